@@ -1,0 +1,505 @@
+//! The board: everything a scheduling decision may look at, in flat tables.
+//!
+//! The controller owns the board and alone writes it; decisions get `&Board`. What is not on the board no scheduler
+//! knows. Queues are doubly linked lists through the transaction slab, so that a transaction can join or leave anywhere
+//! at constant cost and nothing is allocated per request.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::geometry::Geometry;
+use crate::id::{FlowId, PlaneId, QueueId, TxnId, UnitId};
+use crate::transaction::{FlashOp, Owner, Transaction};
+use crate::units::{Duration, Time};
+
+/// What never changes during a run: shape and typical times.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// Shape of the flash.
+    pub geometry: Geometry,
+    /// Priority levels: every unit has a read and a write queue a level.
+    pub levels: u8,
+    /// Command phase on the bus, by [`FlashOp::index`].
+    pub command: [Duration; 3],
+    /// Typical array time, by [`FlashOp::index`].
+    pub array: [Duration; 3],
+    /// Bus time of a whole page.
+    pub transfer_page: Duration,
+    /// Bus time by number of 512-byte sectors, 0 to a whole page.
+    pub transfer_sectors: Vec<Duration>,
+    /// One program-verify iteration; a program can be paused at the end of each.
+    pub iteration: Duration,
+    /// Time to pause a program or an erase.
+    pub suspend: Duration,
+    /// Time to resume it.
+    pub resume: Duration,
+    /// Whether one command may work several planes of a die.
+    pub multi_plane: bool,
+    /// Whether one command may work several dies of a unit.
+    pub multi_die: bool,
+    /// Whether the planes of one multi-plane command must work the same page offset, by [`FlashOp::index`].
+    pub same_page: [bool; 3],
+    /// Free blocks of a plane at or below which user writes give way to garbage collection.
+    pub gc_hard_blocks: u32,
+    /// Free blocks of a plane below which garbage collection starts.
+    pub gc_start_blocks: u32,
+}
+
+impl Facts {
+    /// Service time of an operation that moves `bytes` over the bus, alone (SPEC 0.4).
+    #[inline]
+    pub fn service(&self, op: FlashOp, bytes: u32) -> Duration {
+        let fixed = self.command[op.index()] + self.array[op.index()];
+        match op {
+            FlashOp::Erase => fixed,
+            FlashOp::Read | FlashOp::Program => fixed + self.transfer(bytes),
+        }
+    }
+
+    /// Bus time of `bytes`, rounded up to whole sectors for parts of a page.
+    #[inline]
+    pub fn transfer(&self, bytes: u32) -> Duration {
+        self.transfer_sectors.get(bytes.div_ceil(512) as usize).copied().unwrap_or(self.transfer_page)
+    }
+}
+
+/// The waiting lines of a unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QueueKind {
+    /// Reads of a priority level.
+    Read(u8),
+    /// Programs of a priority level.
+    Write(u8),
+    /// Reads of valid pages out of a victim block.
+    GcRead,
+    /// Programs of those pages.
+    GcWrite,
+    /// Erases of victims.
+    GcErase,
+}
+
+/// A waiting line.
+#[derive(Clone, Copy, Debug)]
+pub struct Queue {
+    /// Next to be served if nobody decides otherwise.
+    pub head: TxnId,
+    /// Last to arrive.
+    pub tail: TxnId,
+    /// Waiting transactions.
+    pub len: u32,
+}
+
+/// What a unit is doing, as a scheduler sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Service {
+    /// Nothing, and nothing is paused.
+    Idle,
+    /// Nothing at this instant, but a program or erase stands paused.
+    Paused,
+    /// A command.
+    Busy,
+}
+
+/// The command a unit works on, or has paused.
+#[derive(Clone, Copy, Debug)]
+pub struct Command {
+    /// First transaction; the rest are linked by [`Transaction::next`].
+    pub lead: TxnId,
+    /// Transactions in the command.
+    pub members: u8,
+    /// What it does.
+    pub op: FlashOp,
+    /// For whom.
+    pub owner: Owner,
+    /// When it was dispatched, later by the time it has stood paused.
+    pub started: Time,
+    /// When it is expected to end, as far as is known now; for a command whose data waits for the bus this is the
+    /// earliest possible end.
+    pub ends: Time,
+    /// Start of the current stretch of array time: iteration boundaries count from here.
+    pub array_from: Time,
+    /// Whether its array phase runs (only then can it be paused).
+    pub in_array: bool,
+    /// Array time left; valid while paused.
+    pub remaining: Duration,
+    /// Time spent paused so far.
+    pub paused: Duration,
+    /// When it was paused; valid while paused.
+    pub paused_at: Time,
+}
+
+impl Command {
+    /// No command.
+    pub const NONE: Command = Command {
+        lead: TxnId::NONE,
+        members: 0,
+        op: FlashOp::Read,
+        owner: Owner::User,
+        started: Time::ZERO,
+        ends: Time::ZERO,
+        array_from: Time::ZERO,
+        in_array: false,
+        remaining: Duration::ZERO,
+        paused: Duration::ZERO,
+        paused_at: Time::ZERO,
+    };
+}
+
+/// What a unit has done so far. Counted at dispatch, never reset (D-SLK-25).
+#[derive(Clone, Copy, Default, Debug)]
+pub struct UnitCounters {
+    /// User transactions dispatched, reads and programs.
+    pub user: [u64; 2],
+    /// Of those, how many went in a command of several.
+    pub advanced: [u64; 2],
+    /// Commands of several user transactions.
+    pub advanced_commands: [u64; 2],
+    /// Blocks erased.
+    pub erases: u64,
+    /// Pages moved by garbage collection.
+    pub moves: u64,
+    /// Times a program or erase was paused.
+    pub pauses: u64,
+    /// Time with a command in service (a paused command's pause included).
+    pub busy: Duration,
+}
+
+/// A unit on the board.
+#[derive(Clone, Copy, Debug)]
+pub struct Unit {
+    /// Idle, paused or busy.
+    pub service: Service,
+    /// The command in service; meaningful while busy.
+    pub command: Command,
+    /// The paused command; its `lead` is [`TxnId::NONE`] when none is.
+    pub paused: Command,
+    /// Totals.
+    pub counters: UnitCounters,
+    /// User transactions waiting, all levels.
+    pub user_waiting: u32,
+    /// Garbage-collection transactions waiting or held back by another.
+    pub gc_waiting: u32,
+}
+
+/// A channel on the board.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Channel {
+    /// Data phases that found the bus taken (D-SLK-08).
+    pub stalled: u64,
+    /// Data phases.
+    pub transfers: u64,
+    /// Time the bus was taken.
+    pub busy: Duration,
+}
+
+/// A plane on the board.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Plane {
+    /// Erased blocks that hold nothing.
+    pub free_blocks: u32,
+    /// Free pages in those and in the open blocks.
+    pub free_pages: u32,
+    /// Page offset the next user program would get.
+    pub next_page: u32,
+    /// Whether a user program can be given a page now.
+    pub room: bool,
+    /// Whether a victim is being emptied.
+    pub collecting: bool,
+}
+
+/// A flow on the board.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Flow {
+    /// Priority level, 0 lowest.
+    pub level: u8,
+    /// Commands waiting in the submission queue that the device may fetch.
+    pub waiting: u32,
+    /// Commands fetched and not completed.
+    pub in_flight: u32,
+    /// Pages this flow has programmed.
+    pub programmed: u64,
+}
+
+/// Everything a decision may look at.
+#[derive(Clone, Debug)]
+pub struct Board {
+    /// The instant a decision is taken at.
+    pub now: Time,
+    /// What never changes.
+    pub facts: Facts,
+    /// The transaction slab, indexed by [`TxnId`].
+    pub txns: Vec<Transaction>,
+    /// Waiting lines, `kinds` a unit.
+    pub queues: Vec<Queue>,
+    /// Units.
+    pub units: Vec<Unit>,
+    /// Channels.
+    pub channels: Vec<Channel>,
+    /// Planes, unit by unit.
+    pub planes: Vec<Plane>,
+    /// Flows.
+    pub flows: Vec<Flow>,
+    /// Waiting transactions by queue and plane slot.
+    by_slot: Vec<u32>,
+    slots: usize,
+}
+
+impl Board {
+    /// An empty board.
+    pub fn new(facts: Facts, flows: usize) -> Board {
+        let geometry = facts.geometry;
+        let units = geometry.units() as usize;
+        let queues = units * kinds(facts.levels);
+        let slots = geometry.planes_per_unit() as usize;
+        Board {
+            now: Time::ZERO,
+            txns: Vec::new(),
+            queues: vec![Queue { head: TxnId::NONE, tail: TxnId::NONE, len: 0 }; queues],
+            units: vec![
+                Unit {
+                    service: Service::Idle,
+                    command: Command::NONE,
+                    paused: Command::NONE,
+                    counters: UnitCounters::default(),
+                    user_waiting: 0,
+                    gc_waiting: 0,
+                };
+                units
+            ],
+            channels: vec![Channel::default(); geometry.channels as usize],
+            planes: vec![Plane::default(); geometry.planes() as usize],
+            flows: vec![Flow::default(); flows],
+            by_slot: vec![0; queues * slots],
+            slots,
+            facts,
+        }
+    }
+
+    /// The id of a unit's waiting line.
+    #[inline(always)]
+    pub fn queue_id(&self, unit: UnitId, kind: QueueKind) -> QueueId {
+        let levels = self.facts.levels as usize;
+        let offset = match kind {
+            QueueKind::Read(level) => level as usize,
+            QueueKind::Write(level) => levels + level as usize,
+            QueueKind::GcRead => 2 * levels,
+            QueueKind::GcWrite => 2 * levels + 1,
+            QueueKind::GcErase => 2 * levels + 2,
+        };
+        QueueId((unit.index() * kinds(self.facts.levels) + offset) as u32)
+    }
+
+    /// A unit's waiting line.
+    #[inline(always)]
+    pub fn queue(&self, unit: UnitId, kind: QueueKind) -> &Queue {
+        &self.queues[self.queue_id(unit, kind).index()]
+    }
+
+    /// The queue a transaction waits in, or will.
+    #[inline(always)]
+    pub fn queue_of(&self, txn: &Transaction) -> QueueId {
+        let kind = match (txn.owner, txn.op) {
+            (Owner::Gc, FlashOp::Read) => QueueKind::GcRead,
+            (Owner::Gc, FlashOp::Program) => QueueKind::GcWrite,
+            (_, FlashOp::Erase) => QueueKind::GcErase,
+            (_, FlashOp::Read) => QueueKind::Read(txn.level),
+            (_, FlashOp::Program) => QueueKind::Write(txn.level),
+        };
+        self.queue_id(txn.unit, kind)
+    }
+
+    /// A transaction.
+    #[inline(always)]
+    pub fn txn(&self, id: TxnId) -> &Transaction {
+        &self.txns[id.index()]
+    }
+
+    /// A transaction, to change. For the controller.
+    #[inline(always)]
+    pub fn txn_mut(&mut self, id: TxnId) -> &mut Transaction {
+        &mut self.txns[id.index()]
+    }
+
+    /// The waiting transactions of a queue, head first.
+    #[inline]
+    pub fn walk(&self, queue: QueueId) -> Walk<'_> {
+        Walk { board: self, next: self.queues[queue.index()].head }
+    }
+
+    /// Head of the highest priority level's line that has one, reads (`Read`) or programs.
+    #[inline]
+    pub fn first(&self, unit: UnitId, op: FlashOp) -> TxnId {
+        let mut level = self.facts.levels;
+        while level > 0 {
+            level -= 1;
+            let kind = if op == FlashOp::Read { QueueKind::Read(level) } else { QueueKind::Write(level) };
+            let head = self.queue(unit, kind).head;
+            if head.is_some() {
+                return head;
+            }
+        }
+        TxnId::NONE
+    }
+
+    /// User reads (or programs) waiting at a unit, all levels.
+    pub fn waiting(&self, unit: UnitId, op: FlashOp) -> u32 {
+        (0..self.facts.levels)
+            .map(|level| {
+                let kind = if op == FlashOp::Read { QueueKind::Read(level) } else { QueueKind::Write(level) };
+                self.queue(unit, kind).len
+            })
+            .sum()
+    }
+
+    /// How many transactions of `queue` are for plane `slot` of its unit.
+    #[inline(always)]
+    pub fn waiting_in_slot(&self, queue: QueueId, slot: u8) -> u32 {
+        self.by_slot[queue.index() * self.slots + slot as usize]
+    }
+
+    /// Service time of a transaction executed alone (SPEC 0.1 `svc`).
+    #[inline]
+    pub fn service(&self, txn: TxnId) -> Duration {
+        let txn = self.txn(txn);
+        self.facts.service(txn.op, txn.bytes)
+    }
+
+    /// The plane on the board.
+    #[inline(always)]
+    pub fn plane(&self, plane: PlaneId) -> &Plane {
+        &self.planes[plane.index()]
+    }
+
+    /// The flow on the board.
+    #[inline(always)]
+    pub fn flow(&self, flow: FlowId) -> &Flow {
+        &self.flows[flow.index()]
+    }
+
+    /// Whether `other` may join a command led by `lead`: same operation, a plane no member uses yet (`used`, a bit a
+    /// plane slot), the die and page rules of the device (SPEC 0.4), room for a program, and no older write of its
+    /// page in the way.
+    #[inline]
+    pub fn may_join(&self, lead: TxnId, other: TxnId, used: u64) -> bool {
+        let (a, b) = (self.txn(lead), self.txn(other));
+        if used >> b.slot & 1 == 1 || b.op != a.op || b.owner != a.owner || b.after.is_some() {
+            return false;
+        }
+        let planes = self.facts.geometry.planes_per_die as u8;
+        let same_die = a.slot / planes == b.slot / planes;
+        if same_die && !self.facts.multi_plane || !same_die && !self.facts.multi_die {
+            return false;
+        }
+        if !self.facts.multi_plane && self.die_used(used, b.slot / planes) {
+            return false;
+        }
+        if b.op == FlashOp::Program && !self.plane(b.plane).room {
+            return false;
+        }
+        !self.facts.same_page[b.op.index()] || self.pages_match(lead, other, used)
+    }
+
+    /// Whether some used slot lies in die `die` of the unit.
+    #[inline]
+    fn die_used(&self, used: u64, die: u8) -> bool {
+        let planes = self.facts.geometry.planes_per_die;
+        used >> (die as u32 * planes) & ((1u64 << planes) - 1) != 0
+    }
+
+    /// The page-offset rule holds between `other` and the members that share its die.
+    fn pages_match(&self, lead: TxnId, other: TxnId, used: u64) -> bool {
+        let b = self.txn(other);
+        let planes = self.facts.geometry.planes_per_die;
+        let die = b.slot as u32 / planes;
+        if !self.die_used(used, die as u8) {
+            return true;
+        }
+        match b.op {
+            FlashOp::Program => {
+                let first = b.plane.index() - b.slot as usize;
+                let want = self.plane(b.plane).next_page;
+                (die * planes..(die + 1) * planes)
+                    .filter(|slot| used >> slot & 1 == 1)
+                    .all(|slot| self.planes[first + slot as usize].next_page == want)
+            }
+            // Reads are compared with the lead only: companions of one die all passed the same comparison.
+            FlashOp::Read | FlashOp::Erase => {
+                let pages = self.facts.geometry.pages_per_block;
+                self.txn(lead).slot as u32 / planes != die || self.txn(lead).ppa % pages == b.ppa % pages
+            }
+        }
+    }
+
+    /// Links a transaction into its queue just before `before`, or at the tail. For the controller.
+    #[inline]
+    pub fn link(&mut self, id: TxnId, queue: QueueId, before: TxnId) {
+        let q = &mut self.queues[queue.index()];
+        q.len += 1;
+        let prev = if before.is_some() { self.txns[before.index()].prev } else { q.tail };
+        if prev.is_some() {
+            self.txns[prev.index()].next = id;
+        } else {
+            q.head = id;
+        }
+        if before.is_some() {
+            self.txns[before.index()].prev = id;
+        } else {
+            q.tail = id;
+        }
+        let txn = &mut self.txns[id.index()];
+        txn.prev = prev;
+        txn.next = before;
+        let slot = txn.slot;
+        self.by_slot[queue.index() * self.slots + slot as usize] += 1;
+    }
+
+    /// Takes a transaction out of its queue, wherever it stands. For the controller.
+    #[inline]
+    pub fn unlink(&mut self, id: TxnId, queue: QueueId) {
+        let (prev, next, slot) = {
+            let txn = &self.txns[id.index()];
+            (txn.prev, txn.next, txn.slot)
+        };
+        let q = &mut self.queues[queue.index()];
+        q.len -= 1;
+        if prev.is_some() {
+            self.txns[prev.index()].next = next;
+        } else {
+            q.head = next;
+        }
+        if next.is_some() {
+            self.txns[next.index()].prev = prev;
+        } else {
+            q.tail = prev;
+        }
+        let txn = &mut self.txns[id.index()];
+        txn.prev = TxnId::NONE;
+        txn.next = TxnId::NONE;
+        self.by_slot[queue.index() * self.slots + slot as usize] -= 1;
+    }
+}
+
+/// Waiting lines of a unit.
+const fn kinds(levels: u8) -> usize {
+    2 * levels as usize + 3
+}
+
+/// Iterator over a waiting line, head first.
+pub struct Walk<'a> {
+    board: &'a Board,
+    next: TxnId,
+}
+
+impl Iterator for Walk<'_> {
+    type Item = TxnId;
+
+    #[inline]
+    fn next(&mut self) -> Option<TxnId> {
+        if self.next.is_none() {
+            return None;
+        }
+        let id = self.next;
+        self.next = self.board.txn(id).next;
+        Some(id)
+    }
+}

@@ -1,0 +1,202 @@
+//! The seven questions a scheduler answers (DESIGN: "a scheduler is a handful of answers").
+//!
+//! An answer decides and never acts: it gets `&Board` and returns a value; the controller alone changes anything. It
+//! reads no clock (`board.now` is the instant), never allocates after it is built, and computes in integers.
+
+use alloc::boxed::Box;
+
+use crate::board::Board;
+use crate::id::{FlowId, PlaneId, QueueId, TxnId, UnitId};
+use crate::units::{Duration, Lpn};
+
+/// Which command enters the device next?
+pub trait Admit {
+    /// Chooses among the flows whose head command the device could take (`board.flows[f].waiting > 0`, and not `full`:
+    /// a flow is full when a queue its head command needs has no room). `None` lets all of them wait.
+    fn next(&mut self, board: &Board, full: &dyn Fn(FlowId) -> bool) -> Option<FlowId>;
+}
+
+/// Which chip does a write go to?
+pub trait Place {
+    /// The plane that gets the page, asked when the write is mapped. `home` is where static allocation puts it.
+    fn plane(&mut self, board: &Board, lpn: Lpn, home: PlaneId) -> PlaneId;
+
+    /// Whether pages stay at home always. The controller then keeps no plane table.
+    fn is_static(&self) -> bool;
+}
+
+/// Where in its queue does a transaction stand?
+pub trait Order {
+    /// Asked once for every user transaction that joins a queue; garbage collection joins at the tail.
+    fn position(&mut self, board: &Board, txn: TxnId, queue: QueueId) -> Position;
+}
+
+/// An answer of [`Order`].
+#[derive(Clone, Copy, Debug)]
+pub struct Position {
+    /// The waiting transaction to stand in front of; [`TxnId::NONE`] for the tail.
+    pub before: TxnId,
+    /// Slack taken from each transaction behind the new one's place (Slacker §4.2).
+    pub charge: Duration,
+    /// Bits of [`crate::transaction::tag`] for the new transaction.
+    pub tag: u8,
+    /// Note for the new transaction: [`crate::Transaction::alone`].
+    pub alone: Duration,
+}
+
+impl Position {
+    /// At the tail, no notes.
+    pub const TAIL: Position =
+        Position { before: TxnId::NONE, charge: Duration::ZERO, tag: 0, alone: Duration::ZERO };
+}
+
+/// What does an idle chip do next?
+pub trait Pick {
+    /// Fills `group` with a lead and its companions, all waiting user transactions of `unit` that may share one
+    /// command ([`Board::may_join`]); leaves it empty to stay idle.
+    fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group);
+}
+
+/// Which transactions [`Pick`] may choose from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// Reads and programs.
+    Any,
+    /// Reads only: a program or erase stands paused, or no program has room.
+    Reads,
+}
+
+/// The transactions of one command.
+#[derive(Clone, Debug)]
+pub struct Group {
+    members: [TxnId; Group::MAX],
+    len: usize,
+    used: u64,
+}
+
+impl Group {
+    /// Planes of a unit, at most.
+    pub const MAX: usize = 64;
+
+    /// An empty group.
+    pub const fn new() -> Group {
+        Group { members: [TxnId::NONE; Group::MAX], len: 0, used: 0 }
+    }
+
+    /// Empties it.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.len = 0;
+        self.used = 0;
+    }
+
+    /// Adds a transaction; the first is the lead.
+    #[inline]
+    pub fn push(&mut self, board: &Board, txn: TxnId) {
+        self.members[self.len] = txn;
+        self.len += 1;
+        self.used |= 1 << board.txn(txn).slot;
+    }
+
+    /// The members, lead first.
+    #[inline]
+    pub fn members(&self) -> &[TxnId] {
+        &self.members[..self.len]
+    }
+
+    /// The lead, or [`TxnId::NONE`].
+    #[inline]
+    pub fn lead(&self) -> TxnId {
+        if self.len == 0 { TxnId::NONE } else { self.members[0] }
+    }
+
+    /// Plane slots in use, a bit each.
+    #[inline]
+    pub const fn used(&self) -> u64 {
+        self.used
+    }
+}
+
+impl Default for Group {
+    fn default() -> Group {
+        Group::new()
+    }
+}
+
+/// May the running program or erase be paused?
+pub trait Preempt {
+    /// When to ask.
+    fn moments(&self) -> Moments;
+
+    /// Asked when `read` waits behind the unit's running program or erase: `Some(charge)` pauses it and takes `charge`
+    /// from the slack of its transactions.
+    fn pause(&mut self, board: &Board, unit: UnitId, read: TxnId) -> Option<Duration>;
+
+    /// Asked when the unit is free and a command stands paused: `Some(charge)` serves `read` first, `None` resumes.
+    fn serve(&mut self, board: &Board, unit: UnitId, read: TxnId) -> Option<Duration>;
+}
+
+/// When [`Preempt::pause`] is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Moments {
+    /// Never.
+    Never,
+    /// At the end of each program-verify iteration, programs only.
+    Boundary,
+    /// At any instant, programs and erases.
+    Any,
+}
+
+/// When may garbage collection run?
+pub trait Collect {
+    /// Asked at a free unit that has garbage collection waiting.
+    fn turn(&mut self, board: &Board, unit: UnitId) -> Turn;
+
+    /// How victims are emptied.
+    fn style(&self) -> Style;
+}
+
+/// Who goes first at a unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Turn {
+    /// Garbage collection.
+    Gc,
+    /// User transactions; garbage collection when there are none.
+    User,
+}
+
+/// How victims are emptied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Style {
+    /// By transactions in the units' queues. `pausable` lets a read pause a garbage-collection program or erase.
+    Transactions {
+        /// Whether reads may pause it.
+        pausable: bool,
+    },
+    /// At once and for free: the control that shows what garbage collection costs.
+    Free,
+}
+
+/// Is a waiting write superseded?
+pub trait Cancel {
+    /// Asked when a write arrives while an older write of the same page (`old`) still waits: whether `old` is dropped.
+    fn drops(&mut self, board: &Board, old: TxnId) -> bool;
+}
+
+/// A scheduler: one answer to each question.
+pub struct Scheduler {
+    /// Which command enters the device next.
+    pub admit: Box<dyn Admit>,
+    /// Which chip a write goes to.
+    pub place: Box<dyn Place>,
+    /// Where in its queue a transaction stands.
+    pub order: Box<dyn Order>,
+    /// What an idle chip does next.
+    pub pick: Box<dyn Pick>,
+    /// Whether the running program or erase may be paused.
+    pub preempt: Box<dyn Preempt>,
+    /// When garbage collection may run.
+    pub collect: Box<dyn Collect>,
+    /// Whether a waiting write is superseded.
+    pub cancel: Box<dyn Cancel>,
+}

@@ -1,0 +1,167 @@
+//! What a device can report while it runs, for auditors, logs and timelines.
+//!
+//! Reporting is off unless asked for. Events come in the order they happen; the stream alone is enough to check every
+//! invariant of the device.
+
+use crate::id::{ChannelId, FlowId, PlaneId, RequestId, UnitId};
+use crate::request::Op;
+use crate::transaction::{FlashOp, Owner};
+use crate::units::{Duration, Lpn, Time};
+
+/// An event and its instant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stamped {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub event: Event,
+}
+
+/// How a transaction ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// The flash did it.
+    Flash,
+    /// A younger write of its page took its place; it completes with that one.
+    Cancelled,
+    /// Garbage collection found the page no longer valid and dropped the move.
+    Stale,
+}
+
+/// Something that happened. `txn` is [`crate::Transaction::serial`]: never reused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// A request came to the device.
+    Submitted {
+        /// Its name.
+        request: RequestId,
+        /// Its flow.
+        flow: FlowId,
+        /// Read or write.
+        op: Op,
+        /// When the host created it.
+        arrival: Time,
+        /// Pages it touches.
+        pages: u32,
+    },
+    /// The device fetched it from its submission queue.
+    Admitted {
+        /// Its name.
+        request: RequestId,
+    },
+    /// A page of a request was served without a flash operation of its own: from a waiting write or the page buffer,
+    /// or (a write) by the page buffer.
+    PageFromMemory {
+        /// Its request.
+        request: RequestId,
+        /// The page.
+        lpn: Lpn,
+    },
+    /// A transaction joined its unit's queue.
+    Queued {
+        /// The transaction.
+        txn: u64,
+        /// Its request, `None` for garbage collection and buffer eviction.
+        request: Option<RequestId>,
+        /// Its flow.
+        flow: FlowId,
+        /// What it does.
+        op: FlashOp,
+        /// On whose behalf.
+        owner: Owner,
+        /// The logical page; meaningless for an erase.
+        lpn: Lpn,
+        /// The plane it works on.
+        plane: PlaneId,
+        /// Bytes that cross the bus.
+        bytes: u32,
+    },
+    /// Its unit began a command that has it as a member.
+    Dispatched {
+        /// The transaction.
+        txn: u64,
+        /// The command: equal for all its members, counts up.
+        command: u64,
+        /// The unit.
+        unit: UnitId,
+        /// Physical page inside the plane; for an erase the block times the pages of a block.
+        ppa: u32,
+        /// What was left of its slack.
+        slack: Duration,
+    },
+    /// A command took the bus.
+    BusTaken {
+        /// The bus.
+        channel: ChannelId,
+        /// The unit.
+        unit: UnitId,
+        /// The command.
+        command: u64,
+        /// When it gives it back.
+        until: Time,
+    },
+    /// A command's array phase began or resumed.
+    ArrayStarted {
+        /// The unit.
+        unit: UnitId,
+        /// The command.
+        command: u64,
+        /// When it ends unless paused.
+        until: Time,
+    },
+    /// A command's array phase ended.
+    ArrayEnded {
+        /// The unit.
+        unit: UnitId,
+        /// The command.
+        command: u64,
+    },
+    /// A command's array phase was interrupted.
+    Paused {
+        /// The unit.
+        unit: UnitId,
+        /// The command.
+        command: u64,
+        /// Array time it still needs.
+        remaining: Duration,
+    },
+    /// A transaction ended.
+    Ended {
+        /// The transaction.
+        txn: u64,
+        /// How.
+        end: End,
+        /// Time its command stood paused.
+        paused: Duration,
+    },
+    /// A request completed.
+    Completed {
+        /// Its name.
+        request: RequestId,
+    },
+    /// Garbage collection chose a victim.
+    VictimChosen {
+        /// Its plane.
+        plane: PlaneId,
+        /// The block.
+        block: u32,
+        /// Valid pages in it.
+        valid: u32,
+    },
+    /// A logical page now lies at a physical page (at dispatch of its program, or of a free garbage collection).
+    Mapped {
+        /// The page.
+        lpn: Lpn,
+        /// The plane.
+        plane: PlaneId,
+        /// Physical page inside the plane.
+        ppa: u32,
+    },
+    /// A block was erased.
+    Erased {
+        /// Its plane.
+        plane: PlaneId,
+        /// The block.
+        block: u32,
+    },
+}

@@ -1,0 +1,23 @@
+//! Words: the vocabulary every other room speaks, and nothing that acts.
+//!
+//! Time, ids, geometry, requests, transactions, the [`Board`](board::Board) a scheduler reads, the seven questions
+//! a scheduler answers ([`decide`]), and the events a device can report. No clock, no files, no dependencies.
+#![no_std]
+
+extern crate alloc;
+
+pub mod board;
+pub mod decide;
+pub mod event;
+pub mod geometry;
+pub mod id;
+pub mod request;
+pub mod transaction;
+pub mod units;
+
+pub use board::Board;
+pub use geometry::Geometry;
+pub use id::{ChannelId, FlowId, PlaneId, QueueId, RequestId, TxnId, UnitId};
+pub use request::{Completion, Extent, Op, Request};
+pub use transaction::{Owner, Transaction};
+pub use units::{Duration, Lpn, Ppa, Time};

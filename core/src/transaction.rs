@@ -1,0 +1,175 @@
+//! A transaction: one page-sized flash operation that belongs to a request (or to garbage collection).
+
+use crate::id::{FlowId, PlaneId, TxnId, UnitId};
+use crate::units::{Duration, Lpn, Time};
+
+/// What a flash unit is told to do.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum FlashOp {
+    /// Array to register, register to bus.
+    Read,
+    /// Bus to register, register to array.
+    Program,
+    /// A whole block.
+    Erase,
+}
+
+impl FlashOp {
+    /// 0, 1, 2: an index into per-operation tables.
+    pub const fn index(self) -> usize {
+        match self {
+            FlashOp::Read => 0,
+            FlashOp::Program => 1,
+            FlashOp::Erase => 2,
+        }
+    }
+
+    /// `read`, `program` or `erase`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            FlashOp::Read => "read",
+            FlashOp::Program => "program",
+            FlashOp::Erase => "erase",
+        }
+    }
+}
+
+/// On whose behalf a transaction runs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Owner {
+    /// A host request.
+    User,
+    /// Garbage collection: a page move or an erase.
+    Gc,
+    /// The page buffer: a dirty page on its way out.
+    Buffer,
+}
+
+impl Owner {
+    /// `user`, `gc` or `buffer`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Owner::User => "user",
+            Owner::Gc => "gc",
+            Owner::Buffer => "buffer",
+        }
+    }
+}
+
+/// One page-sized flash operation.
+///
+/// `slack`, `alone`, `estimate` and `tag` are notes: scheduling decisions leave them for one another, and the
+/// controller never reads them.
+#[derive(Clone, Copy, Debug)]
+pub struct Transaction {
+    /// Counts up by one for every transaction ever made: age, and a name that is never reused.
+    pub serial: u64,
+    /// When it joined its queue.
+    pub enqueued: Time,
+    /// Note (Slacker): how much later it may end without its request ending later.
+    pub slack: Duration,
+    /// Note (FLIN): its estimated time in the device had its flow been alone.
+    pub alone: Duration,
+    /// Note (Slacker): its response time as estimated on arrival.
+    pub estimate: Duration,
+    /// Slot of its request; `u32::MAX` for none.
+    pub request: u32,
+    /// The logical page it moves; meaningless for an erase.
+    pub lpn: Lpn,
+    /// Physical page inside the plane: where a read reads, where a program goes (bound at dispatch), the block of an
+    /// erase.
+    pub ppa: u32,
+    /// Bytes that cross the bus, metadata included when the configuration says so.
+    pub bytes: u32,
+    /// Next in queue, in command, or in the free list.
+    pub next: TxnId,
+    /// Previous in queue.
+    pub prev: TxnId,
+    /// Next transaction of the same request.
+    pub sibling: TxnId,
+    /// A transaction that may join its queue only once this one has ended: the program after a copy's read.
+    pub then: TxnId,
+    /// An older, still waiting write of the same page: this one must not be dispatched before it (D-SLK-16).
+    pub after: TxnId,
+    /// The younger write that waits for this one: the other end of `after`.
+    pub before: TxnId,
+    /// The plane it works on.
+    pub plane: PlaneId,
+    /// The unit that owns the plane.
+    pub unit: UnitId,
+    /// Who asked.
+    pub flow: FlowId,
+    /// Plane inside the unit: `die * planes_per_die + plane`.
+    pub slot: u8,
+    /// What to do.
+    pub op: FlashOp,
+    /// On whose behalf.
+    pub owner: Owner,
+    /// Priority level, 0 lowest.
+    pub level: u8,
+    /// Note: bits for the order and pick decisions (see [`tag`]).
+    pub tag: u8,
+    /// Where in its life it is.
+    pub stage: Stage,
+}
+
+/// Bits of [`Transaction::tag`].
+pub mod tag {
+    /// Joined its queue while its flow was of high intensity (FLIN stage 1).
+    pub const HIGH: u8 = 1;
+    /// Was moved forward once and may not be passed (D-FLN-08).
+    pub const BARRIER: u8 = 2;
+    /// Jumped at least one position when it joined its queue.
+    pub const JUMPED: u8 = 4;
+    /// Was served while a program or erase stood paused.
+    pub const IN_PAUSE: u8 = 8;
+}
+
+/// A transaction's life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    /// Waits for another transaction (`then`) to end.
+    Held,
+    /// In its unit's queue.
+    Waiting,
+    /// Part of the command its unit works on.
+    InService,
+    /// Ended; the slot is free.
+    Free,
+}
+
+impl Transaction {
+    /// A free slot.
+    pub const EMPTY: Transaction = Transaction {
+        serial: 0,
+        enqueued: Time::ZERO,
+        slack: Duration::ZERO,
+        alone: Duration::ZERO,
+        estimate: Duration::ZERO,
+        request: u32::MAX,
+        lpn: Lpn(0),
+        ppa: 0,
+        bytes: 0,
+        next: TxnId::NONE,
+        prev: TxnId::NONE,
+        sibling: TxnId::NONE,
+        then: TxnId::NONE,
+        after: TxnId::NONE,
+        before: TxnId::NONE,
+        plane: PlaneId(0),
+        unit: UnitId(0),
+        flow: FlowId(0),
+        slot: 0,
+        op: FlashOp::Read,
+        owner: Owner::User,
+        level: 0,
+        tag: 0,
+        stage: Stage::Free,
+    };
+
+    /// Whether it may be dispatched now as far as other writes of its page are concerned.
+    #[inline(always)]
+    pub const fn unobstructed(&self) -> bool {
+        self.after.is_none()
+    }
+}

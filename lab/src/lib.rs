@@ -1,0 +1,3 @@
+//! Bench: scenarios, workloads, runs, metrics, results, reports.
+
+pub mod workload;

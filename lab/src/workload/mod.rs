@@ -1,0 +1,65 @@
+//! Workloads: where requests come from. Trace files, synthetic generators, clones of published traces, inline scenes.
+
+use flashlane_core::{Lpn, Op, Time};
+
+/// A request as a workload hands it over: not yet mapped, not yet named.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Arrival {
+    /// When the host creates it, counted from the start of the run.
+    pub at: Time,
+    /// Read or write.
+    pub op: Op,
+    /// What it touches.
+    pub extent: Span,
+}
+
+/// What an [`Arrival`] touches.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Span {
+    /// Consecutive bytes.
+    Bytes {
+        /// First byte.
+        offset: u64,
+        /// Number of bytes, at least 1.
+        length: u64,
+    },
+    /// Whole pages in any order (inline scenes).
+    Pages(Vec<Lpn>),
+}
+
+/// What a [`Source`] has to offer next.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// A request. Times never decrease.
+    Request(Arrival),
+    /// Nothing until a request of this source completes (closed loop at its depth).
+    Await,
+    /// Nothing, ever again.
+    End,
+}
+
+/// A stream of requests of one flow.
+pub trait Source {
+    /// The next request.
+    fn next(&mut self) -> Result<Next, WorkloadError>;
+
+    /// One of this source's requests completed at `now`. Open-loop sources ignore it.
+    fn completed(&mut self, now: Time);
+}
+
+/// Bad input, said so that the user can mend it: where (file and line, or key), what it is, what would be legal.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WorkloadError {
+    /// File and line (`trace.csv:17`), or the key of the scenario.
+    pub place: String,
+    /// The offending value and what would be legal.
+    pub message: String,
+}
+
+impl std::fmt::Display for WorkloadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+impl std::error::Error for WorkloadError {}

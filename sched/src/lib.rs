@@ -1,0 +1,2 @@
+//! Choices.
+#![no_std]

@@ -1,0 +1,402 @@
+//! What device to build: shape, times, translation layer, buffer and front.
+//!
+//! Plain values; [`Config::check`] says what is wrong with them, naming the key, the value and what is legal.
+
+use alloc::string::String;
+use alloc::{format, vec::Vec};
+
+use flashlane_core::geometry::AllocationOrder;
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{Duration, Geometry};
+
+/// A device to build.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Shape of the flash.
+    pub geometry: Geometry,
+    /// Array times and what commands may do.
+    pub nand: Nand,
+    /// Channel buses.
+    pub bus: Bus,
+    /// Translation layer.
+    pub ftl: Ftl,
+    /// Garbage collection.
+    pub gc: Gc,
+    /// State of the drive before the first request.
+    pub precondition: Precondition,
+    /// Page buffer in the controller's memory; `None` for none.
+    pub buffer: Option<Buffer>,
+    /// Host interface.
+    pub front: Front,
+    /// Time the controller's memory takes to serve a request without flash.
+    pub memory: Duration,
+    /// One entry a flow.
+    pub flows: Vec<FlowConfig>,
+    /// Priority levels (queues a unit and direction), 1 to 8.
+    pub levels: u8,
+    /// Seed of everything random in the device.
+    pub seed: u64,
+}
+
+/// Flash array times and abilities.
+#[derive(Clone, Debug)]
+pub struct Nand {
+    /// Array time of a page read.
+    pub read: Latency,
+    /// Array time of a page program.
+    pub program: Latency,
+    /// Array time of a block erase.
+    pub erase: Latency,
+    /// Program-verify iterations of a typical program (D-SLK-12).
+    pub iterations: u32,
+    /// Time to pause a program or an erase.
+    pub suspend: Duration,
+    /// Time to resume it.
+    pub resume: Duration,
+    /// One command may work several planes of a die.
+    pub multi_plane: bool,
+    /// One command may work several dies of a unit.
+    pub multi_die: bool,
+    /// Multi-plane reads must work the same page offset.
+    pub same_page_read: bool,
+    /// Multi-plane programs must work the same page offset.
+    pub same_page_program: bool,
+}
+
+/// An array time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Latency {
+    /// Always the same.
+    Constant(Duration),
+    /// Gaussian by the sum of twelve uniforms, never below 1 ns.
+    Gaussian {
+        /// Mean.
+        mean: Duration,
+        /// Standard deviation.
+        sd: Duration,
+    },
+    /// Pages of even offset are fast, pages of odd offset slow (multi-level cells).
+    FastSlow {
+        /// Even offsets.
+        fast: Duration,
+        /// Odd offsets.
+        slow: Duration,
+    },
+}
+
+impl Latency {
+    /// The value schedulers reckon with.
+    pub const fn typical(self) -> Duration {
+        match self {
+            Latency::Constant(d) => d,
+            Latency::Gaussian { mean, .. } => mean,
+            Latency::FastSlow { fast, slow } => Duration::from_ns((fast.ns() + slow.ns()) / 2),
+        }
+    }
+}
+
+/// A channel bus.
+#[derive(Clone, Debug)]
+pub struct Bus {
+    /// Million transfers a second; `u32::MAX` makes transfers free.
+    pub mega_transfers: u32,
+    /// Bytes a transfer.
+    pub width_bytes: u32,
+    /// How transfer times are rounded (SPEC 0.2).
+    pub rounding: Rounding,
+    /// Whether a whole page's spare bytes cross the bus too.
+    pub with_metadata: bool,
+    /// Command phase of a read, a program, an erase on the bus.
+    pub command: [Duration; 3],
+    /// Set-up before a data-out phase.
+    pub data_out_setup: Duration,
+    /// Extra array time a further plane of a command costs.
+    pub plane_gap: Duration,
+    /// When a unit may decide.
+    pub dispatch: Dispatch,
+}
+
+/// Rounding of bus times.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rounding {
+    /// `round_half_up(bytes * 1000 / (width * mega_transfers))` ns.
+    Exact,
+    /// 6 ns per two bytes at 333 MT/s, as MQSim charges: `floor(2000 / mega_transfers)` ns per two transfers.
+    MqSim,
+}
+
+/// When a free unit chooses its next command.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dispatch {
+    /// At once; a command that needs the bus waits for it, chosen.
+    Eager,
+    /// When the bus is free too, as MQSim does.
+    BusIdle,
+}
+
+/// Translation layer.
+#[derive(Clone, Debug)]
+pub struct Ftl {
+    /// Static allocation.
+    pub order: AllocationOrder,
+    /// Logical pages the host may address.
+    pub logical_pages: u32,
+    /// A write of part of a page reads the page first.
+    pub read_modify_write: bool,
+    /// Free blocks are taken least-worn first, else first-freed first.
+    pub wear_aware: bool,
+}
+
+/// Garbage collection.
+#[derive(Clone, Debug)]
+pub struct Gc {
+    /// How a victim is chosen.
+    pub victim: Victim,
+    /// A plane starts collecting with fewer free blocks than this.
+    pub start_blocks: u32,
+    /// At or below this many free blocks, collecting goes before user transactions.
+    pub hard_blocks: u32,
+    /// Moved pages go to open blocks of their own.
+    pub separate_frontier: bool,
+}
+
+/// Victim selection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Victim {
+    /// Fewest valid pages; lowest block on a tie.
+    Greedy,
+    /// Any sealed block with an invalid page.
+    Random,
+    /// The best of `d` drawn at random.
+    DChoices(u32),
+    /// The block sealed longest ago that has an invalid page.
+    Fifo,
+    /// Largest `(1 - u) / 2u * age`.
+    CostBenefit,
+}
+
+/// State of the drive before the first request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Precondition {
+    /// Erased. A read of a page never written is served by the flash at the page's home all the same.
+    Fresh,
+    /// The first `per_mille` thousandths of the logical pages written once, in order.
+    Filled {
+        /// Thousandths of the logical pages.
+        per_mille: u32,
+    },
+    /// Every logical page written, and overwritten at random until garbage collection is in equilibrium: valid pages of
+    /// the blocks follow the analytic distribution, free blocks stand at the start threshold.
+    Steady,
+}
+
+/// Page buffer.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    /// Pages it holds.
+    pub pages: u32,
+    /// Each flow has an equal part of its own.
+    pub per_flow: bool,
+    /// Whether writes end in the buffer (write-back); otherwise it serves reads only.
+    pub write_back: bool,
+    /// Whether pages read from flash enter the buffer.
+    pub read_allocate: bool,
+}
+
+/// Host interface.
+#[derive(Clone, Debug)]
+pub struct Front {
+    /// Protocol.
+    pub protocol: Protocol,
+    /// Commands the device holds at a time, all flows together; more wait in their queues.
+    pub in_flight: u32,
+    /// Transactions a unit's read queue and write queue hold; commands that need more wait in the host interface.
+    pub queue_capacity: [u32; 2],
+    /// Link to the host: bytes a second in each direction; 0 for no limit.
+    pub link_bytes_per_s: u64,
+    /// Link latency, each way.
+    pub link_latency: Duration,
+}
+
+/// Host protocol.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Protocol {
+    /// A submission and completion queue a flow, `depth` commands each; more wait in the host.
+    Nvme {
+        /// Commands a flow may have outstanding.
+        depth: u32,
+    },
+    /// One queue of `depth` tags for all flows.
+    Sata {
+        /// Tags: 32 in the standard.
+        depth: u32,
+    },
+}
+
+/// A flow, as the device knows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FlowConfig {
+    /// Priority level, 0 lowest.
+    pub level: u8,
+}
+
+/// A configuration that cannot be built.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConfigError {
+    /// The key at fault, as a path: `geometry.channels`.
+    pub key: &'static str,
+    /// Its value.
+    pub value: String,
+    /// What would be legal.
+    pub legal: String,
+}
+
+impl core::fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{} = {}: {}", self.key, self.value, self.legal)
+    }
+}
+
+impl core::error::Error for ConfigError {}
+
+impl Config {
+    /// Array time schedulers reckon with.
+    pub const fn typical(&self, op: FlashOp) -> Duration {
+        match op {
+            FlashOp::Read => self.nand.read.typical(),
+            FlashOp::Program => self.nand.program.typical(),
+            FlashOp::Erase => self.nand.erase.typical(),
+        }
+    }
+
+    /// Bus time of `bytes` of data, set-up not counted.
+    pub fn transfer(&self, bytes: u64) -> Duration {
+        if self.bus.mega_transfers == u32::MAX {
+            return Duration::ZERO;
+        }
+        let (width, rate) = (self.bus.width_bytes as u64, self.bus.mega_transfers as u64);
+        Duration::from_ns(match self.bus.rounding {
+            Rounding::Exact => (2 * bytes * 1000 + width * rate) / (2 * width * rate),
+            Rounding::MqSim => bytes.div_ceil(2 * width) * (2000 / rate),
+        })
+    }
+
+    /// Bytes of a whole page on the bus.
+    pub const fn page_on_bus(&self) -> u32 {
+        self.geometry.page_bytes + if self.bus.with_metadata { self.geometry.metadata_bytes } else { 0 }
+    }
+
+    /// Whether the configuration can be built.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.check_geometry()?;
+        self.check_times()?;
+        self.check_ftl()?;
+        self.check_front()
+    }
+
+    fn check_geometry(&self) -> Result<(), ConfigError> {
+        let g = &self.geometry;
+        for (key, value, max) in [
+            ("geometry.channels", g.channels, 64),
+            ("geometry.chips_per_channel", g.chips_per_channel, 64),
+            ("geometry.dies_per_chip", g.dies_per_chip, 16),
+            ("geometry.planes_per_die", g.planes_per_die, 16),
+            ("geometry.blocks_per_plane", g.blocks_per_plane, 1 << 20),
+            ("geometry.pages_per_block", g.pages_per_block, 1 << 15),
+        ] {
+            range(key, value as u64, 1, max)?;
+        }
+        range("geometry.page_bytes", g.page_bytes as u64, 512, 1 << 20)?;
+        if g.page_bytes % 512 != 0 {
+            return Err(error("geometry.page_bytes", g.page_bytes, "a multiple of 512"));
+        }
+        range("geometry.metadata_bytes", g.metadata_bytes as u64, 0, g.page_bytes as u64)?;
+        range("units on a channel (chips, or chips times dies)", g.units_per_channel() as u64, 1, 64)?;
+        range("planes of a unit", g.planes_per_unit() as u64, 1, 64)?;
+        range("planes of the device", g.planes() as u64, 1, 1 << 15)?;
+        range("pages of a plane", g.blocks_per_plane as u64 * g.pages_per_block as u64, 1, 1 << 30)?;
+        range("raw pages", g.raw_bytes() / g.page_bytes as u64, 1, u32::MAX as u64 - 2)
+    }
+
+    fn check_times(&self) -> Result<(), ConfigError> {
+        const HOUR: u64 = 3_600_000_000_000;
+        for (key, latency) in
+            [("nand.read", self.nand.read), ("nand.program", self.nand.program), ("nand.erase", self.nand.erase)]
+        {
+            range(key, latency.typical().ns(), 1, HOUR)?;
+            if let Latency::FastSlow { fast, .. } = latency {
+                range(key, fast.ns(), 1, HOUR)?;
+            }
+        }
+        range("nand.iterations", self.nand.iterations as u64, 1, self.nand.program.typical().ns())?;
+        range("nand.suspend", self.nand.suspend.ns(), 0, HOUR)?;
+        range("nand.resume", self.nand.resume.ns(), 0, HOUR)?;
+        range("bus.mega_transfers", self.bus.mega_transfers as u64, 1, u32::MAX as u64)?;
+        range("bus.width_bytes", self.bus.width_bytes as u64, 1, 64)?;
+        if self.bus.rounding == Rounding::MqSim && self.bus.mega_transfers != u32::MAX {
+            range("bus.mega_transfers (with mqsim rounding)", self.bus.mega_transfers as u64, 1, 2000)?;
+        }
+        Ok(())
+    }
+
+    fn check_ftl(&self) -> Result<(), ConfigError> {
+        let g = &self.geometry;
+        let planes = g.planes() as u64;
+        let per_plane = (self.ftl.logical_pages as u64).div_ceil(planes);
+        range("ftl.logical_pages", self.ftl.logical_pages as u64, 1, u32::MAX as u64 - 2)?;
+        range("gc.start_blocks", self.gc.start_blocks as u64, 2, g.blocks_per_plane as u64)?;
+        range("gc.hard_blocks", self.gc.hard_blocks as u64, 1, self.gc.start_blocks as u64 - 1)?;
+        if let Victim::DChoices(d) = self.gc.victim {
+            range("gc.victim (d-choices)", d as u64, 1, g.blocks_per_plane as u64)?;
+        }
+        let needed = per_plane.div_ceil(g.pages_per_block as u64) + self.gc.start_blocks as u64 + 2;
+        if needed > g.blocks_per_plane as u64 {
+            return Err(ConfigError {
+                key: "ftl.logical_pages",
+                value: format!("{}", self.ftl.logical_pages),
+                legal: format!(
+                    "too many: a plane of {} blocks must hold {} blocks of data, {} free blocks (gc.start_blocks) and 2 \
+                     open blocks; lower the user capacity, raise over-provisioning or lower the threshold",
+                    g.blocks_per_plane,
+                    per_plane.div_ceil(g.pages_per_block as u64),
+                    self.gc.start_blocks
+                ),
+            });
+        }
+        if let Precondition::Filled { per_mille } = self.precondition {
+            range("precondition.fill (thousandths)", per_mille as u64, 0, 1000)?;
+        }
+        Ok(())
+    }
+
+    fn check_front(&self) -> Result<(), ConfigError> {
+        range("flows", self.flows.len() as u64, 1, 1024)?;
+        range("levels", self.levels as u64, 1, 8)?;
+        for flow in &self.flows {
+            range("flow priority", flow.level as u64, 0, self.levels as u64 - 1)?;
+        }
+        let depth = match self.front.protocol {
+            Protocol::Nvme { depth } | Protocol::Sata { depth } => depth,
+        };
+        range("front.depth", depth as u64, 1, u32::MAX as u64)?;
+        range("front.in_flight", self.front.in_flight as u64, 1, u32::MAX as u64)?;
+        range("front.read_queue_capacity", self.front.queue_capacity[0] as u64, 1, u32::MAX as u64)?;
+        range("front.write_queue_capacity", self.front.queue_capacity[1] as u64, 1, u32::MAX as u64)?;
+        if let Some(buffer) = &self.buffer {
+            let least = if buffer.per_flow { self.flows.len() as u64 } else { 1 };
+            range("buffer.pages", buffer.pages as u64, least, u32::MAX as u64 / 2)?;
+        }
+        Ok(())
+    }
+}
+
+fn range(key: &'static str, value: u64, min: u64, max: u64) -> Result<(), ConfigError> {
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    Err(ConfigError { key, value: format!("{value}"), legal: format!("must be {min} to {max}") })
+}
+
+fn error(key: &'static str, value: u32, legal: &str) -> ConfigError {
+    ConfigError { key, value: format!("{value}"), legal: String::from(legal) }
+}

@@ -1,0 +1,6 @@
+//! Device.
+#![no_std]
+
+extern crate alloc;
+
+pub mod config;
