@@ -382,7 +382,7 @@ impl Board {
     #[inline]
     pub fn may_join(&self, lead: TxnId, other: TxnId, used: u64) -> bool {
         let (a, b) = (self.txn(lead), self.txn(other));
-        if used >> b.slot & 1 == 1 || b.op != a.op || b.owner != a.owner || b.after.is_some() {
+        if used >> b.slot & 1 == 1 || b.op != a.op || (a.owner == Owner::Gc) != (b.owner == Owner::Gc) || b.after.is_some() {
             return false;
         }
         let planes = self.facts.geometry.planes_per_die as u8;

@@ -109,7 +109,8 @@ pub enum Event {
         /// When it ends unless paused.
         until: Time,
     },
-    /// A command's array phase ended.
+    /// The array phase of a program or an erase ended. A read's is not reported: it ended at
+    /// [`Event::ArrayStarted`]'s `until`, and the page then waits in the register for the bus.
     ArrayEnded {
         /// The unit.
         unit: UnitId,

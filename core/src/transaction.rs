@@ -87,7 +87,8 @@ pub struct Transaction {
     pub prev: TxnId,
     /// Next transaction of the same request.
     pub sibling: TxnId,
-    /// A transaction that may join its queue only once this one has ended: the program after a copy's read.
+    /// A read: the program that joins its queue once this has ended (read-modify-write). A program: the cancelled
+    /// write of the same page that completes with it (D-SOS-06), itself perhaps leading to another.
     pub then: TxnId,
     /// An older, still waiting write of the same page: this one must not be dispatched before it (D-SLK-16).
     pub after: TxnId,
@@ -128,7 +129,7 @@ pub mod tag {
 /// A transaction's life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
-    /// Waits for another transaction (`then`) to end.
+    /// Waits for another transaction to end: a program for its read, a cancelled write for its successor.
     Held,
     /// In its unit's queue.
     Waiting,

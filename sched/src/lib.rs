@@ -1,2 +1,20 @@
-//! Choices.
+//! Choices: one file for every answer to one of the seven questions of a scheduler, and the catalogue that composes
+//! them into the schedulers of the papers.
+//!
+//! An answer decides from the board and never acts. Adding a scheduler is one file here and one row in [`catalogue`].
 #![no_std]
+
+extern crate alloc;
+
+pub mod admit;
+pub mod cancel;
+pub mod catalogue;
+pub mod collect;
+pub mod order;
+mod params;
+pub mod pick;
+pub mod place;
+pub mod preempt;
+mod rows;
+
+pub use params::{Param, Values};

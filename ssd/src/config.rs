@@ -201,6 +201,8 @@ pub struct Buffer {
     pub write_back: bool,
     /// Whether pages read from flash enter the buffer.
     pub read_allocate: bool,
+    /// Dirty pages of a part beyond this many are written out in the background.
+    pub flush_above: u32,
 }
 
 /// Host interface.
@@ -236,7 +238,7 @@ pub enum Protocol {
 /// A flow, as the device knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowConfig {
-    /// Priority level, 0 lowest.
+    /// Priority level, 0 lowest, to 7. With fewer levels than that in the device, the highest it has.
     pub level: u8,
 }
 
@@ -373,7 +375,7 @@ impl Config {
         range("flows", self.flows.len() as u64, 1, 1024)?;
         range("levels", self.levels as u64, 1, 8)?;
         for flow in &self.flows {
-            range("flow priority", flow.level as u64, 0, self.levels as u64 - 1)?;
+            range("flow priority", flow.level as u64, 0, 7)?;
         }
         let depth = match self.front.protocol {
             Protocol::Nvme { depth } | Protocol::Sata { depth } => depth,

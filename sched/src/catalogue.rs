@@ -1,0 +1,276 @@
+//! The catalogue: every scheduler as a row of seven answers, and every answer by name.
+//!
+//! The command line, the documentation, the contract tests and the benchmark read this table; a new row is in all of
+//! them at once.
+
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use flashlane_core::decide::Scheduler;
+
+use crate::params::{Param, Values};
+use crate::rows::{ADMIT, CANCEL, COLLECT, ORDER, PICK, PLACE, PREEMPT, ROWS};
+
+/// A named answer to one question.
+pub struct Choice<T: ?Sized> {
+    /// Its name in a scenario.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// Its parameters.
+    pub params: &'static [Param],
+    /// Builds it.
+    pub build: fn(&Values<'_>) -> Box<T>,
+}
+
+/// The seven answers of a scheduler, by name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Answers {
+    /// Which command enters the device next.
+    pub admit: &'static str,
+    /// Which chip a write goes to.
+    pub place: &'static str,
+    /// Where in its queue a transaction stands.
+    pub order: &'static str,
+    /// What an idle chip does next.
+    pub pick: &'static str,
+    /// Whether the running program or erase may be paused.
+    pub preempt: &'static str,
+    /// When garbage collection may run.
+    pub collect: &'static str,
+    /// Whether a waiting write is superseded.
+    pub cancel: &'static str,
+}
+
+/// The seven questions, in the order of [`Answers`].
+pub const QUESTIONS: [&str; 7] = ["admit", "place", "order", "pick", "preempt", "collect", "cancel"];
+
+impl Answers {
+    /// The answer to each of [`QUESTIONS`].
+    pub const fn by_question(&self) -> [&'static str; 7] {
+        [self.admit, self.place, self.order, self.pick, self.preempt, self.collect, self.cancel]
+    }
+}
+
+/// A scheduler of the catalogue.
+#[derive(Debug)]
+pub struct Row {
+    /// Its name.
+    pub name: &'static str,
+    /// The paper.
+    pub paper: &'static str,
+    /// The section.
+    pub section: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// Its answers.
+    pub answers: Answers,
+    /// Parameters it sets differently from the answers' defaults.
+    pub set: &'static [(&'static str, u64)],
+}
+
+/// An answer as the documentation shows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Listed {
+    /// Its name in a scenario.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// Its parameters.
+    pub params: &'static [Param],
+}
+
+/// What the user asks for: a row, a row with changes, or a free mix.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Recipe {
+    /// The row to start from; `read-first` if none is named.
+    pub base: Option<String>,
+    /// Answers that replace the row's: question, name.
+    pub answers: Vec<(String, String)>,
+    /// Parameters.
+    pub params: Vec<(String, u64)>,
+}
+
+/// A recipe that cannot be followed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RecipeError {
+    /// What is wrong: `scheduler`, a question, or a parameter.
+    pub key: String,
+    /// The value given.
+    pub value: String,
+    /// The legal names or the legal range.
+    pub legal: String,
+}
+
+impl core::fmt::Display for RecipeError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{} = {}: {}", self.key, self.value, self.legal)
+    }
+}
+
+impl core::error::Error for RecipeError {}
+
+/// Every scheduler.
+pub fn rows() -> &'static [Row] {
+    ROWS
+}
+
+/// The scheduler named `name`.
+pub fn row(name: &str) -> Option<&'static Row> {
+    ROWS.iter().find(|row| row.name == name)
+}
+
+/// Every answer to a question of [`QUESTIONS`].
+pub fn answers(question: &str) -> Vec<Listed> {
+    fn list<T: ?Sized>(choices: &[Choice<T>]) -> Vec<Listed> {
+        let listed = |c: &Choice<T>| Listed { name: c.name, summary: c.summary, source: c.source, params: c.params };
+        choices.iter().map(listed).collect()
+    }
+    match question {
+        "admit" => list(ADMIT),
+        "place" => list(PLACE),
+        "order" => list(ORDER),
+        "pick" => list(PICK),
+        "preempt" => list(PREEMPT),
+        "collect" => list(COLLECT),
+        "cancel" => list(CANCEL),
+        _ => Vec::new(),
+    }
+}
+
+/// The names a recipe resolves to, checked.
+pub fn resolve(recipe: &Recipe) -> Result<Answers, RecipeError> {
+    let base = recipe.base.as_deref().unwrap_or("read-first");
+    let row = row(base).ok_or_else(|| {
+        let names: Vec<&str> = ROWS.iter().map(|r| r.name).collect();
+        fail("scheduler", base, &names.join(", "))
+    })?;
+    let mut resolved = row.answers;
+    for (question, answer) in &recipe.answers {
+        let slot = match question.as_str() {
+            "admit" => &mut resolved.admit,
+            "place" => &mut resolved.place,
+            "order" => &mut resolved.order,
+            "pick" => &mut resolved.pick,
+            "preempt" => &mut resolved.preempt,
+            "collect" => &mut resolved.collect,
+            "cancel" => &mut resolved.cancel,
+            _ => return Err(fail("question", question, &QUESTIONS.join(", "))),
+        };
+        let known = answers(question);
+        *slot = known.iter().find(|listed| listed.name == answer).map(|listed| listed.name).ok_or_else(|| {
+            let names: Vec<&str> = known.iter().map(|listed| listed.name).collect();
+            fail(question, answer, &names.join(", "))
+        })?;
+    }
+    check_params(recipe, &resolved)?;
+    Ok(resolved)
+}
+
+/// The parameters of a set of answers.
+pub fn params(of: &Answers) -> Vec<Param> {
+    let mut params = Vec::new();
+    for (question, name) in QUESTIONS.iter().zip(of.by_question()) {
+        for listed in answers(question).iter().filter(|listed| listed.name == name) {
+            params.extend_from_slice(listed.params);
+        }
+    }
+    params
+}
+
+fn check_params(recipe: &Recipe, resolved: &Answers) -> Result<(), RecipeError> {
+    let known = params(resolved);
+    for (name, value) in &recipe.params {
+        let Some(param) = known.iter().find(|p| p.name == name) else {
+            let names: Vec<&str> = known.iter().map(|p| p.name).collect();
+            let legal =
+                if names.is_empty() { "this scheduler has no parameters".to_string() } else { names.join(", ") };
+            return Err(fail("parameter", name, &legal));
+        };
+        if !(param.min..=param.max).contains(value) {
+            let legal = alloc::format!("{} to {} {}", param.min, param.max, param.unit);
+            return Err(fail(name, &value.to_string(), &legal));
+        }
+    }
+    Ok(())
+}
+
+fn fail(key: &str, value: &str, legal: &str) -> RecipeError {
+    RecipeError { key: key.to_string(), value: value.to_string(), legal: legal.to_string() }
+}
+
+/// Builds the scheduler of a recipe.
+///
+/// # Errors
+/// An unknown row, question, answer or parameter, or a parameter out of range, with what is legal.
+pub fn build(recipe: &Recipe) -> Result<Scheduler, RecipeError> {
+    let names = resolve(recipe)?;
+    let base = row(recipe.base.as_deref().unwrap_or("read-first")).expect("resolved");
+    let mut set: Vec<(&str, u64)> = base.set.to_vec();
+    set.extend(recipe.params.iter().map(|(name, value)| (name.as_str(), *value)));
+    fn make<T: ?Sized>(choices: &[Choice<T>], name: &str, set: &[(&str, u64)]) -> Box<T> {
+        let choice = choices.iter().find(|c| c.name == name).expect("resolved");
+        (choice.build)(&Values { params: choice.params, set })
+    }
+    Ok(Scheduler {
+        admit: make(ADMIT, names.admit, &set),
+        place: make(PLACE, names.place, &set),
+        order: make(ORDER, names.order, &set),
+        pick: make(PICK, names.pick, &set),
+        preempt: make(PREEMPT, names.preempt, &set),
+        collect: make(COLLECT, names.collect, &set),
+        cancel: make(CANCEL, names.cancel, &set),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_names_answers_that_exist_and_builds() {
+        for row in rows() {
+            let recipe = Recipe { base: Some(row.name.to_string()), ..Recipe::default() };
+            assert_eq!(resolve(&recipe).unwrap(), row.answers);
+            for (question, name) in QUESTIONS.iter().zip(row.answers.by_question()) {
+                assert!(answers(question).iter().any(|a| a.name == name), "{}: {question} = {name}", row.name);
+            }
+            for (name, _) in row.set {
+                assert!(params(&row.answers).iter().any(|p| p.name == *name), "{}: {name}", row.name);
+            }
+            assert!(build(&recipe).is_ok());
+        }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<&str> = rows().iter().map(|r| r.name).collect();
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn a_wrong_recipe_says_what_is_legal() {
+        let wrong = |recipe: Recipe| resolve(&recipe).unwrap_err();
+        let e = wrong(Recipe { base: Some("fifo".to_string()), ..Recipe::default() });
+        assert!(e.key == "scheduler" && e.value == "fifo" && e.legal.contains("fr-fcfs"));
+        let pair = |a: &str, b: &str| alloc::vec![(a.to_string(), b.to_string())];
+        let e = wrong(Recipe { answers: pair("pick", "best"), ..Recipe::default() });
+        assert!(e.key == "pick" && e.legal.contains("largest-group"));
+        let e = wrong(Recipe { answers: pair("pik", "fcfs"), ..Recipe::default() });
+        assert!(e.key == "question" && e.legal.contains("pick"));
+        let mut fr = Recipe { base: Some("fr-fcfs".to_string()), ..Recipe::default() };
+        fr.params = alloc::vec![("alpha".to_string(), 101)];
+        let e = wrong(fr.clone());
+        assert!(e.key == "alpha" && e.legal == "0 to 100 %");
+        fr.params = alloc::vec![("beta".to_string(), 1)];
+        assert!(wrong(fr).legal.contains("alpha"));
+    }
+}

@@ -1,0 +1,33 @@
+//! Garbage collection goes first: its transactions beat user transactions on the unit until the victim is erased
+//! (SPEC 2.1.9 "non-preemptive"). Atomic is the same with nothing allowed to pause it (D-SLK-14).
+
+use flashlane_core::decide::{Collect, Style, Turn};
+use flashlane_core::{Board, UnitId};
+
+/// Garbage collection before everything.
+#[derive(Debug)]
+pub struct First {
+    pausable: bool,
+}
+
+impl First {
+    /// A victim is emptied and erased without a break.
+    pub const fn atomic() -> First {
+        First { pausable: false }
+    }
+
+    /// The scheduler may suspend its programs and its erase for a read.
+    pub const fn non_preemptive() -> First {
+        First { pausable: true }
+    }
+}
+
+impl Collect for First {
+    fn turn(&mut self, _: &Board, _: UnitId) -> Turn {
+        Turn::Gc
+    }
+
+    fn style(&self) -> Style {
+        Style::Transactions { pausable: self.pausable }
+    }
+}

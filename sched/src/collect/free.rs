@@ -1,0 +1,18 @@
+//! Garbage collection at no cost: the control that shows what it costs otherwise (FLN-E7 "no GC").
+
+use flashlane_core::decide::{Collect, Style, Turn};
+use flashlane_core::{Board, UnitId};
+
+/// Pages move and blocks are erased in no time.
+#[derive(Debug)]
+pub struct Free;
+
+impl Collect for Free {
+    fn turn(&mut self, _: &Board, _: UnitId) -> Turn {
+        Turn::User
+    }
+
+    fn style(&self) -> Style {
+        Style::Free
+    }
+}

@@ -1,0 +1,9 @@
+//! When may garbage collection run?
+
+mod first;
+mod free;
+mod semi_preemptive;
+
+pub use first::First;
+pub use free::Free;
+pub use semi_preemptive::SemiPreemptive;

@@ -1,0 +1,28 @@
+//! What does an idle chip do next?
+
+mod fcfs;
+mod fr_fcfs;
+mod read_first;
+mod sprinkler;
+#[cfg(test)]
+pub(crate) mod testing;
+mod widen;
+
+pub use fcfs::Fcfs;
+pub use fr_fcfs::FrFcfs;
+pub use read_first::ReadFirst;
+pub use sprinkler::Sprinkler;
+
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{Board, TxnId, UnitId};
+
+/// The oldest waiting transaction of `op` that may go, over all levels from the highest. Only a write whose page has an
+/// older write waiting elsewhere is passed over.
+fn oldest(board: &Board, unit: UnitId, op: FlashOp) -> TxnId {
+    let head = board.first(unit, op);
+    if head.is_none() || board.txn(head).unobstructed() {
+        return head;
+    }
+    let queue = board.queue_of(board.txn(head));
+    board.walk(queue).find(|&txn| board.txn(txn).unobstructed()).unwrap_or(TxnId::NONE)
+}

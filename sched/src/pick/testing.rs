@@ -1,0 +1,57 @@
+//! A board with one unit, for the tests of answers.
+
+use alloc::vec;
+
+use flashlane_core::board::{Board, Facts};
+use flashlane_core::geometry::{Geometry, UnitKind};
+use flashlane_core::transaction::Stage;
+use flashlane_core::{Duration, PlaneId, Transaction, TxnId, UnitId};
+
+/// One chip of `dies` dies with `planes` planes each.
+pub(crate) fn board(dies: u32, planes: u32) -> Board {
+    let geometry = Geometry {
+        channels: 1,
+        chips_per_channel: 1,
+        dies_per_chip: dies,
+        planes_per_die: planes,
+        blocks_per_plane: 16,
+        pages_per_block: 16,
+        page_bytes: 4096,
+        metadata_bytes: 0,
+        unit: UnitKind::Chip,
+    };
+    let us = Duration::from_us;
+    let facts = Facts {
+        geometry,
+        levels: 1,
+        command: [Duration::ZERO; 3],
+        array: [us(75), us(1300), us(3800)],
+        transfer_page: us(25),
+        transfer_sectors: vec![us(25); 9],
+        iteration: us(65),
+        suspend: Duration::ZERO,
+        resume: Duration::ZERO,
+        multi_plane: true,
+        multi_die: true,
+        same_page: [false; 3],
+        gc_hard_blocks: 1,
+        gc_start_blocks: 2,
+    };
+    Board::new(facts, 1)
+}
+
+/// Puts a read at the tail of the unit's queue.
+pub(crate) fn read(board: &mut Board, serial: u32, slot: u8, request: u32) {
+    let id = TxnId(board.txns.len() as u32);
+    board.txns.push(Transaction {
+        serial: u64::from(serial),
+        slot,
+        plane: PlaneId(u16::from(slot)),
+        unit: UnitId(0),
+        request,
+        stage: Stage::Waiting,
+        ..Transaction::EMPTY
+    });
+    let queue = board.queue_of(board.txn(id));
+    board.link(id, queue, TxnId::NONE);
+}

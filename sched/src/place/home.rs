@@ -1,0 +1,18 @@
+//! Static allocation: every page stays on the plane the stripe gives it (SPEC 1.1.1).
+
+use flashlane_core::decide::Place;
+use flashlane_core::{Board, Lpn, PlaneId};
+
+/// Home, always.
+#[derive(Debug)]
+pub struct Home;
+
+impl Place for Home {
+    fn plane(&mut self, _: &Board, _: Lpn, home: PlaneId) -> PlaneId {
+        home
+    }
+
+    fn is_static(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,239 @@
+//! The catalogue's data: the answers by name, and the schedulers composed of them.
+
+use alloc::boxed::Box;
+
+use flashlane_core::decide::{Admit, Cancel, Collect, Order, Pick, Place, Preempt};
+
+use crate::catalogue::{Answers, Choice, Row};
+use crate::params::Param;
+use crate::{admit, cancel, collect, order, pick, place, preempt};
+
+pub(crate) static ADMIT: &[Choice<dyn Admit>] = &[
+    Choice {
+        name: "round-robin",
+        summary: "submission queues in turn",
+        source: "NVMe; FLIN §2.2",
+        params: &[],
+        build: |_| Box::new(admit::RoundRobin::default()),
+    },
+    Choice {
+        name: "weighted-round-robin",
+        summary: "priority level i is fetched 2^i times as often as level 0",
+        source: "NVMe weighted round robin; FLIN §5.2 weights",
+        params: &[],
+        build: |_| Box::new(admit::Weighted::default()),
+    },
+];
+
+pub(crate) static PLACE: &[Choice<dyn Place>] = &[
+    Choice {
+        name: "static",
+        summary: "every page stays on the plane the stripe gives it",
+        source: "SPEC 1.1.1",
+        params: &[],
+        build: |_| Box::new(place::Home),
+    },
+    Choice {
+        name: "rotate",
+        summary: "each write goes to the next plane in turn, channel first",
+        source: "SPEC 6 F09 dynamic plane",
+        params: &[],
+        build: |_| Box::new(place::Rotate::default()),
+    },
+];
+
+pub(crate) static ORDER: &[Choice<dyn Order>] = &[Choice {
+    name: "tail",
+    summary: "order of arrival",
+    source: "",
+    params: &[],
+    build: |_| Box::new(order::Tail),
+}];
+
+pub(crate) static PICK: &[Choice<dyn Pick>] = &[
+    Choice {
+        name: "fcfs",
+        summary: "the oldest transaction, read or write",
+        source: "SPEC 2.1.9",
+        params: &[Param {
+            name: "fcfs_widen",
+            unit: "0 or 1",
+            default: 1,
+            min: 0,
+            max: 1,
+            help: "whether companions may share the oldest transaction's command (multi-plane, multi-die)",
+        }],
+        build: |v| Box::new(pick::Fcfs::new(v.get("fcfs_widen") == 1)),
+    },
+    Choice {
+        name: "read-first",
+        summary: "reads before writes, each in order",
+        source: "SPEC 2.1.9 RP",
+        params: &[],
+        build: |_| Box::new(pick::ReadFirst),
+    },
+    Choice {
+        name: "fr-fcfs",
+        summary: "reads before writes until the write queue fills",
+        source: "Slacker §3.2; SPEC 1.1.2",
+        params: &[
+            Param {
+                name: "alpha",
+                unit: "%",
+                default: 80,
+                min: 0,
+                max: 100,
+                help: "writes go first while more than this share of the write queue's capacity waits (D-SLK-09)",
+            },
+            Param {
+                name: "write_capacity",
+                unit: "transactions",
+                default: 4096,
+                min: 1,
+                max: 1 << 40,
+                help: "capacity of a unit's write queue that alpha is a share of (D-SLK-09)",
+            },
+        ],
+        build: |v| Box::new(pick::FrFcfs::new(v.get("alpha"), v.get("write_capacity"))),
+    },
+    Choice {
+        name: "largest-group",
+        summary: "the largest multi-plane, multi-die group, then one request's, then the oldest; reads first",
+        source: "Sprinkler (HPCA 2014) as in FLIN §6; SPEC 2.1.9",
+        params: &[Param {
+            name: "group_window",
+            unit: "transactions",
+            default: 128,
+            min: 1,
+            max: 1 << 20,
+            help: "how far into a queue groups are looked for",
+        }],
+        build: |v| Box::new(pick::Sprinkler::new(v.get("group_window"))),
+    },
+];
+
+pub(crate) static PREEMPT: &[Choice<dyn Preempt>] = &[
+    Choice {
+        name: "never",
+        summary: "commands run to their end",
+        source: "",
+        params: &[],
+        build: |_| Box::new(preempt::Never),
+    },
+    Choice {
+        name: "suspend",
+        summary: "a waiting read suspends a program or erase at once",
+        source: "Wu and He (FAST 2012) as in FLIN §6",
+        params: &[],
+        build: |_| Box::new(preempt::Blind::anytime()),
+    },
+    Choice {
+        name: "pause-at-boundary",
+        summary: "a waiting read pauses a program at the end of its iteration",
+        source: "Wu and He (FAST 2012) as in Slacker §4.3",
+        params: &[],
+        build: |_| Box::new(preempt::Blind::at_boundaries()),
+    },
+];
+
+pub(crate) static COLLECT: &[Choice<dyn Collect>] = &[
+    Choice {
+        name: "atomic",
+        summary: "a victim is emptied and erased without a break",
+        source: "D-SLK-14",
+        params: &[],
+        build: |_| Box::new(collect::First::atomic()),
+    },
+    Choice {
+        name: "non-preemptive",
+        summary: "garbage collection beats user transactions until the victim is erased; reads may suspend its programs",
+        source: "SPEC 2.1.9",
+        params: &[],
+        build: |_| Box::new(collect::First::non_preemptive()),
+    },
+    Choice {
+        name: "semi-preemptive",
+        summary: "user transactions go between its steps above the hard threshold of free blocks",
+        source: "SPEC 2.1.9 SPGC",
+        params: &[],
+        build: |_| Box::new(collect::SemiPreemptive),
+    },
+    Choice {
+        name: "free",
+        summary: "garbage collection takes no time: a control",
+        source: "FLN-E7",
+        params: &[],
+        build: |_| Box::new(collect::Free),
+    },
+];
+
+pub(crate) static CANCEL: &[Choice<dyn Cancel>] = &[
+    Choice {
+        name: "keep",
+        summary: "every write is programmed",
+        source: "",
+        params: &[],
+        build: |_| Box::new(cancel::Keep),
+    },
+    Choice {
+        name: "overwrite",
+        summary: "a waiting write is dropped when a younger write of its page arrives",
+        source: "SOS; SPEC 4.1.2 WHM",
+        params: &[],
+        build: |_| Box::new(cancel::Overwrite),
+    },
+];
+
+/// The plainest answers; rows change what they differ in.
+pub(crate) const PLAIN: Answers = Answers {
+    admit: "round-robin",
+    place: "static",
+    order: "tail",
+    pick: "read-first",
+    preempt: "never",
+    collect: "non-preemptive",
+    cancel: "keep",
+};
+
+pub(crate) static ROWS: &[Row] = &[
+    Row {
+        name: "fcfs",
+        paper: "FLIN (ISCA 2018)",
+        section: "§6; SPEC 2.1.9",
+        summary: "first come, first served on every chip",
+        answers: Answers { pick: "fcfs", ..PLAIN },
+        set: &[],
+    },
+    Row {
+        name: "read-first",
+        paper: "FLIN (ISCA 2018)",
+        section: "§3.3; SPEC 2.1.9 RP",
+        summary: "reads before writes",
+        answers: PLAIN,
+        set: &[],
+    },
+    Row {
+        name: "read-first-suspend",
+        paper: "FLIN (ISCA 2018)",
+        section: "§6; SPEC 2.1.9 RP+S",
+        summary: "reads before writes, and a waiting read suspends programs and erases",
+        answers: Answers { preempt: "suspend", ..PLAIN },
+        set: &[],
+    },
+    Row {
+        name: "fr-fcfs",
+        paper: "Slacker (ASPLOS 2017)",
+        section: "§3.2; SPEC 1.1.2",
+        summary: "reads before writes until the write queue fills; advanced commands; Slacker's baseline",
+        answers: Answers { pick: "fr-fcfs", collect: "atomic", ..PLAIN },
+        set: &[],
+    },
+    Row {
+        name: "sprinkler",
+        paper: "FLIN (ISCA 2018)",
+        section: "§6; SPEC 2.1.9; Sprinkler (HPCA 2014)",
+        summary: "largest group first, reads first, suspension, semi-preemptive garbage collection",
+        answers: Answers { pick: "largest-group", preempt: "suspend", collect: "semi-preemptive", ..PLAIN },
+        set: &[],
+    },
+];

@@ -1,0 +1,335 @@
+//! Page buffer in the controller's memory: least recently used out first, shared or a part a flow.
+//!
+//! Owns which pages are buffered and which of them are dirty. It says what must be written out and never writes; it must
+//! never know the flash or the map.
+
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use flashlane_core::{FlowId, Lpn, TxnId};
+
+use crate::config;
+use crate::front::SlotId;
+use crate::lpn_table::LpnTable;
+
+const NONE: u32 = u32::MAX;
+
+/// State of a buffered page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Clean,
+    Dirty,
+    /// On its way to the flash; `again` when it was overwritten meanwhile.
+    Flushing {
+        again: bool,
+    },
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    lpn: Lpn,
+    state: State,
+    part: u16,
+    newer: u32,
+    older: u32,
+}
+
+/// A flow's part, or the whole.
+#[derive(Debug)]
+struct Part {
+    newest: u32,
+    oldest: u32,
+    capacity: u32,
+    used: u32,
+    dirty: u32,
+    flushing: u32,
+    /// Writes that wait for space, and for how many pages.
+    waiting: VecDeque<(SlotId, u32)>,
+    /// Sum of those pages.
+    wanted: u32,
+}
+
+/// What became of a write to the buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stored {
+    /// The page is in the buffer.
+    Yes,
+    /// No space until a page has been written out.
+    Full,
+}
+
+/// The page buffer.
+#[derive(Debug)]
+pub(crate) struct Buffer {
+    entries: Vec<Entry>,
+    spare: Vec<u32>,
+    /// Logical page to entry; an entry number stands where the table has a transaction id.
+    index: LpnTable,
+    parts: Vec<Part>,
+    /// Whether writes end in the buffer.
+    pub(crate) write_back: bool,
+    /// Whether pages read from flash enter it.
+    pub(crate) read_allocate: bool,
+    flush_above: u32,
+}
+
+impl Buffer {
+    pub(crate) fn new(config: &config::Buffer, flows: usize) -> Buffer {
+        let parts = if config.per_flow { flows as u32 } else { 1 };
+        let part = |_| Part {
+            newest: NONE,
+            oldest: NONE,
+            capacity: config.pages / parts,
+            used: 0,
+            dirty: 0,
+            flushing: 0,
+            waiting: VecDeque::new(),
+            wanted: 0,
+        };
+        let free = Entry { lpn: Lpn(0), state: State::Clean, part: 0, newer: NONE, older: NONE };
+        Buffer {
+            entries: vec![free; config.pages as usize],
+            spare: (0..config.pages).rev().collect(),
+            index: LpnTable::default(),
+            parts: (0..parts).map(part).collect(),
+            write_back: config.write_back,
+            read_allocate: config.read_allocate,
+            flush_above: config.flush_above,
+        }
+    }
+
+    fn part_of(&self, flow: FlowId) -> usize {
+        if self.parts.len() == 1 { 0 } else { flow.index() }
+    }
+
+    /// Whether the page is buffered; leaves the order of use alone.
+    #[inline]
+    pub(crate) fn contains(&self, lpn: Lpn) -> bool {
+        self.index.get(lpn).is_some()
+    }
+
+    /// Pages a write of `flow` could still put in at once: free ones and clean ones.
+    pub(crate) fn free_pages(&self, flow: FlowId) -> u32 {
+        let part = &self.parts[self.part_of(flow)];
+        part.capacity - part.dirty - part.flushing
+    }
+
+    /// A read: whether the page is buffered; it becomes the most recently used.
+    pub(crate) fn read(&mut self, lpn: Lpn) -> bool {
+        let entry = self.index.get(lpn);
+        if entry.is_none() {
+            return false;
+        }
+        self.unlink(entry.0);
+        self.link_newest(entry.0);
+        true
+    }
+
+    /// A write of `flow`: updates the page in place, or takes a free or clean slot.
+    pub(crate) fn write(&mut self, lpn: Lpn, flow: FlowId) -> Stored {
+        let entry = self.index.get(lpn);
+        if entry.is_some() {
+            let e = entry.0 as usize;
+            let part = &mut self.parts[self.entries[e].part as usize];
+            match self.entries[e].state {
+                State::Clean => {
+                    self.entries[e].state = State::Dirty;
+                    part.dirty += 1;
+                }
+                State::Dirty => {}
+                State::Flushing { .. } => self.entries[e].state = State::Flushing { again: true },
+            }
+            self.unlink(entry.0);
+            self.link_newest(entry.0);
+            return Stored::Yes;
+        }
+        match self.insert(lpn, flow, State::Dirty) {
+            true => Stored::Yes,
+            false => Stored::Full,
+        }
+    }
+
+    /// A page came from flash: it enters if a free or clean slot can be had.
+    pub(crate) fn fill(&mut self, lpn: Lpn, flow: FlowId) {
+        if self.read_allocate && !self.contains(lpn) {
+            self.insert(lpn, flow, State::Clean);
+        }
+    }
+
+    fn insert(&mut self, lpn: Lpn, flow: FlowId, state: State) -> bool {
+        let p = self.part_of(flow);
+        if self.parts[p].used == self.parts[p].capacity {
+            match self.oldest_in(p, State::Clean) {
+                Some(clean) => self.drop_entry(clean),
+                None => return false,
+            }
+        }
+        let e = self.spare.pop().expect("a part's slots are spare or used");
+        self.entries[e as usize] = Entry { lpn, state, part: p as u16, newer: NONE, older: NONE };
+        self.index.insert(lpn, TxnId(e));
+        let part = &mut self.parts[p];
+        part.used += 1;
+        part.dirty += u32::from(state == State::Dirty);
+        self.link_newest(e);
+        true
+    }
+
+    /// The next page of `flow`'s part to write out, if one is needed: the least recently used dirty page, while more
+    /// than `flush_above` are dirty or writes wait for space that no flush under way will give.
+    pub(crate) fn next_flush(&mut self, flow: FlowId) -> Option<Lpn> {
+        let p = self.part_of(flow);
+        let part = &self.parts[p];
+        let pressed = part.wanted > part.flushing;
+        if part.dirty == 0 || (part.dirty <= self.flush_above && !pressed) {
+            return None;
+        }
+        let e = self.oldest_in(p, State::Dirty)?;
+        self.entries[e as usize].state = State::Flushing { again: false };
+        self.parts[p].dirty -= 1;
+        self.parts[p].flushing += 1;
+        Some(self.entries[e as usize].lpn)
+    }
+
+    /// A page reached the flash. It leaves the buffer, unless it was overwritten meanwhile.
+    pub(crate) fn flushed(&mut self, lpn: Lpn) {
+        let e = self.index.get(lpn).0;
+        let part = &mut self.parts[self.entries[e as usize].part as usize];
+        part.flushing -= 1;
+        if self.entries[e as usize].state == (State::Flushing { again: true }) {
+            part.dirty += 1;
+            self.entries[e as usize].state = State::Dirty;
+        } else {
+            self.drop_entry(e);
+        }
+    }
+
+    /// A write waits for space for `pages`.
+    pub(crate) fn wait(&mut self, flow: FlowId, slot: SlotId, pages: u32) {
+        let p = self.part_of(flow);
+        self.parts[p].waiting.push_back((slot, pages));
+        self.parts[p].wanted += pages;
+    }
+
+    /// Whether writes of `flow` wait for space already.
+    pub(crate) fn has_waiting(&self, flow: FlowId) -> bool {
+        !self.parts[self.part_of(flow)].waiting.is_empty()
+    }
+
+    /// The write that waited longest in `flow`'s part.
+    pub(crate) fn first_waiting(&self, flow: FlowId) -> Option<SlotId> {
+        self.parts[self.part_of(flow)].waiting.front().map(|&(slot, _)| slot)
+    }
+
+    /// That write now waits for `pages` only; for none, it waits no more.
+    pub(crate) fn still_waits_for(&mut self, flow: FlowId, pages: u32) {
+        let p = self.part_of(flow);
+        let part = &mut self.parts[p];
+        let Some(first) = part.waiting.front_mut() else { return };
+        part.wanted = part.wanted - first.1 + pages;
+        first.1 = pages;
+        if pages == 0 {
+            part.waiting.pop_front();
+        }
+    }
+
+    fn oldest_in(&self, part: usize, state: State) -> Option<u32> {
+        let mut e = self.parts[part].oldest;
+        while e != NONE && self.entries[e as usize].state != state {
+            e = self.entries[e as usize].newer;
+        }
+        (e != NONE).then_some(e)
+    }
+
+    fn drop_entry(&mut self, e: u32) {
+        self.unlink(e);
+        self.index.remove(self.entries[e as usize].lpn, TxnId(e));
+        self.parts[self.entries[e as usize].part as usize].used -= 1;
+        self.spare.push(e);
+    }
+
+    fn link_newest(&mut self, e: u32) {
+        let part = &mut self.parts[self.entries[e as usize].part as usize];
+        let before = part.newest;
+        part.newest = e;
+        if before == NONE {
+            part.oldest = e;
+        } else {
+            self.entries[before as usize].newer = e;
+        }
+        self.entries[e as usize].older = before;
+        self.entries[e as usize].newer = NONE;
+    }
+
+    fn unlink(&mut self, e: u32) {
+        let Entry { newer, older, part, .. } = self.entries[e as usize];
+        let part = &mut self.parts[part as usize];
+        if newer == NONE { part.newest = older } else { self.entries[newer as usize].older = older }
+        if older == NONE { part.oldest = newer } else { self.entries[older as usize].newer = newer }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn buffer(pages: u32, flush_above: u32) -> Buffer {
+        let config =
+            config::Buffer { pages, per_flow: false, write_back: true, read_allocate: false, flush_above };
+        Buffer::new(&config, 1)
+    }
+
+    const F: FlowId = FlowId(0);
+
+    /// A-NCQ-03, the buffer's part: LRU to MRU 1 2 3 4; write {2, 5, 6} evicts 1 then 3; read {4, 7} misses 7 only.
+    #[test]
+    fn least_recently_used_goes_first() {
+        let mut b = buffer(4, 4);
+        for lpn in 1..=4 {
+            assert_eq!(b.write(Lpn(lpn), F), Stored::Yes);
+        }
+        assert!(b.contains(Lpn(1)) && b.contains(Lpn(4)));
+        assert_eq!(b.write(Lpn(2), F), Stored::Yes);
+        for (new, victim) in [(5, 1), (6, 3)] {
+            assert_eq!(b.write(Lpn(new), F), Stored::Full);
+            b.wait(F, 0, 1);
+            assert_eq!(b.next_flush(F), Some(Lpn(victim)));
+            assert_eq!(b.next_flush(F), None, "one flush for one waiting write");
+            b.flushed(Lpn(victim));
+            b.still_waits_for(F, 0);
+            assert_eq!(b.write(Lpn(new), F), Stored::Yes);
+        }
+        assert!(b.read(Lpn(4)));
+        assert!(!b.read(Lpn(7)));
+        let order: Vec<u32> = (0..4)
+            .map(|_| {
+                b.wait(F, 0, 1);
+                let lpn = b.next_flush(F).unwrap();
+                b.flushed(lpn);
+                b.still_waits_for(F, 0);
+                lpn.0
+            })
+            .collect();
+        assert_eq!(order, [2, 5, 6, 4]);
+    }
+
+    #[test]
+    fn free_pages_are_exact_and_a_page_overwritten_while_flushing_stays_dirty() {
+        let mut b = buffer(8, 2);
+        for (lpn, free) in [(0, 7), (1, 6), (2, 5)] {
+            b.write(Lpn(lpn), F);
+            assert_eq!(b.free_pages(F), free);
+        }
+        assert_eq!(b.next_flush(F), Some(Lpn(0)), "three dirty pages are more than two");
+        assert_eq!(b.next_flush(F), None);
+        assert_eq!(b.free_pages(F), 5, "a page under way still takes space");
+        b.write(Lpn(0), F);
+        b.flushed(Lpn(0));
+        assert!(b.contains(Lpn(0)));
+        assert_eq!(b.free_pages(F), 5);
+        assert_eq!(b.next_flush(F), Some(Lpn(1)), "dirty again: three once more");
+        b.flushed(Lpn(1));
+        assert!(!b.contains(Lpn(1)));
+        assert_eq!(b.free_pages(F), 6);
+    }
+}

@@ -1,0 +1,183 @@
+//! What a unit does next: the pick, collect and preempt decisions put to use.
+
+use alloc::format;
+
+use flashlane_core::board::{QueueKind, Service};
+use flashlane_core::decide::{Moments, Scope, Turn};
+use flashlane_core::transaction::{FlashOp, tag};
+use flashlane_core::{Duration, Owner, PlaneId, TxnId, UnitId};
+
+use super::{Device, Fault};
+
+impl Device {
+    /// Gives `unit` what it should do at this instant, if anything.
+    pub(super) fn decide(&mut self, unit: UnitId) {
+        match self.board.units[unit.index()].service {
+            Service::Idle => self.choose(unit),
+            Service::Paused => self.choose_in_pause(unit),
+            Service::Busy if self.moments != Moments::Never => self.consider_pause(unit),
+            Service::Busy => {}
+        }
+    }
+
+    /// An idle unit: garbage collection or user transactions.
+    fn choose(&mut self, unit: UnitId) {
+        let state = &self.board.units[unit.index()];
+        if state.user_waiting + state.gc_waiting == 0 || self.flash.must_wait_for_bus(unit) {
+            return;
+        }
+        if state.gc_waiting > 0
+            && self.scheduler.collect.turn(&self.board, unit) == Turn::Gc
+            && self.dispatch_gc(unit)
+        {
+            return;
+        }
+        self.group.clear();
+        self.scheduler.pick.pick(&self.board, unit, Scope::Any, &mut self.group);
+        let lead = self.group.lead();
+        if lead.is_none() {
+            self.dispatch_gc(unit);
+            return;
+        }
+        let txn = self.board.txn(lead);
+        if txn.op == FlashOp::Program && !self.board.plane(txn.plane).room {
+            let plane = txn.plane;
+            self.make_room(unit, plane);
+            return;
+        }
+        self.dispatch(unit);
+    }
+
+    /// The chosen program has no page to go to: collect first, serve reads if even that is impossible.
+    fn make_room(&mut self, unit: UnitId, plane: PlaneId) {
+        self.tally.room_stalls += 1;
+        self.start_collection(plane);
+        if self.board.plane(plane).room {
+            self.mark(unit);
+            return;
+        }
+        if self.dispatch_gc(unit) {
+            return;
+        }
+        self.group.clear();
+        self.scheduler.pick.pick(&self.board, unit, Scope::Reads, &mut self.group);
+        if self.group.lead().is_some() {
+            self.dispatch(unit);
+            return;
+        }
+        let (free, reclaimable, full) = self.ftl.census(plane);
+        let place = self.board.facts.geometry.place_of(plane);
+        self.fault = Some(Fault {
+            at: self.board.now,
+            message: format!(
+                "drive out of space: plane {} (channel {}, chip {}, die {}, plane {}) has a write waiting but {} free \
+                 block(s), {} sealed block(s) with an invalid page and {} sealed block(s) all valid, so garbage \
+                 collection cannot free a page; lower the user capacity or raise over-provisioning",
+                plane.0, place.channel, place.chip, place.die, place.plane, free, reclaimable, full
+            ),
+        });
+    }
+
+    /// A free unit with a paused command: a waiting read first, or on with the paused one.
+    fn choose_in_pause(&mut self, unit: UnitId) {
+        let read = self.board.first(unit, FlashOp::Read);
+        if read.is_some()
+            && let Some(charge) = self.scheduler.preempt.serve(&self.board, unit, read)
+        {
+            self.group.clear();
+            self.scheduler.pick.pick(&self.board, unit, Scope::Reads, &mut self.group);
+            if self.group.lead().is_some() {
+                let lead = self.board.units[unit.index()].paused.lead;
+                self.charge(lead, charge);
+                for &member in self.group.members() {
+                    self.board.txns[member.index()].tag |= tag::IN_PAUSE;
+                }
+                self.dispatch(unit);
+                return;
+            }
+        }
+        self.flash.resume(unit, &mut self.board, &mut self.log);
+        self.watch_boundaries(unit);
+    }
+
+    /// A busy unit, with a read that may be waiting behind a program or erase.
+    fn consider_pause(&mut self, unit: UnitId) {
+        let state = &self.board.units[unit.index()];
+        let command = &state.command;
+        if !command.in_array || state.paused.lead.is_some() || command.ends <= self.board.now {
+            return;
+        }
+        if command.owner == Owner::Gc && !self.suspensions_of_gc {
+            return;
+        }
+        if self.moments == Moments::Boundary && command.op != FlashOp::Program {
+            return;
+        }
+        let read = self.board.first(unit, FlashOp::Read);
+        if read.is_none() {
+            return;
+        }
+        let into = (self.board.now - command.array_from).ns();
+        let at_boundary = into > 0 && into.is_multiple_of(self.board.facts.iteration.ns());
+        if (self.moments == Moments::Any || at_boundary)
+            && let Some(charge) = self.scheduler.preempt.pause(&self.board, unit, read)
+        {
+            let lead = command.lead;
+            self.charge(lead, charge);
+            self.flash.pause(unit, &mut self.board, &mut self.log);
+            if self.board.units[unit.index()].service == Service::Paused {
+                self.choose_in_pause(unit);
+            }
+            return;
+        }
+        self.watch_boundaries(unit);
+    }
+
+    /// Asks to be woken at the next iteration boundary while a read waits.
+    fn watch_boundaries(&mut self, unit: UnitId) {
+        let state = &self.board.units[unit.index()];
+        let program = state.command.in_array && state.command.op == FlashOp::Program;
+        let pausable = state.command.owner != Owner::Gc || self.suspensions_of_gc;
+        if self.moments == Moments::Boundary
+            && program
+            && pausable
+            && self.board.first(unit, FlashOp::Read).is_some()
+        {
+            self.flash.arm_boundary(unit, &self.board);
+        }
+    }
+
+    /// Takes `charge` from the slack of a command's transactions.
+    fn charge(&mut self, lead: TxnId, charge: Duration) {
+        let mut member = lead;
+        while member.is_some() {
+            let txn = self.board.txn_mut(member);
+            txn.slack = txn.slack.saturating_sub(charge);
+            member = txn.next;
+        }
+    }
+
+    /// Begins the unit's next garbage-collection command, if one is ready: programs before erases before reads, so that
+    /// a victim is finished before the next is begun.
+    pub(super) fn dispatch_gc(&mut self, unit: UnitId) -> bool {
+        for kind in [QueueKind::GcWrite, QueueKind::GcErase, QueueKind::GcRead] {
+            loop {
+                let head = self.board.queue(unit, kind).head;
+                if head.is_none() {
+                    break;
+                }
+                if self.is_stale(head) {
+                    self.drop_move(head);
+                    continue;
+                }
+                self.group.clear();
+                self.group.push(&self.board, head);
+                self.dispatch(unit);
+                return true;
+            }
+        }
+        // Dropping the last stale move may have queued the erase.
+        let erase = self.board.queue(unit, QueueKind::GcErase).head;
+        erase.is_some() && self.dispatch_gc(unit)
+    }
+}

@@ -1,0 +1,126 @@
+//! Beginning a command: the members leave their queue, programs get their physical pages, the flash starts.
+
+use flashlane_core::event::Event;
+use flashlane_core::transaction::{FlashOp, Stage};
+use flashlane_core::{Owner, Ppa, TxnId, UnitId};
+
+use super::Device;
+use crate::ftl::pool::Stream;
+
+impl Device {
+    /// Begins the command in `self.group` at `unit`.
+    pub(super) fn dispatch(&mut self, unit: UnitId) {
+        let mut last = TxnId::NONE;
+        let mut members = 0u8;
+        let lead = self.group.lead();
+        let op = self.board.txn(lead).op;
+        for i in 0..self.group.members().len() {
+            let id = self.group.members()[i];
+            debug_assert!(self.board.txn(id).stage == Stage::Waiting && self.board.txn(id).unit == unit);
+            debug_assert!(self.board.txn(id).after.is_none(), "dispatched before an older write of its page");
+            if op == FlashOp::Read && self.address_reads && !self.still_matches(lead, id) {
+                continue;
+            }
+            self.leave_queue(id);
+            self.board.txn_mut(id).stage = Stage::InService;
+            if last.is_some() {
+                self.board.txn_mut(last).next = id;
+            }
+            last = id;
+            members += 1;
+        }
+        if op == FlashOp::Program {
+            let mut member = lead;
+            while member.is_some() {
+                self.bind(member);
+                member = self.board.txn(member).next;
+            }
+        }
+        self.count(unit, lead, members);
+        if self.log.on {
+            self.report(unit, lead);
+        }
+        self.flash.begin(unit, lead, members, &mut self.board, &mut self.log);
+    }
+
+    /// Looks up where a read's page lies now, and whether it may still share a command with `lead`: garbage collection
+    /// may have moved either since they were queued.
+    fn still_matches(&mut self, lead: TxnId, id: TxnId) -> bool {
+        let ppa = match self.board.txn(id).owner {
+            Owner::Gc => self.board.txn(id).ppa,
+            _ => self.ftl.lookup(self.board.txn(id).lpn).0,
+        };
+        self.board.txn_mut(id).ppa = ppa;
+        let facts = &self.board.facts;
+        let (a, b) = (self.board.txn(lead), self.board.txn(id));
+        let planes = facts.geometry.planes_per_die as u8;
+        let pages = facts.geometry.pages_per_block;
+        !facts.same_page[0] || a.slot / planes != b.slot / planes || a.ppa % pages == b.ppa % pages
+    }
+
+    /// Gives a program its physical page, maps it, and lets the next write of the same page go.
+    fn bind(&mut self, id: TxnId) {
+        let txn = *self.board.txn(id);
+        let stream = if txn.owner == Owner::Gc { Stream::Gc } else { Stream::User };
+        let ppa = self.ftl.write(txn.lpn, txn.plane, stream).expect("room was checked, and one block is kept for moves");
+        self.board.txn_mut(id).ppa = ppa.0;
+        self.ftl.show(&mut self.board, txn.plane);
+        if stream == Stream::User {
+            self.board.flows[txn.flow.index()].programmed += 1;
+            if txn.before.is_some() {
+                let next = txn.before;
+                self.board.txn_mut(id).before = TxnId::NONE;
+                self.board.txn_mut(next).after = TxnId::NONE;
+                let waiter = self.board.txn(next).unit;
+                self.mark(waiter);
+            }
+        }
+        if self.log.on {
+            let Ppa(ppa) = ppa;
+            self.log.push(self.board.now, Event::Mapped { lpn: txn.lpn, plane: txn.plane, ppa });
+        }
+        if self.ftl.wants_collection(txn.plane) {
+            self.start_collection(txn.plane);
+        }
+    }
+
+    /// Counts the command (D-SLK-02, D-SLK-14, D-SLK-25).
+    fn count(&mut self, unit: UnitId, lead: TxnId, members: u8) {
+        let (op, owner) = (self.board.txn(lead).op, self.board.txn(lead).owner);
+        let counters = &mut self.board.units[unit.index()].counters;
+        let direction = match op {
+            FlashOp::Erase => {
+                counters.erases += 1;
+                return;
+            }
+            FlashOp::Read => 0,
+            FlashOp::Program => 1,
+        };
+        if owner == Owner::Gc {
+            counters.moves += direction as u64;
+            return;
+        }
+        counters.user[direction] += u64::from(members);
+        if members > 1 {
+            counters.advanced[direction] += u64::from(members);
+            counters.advanced_commands[direction] += 1;
+        }
+    }
+
+    /// Reports the members of a command about to begin.
+    fn report(&mut self, unit: UnitId, lead: TxnId) {
+        let command = self.flash.next_serial();
+        let mut member = lead;
+        while member.is_some() {
+            let txn = self.board.txn(member);
+            let ppa = if txn.op == FlashOp::Read && txn.owner != Owner::Gc {
+                self.ftl.lookup(txn.lpn).0
+            } else {
+                txn.ppa
+            };
+            let (txn, slack, next) = (txn.serial, txn.slack, txn.next);
+            self.log.push(self.board.now, Event::Dispatched { txn, command, unit, ppa, slack });
+            member = next;
+        }
+    }
+}

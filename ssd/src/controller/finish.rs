@@ -1,0 +1,128 @@
+//! Endings: a transaction's, a request's.
+
+use flashlane_core::event::{End, Event};
+use flashlane_core::transaction::{FlashOp, Stage};
+use flashlane_core::{Completion, Op, Owner, TxnId};
+
+use super::Device;
+use crate::front::SlotId;
+
+impl Device {
+    /// A transaction's flash work is done.
+    pub(super) fn ended(&mut self, id: TxnId) {
+        let txn = self.board.txn(id);
+        let (owner, op, request, lpn, flow, then) = (txn.owner, txn.op, txn.request, txn.lpn, txn.flow, txn.then);
+        if self.log.on {
+            let paused = self.board.units[txn.unit.index()].command.paused;
+            self.log.push(self.board.now, Event::Ended { txn: txn.serial, end: End::Flash, paused });
+        }
+        self.tally.transactions += 1;
+        match (owner, op) {
+            (Owner::Gc, _) => self.gc_ended(id),
+            (_, FlashOp::Read) => {
+                if then.is_some() {
+                    self.enqueue(then);
+                } else {
+                    if let Some(buffer) = &mut self.buffer {
+                        buffer.fill(lpn, flow);
+                    }
+                    self.page_done(request);
+                }
+            }
+            (Owner::User, _) => {
+                self.pending.remove(lpn, id);
+                self.page_done(request);
+                self.end_superseded(then);
+            }
+            (Owner::Buffer, _) => {
+                self.pending.remove(lpn, id);
+                self.page_flushed(id);
+                self.end_superseded(then);
+            }
+        }
+        self.release(id);
+    }
+
+    /// Cancelled writes complete with the write that took their place.
+    fn end_superseded(&mut self, mut id: TxnId) {
+        while id.is_some() {
+            let txn = self.board.txn(id);
+            let (then, request) = (txn.then, txn.request);
+            if request == SlotId::MAX {
+                self.page_flushed(id);
+            } else {
+                self.page_done(request);
+            }
+            self.release(id);
+            id = then;
+        }
+    }
+
+    /// A dirty page reached the flash: writes that waited for its space go on.
+    fn page_flushed(&mut self, id: TxnId) {
+        let (lpn, flow) = (self.board.txn(id).lpn, self.board.txn(id).flow);
+        let buffer = self.buffer.as_mut().expect("only a buffer flushes");
+        buffer.flushed(lpn);
+        while let Some(slot) = self.buffer.as_ref().and_then(|b| b.first_waiting(flow)) {
+            self.write_to_buffer(slot, true);
+            if self.buffer.as_ref().and_then(|b| b.first_waiting(flow)) == Some(slot) {
+                break;
+            }
+        }
+        self.flush(flow);
+    }
+
+    /// A page of a request is done; the last completes the request.
+    #[inline]
+    fn page_done(&mut self, slot: SlotId) {
+        let entry = self.slots.get_mut(slot);
+        entry.remaining -= 1;
+        if entry.remaining == 0 {
+            self.served(slot);
+        }
+    }
+
+    /// The device has done its part: the answer crosses the link.
+    pub(super) fn served(&mut self, slot: SlotId) {
+        if self.front.outward.is_instant() {
+            self.deliver(slot);
+            return;
+        }
+        let entry = self.slots.get(slot);
+        let bytes = if entry.op == Op::Read { entry.bytes } else { 0 };
+        self.front.outward.send(self.board.now, slot, bytes);
+    }
+
+    /// The host sees the request done.
+    pub(super) fn deliver(&mut self, slot: SlotId) {
+        let entry = self.slots.get(slot);
+        debug_assert!(entry.remaining == 0 && self.board.now >= entry.arrival);
+        self.completions.push(Completion {
+            id: entry.id,
+            flow: entry.flow,
+            op: entry.op,
+            arrival: entry.arrival,
+            done: self.board.now,
+            lpn: entry.first,
+            pages: entry.pages,
+            bytes: entry.bytes,
+        });
+        self.log.push(self.board.now, Event::Completed { request: entry.id });
+        self.front.completed(entry.flow, &mut self.board);
+        self.slots.remove(slot);
+        if self.front.could_admit() {
+            self.unsettled = true;
+        }
+    }
+
+    /// Gives a transaction's slot back.
+    #[inline]
+    pub(super) fn release(&mut self, id: TxnId) {
+        let free = self.free_txn;
+        let txn = self.board.txn_mut(id);
+        debug_assert_ne!(txn.stage, Stage::Free);
+        txn.stage = Stage::Free;
+        txn.next = free;
+        self.free_txn = id;
+    }
+}

@@ -1,0 +1,394 @@
+//! The controller: the only part that acts.
+//!
+//! One request's way through it, in the order of the files: [`intake`] (admit, buffer, map and place, cancel, order),
+//! [`decide`] (pick, preempt), [`dispatch`] (bind pages, begin the command), [`finish`] (free, count, complete), with
+//! [`collect`] turning the translation layer's jobs into transactions.
+//!
+//! # Instants
+//! Events of one instant happen in the order of R-ORDER (SPEC 0.3): completions and timers, then arrivals, then
+//! decisions. So [`Device::advance`] lives the completions of `now` but leaves its decisions open until time moves on
+//! or [`Device::next_event`] closes the instant: what is submitted at `now` is seen by the decisions at `now`.
+
+mod collect;
+mod decide;
+mod dispatch;
+mod finish;
+mod intake;
+mod slots;
+mod totals;
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use flashlane_core::board::{Board, Facts};
+use flashlane_core::decide::{Group, Moments, Scheduler, Style};
+use flashlane_core::event::{Event, Stamped};
+use flashlane_core::{Completion, Duration, Extent, FlowId, Lpn, PlaneId, Ppa, Request, Time, TxnId, UnitId};
+
+use crate::buffer::Buffer;
+use crate::config::{Config, ConfigError};
+use crate::flash::{Flash, Outcome};
+use crate::front::{Front, SlotId};
+use crate::ftl::Ftl;
+use crate::log::Log;
+use crate::lpn_table::LpnTable;
+use slots::{Slot, Slots};
+pub use totals::Totals;
+
+/// A request the device cannot take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// It reaches past the last logical page.
+    BeyondDrive {
+        /// Pages the drive has.
+        pages: u32,
+    },
+    /// It touches nothing.
+    Empty,
+    /// Its flow was not configured.
+    UnknownFlow,
+}
+
+/// Why a device cannot go on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// When.
+    pub at: Time,
+    /// What, with the plane and the figures.
+    pub message: String,
+}
+
+/// A modelled SSD.
+pub struct Device {
+    board: Board,
+    flash: Flash,
+    ftl: Ftl,
+    buffer: Option<Buffer>,
+    front: Front,
+    scheduler: Scheduler,
+    moments: Moments,
+    style: Style,
+    static_place: bool,
+    slots: Slots,
+    pending: LpnTable,
+    /// First free slot of the transaction slab.
+    free_txn: TxnId,
+    serials: u64,
+    /// Units that must decide, a bit each.
+    dirty: Vec<u64>,
+    unsettled: bool,
+    /// Requests served from memory, on their way.
+    soon: VecDeque<(Time, SlotId)>,
+    memory: Duration,
+    group: Group,
+    scratch: Vec<Ppa>,
+    completions: Vec<Completion>,
+    log: Log,
+    fault: Option<Fault>,
+    read_modify_write: bool,
+    queue_capacity: [u32; 2],
+    metadata_bytes: u32,
+    logical_pages: u32,
+    flows: usize,
+    suspensions_of_gc: bool,
+    address_reads: bool,
+    tally: totals::Tally,
+}
+
+impl Device {
+    /// Builds the device of `config` with `scheduler` in charge.
+    ///
+    /// # Errors
+    /// The first configuration value that is out of range, by key.
+    pub fn new(config: &Config, scheduler: Scheduler) -> Result<Device, ConfigError> {
+        config.check()?;
+        let mut board = Board::new(config.facts(), config.flows.len());
+        for (shown, flow) in board.flows.iter_mut().zip(&config.flows) {
+            shown.level = flow.level;
+        }
+        let flash = Flash::new(config);
+        let static_place = scheduler.place.is_static();
+        let ftl = Ftl::new(config, static_place);
+        for plane in 0..board.planes.len() as u16 {
+            ftl.show(&mut board, PlaneId(plane));
+        }
+        let style = scheduler.collect.style();
+        Ok(Device {
+            address_reads: flash.reads_need_addresses() || board.facts.same_page[0],
+            dirty: vec![0; board.units.len().div_ceil(64)],
+            board,
+            flash,
+            ftl,
+            buffer: config.buffer.as_ref().map(|b| Buffer::new(b, config.flows.len())),
+            front: Front::new(&config.front, config.flows.len()),
+            moments: scheduler.preempt.moments(),
+            style,
+            suspensions_of_gc: matches!(style, Style::Transactions { pausable: true }),
+            scheduler,
+            static_place,
+            slots: Slots::default(),
+            pending: LpnTable::default(),
+            free_txn: TxnId::NONE,
+            serials: 0,
+            unsettled: false,
+            soon: VecDeque::new(),
+            memory: config.memory,
+            group: Group::new(),
+            scratch: Vec::new(),
+            completions: Vec::new(),
+            log: Log::default(),
+            fault: None,
+            read_modify_write: config.ftl.read_modify_write,
+            queue_capacity: config.front.queue_capacity,
+            metadata_bytes: if config.bus.with_metadata { config.geometry.metadata_bytes } else { 0 },
+            logical_pages: config.ftl.logical_pages,
+            flows: config.flows.len(),
+            tally: totals::Tally::default(),
+        })
+    }
+
+    /// Hands the device a request at `now`, which must not be before the last instant it lived.
+    ///
+    /// # Errors
+    /// Refuses what it could not serve; nothing has changed then.
+    pub fn submit(&mut self, now: Time, request: &Request<'_>) -> Result<(), Refusal> {
+        if request.flow.index() >= self.flows {
+            return Err(Refusal::UnknownFlow);
+        }
+        let slot = self.slot_for(request)?;
+        if now > self.board.now {
+            self.advance(now);
+        }
+        debug_assert!(request.arrival <= now && now == self.board.now, "submitted into the past");
+        if self.log.on {
+            let Request { id, flow, op, arrival, .. } = *request;
+            self.log.push(now, Event::Submitted { request: id, flow, op, arrival, pages: slot.pages });
+        }
+        let (op, flow, bytes) = (slot.op, slot.flow, slot.bytes);
+        let id = self.slots.insert(slot);
+        if self.front.inward.is_instant() {
+            self.front.push(flow, id, &mut self.board);
+            self.admit();
+        } else {
+            let bytes = if op == flashlane_core::Op::Write { bytes } else { 0 };
+            self.front.inward.send(now, id, bytes);
+        }
+        Ok(())
+    }
+
+    fn slot_for(&self, request: &Request<'_>) -> Result<Slot, Refusal> {
+        let page = u64::from(self.board.facts.geometry.page_bytes);
+        let beyond = Refusal::BeyondDrive { pages: self.logical_pages };
+        let (first, pages, bytes, skip, list): (u64, u64, u64, u64, Option<Box<[Lpn]>>) = match request.extent {
+            Extent::Bytes { length: 0, .. } | Extent::Pages([]) => return Err(Refusal::Empty),
+            Extent::Bytes { offset, length } => {
+                let end = offset.checked_add(length).ok_or(beyond)?;
+                if end > u64::from(self.logical_pages) * page {
+                    return Err(beyond);
+                }
+                (offset / page, end.div_ceil(page) - offset / page, length, offset % page, None)
+            }
+            Extent::Pages(list) => {
+                if list.iter().any(|lpn| lpn.0 >= self.logical_pages) {
+                    return Err(beyond);
+                }
+                (u64::from(list[0].0), list.len() as u64, list.len() as u64 * page, 0, Some(list.into()))
+            }
+        };
+        Ok(Slot {
+            id: request.id,
+            arrival: request.arrival,
+            bytes,
+            skip: skip as u32,
+            first: Lpn(first as u32),
+            pages: pages as u32,
+            remaining: pages as u32,
+            cursor: 0,
+            flow: request.flow,
+            op: request.op,
+            txns: TxnId::NONE,
+            list,
+        })
+    }
+
+    /// When the next event happens, [`Time::NEVER`] if none will. Closes the present instant: its decisions are made
+    /// now, so submit first what arrives now.
+    pub fn next_event(&mut self) -> Time {
+        self.settle();
+        self.next_instant().0
+    }
+
+    /// Lives every event up to and including `now`, each at its own time; the decisions of `now` itself stay open.
+    pub fn advance(&mut self, now: Time) {
+        while self.fault.is_none() {
+            let (next, channel) = self.next_instant();
+            if self.unsettled && self.board.now < next.min(now) {
+                self.settle();
+                continue;
+            }
+            if next > now {
+                break;
+            }
+            self.board.now = next;
+            self.live(channel);
+        }
+        self.board.now = self.board.now.max(now);
+    }
+
+    /// The earliest instant anything happens; the channel, if it is a channel's.
+    #[inline]
+    fn next_instant(&self) -> (Time, Option<usize>) {
+        let (flash, channel) = self.flash.next_event();
+        let soon = self.soon.front().map_or(Time::NEVER, |&(at, _)| at);
+        let other = soon.min(self.front.inward.next()).min(self.front.outward.next());
+        if flash <= other { (flash, Some(channel)) } else { (other, None) }
+    }
+
+    /// Lives one event, or one channel's events, of this instant.
+    fn live(&mut self, channel: Option<usize>) {
+        let now = self.board.now;
+        if let Some(channel) = channel {
+            self.flash.step(channel, &mut self.board, &mut self.log);
+            self.hear();
+            return;
+        }
+        if let Some(slot) = self.front.outward.arrived(now) {
+            self.deliver(slot);
+        } else if self.soon.front().is_some_and(|&(at, _)| at <= now) {
+            let (_, slot) = self.soon.pop_front().expect("just seen");
+            self.served(slot);
+        } else if let Some(slot) = self.front.inward.arrived(now) {
+            let flow = self.slots.get(slot).flow;
+            self.front.push(flow, slot, &mut self.board);
+            self.unsettled = true;
+        }
+    }
+
+    /// Takes note of what the flash reported.
+    #[inline]
+    fn hear(&mut self) {
+        let mut outcomes = core::mem::take(&mut self.flash.outcomes);
+        for outcome in outcomes.drain(..) {
+            match outcome {
+                Outcome::Ended(txn) => self.ended(txn),
+                Outcome::Freed(unit) | Outcome::Boundary(unit) | Outcome::BusFree(unit) => self.mark(unit),
+            }
+        }
+        self.flash.outcomes = outcomes;
+    }
+
+    /// The unit must decide at this instant.
+    #[inline]
+    fn mark(&mut self, unit: UnitId) {
+        self.dirty[unit.index() / 64] |= 1 << (unit.index() % 64);
+        self.unsettled = true;
+    }
+
+    /// Makes the decisions of this instant: admission, then the units in ascending (channel, way) order, until nothing
+    /// is left to decide.
+    fn settle(&mut self) {
+        while self.unsettled && self.fault.is_none() {
+            self.unsettled = false;
+            self.admit();
+            for word in 0..self.dirty.len() {
+                let mut bits = core::mem::take(&mut self.dirty[word]);
+                while bits != 0 {
+                    let unit = UnitId((word * 64) as u16 + bits.trailing_zeros() as u16);
+                    bits &= bits - 1;
+                    self.decide(unit);
+                }
+            }
+            // Dispatching made space in the queues.
+            self.admit();
+        }
+        if !self.flash.outcomes.is_empty() {
+            self.hear();
+            self.settle();
+        }
+    }
+
+    /// Completions since they were last drained, in order of time; the caller drains.
+    pub fn completions(&mut self) -> &mut Vec<Completion> {
+        &mut self.completions
+    }
+
+    /// Why the device stopped, if it did.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.fault.as_ref()
+    }
+
+    /// Requests inside the device or on their way to or from it.
+    pub fn outstanding(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Turns event reporting on.
+    pub fn report_events(&mut self) {
+        self.log.on = true;
+    }
+
+    /// Events since they were last drained; the caller drains.
+    pub fn events(&mut self) -> &mut Vec<Stamped> {
+        &mut self.log.events
+    }
+
+    /// The instant the device has lived up to.
+    pub fn now(&self) -> Time {
+        self.board.now
+    }
+
+    /// What a scheduler sees.
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// The logical page a physical page was last written with, if any: for auditors, at the start of a run.
+    pub fn owner_of(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
+        self.ftl.is_valid(plane, ppa).then(|| self.ftl.owner(plane, ppa)).flatten()
+    }
+
+    /// Programmed pages of a block: for auditors, at the start of a run.
+    pub fn written_in(&self, plane: PlaneId, block: u32) -> u32 {
+        self.ftl.written(plane, block)
+    }
+
+    /// Pages a write of `flow` could put into the buffer at once.
+    pub fn free_buffer_pages(&self, flow: FlowId) -> Option<u32> {
+        self.buffer.as_ref().map(|b| b.free_pages(flow))
+    }
+
+    /// Checks the translation layer's tables against one another, visiting every page; for tests.
+    pub fn check(&self) {
+        self.ftl.check();
+    }
+}
+
+impl Config {
+    /// What the board shows of this configuration.
+    pub fn facts(&self) -> Facts {
+        use flashlane_core::transaction::FlashOp::{Erase, Program, Read};
+        let page = self.geometry.page_bytes;
+        let metadata = |bytes: u32| {
+            if self.bus.with_metadata { bytes as u64 * self.geometry.metadata_bytes as u64 / page as u64 } else { 0 }
+        };
+        Facts {
+            geometry: self.geometry,
+            levels: self.levels,
+            command: self.bus.command,
+            array: [self.typical(Read), self.typical(Program), self.typical(Erase)],
+            transfer_page: self.transfer(self.page_on_bus() as u64),
+            transfer_sectors: (0..=page / 512).map(|s| self.transfer(s as u64 * 512 + metadata(s * 512))).collect(),
+            iteration: Duration::from_ns((self.nand.program.typical().ns() / self.nand.iterations as u64).max(1)),
+            suspend: self.nand.suspend,
+            resume: self.nand.resume,
+            multi_plane: self.nand.multi_plane,
+            multi_die: self.nand.multi_die,
+            same_page: [self.nand.same_page_read, self.nand.same_page_program, false],
+            gc_hard_blocks: self.gc.hard_blocks,
+            gc_start_blocks: self.gc.start_blocks,
+        }
+    }
+}

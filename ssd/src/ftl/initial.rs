@@ -1,0 +1,189 @@
+//! The state of the drive before the first request, as a formula (preconditioning).
+//!
+//! Every plane starts with the same picture: its first blocks sealed, one perhaps open, the rest free; `valid[b]` pages
+//! of sealed block `b` valid, spread evenly over it, holding the plane's logical pages in order. Lookups in either
+//! direction are a small search in one table that all planes share.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use flashlane_core::Ppa;
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
+
+use super::pool::Pool;
+use crate::config::{Config, Precondition};
+
+/// The initial state.
+#[derive(Debug)]
+pub struct Initial {
+    /// `starts[b]`: valid pages in the blocks before `b`.
+    starts: Vec<u32>,
+    pages_per_block: u32,
+    /// Logical pages written before the run.
+    written: u32,
+    planes: u32,
+    /// Sealed blocks of a plane.
+    sealed: u32,
+    /// Pages written in the open block.
+    open_pages: u32,
+    steady: bool,
+}
+
+impl Initial {
+    /// The state that `config` asks for.
+    pub(super) fn new(config: &Config) -> Initial {
+        let g = &config.geometry;
+        let planes = g.planes();
+        let pages = g.pages_per_block;
+        let (written, steady) = match config.precondition {
+            Precondition::Fresh => (0, false),
+            Precondition::Filled { per_mille } => {
+                ((u64::from(config.ftl.logical_pages) * u64::from(per_mille) / 1000) as u32, false)
+            }
+            Precondition::Steady => (config.ftl.logical_pages, true),
+        };
+        let longest = written.div_ceil(planes);
+        let (sealed, open_pages, valid) = if steady {
+            let sealed = g.blocks_per_plane - config.gc.start_blocks - 1;
+            (sealed, 0, steady_profile(sealed, pages, longest))
+        } else {
+            let logical = config.ftl.logical_pages.div_ceil(planes);
+            let full: Vec<u32> = (0..logical.div_ceil(pages)).map(|b| pages.min(logical - b * pages)).collect();
+            (longest / pages, longest % pages, full)
+        };
+        let mut starts = vec![0];
+        for v in valid {
+            starts.push(starts[starts.len() - 1] + v);
+        }
+        Initial { starts, pages_per_block: pages, written, planes, sealed, open_pages, steady }
+    }
+
+    /// Valid pages of the fullest plane.
+    pub(super) fn longest(&self) -> u32 {
+        self.written.div_ceil(self.planes)
+    }
+
+    /// Valid pages of the plane at stripe position `position`.
+    #[inline]
+    pub(super) fn pages_of(&self, position: u32) -> u32 {
+        self.written / self.planes + u32::from(position < self.written % self.planes)
+    }
+
+    /// Physical page of the plane's logical page number `local`, written or not.
+    #[inline]
+    pub(super) fn address(&self, local: u32) -> Ppa {
+        if !self.steady {
+            return Ppa(local);
+        }
+        let block = self.starts.partition_point(|&start| start <= local) as u32 - 1;
+        let valid = self.starts[block as usize + 1] - self.starts[block as usize];
+        let k = local - self.starts[block as usize];
+        Ppa(block * self.pages_per_block + spread(k, valid, self.pages_per_block))
+    }
+
+    /// The plane's logical page number at a physical page; `None` where no valid page was.
+    #[inline]
+    pub(super) fn local_at(&self, ppa: Ppa) -> Option<u32> {
+        if !self.steady {
+            return Some(ppa.0);
+        }
+        let (block, page) = (ppa.0 / self.pages_per_block, ppa.0 % self.pages_per_block);
+        let start = *self.starts.get(block as usize)?;
+        let valid = self.starts.get(block as usize + 1)? - start;
+        let k = (page as u64 * valid as u64).div_ceil(self.pages_per_block as u64) as u32;
+        (k < valid && spread(k, valid, self.pages_per_block) == page).then_some(start + k)
+    }
+
+    /// The block pools of all planes. In the steady state each plane's open block stands at a random page, so that
+    /// planes do not run out of blocks all at once; its pages hold nothing valid.
+    pub(super) fn pools(&self, config: &Config) -> Vec<Pool> {
+        let g = &config.geometry;
+        let mut rng = Pcg64Mcg::new(((config.seed as u128) << 64) | 0x0b10_c4a1_57a6_6e12);
+        (0..self.planes)
+            .map(|_| {
+                let open = if self.steady { rng.next_u32() % self.pages_per_block } else { self.open_pages };
+                Pool::new(g.blocks_per_plane, self.sealed, open, config.gc.separate_frontier, config.ftl.wear_aware)
+            })
+            .collect()
+    }
+}
+
+/// Page of the `k`-th of `valid` pages spread evenly over a block.
+#[inline]
+fn spread(k: u32, valid: u32, pages: u32) -> u32 {
+    (k as u64 * pages as u64 / valid as u64) as u32
+}
+
+/// Valid pages of the sealed blocks, oldest first, in equilibrium under uniform random overwrites: a page survives each
+/// step of age with the same probability, so the counts fall geometrically with age from a full newest block, and their
+/// sum is what must be stored (the FIFO and large-block greedy limit; Desnoyers 2014, Bux and Iliadis 2010).
+fn steady_profile(blocks: u32, pages: u32, total: u32) -> Vec<u32> {
+    const ONE: u64 = 1 << 32;
+    let sum_at = |ratio: u64| -> u64 {
+        let mut left = u64::from(pages) << 24;
+        let mut sum = 0;
+        for _ in 0..blocks {
+            sum += left;
+            left = ((left as u128 * ratio as u128) >> 32) as u64;
+        }
+        sum
+    };
+    let (mut low, mut high) = (0, ONE);
+    while high - low > 1 {
+        let middle = (low + high) / 2;
+        if sum_at(middle) > u64::from(total) << 24 { high = middle } else { low = middle }
+    }
+    let mut left = u64::from(pages) << 24;
+    let mut sum = 0u64;
+    let mut taken = 0u32;
+    let mut valid: Vec<u32> = (0..blocks)
+        .map(|_| {
+            sum += left;
+            left = ((left as u128 * low as u128) >> 32) as u64;
+            let count = ((sum >> 24) as u32 - taken).min(pages).min(total - taken);
+            taken += count;
+            count
+        })
+        .collect();
+    // What rounding left over goes to the newest blocks that have space.
+    let mut rest = total - taken;
+    for v in &mut valid {
+        let add = rest.min(pages - *v);
+        *v += add;
+        rest -= add;
+    }
+    assert_eq!(rest, 0, "configuration check keeps the data smaller than the sealed blocks");
+    valid.reverse();
+    valid
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profile_holds_exactly_the_data_and_falls_with_age() {
+        for (blocks, pages, total) in [(100, 256, 20_000), (4000, 256, 900_000), (10, 4, 39), (10, 4, 0), (50, 64, 3)] {
+            let valid = steady_profile(blocks, pages, total);
+            assert_eq!(valid.iter().sum::<u32>(), total);
+            assert!(valid.windows(2).all(|w| w[0] <= w[1] + 1), "{valid:?}");
+            assert!(valid.iter().all(|&v| v <= pages));
+        }
+    }
+
+    #[test]
+    fn spread_and_its_inverse_agree() {
+        for pages in [1u32, 3, 64, 256] {
+            for valid in 1..=pages {
+                let places: Vec<u32> = (0..valid).map(|k| spread(k, valid, pages)).collect();
+                assert!(places.windows(2).all(|w| w[0] < w[1]) && places[valid as usize - 1] < pages);
+                for page in 0..pages {
+                    let k = (page as u64 * valid as u64).div_ceil(pages as u64) as u32;
+                    let hit = k < valid && spread(k, valid, pages) == page;
+                    assert_eq!(hit, places.contains(&page));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The page map: logical page to physical page and back.
+//!
+//! Both tables are zero where nothing was written during the run, and zero means "as preconditioning left it", which
+//! [`Initial`] computes. So a drive of any size starts in milliseconds and costs memory only for what a run touches.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use flashlane_core::geometry::Stripe;
+use flashlane_core::{Lpn, PlaneId, Ppa};
+
+use super::initial::Initial;
+use super::validity::Validity;
+use crate::config::Config;
+
+/// The page map.
+#[derive(Debug)]
+pub struct Map {
+    stripe: Stripe,
+    positions: Vec<u32>,
+    /// By logical page: physical page plus one; 0 for untouched.
+    forward: Vec<u32>,
+    /// By logical page: plane plus one; 0 for home. Empty when pages stay at home.
+    planes: Vec<u16>,
+    /// By plane and physical page: logical page plus one; 0 for untouched.
+    reverse: Vec<u32>,
+    pages_per_plane: usize,
+    initial: Initial,
+}
+
+impl Map {
+    /// The map of a drive in the state `initial`.
+    pub(super) fn new(config: &Config, initial: Initial, is_static: bool) -> Map {
+        let g = &config.geometry;
+        let stripe = Stripe::new(g, config.ftl.order);
+        let pages_per_plane = g.pages_per_plane() as usize;
+        Map {
+            positions: stripe.positions(),
+            stripe,
+            forward: vec![0; config.ftl.logical_pages as usize],
+            planes: vec![0; if is_static { 0 } else { config.ftl.logical_pages as usize }],
+            reverse: vec![0; pages_per_plane * g.planes() as usize],
+            pages_per_plane,
+            initial,
+        }
+    }
+
+    /// The initial state.
+    pub(super) fn initial(&self) -> &Initial {
+        &self.initial
+    }
+
+    /// Logical pages that the initial state puts on `plane`.
+    pub(super) fn initial_pages(&self, plane: PlaneId) -> u32 {
+        self.initial.pages_of(self.positions[plane.index()])
+    }
+
+    /// Home plane of `lpn`, and which of that plane's logical pages it is.
+    #[inline]
+    pub fn home(&self, lpn: Lpn) -> (PlaneId, u32) {
+        self.stripe.home(lpn)
+    }
+
+    /// The plane where `lpn` lies, or would.
+    #[inline]
+    pub fn plane_of(&self, lpn: Lpn) -> PlaneId {
+        match self.planes.get(lpn.0 as usize) {
+            Some(&plane) if plane != 0 => PlaneId(plane - 1),
+            _ => self.home(lpn).0,
+        }
+    }
+
+    /// Where `lpn` lies in its plane.
+    #[inline]
+    pub fn lookup(&self, lpn: Lpn) -> Ppa {
+        match self.forward[lpn.0 as usize] {
+            0 => self.initial.address(self.home(lpn).1),
+            ppa => Ppa(ppa - 1),
+        }
+    }
+
+    /// Where the current copy of `lpn` lies; `None` for a page never written.
+    #[inline]
+    pub(super) fn current(&self, lpn: Lpn, validity: &Validity) -> Option<(PlaneId, Ppa)> {
+        match self.forward[lpn.0 as usize] {
+            0 => {
+                let (plane, local) = self.home(lpn);
+                (local < self.initial_pages(plane)).then(|| {
+                    let ppa = self.initial.address(local);
+                    debug_assert!(validity.is_valid(plane, ppa));
+                    (plane, ppa)
+                })
+            }
+            ppa => Some((self.plane_of(lpn), Ppa(ppa - 1))),
+        }
+    }
+
+    /// Maps `lpn` to a physical page.
+    #[inline]
+    pub(super) fn set(&mut self, lpn: Lpn, plane: PlaneId, ppa: Ppa) {
+        self.forward[lpn.0 as usize] = ppa.0 + 1;
+        self.reverse[plane.index() * self.pages_per_plane + ppa.0 as usize] = lpn.0 + 1;
+        if let Some(entry) = self.planes.get_mut(lpn.0 as usize) {
+            *entry = plane.0 + 1;
+        }
+    }
+
+    /// The logical page a physical page was last written with.
+    #[inline]
+    pub(super) fn owner(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
+        match self.reverse[plane.index() * self.pages_per_plane + ppa.0 as usize] {
+            0 => {
+                let local = self.initial.local_at(ppa)?;
+                let position = self.positions[plane.index()];
+                (local < self.initial.pages_of(position))
+                    .then(|| Lpn(local * self.positions.len() as u32 + position))
+            }
+            lpn => Some(Lpn(lpn - 1)),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Translation layer: where pages lie, which blocks are free, what garbage collection should empty next.
+//!
+//! Owns the page map, the pages' validity, the block pools and the collection jobs of every plane. It hands work over
+//! and never issues any; it must never know queues, schedulers or the controller.
+
+mod initial;
+pub mod map;
+pub mod pool;
+mod validity;
+mod victim;
+
+use alloc::vec::Vec;
+
+use flashlane_core::event::Event;
+use flashlane_core::{Board, Geometry, Lpn, PlaneId, Ppa};
+use rand_pcg::Pcg64Mcg;
+
+use crate::config::{Config, Victim};
+use crate::log::Log;
+use initial::Initial;
+use map::Map;
+use pool::{Pool, Stream};
+use validity::Validity;
+
+/// What collecting a plane takes: its victim and the work left.
+#[derive(Clone, Copy, Debug)]
+pub struct Job {
+    /// The block to empty.
+    pub block: u32,
+    /// Page moves not yet ended.
+    pub moves_left: u32,
+}
+
+/// Counters of the translation layer.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct FtlTotals {
+    /// Pages programmed for the host (buffer evictions included).
+    pub user_programs: u64,
+    /// Pages programmed by garbage collection.
+    pub gc_programs: u64,
+    /// Blocks erased.
+    pub erases: u64,
+    /// Victims chosen.
+    pub victims: u64,
+    /// Valid pages in them when they were chosen.
+    pub victim_valid: u64,
+}
+
+/// The translation layer of a device.
+#[derive(Debug)]
+pub struct Ftl {
+    geometry: Geometry,
+    map: Map,
+    validity: Validity,
+    pools: Vec<Pool>,
+    jobs: Vec<Option<Job>>,
+    victim: Victim,
+    start_blocks: u32,
+    rng: Pcg64Mcg,
+    /// Totals since the start.
+    pub totals: FtlTotals,
+}
+
+impl Ftl {
+    /// The translation layer of `config`, preconditioned; `is_static` when pages never leave their home plane.
+    pub fn new(config: &Config, is_static: bool) -> Ftl {
+        let initial = Initial::new(config);
+        let map = Map::new(config, initial, is_static);
+        let validity = Validity::new(config, &map);
+        let pools = map.initial().pools(config);
+        Ftl {
+            geometry: config.geometry,
+            map,
+            validity,
+            jobs: alloc::vec![None; pools.len()],
+            pools,
+            victim: config.gc.victim,
+            start_blocks: config.gc.start_blocks,
+            rng: Pcg64Mcg::new(((config.seed as u128) << 64) | 0x5eed_0f7c_11ec_7013),
+            totals: FtlTotals::default(),
+        }
+    }
+
+    /// The plane where `lpn` lies, or would.
+    #[inline]
+    pub fn plane_of(&self, lpn: Lpn) -> PlaneId {
+        self.map.plane_of(lpn)
+    }
+
+    /// The plane static allocation gives `lpn`.
+    #[inline]
+    pub fn home(&self, lpn: Lpn) -> PlaneId {
+        self.map.home(lpn).0
+    }
+
+    /// Where `lpn` lies in its plane. A page never written has the address a full sequential fill would give it.
+    #[inline]
+    pub fn lookup(&self, lpn: Lpn) -> Ppa {
+        self.map.lookup(lpn)
+    }
+
+    /// Whether the physical page holds the current copy of a logical page.
+    #[inline]
+    pub fn is_valid(&self, plane: PlaneId, ppa: Ppa) -> bool {
+        self.validity.is_valid(plane, ppa)
+    }
+
+    /// The logical page a physical page was last written with.
+    pub fn owner(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
+        self.map.owner(plane, ppa)
+    }
+
+    /// Programmed pages of a block, from its start.
+    pub fn written(&self, plane: PlaneId, block: u32) -> u32 {
+        self.pools[plane.index()].written(block, self.geometry.pages_per_block)
+    }
+
+    /// Erase counts of all blocks, plane by plane.
+    pub fn erase_counts(&self) -> impl Iterator<Item = u32> + '_ {
+        self.pools.iter().flat_map(Pool::erase_counts)
+    }
+
+    /// Gives `lpn` a new physical page in `plane` and maps it there. `None` when the plane has no page to give to this
+    /// stream. The caller refreshes the board ([`Ftl::show`]).
+    pub fn write(&mut self, lpn: Lpn, plane: PlaneId, stream: Stream) -> Option<Ppa> {
+        let pool = &mut self.pools[plane.index()];
+        let ppa = pool.take_page(stream, self.geometry.pages_per_block)?;
+        match stream {
+            Stream::User => self.totals.user_programs += 1,
+            Stream::Gc => self.totals.gc_programs += 1,
+        }
+        if let Some((old_plane, old)) = self.map.current(lpn, &self.validity) {
+            let block = self.validity.invalidate(old_plane, old);
+            self.pools[old_plane.index()].lost_a_page(block);
+        }
+        self.map.set(lpn, plane, ppa);
+        self.validity.validate(plane, ppa);
+        Some(ppa)
+    }
+
+    /// Puts what the board shows of `plane` in step with the pools.
+    #[inline]
+    pub fn show(&self, board: &mut Board, plane: PlaneId) {
+        let pool = &self.pools[plane.index()];
+        let shown = &mut board.planes[plane.index()];
+        shown.free_blocks = pool.free_blocks();
+        shown.free_pages = pool.free_pages(self.geometry.pages_per_block);
+        shown.next_page = pool.next_page(self.geometry.pages_per_block);
+        shown.room = pool.has_room(self.geometry.pages_per_block);
+        shown.collecting = self.jobs[plane.index()].is_some();
+    }
+
+    /// Whether `plane` should start collecting now.
+    #[inline]
+    pub fn wants_collection(&self, plane: PlaneId) -> bool {
+        self.jobs[plane.index()].is_none() && self.pools[plane.index()].free_blocks() < self.start_blocks
+    }
+
+    /// Chooses a victim in `plane` and opens a job, whatever the threshold; `None` when a job runs already or no block
+    /// would yield a page.
+    pub fn start_job(&mut self, plane: PlaneId, board: &Board, log: &mut Log) -> Option<Job> {
+        if self.jobs[plane.index()].is_some() {
+            return None;
+        }
+        let pages = self.geometry.pages_per_block;
+        let valid = self.validity.counts(plane);
+        let block = victim::choose(self.victim, &self.pools[plane.index()], valid, pages, &mut self.rng)?;
+        let valid = u32::from(valid[block as usize]);
+        self.pools[plane.index()].becomes_victim(block);
+        self.totals.victims += 1;
+        self.totals.victim_valid += u64::from(valid);
+        log.push(board.now, Event::VictimChosen { plane, block, valid });
+        let job = Job { block, moves_left: valid };
+        self.jobs[plane.index()] = Some(job);
+        Some(job)
+    }
+
+    /// The valid pages of a block, in order.
+    pub fn valid_pages(&self, plane: PlaneId, block: u32, out: &mut Vec<Ppa>) {
+        self.validity.valid_pages(plane, block, out);
+    }
+
+    /// A page move of `plane`'s job ended. Returns the block to erase if it was the last.
+    pub fn move_ended(&mut self, plane: PlaneId) -> Option<u32> {
+        let job = self.jobs[plane.index()].as_mut().expect("a move belongs to a job");
+        job.moves_left -= 1;
+        (job.moves_left == 0).then_some(job.block)
+    }
+
+    /// The victim of `plane` was erased: the job is over.
+    pub fn erased(&mut self, plane: PlaneId, block: u32) {
+        debug_assert_eq!(self.validity.counts(plane)[block as usize], 0, "erased a block with valid pages");
+        self.jobs[plane.index()] = None;
+        self.pools[plane.index()].erased(block);
+        self.totals.erases += 1;
+    }
+
+    /// Free and sealed blocks, for an error message: (free, with an invalid page, all valid).
+    pub fn census(&self, plane: PlaneId) -> (u32, u32, u32) {
+        let pages = self.geometry.pages_per_block as u16;
+        let pool = &self.pools[plane.index()];
+        let sealed = |full: bool| {
+            let valid = self.validity.counts(plane).iter().enumerate();
+            valid.filter(|(b, v)| pool.is_sealed(*b as u32) && (**v == pages) == full).count() as u32
+        };
+        (pool.free_blocks(), sealed(false), sealed(true))
+    }
+
+    /// Checks that bits, counts, map and reverse map agree; for tests. Visits every page.
+    pub fn check(&self) {
+        self.validity.check();
+        let pages = self.geometry.pages_per_plane();
+        for plane in (0..self.geometry.planes() as u16).map(PlaneId) {
+            for ppa in (0..pages).map(Ppa) {
+                if self.is_valid(plane, ppa) {
+                    let lpn = self.owner(plane, ppa).expect("a valid page has an owner");
+                    assert_eq!((self.plane_of(lpn), self.lookup(lpn)), (plane, ppa), "map of {lpn:?}");
+                }
+            }
+        }
+    }
+}

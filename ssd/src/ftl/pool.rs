@@ -1,0 +1,195 @@
+//! The blocks of one plane: free, open, sealed, or being emptied.
+
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use flashlane_core::Ppa;
+
+/// Blocks kept back for garbage collection: with one, a victim can always be emptied.
+const RESERVE: u32 = 1;
+
+/// Who writes a page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stream {
+    /// The host, or the buffer for it.
+    User,
+    /// Garbage collection.
+    Gc,
+}
+
+/// State of a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Block {
+    /// Erased.
+    Free,
+    /// Takes pages.
+    Open,
+    /// Full.
+    Sealed,
+    /// Being emptied.
+    Victim,
+}
+
+/// A block that takes pages.
+#[derive(Clone, Copy, Debug)]
+struct Frontier {
+    block: u32,
+    next: u32,
+}
+
+/// The blocks of one plane.
+#[derive(Debug)]
+pub struct Pool {
+    free: VecDeque<u32>,
+    blocks: Vec<Block>,
+    erases: Vec<u32>,
+    /// When each block was sealed: a count of seals.
+    sealed_at: Vec<u64>,
+    /// When each block last lost a page: the same count.
+    touched_at: Vec<u64>,
+    seals: u64,
+    frontiers: [Option<Frontier>; 2],
+    separate: bool,
+    wear_aware: bool,
+}
+
+impl Pool {
+    /// A pool whose first `sealed` blocks are full, whose next is open with `open_pages` written, and the rest free.
+    pub(super) fn new(blocks: u32, sealed: u32, open_pages: u32, separate: bool, wear_aware: bool) -> Pool {
+        let mut states = vec![Block::Free; blocks as usize];
+        states[..sealed as usize].fill(Block::Sealed);
+        let mut user = None;
+        let mut first_free = sealed;
+        if open_pages > 0 {
+            states[sealed as usize] = Block::Open;
+            user = Some(Frontier { block: sealed, next: open_pages });
+            first_free += 1;
+        }
+        let sealed_at: Vec<u64> = (0..u64::from(blocks)).collect();
+        Pool {
+            free: (first_free..blocks).collect(),
+            blocks: states,
+            erases: vec![0; blocks as usize],
+            touched_at: sealed_at.clone(),
+            sealed_at,
+            seals: u64::from(blocks),
+            frontiers: [user, None],
+            separate,
+            wear_aware,
+        }
+    }
+
+    /// Erased blocks.
+    #[inline]
+    pub(super) fn free_blocks(&self) -> u32 {
+        self.free.len() as u32
+    }
+
+    /// Pages that can still be written before anything is erased.
+    #[inline]
+    pub(super) fn free_pages(&self, pages: u32) -> u32 {
+        let open: u32 = self.frontiers.iter().flatten().map(|f| pages - f.next).sum();
+        self.free_blocks() * pages + open
+    }
+
+    /// Page offset of the next user program.
+    #[inline]
+    pub(super) fn next_page(&self, pages: u32) -> u32 {
+        self.frontiers[0].map_or(0, |f| if f.next == pages { 0 } else { f.next })
+    }
+
+    /// Whether the host can be given a page. Where moves share its open block, the last block is theirs alone.
+    #[inline]
+    pub(super) fn has_room(&self, pages: u32) -> bool {
+        let open = self.frontiers[0].is_some_and(|f| f.next < pages);
+        (open && (self.separate || self.free_blocks() >= RESERVE)) || self.free_blocks() > RESERVE
+    }
+
+    /// The next physical page of a stream.
+    pub(super) fn take_page(&mut self, stream: Stream, pages: u32) -> Option<Ppa> {
+        let which = if stream == Stream::Gc && self.separate { 1 } else { 0 };
+        if stream == Stream::User && !self.has_room(pages) {
+            return None;
+        }
+        if self.frontiers[which].is_none_or(|f| f.next == pages) {
+            let block = self.take_block()?;
+            self.blocks[block as usize] = Block::Open;
+            self.frontiers[which] = Some(Frontier { block, next: 0 });
+        }
+        let frontier = self.frontiers[which].as_mut().expect("just opened");
+        let ppa = Ppa(frontier.block * pages + frontier.next);
+        frontier.next += 1;
+        if frontier.next == pages {
+            let block = frontier.block as usize;
+            self.blocks[block] = Block::Sealed;
+            self.sealed_at[block] = self.seals;
+            self.touched_at[block] = self.seals;
+            self.seals += 1;
+        }
+        Some(ppa)
+    }
+
+    fn take_block(&mut self) -> Option<u32> {
+        if !self.wear_aware {
+            return self.free.pop_front();
+        }
+        let least = (0..self.free.len()).min_by_key(|&i| self.erases[self.free[i] as usize])?;
+        self.free.remove(least)
+    }
+
+    /// One of the block's pages became invalid.
+    #[inline]
+    pub(super) fn lost_a_page(&mut self, block: u32) {
+        self.touched_at[block as usize] = self.seals;
+    }
+
+    /// The block is going to be emptied.
+    pub(super) fn becomes_victim(&mut self, block: u32) {
+        debug_assert!(self.is_sealed(block));
+        self.blocks[block as usize] = Block::Victim;
+    }
+
+    /// The block was erased.
+    pub(super) fn erased(&mut self, block: u32) {
+        debug_assert_eq!(self.blocks[block as usize], Block::Victim);
+        self.blocks[block as usize] = Block::Free;
+        self.erases[block as usize] += 1;
+        self.free.push_back(block);
+    }
+
+    /// Whether the block is full and not being emptied.
+    #[inline]
+    pub(super) fn is_sealed(&self, block: u32) -> bool {
+        self.blocks[block as usize] == Block::Sealed
+    }
+
+    /// States of all blocks.
+    pub(super) fn states(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// The seal count when the block was sealed.
+    pub(super) fn sealed_at(&self, block: u32) -> u64 {
+        self.sealed_at[block as usize]
+    }
+
+    /// Seals since the block last lost a page.
+    pub(super) fn age(&self, block: u32) -> u64 {
+        self.seals - self.touched_at[block as usize] + 1
+    }
+
+    /// Programmed pages of a block.
+    pub(super) fn written(&self, block: u32, pages: u32) -> u32 {
+        match self.blocks[block as usize] {
+            Block::Free => 0,
+            Block::Open => self.frontiers.iter().flatten().find(|f| f.block == block).map_or(0, |f| f.next),
+            Block::Sealed | Block::Victim => pages,
+        }
+    }
+
+    /// Erase counts of the blocks.
+    pub(super) fn erase_counts(&self) -> impl Iterator<Item = u32> + '_ {
+        self.erases.iter().copied()
+    }
+}

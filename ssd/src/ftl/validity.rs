@@ -1,0 +1,114 @@
+//! Which physical pages are valid: a bit a page and a count a block.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use flashlane_core::{Geometry, PlaneId, Ppa};
+
+use super::map::Map;
+use crate::config::Config;
+
+/// Validity of every physical page.
+#[derive(Debug)]
+pub(super) struct Validity {
+    bits: Vec<u64>,
+    words_per_plane: usize,
+    counts: Vec<u16>,
+    blocks: usize,
+    pages: u32,
+}
+
+impl Validity {
+    /// The validity that the initial state implies.
+    pub(super) fn new(config: &Config, map: &Map) -> Validity {
+        let g: &Geometry = &config.geometry;
+        let words_per_plane = g.pages_per_plane().div_ceil(64) as usize;
+        let blocks = g.blocks_per_plane as usize;
+        let mut validity = Validity {
+            bits: vec![0; words_per_plane * g.planes() as usize],
+            words_per_plane,
+            counts: vec![0; blocks * g.planes() as usize],
+            blocks,
+            pages: g.pages_per_block,
+        };
+        // All planes start with the same pattern but for one page more or less at its end.
+        let initial = map.initial();
+        let mut pattern = vec![0u64; words_per_plane];
+        let mut counts = vec![0u16; blocks];
+        let longest = initial.longest();
+        for local in 0..longest {
+            let ppa = initial.address(local);
+            pattern[ppa.0 as usize / 64] |= 1 << (ppa.0 % 64);
+            counts[(ppa.0 / g.pages_per_block) as usize] += 1;
+        }
+        if longest == 0 {
+            return validity;
+        }
+        let last = initial.address(longest - 1);
+        for plane in 0..g.planes() as usize {
+            validity.bits[plane * words_per_plane..][..words_per_plane].copy_from_slice(&pattern);
+            validity.counts[plane * blocks..][..blocks].copy_from_slice(&counts);
+            let plane = PlaneId(plane as u16);
+            if map.initial_pages(plane) < longest {
+                validity.invalidate(plane, last);
+            }
+        }
+        validity
+    }
+
+    #[inline]
+    fn word(&self, plane: PlaneId, ppa: Ppa) -> usize {
+        plane.index() * self.words_per_plane + ppa.0 as usize / 64
+    }
+
+    /// Whether the page is valid.
+    #[inline]
+    pub(super) fn is_valid(&self, plane: PlaneId, ppa: Ppa) -> bool {
+        self.bits[self.word(plane, ppa)] >> (ppa.0 % 64) & 1 == 1
+    }
+
+    /// Marks the page valid.
+    #[inline]
+    pub(super) fn validate(&mut self, plane: PlaneId, ppa: Ppa) {
+        let word = self.word(plane, ppa);
+        debug_assert!(self.bits[word] >> (ppa.0 % 64) & 1 == 0);
+        self.bits[word] |= 1 << (ppa.0 % 64);
+        self.counts[plane.index() * self.blocks + (ppa.0 / self.pages) as usize] += 1;
+    }
+
+    /// Marks the page invalid; returns its block.
+    #[inline]
+    pub(super) fn invalidate(&mut self, plane: PlaneId, ppa: Ppa) -> u32 {
+        let word = self.word(plane, ppa);
+        debug_assert!(self.bits[word] >> (ppa.0 % 64) & 1 == 1);
+        self.bits[word] &= !(1 << (ppa.0 % 64));
+        let block = ppa.0 / self.pages;
+        self.counts[plane.index() * self.blocks + block as usize] -= 1;
+        block
+    }
+
+    /// Valid pages of each block of a plane.
+    #[inline]
+    pub(super) fn counts(&self, plane: PlaneId) -> &[u16] {
+        &self.counts[plane.index() * self.blocks..][..self.blocks]
+    }
+
+    /// The valid pages of a block, ascending.
+    pub(super) fn valid_pages(&self, plane: PlaneId, block: u32, out: &mut Vec<Ppa>) {
+        out.clear();
+        let range = block * self.pages..(block + 1) * self.pages;
+        out.extend(range.map(Ppa).filter(|&ppa| self.is_valid(plane, ppa)));
+    }
+
+    /// Bits counted equal counts kept.
+    pub(super) fn check(&self) {
+        let planes = self.counts.len() / self.blocks;
+        for plane in (0..planes as u16).map(PlaneId) {
+            for block in 0..self.blocks as u32 {
+                let range = block * self.pages..(block + 1) * self.pages;
+                let bits = range.filter(|&p| self.is_valid(plane, Ppa(p))).count();
+                assert_eq!(bits, usize::from(self.counts(plane)[block as usize]), "{plane:?} block {block}");
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The event log: off unless asked for, drained by the caller.
+
+use alloc::vec::Vec;
+
+use flashlane_core::Time;
+use flashlane_core::event::{Event, Stamped};
+
+/// Events since the last drain.
+#[derive(Debug, Default)]
+pub struct Log {
+    /// Whether events are kept.
+    pub on: bool,
+    /// The events, oldest first.
+    pub events: Vec<Stamped>,
+}
+
+impl Log {
+    /// Keeps an event if the log is on.
+    #[inline(always)]
+    pub fn push(&mut self, at: Time, event: Event) {
+        if self.on {
+            self.events.push(Stamped { at, event });
+        }
+    }
+}

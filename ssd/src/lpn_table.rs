@@ -1,0 +1,144 @@
+//! A small open-addressing table from logical page to a number: the writes under way (reads of them are served from
+//! memory, and two of one page never swap, D-SLK-16), and the pages in the buffer. It grows with what is in flight, not
+//! with the drive.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use flashlane_core::{Lpn, TxnId};
+
+/// Logical page to its youngest write that has not ended, or to its buffer entry.
+#[derive(Debug)]
+pub struct LpnTable {
+    slots: Vec<(u32, TxnId)>,
+    mask: usize,
+    len: usize,
+}
+
+impl Default for LpnTable {
+    fn default() -> LpnTable {
+        LpnTable { slots: vec![(0, TxnId::NONE); 64], mask: 63, len: 0 }
+    }
+}
+
+impl LpnTable {
+    /// Fibonacci hashing: the high bits of the product spread runs of pages over the table.
+    #[inline]
+    fn start(&self, lpn: u32) -> usize {
+        (lpn.wrapping_mul(0x9e37_79b1) as u64 * (self.mask as u64 + 1) >> 32) as usize
+    }
+
+    /// The youngest write of `lpn` under way.
+    #[inline]
+    pub fn get(&self, lpn: Lpn) -> TxnId {
+        if self.len == 0 {
+            return TxnId::NONE;
+        }
+        let mut i = self.start(lpn.0);
+        loop {
+            let (key, txn) = self.slots[i];
+            if txn.is_none() || key == lpn.0 {
+                return txn;
+            }
+            i = (i + 1) & self.mask;
+        }
+    }
+
+    /// Notes `txn` as the youngest write of `lpn`; returns the one it replaces.
+    pub fn insert(&mut self, lpn: Lpn, txn: TxnId) -> TxnId {
+        if self.len * 2 > self.mask {
+            self.grow();
+        }
+        let mut i = self.start(lpn.0);
+        loop {
+            let (key, old) = self.slots[i];
+            if old.is_none() || key == lpn.0 {
+                self.slots[i] = (lpn.0, txn);
+                self.len += usize::from(old.is_none());
+                return old;
+            }
+            i = (i + 1) & self.mask;
+        }
+    }
+
+    /// Forgets `txn` if it is still the youngest write of `lpn`.
+    pub fn remove(&mut self, lpn: Lpn, txn: TxnId) {
+        let mut i = self.start(lpn.0);
+        loop {
+            let (key, held) = self.slots[i];
+            if held.is_none() {
+                return;
+            }
+            if key == lpn.0 {
+                if held != txn {
+                    return;
+                }
+                break;
+            }
+            i = (i + 1) & self.mask;
+        }
+        self.len -= 1;
+        self.close_gap(i);
+    }
+
+    /// Empties slot `hole`, moving later entries of its run back so that no search stops short.
+    fn close_gap(&mut self, mut hole: usize) {
+        let mut i = hole;
+        loop {
+            i = (i + 1) & self.mask;
+            let (key, txn) = self.slots[i];
+            if txn.is_none() {
+                self.slots[hole].1 = TxnId::NONE;
+                return;
+            }
+            let home = self.start(key);
+            if (i.wrapping_sub(home) & self.mask) >= (i.wrapping_sub(hole) & self.mask) {
+                self.slots[hole] = (key, txn);
+                hole = i;
+            }
+        }
+    }
+
+    fn grow(&mut self) {
+        let old = core::mem::take(&mut self.slots);
+        self.mask = self.mask * 2 + 1;
+        self.slots = vec![(0, TxnId::NONE); self.mask + 1];
+        self.len = 0;
+        for (key, txn) in old {
+            if txn.is_some() {
+                self.insert(Lpn(key), txn);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::BTreeMap;
+
+    /// The table against a tree, on a long run of random inserts and removals over few keys.
+    #[test]
+    fn agrees_with_a_tree() {
+        let mut table = LpnTable::default();
+        let mut tree: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut x: u64 = 1;
+        for step in 0..200_000u32 {
+            x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let key = (x >> 33) as u32 % 700 * if step % 2 == 0 { 1 } else { 1 << 20 };
+            if x >> 60 < 8 {
+                let old = table.insert(Lpn(key), TxnId(step));
+                assert_eq!(tree.insert(key, step), old.is_some().then_some(old.0));
+            } else {
+                let held = tree.get(&key).copied();
+                assert_eq!(table.get(Lpn(key)), held.map_or(TxnId::NONE, TxnId));
+                if let Some(txn) = held {
+                    table.remove(Lpn(key), TxnId(txn ^ 1));
+                    assert_eq!(table.get(Lpn(key)), TxnId(txn), "only the youngest write removes itself");
+                    table.remove(Lpn(key), TxnId(txn));
+                    tree.remove(&key);
+                }
+            }
+        }
+    }
+}
