@@ -7,6 +7,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::decide::Group;
 use crate::geometry::Geometry;
 use crate::id::{FlowId, PlaneId, QueueId, TxnId, UnitId};
 use crate::transaction::{FlashOp, Owner, Transaction};
@@ -242,6 +243,10 @@ pub struct Board {
     /// Waiting transactions by queue and plane slot.
     by_slot: Vec<u32>,
     slots: usize,
+    /// Waiting lines of a unit.
+    kinds: usize,
+    /// Unit of each plane, and the plane's number in it.
+    homes: Vec<(UnitId, u8)>,
 }
 
 impl Board {
@@ -271,6 +276,10 @@ impl Board {
             flows: vec![Flow::default(); flows],
             by_slot: vec![0; queues * slots],
             slots,
+            kinds: kinds(facts.levels),
+            homes: (0..geometry.planes() as u16)
+                .map(|plane| (geometry.unit_of(PlaneId(plane)), (plane as usize % slots) as u8))
+                .collect(),
             facts,
         }
     }
@@ -286,7 +295,7 @@ impl Board {
             QueueKind::GcWrite => 2 * levels + 1,
             QueueKind::GcErase => 2 * levels + 2,
         };
-        QueueId((unit.index() * kinds(self.facts.levels) + offset) as u32)
+        QueueId((unit.index() * self.kinds + offset) as u32)
     }
 
     /// A unit's waiting line.
@@ -295,17 +304,23 @@ impl Board {
         &self.queues[self.queue_id(unit, kind).index()]
     }
 
-    /// The queue a transaction waits in, or will.
+    /// The queue where transactions of this kind wait.
     #[inline(always)]
-    pub fn queue_of(&self, txn: &Transaction) -> QueueId {
-        let kind = match (txn.owner, txn.op) {
+    pub fn queue_for(&self, unit: UnitId, owner: Owner, op: FlashOp, level: u8) -> QueueId {
+        let kind = match (owner, op) {
             (Owner::Gc, FlashOp::Read) => QueueKind::GcRead,
             (Owner::Gc, FlashOp::Program) => QueueKind::GcWrite,
             (_, FlashOp::Erase) => QueueKind::GcErase,
-            (_, FlashOp::Read) => QueueKind::Read(txn.level),
-            (_, FlashOp::Program) => QueueKind::Write(txn.level),
+            (_, FlashOp::Read) => QueueKind::Read(level),
+            (_, FlashOp::Program) => QueueKind::Write(level),
         };
-        self.queue_id(txn.unit, kind)
+        self.queue_id(unit, kind)
+    }
+
+    /// The unit of a plane, and the plane's number in it.
+    #[inline(always)]
+    pub fn home_of(&self, plane: PlaneId) -> (UnitId, u8) {
+        self.homes[plane.index()]
     }
 
     /// A transaction.
@@ -376,27 +391,27 @@ impl Board {
         &self.flows[flow.index()]
     }
 
-    /// Whether `other` may join a command led by `lead`: same operation, a plane no member uses yet (`used`, a bit a
-    /// plane slot), the die and page rules of the device (SPEC 0.4), room for a program, and no older write of its
-    /// page in the way.
+    /// Whether `other` may join the command of `group`: same operation, a plane no member uses yet, the die and page
+    /// rules of the device (SPEC 0.4), room for a program, and no older write of its page in the way.
     #[inline]
-    pub fn may_join(&self, lead: TxnId, other: TxnId, used: u64) -> bool {
-        let (a, b) = (self.txn(lead), self.txn(other));
-        if used >> b.slot & 1 == 1 || b.op != a.op || (a.owner == Owner::Gc) != (b.owner == Owner::Gc) || b.after.is_some() {
+    pub fn may_join(&self, group: &Group, other: TxnId) -> bool {
+        let (a, b) = (self.txn(group.lead()), self.txn(other));
+        let used = group.used();
+        if used >> b.slot & 1 == 1 || b.op != a.op || b.after.is_some() {
+            return false;
+        }
+        if (a.owner == Owner::Gc) != (b.owner == Owner::Gc) {
             return false;
         }
         let planes = self.facts.geometry.planes_per_die as u8;
-        let same_die = a.slot / planes == b.slot / planes;
-        if same_die && !self.facts.multi_plane || !same_die && !self.facts.multi_die {
-            return false;
-        }
-        if !self.facts.multi_plane && self.die_used(used, b.slot / planes) {
+        let shares_die = self.die_used(used, b.slot / planes);
+        if (shares_die && !self.facts.multi_plane) || (b.slot / planes != a.slot / planes && !self.facts.multi_die) {
             return false;
         }
         if b.op == FlashOp::Program && !self.plane(b.plane).room {
             return false;
         }
-        !self.facts.same_page[b.op.index()] || self.pages_match(lead, other, used)
+        !shares_die || !self.facts.same_page[b.op.index()] || self.pages_match(group, b)
     }
 
     /// Whether some used slot lies in die `die` of the unit.
@@ -406,28 +421,16 @@ impl Board {
         used >> (die as u32 * planes) & ((1u64 << planes) - 1) != 0
     }
 
-    /// The page-offset rule holds between `other` and the members that share its die.
-    fn pages_match(&self, lead: TxnId, other: TxnId, used: u64) -> bool {
-        let b = self.txn(other);
-        let planes = self.facts.geometry.planes_per_die;
-        let die = b.slot as u32 / planes;
-        if !self.die_used(used, die as u8) {
-            return true;
-        }
-        match b.op {
-            FlashOp::Program => {
-                let first = b.plane.index() - b.slot as usize;
-                let want = self.plane(b.plane).next_page;
-                (die * planes..(die + 1) * planes)
-                    .filter(|slot| used >> slot & 1 == 1)
-                    .all(|slot| self.planes[first + slot as usize].next_page == want)
-            }
-            // Reads are compared with the lead only: companions of one die all passed the same comparison.
-            FlashOp::Read | FlashOp::Erase => {
-                let pages = self.facts.geometry.pages_per_block;
-                self.txn(lead).slot as u32 / planes != die || self.txn(lead).ppa % pages == b.ppa % pages
-            }
-        }
+    /// The page-offset rule holds between `b` and the members of `group` on its die.
+    fn pages_match(&self, group: &Group, b: &Transaction) -> bool {
+        let planes = self.facts.geometry.planes_per_die as u8;
+        let pages = self.facts.geometry.pages_per_block;
+        let offset = |txn: &Transaction| match txn.op {
+            FlashOp::Program => self.plane(txn.plane).next_page,
+            FlashOp::Read | FlashOp::Erase => txn.ppa % pages,
+        };
+        let members = group.members().iter().map(|&id| self.txn(id));
+        members.filter(|a| a.slot / planes == b.slot / planes).all(|a| offset(a) == offset(b))
     }
 
     /// Links a transaction into its queue just before `before`, or at the tail. For the controller.

@@ -14,6 +14,10 @@ pub trait Admit {
     /// Chooses among the flows whose head command the device could take (`board.flows[f].waiting > 0`, and not `full`:
     /// a flow is full when a queue its head command needs has no room). `None` lets all of them wait.
     fn next(&mut self, board: &Board, full: &dyn Fn(FlowId) -> bool) -> Option<FlowId>;
+
+    /// Whether a command that finds no other waiting, and space in the device, always enters at once: the controller
+    /// then does not ask.
+    fn lets_lone_commands_in(&self) -> bool;
 }
 
 /// Which chip does a write go to?
@@ -46,8 +50,7 @@ pub struct Position {
 
 impl Position {
     /// At the tail, no notes.
-    pub const TAIL: Position =
-        Position { before: TxnId::NONE, charge: Duration::ZERO, tag: 0, alone: Duration::ZERO };
+    pub const TAIL: Position = Position { before: TxnId::NONE, charge: Duration::ZERO, tag: 0, alone: Duration::ZERO };
 }
 
 /// What does an idle chip do next?

@@ -76,6 +76,13 @@ pub enum Event {
         /// Bytes that cross the bus.
         bytes: u32,
     },
+    /// A waiting transaction moved to another plane's unit, at the tail of its queue.
+    Moved {
+        /// The transaction.
+        txn: u64,
+        /// The plane it works on now.
+        plane: PlaneId,
+    },
     /// Its unit began a command that has it as a member.
     Dispatched {
         /// The transaction.

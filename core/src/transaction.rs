@@ -1,6 +1,6 @@
 //! A transaction: one page-sized flash operation that belongs to a request (or to garbage collection).
 
-use crate::id::{FlowId, PlaneId, TxnId, UnitId};
+use crate::id::{FlowId, PlaneId, QueueId, TxnId, UnitId};
 use crate::units::{Duration, Lpn, Time};
 
 /// What a flash unit is told to do.
@@ -94,6 +94,8 @@ pub struct Transaction {
     pub after: TxnId,
     /// The younger write that waits for this one: the other end of `after`.
     pub before: TxnId,
+    /// The waiting line it belongs to.
+    pub queue: QueueId,
     /// The plane it works on.
     pub plane: PlaneId,
     /// The unit that owns the plane.
@@ -157,6 +159,7 @@ impl Transaction {
         then: TxnId::NONE,
         after: TxnId::NONE,
         before: TxnId::NONE,
+        queue: QueueId(0),
         plane: PlaneId(0),
         unit: UnitId(0),
         flow: FlowId(0),

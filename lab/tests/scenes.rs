@@ -3,9 +3,9 @@
 mod common;
 
 use common::{CYCLE, device, drain, ends, one_plane, recipe, scene, table1, unit_cycle};
+use flashlane_core::Op::{Read, Write};
 use flashlane_core::Owner;
 use flashlane_core::event::Event;
-use flashlane_core::Op::{Read, Write};
 use flashlane_core::{Duration, Extent, FlowId, Request, RequestId, Time};
 use flashlane_ssd::config::{Buffer, Latency, Precondition};
 
@@ -156,7 +156,8 @@ fn a_boundary_pause() {
 fn a_write_buffer() {
     let mut config = one_plane();
     config.buffer = Some(Buffer { pages: 2, per_flow: false, write_back: true, read_allocate: false, flush_above: 2 });
-    let lines = [(0, Write, &[0u32][..]), (0, Write, &[1]), (0, Write, &[2]), (50_000, Read, &[1]), (50_000, Read, &[5])];
+    let lines =
+        [(0, Write, &[0u32][..]), (0, Write, &[1]), (0, Write, &[2]), (50_000, Read, &[1]), (50_000, Read, &[5])];
     let done = ends(&config, &recipe("read-first", &[]), &lines);
     // The third write waits until page 0 is programmed, then takes its slot.
     assert_eq!(done, [1_000, 1_000, 1_325_601, 51_000, 1_424_202]);

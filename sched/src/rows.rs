@@ -42,13 +42,8 @@ pub(crate) static PLACE: &[Choice<dyn Place>] = &[
     },
 ];
 
-pub(crate) static ORDER: &[Choice<dyn Order>] = &[Choice {
-    name: "tail",
-    summary: "order of arrival",
-    source: "",
-    params: &[],
-    build: |_| Box::new(order::Tail),
-}];
+pub(crate) static ORDER: &[Choice<dyn Order>] =
+    &[Choice { name: "tail", summary: "order of arrival", source: "", params: &[], build: |_| Box::new(order::Tail) }];
 
 pub(crate) static PICK: &[Choice<dyn Pick>] = &[
     Choice {

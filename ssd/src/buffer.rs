@@ -264,7 +264,11 @@ impl Buffer {
     fn unlink(&mut self, e: u32) {
         let Entry { newer, older, part, .. } = self.entries[e as usize];
         let part = &mut self.parts[part as usize];
-        if newer == NONE { part.newest = older } else { self.entries[newer as usize].older = older }
+        if newer == NONE {
+            part.newest = older
+        } else {
+            self.entries[newer as usize].older = older
+        }
         if older == NONE { part.oldest = newer } else { self.entries[older as usize].newer = newer }
     }
 }
@@ -274,8 +278,7 @@ mod tests {
     use super::*;
 
     fn buffer(pages: u32, flush_above: u32) -> Buffer {
-        let config =
-            config::Buffer { pages, per_flow: false, write_back: true, read_allocate: false, flush_above };
+        let config = config::Buffer { pages, per_flow: false, write_back: true, read_allocate: false, flush_above };
         Buffer::new(&config, 1)
     }
 

@@ -115,6 +115,19 @@ impl Front {
         self.waiting > 0 && self.in_flight < self.limit
     }
 
+    /// Whether a command of `flow` would find no other waiting, and space in the device.
+    #[inline]
+    pub(crate) fn is_open(&self, flow: FlowId, board: &Board) -> bool {
+        self.waiting == 0 && self.in_flight < self.limit && board.flows[self.line(flow)].in_flight < self.depth
+    }
+
+    /// A command goes straight into the device.
+    #[inline]
+    pub(crate) fn pass(&mut self, flow: FlowId, board: &mut Board) {
+        self.in_flight += 1;
+        board.flows[self.line(flow)].in_flight += 1;
+    }
+
     /// The next command of a line.
     pub(crate) fn head(&self, line: FlowId) -> Option<SlotId> {
         self.lines.get(line.index())?.front().copied()
@@ -136,7 +149,9 @@ impl Front {
         let line = self.line(flow);
         self.in_flight -= 1;
         board.flows[line].in_flight -= 1;
-        self.show(line, board);
+        if self.waiting > 0 {
+            self.show(line, board);
+        }
     }
 
     /// Puts what the board shows of a line in step: commands that the depth lets the device see.

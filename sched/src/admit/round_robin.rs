@@ -25,4 +25,8 @@ impl Admit for RoundRobin {
         }
         None
     }
+
+    fn lets_lone_commands_in(&self) -> bool {
+        true
+    }
 }

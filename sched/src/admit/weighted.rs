@@ -38,6 +38,10 @@ impl Admit for Weighted {
         }
         None
     }
+
+    fn lets_lone_commands_in(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]
@@ -49,7 +53,8 @@ mod tests {
     #[test]
     fn levels_share_by_powers_of_two() {
         let mut board = crate::pick::testing::board(1, 2);
-        board.flows = (0..3).map(|level| flashlane_core::board::Flow { level, waiting: 9, ..Default::default() }).collect();
+        board.flows =
+            (0..3).map(|level| flashlane_core::board::Flow { level, waiting: 9, ..Default::default() }).collect();
         let mut admit = Weighted::default();
         let served: Vec<u16> = (0..70).map(|_| admit.next(&board, &|_| false).unwrap().0).collect();
         let count = |f| served.iter().filter(|&&x| x == f).count();

@@ -22,7 +22,8 @@ impl Fcfs {
 impl Pick for Fcfs {
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {
         let read = oldest(board, unit, FlashOp::Read);
-        let write = if scope == Scope::Any { oldest(board, unit, FlashOp::Program) } else { flashlane_core::TxnId::NONE };
+        let write =
+            if scope == Scope::Any { oldest(board, unit, FlashOp::Program) } else { flashlane_core::TxnId::NONE };
         let lead = match (read.is_some(), write.is_some()) {
             (true, true) if board.txn(write).serial < board.txn(read).serial => write,
             (true, _) => read,

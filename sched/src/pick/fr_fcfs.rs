@@ -23,13 +23,8 @@ impl FrFcfs {
 
 impl Pick for FrFcfs {
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {
-        let triggered =
-            scope == Scope::Any && u64::from(board.waiting(unit, FlashOp::Program)) * 100 > self.threshold;
-        let order = if triggered {
-            [FlashOp::Program, FlashOp::Read]
-        } else {
-            [FlashOp::Read, FlashOp::Program]
-        };
+        let triggered = scope == Scope::Any && u64::from(board.waiting(unit, FlashOp::Program)) * 100 > self.threshold;
+        let order = if triggered { [FlashOp::Program, FlashOp::Read] } else { [FlashOp::Read, FlashOp::Program] };
         for op in order {
             if op == FlashOp::Program && scope == Scope::Reads {
                 continue;

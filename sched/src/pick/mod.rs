@@ -23,6 +23,6 @@ fn oldest(board: &Board, unit: UnitId, op: FlashOp) -> TxnId {
     if head.is_none() || board.txn(head).unobstructed() {
         return head;
     }
-    let queue = board.queue_of(board.txn(head));
+    let queue = board.txn(head).queue;
     board.walk(queue).find(|&txn| board.txn(txn).unobstructed()).unwrap_or(TxnId::NONE)
 }

@@ -65,9 +65,7 @@ impl Sprinkler {
         for own in [true, false] {
             for plane in offers {
                 let joins = |txn: TxnId| {
-                    txn.is_some()
-                        && (board.txn(txn).request == request) == own
-                        && board.may_join(lead, txn, group.used())
+                    txn.is_some() && (board.txn(txn).request == request) == own && board.may_join(group, txn)
                 };
                 if let Some(&txn) = plane.iter().find(|&&txn| joins(txn)) {
                     group.push(board, txn);
@@ -87,7 +85,7 @@ impl Pick for Sprinkler {
             }
             let head = board.first(unit, op);
             if head.is_some() {
-                self.largest(board, board.queue_of(board.txn(head)), group);
+                self.largest(board, board.txn(head).queue, group);
                 if group.lead().is_some() {
                     return;
                 }

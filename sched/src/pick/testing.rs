@@ -52,6 +52,6 @@ pub(crate) fn read(board: &mut Board, serial: u32, slot: u8, request: u32) {
         stage: Stage::Waiting,
         ..Transaction::EMPTY
     });
-    let queue = board.queue_of(board.txn(id));
+    let queue = board.txn(id).queue;
     board.link(id, queue, TxnId::NONE);
 }

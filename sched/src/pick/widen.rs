@@ -8,7 +8,7 @@ use flashlane_core::{Board, TxnId};
 pub(super) fn widen(board: &Board, lead: TxnId, group: &mut Group) {
     group.push(board, lead);
     let facts = &board.facts;
-    let queue = board.queue_of(board.txn(lead));
+    let queue = board.txn(lead).queue;
     if board.queues[queue.index()].len == 1 || !(facts.multi_plane || facts.multi_die) {
         return;
     }
@@ -24,7 +24,7 @@ pub(super) fn widen(board: &Board, lead: TxnId, group: &mut Group) {
     for txn in board.walk(queue) {
         let slot = board.txn(txn).slot;
         if wanted >> slot & 1 == 1 && txn != lead {
-            if board.may_join(lead, txn, group.used()) {
+            if board.may_join(group, txn) {
                 group.push(board, txn);
             }
             // The first of its plane decides: a later one would overtake it. Programs get the plane's next page

@@ -26,9 +26,7 @@ impl Device {
         if state.user_waiting + state.gc_waiting == 0 || self.flash.must_wait_for_bus(unit) {
             return;
         }
-        if state.gc_waiting > 0
-            && self.scheduler.collect.turn(&self.board, unit) == Turn::Gc
-            && self.dispatch_gc(unit)
+        if state.gc_waiting > 0 && self.scheduler.collect.turn(&self.board, unit) == Turn::Gc && self.dispatch_gc(unit)
         {
             return;
         }
@@ -37,6 +35,10 @@ impl Device {
         let lead = self.group.lead();
         if lead.is_none() {
             self.dispatch_gc(unit);
+            return;
+        }
+        if !self.static_place && self.reroute_moved_reads() {
+            self.mark(unit);
             return;
         }
         let txn = self.board.txn(lead);
@@ -62,7 +64,11 @@ impl Device {
         self.group.clear();
         self.scheduler.pick.pick(&self.board, unit, Scope::Reads, &mut self.group);
         if self.group.lead().is_some() {
-            self.dispatch(unit);
+            if !self.static_place && self.reroute_moved_reads() {
+                self.mark(unit);
+            } else {
+                self.dispatch(unit);
+            }
             return;
         }
         let (free, reclaimable, full) = self.ftl.census(plane);
@@ -86,6 +92,10 @@ impl Device {
         {
             self.group.clear();
             self.scheduler.pick.pick(&self.board, unit, Scope::Reads, &mut self.group);
+            if !self.static_place && self.reroute_moved_reads() {
+                self.mark(unit);
+                return;
+            }
             if self.group.lead().is_some() {
                 let lead = self.board.units[unit.index()].paused.lead;
                 self.charge(lead, charge);
@@ -138,11 +148,7 @@ impl Device {
         let state = &self.board.units[unit.index()];
         let program = state.command.in_array && state.command.op == FlashOp::Program;
         let pausable = state.command.owner != Owner::Gc || self.suspensions_of_gc;
-        if self.moments == Moments::Boundary
-            && program
-            && pausable
-            && self.board.first(unit, FlashOp::Read).is_some()
-        {
+        if self.moments == Moments::Boundary && program && pausable && self.board.first(unit, FlashOp::Read).is_some() {
             self.flash.arm_boundary(unit, &self.board);
         }
     }

@@ -18,7 +18,7 @@ impl Device {
             let id = self.group.members()[i];
             debug_assert!(self.board.txn(id).stage == Stage::Waiting && self.board.txn(id).unit == unit);
             debug_assert!(self.board.txn(id).after.is_none(), "dispatched before an older write of its page");
-            if op == FlashOp::Read && self.address_reads && !self.still_matches(lead, id) {
+            if op == FlashOp::Read && self.address_reads && !self.still_matches(lead, last, id) {
                 continue;
             }
             self.leave_queue(id);
@@ -43,26 +43,64 @@ impl Device {
         self.flash.begin(unit, lead, members, &mut self.board, &mut self.log);
     }
 
-    /// Looks up where a read's page lies now, and whether it may still share a command with `lead`: garbage collection
-    /// may have moved either since they were queued.
-    fn still_matches(&mut self, lead: TxnId, id: TxnId) -> bool {
-        let ppa = match self.board.txn(id).owner {
-            Owner::Gc => self.board.txn(id).ppa,
-            _ => self.ftl.lookup(self.board.txn(id).lpn).0,
-        };
-        self.board.txn_mut(id).ppa = ppa;
+    /// Looks up where a read's page lies now, and whether it may still share a command with the members chained from
+    /// `lead` to `last`: garbage collection may have moved any of them since they were queued.
+    fn still_matches(&mut self, lead: TxnId, last: TxnId, id: TxnId) -> bool {
+        if self.board.txn(id).owner != Owner::Gc {
+            let ppa = self.ftl.lookup(self.board.txn(id).lpn).0;
+            self.board.txn_mut(id).ppa = ppa;
+        }
         let facts = &self.board.facts;
-        let (a, b) = (self.board.txn(lead), self.board.txn(id));
+        if !facts.same_page[0] || last.is_none() {
+            return true;
+        }
         let planes = facts.geometry.planes_per_die as u8;
         let pages = facts.geometry.pages_per_block;
-        !facts.same_page[0] || a.slot / planes != b.slot / planes || a.ppa % pages == b.ppa % pages
+        let b = self.board.txn(id);
+        let mut member = lead;
+        loop {
+            let a = self.board.txn(member);
+            if a.slot / planes == b.slot / planes && a.ppa % pages != b.ppa % pages {
+                return false;
+            }
+            if member == last {
+                return true;
+            }
+            member = a.next;
+        }
+    }
+
+    /// Sends reads of the chosen group whose page has meanwhile been written on another plane there. Whether any was.
+    pub(super) fn reroute_moved_reads(&mut self) -> bool {
+        let mut moved = false;
+        for i in 0..self.group.members().len() {
+            let id = self.group.members()[i];
+            let txn = self.board.txn(id);
+            let plane = self.ftl.plane_of(txn.lpn);
+            if txn.op != FlashOp::Read || plane == txn.plane {
+                continue;
+            }
+            let (serial, op, owner, level) = (txn.serial, txn.op, txn.owner, txn.level);
+            self.leave_queue(id);
+            let (unit, slot) = self.board.home_of(plane);
+            let queue = self.board.queue_for(unit, owner, op, level);
+            let txn = self.board.txn_mut(id);
+            (txn.plane, txn.unit, txn.slot, txn.queue) = (plane, unit, slot, queue);
+            self.board.link(id, queue, TxnId::NONE);
+            self.board.units[unit.index()].user_waiting += 1;
+            self.log.push(self.board.now, Event::Moved { txn: serial, plane });
+            self.mark(unit);
+            moved = true;
+        }
+        moved
     }
 
     /// Gives a program its physical page, maps it, and lets the next write of the same page go.
     fn bind(&mut self, id: TxnId) {
         let txn = *self.board.txn(id);
         let stream = if txn.owner == Owner::Gc { Stream::Gc } else { Stream::User };
-        let ppa = self.ftl.write(txn.lpn, txn.plane, stream).expect("room was checked, and one block is kept for moves");
+        let ppa =
+            self.ftl.write(txn.lpn, txn.plane, stream).expect("room was checked, and one block is kept for moves");
         self.board.txn_mut(id).ppa = ppa.0;
         self.ftl.show(&mut self.board, txn.plane);
         if stream == Stream::User {
@@ -113,11 +151,8 @@ impl Device {
         let mut member = lead;
         while member.is_some() {
             let txn = self.board.txn(member);
-            let ppa = if txn.op == FlashOp::Read && txn.owner != Owner::Gc {
-                self.ftl.lookup(txn.lpn).0
-            } else {
-                txn.ppa
-            };
+            let ppa =
+                if txn.op == FlashOp::Read && txn.owner != Owner::Gc { self.ftl.lookup(txn.lpn).0 } else { txn.ppa };
             let (txn, slack, next) = (txn.serial, txn.slack, txn.next);
             self.log.push(self.board.now, Event::Dispatched { txn, command, unit, ppa, slack });
             member = next;

@@ -91,6 +91,7 @@ impl Device {
         let entry = self.slots.get(slot);
         let bytes = if entry.op == Op::Read { entry.bytes } else { 0 };
         self.front.outward.send(self.board.now, slot, bytes);
+        self.refresh_other();
     }
 
     /// The host sees the request done.

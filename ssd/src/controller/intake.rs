@@ -2,7 +2,7 @@
 
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{FlowId, Lpn, Op, Owner, PlaneId, Transaction, TxnId, UnitId};
+use flashlane_core::{FlowId, Lpn, Op, Owner, PlaneId, Transaction, TxnId};
 
 use super::Device;
 use super::slots::Slot;
@@ -20,7 +20,7 @@ impl Device {
                     && front.head(line).is_some_and(|id| {
                         let slot = slots.get(id);
                         (0..slot.pages).any(|i| {
-                            let unit = board.facts.geometry.unit_of(ftl.plane_of(slot.page(i)));
+                            let unit = board.home_of(ftl.plane_of(slot.page(i))).0;
                             let op = if slot.op == Op::Read { FlashOp::Read } else { FlashOp::Program };
                             board.waiting(unit, op) >= capacity[slot.op.index()]
                         })
@@ -36,7 +36,7 @@ impl Device {
     }
 
     /// Splits a command into pages and sees to each.
-    fn take_in(&mut self, slot: SlotId) {
+    pub(super) fn take_in(&mut self, slot: SlotId) {
         match self.slots.get(slot).op {
             Op::Write if self.buffer.as_ref().is_some_and(|b| b.write_back) => self.write_to_buffer(slot, false),
             Op::Read => {
@@ -62,6 +62,7 @@ impl Device {
     fn serve_if_done(&mut self, slot: SlotId) {
         if self.slots.get(slot).remaining == 0 {
             self.soon.push_back((self.board.now + self.memory, slot));
+            self.refresh_other();
         }
     }
 
@@ -216,10 +217,9 @@ impl Device {
             self.board.txns.push(Transaction::EMPTY);
             TxnId(self.board.txns.len() as u32 - 1)
         };
-        let geometry = &self.board.facts.geometry;
-        let unit: UnitId = geometry.unit_of(plane);
-        let in_unit = plane.0 as u32 - unit.0 as u32 * geometry.planes_per_unit();
-        let level = if owner == Owner::Gc { 0 } else { self.board.flows[flow.index()].level.min(self.board.facts.levels - 1) };
+        let (unit, in_unit) = self.board.home_of(plane);
+        let level =
+            if owner == Owner::Gc { 0 } else { self.board.flows[flow.index()].level.min(self.board.facts.levels - 1) };
         let mut sibling = TxnId::NONE;
         if slot != SlotId::MAX {
             let request: &mut Slot = self.slots.get_mut(slot);
@@ -236,7 +236,8 @@ impl Device {
             plane,
             unit,
             flow,
-            slot: in_unit as u8,
+            slot: in_unit,
+            queue: self.board.queue_for(unit, owner, op, level),
             op,
             owner,
             level,
@@ -253,8 +254,7 @@ impl Device {
         let txn = self.board.txn_mut(id);
         txn.enqueued = now;
         txn.stage = Stage::Waiting;
-        let (unit, owner) = (txn.unit, txn.owner);
-        let queue = self.board.queue_of(self.board.txn(id));
+        let (unit, owner, queue) = (txn.unit, txn.owner, txn.queue);
         if self.log.on {
             let txn = self.board.txn(id);
             let request = (txn.request != SlotId::MAX).then(|| self.slots.get(txn.request).id);
@@ -283,10 +283,9 @@ impl Device {
 
     /// Takes a waiting transaction out of its queue.
     pub(super) fn leave_queue(&mut self, id: TxnId) {
-        let queue = self.board.queue_of(self.board.txn(id));
-        self.board.unlink(id, queue);
         let txn = self.board.txn(id);
-        let (unit, owner) = (txn.unit, txn.owner);
+        let (unit, owner, queue) = (txn.unit, txn.owner, txn.queue);
+        self.board.unlink(id, queue);
         let unit = &mut self.board.units[unit.index()];
         if owner == Owner::Gc {
             unit.gc_waiting -= 1;

@@ -95,6 +95,10 @@ pub struct Device {
     flows: usize,
     suspensions_of_gc: bool,
     address_reads: bool,
+    lone_commands_pass: bool,
+    page_shift: Option<u32>,
+    /// The earliest instant of anything but flash.
+    other_next: Time,
     tally: totals::Tally,
 }
 
@@ -118,6 +122,13 @@ impl Device {
         let style = scheduler.collect.style();
         Ok(Device {
             address_reads: flash.reads_need_addresses() || board.facts.same_page[0],
+            lone_commands_pass: scheduler.admit.lets_lone_commands_in() && config.front.queue_capacity == [u32::MAX; 2],
+            page_shift: config
+                .geometry
+                .page_bytes
+                .is_power_of_two()
+                .then(|| config.geometry.page_bytes.trailing_zeros()),
+            other_next: Time::NEVER,
             dirty: vec![0; board.units.len().div_ceil(64)],
             board,
             flash,
@@ -170,11 +181,20 @@ impl Device {
         let (op, flow, bytes) = (slot.op, slot.flow, slot.bytes);
         let id = self.slots.insert(slot);
         if self.front.inward.is_instant() {
-            self.front.push(flow, id, &mut self.board);
-            self.admit();
+            if self.lone_commands_pass && self.front.is_open(flow, &self.board) {
+                self.front.pass(flow, &mut self.board);
+                if self.log.on {
+                    self.log.push(now, Event::Admitted { request: self.slots.get(id).id });
+                }
+                self.take_in(id);
+            } else {
+                self.front.push(flow, id, &mut self.board);
+                self.admit();
+            }
         } else {
             let bytes = if op == flashlane_core::Op::Write { bytes } else { 0 };
             self.front.inward.send(now, id, bytes);
+            self.refresh_other();
         }
         Ok(())
     }
@@ -189,7 +209,17 @@ impl Device {
                 if end > u64::from(self.logical_pages) * page {
                     return Err(beyond);
                 }
-                (offset / page, end.div_ceil(page) - offset / page, length, offset % page, None)
+                {
+                    let (first, skip) = match self.page_shift {
+                        Some(shift) => (offset >> shift, offset & (page - 1)),
+                        None => (offset / page, offset % page),
+                    };
+                    let pages = match self.page_shift {
+                        Some(shift) => (skip + length + page - 1) >> shift,
+                        None => (skip + length).div_ceil(page),
+                    };
+                    (first, pages, length, skip, None)
+                }
             }
             Extent::Pages(list) => {
                 if list.iter().any(|lpn| lpn.0 >= self.logical_pages) {
@@ -242,9 +272,13 @@ impl Device {
     #[inline]
     fn next_instant(&self) -> (Time, Option<usize>) {
         let (flash, channel) = self.flash.next_event();
+        if flash <= self.other_next { (flash, Some(channel)) } else { (self.other_next, None) }
+    }
+
+    /// Recomputes the earliest instant of anything but flash.
+    pub(super) fn refresh_other(&mut self) {
         let soon = self.soon.front().map_or(Time::NEVER, |&(at, _)| at);
-        let other = soon.min(self.front.inward.next()).min(self.front.outward.next());
-        if flash <= other { (flash, Some(channel)) } else { (other, None) }
+        self.other_next = soon.min(self.front.inward.next()).min(self.front.outward.next());
     }
 
     /// Lives one event, or one channel's events, of this instant.
@@ -265,19 +299,21 @@ impl Device {
             self.front.push(flow, slot, &mut self.board);
             self.unsettled = true;
         }
+        self.refresh_other();
     }
 
     /// Takes note of what the flash reported.
     #[inline]
     fn hear(&mut self) {
-        let mut outcomes = core::mem::take(&mut self.flash.outcomes);
-        for outcome in outcomes.drain(..) {
+        let mut i = 0;
+        while let Some(&outcome) = self.flash.outcomes.get(i) {
             match outcome {
                 Outcome::Ended(txn) => self.ended(txn),
                 Outcome::Freed(unit) | Outcome::Boundary(unit) | Outcome::BusFree(unit) => self.mark(unit),
             }
+            i += 1;
         }
-        self.flash.outcomes = outcomes;
+        self.flash.outcomes.clear();
     }
 
     /// The unit must decide at this instant.
@@ -292,7 +328,9 @@ impl Device {
     fn settle(&mut self) {
         while self.unsettled && self.fault.is_none() {
             self.unsettled = false;
-            self.admit();
+            if self.front.could_admit() {
+                self.admit();
+            }
             for word in 0..self.dirty.len() {
                 let mut bits = core::mem::take(&mut self.dirty[word]);
                 while bits != 0 {
@@ -301,8 +339,10 @@ impl Device {
                     self.decide(unit);
                 }
             }
-            // Dispatching made space in the queues.
-            self.admit();
+            if self.front.could_admit() {
+                // Dispatching made space in the queues.
+                self.admit();
+            }
         }
         if !self.flash.outcomes.is_empty() {
             self.hear();

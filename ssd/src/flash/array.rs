@@ -6,6 +6,7 @@ use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Time, TxnId, UnitId};
 
 use super::{Flash, Outcome, Phase};
+use crate::config::Latency;
 use crate::log::Log;
 
 impl Flash {
@@ -17,13 +18,16 @@ impl Flash {
     /// Begins the command whose members hang off `lead` by `next`. The unit must not be busy.
     pub fn begin(&mut self, unit: UnitId, lead: TxnId, members: u8, board: &mut Board, log: &mut Log) {
         let u = unit.index();
-        debug_assert!(board.units[u].service != Service::Busy && self.phase[u] == Phase::Idle);
-        self.note_busy(u, board);
-        let (op, owner) = (board.txn(lead).op, board.txn(lead).owner);
+        let flash = &mut self.units[u];
+        let channel = usize::from(flash.channel);
         let now = board.now;
-        let mut ends = now + board.facts.command[op.index()] + board.facts.array[op.index()];
+        let txn = board.txn(lead);
+        let (op, owner) = (txn.op, txn.owner);
+        let fixed = board.facts.command[op.index()] + board.facts.array[op.index()];
+        let mut ends = now + fixed;
         if op != FlashOp::Erase {
-            let mut member = lead;
+            ends += board.facts.transfer(txn.bytes);
+            let mut member = txn.next;
             while member.is_some() {
                 let txn = board.txn(member);
                 ends += board.facts.transfer(txn.bytes);
@@ -31,53 +35,68 @@ impl Flash {
             }
         }
         let state = &mut board.units[u];
+        debug_assert!(state.service != Service::Busy && flash.phase == Phase::Idle);
+        if state.paused.lead.is_none() {
+            flash.busy_from = now;
+        }
         state.service = Service::Busy;
-        state.command = Command { lead, members, op, owner, started: now, ends, ..Command::NONE };
-        self.serial[u][0] = self.commands;
+        let command = &mut state.command;
+        command.lead = lead;
+        command.members = members;
+        command.op = op;
+        command.owner = owner;
+        command.started = now;
+        command.ends = ends;
+        command.in_array = false;
+        command.paused = Duration::ZERO;
+        flash.serial = self.commands;
+        flash.phase = Phase::Command;
         self.commands += 1;
-        let needs_bus = op == FlashOp::Program || board.facts.command[op.index()] > Duration::ZERO;
-        self.phase[u] = Phase::Command;
-        let channel = self.channel_of[u] as usize;
-        if needs_bus {
+        if op == FlashOp::Program || board.facts.command[op.index()] > Duration::ZERO {
             self.want_bus(u, now);
             self.grant(channel, board, log);
         } else {
             self.start_array(u, board, log);
         }
-        self.refresh(channel);
+        self.sooner(channel, u);
     }
 
     /// The command phase is over: the array works.
-    pub(super) fn start_array(&mut self, unit: usize, board: &mut Board, log: &mut Log) {
-        let command = board.units[unit].command;
-        let page = board.txn(command.lead).ppa % board.facts.geometry.pages_per_block;
-        let length = self.array_time(command.op, page, command.members);
-        let ends = board.now + length;
-        if command.op == FlashOp::Read {
-            self.phase[unit] = Phase::ReadArray;
-            self.want_bus(unit, ends);
+    pub(super) fn start_array(&mut self, u: usize, board: &mut Board, log: &mut Log) {
+        let command = &board.units[u].command;
+        let op = command.op;
+        let gaps = self.plane_gap * (u64::from(command.members) - 1);
+        let length = match self.latency[op.index()] {
+            Latency::Constant(typical) => typical,
+            Latency::Gaussian { mean, sd } => self.gaussian(mean, sd),
+            Latency::FastSlow { fast, slow } => slowest_page(board, u, fast, slow),
+        };
+        let ends = board.now + length + gaps;
+        if op == FlashOp::Read {
+            self.units[u].phase = Phase::ReadArray;
+            self.want_bus(u, ends);
         } else {
-            self.phase[unit] = Phase::Array;
-            self.at[unit] = ends.ns();
-            let command = &mut board.units[unit].command;
+            self.units[u].phase = Phase::Array;
+            self.at[u] = ends.ns();
+            let command = &mut board.units[u].command;
             command.ends = ends;
             command.array_from = board.now;
             command.in_array = true;
         }
-        let (id, command) = (UnitId(unit as u16), self.serial[unit][0]);
-        log.push(board.now, Event::ArrayStarted { unit: id, command, until: ends });
+        let (unit, command) = (UnitId(u as u16), self.units[u].serial);
+        log.push(board.now, Event::ArrayStarted { unit, command, until: ends });
     }
 
     /// An instant of `unit` that has nothing to do with the bus.
     pub(super) fn unit_due(&mut self, unit: usize, board: &mut Board, log: &mut Log) {
         let id = UnitId(unit as u16);
-        match self.phase[unit] {
+        match self.units[unit].phase {
             Phase::Array if board.now < board.units[unit].command.ends => {
                 self.at[unit] = board.units[unit].command.ends.ns();
                 self.outcomes.push(Outcome::Boundary(id));
             }
             Phase::Array => {
-                log.push(board.now, Event::ArrayEnded { unit: id, command: self.serial[unit][0] });
+                log.push(board.now, Event::ArrayEnded { unit: id, command: self.units[unit].serial });
                 board.units[unit].command.in_array = false;
                 let mut member = board.units[unit].command.lead;
                 while member.is_some() {
@@ -87,7 +106,7 @@ impl Flash {
                 self.free(unit, board);
             }
             Phase::Suspending => {
-                self.phase[unit] = Phase::Idle;
+                self.units[unit].phase = Phase::Idle;
                 self.at[unit] = u64::MAX;
                 board.units[unit].service = Service::Paused;
                 self.outcomes.push(Outcome::Freed(id));
@@ -106,7 +125,7 @@ impl Flash {
         let boundary = command.array_from.ns() + (done + 1) * iteration;
         if boundary < command.ends.ns() {
             self.at[u] = boundary;
-            self.refresh(self.channel_of[u] as usize);
+            self.refresh(usize::from(self.units[u].channel));
         }
     }
 
@@ -115,21 +134,21 @@ impl Flash {
         let u = unit.index();
         let now = board.now;
         let state = &mut board.units[u];
-        debug_assert!(self.phase[u] == Phase::Array && state.paused.lead.is_none() && now < state.command.ends);
+        debug_assert!(self.units[u].phase == Phase::Array && state.paused.lead.is_none() && now < state.command.ends);
         let remaining = state.command.ends - now;
         state.paused = Command { remaining, paused_at: now, in_array: false, ..state.command };
         state.counters.pauses += 1;
-        self.serial[u][1] = self.serial[u][0];
-        log.push(now, Event::Paused { unit, command: self.serial[u][0], remaining });
+        self.units[u].paused_serial = self.units[u].serial;
+        log.push(now, Event::Paused { unit, command: self.units[u].serial, remaining });
         if board.facts.suspend == Duration::ZERO {
-            self.phase[u] = Phase::Idle;
+            self.units[u].phase = Phase::Idle;
             self.at[u] = u64::MAX;
             board.units[u].service = Service::Paused;
         } else {
-            self.phase[u] = Phase::Suspending;
+            self.units[u].phase = Phase::Suspending;
             self.at[u] = (now + board.facts.suspend).ns();
         }
-        self.refresh(self.channel_of[u] as usize);
+        self.refresh(usize::from(self.units[u].channel));
     }
 
     /// Takes the paused command up again.
@@ -140,17 +159,18 @@ impl Flash {
         debug_assert!(state.service == Service::Paused && state.paused.lead.is_some());
         state.service = Service::Busy;
         let total = state.paused.paused + ((board.now + overhead) - state.paused.paused_at);
-        state.command = Command { paused: total, started: state.paused.started + (total - state.paused.paused), ..state.paused };
+        state.command =
+            Command { paused: total, started: state.paused.started + (total - state.paused.paused), ..state.paused };
         state.command.ends = board.now + overhead + state.paused.remaining;
         state.paused = Command::NONE;
-        self.serial[u][0] = self.serial[u][1];
+        self.units[u].serial = self.units[u].paused_serial;
         if overhead == Duration::ZERO {
             self.continue_array(u, board, log);
         } else {
-            self.phase[u] = Phase::Resuming;
+            self.units[u].phase = Phase::Resuming;
             self.at[u] = (board.now + overhead).ns();
         }
-        self.refresh(self.channel_of[u] as usize);
+        self.refresh(usize::from(self.units[u].channel));
     }
 
     /// The resume overhead is over: the array works on.
@@ -159,9 +179,22 @@ impl Flash {
         command.array_from = board.now;
         command.in_array = true;
         let ends: Time = command.ends;
-        self.phase[unit] = Phase::Array;
+        self.units[unit].phase = Phase::Array;
         self.at[unit] = ends.ns();
-        let event = Event::ArrayStarted { unit: UnitId(unit as u16), command: self.serial[unit][0], until: ends };
+        let event = Event::ArrayStarted { unit: UnitId(unit as u16), command: self.units[unit].serial, until: ends };
         log.push(board.now, event);
     }
+}
+
+/// Array time of a command over fast (even) and slow (odd) pages: its slowest member's.
+fn slowest_page(board: &Board, unit: usize, fast: Duration, slow: Duration) -> Duration {
+    let mut member = board.units[unit].command.lead;
+    let mut longest = Duration::ZERO;
+    while member.is_some() {
+        let txn = board.txn(member);
+        let even = (txn.ppa % board.facts.geometry.pages_per_block).is_multiple_of(2);
+        longest = longest.max(if even { fast } else { slow });
+        member = txn.next;
+    }
+    longest
 }

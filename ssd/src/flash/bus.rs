@@ -6,7 +6,7 @@ use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, ChannelId, Duration, Time, UnitId};
 
-use super::{Flash, Outcome, Phase};
+use super::{CHANNEL_BITS, Flash, Outcome, Phase};
 use crate::log::Log;
 
 /// A channel's bus.
@@ -40,13 +40,20 @@ impl Flash {
             self.transfer_ended(channel, board, log);
         }
         let first = channel * self.units_per_channel;
-        let wants = self.channels[channel].wants;
-        for i in 0..self.units_per_channel {
-            if self.at[first + i] == now && wants >> i & 1 == 0 {
-                self.unit_due(first + i, board, log);
-            }
+        let mut past = 0u64;
+        for (i, &at) in self.at[first..first + self.units_per_channel].iter().enumerate() {
+            past |= u64::from(at <= now) << i;
         }
-        self.grant(channel, board, log);
+        let mut due = past & !self.channels[channel].wants;
+        while due != 0 {
+            let i = due.trailing_zeros() as usize;
+            due &= due - 1;
+            self.unit_due(first + i, board, log);
+        }
+        let ready = past & self.channels[channel].wants;
+        if ready != 0 && !self.channels[channel].taken() {
+            self.grant_one_of(channel, ready, board, log);
+        }
         if self.channels[channel].deferred != 0 && !self.channels[channel].taken() {
             self.release_deferred(channel);
         }
@@ -61,61 +68,87 @@ impl Flash {
         let first = channel * self.units_per_channel;
         let mut next = bus.end;
         for (i, &at) in self.at[first..first + self.units_per_channel].iter().enumerate() {
-            let at = if hidden >> i & 1 == 1 { u64::MAX } else { at };
-            next = next.min(at);
+            next = next.min(at | 0u64.wrapping_sub(hidden >> i & 1));
         }
-        self.next[channel] = next;
+        self.set_next(channel, next);
+    }
+
+    /// A unit of `channel` has a new instant, and no other of the channel's instants went away.
+    #[inline]
+    pub(super) fn sooner(&mut self, channel: usize, unit: usize) {
+        let bus = &self.channels[channel];
+        let i = unit - channel * self.units_per_channel;
+        let hidden = bus.taken() && bus.wants >> i & 1 == 1;
+        let at = if hidden { bus.end } else { self.at[unit].min(bus.end) };
+        if at < self.next[channel] >> CHANNEL_BITS {
+            let packed = at << CHANNEL_BITS | channel as u64;
+            self.next[channel] = packed;
+            self.soonest = self.soonest.min(packed);
+        }
     }
 
     /// From `at` on, `unit` wants the bus.
     #[inline]
     pub(super) fn want_bus(&mut self, unit: usize, at: Time) {
-        let channel = self.channel_of[unit] as usize;
+        let channel = usize::from(self.units[unit].channel);
         self.at[unit] = at.ns();
         self.channels[channel].wants |= 1 << (unit - channel * self.units_per_channel);
     }
 
-    /// Gives a free bus to the transfer that has waited longest.
+    /// Gives a free bus to the transfer that has waited longest, if one is ready.
     pub(super) fn grant(&mut self, channel: usize, board: &mut Board, log: &mut Log) {
         let now = board.now.ns();
-        while !self.channels[channel].taken() {
-            let first = channel * self.units_per_channel;
-            let mut wants = self.channels[channel].wants;
-            let mut best = (u64::MAX, false, u64::MAX);
-            let mut winner = usize::MAX;
-            while wants != 0 {
-                let i = wants.trailing_zeros() as usize;
-                wants &= wants - 1;
-                let at = self.at[first + i];
-                if at <= now {
-                    let inward = self.phase[first + i] == Phase::Command;
-                    let key = (at, inward, self.serial[first + i][0]);
-                    if key < best {
-                        best = key;
+        let first = channel * self.units_per_channel;
+        let wants = self.channels[channel].wants;
+        let ready = (0..self.units_per_channel)
+            .filter(|&i| wants >> i & 1 == 1 && self.at[first + i] <= now)
+            .fold(0u64, |ready, i| ready | 1 << i);
+        if ready != 0 && !self.channels[channel].taken() {
+            self.grant_one_of(channel, ready, board, log);
+        }
+    }
+
+    /// Gives the free bus to the one of `ready` that has waited longest, and on while transfers take no time.
+    fn grant_one_of(&mut self, channel: usize, mut ready: u64, board: &mut Board, log: &mut Log) {
+        let now = board.now.ns();
+        let first = channel * self.units_per_channel;
+        while ready != 0 && !self.channels[channel].taken() {
+            let mut winner = ready.trailing_zeros() as usize;
+            if !ready.is_power_of_two() {
+                let key = |i: usize| {
+                    let unit = first + i;
+                    let u = &self.units[unit];
+                    (self.at[unit], u.phase == Phase::Command, u.serial)
+                };
+                let mut rest = ready & (ready - 1);
+                while rest != 0 {
+                    let i = rest.trailing_zeros() as usize;
+                    rest &= rest - 1;
+                    if key(i) < key(winner) {
                         winner = i;
                     }
                 }
             }
-            if winner == usize::MAX {
-                return;
-            }
-            self.take(channel, winner, best.0 < now, board, log);
+            ready &= !(1 << winner);
+            let stalled = self.at[first + winner] < now;
+            self.take(channel, winner, stalled, board, log);
         }
     }
 
     /// Puts unit `i` of `channel` on the bus.
     fn take(&mut self, channel: usize, i: usize, stalled: bool, board: &mut Board, log: &mut Log) {
-        let unit = channel * self.units_per_channel + i;
+        let u = channel * self.units_per_channel + i;
         self.channels[channel].wants &= !(1 << i);
-        self.at[unit] = u64::MAX;
-        let command = &board.units[unit].command;
-        let (op, lead, members) = (command.op, command.lead, command.members as u64);
-        let (length, data) = if self.phase[unit] == Phase::Command {
-            (self.command_time(board, unit), op == FlashOp::Program)
+        self.at[u] = u64::MAX;
+        let command = &board.units[u].command;
+        let members = u64::from(command.members);
+        let unit = &mut self.units[u];
+        let (length, data) = if unit.phase == Phase::Command {
+            (command_time(board, u), command.op == FlashOp::Program)
         } else {
-            self.phase[unit] = Phase::DataOut;
-            self.current[unit] = lead;
-            (self.setup + board.facts.transfer(board.txn(lead).bytes), true)
+            unit.phase = Phase::DataOut;
+            unit.current = command.lead;
+            (self.setup + board.facts.transfer(board.txn(command.lead).bytes), true)
         };
         if data {
             let counters = &mut board.channels[channel];
@@ -137,60 +170,48 @@ impl Flash {
         board.channels[channel].busy += length;
         if log.on {
             let unit = channel * self.units_per_channel + i;
-            let (channel, command) = (ChannelId(channel as u16), self.serial[unit][0]);
+            let (channel, command) = (ChannelId(channel as u16), self.units[unit].serial);
             log.push(board.now, Event::BusTaken { channel, unit: UnitId(unit as u16), command, until: end });
         }
     }
 
-    /// Bus time of a command phase: the command, and a program's data.
-    fn command_time(&self, board: &Board, unit: usize) -> Duration {
-        let command = &board.units[unit].command;
-        let mut length = board.facts.command[command.op.index()];
-        if command.op == FlashOp::Program {
-            let mut member = command.lead;
-            while member.is_some() {
-                let txn = board.txn(member);
-                length += board.facts.transfer(txn.bytes);
-                member = txn.next;
-            }
-        }
-        length
-    }
-
     /// The transfer on `channel` is over.
     fn transfer_ended(&mut self, channel: usize, board: &mut Board, log: &mut Log) {
-        let i = self.channels[channel].holder as usize;
-        let unit = channel * self.units_per_channel + i;
-        self.channels[channel].end = u64::MAX;
-        if self.phase[unit] == Phase::Command {
-            self.start_array(unit, board, log);
+        let bus = &mut self.channels[channel];
+        let i = usize::from(bus.holder);
+        bus.end = u64::MAX;
+        let u = channel * self.units_per_channel + i;
+        let unit = &mut self.units[u];
+        if unit.phase == Phase::Command {
+            self.start_array(u, board, log);
             return;
         }
-        let done = self.current[unit];
+        let done = unit.current;
         let next = board.txn(done).next;
         self.outcomes.push(Outcome::Ended(done));
         if next.is_some() {
             // A command keeps the bus until all its pages are out.
-            self.current[unit] = next;
+            unit.current = next;
             let length = self.setup + board.facts.transfer(board.txn(next).bytes);
             self.occupy(channel, i, length, board, log);
         } else {
-            self.free(unit, board);
+            self.free(u, board);
         }
     }
 
     /// The unit's command is done.
-    pub(super) fn free(&mut self, unit: usize, board: &mut Board) {
-        self.phase[unit] = Phase::Idle;
-        self.at[unit] = u64::MAX;
-        let state = &mut board.units[unit];
+    pub(super) fn free(&mut self, u: usize, board: &mut Board) {
+        let unit = &mut self.units[u];
+        unit.phase = Phase::Idle;
+        self.at[u] = u64::MAX;
+        let state = &mut board.units[u];
         if state.paused.lead.is_some() {
             state.service = Service::Paused;
         } else {
             state.service = Service::Idle;
-            state.counters.busy += board.now - self.busy_from[unit];
+            state.counters.busy += board.now - unit.busy_from;
         }
-        self.outcomes.push(Outcome::Freed(UnitId(unit as u16)));
+        self.outcomes.push(Outcome::Freed(UnitId(u as u16)));
     }
 
     /// Lets the units that waited for the bus to decide do so, starting after the one that had it last.
@@ -203,4 +224,19 @@ impl Flash {
             self.outcomes.push(Outcome::BusFree(UnitId((channel * self.units_per_channel + i) as u16)));
         }
     }
+}
+
+/// Bus time of a command phase: the command, and a program's data.
+fn command_time(board: &Board, unit: usize) -> Duration {
+    let command = &board.units[unit].command;
+    let mut length = board.facts.command[command.op.index()];
+    if command.op == FlashOp::Program {
+        let mut member = command.lead;
+        while member.is_some() {
+            let txn = board.txn(member);
+            length += board.facts.transfer(txn.bytes);
+            member = txn.next;
+        }
+    }
+    length
 }

@@ -14,8 +14,7 @@ pub mod bus;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, Duration, Time, TxnId, UnitId};
+use flashlane_core::{Duration, Time, TxnId, UnitId};
 use rand_pcg::Pcg64Mcg;
 
 use crate::config::{Config, Dispatch, Latency};
@@ -39,6 +38,20 @@ pub(crate) enum Phase {
     Resuming,
 }
 
+/// A unit's hardware.
+#[derive(Debug)]
+struct FlashUnit {
+    phase: Phase,
+    channel: u16,
+    /// The member whose page is on the bus.
+    current: TxnId,
+    /// Serial of the command in service.
+    serial: u64,
+    /// Serial of the paused command.
+    paused_serial: u64,
+    busy_from: Time,
+}
+
 /// What the flash reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
@@ -52,22 +65,20 @@ pub enum Outcome {
     BusFree(UnitId),
 }
 
+/// Bits that hold a channel number: at most 64 channels, and 9 years of nanoseconds above them.
+const CHANNEL_BITS: u32 = 6;
+
 /// All flash units and channels of a device.
 #[derive(Debug)]
 pub struct Flash {
     /// Next instant of each unit, ns; `u64::MAX` for none.
     at: Vec<u64>,
-    phase: Vec<Phase>,
-    /// Serial of the command each unit works on, and of the one it has paused.
-    serial: Vec<[u64; 2]>,
-    /// The member whose page is on the bus.
-    current: Vec<TxnId>,
-    busy_from: Vec<Time>,
+    units: Vec<FlashUnit>,
     channels: Vec<bus::Bus>,
-    /// Next instant of each channel, ns.
+    /// Next instant of each channel and the channel, packed: `ns << 6 | channel`, so that one minimum gives both.
     next: Vec<u64>,
-    /// Channel of each unit.
-    channel_of: Vec<u16>,
+    /// The least of them.
+    soonest: u64,
     units_per_channel: usize,
     commands: u64,
     /// What happened; the controller drains it.
@@ -86,13 +97,19 @@ impl Flash {
         let units = g.units() as usize;
         Flash {
             at: vec![u64::MAX; units],
-            phase: vec![Phase::Idle; units],
-            serial: vec![[0; 2]; units],
-            current: vec![TxnId::NONE; units],
-            busy_from: vec![Time::ZERO; units],
+            units: (0..units)
+                .map(|u| FlashUnit {
+                    phase: Phase::Idle,
+                    channel: g.channel_of(UnitId(u as u16)).0,
+                    current: TxnId::NONE,
+                    serial: 0,
+                    paused_serial: 0,
+                    busy_from: Time::ZERO,
+                })
+                .collect(),
             channels: vec![bus::Bus::IDLE; g.channels as usize],
             next: vec![u64::MAX; g.channels as usize],
-            channel_of: (0..units).map(|u| g.channel_of(UnitId(u as u16)).0).collect(),
+            soonest: u64::MAX,
             units_per_channel: g.units_per_channel() as usize,
             commands: 0,
             outcomes: Vec::with_capacity(64),
@@ -107,18 +124,17 @@ impl Flash {
     /// The earliest instant anything happens, and on which channel.
     #[inline]
     pub fn next_event(&self) -> (Time, usize) {
-        let mut best = (u64::MAX, 0);
-        for (channel, &at) in self.next.iter().enumerate() {
-            if at < best.0 {
-                best = (at, channel);
-            }
+        if self.soonest == u64::MAX {
+            return (Time::NEVER, 0);
         }
-        (Time::from_ns(best.0), best.1)
+        (Time::from_ns(self.soonest >> CHANNEL_BITS), (self.soonest & ((1 << CHANNEL_BITS) - 1)) as usize)
     }
 
-    /// Serial of the command in service at `unit`.
-    pub fn command_serial(&self, unit: UnitId) -> u64 {
-        self.serial[unit.index()][0]
+    /// Notes the next instant of a channel.
+    #[inline]
+    fn set_next(&mut self, channel: usize, at: u64) {
+        self.next[channel] = if at == u64::MAX { at } else { at << CHANNEL_BITS | channel as u64 };
+        self.soonest = self.next.iter().fold(u64::MAX, |least, &next| least.min(next));
     }
 
     /// Whether the unit must wait for its bus before it may choose a command (`Dispatch::BusIdle`).
@@ -127,28 +143,12 @@ impl Flash {
         if self.dispatch == Dispatch::Eager {
             return false;
         }
-        let channel = self.channel_of[unit.index()] as usize;
+        let channel = usize::from(self.units[unit.index()].channel);
         let taken = self.channels[channel].taken();
         if taken {
             self.channels[channel].deferred |= 1 << (unit.index() - channel * self.units_per_channel);
         }
         taken
-    }
-
-    /// Array time of an operation on physical page offset `page` with `members` transactions.
-    fn array_time(&mut self, op: FlashOp, page: u32, members: u8) -> Duration {
-        let base = match self.latency[op.index()] {
-            Latency::Constant(d) => d,
-            Latency::FastSlow { fast, slow } => {
-                if page.is_multiple_of(2) {
-                    fast
-                } else {
-                    slow
-                }
-            }
-            Latency::Gaussian { mean, sd } => self.gaussian(mean, sd),
-        };
-        base + self.plane_gap * (members as u64 - 1)
     }
 
     /// Irwin-Hall: the sum of twelve uniforms less six has unit variance, and needs no floating point.
@@ -163,12 +163,5 @@ impl Flash {
     /// Whether address offsets matter to the time of a read.
     pub fn reads_need_addresses(&self) -> bool {
         matches!(self.latency[0], Latency::FastSlow { .. })
-    }
-
-    /// Starts the clock of a unit's busy time.
-    fn note_busy(&mut self, unit: usize, board: &Board) {
-        if self.phase[unit] == Phase::Idle && board.units[unit].paused.lead.is_none() {
-            self.busy_from[unit] = board.now;
-        }
     }
 }

@@ -112,8 +112,7 @@ impl Map {
             0 => {
                 let local = self.initial.local_at(ppa)?;
                 let position = self.positions[plane.index()];
-                (local < self.initial.pages_of(position))
-                    .then(|| Lpn(local * self.positions.len() as u32 + position))
+                (local < self.initial.pages_of(position)).then(|| Lpn(local * self.positions.len() as u32 + position))
             }
             lpn => Some(Lpn(lpn - 1)),
         }

@@ -16,9 +16,9 @@ pub(super) fn choose(policy: Victim, pool: &Pool, valid: &[u16], pages: u32, rng
     match policy {
         Victim::Greedy => greedy(pool.states(), valid, pages),
         Victim::Random => draw(rng, valid.len(), candidate),
-        Victim::DChoices(d) => (0..d)
-            .filter_map(|_| draw(rng, valid.len(), candidate))
-            .min_by_key(|&block| (valid[block as usize], block)),
+        Victim::DChoices(d) => {
+            (0..d).filter_map(|_| draw(rng, valid.len(), candidate)).min_by_key(|&block| (valid[block as usize], block))
+        }
         Victim::Fifo => blocks.filter(|&b| candidate(b)).min_by_key(|&b| (pool.sealed_at(b), b)),
         Victim::CostBenefit => blocks.filter(|&b| candidate(b)).max_by(|&a, &b| {
             let score = |block: u32| {
