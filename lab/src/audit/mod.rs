@@ -1,0 +1,351 @@
+//! The auditor: checks, from the event stream alone, what must be true of a device under every scheduler.
+//!
+//! It owns a second, slow-witted account of everything: requests, transactions, commands, buses, and a page map of
+//! its own. It shares no code with the controller: from the device it takes only the configuration (shape and times),
+//! and works out every time itself. It never changes anything, and never looks at the board.
+//!
+//! [`Rule`] lists what it checks, a sentence each. What the stream must look like for that:
+//!
+//! - Within an instant events come in the order they happen: `Submitted`, `Admitted`, then the request's `Queued` and
+//!   `PageFromMemory`; `Ended` of the last transaction before `Completed`. A partial write's read is a transaction of
+//!   the write's request and serves no page; a program buffered away from its request belongs to the buffer and has
+//!   none.
+//! - A transaction that waits for another (the program of a move) is `Queued` when it joins the queue. One that ends
+//!   without having been queued is never mentioned.
+//! - A cancelled write's `Ended` may come when it is cancelled (the write that replaces it is then queued within that
+//!   instant, or has been) or with the end of its successor. Its request completes no earlier than that.
+//! - A command's `Dispatched` come together. Then its phases: the bus for the command and (program) the data of all
+//!   members; the array; (read) the bus once a member, in the order of their `Dispatched`, for set-up and data. Programs
+//!   and erases end with the array phase, each read with its data. Bus phases of no length, and a read's `ArrayEnded`,
+//!   may be left out.
+//! - `Paused` comes at the instant the array stops. Nothing starts for the suspend time. `ArrayStarted` on going on
+//!   may come before or after the resume time has passed: `until` covers it in the first case.
+//! - `Mapped` comes in the instant of its program's `Dispatched`, before or after it. Only free garbage collection
+//!   maps without a program. `Erased` comes at or after the end of the erase's array phase.
+//!
+//! Memory is bounded by what is in flight, plus eight bytes a block and four a logical page (committed as pages are
+//! written).
+
+mod command;
+mod lines;
+mod pages;
+mod pairs;
+mod requests;
+mod rule;
+mod seen;
+mod times;
+mod transactions;
+mod units;
+mod victims;
+
+#[cfg(test)]
+mod tests;
+
+use flashlane_core::decide::{Moments, Style};
+use flashlane_core::event::{End, Event, Stamped};
+use flashlane_core::transaction::{FlashOp, Owner};
+use flashlane_core::{Duration, Lpn, PlaneId, Ppa, UnitId};
+use flashlane_ssd::config::Config;
+
+use lines::Lines;
+use pages::{Pages, Place};
+use pairs::Pairs;
+use requests::Requests;
+use rule::Log;
+pub use rule::{Rule, Verdict, Violation};
+use transactions::{Transactions, Txn};
+use units::Units;
+use victims::Victims;
+
+/// What the scheduler has said about itself that decides what is legal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Policy {
+    /// When it pauses: [`flashlane_core::decide::Preempt::moments`].
+    pub moments: Moments,
+    /// How garbage collection runs: [`flashlane_core::decide::Collect::style`].
+    pub style: Style,
+}
+
+/// The drive before the first event.
+pub enum Start {
+    /// Erased.
+    Fresh,
+    /// As told. Both functions are asked once about everything when the auditor is built, and `place` again when a
+    /// page is first touched, so they must keep telling the state of that moment.
+    Known {
+        /// Where a logical page lies, if anywhere.
+        place: Box<dyn Fn(Lpn) -> Option<(PlaneId, Ppa)>>,
+        /// Pages of a block (counted inside its plane) written since its last erase.
+        written: Box<dyn Fn(PlaneId, u32) -> u32>,
+    },
+    /// Not told. A block is then checked in full from its first erase on, and only for what was seen before that.
+    Unknown,
+}
+
+/// Checks a device's events as they come.
+pub struct Auditor {
+    log: Log,
+    events: u64,
+    flows: usize,
+    logical_pages: u32,
+    planes: u32,
+    blocks_per_plane: u32,
+    pages_per_block: u32,
+    write_back: bool,
+    modifies: bool,
+    free_collection: bool,
+    requests: Requests,
+    txns: Transactions,
+    lines: Lines,
+    units: Units,
+    pages: Pages,
+    victims: Victims,
+    pairs: Pairs,
+}
+
+/// Violations kept in words unless said otherwise.
+pub const KEPT: usize = 100;
+
+impl Auditor {
+    /// An auditor of a device of `config` that is in state `start`. Keeps the first `keep` violations in words
+    /// ([`KEPT`] is a good number) and counts all.
+    pub fn new(config: &Config, policy: Policy, start: Start, keep: usize) -> Auditor {
+        let mut log = Log::new(keep);
+        Auditor {
+            events: 0,
+            flows: config.flows.len(),
+            logical_pages: config.ftl.logical_pages,
+            planes: config.geometry.planes(),
+            blocks_per_plane: config.geometry.blocks_per_plane,
+            pages_per_block: config.geometry.pages_per_block,
+            write_back: config.buffer.as_ref().is_some_and(|buffer| buffer.write_back),
+            modifies: config.ftl.read_modify_write,
+            free_collection: policy.style == Style::Free,
+            requests: Requests::default(),
+            txns: Transactions::default(),
+            lines: Lines::default(),
+            units: Units::new(config, policy),
+            pages: Pages::new(&config.geometry, config.ftl.logical_pages, start, &mut log),
+            victims: Victims::default(),
+            pairs: Pairs::default(),
+            log,
+        }
+    }
+
+    /// Takes the next event.
+    #[inline]
+    pub fn observe(&mut self, stamped: &Stamped) {
+        self.events += 1;
+        if stamped.at != self.log.now {
+            self.settle();
+            let (now, at) = (self.log.now, stamped.at);
+            self.log.check(at > now, Rule::TimeForward, || format!("an event of {at} comes after {now}."));
+            self.log.now = now.max(at);
+        }
+        self.take(&stamped.event);
+    }
+
+    /// The violations kept so far.
+    pub fn violations(&self) -> &[Violation] {
+        self.log.kept()
+    }
+
+    /// Violations so far.
+    pub fn total(&self) -> u64 {
+        self.log.total()
+    }
+
+    /// The stream is over and the device has nothing left to do: nothing may be in flight.
+    pub fn finish(mut self) -> Verdict {
+        self.settle();
+        for request in self.requests.leftover() {
+            self.log.report(Rule::Leftover, || format!("request {} did not complete.", request.0));
+        }
+        for (serial, txn) in self.txns.leftover() {
+            self.log.report(Rule::Leftover, || {
+                let state = if txn.dispatched.is_some() { "was dispatched" } else { "waits" };
+                format!("{} {serial} of {} {state} and did not end.", txn.op.name(), txn.owner.name())
+            });
+        }
+        self.log.verdict(self.events)
+    }
+
+    /// Closes the books of an instant.
+    fn settle(&mut self) {
+        if self.lines.unsettled() {
+            self.lines.settle(&mut self.requests, &mut self.log);
+        }
+        if self.pairs.unsettled() {
+            self.pairs.settle(self.free_collection, &mut self.log);
+        }
+    }
+
+    fn take(&mut self, event: &Event) {
+        let log = &mut self.log;
+        match *event {
+            Event::Submitted { request, flow, op, arrival, pages } => {
+                log.check(flow.index() < self.flows, Rule::Address, || format!("flow {} of {}.", flow.0, self.flows));
+                self.requests.submitted(request, flow, op, arrival, pages, log);
+            }
+            Event::Admitted { request } => self.requests.admitted(request, log),
+            Event::PageFromMemory { request, lpn } => {
+                let pages = self.logical_pages;
+                log.check(lpn.0 < pages, Rule::Address, || format!("logical page {} of {pages}.", lpn.0));
+                self.requests.serve_from_memory(request, self.write_back, log);
+            }
+            Event::Queued { .. } => self.queued(event),
+            Event::Dispatched { txn, command, unit, ppa, slack } => self.dispatched(txn, command, unit, ppa, slack),
+            Event::BusTaken { .. } | Event::ArrayStarted { .. } | Event::ArrayEnded { .. } | Event::Paused { .. } => {
+                self.units.phase(event, log);
+            }
+            Event::Ended { txn, end, paused } => self.ended(txn, end, paused),
+            Event::Completed { request } => self.requests.completed(request, log),
+            Event::VictimChosen { plane, block, valid } => {
+                if self.has_page(plane, block.checked_mul(self.pages_per_block)) {
+                    let block = self.pages.block(plane, block);
+                    self.victims.chosen(block, valid, &self.pages, &mut self.log);
+                }
+            }
+            Event::Mapped { lpn, plane, ppa } => {
+                if self.has_page(plane, Some(ppa)) && self.has_logical(lpn) {
+                    let old = self.pages.map(lpn, plane, ppa, &mut self.log);
+                    self.pairs.mapped(lpn, (plane, ppa), old, (&self.victims, &self.pages), &mut self.log);
+                }
+            }
+            Event::Erased { plane, block } => self.erased(plane, block),
+        }
+    }
+
+    fn queued(&mut self, event: &Event) {
+        let Event::Queued { txn: serial, request, flow, op, owner, lpn, plane, bytes } = *event else { return };
+        let erase = op == FlashOp::Erase;
+        let page = self.units.page_on_bus();
+        let log = &mut self.log;
+        let Some(order) = self.txns.enter(serial, log) else { return };
+        let fits = erase || (1..=page).contains(&(bytes as u64));
+        log.check(fits, Rule::Address, || format!("transaction {serial} moves {bytes} bytes; 1 to {page} fit."));
+        log.check((owner == Owner::User) == request.is_some() && (owner == Owner::Gc || !erase), Rule::TxnShape, || {
+            let whose = if request.is_some() { "with" } else { "without" };
+            format!("{} {serial} of {} came {whose} a request.", op.name(), owner.name())
+        });
+        if !self.has_page(plane, Some(0)) || !(erase || self.has_logical(lpn)) {
+            return;
+        }
+        if let Some(request) = request {
+            self.requests.queued(request, flow, op, self.modifies, &mut self.log);
+        }
+        let place = if erase { Place::NOWHERE } else { self.pages.find(lpn) };
+        let mut source = None;
+        match (owner, op) {
+            (Owner::Gc, _) => source = self.victims.queued(op, lpn, place, &self.pages),
+            (_, FlashOp::Program) => self.lines.queued(lpn, serial),
+            (_, FlashOp::Read) if request.is_some_and(|request| self.requests.is_read(request)) => {
+                if let Some(write) = self.lines.waits(lpn, &self.txns) {
+                    self.log.report(Rule::ReadHazard, || {
+                        format!("read {serial} of page {} was queued and write {write} waits.", lpn.0)
+                    });
+                }
+            }
+            _ => {}
+        }
+        self.txns.insert(serial, Txn { request, op, owner, lpn, plane, bytes, order, place, dispatched: None, source });
+    }
+
+    fn dispatched(&mut self, serial: u64, command: u64, unit: UnitId, ppa: u32, slack: Duration) {
+        let log = &mut self.log;
+        let Some(txn) = self.txns.dispatch(serial, unit, command, log) else { return };
+        log.check(slack.ns() <= i64::MAX as u64, Rule::Slack, || {
+            format!("transaction {serial} has a slack of {} ns.", slack.ns() as i64)
+        });
+        let aligned = txn.op != FlashOp::Erase || ppa.is_multiple_of(self.pages_per_block);
+        let within = ppa < self.blocks_per_plane * self.pages_per_block
+            && (unit.index() as u32) < self.planes / self.units.planes_per_unit();
+        if !log.check(aligned && within, Rule::Address, || {
+            format!("{} {serial} works page {ppa} of a plane of unit {}.", txn.op.name(), unit.0)
+        }) {
+            txn.dispatched = None;
+            return;
+        }
+        self.units.join(serial, txn, (unit, command), ppa, log);
+        match (txn.op, txn.owner) {
+            (FlashOp::Read, owner) => {
+                if owner == Owner::Gc {
+                    self.victims.read(txn, ppa, &self.pages, log);
+                }
+                self.pages.read(txn.lpn, txn.place, txn.plane, ppa, log);
+            }
+            (FlashOp::Program, owner) => {
+                if owner != Owner::Gc {
+                    self.lines.dispatched(txn.lpn, serial, txn.order, log);
+                }
+                self.pairs.program(txn, ppa, &self.victims, &self.pages, log);
+            }
+            (FlashOp::Erase, _) => {
+                let block = self.pages.block_of(txn.plane, ppa);
+                self.victims.erase_begins(block, &self.pages, log);
+            }
+        }
+    }
+
+    fn ended(&mut self, serial: u64, end: End, paused: Duration) {
+        let log = &mut self.log;
+        let Some(txn) = self.txns.end(serial, log) else { return };
+        let (op, owner) = (txn.op.name(), txn.owner.name());
+        let flash = end == End::Flash;
+        match txn.dispatched {
+            Some((unit, command)) => {
+                log.check(flash, Rule::DropWaiting, || format!("{op} {serial} in command {command} was dropped."));
+                self.units.member_ends(serial, (unit, command), flash.then_some(paused), log);
+            }
+            None => {
+                log.check(!flash, Rule::EndDispatched, || format!("{op} {serial} of {owner} was never dispatched."));
+                let fits = match end {
+                    End::Flash => true,
+                    End::Cancelled => txn.owner != Owner::Gc && txn.op == FlashOp::Program,
+                    End::Stale => txn.owner == Owner::Gc && txn.op != FlashOp::Erase,
+                };
+                log.check(fits, Rule::DropKind, || format!("{op} {serial} of {owner} ended as {end:?}."));
+            }
+        }
+        if let Some(request) = txn.request {
+            self.requests.ended(request, txn.op);
+        }
+        if txn.owner == Owner::Gc {
+            self.victims.ended(&txn, end);
+        } else if txn.op == FlashOp::Program {
+            match end {
+                End::Cancelled => self.lines.cancelled(&txn, serial, &mut self.requests),
+                End::Flash | End::Stale => self.lines.ended(&txn, serial, &mut self.requests),
+            }
+        }
+    }
+
+    fn erased(&mut self, plane: PlaneId, block: u32) {
+        if !self.has_page(plane, block.checked_mul(self.pages_per_block)) {
+            return;
+        }
+        let unit = UnitId((plane.0 as u32 / self.units.planes_per_unit()) as u16);
+        let block = self.pages.block(plane, block);
+        if self.units.erase_runs(unit) {
+            let (pages, log) = (&self.pages, &mut self.log);
+            log.report(Rule::EraseDone, || format!("{} was reported erased too early.", pages.describe(block)));
+        }
+        self.victims.erased(block, self.free_collection, &mut self.pages, &mut self.log);
+    }
+
+    /// Whether a physical page exists.
+    fn has_page(&mut self, plane: PlaneId, ppa: Option<u32>) -> bool {
+        let all = self.blocks_per_plane * self.pages_per_block;
+        let inside = (plane.0 as u32) < self.planes && ppa.is_some_and(|ppa| ppa < all);
+        self.log.check(inside, Rule::Address, || match ppa {
+            Some(ppa) => format!("page {ppa} of plane {} ({} planes of {all} pages).", plane.0, self.planes),
+            None => format!("a block beyond plane {} ({} planes of {all} pages).", plane.0, self.planes),
+        })
+    }
+
+    /// Whether a logical page exists.
+    fn has_logical(&mut self, lpn: Lpn) -> bool {
+        let pages = self.logical_pages;
+        self.log.check(lpn.0 < pages, Rule::Address, || format!("logical page {} of {pages}.", lpn.0))
+    }
+}
