@@ -224,10 +224,14 @@ impl Auditor {
         let Some(order) = self.txns.enter(serial, log) else { return };
         let fits = erase || (1..=page).contains(&(bytes as u64));
         log.check(fits, Rule::Address, || format!("transaction {serial} moves {bytes} bytes; 1 to {page} fit."));
-        log.check((owner == Owner::User) == request.is_some() && (owner == Owner::Gc || !erase), Rule::TxnShape, || {
-            let whose = if request.is_some() { "with" } else { "without" };
-            format!("{} {serial} of {} came {whose} a request.", op.name(), owner.name())
-        });
+        log.check(
+            (owner == Owner::User) == request.is_some() && (owner == Owner::Gc || !erase),
+            Rule::TxnShape,
+            || {
+                let whose = if request.is_some() { "with" } else { "without" };
+                format!("{} {serial} of {} came {whose} a request.", op.name(), owner.name())
+            },
+        );
         if !self.has_page(plane, Some(0)) || !(erase || self.has_logical(lpn)) {
             return;
         }

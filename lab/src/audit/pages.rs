@@ -127,6 +127,11 @@ impl Pages {
         format!("block {} of plane {}", block % self.blocks_per_plane, block / self.blocks_per_plane)
     }
 
+    /// Whether the first state of the drive was told.
+    pub(super) fn knows_start(&self) -> bool {
+        !matches!(self.start, Start::Unknown)
+    }
+
     /// Where a logical page lies now.
     pub(super) fn find(&self, lpn: Lpn) -> Place {
         let page = match self.map[lpn.0 as usize] {

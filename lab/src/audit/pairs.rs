@@ -63,7 +63,8 @@ impl Pairs {
     ) {
         match self.unmapped.iter().position(|program| program.lpn == lpn) {
             None => {
-                let collected = !old.is_known() || victims.contains(pages.block_at(old));
+                let collected =
+                    if !old.is_known() { !pages.knows_start() } else { victims.contains(pages.block_at(old)) };
                 self.unasked.push(Unasked { lpn, plane, ppa, old, collected });
             }
             Some(index) => {

@@ -72,7 +72,11 @@ impl Victims {
             txn.source = self.begin(FlashOp::Read, txn.lpn, block);
         }
         log.check(self.victims.contains_key(&block), Rule::MoveFromVictim, || {
-            format!("garbage collection reads logical page {} out of {}, not a victim.", txn.lpn.0, pages.describe(block))
+            format!(
+                "garbage collection reads logical page {} out of {}, not a victim.",
+                txn.lpn.0,
+                pages.describe(block)
+            )
         });
     }
 
