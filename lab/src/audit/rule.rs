@@ -96,7 +96,7 @@ rules! {
     EraseVictim "Only a victim is erased.",
     EraseMoves "The moves of a victim end before it is erased.",
     EraseValid "A block that holds a valid page is not erased.",
-    EraseDone "A block is reported erased once its erase is over.",
+    EraseDone "A block is reported erased in the instant its erase ends, and only then.",
 }
 
 /// A rule broken.

@@ -115,3 +115,40 @@ impl Times {
         self.gap * (members as u64 - 1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::tests::case;
+
+    /// The bus of SPEC 0.2: 333 MT/s, one byte wide, pages of 8 KiB with 448 spare bytes.
+    fn times(rounding: Rounding, with_metadata: bool) -> Times {
+        let mut config = case::config();
+        (config.geometry.page_bytes, config.geometry.metadata_bytes) = (8192, 448);
+        (config.bus.mega_transfers, config.bus.rounding, config.bus.with_metadata) = (333, rounding, with_metadata);
+        Times::new(&config)
+    }
+
+    #[test]
+    fn transfers_of_the_specification() {
+        assert_eq!(times(Rounding::Exact, false).data(8192), 24_601);
+        assert_eq!(times(Rounding::Exact, true).data(8640), 25_946);
+        assert_eq!(times(Rounding::MqSim, false).data(8192), 24_576);
+        assert_eq!(times(Rounding::MqSim, true).data(8640), 25_920);
+    }
+
+    #[test]
+    fn parts_of_a_page_move_in_whole_sectors() {
+        let times = times(Rounding::Exact, true);
+        assert_eq!(times.data(1), times.data(512));
+        assert_eq!(times.data(513), times.data(1024));
+        assert_eq!(times.data(512), 1538);
+    }
+
+    #[test]
+    fn a_free_bus_takes_no_time() {
+        let mut config = case::config();
+        config.bus.mega_transfers = u32::MAX;
+        assert_eq!(Times::new(&config).data(4096), 0);
+    }
+}

@@ -26,6 +26,8 @@ pub(super) struct Victims {
     victims: FxHashMap<u32, Victim>,
     /// The victim a page is being moved out of.
     moves: FxHashMap<Lpn, u32>,
+    /// Blocks whose erase ended at this instant.
+    ended: Vec<u32>,
 }
 
 impl Victims {
@@ -103,6 +105,10 @@ impl Victims {
     /// A garbage-collection transaction ended.
     pub(super) fn ended(&mut self, txn: &Txn, end: End) {
         let Some(source) = txn.source else { return };
+        if txn.op == FlashOp::Erase {
+            self.ended.push(source);
+            return;
+        }
         if let Some(victim) = self.victims.get_mut(&source) {
             victim.live = victim.live.saturating_sub(1);
         }
@@ -113,7 +119,9 @@ impl Victims {
     }
 
     /// The erase of a block was dispatched.
-    pub(super) fn erase_begins(&mut self, block: u32, pages: &Pages, log: &mut Log) {
+    pub(super) fn erase_begins(&mut self, txn: &mut Txn, ppa: u32, pages: &Pages, log: &mut Log) {
+        let block = pages.block_of(txn.plane, ppa);
+        txn.source = Some(block);
         let chosen = self.victims.contains_key(&block);
         log.check(chosen, Rule::EraseVictim, || format!("{} is erased, not a victim.", pages.describe(block)));
         let victim = self.victims.entry(block).or_default();
@@ -122,6 +130,21 @@ impl Victims {
             format!("{} is erased with {} moves under way.", pages.describe(block), victim.live)
         });
         check_empty(block, pages, log);
+    }
+
+    /// Whether [`Victims::settle`] has anything to do.
+    pub(super) fn unsettled(&self) -> bool {
+        !self.ended.is_empty()
+    }
+
+    /// The instant is over: erases that ended in it have been reported.
+    pub(super) fn settle(&mut self, pages: &Pages, log: &mut Log) {
+        for block in std::mem::take(&mut self.ended) {
+            let reported = self.victims.remove(&block).is_none();
+            log.check(reported, Rule::EraseDone, || {
+                format!("the erase of {} ended and it was not reported erased.", pages.describe(block))
+            });
+        }
     }
 
     /// A block was reported erased. `free`: garbage collection works without transactions.

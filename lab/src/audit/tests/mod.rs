@@ -1,8 +1,12 @@
 //! The auditor against hand-made streams: silent on every legal one, and for every rule a stream that is a legal one
 //! with one thing changed and breaks that rule alone.
 
-mod case;
+pub(crate) mod case;
+mod flash_rows;
+mod ftl_rows;
+mod host_rows;
 mod legal;
+mod long;
 mod scenes;
 mod table;
 
