@@ -15,17 +15,22 @@ impl Auditor {
         let erase = op == FlashOp::Erase;
         let page = self.units.page_on_bus();
         let log = &mut self.log;
-        let Some(order) = self.txns.enter(serial, log) else { return };
+        if !self.txns.enter(serial, log) {
+            return;
+        }
         let fits = erase || (1..=page).contains(&(bytes as u64));
         log.check(fits, Rule::Address, || format!("transaction {serial} moves {bytes} bytes; 1 to {page} fit."));
-        log.check(
-            (owner == Owner::User) == request.is_some() && (owner == Owner::Gc || !erase),
-            Rule::TxnShape,
-            || {
-                let whose = if request.is_some() { "with" } else { "without" };
-                format!("{} {serial} of {} came {whose} a request.", op.name(), owner.name())
-            },
-        );
+        let shape = match (owner, op) {
+            // The read before a partial write serves no page, so it may come without its request.
+            (Owner::User, FlashOp::Read) => request.is_some() || self.modifies,
+            (Owner::User, FlashOp::Program) => request.is_some(),
+            (Owner::User | Owner::Buffer, FlashOp::Erase) => false,
+            (Owner::Gc | Owner::Buffer, _) => request.is_none(),
+        };
+        log.check(shape, Rule::TxnShape, || {
+            let whose = if request.is_some() { "with" } else { "without" };
+            format!("{} {serial} of {} came {whose} a request.", op.name(), owner.name())
+        });
         if !self.has_page(plane, Some(0)) || !(erase || self.has_logical(lpn)) {
             return;
         }
@@ -46,7 +51,7 @@ impl Auditor {
             }
             _ => {}
         }
-        self.txns.insert(serial, Txn { request, op, owner, lpn, plane, bytes, order, place, dispatched: None, source });
+        self.txns.insert(serial, Txn { request, op, owner, lpn, plane, bytes, place, dispatched: None, source });
     }
 
     pub(super) fn dispatched(&mut self, serial: u64, command: u64, unit: UnitId, ppa: u32, slack: Duration) {
@@ -74,7 +79,7 @@ impl Auditor {
             }
             (FlashOp::Program, owner) => {
                 if owner != Owner::Gc {
-                    self.lines.dispatched(txn.lpn, serial, txn.order, log);
+                    self.lines.dispatched(txn.lpn, serial, log);
                 }
                 self.pairs.program(txn, ppa, &self.victims, &self.pages, log);
             }

@@ -1,4 +1,5 @@
-//! The writes of each logical page: dispatched in order, and each cancelled one followed by the one that replaces it.
+//! The writes of each logical page: dispatched in order of age, and each cancelled one followed by the one that
+//! replaces it. Age is the serial: a partial write that reads first joins its queue later than it was made.
 //!
 //! Knows programs of hosts and of the buffer; moves of garbage collection are [`super::victims`]' business.
 
@@ -12,12 +13,22 @@ use super::transactions::{Transactions, Txn};
 /// The writes of one page that are in flight.
 #[derive(Default, Debug)]
 struct Line {
-    /// Oldest. Most pages have one write in flight at most, so the rest seldom allocates.
+    /// Oldest, and the rest by age. Most pages have one write in flight at most, so the rest seldom allocates.
     first: u64,
     rest: Vec<u64>,
-    /// Queue order of the youngest dispatched, and of the youngest the flash ended.
-    dispatched: u64,
-    ended: u64,
+    /// The youngest dispatched, and the youngest the flash ended.
+    dispatched: Option<u64>,
+    ended: Option<u64>,
+}
+
+impl Line {
+    fn add(&mut self, serial: u64) {
+        let younger = self.rest.partition_point(|&other| other < serial);
+        self.rest.insert(younger, serial);
+        if serial < self.first {
+            std::mem::swap(&mut self.first, &mut self.rest[0]);
+        }
+    }
 }
 
 /// A cancelled write whose successor has yet to join a queue, at this very instant.
@@ -42,7 +53,7 @@ impl Lines {
     pub(super) fn queued(&mut self, lpn: Lpn, serial: u64) {
         self.lines
             .entry(lpn)
-            .and_modify(|line| line.rest.push(serial))
+            .and_modify(|line| line.add(serial))
             .or_insert_with(|| Line { first: serial, ..Line::default() });
         if !self.orphans.is_empty() {
             let Lines { orphans, carried, .. } = self;
@@ -64,18 +75,18 @@ impl Lines {
     }
 
     /// A write was dispatched.
-    pub(super) fn dispatched(&mut self, lpn: Lpn, serial: u64, order: u64, log: &mut Log) {
+    pub(super) fn dispatched(&mut self, lpn: Lpn, serial: u64, log: &mut Log) {
         let Some(line) = self.lines.get_mut(&lpn) else { return };
-        log.check(order > line.dispatched, Rule::WriteOrder, || {
+        log.check(Some(serial) > line.dispatched, Rule::WriteOrder, || {
             format!("write {serial} of page {} was dispatched after a younger one.", lpn.0)
         });
-        line.dispatched = line.dispatched.max(order);
+        line.dispatched = line.dispatched.max(Some(serial));
     }
 
     /// The flash ended a write: requests whose cancelled writes it replaced may complete.
     pub(super) fn ended(&mut self, txn: &Txn, serial: u64, requests: &mut Requests) {
         if let Some(line) = self.lines.get_mut(&txn.lpn) {
-            line.ended = line.ended.max(txn.order);
+            line.ended = line.ended.max(Some(serial));
         }
         self.leave(txn.lpn, serial);
         if !self.carried.is_empty() {
@@ -87,7 +98,7 @@ impl Lines {
 
     /// A write was cancelled: its request, and those it already stood for, now wait for the next write of the page.
     pub(super) fn cancelled(&mut self, txn: &Txn, serial: u64, requests: &mut Requests) {
-        let replaced = self.lines.get(&txn.lpn).is_some_and(|line| line.ended > txn.order);
+        let replaced = self.lines.get(&txn.lpn).is_some_and(|line| line.ended > Some(serial));
         let next = self.leave(txn.lpn, serial);
         let inherited = self.carried.remove(&serial).unwrap_or_default();
         if replaced {

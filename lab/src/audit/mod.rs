@@ -7,9 +7,8 @@
 //! [`Rule`] lists what it checks, a sentence each. What the stream must look like for that:
 //!
 //! - Within an instant events come in the order they happen: `Submitted`, `Admitted`, then the request's `Queued` and
-//!   `PageFromMemory`; `Ended` of the last transaction before `Completed`. A partial write's read is a transaction of
-//!   the write's request and serves no page; a program buffered away from its request belongs to the buffer and has
-//!   none.
+//!   `PageFromMemory`; `Ended` of the last transaction before `Completed`. A partial write's read serves no page
+//!   and is a transaction of the write's request or of none; a program of the buffer has no request.
 //! - A transaction that waits for another (the program of a move) is `Queued` when it joins the queue. One that ends
 //!   without having been queued is never mentioned.
 //! - A cancelled write's `Ended` may come when it is cancelled (the write that replaces it is then queued within that

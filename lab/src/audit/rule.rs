@@ -53,7 +53,7 @@ rules! {
     DropWaiting "Only a waiting transaction is cancelled or dropped as stale.",
     DropKind "Only a host's or the buffer's program is cancelled; only a garbage-collection move is dropped as stale.",
     HasSuccessor "A cancelled write has a younger write of its page to complete with.",
-    WriteOrder "Two writes of one page are dispatched in the order they were queued.",
+    WriteOrder "Two writes of one page are dispatched in order of age.",
     ReadHazard "A host read of a page whose write waits is served from memory, not queued.",
     Slack "Slack is never negative (it would have wrapped).",
 

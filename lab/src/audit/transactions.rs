@@ -17,8 +17,6 @@ pub(super) struct Txn {
     pub(super) lpn: Lpn,
     pub(super) plane: PlaneId,
     pub(super) bytes: u32,
-    /// Counts transactions as they join queues.
-    pub(super) order: u64,
     /// Where its page lay when it was queued.
     pub(super) place: Place,
     /// The unit and command that took it.
@@ -32,18 +30,12 @@ pub(super) struct Txn {
 pub(super) struct Transactions {
     live: FxHashMap<u64, Txn>,
     seen: Seen,
-    queued: u64,
 }
 
 impl Transactions {
-    /// The number the next transaction to join a queue gets; `None` if it has joined one before.
-    pub(super) fn enter(&mut self, serial: u64, log: &mut Log) -> Option<u64> {
-        if !self.seen.add(serial) {
-            log.report(Rule::QueueOnce, || format!("transaction {serial} joined a queue again."));
-            return None;
-        }
-        self.queued += 1;
-        Some(self.queued)
+    /// Whether a transaction that joins a queue has never joined one (reported if it has).
+    pub(super) fn enter(&mut self, serial: u64, log: &mut Log) -> bool {
+        log.check(self.seen.add(serial), Rule::QueueOnce, || format!("transaction {serial} joined a queue again."))
     }
 
     pub(super) fn insert(&mut self, serial: u64, txn: Txn) {

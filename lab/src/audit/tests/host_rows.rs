@@ -89,8 +89,14 @@ pub fn transactions() -> Vec<Row> {
             c.change(0, completed, |s| late(s, 1));
         }),
         (Rule::WriteOrder, two_writes(), |c| {
-            let first = c.find(0, queued);
-            c.events.swap(first, first + 1);
+            // The younger is dispatched and ends first, and with it its request.
+            for s in &mut c.events {
+                match &mut s.event {
+                    Event::Dispatched { txn, .. } | Event::Ended { txn, .. } => *txn = 3 - *txn,
+                    Event::Completed { request } => request.0 = 3 - request.0,
+                    _ => {}
+                }
+            }
         }),
         (Rule::ReadHazard, read_behind_write(), |c| {
             c.put_after(bus, |e| matches!(e, Event::Queued { txn: 2, .. }));

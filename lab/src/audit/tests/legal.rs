@@ -3,7 +3,7 @@
 use flashlane_core::Duration;
 use flashlane_core::event::Event;
 use flashlane_core::request::Op;
-use flashlane_core::transaction::FlashOp;
+use flashlane_core::transaction::{FlashOp, Owner};
 use flashlane_ssd::config::{Latency, Rounding};
 
 use super::broken;
@@ -163,5 +163,41 @@ fn a_gaussian_time_has_bounds() {
     for (mean, sd, legal) in [(PROGRAM + 600, 100, true), (PROGRAM - 600, 100, true), (PROGRAM + 602, 100, false)] {
         case.config.nand.program = Latency::Gaussian { mean: Duration::from_ns(mean), sd: Duration::from_ns(sd) };
         assert_eq!(case.audit().is_clean(), legal, "{mean} {sd}: {}", broken(&case));
+    }
+}
+
+/// Partial write 1 reads first, so full write 2 of the same page joins the queue before it; age decides all the same.
+fn modify(first: u64, request: bool) -> Case {
+    let mut case = write_read();
+    case.config.ftl.read_modify_write = true;
+    let at = 1_000_000;
+    case.submit(at, 3, Op::Write, 1);
+    case.queue(at, 10, if request { Whose::Request(3) } else { Whose::Buffer }, FlashOp::Read, 0, 0);
+    if let Event::Queued { owner, .. } = &mut case.events.last_mut().unwrap().event {
+        *owner = Owner::User;
+    }
+    case.submit(at, 4, Op::Write, 1);
+    case.queue(at, 12, Whose::Request(4), FlashOp::Program, 0, 0);
+    let read = case.read(at, 10, 10, 0, 0, 0);
+    case.queue(read, 11, Whose::Request(3), FlashOp::Program, 0, 0);
+    let (a, b) = if first == 11 { ((11, 3), (12, 4)) } else { ((12, 4), (11, 3)) };
+    let done = case.program(read, a.0, 11, 0, (0, 1));
+    case.complete(done, a.1);
+    let done = case.program(done, b.0, 12, 0, (0, 2));
+    case.complete(done, b.1);
+    case
+}
+
+#[test]
+fn a_partial_write_keeps_its_age_while_it_reads() {
+    silent("with request", &modify(11, true));
+    silent("without request", &modify(11, false));
+    let verdict = modify(12, true).audit();
+    assert_eq!(verdict.by_rule, [(Rule::WriteOrder, 1)], "{verdict}");
+    for request in [true, false] {
+        let mut case = modify(11, request);
+        case.config.ftl.read_modify_write = false;
+        let verdict = case.audit();
+        assert_eq!(verdict.by_rule, [(Rule::TxnShape, 1)], "{verdict}");
     }
 }
