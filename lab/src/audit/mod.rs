@@ -22,8 +22,7 @@
 //! - `Mapped` comes in the instant of its program's `Dispatched`, before or after it. Only free garbage collection
 //!   maps without a program. `Erased` comes in the instant of the erase's `Ended`, before or after it.
 //!
-//! Memory is bounded by what is in flight, plus eight bytes a block and four a logical page (committed as pages are
-//! written).
+//! Memory is bounded by what is in flight, plus eight bytes a block and four a logical page (committed where pages lie).
 
 mod command;
 mod life;
@@ -65,17 +64,22 @@ pub struct Policy {
     pub style: Style,
 }
 
+/// The logical page a physical page holds, if any.
+pub type Owner<'a> = dyn Fn(PlaneId, Ppa) -> Option<Lpn> + 'a;
+
+/// Pages of a block (counted inside its plane) written since its last erase.
+pub type Written<'a> = dyn Fn(PlaneId, u32) -> u32 + 'a;
+
 /// The drive before the first event.
-pub enum Start {
+pub enum Start<'a> {
     /// Erased.
     Fresh,
-    /// As told. Both functions are asked once about everything when the auditor is built, and `place` again when a
-    /// page is first touched, so they must keep telling the state of that moment.
+    /// As told: both functions are asked once about everything when the auditor is built.
     Known {
-        /// Where a logical page lies, if anywhere.
-        place: Box<dyn Fn(Lpn) -> Option<(PlaneId, Ppa)>>,
-        /// Pages of a block (counted inside its plane) written since its last erase.
-        written: Box<dyn Fn(PlaneId, u32) -> u32>,
+        /// The logical page a physical page holds.
+        owner: &'a Owner<'a>,
+        /// How far a block is written.
+        written: &'a Written<'a>,
     },
     /// Not told. A block is then checked in full from its first erase on, and only for what was seen before that.
     Unknown,
@@ -108,7 +112,7 @@ pub const KEPT: usize = 100;
 impl Auditor {
     /// An auditor of a device of `config` that is in state `start`. Keeps the first `keep` violations in words
     /// ([`KEPT`] is a good number) and counts all.
-    pub fn new(config: &Config, policy: Policy, start: Start, keep: usize) -> Auditor {
+    pub fn new(config: &Config, policy: Policy, start: Start<'_>, keep: usize) -> Auditor {
         let mut log = Log::new(keep);
         Auditor {
             events: 0,

@@ -5,13 +5,13 @@
 //! valid + invalid = all then holds by construction, and what can be wrong in a device shows as [`Rule::PageOnce`],
 //! [`Rule::PageOrder`], [`Rule::EraseValid`] or [`Rule::VictimCount`].
 //!
-//! Memory: eight bytes a block, and four bytes a logical page, which the system commits only where pages are written.
+//! Memory: eight bytes a block, and four bytes a logical page, which the system commits only where pages lie.
 
 use flashlane_core::units::Ppa;
 use flashlane_core::{Geometry, Lpn, PlaneId};
 
-use super::Start;
 use super::rule::{Log, Rule};
+use super::{Owner, Start, Written};
 
 /// Where a logical page lies in the whole device: `plane * pages per plane + ppa`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,59 +48,59 @@ pub(super) struct Pages {
     pages_per_plane: u32,
     pages_per_block: u32,
     blocks_per_plane: u32,
-    /// Place plus one by logical page; 0 where nothing was written since the start.
+    /// Place plus one by logical page; 0 where it lies nowhere, or that is not known.
     map: Vec<u32>,
     blocks: Vec<Block>,
-    start: Start,
+    /// Whether the first state of the drive was told.
+    knows_start: bool,
 }
 
 impl Pages {
     /// The drive before the first event; [`Rule::StartState`] is checked here.
-    pub(super) fn new(geometry: &Geometry, logical_pages: u32, start: Start, log: &mut Log) -> Pages {
-        let known = !matches!(start, Start::Unknown);
+    pub(super) fn new(geometry: &Geometry, logical_pages: u32, start: Start<'_>, log: &mut Log) -> Pages {
+        let knows_start = !matches!(start, Start::Unknown);
         let blocks = geometry.planes() as usize * geometry.blocks_per_plane as usize;
         let mut pages = Pages {
             pages_per_plane: geometry.pages_per_plane(),
             pages_per_block: geometry.pages_per_block,
             blocks_per_plane: geometry.blocks_per_plane,
             map: vec![0; logical_pages as usize],
-            blocks: vec![Block { filled: known, counted: known, ..Block::default() }; blocks],
-            start: Start::Fresh,
+            blocks: vec![Block { filled: knows_start, counted: knows_start, ..Block::default() }; blocks],
+            knows_start,
         };
-        pages.count(&start, log);
-        pages.start = start;
+        if let Start::Known { owner, written } = start {
+            for index in 0..pages.blocks.len() as u32 {
+                pages.fill(index, owner, written, log);
+            }
+        }
         pages
     }
 
-    /// Counts the pages of a known start: written by block, valid by looking up every logical page.
-    fn count(&mut self, start: &Start, log: &mut Log) {
-        let Start::Known { place, written } = start else { return };
-        for index in 0..self.blocks.len() as u32 {
-            let (plane, block) = (index / self.blocks_per_plane, index % self.blocks_per_plane);
-            let fill = written(PlaneId(plane as u16), block);
-            log.check(fill <= self.pages_per_block, Rule::StartState, || {
-                format!("block {block} of plane {plane} has {fill} of {} pages written.", self.pages_per_block)
-            });
-            self.blocks[index as usize].written = fill.min(self.pages_per_block) as u16;
-        }
-        let mut taken = vec![0u64; (self.blocks.len() * self.pages_per_block as usize).div_ceil(64)];
-        for lpn in 0..self.map.len() as u32 {
-            let Some((plane, ppa)) = place(Lpn(lpn)) else { continue };
-            let inside = ppa.0 < self.pages_per_plane
-                && (plane.index() as u32) < self.blocks.len() as u32 / self.blocks_per_plane;
-            let page = if inside { self.page(plane, ppa.0) } else { 0 };
-            let block = &mut self.blocks[(page / self.pages_per_block) as usize];
-            let written = inside && page % self.pages_per_block < block.written as u32;
-            let (word, bit) = ((page / 64) as usize, 1 << (page % 64));
-            let free = taken[word] & bit == 0;
-            if log.check(written && free, Rule::StartState, || {
-                let fault = if written { "holds another page too" } else { "is not written" };
-                format!("logical page {lpn} lies on page {} of plane {}, which {fault}.", ppa.0, plane.0)
-            }) {
-                taken[word] |= bit;
-                block.valid += 1;
+    /// Takes over what a block holds at the start.
+    fn fill(&mut self, index: u32, owner: &Owner<'_>, written: &Written<'_>, log: &mut Log) {
+        let (plane, block) = (PlaneId((index / self.blocks_per_plane) as u16), index % self.blocks_per_plane);
+        let told = written(plane, block);
+        log.check(told <= self.pages_per_block, Rule::StartState, || {
+            format!("{} has {told} of {} pages written.", self.describe(index), self.pages_per_block)
+        });
+        let mut valid = 0;
+        for offset in 0..self.pages_per_block {
+            let ppa = block * self.pages_per_block + offset;
+            let Some(lpn) = owner(plane, Ppa(ppa)) else { continue };
+            let place = self.page(plane, ppa) + 1;
+            let slot = self.map.get_mut(lpn.0 as usize).filter(|slot| **slot == 0);
+            if log.check(offset < told && slot.is_some(), Rule::StartState, || {
+                let fault =
+                    if offset < told { "lies elsewhere too, or does not exist" } else { "was never written there" };
+                format!("page {ppa} of plane {} holds logical page {}, which {fault}.", plane.0, lpn.0)
+            }) && let Some(slot) = slot
+            {
+                *slot = place;
+                valid += 1;
             }
         }
+        let block = &mut self.blocks[index as usize];
+        (block.written, block.valid) = (told.min(self.pages_per_block) as u16, valid);
     }
 
     fn page(&self, plane: PlaneId, ppa: u32) -> u32 {
@@ -129,24 +129,17 @@ impl Pages {
 
     /// Whether the first state of the drive was told.
     pub(super) fn knows_start(&self) -> bool {
-        !matches!(self.start, Start::Unknown)
+        self.knows_start
     }
 
     /// Where a logical page lies now.
     pub(super) fn find(&self, lpn: Lpn) -> Place {
-        let page = match self.map[lpn.0 as usize] {
-            0 => match &self.start {
-                Start::Known { place, .. } => match place(lpn) {
-                    Some((plane, Ppa(ppa))) if ppa < self.pages_per_plane => self.page(plane, ppa),
-                    _ => return Place::NOWHERE,
-                },
-                Start::Fresh | Start::Unknown => return Place::NOWHERE,
-            },
-            stored => stored - 1,
-        };
-        match self.blocks.get((page / self.pages_per_block) as usize) {
-            Some(block) => Place { page, erases: block.erases },
-            None => Place::NOWHERE,
+        match self.map[lpn.0 as usize] {
+            0 => Place::NOWHERE,
+            stored => {
+                let page = stored - 1;
+                Place { page, erases: self.blocks[(page / self.pages_per_block) as usize].erases }
+            }
         }
     }
 

@@ -14,6 +14,7 @@ pub(super) struct Times {
     rate: u64,
     rounding: Rounding,
     page_bytes: u64,
+    /// Of a whole page, spare bytes included if they cross the bus.
     page_on_bus: u64,
     command: [u64; 3],
     setup: u64,
@@ -59,13 +60,16 @@ impl Times {
         self.page_on_bus
     }
 
-    /// Bus time of one member's data: a whole page, spare bytes included where they cross, or whole sectors.
+    /// Bus time of one member's data: a whole page, or whole sectors; spare bytes that cross are shared out evenly
+    /// among the sectors of a page.
     pub(super) fn data(&self, bytes: u32) -> u64 {
         let bytes = bytes as u64;
         if bytes == self.page_on_bus || bytes > self.page_bytes {
             return self.whole;
         }
-        self.bytes_on_bus(bytes.div_ceil(512) * 512)
+        let sectors = bytes.div_ceil(512) * 512;
+        let spare = self.page_on_bus - self.page_bytes;
+        self.bytes_on_bus(sectors + sectors * spare / self.page_bytes)
     }
 
     fn bytes_on_bus(&self, bytes: u64) -> u64 {
@@ -142,7 +146,9 @@ mod tests {
         let times = times(Rounding::Exact, true);
         assert_eq!(times.data(1), times.data(512));
         assert_eq!(times.data(513), times.data(1024));
-        assert_eq!(times.data(512), 1538);
+        // 512 bytes and a sixteenth of 448.
+        assert_eq!(times.data(512), 1622);
+        assert_eq!(times.data(8192), times.data(8640));
     }
 
     #[test]

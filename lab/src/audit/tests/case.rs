@@ -101,22 +101,18 @@ impl Case {
 
     /// What the auditor says, the start being known.
     pub fn audit(&self) -> Verdict {
-        let start = match self.start {
-            None => Start::Fresh,
-            Some((places, fills)) => Start::Known {
-                place: Box::new(|lpn| {
-                    places.iter().find(|p| p.0 == lpn.0).map(|&(_, plane, ppa)| (PlaneId(plane), Ppa(ppa)))
-                }),
-                written: Box::new(|plane, block| {
-                    fills.iter().find(|f| (f.0, f.1) == (plane.0, block)).map_or(0, |&(_, _, count)| count)
-                }),
-            },
+        let Some((places, fills)) = self.start else { return self.audit_from(Start::Fresh) };
+        let owner = |plane: PlaneId, ppa: Ppa| {
+            places.iter().find(|p| (p.1, p.2) == (plane.0, ppa.0)).map(|&(lpn, ..)| Lpn(lpn))
         };
-        self.audit_from(start)
+        let written = |plane: PlaneId, block| {
+            fills.iter().find(|f| (f.0, f.1) == (plane.0, block)).map_or(0, |&(_, _, count)| count)
+        };
+        self.audit_from(Start::Known { owner: &owner, written: &written })
     }
 
     /// What the auditor says when told `start`.
-    pub fn audit_from(&self, start: Start) -> Verdict {
+    pub fn audit_from(&self, start: Start<'_>) -> Verdict {
         let mut auditor = Auditor::new(&self.config, self.policy, start, KEPT);
         let mut events = self.events.clone();
         if !self.as_told {

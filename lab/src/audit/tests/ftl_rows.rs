@@ -13,7 +13,7 @@ use crate::audit::Rule;
 pub fn pages() -> Vec<Row> {
     vec![
         (Rule::StartState, collect(), |c| c.start = Some((&[(0, 0, 0), (1, 0, 3), (2, 0, 9)], AGED.1))),
-        (Rule::StartState, write(), |c| c.start = Some((&[(5, 0, 4), (6, 0, 4)], &[(0, 1, 1)]))),
+        (Rule::StartState, write(), |c| c.start = Some((&[(5, 0, 4), (5, 0, 5)], &[(0, 1, 2)]))),
         (Rule::StartState, write(), |c| c.start = Some((&[], &[(1, 1, 5)]))),
         (Rule::PageOnce, two_writes(), |c| {
             edit!(c, 1, dispatched, Event::Dispatched { ppa, .. } => *ppa = 0);

@@ -91,8 +91,8 @@ fn every_bus_time_counts() {
     case.config.bus.with_metadata = true;
     case.config.bus.rounding = Rounding::MqSim;
     case.config.bus.mega_transfers = 333;
-    // 4,224 bytes in pairs at 6 ns; half a page, without spare bytes.
-    let (whole, half) = (2112 * 6, 1024 * 6);
+    // 4,224 bytes in pairs at 6 ns; half of it.
+    let (whole, half) = (2112 * 6, 1056 * 6);
     case.submit(0, 1, Op::Write, 2);
     case.queue(0, 1, Whose::Request(1), FlashOp::Program, 0, 0);
     case.queue(0, 2, Whose::Request(1), FlashOp::Program, 1, 1);
@@ -116,11 +116,11 @@ fn every_bus_time_counts() {
     case.dispatch(done, 3, 1, 0, 0);
     case.bus(done, 0, 1, 100);
     case.array(done + 100, 0, 1, READ);
-    // 1,000 bytes are two sectors.
+    // 1,000 bytes are two sectors, with two eighths of 128 spare bytes.
     let out = done + 100 + READ;
-    case.bus(out, 0, 1, 30 + 512 * 6);
-    case.end(out + 30 + 512 * 6, 3, flashlane_core::event::End::Flash, 0);
-    case.complete(out + 30 + 512 * 6, 2);
+    case.bus(out, 0, 1, 30 + 528 * 6);
+    case.end(out + 30 + 528 * 6, 3, flashlane_core::event::End::Flash, 0);
+    case.complete(out + 30 + 528 * 6, 2);
     silent("bus times", &case);
 }
 
