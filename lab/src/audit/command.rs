@@ -1,0 +1,282 @@
+//! One flash command: its members, and the phases it goes through.
+
+use flashlane_core::transaction::{FlashOp, Owner};
+use flashlane_core::{Geometry, Time};
+
+use super::rule::{Log, Rule};
+use super::times::Times;
+use super::transactions::Txn;
+
+/// Where a command is in its life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Phase {
+    /// Members join.
+    Fresh,
+    /// First bus phase, to its end.
+    LeadIn(Time),
+    /// Array phase: its planned end.
+    Array(Time),
+    /// Paused at an instant.
+    Paused(Time),
+    /// The array phase ended then, and data may leave.
+    Over(Time),
+}
+
+/// A member.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    serial: u64,
+    /// Die and plane slot inside the unit, page offset inside the block.
+    die: u32,
+    slot: u32,
+    offset: u32,
+    /// Bus time of its data.
+    data: u64,
+    /// When a read's data is out.
+    out: Option<Time>,
+}
+
+/// What commands may do, from the configuration.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Abilities {
+    pub(super) multi_plane: bool,
+    pub(super) multi_die: bool,
+    pub(super) same_page: [bool; 3],
+}
+
+/// A command in service or paused.
+#[derive(Debug)]
+pub(super) struct Command {
+    pub(super) number: u64,
+    pub(super) op: FlashOp,
+    pub(super) owner: Owner,
+    pub(super) dispatched: Time,
+    pub(super) phase: Phase,
+    members: Vec<Member>,
+    /// Members whose data has left (reads), and members that have not ended.
+    sent: usize,
+    left: usize,
+    /// Bus time of the members' data.
+    data: u64,
+    /// Shortest and longest legal array time of the slowest member.
+    array: (u64, u64),
+    /// Array time: in all, and what is left from the start of this stretch.
+    total: u64,
+    remaining: u64,
+    /// Time paused so far: at least (up to the report of its going on) and at most (up to the array working again).
+    paused: (u64, u64),
+}
+
+impl Command {
+    pub(super) fn new(number: u64, op: FlashOp, owner: Owner, now: Time) -> Command {
+        Command {
+            number,
+            op,
+            owner,
+            dispatched: now,
+            phase: Phase::Fresh,
+            members: Vec::new(),
+            sent: 0,
+            left: 0,
+            data: 0,
+            array: (0, 0),
+            total: 0,
+            remaining: 0,
+            paused: (0, 0),
+        }
+    }
+
+    pub(super) fn is_paused(&self) -> bool {
+        matches!(self.phase, Phase::Paused(_))
+    }
+
+    /// Whether the array phase is over.
+    pub(super) fn array_over(&self) -> bool {
+        matches!(self.phase, Phase::Over(_))
+    }
+
+    /// Adds a transaction, and checks that it fits those already there.
+    pub(super) fn join(
+        &mut self,
+        (serial, txn, ppa): (u64, &Txn, u32),
+        geometry: &Geometry,
+        can: &Abilities,
+        times: &Times,
+        log: &mut Log,
+    ) {
+        let now = log.now;
+        let slot = txn.plane.0 as u32 % geometry.planes_per_unit();
+        let data = if txn.op == FlashOp::Erase { 0 } else { times.data(txn.bytes) };
+        let (die, offset) = (slot / geometry.planes_per_die, ppa % geometry.pages_per_block);
+        let member = Member { serial, die, slot, offset, data, out: None };
+        let number = self.number;
+        log.check(self.phase == Phase::Fresh && self.dispatched == now, Rule::CommandClosed, || {
+            format!("command {number}, of {}, got a member at {now}.", self.dispatched)
+        });
+        log.check(self.op == txn.op, Rule::SameOp, || {
+            format!("a {} joined command {number}, a {}.", txn.op.name(), self.op.name())
+        });
+        let same_page = can.same_page[self.op.index()];
+        for other in &self.members {
+            let fault = match (other.slot == slot, other.die == member.die) {
+                (true, _) => Some(Rule::PlaneOnce),
+                (_, true) if !can.multi_plane => Some(Rule::MultiPlane),
+                (_, false) if !can.multi_die => Some(Rule::MultiDie),
+                (_, true) if same_page && other.offset != member.offset => Some(Rule::SamePage),
+                _ => None,
+            };
+            if let Some(rule) = fault {
+                log.report(rule, || {
+                    let (a, b) = (other.slot, other.offset);
+                    format!("command {number} works page offset {b} of plane slot {a} and {} of {slot}.", member.offset)
+                });
+                break;
+            }
+        }
+        let (low, high) = times.array(self.op, member.offset);
+        self.array = (self.array.0.max(low), self.array.1.max(high));
+        self.data += data;
+        self.members.push(member);
+        self.left += 1;
+    }
+
+    /// The command takes the bus, until then.
+    pub(super) fn takes_bus(&mut self, until: Time, times: &Times, log: &mut Log) {
+        let (now, number, op) = (log.now, self.number, self.op.name());
+        self.read_array_ends(now);
+        let expected = match (self.phase, self.members.get_mut(self.sent)) {
+            (Phase::Fresh, _) => {
+                self.phase = Phase::LeadIn(until);
+                times.lead_in(self.op, self.data)
+            }
+            (Phase::Over(_), Some(member)) if self.op == FlashOp::Read => {
+                self.sent += 1;
+                member.out = Some(until);
+                times.data_out(self.op, member.data)
+            }
+            (phase, _) => {
+                log.report(Rule::PhaseOrder, || format!("{op} command {number} takes the bus in {phase:?}."));
+                return;
+            }
+        };
+        let length = until.since(now).ns();
+        log.check(length == expected, Rule::BusLength, || {
+            let members = self.members.len();
+            format!("{op} command {number} of {members} takes the bus for {length} ns instead of {expected}.")
+        });
+    }
+
+    /// The array phase of a read ends unsaid: nothing can be done about it but to fetch the data.
+    fn read_array_ends(&mut self, now: Time) {
+        if let Phase::Array(until) = self.phase
+            && self.op == FlashOp::Read
+            && now >= until
+        {
+            self.phase = Phase::Over(until);
+        }
+    }
+
+    /// The array phase begins, for the first time.
+    pub(super) fn starts(&mut self, until: Time, times: &Times, log: &mut Log) {
+        let (now, number, op) = (log.now, self.number, self.op.name());
+        let due = match self.phase {
+            Phase::Fresh if times.lead_in(self.op, self.data) == 0 => Some(self.dispatched),
+            Phase::LeadIn(end) => Some(end),
+            _ => None,
+        };
+        log.check(due == Some(now), Rule::PhaseOrder, || match due {
+            Some(due) => format!("{op} command {number} starts its array phase, due at {due}."),
+            None => format!("{op} command {number} starts its array phase in {:?}.", self.phase),
+        });
+        let (length, gap) = (until.since(now).ns(), times.further_planes(self.members.len()));
+        let (low, high) = (self.array.0 + gap, self.array.1 + gap);
+        log.check((low..=high).contains(&length), Rule::ArrayLength, || {
+            format!("{op} command {number} plans an array phase of {length} ns instead of {low} to {high}.")
+        });
+        self.total = length;
+        self.remaining = length;
+        self.phase = Phase::Array(until);
+    }
+
+    /// The array phase goes on after a pause; the unit has been free for it since `free`.
+    pub(super) fn resumes(&mut self, until: Time, free: Time, times: &Times, log: &mut Log) {
+        let Phase::Paused(from) = self.phase else { return };
+        let (now, number, resume) = (log.now, self.number, times.resume.ns());
+        let planned = until.since(now).ns();
+        // The overhead may lie before the reported instant or after it; either way the array works again only then.
+        let inside = planned == self.remaining + resume;
+        let early = until.ns() < free.ns() + resume + self.remaining;
+        log.check((inside || planned == self.remaining) && !early, Rule::ResumeTime, || {
+            format!(
+                "command {number} goes on to {until}: {} ns left, unit free at {free}, resume time {resume}.",
+                self.remaining
+            )
+        });
+        let works = until.ns().saturating_sub(self.remaining);
+        self.paused.0 += now.since(from).ns();
+        self.paused.1 += works.saturating_sub(from.ns());
+        self.phase = Phase::Array(until);
+    }
+
+    /// The array phase ends.
+    pub(super) fn array_ends(&mut self, log: &mut Log) {
+        let (now, number) = (log.now, self.number);
+        match self.phase {
+            Phase::Array(until) => {
+                log.check(now == until, Rule::ArrayLength, || {
+                    format!("command {number} ends its array phase, planned to end at {until}.")
+                });
+                self.remaining = 0;
+                self.phase = Phase::Over(now);
+            }
+            phase => log.report(Rule::PhaseOrder, || format!("command {number} ends its array phase in {phase:?}.")),
+        }
+    }
+
+    /// The array phase is interrupted. `boundary`: only at the end of an iteration.
+    pub(super) fn pauses(&mut self, remaining: u64, boundary: bool, times: &Times, log: &mut Log) {
+        let (now, number) = (log.now, self.number);
+        let Phase::Array(until) = self.phase else {
+            log.report(Rule::PhaseOrder, || format!("command {number} is paused in {:?}.", self.phase));
+            return;
+        };
+        // In the resume overhead of an earlier pause no array time has been spent.
+        let left = until.since(now).ns().min(self.remaining);
+        log.check(remaining == left, Rule::PauseRemaining, || {
+            format!("command {number} is paused with {remaining} ns reported and {left} ns left.")
+        });
+        let spent = self.total.saturating_sub(left);
+        log.check(!boundary || spent % times.iteration == 0, Rule::PauseBoundary, || {
+            format!("command {number} is paused after {spent} ns, iterations last {} ns.", times.iteration)
+        });
+        self.remaining = left;
+        self.phase = Phase::Paused(now);
+    }
+
+    /// A member ended, its command having stood paused for `paused`. Whether it was the last.
+    pub(super) fn member_ends(&mut self, serial: u64, paused: u64, times: &Times, log: &mut Log) -> bool {
+        let (now, number, op) = (log.now, self.number, self.op);
+        self.read_array_ends(now);
+        let member = self.members.iter().find(|member| member.serial == serial);
+        let due = match (self.phase, member) {
+            (Phase::Over(end), Some(member)) if times.data_out(op, member.data) == 0 => Some(end),
+            (_, Some(member)) => member.out,
+            (_, None) => None,
+        };
+        log.check(due == Some(now), Rule::EndTime, || match due {
+            Some(due) => format!("transaction {serial} of {} command {number} ends, due at {due}.", op.name()),
+            None => format!("transaction {serial} of {} command {number} ends in {:?}.", op.name(), self.phase),
+        });
+        let (low, high) = self.paused;
+        log.check((low..=high.max(low)).contains(&paused), Rule::PausedTime, || {
+            format!("command {number} stood paused for {low} to {high} ns and reports {paused}.")
+        });
+        self.member_leaves()
+    }
+
+    /// A member is gone. Whether it was the last.
+    pub(super) fn member_leaves(&mut self) -> bool {
+        self.left = self.left.saturating_sub(1);
+        self.left == 0
+    }
+}

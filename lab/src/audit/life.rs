@@ -1,0 +1,135 @@
+//! What the auditor makes of each step of a transaction's life, and of a block's last one.
+
+use flashlane_core::event::{End, Event};
+use flashlane_core::transaction::{FlashOp, Owner};
+use flashlane_core::{Duration, PlaneId, UnitId};
+
+use super::Auditor;
+use super::pages::Place;
+use super::rule::Rule;
+use super::transactions::Txn;
+
+impl Auditor {
+    pub(super) fn queued(&mut self, event: &Event) {
+        let Event::Queued { txn: serial, request, flow, op, owner, lpn, plane, bytes } = *event else { return };
+        let erase = op == FlashOp::Erase;
+        let page = self.units.page_on_bus();
+        let log = &mut self.log;
+        if !self.txns.enter(serial, log) {
+            return;
+        }
+        let fits = erase || (1..=page).contains(&(bytes as u64));
+        log.check(fits, Rule::Address, || format!("transaction {serial} moves {bytes} bytes; 1 to {page} fit."));
+        let shape = match (owner, op) {
+            // The read before a partial write serves no page, so it may come without its request.
+            (Owner::User, FlashOp::Read) => request.is_some() || self.modifies,
+            (Owner::User, FlashOp::Program) => request.is_some(),
+            (Owner::User | Owner::Buffer, FlashOp::Erase) => false,
+            (Owner::Gc | Owner::Buffer, _) => request.is_none(),
+        };
+        log.check(shape, Rule::TxnShape, || {
+            let whose = if request.is_some() { "with" } else { "without" };
+            format!("{} {serial} of {} came {whose} a request.", op.name(), owner.name())
+        });
+        if !self.has_page(plane, Some(0)) || !(erase || self.has_logical(lpn)) {
+            return;
+        }
+        if let Some(request) = request {
+            self.requests.queued(request, flow, op, self.modifies, &mut self.log);
+        }
+        let place = if erase { Place::NOWHERE } else { self.pages.find(lpn) };
+        let mut source = None;
+        match (owner, op) {
+            (Owner::Gc, _) => source = self.victims.queued(op, lpn, place, &self.pages),
+            (_, FlashOp::Program) => self.lines.queued(lpn, serial),
+            (_, FlashOp::Read) if request.is_some_and(|request| self.requests.is_read(request)) => {
+                if let Some(write) = self.lines.waits(lpn, &self.txns) {
+                    self.log.report(Rule::ReadHazard, || {
+                        format!("read {serial} of page {} was queued and write {write} waits.", lpn.0)
+                    });
+                }
+            }
+            _ => {}
+        }
+        self.txns.insert(serial, Txn { request, op, owner, lpn, plane, bytes, place, dispatched: None, source });
+    }
+
+    pub(super) fn dispatched(&mut self, serial: u64, command: u64, unit: UnitId, ppa: u32, slack: Duration) {
+        let log = &mut self.log;
+        let Some(txn) = self.txns.dispatch(serial, unit, command, log) else { return };
+        log.check(slack.ns() <= i64::MAX as u64, Rule::Slack, || {
+            format!("transaction {serial} has a slack of {} ns.", slack.ns() as i64)
+        });
+        let aligned = txn.op != FlashOp::Erase || ppa.is_multiple_of(self.pages_per_block);
+        let within = ppa < self.blocks_per_plane * self.pages_per_block
+            && (unit.index() as u32) < self.planes / self.units.planes_per_unit();
+        if !log.check(aligned && within, Rule::Address, || {
+            format!("{} {serial} works page {ppa} of a plane of unit {}.", txn.op.name(), unit.0)
+        }) {
+            txn.dispatched = None;
+            return;
+        }
+        self.units.join(serial, txn, (unit, command), ppa, log);
+        match (txn.op, txn.owner) {
+            (FlashOp::Read, owner) => {
+                if owner == Owner::Gc {
+                    self.victims.read(txn, ppa, &self.pages, log);
+                }
+                self.pages.read(txn.lpn, txn.place, txn.plane, ppa, log);
+            }
+            (FlashOp::Program, owner) => {
+                if owner != Owner::Gc {
+                    self.lines.dispatched(txn.lpn, serial, log);
+                }
+                self.pairs.program(txn, ppa, &self.victims, &self.pages, log);
+            }
+            (FlashOp::Erase, _) => self.victims.erase_begins(txn, ppa, &self.pages, log),
+        }
+    }
+
+    pub(super) fn ended(&mut self, serial: u64, end: End, paused: Duration) {
+        let log = &mut self.log;
+        let Some(txn) = self.txns.end(serial, log) else { return };
+        let (op, owner) = (txn.op.name(), txn.owner.name());
+        let flash = end == End::Flash;
+        match txn.dispatched {
+            Some((unit, command)) => {
+                log.check(flash, Rule::DropWaiting, || format!("{op} {serial} in command {command} was dropped."));
+                self.units.member_ends(serial, (unit, command), flash.then_some(paused), log);
+            }
+            None => {
+                log.check(!flash, Rule::EndDispatched, || format!("{op} {serial} of {owner} was never dispatched."));
+                let fits = match end {
+                    End::Flash => true,
+                    End::Cancelled => txn.owner != Owner::Gc && txn.op == FlashOp::Program,
+                    End::Stale => txn.owner == Owner::Gc && txn.op != FlashOp::Erase,
+                };
+                log.check(fits, Rule::DropKind, || format!("{op} {serial} of {owner} ended as {end:?}."));
+            }
+        }
+        if let Some(request) = txn.request {
+            self.requests.ended(request, txn.op);
+        }
+        if txn.owner == Owner::Gc {
+            self.victims.ended(&txn, end);
+        } else if txn.op == FlashOp::Program {
+            match end {
+                End::Cancelled => self.lines.cancelled(&txn, serial, &mut self.requests),
+                End::Flash | End::Stale => self.lines.ended(&txn, serial, &mut self.requests),
+            }
+        }
+    }
+
+    pub(super) fn erased(&mut self, plane: PlaneId, block: u32) {
+        if !self.has_page(plane, block.checked_mul(self.pages_per_block)) {
+            return;
+        }
+        let unit = UnitId((plane.0 as u32 / self.units.planes_per_unit()) as u16);
+        let block = self.pages.block(plane, block);
+        if self.units.erase_runs(unit) {
+            let (pages, log) = (&self.pages, &mut self.log);
+            log.report(Rule::EraseDone, || format!("{} was reported erased too early.", pages.describe(block)));
+        }
+        self.victims.erased(block, self.free_collection, &mut self.pages, &mut self.log);
+    }
+}

@@ -1,0 +1,118 @@
+//! Programs and the mappings they make: one each, at one instant, naming one place.
+
+use flashlane_core::transaction::Owner;
+use flashlane_core::{Lpn, PlaneId};
+
+use super::pages::{Pages, Place};
+use super::rule::{Log, Rule};
+use super::transactions::Txn;
+use super::victims::Victims;
+
+/// A program dispatched at this instant whose mapping has yet to be reported.
+#[derive(Debug)]
+struct Unmapped {
+    lpn: Lpn,
+    plane: PlaneId,
+    ppa: u32,
+    owner: Owner,
+}
+
+/// A mapping reported at this instant whose program has yet to be dispatched.
+#[derive(Debug)]
+struct Unasked {
+    lpn: Lpn,
+    plane: PlaneId,
+    ppa: u32,
+    old: Place,
+    /// Whether it lay in a victim: then free garbage collection may have moved it.
+    collected: bool,
+}
+
+/// Pairs each program's dispatch with the mapping it makes, in whichever order one instant reports them.
+#[derive(Default, Debug)]
+pub(super) struct Pairs {
+    unmapped: Vec<Unmapped>,
+    unasked: Vec<Unasked>,
+}
+
+impl Pairs {
+    /// A program was dispatched.
+    pub(super) fn program(&mut self, txn: &Txn, ppa: u32, victims: &Victims, pages: &Pages, log: &mut Log) {
+        match self.unasked.iter().position(|early| early.lpn == txn.lpn) {
+            None => {
+                self.unmapped.push(Unmapped { lpn: txn.lpn, plane: txn.plane, ppa, owner: txn.owner });
+            }
+            Some(index) => {
+                let early = self.unasked.swap_remove(index);
+                agree(txn.lpn, (txn.plane, ppa), (early.plane, early.ppa), log);
+                if txn.owner == Owner::Gc {
+                    victims.moved(txn.lpn, early.old, pages, log);
+                }
+            }
+        }
+    }
+
+    /// A logical page was mapped; it lay at `old`.
+    pub(super) fn mapped(
+        &mut self,
+        lpn: Lpn,
+        (plane, ppa): (PlaneId, u32),
+        old: Place,
+        (victims, pages): (&Victims, &Pages),
+        log: &mut Log,
+    ) {
+        match self.unmapped.iter().position(|program| program.lpn == lpn) {
+            None => {
+                let collected =
+                    if !old.is_known() { !pages.knows_start() } else { victims.contains(pages.block_at(old)) };
+                self.unasked.push(Unasked { lpn, plane, ppa, old, collected });
+            }
+            Some(index) => {
+                let program = self.unmapped.swap_remove(index);
+                agree(lpn, (program.plane, program.ppa), (plane, ppa), log);
+                if program.owner == Owner::Gc {
+                    victims.moved(lpn, old, pages, log);
+                }
+            }
+        }
+    }
+
+    /// Whether [`Pairs::settle`] has anything to do.
+    pub(super) fn unsettled(&self) -> bool {
+        !self.unmapped.is_empty() || !self.unasked.is_empty()
+    }
+
+    /// The instant is over: what has not found its other half never will. `free`: garbage collection maps pages
+    /// without programs.
+    pub(super) fn settle(&mut self, free: bool, log: &mut Log) {
+        for program in self.unmapped.drain(..) {
+            log.report(Rule::MapProgram, || {
+                format!(
+                    "a program of logical page {} on page {} of plane {} mapped nothing.",
+                    program.lpn.0, program.ppa, program.plane.0
+                )
+            });
+        }
+        for early in self.unasked.drain(..).filter(|early| !(free && early.collected)) {
+            log.report(Rule::MapProgram, || {
+                format!(
+                    "logical page {} was mapped to page {} of plane {} without a program.",
+                    early.lpn.0, early.ppa, early.plane.0
+                )
+            });
+        }
+    }
+}
+
+/// The program and the mapping of a page name one place.
+fn agree(lpn: Lpn, program: (PlaneId, u32), mapped: (PlaneId, u32), log: &mut Log) {
+    if program.0 != mapped.0 {
+        log.report(Rule::OwnPlane, || {
+            format!("logical page {} was queued for plane {} and mapped to plane {}.", lpn.0, program.0.0, mapped.0.0)
+        });
+    } else if program.1 != mapped.1 {
+        log.report(Rule::MapProgram, || {
+            format!("logical page {} was programmed to page {} and mapped to {}.", lpn.0, program.1, mapped.1)
+        });
+    }
+}

@@ -1,0 +1,202 @@
+//! The rules, and the log of what broke them.
+
+use flashlane_core::Time;
+
+/// Declares [`Rule`] once: variant, and the sentence that must hold.
+macro_rules! rules {
+    ($($name:ident $text:literal,)*) => {
+        /// A sentence that must hold, always. [`Rule::statement`] gives it in words.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum Rule {
+            $(#[doc = $text] $name,)*
+        }
+
+        impl Rule {
+            /// Every rule.
+            pub const ALL: &'static [Rule] = &[$(Rule::$name,)*];
+
+            /// The variant's name.
+            pub const fn name(self) -> &'static str {
+                match self { $(Rule::$name => stringify!($name),)* }
+            }
+
+            /// What must hold.
+            pub const fn statement(self) -> &'static str {
+                match self { $(Rule::$name => $text,)* }
+            }
+        }
+    };
+}
+
+rules! {
+    TimeForward "Time never runs backwards.",
+    Address "Every flow, plane, block, page and unit exists; every transfer is of 1 byte to a page.",
+
+    SubmitOnce "A request is submitted at most once.",
+    RequestKnown "Only a request in flight is admitted, served or given transactions.",
+    AdmitOnce "A request is admitted at most once.",
+    AdmitFirst "A request has no page served and no transaction before it is admitted.",
+    CompleteOnce "A request completes at most once, and only if it was submitted.",
+    NotBeforeArrival "A request does not complete before it arrived.",
+    NotBeforeTransactions "A request does not complete before its last transaction ended.",
+    PageCount "A request completes with exactly its number of pages served.",
+    NotBeforeSuccessor "A request with a cancelled write completes no earlier than the write that took its place.",
+    WriteFromMemory "Only a write-back buffer serves a write without the flash.",
+    Leftover "At the end nothing is in flight.",
+
+    QueueOnce "A transaction joins a queue at most once.",
+    TxnShape "A transaction's owner, request, flow and operation agree.",
+    TxnKnown "Only a queued transaction is dispatched.",
+    DispatchOnce "A transaction is dispatched at most once.",
+    EndOnce "A transaction ends at most once, and only if it was queued.",
+    EndDispatched "Only a dispatched transaction is ended by the flash.",
+    DropWaiting "Only a waiting transaction is cancelled or dropped as stale.",
+    DropKind "Only a host's or the buffer's program is cancelled; only a garbage-collection move is dropped as stale.",
+    HasSuccessor "A cancelled write has a younger write of its page to complete with.",
+    WriteOrder "Two writes of one page are dispatched in order of age.",
+    ReadHazard "A host read of a page whose write waits is served from memory, not queued.",
+    Slack "Slack is never negative (it would have wrapped).",
+
+    CommandNumber "Command numbers count up and name one command.",
+    UnitBusy "A unit works on one command at a time.",
+    OwnUnit "A command works only planes of its own unit.",
+    CommandClosed "All members of a command are dispatched at one instant, before its first phase.",
+    SameOp "All members of a command do the same operation.",
+    PlaneOnce "A command works a plane once.",
+    MultiPlane "A command works several planes of a die only if the device can.",
+    MultiDie "A command works several dies only if the device can.",
+    SamePage "Planes of one die work the same page offset where the device demands it.",
+    CommandKnown "A phase or an end belongs to a command its unit works on.",
+    PhaseOrder "Phases come in the order of the operation, each at the instant the one before it leaves.",
+    OwnChannel "A unit uses the bus of its own channel.",
+    BusOverlap "A bus carries one transfer at a time.",
+    BusLength "A bus phase lasts the configured time of its members.",
+    ArrayLength "An array phase lasts the configured time.",
+    EndTime "A transaction ends with the array phase (program, erase) or with its data on the bus (read).",
+
+    PauseAllowed "Only what the scheduler may pause is paused.",
+    PauseBoundary "A program is paused at the end of an iteration where the scheduler pauses there.",
+    PauseRemaining "A pause leaves exactly the array time not yet spent.",
+    PauseReads "While a command stands paused its unit serves only reads.",
+    SuspendTime "A unit serves nothing before its suspend time is over.",
+    ResumeTime "A paused array phase goes on after the resume time, with what was left.",
+    PausedTime "A transaction reports the time its command stood paused.",
+
+    StartState "Before the first event every logical page lies on a written page of its own.",
+    PageOnce "A page is programmed once between erases.",
+    PageOrder "Pages of a block are programmed in ascending order and none is skipped (a skipped page would be lost).",
+    MapProgram "Every program maps its page at dispatch, and nothing is mapped without a program.",
+    OwnPlane "A program lands on the plane it was queued for.",
+    ReadPlace "A read reads a page that holds its logical page.",
+
+    VictimState "A victim is a fully written block that is not a victim already.",
+    VictimCount "A victim is reported with the valid pages it has.",
+    MoveFromVictim "Garbage collection reads only out of victims.",
+    StaleMove "A move does not overwrite a younger write.",
+    EraseVictim "Only a victim is erased.",
+    EraseMoves "The moves of a victim end before it is erased.",
+    EraseValid "A block that holds a valid page is not erased.",
+    EraseDone "A block is reported erased in the instant its erase ends, and only then.",
+}
+
+/// A rule broken.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Violation {
+    /// The instant of the event that broke it.
+    pub at: Time,
+    /// The rule.
+    pub rule: Rule,
+    /// What was seen and what would have been right.
+    pub message: String,
+}
+
+impl std::fmt::Display for Violation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}: {} {}", self.at, self.rule.name(), self.message, self.rule.statement())
+    }
+}
+
+/// What the auditor has to say at the end.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Verdict {
+    /// Events seen.
+    pub events: u64,
+    /// Violations found.
+    pub total: u64,
+    /// The first of them.
+    pub kept: Vec<Violation>,
+    /// How often each broken rule was broken, in the order of [`Rule::ALL`].
+    pub by_rule: Vec<(Rule, u64)>,
+}
+
+impl Verdict {
+    /// Whether nothing was found.
+    pub fn is_clean(&self) -> bool {
+        self.total == 0
+    }
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.is_clean() {
+            return write!(f, "audit: {} events, no violation", self.events);
+        }
+        write!(f, "audit: {} events, {} violations", self.events, self.total)?;
+        for (rule, count) in &self.by_rule {
+            write!(f, "\n  {count} x {}: {}", rule.name(), rule.statement())?;
+        }
+        for violation in &self.kept {
+            write!(f, "\n  {}: {}: {}", violation.at, violation.rule.name(), violation.message)?;
+        }
+        Ok(())
+    }
+}
+
+/// Collects violations: all are counted, the first few kept in words.
+#[derive(Debug)]
+pub(super) struct Log {
+    /// The instant violations are stamped with.
+    pub(super) now: Time,
+    keep: usize,
+    kept: Vec<Violation>,
+    counts: Vec<u64>,
+}
+
+impl Log {
+    pub(super) fn new(keep: usize) -> Log {
+        Log { now: Time::ZERO, keep, kept: Vec::new(), counts: vec![0; Rule::ALL.len()] }
+    }
+
+    /// Reports a violation; words are made only if they will be kept.
+    #[cold]
+    pub(super) fn report(&mut self, rule: Rule, message: impl FnOnce() -> String) {
+        self.counts[rule as usize] += 1;
+        if self.kept.len() < self.keep {
+            self.kept.push(Violation { at: self.now, rule, message: message() });
+        }
+    }
+
+    /// Reports unless `holds`.
+    #[inline]
+    pub(super) fn check(&mut self, holds: bool, rule: Rule, message: impl FnOnce() -> String) -> bool {
+        if !holds {
+            self.report(rule, message);
+        }
+        holds
+    }
+
+    pub(super) fn kept(&self) -> &[Violation] {
+        &self.kept
+    }
+
+    pub(super) fn total(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    pub(super) fn verdict(self, events: u64) -> Verdict {
+        let total = self.total();
+        let by_rule =
+            Rule::ALL.iter().map(|&rule| (rule, self.counts[rule as usize])).filter(|&(_, count)| count > 0).collect();
+        Verdict { events, total, kept: self.kept, by_rule }
+    }
+}

@@ -1,0 +1,79 @@
+//! Which numbers have been seen, in little memory when they come nearly in order.
+
+use std::collections::BTreeMap;
+
+/// A set of numbers kept as runs: dense numbering, in whatever order it fills up, costs one entry a gap.
+#[derive(Default, Debug)]
+pub(super) struct Seen {
+    /// Start of a run to its end (inclusive). Runs never touch.
+    runs: BTreeMap<u64, u64>,
+    /// The run that grew last, tried first.
+    last: (u64, u64),
+    any: bool,
+}
+
+impl Seen {
+    /// Adds `n`; whether it was new.
+    #[inline]
+    pub(super) fn add(&mut self, n: u64) -> bool {
+        // Runs never touch, so a number just past one is new.
+        if self.any && n.checked_sub(1) == Some(self.last.1) {
+            let joined = n.checked_add(1).and_then(|next| self.runs.remove(&next));
+            self.last.1 = joined.unwrap_or(n);
+            self.runs.insert(self.last.0, self.last.1);
+            return true;
+        }
+        self.add_slowly(n)
+    }
+
+    fn add_slowly(&mut self, n: u64) -> bool {
+        if self.contains(n) {
+            return false;
+        }
+        let before = self.runs.range(..n).next_back().map(|(&s, &e)| (s, e)).filter(|&(_, e)| e + 1 == n);
+        let after = n.checked_add(1).and_then(|next| self.runs.remove(&next));
+        let start = before.map_or(n, |(s, _)| s);
+        let end = after.unwrap_or(n);
+        self.runs.insert(start, end);
+        self.last = (start, end);
+        self.any = true;
+        true
+    }
+
+    /// Whether `n` was added.
+    pub(super) fn contains(&self, n: u64) -> bool {
+        self.runs.range(..=n).next_back().is_some_and(|(_, &end)| n <= end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn agrees_with_a_plain_set() {
+        let (mut seen, mut plain) = (Seen::default(), BTreeSet::new());
+        let mut x = 12345u64;
+        for _ in 0..20_000 {
+            x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            // Mostly the next number, sometimes an arbitrary one near it: runs grow, split and join.
+            let n = match x >> 61 {
+                0 => (x >> 32) % 4000,
+                1 => u64::MAX - (x >> 32) % 50,
+                _ => plain.len() as u64 % 4000,
+            };
+            assert_eq!(seen.add(n), plain.insert(n), "{n}");
+        }
+        for n in (0..4100).chain(u64::MAX - 60..=u64::MAX) {
+            assert_eq!(seen.contains(n), plain.contains(&n), "{n}");
+        }
+    }
+
+    #[test]
+    fn dense_numbers_cost_one_run() {
+        let mut seen = Seen::default();
+        assert!((0..10_000).all(|n| seen.add(n)));
+        assert_eq!(seen.runs.len(), 1);
+    }
+}

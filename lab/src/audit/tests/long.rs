@@ -1,0 +1,157 @@
+//! Long streams of a tiny device made up on the spot: the auditor stays silent on them, finds any single event that
+//! is lost, told twice or told early.
+
+use flashlane_core::event::Event;
+use flashlane_core::request::Op;
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{PlaneId, Time};
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
+
+use super::case::*;
+
+/// A plane of unit 0 to 3 that writes its blocks in turn; one plane a unit is used.
+struct Plane {
+    /// Logical pages by page, and the next page to write.
+    owner: Vec<Option<u32>>,
+    next: u32,
+    /// Blocks that hold anything since their last erase.
+    written: [bool; 8],
+    free_at: u64,
+}
+
+/// A device of four units with one request after another on each: random reads and overwrites of 12 pages a plane,
+/// and a victim emptied whenever a block that holds pages comes up to be written next.
+struct Maker {
+    case: Case,
+    planes: Vec<Plane>,
+    bus: [u64; 2],
+    txn: u64,
+    now: u64,
+}
+
+impl Maker {
+    fn make(requests: u64, seed: u64) -> Case {
+        let plane = || Plane { owner: vec![None; 32], next: 0, written: [false; 8], free_at: 0 };
+        let planes = (0..4).map(|_| plane()).collect();
+        let mut maker = Maker { case: Case::new(), planes, bus: [0; 2], txn: 0, now: 0 };
+        let mut rng = Pcg64Mcg::new(seed as u128);
+        for request in 0..requests {
+            let (unit, local) = (rng.next_u32() as usize % 4, rng.next_u32() % 12);
+            maker.now = maker.now.max(maker.planes[unit].free_at).max(maker.bus[0]).max(maker.bus[1]);
+            let op = if rng.next_u32().is_multiple_of(3) { Op::Read } else { Op::Write };
+            maker.request(request, unit, unit as u32 * 12 + local, op);
+        }
+        maker.case
+    }
+
+    fn request(&mut self, request: u64, unit: usize, lpn: u32, op: Op) {
+        let at = self.now;
+        self.case.submit(at, request, op, 1);
+        let whose = Whose::Request(request);
+        let done = match op {
+            Op::Read => {
+                let page = self.planes[unit].owner.iter().position(|&owner| owner == Some(lpn)).unwrap_or(0);
+                self.read(at, whose, unit, lpn, page as u32)
+            }
+            Op::Write => {
+                let at = self.make_room(at, unit);
+                self.program(at, whose, unit, lpn)
+            }
+        };
+        self.case.complete(done, request);
+        self.planes[unit].free_at = done;
+        self.bus[unit / 2] = done;
+        self.now = if request.is_multiple_of(2) { at } else { done };
+    }
+
+    fn read(&mut self, at: u64, whose: Whose, unit: usize, lpn: u32, page: u32) -> u64 {
+        self.txn += 1;
+        self.case.queue(at, self.txn, whose, FlashOp::Read, lpn, unit as u16 * 4);
+        self.case.read(at, self.txn, self.txn, unit as u16, page, 0)
+    }
+
+    fn program(&mut self, at: u64, whose: Whose, unit: usize, lpn: u32) -> u64 {
+        self.txn += 1;
+        let plane = &mut self.planes[unit];
+        let page = plane.next;
+        plane.next = (page + 1) % 32;
+        plane.written[page as usize / 4] = true;
+        if let Some(old) = plane.owner.iter_mut().find(|owner| **owner == Some(lpn)) {
+            *old = None;
+        }
+        plane.owner[page as usize] = Some(lpn);
+        self.case.queue(at, self.txn, whose, FlashOp::Program, lpn, unit as u16 * 4);
+        self.case.program(at, self.txn, self.txn, lpn, (unit as u16 * 4, page))
+    }
+
+    /// Keeps the block after the one to be written erased: empties and erases the second next if it was written. Moves
+    /// may fill a block and come to the next.
+    fn make_room(&mut self, mut at: u64, unit: usize) -> u64 {
+        loop {
+            let victim = (self.planes[unit].next / 4 + 2) % 8;
+            if !self.planes[unit].next.is_multiple_of(4) || !self.planes[unit].written[victim as usize] {
+                return at;
+            }
+            let pages = victim * 4..victim * 4 + 4;
+            let held: Vec<(u32, u32)> =
+                pages.filter_map(|page| self.planes[unit].owner[page as usize].map(|lpn| (page, lpn))).collect();
+            let plane = PlaneId(unit as u16 * 4);
+            self.case.push(at, Event::VictimChosen { plane, block: victim, valid: held.len() as u32 });
+            for (page, lpn) in held {
+                at = self.read(at, Whose::Gc, unit, lpn, page);
+                at = self.program(at, Whose::Gc, unit, lpn);
+            }
+            self.txn += 1;
+            at = self.case.erase(at, self.txn, self.txn, plane.0, victim);
+            self.planes[unit].written[victim as usize] = false;
+        }
+    }
+}
+
+#[test]
+fn a_long_legal_stream_is_silent() {
+    for (seed, requests) in (1..=20).map(|seed| (seed, 300)).chain([(21, 20_000)]) {
+        let case = Maker::make(requests, seed);
+        let verdict = case.audit();
+        assert!(verdict.is_clean(), "seed {seed}: {verdict}");
+        assert!(case.events.iter().any(|s| matches!(s.event, Event::Erased { .. })), "seed {seed}");
+    }
+}
+
+/// Events whose loss changes nothing: the end of a read's array phase may go without saying.
+fn may_be_lost(case: &Case, index: usize) -> bool {
+    let Event::ArrayEnded { command, .. } = case.events[index].event else { return false };
+    let started = |s: &&flashlane_core::event::Stamped| matches!(s.event, Event::ArrayStarted { command: other, .. } if other == command);
+    let Some(start) = case.events.iter().find(started) else { return false };
+    matches!(start.event, Event::ArrayStarted { until, .. } if until.since(start.at).ns() == READ)
+}
+
+#[test]
+fn any_event_lost_repeated_or_early_is_noticed() {
+    let mut case = Maker::make(130, 5);
+    case.events.sort_by_key(|s| s.at);
+    case.as_told = true;
+    assert!(case.events.iter().any(|s| matches!(s.event, Event::Erased { .. })));
+    for index in 0..case.events.len() {
+        let mut lost = case.clone();
+        lost.events.remove(index);
+        if !may_be_lost(&case, index) {
+            assert!(!lost.audit().is_clean(), "lost: {:?}", case.events[index]);
+        }
+        let mut twice = case.clone();
+        twice.events.insert(index, case.events[index]);
+        assert!(!twice.audit().is_clean(), "twice: {:?}", case.events[index]);
+        let mut early = case.clone();
+        if early.events[index].at > Time::ZERO {
+            early.events[index].at = Time::from_ns(early.events[index].at.ns() - 1);
+            early.events.sort_by_key(|s| s.at);
+            // Nothing tells when these ought to come, but for what follows them.
+            let harmless = matches!(
+                case.events[index].event,
+                Event::Submitted { .. } | Event::VictimChosen { .. } | Event::Queued { .. }
+            );
+            assert!(harmless || !early.audit().is_clean(), "early: {:?}", case.events[index]);
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Legal streams, each as short as its subject allows.
+
+use flashlane_core::decide::{Moments, Style};
+use flashlane_core::event::{End, Event};
+use flashlane_core::request::Op;
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{Duration, Lpn, PlaneId, RequestId, UnitId};
+use flashlane_ssd::config::Buffer;
+
+use super::case::*;
+
+/// Request 1 writes logical page 0 to plane 0.
+pub fn write() -> Case {
+    let mut case = Case::new();
+    case.submit(0, 1, Op::Write, 1);
+    case.queue(0, 1, Whose::Request(1), FlashOp::Program, 0, 0);
+    let done = case.program(0, 1, 0, 0, (0, 0));
+    case.complete(done, 1);
+    case
+}
+
+/// Then request 2 reads it.
+pub fn write_read() -> Case {
+    let mut case = write();
+    let at = 500_000;
+    case.submit(at, 2, Op::Read, 1);
+    case.queue(at, 2, Whose::Request(2), FlashOp::Read, 0, 0);
+    let done = case.read(at, 2, 1, 0, 0, 0);
+    case.complete(done, 2);
+    case
+}
+
+/// A read that comes in the instant the write of its page is dispatched, and follows it.
+pub fn read_behind_write() -> Case {
+    let mut case = Case::new();
+    case.submit(0, 1, Op::Write, 1);
+    case.queue(0, 1, Whose::Request(1), FlashOp::Program, 0, 0);
+    let written = case.program(0, 1, 0, 0, (0, 0));
+    case.submit(0, 2, Op::Read, 1);
+    case.queue(0, 2, Whose::Request(2), FlashOp::Read, 0, 0);
+    case.complete(written, 1);
+    let done = case.read(written, 2, 1, 0, 0, 0);
+    case.complete(done, 2);
+    case
+}
+
+/// Two writes of page 0, one after the other.
+pub fn two_writes() -> Case {
+    let mut case = Case::new();
+    case.submit(0, 1, Op::Write, 1);
+    case.submit(0, 2, Op::Write, 1);
+    case.queue(0, 1, Whose::Request(1), FlashOp::Program, 0, 0);
+    case.queue(0, 2, Whose::Request(2), FlashOp::Program, 0, 0);
+    let first = case.program(0, 1, 0, 0, (0, 0));
+    case.complete(first, 1);
+    let second = case.program(first, 2, 1, 0, (0, 1));
+    case.complete(second, 2);
+    case
+}
+
+/// One command reads never-written pages on planes 0 and `other` of unit 0, the second for the buffer.
+pub fn pair(other: u16) -> Case {
+    let mut case = Case::new();
+    case.submit(0, 1, Op::Read, 1);
+    case.queue(0, 1, Whose::Request(1), FlashOp::Read, 0, 0);
+    case.queue(0, 2, Whose::Buffer, FlashOp::Read, 1, other);
+    case.dispatch(0, 1, 0, 0, 0);
+    case.dispatch(0, 2, 0, 0, 0);
+    case.array(0, 0, 0, READ);
+    case.array_end(READ, 0, 0);
+    case.bus(READ, 0, 0, X);
+    case.end(READ + X, 1, End::Flash, 0);
+    case.complete(READ + X, 1);
+    case.bus(READ + X, 0, 0, X);
+    case.end(READ + 2 * X, 2, End::Flash, 0);
+    case
+}
+
+/// One command programs the first pages of planes 0 and 1.
+pub fn pair_program() -> Case {
+    let mut case = Case::new();
+    case.submit(0, 1, Op::Write, 2);
+    for (txn, plane) in [(1, 0), (2, 1)] {
+        case.queue(0, txn, Whose::Request(1), FlashOp::Program, plane as u32, plane);
+    }
+    for (txn, plane) in [(1, 0), (2, 1)] {
+        case.dispatch(0, txn, 0, 0, 0);
+        case.map(0, plane as u32, plane, 0);
+    }
+    case.bus(0, 0, 0, 2 * X);
+    case.array(2 * X, 0, 0, PROGRAM);
+    case.array_end(2 * X + PROGRAM, 0, 0);
+    for txn in [1, 2] {
+        case.end(2 * X + PROGRAM, txn, End::Flash, 0);
+    }
+    case.complete(2 * X + PROGRAM, 1);
+    case
+}
+
+/// Units 0 and 1 read at once and share their channel.
+pub fn two_units() -> Case {
+    let mut case = Case::new();
+    for (request, unit, wait) in [(1, 0, 0), (2, 1, X)] {
+        case.submit(0, request, Op::Read, 1);
+        case.queue(0, request, Whose::Request(request), FlashOp::Read, unit as u32, unit * 4);
+        let done = case.read(0, request, request, unit, 0, wait);
+        case.complete(done, request);
+    }
+    case
+}
+
+/// A program of a request is paused after `spent` of its array time, `inner` is done for the buffer on the same
+/// plane, and the program goes on.
+pub fn pause(spent: u64, inner: FlashOp) -> Case {
+    let mut case = Case::new();
+    case.submit(0, 1, Op::Write, 1);
+    case.queue(0, 1, Whose::Request(1), FlashOp::Program, 0, 0);
+    case.dispatch(0, 1, 0, 0, 0);
+    case.map(0, 0, 0, 0);
+    case.bus(0, 0, 0, X);
+    case.array(X, 0, 0, PROGRAM);
+    case.queue(X, 2, Whose::Buffer, inner, 5, 0);
+    let (at, left) = (X + spent, PROGRAM - spent);
+    case.push(at, Event::Paused { unit: UnitId(0), command: 0, remaining: Duration::from_ns(left) });
+    let served = match inner {
+        FlashOp::Program => case.program(at + SUSPEND, 2, 1, 5, (0, 1)),
+        _ => case.read(at + SUSPEND, 2, 1, 0, 7, 0),
+    };
+    let on = served + RESUME;
+    case.array(on, 0, 0, left);
+    case.array_end(on + left, 0, 0);
+    case.end(on + left, 1, End::Flash, on - at);
+    case.complete(on + left, 1);
+    case
+}
+
+/// Write 1 of page 0 waits behind a read of its unit and is cancelled by write 2.
+pub fn cancel() -> Case {
+    let mut case = Case::new();
+    case.submit(0, 3, Op::Read, 1);
+    case.queue(0, 3, Whose::Request(3), FlashOp::Read, 9, 1);
+    case.submit(0, 1, Op::Write, 1);
+    case.queue(0, 1, Whose::Request(1), FlashOp::Program, 0, 0);
+    let free = case.read(0, 3, 0, 0, 0, 0);
+    case.submit(10, 2, Op::Write, 1);
+    case.end(10, 1, End::Cancelled, 0);
+    case.queue(10, 2, Whose::Request(2), FlashOp::Program, 0, 0);
+    case.complete(free, 3);
+    let done = case.program(free, 2, 1, 0, (0, 0));
+    case.complete(done, 1);
+    case.complete(done, 2);
+    case
+}
+
+/// The same, the old write's end being told with its successor's.
+pub fn cancel_told_late() -> Case {
+    let mut case = cancel();
+    let successor = case.find(0, |e| matches!(e, Event::Ended { txn: 2, .. }));
+    let told = case.events[successor];
+    let old = case.find(0, |e| matches!(e, Event::Ended { txn: 1, .. }));
+    let mut cancelled = case.events.remove(old);
+    cancelled.at = told.at;
+    case.events.insert(successor, cancelled);
+    case
+}
+
+/// A write ends in the buffer, and the buffer writes it out.
+pub fn buffered() -> Case {
+    let mut case = Case::new();
+    case.config.buffer = Some(Buffer { pages: 8, per_flow: false, write_back: true, read_allocate: true });
+    case.submit(0, 1, Op::Write, 1);
+    case.push(1_000, Event::PageFromMemory { request: RequestId(1), lpn: Lpn(0) });
+    case.complete(1_000, 1);
+    case.queue(2_000, 1, Whose::Buffer, FlashOp::Program, 0, 0);
+    case.program(2_000, 1, 0, 0, (0, 0));
+    case
+}
+
+/// Block 0 of plane 0 is full and holds logical pages 0 and 1; block 2 holds logical page 2.
+pub const AGED: Layout = (&[(0, 0, 0), (1, 0, 3), (2, 0, 8)], &[(0, 0, 4), (0, 2, 1)]);
+
+/// Garbage collection on plane 0 moves `lpn` from page `from` to page `to`. Returns the end.
+pub fn relocate(case: &mut Case, at: u64, txn: u64, lpn: u32, (from, to): (u32, u32)) -> u64 {
+    let read = case.read(at, txn, 10 * txn, 0, from, 0);
+    case.queue(read, txn + 1, Whose::Gc, FlashOp::Program, lpn, 0);
+    case.program(read, txn + 1, 10 * (txn + 1), lpn, (0, to))
+}
+
+/// Block 0 of plane 0 is chosen, emptied into block 1, and erased.
+pub fn collect() -> Case {
+    let mut case = Case::new();
+    case.start = Some(AGED);
+    case.push(0, Event::VictimChosen { plane: PlaneId(0), block: 0, valid: 2 });
+    case.queue(0, 1, Whose::Gc, FlashOp::Read, 0, 0);
+    case.queue(0, 3, Whose::Gc, FlashOp::Read, 1, 0);
+    let first = relocate(&mut case, 0, 1, 0, (0, 4));
+    let second = relocate(&mut case, first, 3, 1, (3, 5));
+    case.erase(second, 5, 50, 0, 0);
+    case
+}
+
+/// The same, but a host writes logical page 1 elsewhere, and its move is dropped.
+pub fn collect_stale() -> Case {
+    let mut case = Case::new();
+    case.start = Some(AGED);
+    case.push(0, Event::VictimChosen { plane: PlaneId(0), block: 0, valid: 2 });
+    case.queue(0, 1, Whose::Gc, FlashOp::Read, 0, 0);
+    case.queue(0, 3, Whose::Gc, FlashOp::Read, 1, 0);
+    let first = relocate(&mut case, 0, 1, 0, (0, 4));
+    overwrite(&mut case, 10, 1);
+    case.end(first, 3, End::Stale, 0);
+    case.erase(first, 5, 50, 0, 0);
+    case
+}
+
+/// A host writes `lpn` to the first page of plane 8, of unit 2 on the other channel.
+pub fn overwrite(case: &mut Case, at: u64, lpn: u32) {
+    case.submit(at, 7, Op::Write, 1);
+    case.queue(at, 70, Whose::Request(7), FlashOp::Program, lpn, 8);
+    let done = case.program(at, 70, 15, lpn, (8, 0));
+    case.complete(done, 7);
+}
+
+/// Garbage collection at once and for free.
+pub fn collect_free() -> Case {
+    let mut case = Case::new();
+    case.start = Some(AGED);
+    case.policy.style = Style::Free;
+    case.push(5, Event::VictimChosen { plane: PlaneId(0), block: 0, valid: 2 });
+    case.map(5, 0, 0, 4);
+    case.map(5, 1, 0, 5);
+    case.push(5, Event::Erased { plane: PlaneId(0), block: 0 });
+    case
+}
+
+/// An erase of a victim without valid pages, paused for a read.
+pub fn erase_paused() -> Case {
+    let mut case = Case::new();
+    case.start = Some((&[], &[(0, 0, 4)]));
+    case.policy.moments = Moments::Any;
+    case.push(0, Event::VictimChosen { plane: PlaneId(0), block: 0, valid: 0 });
+    case.queue(0, 1, Whose::Gc, FlashOp::Erase, 0, 0);
+    case.dispatch(0, 1, 0, 0, 0);
+    case.array(0, 0, 0, ERASE);
+    case.queue(333, 2, Whose::Buffer, FlashOp::Read, 9, 0);
+    case.push(333, Event::Paused { unit: UnitId(0), command: 0, remaining: Duration::from_ns(ERASE - 333) });
+    let on = case.read(333 + SUSPEND, 2, 1, 0, 30, 0);
+    // The resume time counted inside the stretch.
+    case.array(on, 0, 0, RESUME + ERASE - 333);
+    let done = on + RESUME + ERASE - 333;
+    case.array_end(done, 0, 0);
+    case.push(done, Event::Erased { plane: PlaneId(0), block: 0 });
+    case.end(done, 1, End::Flash, on + RESUME - 333);
+    case
+}

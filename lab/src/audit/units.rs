@@ -1,0 +1,216 @@
+//! Units and buses: who works on what, and who has the channel.
+//!
+//! A plane belongs to one unit, a unit works on one command, and a command works a plane once: so "one operation per
+//! plane at a time" needs no rule of its own. A paused command keeps its planes; reads served meanwhile may use them.
+
+use flashlane_core::decide::{Moments, Style};
+use flashlane_core::event::Event;
+use flashlane_core::transaction::{FlashOp, Owner};
+use flashlane_core::{ChannelId, Duration, Geometry, Time, UnitId};
+use flashlane_ssd::config::Config;
+
+use super::Policy;
+use super::command::{Abilities, Command, Phase};
+use super::rule::{Log, Rule};
+use super::times::Times;
+use super::transactions::Txn;
+
+/// A unit: at most one command in service and at most one paused, unless the device is wrong.
+#[derive(Default, Debug)]
+struct Unit {
+    commands: Vec<Command>,
+    /// When a command last ended.
+    free: Time,
+}
+
+/// All units and channels.
+#[derive(Debug)]
+pub(super) struct Units {
+    geometry: Geometry,
+    can: Abilities,
+    times: Times,
+    policy: Policy,
+    units: Vec<Unit>,
+    /// When each channel is given back.
+    channels: Vec<Time>,
+    /// Highest command number.
+    newest: Option<u64>,
+}
+
+impl Units {
+    pub(super) fn new(config: &Config, policy: Policy) -> Units {
+        let geometry = config.geometry;
+        Units {
+            geometry,
+            can: Abilities {
+                multi_plane: config.nand.multi_plane,
+                multi_die: config.nand.multi_die,
+                same_page: [config.nand.same_page_read, config.nand.same_page_program, false],
+            },
+            times: Times::new(config),
+            policy,
+            units: (0..geometry.units()).map(|_| Unit::default()).collect(),
+            channels: vec![Time::ZERO; geometry.channels as usize],
+            newest: None,
+        }
+    }
+
+    /// Most bytes a transaction moves.
+    pub(super) fn page_on_bus(&self) -> u64 {
+        self.times.page_on_bus()
+    }
+
+    /// Planes of a unit.
+    pub(super) fn planes_per_unit(&self) -> u32 {
+        self.geometry.planes_per_unit()
+    }
+
+    /// A transaction is dispatched to `unit` as a member of `number`, to work `ppa`.
+    pub(super) fn join(&mut self, serial: u64, txn: &Txn, (unit, number): (UnitId, u64), ppa: u32, log: &mut Log) {
+        let own = UnitId((txn.plane.0 as u32 / self.geometry.planes_per_unit()) as u16);
+        log.check(own == unit, Rule::OwnUnit, || {
+            format!("command {number} of unit {} works plane {} of unit {}.", unit.0, txn.plane.0, own.0)
+        });
+        let Units { geometry, can, times, units, newest, .. } = self;
+        let unit = &mut units[unit.index()];
+        let index = match unit.commands.iter().position(|command| command.number == number) {
+            Some(index) => index,
+            None => {
+                log.check(newest.is_none_or(|newest| number > newest), Rule::CommandNumber, || {
+                    format!("command {number} begins after command {}.", newest.unwrap_or_default())
+                });
+                *newest = (*newest).max(Some(number));
+                unit.begins(number, txn.op, times, log);
+                unit.commands.push(Command::new(number, txn.op, txn.owner, log.now));
+                unit.commands.len() - 1
+            }
+        };
+        unit.commands[index].join((serial, txn, ppa), geometry, can, times, log);
+    }
+
+    /// A phase of a command. The event is one of the four of the bus and the array.
+    pub(super) fn phase(&mut self, event: &Event, log: &mut Log) {
+        let (unit, number) = match *event {
+            Event::BusTaken { unit, command, .. }
+            | Event::ArrayStarted { unit, command, .. }
+            | Event::ArrayEnded { unit, command }
+            | Event::Paused { unit, command, .. } => (unit, command),
+            _ => return,
+        };
+        if unit.index() >= self.units.len() {
+            log.report(Rule::Address, || format!("unit {} of {}.", unit.0, self.units.len()));
+            return;
+        }
+        if let Event::BusTaken { channel, until, .. } = *event {
+            self.bus(channel, unit, until, log);
+        }
+        let Units { units, times, policy, .. } = self;
+        let unit = &mut units[unit.index()];
+        let Some(index) = unit.commands.iter().position(|command| command.number == number) else {
+            log.report(Rule::CommandKnown, || format!("the unit does not work on command {number}."));
+            return;
+        };
+        match *event {
+            Event::BusTaken { until, .. } => unit.commands[index].takes_bus(until, times, log),
+            Event::ArrayStarted { until, .. } if unit.commands[index].is_paused() => {
+                unit.resumes(index, until, times, log);
+            }
+            Event::ArrayStarted { until, .. } => unit.commands[index].starts(until, times, log),
+            Event::ArrayEnded { .. } => unit.commands[index].array_ends(log),
+            Event::Paused { remaining, .. } => pauses(&mut unit.commands[index], remaining, policy, times, log),
+            _ => {}
+        }
+    }
+
+    /// A channel is taken until then.
+    fn bus(&mut self, channel: ChannelId, unit: UnitId, until: Time, log: &mut Log) {
+        let own = unit.0 as u32 / self.geometry.units_per_channel();
+        log.check(own == channel.0 as u32, Rule::OwnChannel, || {
+            format!("unit {} of channel {own} takes the bus of channel {}.", unit.0, channel.0)
+        });
+        let Some(taken) = self.channels.get_mut(channel.index()) else { return };
+        log.check(log.now >= *taken, Rule::BusOverlap, || {
+            format!("unit {} takes the bus of channel {}, taken until {taken}.", unit.0, channel.0)
+        });
+        *taken = until.max(*taken);
+    }
+
+    /// A member of a command ended. `paused` is `None` when it was not the flash, which has been reported.
+    pub(super) fn member_ends(
+        &mut self,
+        serial: u64,
+        (unit, number): (UnitId, u64),
+        paused: Option<Duration>,
+        log: &mut Log,
+    ) {
+        let Units { units, times, .. } = self;
+        let Some(unit) = units.get_mut(unit.index()) else { return };
+        let Some(index) = unit.commands.iter().position(|command| command.number == number) else {
+            log.report(Rule::CommandKnown, || format!("a member of command {number} ended after it."));
+            return;
+        };
+        let last = match paused {
+            Some(paused) => unit.commands[index].member_ends(serial, paused.ns(), times, log),
+            None => unit.commands[index].member_leaves(),
+        };
+        if last {
+            unit.commands.swap_remove(index);
+            unit.free = log.now;
+        }
+    }
+
+    /// Whether an erase of `unit` is still before the end of its array phase.
+    pub(super) fn erase_runs(&self, unit: UnitId) -> bool {
+        let commands = self.units.get(unit.index()).map(|unit| unit.commands.as_slice()).unwrap_or_default();
+        commands.iter().any(|command| command.op == FlashOp::Erase && !command.array_over())
+    }
+}
+
+impl Unit {
+    /// A new command begins.
+    fn begins(&self, number: u64, op: FlashOp, times: &Times, log: &mut Log) {
+        let now = log.now;
+        for other in &self.commands {
+            let Phase::Paused(from) = other.phase else {
+                log.report(Rule::UnitBusy, || {
+                    format!("command {number} begins and command {} is in {:?}.", other.number, other.phase)
+                });
+                continue;
+            };
+            log.check(op == FlashOp::Read, Rule::PauseReads, || {
+                format!("{} command {number} begins and command {} stands paused.", op.name(), other.number)
+            });
+            log.check(now >= from + times.suspend, Rule::SuspendTime, || {
+                format!("command {number} begins and command {} was paused at {from} only.", other.number)
+            });
+        }
+    }
+
+    /// A paused command goes on.
+    fn resumes(&mut self, index: usize, until: Time, times: &Times, log: &mut Log) {
+        let number = self.commands[index].number;
+        if let Some(busy) = self.commands.iter().find(|command| !command.is_paused()) {
+            log.report(Rule::UnitBusy, || format!("command {number} goes on and command {} runs.", busy.number));
+        }
+        let suspended = match self.commands[index].phase {
+            Phase::Paused(from) => from + times.suspend,
+            _ => Time::ZERO,
+        };
+        self.commands[index].resumes(until, self.free.max(suspended), times, log);
+    }
+}
+
+/// A command is paused, if the scheduler may.
+fn pauses(command: &mut Command, remaining: Duration, policy: &Policy, times: &Times, log: &mut Log) {
+    let (op, owner) = (command.op, command.owner);
+    let allowed = match policy.moments {
+        Moments::Never => false,
+        Moments::Boundary => op == FlashOp::Program,
+        Moments::Any => op != FlashOp::Read,
+    };
+    let collects = owner != Owner::Gc || policy.style == Style::Transactions { pausable: true };
+    log.check(allowed && collects, Rule::PauseAllowed, || {
+        format!("{} command {} of {} is paused.", op.name(), command.number, owner.name())
+    });
+    command.pauses(remaining.ns(), policy.moments == Moments::Boundary, times, log);
+}
