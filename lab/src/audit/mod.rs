@@ -200,6 +200,11 @@ impl Auditor {
                 self.requests.serve_from_memory(request, self.write_back, log);
             }
             Event::Queued { .. } => self.queued(event),
+            Event::Moved { txn, plane } => {
+                if self.has_page(plane, Some(0)) {
+                    self.txns.relocate(txn, plane, |lpn| self.pages.find(lpn), &mut self.log);
+                }
+            }
             Event::Dispatched { txn, command, unit, ppa, slack } => self.dispatched(txn, command, unit, ppa, slack),
             Event::BusTaken { .. } | Event::ArrayStarted { .. } | Event::ArrayEnded { .. } | Event::Paused { .. } => {
                 self.units.phase(event, log);

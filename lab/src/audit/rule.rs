@@ -47,6 +47,7 @@ rules! {
     QueueOnce "A transaction joins a queue at most once.",
     TxnShape "A transaction's owner, request, flow and operation agree.",
     TxnKnown "Only a queued transaction is dispatched.",
+    MoveWaiting "Only a waiting host read or program moves to another plane.",
     DispatchOnce "A transaction is dispatched at most once.",
     EndOnce "A transaction ends at most once, and only if it was queued.",
     EndDispatched "Only a dispatched transaction is ended by the flash.",

@@ -63,6 +63,20 @@ impl Transactions {
         Some(txn)
     }
 
+    /// A waiting transaction goes to another plane.
+    pub(super) fn relocate(&mut self, serial: u64, plane: PlaneId, place: impl Fn(Lpn) -> Place, log: &mut Log) {
+        let waiting = self.live.get_mut(&serial).filter(|txn| txn.dispatched.is_none() && txn.owner != Owner::Gc);
+        match waiting {
+            Some(txn) => {
+                txn.plane = plane;
+                txn.place = place(txn.lpn);
+            }
+            None => log.report(Rule::MoveWaiting, || {
+                format!("transaction {serial} moved to plane {} and does not wait.", plane.0)
+            }),
+        }
+    }
+
     /// Takes an ending transaction out; `None` (reported) if there is none.
     pub(super) fn end(&mut self, serial: u64, log: &mut Log) -> Option<Txn> {
         let txn = self.live.remove(&serial);
