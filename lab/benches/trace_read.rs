@@ -30,7 +30,13 @@ fn main() {
         let wall = seconds.iter().map(|s| s.1).fold(f64::INFINITY, f64::min);
         seconds.sort_by(|a, b| a.0.total_cmp(&b.0));
         let rate = |s: f64| lines as f64 / s / 1e6;
-        println!("{:10} {:6.1} {:6.1} ({:.1})", format.key(), rate(seconds[READINGS / 2].0), rate(seconds[0].0), rate(wall));
+        println!(
+            "{:10} {:6.1} {:6.1} ({:.1})",
+            format.key(),
+            rate(seconds[READINGS / 2].0),
+            rate(seconds[0].0),
+            rate(wall)
+        );
         std::fs::remove_file(&path).expect("the trace can be removed");
     }
 }
@@ -75,15 +81,30 @@ fn generate(path: &Path, format: Format, lines: u64) {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let draw = state >> 20;
         ns += draw % 40_000;
-        let (device, sector, sectors, read) = (draw % 16, (draw >> 4) % 500_000_000, 16 * (1 + draw % 8), draw >> 7 & 1);
+        let (device, sector, sectors, read) =
+            (draw % 16, (draw >> 4) % 500_000_000, 16 * (1 + draw % 8), draw >> 7 & 1);
         let word = ["Write", "Read"][read as usize];
         let (offset, size) = (sector * 512, sectors * 512);
         let result = match format {
-            Format::Disksim => writeln!(out, "{}.{:03} {device} {sector} {sectors} {read}", ns / 1_000_000, ns / 1_000 % 1_000),
-            Format::Replayer => writeln!(out, "{}.{:03} {device} {offset} {size} {read}", ns / 1_000_000, ns / 1_000 % 1_000),
-            Format::Msr => writeln!(out, "{},hm,0,{word},{offset},{size},{}", 128_166_385_295_514_663 + ns / 100, draw % 10_000),
-            Format::Alibaba => writeln!(out, "{device},{},{offset},{size},{}", &word[..1], 1_577_808_000_000_000 + ns / 1_000),
-            Format::Spc => writeln!(out, "{device},{sector},{size},{},{}.{:06}", &word[..1], ns / 1_000_000_000, ns / 1_000 % 1_000_000),
+            Format::Disksim => {
+                writeln!(out, "{}.{:03} {device} {sector} {sectors} {read}", ns / 1_000_000, ns / 1_000 % 1_000)
+            }
+            Format::Replayer => {
+                writeln!(out, "{}.{:03} {device} {offset} {size} {read}", ns / 1_000_000, ns / 1_000 % 1_000)
+            }
+            Format::Msr => {
+                writeln!(out, "{},hm,0,{word},{offset},{size},{}", 128_166_385_295_514_663 + ns / 100, draw % 10_000)
+            }
+            Format::Alibaba => {
+                writeln!(out, "{device},{},{offset},{size},{}", &word[..1], 1_577_808_000_000_000 + ns / 1_000)
+            }
+            Format::Spc => writeln!(
+                out,
+                "{device},{sector},{size},{},{}.{:06}",
+                &word[..1],
+                ns / 1_000_000_000,
+                ns / 1_000 % 1_000_000
+            ),
             _ => writeln!(out, "{ns} {device} {sector} {sectors} {read}"),
         };
         result.expect("room for the trace");

@@ -110,7 +110,8 @@ impl CpuFile {
         let magic = [bytes[0], bytes[1], bytes[2], bytes[3]];
         let found = order(magic);
         if found.is_none() || self.little.is_some_and(|little| found != Some(little)) {
-            let message = format!("magic {:#010x}; legal is 0x65617407 at the start of every record", u32::from_le_bytes(magic));
+            let message =
+                format!("magic {:#010x}; legal is 0x65617407 at the start of every record", u32::from_le_bytes(magic));
             return Err(error(self.place(self.number), message));
         }
         let little = found == Some(true);

@@ -47,7 +47,8 @@ pub fn convert(
     }
     let mut source = TraceSource::of(origins(input)?, options, u64::MAX, true)?;
     let (file, packing) = beside(output, &place)?;
-    let mut lines = Packed::new(file, packing).and_then(|out| Lines::new(out, to)).map_err(|e| unwritable(&place, &e))?;
+    let mut lines =
+        Packed::new(file, packing).and_then(|out| Lines::new(out, to)).map_err(|e| unwritable(&place, &e))?;
     let mut written = 0u64;
     while let Some(request) = source.next_shaped()? {
         let device = source.devices().get(request.device as usize).map_or(&b""[..], Vec::as_slice);
@@ -104,7 +105,10 @@ fn beside(output: &Path, place: &str) -> Result<(NamedTempFile, Packing), Worklo
 }
 
 fn unwritable(place: &str, e: &io::Error) -> WorkloadError {
-    error(place, format!("cannot be written ({e}); nothing was left there; legal is a path in a writable directory with room"))
+    error(
+        place,
+        format!("cannot be written ({e}); nothing was left there; legal is a path in a writable directory with room"),
+    )
 }
 
 /// The output with its compression.

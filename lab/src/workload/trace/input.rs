@@ -89,7 +89,10 @@ pub(super) fn origins(path: &Path) -> Result<Vec<Origin>, WorkloadError> {
     if path.is_dir() {
         let found = per_cpu(path, "", &name)?;
         if found.is_empty() {
-            return Err(error(name, "a directory without per-CPU files; legal is a trace file, or a directory holding NAME.blktrace.0, NAME.blktrace.1, ..."));
+            return Err(error(
+                name,
+                "a directory without per-CPU files; legal is a trace file, or a directory holding NAME.blktrace.0, NAME.blktrace.1, ...",
+            ));
         }
         return Ok(found);
     }

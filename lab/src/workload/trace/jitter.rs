@@ -62,7 +62,9 @@ impl Jitter {
                 break;
             }
             if self.group.len() == FULLEST {
-                let message = format!("more than {FULLEST} requests in one second; legal is up to {FULLEST} when times are whole seconds (or no jitter)");
+                let message = format!(
+                    "more than {FULLEST} requests in one second; legal is up to {FULLEST} when times are whole seconds (or no jitter)"
+                );
                 return Err(error(records.place(record.at), message));
             }
             self.group.push_back(record);

@@ -51,7 +51,11 @@ impl Default for Speedup {
 
 impl std::fmt::Display for Speedup {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.denominator == 1 { write!(f, "{}", self.numerator) } else { write!(f, "{}/{}", self.numerator, self.denominator) }
+        if self.denominator == 1 {
+            write!(f, "{}", self.numerator)
+        } else {
+            write!(f, "{}/{}", self.numerator, self.denominator)
+        }
     }
 }
 
@@ -60,7 +64,12 @@ impl std::str::FromStr for Speedup {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Speedup, String> {
-        let bad = || format!("`{}` is no speedup; legal is a number or a ratio above 0, such as 50, 0.5 or 3/2", text.escape_debug());
+        let bad = || {
+            format!(
+                "`{}` is no speedup; legal is a number or a ratio above 0, such as 50, 0.5 or 3/2",
+                text.escape_debug()
+            )
+        };
         let whole = |digits: &str| {
             let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
             if plain { digits.parse::<u64>().map_err(|_| bad()) } else { Err(bad()) }

@@ -46,11 +46,15 @@ pub(super) fn of_sample(sample: &[u8], whole: bool, name: &str) -> Result<Recogn
         return Ok(found);
     }
     let unknown = |what: String| {
-        let legal = format!("legal is a trace in one of {} (name the format to have its first bad line shown)", Format::keys());
+        let legal =
+            format!("legal is a trace in one of {} (name the format to have its first bad line shown)", Format::keys());
         Err(error(format!("{name}:1"), format!("{what}; {legal}")))
     };
     if sample.contains(&0) {
-        return unknown(format!("binary data that is no blktrace, starting {}", quote(&sample[..sample.len().min(16)])));
+        return unknown(format!(
+            "binary data that is no blktrace, starting {}",
+            quote(&sample[..sample.len().min(16)])
+        ));
     }
     let best = [Format::Msr, Format::Spc, Format::Alibaba, Format::Tencent, Format::Systor, Format::Blkparse]
         .into_iter()
@@ -136,9 +140,10 @@ fn requests(format: Format, lines: &[&[u8]]) -> Option<(usize, Vec<RawRecord>)> 
 /// Five numbers in columns: which units?
 fn columns(lines: &[&[u8]]) -> Recognition {
     let in_sectors = requests(Format::Disksim, lines).map_or(Vec::new(), |(_, requests)| requests);
-    let first_words = lines.iter().filter(|line| !is_blank(line)).map(|line| {
-        line.trim_ascii_start().split(|b| matches!(b, b' ' | b'\t')).next().unwrap_or_default()
-    });
+    let first_words = lines
+        .iter()
+        .filter(|line| !is_blank(line))
+        .map(|line| line.trim_ascii_start().split(|b| matches!(b, b' ' | b'\t')).next().unwrap_or_default());
     let fractional = first_words.filter(|word| word.iter().any(|b| matches!(b, b'.' | b'e' | b'E'))).count();
     if in_sectors.is_empty() {
         let reason = "five columns, addresses beyond what sectors could reach".to_owned();

@@ -210,7 +210,10 @@ impl Records {
     pub fn nothing(&self) -> WorkloadError {
         let place = self.origins[0].name();
         let Some(filter) = &self.filter else {
-            return error(place, format!("no request in it; legal is at least one line `{}`", self.recognition.format.shape()));
+            return error(
+                place,
+                format!("no request in it; legal is at least one line `{}`", self.recognition.format.shape()),
+            );
         };
         let seen: Vec<_> = self.refused.iter().map(|d| quote(d)).collect();
         error(place, format!("no request of device {}; the trace has {}", quote(filter), seen.join(", ")))
@@ -288,7 +291,7 @@ fn message(format: Format, line: &Cursor<'_>, fault: Fault) -> String {
     let from = bytes[..at].iter().rposition(ends).map_or(0, |p| p + 1);
     let to = bytes[at..].iter().position(ends).map_or(bytes.len(), |p| at + p);
     let value = match &bytes[from..to] {
-        [] if at == bytes.len() => "the line ends there".to_owned(),
+        _ if at == bytes.len() => "the line ends there".to_owned(),
         [] => quote(&bytes[at..(at + 1).min(bytes.len())]),
         value => quote(value),
     };

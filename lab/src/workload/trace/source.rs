@@ -99,7 +99,11 @@ impl TraceSource {
     }
 
     /// Opens several files that are one trace: the per-CPU files of a binary blktrace.
-    pub fn open_files(paths: &[&Path], options: &TraceOptions, capacity_bytes: u64) -> Result<TraceSource, WorkloadError> {
+    pub fn open_files(
+        paths: &[&Path],
+        options: &TraceOptions,
+        capacity_bytes: u64,
+    ) -> Result<TraceSource, WorkloadError> {
         if paths.is_empty() {
             return Err(error("trace", "no file; legal is at least one"));
         }
@@ -252,7 +256,10 @@ impl TraceSource {
             }
             _ => {
                 let origin = pass.origin_ns;
-                let message = format!("a time {} ns after the first request; legal is up to {LATEST_NS} ns after start, speed-up and loops", record.time_ns - origin);
+                let message = format!(
+                    "a time {} ns after the first request; legal is up to {LATEST_NS} ns after start, speed-up and loops",
+                    record.time_ns - origin
+                );
                 Err(error(self.records.place(record.at), message))
             }
         }
@@ -261,7 +268,10 @@ impl TraceSource {
     #[cold]
     fn backwards(&self, record: &Record) -> WorkloadError {
         let back = self.pass.last_ns - record.time_ns;
-        let message = format!("the time {} ns goes back by {back} ns; legal are times in ascending order (or clamp: the time of the request before)", record.time_ns);
+        let message = format!(
+            "the time {} ns goes back by {back} ns; legal are times in ascending order (or clamp: the time of the request before)",
+            record.time_ns
+        );
         error(self.records.place(record.at), message)
     }
 
@@ -272,7 +282,10 @@ impl TraceSource {
             self.counts.rejected += 1;
             return Ok(());
         }
-        let message = format!("a size of {} bytes; legal is 1 to {} bytes (or reject: left out and counted)", record.length, self.options.max_request_bytes);
+        let message = format!(
+            "a size of {} bytes; legal is 1 to {} bytes (or reject: left out and counted)",
+            record.length, self.options.max_request_bytes
+        );
         Err(error(self.records.place(record.at), message))
     }
 
@@ -291,7 +304,10 @@ impl TraceSource {
                 Ok(Some(if wrapped > capacity - length { 0 } else { wrapped }))
             }
             Beyond::Wrap | Beyond::Error => {
-                let message = format!("bytes {offset} to {} lie beyond the drive; legal is below {capacity} (or wrap: modulo the drive, or reject: left out and counted)", u128::from(offset) + u128::from(length) - 1);
+                let message = format!(
+                    "bytes {offset} to {} lie beyond the drive; legal is below {capacity} (or wrap: modulo the drive, or reject: left out and counted)",
+                    u128::from(offset) + u128::from(length) - 1
+                );
                 Err(error(self.records.place(record.at), message))
             }
         }
@@ -305,7 +321,10 @@ impl TraceSource {
         if pass.requests == 0 {
             return Err(match pass.passed_over {
                 0 => self.records.nothing(),
-                n => error("offset", format!("`{}` passes over all {n} requests; legal is 0 to {}", self.options.offset, n - 1)),
+                n => error(
+                    "offset",
+                    format!("`{}` passes over all {n} requests; legal is 0 to {}", self.options.offset, n - 1),
+                ),
             });
         }
         if self.loops_left == 0 {

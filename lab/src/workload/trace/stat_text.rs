@@ -13,19 +13,30 @@ impl fmt::Display for TraceStat {
         writeln!(f, "file          {}", self.file)?;
         writeln!(f, "format        {} ({}): {}", self.format.key(), self.format.title(), self.reason)?;
         writeln!(f, "lines         {} read, {} skipped, {} of other devices", c.lines, c.skipped, c.filtered)?;
-        writeln!(f, "requests      {} read, {} rejected, {} clamped, {} wrapped", c.requests, c.rejected, c.clamped, c.wrapped)?;
+        writeln!(
+            f,
+            "requests      {} read, {} rejected, {} clamped, {} wrapped",
+            c.requests, c.rejected, c.clamped, c.wrapped
+        )?;
         write!(f, "devices       {}:", self.devices.len())?;
         for (name, requests) in self.devices.iter().take(DEVICES) {
             write!(f, " {name} ({requests})")?;
         }
         writeln!(f, "{}", if self.devices.len() > DEVICES { " ..." } else { "" })?;
-        writeln!(f, "\n                requests   share         bytes       mean     min     p50     p90     p99        max")?;
+        writeln!(
+            f,
+            "\n                requests   share         bytes       mean     min     p50     p90     p99        max"
+        )?;
         for (name, sizing) in [("reads", &self.reads), ("writes", &self.writes), ("all", &self.all)] {
             row(f, name, sizing, self.all.requests)?;
         }
         writeln!(f, "\nspan          {:.3} s", self.span_s)?;
         let megabytes = self.rate_bytes_per_s / 1e6;
-        writeln!(f, "rate          {:.1} IOPS, {megabytes:.2} MB/s, at most {} in a second", self.rate_iops, self.peak_iops)?;
+        writeln!(
+            f,
+            "rate          {:.1} IOPS, {megabytes:.2} MB/s, at most {} in a second",
+            self.rate_iops, self.peak_iops
+        )?;
         let g = &self.gaps;
         writeln!(
             f,

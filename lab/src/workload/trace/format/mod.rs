@@ -75,19 +75,31 @@ impl Format {
     /// The name users write, what it is, and what a line looks like.
     const fn row(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Format::Msr => ("msr", "MSR Cambridge CSV", "filetime(100 ns),host,disk,Read|Write,offset(B),size(B)[,response]"),
+            Format::Msr => {
+                ("msr", "MSR Cambridge CSV", "filetime(100 ns),host,disk,Read|Write,offset(B),size(B)[,response]")
+            }
             Format::Spc => ("spc", "SPC (UMass)", "ASU,lba(512 B),size(B),r|w,seconds[,...]"),
             Format::Mqsim => ("mqsim", "MQSim ASCII", "ns device lba(512 B) sectors 1=read|0=write"),
             Format::Ssdsim => ("ssdsim", "SSDSim ASCII", "ns device lsn(512 B) sectors 1=read|0=write"),
-            Format::Disksim => ("disksim", "DiskSim ASCII", "ms device lba(512 B) sectors flags(hexadecimal, bit 0 = read)"),
+            Format::Disksim => {
+                ("disksim", "DiskSim ASCII", "ms device lba(512 B) sectors flags(hexadecimal, bit 0 = read)")
+            }
             Format::Replayer => ("replayer", "five-column replayer", "ms device offset(B) size(B) 1=read|0=write"),
             Format::Alibaba => ("alibaba", "Alibaba", "device,R|W,offset(B),length(B),timestamp(us)"),
             Format::Tencent => ("tencent", "Tencent CBS", "timestamp(s),offset(512 B),sectors,0=read|1=write,volume"),
             Format::Systor => ("systor", "SYSTOR '17", "timestamp(s),response(s),R|W|(blank),LUN,offset(B),size(B)"),
-            Format::Blkparse => ("blkparse", "blkparse text", "major,minor cpu sequence seconds pid action rwbs sector + sectors [process]"),
+            Format::Blkparse => (
+                "blkparse",
+                "blkparse text",
+                "major,minor cpu sequence seconds pid action rwbs sector + sectors [process]",
+            ),
             Format::Blktrace => ("blktrace", "binary blktrace", "48-byte records with magic 0x65617407"),
-            Format::IologV2 => ("iolog-v2", "fio iolog version 2", "file action [offset(B) length(B)], after `fio version 2 iolog`"),
-            Format::IologV3 => ("iolog-v3", "fio iolog version 3", "us file action [offset(B) length(B)], after `fio version 3 iolog`"),
+            Format::IologV2 => {
+                ("iolog-v2", "fio iolog version 2", "file action [offset(B) length(B)], after `fio version 2 iolog`")
+            }
+            Format::IologV3 => {
+                ("iolog-v3", "fio iolog version 3", "us file action [offset(B) length(B)], after `fio version 3 iolog`")
+            }
         }
     }
 
