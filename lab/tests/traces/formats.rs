@@ -180,3 +180,11 @@ fn keys_parse_and_print() {
     assert!("Thesios".parse::<Format>().unwrap_err().contains("never an address"));
     assert!("oracle-general".parse::<Format>().unwrap_err().contains("neither operation nor address"));
 }
+
+#[test]
+fn the_documentation_names_every_format() {
+    let docs = include_str!("../../../docs/traces.md");
+    for format in Format::ALL {
+        assert!(docs.contains(&format!("| `{}` |", format.key())), "docs/traces.md lacks {format}");
+    }
+}

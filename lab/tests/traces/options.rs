@@ -40,7 +40,7 @@ fn offset_and_limit_make_a_window_whose_first_request_is_the_origin() {
     assert_eq!(times(TraceOptions { offset: 1, limit: Some(2), ..plain() }), [0, 2000]);
     assert_eq!(times(TraceOptions { offset: 3, ..plain() }), [0]);
     assert_eq!(times(TraceOptions { limit: Some(99), ..plain() }), [0, 1000, 3000, 6000]);
-    let short = read(&format!("{TEXT}garbage\n"), &TraceOptions { limit: Some(4), ..plain() }).unwrap();
+    let short = read(format!("{TEXT}garbage\n"), &TraceOptions { limit: Some(4), ..plain() }).unwrap();
     assert_eq!(short.counts.requests, 4, "what lies behind the limit is not read");
 }
 

@@ -10,8 +10,9 @@ use serde::Serialize;
 use tempfile::NamedTempFile;
 
 use super::super::WorkloadError;
+use super::counts::TraceCounts;
 use super::input::origins;
-use super::source::{TraceCounts, TraceSource};
+use super::source::TraceSource;
 use super::write::{Lines, Unwritten, resolution_ns};
 use super::{Format, TraceOptions, error};
 
@@ -114,7 +115,7 @@ fn unwritable(place: &str, e: &io::Error) -> WorkloadError {
 /// The output with its compression.
 enum Packed {
     Plain(BufWriter<NamedTempFile>),
-    Gz(GzEncoder<BufWriter<NamedTempFile>>),
+    Gz(Box<GzEncoder<BufWriter<NamedTempFile>>>),
     Zst(Box<zstd::stream::write::Encoder<'static, BufWriter<NamedTempFile>>>),
 }
 
@@ -123,7 +124,7 @@ impl Packed {
         let file = BufWriter::with_capacity(1 << 16, file);
         let packed = match packing {
             Packing::Plain => Packed::Plain(file),
-            Packing::Gz => Packed::Gz(GzEncoder::new(file, flate2::Compression::default())),
+            Packing::Gz => Packed::Gz(Box::new(GzEncoder::new(file, flate2::Compression::default()))),
             Packing::Zst => Packed::Zst(Box::new(zstd::stream::write::Encoder::new(file, 0)?)),
         };
         Ok(BufWriter::with_capacity(1 << 16, packed))

@@ -5,6 +5,8 @@
 
 use flashlane_core::Op;
 
+use super::digits::{POWER, digits_of, value_of};
+
 /// What does not fit in a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Fault {
@@ -30,13 +32,39 @@ pub(super) struct Cursor<'a> {
     bytes: &'a [u8],
     end: usize,
     pos: usize,
+    /// Where digits stop among the first bytes; empty when nobody looked.
+    breaks: u64,
 }
 
 impl<'a> Cursor<'a> {
     /// A cursor at the start of a line that ends at `end`.
     pub fn new(bytes: &'a [u8], end: usize) -> Self {
         debug_assert!(end <= bytes.len() && bytes.get(end).is_none_or(|b| !b.is_ascii_digit()));
-        Cursor { bytes, end, pos: 0 }
+        Cursor { bytes, end, pos: 0, breaks: 0 }
+    }
+
+    /// The same, knowing where digits stop among the first bytes.
+    #[inline(always)]
+    pub fn with_breaks(bytes: &'a [u8], end: usize, breaks: u64) -> Self {
+        Cursor { breaks, ..Cursor::new(bytes, end) }
+    }
+
+    /// Where digits stop among the first bytes.
+    #[inline(always)]
+    pub fn breaks(&self) -> u64 {
+        self.breaks
+    }
+
+    /// Where the line ends.
+    #[inline(always)]
+    pub fn end(&self) -> usize {
+        self.end
+    }
+
+    /// The first bytes of the line and of what follows it, if there are as many.
+    #[inline(always)]
+    pub fn reach<const N: usize>(&self) -> Option<&'a [u8; N]> {
+        self.bytes.first_chunk()
     }
 
     /// Where it stands.
@@ -164,10 +192,28 @@ impl<'a> Cursor<'a> {
     /// whether there was any.
     #[inline(always)]
     fn digits(&mut self) -> Option<u64> {
+        let count = self.breaks.checked_shr(self.pos as u32).unwrap_or(0).trailing_zeros() as usize;
+        // 64 when the window does not show where the number ends.
+        if count > 16 {
+            return self.digits_in_turn();
+        }
+        let Some(words) = self.bytes.get(self.pos..self.pos + 16) else { return self.digits_in_turn() };
+        self.pos += count;
+        let word = |at: usize| u64::from_le_bytes(words[at..at + 8].try_into().unwrap_or_default());
+        if count <= 8 {
+            return Some(value_of(word(0), count));
+        }
+        // Sixteen digits fit 64 bits.
+        Some(value_of(word(0), 8) * POWER[count - 8] + value_of(word(8), count - 8))
+    }
+
+    /// The same for a number whose end is not known yet.
+    fn digits_in_turn(&mut self) -> Option<u64> {
         let mut value = 0u64;
         while let Some(word) = self.bytes.get(self.pos..self.pos + 8) {
-            let (part, count) = digits_of_word(u64::from_le_bytes(word.try_into().unwrap_or_default()));
-            value = value.checked_mul(POWER[count])?.checked_add(part)?;
+            let word = u64::from_le_bytes(word.try_into().unwrap_or_default());
+            let count = digits_of(word);
+            value = value.checked_mul(POWER[count])?.checked_add(value_of(word, count))?;
             self.pos += count;
             if count < 8 {
                 return Some(value);
@@ -203,11 +249,12 @@ impl<'a> Cursor<'a> {
     /// A field that is 1 for a read and 0 for a write.
     #[inline(always)]
     pub fn one_is_read(&mut self, field: &'static str) -> Result<Op, Fault> {
-        let op = match self.peek() {
-            Some(b'0') => Op::Write,
-            Some(b'1') => Op::Read,
-            _ => return Err(self.fault(field, "1 (read) or 0 (write)")),
-        };
+        // Which of the two it is cannot be foretold, so it is computed and not branched on.
+        let bit = self.peek().unwrap_or_default() ^ b'0';
+        if bit > 1 {
+            return Err(self.fault(field, "1 (read) or 0 (write)"));
+        }
+        let op = [Op::Write, Op::Read][usize::from(bit)];
         match self.bytes[..self.end].get(self.pos + 1) {
             None | Some(b' ' | b'\t') => {
                 self.pos += 1;
@@ -216,28 +263,6 @@ impl<'a> Cursor<'a> {
             Some(_) => Err(self.fault(field, "1 (read) or 0 (write)")),
         }
     }
-}
-
-/// Powers of ten by the number of digits in a word.
-const POWER: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
-
-/// The value and the number of the digits at the start of eight bytes (the first byte lowest).
-#[inline(always)]
-fn digits_of_word(word: u64) -> (u64, usize) {
-    let t = word ^ 0x3030_3030_3030_3030;
-    // A digit is now 0..=9: its high nibble is zero, and still is when 6 is added. A carry can only leave a byte that is
-    // no digit, so the first non-digit is found exactly; what the bytes after it say does not matter.
-    let other = (t | t.wrapping_add(0x0606_0606_0606_0606)) & 0xf0f0_f0f0_f0f0_f0f0;
-    let count = (other.trailing_zeros() / 8) as usize;
-    if count == 0 {
-        return (0, 0);
-    }
-    // Move the digits to the top, leading zeros below, then add neighbours: pairs, fours, eights.
-    let t = t << (64 - 8 * count as u32);
-    let pairs = (t & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(10 << 8 | 1) >> 8 & 0x00ff_00ff_00ff_00ff;
-    let fours = pairs.wrapping_mul(100 << 16 | 1) >> 16 & 0x0000_ffff_0000_ffff;
-    let eight = fours.wrapping_mul(10_000 << 32 | 1) >> 32;
-    (eight, count)
 }
 
 #[cfg(test)]

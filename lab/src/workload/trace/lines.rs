@@ -9,11 +9,12 @@ use std::io::{ErrorKind, Read};
 use super::super::WorkloadError;
 use super::cursor::Cursor;
 use super::error;
+use super::window::{WIDTH, Window};
 
 /// Bytes read at a time; also the longest line.
 const CHUNK: usize = 1 << 20;
 /// Bytes past the last one read that a cursor may look at.
-const PAD: usize = 8;
+const PAD: usize = 64;
 
 /// The lines of one stream.
 pub(super) struct Lines {
@@ -71,20 +72,28 @@ impl Lines {
     /// The next line without its end.
     #[inline]
     pub fn next(&mut self) -> Result<Option<Cursor<'_>>, WorkloadError> {
-        let (from, to) = match memchr::memchr(b'\n', &self.buffer[self.start..self.end]) {
+        let window = match self.buffer[self.start..].first_chunk::<WIDTH>() {
+            Some(bytes) => Window::of(bytes),
+            None => Window::default(),
+        };
+        let length = match window.ends {
+            0 => memchr::memchr(b'\n', &self.buffer[self.start..self.end]),
+            ends => Some(ends.trailing_zeros() as usize),
+        };
+        let (from, to, breaks) = match length {
             Some(length) => {
                 let from = self.start;
                 self.start += length + 1;
-                (from, from + length)
+                (from, from + length, window.breaks)
             }
             None => match self.next_across()? {
-                Some(range) => range,
+                Some((from, to)) => (from, to, 0),
                 None => return Ok(None),
             },
         };
         self.number += 1;
         let to = if to > from && self.buffer[to - 1] == b'\r' { to - 1 } else { to };
-        Ok(Some(Cursor::new(&self.buffer[from..to + PAD], to - from)))
+        Ok(Some(Cursor::with_breaks(&self.buffer[from..to + PAD], to - from, breaks)))
     }
 
     /// The next line when the chunk at hand holds only its beginning.

@@ -7,15 +7,19 @@
 //!
 //! ```text
 //! input    file, directory, bytes; gz and zst by magic       lines   1 MiB chunks cut into lines
-//! cursor   digits eight at a time, faults                    format/ one file a format: a line to a RawRecord
+//! window, digits, columns   a common line without a branch a field
+//! cursor   any line, field by field, faults                  format/ one file a format: a line to a RawRecord
 //! records  lines + format + device filter = Records          blktrace binary records of all CPUs merged by time
 //! jitter   whole-second times spread over their second       source  options, order, address, size, loops: a Source
 //! recognise  which format a sample is, and why               stat, convert   what `flashlane trace` does
 //! ```
 
 mod blktrace;
+mod columns;
 mod convert;
+mod counts;
 mod cursor;
+mod digits;
 mod format;
 mod input;
 mod jitter;
@@ -29,13 +33,15 @@ mod refuse;
 mod source;
 mod stat;
 mod stat_text;
+mod window;
 mod write;
 
 pub use convert::{ConvertReport, convert};
+pub use counts::TraceCounts;
 pub use format::Format;
 pub use options::{Action, Beyond, JITTER_SEED, Order, Sizes, Speedup, TraceOptions};
 pub use recognise::{Recognition, recognise};
-pub use source::{TraceCounts, TraceSource};
+pub use source::TraceSource;
 pub use stat::{Gaps, Sizing, TraceStat, stat};
 
 use super::WorkloadError;

@@ -58,7 +58,7 @@ fn thesios(sample: &[u8]) -> Option<&'static str> {
 /// are there and all of a hundred are plausible.
 fn oracle_general(sample: &[u8], whole: bool) -> Option<&'static str> {
     const RECORD: usize = 24;
-    if sample.len() < 2 * RECORD || (whole && sample.len() % RECORD != 0) {
+    if sample.len() < 2 * RECORD || (whole && !sample.len().is_multiple_of(RECORD)) {
         return None;
     }
     let mut last = 0;

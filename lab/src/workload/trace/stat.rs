@@ -11,8 +11,9 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use super::super::WorkloadError;
+use super::counts::{Shaped, TraceCounts};
 use super::input::{Origin, origins};
-use super::source::{Shaped, TraceCounts, TraceSource};
+use super::source::TraceSource;
 use super::{Format, TraceOptions, error};
 
 /// The page by which footprint and re-writes are counted.
@@ -194,7 +195,7 @@ impl Meter {
         let end = r.offset + r.length;
         self.first_byte = self.first_byte.min(r.offset);
         self.end_byte = self.end_byte.max(end);
-        self.unaligned += u64::from(r.offset % PAGE_BYTES != 0 || r.length % PAGE_BYTES != 0);
+        self.unaligned += u64::from(!r.offset.is_multiple_of(PAGE_BYTES) || !r.length.is_multiple_of(PAGE_BYTES));
         let number = r.device as usize;
         if number >= self.devices.len() {
             self.devices.resize_with(number + 1, Device::default);

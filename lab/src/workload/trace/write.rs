@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use flashlane_core::Op;
 
 use super::Format;
-use super::source::Shaped;
+use super::counts::Shaped;
 
 /// Why a request is not written.
 pub(super) enum Unwritten {
@@ -123,7 +123,7 @@ impl<W: Write> Lines<W> {
     }
 
     fn sectors(&self, bytes: u64, what: &str) -> Result<u64, Unwritten> {
-        if bytes % 512 == 0 {
+        if bytes.is_multiple_of(512) {
             return Ok(bytes / 512);
         }
         let title = self.format.title();

@@ -19,6 +19,7 @@ pub(super) mod tencent;
 use flashlane_core::Op;
 use serde::{Serialize, Serializer};
 
+use super::columns::{self, Columns};
 use super::cursor::{Cursor, Fault};
 use super::options::Action;
 use super::refuse;
@@ -123,8 +124,7 @@ impl Format {
         !matches!(self, Format::Blktrace)
     }
 
-    /// Whether one space separates its addresses by device (SPC's ASUs, Alibaba's disks, ...): a flow then usually wants
-    /// the device filter.
+    /// Whether a first line that starts with a letter is a header and not a bad line.
     pub(super) const fn first_line_may_be_header(self) -> bool {
         matches!(self, Format::Msr | Format::Spc | Format::Alibaba | Format::Tencent | Format::Systor)
     }
@@ -182,6 +182,7 @@ pub(super) enum Line {
 #[derive(Clone, Debug)]
 pub(super) struct LineReader {
     format: Format,
+    columns: Option<Columns>,
     blkparse: blkparse::State,
     iolog: iolog_v2::State,
 }
@@ -189,19 +190,31 @@ pub(super) struct LineReader {
 impl LineReader {
     /// A reader at the top of a file. `action` matters to blkparse only.
     pub fn new(format: Format, action: Action) -> Self {
-        LineReader { format, blkparse: blkparse::State::new(action), iolog: iolog_v2::State::default() }
+        let columns = Columns::of(format);
+        LineReader { format, columns, blkparse: blkparse::State::new(action), iolog: iolog_v2::State::default() }
     }
 
     /// What the line is; `number` counts from 1.
     #[inline]
     pub fn read(&mut self, line: &mut Cursor<'_>, number: u64) -> Result<Line, Fault> {
+        if let Some(raw) = self.columns.and_then(|columns| columns::common(line, columns)) {
+            return Ok(Line::Request(raw));
+        }
+        self.read_any(line, number)
+    }
+
+    /// The same for any line.
+    fn read_any(&mut self, line: &mut Cursor<'_>, number: u64) -> Result<Line, Fault> {
         line.blanks();
         match line.peek() {
             None | Some(b'#') => return Ok(Line::Skip),
-            Some(b) if number == 1 && !b.is_ascii_digit() && self.format.first_line_may_be_header() => {
-                if b.is_ascii_alphabetic() || b == b'"' {
-                    return Ok(Line::Skip);
-                }
+            Some(b)
+                if number == 1
+                    && !b.is_ascii_digit()
+                    && self.format.first_line_may_be_header()
+                    && (b.is_ascii_alphabetic() || b == b'"') =>
+            {
+                return Ok(Line::Skip);
             }
             _ => {}
         }
