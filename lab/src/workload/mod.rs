@@ -1,5 +1,7 @@
 //! Workloads: where requests come from. Trace files, synthetic generators, clones of published traces, inline scenes.
 
+pub mod trace;
+
 use flashlane_core::{Lpn, Op, Time};
 
 /// A request as a workload hands it over: not yet mapped, not yet named.

@@ -1,0 +1,99 @@
+//! The common line of the five-column formats without a branch per field: single spaces, no sign, no surprise.
+//!
+//! Takes a line only when it is certain what it says; anything else (tabs, longer numbers, a flag of two digits, an error)
+//! is left to the format's own reader, which agrees with it on every line it takes. Must never make an error.
+
+use flashlane_core::Op;
+
+use super::cursor::Cursor;
+use super::digits::{POWER, value_of};
+use super::format::{Format, RawRecord};
+use super::window::WIDTH;
+
+/// Which of the five-column formats a line is read as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Columns {
+    /// ns, sectors.
+    Nanoseconds,
+    /// ms with a decimal point, sectors.
+    Milliseconds,
+    /// ms with a decimal point, bytes.
+    MillisecondsBytes,
+}
+
+impl Columns {
+    /// The columns of a format, if it has five.
+    pub fn of(format: Format) -> Option<Columns> {
+        match format {
+            Format::Mqsim | Format::Ssdsim => Some(Columns::Nanoseconds),
+            Format::Disksim => Some(Columns::Milliseconds),
+            Format::Replayer => Some(Columns::MillisecondsBytes),
+            _ => None,
+        }
+    }
+}
+
+/// The bytes a line is read from: those a cursor knows the breaks of and sixteen more, to load words at its last field.
+const REACH: usize = 64;
+
+/// Reads a line, when it is a common one.
+#[inline(always)]
+pub(super) fn common(line: &Cursor<'_>, columns: Columns) -> Option<RawRecord> {
+    let bytes = line.reach::<REACH>()?;
+    let mut breaks = line.breaks();
+    let mut next = || {
+        let at = breaks.trailing_zeros() as usize;
+        breaks &= breaks.wrapping_sub(1);
+        at
+    };
+    let point = if columns == Columns::Nanoseconds { 0 } else { next() };
+    let (a, b, c, d) = (next(), next(), next(), next());
+    // The last field is one digit at the end of the line. Breaks ascend, so all of them lie in the window if the last does.
+    if d >= WIDTH || d + 2 != line.end() {
+        return None;
+    }
+    let at = |i: usize| bytes[i % REACH];
+    let spaces = (at(a) ^ b' ') | (at(b) ^ b' ') | (at(c) ^ b' ') | (at(d) ^ b' ');
+    let bit = at(d + 1) ^ b'0';
+    // Each length is compared after subtracting 1, so that 0 wraps around and is refused too.
+    let digits = |from: usize, to: usize| to.wrapping_sub(from).wrapping_sub(1);
+    let device = digits(a + 1, b) < 16;
+    let sizes = digits(b + 1, c) < 16 && digits(c + 1, d) < 8;
+    if spaces != 0 || bit > 1 || !device || !sizes {
+        return None;
+    }
+    let time_ns = if columns == Columns::Nanoseconds {
+        if digits(0, a) >= 16 {
+            return None;
+        }
+        number(bytes, 0, a)
+    } else {
+        if at(point) != b'.' || digits(0, point) >= 8 || digits(point + 1, a) >= 6 {
+            return None;
+        }
+        let fraction = a - point - 1;
+        value_of(word(bytes, 0), point) * 1_000_000 + value_of(word(bytes, point + 1), fraction) * POWER[6 - fraction]
+    };
+    let unit = if columns == Columns::MillisecondsBytes { 1 } else { 512 };
+    Some(RawRecord {
+        time_ns,
+        // Sixteen digits times 512 fit 64 bits.
+        offset: number(bytes, b + 1, c - b - 1) * unit,
+        length: value_of(word(bytes, c + 1), d - c - 1) * unit,
+        op: [Op::Write, Op::Read][usize::from(bit)],
+        device: (a as u32 + 1, b as u32),
+    })
+}
+
+/// Eight bytes from `at` on.
+#[inline(always)]
+fn word(bytes: &[u8; REACH], at: usize) -> u64 {
+    bytes[at..].first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight))
+}
+
+/// A number of 1 to 16 digits; both halves are always computed, since which lengths come cannot be foretold.
+#[inline(always)]
+fn number(bytes: &[u8; REACH], at: usize, digits: usize) -> u64 {
+    let (upper, lower) = (digits.min(8), digits.saturating_sub(8));
+    value_of(word(bytes, at), upper) * POWER[lower] + value_of(word(bytes, at + 8), lower)
+}

@@ -1,0 +1,318 @@
+//! A cursor over one line: fields in place, digits eight at a time.
+//!
+//! Promises to read no byte twice on the way and to allocate nothing; what does not fit is a [`Fault`] that says where
+//! and what, and [`super::records`] makes a message of it. Must never know a format.
+
+use flashlane_core::Op;
+
+use super::digits::{POWER, digits_of, value_of};
+
+/// What does not fit in a line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Fault {
+    /// Where the offending field starts (or an index inside it).
+    pub at: usize,
+    /// Which field it is, with its unit.
+    pub field: &'static str,
+    /// What would be legal.
+    pub legal: &'static str,
+}
+
+/// A whole number.
+pub(super) const WHOLE: &str = "a whole number from 0 to 18446744073709551615";
+/// A number that stays in range when scaled to nanoseconds.
+pub(super) const DECIMAL: &str = "a number from 0 that fits 64 bits in nanoseconds, such as 12.5";
+/// An address that stays in range when scaled to bytes.
+pub(super) const SECTORS: &str = "a number of 512-byte sectors from 0 to 36028797018963967";
+
+/// One line, read from left to right. `bytes` may reach up to eight bytes past the line's end, so that a whole word can
+/// be loaded at its last field; the byte at `end`, if any, is no digit.
+#[derive(Clone, Debug)]
+pub(super) struct Cursor<'a> {
+    bytes: &'a [u8],
+    end: usize,
+    pos: usize,
+    /// Where digits stop among the first bytes; empty when nobody looked.
+    breaks: u64,
+}
+
+impl<'a> Cursor<'a> {
+    /// A cursor at the start of a line that ends at `end`.
+    pub fn new(bytes: &'a [u8], end: usize) -> Self {
+        debug_assert!(end <= bytes.len() && bytes.get(end).is_none_or(|b| !b.is_ascii_digit()));
+        Cursor { bytes, end, pos: 0, breaks: 0 }
+    }
+
+    /// The same, knowing where digits stop among the first bytes.
+    #[inline(always)]
+    pub fn with_breaks(bytes: &'a [u8], end: usize, breaks: u64) -> Self {
+        Cursor { breaks, ..Cursor::new(bytes, end) }
+    }
+
+    /// Where digits stop among the first bytes.
+    #[inline(always)]
+    pub fn breaks(&self) -> u64 {
+        self.breaks
+    }
+
+    /// Where the line ends.
+    #[inline(always)]
+    pub fn end(&self) -> usize {
+        self.end
+    }
+
+    /// The first bytes of the line and of what follows it, if there are as many.
+    #[inline(always)]
+    pub fn reach<const N: usize>(&self) -> Option<&'a [u8; N]> {
+        self.bytes.first_chunk()
+    }
+
+    /// Where it stands.
+    pub fn pos(&self) -> usize {
+        self.pos
+    }
+
+    /// The line without what follows it.
+    pub fn line(&self) -> &'a [u8] {
+        &self.bytes[..self.end]
+    }
+
+    /// Whether nothing but white space is left.
+    pub fn at_end(&mut self) -> bool {
+        self.blanks();
+        self.pos >= self.end
+    }
+
+    /// The next byte, if the line has one.
+    pub fn peek(&self) -> Option<u8> {
+        if self.pos < self.end { Some(self.bytes[self.pos]) } else { None }
+    }
+
+    /// Skips spaces and tabs.
+    #[inline(always)]
+    pub fn blanks(&mut self) {
+        while let Some(b' ' | b'\t') = self.peek() {
+            self.pos += 1;
+        }
+    }
+
+    /// Skips the white space before the next field; `field` is what is missing when there is none.
+    #[inline(always)]
+    pub fn gap(&mut self, field: &'static str) -> Result<(), Fault> {
+        let Some(b' ' | b'\t') = self.peek() else {
+            return Err(self.fault(field, "a value set off by a space"));
+        };
+        self.pos += 1;
+        self.blanks();
+        Ok(())
+    }
+
+    /// Skips a comma and the white space around it; `field` is what is missing when there is none.
+    #[inline(always)]
+    pub fn comma(&mut self, field: &'static str) -> Result<(), Fault> {
+        self.blanks();
+        if self.peek() != Some(b',') {
+            return Err(self.fault(field, "a value set off by a comma"));
+        }
+        self.pos += 1;
+        self.blanks();
+        Ok(())
+    }
+
+    /// Nothing may follow.
+    #[inline(always)]
+    pub fn finish(&mut self) -> Result<(), Fault> {
+        if self.at_end() { Ok(()) } else { Err(self.fault("the end of the line", "nothing more")) }
+    }
+
+    /// A fault of `field` at the present place.
+    #[inline(always)]
+    pub fn fault(&self, field: &'static str, legal: &'static str) -> Fault {
+        Fault { at: self.pos, field, legal }
+    }
+
+    /// A whole number.
+    #[inline(always)]
+    pub fn number(&mut self, field: &'static str) -> Result<u64, Fault> {
+        let start = self.pos;
+        let value = self.digits();
+        match value {
+            Some(v) if self.pos > start => Ok(v),
+            _ => Err(Fault { at: start, field, legal: WHOLE }),
+        }
+    }
+
+    /// A whole number of 512-byte sectors, in bytes.
+    #[inline(always)]
+    pub fn sectors(&mut self, field: &'static str) -> Result<u64, Fault> {
+        let start = self.pos;
+        match self.digits() {
+            Some(v) if self.pos > start && v <= u64::MAX / 512 => Ok(v * 512),
+            _ => Err(Fault { at: start, field, legal: SECTORS }),
+        }
+    }
+
+    /// A number with an optional fraction, times 10 to the `digits` (at most 9), digits beyond it dropped.
+    #[inline(always)]
+    pub fn decimal(&mut self, field: &'static str, digits: usize) -> Result<u64, Fault> {
+        let start = self.pos;
+        let whole = self.digits();
+        let bad = Fault { at: start, field, legal: DECIMAL };
+        if self.pos == start {
+            return Err(bad);
+        }
+        let scale = 10u64.pow(digits as u32);
+        let mut value = whole.and_then(|w| w.checked_mul(scale)).ok_or(bad)?;
+        if self.peek() == Some(b'.') {
+            self.pos += 1;
+            let mut unit = scale;
+            while let Some(d @ b'0'..=b'9') = self.peek() {
+                unit /= 10;
+                value = value.checked_add(unit * u64::from(d - b'0')).ok_or(bad)?;
+                self.pos += 1;
+            }
+        }
+        if let Some(b'e' | b'E') = self.peek() {
+            return self.exponent(start, scale, bad);
+        }
+        Ok(value)
+    }
+
+    /// A number written with an exponent (`1.5e+04`): what spreadsheets and numpy make of large times.
+    #[cold]
+    fn exponent(&mut self, start: usize, scale: u64, bad: Fault) -> Result<u64, Fault> {
+        self.pos = start;
+        let text = std::str::from_utf8(self.word()).map_err(|_| bad)?;
+        let value = text.parse::<f64>().map_err(|_| bad)? * scale as f64;
+        // 2^63: beyond it the cast would saturate and times would no longer add up.
+        if value.is_finite() && (0.0..9.2e18).contains(&value) { Ok(value.round() as u64) } else { Err(bad) }
+    }
+
+    /// The value of the digits that start here, none when it exceeds 64 bits; the caller sees from [`Self::pos`]
+    /// whether there was any.
+    #[inline(always)]
+    fn digits(&mut self) -> Option<u64> {
+        let count = self.breaks.checked_shr(self.pos as u32).unwrap_or(0).trailing_zeros() as usize;
+        // 64 when the window does not show where the number ends.
+        if count > 16 {
+            return self.digits_in_turn();
+        }
+        let Some(words) = self.bytes.get(self.pos..self.pos + 16) else { return self.digits_in_turn() };
+        self.pos += count;
+        let word = |at: usize| u64::from_le_bytes(words[at..at + 8].try_into().unwrap_or_default());
+        if count <= 8 {
+            return Some(value_of(word(0), count));
+        }
+        // Sixteen digits fit 64 bits.
+        Some(value_of(word(0), 8) * POWER[count - 8] + value_of(word(8), count - 8))
+    }
+
+    /// The same for a number whose end is not known yet.
+    fn digits_in_turn(&mut self) -> Option<u64> {
+        let mut value = 0u64;
+        while let Some(word) = self.bytes.get(self.pos..self.pos + 8) {
+            let word = u64::from_le_bytes(word.try_into().unwrap_or_default());
+            let count = digits_of(word);
+            value = value.checked_mul(POWER[count])?.checked_add(value_of(word, count))?;
+            self.pos += count;
+            if count < 8 {
+                return Some(value);
+            }
+        }
+        while let Some(d @ b'0'..=b'9') = self.bytes.get(self.pos) {
+            value = value.checked_mul(10)?.checked_add(u64::from(d - b'0'))?;
+            self.pos += 1;
+        }
+        Some(value)
+    }
+
+    /// The bytes up to the next white space.
+    #[inline(always)]
+    pub fn word(&mut self) -> &'a [u8] {
+        let start = self.pos;
+        while self.peek().is_some_and(|b| b != b' ' && b != b'\t') {
+            self.pos += 1;
+        }
+        &self.bytes[start..self.pos]
+    }
+
+    /// The bytes up to the next comma, white space around them dropped.
+    #[inline(always)]
+    pub fn cell(&mut self) -> &'a [u8] {
+        let start = self.pos;
+        while self.peek().is_some_and(|b| b != b',') {
+            self.pos += 1;
+        }
+        self.bytes[start..self.pos].trim_ascii()
+    }
+
+    /// A field that is 1 for a read and 0 for a write.
+    #[inline(always)]
+    pub fn one_is_read(&mut self, field: &'static str) -> Result<Op, Fault> {
+        // Which of the two it is cannot be foretold, so it is computed and not branched on.
+        let bit = self.peek().unwrap_or_default() ^ b'0';
+        if bit > 1 {
+            return Err(self.fault(field, "1 (read) or 0 (write)"));
+        }
+        let op = [Op::Write, Op::Read][usize::from(bit)];
+        match self.bytes[..self.end].get(self.pos + 1) {
+            None | Some(b' ' | b'\t') => {
+                self.pos += 1;
+                Ok(op)
+            }
+            Some(_) => Err(self.fault(field, "1 (read) or 0 (write)")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(text: &str) -> (Option<u64>, usize) {
+        let mut c = Cursor::new(text.as_bytes(), text.len());
+        let v = c.number("n").ok();
+        (v, c.pos())
+    }
+
+    #[test]
+    fn digits_of_every_length_and_at_every_distance_from_the_end() {
+        let all = "12345678901234567890123";
+        for length in 1..=20 {
+            for tail in ["", " ", " x", ",1234567", ":99999999", "/00000000", "\u{ff}1"] {
+                let text = format!("{}{tail}", &all[..length]);
+                assert_eq!(number(&text).0, all[..length].parse::<u64>().ok(), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_largest_number_and_the_one_after() {
+        assert_eq!(number("18446744073709551615").0, Some(u64::MAX));
+        assert_eq!(number("18446744073709551616").0, None);
+        assert_eq!(number("00000000000000000000000000007").0, Some(7));
+        assert_eq!(number("").0, None);
+        assert_eq!(number("x").0, None);
+        assert_eq!(number("-1").0, None);
+    }
+
+    #[test]
+    fn decimals_scale_exactly_and_drop_what_is_finer() {
+        let cases = [
+            ("0.221", Some(221_000)),
+            ("7", Some(7_000_000)),
+            ("7.", Some(7_000_000)),
+            ("1.0000009", Some(1_000_000)),
+            ("143068.077 ", Some(143_068_077_000)),
+            ("1.5e+04", Some(15_000_000_000)),
+            ("1e400", None),
+            ("1e-400", Some(0)),
+            (".5", None),
+            ("-0.5", None),
+            ("99999999999999999", None),
+        ];
+        for (text, want) in cases {
+            assert_eq!(Cursor::new(text.as_bytes(), text.len()).decimal("t", 6).ok(), want, "{text}");
+        }
+    }
+}

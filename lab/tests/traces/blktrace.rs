@@ -1,0 +1,119 @@
+//! Binary blktrace, made here byte by byte in both byte orders.
+
+use std::path::Path;
+
+use super::*;
+
+const MAGIC: u32 = 0x6561_7407;
+const QUEUE: u32 = 1;
+const ISSUE: u32 = 7;
+const READ: u32 = 1 << 16;
+const WRITE: u32 = 1 << 17;
+const NOTIFY: u32 = 1 << 26;
+const DISCARD: u32 = 1 << 29;
+
+/// One record: time, sector, bytes, action word, device, extra bytes.
+#[derive(Clone, Copy)]
+struct Rec(u64, u64, u32, u32, u32, u16);
+
+const SDA: u32 = 8 << 20;
+const SDB: u32 = 8 << 20 | 16;
+
+fn encode(records: &[Rec], big: bool) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (i, Rec(time, sector, bytes, action, device, pdu)) in records.iter().copied().enumerate() {
+        let mut word = |v: u32| out.extend_from_slice(&if big { v.to_be_bytes() } else { v.to_le_bytes() });
+        word(MAGIC);
+        word(i as u32);
+        let halves = |v: u64| if big { [(v >> 32) as u32, v as u32] } else { [v as u32, (v >> 32) as u32] };
+        for half in [halves(time), halves(sector)].concat() {
+            word(half);
+        }
+        for value in [bytes, action, 4242, device, 3] {
+            word(value);
+        }
+        for half in [0u16, pdu] {
+            out.extend_from_slice(&if big { half.to_be_bytes() } else { half.to_le_bytes() });
+        }
+        out.extend(std::iter::repeat_n(0xee, pdu as usize));
+    }
+    out
+}
+
+const CPU0: [Rec; 6] = [
+    Rec(0, 0, 0, NOTIFY, 0, 12),
+    Rec(1_000, 16, 4096, READ | QUEUE, SDA, 0),
+    Rec(1_500, 16, 4096, READ | ISSUE, SDA, 7),
+    Rec(3_000, 1 << 33, 8192, WRITE | QUEUE | 1 << 8, SDA, 8),
+    Rec(3_100, 64, 4096, WRITE | DISCARD | QUEUE, SDA, 0),
+    Rec(3_200, 0, 0, WRITE | 1 << 18 | QUEUE, SDA, 0),
+];
+const CPU1: [Rec; 2] = [Rec(2_000, 80, 512, WRITE | QUEUE, SDB, 0), Rec(3_000, 96, 1024, READ | QUEUE, SDA, 3)];
+
+#[test]
+fn both_byte_orders_pdus_notifies_and_other_actions() {
+    for big in [false, true] {
+        let bytes = encode(&CPU0, big);
+        let whole = read(&bytes, &TraceOptions::default()).unwrap();
+        assert_eq!(whole.recognition.format, Format::Blktrace);
+        assert_eq!(whole.rows, vec![(0, R, 8192, 4096), (2_000, W, 512 << 33, 8192)]);
+        assert_eq!((whole.counts.lines, whole.counts.skipped), (6, 4));
+        let issued = TraceOptions { action: "D".parse().ok(), ..TraceOptions::default() };
+        assert_eq!(read(&bytes, &issued).unwrap().rows, vec![(0, R, 8192, 4096)]);
+    }
+    let only_issued = encode(&[CPU0[0], CPU0[2]], false);
+    assert_eq!(read(only_issued, &TraceOptions::default()).unwrap().rows.len(), 1, "D when there is no Q");
+}
+
+#[test]
+fn per_cpu_files_are_merged_by_time_however_they_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("sda.blktrace.0"), encode(&CPU0, false)).unwrap();
+    std::fs::write(dir.path().join("sda.blktrace.1"), encode(&CPU1, false)).unwrap();
+    std::fs::write(dir.path().join("sda.blktrace.2"), b"").unwrap();
+    std::fs::write(dir.path().join("notes.txt"), b"not a trace").unwrap();
+    let want =
+        vec![(0, R, 8192, 4096), (1_000, W, 80 * 512, 512), (2_000, W, 512 << 33, 8192), (2_000, R, 96 * 512, 1024)];
+    let any = TraceOptions::default();
+    for path in [dir.path().to_path_buf(), dir.path().join("sda"), dir.path().join("sda.blktrace.*")] {
+        let whole = drain(TraceSource::open(&path, &any, HUGE).unwrap(), HUGE).unwrap();
+        assert_eq!(whole.rows, want, "{}", path.display());
+    }
+    let files = ["sda.blktrace.0", "sda.blktrace.1"].map(|name| dir.path().join(name));
+    let paths: Vec<&Path> = files.iter().map(AsRef::as_ref).collect();
+    assert_eq!(drain(TraceSource::open_files(&paths, &any, HUGE).unwrap(), HUGE).unwrap().rows, want);
+    let one = drain(TraceSource::open(&files[1], &any, HUGE).unwrap(), HUGE).unwrap();
+    assert_eq!(one.rows.len(), 2, "a file named in full is that file");
+    let device = TraceOptions { device: Some("8,16".into()), loops: 2, ..any };
+    let whole = drain(TraceSource::open(dir.path(), &device, HUGE).unwrap(), HUGE).unwrap();
+    assert_eq!(whole.rows, vec![(0, W, 80 * 512, 512); 2]);
+}
+
+#[test]
+fn broken_records_are_refused_by_number() {
+    let bytes = encode(&CPU0, false);
+    for (kept, number) in [(20, 1), (48 + 5, 1), (48 + 12 + 47, 1), (48 + 12 + 48 + 48 + 3, 3)] {
+        let why = read(&bytes[..kept], &as_format(Format::Blktrace)).unwrap_err();
+        assert_eq!(why.place, format!("t:record {number}"), "{why}");
+        assert!(why.message.contains("ends inside a record"), "{why}");
+    }
+    let mut flipped = bytes.clone();
+    flipped[60] ^= 1;
+    let why = read(&flipped, &TraceOptions::default()).unwrap_err();
+    assert_eq!(why.place, "t:record 2");
+    assert!(why.message.contains("version 6; legal is 7"), "{why}");
+    flipped[63] = 0;
+    let why = read(&flipped, &TraceOptions::default()).unwrap_err();
+    assert!(why.message.contains("magic 0x00617406; legal is 0x65617407"), "{why}");
+    let why = read(encode(&CPU0[..1], false), &TraceOptions::default()).unwrap_err();
+    assert!(why.message.contains("no request"), "{why}");
+}
+
+#[test]
+fn unsorted_records_of_one_cpu_are_an_error_or_clamped() {
+    let records = [CPU1[1], CPU1[0]];
+    let why = read(encode(&records, true), &TraceOptions::default()).unwrap_err();
+    assert_eq!(why.place, "t:record 2");
+    let clamp = TraceOptions { order: "clamp".parse().unwrap(), ..TraceOptions::default() };
+    assert_eq!(read(encode(&records, true), &clamp).unwrap().counts.clamped, 1);
+}
