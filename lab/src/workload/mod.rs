@@ -1,5 +1,12 @@
 //! Workloads: where requests come from. Trace files, synthetic generators, clones of published traces, inline scenes.
 
+pub mod clone;
+pub mod range;
+pub mod scene;
+pub mod synthetic;
+
+pub use range::AddressRange;
+
 use flashlane_core::{Lpn, Op, Time};
 
 /// A request as a workload hands it over: not yet mapped, not yet named.
