@@ -22,7 +22,7 @@ impl AddressRange {
         if page == 0 {
             return Err(refuse("page_bytes", page, "at least 1"));
         }
-        if self.start_bytes % page != 0 {
+        if !self.start_bytes.is_multiple_of(page) {
             return Err(refuse(
                 "address range start",
                 self.start_bytes,

@@ -1,11 +1,11 @@
 //! When requests arrive: the open-loop processes and the closed loop.
 //!
-//! Promises times that never decrease and a mean rate that does not drift: fractions of a nanosecond are carried from
-//! gap to gap. Knows nothing of addresses.
+//! Promises times that never decrease and a mean rate that does not drift: fractions of a nanosecond count. Knows nothing
+//! of addresses.
 
 use std::collections::VecDeque;
 
-use super::draw::{Aspect, Dice, Geometric};
+use super::draw::{Aspect, Dice, Exponential, Geometric};
 use super::spec::{Arrivals, SyntheticSpec};
 
 /// Times from a process of gaps.
@@ -13,17 +13,20 @@ use super::spec::{Arrivals, SyntheticSpec};
 pub(super) struct Stream {
     process: Process,
     dice: Dice,
+    exponential: Exponential,
     now_ns: u64,
-    /// What of the current time is less than a nanosecond.
-    fraction: f64,
+    /// What of the current time is less than a nanosecond, in units of 2^-32 ns. Integer, so that successive arrivals
+    /// wait for one addition and not for conversions there and back.
+    fraction: u64,
 }
 
 #[derive(Clone, Debug)]
 enum Process {
-    /// The first request comes at once.
+    /// The i-th request, from 0, comes i gaps after the start, to the nearest nanosecond.
     Constant {
         gap: f64,
-        first: bool,
+        start_ns: u64,
+        sent: u64,
     },
     Poisson {
         gap: f64,
@@ -39,46 +42,46 @@ enum Process {
 impl Stream {
     /// `mean_gap` in nanoseconds.
     pub(super) fn new(spec: &SyntheticSpec, mean_gap: f64, start_ns: u64, seed: u64, aspect: Aspect) -> Stream {
-        let mut dice = Dice::new(seed, aspect);
+        let (mut dice, exponential) = (Dice::new(seed, aspect), Exponential::new());
         let process = match spec.arrivals {
-            Arrivals::Constant => Process::Constant { gap: mean_gap, first: true },
-            Arrivals::Bursty => Process::Bursty(Bursty::new(spec, mean_gap, &mut dice)),
+            Arrivals::Constant => Process::Constant { gap: mean_gap, start_ns, sent: 0 },
+            Arrivals::Bursty => Process::Bursty(Bursty::new(spec, mean_gap, &exponential, &mut dice)),
             Arrivals::Batch => {
                 let size = spec.burst_requests.unwrap_or(8.0);
                 Process::Batch { gap: mean_gap * size, size: Geometric::new(size), left: 0 }
             }
             Arrivals::Poisson | Arrivals::ClosedLoop => Process::Poisson { gap: mean_gap },
         };
-        Stream { process, dice, now_ns: start_ns, fraction: 0.0 }
+        Stream { process, dice, exponential, now_ns: start_ns, fraction: 0 }
     }
 
     /// The next arrival in nanoseconds; stays at the largest time once that is reached.
     #[inline]
     pub(super) fn next(&mut self) -> u64 {
         let gap = match &mut self.process {
-            Process::Constant { gap, first } => {
-                if std::mem::take(first) {
-                    0.0
-                } else {
-                    *gap
-                }
+            Process::Constant { gap, start_ns, sent } => {
+                self.now_ns = start_ns.saturating_add((*gap * *sent as f64 + 0.5) as u64);
+                *sent += 1;
+                return self.now_ns;
             }
-            Process::Poisson { gap } => *gap * self.dice.exponential(),
-            Process::Bursty(bursty) => bursty.gap(&mut self.dice),
+            Process::Poisson { gap } => *gap * self.exponential.draw(&mut self.dice),
+            Process::Bursty(bursty) => bursty.gap(&self.exponential, &mut self.dice),
             Process::Batch { gap, size, left } => {
                 if *left > 0 {
                     *left -= 1;
                     0.0
                 } else {
                     *left = size.draw(&mut self.dice) - 1;
-                    *gap * self.dice.exponential()
+                    *gap * self.exponential.draw(&mut self.dice)
                 }
             }
         };
-        let total = self.fraction + gap;
-        let whole = total as u64;
-        self.fraction = total - whole as f64;
-        self.now_ns = self.now_ns.saturating_add(whole);
+        // Gaps are not negative; beyond 2^63 ns they saturate, and so does the time.
+        let whole = gap as i64;
+        let part = ((gap - whole as f64) * (1u64 << 32) as f64) as i64 as u64;
+        let fraction = self.fraction + (part & u32::MAX as u64);
+        self.fraction = fraction & u32::MAX as u64;
+        self.now_ns = self.now_ns.saturating_add(whole as u64 + (fraction >> 32));
         self.now_ns
     }
 }
@@ -100,7 +103,7 @@ struct Bursty {
 }
 
 impl Bursty {
-    fn new(spec: &SyntheticSpec, mean_gap: f64, dice: &mut Dice) -> Bursty {
+    fn new(spec: &SyntheticSpec, mean_gap: f64, exponential: &Exponential, dice: &mut Dice) -> Bursty {
         let (factor, duty) = (spec.burst_factor(), spec.burst_duty());
         let mean_rate = 1.0 / mean_gap;
         let rate = [mean_rate * ((1.0 - factor * duty) / (1.0 - duty)).max(0.0), mean_rate * factor];
@@ -108,13 +111,13 @@ impl Bursty {
         let stay = [burst * (1.0 - duty) / duty, burst];
         // The stationary state: a run may begin inside a burst.
         let state = dice.chance(duty) as usize;
-        Bursty { rate, stay, state, left: stay[state] * dice.exponential() }
+        Bursty { rate, stay, state, left: stay[state] * exponential.draw(dice) }
     }
 
     #[inline]
-    fn gap(&mut self, dice: &mut Dice) -> f64 {
+    fn gap(&mut self, exponential: &Exponential, dice: &mut Dice) -> f64 {
         // Time is measured in expected requests, of which an exponential number passes from one request to the next.
-        let mut work = dice.exponential();
+        let mut work = exponential.draw(dice);
         let mut passed = 0.0;
         loop {
             let rate = self.rate[self.state];
@@ -127,7 +130,7 @@ impl Bursty {
             work -= ahead;
             passed += self.left;
             self.state ^= 1;
-            self.left = self.stay[self.state] * dice.exponential();
+            self.left = self.stay[self.state] * exponential.draw(dice);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::draw::{Aspect, Dice, Geometric};
+use super::super::draw::{Aspect, Dice, Exponential, Geometric};
 use super::super::zipf::{Shuffle, Zipf};
 use super::{mean, moments, near};
 
@@ -25,15 +25,20 @@ fn uniform_draws_are_flat() {
 }
 
 #[test]
-fn exponential_has_mean_one_variance_one_and_its_tail() {
-    let mut dice = dice();
-    let x: Vec<f64> = (0..N).map(|_| dice.exponential()).collect();
+fn exponential_has_its_moments_and_its_shape_into_the_tail() {
+    let (mut dice, exponential) = (dice(), Exponential::new());
+    let x: Vec<f64> = (0..N).map(|_| exponential.draw(&mut dice)).collect();
     let (m, variance) = moments(&x);
     near(m, 1.0, 0.005);
     // Fourth central moment 9: the variance has a standard error of sqrt(8 / N).
     near(variance, 1.0, 5.0 * (8.0 / N as f64).sqrt());
-    let tail = x.iter().filter(|&&x| x > 3.0).count() as f64 / N as f64;
-    near(tail, (-3.0f64).exp(), 5.0 * (0.0498 * 0.9502 / N as f64).sqrt());
+    // Cells of an eighth up to 12, past the place (7.697) where the ziggurat's tail begins, and the rest.
+    let mut counts = [0.0; 97];
+    x.iter().for_each(|x| counts[((x * 8.0) as usize).min(96)] += 1.0);
+    let above = |cell: usize| (-(cell as f64) / 8.0).exp() * N as f64;
+    let expected = |cell: usize| if cell < 96 { above(cell) - above(cell + 1) } else { above(cell) };
+    let chi_square: f64 = (0..97).map(|cell| (counts[cell] - expected(cell)).powi(2) / expected(cell)).sum();
+    near(chi_square, 96.0, 5.0 * (2.0 * 96.0f64).sqrt());
 }
 
 #[test]
