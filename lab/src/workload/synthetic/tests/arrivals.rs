@@ -4,7 +4,7 @@ use flashlane_core::{Op, Time};
 use proptest::prelude::*;
 
 use super::super::SyntheticSource;
-use super::{Drawn, RANGE, draw, mean, moments, near, spec};
+use super::{Drawn, RANGE, draw, draw_over, mean, moments, near, spec};
 use crate::workload::{Next, Source};
 
 fn gaps(drawn: &[Drawn]) -> Vec<f64> {
@@ -65,6 +65,15 @@ fn a_bursty_flow_has_its_rate_and_the_dispersion_of_an_mmpp() {
     // Most requests fall into bursts: 8 times the rate in a tenth of the time.
     let scv = |(m, variance): (f64, f64)| variance / (m * m);
     assert!(scv(moments(&gaps(&drawn))) > 2.0);
+}
+
+#[test]
+fn a_bursty_flow_has_its_rate_from_the_start() {
+    // Four thousand flows, each for one mean gap. The variance of such a count is 1 + that of the rate, 0.1 * 8^2 + 0.9 *
+    // (2/9)^2 - 1 = 5.4, at most. Flows that all began quiet would count a third.
+    let toml = "arrivals = \"bursty\"\nmean_gap_us = 10\nduration_s = 1e-5";
+    let counts = (0..4000).map(|seed| draw_over(toml, &RANGE, seed).len() as f64);
+    near(mean(counts), 1.0, 5.0 * (6.4f64 / 4000.0).sqrt());
 }
 
 #[test]
