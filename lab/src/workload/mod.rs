@@ -1,6 +1,12 @@
 //! Workloads: where requests come from. Trace files, synthetic generators, clones of published traces, inline scenes.
 
+pub mod clone;
+pub mod range;
+pub mod scene;
+pub mod synthetic;
 pub mod trace;
+
+pub use range::AddressRange;
 
 use flashlane_core::{Lpn, Op, Time};
 

@@ -1,0 +1,124 @@
+//! Inline scenes: requests that a scenario spells out one by one, such as a hand-worked example of a paper.
+//!
+//! Owns the keys of `[[flow.request]]` and the source that hands the requests over. Promises that every request lies
+//! in the flow's address range and that times never decrease. Must never know the device.
+
+use std::vec::IntoIter;
+
+use flashlane_core::{Lpn, Op, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::range::refuse;
+use super::{AddressRange, Arrival, Next, Source, Span, WorkloadError};
+
+/// One request of a scene: `at_ns`, `op`, and either `offset` with `length` or `pages`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SceneRequest {
+    /// When the host creates it, in nanoseconds from the start of the run; not before the request above it.
+    pub at_ns: u64,
+    /// `"read"` or `"write"`.
+    pub op: SceneOp,
+    /// First byte, counted from the start of the flow's address range. Needs `length`.
+    pub offset: Option<u64>,
+    /// Number of bytes, at least 1. Needs `offset`.
+    pub length: Option<u64>,
+    /// Pages in any order, counted from the start of the flow's address range. Instead of `offset` and `length`.
+    pub pages: Option<Vec<u64>>,
+}
+
+/// How a scene spells an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SceneOp {
+    /// From the drive.
+    Read,
+    /// To the drive.
+    Write,
+}
+
+/// The requests of a scene as a stream.
+#[derive(Clone, Debug)]
+pub struct SceneSource {
+    arrivals: IntoIter<Arrival>,
+}
+
+impl SceneSource {
+    /// Checks all requests before the first is handed over. Errors name `request[i]`, counted from 0, and the key.
+    pub fn new(requests: &[SceneRequest], range: &AddressRange) -> Result<SceneSource, WorkloadError> {
+        range.check()?;
+        if requests.is_empty() {
+            return Err(refuse("request", "an empty list", "one [[flow.request]] or more"));
+        }
+        let mut arrivals = Vec::with_capacity(requests.len());
+        let mut before = 0;
+        for (i, request) in requests.iter().enumerate() {
+            let key = |name: &str| format!("request[{i}].{name}");
+            if request.at_ns < before {
+                let legal = format_args!("at least {before}, the time of the request before it");
+                return Err(refuse(&key("at_ns"), request.at_ns, legal));
+            }
+            before = request.at_ns;
+            let op = match request.op {
+                SceneOp::Read => Op::Read,
+                SceneOp::Write => Op::Write,
+            };
+            arrivals.push(Arrival { at: Time::from_ns(request.at_ns), op, extent: request.span(range, key)? });
+        }
+        Ok(SceneSource { arrivals: arrivals.into_iter() })
+    }
+}
+
+impl SceneRequest {
+    fn span(&self, range: &AddressRange, key: impl Fn(&str) -> String) -> Result<Span, WorkloadError> {
+        match (self.offset, self.length, &self.pages) {
+            (Some(offset), Some(length), None) => bytes(offset, length, range, key),
+            (None, None, Some(pages)) => whole_pages(pages, range, key),
+            (None, None, None) => Err(refuse(&key("offset"), "no address", FORMS)),
+            (_, _, Some(_)) => Err(refuse(&key("pages"), "pages beside offset or length", FORMS)),
+            (Some(_), None, None) => Err(refuse(&key("length"), "an offset without length", FORMS)),
+            (None, Some(_), None) => Err(refuse(&key("offset"), "a length without offset", FORMS)),
+        }
+    }
+}
+
+const FORMS: &str = "either offset and length in bytes, or pages = [...]";
+
+fn bytes(offset: u64, length: u64, range: &AddressRange, key: impl Fn(&str) -> String) -> Result<Span, WorkloadError> {
+    if offset >= range.bytes {
+        return Err(refuse(&key("offset"), offset, format_args!("below {}, the flow's address range", range.bytes)));
+    }
+    let room = range.bytes - offset;
+    if length == 0 || length > room {
+        return Err(refuse(&key("length"), length, format_args!("1 to {room}, what lies behind this offset")));
+    }
+    Ok(Span::Bytes { offset: range.start_bytes + offset, length })
+}
+
+fn whole_pages(pages: &[u64], range: &AddressRange, key: impl Fn(&str) -> String) -> Result<Span, WorkloadError> {
+    if pages.is_empty() {
+        return Err(refuse(&key("pages"), "an empty list", "one page or more"));
+    }
+    let page_bytes = range.page_bytes as u64;
+    let (first, count) = (range.start_bytes / page_bytes, range.bytes / page_bytes);
+    let lpn = |&page: &u64| {
+        let lpn = (page < count).then(|| u32::try_from(first + page).ok()).flatten();
+        lpn.map(Lpn).ok_or_else(|| {
+            let legal = format_args!("0 to {}, the {count} pages of the flow's address range", count - 1);
+            refuse(&key("pages"), page, legal)
+        })
+    };
+    Ok(Span::Pages(pages.iter().map(lpn).collect::<Result<_, _>>()?))
+}
+
+impl Source for SceneSource {
+    fn next(&mut self) -> Result<Next, WorkloadError> {
+        Ok(self.arrivals.next().map_or(Next::End, Next::Request))
+    }
+
+    fn completed(&mut self, _now: Time) {}
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,33 @@
+//! Synthetic workloads: requests drawn from a description instead of a file.
+//!
+//! Owns the description ([`SyntheticSpec`]) and the generator ([`SyntheticSource`]). Promises: the same description,
+//! address range and seed give the same requests on every machine; no request leaves the range; times never
+//! decrease; nothing is allocated or retried without bound per request. Must never know the device or the scheduler.
+//!
+//! # Reproducibility
+//!
+//! Each aspect of a flow (operation, size, address, arrival) has its own PCG stream, so changing one leaves the
+//! others as they were: two runs that differ in read ratio still see the same arrival times.
+//!
+//! Floating point is used where a distribution needs it: exponential gaps, lognormal and log-uniform sizes, geometric
+//! counts, Zipf ranks, ratios. Only the operations that IEEE 754 rounds exactly (`+ - * /`, square root) and the
+//! functions of the `libm` crate, which are made of those, appear; the platform's own `exp` and `ln` differ in the
+//! last bit from system to system and are never called. This is also why the three samplers of `draw` and `zipf`
+//! are spelled out here: library samplers call whichever mathematics the build happens to select.
+
+mod access;
+mod arrivals;
+mod draw;
+mod size;
+mod source;
+mod spec;
+mod validate;
+mod zipf;
+
+#[cfg(test)]
+mod tests;
+
+pub use source::{SyntheticSource, flow_seed};
+pub use spec::{Access, Arrivals, Lognormal, Rewrite, Size, SyntheticSpec, Uniform};
+
+pub(super) use validate::positive;

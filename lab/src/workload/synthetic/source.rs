@@ -1,0 +1,141 @@
+//! The generator: one flow's requests from its description.
+//!
+//! Owns the order of draws. Promises what the module above says. Must never know the device or the scheduler.
+
+use flashlane_core::{Op, Time};
+
+use super::access::Places;
+use super::arrivals::{Loop, Stream};
+use super::draw::{Aspect, Dice, spread};
+use super::size::SizeDraw;
+use super::spec::{Arrivals, SyntheticSpec};
+use crate::workload::{AddressRange, Arrival, Next, Source, Span, WorkloadError};
+
+/// A stream of requests drawn from a [`SyntheticSpec`].
+#[derive(Clone, Debug)]
+pub struct SyntheticSource {
+    timing: Timing,
+    read_ratio: f64,
+    operations: Dice,
+    /// Of reads, of writes.
+    sizes: [SizeDraw; 2],
+    size_dice: Dice,
+    places: Places,
+    left: u64,
+    end_ns: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Timing {
+    Open(Stream),
+    /// Reads and writes arrive apart: the streams, and the next time of each.
+    Apart([Stream; 2], [u64; 2]),
+    Closed(Loop),
+}
+
+/// The seed of a flow's draws, from the seed of the run and the flow's place in the scenario.
+pub fn flow_seed(run_seed: u64, flow: u16) -> u64 {
+    spread(spread(run_seed) ^ flow as u64)
+}
+
+impl SyntheticSource {
+    /// The generator of `spec` over `range`. `seed` is used unless the description names its own; see [`flow_seed`].
+    pub fn new(spec: &SyntheticSpec, range: &AddressRange, seed: u64) -> Result<SyntheticSource, WorkloadError> {
+        spec.validate()?;
+        let seed = spec.seed.unwrap_or(seed);
+        let step = spec.size_step_bytes.unwrap_or(512);
+        let read_size = SizeDraw::new(&spec.size, step);
+        let write_size = spec.write_size.as_ref().map_or_else(|| read_size.clone(), |size| SizeDraw::new(size, step));
+        let sizes = [read_size, write_size];
+        let read_ratio = read_ratio(spec);
+        let max_bytes = sizes[0].max().max(sizes[1].max());
+        let start_ns = ns(spec.start_us.unwrap_or(0.0));
+        let duration_ns = spec.duration_s.map_or(u64::MAX, |seconds| ns(seconds * 1e6));
+        Ok(SyntheticSource {
+            timing: Timing::new(spec, || mean_bytes(&sizes, read_ratio), start_ns, seed),
+            places: Places::new(spec, range, max_bytes, 1.0 - read_ratio, seed)?,
+            read_ratio,
+            operations: Dice::new(seed, Aspect::Operation),
+            sizes,
+            size_dice: Dice::new(seed, Aspect::Size),
+            left: spec.requests.unwrap_or(u64::MAX),
+            end_ns: start_ns.saturating_add(duration_ns),
+        })
+    }
+}
+
+impl Timing {
+    fn new(spec: &SyntheticSpec, mean_bytes: impl Fn() -> f64, start_ns: u64, seed: u64) -> Timing {
+        if spec.arrivals == Arrivals::ClosedLoop {
+            return Timing::Closed(Loop::new(spec.depth.unwrap_or(1), ns(spec.think_us.unwrap_or(0.0)), start_ns));
+        }
+        let stream = |gap_ns: f64, aspect| Stream::new(spec, gap_ns, start_ns, seed, aspect);
+        if let (Some(read), Some(write)) = (spec.read_gap_us, spec.write_gap_us) {
+            let mut streams = [stream(read * 1e3, Aspect::Arrival), stream(write * 1e3, Aspect::WriteArrival)];
+            let next = [streams[0].next(), streams[1].next()];
+            return Timing::Apart(streams, next);
+        }
+        let gap_us = spec.mean_gap_us.unwrap_or_else(|| match spec.rate_mb_per_s {
+            // 10^6 bytes a second are a byte a microsecond.
+            Some(rate) => mean_bytes() / rate,
+            None => 1e6 / spec.rate_iops.unwrap_or(1.0),
+        });
+        Timing::Open(stream(gap_us * 1e3, Aspect::Arrival))
+    }
+}
+
+impl Source for SyntheticSource {
+    #[inline]
+    fn next(&mut self) -> Result<Next, WorkloadError> {
+        if self.left == 0 {
+            return Ok(Next::End);
+        }
+        let mut given = None;
+        let at = match &mut self.timing {
+            Timing::Open(stream) => stream.next(),
+            Timing::Apart(streams, next) => {
+                // Reads go first at a tie.
+                let op = if next[0] <= next[1] { Op::Read } else { Op::Write };
+                given = Some(op);
+                std::mem::replace(&mut next[op.index()], streams[op.index()].next())
+            }
+            Timing::Closed(closed) => match closed.next() {
+                Some(at) => at,
+                None => return Ok(Next::Await),
+            },
+        };
+        if at >= self.end_ns {
+            self.left = 0;
+            return Ok(Next::End);
+        }
+        self.left -= 1;
+        let drawn = if self.operations.chance(self.read_ratio) { Op::Read } else { Op::Write };
+        let op = given.unwrap_or(drawn);
+        let bytes = self.sizes[op.index()].draw(&mut self.size_dice);
+        let (offset, length) = self.places.next(bytes, op == Op::Write);
+        Ok(Next::Request(Arrival { at: Time::from_ns(at), op, extent: Span::Bytes { offset, length } }))
+    }
+
+    #[inline]
+    fn completed(&mut self, now: Time) {
+        if let Timing::Closed(closed) = &mut self.timing {
+            closed.completed(now.ns());
+        }
+    }
+}
+
+/// The share of reads; of two rates, the share that the faster one takes.
+fn read_ratio(spec: &SyntheticSpec) -> f64 {
+    match (spec.read_gap_us, spec.write_gap_us) {
+        (Some(read), Some(write)) => write / (read + write),
+        _ => spec.read_ratio.unwrap_or(1.0),
+    }
+}
+
+fn mean_bytes(sizes: &[SizeDraw; 2], read_ratio: f64) -> f64 {
+    read_ratio * sizes[0].mean() + (1.0 - read_ratio) * sizes[1].mean()
+}
+
+fn ns(us: f64) -> u64 {
+    libm::round(us * 1e3) as u64
+}

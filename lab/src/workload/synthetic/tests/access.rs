@@ -1,0 +1,141 @@
+//! Access patterns: shares, runs, files, rewrites.
+
+use std::collections::BTreeMap;
+
+use flashlane_core::Op;
+
+use super::{Drawn, RANGE, draw, draw_over, mean, near};
+use crate::workload::AddressRange;
+
+const SMALL: AddressRange = AddressRange { start_bytes: 81_920, bytes: 8_192_000, page_bytes: 8192 };
+
+fn slots(drawn: &[Drawn]) -> Vec<u64> {
+    drawn.iter().map(|d| (d.offset - SMALL.start_bytes) / 8192).collect()
+}
+
+#[test]
+fn streaming_walks_the_working_set_and_starts_again() {
+    let drawn = draw_over(
+        "access = \"streaming\"\nsize = { constant = 65536 }\nrate_iops = 1e4\nrequests = 300\n\
+         working_set_bytes = 1000000\nworking_set_offset_bytes = 100000",
+        &SMALL,
+        1,
+    );
+    // 81,920 + 100,000 rounded up to 8 KiB; 15 requests fit into 1,000,000 bytes.
+    drawn.iter().enumerate().for_each(|(i, d)| assert_eq!(d.offset, 188_416 + i as u64 % 15 * 65_536));
+}
+
+#[test]
+fn random_starts_are_flat_over_what_fits() {
+    let drawn = draw_over("size = { constant = 40960 }\nrate_iops = 1e6\nrequests = 996000", &SMALL, 1);
+    let mut counts = vec![0.0; 1000];
+    slots(&drawn).into_iter().for_each(|slot| counts[slot as usize] += 1.0);
+    // A request of 5 pages has 996 starts in 1,000 pages, 1,000 requests each.
+    assert!(counts[996..].iter().all(|&count| count == 0.0));
+    let chi_square: f64 = counts[..996].iter().map(|count| (count - 1000.0) * (count - 1000.0) / 1000.0).sum();
+    near(chi_square, 995.0, 5.0 * (2.0 * 995.0f64).sqrt());
+}
+
+#[test]
+fn hot_cold_has_its_share_in_its_space() {
+    let n = 400_000;
+    let hot = "access = \"hot-cold\"\nhot_access = 0.9\nhot_space = 0.05\nrate_iops = 1e6\nrequests = 400000\n";
+    let slots_of = |more: &str| slots(&draw_over(&format!("{hot}{more}"), &SMALL, 1));
+    let share = slots_of("").iter().filter(|&&slot| slot < 50).count() as f64 / n as f64;
+    near(share, 0.9, 5.0 * (0.09 / n as f64).sqrt());
+    // Scattered, the same share lies in 50 starts somewhere.
+    let mut counts = vec![0u32; 1000];
+    slots_of("scatter = true").iter().for_each(|&slot| counts[slot as usize] += 1);
+    let hottest = |counts: &[u32]| counts.iter().filter(|&&count| count > 2000).count();
+    assert_eq!(hottest(&counts), 50);
+    assert!(hottest(&counts[..500]) > 10 && hottest(&counts[500..]) > 10, "spread over the working set");
+}
+
+#[test]
+fn zipf_accesses_have_their_frequencies_wherever_they_lie() {
+    let zipf = "access = \"zipf\"\nzipf_theta = 1.0\nrate_iops = 1e6\nrequests = 400000\n";
+    let counts_of = |more: &str| {
+        let mut counts = vec![0u32; 1000];
+        slots(&draw_over(&format!("{zipf}{more}"), &SMALL, 1)).iter().for_each(|&slot| counts[slot as usize] += 1);
+        counts
+    };
+    let (together, mut spread) = (counts_of("scatter = false"), counts_of(""));
+    let harmonic: f64 = (1..=1000).map(|k| 1.0 / k as f64).sum();
+    for k in [1usize, 2, 3, 10, 100] {
+        let p = 1.0 / (k as f64 * harmonic);
+        near(together[k - 1] as f64, 4e5 * p, 5.0 * (4e5 * p).sqrt());
+    }
+    assert_ne!(together, spread);
+    let mut together = together;
+    together.sort_unstable();
+    spread.sort_unstable();
+    assert_eq!(together, spread, "a shuffle moves popularity and changes none of it");
+}
+
+#[test]
+fn runs_continue_with_their_probability() {
+    let n = 400_000.0f64;
+    let drawn = draw("sequential_probability = 0.2\nsize = { constant = 12288 }\nrate_iops = 1e6\nrequests = 400000");
+    let runs = drawn.windows(2).filter(|pair| pair[1].offset == pair[0].end()).count() as f64;
+    near(runs / n, 0.2, 5.0 * (0.16 / n).sqrt());
+    let jumps = drawn.windows(2).filter(|pair| pair[1].offset != pair[0].end());
+    assert!(jumps.into_iter().all(|pair| pair[1].offset % 8192 == 0), "jumps are aligned");
+}
+
+#[test]
+fn files_keep_requests_inside_and_have_their_popularity() {
+    let toml = |sequential: bool| {
+        format!(
+            "access = \"files\"\nfiles = 4\nfile_min_bytes = 1000000\nfile_max_bytes = 100000000\nfile_theta = 0.9\n\
+             file_sequential = {sequential}\nsize = {{ constant = 65536 }}\nrate_iops = 1e6\nrequests = 100000"
+        )
+    };
+    // One after the other, the files a sequential reader walks show as the runs between restarts.
+    let mut starts: BTreeMap<u64, u32> = BTreeMap::new();
+    let walked = draw_over(&toml(true), &RANGE, 5);
+    let mut expected: Vec<u64> = Vec::new();
+    for d in &walked {
+        match expected.iter_mut().find(|end| **end == d.offset) {
+            Some(end) => *end = d.end(),
+            None => {
+                *starts.entry(d.offset).or_default() += 1;
+                expected.push(d.end());
+            }
+        }
+    }
+    assert_eq!(starts.len(), 4, "four files, each from its first byte: {starts:?}");
+    let firsts: Vec<u64> = starts.into_keys().collect();
+    let file_of = |d: &Drawn| firsts.iter().rposition(|&first| first <= d.offset).expect("inside a file");
+    let random = draw_over(&toml(false), &RANGE, 5);
+    let total: f64 = (1..=4).map(|k| (k as f64).powf(-0.9)).sum();
+    for (k, first) in firsts.iter().enumerate() {
+        let share = mean(random.iter().map(|d| (file_of(d) == k) as u64 as f64));
+        let p = ((k + 1) as f64).powf(-0.9) / total;
+        near(share, p, 5.0 * (p * (1.0 - p) / 1e5).sqrt());
+        // No request crosses into the next file, so its first byte is never in the middle of one.
+        assert!(random.iter().all(|d| d.offset >= *first || d.end() <= *first));
+    }
+}
+
+#[test]
+fn rewrites_have_their_share_and_distance() {
+    // Fresh starts are one of 10^14, so a write to a known start is a rewrite.
+    let range = AddressRange { start_bytes: 0, bytes: 1 << 60, page_bytes: 8192 };
+    let toml = "read_ratio = 0.25\nrewrite = { ratio = 0.4, distance_requests = 50 }\nrate_iops = 1e6\nrequests = 400000\n\
+                size = { uniform = { min_bytes = 512, max_bytes = 65536 } }";
+    let drawn = draw_over(toml, &range, 1);
+    let mut written: BTreeMap<u64, (usize, u64)> = BTreeMap::new();
+    let (mut writes, mut distances) = (0, Vec::new());
+    for (i, d) in drawn.iter().enumerate().filter(|(_, d)| d.op == Op::Write) {
+        writes += 1;
+        if let Some((before, length)) = written.insert(d.offset, (i, d.length)) {
+            assert_eq!(length, d.length, "a rewrite covers what it overwrites");
+            distances.push((i - before) as f64);
+        }
+    }
+    near(distances.len() as f64 / writes as f64, 0.4, 5.0 * (0.24 / writes as f64).sqrt());
+    // The extent that lies D writes back may have been written again since, so the distance to its latest write is the
+    // shorter of D and later picks: between half of 50 and 50.
+    let m = mean(distances);
+    assert!((30.0..50.0).contains(&m), "mean distance {m}");
+}

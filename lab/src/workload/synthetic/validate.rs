@@ -1,0 +1,239 @@
+//! What is wrong with a description, said by key, value and what would be legal.
+//!
+//! Owns every rule that needs no address range; those that do are checked where the generator is built.
+
+use super::spec::{Access, Arrivals, Size, SyntheticSpec};
+use crate::workload::WorkloadError;
+use crate::workload::range::refuse;
+
+/// Largest request: 1 GiB. Larger ones are taken for a slip of units.
+const MAX_REQUEST_BYTES: u64 = 1 << 30;
+/// Longest time a key may name, in microseconds: about 31 years, far inside 64 bits of nanoseconds.
+const MAX_US: f64 = 1e15;
+
+type Checked = Result<(), WorkloadError>;
+
+impl SyntheticSpec {
+    /// Refuses values out of range, missing or contradicting keys, and keys that the chosen form does not use.
+    pub fn validate(&self) -> Checked {
+        self.validate_sizes()?;
+        self.validate_access()?;
+        self.validate_working_set()?;
+        self.validate_arrivals()?;
+        self.validate_rate()?;
+        self.validate_end()
+    }
+
+    fn validate_sizes(&self) -> Checked {
+        optional(self.read_ratio, |v| fraction("read_ratio", v))?;
+        let step = self.size_step_bytes.unwrap_or(512);
+        whole("size_step_bytes", step, 1, MAX_REQUEST_BYTES)?;
+        validate_size("size", &self.size, step)?;
+        self.write_size.as_ref().map_or(Ok(()), |size| validate_size("write_size", size, step))
+    }
+
+    fn validate_access(&self) -> Checked {
+        optional(self.align_bytes, |v| whole("align_bytes", v, 1, MAX_REQUEST_BYTES))?;
+        optional(self.sequential_probability, |v| fraction("sequential_probability", v))?;
+        let access = self.access;
+        let (zipf, hot_cold, files) = (access == Access::Zipf, access == Access::HotCold, access == Access::Files);
+        only(
+            "sequential_probability",
+            &self.sequential_probability,
+            access != Access::Streaming,
+            OTHER_THAN_STREAMING,
+        )?;
+        only("zipf_theta", &self.zipf_theta, zipf, "access = \"zipf\"")?;
+        only("hot_access", &self.hot_access, hot_cold, "access = \"hot-cold\"")?;
+        only("hot_space", &self.hot_space, hot_cold, "access = \"hot-cold\"")?;
+        only("scatter", &self.scatter, zipf || hot_cold, "access = \"zipf\" or \"hot-cold\"")?;
+        only("files", &self.files, files, "access = \"files\"")?;
+        only("file_min_bytes", &self.file_min_bytes, files, "access = \"files\"")?;
+        only("file_max_bytes", &self.file_max_bytes, files, "access = \"files\"")?;
+        only("file_theta", &self.file_theta, files, "access = \"files\"")?;
+        only("file_sequential", &self.file_sequential, files, "access = \"files\"")?;
+        optional(self.zipf_theta, |v| number("zipf_theta", v, 0.0, 10.0))?;
+        optional(self.file_theta, |v| number("file_theta", v, 0.0, 10.0))?;
+        optional(self.hot_access, |v| fraction("hot_access", v))?;
+        optional(self.hot_space, |v| inside("hot_space", v))?;
+        optional(self.files.map(u64::from), |v| whole("files", v, 1, 65_536))?;
+        let max = self.file_max_bytes();
+        whole("file_max_bytes", max, 1, u64::MAX)?;
+        whole("file_min_bytes", self.file_min_bytes(), 1, max)?;
+        self.rewrite.as_ref().map_or(Ok(()), |rewrite| {
+            fraction("rewrite.ratio", rewrite.ratio)?;
+            number("rewrite.distance_requests", rewrite.distance_requests, 1.0, 1e5)
+        })
+    }
+
+    fn validate_working_set(&self) -> Checked {
+        optional(self.working_set_fraction, |v| share("working_set_fraction", v))?;
+        optional(self.working_set_bytes, |v| whole("working_set_bytes", v, 1, u64::MAX))?;
+        if let (Some(bytes), Some(_)) = (self.working_set_bytes, self.working_set_fraction) {
+            return Err(refuse("working_set_bytes", bytes, "this or working_set_fraction, not both"));
+        }
+        Ok(())
+    }
+
+    fn validate_arrivals(&self) -> Checked {
+        let (bursty, batch) = (self.arrivals == Arrivals::Bursty, self.arrivals == Arrivals::Batch);
+        let closed = self.arrivals == Arrivals::ClosedLoop;
+        only("burst_factor", &self.burst_factor, bursty, "arrivals = \"bursty\"")?;
+        only("burst_duty", &self.burst_duty, bursty, "arrivals = \"bursty\"")?;
+        only("burst_requests", &self.burst_requests, bursty || batch, "arrivals = \"bursty\" or \"batch\"")?;
+        only("depth", &self.depth, closed, "arrivals = \"closed-loop\"")?;
+        only("think_us", &self.think_us, closed, "arrivals = \"closed-loop\"")?;
+        optional(self.burst_factor, |v| number("burst_factor", v, 1.0, 1e6))?;
+        optional(self.burst_requests, |v| number("burst_requests", v, 1.0, 1e9))?;
+        optional(self.burst_duty, |v| inside("burst_duty", v))?;
+        let (factor, duty) = (self.burst_factor(), self.burst_duty());
+        // Rounding must not refuse 0.1 with 10: the quiet rate is then zero.
+        if bursty && factor * duty > 1.0 + 1e-12 {
+            let legal =
+                format_args!("at most 1 / burst_factor, {}: else the quiet rate would be negative", 1.0 / factor);
+            return Err(refuse("burst_duty", duty, legal));
+        }
+        optional(self.depth.map(u64::from), |v| whole("depth", v, 1, 65_536))?;
+        optional(self.think_us, |v| number("think_us", v, 0.0, MAX_US))?;
+        optional(self.start_us, |v| number("start_us", v, 0.0, MAX_US))
+    }
+
+    fn validate_rate(&self) -> Checked {
+        let rates = [
+            ("rate_iops", self.rate_iops, 1e9),
+            ("rate_mb_per_s", self.rate_mb_per_s, 1e9),
+            ("mean_gap_us", self.mean_gap_us, MAX_US),
+            ("read_gap_us", self.read_gap_us, MAX_US),
+            ("write_gap_us", self.write_gap_us, MAX_US),
+        ];
+        let given = || rates.iter().filter(|(_, value, _)| value.is_some());
+        if self.arrivals == Arrivals::ClosedLoop {
+            return given().next().map_or(Ok(()), |&(key, value, _)| {
+                let legal = "no rate with arrivals = \"closed-loop\", which runs as fast as depth and think_us allow";
+                Err(refuse(key, value.unwrap_or_default(), legal))
+            });
+        }
+        for &(key, value, max) in given() {
+            positive(key, value.unwrap_or_default(), max)?;
+        }
+        match (given().count(), self.read_gap_us, self.write_gap_us) {
+            (1, None, None) => Ok(()),
+            (1, Some(v), None) => Err(refuse("read_gap_us", v, "only together with write_gap_us")),
+            (1, None, Some(v)) => Err(refuse("write_gap_us", v, "only together with read_gap_us")),
+            (2, Some(_), Some(_)) => {
+                only("read_ratio", &self.read_ratio, false, "one rate for both: the two gaps already say the ratio")
+            }
+            (0, ..) => Err(missing("rate_iops", RATES)),
+            _ => {
+                let both: Vec<&str> = given().map(|(key, ..)| *key).collect();
+                Err(refuse(both[1], format_args!("{} at once", both.join(", ")), RATES))
+            }
+        }
+    }
+
+    fn validate_end(&self) -> Checked {
+        optional(self.requests, |v| whole("requests", v, 1, u64::MAX))?;
+        optional(self.duration_s, |v| positive("duration_s", v, MAX_US / 1e6))?;
+        if self.requests.is_none() && self.duration_s.is_none() {
+            return Err(missing("requests", "requests (a number), duration_s (seconds), or both: where the flow ends"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn burst_factor(&self) -> f64 {
+        self.burst_factor.unwrap_or(8.0)
+    }
+
+    pub(super) fn burst_duty(&self) -> f64 {
+        self.burst_duty.unwrap_or(0.1)
+    }
+
+    pub(super) fn file_min_bytes(&self) -> u64 {
+        self.file_min_bytes.unwrap_or(512 << 10)
+    }
+
+    pub(super) fn file_max_bytes(&self) -> u64 {
+        self.file_max_bytes.unwrap_or(1 << 30)
+    }
+}
+
+const RATES: &str = "exactly one of rate_iops, rate_mb_per_s, mean_gap_us, or the pair read_gap_us and write_gap_us";
+const OTHER_THAN_STREAMING: &str = "an access other than \"streaming\", which is sequential throughout";
+
+fn validate_size(key: &str, size: &Size, step: u64) -> Checked {
+    let sub = |name: &str| format!("{key}.{name}");
+    let limits = |min: u64, max: u64| {
+        whole(&sub("max_bytes"), max, 1, MAX_REQUEST_BYTES)?;
+        whole(&sub("min_bytes"), min, 1, max)?;
+        if max / step * step < min {
+            let legal = format_args!("limits with a multiple of size_step_bytes, {step}, between them");
+            return Err(refuse(&sub("min_bytes"), min, legal));
+        }
+        Ok(())
+    };
+    match size {
+        Size::Constant(bytes) => whole(&sub("constant"), *bytes, 1, MAX_REQUEST_BYTES),
+        Size::Uniform(uniform) => limits(uniform.min_bytes, uniform.max_bytes),
+        Size::Lognormal(lognormal) => {
+            positive(&sub("mean_bytes"), lognormal.mean_bytes, MAX_REQUEST_BYTES as f64)?;
+            number(&sub("sd_bytes"), lognormal.sd_bytes, 0.0, MAX_REQUEST_BYTES as f64)?;
+            limits(lognormal.min_bytes, lognormal.max_bytes)
+        }
+        Size::Mix(entries) => {
+            for &(bytes, weight) in entries {
+                whole(&sub("mix"), bytes, 1, MAX_REQUEST_BYTES)?;
+                number(&sub("mix"), weight, 0.0, 1e12)?;
+            }
+            if entries.iter().all(|&(_, weight)| weight == 0.0) {
+                return Err(refuse(&sub("mix"), "no size", "at least one [bytes, weight] pair with a weight above 0"));
+            }
+            Ok(())
+        }
+    }
+}
+
+fn missing(key: &str, wanted: &str) -> WorkloadError {
+    WorkloadError { place: key.to_string(), message: format!("missing: give {wanted}") }
+}
+
+fn optional<T>(value: Option<T>, check: impl Fn(T) -> Checked) -> Checked {
+    value.map_or(Ok(()), check)
+}
+
+/// Refuses a key that the chosen form does not use: silence would hide that it has no effect.
+fn only<T: std::fmt::Debug>(key: &str, value: &Option<T>, used: bool, with: &str) -> Checked {
+    match value {
+        Some(value) if !used => Err(refuse(key, format_args!("{value:?} here"), format_args!("only with {with}"))),
+        _ => Ok(()),
+    }
+}
+
+fn whole(key: &str, value: u64, min: u64, max: u64) -> Checked {
+    let legal = format_args!("a whole number from {min} to {max}");
+    if (min..=max).contains(&value) { Ok(()) } else { Err(refuse(key, value, legal)) }
+}
+
+// The comparisons of the four below also refuse NaN.
+
+fn number(key: &str, value: f64, min: f64, max: f64) -> Checked {
+    let legal = format_args!("a number from {min} to {max}");
+    if value >= min && value <= max { Ok(()) } else { Err(refuse(key, value, legal)) }
+}
+
+fn fraction(key: &str, value: f64) -> Checked {
+    number(key, value, 0.0, 1.0)
+}
+
+fn share(key: &str, value: f64) -> Checked {
+    if value > 0.0 && value <= 1.0 { Ok(()) } else { Err(refuse(key, value, "a number above 0, at most 1")) }
+}
+
+fn inside(key: &str, value: f64) -> Checked {
+    if value > 0.0 && value < 1.0 { Ok(()) } else { Err(refuse(key, value, "a number above 0 and below 1")) }
+}
+
+/// Above zero, and so large (or, for a rate, so small a gap) that nanoseconds can still count it.
+pub(in crate::workload) fn positive(key: &str, value: f64, max: f64) -> Checked {
+    let legal = format_args!("a number from 1e-9 to {max}");
+    if (1e-9..=max).contains(&value) { Ok(()) } else { Err(refuse(key, value, legal)) }
+}
