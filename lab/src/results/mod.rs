@@ -15,7 +15,7 @@ mod figures;
 pub mod fio;
 mod format;
 mod parquet;
-//REPORT
+pub mod report;
 mod rows;
 mod summary;
 pub mod table;
