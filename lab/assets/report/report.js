@@ -14,6 +14,15 @@
     const [unit, size] = UNITS.find(([, size]) => ns < 999.95 * size) || UNITS[3];
     return Number((ns / size).toPrecision(figures)) + " " + unit;
   };
+  const instant = (ns) => (ns === 0 ? "0" : time(ns, 6));
+  // Marks of a logarithmic axis: 1, 2, 5 of each power of ten, or the powers alone where they are many.
+  const decades = (least, most) => {
+    const marks = [];
+    const steps = most / least > 1e4 ? [1] : [1, 2, 5];
+    for (let power = 10 ** Math.floor(Math.log10(least)); power <= most; power *= 10)
+      for (const step of steps) if (step * power >= least && step * power <= most) marks.push(step * power);
+    return marks;
+  };
   // How far 1 - share is from 1, in powers of ten: the tail's own scale. 0.9 is 1, 0.99 is 2.
   const nines = (share) => -Math.log10(1 - share);
   const percent = (share) => Number((100 * share).toFixed(4)) + "%";
@@ -75,16 +84,25 @@
       let next = 0;
       return xs.map((x) => {
         while (next < cdf.at_most_ns.length && cdf.at_most_ns[next] <= x) next++;
-        return next === 0 ? null : height(cdf.requests[next - 1], total);
+        // A line begins with its first request and ends with its last.
+        return next === 0 || x > cdf.at_most_ns.at(-1) ? null : height(cdf.requests[next - 1], total);
       });
     });
     const top = tail ? Math.max(1, nines(1 - 0.5 / Math.max(most, 1))) : 1;
     const marks = tail ? [0, nines(0.5), 1, 2, 3, 4, 5, 6, 7, 8].filter((mark) => mark <= top) : [0, 0.25, 0.5, 0.75, 1];
     const share = (y) => (y == null ? "-" : percent(tail ? 1 - 10 ** -y : y));
     const options = {
-      scales: { x: { time: false, distr: 3 }, y: { range: [0, top * 1.02] } },
+      scales: {
+        x: { time: false, distr: 3, range: (_, least, most) => [least, Math.max(most, 1.01 * least)] },
+        y: { range: [0, top * 1.02] },
+      },
       axes: [
-        axis({ label: "response time", values: (_, ticks) => ticks.map((tick) => (tick == null ? "" : time(tick, 3))) }),
+        axis({
+          label: "response time",
+          splits: (_, axis, least, most) => decades(least, most),
+          filter: (_, ticks) => ticks,
+          values: (_, ticks) => ticks.map((tick) => time(tick, 3)),
+        }),
         axis({ label: "share of requests", size: 76, splits: () => marks, values: (_, ticks) => ticks.map(share) }),
       ],
       series: [
@@ -106,17 +124,17 @@
     const [figure, part, flow] = [$("time-figure").value, $("time-part").value, $("time-flow").value];
     const columns = runs.map((run) => {
       const over = figures(run, flow).over_time;
-      return [over[part].at_ns.map((at) => (at + over.width_ns / 2) / 1e9), over[part][figure]];
+      return [over[part].at_ns.map((at) => at + over.width_ns / 2), over[part][figure]];
     });
     const data = uPlot.join(columns);
     const options = {
       scales: { x: { time: false }, y: { distr: 3 } },
       axes: [
-        axis({ label: "simulated time", values: (_, ticks) => ticks.map((tick) => Number(tick.toPrecision(6)) + " s") }),
+        axis({ label: "simulated time", values: (_, ticks) => ticks.map(instant) }),
         axis({ label: "response time", size: 76, values: (_, ticks) => ticks.map((tick) => (tick == null ? "" : time(tick, 3))) }),
       ],
       series: [
-        { label: "at", value: (_, x) => (x == null ? "-" : Number(x.toPrecision(6)) + " s") },
+        { label: "at", value: (_, x) => instant(x) },
         ...runs.map((run, i) => line(i, run, { spanGaps: false, value: (_, y) => time(y) })),
       ],
     };

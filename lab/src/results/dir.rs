@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::whole_file::{ResultsError, beside, write_whole};
+use super::rows::Row;
+use super::whole_file::{ResultsError, beside, write_whole_as};
+use super::writer::{Format, RowWriter};
 
 /// The file that makes a folder a results folder.
 const MARK: &str = "summary.json";
@@ -30,13 +32,19 @@ impl ResultsDir {
     }
 
     /// Where a file of the folder is written for now.
-    pub fn file(&self, name: &str) -> PathBuf {
+    fn file(&self, name: &str) -> PathBuf {
         self.temporary.as_deref().unwrap_or(&self.path).join(name)
     }
 
     /// Writes a file of the folder.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), ResultsError> {
-        write_whole(&self.file(name), bytes).map_err(|error| ResultsError { path: self.path.join(name), ..error })
+        write_whole_as(&self.file(name), &self.path.join(name), bytes)
+    }
+
+    /// Begins the folder's file of these rows: `requests.parquet`, `transactions.csv`.
+    pub fn rows<R: Row>(&self, format: Format) -> Result<RowWriter<R>, ResultsError> {
+        let name = R::TABLE.file_name(format.extension());
+        RowWriter::create_as(&self.file(&name), &self.path.join(&name), format)
     }
 
     /// Everything is written: the folder takes its name, which is returned.
@@ -94,6 +102,7 @@ fn refuse_foreign(path: &Path) -> Result<(), ResultsError> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::results::RequestRow;
 
     /// An empty folder of this test's own.
     pub(in crate::results) fn scratch(name: &str) -> PathBuf {
@@ -116,10 +125,10 @@ pub(super) mod tests {
         let path = parent.join("deep").join("out");
         let results = ResultsDir::create(&path).unwrap();
         results.write("summary.json", b"{}").unwrap();
-        results.write("old.txt", b"").unwrap();
+        results.rows::<RequestRow>(Format::Csv).unwrap().finish().unwrap();
         assert!(!path.exists());
         assert_eq!(results.commit().unwrap(), path);
-        assert_eq!(names(&path), ["old.txt", "summary.json"]);
+        assert_eq!(names(&path), ["requests.csv", "summary.json"]);
 
         let again = ResultsDir::create(&path).unwrap();
         again.write("summary.json", b"{2}").unwrap();
@@ -137,6 +146,17 @@ pub(super) mod tests {
         results.write("summary.json", b"{}").unwrap();
         drop(results);
         assert_eq!(names(&parent), [""; 0]);
+        fs::remove_dir_all(parent).unwrap();
+    }
+
+    #[test]
+    fn errors_name_the_file_as_the_user_knows_it() {
+        let parent = scratch("dir-names");
+        let results = ResultsDir::create(&parent.join("out")).unwrap();
+        fs::remove_dir_all(results.temporary.as_ref().unwrap()).unwrap();
+        assert_eq!(results.write("summary.json", b"{}").unwrap_err().path, parent.join("out/summary.json"));
+        let error = results.rows::<RequestRow>(Format::Parquet).err().unwrap();
+        assert_eq!(error.path, parent.join("out/requests.parquet"));
         fs::remove_dir_all(parent).unwrap();
     }
 

@@ -37,8 +37,13 @@ impl ResultsError {
 
 /// Writes a file whole.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), ResultsError> {
-    let (mut file, pending) = Pending::create(path)?;
-    file.write_all(bytes).map_err(|error| ResultsError::io(path, "write", &error))?;
+    write_whole_as(path, path, bytes)
+}
+
+/// Writes a file whole; errors call it `shown`.
+pub(super) fn write_whole_as(path: &Path, shown: &Path, bytes: &[u8]) -> Result<(), ResultsError> {
+    let (mut file, pending) = Pending::create(path, shown)?;
+    file.write_all(bytes).map_err(|error| ResultsError::io(shown, "write", &error))?;
     pending.finish(file)
 }
 
@@ -46,27 +51,31 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), ResultsError> {
 #[derive(Debug)]
 pub(super) struct Pending {
     path: PathBuf,
+    /// The name errors give it.
+    shown: PathBuf,
     temporary: Option<PathBuf>,
 }
 
 impl Pending {
-    /// Opens the temporary file of `path`.
-    pub(super) fn create(path: &Path) -> Result<(BufWriter<File>, Pending), ResultsError> {
+    /// Opens the temporary file of `path`; errors call it `shown`.
+    pub(super) fn create(path: &Path, shown: &Path) -> Result<(BufWriter<File>, Pending), ResultsError> {
         let temporary = beside(path, "partial")?;
-        let file = File::create(&temporary).map_err(|error| ResultsError::io(path, "create", &error))?;
-        Ok((BufWriter::with_capacity(1 << 16, file), Pending { path: path.into(), temporary: Some(temporary) }))
+        let file = File::create(&temporary).map_err(|error| ResultsError::io(shown, "create", &error))?;
+        let pending = Pending { path: path.into(), shown: shown.into(), temporary: Some(temporary) };
+        Ok((BufWriter::with_capacity(1 << 16, file), pending))
     }
 
-    /// The name the file will have.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
+    /// The name errors give it.
+    pub(super) fn shown(&self) -> &Path {
+        &self.shown
     }
 
     /// Everything is written: gives the file its name.
     pub(super) fn finish(mut self, file: BufWriter<File>) -> Result<(), ResultsError> {
-        file.into_inner().map_err(|error| ResultsError::io(&self.path, "write", error.error()))?;
+        file.into_inner().map_err(|error| ResultsError::io(&self.shown, "write", error.error()))?;
         if let Some(temporary) = &self.temporary {
-            fs::rename(temporary, &self.path).map_err(|error| ResultsError::io(&self.path, "give its name", &error))?;
+            fs::rename(temporary, &self.path)
+                .map_err(|error| ResultsError::io(&self.shown, "give its name", &error))?;
         }
         self.temporary = None;
         Ok(())
@@ -100,7 +109,7 @@ mod tests {
     fn a_file_appears_only_when_finished() {
         let dir = scratch("whole");
         let path = dir.join("a.txt");
-        let (mut file, pending) = Pending::create(&path).unwrap();
+        let (mut file, pending) = Pending::create(&path, &path).unwrap();
         file.write_all(b"half").unwrap();
         assert!(!path.exists());
         drop((file, pending));

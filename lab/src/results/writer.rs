@@ -47,7 +47,12 @@ enum Sink {
 impl<R: Row> RowWriter<R> {
     /// Begins the file `path`.
     pub fn create(path: &Path, format: Format) -> Result<RowWriter<R>, ResultsError> {
-        let (file, pending) = Pending::create(path)?;
+        RowWriter::create_as(path, path, format)
+    }
+
+    /// Begins the file `path`; errors call it `shown`.
+    pub(super) fn create_as(path: &Path, shown: &Path, format: Format) -> Result<RowWriter<R>, ResultsError> {
+        let (file, pending) = Pending::create(path, shown)?;
         RowWriter::on(file, pending, format)
     }
 
@@ -58,7 +63,7 @@ impl<R: Row> RowWriter<R> {
             }
             Format::Csv => csv::header(&R::TABLE, &mut file).map(|()| Sink::Csv(file)).map_err(Failure::from),
         };
-        let sink = sink.map_err(|failure| failure.at(pending.path()))?;
+        let sink = sink.map_err(|failure| failure.at(pending.shown()))?;
         Ok(RowWriter { pending, sink, rows: 0, of: PhantomData })
     }
 
@@ -70,13 +75,13 @@ impl<R: Row> RowWriter<R> {
             Sink::Csv(file) => csv::row(cells.as_ref(), file).map_err(Failure::from),
         };
         self.rows += 1;
-        result.map_err(|failure| failure.at(self.pending.path()))
+        result.map_err(|failure| failure.at(self.pending.shown()))
     }
 
     /// Completes the file, gives it its name, and returns the number of rows.
     pub fn finish(self) -> Result<u64, ResultsError> {
         let file = match self.sink {
-            Sink::Parquet(rows) => rows.finish().map_err(|e| Failure::from(e).at(self.pending.path()))?,
+            Sink::Parquet(rows) => rows.finish().map_err(|e| Failure::from(e).at(self.pending.shown()))?,
             Sink::Csv(file) => file,
         };
         self.pending.finish(file)?;
@@ -259,7 +264,7 @@ mod tests {
                 eprintln!("SKIPPED: no /dev/full on this system");
                 return;
             };
-            let (_, pending) = Pending::create(&path).unwrap();
+            let (_, pending) = Pending::create(&path, &path).unwrap();
             let mut writer = RowWriter::on(BufWriter::new(full), pending, format).unwrap();
             let error = (0..1_000_000).find_map(|i| writer.push(&request(i)).err()).expect("the disk is full");
             assert_eq!(error.path, path);
@@ -277,7 +282,8 @@ mod tests {
             eprintln!("SKIPPED: no /dev/full on this system");
             return;
         };
-        let (_, pending) = Pending::create(&dir.join("requests.csv")).unwrap();
+        let path = dir.join("requests.csv");
+        let (_, pending) = Pending::create(&path, &path).unwrap();
         let mut writer = RowWriter::on(BufWriter::new(full), pending, Format::Csv).unwrap();
         writer.push(&request(1)).unwrap();
         assert!(writer.finish().unwrap_err().message.contains("No space left"));
