@@ -1,5 +1,8 @@
 //! Bench: scenarios, workloads, runs, metrics, results, reports.
 
 pub mod audit;
+pub mod metrics;
+pub mod results;
+pub mod scenario;
 pub mod theory;
 pub mod workload;

@@ -1,0 +1,193 @@
+//! What one flow asked for and got.
+//!
+//! Owns the counts and response times of a flow. [`FlowMetrics::observe`] is called once a request and is the only
+//! part that must be quick. Must never know which scheduler served the flow.
+
+use flashlane_core::{Completion, Op, Time};
+
+use super::{Histogram, Timeline};
+
+/// Counts and response times of one flow in one run.
+#[derive(Clone, Debug, Default)]
+pub struct FlowMetrics {
+    issued: u64,
+    rejected: u64,
+    first_arrival: Option<Time>,
+    last_arrival: Time,
+    last_completion: Time,
+    bytes: [u64; 2],
+    timelines: [Timeline; 2],
+}
+
+impl FlowMetrics {
+    /// Nothing yet.
+    pub fn new() -> FlowMetrics {
+        FlowMetrics::default()
+    }
+
+    /// The flow produced a request at `arrival`, whatever becomes of it.
+    #[inline]
+    pub fn issue(&mut self, arrival: Time) {
+        self.issued += 1;
+        self.last_arrival = self.last_arrival.max(arrival);
+        self.first_arrival = Some(self.first_arrival.map_or(arrival, |first| first.min(arrival)));
+    }
+
+    /// A request the flow produced was refused before it reached the device.
+    pub fn reject(&mut self) {
+        self.rejected += 1;
+    }
+
+    /// A request of the flow completed.
+    #[inline]
+    pub fn observe(&mut self, completion: &Completion) {
+        let direction = completion.op.index();
+        let response = completion.done.since(completion.arrival).ns();
+        self.last_completion = self.last_completion.max(completion.done);
+        self.bytes[direction] += completion.bytes;
+        self.timelines[direction].record(completion.done.ns(), response, completion.bytes);
+    }
+
+    /// Adds the requests of another flow: figures of several flows together.
+    pub fn merge(&mut self, other: &FlowMetrics) {
+        self.issued += other.issued;
+        self.rejected += other.rejected;
+        if let Some(first) = other.first_arrival {
+            self.first_arrival = Some(self.first_arrival.map_or(first, |mine| mine.min(first)));
+        }
+        self.last_arrival = self.last_arrival.max(other.last_arrival);
+        self.last_completion = self.last_completion.max(other.last_completion);
+        for direction in 0..2 {
+            self.bytes[direction] += other.bytes[direction];
+            self.timelines[direction].merge(&other.timelines[direction]);
+        }
+    }
+
+    /// Requests the flow produced.
+    pub fn issued(&self) -> u64 {
+        self.issued
+    }
+
+    /// Requests that completed.
+    pub fn completed(&self) -> u64 {
+        self.timelines.iter().map(Timeline::count).sum()
+    }
+
+    /// Requests refused before they reached the device.
+    pub fn rejected(&self) -> u64 {
+        self.rejected
+    }
+
+    /// Whether every request the flow produced is accounted for: completed or rejected.
+    pub fn balanced(&self) -> bool {
+        self.issued == self.completed() + self.rejected
+    }
+
+    /// When the flow produced its first request; `None` if it never did.
+    pub fn first_arrival(&self) -> Option<Time> {
+        self.first_arrival
+    }
+
+    /// When it produced its last.
+    pub fn last_arrival(&self) -> Time {
+        self.last_arrival
+    }
+
+    /// When the last request completed; the start of the run if none did.
+    pub fn last_completion(&self) -> Time {
+        self.last_completion
+    }
+
+    /// Bytes completed in one direction.
+    pub fn bytes(&self, op: Op) -> u64 {
+        self.bytes[op.index()]
+    }
+
+    /// Response times of one direction.
+    pub fn response(&self, op: Op) -> Histogram {
+        self.timelines[op.index()].total()
+    }
+
+    /// Response times of reads and writes together.
+    pub fn response_all(&self) -> Histogram {
+        let mut all = self.response(Op::Read);
+        all.merge(&self.response(Op::Write));
+        all
+    }
+
+    /// Response time over time of one direction.
+    pub fn over_time(&self, op: Op) -> &Timeline {
+        &self.timelines[op.index()]
+    }
+
+    /// Response time over time of reads and writes together.
+    pub fn over_time_all(&self) -> Timeline {
+        let mut all = self.timelines[0].clone();
+        all.merge(&self.timelines[1]);
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashlane_core::{FlowId, Lpn, RequestId};
+
+    fn completion(op: Op, arrival: u64, done: u64) -> Completion {
+        Completion {
+            id: RequestId(0),
+            flow: FlowId(0),
+            op,
+            arrival: Time::from_ns(arrival),
+            done: Time::from_ns(done),
+            lpn: Lpn(0),
+            pages: 1,
+            bytes: 4_096,
+        }
+    }
+
+    fn run(completions: &[Completion]) -> FlowMetrics {
+        let mut flow = FlowMetrics::new();
+        for c in completions {
+            flow.issue(c.arrival);
+            flow.observe(c);
+        }
+        flow
+    }
+
+    #[test]
+    fn reads_and_writes_are_kept_apart_and_together() {
+        let flow =
+            run(&[completion(Op::Read, 100, 150), completion(Op::Write, 110, 1_110), completion(Op::Read, 120, 190)]);
+        assert_eq!((flow.issued(), flow.completed(), flow.rejected()), (3, 3, 0));
+        assert_eq!(flow.response(Op::Read).sum(), 120);
+        assert_eq!(flow.response(Op::Write).sum(), 1_000);
+        assert_eq!(flow.response_all().mean(), Some(1_120.0 / 3.0));
+        assert_eq!(flow.bytes(Op::Read), 8_192);
+        assert_eq!(flow.over_time_all().windows(1_000).len(), 2);
+        assert_eq!((flow.first_arrival(), flow.last_arrival()), (Some(Time::from_ns(100)), Time::from_ns(120)));
+        assert_eq!(flow.last_completion(), Time::from_ns(1_110));
+    }
+
+    #[test]
+    fn an_unaccounted_request_shows() {
+        let mut flow = run(&[completion(Op::Read, 0, 10)]);
+        assert!(flow.balanced());
+        flow.issue(Time::from_ns(20));
+        assert!(!flow.balanced());
+        flow.reject();
+        assert!(flow.balanced());
+    }
+
+    #[test]
+    fn flows_add_up() {
+        let a = [completion(Op::Read, 50, 80), completion(Op::Write, 60, 90)];
+        let b = [completion(Op::Read, 10, 5_000)];
+        let mut sum = run(&a);
+        sum.merge(&run(&b));
+        let all = run(&[&a[..], &b[..]].concat());
+        assert_eq!(sum.response_all(), all.response_all());
+        assert_eq!(sum.first_arrival(), all.first_arrival());
+        assert_eq!((sum.issued(), sum.last_completion()), (3, Time::from_ns(5_000)));
+    }
+}

@@ -1,0 +1,305 @@
+//! Response time over time, and in all: windows of equal width, never more than [`MAX_WINDOWS`] of them.
+//!
+//! Owns the windows. When a run outlasts them, their width doubles and neighbours merge, so that memory stays bounded
+//! however long the run. Only the newest window is open as a full histogram; the others are kept as their non-empty
+//! buckets. A value is counted once, in the open window, which joins the histogram of the whole run when it closes.
+//! Must never know which flow it belongs to.
+
+use super::histogram::{Histogram, index_of, middle_of, rank};
+
+/// Most windows a timeline keeps; a run of any length ends with between half as many and as many (or fewer, when
+/// nothing completes for long).
+pub const MAX_WINDOWS: u64 = 200;
+
+/// Width of a window at first.
+const FIRST_WIDTH_NS: u64 = 1_000;
+
+/// Completions of one direction (reads or writes) over time.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    width: u64,
+    /// Start and end of the open window; the end is 0 before the first completion.
+    open_from: u64,
+    open_until: u64,
+    open: Histogram,
+    open_bytes: u64,
+    /// Values of all closed windows.
+    total: Histogram,
+    /// Closed windows, in order of time, none empty.
+    closed: Vec<Closed>,
+}
+
+/// A window that time has left behind.
+#[derive(Clone, Debug)]
+struct Closed {
+    index: u64,
+    sum: u128,
+    bytes: u64,
+    max: u64,
+    min: u64,
+    /// Non-empty buckets of the histogram, by index.
+    buckets: Vec<(u16, u64)>,
+}
+
+/// What happened in one window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// When it begins, ns.
+    pub at_ns: u64,
+    /// Requests that completed in it.
+    pub requests: u64,
+    /// Bytes they asked for.
+    pub bytes: u64,
+    /// Their mean response time, ns.
+    pub mean_ns: f64,
+    /// The 99th percentile of their response times, ns.
+    pub p99_ns: u64,
+}
+
+impl Default for Timeline {
+    fn default() -> Timeline {
+        Timeline {
+            width: FIRST_WIDTH_NS,
+            open_from: 0,
+            open_until: 0,
+            open: Histogram::new(),
+            open_bytes: 0,
+            total: Histogram::new(),
+            closed: Vec::new(),
+        }
+    }
+}
+
+impl Timeline {
+    /// Counts a completion at `at` with response time `value`.
+    #[inline]
+    pub fn record(&mut self, at: u64, value: u64, bytes: u64) {
+        if at >= self.open_until || at < self.open_from {
+            return self.record_elsewhere(at, value, bytes);
+        }
+        self.open.record(value);
+        self.open_bytes += bytes;
+    }
+
+    /// A completion outside the open window: the next window opens, or (a completion seen late) an old one changes.
+    #[cold]
+    fn record_elsewhere(&mut self, at: u64, value: u64, bytes: u64) {
+        if at < self.open_from {
+            let buckets = vec![(index_of(value) as u16, 1)];
+            self.total.record(value);
+            let late = Closed { index: at / self.width, sum: value.into(), bytes, max: value, min: value, buckets };
+            return self.insert(late);
+        }
+        self.close();
+        while at / self.width >= MAX_WINDOWS {
+            self.double();
+        }
+        self.open_from = at - at % self.width;
+        self.open_until = self.open_from.saturating_add(self.width);
+        self.open.record(value);
+        self.open_bytes = bytes;
+    }
+
+    /// Moves the open window, if it holds anything, to the closed ones.
+    fn close(&mut self) {
+        if let (Some(min), Some(max)) = (self.open.min(), self.open.max()) {
+            let index = self.open_from / self.width;
+            let buckets = self.open.indexed().map(|(index, count)| (index as u16, count)).collect();
+            let bytes = std::mem::take(&mut self.open_bytes);
+            self.closed.push(Closed { index, sum: self.open.sum(), bytes, max, min, buckets });
+            self.total.merge(&self.open);
+            self.open.clear();
+        }
+    }
+
+    /// Adds to the closed window of the same index, or puts a new one in its place.
+    fn insert(&mut self, window: Closed) {
+        match self.closed.binary_search_by_key(&window.index, |closed| closed.index) {
+            Ok(found) => self.closed[found].add(&window),
+            Err(place) => self.closed.insert(place, window),
+        }
+    }
+
+    /// Doubles the width; the open window must be closed.
+    fn double(&mut self) {
+        self.width = self.width.saturating_mul(2);
+        let narrow = std::mem::take(&mut self.closed);
+        for mut window in narrow {
+            window.index /= 2;
+            match self.closed.last_mut() {
+                Some(last) if last.index == window.index => last.add(&window),
+                _ => self.closed.push(window),
+            }
+        }
+    }
+
+    /// Adds the completions of `other`.
+    pub fn merge(&mut self, other: &Timeline) {
+        let mut other = other.clone();
+        for side in [&mut *self, &mut other] {
+            side.close();
+            side.open_from = 0;
+            side.open_until = 0;
+        }
+        self.total.merge(&other.total);
+        while self.width < other.width {
+            self.double();
+        }
+        while other.width < self.width {
+            other.double();
+        }
+        other.closed.into_iter().for_each(|window| self.insert(window));
+        // What is recorded next opens a window after all of these, or changes one of them.
+        self.open_from = self.closed.last().map_or(0, |last| (last.index + 1).saturating_mul(self.width));
+        self.open_until = self.open_from;
+    }
+
+    /// The values of all windows together.
+    pub fn total(&self) -> Histogram {
+        let mut total = self.total.clone();
+        total.merge(&self.open);
+        total
+    }
+
+    /// Completions so far.
+    pub fn count(&self) -> u64 {
+        self.total.count() + self.open.count()
+    }
+
+    /// Width of a window, ns.
+    pub fn width_ns(&self) -> u64 {
+        self.width
+    }
+
+    /// Whether nothing completed.
+    pub fn is_empty(&self) -> bool {
+        self.count() == 0
+    }
+
+    /// The windows in which something completed, in order of time, at least `width_ns` wide each (timelines side by
+    /// side want one width; `width_ns` must be this one's width times a power of two).
+    pub fn windows(&self, width_ns: u64) -> Vec<Window> {
+        let mut all = self.clone();
+        all.close();
+        while all.width < width_ns {
+            all.double();
+        }
+        all.closed.iter().map(|window| window.figures(all.width)).collect()
+    }
+}
+
+impl Closed {
+    fn add(&mut self, other: &Closed) {
+        self.sum += other.sum;
+        self.bytes += other.bytes;
+        self.max = self.max.max(other.max);
+        self.min = self.min.min(other.min);
+        self.buckets = join(&self.buckets, &other.buckets);
+    }
+
+    fn figures(&self, width: u64) -> Window {
+        let requests = self.buckets.iter().map(|&(_, count)| count).sum();
+        let rank = rank(requests, 990_000).unwrap_or(0);
+        let mut below = 0;
+        let p99 = self.buckets.iter().find(|&&(_, count)| {
+            below += count;
+            below >= rank
+        });
+        Window {
+            at_ns: self.index * width,
+            requests,
+            bytes: self.bytes,
+            mean_ns: self.sum as f64 / requests as f64,
+            p99_ns: p99.map_or(self.max, |&(index, _)| middle_of(index.into())).clamp(self.min, self.max),
+        }
+    }
+}
+
+/// The buckets of two windows, each in order, as one.
+fn join(a: &[(u16, u64)], b: &[(u16, u64)]) -> Vec<(u16, u64)> {
+    let mut joined = Vec::with_capacity(a.len().max(b.len()));
+    let (mut a, mut b) = (a.iter().copied().peekable(), b.iter().copied().peekable());
+    while let (Some(&left), Some(&right)) = (a.peek(), b.peek()) {
+        let count = if left.0 == right.0 {
+            left.1 + right.1
+        } else if left.0 < right.0 {
+            left.1
+        } else {
+            right.1
+        };
+        joined.push((left.0.min(right.0), count));
+        if left.0 <= right.0 {
+            a.next();
+        }
+        if right.0 <= left.0 {
+            b.next();
+        }
+    }
+    joined.extend(a.chain(b));
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(completions: impl IntoIterator<Item = (u64, u64)>) -> Timeline {
+        let mut timeline = Timeline::default();
+        completions.into_iter().for_each(|(at, value)| timeline.record(at, value, 512));
+        timeline
+    }
+
+    #[test]
+    fn windows_count_what_completes_in_them() {
+        let t = of([(0, 10), (999, 20), (1_000, 30), (5_500, 40)]);
+        let windows = t.windows(1_000);
+        assert_eq!(
+            windows.iter().map(|w| (w.at_ns, w.requests, w.bytes)).collect::<Vec<_>>(),
+            [(0, 2, 1_024), (1_000, 1, 512), (5_000, 1, 512)]
+        );
+        assert_eq!((windows[0].mean_ns, windows[0].p99_ns), (15.0, 20));
+    }
+
+    #[test]
+    fn width_doubles_and_nothing_is_lost() {
+        let n = 100_000;
+        let t = of((0..n).map(|i| (i * 700, i)));
+        let windows = t.windows(t.width_ns());
+        assert!((MAX_WINDOWS / 2..=MAX_WINDOWS).contains(&(windows.len() as u64)), "{}", windows.len());
+        assert_eq!(windows.iter().map(|w| w.requests).sum::<u64>(), n);
+        assert_eq!(t.width_ns() % FIRST_WIDTH_NS, 0);
+        for w in &windows {
+            let first = w.at_ns.div_ceil(700);
+            assert_eq!(w.mean_ns, first as f64 + (w.requests - 1) as f64 / 2.0, "window at {}", w.at_ns);
+        }
+    }
+
+    #[test]
+    fn the_width_depends_on_the_last_completion_alone() {
+        assert_eq!(of([(10_000_000, 1)]).width_ns(), of((0..=10_000).map(|i| (i * 1_000, 1))).width_ns());
+        assert!(of([(u64::MAX, 1)]).windows(1_000).len() == 1);
+    }
+
+    #[test]
+    fn a_late_report_joins_its_window() {
+        let t = of([(100, 1), (9_000, 2), (150, 3), (4_000, 4)]);
+        assert_eq!(
+            t.windows(1_000).iter().map(|w| (w.at_ns, w.requests)).collect::<Vec<_>>(),
+            [(0, 2), (4_000, 1), (9_000, 1)]
+        );
+    }
+
+    #[test]
+    fn merging_equals_recording_all_in_one() {
+        let a: Vec<_> = (0..5_000).map(|i| (i * 900, 100 + i)).collect();
+        let b: Vec<_> = (0..300).map(|i| (i * 311, 7 * i)).collect();
+        let mut all = [&a[..], &b[..]].concat();
+        all.sort_unstable();
+        let mut merged = of(b);
+        merged.merge(&of(a));
+        assert_eq!(merged.windows(1_000), of(all).windows(1_000));
+        merged.record(50, 1, 1);
+        merged.record(900_000_000, 1, 1);
+        assert_eq!(merged.windows(1_000).iter().map(|w| w.requests).sum::<u64>(), 5_302);
+    }
+}

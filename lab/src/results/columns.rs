@@ -1,0 +1,80 @@
+//! The columns of the row files: one description that the Parquet schema, the CSV header and `docs/columns.md` read.
+
+/// A kind of rows.
+#[derive(Debug)]
+pub struct Table {
+    /// Its name, and that of its file: `requests` gives `requests.parquet`.
+    pub name: &'static str,
+    /// What one row is.
+    pub about: &'static str,
+    /// Its columns, in order.
+    pub columns: &'static [Column],
+}
+
+/// A column.
+#[derive(Debug)]
+pub struct Column {
+    /// Its name; a number's ends in its unit where it has one.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// Whether a row may have nothing here (Parquet: null; CSV: empty).
+    pub optional: bool,
+    /// What it means.
+    pub about: &'static str,
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole number of 64 bits, never negative.
+    Long,
+    /// A whole number of 32 bits, never negative.
+    Short,
+    /// One of a few words.
+    Word,
+    /// True or false.
+    Flag,
+}
+
+/// A value of a row, of the kind its column says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// A number.
+    Number(u64),
+    /// A word.
+    Word(&'static str),
+    /// True or false.
+    Flag(bool),
+    /// Nothing.
+    Nothing,
+}
+
+impl Table {
+    /// The name of its file.
+    pub fn file_name(&self, extension: &str) -> String {
+        format!("{}.{extension}", self.name)
+    }
+}
+
+impl Kind {
+    /// What the documentation calls it.
+    pub(super) fn describe(self) -> &'static str {
+        match self {
+            Kind::Long => "int64",
+            Kind::Short => "int32",
+            Kind::Word => "string",
+            Kind::Flag => "boolean",
+        }
+    }
+}
+
+/// A column that every row fills.
+pub(super) const fn column(name: &'static str, kind: Kind, about: &'static str) -> Column {
+    Column { name, kind, optional: false, about }
+}
+
+/// A column that a row may leave empty.
+pub(super) const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Column {
+    Column { name, kind, optional: true, about }
+}

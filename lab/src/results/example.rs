@@ -1,0 +1,92 @@
+//! A small made-up comparison for the tests of this room: two flows, three schedulers, one skipped, hostile names.
+
+use flashlane_core::{Completion, FlowId, Lpn, Op, RequestId, Time};
+
+use super::{DeviceTotals, FlowInfo, MadeBy, SchedulerResult, Skipped, Summary};
+use crate::metrics::FlowMetrics;
+
+/// Requests of a flow whose response times are `scale` times some spread of 40 to 2,600 µs.
+pub(super) fn flow(seed: u64, n: u64, scale: u64, write_share: u64) -> FlowMetrics {
+    let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut draw = |below: u64| {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        x % below
+    };
+    let mut metrics = FlowMetrics::new();
+    for i in 0..n {
+        let arrival = i * 20_000 + draw(5_000);
+        let op = if draw(100) < write_share { Op::Write } else { Op::Read };
+        let octave = draw(6);
+        let busy = if (n / 3..n / 2).contains(&i) { 3 } else { 1 };
+        let response = busy * scale * ((40_000 << octave) + draw(40_000 << octave)) / 10;
+        let bytes = 4_096 << draw(4);
+        metrics.issue(Time::from_ns(arrival));
+        if draw(500) == 0 {
+            metrics.reject();
+            continue;
+        }
+        metrics.observe(&Completion {
+            id: RequestId(i),
+            flow: FlowId(0),
+            op,
+            arrival: Time::from_ns(arrival),
+            done: Time::from_ns(arrival + response),
+            lpn: Lpn(i as u32),
+            pages: 1,
+            bytes,
+        });
+    }
+    metrics
+}
+
+/// What was done to make the example, with every character that needs escaping somewhere.
+pub(super) fn made_by() -> MadeBy {
+    MadeBy {
+        flashlane: "0.1.0".into(),
+        scenario: "two tenants </script><script>window.hacked = 1</script> & 'quotes' \"too\"".into(),
+        scenario_hash: "5d41402abc4b2a76b9719d911017c592".into(),
+        seed: 42,
+        device: "flin-isca18".into(),
+        command: "flashlane compare 'two <tenants>.toml' --schedulers fcfs,read-first,sprinkler".into(),
+    }
+}
+
+/// The comparison.
+pub(super) fn example() -> Summary {
+    let flows = vec![
+        FlowInfo { name: "web".into(), workload: "web.csv, 70 % reads".into(), ..FlowInfo::default() },
+        FlowInfo {
+            name: "batch <img src=x onerror=\"window.hacked=2\">".into(),
+            workload: "closed loop of 8, writes".into(),
+            depth: Some(8),
+            sequential: true,
+            priority: 1,
+        },
+    ];
+    let run = |name: &str, web: u64, batch: u64| {
+        let shared = [flow(7, 6_000, web, 30), flow(11, 4_000, batch, 100)];
+        let alone = [flow(7, 6_000, 5, 30), flow(11, 4_000, 8, 100)];
+        let device = DeviceTotals {
+            observed_ns: 140_000_000,
+            chip_busy_ns: (0..16).map(|chip| 60_000_000 + chip * web * 300_000).collect(),
+            channel_busy_ns: vec![20_000_000 + web * 100_000; 8],
+            user_reads: 21_000,
+            user_programs: 18_000,
+            gc_moves: 4_000 + batch * 37,
+            gc_victims: 60,
+            gc_victim_valid: 4_100,
+            erases: 60,
+            pauses: web,
+            erase_count_sum: 60,
+            erase_count_max: 3,
+            blocks: 4_096,
+            ..DeviceTotals::default()
+        };
+        SchedulerResult::new(name, &flows, &shared, Some(&alone), &device)
+    };
+    let schedulers = vec![run("fcfs", 20, 18), run("read-first", 12, 24), run("sprinkler", 9, 16)];
+    let skipped = vec![Skipped { scheduler: "ncq-tsb".into(), reason: "wants a SATA device; this is NVMe".into() }];
+    Summary::new(made_by(), flows, schedulers, skipped)
+}

@@ -1,0 +1,311 @@
+//! From measurements to the figures of `summary.json`.
+
+use flashlane_core::{Op, Time};
+
+use super::change::change;
+use super::summary::*;
+use crate::metrics::{Fairness, FlowMetrics, Histogram, Timeline, slowdown};
+
+/// What a device counted in a run: plain totals, as the run hands them over.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DeviceTotals {
+    /// The time `chip_busy_ns` and `channel_busy_ns` are parts of: from the start of the run to its last event, ns.
+    pub observed_ns: u64,
+    /// Time each scheduling unit (chip or die) had a command in service, ns.
+    pub chip_busy_ns: Vec<u64>,
+    /// Time each bus was taken, ns.
+    pub channel_busy_ns: Vec<u64>,
+    /// Pages read from flash for the host.
+    pub user_reads: u64,
+    /// Pages programmed for the host, buffer evictions included.
+    pub user_programs: u64,
+    /// Pages read from flash to complete a write of part of a page.
+    pub partial_write_reads: u64,
+    /// Pages served without a flash operation.
+    pub pages_from_memory: u64,
+    /// Writes superseded before they reached the flash.
+    pub cancelled_writes: u64,
+    /// Commands of several planes or dies.
+    pub advanced_commands: u64,
+    /// Times a program or an erase was paused.
+    pub pauses: u64,
+    /// Blocks erased.
+    pub erases: u64,
+    /// Valid pages moved by garbage collection.
+    pub gc_moves: u64,
+    /// Victims chosen.
+    pub gc_victims: u64,
+    /// Valid pages in all victims when chosen.
+    pub gc_victim_valid: u64,
+    /// Times a user transaction was ready and had to wait because its plane was out of room.
+    pub gc_stalls: u64,
+    /// Fewest erases of a block.
+    pub erase_count_min: u64,
+    /// Erases of all blocks.
+    pub erase_count_sum: u64,
+    /// Most erases of a block.
+    pub erase_count_max: u64,
+    /// Blocks of the device.
+    pub blocks: u64,
+}
+
+impl Summary {
+    /// The summary of these runs; fills in the changes against the first.
+    pub fn new(
+        made_by: MadeBy,
+        flows: Vec<FlowInfo>,
+        mut schedulers: Vec<SchedulerResult>,
+        skipped: Vec<Skipped>,
+    ) -> Summary {
+        if let Some((first, others)) = schedulers.split_first_mut() {
+            first.change_percent = None;
+            for other in others {
+                other.change_percent = Some(change(first, other));
+            }
+        }
+        Summary { version: SUMMARY_VERSION, made_by, flows, schedulers, skipped }
+    }
+
+    /// The bytes of `summary.json`.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("a summary has string keys and finite numbers only");
+        text.push('\n');
+        text
+    }
+}
+
+impl SchedulerResult {
+    /// The figures of one run: `metrics` has an entry a flow, as has `alone` if alone runs were made (the flow's own
+    /// metrics when it has the device to itself).
+    pub fn new(
+        name: &str,
+        flows: &[FlowInfo],
+        metrics: &[FlowMetrics],
+        alone: Option<&[FlowMetrics]>,
+        device: &DeviceTotals,
+    ) -> SchedulerResult {
+        assert_eq!(flows.len(), metrics.len(), "one set of metrics a flow");
+        assert!(alone.is_none_or(|alone| alone.len() == flows.len()), "one alone run a flow");
+        let mut together = FlowMetrics::new();
+        metrics.iter().for_each(|flow| together.merge(flow));
+        let flows: Vec<FlowResult> = flows
+            .iter()
+            .zip(metrics)
+            .enumerate()
+            .map(|(i, (info, flow))| FlowResult::new(info, flow, alone.map(|alone| &alone[i])))
+            .collect();
+        let slowdowns: Option<Vec<f64>> = flows.iter().map(|flow| flow.slowdown).collect();
+        SchedulerResult {
+            name: name.to_string(),
+            total: Figures::of(&together),
+            flows,
+            device: DeviceFigures::of(device),
+            fairness: slowdowns.and_then(|slowdowns| Fairness::of(&slowdowns)).map(FairnessFigures::from),
+            change_percent: None,
+        }
+    }
+}
+
+impl FlowResult {
+    fn new(info: &FlowInfo, metrics: &FlowMetrics, alone: Option<&FlowMetrics>) -> FlowResult {
+        let figures = Figures::of(metrics);
+        let alone = alone.and_then(|alone| Figures::of(alone).all);
+        let slowdown = figures.all.as_ref().zip(alone.as_ref()).and_then(|(s, a)| slowdown(s.mean_ns, a.mean_ns));
+        FlowResult { name: info.name.clone(), figures, alone, slowdown }
+    }
+}
+
+impl From<Fairness> for FairnessFigures {
+    fn from(f: Fairness) -> FairnessFigures {
+        FairnessFigures {
+            fairness: f.fairness,
+            max_slowdown: f.max_slowdown,
+            stdev: f.stdev,
+            weighted_speedup: f.weighted_speedup,
+        }
+    }
+}
+
+impl Figures {
+    /// The figures of a flow.
+    pub fn of(metrics: &FlowMetrics) -> Figures {
+        let first = metrics.first_arrival().unwrap_or(Time::ZERO);
+        let makespan_ns = metrics.last_completion().since(first).ns();
+        let arriving_ns = metrics.last_arrival().since(first).ns();
+        let direction = |op| ResponseFigures::of(&metrics.response(op), metrics.bytes(op), makespan_ns);
+        let bytes = metrics.bytes(Op::Read) + metrics.bytes(Op::Write);
+        Figures {
+            issued: metrics.issued(),
+            completed: metrics.completed(),
+            rejected: metrics.rejected(),
+            first_arrival_ns: metrics.first_arrival().map(Time::ns),
+            last_arrival_ns: metrics.last_arrival().ns(),
+            last_completion_ns: metrics.last_completion().ns(),
+            makespan_ns,
+            // n arrivals are n - 1 gaps.
+            offered_iops: (arriving_ns > 0).then(|| per_second(metrics.issued() - 1, arriving_ns)),
+            all: ResponseFigures::of(&metrics.response_all(), bytes, makespan_ns),
+            read: direction(Op::Read),
+            write: direction(Op::Write),
+            over_time: OverTime::of(metrics),
+        }
+    }
+}
+
+impl ResponseFigures {
+    fn of(histogram: &Histogram, bytes: u64, makespan_ns: u64) -> Option<ResponseFigures> {
+        let at = |millionths| histogram.percentile(millionths);
+        Some(ResponseFigures {
+            requests: histogram.count(),
+            bytes,
+            iops: per_second(histogram.count(), makespan_ns),
+            mb_per_s: per_second(bytes, makespan_ns) / 1e6,
+            mean_ns: histogram.mean()?,
+            stdev_ns: histogram.stdev()?,
+            min_ns: histogram.min()?,
+            p50_ns: at(500_000)?,
+            p95_ns: at(950_000)?,
+            p99_ns: at(990_000)?,
+            p99_9_ns: at(999_000)?,
+            max_ns: histogram.max()?,
+            cdf: Cdf::of(histogram),
+        })
+    }
+}
+
+impl Cdf {
+    fn of(histogram: &Histogram) -> Cdf {
+        let (at_most_ns, requests) = histogram.cdf().into_iter().unzip();
+        Cdf { at_most_ns, requests }
+    }
+}
+
+impl OverTime {
+    fn of(metrics: &FlowMetrics) -> OverTime {
+        let all = metrics.over_time_all();
+        let width_ns = all.width_ns();
+        OverTime {
+            width_ns,
+            read: Series::of(metrics.over_time(Op::Read), width_ns),
+            write: Series::of(metrics.over_time(Op::Write), width_ns),
+            all: Series::of(&all, width_ns),
+        }
+    }
+}
+
+impl Series {
+    fn of(timeline: &Timeline, width_ns: u64) -> Series {
+        let mut series = Series::default();
+        for window in timeline.windows(width_ns) {
+            series.at_ns.push(window.at_ns);
+            series.requests.push(window.requests);
+            series.bytes.push(window.bytes);
+            series.mean_ns.push(window.mean_ns.round() as u64);
+            series.p99_ns.push(window.p99_ns);
+        }
+        series
+    }
+}
+
+impl DeviceFigures {
+    /// The figures of a device.
+    pub fn of(totals: &DeviceTotals) -> DeviceFigures {
+        let share = |busy: &u64| ratio(*busy, totals.observed_ns).unwrap_or(0.0);
+        let mean = |busy: &[u64]| {
+            let sum: u128 = busy.iter().copied().map(u128::from).sum();
+            let all = busy.len() as u128 * u128::from(totals.observed_ns);
+            if all == 0 { 0.0 } else { sum as f64 / all as f64 }
+        };
+        DeviceFigures {
+            observed_ns: totals.observed_ns,
+            chip_utilisation: mean(&totals.chip_busy_ns),
+            chip_utilisation_each: totals.chip_busy_ns.iter().map(share).collect(),
+            channel_utilisation: mean(&totals.channel_busy_ns),
+            channel_utilisation_each: totals.channel_busy_ns.iter().map(share).collect(),
+            write_amplification: ratio(totals.user_programs + totals.gc_moves, totals.user_programs),
+            user_reads: totals.user_reads,
+            user_programs: totals.user_programs,
+            partial_write_reads: totals.partial_write_reads,
+            pages_from_memory: totals.pages_from_memory,
+            cancelled_writes: totals.cancelled_writes,
+            advanced_commands: totals.advanced_commands,
+            pauses: totals.pauses,
+            gc: GcFigures {
+                erases: totals.erases,
+                moves: totals.gc_moves,
+                victims: totals.gc_victims,
+                victim_valid_mean: ratio(totals.gc_victim_valid, totals.gc_victims),
+                stalls: totals.gc_stalls,
+                erase_count_min: totals.erase_count_min,
+                erase_count_mean: ratio(totals.erase_count_sum, totals.blocks).unwrap_or(0.0),
+                erase_count_max: totals.erase_count_max,
+            },
+        }
+    }
+}
+
+fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// A rate; zero over no time, so that it is always a number.
+fn per_second(count: u64, ns: u64) -> f64 {
+    ratio(count, ns).map_or(0.0, |per_ns| per_ns * 1e9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::example::example;
+
+    #[test]
+    fn the_text_is_the_data() {
+        let summary = example();
+        let text = summary.to_json();
+        assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), summary);
+        assert_eq!(text, example().to_json(), "same figures, same bytes");
+    }
+
+    #[test]
+    fn rates_and_shares_are_over_the_right_time() {
+        let totals = DeviceTotals {
+            observed_ns: 1_000,
+            chip_busy_ns: vec![500, 1_000],
+            channel_busy_ns: vec![100],
+            user_programs: 100,
+            gc_moves: 150,
+            gc_victims: 4,
+            gc_victim_valid: 150,
+            ..DeviceTotals::default()
+        };
+        let device = DeviceFigures::of(&totals);
+        assert_eq!((device.chip_utilisation, device.channel_utilisation), (0.75, 0.1));
+        assert_eq!(device.chip_utilisation_each, [0.5, 1.0]);
+        assert_eq!((device.write_amplification, device.gc.victim_valid_mean), (Some(2.5), Some(37.5)));
+        assert_eq!(DeviceFigures::of(&DeviceTotals::default()).write_amplification, None);
+    }
+
+    #[test]
+    fn a_flow_without_requests_has_no_response_times() {
+        let nothing = Figures::of(&FlowMetrics::new());
+        assert_eq!((nothing.issued, nothing.all, nothing.offered_iops), (0, None, None));
+    }
+
+    #[test]
+    fn slowdown_and_change_follow_from_the_means() {
+        let summary = example();
+        let (first, second) = (&summary.schedulers[0], &summary.schedulers[1]);
+        for run in [first, second] {
+            for flow in &run.flows {
+                let (shared, alone) = (flow.figures.all.as_ref().unwrap(), flow.alone.as_ref().unwrap());
+                assert_eq!(flow.slowdown, Some(shared.mean_ns / alone.mean_ns));
+            }
+            let s: Vec<f64> = run.flows.iter().map(|flow| flow.slowdown.unwrap()).collect();
+            assert_eq!(run.fairness.as_ref().unwrap().fairness, (s[0] / s[1]).min(s[1] / s[0]));
+        }
+        assert_eq!(first.change_percent, None);
+        let change = second.change_percent.as_ref().unwrap().all.as_ref().unwrap().mean.unwrap();
+        let means = [first, second].map(|run| run.total.all.as_ref().unwrap().mean_ns);
+        assert!((means[0] * (1.0 + change / 100.0) - means[1]).abs() < 1e-6 * means[1]);
+    }
+}

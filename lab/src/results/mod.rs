@@ -1,0 +1,33 @@
+//! Results: what a run leaves behind.
+//!
+//! Owns `summary.json` and everything made from it (the comparison table, the HTML report, fio's JSON), and the rows of
+//! requests and transactions as Parquet or CSV. Promises that the same scenario gives the same bytes and that a file is
+//! either whole or not there. Must never know how a run is made: it gets figures and events.
+
+mod change;
+mod columns;
+mod csv;
+mod dir;
+pub mod docs;
+#[cfg(test)]
+mod example;
+mod figures;
+pub mod fio;
+mod format;
+mod parquet;
+pub mod report;
+mod rows;
+mod summary;
+pub mod table;
+mod transactions;
+mod whole_file;
+mod writer;
+
+pub use columns::{Column, Kind, Table};
+pub use dir::ResultsDir;
+pub use figures::DeviceTotals;
+pub use rows::{RequestRow, Row, TransactionRow};
+pub use summary::*;
+pub use transactions::TransactionLog;
+pub use whole_file::{ResultsError, write_whole};
+pub use writer::{Format, RowWriter};

@@ -1,0 +1,46 @@
+//! The report: one HTML page that opens offline.
+//!
+//! Owns the page. Promises that everything on it comes from the summary, that whatever a user named is text and never
+//! markup, and that nothing is fetched when it is opened.
+
+use minijinja::value::{Serde, Value};
+use minijinja::{Environment, context};
+
+use super::format;
+use super::summary::Summary;
+
+const PAGE: &str = include_str!("../../assets/report/report.html");
+const STYLE: &str = include_str!("../../assets/report/report.css");
+const SCRIPT: &str = include_str!("../../assets/report/report.js");
+const GUARD: &str = include_str!("../../assets/report/guard.js");
+const CHARTS: &str = include_str!("../../assets/vendor/uplot/uPlot.iife.min.js");
+const CHARTS_STYLE: &str = include_str!("../../assets/vendor/uplot/uPlot.min.css");
+const CHARTS_LICENCE: &str = include_str!("../../assets/vendor/uplot/LICENSE");
+
+/// The page of a summary.
+pub fn html(summary: &Summary) -> String {
+    let mut environment = Environment::new();
+    let float = |value: &Value| f64::try_from(value.clone()).unwrap_or(f64::NAN);
+    environment.add_filter("time", move |value: Value| format::time(float(&value)));
+    environment.add_filter("number", move |value: Value| format::number(float(&value)));
+    environment.add_filter("share", move |value: Value| format::share(float(&value)));
+    environment.add_filter("percent", move |value: Value| format::percent(float(&value)));
+    environment.add_filter("count", format::count);
+    // The name's ending is what turns escaping on.
+    environment.add_template("report.html", PAGE).expect("the page is a template");
+    let page = environment.get_template("report.html").expect("just added");
+    page.render(context! {
+        summary => Value::from(Serde(summary)),
+        css => STYLE,
+        js => SCRIPT,
+        guard_js => GUARD,
+        uplot_js => CHARTS,
+        uplot_css => CHARTS_STYLE,
+        uplot_licence => CHARTS_LICENCE,
+    })
+    .expect("the page asks only for what a summary has")
+}
+
+#[cfg(test)]
+#[path = "report_tests.rs"]
+mod tests;

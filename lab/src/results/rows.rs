@@ -1,0 +1,142 @@
+//! The rows: a request, a transaction.
+
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{Completion, FlowId, Lpn, Owner, RequestId};
+
+use super::columns::{Cell, Column, Kind, Table, column, optional};
+
+/// Something that is written as rows of a table.
+pub trait Row {
+    /// The table.
+    const TABLE: Table;
+    /// As many cells as the table has columns.
+    type Cells: AsRef<[Cell]>;
+    /// The row's cells, in the order of the columns.
+    fn cells(&self) -> Self::Cells;
+}
+
+/// A completed request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestRow(pub Completion);
+
+const REQUEST_COLUMNS: &[Column] = &[
+    column("id", Kind::Long, "Number of the request, unique in the run, in order of issue."),
+    column("flow", Kind::Short, "Number of its flow: the position in `flows` of summary.json, from 0."),
+    column("op", Kind::Word, "`read` or `write`."),
+    column("lpn", Kind::Long, "First logical page it touches."),
+    column("pages", Kind::Long, "Logical pages it touches."),
+    column("arrival_ns", Kind::Long, "When the host created it, since the start of the run."),
+    column("done_ns", Kind::Long, "When the host saw it done."),
+    column("response_ns", Kind::Long, "`done_ns` less `arrival_ns`."),
+];
+
+impl Row for RequestRow {
+    const TABLE: Table = Table {
+        name: "requests",
+        about: "One row a completed request, in order of completion.",
+        columns: REQUEST_COLUMNS,
+    };
+    type Cells = [Cell; REQUEST_COLUMNS.len()];
+
+    fn cells(&self) -> Self::Cells {
+        let c = &self.0;
+        [
+            Cell::Number(c.id.0),
+            Cell::Number(c.flow.0.into()),
+            Cell::Word(c.op.name()),
+            Cell::Number(c.lpn.0.into()),
+            Cell::Number(c.pages.into()),
+            Cell::Number(c.arrival.ns()),
+            Cell::Number(c.done.ns()),
+            Cell::Number(c.done.since(c.arrival).ns()),
+        ]
+    }
+}
+
+/// A transaction that ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransactionRow {
+    /// The request it belongs to; `None` for garbage collection and buffer evictions.
+    pub request: Option<RequestId>,
+    /// The flow it is counted for.
+    pub flow: FlowId,
+    /// What the flash was told to do.
+    pub op: FlashOp,
+    /// On whose behalf.
+    pub owner: Owner,
+    /// The logical page; `None` for an erase.
+    pub lpn: Option<Lpn>,
+    /// Channel of the device.
+    pub channel: u32,
+    /// Chip of the channel.
+    pub chip: u32,
+    /// Die of the chip.
+    pub die: u32,
+    /// Plane of the die.
+    pub plane: u32,
+    /// When it joined its queue.
+    pub enqueue_ns: u64,
+    /// When its command began; `None` if it never reached the flash.
+    pub dispatch_ns: Option<u64>,
+    /// When it ended.
+    pub done_ns: u64,
+    /// Time its command stood paused.
+    pub paused_ns: u64,
+    /// What was left of its slack when its command began.
+    pub slack_ns: Option<u64>,
+    /// Whether it ended without the flash.
+    pub cancelled: bool,
+}
+
+const TRANSACTION_COLUMNS: &[Column] = &[
+    optional("request", Kind::Long, "`id` of its request; empty for garbage collection and buffer evictions."),
+    column("flow", Kind::Short, "Number of the flow it is counted for."),
+    column("op", Kind::Word, "`read`, `program` or `erase`."),
+    column("owner", Kind::Word, "On whose behalf: `user`, `gc` or `buffer` (a dirty page on its way out)."),
+    optional("lpn", Kind::Long, "Logical page; empty for an erase."),
+    column("channel", Kind::Short, "Channel of the device, from 0."),
+    column("chip", Kind::Short, "Chip of the channel."),
+    column("die", Kind::Short, "Die of the chip."),
+    column("plane", Kind::Short, "Plane of the die."),
+    column("enqueue_ns", Kind::Long, "When it joined its queue, since the start of the run."),
+    optional("dispatch_ns", Kind::Long, "When its command began; empty if it never reached the flash."),
+    column("done_ns", Kind::Long, "When it ended."),
+    column("paused_ns", Kind::Long, "Time its command stood paused."),
+    optional("slack_ns", Kind::Long, "What was left of its slack when its command began; empty if none did."),
+    column(
+        "cancelled",
+        Kind::Flag,
+        "Whether it ended without the flash: a write superseded by a younger one of its page, or a move of a page that \
+         was no longer valid.",
+    ),
+];
+
+impl Row for TransactionRow {
+    const TABLE: Table = Table {
+        name: "transactions",
+        about: "One row a flash transaction (a page read or programmed, a block erased), in the order they ended.",
+        columns: TRANSACTION_COLUMNS,
+    };
+    type Cells = [Cell; TRANSACTION_COLUMNS.len()];
+
+    fn cells(&self) -> Self::Cells {
+        let maybe = |number: Option<u64>| number.map_or(Cell::Nothing, Cell::Number);
+        [
+            maybe(self.request.map(|request| request.0)),
+            Cell::Number(self.flow.0.into()),
+            Cell::Word(self.op.name()),
+            Cell::Word(self.owner.name()),
+            maybe(self.lpn.map(|lpn| lpn.0.into())),
+            Cell::Number(self.channel.into()),
+            Cell::Number(self.chip.into()),
+            Cell::Number(self.die.into()),
+            Cell::Number(self.plane.into()),
+            Cell::Number(self.enqueue_ns),
+            maybe(self.dispatch_ns),
+            Cell::Number(self.done_ns),
+            Cell::Number(self.paused_ns),
+            maybe(self.slack_ns),
+            Cell::Flag(self.cancelled),
+        ]
+    }
+}

@@ -1,0 +1,306 @@
+//! `summary.json`: every figure of a run or a comparison, as data.
+//!
+//! Owns the shape. Promises that the table, the report and fio's JSON need nothing else, and that nothing in it depends
+//! on when or where the run was made. `docs/summary.md` is generated from these types and their comments.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Version of the shape; grows when a key changes its meaning or goes.
+pub const SUMMARY_VERSION: u32 = 1;
+
+/// All figures of a run (one scheduler) or a comparison (several).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Summary {
+    /// Version of this format.
+    pub version: u32,
+    /// What made it.
+    pub made_by: MadeBy,
+    /// The flows, in the order every list of flows below follows.
+    pub flows: Vec<FlowInfo>,
+    /// One entry a scheduler that ran, in the order asked for; changes are against the first.
+    pub schedulers: Vec<SchedulerResult>,
+    /// Schedulers asked for that did not run.
+    pub skipped: Vec<Skipped>,
+}
+
+/// What made the figures: enough to make them again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MadeBy {
+    /// Version of Flashlane.
+    pub flashlane: String,
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Hash of the scenario with every default written out: equal hashes mean equal results.
+    pub scenario_hash: String,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Name of the device.
+    pub device: String,
+    /// Command that makes these results again.
+    pub command: String,
+}
+
+/// A flow: one tenant of the device.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FlowInfo {
+    /// Its name.
+    pub name: String,
+    /// Where its requests come from: a file name, or the synthetic workload in a few words.
+    pub workload: String,
+    /// Priority level, 0 lowest.
+    pub priority: u8,
+    /// Requests it keeps outstanding if it is a closed loop; null if requests come at times of their own.
+    pub depth: Option<u32>,
+    /// Whether its addresses run on from request to request; false for random ones and for traces.
+    pub sequential: bool,
+}
+
+/// A scheduler that was asked for and did not run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Skipped {
+    /// Its name.
+    pub scheduler: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// What one scheduler did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SchedulerResult {
+    /// Its name.
+    pub name: String,
+    /// All flows together.
+    pub total: Figures,
+    /// Each flow.
+    pub flows: Vec<FlowResult>,
+    /// The device.
+    pub device: DeviceFigures,
+    /// Fairness between the flows; null without alone runs, or when a flow completed nothing.
+    pub fairness: Option<FairnessFigures>,
+    /// Change against the first scheduler, percent; null for the first.
+    pub change_percent: Option<Change>,
+}
+
+/// What one flow got.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FlowResult {
+    /// Its name.
+    pub name: String,
+    /// Its figures in this run.
+    pub figures: Figures,
+    /// Its response times when it has the device to itself under the same scheduler; null without an alone run.
+    pub alone: Option<ResponseFigures>,
+    /// Mean response time over mean response time alone (S); null without an alone run.
+    pub slowdown: Option<f64>,
+}
+
+/// Counts, rates and response times of one flow, or of all together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Figures {
+    /// Requests the workload produced. Always completed + rejected.
+    pub issued: u64,
+    /// Requests that completed.
+    pub completed: u64,
+    /// Requests refused before they reached the device, an address beyond the drive for instance.
+    pub rejected: u64,
+    /// When the first request arrived, ns since the start of the run; null if none did.
+    pub first_arrival_ns: Option<u64>,
+    /// When the last request arrived, ns.
+    pub last_arrival_ns: u64,
+    /// When the last request completed, ns.
+    pub last_completion_ns: u64,
+    /// From the first arrival to the last completion, ns.
+    pub makespan_ns: u64,
+    /// Load offered: requests produced a second, over the time from the first arrival to the last; null with fewer
+    /// than two instants of arrival. Where it exceeds the `iops` reached, the device did not keep up.
+    pub offered_iops: Option<f64>,
+    /// Reads and writes together; null if none completed.
+    pub all: Option<ResponseFigures>,
+    /// Reads; null if none completed.
+    pub read: Option<ResponseFigures>,
+    /// Writes; null if none completed.
+    pub write: Option<ResponseFigures>,
+    /// Response time over time.
+    pub over_time: OverTime,
+}
+
+/// Rates and response times of the completed reads, writes, or both.
+///
+/// A response time runs from the instant the host creates the request to the instant it sees it done. Percentiles are
+/// nearest-rank from a histogram of 64 buckets an octave: at most 0.79 % off, exact below 128 ns, never outside
+/// `min_ns` and `max_ns`. Everything else is exact.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResponseFigures {
+    /// Requests that completed.
+    pub requests: u64,
+    /// Bytes they asked for.
+    pub bytes: u64,
+    /// Requests completed a second of makespan.
+    pub iops: f64,
+    /// Megabytes (10^6 bytes) completed a second of makespan.
+    pub mb_per_s: f64,
+    /// Mean, ns.
+    pub mean_ns: f64,
+    /// Population standard deviation, ns.
+    pub stdev_ns: f64,
+    /// Smallest, ns.
+    pub min_ns: u64,
+    /// Median, ns.
+    pub p50_ns: u64,
+    /// 95th percentile, ns.
+    pub p95_ns: u64,
+    /// 99th percentile, ns.
+    pub p99_ns: u64,
+    /// 99.9th percentile, ns.
+    pub p99_9_ns: u64,
+    /// Largest, ns.
+    pub max_ns: u64,
+    /// The whole distribution.
+    pub cdf: Cdf,
+}
+
+/// A cumulative distribution, one point a non-empty bucket of the histogram: `requests[i]` of the requests took
+/// `at_most_ns[i]` or less. Differences of neighbours are the histogram itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cdf {
+    /// Upper end of the bucket, ns; in the last, the largest response time.
+    pub at_most_ns: Vec<u64>,
+    /// Requests up to there.
+    pub requests: Vec<u64>,
+}
+
+/// Response time over time: windows of equal width, at most 200, by time of completion.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OverTime {
+    /// Width of a window, ns.
+    pub width_ns: u64,
+    /// Reads and writes together.
+    pub all: Series,
+    /// Reads.
+    pub read: Series,
+    /// Writes.
+    pub write: Series,
+}
+
+/// Columns of equal length, one entry a window in which something completed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// When the window begins, ns since the start of the run.
+    pub at_ns: Vec<u64>,
+    /// Requests that completed in it.
+    pub requests: Vec<u64>,
+    /// Bytes they asked for.
+    pub bytes: Vec<u64>,
+    /// Their mean response time, ns, rounded.
+    pub mean_ns: Vec<u64>,
+    /// The 99th percentile of their response times, ns.
+    pub p99_ns: Vec<u64>,
+}
+
+/// What the device did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceFigures {
+    /// The time the utilisations are shares of, ns.
+    pub observed_ns: u64,
+    /// Mean utilisation of the chips (of the dies, where the die is the scheduling unit): share of the time with a
+    /// command in service, 0 to 1.
+    pub chip_utilisation: f64,
+    /// Utilisation of each.
+    pub chip_utilisation_each: Vec<f64>,
+    /// Mean utilisation of the channels: share of the time the bus was taken, 0 to 1.
+    pub channel_utilisation: f64,
+    /// Utilisation of each.
+    pub channel_utilisation_each: Vec<f64>,
+    /// Pages programmed for any reason over pages programmed for the host; null if the host's writes reached no flash.
+    pub write_amplification: Option<f64>,
+    /// Pages read from flash for the host.
+    pub user_reads: u64,
+    /// Pages programmed for the host (evictions of the page buffer included).
+    pub user_programs: u64,
+    /// Pages read from flash to complete a write of part of a page.
+    pub partial_write_reads: u64,
+    /// Pages served by the page buffer or from a waiting write, without a flash operation.
+    pub pages_from_memory: u64,
+    /// Writes superseded by a younger write of the same page before they reached the flash.
+    pub cancelled_writes: u64,
+    /// Commands that worked several planes or dies at once.
+    pub advanced_commands: u64,
+    /// Times a program or an erase was paused.
+    pub pauses: u64,
+    /// Garbage collection.
+    pub gc: GcFigures,
+}
+
+/// What garbage collection did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GcFigures {
+    /// Blocks erased.
+    pub erases: u64,
+    /// Valid pages moved out of victims.
+    pub moves: u64,
+    /// Victims chosen.
+    pub victims: u64,
+    /// Mean number of valid pages in a victim when chosen; null without victims.
+    pub victim_valid_mean: Option<f64>,
+    /// Times a user transaction was ready and had to wait because its plane was out of room.
+    pub stalls: u64,
+    /// Fewest erases of a block since the drive was new.
+    pub erase_count_min: u64,
+    /// Mean erases of a block.
+    pub erase_count_mean: f64,
+    /// Most erases of a block.
+    pub erase_count_max: u64,
+}
+
+/// Fairness between flows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FairnessFigures {
+    /// Smallest slowdown over largest (F): 1 is perfectly fair.
+    pub fairness: f64,
+    /// Largest slowdown (S_max).
+    pub max_slowdown: f64,
+    /// Population standard deviation of the slowdowns (STDEV).
+    pub stdev: f64,
+    /// Sum of the inverse slowdowns (WS): the number of flows if nobody is slowed.
+    pub weighted_speedup: f64,
+}
+
+/// Change of the figures of all flows together against the first scheduler, percent: negative is less. Null where
+/// either has no figure or the first's is zero.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Change {
+    /// Reads and writes together.
+    pub all: Option<ResponseChange>,
+    /// Reads.
+    pub read: Option<ResponseChange>,
+    /// Writes.
+    pub write: Option<ResponseChange>,
+    /// Write amplification.
+    pub write_amplification: Option<f64>,
+    /// Fairness (F).
+    pub fairness: Option<f64>,
+    /// Weighted speedup (WS).
+    pub weighted_speedup: Option<f64>,
+}
+
+/// Change of rates and response times, percent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResponseChange {
+    /// Requests a second.
+    pub iops: Option<f64>,
+    /// Megabytes a second.
+    pub mb_per_s: Option<f64>,
+    /// Mean response time.
+    pub mean: Option<f64>,
+    /// Median.
+    pub p50: Option<f64>,
+    /// 95th percentile.
+    pub p95: Option<f64>,
+    /// 99th percentile.
+    pub p99: Option<f64>,
+    /// 99.9th percentile.
+    pub p99_9: Option<f64>,
+    /// Largest.
+    pub max: Option<f64>,
+}

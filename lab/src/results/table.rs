@@ -1,0 +1,248 @@
+//! The comparison on the terminal.
+//!
+//! Stacked sections, one row a scheduler in each, so that everything fits 120 columns. Made from the summary alone.
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use super::format::{count, number, or_dash, percent, share, time};
+use super::summary::{ResponseChange, ResponseFigures, SchedulerResult, Summary};
+
+/// Schedulers side by side in the table of slowdowns; more continue below.
+const ACROSS: usize = 6;
+
+/// The text: response times of all requests, reads and writes, the device, and (several flows) the flows and their
+/// fairness; at the end what was skipped and the count of requests.
+pub fn render(summary: &Summary) -> String {
+    let mut text = String::new();
+    let runs = &summary.schedulers;
+    if !runs.is_empty() {
+        section(&mut text, "All requests", response(runs, |run| &run.total.all, |c| c.all.as_ref()));
+        // With one direction only, its rows are those of all requests.
+        let both = runs.iter().any(|run| run.total.read.is_some()) && runs.iter().any(|run| run.total.write.is_some());
+        if both {
+            section(&mut text, "Reads", response(runs, |run| &run.total.read, |c| c.read.as_ref()));
+            section(&mut text, "Writes", response(runs, |run| &run.total.write, |c| c.write.as_ref()));
+        }
+        section(&mut text, "Device", device(runs));
+        if runs.iter().any(|run| run.fairness.is_some()) {
+            section(&mut text, "Fairness", fairness(runs));
+        }
+        if summary.flows.len() > 1 {
+            flows(&mut text, summary);
+        }
+    }
+    for skipped in &summary.skipped {
+        text.push_str(&format!("Skipped {}: {}\n", skipped.scheduler, skipped.reason));
+    }
+    text.push_str(&conservation(runs));
+    text
+}
+
+fn section(text: &mut String, title: &str, table: Table) {
+    text.push_str(title);
+    text.push('\n');
+    for line in table.lines() {
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text.push('\n');
+}
+
+/// An empty table: first column left, the rest right, two spaces apart.
+fn table<S: ToString>(header: impl IntoIterator<Item = S>) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(header.into_iter().map(|head| head.to_string()).collect::<Vec<_>>());
+    for (i, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((if i == 0 { 2 } else { 0 }, 2));
+        if i > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+fn response<'a>(
+    runs: &'a [SchedulerResult],
+    figures: impl Fn(&'a SchedulerResult) -> &'a Option<ResponseFigures>,
+    changes: impl Fn(&'a super::summary::Change) -> Option<&'a ResponseChange>,
+) -> Table {
+    let compared = runs.len() > 1;
+    let mut header = vec!["scheduler", "IOPS", "MB/s", "mean", "p50", "p95", "p99", "p99.9", "max"];
+    if compared {
+        header.extend(["Δ mean", "Δ p99", "Δ IOPS"]);
+    }
+    let mut table = table(header);
+    for run in runs {
+        let f = figures(run).as_ref();
+        let ns = |get: fn(&ResponseFigures) -> u64| or_dash(f, |f| time(get(f) as f64));
+        let mut row = vec![
+            run.name.clone(),
+            or_dash(f, |f| number(f.iops)),
+            or_dash(f, |f| number(f.mb_per_s)),
+            or_dash(f, |f| time(f.mean_ns)),
+            ns(|f| f.p50_ns),
+            ns(|f| f.p95_ns),
+            ns(|f| f.p99_ns),
+            ns(|f| f.p99_9_ns),
+            ns(|f| f.max_ns),
+        ];
+        if compared {
+            let change = run.change_percent.as_ref().and_then(&changes);
+            row.extend(
+                [change.and_then(|c| c.mean), change.and_then(|c| c.p99), change.and_then(|c| c.iops)].map(or_none),
+            );
+        }
+        table.add_row(row);
+    }
+    table
+}
+
+fn or_none(change: Option<f64>) -> String {
+    or_dash(change, percent)
+}
+
+fn device(runs: &[SchedulerResult]) -> Table {
+    let mut table = table([
+        "scheduler",
+        "chips busy",
+        "channels busy",
+        "write ampl.",
+        "Δ WA",
+        "GC moves",
+        "erases",
+        "valid/victim",
+        "pauses",
+        "makespan",
+    ]);
+    for run in runs {
+        let d = &run.device;
+        table.add_row([
+            run.name.clone(),
+            share(d.chip_utilisation),
+            share(d.channel_utilisation),
+            or_dash(d.write_amplification, number),
+            or_none(run.change_percent.as_ref().and_then(|c| c.write_amplification)),
+            count(d.gc.moves),
+            count(d.gc.erases),
+            or_dash(d.gc.victim_valid_mean, number),
+            count(d.pauses),
+            time(run.total.makespan_ns as f64),
+        ]);
+    }
+    table
+}
+
+fn fairness(runs: &[SchedulerResult]) -> Table {
+    let mut table = table(["scheduler", "F", "max slowdown", "STDEV", "WS", "Δ F", "Δ WS"]);
+    for run in runs {
+        let f = run.fairness.as_ref();
+        let change = run.change_percent.as_ref();
+        table.add_row([
+            run.name.clone(),
+            or_dash(f, |f| number(f.fairness)),
+            or_dash(f, |f| number(f.max_slowdown)),
+            or_dash(f, |f| number(f.stdev)),
+            or_dash(f, |f| number(f.weighted_speedup)),
+            or_none(change.and_then(|c| c.fairness)),
+            or_none(change.and_then(|c| c.weighted_speedup)),
+        ]);
+    }
+    table
+}
+
+/// A row a flow, a column a scheduler.
+fn flows(text: &mut String, summary: &Summary) {
+    for runs in summary.schedulers.chunks(ACROSS) {
+        let rows = |cell: &dyn Fn(&super::summary::FlowResult) -> String| {
+            let mut table = table(std::iter::once("flow").chain(runs.iter().map(|run| run.name.as_str())));
+            for (i, flow) in summary.flows.iter().enumerate() {
+                table.add_row(std::iter::once(flow.name.clone()).chain(runs.iter().map(|run| cell(&run.flows[i]))));
+            }
+            table
+        };
+        let mean = |flow: &super::summary::FlowResult| or_dash(flow.figures.all.as_ref(), |f| time(f.mean_ns));
+        section(text, "Mean response time by flow", rows(&mean));
+        if runs.iter().any(|run| run.flows.iter().any(|flow| flow.slowdown.is_some())) {
+            let slowdown = |flow: &super::summary::FlowResult| or_dash(flow.slowdown, number);
+            section(text, "Slowdown by flow (mean response time over that of its alone run)", rows(&slowdown));
+        }
+    }
+}
+
+/// `Requests: read 1,000 = completed 990 + rejected 10`, once if all schedulers agree.
+fn conservation(runs: &[SchedulerResult]) -> String {
+    let lines: Vec<String> = runs
+        .iter()
+        .map(|run| {
+            let (read, done, refused) = (run.total.issued, run.total.completed, run.total.rejected);
+            let sign = if read == done + refused { "=" } else { "!=" };
+            format!("read {} {sign} completed {} + rejected {}", count(read), count(done), count(refused))
+        })
+        .collect();
+    match lines.split_first() {
+        None => String::from("Requests: no scheduler ran\n"),
+        Some((first, rest)) if rest.iter().all(|line| line == first) => format!("Requests: {first}\n"),
+        Some(_) => {
+            runs.iter().zip(&lines).map(|(run, line)| format!("Requests under {}: {line}\n", run.name)).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::example::example;
+
+    #[test]
+    fn fits_the_terminal_and_shows_the_figures() {
+        let mut summary = example();
+        summary.flows[1].name = "batch".into();
+        let text = render(&summary);
+        let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(widest <= 120, "{widest} columns:\n{text}");
+        for run in &summary.schedulers {
+            for part in [&run.total.all, &run.total.read, &run.total.write] {
+                let f = part.as_ref().unwrap();
+                let line = text.lines().find(|line| line.contains(&time(f.mean_ns))).expect("the mean is shown");
+                for shown in [number(f.iops), time(f.p50_ns as f64), time(f.p99_9_ns as f64), time(f.max_ns as f64)] {
+                    assert!(line.contains(&shown), "{shown} in {line}");
+                }
+            }
+            assert!(text.contains(&number(run.fairness.as_ref().unwrap().stdev)));
+            assert!(text.contains(&number(run.flows[1].slowdown.unwrap())));
+        }
+        assert!(text.contains("Skipped ncq-tsb: wants a SATA device"));
+    }
+
+    #[test]
+    fn columns_are_aligned() {
+        let text = render(&example());
+        let section: Vec<&str> = text.lines().skip(1).take(4).collect();
+        let end_of = |line: &str, column: &str| line.find(column).map(|at| at + column.len());
+        let header_end = end_of(section[0], "mean").unwrap();
+        for line in &section[1..] {
+            let upto: String = line.chars().take(header_end).collect();
+            assert!(upto.ends_with("ms") || upto.ends_with("µs"), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_count_of_requests_closes_the_table() {
+        let summary = example();
+        let total = &summary.schedulers[0].total;
+        let end =
+            format!("read {} = completed {} + rejected {}\n", count(10_000), count(total.completed), total.rejected);
+        assert!(render(&summary).ends_with(&end), "{}", render(&summary));
+        let mut lost = summary.clone();
+        lost.schedulers[1].total.completed -= 1;
+        assert!(render(&lost).contains("Requests under read-first: read 10,000 != completed"));
+    }
+
+    #[test]
+    fn one_run_alone_shows_no_changes() {
+        let mut summary = example();
+        summary.schedulers.truncate(1);
+        assert!(!render(&summary).lines().nth(1).unwrap().contains("Δ"));
+    }
+}

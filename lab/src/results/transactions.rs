@@ -1,0 +1,234 @@
+//! From a device's events to rows of transactions.
+
+use std::collections::VecDeque;
+
+use flashlane_core::event::{End, Event, Stamped};
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{FlowId, Geometry, Lpn, Owner, PlaneId, RequestId, Time};
+
+use super::rows::TransactionRow;
+
+/// Follows every transaction from its queue to its end.
+///
+/// Holds the transactions between the oldest and the youngest that have not ended, so its memory is that of the
+/// device's queues.
+#[derive(Debug)]
+pub struct TransactionLog {
+    geometry: Geometry,
+    /// Serial of the front of `open`.
+    first: u64,
+    open: VecDeque<Option<Open>>,
+    live: usize,
+}
+
+/// A transaction that has not ended.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    request: Option<RequestId>,
+    flow: FlowId,
+    op: FlashOp,
+    owner: Owner,
+    lpn: Lpn,
+    plane: PlaneId,
+    queued: Time,
+    /// When its command began, and what was left of its slack.
+    dispatched: Option<(Time, u64)>,
+}
+
+impl TransactionLog {
+    /// A log of a device of this shape.
+    pub fn new(geometry: Geometry) -> TransactionLog {
+        TransactionLog { geometry, first: 0, open: VecDeque::new(), live: 0 }
+    }
+
+    /// Takes an event; returns the row of the transaction it ends, if it ends one.
+    ///
+    /// # Panics
+    /// If the events are not those of a device: a transaction dispatched or ended that was never queued.
+    pub fn observe(&mut self, stamped: &Stamped) -> Option<TransactionRow> {
+        match stamped.event {
+            Event::Queued { txn, request, flow, op, owner, lpn, plane, .. } => {
+                let queued = stamped.at;
+                self.insert(txn, Open { request, flow, op, owner, lpn, plane, queued, dispatched: None });
+                None
+            }
+            Event::Dispatched { txn, slack, .. } => {
+                self.get(txn).dispatched = Some((stamped.at, slack.ns()));
+                None
+            }
+            Event::Ended { txn, end, paused } => {
+                let open = self.remove(txn);
+                Some(self.row(open, stamped.at, end, paused.ns()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Transactions queued that have not ended.
+    pub fn open(&self) -> usize {
+        self.live
+    }
+
+    fn row(&self, open: Open, done: Time, end: End, paused_ns: u64) -> TransactionRow {
+        let place = self.geometry.place_of(open.plane);
+        TransactionRow {
+            request: open.request,
+            flow: open.flow,
+            op: open.op,
+            owner: open.owner,
+            lpn: (open.op != FlashOp::Erase).then_some(open.lpn),
+            channel: place.channel,
+            chip: place.chip,
+            die: place.die,
+            plane: place.plane,
+            enqueue_ns: open.queued.ns(),
+            dispatch_ns: open.dispatched.map(|(at, _)| at.ns()),
+            done_ns: done.ns(),
+            paused_ns,
+            slack_ns: open.dispatched.map(|(_, slack)| slack),
+            cancelled: end != End::Flash,
+        }
+    }
+
+    fn insert(&mut self, serial: u64, open: Open) {
+        if self.live == 0 {
+            self.open.clear();
+            self.first = serial;
+        }
+        // A transaction that was held back joins its queue after younger ones.
+        while serial < self.first {
+            self.open.push_front(None);
+            self.first -= 1;
+        }
+        let place = (serial - self.first) as usize;
+        if place >= self.open.len() {
+            self.open.resize(place + 1, None);
+        }
+        assert!(self.open[place].is_none(), "transaction {serial} queued twice");
+        self.open[place] = Some(open);
+        self.live += 1;
+    }
+
+    fn slot(&mut self, serial: u64) -> Option<&mut Option<Open>> {
+        self.open.get_mut(serial.checked_sub(self.first)? as usize)
+    }
+
+    fn get(&mut self, serial: u64) -> &mut Open {
+        let open = self.slot(serial).and_then(Option::as_mut);
+        open.unwrap_or_else(|| panic!("transaction {serial} was never queued"))
+    }
+
+    fn remove(&mut self, serial: u64) -> Open {
+        let open = self.slot(serial).and_then(Option::take);
+        let open = open.unwrap_or_else(|| panic!("transaction {serial} was never queued"));
+        self.live -= 1;
+        while let Some(None) = self.open.front() {
+            self.open.pop_front();
+            self.first += 1;
+        }
+        open
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashlane_core::geometry::{Place, UnitKind};
+    use flashlane_core::{Duration, UnitId};
+
+    fn geometry() -> Geometry {
+        Geometry {
+            channels: 2,
+            chips_per_channel: 2,
+            dies_per_chip: 2,
+            planes_per_die: 2,
+            blocks_per_plane: 8,
+            pages_per_block: 8,
+            page_bytes: 4_096,
+            metadata_bytes: 0,
+            unit: UnitKind::Chip,
+        }
+    }
+
+    fn queued(at: u64, txn: u64, request: Option<u64>, op: FlashOp, owner: Owner) -> Stamped {
+        let plane = geometry().plane_at(Place { channel: 1, chip: 0, die: 1, plane: 1 });
+        let (request, lpn) = (request.map(RequestId), Lpn(77));
+        let event = Event::Queued { txn, request, flow: FlowId(3), op, owner, lpn, plane, bytes: 4_096 };
+        Stamped { at: Time::from_ns(at), event }
+    }
+
+    fn dispatched(at: u64, txn: u64) -> Stamped {
+        let slack = Duration::from_ns(40);
+        Stamped {
+            at: Time::from_ns(at),
+            event: Event::Dispatched { txn, command: txn, unit: UnitId(2), ppa: 5, slack },
+        }
+    }
+
+    fn ended(at: u64, txn: u64, end: End) -> Stamped {
+        Stamped { at: Time::from_ns(at), event: Event::Ended { txn, end, paused: Duration::from_ns(6) } }
+    }
+
+    #[test]
+    fn a_read_becomes_a_row_when_it_ends() {
+        let mut log = TransactionLog::new(geometry());
+        assert_eq!(log.observe(&queued(10, 0, Some(8), FlashOp::Read, Owner::User)), None);
+        assert_eq!(log.observe(&dispatched(15, 0)), None);
+        let row = log.observe(&ended(90, 0, End::Flash)).unwrap();
+        assert_eq!(
+            row,
+            TransactionRow {
+                request: Some(RequestId(8)),
+                flow: FlowId(3),
+                op: FlashOp::Read,
+                owner: Owner::User,
+                lpn: Some(Lpn(77)),
+                channel: 1,
+                chip: 0,
+                die: 1,
+                plane: 1,
+                enqueue_ns: 10,
+                dispatch_ns: Some(15),
+                done_ns: 90,
+                paused_ns: 6,
+                slack_ns: Some(40),
+                cancelled: false,
+            }
+        );
+        assert_eq!(log.open(), 0);
+    }
+
+    #[test]
+    fn an_erase_has_no_page_and_a_superseded_write_no_dispatch() {
+        let mut log = TransactionLog::new(geometry());
+        log.observe(&queued(0, 4, None, FlashOp::Erase, Owner::Gc));
+        log.observe(&queued(1, 5, Some(1), FlashOp::Program, Owner::User));
+        let write = log.observe(&ended(7, 5, End::Cancelled)).unwrap();
+        assert_eq!((write.dispatch_ns, write.slack_ns, write.cancelled), (None, None, true));
+        log.observe(&dispatched(8, 4));
+        let erase = log.observe(&ended(9, 4, End::Flash)).unwrap();
+        assert_eq!((erase.lpn, erase.request, erase.cancelled), (None, None, false));
+    }
+
+    #[test]
+    fn ends_in_any_order_and_late_queueing_keep_memory_small() {
+        let mut log = TransactionLog::new(geometry());
+        log.observe(&queued(0, 10, Some(0), FlashOp::Read, Owner::User));
+        log.observe(&queued(1, 8, None, FlashOp::Program, Owner::Gc));
+        for serial in 11..10_000 {
+            log.observe(&queued(serial, serial, Some(serial), FlashOp::Read, Owner::User));
+            log.observe(&dispatched(serial, serial));
+            assert!(log.observe(&ended(serial + 1, serial, End::Flash)).is_some());
+        }
+        assert_eq!(log.open(), 2);
+        assert!(log.observe(&ended(20_000, 8, End::Stale)).unwrap().cancelled);
+        log.observe(&ended(20_001, 10, End::Flash));
+        assert_eq!((log.open(), log.open.len()), (0, 0));
+    }
+
+    #[test]
+    #[should_panic(expected = "transaction 3 was never queued")]
+    fn an_end_without_a_beginning_is_no_device() {
+        TransactionLog::new(geometry()).observe(&ended(1, 3, End::Flash));
+    }
+}
