@@ -1,3 +1,4 @@
 //! Bench: scenarios, workloads, runs, metrics, results, reports.
 
+pub mod scenario;
 pub mod workload;
