@@ -46,8 +46,7 @@ pub struct Position {
 
 impl Position {
     /// At the tail, no notes.
-    pub const TAIL: Position =
-        Position { before: TxnId::NONE, charge: Duration::ZERO, tag: 0, alone: Duration::ZERO };
+    pub const TAIL: Position = Position { before: TxnId::NONE, charge: Duration::ZERO, tag: 0, alone: Duration::ZERO };
 }
 
 /// What does an idle chip do next?

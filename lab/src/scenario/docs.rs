@@ -68,7 +68,7 @@ const SECTIONS: [&str; 8] = ["geometry", "nand", "bus", "ftl", "gc", "buffer", "
 
 const MIX_EXAMPLE: &str = "\
 `scheduler = { base = \"fr-fcfs\", order = \"slack-bypass\", cancel = \"overwrite\" }`, or the same in the `schedulers` list.
-Any key that is not below is a parameter of the scheduler.\n";
+Any key that is not below is a parameter of the scheduler, a whole number.\n";
 
 /// The schema of the object that the keys in `path` lead to.
 fn property<'a>(root: &'a Value, schema: &'a Value, path: &[&str]) -> &'a Value {

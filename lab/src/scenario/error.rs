@@ -59,7 +59,7 @@ pub(super) struct Origin {
     /// Its text.
     pub text: String,
     /// Keys (with all below them) that something else than the file gave, and what gave them.
-    pub overridden: Vec<(&'static str, &'static str)>,
+    pub overridden: Vec<(String, &'static str)>,
 }
 
 impl Origin {
@@ -68,8 +68,8 @@ impl Origin {
     /// the keys, the first is reported without a line.
     pub fn locate(&self, error: KeyError) -> ScenarioError {
         let KeyError { keys, value, message } = error;
-        for (prefix, by) in &self.overridden {
-            if let Some(key) = keys.iter().find(|key| key.starts_with(prefix)) {
+        for (path, by) in self.overridden.iter().rev() {
+            if let Some(key) = keys.iter().find(|key| is_below(key, path)) {
                 return ScenarioError { place: (*by).into(), key: key.clone(), value, message };
             }
         }
@@ -124,6 +124,11 @@ impl Origin {
         let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
         format!("{}:{line}:{column}", self.name)
     }
+}
+
+/// Whether `key` is `path` or lies below it.
+fn is_below(key: &str, path: &str) -> bool {
+    key.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 /// The value of `path` (`a.b[2].c`).

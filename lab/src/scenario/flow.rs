@@ -118,7 +118,7 @@ pub struct InlineRequest {
     /// Bytes, at least 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length: Option<u64>,
-    /// Whole logical pages, in this order, anywhere.
+    /// Whole logical pages, in this order, anywhere, counted from the start of the flow's range.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pages: Option<Vec<u32>>,
 }

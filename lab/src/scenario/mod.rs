@@ -39,7 +39,7 @@ pub use error::{ScenarioError, nearest};
 pub use flow::{ByteRange, Flow, InlineOp, InlineRequest, Range, RangeWord};
 pub use preset::{DEFAULT_PRESET, DEFAULTS, PRESETS, Preset};
 pub use resolve::{FlowPlan, FlowSource};
-pub use scheduler::{Mix, Parameter, SchedulerChoice};
+pub use scheduler::{Mix, SchedulerChoice};
 pub use trace::{Beyond, Sizes, Speedup, TimeOrder, TraceFlow};
 pub use value::{Latency, Limit};
 pub use words::{Dispatch, DriveState, Protocol, Rounding, Unit, Victim};
@@ -104,9 +104,9 @@ impl Scenario {
     }
 
     /// Changes what it says: `key` (with all below it) now comes from `by` (`--device`).
-    pub fn set(&mut self, key: &'static str, by: &'static str, change: impl FnOnce(&mut Document)) {
+    pub fn set(&mut self, key: impl Into<String>, by: &'static str, change: impl FnOnce(&mut Document)) {
         change(&mut self.document);
-        self.origin.overridden.push((key, by));
+        self.origin.overridden.push((key.into(), by));
     }
 
     /// What results call it.

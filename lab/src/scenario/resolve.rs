@@ -227,10 +227,9 @@ fn inline(requests: &[InlineRequest], i: usize, range: ByteRange, drive: &Drive)
                 if pages.is_empty() {
                     return fault("pages", "[]".into(), "must name at least one page".into());
                 }
-                let (first, count) = (range.offset / drive.page, range.length / drive.page);
-                if let Some(page) = pages.iter().find(|&&page| !(first..first + count).contains(&u64::from(page))) {
-                    let message = format!("must be pages {first} to {}", first + count - 1);
-                    return fault("pages", page.to_string(), message);
+                let count = range.length / drive.page;
+                if let Some(page) = pages.iter().find(|&&page| u64::from(page) >= count) {
+                    return fault("pages", page.to_string(), format!("must be pages 0 to {}", count - 1));
                 }
             }
             _ => return fault("pages", String::new(), "give offset and length, or pages".into()),

@@ -4,10 +4,8 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::value::text_or_table;
@@ -18,7 +16,7 @@ pub struct Mix {
     /// What the tables call it. Default: its answers, joined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The catalogue row to start from (`flashlane schedulers` lists them). Default `fcfs`.
+    /// The catalogue row to start from (`flashlane schedulers` lists them). Default `read-first`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
     /// Which command enters the device next.
@@ -42,59 +40,9 @@ pub struct Mix {
     /// Whether a waiting write is superseded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cancel: Option<String>,
-    /// Any other key is a parameter of the scheduler, as `flashlane schedulers` lists them.
+    /// Any other key is a parameter of the scheduler, a whole number, as `flashlane schedulers` lists them.
     #[serde(flatten)]
-    pub parameters: BTreeMap<String, Parameter>,
-}
-
-/// A parameter's value.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Parameter {
-    /// A switch.
-    Flag(bool),
-    /// A whole number.
-    Integer(i64),
-    /// A number.
-    Number(f64),
-    /// A word.
-    Word(String),
-}
-
-impl fmt::Display for Parameter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Parameter::Flag(value) => write!(f, "{value}"),
-            Parameter::Integer(value) => write!(f, "{value}"),
-            Parameter::Number(value) => write!(f, "{value}"),
-            Parameter::Word(value) => write!(f, "{value}"),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Parameter {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Parameter, D::Error> {
-        struct Shape;
-        impl Visitor<'_> for Shape {
-            type Value = Parameter;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a parameter of the scheduler: a number, a word, true or false")
-            }
-            fn visit_bool<E: Error>(self, value: bool) -> Result<Parameter, E> {
-                Ok(Parameter::Flag(value))
-            }
-            fn visit_i64<E: Error>(self, value: i64) -> Result<Parameter, E> {
-                Ok(Parameter::Integer(value))
-            }
-            fn visit_f64<E: Error>(self, value: f64) -> Result<Parameter, E> {
-                Ok(Parameter::Number(value))
-            }
-            fn visit_str<E: Error>(self, value: &str) -> Result<Parameter, E> {
-                Ok(Parameter::Word(value.to_owned()))
-            }
-        }
-        deserializer.deserialize_any(Shape)
-    }
+    pub parameters: BTreeMap<String, u64>,
 }
 
 /// One scheduler of a comparison.
@@ -135,7 +83,7 @@ impl SchedulerChoice {
                 let answers = mix.answers().into_iter().map(|(question, answer)| format!("{question}={answer}"));
                 let parameters = mix.parameters.iter().map(|(name, value)| format!("{name}={value}"));
                 let parts: Vec<String> = base.chain(answers).chain(parameters).collect();
-                if parts.is_empty() { "fcfs".into() } else { parts.join("+") }
+                if parts.is_empty() { "read-first".into() } else { parts.join("+") }
             }),
         }
     }
