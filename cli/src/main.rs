@@ -1,1 +1,41 @@
-fn main() {}
+//! `flashlane`: what a scheduling policy does to a workload on an SSD.
+//!
+//! A door: reads the command line, calls the laboratory, prints. Exit codes: 0 done, 2 bad input, 1 a fault of
+//! flashlane or of the machine. Complaints go to standard error, one line that starts with `error:`.
+
+mod args;
+mod devices;
+mod fail;
+mod init;
+mod plan;
+mod text;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use args::{Cli, Command};
+use fail::Failure;
+
+fn main() -> ExitCode {
+    match act(Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            ExitCode::from(failure.code())
+        }
+    }
+}
+
+fn act(cli: Cli) -> Result<(), Failure> {
+    match cli.command {
+        Command::Check(args) => plan::check(&args),
+        Command::Devices { name } => devices::show(name.as_deref()),
+        Command::Init { file } => init::write(&file),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "flashlane", &mut script);
+            text::print(&String::from_utf8_lossy(&script))
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! `flashlane devices`: the shipped devices, as a list or one in full.
+
+use flashlane_lab::scenario::{DEFAULT_PRESET, DEFAULTS, PRESETS, Preset};
+
+use crate::fail::Failure;
+use crate::text::print;
+
+/// Lists the presets, or prints the one called `name` (or `defaults`, what lies under all of them).
+pub fn show(name: Option<&str>) -> Result<(), Failure> {
+    let Some(name) = name else { return print(&list()) };
+    if name == "defaults" {
+        return print(DEFAULTS);
+    }
+    let preset = Preset::named(name).map_err(|near| {
+        let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+        let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
+        Failure::Input(format!("device {name:?}: no such device; there are {}{near}", names.join(", ")))
+    })?;
+    print(preset.text)
+}
+
+fn list() -> String {
+    let width = PRESETS.iter().map(|preset| preset.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for preset in PRESETS {
+        let file = preset.file();
+        let default = if preset.name == DEFAULT_PRESET { " (the default)" } else { "" };
+        text.push_str(&format!("{:width$}  {}{default}\n", preset.name, file.summary));
+        text.push_str(&format!("{:width$}  from: {}\n", "", file.source));
+    }
+    text.push_str(
+        "\nflashlane devices NAME prints one with the source of each value; `defaults` lies under all of them.\n",
+    );
+    text
+}

@@ -1,0 +1,159 @@
+//! From the command line to a scenario: the file, or traces, with flags laid over.
+//!
+//! Promises that a complaint about a flag's value names the flag, not the file.
+
+use std::path::Path;
+
+use flashlane_lab::scenario::{self, Device, Document, Flow, FlowSource, Range, Scenario, Speedup, TraceFlow};
+
+use crate::args::{Beyond, RangeWord, Workload};
+use crate::fail::Failure;
+use crate::text::print;
+
+/// The scenario that `args` ask for.
+pub fn scenario(args: &Workload) -> Result<Scenario, Failure> {
+    let mut scenario = match &args.scenario {
+        Some(path) => Scenario::load(path)?,
+        None => {
+            Scenario::from_document("command line", Document { name: Some("traces".into()), ..Document::default() })
+        }
+    };
+    if !args.trace.is_empty() {
+        scenario.set("flow", "--trace", |document| {
+            document.flow = args.trace.iter().map(|path| replay(path, args.scenario.is_some())).collect();
+        });
+    }
+    trace_flags(&mut scenario, args)?;
+    flow_flags(&mut scenario, args)?;
+    if let Some(name) = &args.device {
+        scenario.set("device", "--device", |document| document.device = Device::preset(name.clone()));
+    }
+    if let Some(seed) = args.seed {
+        scenario.set("seed", "--seed", |document| document.seed = Some(seed));
+    }
+    if args.no_alone {
+        scenario.set("run.alone", "--no-alone", |document| document.run.alone = Some(false));
+    }
+    if let Some(name) = &args.alone_scheduler {
+        scenario.set("run.alone_scheduler", "--alone-scheduler", |document| {
+            document.run.alone_scheduler = Some(name.clone());
+        });
+    }
+    Ok(scenario)
+}
+
+/// A flow of the command line. Its path is relative to where the user is, not to a scenario's folder.
+fn replay(path: &Path, beside_scenario: bool) -> Flow {
+    let path = if beside_scenario { std::path::absolute(path).unwrap_or_else(|_| path.into()) } else { path.into() };
+    Flow { trace: Some(TraceFlow::file(path.display().to_string())), ..Flow::default() }
+}
+
+/// Flags that say how traces are replayed, for every flow that replays one.
+fn trace_flags(scenario: &mut Scenario, args: &Workload) -> Result<(), Failure> {
+    let flags = [
+        ("format", "--trace-format", args.trace_format.is_some()),
+        ("speedup", "--speedup", args.speedup.is_some()),
+        ("limit", "--limit", args.limit.is_some()),
+        ("beyond", "--beyond", args.beyond.is_some()),
+    ];
+    let replayed: Vec<usize> =
+        scenario.document().flow.iter().enumerate().filter(|(_, f)| f.trace.is_some()).map(|(i, _)| i).collect();
+    for (key, flag, _) in flags.into_iter().filter(|(_, _, given)| *given) {
+        if replayed.is_empty() {
+            return Err(Failure::Input(format!("{flag}: no flow replays a trace; give one with --trace")));
+        }
+        for &i in &replayed {
+            scenario.set(format!("flow[{i}].trace.{key}"), flag, |document| {
+                let Some(trace) = &mut document.flow[i].trace else { return };
+                match key {
+                    "format" => trace.format = args.trace_format.clone(),
+                    "speedup" => trace.speedup = args.speedup.clone().map(Speedup),
+                    "limit" => trace.limit = args.limit,
+                    _ => trace.beyond = args.beyond.map(Beyond::key),
+                }
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Flags that say who the flows are.
+fn flow_flags(scenario: &mut Scenario, args: &Workload) -> Result<(), Failure> {
+    let flows = scenario.document().flow.len();
+    if !matches!(args.priority.len(), 0 | 1) && args.priority.len() != flows {
+        let given = args.priority.len();
+        return Err(Failure::Input(format!("--priority: {given} given for {flows} flows; give one, or one a flow")));
+    }
+    for i in 0..flows {
+        if let Some(&level) = args.priority.get(i).or(args.priority.first()) {
+            scenario.set(format!("flow[{i}].priority"), "--priority", |document| document.flow[i].priority = level);
+        }
+        if let Some(word) = args.range {
+            let range = Some(Range::Word(word.key()));
+            scenario.set(format!("flow[{i}].range"), "--range", |document| document.flow[i].range = range);
+        }
+    }
+    Ok(())
+}
+
+impl Beyond {
+    fn key(self) -> scenario::Beyond {
+        match self {
+            Beyond::Error => scenario::Beyond::Error,
+            Beyond::Wrap => scenario::Beyond::Wrap,
+            Beyond::Reject => scenario::Beyond::Reject,
+        }
+    }
+}
+
+impl RangeWord {
+    fn key(self) -> scenario::RangeWord {
+        match self {
+            RangeWord::All => scenario::RangeWord::All,
+            RangeWord::Slice => scenario::RangeWord::Slice,
+        }
+    }
+}
+
+/// `flashlane check`.
+pub fn check(args: &Workload) -> Result<(), Failure> {
+    let scenario = scenario(args)?;
+    let config = scenario.device_config()?;
+    let flows = scenario.flows(&config)?;
+    let schedulers: Vec<String> = scenario.schedulers()?.iter().map(|choice| choice.name()).collect();
+    let g = &config.geometry;
+    let user = u64::from(config.ftl.logical_pages) * u64::from(g.page_bytes);
+    let mut text = format!("{}: scenario {}, seed {}\n", scenario.name(), scenario.hash()?, scenario.seed());
+    let preset = scenario.document().device.preset.as_deref().unwrap_or(scenario::DEFAULT_PRESET);
+    text.push_str(&format!(
+        "device      {preset}: {} units on {} channels, {} GB for the user of {} GB raw ({:.1} % over-provisioning)\n",
+        g.units(),
+        g.channels,
+        gigabytes(user),
+        gigabytes(g.raw_bytes()),
+        (g.raw_bytes() - user) as f64 * 100.0 / user as f64,
+    ));
+    text.push_str(&format!(
+        "collecting  below {} free blocks of a plane's {}, at or below {} before anything else\n",
+        config.gc.start_blocks, g.blocks_per_plane, config.gc.hard_blocks
+    ));
+    text.push_str(&format!("schedulers  {}\n", schedulers.join(", ")));
+    for flow in &flows {
+        let source = match &flow.source {
+            FlowSource::Trace(path, _) => format!("trace {}", path.display()),
+            FlowSource::Synthetic(_) => "synthetic".into(),
+            FlowSource::Clone(_) => "clone".into(),
+            FlowSource::Inline(requests) => format!("{} requests written out", requests.len()),
+        };
+        let (from, to) = (flow.range.offset, flow.range.offset + flow.range.length);
+        text.push_str(&format!(
+            "flow        {}: {source}; priority {}; bytes {from} to {to}\n",
+            flow.name, flow.priority
+        ));
+    }
+    print(&text)
+}
+
+fn gigabytes(bytes: u64) -> String {
+    format!("{:.2}", bytes as f64 / 1e9)
+}

@@ -1,0 +1,251 @@
+//! The program as a user runs it: exit codes, messages, files.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A folder of its own for each test, gone afterwards.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("flashlane-door-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(&self.0)
+            .unwrap()
+            .map(|e| e.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn flashlane(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_flashlane")).args(args).current_dir(folder).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Runs and expects success; the standard output.
+#[track_caller]
+fn good(folder: &Path, args: &[&str]) -> String {
+    let output = flashlane(folder, args);
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", text(&output.stderr));
+    assert_eq!(text(&output.stderr), "", "{args:?}");
+    text(&output.stdout)
+}
+
+/// Runs and expects a complaint about the input; what it says after `error: `.
+#[track_caller]
+fn bad(folder: &Path, args: &[&str]) -> String {
+    let output = flashlane(folder, args);
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {}", text(&output.stderr));
+    assert_eq!(text(&output.stdout), "", "{args:?}");
+    let complaint = text(&output.stderr);
+    complaint.strip_prefix("error: ").unwrap_or_else(|| panic!("{complaint}")).trim_end().to_owned()
+}
+
+#[test]
+fn init_writes_a_scenario_that_checks() {
+    let folder = Folder::new("init");
+    let said = good(&folder.0, &["init"]);
+    assert_eq!(said, "wrote scenario.toml; run it with: flashlane compare scenario.toml\n");
+    let said = good(&folder.0, &["check", "scenario.toml"]);
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines[0].starts_with("two-tenants: scenario ") && lines[0].ends_with(", seed 1"), "{said}");
+    let device = "device      flin-isca18: 32 units on 8 channels, 480.00 GB for the user of 549.76 GB raw (14.5 % \
+                  over-provisioning)";
+    assert_eq!(lines[1], device);
+    assert_eq!(lines[3], "schedulers  fcfs, read-first, fr-fcfs, sprinkler");
+    assert_eq!(lines[4], "flow        reader: synthetic; priority 0; bytes 0 to 240000000000");
+    assert_eq!(lines[5], "flow        writer: synthetic; priority 0; bytes 240000000000 to 480000000000");
+}
+
+#[test]
+fn init_never_overwrites() {
+    let folder = Folder::new("init-again");
+    let mine = folder.file("mine.toml", "name = \"mine\"\n");
+    let said = bad(&folder.0, &["init", "mine.toml"]);
+    assert_eq!(said, "mine.toml: exists already and is left as it is; give another name");
+    assert_eq!(std::fs::read_to_string(mine).unwrap(), "name = \"mine\"\n");
+    let said = bad(&folder.0, &["init", "no/such/folder.toml"]);
+    assert_eq!(said, "no/such/folder.toml: cannot be written: No such file or directory (os error 2)");
+    assert_eq!(folder.names(), ["mine.toml"]);
+}
+
+#[test]
+fn a_full_disk_is_a_fault_not_bad_input() {
+    if !Path::new("/dev/full").exists() {
+        println!("SKIPPED: no /dev/full here");
+        return;
+    }
+    let folder = Folder::new("full");
+    let out = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_flashlane"));
+    let output = command.arg("devices").current_dir(&folder.0).stdout(out).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert_eq!(said, "error: standard output: No space left on device (os error 28)\n");
+}
+
+#[test]
+fn devices_lists_and_prints() {
+    let folder = Folder::new("devices");
+    let list = good(&folder.0, &["devices"]);
+    for name in
+        ["slacker-asplos17", "flin-isca18", "ncq-elex15", "sos-msst13", "cosmos-openssd", "modern-tlc", "unit-cycle"]
+    {
+        assert!(list.lines().any(|line| line.starts_with(name)), "{name}: {list}");
+        let one = good(&folder.0, &["devices", name]);
+        assert!(one.contains("[device.geometry]") && one.contains("source = "), "{name}");
+    }
+    assert!(good(&folder.0, &["devices", "defaults"]).contains("[device.front]"));
+    let said = bad(&folder.0, &["devices", "flin"]);
+    assert!(said.starts_with("device \"flin\": no such device; there are slacker-asplos17, "), "{said}");
+    assert!(said.ends_with("; did you mean \"flin-isca18\"?"), "{said}");
+}
+
+/// What `devices` prints can be pasted into a scenario.
+#[test]
+fn a_printed_device_is_a_device() {
+    let folder = Folder::new("paste");
+    let preset = good(&folder.0, &["devices", "slacker-asplos17"]);
+    let tables = &preset[preset.find("[device").unwrap()..];
+    let scene = "[[flow]]\n[[flow.request]]\nat_ns = 0\nop = \"read\"\npages = [0]\n";
+    folder.file("paste.toml", &format!("name = \"same\"\n[device]\npreset = \"slacker-asplos17\"\n{tables}\n{scene}"));
+    folder.file("name.toml", &format!("name = \"same\"\ndevice = \"slacker-asplos17\"\n{scene}"));
+    assert_eq!(good(&folder.0, &["check", "paste.toml"]), good(&folder.0, &["check", "name.toml"]));
+}
+
+#[test]
+fn a_bad_scenario_is_located() {
+    let folder = Folder::new("located");
+    folder.file("bad.toml", "device = \"flin-isca18\"\n\n[run]\nduraton_ms = 5\n");
+    let said = bad(&folder.0, &["check", "bad.toml"]);
+    assert!(said.starts_with("bad.toml:4:1: run.duraton_ms: unknown key `duraton_ms`, expected one of "), "{said}");
+    assert!(said.ends_with("; did you mean `duration_ms`?"), "{said}");
+    let said = bad(&folder.0, &["check", "none.toml"]);
+    assert_eq!(said, "none.toml: cannot read the scenario: No such file or directory (os error 2)");
+}
+
+#[test]
+fn flags_lie_over_the_scenario_and_are_blamed_for_themselves() {
+    let folder = Folder::new("flags");
+    folder.file("a.csv", "0 0 0 8 1\n");
+    folder.file("b.csv", "0 0 0 8 1\n");
+    good(&folder.0, &["init", "s.toml"]);
+    let args =
+        ["check", "s.toml", "--trace", "a.csv", "--trace", "b.csv", "--priority", "0,3", "--device", "modern-tlc"];
+    let said = good(&folder.0, &args);
+    assert!(said.contains("device      modern-tlc: 16 units"), "{said}");
+    assert!(said.contains("\nflow        b: trace ") && said.contains("/b.csv; priority 3; bytes "), "{said}");
+    let said = good(&folder.0, &["check", "--trace", "a.csv", "--range", "all"]);
+    assert!(said.contains("flow        a: trace a.csv; priority 0; bytes 0 to 999999995904"), "{said}");
+
+    let said = bad(&folder.0, &["check", "s.toml", "--device", "modern"]);
+    assert!(said.starts_with("--device: device.preset = \"modern\": no such device; "), "{said}");
+    let said = bad(&folder.0, &["check", "--trace", "a.csv", "--priority", "9"]);
+    assert_eq!(said, "--priority: flow[0].priority = 9: must be 0 to 7");
+    let said = bad(&folder.0, &["check", "--trace", "a.csv", "--priority", "1,2"]);
+    assert_eq!(said, "--priority: 2 given for 1 flows; give one, or one a flow");
+    let said = bad(&folder.0, &["check", "s.toml", "--speedup", "5"]);
+    assert_eq!(said, "--speedup: no flow replays a trace; give one with --trace");
+    let said = bad(&folder.0, &["check", "--trace", "none.csv"]);
+    let expected =
+        "--trace: flow[0].trace.path = \"none.csv\": cannot read the trace: No such file or directory (os error 2)";
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn flags_change_the_hash_and_repeating_does_not() {
+    let folder = Folder::new("hash");
+    folder.file("a.csv", "0 0 0 8 1\n");
+    let hash = |extra: &[&str]| {
+        let said = good(&folder.0, &[&["check", "--trace", "a.csv"], extra].concat());
+        said.split_whitespace().nth(2).unwrap().trim_end_matches(',').to_owned()
+    };
+    let base = hash(&[]);
+    assert_eq!(base, hash(&[]));
+    let flags: [&[&str]; 6] = [
+        &["--seed", "2"],
+        &["--speedup", "2"],
+        &["--limit", "1"],
+        &["--beyond", "wrap"],
+        &["--priority", "1"],
+        &["--no-alone"],
+    ];
+    for flag in flags {
+        assert_ne!(base, hash(flag), "{flag:?}");
+    }
+}
+
+#[test]
+fn a_wrong_command_line_is_bad_input() {
+    let folder = Folder::new("clap");
+    for args in [
+        &["check"][..],
+        &["chek"],
+        &[],
+        &["check", "--beyond", "rap", "--trace", "x"],
+        &["check", "x.toml", "--no-alone", "--alone-scheduler", "fcfs"],
+        &["check", "x.toml", "--limit", "-1"],
+        &["completions", "tcsh"],
+    ] {
+        assert_eq!(flashlane(&folder.0, args).status.code(), Some(2), "{args:?}");
+    }
+    assert_eq!(folder.names(), [""; 0]);
+}
+
+#[test]
+fn help_is_everywhere_and_has_examples() {
+    let folder = Folder::new("help");
+    for args in
+        [&["--help"][..], &["check", "--help"], &["devices", "--help"], &["init", "--help"], &["completions", "--help"]]
+    {
+        let help = good(&folder.0, args);
+        assert!(help.contains("Examples:\n  flashlane "), "{args:?}: {help}");
+    }
+}
+
+#[test]
+fn completions_know_the_commands() {
+    let folder = Folder::new("completions");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = good(&folder.0, &["completions", shell]);
+        assert!(
+            script.contains("flashlane") && script.contains("devices") && script.contains("trace-format"),
+            "{shell}"
+        );
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_flashlane"));
+    let mut child = command
+        .args(["completions", "bash"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+}

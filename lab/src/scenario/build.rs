@@ -1,0 +1,220 @@
+//! From the keys of a complete device to the device's configuration.
+//!
+//! Owns the translation key by key; what a capacity or a threshold comes to is `capacity`'s. Must never know files or
+//! flows' sources.
+
+use flashlane_core::geometry::{AllocationOrder, UnitKind};
+use flashlane_core::{Duration, Geometry};
+use flashlane_ssd::config::{self, Config, FlowConfig};
+
+use super::capacity::{counts_keys, gc, logical_pages, spare_covers_gc};
+use super::complaint;
+use super::device::Device;
+use super::error::{KeyError, nearest};
+use super::value::Limit;
+use super::words::{Dispatch, DriveState, Protocol, Rounding, Unit};
+
+/// The value of a key that every complete device has.
+macro_rules! key {
+    ($device:ident . $section:ident . $key:ident) => {
+        $device.$section.$key.ok_or_else(|| missing(concat!("device.", stringify!($section), ".", stringify!($key))))?
+    };
+}
+pub(super) use key;
+
+pub(super) fn missing(key: &'static str) -> KeyError {
+    KeyError::new(key, "", "missing: neither the scenario nor the preset gives it")
+}
+
+/// The configuration of `device` for flows of the given priorities.
+pub(super) fn config(device: &Device, priorities: &[u8], seed: u64) -> Result<Config, KeyError> {
+    if priorities.is_empty() {
+        return Err(KeyError::new("flow", "", "a scenario needs at least one [[flow]]"));
+    }
+    if let Some(i) = priorities.iter().position(|&priority| priority > 7) {
+        return Err(KeyError::new(format!("flow[{i}].priority"), priorities[i], "must be 0 to 7"));
+    }
+    let geometry = geometry(device)?;
+    let logical_pages = logical_pages(device, &geometry)?;
+    let gc = gc(device, &geometry)?;
+    spare_covers_gc(device, &geometry, logical_pages, &gc)?;
+    let highest = priorities.iter().copied().max().unwrap_or(0);
+    let config = Config {
+        nand: nand(device)?,
+        bus: bus(device)?,
+        ftl: config::Ftl {
+            order: allocation(device)?,
+            logical_pages,
+            read_modify_write: key!(device.ftl.read_modify_write),
+            wear_aware: key!(device.ftl.wear_aware),
+        },
+        gc,
+        precondition: precondition(device)?,
+        buffer: buffer(device)?,
+        front: front(device)?,
+        memory: Duration::from_ns(key!(device.buffer.access_ns)),
+        flows: priorities.iter().map(|&level| FlowConfig { level }).collect(),
+        levels: match key!(device.front.priority_levels) {
+            0 => highest.saturating_add(1),
+            levels => levels,
+        },
+        seed,
+        geometry,
+    };
+    config.check().map_err(|e| complaint::ours(device, priorities, e))?;
+    Ok(config)
+}
+
+fn geometry(device: &Device) -> Result<Geometry, KeyError> {
+    let geometry = Geometry {
+        channels: key!(device.geometry.channels),
+        chips_per_channel: key!(device.geometry.chips_per_channel),
+        dies_per_chip: key!(device.geometry.dies_per_chip),
+        planes_per_die: key!(device.geometry.planes_per_die),
+        blocks_per_plane: key!(device.geometry.blocks_per_plane),
+        pages_per_block: key!(device.geometry.pages_per_block),
+        page_bytes: key!(device.geometry.page_bytes),
+        metadata_bytes: key!(device.geometry.metadata_bytes),
+        unit: match key!(device.geometry.unit) {
+            Unit::Chip => UnitKind::Chip,
+            Unit::Die => UnitKind::Die,
+        },
+    };
+    let counts = [
+        ("device.geometry.channels", geometry.channels),
+        ("device.geometry.chips_per_channel", geometry.chips_per_channel),
+        ("device.geometry.dies_per_chip", geometry.dies_per_chip),
+        ("device.geometry.planes_per_die", geometry.planes_per_die),
+        ("device.geometry.blocks_per_plane", geometry.blocks_per_plane),
+        ("device.geometry.pages_per_block", geometry.pages_per_block),
+        ("device.geometry.page_bytes", geometry.page_bytes),
+    ];
+    for (key, count) in counts {
+        if count == 0 {
+            return Err(KeyError::new(key, count, "must be at least 1"));
+        }
+    }
+    if !geometry.page_bytes.is_multiple_of(512) {
+        return Err(KeyError::new("device.geometry.page_bytes", geometry.page_bytes, "must be a multiple of 512"));
+    }
+    // The device counts in 32 bits and multiplies freely, so the product is checked here, before anything uses it.
+    let pages = counts[..6].iter().try_fold(1u64, |product, (_, count)| product.checked_mul((*count).into()));
+    if pages.is_none_or(|pages| pages > u32::MAX as u64 - 2) {
+        let product: Vec<String> = counts[..6].iter().map(|(_, count)| count.to_string()).collect();
+        return Err(KeyError {
+            keys: counts_keys().collect(),
+            value: String::new(),
+            message: format!(
+                "the device has {} pages (channels x chips x dies x planes x blocks x pages), must be at most {}",
+                product.join(" x "),
+                u32::MAX - 2
+            ),
+        });
+    }
+    Ok(geometry)
+}
+
+fn nand(device: &Device) -> Result<config::Nand, KeyError> {
+    Ok(config::Nand {
+        read: key!(device.nand.read_ns).to_device(),
+        program: key!(device.nand.program_ns).to_device(),
+        erase: key!(device.nand.erase_ns).to_device(),
+        iterations: key!(device.nand.iterations),
+        suspend: Duration::from_ns(key!(device.nand.suspend_ns)),
+        resume: Duration::from_ns(key!(device.nand.resume_ns)),
+        multi_plane: key!(device.nand.multi_plane),
+        multi_die: key!(device.nand.multi_die),
+        same_page_read: key!(device.nand.same_page_read),
+        same_page_program: key!(device.nand.same_page_program),
+    })
+}
+
+fn bus(device: &Device) -> Result<config::Bus, KeyError> {
+    Ok(config::Bus {
+        mega_transfers: limit("device.bus.mega_transfers", key!(device.bus.mega_transfers))?,
+        width_bytes: key!(device.bus.width_bytes),
+        rounding: match key!(device.bus.rounding) {
+            Rounding::Exact => config::Rounding::Exact,
+            Rounding::Mqsim => config::Rounding::MqSim,
+        },
+        with_metadata: key!(device.bus.with_metadata),
+        command: [
+            Duration::from_ns(key!(device.bus.read_command_ns)),
+            Duration::from_ns(key!(device.bus.program_command_ns)),
+            Duration::from_ns(key!(device.bus.erase_command_ns)),
+        ],
+        data_out_setup: Duration::from_ns(key!(device.bus.data_out_setup_ns)),
+        plane_gap: Duration::from_ns(key!(device.bus.plane_gap_ns)),
+        dispatch: match key!(device.bus.dispatch) {
+            Dispatch::Eager => config::Dispatch::Eager,
+            Dispatch::BusIdle => config::Dispatch::BusIdle,
+        },
+    })
+}
+
+fn limit(key: &'static str, value: Limit) -> Result<u32, KeyError> {
+    value.to_u32().ok_or_else(|| {
+        KeyError::new(key, value.text(), format!("must be a whole number up to {}, or \"unlimited\"", u32::MAX - 1))
+    })
+}
+
+fn allocation(device: &Device) -> Result<AllocationOrder, KeyError> {
+    let name = device.ftl.allocation.as_deref().ok_or_else(|| missing("device.ftl.allocation"))?;
+    AllocationOrder::parse(name).ok_or_else(|| {
+        let near = nearest(name, AllocationOrder::NAMES.into_iter());
+        let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
+        KeyError::new(
+            "device.ftl.allocation",
+            format!("{name:?}"),
+            format!("must be four different letters of C, W, D, P, such as \"CWDP\"{near}"),
+        )
+    })
+}
+
+fn precondition(device: &Device) -> Result<config::Precondition, KeyError> {
+    Ok(match key!(device.precondition.state) {
+        DriveState::Fresh => config::Precondition::Fresh,
+        DriveState::Steady => config::Precondition::Steady,
+        DriveState::Filled => {
+            let percent = key!(device.precondition.fill_percent);
+            if !(0.0..=100.0).contains(&percent) {
+                return Err(KeyError::new("device.precondition.fill_percent", percent, "must be 0 to 100"));
+            }
+            config::Precondition::Filled { per_mille: (percent * 10.0).round() as u32 }
+        }
+    })
+}
+
+fn buffer(device: &Device) -> Result<Option<config::Buffer>, KeyError> {
+    let pages = key!(device.buffer.pages);
+    Ok((pages > 0).then_some(config::Buffer {
+        pages,
+        per_flow: key!(device.buffer.per_flow),
+        write_back: key!(device.buffer.write_back),
+        read_allocate: key!(device.buffer.read_allocate),
+    }))
+}
+
+fn front(device: &Device) -> Result<config::Front, KeyError> {
+    let depth = limit("device.front.depth", key!(device.front.depth))?;
+    let link_bytes_per_s = match key!(device.front.link_bytes_per_s) {
+        Limit::Unlimited => 0,
+        Limit::At(0) => {
+            return Err(KeyError::new("device.front.link_bytes_per_s", 0, "must be at least 1, or \"unlimited\""));
+        }
+        Limit::At(rate) => rate,
+    };
+    Ok(config::Front {
+        protocol: match key!(device.front.protocol) {
+            Protocol::Nvme => config::Protocol::Nvme { depth },
+            Protocol::Sata => config::Protocol::Sata { depth },
+        },
+        in_flight: limit("device.front.in_flight", key!(device.front.in_flight))?,
+        queue_capacity: [
+            limit("device.front.read_queue_capacity", key!(device.front.read_queue_capacity))?,
+            limit("device.front.write_queue_capacity", key!(device.front.write_queue_capacity))?,
+        ],
+        link_bytes_per_s,
+        link_latency: Duration::from_ns(key!(device.front.link_latency_ns)),
+    })
+}

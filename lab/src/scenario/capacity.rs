@@ -1,0 +1,131 @@
+//! How much of the flash is the user's, how much is spare, and whether collecting can live on the rest.
+//!
+//! Owns the arithmetic between what a user says (gigabytes, percent) and what the device wants (pages, blocks), with its
+//! rounding. Must never know files or flows.
+
+use flashlane_core::Geometry;
+use flashlane_ssd::config;
+
+use super::build::{key, missing};
+use super::device::Device;
+use super::error::KeyError;
+use super::words::Victim;
+
+/// The ways to give the user capacity.
+pub(super) const CAPACITY: [&str; 3] = ["user_gb", "user_bytes", "over_provisioning_percent"];
+
+/// The keys that decide the raw capacity.
+pub(super) fn counts_keys() -> impl Iterator<Item = String> {
+    let counts =
+        ["blocks_per_plane", "pages_per_block", "channels", "chips_per_channel", "dies_per_chip", "planes_per_die"];
+    counts.into_iter().chain(["page_bytes"]).map(|key| format!("device.geometry.{key}"))
+}
+
+/// The one capacity key that is given, with all three named when none or several are.
+pub(super) fn logical_pages(device: &Device, geometry: &Geometry) -> Result<u32, KeyError> {
+    let (raw_bytes, page) = (geometry.raw_bytes(), geometry.page_bytes as u64);
+    let (key, value, pages) = match (device.ftl.user_gb, device.ftl.user_bytes, device.ftl.over_provisioning_percent) {
+        (Some(gb), None, None) => {
+            ("device.ftl.user_gb", gb.to_string(), gb.checked_mul(1_000_000_000).map(|bytes| bytes / page))
+        }
+        (None, Some(bytes), None) => ("device.ftl.user_bytes", bytes.to_string(), Some(bytes / page)),
+        (None, None, Some(percent)) => {
+            if !(0.0..=10_000.0).contains(&percent) {
+                return Err(KeyError::new("device.ftl.over_provisioning_percent", percent, "must be 0 to 10000"));
+            }
+            let pages = ((raw_bytes / page) as f64 * 100.0 / (100.0 + percent)).floor() as u64;
+            ("device.ftl.over_provisioning_percent", percent.to_string(), Some(pages))
+        }
+        _ => {
+            return Err(KeyError {
+                keys: CAPACITY.map(|key| format!("device.ftl.{key}")).into(),
+                value: String::new(),
+                message: "give exactly one of user_gb, user_bytes, over_provisioning_percent".into(),
+            });
+        }
+    };
+    let message = match pages {
+        Some(0) => format!("must leave the user at least one page of {page} bytes"),
+        Some(pages) if pages <= raw_bytes / page => return Ok(pages as u32),
+        _ => format!("must be at most the raw capacity of {raw_bytes} bytes"),
+    };
+    // A capacity that a preset gives is as likely wrong because the user made the flash smaller.
+    let keys = std::iter::once(key.to_owned()).chain(counts_keys()).collect();
+    Err(KeyError { keys, value, message })
+}
+
+pub(super) fn gc(device: &Device, geometry: &Geometry) -> Result<config::Gc, KeyError> {
+    let blocks = geometry.blocks_per_plane;
+    let percent = |key: &'static str, percent: f64| {
+        if (0.0..=100.0).contains(&percent) {
+            Ok(percent * blocks as f64 / 100.0)
+        } else {
+            Err(KeyError::new(key, percent, "must be 0 to 100"))
+        }
+    };
+    // "Fewer than 5 %" of 4096 blocks means fewer than 205; "at or below 0.5 %" means at or below 20.
+    let start_blocks = match (device.gc.start_percent, device.gc.start_blocks) {
+        (Some(p), None) => (percent("device.gc.start_percent", p)?.ceil() as u32).max(2),
+        (None, Some(blocks)) => blocks,
+        _ => return Err(one_of("start_percent", "start_blocks")),
+    };
+    let hard_blocks = match (device.gc.hard_percent, device.gc.hard_blocks) {
+        (Some(p), None) => (percent("device.gc.hard_percent", p)?.floor() as u32).max(1),
+        (None, Some(blocks)) => blocks,
+        _ => return Err(one_of("hard_percent", "hard_blocks")),
+    };
+    Ok(config::Gc {
+        victim: match key!(device.gc.victim) {
+            Victim::Greedy => config::Victim::Greedy,
+            Victim::Random => config::Victim::Random,
+            Victim::DChoices => config::Victim::DChoices(key!(device.gc.choices)),
+            Victim::Fifo => config::Victim::Fifo,
+            Victim::CostBenefit => config::Victim::CostBenefit,
+        },
+        start_blocks,
+        hard_blocks,
+        separate_frontier: key!(device.gc.separate_frontier),
+    })
+}
+
+fn one_of(a: &str, b: &str) -> KeyError {
+    KeyError {
+        keys: vec![format!("device.gc.{a}"), format!("device.gc.{b}")],
+        value: String::new(),
+        message: format!("give exactly one of {a}, {b}"),
+    }
+}
+
+/// Collecting can only keep a plane's free blocks above the threshold when over-provisioning provides that many.
+pub(super) fn spare_covers_gc(
+    device: &Device,
+    g: &Geometry,
+    logical_pages: u32,
+    gc: &config::Gc,
+) -> Result<(), KeyError> {
+    let data = logical_pages.div_ceil(g.planes()).div_ceil(g.pages_per_block);
+    let spare = g.blocks_per_plane.saturating_sub(data);
+    if gc.start_blocks.saturating_add(2) <= spare {
+        return Ok(());
+    }
+    let (key, value) = match device.gc.start_percent {
+        Some(percent) => ("device.gc.start_percent", format!("{percent} ({} blocks)", gc.start_blocks)),
+        None => ("device.gc.start_blocks", gc.start_blocks.to_string()),
+    };
+    let room = spare.saturating_sub(2);
+    let legal = if room < 2 {
+        "give the user less capacity".into()
+    } else {
+        let percent = (room as f64 * 1000.0 / g.blocks_per_plane as f64).floor() / 10.0;
+        format!("must be at most {room} blocks ({percent} %), or give the user less capacity")
+    };
+    let mut keys = vec![key.to_owned()];
+    keys.extend(CAPACITY.map(|key| format!("device.ftl.{key}")));
+    keys.extend(counts_keys());
+    let message = format!(
+        "garbage collection would start above the over-provisioning: of a plane's {} blocks {data} hold user data and 2 \
+         are open; {legal}",
+        g.blocks_per_plane
+    );
+    Err(KeyError { keys, value, message })
+}

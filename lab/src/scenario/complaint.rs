@@ -1,0 +1,61 @@
+//! The device's own complaints, in the keys of the scenario.
+//!
+//! Owns the mapping only: which user's keys lead to which of the device's values.
+
+use std::cmp::Reverse;
+
+use flashlane_ssd::config::ConfigError;
+
+use super::capacity::CAPACITY;
+use super::device::Device;
+use super::error::KeyError;
+
+/// The device's complaint in the scenario's keys.
+pub(super) fn ours(device: &Device, priorities: &[u8], error: ConfigError) -> KeyError {
+    let of = |section: &str, keys: &[&str]| -> Vec<String> {
+        keys.iter().map(|key| format!("device.{section}.{key}")).collect()
+    };
+    let (start, hard) = (
+        if device.gc.start_percent.is_some() { "start_percent" } else { "start_blocks" },
+        if device.gc.hard_percent.is_some() { "hard_percent" } else { "hard_blocks" },
+    );
+    let keys = match error.key {
+        "nand.read" | "nand.program" | "nand.erase" | "nand.suspend" | "nand.resume" => {
+            vec![format!("device.{}_ns", error.key)]
+        }
+        "bus.mega_transfers (with mqsim rounding)" => of("bus", &["mega_transfers", "rounding"]),
+        "gc.start_blocks" => of("gc", &[start]),
+        "gc.hard_blocks" => of("gc", &[hard, start]),
+        "gc.victim (d-choices)" => of("gc", &["choices", "victim"]),
+        "ftl.logical_pages" => of("ftl", &CAPACITY),
+        "precondition.fill (thousandths)" => of("precondition", &["fill_percent"]),
+        "levels" => of("front", &["priority_levels"]),
+        "flow priority" => {
+            let highest = priorities.iter().enumerate().max_by_key(|&(i, &priority)| (priority, Reverse(i)));
+            let flow = highest.map(|(i, _)| format!("flow[{i}].priority"));
+            flow.into_iter().chain(of("front", &["priority_levels"])).collect()
+        }
+        // These are products of several keys, so their own name has to stand in the message.
+        "units on a channel (chips, or chips times dies)" => {
+            return product(of("geometry", &["dies_per_chip", "chips_per_channel", "unit"]), error);
+        }
+        "planes of a unit" => return product(of("geometry", &["planes_per_die", "dies_per_chip", "unit"]), error),
+        "planes of the device" => {
+            let keys = ["planes_per_die", "dies_per_chip", "chips_per_channel", "channels"];
+            return product(of("geometry", &keys), error);
+        }
+        "pages of a plane" => return product(of("geometry", &["pages_per_block", "blocks_per_plane"]), error),
+        key => vec![format!("device.{key}")],
+    };
+    let value = match (error.key, device.gc.start_percent, device.gc.hard_percent) {
+        ("gc.start_blocks", Some(percent), _) | ("gc.hard_blocks", _, Some(percent)) => {
+            format!("{percent} ({} blocks)", error.value)
+        }
+        _ => error.value,
+    };
+    KeyError { keys, value, message: error.legal }
+}
+
+fn product(keys: Vec<String>, error: ConfigError) -> KeyError {
+    KeyError { keys, value: String::new(), message: format!("{}: {} {}", error.key, error.value, error.legal) }
+}

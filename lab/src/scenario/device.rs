@@ -1,0 +1,265 @@
+//! The `[device]` keys: a preset's name and whatever the user changes about it.
+//!
+//! Owns the keys of a device and how layers of them lie on one another. Promises: a key that a layer does not give
+//! shows the layer below. Must never know what the values mean to the device (that is `build`).
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::value::{Latency, Limit, text_or_table};
+use super::words::{Dispatch, DriveState, Protocol, Rounding, Unit, Victim};
+
+/// Declares a table of optional keys with its overlay rule.
+macro_rules! section {
+    ($(#[$doc:meta])* $name:ident { $($(#[$key_doc:meta])* $key:ident: $type:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            $(
+                $(#[$key_doc])*
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub $key: Option<$type>,
+            )*
+        }
+
+        impl $name {
+            fn keys_over(&mut self, over: &$name) {
+                $(if over.$key.is_some() { self.$key = over.$key.clone(); })*
+            }
+        }
+    };
+}
+
+section! {
+    /// Shape of the flash. All counts are per parent.
+    Geometry {
+        /// Channels of the device, 1 to 64.
+        channels: u32,
+        /// Chips (ways) on a channel, 1 to 64.
+        chips_per_channel: u32,
+        /// Dies in a chip, 1 to 16.
+        dies_per_chip: u32,
+        /// Planes in a die, 1 to 16.
+        planes_per_die: u32,
+        /// Blocks in a plane, 1 to 1048576.
+        blocks_per_plane: u32,
+        /// Pages in a block, 1 to 32768.
+        pages_per_block: u32,
+        /// User bytes of a page, a multiple of 512, up to 1 MiB.
+        page_bytes: u32,
+        /// Spare bytes of a page (ECC, metadata).
+        metadata_bytes: u32,
+        /// What owns a queue pair and is busy or idle as a whole: the chip or each die.
+        unit: Unit,
+    }
+}
+
+section! {
+    /// Flash array times and abilities.
+    Nand {
+        /// Array time of a page read, ns.
+        read_ns: Latency,
+        /// Array time of a page program, ns.
+        program_ns: Latency,
+        /// Array time of a block erase, ns.
+        erase_ns: Latency,
+        /// Program-verify iterations of a typical program; a program may be paused at their boundaries.
+        iterations: u32,
+        /// Time to pause a program or an erase, ns.
+        suspend_ns: u64,
+        /// Time to resume it, ns.
+        resume_ns: u64,
+        /// One command may work several planes of a die.
+        multi_plane: bool,
+        /// One command may work several dies of a unit.
+        multi_die: bool,
+        /// Multi-plane reads must work the same page offset.
+        same_page_read: bool,
+        /// Multi-plane programs must work the same page offset.
+        same_page_program: bool,
+    }
+}
+
+section! {
+    /// Channel buses.
+    Bus {
+        /// Million transfers a second; `"unlimited"` makes transfers take no time.
+        mega_transfers: Limit,
+        /// Bytes a transfer, 1 to 64.
+        width_bytes: u32,
+        /// Rounding of transfer times: `exact` to the nearest ns, `mqsim` as that simulator (6 ns per two bytes at 333 MT/s).
+        rounding: Rounding,
+        /// Whether a page's spare bytes cross the bus too.
+        with_metadata: bool,
+        /// Command phase of a read on the bus, ns.
+        read_command_ns: u64,
+        /// Command phase of a program, ns.
+        program_command_ns: u64,
+        /// Command phase of an erase, ns.
+        erase_command_ns: u64,
+        /// Set-up before a data-out phase, ns.
+        data_out_setup_ns: u64,
+        /// Extra array time of each further plane of a command, ns.
+        plane_gap_ns: u64,
+        /// When a free unit chooses its next command: `eager` at once, `bus-idle` when its channel is free too.
+        dispatch: Dispatch,
+    }
+}
+
+section! {
+    /// Translation layer. Give one of `user_gb`, `user_bytes`, `over_provisioning_percent`.
+    Ftl {
+        /// Static allocation: which level consecutive pages spread over first. Four different letters of C (channel),
+        /// W (way), D (die), P (plane).
+        allocation: String,
+        /// User capacity, decimal gigabytes.
+        user_gb: u64,
+        /// User capacity, bytes.
+        user_bytes: u64,
+        /// Raw capacity beyond the user's, percent of the user capacity.
+        over_provisioning_percent: f64,
+        /// A write of part of a page reads the page first.
+        read_modify_write: bool,
+        /// Free blocks are taken least-worn first, else first-freed first.
+        wear_aware: bool,
+    }
+}
+
+section! {
+    /// Garbage collection. Thresholds are free blocks of a plane, given as a count or as percent of its blocks.
+    Gc {
+        /// How a victim block is chosen.
+        victim: Victim,
+        /// Blocks drawn for `d-choices`.
+        choices: u32,
+        /// A plane collects with fewer free blocks than this, percent of its blocks (rounded up, at least 2 blocks).
+        start_percent: f64,
+        /// The same as a count, at least 2.
+        start_blocks: u32,
+        /// At or below this, collecting goes before user transactions, percent of its blocks (rounded down, at least 1 block).
+        hard_percent: f64,
+        /// The same as a count: at least 1, below the start.
+        hard_blocks: u32,
+        /// Moved pages go to open blocks of their own.
+        separate_frontier: bool,
+    }
+}
+
+section! {
+    /// Page buffer in the controller's memory.
+    Buffer {
+        /// Pages it holds; 0 for no buffer.
+        pages: u32,
+        /// Each flow has an equal part of its own.
+        per_flow: bool,
+        /// Writes end in the buffer; otherwise it serves reads only.
+        write_back: bool,
+        /// Pages read from flash enter the buffer.
+        read_allocate: bool,
+        /// Time the memory takes to serve a request without flash, ns (with or without a buffer).
+        access_ns: u64,
+    }
+}
+
+section! {
+    /// Host interface.
+    Front {
+        /// `nvme`: a submission and completion queue a flow; `sata`: one queue of tags (NCQ) for all flows.
+        protocol: Protocol,
+        /// Commands outstanding: of each flow (nvme) or of all together (sata). More wait in the host.
+        depth: Limit,
+        /// Commands the device holds at a time, all flows together.
+        in_flight: Limit,
+        /// Transactions a unit's read queue holds; a command that needs more waits in the host interface.
+        read_queue_capacity: Limit,
+        /// Transactions a unit's write queue holds.
+        write_queue_capacity: Limit,
+        /// Link to the host, bytes a second in each direction.
+        link_bytes_per_s: Limit,
+        /// Link latency each way, ns.
+        link_latency_ns: u64,
+        /// Priority levels, 1 to 8. 0: as many as the flows use.
+        priority_levels: u8,
+    }
+}
+
+section! {
+    /// State of the drive before the first request.
+    Precondition {
+        /// `fresh` (erased), `filled` (`fill_percent` of the pages written once, in order) or `steady` (full, and
+        /// overwritten at random until garbage collection is in equilibrium).
+        state: DriveState,
+        /// For `filled`: percent of the logical pages, 0 to 100, in steps of 0.1.
+        fill_percent: f64,
+    }
+}
+
+/// A device: keys that lie over a preset's.
+#[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(inline)]
+pub struct Device {
+    /// The preset to start from (`flashlane devices` lists them). Default `modern-tlc`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
+    /// Shape of the flash.
+    pub geometry: Geometry,
+    /// Flash array times and abilities.
+    pub nand: Nand,
+    /// Channel buses.
+    pub bus: Bus,
+    /// Translation layer.
+    pub ftl: Ftl,
+    /// Garbage collection.
+    pub gc: Gc,
+    /// Page buffer.
+    pub buffer: Buffer,
+    /// Host interface.
+    pub front: Front,
+    /// State of the drive before the first request.
+    pub precondition: Precondition,
+}
+
+impl Device {
+    /// The preset `name`, unchanged.
+    pub fn preset(name: String) -> Device {
+        Device { preset: Some(name), ..Device::default() }
+    }
+
+    /// The schema of a name or a table.
+    pub(super) fn name_or_table_schema(generator: &mut SchemaGenerator) -> Schema {
+        let table = generator.subschema_for::<Device>();
+        json_schema!({ "x-type": "a name, or a table", "anyOf": [{ "type": "string" }, table] })
+    }
+
+    /// Reads a name or a table.
+    pub(super) fn name_or_table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Device, D::Error> {
+        text_or_table(deserializer, "the name of a preset or a table of device keys", Device::preset, |table| table)
+    }
+
+    /// Lays `over` on top: its keys win. A capacity or threshold given in one way replaces it given in any other.
+    pub fn overlay(&mut self, over: &Device) {
+        if over.preset.is_some() {
+            self.preset = over.preset.clone();
+        }
+        let Device { preset: _, geometry, nand, bus, ftl, gc, buffer, front, precondition } = over;
+        if ftl.user_gb.is_some() || ftl.user_bytes.is_some() || ftl.over_provisioning_percent.is_some() {
+            (self.ftl.user_gb, self.ftl.user_bytes, self.ftl.over_provisioning_percent) = (None, None, None);
+        }
+        if gc.start_percent.is_some() || gc.start_blocks.is_some() {
+            (self.gc.start_percent, self.gc.start_blocks) = (None, None);
+        }
+        if gc.hard_percent.is_some() || gc.hard_blocks.is_some() {
+            (self.gc.hard_percent, self.gc.hard_blocks) = (None, None);
+        }
+        self.geometry.keys_over(geometry);
+        self.nand.keys_over(nand);
+        self.bus.keys_over(bus);
+        self.ftl.keys_over(ftl);
+        self.gc.keys_over(gc);
+        self.buffer.keys_over(buffer);
+        self.front.keys_over(front);
+        self.precondition.keys_over(precondition);
+    }
+}

@@ -1,0 +1,60 @@
+//! The top level of a scenario file.
+//!
+//! Owns the list of its tables and the limits of a run.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::device::Device;
+use super::flow::Flow;
+use super::scheduler::SchedulerChoice;
+
+/// A scenario: a device, the flows that share it, and the schedulers to compare on it.
+#[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Document {
+    /// What results call it. Default: the file's name without `.toml`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Seed of everything random. Default 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// The device: a preset's name (`device = "flin-isca18"`), or a table with `preset` and whatever differs from it.
+    #[serde(deserialize_with = "Device::name_or_table")]
+    #[schemars(schema_with = "Device::name_or_table_schema")]
+    pub device: Device,
+    /// The one scheduler to run: a name or a table of answers. Give this or `schedulers`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<SchedulerChoice>,
+    /// The schedulers to compare; figures are relative to the first. Default `fcfs`, `read-first`, `fr-fcfs`, `sprinkler`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedulers: Option<Vec<SchedulerChoice>>,
+    /// Limits of a run.
+    pub run: Run,
+    /// The flows, at least one.
+    pub flow: Vec<Flow>,
+}
+
+/// How much is run, and what counts. Without limits a run ends when every source has.
+#[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Run {
+    /// No request arrives at or after this time, ms. Requests already sent are finished. Default: no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// No more requests than this, all flows together. Default: no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+    /// Requests that arrive before this time, ms, are served but not counted in response times. Default 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warm_up_ms: Option<u64>,
+    /// So are the first so many requests, all flows together. Default 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warm_up_requests: Option<u64>,
+    /// With several flows: run each one alone too, for slowdown and fairness. Default true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alone: Option<bool>,
+    /// The scheduler of the alone runs. Default: the one under test.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alone_scheduler: Option<String>,
+}

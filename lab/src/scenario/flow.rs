@@ -1,0 +1,135 @@
+//! The `[[flow]]` keys: who sends requests, how urgent they are, where on the drive, and from which source.
+//!
+//! Owns the flow's keys and the rule that a flow has exactly one source. Must never read a trace or draw a number: a
+//! source's own words belong to `workload`, and this is the one file that holds its tables.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::trace::TraceFlow;
+use super::value::text_or_table;
+
+/// A flow: a tenant with a submission queue of its own. Give one of `trace`, `synthetic`, `clone`, `request`.
+#[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Flow {
+    /// What the tables call it; unique. Default: the trace's file name without its endings, else `flow0`, `flow1`, ...
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Priority level, 0 (default) lowest, to 7.
+    pub priority: u8,
+    /// The part of the drive it may touch: `"all"`, `"slice"` (an equal part of its own, in the order of the flows) or
+    /// bytes. Its addresses count from the start of the range. Default: `"slice"`; for inline requests `"all"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<Range>,
+    /// Replays a trace file: its path, or a table of trace keys.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "TraceFlow::name_or_table")]
+    #[schemars(schema_with = "TraceFlow::name_or_table_schema")]
+    pub trace: Option<TraceFlow>,
+    /// Draws requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
+    pub synthetic: Option<toml::Table>,
+    /// Draws requests like those of a published trace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
+    pub clone: Option<toml::Table>,
+    /// Requests written out, in order of time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub request: Vec<InlineRequest>,
+}
+
+/// A part of the drive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case", untagged)]
+pub enum Range {
+    /// All of it, or an equal slice.
+    Word(RangeWord),
+    /// Bytes.
+    Bytes(ByteRange),
+}
+
+/// A part of the drive by name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RangeWord {
+    /// All of it.
+    All,
+    /// An equal part of its own.
+    Slice,
+}
+
+/// A part of the drive in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ByteRange {
+    /// First byte, a multiple of the page size.
+    pub offset: u64,
+    /// Number of bytes, at least a page.
+    pub length: u64,
+}
+
+const RANGE: &str = "\"all\", \"slice\" or { offset, length } in bytes";
+
+impl<'de> Deserialize<'de> for Range {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Range, D::Error> {
+        let range: Result<Range, String> = text_or_table(
+            deserializer,
+            RANGE,
+            |word| match word.as_str() {
+                "all" => Ok(Range::Word(RangeWord::All)),
+                "slice" => Ok(Range::Word(RangeWord::Slice)),
+                _ => Err(word),
+            },
+            |bytes| Ok(Range::Bytes(bytes)),
+        )?;
+        range.map_err(|word| D::Error::custom(format_args!("unknown range \"{word}\", expected {RANGE}")))
+    }
+}
+
+impl JsonSchema for Range {
+    fn schema_name() -> Cow<'static, str> {
+        "Range".into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let bytes = generator.subschema_for::<ByteRange>();
+        json_schema!({ "x-type": RANGE, "anyOf": [{ "enum": ["all", "slice"] }, bytes] })
+    }
+}
+
+/// A request written out: `offset` and `length` in bytes, or `pages`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InlineRequest {
+    /// When it arrives, ns after the start; never before the request above it.
+    pub at_ns: u64,
+    /// Read or write.
+    pub op: InlineOp,
+    /// First byte, counted from the start of the flow's range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<u64>,
+    /// Bytes, at least 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub length: Option<u64>,
+    /// Whole logical pages, in this order, anywhere, counted from the start of the flow's range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pages: Option<Vec<u32>>,
+}
+
+/// Read or write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub enum InlineOp {
+    /// Data from the drive to the host.
+    Read,
+    /// Data from the host to the drive.
+    Write,
+}

@@ -1,0 +1,92 @@
+//! The scenario's hash: what tells one experiment from another.
+//!
+//! It covers everything that changes a result: the complete device (preset and defaults laid under it, so that editing
+//! a preset changes the hash), seed, schedulers, limits, flows, and for a trace its length and a BLAKE3 hash of its
+//! bytes as stored, never its path (a folder enters by its files, in the order of their names). It does not cover the scenario's name, comments, or the order of keys.
+//!
+//! Only the hash of the whole is shown: 16 hexadecimal digits (64 bits) of BLAKE3 over the canonical JSON.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::Scenario;
+use super::device::Device;
+use super::document::Run;
+use super::error::KeyError;
+use super::flow::{ByteRange, InlineRequest};
+use super::resolve::{self, FlowSource};
+use super::scheduler::SchedulerChoice;
+use super::trace::TraceFlow;
+
+#[derive(Serialize)]
+struct Effective<'a> {
+    device: Device,
+    seed: u64,
+    schedulers: Vec<SchedulerChoice>,
+    run: &'a Run,
+    flows: Vec<EffectiveFlow>,
+}
+
+#[derive(Serialize)]
+struct EffectiveFlow {
+    name: String,
+    priority: u8,
+    range: ByteRange,
+    source: Source,
+}
+
+#[derive(Serialize)]
+enum Source {
+    Trace { options: TraceFlow, bytes: u64, blake3: String },
+    Synthetic(toml::Table),
+    Clone(toml::Table),
+    Inline(Vec<InlineRequest>),
+}
+
+pub(super) fn hash(scenario: &Scenario) -> Result<String, KeyError> {
+    let document = &scenario.document;
+    let mut device = document.device.complete()?;
+    device.preset = None;
+    let priorities: Vec<u8> = document.flow.iter().map(|flow| flow.priority).collect();
+    let config = super::build::config(&device, &priorities, scenario.seed())?;
+    let mut flows = Vec::new();
+    for (i, plan) in resolve::flows(document, &scenario.folder, &config)?.into_iter().enumerate() {
+        let source = match plan.source {
+            FlowSource::Trace(path, options) => {
+                let (bytes, blake3) = contents(&path, i)?;
+                Source::Trace { options: TraceFlow { path: String::new(), ..options }, bytes, blake3 }
+            }
+            FlowSource::Synthetic(table) => Source::Synthetic(table),
+            FlowSource::Clone(table) => Source::Clone(table),
+            FlowSource::Inline(requests) => Source::Inline(requests),
+        };
+        flows.push(EffectiveFlow { name: plan.name, priority: plan.priority, range: plan.range, source });
+    }
+    let schedulers = resolve::schedulers(document)?;
+    let effective = Effective { device, seed: scenario.seed(), schedulers, run: &document.run, flows };
+    let json = serde_json::to_vec(&effective).expect("plain values with text keys always have a JSON form");
+    Ok(blake3::hash(&json).to_hex()[..16].to_owned())
+}
+
+fn contents(path: &Path, flow: usize) -> Result<(u64, String), KeyError> {
+    let fault = |e: std::io::Error| KeyError {
+        keys: vec![format!("flow[{flow}].trace.path"), format!("flow[{flow}].trace")],
+        value: format!("{:?}", path.display().to_string()),
+        message: format!("cannot read the trace: {e}"),
+    };
+    let files = if path.is_dir() {
+        let entries: Result<Vec<_>, _> = std::fs::read_dir(path).map_err(fault)?.collect();
+        let mut files: Vec<_> = entries.map_err(fault)?.into_iter().map(|entry| entry.path()).collect();
+        files.retain(|file| file.is_file());
+        files.sort();
+        files
+    } else {
+        vec![path.to_owned()]
+    };
+    let (mut hasher, mut bytes) = (blake3::Hasher::new(), 0);
+    for file in files {
+        bytes += std::io::copy(&mut std::fs::File::open(file).map_err(fault)?, &mut hasher).map_err(fault)?;
+    }
+    Ok((bytes, hasher.finalize().to_hex().to_string()))
+}

@@ -1,0 +1,157 @@
+//! Scenarios: from a TOML file to a device configuration, flows, schedulers and limits of a run.
+//!
+//! Owns the keys users write, their defaults, the device presets, and every complaint about them. Promises that a
+//! scenario which passes [`Scenario::check`] builds a device, that a complaint names file, line, key, value and what
+//! would be legal, and that equal scenarios have equal [hashes](Scenario::hash). Must never run anything.
+//!
+//! ```text
+//! document  the top level        device, preset  [device] over a shipped device      build      -> ssd::config::Config
+//! flow, trace  [[flow]]          scheduler       names and mixes                     capacity   gigabytes to pages
+//! resolve   defaults, ranges     complaint       the device's complaints in our keys
+//! value     shapes of values     error           where in the text a key stands      hash, docs what follows from all
+//! ```
+
+mod build;
+mod capacity;
+mod complaint;
+mod device;
+mod docs;
+mod document;
+mod error;
+mod flow;
+mod hash;
+mod preset;
+mod resolve;
+mod scheduler;
+mod trace;
+mod value;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+pub use device::{Buffer, Bus, Device, Front, Ftl, Gc, Geometry, Nand, Precondition};
+pub use docs::{reference, schema};
+pub use document::{Document, Run};
+pub use error::{ScenarioError, nearest};
+pub use flow::{ByteRange, Flow, InlineOp, InlineRequest, Range, RangeWord};
+pub use preset::{DEFAULT_PRESET, DEFAULTS, PRESETS, Preset};
+pub use resolve::{FlowPlan, FlowSource};
+pub use scheduler::{Mix, SchedulerChoice};
+pub use trace::{Beyond, Sizes, Speedup, TimeOrder, TraceFlow};
+pub use value::{Latency, Limit};
+pub use words::{Dispatch, DriveState, Protocol, Rounding, Unit, Victim};
+
+use error::{KeyError, Origin};
+use flashlane_ssd::config::Config;
+
+/// The schedulers of a scenario that names none.
+pub const DEFAULT_SCHEDULERS: [&str; 4] = ["fcfs", "read-first", "fr-fcfs", "sprinkler"];
+
+/// A commented scenario to start from.
+pub const TEMPLATE: &str = include_str!("../../data/scenario-template.toml");
+
+/// A scenario, read but not yet run.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// What the file says. Doors may change it; [`Scenario::set`] keeps complaints honest about who said what.
+    document: Document,
+    origin: Origin,
+    folder: PathBuf,
+}
+
+impl Scenario {
+    /// Reads the file at `path`.
+    pub fn load(path: &Path) -> Result<Scenario, ScenarioError> {
+        let name = path.display().to_string();
+        let fault =
+            |message: String| ScenarioError { place: name.clone(), key: String::new(), value: String::new(), message };
+        let bytes = std::fs::read(path).map_err(|e| fault(format!("cannot read the scenario: {e}")))?;
+        let text = String::from_utf8(bytes).map_err(|e| {
+            fault(format!("not a text file: byte {} is not UTF-8; a scenario is TOML", e.utf8_error().valid_up_to()))
+        })?;
+        if text.trim().is_empty() {
+            return Err(fault("the file is empty; `flashlane init` writes a scenario to start from".into()));
+        }
+        let mut scenario = Scenario::parse(&name, text)?;
+        scenario.folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        if scenario.document.name.is_none() {
+            scenario.document.name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        }
+        Ok(scenario)
+    }
+
+    /// Reads `text`; complaints call it `name`, and files in it are relative to the working directory.
+    pub fn parse(name: &str, text: String) -> Result<Scenario, ScenarioError> {
+        let origin = Origin { name: name.into(), text, overridden: Vec::new() };
+        match toml::from_str(&origin.text) {
+            Ok(document) => Ok(Scenario { document, origin, folder: PathBuf::new() }),
+            Err(error) => Err(origin.syntax(&error)),
+        }
+    }
+
+    /// A scenario that no file holds; complaints call its origin `name`.
+    pub fn from_document(name: &str, document: Document) -> Scenario {
+        let origin = Origin { name: name.into(), text: String::new(), overridden: Vec::new() };
+        Scenario { document, origin, folder: PathBuf::new() }
+    }
+
+    /// What it says.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// Changes what it says: `key` (with all below it) now comes from `by` (`--device`).
+    pub fn set(&mut self, key: impl Into<String>, by: &'static str, change: impl FnOnce(&mut Document)) {
+        change(&mut self.document);
+        self.origin.overridden.push((key.into(), by));
+    }
+
+    /// What results call it.
+    pub fn name(&self) -> &str {
+        self.document.name.as_deref().unwrap_or("unnamed")
+    }
+
+    /// Seed of everything random.
+    pub fn seed(&self) -> u64 {
+        self.document.seed.unwrap_or(1)
+    }
+
+    /// A complaint about `key` that only a later step could find (an unknown scheduler, a source's key).
+    pub fn complain(&self, key: &str, value: impl std::fmt::Display, message: impl Into<String>) -> ScenarioError {
+        self.origin.locate(KeyError::new(key, value, message))
+    }
+
+    /// The device's configuration.
+    pub fn device_config(&self) -> Result<Config, ScenarioError> {
+        let located = |e| self.origin.locate(e);
+        let device = self.document.device.complete().map_err(located)?;
+        let priorities: Vec<u8> = self.document.flow.iter().map(|flow| flow.priority).collect();
+        build::config(&device, &priorities, self.seed()).map_err(located)
+    }
+
+    /// The schedulers to run, at least one, names unique.
+    pub fn schedulers(&self) -> Result<Vec<SchedulerChoice>, ScenarioError> {
+        resolve::schedulers(&self.document).map_err(|e| self.origin.locate(e))
+    }
+
+    /// The flows with names, ranges and sources settled, for the device of `config`.
+    pub fn flows(&self, config: &Config) -> Result<Vec<FlowPlan>, ScenarioError> {
+        resolve::flows(&self.document, &self.folder, config).map_err(|e| self.origin.locate(e))
+    }
+
+    /// Whether everything that can be known without running it is right.
+    pub fn check(&self) -> Result<(), ScenarioError> {
+        let config = self.device_config()?;
+        self.flows(&config)?;
+        self.schedulers()?;
+        Ok(())
+    }
+
+    /// A name for the experiment: equal for equal effective scenarios. 16 hexadecimal digits.
+    pub fn hash(&self) -> Result<String, ScenarioError> {
+        hash::hash(self).map_err(|e| self.origin.locate(e))
+    }
+}

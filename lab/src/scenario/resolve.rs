@@ -1,0 +1,239 @@
+//! Defaults and agreements between keys: what a flow is called, where it may go, what it replays, who is compared.
+//!
+//! Promises that what it returns needs no further checking. Must never open a file.
+
+use std::path::{Path, PathBuf};
+
+use flashlane_ssd::config::Config;
+
+use super::device::Device;
+use super::document::Document;
+use super::error::KeyError;
+use super::flow::{ByteRange, Flow, InlineRequest, Range, RangeWord};
+use super::preset::{DEFAULT_PRESET, PRESETS, Preset};
+use super::scheduler::SchedulerChoice;
+use super::trace::TraceFlow;
+
+/// A flow, settled.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FlowPlan {
+    /// Its name, unique.
+    pub name: String,
+    /// Priority level, 0 lowest.
+    pub priority: u8,
+    /// The bytes of the drive it may touch, from a page to a page.
+    pub range: ByteRange,
+    /// Where its requests come from.
+    pub source: FlowSource,
+}
+
+/// Where a flow's requests come from.
+#[derive(Clone, PartialEq, Debug)]
+pub enum FlowSource {
+    /// A trace file; the path is relative to the working directory.
+    Trace(PathBuf, TraceFlow),
+    /// Keys of the synthetic generator.
+    Synthetic(toml::Table),
+    /// Keys of the clone generator.
+    Clone(toml::Table),
+    /// Requests written out.
+    Inline(Vec<InlineRequest>),
+}
+
+impl Device {
+    /// The device with its preset and the defaults below it.
+    pub(super) fn complete(&self) -> Result<Device, KeyError> {
+        let name = self.preset.as_deref().unwrap_or(DEFAULT_PRESET);
+        let preset = Preset::named(name).map_err(|near| {
+            let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+            let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
+            KeyError {
+                keys: vec!["device.preset".into(), "device".into()],
+                value: format!("{name:?}"),
+                message: format!("no such device; there are {}{near}", names.join(", ")),
+            }
+        })?;
+        let mut device = preset.device();
+        device.overlay(self);
+        Ok(device)
+    }
+}
+
+pub(super) fn schedulers(document: &Document) -> Result<Vec<SchedulerChoice>, KeyError> {
+    let choices = match (&document.scheduler, &document.schedulers) {
+        (Some(_), Some(_)) => return Err(KeyError::new("scheduler", "", "give scheduler or schedulers, not both")),
+        (Some(one), None) => vec![one.clone()],
+        (None, Some(list)) => list.clone(),
+        (None, None) => super::DEFAULT_SCHEDULERS.map(|name| SchedulerChoice::Row(name.into())).into(),
+    };
+    if choices.is_empty() {
+        return Err(KeyError::new("schedulers", "[]", "must name at least one scheduler"));
+    }
+    for (i, choice) in choices.iter().enumerate() {
+        let key = || if document.scheduler.is_some() { "scheduler".into() } else { format!("schedulers[{i}]") };
+        if choice.name().is_empty() {
+            return Err(KeyError::new(key(), "\"\"", "must be a name; `flashlane schedulers` lists them"));
+        }
+        if let Some(first) = choices[..i].iter().position(|other| other.name() == choice.name()) {
+            let message = format!("is called like schedulers[{first}]; names must differ");
+            return Err(KeyError::new(key(), format!("{:?}", choice.name()), message));
+        }
+    }
+    Ok(choices)
+}
+
+pub(super) fn flows(document: &Document, folder: &Path, config: &Config) -> Result<Vec<FlowPlan>, KeyError> {
+    let count = document.flow.len() as u64;
+    let drive = Drive { page: config.geometry.page_bytes as u64, pages: config.ftl.logical_pages as u64 };
+    let mut plans: Vec<FlowPlan> = Vec::with_capacity(document.flow.len());
+    for (i, flow) in document.flow.iter().enumerate() {
+        let source = source(flow, i, folder)?;
+        let range = range(flow, i, count, &drive)?;
+        if let FlowSource::Inline(requests) = &source {
+            inline(requests, i, range, &drive)?;
+        }
+        let name = match (&flow.name, &source) {
+            (Some(name), _) if name.is_empty() => {
+                return Err(KeyError::new(format!("flow[{i}].name"), "\"\"", "must not be empty"));
+            }
+            (Some(name), _) if plans.iter().any(|other| other.name == *name) => {
+                let message = "another flow has this name; names must differ";
+                return Err(KeyError::new(format!("flow[{i}].name"), format!("{name:?}"), message));
+            }
+            (Some(name), _) => name.clone(),
+            (None, FlowSource::Trace(path, _)) => unused(&plans, document, stem(path)),
+            (None, _) => unused(&plans, document, format!("flow{i}")),
+        };
+        plans.push(FlowPlan { name, priority: flow.priority, range, source });
+    }
+    Ok(plans)
+}
+
+/// `name`, or `name-2`, `name-3`, ... when it is taken: the same trace may well feed two flows.
+fn unused(plans: &[FlowPlan], document: &Document, name: String) -> String {
+    let taken = |name: &String| {
+        plans.iter().any(|plan| plan.name == *name) || document.flow.iter().any(|flow| flow.name.as_ref() == Some(name))
+    };
+    let numbered = (2..).map(|n| format!("{name}-{n}"));
+    std::iter::once(name.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(name)
+}
+
+/// The file's name up to its first dot that is not its first character.
+fn stem(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    match name.char_indices().skip(1).find(|&(_, c)| c == '.') {
+        Some((end, _)) => name[..end].to_owned(),
+        None => name,
+    }
+}
+
+fn source(flow: &Flow, i: usize, folder: &Path) -> Result<FlowSource, KeyError> {
+    let given: Vec<&str> = [
+        ("trace", flow.trace.is_some()),
+        ("synthetic", flow.synthetic.is_some()),
+        ("clone", flow.clone.is_some()),
+        ("request", !flow.request.is_empty()),
+    ]
+    .into_iter()
+    .filter_map(|(key, given)| given.then_some(key))
+    .collect();
+    match (given.as_slice(), &flow.trace, &flow.synthetic, &flow.clone) {
+        (["trace"], Some(trace), _, _) if trace.path.is_empty() => {
+            let keys = vec![format!("flow[{i}].trace.path"), format!("flow[{i}].trace")];
+            Err(KeyError { keys, value: "\"\"".into(), message: "must be the path of a trace file".into() })
+        }
+        (["trace"], Some(trace), _, _) => Ok(FlowSource::Trace(folder.join(&trace.path), trace.clone())),
+        (["synthetic"], _, Some(table), _) => Ok(FlowSource::Synthetic(table.clone())),
+        (["clone"], _, _, Some(table)) => Ok(FlowSource::Clone(table.clone())),
+        (["request"], ..) => Ok(FlowSource::Inline(flow.request.clone())),
+        ([], ..) => Err(KeyError::new(format!("flow[{i}]"), "", "give one of trace, synthetic, clone, request")),
+        (several, ..) => Err(KeyError {
+            keys: vec![format!("flow[{i}].{}", several[1]), format!("flow[{i}]")],
+            value: String::new(),
+            message: format!("the flow has {} too; give only one of trace, synthetic, clone, request", several[0]),
+        }),
+    }
+}
+
+struct Drive {
+    page: u64,
+    pages: u64,
+}
+
+fn range(flow: &Flow, i: usize, flows: u64, drive: &Drive) -> Result<ByteRange, KeyError> {
+    let Drive { page, pages } = *drive;
+    let default = if flow.request.is_empty() { RangeWord::Slice } else { RangeWord::All };
+    match flow.range.unwrap_or(Range::Word(default)) {
+        Range::Word(RangeWord::All) => Ok(ByteRange { offset: 0, length: pages * page }),
+        Range::Word(RangeWord::Slice) => {
+            let slice = pages / flows;
+            if slice == 0 {
+                let message = format!("{flows} flows share {pages} pages; give the drive at least a page a flow");
+                return Err(KeyError::new(format!("flow[{i}].range"), "\"slice\"", message));
+            }
+            Ok(ByteRange { offset: slice * i as u64 * page, length: slice * page })
+        }
+        Range::Bytes(bytes) => {
+            let ByteRange { offset, length } = bytes;
+            let key = |name: &str| format!("flow[{i}].range.{name}");
+            let drive = pages * page;
+            if offset % page != 0 || offset >= drive {
+                let message = format!("must be a multiple of the page, {page} bytes, below the drive's {drive} bytes");
+                return Err(KeyError::new(key("offset"), offset, message));
+            }
+            if length % page != 0 || length == 0 || length > drive - offset {
+                let message =
+                    format!("must be a multiple of the page, {page} bytes, from 1 page to {} bytes", drive - offset);
+                return Err(KeyError::new(key("length"), length, message));
+            }
+            Ok(bytes)
+        }
+    }
+}
+
+/// Checks requests written out: they are few and by hand, so every slip is worth a line.
+fn inline(requests: &[InlineRequest], i: usize, range: ByteRange, drive: &Drive) -> Result<(), KeyError> {
+    let mut before = 0;
+    for (j, request) in requests.iter().enumerate() {
+        let fault = |key: &str, value: String, message: String| {
+            Err(KeyError {
+                keys: vec![format!("flow[{i}].request[{j}].{key}"), format!("flow[{i}].request[{j}]")],
+                value,
+                message,
+            })
+        };
+        if request.at_ns < before {
+            return fault(
+                "at_ns",
+                request.at_ns.to_string(),
+                format!("must not be before the request above it, {before}"),
+            );
+        }
+        before = request.at_ns;
+        match (request.offset, request.length, &request.pages) {
+            (Some(offset), Some(length), None) => {
+                if offset >= range.length {
+                    return fault(
+                        "offset",
+                        offset.to_string(),
+                        format!("must be below the flow's {} bytes", range.length),
+                    );
+                }
+                if length == 0 || length > range.length - offset {
+                    return fault("length", length.to_string(), format!("must be 1 to {}", range.length - offset));
+                }
+            }
+            (None, None, Some(pages)) => {
+                if pages.is_empty() {
+                    return fault("pages", "[]".into(), "must name at least one page".into());
+                }
+                let count = range.length / drive.page;
+                if let Some(page) = pages.iter().find(|&&page| u64::from(page) >= count) {
+                    return fault("pages", page.to_string(), format!("must be pages 0 to {}", count - 1));
+                }
+            }
+            _ => return fault("pages", String::new(), "give offset and length, or pages".into()),
+        }
+    }
+    Ok(())
+}

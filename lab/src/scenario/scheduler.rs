@@ -1,0 +1,111 @@
+//! Which schedulers a scenario compares: rows of the catalogue by name, or mixes of answers.
+//!
+//! Owns how a choice is written. Whether a name, a question's answer or a parameter exists is for the catalogue to say.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::value::text_or_table;
+
+/// A mix of answers: those of the row `base`, with the named questions answered otherwise.
+#[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Mix {
+    /// What the tables call it. Default: its answers, joined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The catalogue row to start from (`flashlane schedulers` lists them). Default `read-first`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
+    /// Which command enters the device next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub admit: Option<String>,
+    /// Which chip a write goes to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// Where in its chip's queue a transaction stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
+    /// What an idle chip does next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pick: Option<String>,
+    /// Whether the running program or erase may be paused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preempt: Option<String>,
+    /// When garbage collection may run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collect: Option<String>,
+    /// Whether a waiting write is superseded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cancel: Option<String>,
+    /// Any other key is a parameter of the scheduler, a whole number, as `flashlane schedulers` lists them.
+    #[serde(flatten)]
+    pub parameters: BTreeMap<String, u64>,
+}
+
+/// One scheduler of a comparison.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(untagged)]
+pub enum SchedulerChoice {
+    /// A row of the catalogue.
+    Row(String),
+    /// A mix.
+    Mix(Box<Mix>),
+}
+
+impl Mix {
+    /// The questions it answers itself, with the answers, in the order of the design.
+    pub fn answers(&self) -> Vec<(&'static str, &str)> {
+        [
+            ("admit", &self.admit),
+            ("place", &self.place),
+            ("order", &self.order),
+            ("pick", &self.pick),
+            ("preempt", &self.preempt),
+            ("collect", &self.collect),
+            ("cancel", &self.cancel),
+        ]
+        .into_iter()
+        .filter_map(|(question, answer)| answer.as_deref().map(|answer| (question, answer)))
+        .collect()
+    }
+}
+
+impl SchedulerChoice {
+    /// What the tables call it.
+    pub fn name(&self) -> String {
+        match self {
+            SchedulerChoice::Row(name) => name.clone(),
+            SchedulerChoice::Mix(mix) => mix.name.clone().unwrap_or_else(|| {
+                let base = mix.base.clone().into_iter();
+                let answers = mix.answers().into_iter().map(|(question, answer)| format!("{question}={answer}"));
+                let parameters = mix.parameters.iter().map(|(name, value)| format!("{name}={value}"));
+                let parts: Vec<String> = base.chain(answers).chain(parameters).collect();
+                if parts.is_empty() { "read-first".into() } else { parts.join("+") }
+            }),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for SchedulerChoice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SchedulerChoice, D::Error> {
+        text_or_table(deserializer, "the name of a scheduler or a table of answers", SchedulerChoice::Row, |mix| {
+            SchedulerChoice::Mix(Box::new(mix))
+        })
+    }
+}
+
+impl JsonSchema for SchedulerChoice {
+    fn schema_name() -> Cow<'static, str> {
+        "SchedulerChoice".into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mix = generator.subschema_for::<Mix>();
+        json_schema!({ "x-type": "a name, or a table of answers", "anyOf": [{ "type": "string" }, mix] })
+    }
+}

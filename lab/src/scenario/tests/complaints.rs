@@ -1,0 +1,160 @@
+//! Every kind of bad scenario, and the exact words it gets.
+
+use super::*;
+
+const FLOW: &str = "[[flow]]\n[[flow.request]]\nat_ns = 0\nop = \"read\"\npages = [0]\n";
+
+/// The complaint about `text`.
+#[track_caller]
+fn complaint(text: &str) -> String {
+    match parse(text).and_then(|scenario| scenario.check()) {
+        Ok(()) => panic!("accepted: {text}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn bad_top_level_and_device_keys() {
+    for (text, expected) in TOP {
+        assert_eq!(complaint(&format!("{text}\n{FLOW}")), *expected, "{text}");
+    }
+}
+
+#[test]
+fn bad_flows() {
+    for (text, expected) in FLOWS {
+        assert_eq!(complaint(&format!("device = \"unit-cycle\"\n{text}")), *expected, "{text}");
+    }
+}
+
+#[test]
+fn a_value_from_the_command_line_is_not_blamed_on_the_file() {
+    let mut scenario = with("device = \"flin-isca18\"");
+    scenario.set("device", "--device", |document| document.device = Device::preset("flin".into()));
+    let error = scenario.check().unwrap_err().to_string();
+    assert!(error.starts_with("--device: device.preset = \"flin\": no such device; there are "), "{error}");
+    assert!(error.ends_with("did you mean \"flin-isca18\"?"), "{error}");
+}
+
+#[test]
+fn a_key_that_a_preset_gives_is_named_where_the_user_broke_it() {
+    let text = "[device]\npreset = \"flin-isca18\"\n[device.geometry]\nchannels = 4";
+    let expected = "s.toml:4:12: device.geometry.channels = 4: device.ftl.user_gb = 480: must be at most the raw capacity \
+                    of 274877906944 bytes";
+    assert_eq!(complaint(&format!("{text}\n{FLOW}")), expected);
+    let text = "[device]\npreset = \"flin-isca18\"\n[device.gc]\nstart_blocks = 7";
+    let expected = "s.toml:4:16: device.gc.start_blocks = 7: device.gc.hard_percent = 0.5 (20 blocks): must be 1 to 6";
+    assert_eq!(complaint(&format!("{text}\n{FLOW}")), expected);
+}
+
+#[test]
+fn files_that_are_no_scenario() {
+    let folder = std::env::temp_dir().join(format!("flashlane-complaints-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let load = |name: &str, bytes: Option<&[u8]>| {
+        let path = folder.join(name);
+        if let Some(bytes) = bytes {
+            std::fs::write(&path, bytes).unwrap();
+        }
+        let error = Scenario::load(&path).map(drop).unwrap_err().to_string();
+        error.strip_prefix(&format!("{}: ", path.display())).unwrap_or_else(|| panic!("{error}")).to_owned()
+    };
+    assert_eq!(load("none.toml", None), "cannot read the scenario: No such file or directory (os error 2)");
+    assert_eq!(load("empty.toml", Some(b" \n")), "the file is empty; `flashlane init` writes a scenario to start from");
+    let binary = load("binary.toml", Some(b"name = \x80\xff"));
+    assert_eq!(binary, "not a text file: byte 7 is not UTF-8; a scenario is TOML");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_missing_trace_is_found_when_it_is_hashed() {
+    let scenario = parse("[[flow]]\ntrace = \"/nowhere/x.csv\"").unwrap();
+    let expected =
+        "s.toml:2:9: flow[0].trace = \"/nowhere/x.csv\": cannot read the trace: No such file or directory (os error 2)";
+    assert_eq!(scenario.hash().unwrap_err().to_string(), expected);
+}
+
+/// Text above a good flow, and the complaint.
+#[rustfmt::skip]
+const TOP: &[(&str, &str)] = &[
+    ("seed = ", "s.toml:1:8: string values must be quoted, expected literal string"),
+    ("sede = 1", "s.toml:1:1: sede: unknown key `sede`, expected one of `name`, `seed`, `device`, `scheduler`, `schedulers`, `run`, `flow`; did you mean `seed`?"),
+    ("seed = -1", "s.toml:1:8: seed = -1: invalid value: integer `-1`, expected a whole number, 0 or more"),
+    ("seed = \"x\"", "s.toml:1:8: seed = \"x\": invalid type: string \"x\", expected a whole number, 0 or more"),
+    ("device = \"flin-isca81\"", "s.toml:1:10: device = \"flin-isca81\": no such device; there are slacker-asplos17, flin-isca18, ncq-elex15, sos-msst13, cosmos-openssd, modern-tlc, unit-cycle; did you mean \"flin-isca18\"?"),
+    ("device = 5", "s.toml:1:10: device = 5: invalid type: integer `5`, expected the name of a preset or a table of device keys"),
+    ("[device]\npreset = \"zzz\"", "s.toml:2:10: device.preset = \"zzz\": no such device; there are slacker-asplos17, flin-isca18, ncq-elex15, sos-msst13, cosmos-openssd, modern-tlc, unit-cycle"),
+    ("[device.geometri]\nchannels=1", "s.toml:1:9: device.geometri: unknown key `geometri`, expected one of `preset`, `geometry`, `nand`, `bus`, `ftl`, `gc`, `buffer`, `front`, `precondition`; did you mean `geometry`?"),
+    ("[device.geometry]\nchanels = 1", "s.toml:2:1: device.geometry.chanels: unknown key `chanels`, expected one of `channels`, `chips_per_channel`, `dies_per_chip`, `planes_per_die`, `blocks_per_plane`, `pages_per_block`, `page_bytes`, `metadata_bytes`, `unit`; did you mean `channels`?"),
+    ("[device.geometry]\nchannels = 0", "s.toml:2:12: device.geometry.channels = 0: must be at least 1"),
+    ("[device.geometry]\nchannels = -1", "s.toml:2:12: device.geometry.channels = -1: invalid value: integer `-1`, expected a whole number from 0 to 4294967295"),
+    ("[device.geometry]\nchannels = 5000000000", "s.toml:2:12: device.geometry.channels = 5000000000: invalid value: integer `5000000000`, expected a whole number from 0 to 4294967295"),
+    ("[device.geometry]\nchannels = 65", "s.toml:2:12: device.geometry.channels = 65: must be 1 to 64"),
+    ("[device.geometry]\nblocks_per_plane = 1048576\npages_per_block=32768", "s.toml:2:20: device.geometry.blocks_per_plane = 1048576: the device has 8 x 2 x 1 x 4 x 1048576 x 32768 pages (channels x chips x dies x planes x blocks x pages), must be at most 4294967293"),
+    ("[device.geometry]\nunit = \"dye\"", "s.toml:2:8: device.geometry.unit = \"dye\": unknown word `dye`, expected `chip` or `die`; did you mean `die`?"),
+    ("[device.geometry]\npage_bytes = 1000", "s.toml:2:14: device.geometry.page_bytes = 1000: must be a multiple of 512"),
+    ("[device.nand]\nread_ns = 0", "s.toml:2:11: device.nand.read_ns = 0: must be 1 to 3600000000000"),
+    ("[device.nand]\nread_ns = -5", "s.toml:2:11: device.nand.read_ns = -5: invalid value: integer `-5`, expected a whole number, 0 or more"),
+    ("[device.nand]\nread_ns = { mean = 5 }", "s.toml:2:11: device.nand.read_ns = { mean = 5 }: incomplete latency, expected nanoseconds, or { mean, sd }, or { fast, slow }"),
+    ("[device.nand]\nread_ns = { mean = 5, ds = 3 }", "s.toml:2:23: device.nand.read_ns.ds: unknown key `ds`, expected one of `mean`, `sd`, `fast`, `slow`"),
+    ("[device.nand]\nread_ns = \"fast\"", "s.toml:2:11: device.nand.read_ns = \"fast\": invalid type: string \"fast\", expected nanoseconds, or { mean, sd }, or { fast, slow }"),
+    ("[device.nand]\nread_ns = 1.5", "s.toml:2:11: device.nand.read_ns = 1.5: invalid type: floating point `1.5`, expected nanoseconds, or { mean, sd }, or { fast, slow }"),
+    ("[device.bus]\nmega_transfers = \"infinite\"", "s.toml:2:18: device.bus.mega_transfers = \"infinite\": unknown word \"infinite\", expected a whole number or \"unlimited\""),
+    ("[device.bus]\nmega_transfers = 0", "s.toml:2:18: device.bus.mega_transfers = 0: must be 1 to 4294967295"),
+    ("[device.bus]\nmega_transfers = 4294967296", "s.toml:2:18: device.bus.mega_transfers = 4294967296: must be a whole number up to 4294967294, or \"unlimited\""),
+    ("[device.ftl]\nallocation = \"CWDX\"", "s.toml:2:14: device.ftl.allocation = \"CWDX\": must be four different letters of C, W, D, P, such as \"CWDP\"; did you mean \"CWDP\"?"),
+    ("[device.ftl]\nuser_gb = 5000", "s.toml:2:11: device.ftl.user_gb = 5000: must be at most the raw capacity of 1127428915200 bytes"),
+    ("[device.ftl]\nuser_gb = 0", "s.toml:2:11: device.ftl.user_gb = 0: must leave the user at least one page of 16384 bytes"),
+    ("[device.ftl]\nuser_gb = 50\nuser_bytes = 5", "s.toml:2:11: device.ftl.user_gb = 50: give exactly one of user_gb, user_bytes, over_provisioning_percent"),
+    ("[device.ftl]\nover_provisioning_percent = -1", "s.toml:2:29: device.ftl.over_provisioning_percent = -1: must be 0 to 10000"),
+    ("[device.gc]\nstart_percent = 50", "s.toml:2:17: device.gc.start_percent = 50 (350 blocks): garbage collection would start above the over-provisioning: of a plane's 700 blocks 621 hold user data and 2 are open; must be at most 77 blocks (11 %), or give the user less capacity"),
+    ("[device.gc]\nstart_percent = 101", "s.toml:2:17: device.gc.start_percent = 101: must be 0 to 100"),
+    ("[device.gc]\nstart_blocks = 1", "s.toml:2:16: device.gc.start_blocks = 1: must be 2 to 700"),
+    ("[device.gc]\nhard_blocks = 2000", "s.toml:2:15: device.gc.hard_blocks = 2000: must be 1 to 34"),
+    ("[device.gc]\nstart_blocks=3\nstart_percent=5", "s.toml:3:15: device.gc.start_percent = 5: give exactly one of start_percent, start_blocks"),
+    ("[device.gc]\nvictim = \"greed\"", "s.toml:2:10: device.gc.victim = \"greed\": unknown word `greed`, expected one of `greedy`, `random`, `d-choices`, `fifo`, `cost-benefit`; did you mean `greedy`?"),
+    ("[device.gc]\nvictim = \"d-choices\"\nchoices = 0", "s.toml:3:11: device.gc.choices = 0: must be 1 to 700"),
+    ("[device.ftl]\nover_provisioning_percent = 2", "s.toml:2:29: device.ftl.over_provisioning_percent = 2: device.gc.start_percent = 5 (35 blocks): garbage collection would start above the over-provisioning: of a plane's 700 blocks 687 hold user data and 2 are open; must be at most 11 blocks (1.5 %), or give the user less capacity"),
+    ("[device.precondition]\nstate = \"filled\"\nfill_percent = 120", "s.toml:3:16: device.precondition.fill_percent = 120: must be 0 to 100"),
+    ("[device.front]\ndepth = 0", "s.toml:2:9: device.front.depth = 0: must be 1 to 4294967295"),
+    ("[device.front]\nlink_bytes_per_s = 0", "s.toml:2:20: device.front.link_bytes_per_s = 0: must be at least 1, or \"unlimited\""),
+    ("[device.front]\npriority_levels = 9", "s.toml:2:19: device.front.priority_levels = 9: must be 1 to 8"),
+    ("schedulers = []", "s.toml:1:14: schedulers = []: must name at least one scheduler"),
+    ("schedulers = [\"a\", \"a\"]", "s.toml:1:20: schedulers[1] = \"a\": is called like schedulers[0]; names must differ"),
+    ("schedulers = [\"a\", 5]", "s.toml:1:20: schedulers[1] = 5: invalid type: integer `5`, expected the name of a scheduler or a table of answers"),
+    ("scheduler = \"a\"\nschedulers = [\"b\"]", "s.toml:1:13: scheduler = \"a\": give scheduler or schedulers, not both"),
+    ("schedulers = [{ pik = [1] }]", "s.toml:1:15: schedulers[0] = { pik = [1] }: invalid type: sequence, expected a whole number, 0 or more"),
+    ("scheduler = \"\"", "s.toml:1:13: scheduler = \"\": must be a name; `flashlane schedulers` lists them"),
+    ("[run]\nduration_s = 5", "s.toml:2:1: run.duration_s: unknown key `duration_s`, expected one of `duration_ms`, `requests`, `warm_up_ms`, `warm_up_requests`, `alone`, `alone_scheduler`; did you mean `duration_ms`?"),
+    ("[run]\nalone = 1", "s.toml:2:9: run.alone = 1: invalid type: integer `1`, expected true or false"),
+];
+
+/// Flows on the unit-cycle device, and the complaint.
+#[rustfmt::skip]
+const FLOWS: &[(&str, &str)] = &[
+    ("", "s.toml: flow: a scenario needs at least one [[flow]]"),
+    ("[[flow]]", "s.toml:2:1: flow[0]: give one of trace, synthetic, clone, request"),
+    ("[[flow]]\nname=\"\"\ntrace=\"x\"", "s.toml:3:6: flow[0].name = \"\": must not be empty"),
+    ("[[flow]]\nname=\"a\"\ntrace=\"x\"\n[[flow]]\nname=\"a\"\ntrace=\"x\"", "s.toml:6:6: flow[1].name = \"a\": another flow has this name; names must differ"),
+    ("[[flow]]\npriority = 8\ntrace=\"x\"", "s.toml:3:12: flow[0].priority = 8: must be 0 to 7"),
+    ("[[flow]]\npriority = 256\ntrace=\"x\"", "s.toml:3:12: flow[0].priority = 256: invalid value: integer `256`, expected a whole number from 0 to 255"),
+    ("[[flow]]\ntrace=\"x\"\n[flow.synthetic]\nrate_iops=5", "s.toml:4:1: flow[0].synthetic: the flow has trace too; give only one of trace, synthetic, clone, request"),
+    ("[[flow]]\ntrace=\"\"", "s.toml:3:7: flow[0].trace = \"\": must be the path of a trace file"),
+    ("[[flow]]\ntrace=5", "s.toml:3:7: flow[0].trace = 5: invalid type: integer `5`, expected the path of a trace file or a table of trace keys"),
+    ("[[flow]]\ntrace={path=\"x\", speedup=0}", "s.toml:3:26: flow[0].trace.speedup = 0: invalid speedup 0, expected a number or a ratio above 0, such as 50, 0.5 or \"3/2\""),
+    ("[[flow]]\ntrace={path=\"x\", beyond=\"rap\"}", "s.toml:3:25: flow[0].trace.beyond = \"rap\": unknown word `rap`, expected one of `error`, `wrap`, `reject`; did you mean `wrap`?"),
+    ("[[flow]]\n[flow.trace]\nspeedup=1", "s.toml:3:1: flow[0].trace: missing key `path`"),
+    ("[[flow]]\ntrace={path=\"x\", sped=0}", "s.toml:3:18: flow[0].trace.sped: unknown key `sped`, expected one of `path`, `format`, `speedup`, `start_ns`, `offset`, `limit`, `loops`, `device`, `beyond`, `order`, `sizes`, `max_request_bytes`; did you mean `speedup`?"),
+    ("[[flow]]\nrange=\"half\"\ntrace=\"x\"", "s.toml:3:7: flow[0].range = \"half\": unknown range \"half\", expected \"all\", \"slice\" or { offset, length } in bytes"),
+    ("[[flow]]\nrange={offset=5,length=4096}\ntrace=\"x\"", "s.toml:3:15: flow[0].range.offset = 5: must be a multiple of the page, 4096 bytes, below the drive's 16777216 bytes"),
+    ("[[flow]]\nrange={offset=0,length=99999999}\ntrace=\"x\"", "s.toml:3:24: flow[0].range.length = 99999999: must be a multiple of the page, 4096 bytes, from 1 page to 16777216 bytes"),
+    ("[[flow]]\n[[flow.request]]\nat_ns=0\nop=\"trim\"\npages=[1]", "s.toml:5:4: flow[0].request[0].op = \"trim\": unknown word `trim`, expected `read` or `write`"),
+    ("[[flow]]\n[[flow.request]]\nat_ns=0\nop=\"read\"", "s.toml:3:1: flow[0].request[0]: give offset and length, or pages"),
+    ("[[flow]]\n[[flow.request]]\nat_ns=0\nop=\"read\"\npages=[]", "s.toml:6:7: flow[0].request[0].pages = []: must name at least one page"),
+    ("[[flow]]\n[[flow.request]]\nat_ns=0\nop=\"read\"\npages=[0, 4096]", "s.toml:6:7: flow[0].request[0].pages = 4096: must be pages 0 to 4095"),
+    ("[[flow]]\n[[flow.request]]\nat_ns=5\nop=\"read\"\npages=[0]\n[[flow.request]]\nat_ns=4\nop=\"read\"\npages=[0]", "s.toml:8:7: flow[0].request[1].at_ns = 4: must not be before the request above it, 5"),
+    ("[[flow]]\n[[flow.request]]\nat_ns=5\nop=\"read\"\noffset=0\nlength=0", "s.toml:7:8: flow[0].request[0].length = 0: must be 1 to 16777216"),
+    ("[[flow]]\n[[flow.request]]\nat_ns=5\nop=\"read\"\noffset=16777216\nlength=1", "s.toml:6:8: flow[0].request[0].offset = 16777216: must be below the flow's 16777216 bytes"),
+    ("[[flow]]\n[[flow.request]]\nat_ns=5\nop=\"read\"\noffset=16777215\nlength=2", "s.toml:7:8: flow[0].request[0].length = 2: must be 1 to 1"),
+    ("[[flow]]\n[[flow.request]]\nop=\"read\"\npages=[1]", "s.toml:3:1: flow[0].request[0]: missing key `at_ns`"),
+];

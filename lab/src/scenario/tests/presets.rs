@@ -1,0 +1,129 @@
+//! The shipped devices.
+
+use flashlane_core::geometry::{Stripe, UnitKind};
+use flashlane_core::{Duration, Lpn};
+use flashlane_ssd::config::{Config, Dispatch, Latency, Precondition, Protocol, Victim};
+
+use super::*;
+
+fn preset(name: &str) -> Config {
+    with(&format!("device = \"{name}\"")).device_config().unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn every_preset_builds_a_device() {
+    for p in PRESETS {
+        let config = preset(p.name);
+        assert_eq!(config.check(), Ok(()), "{}", p.name);
+        let file = p.file();
+        assert!(!file.summary.is_empty() && !file.source.is_empty(), "{}", p.name);
+        assert_eq!(file.device.preset, None, "{}: a preset starts from the defaults alone", p.name);
+    }
+}
+
+#[test]
+fn every_preset_says_where_it_comes_from_in_each_table() {
+    for p in PRESETS {
+        for table in p.text.split("\n[").skip(1) {
+            assert!(table.contains('#'), "{}: [{}", p.name, table.lines().next().unwrap_or_default());
+        }
+    }
+}
+
+#[test]
+fn slacker_is_its_table_1() {
+    let c = preset("slacker-asplos17");
+    assert_eq!(c.geometry.unit, UnitKind::Chip);
+    assert_eq!((c.geometry.units(), c.geometry.planes_per_unit()), (16, 8));
+    assert_eq!(c.geometry.raw_bytes(), 1 << 40);
+    assert_eq!(c.ftl.logical_pages, 125_437_128); // 2^27 * 100 / 107
+    assert_eq!((c.gc.start_blocks, c.gc.hard_blocks), (205, 20)); // fewer than 204.8; at or below 20.48
+    assert_eq!(c.gc.victim, Victim::Greedy);
+    assert_eq!(c.front.queue_capacity, [512, 4096]);
+    assert_eq!(c.nand.iterations, 20);
+    assert_eq!((c.nand.suspend, c.nand.resume), (Duration::ZERO, Duration::ZERO));
+    assert_eq!(c.precondition, Precondition::Filled { per_mille: 600 });
+    assert_eq!(c.transfer(8192), Duration::from_ns(24_601));
+}
+
+/// A-FLN-15.
+#[test]
+fn flin_is_its_table_1() {
+    let c = preset("flin-isca18");
+    assert_eq!(c.geometry.raw_bytes(), 549_755_813_888);
+    let (planes, block) = (c.geometry.planes() as u64, c.geometry.pages_per_block as u64 * 8192);
+    assert_eq!(549_755_813_888 / planes / block, 4096);
+    assert_eq!((1024 * 8192, 1024 / c.geometry.pages_per_block), (8_388_608, 4));
+    assert_eq!((c.geometry.unit, c.geometry.units(), c.geometry.units_per_channel()), (UnitKind::Die, 32, 4));
+    assert_eq!(c.ftl.logical_pages as u64 * 8192, 480_000_000_000);
+    assert_eq!((c.gc.start_blocks, c.gc.hard_blocks), (205, 20));
+    assert_eq!(c.precondition, Precondition::Steady);
+    assert_eq!(c.levels, 1);
+}
+
+/// A-NCQ-04.
+#[test]
+fn ncq_is_its_table_1() {
+    let c = preset("ncq-elex15");
+    assert_eq!(c.geometry.raw_bytes(), 64 << 30);
+    let buffer = c.buffer.expect("32 MB");
+    assert_eq!((buffer.pages, buffer.pages as u64 * 4096), (8192, 32 << 20));
+    assert!(buffer.write_back && !buffer.read_allocate);
+    assert_eq!(c.front.protocol, Protocol::Sata { depth: 128 });
+    assert_eq!(c.front.in_flight, 1);
+    assert_eq!(c.memory, Duration::ZERO);
+    assert_eq!(c.nand.read, Latency::Constant(Duration::from_us(20)));
+}
+
+#[test]
+fn sos_has_sixteen_chips_that_do_one_thing_at_a_time() {
+    let c = preset("sos-msst13");
+    assert_eq!((c.geometry.channels, c.geometry.units(), c.geometry.planes_per_unit()), (4, 16, 1));
+    assert!(!c.nand.multi_plane && !c.nand.multi_die);
+}
+
+#[test]
+fn a_small_read_on_cosmos_takes_361_us() {
+    let c = preset("cosmos-openssd");
+    let flash = Latency::Gaussian { mean: Duration::from_us(352), sd: Duration::from_ns(660) };
+    assert_eq!(c.nand.read, flash);
+    assert_eq!(c.transfer(8192), Duration::ZERO);
+    let dma_ns = 4096.0 * 1e9 / c.front.link_bytes_per_s as f64;
+    assert!((dma_ns - 9_000.0).abs() < 0.5, "{dma_ns}");
+    assert_eq!((c.geometry.units(), c.buffer.map(|b| b.pages)), (4, Some(64)));
+}
+
+/// SPEC 0.6: page `lpn` lies on chip `lpn` modulo the chips, a read is 1 cycle, a write 4, a cycle 1,000 ns.
+#[test]
+fn a_cycle_is_a_microsecond_and_pages_go_round_the_chips() {
+    for chips in [1, 2, 3, 4, 7] {
+        let c = with(&format!("[device]\npreset = \"unit-cycle\"\n[device.geometry]\nchannels = {chips}"));
+        let c = c.device_config().unwrap();
+        let stripe = Stripe::new(&c.geometry, c.ftl.order);
+        for lpn in 0..50 {
+            let unit = c.geometry.unit_of(stripe.home(Lpn(lpn)).0);
+            assert_eq!(unit.index() as u32, lpn % chips, "page {lpn} of {chips} chips");
+        }
+        assert_eq!((c.transfer(4096), c.buffer.is_none()), (Duration::ZERO, true));
+        assert_eq!(c.nand.read, Latency::Constant(Duration::from_ns(1_000)));
+        assert_eq!(c.nand.program, Latency::Constant(Duration::from_ns(4_000)));
+        assert_eq!(c.nand.iterations, 4);
+    }
+}
+
+#[test]
+fn the_mqsim_reference_is_what_its_readme_says() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios/mqsim-reference.toml");
+    let scenario = Scenario::load(Path::new(path)).unwrap_or_else(|e| panic!("{e}"));
+    scenario.check().unwrap_or_else(|e| panic!("{e}"));
+    let c = scenario.device_config().unwrap();
+    let g = c.geometry;
+    assert_eq!((g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die), (8, 4, 1, 2));
+    assert_eq!((c.transfer(8192), c.transfer(8640)), (Duration::from_ns(24_576), Duration::from_ns(25_920)));
+    assert_eq!(c.bus.command.map(Duration::ns), [290, 361, 220]);
+    assert_eq!((c.bus.data_out_setup.ns(), c.bus.plane_gap.ns()), (30, 500));
+    assert_eq!(c.bus.dispatch, Dispatch::BusIdle);
+    assert!(c.nand.same_page_read && c.nand.same_page_program);
+    assert_eq!(c.precondition, Precondition::Fresh);
+    assert!(c.ftl.logical_pages as u64 * 8192 > 930_000_000 * 512, "the cases span 930,000,000 sectors");
+}

@@ -1,0 +1,182 @@
+//! What a scenario says: overrides, defaults, ranges, names, hashes, the template and the reference page.
+
+use super::*;
+
+#[test]
+fn the_template_is_a_scenario() {
+    let scenario = parse(TEMPLATE).unwrap_or_else(|e| panic!("{e}"));
+    scenario.check().unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(scenario.name(), "two-tenants");
+}
+
+/// The template's commented parts must be right too: users take the hash signs off.
+#[test]
+fn the_templates_comments_are_keys() {
+    let keys: String = TEMPLATE
+        .lines()
+        .skip_while(|line| !line.starts_with("# A flow that replays"))
+        .filter_map(|line| line.strip_prefix("# "))
+        .filter(|line| line.starts_with('[') || line.contains(" = "))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let scenario = parse(&format!("device = \"flin-isca18\"\n{keys}")).unwrap_or_else(|e| panic!("{e}\n{keys}"));
+    let flows = scenario.flows(&scenario.device_config().unwrap()).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(flows.len(), 2);
+}
+
+#[test]
+fn a_capacity_replaces_the_presets_however_it_is_given() {
+    let pages = |text: &str| with(text).device_config().unwrap_or_else(|e| panic!("{e}")).ftl.logical_pages;
+    let flin = "[device]\npreset = \"flin-isca18\"\n[device.ftl]\n";
+    assert_eq!(pages(flin), 58_593_750);
+    assert_eq!(pages(&format!("{flin}user_bytes = 81920")), 10);
+    assert_eq!(pages(&format!("{flin}user_gb = 100")), 12_207_031);
+    assert_eq!(pages(&format!("{flin}over_provisioning_percent = 100")), 1 << 25);
+}
+
+#[test]
+fn a_threshold_replaces_the_presets_however_it_is_given() {
+    let gc = |text: &str| {
+        let gc = with(&format!("[device]\npreset = \"flin-isca18\"\n[device.gc]\n{text}")).device_config().unwrap().gc;
+        (gc.start_blocks, gc.hard_blocks)
+    };
+    assert_eq!(gc("start_blocks = 7\nhard_blocks = 6"), (7, 6));
+    assert_eq!(gc("start_percent = 1.0"), (41, 20));
+    assert_eq!(gc("start_percent = 0.0\nhard_percent = 0.0"), (2, 1));
+    assert_eq!(gc("hard_blocks = 3"), (205, 3));
+}
+
+#[test]
+fn latencies_have_three_forms() {
+    use flashlane_core::Duration;
+    use flashlane_ssd::config::Latency as Device;
+    let ns = Duration::from_ns;
+    for (text, expect) in [
+        ("5", Device::Constant(ns(5))),
+        ("{ mean = 352_000, sd = 660 }", Device::Gaussian { mean: ns(352_000), sd: ns(660) }),
+        ("{ fast = 50, slow = 90 }", Device::FastSlow { fast: ns(50), slow: ns(90) }),
+    ] {
+        let scenario = with(&format!("[device.nand]\nread_ns = {text}"));
+        assert_eq!(scenario.device_config().unwrap().nand.read, expect, "{text}");
+    }
+}
+
+#[test]
+fn no_buffer_is_no_pages() {
+    assert!(with("device = \"modern-tlc\"").device_config().unwrap().buffer.is_some());
+    assert!(with("[device.buffer]\npages = 0").device_config().unwrap().buffer.is_none());
+}
+
+const THREE: &str = "
+device = \"flin-isca18\"
+[[flow]]
+trace = \"a/web.csv.gz\"
+[[flow]]
+priority = 2
+trace = { path = \"/b/web.csv\", speedup = 0.5 }
+[[flow]]
+range = { offset = 8192, length = 16384 }
+[flow.synthetic]
+rate_iops = 1
+";
+
+#[test]
+fn flows_have_names_and_slices() {
+    let scenario = parse(THREE).unwrap();
+    let config = scenario.device_config().unwrap();
+    assert_eq!(config.levels, 3);
+    let flows = scenario.flows(&config).unwrap();
+    let names: Vec<&str> = flows.iter().map(|flow| flow.name.as_str()).collect();
+    assert_eq!(names, ["web", "web-2", "flow2"]);
+    let slice = 58_593_750 / 3 * 8192;
+    assert_eq!(flows[0].range, ByteRange { offset: 0, length: slice });
+    assert_eq!(flows[1].range, ByteRange { offset: slice, length: slice });
+    assert_eq!(flows[2].range, ByteRange { offset: 8192, length: 16384 });
+    let FlowSource::Trace(path, options) = &flows[1].source else { panic!("{:?}", flows[1].source) };
+    assert_eq!((path.as_path(), options.speedup.as_ref()), (Path::new("/b/web.csv"), Some(&Speedup("0.5".into()))));
+}
+
+#[test]
+fn inline_requests_see_the_whole_drive() {
+    let scenario = with("device = \"unit-cycle\"");
+    let flows = scenario.flows(&scenario.device_config().unwrap()).unwrap();
+    assert_eq!(flows[0].range, ByteRange { offset: 0, length: 16_777_216 });
+}
+
+#[test]
+fn schedulers_have_defaults_and_mixes_have_names() {
+    let names = |text: &str| -> Vec<String> {
+        with(text).schedulers().unwrap_or_else(|e| panic!("{e}")).iter().map(SchedulerChoice::name).collect()
+    };
+    assert_eq!(names(""), DEFAULT_SCHEDULERS);
+    assert_eq!(names("scheduler = \"flin\""), ["flin"]);
+    let mix = "scheduler = { base = \"fr-fcfs\", order = \"slack-bypass\", alpha = 50 }";
+    assert_eq!(names(mix), ["fr-fcfs+order=slack-bypass+alpha=50"]);
+    assert_eq!(names("schedulers = [\"fcfs\", { name = \"mine\", pick = \"x\" }]"), ["fcfs", "mine"]);
+}
+
+#[test]
+fn the_hash_covers_what_changes_results_and_nothing_else() {
+    let hash = |text: &str| with(text).hash().unwrap_or_else(|e| panic!("{e}"));
+    let base = hash("device = \"flin-isca18\"");
+    assert_eq!(base.len(), 16);
+    assert!(base.bytes().all(|b| b.is_ascii_hexdigit()), "{base}");
+    assert_eq!(base, hash("# a comment\nname = \"other\"\n[device]\npreset = \"flin-isca18\""));
+    assert_eq!(base, hash("seed = 1\n[device]\npreset = \"flin-isca18\"\n[device.nand]\nread_ns = 75000"));
+    let others = [
+        "device = \"modern-tlc\"",
+        "device = \"flin-isca18\"\nseed = 2",
+        "device = \"flin-isca18\"\nscheduler = \"fcfs\"",
+        "[device]\npreset = \"flin-isca18\"\n[device.nand]\nread_ns = 75001",
+        "device = \"flin-isca18\"\n[run]\nrequests = 5",
+    ];
+    for (i, text) in others.iter().enumerate() {
+        assert_ne!(base, hash(text), "{text}");
+        assert!(others[..i].iter().all(|other| hash(other) != hash(text)), "{text}");
+    }
+}
+
+#[test]
+fn a_trace_enters_the_hash_by_its_bytes() {
+    let folder = std::env::temp_dir().join(format!("flashlane-hash-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (a, b) = (folder.join("a.csv"), folder.join("b.csv"));
+    std::fs::write(&a, "0 0 0 8 1\n").unwrap();
+    std::fs::write(&b, "0 0 0 8 1\n").unwrap();
+    let hash = |path: &Path| parse(&format!("[[flow]]\nname = \"f\"\ntrace = {path:?}")).unwrap().hash().unwrap();
+    assert_eq!(hash(&a), hash(&b));
+    std::fs::write(&b, "0 0 0 8 0\n").unwrap();
+    assert_ne!(hash(&a), hash(&b));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// `docs/scenario.md` says what the code does. `UPDATE_DOCS=1` rewrites it.
+#[test]
+fn the_reference_page_is_up_to_date() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/scenario.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::create_dir_all(Path::new(path).parent().unwrap()).unwrap();
+        std::fs::write(path, reference()).unwrap();
+    }
+    let written = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(written == reference(), "docs/scenario.md is stale: UPDATE_DOCS=1 cargo test -p flashlane-lab scenario");
+}
+
+#[test]
+fn every_key_is_documented() {
+    fn walk(value: &serde_json::Value, path: &str) {
+        if let Some(properties) = value.get("properties").and_then(|p| p.as_object()) {
+            for (key, schema) in properties {
+                let plain =
+                    schema["type"] == "integer" && (key == "mean" || key == "sd" || key == "fast" || key == "slow");
+                assert!(plain || schema["description"].is_string(), "{path}.{key} has no description");
+            }
+        }
+        match value {
+            serde_json::Value::Object(map) => map.iter().for_each(|(key, inner)| walk(inner, &format!("{path}.{key}"))),
+            serde_json::Value::Array(items) => items.iter().for_each(|inner| walk(inner, path)),
+            _ => {}
+        }
+    }
+    walk(&schema(), "scenario");
+}

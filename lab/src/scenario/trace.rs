@@ -1,0 +1,160 @@
+//! The keys of a flow that replays a trace file.
+//!
+//! Owns how the options are written. Whether a format or a ratio is one is for the reader to say, which has the same
+//! options under the same names. Must never open a file.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::value::text_or_table;
+
+/// A trace file and how it is replayed. `trace = "FILE"` is short for `trace = { path = "FILE" }`.
+#[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TraceFlow {
+    /// The file, relative to the scenario's folder; gz and zst are read transparently.
+    pub path: String,
+    /// Its format (`flashlane trace stat --help` lists them). Default: recognised from the content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// How much faster than recorded it is replayed: `50`, `0.5` or `"3/2"`. Default 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speedup: Option<Speedup>,
+    /// When its first request arrives, ns after the start. Default 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_ns: Option<u64>,
+    /// Requests to pass over first. Default 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<u64>,
+    /// Requests to read at most in a loop. Default: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+    /// How often it is gone through. Default 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loops: Option<u32>,
+    /// Only requests of this device, named as the trace names it (`2`, `hm_0`, `8,0`). Default: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// Requests beyond the flow's range. Default `error`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beyond: Option<Beyond>,
+    /// Times that go backwards. Default `error`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<TimeOrder>,
+    /// Sizes of zero or above `max_request_bytes`. Default `error`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<Sizes>,
+    /// The largest legal request, bytes. Default 67108864 (64 MiB).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_request_bytes: Option<u64>,
+}
+
+impl TraceFlow {
+    /// The file, replayed as it is.
+    pub fn file(path: String) -> TraceFlow {
+        TraceFlow { path, ..TraceFlow::default() }
+    }
+
+    /// Reads a path or a table.
+    pub(super) fn name_or_table<'de, D: Deserializer<'de>>(d: D) -> Result<Option<TraceFlow>, D::Error> {
+        text_or_table(d, "the path of a trace file or a table of trace keys", TraceFlow::file, |table| table).map(Some)
+    }
+
+    /// The schema of a path or a table.
+    pub(super) fn name_or_table_schema(generator: &mut SchemaGenerator) -> Schema {
+        let table = generator.subschema_for::<TraceFlow>();
+        json_schema!({ "x-type": "a path, or a table", "anyOf": [{ "type": "string" }, table] })
+    }
+}
+
+/// Requests that reach beyond the range.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub enum Beyond {
+    /// The trace is refused there.
+    Error,
+    /// The address is taken modulo the range.
+    Wrap,
+    /// The request is left out and counted.
+    Reject,
+}
+
+/// Times that go backwards.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub enum TimeOrder {
+    /// The trace is refused there.
+    Error,
+    /// The request takes its predecessor's time and is counted.
+    Clamp,
+}
+
+/// Requests of no bytes, or of too many.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub enum Sizes {
+    /// The trace is refused there.
+    Error,
+    /// The request is left out and counted.
+    Reject,
+}
+
+/// A speedup as its decimal text or ratio, so that no digit is lost on the way to the reader.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(transparent)]
+pub struct Speedup(pub String);
+
+const SPEEDUP: &str = "a number or a ratio above 0, such as 50, 0.5 or \"3/2\"";
+
+impl<'de> Deserialize<'de> for Speedup {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Speedup, D::Error> {
+        struct Shape;
+        impl Visitor<'_> for Shape {
+            type Value = Speedup;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(SPEEDUP)
+            }
+            fn visit_i64<E: Error>(self, n: i64) -> Result<Speedup, E> {
+                positive(n > 0, n)
+            }
+            fn visit_u64<E: Error>(self, n: u64) -> Result<Speedup, E> {
+                positive(n > 0, n)
+            }
+            fn visit_f64<E: Error>(self, x: f64) -> Result<Speedup, E> {
+                positive(x > 0.0 && x.is_finite(), x)
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Speedup, E> {
+                Ok(Speedup(text.to_owned()))
+            }
+        }
+        fn positive<E: Error>(legal: bool, value: impl fmt::Display) -> Result<Speedup, E> {
+            if legal {
+                return Ok(Speedup(value.to_string()));
+            }
+            Err(E::custom(format_args!("invalid speedup {value}, expected {SPEEDUP}")))
+        }
+        deserializer.deserialize_any(Shape)
+    }
+}
+
+impl JsonSchema for Speedup {
+    fn schema_name() -> Cow<'static, str> {
+        "Speedup".into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "x-type": "a number, or \"N/M\"",
+            "anyOf": [{ "type": "number", "exclusiveMinimum": 0 }, { "type": "string" }]
+        })
+    }
+}
