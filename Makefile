@@ -12,7 +12,7 @@ help:
 	@echo 'make demo    build, compare four schedulers on a two-tenant scenario, write a report'
 	@echo 'make test    everything that is checked: lint, then all tests'
 	@echo 'make lint    formatting, clippy without warnings, the house rules (xtask tidy)'
-	@echo 'make bench   measure speed, start-up and memory; writes the table of docs/performance.md'
+	@echo 'make bench   measure speed, start-up and memory into docs/performance.md (BENCH_ARGS=--quick: a look)'
 	@echo 'make fuzz    feed mangled input to every reader (FUZZ_ARGS="--seconds 600 NAME" for one, longer)'
 
 demo:
@@ -35,7 +35,8 @@ test:
 
 bench:
 	@tools/setup.sh rust valgrind
-	@$(CARGO) run --quiet --release --locked -p flashlane-bench -- --write docs/performance.md $(BENCH_ARGS)
+	@$(CARGO) run --quiet --release --locked -p flashlane-bench -- \
+		$(if $(strip $(BENCH_ARGS)),$(BENCH_ARGS),--write docs/performance.md)
 
 fuzz:
 	@tools/setup.sh rust

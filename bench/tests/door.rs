@@ -62,6 +62,7 @@ fn wrong_words_are_refused() {
         (&["no-such-case"], "no-such-case"),
         (&["--run-case", "x", "5"], "no case \"x\""),
         (&["calibration", "--write", "page.md"], "wants all cases"),
+        (&["--quick", "--write", "page.md"], "in full"),
     ] {
         let output = bench(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
