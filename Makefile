@@ -1,0 +1,43 @@
+# What one can do here. Each target sets up what it needs, so a fresh clone with Rust, Python 3 and make is enough.
+
+CARGO ?= cargo
+OUT ?= out/demo
+# More words for the programs behind the targets: make fuzz FUZZ_ARGS="--seconds 600 config".
+FUZZ_ARGS ?= --seconds 30
+BENCH_ARGS ?=
+
+.PHONY: help demo test lint bench fuzz
+
+help:
+	@echo 'make demo    build, compare four schedulers on a two-tenant scenario, write a report'
+	@echo 'make test    everything that is checked: lint, then all tests'
+	@echo 'make lint    formatting, clippy without warnings, the house rules (xtask tidy)'
+	@echo 'make bench   measure speed, start-up and memory into docs/performance.md (BENCH_ARGS=--quick: a look)'
+	@echo 'make fuzz    feed mangled input to every reader (FUZZ_ARGS="--seconds 600 NAME" for one, longer)'
+
+demo:
+	@$(CARGO) build --release --locked -p flashlane-cli
+	@$(CARGO) run --quiet --release --locked -p flashlane-cli --bin flashlane -- \
+		compare scenarios/two-tenants.toml --out '$(OUT)' --report '$(OUT)/report.html'
+	@echo
+	@echo 'The report: $(OUT)/report.html (open it in any browser; it needs no network)'
+
+lint:
+	@tools/setup.sh rust
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) run --quiet --locked -p xtask -- tidy
+
+test:
+	@tools/setup.sh rust browser
+	@$(MAKE) --no-print-directory lint
+	@$(CARGO) run --quiet --locked -p xtask -- test
+
+bench:
+	@tools/setup.sh rust valgrind
+	@$(CARGO) run --quiet --release --locked -p flashlane-bench -- \
+		$(if $(strip $(BENCH_ARGS)),$(BENCH_ARGS),--write docs/performance.md)
+
+fuzz:
+	@tools/setup.sh rust
+	@$(CARGO) run --quiet --locked -p flashlane-fuzz -- $(FUZZ_ARGS)

@@ -1,0 +1,98 @@
+//! What is measured: the registry. A case is four labels and a function; the program, the table and the page walk the
+//! list.
+//!
+//! The calibration cases measure the machine, not the simulator: they say what arithmetic and a cache miss cost here, so
+//! that figures of two machines can be compared.
+
+use std::hint::black_box;
+
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg32;
+
+use crate::meter::Meter;
+use crate::outcome::Outcome;
+
+/// One run over so many requests.
+pub type Run = Box<dyn Fn(u64) -> Result<Outcome, String>>;
+
+/// Something to measure.
+pub struct Case {
+    /// Scheduler, workload, drive, queue depth.
+    pub labels: [String; 4],
+    /// Requests of a timed run.
+    pub requests: u64,
+    /// Requests of the shorter counted run; callgrind is some fifty times slower than the processor.
+    pub counted: u64,
+    /// Builds what is needed, begins the meter, works through so many requests, ends the meter.
+    pub run: Run,
+}
+
+impl Case {
+    /// The name on the command line: the labels with `/` between.
+    pub fn name(&self) -> String {
+        self.labels.join("/")
+    }
+}
+
+/// Every case, in the order of the table.
+pub fn all() -> Vec<Case> {
+    vec![
+        Case {
+            labels: ["calibration", "arithmetic", "none", "1"].map(String::from),
+            requests: 50_000_000,
+            counted: 500_000,
+            run: Box::new(arithmetic),
+        },
+        Case {
+            labels: ["calibration", "cache-miss", "none", "1"].map(String::from),
+            requests: 5_000_000,
+            counted: 500_000,
+            run: Box::new(cache_miss),
+        },
+    ]
+}
+
+/// Steps of a PCG generator: a multiplication, an addition and a rotation each.
+fn arithmetic(requests: u64) -> Result<Outcome, String> {
+    let mut rng = Pcg32::seed_from_u64(1);
+    let meter = Meter::begin();
+    let mut sum = 0;
+    for _ in 0..requests {
+        sum ^= rng.next_u32();
+    }
+    black_box(sum);
+    meter.end(requests)
+}
+
+/// Reads at random places of a 64 MiB table, each place read from the one before.
+fn cache_miss(requests: u64) -> Result<Outcome, String> {
+    const ENTRIES: usize = 1 << 24;
+    let mut rng = Pcg32::seed_from_u64(1);
+    let table: Vec<u32> = (0..ENTRIES).map(|_| rng.next_u32()).collect();
+    let meter = Meter::begin();
+    let mut at = 0u32;
+    for i in 0..requests {
+        // The counter keeps the walk from closing a short cycle.
+        at = table[(at ^ i as u32) as usize % ENTRIES];
+    }
+    black_box(at);
+    meter.end(requests)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_every_case_runs() {
+        let mut names: Vec<String> = all().iter().map(Case::name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all().len());
+        for case in all() {
+            let outcome = (case.run)(10_000).unwrap();
+            assert!(outcome.items >= 10_000 && outcome.work_ns > 0, "{}: {outcome}", case.name());
+            assert!(case.counted > 0 && case.requests > 0);
+        }
+    }
+}

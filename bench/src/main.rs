@@ -1,0 +1,119 @@
+//! The measuring program: `cargo run --release -p flashlane-bench -- --help`, or `make bench`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use flashlane_bench::cases::{self, Case};
+use flashlane_bench::measure::{CHILD, Effort, measure};
+use flashlane_bench::{callgrind, machine, page, table};
+
+const HELP: &str = "\
+cargo run --release -p flashlane-bench -- [WORD ...] [OPTIONS]
+
+  WORD           only cases whose name has one of these words
+  --list         the cases
+  --runs N       timed runs of each case (default 5)
+  --quick        a tenth of the requests, one timed run
+  --no-count     do not count instructions (valgrind is slow)
+  --write FILE   put the table into the measured part of this page
+";
+
+/// What the user asks for.
+struct Wish {
+    words: Vec<String>,
+    list: bool,
+    effort: Effort,
+    write: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        [CHILD, name, requests] => run_case(name, requests),
+        words if words.iter().any(|word| matches!(*word, "--help" | "-h")) => {
+            print!("{HELP}");
+            Ok(())
+        }
+        _ => wish(&args).and_then(grant),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("flashlane-bench: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// In a child: one run of one case.
+fn run_case(name: &str, requests: &str) -> Result<(), String> {
+    let case = cases::all().into_iter().find(|case| case.name() == name).ok_or(format!("no case {name:?}"))?;
+    let requests = requests.parse().map_err(|_| format!("{requests:?} is not a whole number of requests"))?;
+    println!("{}", (case.run)(requests)?);
+    Ok(())
+}
+
+fn wish(args: &[String]) -> Result<Wish, String> {
+    let effort = Effort { runs: 5, per_mille: 1000, count: true };
+    let mut wish = Wish { words: Vec::new(), list: false, effort, write: None };
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().ok_or(format!("{arg} wants a value"));
+        match arg.as_str() {
+            "--list" => wish.list = true,
+            "--no-count" => wish.effort.count = false,
+            "--quick" => (wish.effort.runs, wish.effort.per_mille) = (1, 100),
+            "--write" => wish.write = Some(value()?.into()),
+            "--runs" => {
+                let text = value()?;
+                let runs = text.parse().ok().filter(|runs| (1..=1000).contains(runs));
+                wish.effort.runs = runs.ok_or(format!("--runs {text:?}: a number from 1 to 1000"))?;
+            }
+            option if option.starts_with('-') => return Err(format!("unknown option {option:?}; see --help")),
+            word => wish.words.push(word.into()),
+        }
+    }
+    Ok(wish)
+}
+
+fn grant(mut wish: Wish) -> Result<(), String> {
+    let is_wanted = |case: &Case| wish.words.is_empty() || wish.words.iter().any(|word| case.name().contains(word));
+    let cases: Vec<Case> = cases::all().into_iter().filter(is_wanted).collect();
+    if wish.list {
+        cases.iter().for_each(|case| println!("{}", case.name()));
+        return Ok(());
+    }
+    if cases.is_empty() {
+        return Err(format!("no case has any of the words {:?} in its name; see --list", wish.words));
+    }
+    if wish.write.is_some() && !(wish.words.is_empty() && wish.effort.per_mille == 1000) {
+        return Err("--write wants all cases in full: the table on the page is replaced as a whole".into());
+    }
+    if cfg!(debug_assertions) {
+        eprintln!("This is a build with checks: times and counts say nothing about the program that users run.");
+    }
+    if wish.effort.count && !callgrind::present() {
+        eprintln!("VALGRIND IS ABSENT: instructions are not counted.");
+        wish.effort.count = false;
+    }
+    let text = measured(&cases, wish.effort)?;
+    print!("{text}");
+    wish.write.as_deref().map_or(Ok(()), |path: &Path| page::update(path, &text))
+}
+
+fn measured(cases: &[Case], effort: Effort) -> Result<String, String> {
+    let program = std::env::current_exe().map_err(|e| format!("cannot find this program: {e}"))?;
+    let mut rows = Vec::new();
+    for case in cases {
+        eprintln!("measuring {}", case.name());
+        rows.push((case.labels.clone(), measure(&program, case, effort)?));
+    }
+    Ok(format!(
+        "{}; median of {} runs at {} % of the requests.\n\n{}",
+        machine::describe(),
+        effort.runs,
+        effort.per_mille / 10,
+        table::render(&rows)
+    ))
+}

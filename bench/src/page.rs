@@ -1,0 +1,49 @@
+//! The measured part of a page of documentation: it stands between two marks and is replaced as a whole, so that prose
+//! is written by people and figures only by the program that measured them.
+
+use std::fs;
+use std::path::Path;
+
+/// First line of the measured part.
+pub const BEGIN: &str = "<!-- measured: begin (written by make bench) -->";
+/// Its last line.
+pub const END: &str = "<!-- measured: end -->";
+
+/// Puts `figures` between the marks of the page at `path`.
+pub fn update(path: &Path, figures: &str) -> Result<(), String> {
+    let place = path.display();
+    let page = fs::read_to_string(path).map_err(|e| format!("{place}: {e}"))?;
+    let page = replaced(&page, figures).map_err(|e| format!("{place}: {e}"))?;
+    // Written beside and renamed, so that a full disk leaves the old page.
+    let beside = path.with_extension("md.new");
+    fs::write(&beside, page).and_then(|()| fs::rename(&beside, path)).map_err(|e| {
+        // The old page is whole; a half-written neighbour helps nobody.
+        let _ = fs::remove_file(&beside);
+        format!("{place}: {e}")
+    })
+}
+
+fn replaced(page: &str, figures: &str) -> Result<String, String> {
+    let (before, rest) = page.split_once(BEGIN).ok_or_else(|| format!("no line {BEGIN:?}"))?;
+    let (_, after) = rest.split_once(END).ok_or_else(|| format!("no line {END:?} after the begin mark"))?;
+    Ok(format!("{before}{BEGIN}\n\n{}\n\n{END}{after}", figures.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prose_stays_and_figures_change() {
+        let page = format!("# Title\n\n{BEGIN}\nold\n{END}\n\nProse.\n");
+        let once = replaced(&page, "new\n").unwrap();
+        assert_eq!(once, format!("# Title\n\n{BEGIN}\n\nnew\n\n{END}\n\nProse.\n"));
+        assert_eq!(replaced(&once, "new\n"), Ok(once.clone()), "writing twice changes nothing");
+    }
+
+    #[test]
+    fn a_page_without_marks_is_left_alone() {
+        assert!(replaced("# Title\n", "x").unwrap_err().contains("begin"));
+        assert!(replaced(&format!("{END}\n{BEGIN}\n"), "x").unwrap_err().contains("measured: end"));
+    }
+}

@@ -1,0 +1,71 @@
+//! The measuring program as a user runs it.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use flashlane_bench::callgrind;
+use flashlane_bench::cases;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_flashlane-bench");
+
+fn bench(args: &[&str]) -> Output {
+    Command::new(PROGRAM).args(args).output().unwrap()
+}
+
+fn printed(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn the_table_names_the_machine_and_has_a_row_a_case() {
+    let output = bench(&["--quick", "--no-count"]);
+    assert!(output.status.success(), "{output:?}");
+    let text = printed(&output);
+    assert!(text.lines().next().unwrap().contains("cores"), "{text}");
+    let rows = text.lines().filter(|line| line.starts_with("| ")).count();
+    assert_eq!(rows, 1 + cases::all().len(), "{text}");
+}
+
+#[test]
+fn a_table_of_64_mib_shows_in_the_memory_of_its_case_only() {
+    let peak = |name: &str| {
+        let output = bench(&["--run-case", name, "1000"]);
+        let text = printed(&output);
+        text.trim().rsplit_once("peak_bytes=").expect("an outcome").1.parse::<u64>().unwrap()
+    };
+    assert!(peak("calibration/cache-miss/none/1") > 64 << 20);
+    assert!(peak("calibration/arithmetic/none/1") < 32 << 20);
+}
+
+#[test]
+fn instructions_are_counted_and_come_out_equal() {
+    if !callgrind::present() {
+        eprintln!("SKIPPED: valgrind is absent");
+        return;
+    }
+    let count = |requests: u64| {
+        let args = ["--run-case", "calibration/arithmetic/none/1", &requests.to_string()].map(String::from);
+        callgrind::count(Path::new(PROGRAM), &args).unwrap()
+    };
+    let first = callgrind::per_item(count(50_000), count(100_000)).unwrap();
+    let second = callgrind::per_item(count(50_000), count(100_000)).unwrap();
+    // The generator's step is a multiplication, an addition, some shifts and a rotation.
+    assert!((4.0..40.0).contains(&first), "{first} instructions a step");
+    assert!((first - second).abs() < 0.1, "{first} and {second}");
+}
+
+#[test]
+fn wrong_words_are_refused() {
+    for (args, want) in [
+        (&["--runs", "0"][..], "1 to 1000"),
+        (&["--rnus", "3"], "unknown option"),
+        (&["no-such-case"], "no-such-case"),
+        (&["--run-case", "x", "5"], "no case \"x\""),
+        (&["calibration", "--write", "page.md"], "wants all cases"),
+        (&["--quick", "--write", "page.md"], "in full"),
+    ] {
+        let output = bench(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains(want), "{args:?}: {output:?}");
+    }
+}

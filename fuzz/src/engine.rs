@@ -1,0 +1,198 @@
+//! Feeding one target: choose an input, damage it, feed it, keep it when the answer is new, stop at the first failure.
+
+use std::collections::BTreeSet;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use crate::Target;
+use crate::mutate::mutate;
+use crate::quiet::catch;
+use crate::shrink::shrink;
+
+/// Inputs tried while making a failing one smaller.
+const SHRINK_BUDGET: usize = 20_000;
+/// A reader that needs longer than this for 64 KiB hangs.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// When to stop.
+#[derive(Clone, Copy, Debug)]
+pub enum Effort {
+    /// After so many inputs: the same inputs every time.
+    Inputs(u64),
+    /// After so long.
+    Time(Duration),
+}
+
+/// What a campaign without failure did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stats {
+    /// Inputs fed.
+    pub inputs: u64,
+    /// Different answers seen, numbers in them not counted.
+    pub answers: usize,
+}
+
+/// An input that broke a promise.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// The input, made small unless it hangs.
+    pub input: Vec<u8>,
+    /// The panic and its place, or that it hangs.
+    pub message: String,
+    /// Which input it was, counted from 1.
+    pub number: u64,
+}
+
+/// What is being fed since when, for the one who watches the time.
+type Watch = Arc<Mutex<Option<(Instant, u64, Vec<u8>)>>>;
+
+/// Feeds `target`. An input that takes longer than `patience` ends the campaign too; its thread is left to itself.
+pub fn campaign(target: Target, seed: u64, effort: Effort, patience: Duration) -> Result<Stats, Failure> {
+    let watch = Watch::default();
+    let (sender, receiver) = channel();
+    let theirs = Arc::clone(&watch);
+    std::thread::spawn(move || {
+        let outcome = feed_all(target, seed, effort, &theirs);
+        // Nobody listens once the watcher has given up on this thread.
+        let _ = sender.send(outcome);
+    });
+    loop {
+        match receiver.recv_timeout(patience / 8) {
+            Ok(outcome) => return outcome,
+            Err(RecvTimeoutError::Disconnected) => panic!("the campaign on {} died outside its target", target.name),
+            Err(RecvTimeoutError::Timeout) => {
+                let current = watch.lock().expect("no panic while locked").clone();
+                if let Some((since, number, input)) = current.filter(|current| current.0.elapsed() > patience) {
+                    let message = format!("no answer after {} s", since.elapsed().as_secs());
+                    return Err(Failure { input, message, number });
+                }
+            }
+        }
+    }
+}
+
+/// Feeds `input` once; the answer, or the panic.
+pub fn feed_one(target: &Target, input: &[u8]) -> Result<String, String> {
+    catch(|| (target.feed)(input))
+}
+
+fn feed_all(target: Target, seed: u64, effort: Effort, watch: &Watch) -> Result<Stats, Failure> {
+    let mut rng = Pcg64Mcg::seed_from_u64(seed);
+    let begun = Instant::now();
+    let mut corpus = (target.seeds)();
+    assert!(!corpus.is_empty(), "{} has no seeds", target.name);
+    let seeds = corpus.len() as u64;
+    let mut answers = BTreeSet::new();
+    let mut number = 0;
+    loop {
+        let done = match effort {
+            Effort::Inputs(limit) => number >= limit.max(seeds),
+            Effort::Time(limit) => number >= seeds && begun.elapsed() >= limit,
+        };
+        if done {
+            return Ok(Stats { inputs: number, answers: answers.len() });
+        }
+        // The seeds themselves come first, undamaged.
+        let mut input =
+            corpus[if number < seeds { number as usize } else { rng.random_range(0..corpus.len()) }].clone();
+        if number >= seeds {
+            let other = &corpus[rng.random_range(0..corpus.len())];
+            mutate(&mut rng, &mut input, other, target.words);
+        }
+        number += 1;
+        *watch.lock().expect("no panic while locked") = Some((Instant::now(), number, input.clone()));
+        let answer = feed_one(&target, &input);
+        *watch.lock().expect("no panic while locked") = None;
+        match answer {
+            Err(_) => return Err(smallest(&target, &input, number)),
+            Ok(said) => {
+                if answers.insert(shape(&said)) {
+                    corpus.push(input);
+                }
+            }
+        }
+    }
+}
+
+fn smallest(target: &Target, input: &[u8], number: u64) -> Failure {
+    let input = shrink(input, SHRINK_BUDGET, |bytes| feed_one(target, bytes).is_err());
+    let message = feed_one(target, &input).expect_err("a target answers the same twice");
+    Failure { input, message, number }
+}
+
+/// An answer with numbers and quoted words removed: what kind of answer it is.
+fn shape(said: &str) -> String {
+    let mut quoted = false;
+    let mut kept = String::new();
+    for c in said.chars() {
+        match c {
+            '"' | '`' => quoted = !quoted,
+            _ if quoted || c.is_ascii_digit() => {}
+            _ => kept.push(c),
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TARGET: Target = Target {
+        name: "sample",
+        about: "a reader with a bug in a corner",
+        seeds: || vec![b"size=10\n".to_vec()],
+        words: &["depth="],
+        feed: |input| {
+            let text = String::from_utf8_lossy(input);
+            let Some(number) = text.lines().find_map(|line| line.strip_prefix("depth=")) else {
+                return "no depth".into();
+            };
+            assert!(number != "65536", "that number");
+            format!("depth {}", number.len().min(3))
+        },
+    };
+
+    #[test]
+    fn a_bug_in_a_corner_is_found_and_made_small() {
+        let failure = campaign(TARGET, 1, Effort::Inputs(2_000_000), PATIENCE).unwrap_err();
+        assert_eq!(failure.input, b"depth=65536");
+        assert!(failure.message.contains("that number"), "{}", failure.message);
+    }
+
+    #[test]
+    fn the_same_seed_takes_the_same_way() {
+        let run = |seed| campaign(TARGET, seed, Effort::Inputs(2_000_000), PATIENCE).unwrap_err().number;
+        assert_eq!(run(5), run(5));
+    }
+
+    #[test]
+    fn a_target_without_bugs_is_fed_to_the_end() {
+        let target = Target { feed: |input| format!("{} bytes", input.len()), ..TARGET };
+        let stats = campaign(target, 1, Effort::Inputs(1_000), PATIENCE).unwrap();
+        assert_eq!(stats, Stats { inputs: 1_000, answers: 1 });
+    }
+
+    #[test]
+    fn a_target_that_hangs_is_left_behind() {
+        let target = Target {
+            feed: |_| loop {
+                std::thread::sleep(Duration::from_millis(5));
+            },
+            ..TARGET
+        };
+        let failure = campaign(target, 1, Effort::Inputs(10), Duration::from_millis(80)).unwrap_err();
+        assert_eq!((failure.number, failure.input.as_slice()), (1, b"size=10\n".as_slice()));
+        assert!(failure.message.starts_with("no answer"), "{}", failure.message);
+    }
+
+    #[test]
+    fn answers_that_differ_in_numbers_only_are_one() {
+        assert_eq!(shape("line 3: \"abc\" is not a number"), shape("line 17: \"x y\" is not a number"));
+        assert_ne!(shape("line 3: too large"), shape("line 3: too small"));
+    }
+}

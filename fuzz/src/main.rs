@@ -1,0 +1,106 @@
+//! The fuzzer as a program: `cargo run -p flashlane-fuzz -- help`, or `make fuzz`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use flashlane_fuzz::engine::{Effort, Failure, PATIENCE, campaign, feed_one};
+use flashlane_fuzz::{Target, targets};
+
+const HELP: &str = "\
+cargo run -p flashlane-fuzz -- [TARGET ...] [--seconds N | --inputs N] [--seed N]
+cargo run -p flashlane-fuzz -- TARGET --again FILE
+
+  --seconds N   how long, for each target (default 30)
+  --inputs N    how many inputs instead: the same ones every time
+  --seed N      where to begin (default 1)
+  --again FILE  feed this file once: an input saved by an earlier failure
+";
+
+/// What the user asks for.
+struct Wish {
+    targets: Vec<Target>,
+    effort: Effort,
+    seed: u64,
+    again: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if args.iter().any(|arg| matches!(arg.as_str(), "help" | "--help" | "-h")) {
+        print!("{HELP}\nTargets:\n");
+        targets::ALL.iter().for_each(|target| println!("  {:<18} {}", target.name, target.about));
+        return ExitCode::SUCCESS;
+    }
+    match wish(&args).and_then(grant) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("flashlane-fuzz: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn wish(args: &[String]) -> Result<Wish, String> {
+    let mut wish = Wish { targets: Vec::new(), effort: Effort::Time(Duration::from_secs(30)), seed: 1, again: None };
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().ok_or(format!("{arg} wants a value"));
+        let number = |text: &String| text.parse().map_err(|_| format!("{arg} {text:?}: not a whole number"));
+        match arg.as_str() {
+            "--seconds" => wish.effort = Effort::Time(Duration::from_secs(number(value()?)?)),
+            "--inputs" => wish.effort = Effort::Inputs(number(value()?)?),
+            "--seed" => wish.seed = number(value()?)?,
+            "--again" => wish.again = Some(value()?.into()),
+            name => {
+                let target = targets::ALL.iter().find(|target| target.name == name);
+                let names: Vec<&str> = targets::ALL.iter().map(|target| target.name).collect();
+                wish.targets.push(*target.ok_or(format!("no target {name:?}; there are {}", names.join(", ")))?);
+            }
+        }
+    }
+    if wish.again.is_some() && wish.targets.len() != 1 {
+        return Err("--again wants one target".into());
+    }
+    if wish.targets.is_empty() {
+        wish.targets = targets::ALL.to_vec();
+    }
+    Ok(wish)
+}
+
+fn grant(wish: Wish) -> Result<bool, String> {
+    if let Some(path) = wish.again {
+        let input = std::fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let answer = feed_one(&wish.targets[0], &input);
+        println!("{}", answer.as_ref().unwrap_or_else(|panic| panic));
+        return Ok(answer.is_ok());
+    }
+    let mut clean = true;
+    for target in wish.targets {
+        match campaign(target, wish.seed, wish.effort, PATIENCE) {
+            Ok(stats) => {
+                println!(
+                    "{:<18} {} inputs, {} different answers, no failure",
+                    target.name, stats.inputs, stats.answers
+                );
+            }
+            Err(failure) => {
+                clean = false;
+                report(&target, &failure, wish.seed)?;
+            }
+        }
+    }
+    Ok(clean)
+}
+
+fn report(target: &Target, failure: &Failure, seed: u64) -> Result<(), String> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("artifacts");
+    let path = folder.join(format!("{}-{seed}-{}", target.name, failure.number));
+    let saved = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(&path, &failure.input));
+    saved.map_err(|e| format!("{}: {e}", path.display()))?;
+    println!("{:<18} FAILED at input {} of seed {seed}: {}", target.name, failure.number, failure.message);
+    println!("  input: {}", failure.input.escape_ascii());
+    println!("  again: cargo run -p flashlane-fuzz -- {} --again {}", target.name, path.display());
+    Ok(())
+}

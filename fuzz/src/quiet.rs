@@ -1,0 +1,42 @@
+//! Catching a panic with its message and place, without the usual noise on standard error.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
+
+thread_local! {
+    /// `Some` while this thread catches: what the panic said.
+    static CAUGHT: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+static HOOK: Once = Once::new();
+
+/// Runs `work`; a panic becomes an error that says where and what.
+pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    HOOK.call_once(|| {
+        let usual = take_hook();
+        set_hook(Box::new(move |panic| {
+            let ours = CAUGHT.with_borrow_mut(|caught| caught.as_mut().map(|said| *said = panic.to_string()).is_some());
+            if !ours {
+                usual(panic);
+            }
+        }));
+    });
+    CAUGHT.set(Some(String::new()));
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    let said = CAUGHT.take().unwrap_or_default();
+    outcome.map_err(|_| said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_a_message_with_its_place() {
+        assert_eq!(catch(|| 7), Ok(7));
+        let said = catch(|| panic!("number {}", 42)).unwrap_err();
+        assert!(said.contains("number 42") && said.contains("quiet.rs"), "{said}");
+        assert_eq!(catch(|| 8), Ok(8));
+    }
+}

@@ -1,0 +1,227 @@
+//! Device configurations: `Config::check` never panics, and what it accepts can be reckoned with: every size and time
+//! that follows from it fits its type. (The fuzzer is built with overflow checks, so an overflow is a panic.)
+
+use arbitrary::{Result, Unstructured};
+use flashlane_core::geometry::{AllocationOrder, Stripe, UnitKind};
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{Duration, Geometry, Lpn};
+use flashlane_ssd::config::{
+    Buffer, Bus, Config, Dispatch, FlowConfig, Front, Ftl, Gc, Latency, Nand, Precondition, Protocol, Rounding, Victim,
+};
+
+use crate::Target;
+
+/// See the module.
+pub const TARGET: Target = Target {
+    name: "config",
+    about: "Config::check never panics; sizes and times of an accepted device fit their types",
+    seeds: || vec![vec![0; 400], vec![1; 400], (0..=255).cycle().take(600).collect()],
+    words: &[],
+    feed: |input| {
+        let config = config(&mut Unstructured::new(input)).expect("a short input is read as zeros");
+        match config.check() {
+            Err(error) => format!("{}: {}", error.key, error.legal),
+            Ok(()) => {
+                reckon(&config);
+                "accepted".into()
+            }
+        }
+    },
+};
+
+/// Everything that is computed from an accepted configuration before the first request.
+fn reckon(config: &Config) {
+    let g = &config.geometry;
+    assert!(g.planes() <= 1 << 16 && g.units() <= 1 << 16, "ids of planes and units are 16 bits");
+    assert!(g.planes_per_unit() <= 64 && g.units_per_channel() <= 64, "masks are 64 bits");
+    let raw_pages = g.planes() as u64 * g.pages_per_plane() as u64;
+    assert!(config.ftl.logical_pages as u64 <= raw_pages, "more logical pages than flash");
+    assert!(g.raw_bytes() / raw_pages == g.page_bytes as u64);
+
+    let page = config.page_on_bus();
+    assert!(page >= g.page_bytes);
+    let mut last = Duration::ZERO;
+    for sectors in 0..=page as u64 / 512 {
+        let transfer = config.transfer(sectors * 512);
+        assert!(transfer >= last, "more bytes take no less time");
+        last = transfer;
+    }
+    let commands = [FlashOp::Read, FlashOp::Program, FlashOp::Erase];
+    let longest = commands.map(|op| {
+        let gaps = config.bus.plane_gap * (g.planes_per_die as u64 - 1);
+        let bus = config.bus.command[op.index()] + config.bus.data_out_setup + config.transfer(page as u64);
+        let array = config.typical(op) + gaps;
+        assert!(array.ns() > 0);
+        // All units of a channel, one after another, with a pause each.
+        (bus + array + config.nand.suspend + config.nand.resume) * 64
+    });
+    let around = config.memory + config.front.link_latency * 2;
+    let total = longest.into_iter().fold(around, |sum, duration| sum + duration);
+    // A run adds such spans to an instant: the sum of a thousand must be far from the end of time.
+    assert!(total.ns() < u64::MAX / 1_000, "{total}");
+    assert!(config.typical(FlashOp::Program).ns() / config.nand.iterations as u64 >= 1, "an iteration takes time");
+
+    if g.planes() <= 512 {
+        let stripe = Stripe::new(g, config.ftl.order);
+        let positions = stripe.positions();
+        for lpn in [0, 1, config.ftl.logical_pages / 2, config.ftl.logical_pages - 1] {
+            let (plane, local) = stripe.home(Lpn(lpn));
+            assert_eq!(local * g.planes() + positions[plane.index()], lpn);
+            assert!(local < g.pages_per_plane(), "a home outside its plane");
+        }
+    }
+}
+
+/// A number, mostly from `usual`, now and then anything.
+fn number(u: &mut Unstructured, usual: std::ops::RangeInclusive<u64>) -> Result<u64> {
+    Ok(match u.int_in_range(0..=63u8)? {
+        63 => u.arbitrary()?,
+        62 => *u.choose(&[0, 1, u32::MAX as u64, u64::MAX, usual.end() + 1, usual.start().saturating_sub(1)])?,
+        61 => 1u64 << u.int_in_range(0..=63u8)?,
+        _ => u.int_in_range(usual)?,
+    })
+}
+
+fn small(u: &mut Unstructured, usual: std::ops::RangeInclusive<u64>) -> Result<u32> {
+    Ok(number(u, usual)?.min(u32::MAX as u64) as u32)
+}
+
+fn time(u: &mut Unstructured, usual: std::ops::RangeInclusive<u64>) -> Result<Duration> {
+    Ok(Duration::from_ns(number(u, usual)?))
+}
+
+fn latency(u: &mut Unstructured) -> Result<Latency> {
+    Ok(match u.int_in_range(0..=2u8)? {
+        0 => Latency::Constant(time(u, 1..=10_000_000)?),
+        1 => Latency::Gaussian { mean: time(u, 1..=10_000_000)?, sd: time(u, 0..=100_000)? },
+        _ => Latency::FastSlow { fast: time(u, 1..=1_000_000)?, slow: time(u, 1..=10_000_000)? },
+    })
+}
+
+fn config(u: &mut Unstructured) -> Result<Config> {
+    let geometry = geometry(u)?;
+    let order = *u.choose(&AllocationOrder::NAMES)?;
+    let pages = (geometry.channels as u64 * geometry.chips_per_channel as u64)
+        .saturating_mul(geometry.dies_per_chip as u64 * geometry.planes_per_die as u64)
+        .saturating_mul(geometry.pages_per_block as u64);
+    Ok(Config {
+        geometry,
+        nand: nand(u)?,
+        bus: bus(u)?,
+        ftl: Ftl {
+            order: AllocationOrder::parse(order).expect("NAMES are names"),
+            logical_pages: small(u, 1..=pages.clamp(1, u32::MAX as u64))?,
+            read_modify_write: u.arbitrary()?,
+            wear_aware: u.arbitrary()?,
+        },
+        gc: gc(u)?,
+        precondition: match u.int_in_range(0..=2u8)? {
+            0 => Precondition::Fresh,
+            1 => Precondition::Filled { per_mille: small(u, 0..=1000)? },
+            _ => Precondition::Steady,
+        },
+        buffer: if u.arbitrary()? { Some(buffer(u)?) } else { None },
+        front: front(u)?,
+        memory: time(u, 0..=10_000)?,
+        flows: vec![FlowConfig { level: u.int_in_range(0..=2)? }; u.int_in_range(0..=4usize)?.max(1)],
+        levels: u.int_in_range(1..=8u8)?,
+        seed: u.arbitrary()?,
+    })
+}
+
+fn geometry(u: &mut Unstructured) -> Result<Geometry> {
+    Ok(Geometry {
+        channels: small(u, 1..=8)?,
+        chips_per_channel: small(u, 1..=8)?,
+        dies_per_chip: small(u, 1..=4)?,
+        planes_per_die: small(u, 1..=4)?,
+        blocks_per_plane: small(u, 16..=4096)?,
+        pages_per_block: small(u, 1..=512)?,
+        page_bytes: small(u, 1..=32)?.saturating_mul(512),
+        metadata_bytes: small(u, 0..=512)?,
+        unit: if u.arbitrary()? { UnitKind::Chip } else { UnitKind::Die },
+    })
+}
+
+fn nand(u: &mut Unstructured) -> Result<Nand> {
+    Ok(Nand {
+        read: latency(u)?,
+        program: latency(u)?,
+        erase: latency(u)?,
+        iterations: small(u, 1..=16)?,
+        suspend: time(u, 0..=100_000)?,
+        resume: time(u, 0..=100_000)?,
+        multi_plane: u.arbitrary()?,
+        multi_die: u.arbitrary()?,
+        same_page_read: u.arbitrary()?,
+        same_page_program: u.arbitrary()?,
+    })
+}
+
+fn bus(u: &mut Unstructured) -> Result<Bus> {
+    Ok(Bus {
+        mega_transfers: small(u, 1..=2000)?,
+        width_bytes: small(u, 1..=8)?,
+        rounding: if u.arbitrary()? { Rounding::Exact } else { Rounding::MqSim },
+        with_metadata: u.arbitrary()?,
+        command: [time(u, 0..=1_000)?, time(u, 0..=1_000)?, time(u, 0..=1_000)?],
+        data_out_setup: time(u, 0..=1_000)?,
+        plane_gap: time(u, 0..=1_000)?,
+        dispatch: if u.arbitrary()? { Dispatch::Eager } else { Dispatch::BusIdle },
+    })
+}
+
+fn gc(u: &mut Unstructured) -> Result<Gc> {
+    Ok(Gc {
+        victim: match u.int_in_range(0..=4u8)? {
+            0 => Victim::Greedy,
+            1 => Victim::Random,
+            2 => Victim::DChoices(small(u, 1..=8)?),
+            3 => Victim::Fifo,
+            _ => Victim::CostBenefit,
+        },
+        start_blocks: small(u, 3..=8)?,
+        hard_blocks: small(u, 1..=2)?,
+        separate_frontier: u.arbitrary()?,
+    })
+}
+
+fn buffer(u: &mut Unstructured) -> Result<Buffer> {
+    Ok(Buffer {
+        pages: small(u, 4..=10_000)?,
+        per_flow: u.arbitrary()?,
+        write_back: u.arbitrary()?,
+        read_allocate: u.arbitrary()?,
+    })
+}
+
+fn front(u: &mut Unstructured) -> Result<Front> {
+    let depth = small(u, 1..=128)?;
+    Ok(Front {
+        protocol: if u.arbitrary()? { Protocol::Nvme { depth } } else { Protocol::Sata { depth } },
+        in_flight: small(u, 1..=1024)?,
+        queue_capacity: [small(u, 1..=1024)?, small(u, 1..=1024)?],
+        link_bytes_per_s: number(u, 0..=10_000_000_000)?,
+        link_latency: time(u, 0..=10_000)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg32;
+
+    use super::*;
+
+    /// Were nearly everything refused, the target would prove nothing about what is accepted.
+    #[test]
+    fn a_fair_part_of_random_configurations_is_accepted() {
+        let mut rng = Pcg32::seed_from_u64(3);
+        let accepted = (0..2_000).filter(|_| {
+            let input: Vec<u8> = (0..600).map(|_| rng.random()).collect();
+            config(&mut Unstructured::new(&input)).unwrap().check().is_ok()
+        });
+        let accepted = accepted.count();
+        assert!((100..1_900).contains(&accepted), "{accepted} of 2,000 accepted");
+    }
+}

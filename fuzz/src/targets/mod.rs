@@ -1,0 +1,10 @@
+//! What can be fed: the registry. A new reader is one file here and one row of [`ALL`]; the fuzzer, the smoke test and
+//! the help all walk the row.
+
+use crate::Target;
+
+mod allocation_order;
+mod config;
+
+/// Every target.
+pub const ALL: &[Target] = &[allocation_order::TARGET, config::TARGET];

@@ -1,0 +1,100 @@
+#!/bin/sh
+# Gets what a make target needs: tools/setup.sh rust | browser | valgrind ...
+#
+# Present tools are left alone. Absent ones are installed with rustup or apt-get when that can be done without asking
+# anybody (as root, or with a sudo that wants no password). What stays absent is a failure with CI=true and for tools
+# that nothing works without; otherwise it is said loudly and the tests that want it skip themselves.
+set -eu
+
+say() { printf '%s\n' "$*" >&2; }
+
+fail() {
+    say "setup: $*"
+    exit 1
+}
+
+# absent NAME CONSEQUENCE: fails in CI, warns elsewhere.
+absent() {
+    if [ "${CI:-}" = true ]; then
+        fail "$1 is absent and could not be installed, and CI=true allows no gaps"
+    fi
+    say "==================================================================================="
+    say "  $1 is absent and could not be installed: $2"
+    say "==================================================================================="
+}
+
+# as_root COMMAND...: runs it as root without ever asking for a password.
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null 2>&1; then
+        sudo -n "$@"
+    else
+        return 1
+    fi
+}
+
+# apt PACKAGE: installs it, quietly unless it fails.
+apt() {
+    command -v apt-get >/dev/null 2>&1 || return 1
+    say "setup: installing $1 with apt-get"
+    log=$(mktemp)
+    if as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=600 update </dev/null >"$log" 2>&1 &&
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=600 install \
+            --no-install-recommends "$1" </dev/null >>"$log" 2>&1; then
+        rm -f "$log"
+    else
+        tail -n 5 "$log" >&2
+        rm -f "$log"
+        return 1
+    fi
+}
+
+# component NAME PROBE: a part of the Rust toolchain.
+component() {
+    if cargo "$2" --version >/dev/null 2>&1; then
+        return 0
+    fi
+    say "setup: adding the Rust component $1"
+    if command -v rustup >/dev/null 2>&1 && rustup component add "$1" </dev/null >&2 && cargo "$2" --version >/dev/null 2>&1; then
+        return 0
+    fi
+    fail "the Rust component $1 is missing; get it with: rustup component add $1 (or your system's package of it)"
+}
+
+need_rust() {
+    command -v cargo >/dev/null 2>&1 || fail "cargo is missing; install Rust from https://rustup.rs or your system's packages"
+    command -v git >/dev/null 2>&1 || fail "git is missing; xtask tidy asks it which files there are"
+    component rustfmt fmt
+    component clippy clippy
+}
+
+# A browser that the report test can drive: $CHROME, or one of the usual names.
+have_browser() {
+    for name in "${CHROME:-chromium}" chromium chromium-browser google-chrome google-chrome-stable; do
+        if command -v "$name" >/dev/null 2>&1; then
+            return 0
+        fi
+    done
+    return 1
+}
+
+need_browser() {
+    if ! have_browser && ! { apt chromium && have_browser; }; then
+        absent "a browser (chromium)" "the test that opens the report in a browser will be SKIPPED"
+    fi
+}
+
+need_valgrind() {
+    if ! command -v valgrind >/dev/null 2>&1 && ! { apt valgrind && command -v valgrind >/dev/null 2>&1; }; then
+        absent "valgrind" "instructions a transaction will NOT be counted"
+    fi
+}
+
+[ "$#" -gt 0 ] || fail "say what for: rust, browser, valgrind"
+for want in "$@"; do
+    case $want in
+        rust | browser | valgrind) "need_$want" ;;
+        *) fail "unknown need '$want'; legal are: rust, browser, valgrind" ;;
+    esac
+done

@@ -1,0 +1,172 @@
+//! Runs every test of the workspace and closes with one line that counts them all.
+//!
+//! `cargo test` prints one summary a test program; a reader of the log wants one for the run. Cargo's output passes
+//! through unchanged and its verdict is kept. A test that cannot do its work here (no browser, no traces) prints a line
+//! that begins with `SKIPPED: ` and returns; it is then counted as skipped, not as passed.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::Command;
+
+/// Runs the tests; `Ok(true)` when all passed.
+pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let (reader, writer) = std::io::pipe().map_err(|e| format!("cannot make a pipe: {e}"))?;
+    let copy = writer.try_clone().map_err(|e| format!("cannot make a pipe: {e}"))?;
+    // Every program runs even after one failed, so that the count is of all tests; passing tests show what they
+    // printed, because that is where they say what they skipped.
+    let mut command = Command::new(cargo);
+    command.current_dir(root).args(["test", "--workspace", "--locked", "--no-fail-fast"]).args(args);
+    if !args.contains(&"--") {
+        command.arg("--");
+    }
+    command.arg("--show-output").stdout(writer).stderr(copy);
+    let mut child = command.spawn().map_err(|e| format!("cannot run cargo: {e}"))?;
+    drop(command); // Our ends of the pipe, which would keep it open.
+
+    let mut tally = Tally::default();
+    let mut out = std::io::stdout().lock();
+    for line in BufReader::new(reader).split(b'\n') {
+        let line = line.map_err(|e| format!("cannot read cargo's output: {e}"))?;
+        let shown = out.write_all(&line).and_then(|()| out.write_all(b"\n"));
+        shown.map_err(|e| format!("cannot write: {e}"))?;
+        tally.line(&String::from_utf8_lossy(&line));
+    }
+    let status = child.wait().map_err(|e| format!("cannot wait for cargo: {e}"))?;
+    let verdict = tally.verdict(status.success());
+    writeln!(out, "\n{verdict}").map_err(|e| format!("cannot write: {e}"))?;
+    Ok(status.success() && tally.failed == 0 && tally.passed > 0)
+}
+
+/// Counts over all test programs of a run.
+#[derive(Default, Debug, PartialEq, Eq)]
+struct Tally {
+    passed: u64,
+    failed: u64,
+    ignored: u64,
+    skipped: u64,
+    part: Part,
+}
+
+/// Where in a test program's output we are.
+#[derive(Default, Debug, PartialEq, Eq, Clone, Copy)]
+enum Part {
+    /// Outside any test's own output; a line may still come straight from a test that wrote to standard error.
+    #[default]
+    Open,
+    /// After `successes:`, between two tests' outputs.
+    Successes,
+    /// In the output of a passed test; whether it was counted as skipped.
+    Success(bool),
+    /// After `failures:`: what failed cannot have been skipped.
+    Failures,
+}
+
+impl Tally {
+    fn line(&mut self, line: &str) {
+        if let Some(summary) = line.strip_prefix("test result: ") {
+            self.passed += number_before(summary, " passed");
+            self.failed += number_before(summary, " failed");
+            self.ignored += number_before(summary, " ignored");
+            self.part = Part::Open;
+        } else if line == "successes:" {
+            self.part = Part::Successes;
+        } else if line == "failures:" {
+            self.part = Part::Failures;
+        } else if line.starts_with("---- ") && line.ends_with(" ----") && self.part != Part::Failures {
+            self.part = Part::Success(false);
+        } else if line.starts_with("SKIPPED: ") {
+            match self.part {
+                Part::Success(true) | Part::Failures => {}
+                Part::Success(false) => {
+                    self.part = Part::Success(true);
+                    self.skipped += 1;
+                }
+                Part::Open | Part::Successes => self.skipped += 1,
+            }
+        }
+    }
+
+    fn verdict(&self, success: bool) -> String {
+        let Tally { passed, failed, ignored, skipped, .. } = self;
+        let mut text = String::new();
+        if !success && *failed == 0 {
+            text.push_str("cargo test failed without a failed test: a build error or a crash, see above\n");
+        }
+        if success && *passed == 0 {
+            text.push_str("no test ran\n");
+        }
+        text + &format!("{} passed, {failed} failed, {} skipped", passed.saturating_sub(*skipped), skipped + ignored)
+    }
+}
+
+/// The number that stands right before `unit`: 12 in `ok. 12 passed; ...`.
+fn number_before(text: &str, unit: &str) -> u64 {
+    text.find(unit).and_then(|end| text[..end].rsplit([' ', ';']).next()?.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally(log: &str) -> Tally {
+        let mut tally = Tally::default();
+        log.lines().for_each(|line| tally.line(line));
+        tally
+    }
+
+    const TWO_PROGRAMS: &str = "\
+running 3 tests
+test a ... ok
+test b ... ok
+test c ... ok
+
+successes:
+
+---- b stdout ----
+SKIPPED: no chromium
+SKIPPED: no chromium, second word
+
+---- c stdout ----
+SKIPPED: no chromium
+
+successes:
+    a
+    b
+    c
+
+test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s
+
+running 12 tests
+SKIPPED: straight to standard error
+
+failures:
+
+---- z stdout ----
+SKIPPED: but it failed
+
+test result: FAILED. 10 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.25s
+";
+
+    #[test]
+    fn sums_over_programs_and_counts_a_skipping_test_once() {
+        let t = tally(TWO_PROGRAMS);
+        assert_eq!((t.passed, t.failed, t.ignored, t.skipped), (13, 2, 1, 3));
+        assert_eq!(t.verdict(false), "10 passed, 2 failed, 4 skipped");
+    }
+
+    #[test]
+    fn a_build_error_is_not_a_quiet_zero() {
+        let t = tally("error[E0308]: mismatched types");
+        assert!(t.verdict(false).starts_with("cargo test failed without a failed test"));
+        assert!(t.verdict(false).ends_with("\n0 passed, 0 failed, 0 skipped"));
+        assert!(t.verdict(true).starts_with("no test ran"));
+    }
+
+    #[test]
+    fn numbers_stand_before_their_unit() {
+        assert_eq!(number_before("ok. 123 passed; 4 failed", " passed"), 123);
+        assert_eq!(number_before("ok. 123 passed; 4 failed", " failed"), 4);
+        assert_eq!(number_before("nothing here", " failed"), 0);
+    }
+}

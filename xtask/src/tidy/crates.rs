@@ -1,0 +1,208 @@
+//! Rules on whole crates: who may depend on whom, and the guards every inner crate carries.
+//!
+//! Cargo refuses a circle, not a wrong arrow: `core` could depend on a clock crate and everything would build.
+
+use toml::{Table, Value};
+
+use super::Finding;
+use super::repo::{File, Repo};
+
+/// A crate, the crates of ours it may depend on, and what else.
+struct Arrows {
+    krate: &'static str,
+    ours: &'static [&'static str],
+    foreign: Foreign,
+}
+
+/// Dependencies from outside the repository.
+enum Foreign {
+    /// None but these.
+    Only(&'static [&'static str]),
+    /// Any well-kept crate.
+    Any,
+}
+
+const CORE: &str = "flashlane-core";
+const SCHED: &str = "flashlane-sched";
+const SSD: &str = "flashlane-ssd";
+const HOST: &str = "flashlane-host";
+const LAB: &str = "flashlane-lab";
+
+const ARROWS: &[Arrows] = &[
+    Arrows { krate: CORE, ours: &[], foreign: Foreign::Only(&[]) },
+    Arrows { krate: SCHED, ours: &[CORE], foreign: Foreign::Only(&[]) },
+    Arrows { krate: SSD, ours: &[CORE], foreign: Foreign::Only(&["rand", "rand_core", "rand_pcg"]) },
+    Arrows { krate: HOST, ours: &[CORE], foreign: Foreign::Only(&[]) },
+    Arrows { krate: LAB, ours: &[CORE, SCHED, SSD, HOST], foreign: Foreign::Any },
+    Arrows { krate: "flashlane-cli", ours: &[LAB], foreign: Foreign::Any },
+    Arrows { krate: "flashlane-python", ours: &[LAB], foreign: Foreign::Any },
+    Arrows { krate: "flashlane-emulator", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
+    Arrows { krate: "flashlane-bench", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
+    Arrows { krate: "flashlane-fuzz", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
+    Arrows { krate: "xtask", ours: &[], foreign: Foreign::Any },
+];
+
+/// Crates that must behave the same on every machine: no clocks, no hash order, no printing, no operating system.
+const INNER: [&str; 4] = [CORE, SCHED, SSD, HOST];
+
+/// Rule: dependencies follow the table. Dev-dependencies are free: tests may wire what the crate must not.
+pub fn arrows(repo: &Repo) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for Manifest { file, table, name } in manifests(repo, &mut findings) {
+        let Some(arrows) = ARROWS.iter().find(|arrows| arrows.krate == name) else {
+            let message = format!("crate `{name}` is in no row of the table in xtask/src/tidy/crates.rs; add one");
+            findings.push(Finding::error(&file.path, 1, message));
+            continue;
+        };
+        for dependency in dependencies(&table) {
+            let ours = dependency.starts_with("flashlane-") || dependency == "xtask";
+            let legal = match &arrows.foreign {
+                _ if ours => arrows.ours.contains(&dependency.as_str()),
+                Foreign::Any => true,
+                Foreign::Only(names) => names.contains(&dependency.as_str()),
+            };
+            if !legal {
+                let line = line_of(file, &dependency);
+                let message = format!("`{name}` must not depend on `{dependency}`; {}", legal_for(arrows));
+                findings.push(Finding::error(&file.path, line, message));
+            }
+        }
+    }
+    findings
+}
+
+/// Rule: every crate inherits the workspace lints; inner crates are `no_std` and have a clippy.toml of their own.
+pub fn guards(repo: &Repo) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for Manifest { file, table, name } in manifests(repo, &mut Vec::new()) {
+        let inherits = table.get("lints").and_then(|lints| lints.get("workspace")).and_then(Value::as_bool);
+        if inherits != Some(true) {
+            let message = format!("`{name}` must inherit the lints of the workspace: [lints] workspace = true");
+            findings.push(Finding::error(&file.path, 1, message));
+        }
+        if !INNER.contains(&name.as_str()) {
+            continue;
+        }
+        let folder = file.path.trim_end_matches("Cargo.toml");
+        if repo.file(&format!("{folder}clippy.toml")).is_none() {
+            let message =
+                format!("inner crate `{name}` has no clippy.toml, which bans clocks, hash order and printing");
+            findings.push(Finding::error(&file.path, 1, message));
+        }
+        let root = format!("{folder}src/lib.rs");
+        let is_no_std = |(f, rust): &(&File, &super::repo::Rust)| {
+            f.path == root && rust.tree.attrs.iter().any(|attr| attr.path().is_ident("no_std"))
+        };
+        if !repo.rust().any(|file| is_no_std(&file)) {
+            findings.push(Finding::error(&root, 1, format!("inner crate `{name}` must be #![no_std]")));
+        }
+    }
+    findings
+}
+
+struct Manifest<'a> {
+    file: &'a File,
+    table: Table,
+    name: String,
+}
+
+fn manifests<'a>(repo: &'a Repo, findings: &mut Vec<Finding>) -> Vec<Manifest<'a>> {
+    let mut found = Vec::new();
+    for file in repo.files.iter().filter(|file| file.path.ends_with("/Cargo.toml")) {
+        match file.text.as_deref().unwrap_or_default().parse::<Table>() {
+            Ok(table) => {
+                let name = table.get("package").and_then(|package| package.get("name")).and_then(Value::as_str);
+                if let Some(name) = name.map(String::from) {
+                    found.push(Manifest { file, table, name });
+                }
+            }
+            Err(error) => findings.push(Finding::error(&file.path, 1, format!("not TOML: {}", error.message()))),
+        }
+    }
+    found
+}
+
+/// Names of the packages that go into the crate itself or its build script.
+fn dependencies(manifest: &Table) -> Vec<String> {
+    let targets = manifest.get("target").and_then(Value::as_table).into_iter().flat_map(Table::values);
+    let tables = targets.filter_map(Value::as_table).chain([manifest]);
+    let lists = tables.flat_map(|table| ["dependencies", "build-dependencies"].map(|kind| table.get(kind)));
+    let entries = lists.flatten().filter_map(Value::as_table).flatten();
+    entries.map(|(key, value)| value.get("package").and_then(Value::as_str).unwrap_or(key).to_string()).collect()
+}
+
+/// The line that names a dependency.
+fn line_of(file: &File, dependency: &str) -> usize {
+    file.lines()
+        .find(|(_, line)| line.starts_with(dependency) || line.contains(&format!("{dependency}\"")))
+        .map_or(1, |l| l.0)
+}
+
+fn legal_for(arrows: &Arrows) -> String {
+    let ours = if arrows.ours.is_empty() { "none".into() } else { arrows.ours.join(", ") };
+    let foreign = match arrows.foreign {
+        Foreign::Any => "any".into(),
+        Foreign::Only([]) => "none".into(),
+        Foreign::Only(names) => names.join(", "),
+    };
+    format!("legal: of ours {ours}, of others {foreign}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complaints(path: &str, name: &str, rest: &str) -> Vec<(usize, String)> {
+        let text = format!("[package]\nname = \"{name}\"\n{rest}");
+        let found = arrows(&Repo::of(&[("Cargo.toml", "[workspace]\n"), (path, &text)]));
+        found.into_iter().map(|finding| (finding.line, finding.message)).collect()
+    }
+
+    #[test]
+    fn arrows_that_run_down_are_legal() {
+        for (name, rest) in [
+            ("flashlane-core", "[dependencies]\n"),
+            ("flashlane-ssd", "[dependencies]\nflashlane-core.workspace = true\nrand_pcg = \"0.10\"\n"),
+            ("flashlane-ssd", "[dev-dependencies]\nflashlane-sched.workspace = true\n"),
+            ("flashlane-lab", "[dependencies]\nflashlane-ssd.workspace = true\ncsv = \"1\"\n"),
+            ("flashlane-cli", "[dependencies]\nflashlane-lab.workspace = true\nclap = \"4\"\n"),
+        ] {
+            assert_eq!(complaints("x/Cargo.toml", name, rest), [], "{name} {rest}");
+        }
+    }
+
+    #[test]
+    fn arrows_that_run_up_or_out_are_not() {
+        for (name, rest, line) in [
+            ("flashlane-core", "[dependencies]\nlibm = \"1\"\n", 4),
+            ("flashlane-sched", "[dependencies]\nflashlane-ssd.workspace = true\n", 4),
+            ("flashlane-ssd", "[dependencies]\n\nflashlane-lab.workspace = true\n", 5),
+            ("flashlane-ssd", "[build-dependencies]\ncsv = \"1\"\n", 4),
+            ("flashlane-ssd", "[target.'cfg(unix)'.dependencies]\nlibc = \"1\"\n", 4),
+            ("flashlane-core", "[dependencies]\nquiet = { package = \"flashlane-ssd\", path = \"../ssd\" }\n", 4),
+            ("flashlane-cli", "[dependencies]\nflashlane-ssd.workspace = true\n", 4),
+            ("flashlane-newcomer", "[dependencies]\n", 1),
+        ] {
+            let found = complaints("x/Cargo.toml", name, rest);
+            assert_eq!(found.iter().map(|c| c.0).collect::<Vec<_>>(), [line], "{name} {rest}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_broken_manifest_is_named() {
+        let found = arrows(&Repo::of(&[("x/Cargo.toml", "[package\n")]));
+        assert!(found[0].message.starts_with("not TOML"), "{found:?}");
+    }
+
+    #[test]
+    fn inner_crates_carry_their_guards() {
+        let manifest = "[package]\nname = \"flashlane-ssd\"\n[lints]\nworkspace = true\n";
+        let good = [("ssd/Cargo.toml", manifest), ("ssd/clippy.toml", ""), ("ssd/src/lib.rs", "#![no_std]\n")];
+        assert_eq!(guards(&Repo::of(&good)), []);
+        assert_eq!(guards(&Repo::of(&good[..2])).len(), 1);
+        assert_eq!(guards(&Repo::of(&[good[0], good[1], ("ssd/src/lib.rs", "")])).len(), 1);
+        assert_eq!(guards(&Repo::of(&[good[0], good[2]])).len(), 1);
+        let outer = [("cli/Cargo.toml", "[package]\nname = \"flashlane-cli\"\n")];
+        assert_eq!(guards(&Repo::of(&outer)).len(), 1);
+    }
+}

@@ -1,0 +1,148 @@
+//! The house rules, as checks. Each rule is one function over the [`Repo`]; this file is their table.
+//!
+//! A rule sees files as text and syntax, never as compiled code, and reports findings with a place; it changes nothing.
+
+use std::path::Path;
+
+use repo::Repo;
+
+mod catalogue;
+mod crates;
+mod docs;
+mod imports;
+mod reexports;
+mod repo;
+mod size;
+mod words;
+
+/// Something a rule objects to.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Finding {
+    /// Path from the top of the repository.
+    pub path: String,
+    /// Line, counted from 1.
+    pub line: usize,
+    /// Whether it fails the check, or is only said.
+    pub weight: Weight,
+    /// What is wrong, and what would be right.
+    pub message: String,
+}
+
+/// How much a finding weighs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Weight {
+    /// Fails the check.
+    Error,
+    /// Said, no more.
+    Warning,
+}
+
+impl Finding {
+    fn error(path: &str, line: usize, message: String) -> Finding {
+        Finding { path: path.into(), line, weight: Weight::Error, message }
+    }
+
+    fn warning(path: &str, line: usize, message: String) -> Finding {
+        Finding { path: path.into(), line, weight: Weight::Warning, message }
+    }
+}
+
+/// A rule of the house.
+struct Rule {
+    name: &'static str,
+    asks: &'static str,
+    check: fn(&Repo) -> Vec<Finding>,
+}
+
+const RULES: &[Rule] = &[
+    Rule { name: "parses", asks: "every .rs file is Rust that tidy can read", check: repo::parses },
+    Rule {
+        name: "file-length",
+        asks: "a .rs file has at most 300 lines (said), 450 (fails), tests not counted",
+        check: size::files,
+    },
+    Rule {
+        name: "function-length",
+        asks: "a function has at most 60 lines (said), 70 (fails), tests not counted",
+        check: size::functions,
+    },
+    Rule { name: "file-size", asks: "no file is larger than 1 MB", check: size::bytes },
+    Rule { name: "module-doc", asks: "every .rs file begins with a module doc (//!)", check: docs::modules },
+    Rule {
+        name: "import-direction",
+        asks: "inside a crate, rooms name only the rooms below them",
+        check: imports::check,
+    },
+    Rule {
+        name: "crate-arrows",
+        asks: "crates depend only on the crates below them, inner crates on next to nothing",
+        check: crates::arrows,
+    },
+    Rule {
+        name: "inner-crates",
+        asks: "inner crates are no_std and carry their clippy.toml; every crate inherits the lints",
+        check: crates::guards,
+    },
+    Rule { name: "words", asks: "no machine paths, unfinished-work markers or ignored tests", check: words::check },
+    Rule {
+        name: "links",
+        asks: "links in .md files to files and headings of the repository resolve",
+        check: docs::links,
+    },
+    Rule { name: "changelog", asks: "CHANGELOG.md has an Unreleased section", check: docs::changelog },
+    Rule {
+        name: "catalogue",
+        asks: "every scheduler of the catalogue is described in README.md or docs/",
+        check: catalogue::check,
+    },
+];
+
+/// What each rule asks, a line each.
+pub fn list() -> String {
+    RULES.iter().map(|rule| format!("{:<17} {}\n", rule.name, rule.asks)).collect()
+}
+
+/// Checks the repository at `root` and prints what it finds; `Ok(true)` when nothing fails.
+pub fn run(root: &Path) -> Result<bool, String> {
+    let repo = Repo::read(root)?;
+    let mut errors = 0;
+    let mut warnings = 0;
+    for rule in RULES {
+        let mut findings = (rule.check)(&repo);
+        findings.sort();
+        for Finding { path, line, weight, message } in findings {
+            let word = match weight {
+                Weight::Error => {
+                    errors += 1;
+                    "error"
+                }
+                Weight::Warning => {
+                    warnings += 1;
+                    "warning"
+                }
+            };
+            println!("{path}:{line}: {word}: {message} [{}]", rule.name);
+        }
+    }
+    println!("tidy: {} files, {} rules, {errors} errors, {warnings} warnings", repo.files.len(), RULES.len());
+    Ok(errors == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_names_every_rule_once() {
+        let list = list();
+        assert_eq!(list.lines().count(), RULES.len());
+        for rule in RULES {
+            assert_eq!(
+                list.lines().filter(|line| line.split(' ').next() == Some(rule.name)).count(),
+                1,
+                "{}",
+                rule.name
+            );
+        }
+    }
+}
