@@ -15,6 +15,10 @@ use clap_complete::Shell;
     about,
     after_help = "\
 Examples:
+  flashlane compare --trace web.csv.gz --device flin-isca18 --schedulers fcfs,read-first,fr-fcfs,sprinkler
+  flashlane run mine.toml --scheduler sprinkler --report mine.html
+  flashlane trace stat web.csv.gz             what is in a trace
+  flashlane schedulers                        what can be compared, and from which paper
   flashlane init mine.toml                    write a commented scenario
   flashlane check mine.toml                   say whether it can run, and what it comes to
   flashlane devices flin-isca18               print a device and where its values come from"
@@ -28,6 +32,57 @@ pub struct Cli {
 /// The commands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
+    /// Runs one scheduler
+    #[command(after_help = "\
+Examples:
+  flashlane run mine.toml --scheduler sprinkler
+  flashlane run mine.toml --out results/ --transactions --csv
+  flashlane run --trace db.mqsim --scheduler fr-fcfs --format json")]
+    Run {
+        /// What to run
+        #[command(flatten)]
+        workload: Workload,
+        /// The scheduler; default the scenario's first
+        #[arg(long, value_name = "NAME")]
+        scheduler: Option<String>,
+        /// What becomes of the results
+        #[command(flatten)]
+        output: Output,
+    },
+
+    /// Runs several schedulers on the same requests and compares them with the first
+    #[command(after_help = "\
+Examples:
+  flashlane compare mine.toml
+  flashlane compare mine.toml --schedulers fcfs,sprinkler --out results/ --report results.html
+  flashlane compare --trace db.mqsim --device flin-isca18 --schedulers fcfs,read-first,fr-fcfs,sprinkler
+  flashlane compare --trace db.mqsim --trace web.mqsim --speedup 10     two tenants, with slowdown and fairness")]
+    Compare {
+        /// What to run
+        #[command(flatten)]
+        workload: Workload,
+        /// The schedulers, separated by commas; default the scenario's
+        #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
+        schedulers: Vec<String>,
+        /// What becomes of the results
+        #[command(flatten)]
+        output: Output,
+    },
+
+    /// Looks at trace files, and converts them
+    #[command(subcommand)]
+    Trace(TraceCommand),
+
+    /// Lists the schedulers, or shows one with its answers and parameters
+    #[command(after_help = "\
+Examples:
+  flashlane schedulers
+  flashlane schedulers fr-fcfs")]
+    Schedulers {
+        /// The scheduler to show
+        name: Option<String>,
+    },
+
     /// Checks a scenario without running it, and prints what it comes to
     #[command(after_help = "\
 Examples:
@@ -68,6 +123,112 @@ Examples:
         /// The shell
         shell: Shell,
     },
+}
+
+/// Commands about trace files.
+#[derive(Subcommand, Debug)]
+pub enum TraceCommand {
+    /// Says what is in a trace: its format, requests, sizes, rate, addresses
+    #[command(after_help = "\
+Examples:
+  flashlane trace stat web.csv.gz
+  flashlane trace stat disk.blktrace.0 --json
+  flashlane trace stat ambiguous.txt --trace-format disksim")]
+    Stat {
+        /// The trace
+        file: PathBuf,
+        /// How it is read
+        #[command(flatten)]
+        reading: Reading,
+        /// Prints JSON
+        #[arg(long)]
+        json: bool,
+    },
+
+    /// Writes a trace in another format; .gz and .zst compress
+    #[command(after_help = "\
+Examples:
+  flashlane trace convert hm_0.csv hm_0.mqsim.zst --to mqsim
+  flashlane trace convert big.spc.gz head.msr --to msr --limit 100000")]
+    Convert {
+        /// The trace
+        input: PathBuf,
+        /// The file to write
+        output: PathBuf,
+        /// The format to write
+        #[arg(long, value_name = "FORMAT")]
+        to: String,
+        /// How it is read
+        #[command(flatten)]
+        reading: Reading,
+    },
+}
+
+/// How a trace is read when it is not replayed.
+#[derive(Args, Debug, Default)]
+pub struct Reading {
+    /// Its format, recognised from its content by default
+    #[arg(long, value_name = "FORMAT")]
+    pub trace_format: Option<String>,
+
+    /// Makes it this much faster: 50, 0.5 or 3/2
+    #[arg(long, value_name = "X")]
+    pub speedup: Option<String>,
+
+    /// Requests to pass over first
+    #[arg(long, value_name = "N")]
+    pub offset: Option<u64>,
+
+    /// Requests to read at most
+    #[arg(long, value_name = "N")]
+    pub limit: Option<u64>,
+
+    /// Only requests of this device, named as the trace names it
+    #[arg(long, value_name = "NAME")]
+    pub only_device: Option<String>,
+}
+
+/// What becomes of the results.
+#[derive(Args, Debug)]
+pub struct Output {
+    /// Writes summary.json and a row a request into this folder, whole or not at all
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Writes a row a transaction too
+    #[arg(long, requires = "out")]
+    pub transactions: bool,
+
+    /// Writes rows as CSV instead of Parquet
+    #[arg(long, requires = "out")]
+    pub csv: bool,
+
+    /// Writes a self-contained page with tables and charts
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+
+    /// What is printed
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+
+    /// Checks every invariant of the device on the way; slower
+    #[arg(long)]
+    pub audit: bool,
+
+    /// Runs made at a time; default one a processor
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+}
+
+/// What is printed.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// The comparison, for people
+    Table,
+    /// summary.json
+    Json,
+    /// What fio would have printed, a job a flow
+    FioJson,
 }
 
 /// What to run: a scenario, or traces, or a scenario with traces in place of its flows.

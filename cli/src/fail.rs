@@ -2,7 +2,10 @@
 
 use std::fmt;
 
+use flashlane_lab::results::ResultsError;
+use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::ScenarioError;
+use flashlane_lab::workload::WorkloadError;
 
 /// A command that could not do its work.
 #[derive(Debug)]
@@ -28,6 +31,29 @@ impl fmt::Display for Failure {
         match self {
             Failure::Input(message) | Failure::Fault(message) => f.write_str(message),
         }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Failure {
+        match error {
+            // A device out of space is a matter of what the user configured.
+            RunError::Input(message) | RunError::Device(message) => Failure::Input(message),
+            RunError::Results(error) => Failure::Input(error.to_string()),
+            RunError::Fault(message) => Failure::Fault(message),
+        }
+    }
+}
+
+impl From<ResultsError> for Failure {
+    fn from(error: ResultsError) -> Failure {
+        Failure::Input(error.to_string())
+    }
+}
+
+impl From<WorkloadError> for Failure {
+    fn from(error: WorkloadError) -> Failure {
+        Failure::Input(error.to_string())
     }
 }
 

@@ -8,7 +8,11 @@ mod devices;
 mod fail;
 mod init;
 mod plan;
+mod progress;
+mod run;
+mod schedulers;
 mod text;
+mod traces;
 
 use std::process::ExitCode;
 
@@ -29,6 +33,10 @@ fn main() -> ExitCode {
 
 fn act(cli: Cli) -> Result<(), Failure> {
     match cli.command {
+        Command::Run { workload, scheduler, output } => run::run(&workload, scheduler, &output),
+        Command::Compare { workload, schedulers, output } => run::compare(&workload, schedulers, &output),
+        Command::Trace(command) => traces::act(command),
+        Command::Schedulers { name } => schedulers::show(name.as_deref()),
         Command::Check(args) => plan::check(&args),
         Command::Devices { name } => devices::show(name.as_deref()),
         Command::Init { file } => init::write(&file),

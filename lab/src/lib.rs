@@ -3,6 +3,9 @@
 pub mod audit;
 pub mod metrics;
 pub mod results;
+pub mod run;
 pub mod scenario;
 pub mod theory;
 pub mod workload;
+
+pub use flashlane_sched::catalogue;

@@ -309,7 +309,7 @@ impl Config {
             range(key, value as u64, 1, max)?;
         }
         range("geometry.page_bytes", g.page_bytes as u64, 512, 1 << 20)?;
-        if g.page_bytes % 512 != 0 {
+        if !g.page_bytes.is_multiple_of(512) {
             return Err(error("geometry.page_bytes", g.page_bytes, "a multiple of 512"));
         }
         range("geometry.metadata_bytes", g.metadata_bytes as u64, 0, g.page_bytes as u64)?;
@@ -325,14 +325,32 @@ impl Config {
         for (key, latency) in
             [("nand.read", self.nand.read), ("nand.program", self.nand.program), ("nand.erase", self.nand.erase)]
         {
-            range(key, latency.typical().ns(), 1, HOUR)?;
-            if let Latency::FastSlow { fast, .. } = latency {
-                range(key, fast.ns(), 1, HOUR)?;
+            match latency {
+                Latency::Constant(time) => range(key, time.ns(), 1, HOUR)?,
+                Latency::Gaussian { mean, sd } => {
+                    range(key, mean.ns(), 1, HOUR)?;
+                    range(key, sd.ns(), 0, HOUR)?;
+                }
+                Latency::FastSlow { fast, slow } => {
+                    range(key, fast.ns(), 1, HOUR)?;
+                    range(key, slow.ns(), 1, HOUR)?;
+                }
             }
         }
         range("nand.iterations", self.nand.iterations as u64, 1, self.nand.program.typical().ns())?;
         range("nand.suspend", self.nand.suspend.ns(), 0, HOUR)?;
         range("nand.resume", self.nand.resume.ns(), 0, HOUR)?;
+        for (key, time) in [
+            ("bus.command (read)", self.bus.command[0]),
+            ("bus.command (program)", self.bus.command[1]),
+            ("bus.command (erase)", self.bus.command[2]),
+            ("bus.data_out_setup", self.bus.data_out_setup),
+            ("bus.plane_gap", self.bus.plane_gap),
+            ("front.link_latency", self.front.link_latency),
+            ("memory", self.memory),
+        ] {
+            range(key, time.ns(), 0, HOUR)?;
+        }
         range("bus.mega_transfers", self.bus.mega_transfers as u64, 1, u32::MAX as u64)?;
         range("bus.width_bytes", self.bus.width_bytes as u64, 1, 64)?;
         if self.bus.rounding == Rounding::MqSim && self.bus.mega_transfers != u32::MAX {

@@ -192,6 +192,7 @@ fn buffer(u: &mut Unstructured) -> Result<Buffer> {
         per_flow: u.arbitrary()?,
         write_back: u.arbitrary()?,
         read_allocate: u.arbitrary()?,
+        flush_above: small(u, 0..=10_000)?,
     })
 }
 

@@ -12,6 +12,8 @@ use super::{Histogram, Timeline};
 pub struct FlowMetrics {
     issued: u64,
     rejected: u64,
+    /// Completed, but left out of the figures (warm-up).
+    unmeasured: u64,
     first_arrival: Option<Time>,
     last_arrival: Time,
     last_completion: Time,
@@ -48,10 +50,23 @@ impl FlowMetrics {
         self.timelines[direction].record(completion.done.ns(), response, completion.bytes);
     }
 
+    /// A request of the flow completed that the figures leave out, because it came during warm-up.
+    pub fn pass_over(&mut self, completion: &Completion) {
+        self.last_completion = self.last_completion.max(completion.done);
+        self.unmeasured += 1;
+    }
+
+    /// `count` requests of the flow were refused by its source, which does not say when they would have come.
+    pub fn refuse(&mut self, count: u64) {
+        self.issued += count;
+        self.rejected += count;
+    }
+
     /// Adds the requests of another flow: figures of several flows together.
     pub fn merge(&mut self, other: &FlowMetrics) {
         self.issued += other.issued;
         self.rejected += other.rejected;
+        self.unmeasured += other.unmeasured;
         if let Some(first) = other.first_arrival {
             self.first_arrival = Some(self.first_arrival.map_or(first, |mine| mine.min(first)));
         }
@@ -70,7 +85,7 @@ impl FlowMetrics {
 
     /// Requests that completed.
     pub fn completed(&self) -> u64 {
-        self.timelines.iter().map(Timeline::count).sum()
+        self.unmeasured + self.timelines.iter().map(Timeline::count).sum::<u64>()
     }
 
     /// Requests refused before they reached the device.

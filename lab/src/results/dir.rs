@@ -47,6 +47,15 @@ impl ResultsDir {
         RowWriter::create_as(&self.file(&name), &self.path.join(&name), format)
     }
 
+    /// Begins a file of rows in the sub-folder `name`, which is made if missing.
+    pub fn rows_in<R: Row>(&self, name: &str, format: Format) -> Result<RowWriter<R>, ResultsError> {
+        let folder = self.file(name);
+        let shown = self.path.join(name);
+        fs::create_dir_all(&folder).map_err(|e| ResultsError::io(&shown, "create", &e))?;
+        let file = R::TABLE.file_name(format.extension());
+        RowWriter::create_as(&folder.join(&file), &shown.join(&file), format)
+    }
+
     /// Everything is written: the folder takes its name, which is returned.
     pub fn commit(mut self) -> Result<PathBuf, ResultsError> {
         refuse_foreign(&self.path)?;

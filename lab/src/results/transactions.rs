@@ -52,6 +52,10 @@ impl TransactionLog {
                 self.insert(txn, Open { request, flow, op, owner, lpn, plane, queued, dispatched: None });
                 None
             }
+            Event::Moved { txn, plane } => {
+                self.get(txn).plane = plane;
+                None
+            }
             Event::Dispatched { txn, slack, .. } => {
                 self.get(txn).dispatched = Some((stamped.at, slack.ns()));
                 None

@@ -192,6 +192,7 @@ fn buffer(device: &Device) -> Result<Option<config::Buffer>, KeyError> {
         per_flow: key!(device.buffer.per_flow),
         write_back: key!(device.buffer.write_back),
         read_allocate: key!(device.buffer.read_allocate),
+        flush_above: key!(device.buffer.flush_above),
     }))
 }
 

@@ -157,6 +157,8 @@ section! {
         write_back: bool,
         /// Pages read from flash enter the buffer.
         read_allocate: bool,
+        /// Dirty pages of a part beyond this many are written out in the background.
+        flush_above: u32,
         /// Time the memory takes to serve a request without flash, ns (with or without a buffer).
         access_ns: u64,
     }

@@ -1,10 +1,9 @@
 //! The `[[flow]]` keys: who sends requests, how urgent they are, where on the drive, and from which source.
 //!
 //! Owns the flow's keys and the rule that a flow has exactly one source. Must never read a trace or draw a number: a
-//! source's own words belong to `workload`, and this is the one file that holds its tables.
+//! source's own words belong to `workload`.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
@@ -12,6 +11,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::trace::TraceFlow;
 use super::value::text_or_table;
+use crate::workload::clone::CloneSpec;
+use crate::workload::scene::SceneRequest;
+use crate::workload::synthetic::SyntheticSpec;
 
 /// A flow: a tenant with a submission queue of its own. Give one of `trace`, `synthetic`, `clone`, `request`.
 #[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -32,15 +34,13 @@ pub struct Flow {
     pub trace: Option<TraceFlow>,
     /// Draws requests.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
-    pub synthetic: Option<toml::Table>,
+    pub synthetic: Option<SyntheticSpec>,
     /// Draws requests like those of a published trace.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
-    pub clone: Option<toml::Table>,
+    pub clone: Option<CloneSpec>,
     /// Requests written out, in order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub request: Vec<InlineRequest>,
+    pub request: Vec<SceneRequest>,
 }
 
 /// A part of the drive.
@@ -102,34 +102,4 @@ impl JsonSchema for Range {
         let bytes = generator.subschema_for::<ByteRange>();
         json_schema!({ "x-type": RANGE, "anyOf": [{ "enum": ["all", "slice"] }, bytes] })
     }
-}
-
-/// A request written out: `offset` and `length` in bytes, or `pages`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct InlineRequest {
-    /// When it arrives, ns after the start; never before the request above it.
-    pub at_ns: u64,
-    /// Read or write.
-    pub op: InlineOp,
-    /// First byte, counted from the start of the flow's range.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub offset: Option<u64>,
-    /// Bytes, at least 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub length: Option<u64>,
-    /// Whole logical pages, in this order, anywhere, counted from the start of the flow's range.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pages: Option<Vec<u32>>,
-}
-
-/// Read or write.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[schemars(inline)]
-pub enum InlineOp {
-    /// Data from the drive to the host.
-    Read,
-    /// Data from the host to the drive.
-    Write,
 }

@@ -14,10 +14,13 @@ use super::Scenario;
 use super::device::Device;
 use super::document::Run;
 use super::error::KeyError;
-use super::flow::{ByteRange, InlineRequest};
+use super::flow::ByteRange;
 use super::resolve::{self, FlowSource};
 use super::scheduler::SchedulerChoice;
 use super::trace::TraceFlow;
+use crate::workload::clone::CloneSpec;
+use crate::workload::scene::SceneRequest;
+use crate::workload::synthetic::SyntheticSpec;
 
 #[derive(Serialize)]
 struct Effective<'a> {
@@ -39,9 +42,9 @@ struct EffectiveFlow {
 #[derive(Serialize)]
 enum Source {
     Trace { options: TraceFlow, bytes: u64, blake3: String },
-    Synthetic(toml::Table),
-    Clone(toml::Table),
-    Inline(Vec<InlineRequest>),
+    Synthetic(Box<SyntheticSpec>),
+    Clone(Box<CloneSpec>),
+    Inline(Vec<SceneRequest>),
 }
 
 pub(super) fn hash(scenario: &Scenario) -> Result<String, KeyError> {

@@ -36,7 +36,7 @@ pub use device::{Buffer, Bus, Device, Front, Ftl, Gc, Geometry, Nand, Preconditi
 pub use docs::{reference, schema};
 pub use document::{Document, Run};
 pub use error::{ScenarioError, nearest};
-pub use flow::{ByteRange, Flow, InlineOp, InlineRequest, Range, RangeWord};
+pub use flow::{ByteRange, Flow, Range, RangeWord};
 pub use preset::{DEFAULT_PRESET, DEFAULTS, PRESETS, Preset};
 pub use resolve::{FlowPlan, FlowSource};
 pub use scheduler::{Mix, SchedulerChoice};
@@ -112,6 +112,18 @@ impl Scenario {
     /// What results call it.
     pub fn name(&self) -> &str {
         self.document.name.as_deref().unwrap_or("unnamed")
+    }
+
+    /// Name of the device: its preset, marked if keys differ from it.
+    pub fn device_name(&self) -> String {
+        let device = &self.document.device;
+        let preset = device.preset.clone().unwrap_or_else(|| DEFAULT_PRESET.to_owned());
+        let plain = Device::preset(preset.clone());
+        if device.preset.is_none() && *device == Device::default() || *device == plain {
+            preset
+        } else {
+            format!("{preset}, changed")
+        }
     }
 
     /// Seed of everything random.

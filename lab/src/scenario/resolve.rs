@@ -9,10 +9,14 @@ use flashlane_ssd::config::Config;
 use super::device::Device;
 use super::document::Document;
 use super::error::KeyError;
-use super::flow::{ByteRange, Flow, InlineRequest, Range, RangeWord};
+use super::flow::{ByteRange, Flow, Range, RangeWord};
 use super::preset::{DEFAULT_PRESET, PRESETS, Preset};
 use super::scheduler::SchedulerChoice;
 use super::trace::TraceFlow;
+use crate::workload::AddressRange;
+use crate::workload::clone::CloneSpec;
+use crate::workload::scene::{SceneRequest, SceneSource};
+use crate::workload::synthetic::{SyntheticSource, SyntheticSpec};
 
 /// A flow, settled.
 #[derive(Clone, PartialEq, Debug)]
@@ -33,11 +37,11 @@ pub enum FlowSource {
     /// A trace file; the path is relative to the working directory.
     Trace(PathBuf, TraceFlow),
     /// Keys of the synthetic generator.
-    Synthetic(toml::Table),
+    Synthetic(Box<SyntheticSpec>),
     /// Keys of the clone generator.
-    Clone(toml::Table),
+    Clone(Box<CloneSpec>),
     /// Requests written out.
-    Inline(Vec<InlineRequest>),
+    Inline(Vec<SceneRequest>),
 }
 
 impl Device {
@@ -89,9 +93,6 @@ pub(super) fn flows(document: &Document, folder: &Path, config: &Config) -> Resu
     for (i, flow) in document.flow.iter().enumerate() {
         let source = source(flow, i, folder)?;
         let range = range(flow, i, count, &drive)?;
-        if let FlowSource::Inline(requests) = &source {
-            inline(requests, i, range, &drive)?;
-        }
         let name = match (&flow.name, &source) {
             (Some(name), _) if name.is_empty() => {
                 return Err(KeyError::new(format!("flow[{i}].name"), "\"\"", "must not be empty"));
@@ -104,7 +105,9 @@ pub(super) fn flows(document: &Document, folder: &Path, config: &Config) -> Resu
             (None, FlowSource::Trace(path, _)) => unused(&plans, document, stem(path)),
             (None, _) => unused(&plans, document, format!("flow{i}")),
         };
-        plans.push(FlowPlan { name, priority: flow.priority, range, source });
+        let plan = FlowPlan { name, priority: flow.priority, range, source };
+        check_source(&plan, i, config.geometry.page_bytes)?;
+        plans.push(plan);
     }
     Ok(plans)
 }
@@ -143,8 +146,8 @@ fn source(flow: &Flow, i: usize, folder: &Path) -> Result<FlowSource, KeyError> 
             Err(KeyError { keys, value: "\"\"".into(), message: "must be the path of a trace file".into() })
         }
         (["trace"], Some(trace), _, _) => Ok(FlowSource::Trace(folder.join(&trace.path), trace.clone())),
-        (["synthetic"], _, Some(table), _) => Ok(FlowSource::Synthetic(table.clone())),
-        (["clone"], _, _, Some(table)) => Ok(FlowSource::Clone(table.clone())),
+        (["synthetic"], _, Some(table), _) => Ok(FlowSource::Synthetic(Box::new(table.clone()))),
+        (["clone"], _, _, Some(table)) => Ok(FlowSource::Clone(Box::new(table.clone()))),
         (["request"], ..) => Ok(FlowSource::Inline(flow.request.clone())),
         ([], ..) => Err(KeyError::new(format!("flow[{i}]"), "", "give one of trace, synthetic, clone, request")),
         (several, ..) => Err(KeyError {
@@ -191,49 +194,28 @@ fn range(flow: &Flow, i: usize, flows: u64, drive: &Drive) -> Result<ByteRange, 
     }
 }
 
-/// Checks requests written out: they are few and by hand, so every slip is worth a line.
-fn inline(requests: &[InlineRequest], i: usize, range: ByteRange, drive: &Drive) -> Result<(), KeyError> {
-    let mut before = 0;
-    for (j, request) in requests.iter().enumerate() {
-        let fault = |key: &str, value: String, message: String| {
-            Err(KeyError {
-                keys: vec![format!("flow[{i}].request[{j}].{key}"), format!("flow[{i}].request[{j}]")],
-                value,
-                message,
-            })
-        };
-        if request.at_ns < before {
-            return fault(
-                "at_ns",
-                request.at_ns.to_string(),
-                format!("must not be before the request above it, {before}"),
-            );
-        }
-        before = request.at_ns;
-        match (request.offset, request.length, &request.pages) {
-            (Some(offset), Some(length), None) => {
-                if offset >= range.length {
-                    return fault(
-                        "offset",
-                        offset.to_string(),
-                        format!("must be below the flow's {} bytes", range.length),
-                    );
-                }
-                if length == 0 || length > range.length - offset {
-                    return fault("length", length.to_string(), format!("must be 1 to {}", range.length - offset));
-                }
-            }
-            (None, None, Some(pages)) => {
-                if pages.is_empty() {
-                    return fault("pages", "[]".into(), "must name at least one page".into());
-                }
-                let count = range.length / drive.page;
-                if let Some(page) = pages.iter().find(|&&page| u64::from(page) >= count) {
-                    return fault("pages", page.to_string(), format!("must be pages 0 to {}", count - 1));
-                }
-            }
-            _ => return fault("pages", String::new(), "give offset and length, or pages".into()),
-        }
+impl FlowPlan {
+    /// Its part of the drive, as the sources take it.
+    pub fn address_range(&self, page_bytes: u32) -> AddressRange {
+        AddressRange { start_bytes: self.range.offset, bytes: self.range.length, page_bytes }
     }
-    Ok(())
+}
+
+/// Checks what a source says of its own keys.
+fn check_source(plan: &FlowPlan, i: usize, page_bytes: u32) -> Result<(), KeyError> {
+    let range = plan.address_range(page_bytes);
+    let (table, checked) = match &plan.source {
+        FlowSource::Trace(_, trace) => {
+            trace.options().map_err(|(key, message)| KeyError::new(format!("flow[{i}].trace.{key}"), "", message))?;
+            return Ok(());
+        }
+        FlowSource::Synthetic(spec) => ("synthetic.", SyntheticSource::new(spec, &range, 0).map(drop)),
+        FlowSource::Clone(spec) => ("clone.", spec.source(&range, 0).map(drop)),
+        FlowSource::Inline(requests) => ("", SceneSource::new(requests, &range).map(drop)),
+    };
+    checked.map_err(|error| KeyError {
+        keys: vec![format!("flow[{i}].{table}{}", error.place), format!("flow[{i}]")],
+        value: String::new(),
+        message: error.message,
+    })
 }

@@ -11,6 +11,7 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::value::text_or_table;
+use crate::workload::trace::{self, TraceOptions};
 
 /// A trace file and how it is replayed. `trace = "FILE"` is short for `trace = { path = "FILE" }`.
 #[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -57,6 +58,44 @@ impl TraceFlow {
     /// The file, replayed as it is.
     pub fn file(path: String) -> TraceFlow {
         TraceFlow { path, ..TraceFlow::default() }
+    }
+
+    /// The same options as the reader takes them; an error names the key and says what is legal.
+    pub fn options(&self) -> Result<TraceOptions, (&'static str, String)> {
+        let plain = TraceOptions::default();
+        let format = match &self.format {
+            Some(name) => Some(name.parse().map_err(|message: String| ("format", message))?),
+            None => None,
+        };
+        let speedup = match &self.speedup {
+            Some(text) => text.0.parse().map_err(|message: String| ("speedup", message))?,
+            None => plain.speedup,
+        };
+        let options = TraceOptions {
+            format,
+            speedup,
+            start: self.start_ns.map_or(plain.start, flashlane_core::Time::from_ns),
+            offset: self.offset.unwrap_or(plain.offset),
+            limit: self.limit,
+            loops: self.loops.unwrap_or(plain.loops),
+            device: self.device.clone(),
+            beyond: match self.beyond {
+                None | Some(Beyond::Error) => trace::Beyond::Error,
+                Some(Beyond::Wrap) => trace::Beyond::Wrap,
+                Some(Beyond::Reject) => trace::Beyond::Reject,
+            },
+            order: match self.order {
+                None | Some(TimeOrder::Error) => trace::Order::Error,
+                Some(TimeOrder::Clamp) => trace::Order::Clamp,
+            },
+            sizes: match self.sizes {
+                None | Some(Sizes::Error) => trace::Sizes::Error,
+                Some(Sizes::Reject) => trace::Sizes::Reject,
+            },
+            max_request_bytes: self.max_request_bytes.unwrap_or(plain.max_request_bytes),
+            ..plain
+        };
+        Ok(options)
     }
 
     /// Reads a path or a table.

@@ -107,6 +107,7 @@ impl Device {
             let from = self.ftl.plane_of(lpn);
             let read = self.new_txn(SlotId::MAX, flow, Owner::User, FlashOp::Read, lpn, from, on_bus);
             self.board.txn_mut(read).then = program;
+            self.tally.partial_reads += 1;
             self.enqueue(read);
         } else {
             self.enqueue(program);

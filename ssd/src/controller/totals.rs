@@ -12,6 +12,7 @@ pub(super) struct Tally {
     pub(super) cancelled: u64,
     pub(super) stale_moves: u64,
     pub(super) room_stalls: u64,
+    pub(super) partial_reads: u64,
 }
 
 /// What a device has done since it was built.
@@ -41,8 +42,12 @@ pub struct Totals {
     pub room_stalls: u64,
     /// Times a program or erase was paused.
     pub pauses: u64,
-    /// Commands of several transactions, and the user transactions that went in them: reads, programs.
+    /// Commands of several transactions: reads, programs.
+    pub advanced_commands: [u64; 2],
+    /// User transactions that went in them: reads, programs.
     pub advanced: [u64; 2],
+    /// Reads that completed a write of part of a page.
+    pub partial_reads: u64,
     /// User transactions dispatched: reads, programs.
     pub user: [u64; 2],
     /// Busy time of each unit.
@@ -86,6 +91,8 @@ impl Device {
             victim_valid: ftl.victim_valid,
             room_stalls: self.tally.room_stalls,
             pauses: counters().map(|c| c.pauses).sum(),
+            advanced_commands: pair(|c| c.advanced_commands),
+            partial_reads: self.tally.partial_reads,
             advanced: pair(|c| c.advanced),
             user: pair(|c| c.user),
             unit_busy: counters().map(|c| c.busy).collect(),

@@ -167,7 +167,8 @@ pub fn cancel_told_late() -> Case {
 /// A write ends in the buffer, and the buffer writes it out.
 pub fn buffered() -> Case {
     let mut case = Case::new();
-    case.config.buffer = Some(Buffer { pages: 8, per_flow: false, write_back: true, read_allocate: true, flush_above: 8 });
+    case.config.buffer =
+        Some(Buffer { pages: 8, per_flow: false, write_back: true, read_allocate: true, flush_above: 8 });
     case.submit(0, 1, Op::Write, 1);
     case.push(1_000, Event::PageFromMemory { request: RequestId(1), lpn: Lpn(0) });
     case.complete(1_000, 1);

@@ -87,6 +87,11 @@ pub enum Rates {
 }
 
 impl CloneSpec {
+    /// What a table says of it: `clone of flin tpcc`.
+    pub fn in_words(&self) -> String {
+        format!("clone of {} {}", self.table.name(), self.name)
+    }
+
     /// A clone of that row with all defaults, for the given number of requests.
     pub fn new(table: Table, name: &str, requests: u64) -> CloneSpec {
         CloneSpec {

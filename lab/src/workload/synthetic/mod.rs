@@ -22,6 +22,7 @@ mod size;
 mod source;
 mod spec;
 mod validate;
+mod words;
 mod zipf;
 
 #[cfg(test)]

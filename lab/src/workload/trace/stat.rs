@@ -109,6 +109,13 @@ pub fn stat(path: &Path, options: &TraceOptions) -> Result<TraceStat, WorkloadEr
 }
 
 impl TraceStat {
+    /// The figures as JSON, for programs.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("figures with text keys always have a JSON form");
+        text.push('\n');
+        text
+    }
+
     /// The same for a trace in memory.
     pub fn of_bytes(name: &str, bytes: &[u8], options: &TraceOptions) -> Result<TraceStat, WorkloadError> {
         measure(vec![Origin::Bytes(name.to_owned(), bytes.into())], name.to_owned(), options)

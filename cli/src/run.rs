@@ -1,0 +1,116 @@
+//! `flashlane run` and `flashlane compare`: from a scenario to figures, files and a page.
+
+use std::fmt::Write as _;
+
+use flashlane_lab::results::{self, ResultsDir, Summary, fio, report, table};
+use flashlane_lab::run::{self, Comparison, Options, Progress, Rows};
+use flashlane_lab::scenario::{Scenario, SchedulerChoice};
+
+use crate::args::{Format, Output, Workload};
+use crate::fail::Failure;
+use crate::plan;
+use crate::progress;
+use crate::text::print;
+
+/// `flashlane run`: one scheduler.
+pub fn run(workload: &Workload, scheduler: Option<String>, output: &Output) -> Result<(), Failure> {
+    let mut scenario = plan::scenario(workload)?;
+    let choice = match scheduler {
+        Some(name) => named(&scenario, &name)?,
+        None => scenario.schedulers()?.swap_remove(0),
+    };
+    choose(&mut scenario, "--scheduler", vec![choice]);
+    make(&scenario, output)
+}
+
+/// `flashlane compare`: several.
+pub fn compare(workload: &Workload, schedulers: Vec<String>, output: &Output) -> Result<(), Failure> {
+    let mut scenario = plan::scenario(workload)?;
+    if !schedulers.is_empty() {
+        let choices = schedulers.iter().map(|name| named(&scenario, name)).collect::<Result<_, _>>()?;
+        choose(&mut scenario, "--schedulers", choices);
+    }
+    make(&scenario, output)
+}
+
+/// The scheduler called `name`: one of the scenario's own, or a row of the catalogue.
+fn named(scenario: &Scenario, name: &str) -> Result<SchedulerChoice, Failure> {
+    let own = scenario.schedulers()?.into_iter().find(|choice| choice.name() == name);
+    Ok(own.unwrap_or_else(|| SchedulerChoice::Row(name.to_owned())))
+}
+
+fn choose(scenario: &mut Scenario, flag: &'static str, choices: Vec<SchedulerChoice>) {
+    scenario.set("schedulers", flag, |document| {
+        document.scheduler = None;
+        document.schedulers = Some(choices);
+    });
+}
+
+/// Makes the comparison, then everything the user wants of it.
+fn make(scenario: &Scenario, output: &Output) -> Result<(), Failure> {
+    if let Some(jobs) = output.jobs {
+        rayon_threads(jobs)?;
+    }
+    let dir = output.out.as_deref().map(ResultsDir::create).transpose()?;
+    let progress = Progress::default();
+    let options = Options {
+        audit: output.audit,
+        rows: dir.as_ref().map(|dir| Rows {
+            dir,
+            format: if output.csv { results::Format::Csv } else { results::Format::Parquet },
+            transactions: output.transactions,
+        }),
+        command: command(),
+        progress: Some(&progress),
+    };
+    let comparison = progress::shown(&progress, || run::compare(scenario, &options))?;
+    drop(options);
+    let summary = &comparison.summary;
+    if let Some(dir) = dir {
+        dir.write("summary.json", summary.to_json().as_bytes())?;
+        dir.commit()?;
+    }
+    if let Some(file) = &output.report {
+        results::write_whole(file, report::html(summary).as_bytes())?;
+    }
+    print(&match output.format {
+        Format::Json => summary.to_json(),
+        Format::FioJson => format!("{:#}\n", fio::document(summary)),
+        Format::Table => told(&comparison, summary, output),
+    })
+}
+
+/// The table, and what a person should know besides.
+fn told(comparison: &Comparison, summary: &Summary, output: &Output) -> String {
+    let mut text = String::new();
+    for (flow, remark) in &comparison.remarks {
+        let _ = writeln!(text, "{flow}: {remark}");
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(&table::render(summary));
+    if let Some(events) = comparison.audited {
+        let _ = writeln!(text, "audit: {events} events checked, no violation");
+    }
+    if let Some(out) = &output.out {
+        let _ = writeln!(text, "results: {}", out.display());
+    }
+    if let Some(report) = &output.report {
+        let _ = writeln!(text, "report: {}", report.display());
+    }
+    text
+}
+
+/// The command line, to run it again.
+fn command() -> String {
+    let quoted = std::env::args().skip(1).map(|arg| {
+        let plain = !arg.is_empty() && arg.chars().all(|c| c.is_ascii_alphanumeric() || "-_./,=:+@%".contains(c));
+        if plain { arg } else { format!("'{}'", arg.replace('\'', "'\\''")) }
+    });
+    std::iter::once("flashlane".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
+}
+
+fn rayon_threads(jobs: u16) -> Result<(), Failure> {
+    run::use_threads(jobs).map_err(Failure::Fault)
+}

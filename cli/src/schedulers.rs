@@ -1,0 +1,60 @@
+//! `flashlane schedulers`: the catalogue, as a list or one row in full.
+
+use std::fmt::Write as _;
+
+use flashlane_lab::catalogue::{self, QUESTIONS, Row};
+use flashlane_lab::scenario::nearest;
+
+use crate::fail::Failure;
+use crate::text::print;
+
+/// Lists the rows and the answers that mixes are made of, or shows the row called `name`.
+pub fn show(name: Option<&str>) -> Result<(), Failure> {
+    let Some(name) = name else { return print(&list()) };
+    let row = catalogue::row(name).ok_or_else(|| {
+        let names: Vec<&str> = catalogue::rows().iter().map(|row| row.name).collect();
+        let near = nearest(name, names.iter().copied());
+        let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
+        Failure::Input(format!("scheduler {name:?}: no such scheduler; there are {}{near}", names.join(", ")))
+    })?;
+    print(&one(row))
+}
+
+fn list() -> String {
+    let rows = catalogue::rows();
+    let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for row in rows {
+        let _ = writeln!(text, "{:width$}  {}", row.name, row.summary);
+        let _ = writeln!(text, "{:width$}  {}, {}", "", row.paper, row.section);
+    }
+    text.push_str(
+        "\nA scenario may mix answers: scheduler = { base = \"fr-fcfs\", preempt = \"pause-at-boundary\" }\n",
+    );
+    for question in QUESTIONS {
+        let _ = writeln!(text, "\n{question}");
+        for answer in catalogue::answers(question) {
+            let source = if answer.source.is_empty() { String::new() } else { format!(" ({})", answer.source) };
+            let _ = writeln!(text, "  {:21}  {}{source}", answer.name, answer.summary);
+        }
+    }
+    text.push_str("\nflashlane schedulers NAME shows one with its answers and parameters.\n");
+    text
+}
+
+fn one(row: &Row) -> String {
+    let mut text = format!("{}: {}\n{}, {}\n\nanswers\n", row.name, row.summary, row.paper, row.section);
+    for (question, name) in QUESTIONS.iter().zip(row.answers.by_question()) {
+        let summary = catalogue::answers(question).iter().find(|a| a.name == name).map_or("", |a| a.summary);
+        let _ = writeln!(text, "  {question:8} {name:21}  {summary}");
+    }
+    let params = catalogue::params(&row.answers);
+    if !params.is_empty() {
+        text.push_str("\nparameters\n");
+    }
+    for p in params {
+        let default = row.set.iter().find(|(name, _)| *name == p.name).map_or(p.default, |&(_, value)| value);
+        let _ = writeln!(text, "  {:15} {default} {} ({} to {})  {}", p.name, p.unit, p.min, p.max, p.help);
+    }
+    text
+}

@@ -1,0 +1,45 @@
+//! `flashlane trace stat` and `flashlane trace convert`.
+
+use flashlane_lab::workload::trace::{Format, TraceOptions, convert, stat};
+
+use crate::args::{Reading, TraceCommand};
+use crate::fail::Failure;
+use crate::text::print;
+
+/// Does what `command` says.
+pub fn act(command: TraceCommand) -> Result<(), Failure> {
+    match command {
+        TraceCommand::Stat { file, reading, json } => {
+            let stat = stat(&file, &options(&reading)?)?;
+            print(&if json { stat.to_json() } else { stat.to_string() })
+        }
+        TraceCommand::Convert { input, output, to, reading } => {
+            let to: Format = to.parse().map_err(|message| Failure::Input(format!("--to: {message}")))?;
+            let report = convert(&input, &output, &options(&reading)?, to)?;
+            let c = report.counts;
+            print(&format!(
+                "{}: {} requests written as {to} (read as {}: {}; {} rejected)\n",
+                output.display(),
+                c.issued(),
+                report.from,
+                report.reason,
+                c.rejected
+            ))
+        }
+    }
+}
+
+/// The reader's options.
+fn options(reading: &Reading) -> Result<TraceOptions, Failure> {
+    let fault = |flag: &str, message: String| Failure::Input(format!("{flag}: {message}"));
+    let mut options =
+        TraceOptions { limit: reading.limit, device: reading.only_device.clone(), ..TraceOptions::default() };
+    if let Some(name) = &reading.trace_format {
+        options.format = Some(name.parse().map_err(|message| fault("--trace-format", message))?);
+    }
+    if let Some(text) = &reading.speedup {
+        options.speedup = text.parse().map_err(|message| fault("--speedup", message))?;
+    }
+    options.offset = reading.offset.unwrap_or(0);
+    Ok(options)
+}

@@ -1,0 +1,263 @@
+//! A comparison: the same arrivals under several schedulers, and each flow alone.
+
+use flashlane_sched::catalogue::{self, Recipe};
+use flashlane_ssd::Config;
+use rayon::prelude::*;
+
+use super::drive::{Limits, Outcome, Run};
+use super::feed::Feed;
+use super::observe::{self, Onlookers};
+use super::{Progress, RunError};
+use crate::metrics::FlowMetrics;
+use crate::results::{FlowInfo, Format, MadeBy, ResultsDir, SchedulerResult, Summary};
+use crate::scenario::{FlowPlan, FlowSource, Mix, Scenario, SchedulerChoice};
+
+/// How a comparison is made.
+#[derive(Debug)]
+pub struct Options<'a> {
+    /// Audits every run; a violation is an error.
+    pub audit: bool,
+    /// Where rows go, and as what: requests, and transactions if asked for.
+    pub rows: Option<Rows<'a>>,
+    /// The command that makes the results again.
+    pub command: String,
+    /// Who is told how far it has come.
+    pub progress: Option<&'a Progress>,
+}
+
+/// Rows of requests and transactions to write.
+#[derive(Debug)]
+pub struct Rows<'a> {
+    /// The results folder.
+    pub dir: &'a ResultsDir,
+    /// Parquet or CSV.
+    pub format: Format,
+    /// Whether transactions are written too.
+    pub transactions: bool,
+}
+
+/// What a comparison came to.
+#[derive(Debug)]
+pub struct Comparison {
+    /// The figures.
+    pub summary: Summary,
+    /// What trace readers noticed, by flow.
+    pub remarks: Vec<(String, String)>,
+    /// Events audited, if runs were audited.
+    pub audited: Option<u64>,
+}
+
+/// A scenario made ready: everything that can be wrong with it has been found.
+struct Ready {
+    config: Config,
+    flows: Vec<FlowPlan>,
+    schedulers: Vec<(String, Recipe)>,
+    alone: Option<Option<Recipe>>,
+    limits: Limits,
+    seed: u64,
+}
+
+/// One run of a comparison: which scheduler, and which flow if it runs alone.
+#[derive(Clone, Copy)]
+struct Task {
+    scheduler: usize,
+    alone: Option<usize>,
+}
+
+/// Makes a comparison of everything `scenario` names.
+///
+/// # Errors
+/// Bad input, a device that cannot go on, results that cannot be written, or a violation found by an audit.
+pub fn compare(scenario: &Scenario, options: &Options<'_>) -> Result<Comparison, RunError> {
+    let ready = ready(scenario)?;
+    let tasks = tasks(&ready);
+    if let Some(progress) = options.progress {
+        progress.expect(expected(&ready, &tasks)?);
+    }
+    let outcomes: Vec<Outcome> =
+        tasks.par_iter().map(|task| run(&ready, *task, options)).collect::<Result<Vec<_>, RunError>>()?;
+    let audited = options.audit.then(|| outcomes.iter().flat_map(|o| &o.verdict).map(|v| v.events).sum());
+    let infos: Vec<FlowInfo> = ready.flows.iter().map(info).collect();
+    let mut results = Vec::new();
+    let mut remarks = Vec::new();
+    for (index, (name, _)) in ready.schedulers.iter().enumerate() {
+        let of = |alone: Option<usize>| {
+            let found =
+                tasks.iter().position(|t| t.alone == alone && (t.scheduler == index || shares_alone(&ready, alone)));
+            found.map(|i| &outcomes[i])
+        };
+        let shared = of(None).expect("every scheduler has its run");
+        if index == 0 {
+            let named = ready.flows.iter().zip(&shared.remarks);
+            remarks = named.filter_map(|(flow, text)| Some((flow.name.clone(), text.clone()?))).collect();
+        }
+        let alone: Option<Vec<FlowMetrics>> = ready
+            .alone
+            .as_ref()
+            .map(|_| (0..ready.flows.len()).filter_map(|flow| of(Some(flow)).map(|o| o.flows[flow].clone())).collect());
+        results.push(SchedulerResult::new(name, &infos, &shared.flows, alone.as_deref(), &shared.device));
+    }
+    let made_by = MadeBy {
+        flashlane: env!("CARGO_PKG_VERSION").to_owned(),
+        scenario: scenario.name().to_owned(),
+        scenario_hash: scenario.hash()?,
+        seed: scenario.seed(),
+        device: scenario.device_name(),
+        command: options.command.clone(),
+    };
+    let summary = Summary::new(made_by, infos, results, Vec::new());
+    Ok(Comparison { summary, remarks, audited })
+}
+
+/// Whether the alone runs are those of one scheduler for all.
+fn shares_alone(ready: &Ready, alone: Option<usize>) -> bool {
+    alone.is_some() && matches!(ready.alone, Some(Some(_)))
+}
+
+fn ready(scenario: &Scenario) -> Result<Ready, RunError> {
+    let config = scenario.device_config()?;
+    let flows = scenario.flows(&config)?;
+    let document = scenario.document();
+    let mut schedulers = Vec::new();
+    for (i, choice) in scenario.schedulers()?.iter().enumerate() {
+        let recipe = recipe(choice);
+        catalogue::resolve(&recipe).map_err(|error| {
+            let key = if document.scheduler.is_some() { "scheduler".into() } else { format!("schedulers[{i}]") };
+            scenario.complain(&key, format!("{:?}", error.value), legal(&error))
+        })?;
+        schedulers.push((choice.name(), recipe));
+    }
+    let run = &document.run;
+    let wanted = run.alone.unwrap_or(true) && flows.len() > 1;
+    let alone = match (&run.alone_scheduler, wanted) {
+        (_, false) => None,
+        (None, true) => Some(None),
+        (Some(name), true) => {
+            let recipe = Recipe { base: Some(name.clone()), ..Recipe::default() };
+            catalogue::resolve(&recipe)
+                .map_err(|error| scenario.complain("run.alone_scheduler", format!("{name:?}"), legal(&error)))?;
+            Some(Some(recipe))
+        }
+    };
+    let limits = Limits {
+        end: run.duration_ms.map(|ms| flashlane_core::Time::from_ns(ms * 1_000_000)),
+        requests: run.requests,
+        warm_up: flashlane_core::Time::from_ns(run.warm_up_ms.unwrap_or(0) * 1_000_000),
+        warm_up_requests: run.warm_up_requests.unwrap_or(0),
+    };
+    Ok(Ready { config, flows, schedulers, alone, limits, seed: scenario.seed() })
+}
+
+/// What is legal instead, with the nearest name.
+fn legal(error: &catalogue::RecipeError) -> String {
+    let near = crate::scenario::nearest(&error.value, error.legal.split(", "));
+    let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
+    format!("no such {}; there are {}{near}", error.key, error.legal)
+}
+
+/// The catalogue's words for a scheduler of a scenario.
+fn recipe(choice: &SchedulerChoice) -> Recipe {
+    match choice {
+        SchedulerChoice::Row(name) => Recipe { base: Some(name.clone()), ..Recipe::default() },
+        SchedulerChoice::Mix(mix) => {
+            let Mix { base, parameters, .. } = &**mix;
+            Recipe {
+                base: base.clone(),
+                answers: mix.answers().into_iter().map(|(q, a)| (q.to_owned(), a.to_owned())).collect(),
+                params: parameters.iter().map(|(name, value)| (name.clone(), *value)).collect(),
+            }
+        }
+    }
+}
+
+/// All runs of a comparison.
+fn tasks(ready: &Ready) -> Vec<Task> {
+    let shared = (0..ready.schedulers.len()).map(|scheduler| Task { scheduler, alone: None });
+    let flows = 0..ready.flows.len();
+    let alone: Vec<Task> = match &ready.alone {
+        None => Vec::new(),
+        Some(Some(_)) => flows.map(|flow| Task { scheduler: 0, alone: Some(flow) }).collect(),
+        Some(None) => (0..ready.schedulers.len())
+            .flat_map(|scheduler| flows.clone().map(move |flow| Task { scheduler, alone: Some(flow) }))
+            .collect(),
+    };
+    shared.chain(alone).collect()
+}
+
+/// Requests that all runs will issue: each source is gone through once, which costs little beside the runs.
+/// Closed loops say how many only by running; then the total stays unknown.
+fn expected(ready: &Ready, tasks: &[Task]) -> Result<u64, RunError> {
+    let mut counts = Vec::new();
+    for (i, plan) in ready.flows.iter().enumerate() {
+        let mut feed = Feed::open(plan, i as u16, ready.config.geometry.page_bytes, ready.seed)?;
+        if feed.is_closed_loop() {
+            return Ok(0);
+        }
+        let mut count = 0;
+        while let crate::workload::Next::Request(arrival) = feed.next()? {
+            if ready.limits.end.is_some_and(|end| arrival.at >= end) {
+                break;
+            }
+            count += 1;
+            if ready.limits.requests == Some(count) {
+                break;
+            }
+        }
+        counts.push(count);
+    }
+    let most = ready.limits.requests.unwrap_or(u64::MAX);
+    let all: u64 = counts.iter().sum();
+    Ok(tasks.iter().map(|task| task.alone.map_or(all, |flow| counts[flow]).min(most)).sum())
+}
+
+/// Makes one run.
+fn run(ready: &Ready, task: Task, options: &Options<'_>) -> Result<Outcome, RunError> {
+    let (name, own) = &ready.schedulers[task.scheduler];
+    let recipe = match (&ready.alone, task.alone) {
+        (Some(Some(common)), Some(_)) => common,
+        _ => own,
+    };
+    let scheduler = catalogue::build(recipe).map_err(|error| RunError::Input(error.to_string()))?;
+    let feeds: Vec<Option<Feed>> = ready
+        .flows
+        .iter()
+        .enumerate()
+        .map(|(i, plan)| {
+            let speaks = task.alone.is_none_or(|flow| flow == i);
+            speaks.then(|| Feed::open(plan, i as u16, ready.config.geometry.page_bytes, ready.seed)).transpose()
+        })
+        .collect::<Result<_, _>>()?;
+    let mut onlookers = Onlookers { audit: options.audit, ..Onlookers::default() };
+    if let (Some(rows), None) = (&options.rows, task.alone) {
+        // One scheduler's rows lie beside summary.json, those of several in a folder each.
+        let folder = if ready.schedulers.len() == 1 { "." } else { name.as_str() };
+        onlookers.requests = Some(rows.dir.rows_in(folder, rows.format)?);
+        if rows.transactions {
+            onlookers.transactions = Some(rows.dir.rows_in(folder, rows.format)?);
+        }
+    }
+    let run = Run::new(&ready.config, scheduler, feeds, ready.limits, onlookers, options.progress)?;
+    let outcome = run.finish().map_err(|error| match error {
+        RunError::Device(message) => RunError::Device(format!("{name}: {message}")),
+        other => other,
+    })?;
+    match &outcome.verdict {
+        Some(verdict) if !verdict.is_clean() => Err(observe::complain(name, verdict)),
+        _ => Ok(outcome),
+    }
+}
+
+/// A flow as the results describe it.
+fn info(plan: &FlowPlan) -> FlowInfo {
+    let (workload, depth, sequential) = match &plan.source {
+        FlowSource::Trace(path, trace) => {
+            let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+            let speed = trace.speedup.as_ref().map(|s| format!(" at {}x", s.0)).unwrap_or_default();
+            (format!("{name}{speed}"), None, false)
+        }
+        FlowSource::Synthetic(spec) => (spec.in_words(), spec.closed_depth(), spec.is_streaming()),
+        FlowSource::Clone(spec) => (spec.in_words(), None, false),
+        FlowSource::Inline(requests) => (format!("{} requests written out", requests.len()), None, false),
+    };
+    FlowInfo { name: plan.name.clone(), workload, priority: plan.priority, depth, sequential }
+}

@@ -1,0 +1,266 @@
+//! The loop that feeds a device: flows merged by time, closed loops fed by completions, until all is done.
+
+use flashlane_core::decide::Scheduler;
+use flashlane_core::{Completion, Extent, FlowId, Request, RequestId, Time};
+use flashlane_ssd::{Config, Device};
+
+use super::feed::Feed;
+use super::observe::{self, Onlookers, Watch};
+use super::{Progress, RunError};
+use crate::audit::Verdict;
+use crate::metrics::FlowMetrics;
+use crate::results::DeviceTotals;
+use crate::workload::{Arrival, Next, Span};
+
+/// How often progress is told, in requests.
+const STRIDE: u64 = 4096;
+
+/// How much is run, and what counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// No request arrives at or after this instant.
+    pub end: Option<Time>,
+    /// No more requests than this.
+    pub requests: Option<u64>,
+    /// Requests that arrive before this instant are served and not measured.
+    pub warm_up: Time,
+    /// Nor are the first so many.
+    pub warm_up_requests: u64,
+}
+
+/// What a run came to.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Of each flow.
+    pub flows: Vec<FlowMetrics>,
+    /// Of the device.
+    pub device: DeviceTotals,
+    /// Of the auditor, if there was one.
+    pub verdict: Option<Verdict>,
+    /// Of the trace readers, by flow.
+    pub remarks: Vec<Option<String>>,
+}
+
+/// A flow of a run: its source and the request it offers next.
+struct Lane {
+    feed: Feed,
+    offer: Offer,
+}
+
+enum Offer {
+    Request(Arrival),
+    Await,
+    End,
+}
+
+/// A run in the making.
+pub struct Run<'a> {
+    device: Device,
+    lanes: Vec<Option<Lane>>,
+    flows: Vec<FlowMetrics>,
+    limits: Limits,
+    watch: Watch,
+    progress: Option<&'a Progress>,
+    issued: u64,
+    told: u64,
+    closed: bool,
+}
+
+impl<'a> Run<'a> {
+    /// A run of `feeds` (one a flow; `None` keeps the flow silent) on the device of `config` under `scheduler`.
+    ///
+    /// # Errors
+    /// A configuration that cannot be built.
+    pub fn new(
+        config: &Config,
+        scheduler: Scheduler,
+        feeds: Vec<Option<Feed>>,
+        limits: Limits,
+        onlookers: Onlookers,
+        progress: Option<&'a Progress>,
+    ) -> Result<Run<'a>, RunError> {
+        let policy = observe::policy(&scheduler);
+        let mut device = Device::new(config, scheduler).map_err(|error| RunError::Input(error.to_string()))?;
+        let watch = Watch::new(onlookers, config, policy, &mut device);
+        let closed = feeds.iter().flatten().any(Feed::is_closed_loop);
+        let lanes: Vec<Option<Lane>> =
+            feeds.into_iter().map(|feed| feed.map(|feed| Lane { feed, offer: Offer::Await })).collect();
+        let flows = lanes.iter().map(|_| FlowMetrics::new()).collect();
+        Ok(Run { device, lanes, flows, limits, watch, progress, issued: 0, told: 0, closed })
+    }
+
+    /// Makes the run.
+    ///
+    /// # Errors
+    /// Bad input met on the way, a device that cannot go on, or rows that cannot be written.
+    pub fn finish(mut self) -> Result<Outcome, RunError> {
+        for lane in self.lanes.iter_mut().flatten() {
+            draw(lane, self.limits.end)?;
+        }
+        while let Some(flow) = self.earliest() {
+            let Some(Lane { offer: Offer::Request(arrival), .. }) = &self.lanes[flow] else { unreachable!() };
+            let at = arrival.at;
+            if self.closed && at > self.device.now() {
+                // A completion before `at` may bring a request of its own.
+                let next = self.device.next_event();
+                if next <= at {
+                    self.live(next)?;
+                    continue;
+                }
+            }
+            self.live(at)?;
+            self.submit(flow)?;
+        }
+        self.run_dry()?;
+        self.account()?;
+        let remarks = self.lanes.iter().map(|lane| lane.as_ref().and_then(|lane| lane.feed.remarks())).collect();
+        let device = DeviceTotals::from(&self.device.totals());
+        Ok(Outcome { flows: self.flows, device, verdict: self.watch.finish()?, remarks })
+    }
+
+    /// The flow whose offer comes first; the lower on a tie. `None` when none offers a request.
+    #[inline]
+    fn earliest(&self) -> Option<usize> {
+        if self.limits.requests.is_some_and(|most| self.issued >= most) {
+            return None;
+        }
+        let mut best: Option<(Time, usize)> = None;
+        for (flow, lane) in self.lanes.iter().enumerate() {
+            if let Some(Lane { offer: Offer::Request(arrival), .. }) = lane
+                && best.is_none_or(|(at, _)| arrival.at < at)
+            {
+                best = Some((arrival.at, flow));
+            }
+        }
+        best.map(|(_, flow)| flow)
+    }
+
+    /// Lives the device up to `now` and takes note of what it did.
+    #[inline]
+    fn live(&mut self, now: Time) -> Result<(), RunError> {
+        self.device.advance(now);
+        self.take_note()
+    }
+
+    fn take_note(&mut self) -> Result<(), RunError> {
+        if let Some(fault) = self.device.fault() {
+            return Err(RunError::Device(format!("at {}: {}", fault.at, fault.message)));
+        }
+        if self.watch.wants_events() {
+            self.watch.events(&mut self.device)?;
+        }
+        for i in 0..self.device.completions().len() {
+            let completion = self.device.completions()[i];
+            self.measure(&completion);
+            self.watch.completion(&completion)?;
+            if self.closed {
+                self.answer(&completion)?;
+            }
+        }
+        self.device.completions().clear();
+        Ok(())
+    }
+
+    #[inline]
+    fn measure(&mut self, completion: &Completion) {
+        let flow = &mut self.flows[completion.flow.index()];
+        if completion.arrival < self.limits.warm_up || completion.id.0 < self.limits.warm_up_requests {
+            flow.pass_over(completion);
+        } else {
+            flow.observe(completion);
+        }
+    }
+
+    /// A closed loop hears of its completion and may offer a request again.
+    fn answer(&mut self, completion: &Completion) -> Result<(), RunError> {
+        let Some(lane) = &mut self.lanes[completion.flow.index()] else { return Ok(()) };
+        lane.feed.completed(completion.done);
+        if let Offer::Await = lane.offer {
+            draw(lane, self.limits.end)?;
+        }
+        Ok(())
+    }
+
+    /// Hands the device the offer of `flow` and draws its next.
+    fn submit(&mut self, flow: usize) -> Result<(), RunError> {
+        let Some(lane) = &mut self.lanes[flow] else { return Ok(()) };
+        let Offer::Request(arrival) = &lane.offer else { return Ok(()) };
+        let extent = match &arrival.extent {
+            Span::Bytes { offset, length } => Extent::Bytes { offset: *offset, length: *length },
+            Span::Pages(pages) => Extent::Pages(pages),
+        };
+        let (id, flow_id) = (RequestId(self.issued), FlowId(flow as u16));
+        let request = Request { id, flow: flow_id, op: arrival.op, arrival: arrival.at, extent };
+        self.device
+            .submit(arrival.at, &request)
+            .map_err(|refusal| RunError::Fault(format!("the device refused request {}: {refusal:?}", id.0)))?;
+        self.flows[flow].issue(arrival.at);
+        self.issued += 1;
+        draw(lane, self.limits.end)?;
+        if self.issued - self.told >= STRIDE {
+            self.tell();
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self) {
+        if let Some(progress) = self.progress {
+            progress.add(self.issued - self.told);
+        }
+        self.told = self.issued;
+    }
+
+    /// Lives what is left once no flow offers a request of itself.
+    fn run_dry(&mut self) -> Result<(), RunError> {
+        loop {
+            let next = self.device.next_event();
+            // Closing an instant may have stopped the device.
+            self.take_note()?;
+            if next == Time::NEVER {
+                break;
+            }
+            self.live(next)?;
+            while let Some(flow) = self.earliest() {
+                let Some(Lane { offer: Offer::Request(arrival), .. }) = &self.lanes[flow] else { unreachable!() };
+                if arrival.at > self.device.now() && self.device.next_event() <= arrival.at {
+                    break;
+                }
+                let at = arrival.at;
+                self.live(at)?;
+                self.submit(flow)?;
+            }
+        }
+        self.tell();
+        Ok(())
+    }
+
+    /// Nothing is lost: produced = completed + rejected, flow by flow.
+    fn account(&mut self) -> Result<(), RunError> {
+        for (flow, metrics) in self.flows.iter_mut().enumerate() {
+            if let Some(lane) = &self.lanes[flow] {
+                metrics.refuse(lane.feed.rejected());
+            }
+            if !metrics.balanced() {
+                return Err(RunError::Fault(format!(
+                    "flow {flow} lost requests: {} produced, {} completed, {} rejected",
+                    metrics.issued(),
+                    metrics.completed(),
+                    metrics.rejected()
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Draws a lane's next offer.
+#[inline]
+fn draw(lane: &mut Lane, end: Option<Time>) -> Result<(), RunError> {
+    lane.offer = match lane.feed.next()? {
+        Next::Request(arrival) if end.is_some_and(|end| arrival.at >= end) => Offer::End,
+        Next::Request(arrival) => Offer::Request(arrival),
+        Next::Await => Offer::Await,
+        Next::End => Offer::End,
+    };
+    Ok(())
+}

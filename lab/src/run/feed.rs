@@ -1,0 +1,105 @@
+//! A flow's source, opened: a trace, a generator or a scene, with its addresses moved to the flow's part of the drive.
+
+use flashlane_core::Time;
+
+use crate::scenario::{FlowPlan, FlowSource};
+use crate::workload::scene::SceneSource;
+use crate::workload::synthetic::{SyntheticSource, flow_seed};
+use crate::workload::trace::TraceSource;
+use crate::workload::{Next, Source, Span, WorkloadError};
+
+/// An opened source.
+pub struct Feed {
+    source: Kind,
+    /// Added to every byte address.
+    start_bytes: u64,
+    closed_loop: bool,
+}
+
+enum Kind {
+    Trace(Box<TraceSource>),
+    Synthetic(Box<SyntheticSource>),
+    Scene(SceneSource),
+}
+
+impl Feed {
+    /// Opens the source of flow number `index`.
+    ///
+    /// # Errors
+    /// What is wrong with the trace file or the keys.
+    pub fn open(plan: &FlowPlan, index: u16, page_bytes: u32, seed: u64) -> Result<Feed, WorkloadError> {
+        let range = plan.address_range(page_bytes);
+        let seed = flow_seed(seed, index);
+        let in_range = |source, closed_loop| Feed { source, start_bytes: 0, closed_loop };
+        Ok(match &plan.source {
+            FlowSource::Trace(path, trace) => {
+                let options = trace.options().map_err(|(key, message)| WorkloadError { place: key.into(), message })?;
+                let source = TraceSource::open(path, &options, plan.range.length)?;
+                Feed { source: Kind::Trace(Box::new(source)), start_bytes: plan.range.offset, closed_loop: false }
+            }
+            FlowSource::Synthetic(spec) => {
+                in_range(Kind::Synthetic(Box::new(SyntheticSource::new(spec, &range, seed)?)), spec.is_closed_loop())
+            }
+            FlowSource::Clone(spec) => in_range(Kind::Synthetic(Box::new(spec.source(&range, seed)?)), false),
+            FlowSource::Inline(requests) => in_range(Kind::Scene(SceneSource::new(requests, &range)?), false),
+        })
+    }
+
+    /// The next request.
+    #[inline]
+    pub fn next(&mut self) -> Result<Next, WorkloadError> {
+        let next = match &mut self.source {
+            Kind::Trace(source) => source.next(),
+            Kind::Synthetic(source) => source.next(),
+            Kind::Scene(source) => source.next(),
+        }?;
+        Ok(match next {
+            Next::Request(mut arrival) if self.start_bytes > 0 => {
+                if let Span::Bytes { offset, .. } = &mut arrival.extent {
+                    *offset += self.start_bytes;
+                }
+                Next::Request(arrival)
+            }
+            other => other,
+        })
+    }
+
+    /// One of its requests completed.
+    pub fn completed(&mut self, now: Time) {
+        match &mut self.source {
+            Kind::Trace(source) => source.completed(now),
+            Kind::Synthetic(source) => source.completed(now),
+            Kind::Scene(source) => source.completed(now),
+        }
+    }
+
+    /// Whether its next request may depend on a completion.
+    pub fn is_closed_loop(&self) -> bool {
+        self.closed_loop
+    }
+
+    /// Requests the source refused to hand over (beyond the drive, of an illegal size) because the user said so.
+    pub fn rejected(&self) -> u64 {
+        match &self.source {
+            Kind::Trace(source) => source.counts().rejected,
+            Kind::Synthetic(_) | Kind::Scene(_) => 0,
+        }
+    }
+
+    /// What a trace's reader noticed, for people: the format it chose and the requests it changed.
+    pub fn remarks(&self) -> Option<String> {
+        let Kind::Trace(source) = &self.source else { return None };
+        let (chosen, counts) = (source.recognition(), source.counts());
+        let mut text = format!("read as {} ({})", chosen.format, chosen.reason);
+        for (count, what) in [
+            (counts.rejected, "rejected"),
+            (counts.wrapped, "wrapped into the drive"),
+            (counts.clamped, "with a time set to their predecessor's"),
+        ] {
+            if count > 0 {
+                text.push_str(&format!("; {count} {what}"));
+            }
+        }
+        Some(text)
+    }
+}

@@ -1,0 +1,76 @@
+//! Runs: a scenario's flows on a device under a scheduler, alone runs, and comparisons of several schedulers.
+//!
+//! Owns the loop that feeds a device ([`drive`]) and the plan of a comparison ([`compare`]). Promises that every request
+//! a source produced is completed or reported as rejected, and that a comparison's figures do not depend on how many
+//! threads made them. Must never know how figures are shown.
+
+mod compare;
+mod drive;
+mod feed;
+mod observe;
+mod progress;
+mod totals;
+
+pub use compare::{Comparison, Options, Rows, compare};
+pub use drive::{Limits, Outcome, Run};
+pub use feed::Feed;
+pub use progress::Progress;
+
+use std::fmt;
+
+use crate::results::ResultsError;
+use crate::scenario::ScenarioError;
+use crate::workload::WorkloadError;
+
+/// Why a run could not be made or finished.
+#[derive(Debug)]
+pub enum RunError {
+    /// The user's input is wrong: a scenario, a trace, a name.
+    Input(String),
+    /// The modelled device could not go on.
+    Device(String),
+    /// Results could not be written.
+    Results(ResultsError),
+    /// Flashlane itself is wrong: requests lost, or an audit that found violations.
+    Fault(String),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Input(message) | RunError::Device(message) | RunError::Fault(message) => f.write_str(message),
+            RunError::Results(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl From<ScenarioError> for RunError {
+    fn from(error: ScenarioError) -> RunError {
+        RunError::Input(error.to_string())
+    }
+}
+
+impl From<WorkloadError> for RunError {
+    fn from(error: WorkloadError) -> RunError {
+        RunError::Input(error.to_string())
+    }
+}
+
+impl From<ResultsError> for RunError {
+    fn from(error: ResultsError) -> RunError {
+        RunError::Results(error)
+    }
+}
+
+/// Makes at most `jobs` runs at a time. To be called once, before any run; else one run a processor.
+///
+/// # Errors
+/// If threads cannot be had, or runs have been made already.
+pub fn use_threads(jobs: u16) -> Result<(), String> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(usize::from(jobs))
+        .build_global()
+        .map_err(|error| format!("cannot use {jobs} threads: {error}"))
+}

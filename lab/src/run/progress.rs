@@ -1,0 +1,30 @@
+//! How far a long piece of work has come, for whoever shows it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Requests completed so far by all runs of a comparison, and how many there will be if that is known.
+#[derive(Debug, Default)]
+pub struct Progress {
+    done: AtomicU64,
+    total: AtomicU64,
+}
+
+impl Progress {
+    /// Requests completed.
+    pub fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// Requests in all; 0 while unknown.
+    pub fn total(&self) -> u64 {
+        self.total.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn add(&self, count: u64) {
+        self.done.fetch_add(count, Ordering::Relaxed);
+    }
+
+    pub(super) fn expect(&self, total: u64) {
+        self.total.store(total, Ordering::Relaxed);
+    }
+}

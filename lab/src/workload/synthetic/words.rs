@@ -1,0 +1,44 @@
+//! A synthetic workload in a few words, and what a reader of results wants to know of it.
+
+use super::spec::{Access, Arrivals, Size, SyntheticSpec};
+
+impl SyntheticSpec {
+    /// Whether its next request may depend on a completion.
+    pub fn is_closed_loop(&self) -> bool {
+        self.arrivals == Arrivals::ClosedLoop
+    }
+
+    /// Requests it keeps in flight, if it is a closed loop.
+    pub fn closed_depth(&self) -> Option<u32> {
+        self.is_closed_loop().then_some(self.depth.unwrap_or(1))
+    }
+
+    /// Whether its addresses run on from request to request.
+    pub fn is_streaming(&self) -> bool {
+        self.access == Access::Streaming
+    }
+
+    /// What a table says of it: `70 % reads, random, 4096 B, poisson 2000 IOPS`.
+    pub fn in_words(&self) -> String {
+        let reads = self.read_ratio.map_or_else(String::new, |ratio| format!("{} % reads, ", ratio * 100.0));
+        let access = keyword(&self.access);
+        let size = match &self.size {
+            Size::Constant(bytes) => format!("{bytes} B"),
+            Size::Uniform(_) => "uniform sizes".to_owned(),
+            Size::Lognormal(_) => "lognormal sizes".to_owned(),
+            Size::Mix(_) => "mixed sizes".to_owned(),
+        };
+        let rate = match (self.rate_iops, self.rate_mb_per_s, self.closed_depth()) {
+            (_, _, Some(depth)) => format!(" {depth} deep"),
+            (Some(iops), _, _) => format!(" {iops} IOPS"),
+            (_, Some(rate), _) => format!(" {rate} MB/s"),
+            _ => String::new(),
+        };
+        format!("{reads}{access}, {size}, {}{rate}", keyword(&self.arrivals))
+    }
+}
+
+/// How a scenario spells a word.
+fn keyword<T: serde::Serialize>(word: &T) -> String {
+    serde_json::to_value(word).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
+}
