@@ -6,6 +6,7 @@
 
 pub mod callgrind;
 pub mod cases;
+mod engine;
 pub mod machine;
 pub mod measure;
 pub mod meter;

@@ -18,6 +18,11 @@ impl Meter {
         Meter { ready_ns: cpu_ns(ClockId::ProcessCPUTime), began_ns: cpu_ns(ClockId::ThreadCPUTime) }
     }
 
+    /// What came since was preparation: the work begins only now.
+    pub fn restart(self) -> Meter {
+        Meter { began_ns: cpu_ns(ClockId::ThreadCPUTime), ..self }
+    }
+
     /// The work is done, on the thread that began it.
     pub fn end(self, items: u64) -> Result<Outcome, String> {
         let work_ns = cpu_ns(ClockId::ThreadCPUTime) - self.began_ns;

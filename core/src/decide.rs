@@ -58,6 +58,11 @@ pub trait Pick {
     /// Fills `group` with a lead and its companions, all waiting user transactions of `unit` that may share one
     /// command ([`Board::may_join`]); leaves it empty to stay idle.
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group);
+
+    /// Whether it wants a read and a write queue for every priority level; else all levels share one of each.
+    fn keeps_levels_apart(&self) -> bool {
+        false
+    }
 }
 
 /// Which transactions [`Pick`] may choose from.

@@ -14,6 +14,7 @@ mod totals;
 pub use compare::{Comparison, Options, Rows, compare};
 pub use drive::{Limits, Outcome, Run};
 pub use feed::Feed;
+pub use observe::Onlookers;
 pub use progress::Progress;
 
 use std::fmt;

@@ -213,9 +213,13 @@ fn check_source(plan: &FlowPlan, i: usize, page_bytes: u32) -> Result<(), KeyErr
         FlowSource::Clone(spec) => ("clone.", spec.source(&range, 0).map(drop)),
         FlowSource::Inline(requests) => ("", SceneSource::new(requests, &range).map(drop)),
     };
-    checked.map_err(|error| KeyError {
-        keys: vec![format!("flow[{i}].{table}{}", error.place), format!("flow[{i}]")],
-        value: String::new(),
-        message: error.message,
+    checked.map_err(|error| {
+        // The key itself, then the tables around it: the first that the user wrote is where he looks.
+        let key = format!("flow[{i}].{table}{}", error.place);
+        let key = key.trim_end_matches('.');
+        let ends = key.match_indices('.').map(|(end, _)| end).chain([key.len()]);
+        let mut keys: Vec<String> = ends.map(|end| key[..end].to_owned()).collect();
+        keys.reverse();
+        KeyError { keys, value: String::new(), message: error.message }
     })
 }

@@ -109,7 +109,11 @@ impl Device {
     /// The first configuration value that is out of range, by key.
     pub fn new(config: &Config, scheduler: Scheduler) -> Result<Device, ConfigError> {
         config.check()?;
-        let mut board = Board::new(config.facts(), config.flows.len());
+        let mut facts = config.facts();
+        if !scheduler.pick.keeps_levels_apart() {
+            facts.levels = 1;
+        }
+        let mut board = Board::new(facts, config.flows.len());
         for (shown, flow) in board.flows.iter_mut().zip(&config.flows) {
             shown.level = flow.level;
         }

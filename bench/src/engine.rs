@@ -1,0 +1,166 @@
+//! The engine's cases: every scheduler of the catalogue under the three standard workloads on a small and a large drive,
+//! and under closed loops of several depths.
+//!
+//! A case runs what users run, [`flashlane_lab::run::Run`] with all metrics on; only its requests are drawn beforehand, so
+//! that the figures are the engine's and not the generator's.
+
+use flashlane_lab::catalogue::{self, Recipe};
+use flashlane_lab::run::{Feed, Limits, Onlookers, Run};
+use flashlane_lab::scenario::{ByteRange, FlowPlan, FlowSource, Scenario};
+use flashlane_lab::workload::scene::{SceneOp, SceneRequest};
+use flashlane_lab::workload::synthetic::{SyntheticSource, SyntheticSpec};
+use flashlane_lab::workload::{AddressRange, Next, Source, Span};
+use flashlane_ssd::{Config, Device};
+
+use crate::cases::Case;
+use crate::meter::Meter;
+use crate::outcome::Outcome;
+
+/// A workload: its name, its synthetic keys, the state of the drive, requests of a timed and of a counted run.
+struct Workload {
+    name: &'static str,
+    keys: &'static str,
+    state: &'static str,
+    requests: u64,
+    counted: u64,
+}
+
+/// The three standard workloads. They offer a fixed rate, so the queue depth is what the device makes of it.
+const OPEN: [Workload; 3] = [
+    Workload {
+        name: "4k-reads",
+        keys: "read_ratio = 1.0\nsize = { constant = 4096 }\nalign_bytes = 4096\nrate_iops = 200_000",
+        state: "fresh",
+        requests: 1_000_000,
+        counted: 40_000,
+    },
+    Workload {
+        name: "mix-gc",
+        keys: "read_ratio = 0.7\nsize = { uniform = { min_bytes = 8192, max_bytes = 65536 } }\nsize_step_bytes = 8192\n\
+               align_bytes = 8192\nrate_iops = 2_200",
+        state: "steady",
+        requests: 1_000_000,
+        counted: 20_000,
+    },
+    Workload {
+        name: "4k-writes-gc",
+        keys: "read_ratio = 0.0\nsize = { constant = 4096 }\nalign_bytes = 4096\nrate_iops = 3_000",
+        state: "steady",
+        requests: 1_000_000,
+        counted: 20_000,
+    },
+];
+
+/// Blocks a plane of the 16 GB and the 480 GB drive.
+const DRIVES: [(&str, u32); 2] = [("16 GB", 137), ("480 GB", 4096)];
+
+/// Requests in flight of the closed loops; 32 chips share them.
+const DEPTHS: [u32; 4] = [32, 320, 3_200, 32_000];
+
+/// All cases of the engine.
+pub fn all() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for row in catalogue::rows() {
+        for workload in &OPEN {
+            for (drive, blocks) in DRIVES {
+                cases.push(Case {
+                    labels: [row.name, workload.name, drive, "open"].map(String::from),
+                    requests: workload.requests,
+                    counted: workload.counted,
+                    run: Box::new(move |requests| open(row.name, workload, blocks, requests)),
+                });
+            }
+        }
+        for depth in DEPTHS {
+            cases.push(Case {
+                labels: [row.name, "4k-mix-closed", DRIVES[0].0, &depth.to_string()].map(String::from),
+                requests: 1_000_000,
+                counted: 40_000,
+                run: Box::new(move |requests| closed(row.name, depth, requests)),
+            });
+        }
+    }
+    cases
+}
+
+/// The flin-isca18 flash with `blocks` blocks a plane and 15 % over-provisioning.
+fn config(blocks: u32, state: &str) -> Result<Config, String> {
+    let text = format!(
+        "[device]\npreset = \"flin-isca18\"\n[device.geometry]\nblocks_per_plane = {blocks}\n[device.ftl]\n\
+         over_provisioning_percent = 15.0\n[device.precondition]\nstate = \"{state}\"\n[[flow]]\nname = \"bench\"\n\
+         [flow.synthetic]\nrate_iops = 1000\nrequests = 1\n"
+    );
+    let scenario = Scenario::parse("bench", text).map_err(|e| e.to_string())?;
+    scenario.device_config().map_err(|e| e.to_string())
+}
+
+fn plan(config: &Config, source: FlowSource) -> FlowPlan {
+    let length = u64::from(config.ftl.logical_pages) * u64::from(config.geometry.page_bytes);
+    FlowPlan { name: "bench".into(), priority: 0, range: ByteRange { offset: 0, length }, source }
+}
+
+fn spec(keys: &str, requests: u64) -> Result<SyntheticSpec, String> {
+    toml::from_str(&format!("{keys}\nrequests = {requests}\n")).map_err(|e| e.to_string())
+}
+
+/// An open-loop case.
+fn open(scheduler: &str, workload: &Workload, blocks: u32, requests: u64) -> Result<Outcome, String> {
+    let config = config(blocks, workload.state)?;
+    let recipe = Recipe { base: Some(scheduler.into()), ..Recipe::default() };
+    let build = || catalogue::build(&recipe).map_err(|e| e.to_string());
+    drop(Device::new(&config, build()?).map_err(|e| e.to_string())?);
+    let ready = Meter::begin();
+    let range = plan(&config, FlowSource::Inline(Vec::new())).address_range(config.geometry.page_bytes);
+    let drawn = drawn(&spec(workload.keys, requests)?, &range)?;
+    let feed = Feed::open(&plan(&config, FlowSource::Inline(drawn)), 0, config.geometry.page_bytes, 1);
+    let feed = feed.map_err(|e| e.to_string())?;
+    finish(ready, config, build()?, feed)
+}
+
+/// A closed-loop case: half reads, half writes of 4 KiB.
+fn closed(scheduler: &str, depth: u32, requests: u64) -> Result<Outcome, String> {
+    let mut config = config(DRIVES[0].1, "steady")?;
+    config.front.protocol = flashlane_ssd::config::Protocol::Nvme { depth: u32::MAX };
+    let recipe = Recipe { base: Some(scheduler.into()), ..Recipe::default() };
+    let build = || catalogue::build(&recipe).map_err(|e| e.to_string());
+    drop(Device::new(&config, build()?).map_err(|e| e.to_string())?);
+    let ready = Meter::begin();
+    let keys = format!(
+        "read_ratio = 0.5\nsize = {{ constant = 4096 }}\nalign_bytes = 4096\narrivals = \"closed-loop\"\ndepth = {depth}"
+    );
+    let source = FlowSource::Synthetic(Box::new(spec(&keys, requests)?));
+    let feed = Feed::open(&plan(&config, source), 0, config.geometry.page_bytes, 1).map_err(|e| e.to_string())?;
+    finish(ready, config, build()?, feed)
+}
+
+fn finish(
+    ready: Meter,
+    config: Config,
+    scheduler: flashlane_core::decide::Scheduler,
+    feed: Feed,
+) -> Result<Outcome, String> {
+    let run = Run::new(&config, scheduler, vec![Some(feed)], Limits::default(), Onlookers::default(), None);
+    let run = run.map_err(|e| e.to_string())?;
+    let meter = ready.restart();
+    let outcome = run.finish().map_err(|e| e.to_string())?;
+    let d = outcome.device;
+    meter.end(d.user_reads + d.partial_write_reads + d.user_programs + 2 * d.gc_moves + d.erases)
+}
+
+/// The requests of a description, drawn.
+fn drawn(spec: &SyntheticSpec, range: &AddressRange) -> Result<Vec<SceneRequest>, String> {
+    let mut source = SyntheticSource::new(spec, range, 1).map_err(|e| e.to_string())?;
+    let mut requests = Vec::new();
+    while let Next::Request(arrival) = source.next().map_err(|e| e.to_string())? {
+        let Span::Bytes { offset, length } = arrival.extent else { return Err("a generator draws bytes".into()) };
+        let op = if arrival.op == flashlane_core::Op::Read { SceneOp::Read } else { SceneOp::Write };
+        requests.push(SceneRequest {
+            at_ns: arrival.at.ns(),
+            op,
+            offset: Some(offset),
+            length: Some(length),
+            pages: None,
+        });
+    }
+    Ok(requests)
+}
