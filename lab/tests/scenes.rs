@@ -135,7 +135,7 @@ fn a_pause_that_saves_nothing_is_not_made() {
 /// Pausing at boundaries: iterations of 65 us from 24.601 us on (as A-SLK-14, with blind pausing).
 #[test]
 fn a_boundary_pause() {
-    let mut config = one_plane();
+    let config = one_plane();
     let mix = flashlane_sched::catalogue::Recipe {
         base: Some("fr-fcfs".to_owned()),
         answers: vec![("preempt".to_owned(), "pause-at-boundary".to_owned())],

@@ -25,7 +25,7 @@ impl LpnTable {
     /// Fibonacci hashing: the high bits of the product spread runs of pages over the table.
     #[inline]
     fn start(&self, lpn: u32) -> usize {
-        (lpn.wrapping_mul(0x9e37_79b1) as u64 * (self.mask as u64 + 1) >> 32) as usize
+        ((lpn.wrapping_mul(0x9e37_79b1) as u64 * (self.mask as u64 + 1)) >> 32) as usize
     }
 
     /// The youngest write of `lpn` under way.

@@ -5,6 +5,8 @@ use crate::Target;
 
 mod allocation_order;
 mod config;
+mod scenario;
+mod traces;
 
 /// Every target.
-pub const ALL: &[Target] = &[allocation_order::TARGET, config::TARGET];
+pub const ALL: &[Target] = &[allocation_order::TARGET, config::TARGET, scenario::TARGET, traces::TARGET];

@@ -194,7 +194,7 @@ fn expected(ready: &Ready, tasks: &[Task]) -> Result<u64, RunError> {
             return Ok(0);
         }
         let mut count = 0;
-        while let crate::workload::Next::Request(arrival) = feed.next()? {
+        while let crate::workload::Next::Request(arrival) = feed.draw()? {
             if ready.limits.end.is_some_and(|end| arrival.at >= end) {
                 break;
             }

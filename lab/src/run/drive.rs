@@ -256,7 +256,7 @@ impl<'a> Run<'a> {
 /// Draws a lane's next offer.
 #[inline]
 fn draw(lane: &mut Lane, end: Option<Time>) -> Result<(), RunError> {
-    lane.offer = match lane.feed.next()? {
+    lane.offer = match lane.feed.draw()? {
         Next::Request(arrival) if end.is_some_and(|end| arrival.at >= end) => Offer::End,
         Next::Request(arrival) => Offer::Request(arrival),
         Next::Await => Offer::Await,

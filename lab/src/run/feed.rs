@@ -47,7 +47,7 @@ impl Feed {
 
     /// The next request.
     #[inline]
-    pub fn next(&mut self) -> Result<Next, WorkloadError> {
+    pub fn draw(&mut self) -> Result<Next, WorkloadError> {
         let next = match &mut self.source {
             Kind::Trace(source) => source.next(),
             Kind::Synthetic(source) => source.next(),

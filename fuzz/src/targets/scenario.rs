@@ -1,0 +1,40 @@
+//! The scenario parser: whatever a file holds, it is refused with a place and a reason, or everything about it can be
+//! worked out.
+
+use flashlane_lab::scenario::{Scenario, TEMPLATE};
+
+use crate::Target;
+
+/// See the module.
+pub const TARGET: Target = Target {
+    name: "scenario",
+    about: "Scenario::parse and check never panic, and a refusal says where",
+    seeds: || {
+        let small = "device = \"unit-cycle\"\n[[flow]]\n[[flow.request]]\nat_ns = 0\nop = \"read\"\npages = [0, 1]\n";
+        let synthetic = "seed = 3\nscheduler = { pick = \"fcfs\" }\n[device]\npreset = \"flin-isca18\"\n[device.geometry]\n\
+                         blocks_per_plane = 128\n[[flow]]\n[flow.synthetic]\nrate_iops = 100\nrequests = 5\n";
+        vec![TEMPLATE.into(), small.into(), synthetic.into()]
+    },
+    words: &[
+        "[device]",
+        "[[flow]]",
+        "preset",
+        "= 0",
+        "= 18446744073709551615",
+        "= -1",
+        "nan",
+        "\"slice\"",
+        "[device.gc]",
+    ],
+    feed: |input| {
+        let text = String::from_utf8_lossy(input).into_owned();
+        match Scenario::parse("input", text).and_then(|scenario| scenario.check()) {
+            Ok(()) => "accepted".into(),
+            Err(error) => {
+                let said = error.to_string();
+                assert!(said.starts_with("input:"), "no place in {said:?}");
+                said.chars().filter(|c| c.is_ascii_alphabetic() || *c == ' ').take(60).collect()
+            }
+        }
+    },
+};

@@ -1,0 +1,77 @@
+//! Trace readers: whatever a file holds, each reader hands over legal requests in order of time or says what is wrong.
+
+use flashlane_core::Time;
+use flashlane_lab::workload::trace::{Beyond, Format, Order, Sizes, TraceOptions, TraceSource};
+use flashlane_lab::workload::{Next, Source, Span};
+
+use crate::Target;
+
+/// Bytes of the drive the traces are replayed on.
+const DRIVE: u64 = 1 << 30;
+
+/// See the module. The first byte chooses the format, or recognition.
+pub const TARGET: Target = Target {
+    name: "traces",
+    about: "every trace reader: no panic, no request beyond the drive, no time that runs backwards",
+    seeds,
+    words: &["Read", "Write", "R", "W", ",", " ", "\n", "128166372003061629", "fio version 3 iolog", "Q", "+", "0.5"],
+    feed,
+};
+
+fn seeds() -> Vec<Vec<u8>> {
+    let samples = [
+        "100 0 8 8 1\n200 0 16 8 0\n",
+        "0.5 0 4096 4096 1\n1.5 0 8192 512 0\n",
+        "128166372003061629,host,0,Read,4096,512,1000\n128166372003071629,host,0,Write,8192,4096,900\n",
+        "0,8,4096,R,0.1\n0,16,512,w,0.2\n",
+        "3,R,4096,512,1000000\n3,W,8192,4096,1000010\n",
+        "1538323200,8,8,0,1283\n1538323201,16,8,1,1283\n",
+        "Timestamp,Response,IOType,LUN,Offset,Size\n1455592863.1,0.001,R,0,4096,512\n",
+        "8,0 0 1 0.000000001 77 Q R 8 + 8 [fio]\n8,0 0 2 0.000000002 77 D W 16 + 8 [fio]\n",
+        "fio version 2 iolog\n/dev/a add\n/dev/a open\n/dev/a read 0 4096\nwait 10\n/dev/a write 4096 512\n",
+        "fio version 3 iolog\n1 /dev/a read 0 4096\n2 /dev/a write 4096 512\n",
+    ];
+    let formats = Format::ALL.len() as u8;
+    samples.iter().flat_map(|text| [formats, 0, 1].map(|first| [&[first], text.as_bytes()].concat())).collect()
+}
+
+fn feed(input: &[u8]) -> String {
+    let (first, bytes) = input.split_first().unwrap_or((&0, &[]));
+    let choice = usize::from(*first) % (2 * Format::ALL.len());
+    let lenient = first % 2 == 1;
+    let options = TraceOptions {
+        format: Format::ALL.get(choice).copied(),
+        loops: 1 + u32::from(lenient),
+        order: if lenient { Order::Clamp } else { Order::Error },
+        beyond: if lenient { Beyond::Wrap } else { Beyond::Reject },
+        sizes: if lenient { Sizes::Reject } else { Sizes::Error },
+        ..TraceOptions::default()
+    };
+    let mut source = match TraceSource::from_bytes("input", bytes, &options, DRIVE) {
+        Ok(source) => source,
+        Err(error) => return kind(&error.message),
+    };
+    let mut before = Time::ZERO;
+    loop {
+        match source.next() {
+            Ok(Next::Request(arrival)) => {
+                assert!(arrival.at >= before, "time ran backwards");
+                before = arrival.at;
+                let Span::Bytes { offset, length } = arrival.extent else { panic!("a trace speaks of bytes") };
+                assert!(length > 0 && offset < DRIVE && length <= DRIVE - offset, "{offset} + {length}");
+            }
+            Ok(Next::Await) => panic!("a trace never waits"),
+            Ok(Next::End) => {
+                let counts = source.counts();
+                assert_eq!(counts.requests, counts.issued() + counts.rejected);
+                return "read".into();
+            }
+            Err(error) => return kind(&error.message),
+        }
+    }
+}
+
+/// A complaint without the digits of its values, so that a new kind of complaint counts and a new value does not.
+fn kind(message: &str) -> String {
+    message.chars().filter(|c| c.is_ascii_alphabetic() || *c == ' ').take(60).collect()
+}
