@@ -1,0 +1,115 @@
+//! The hand-worked scenes of SPEC chapter 8 as files, as a user runs them: each comes to the times in this table, under
+//! the auditor's eyes, and says them in its own comments.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use flashlane_lab::results::{Format, ResultsDir};
+use flashlane_lab::run::{Options, Rows, compare};
+use flashlane_lab::scenario::Scenario;
+
+/// File, scheduler, when each request is done (ns, in the order of the file).
+const SCENES: &[(&str, &str, &[u64])] = &[
+    ("a-fln-14", "fcfs", &[1_325_000, 1_425_000, 2_750_000, 2_850_000]),
+    ("a-fln-14", "read-first", &[1_525_000, 100_000, 2_850_000, 200_000]),
+    (
+        "a-slk-01",
+        "fr-fcfs",
+        &[1000, 2000, 3000, 4000, 5000, 6000, 7000, 1000, 2000, 3000, 4000, 1000, 8000, 6000], // A, B: 8, 6
+    ),
+    (
+        "a-slk-02",
+        "fr-fcfs",
+        &[
+            4000, 1000, 2000, 3000, 4000, 5000, 6000, 1000, 2000, 3000, 4000, 1000, 2000, 3000, 4000, 5000, 7000, 6000,
+            7000, // RA, RB, RC arrive at 2000: 5, 4, 5
+        ],
+    ),
+    (
+        "a-slk-03",
+        "fr-fcfs",
+        &[4000, 1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 12_000, 12_000], // WB from 3000: 9; WC from 4000: 8
+    ),
+    ("a-slk-04", "fr-fcfs", &[4000, 1000, 2000, 3000, 4000, 5000, 9000, 6000, 7000]),
+    ("a-slk-11", "fr-fcfs-10", &[1000, 2000, 6000, 7000, 8000, 9000, 10_000, 11_000, 12_000, 13_000, 3000, 4000, 5000]),
+    ("a-slk-19", "static", &[4000, 8000, 12_000, 16_000]),
+    ("a-slk-19", "rotate", &[4000, 4000, 4000, 8000]),
+    ("a-sos-03", "keep", &[4000, 8000, 12_000, 16_000, 20_000]),
+    ("a-sos-03", "overwrite", &[4000, 8000, 12_000, 8000, 12_000]),
+    ("a-sos-04", "overwrite", &[4000, 8000, 8000, 104_000, 104_000]),
+    ("a-sub-01", "read-first", &[1_349_202, 10_124_202]),
+    ("a-sub-01-single", "read-first", &[2_649_202, 10_199_202]),
+    ("a-sub-02", "read-first", &[99_601, 124_202, 148_803, 173_404]),
+    ("a-sub-03", "read-first", &[1_324_601, 1_349_202, 1_373_803, 1_398_404]),
+];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/golden")
+}
+
+/// When each request was done, in the order of issue, from a file of request rows.
+fn done(rows: &str) -> Vec<u64> {
+    let mut lines = rows.lines();
+    let header: Vec<&str> = lines.next().expect("a header").split(',').collect();
+    let column = |name: &str| header.iter().position(|h| *h == name).expect("a documented column");
+    let (id, done) = (column("id"), column("done_ns"));
+    let by_id: BTreeMap<u64, u64> = lines
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            (cells[id].parse().expect("a number"), cells[done].parse().expect("a number"))
+        })
+        .collect();
+    by_id.into_values().collect()
+}
+
+/// Runs a file with the auditor on; the times by scheduler.
+fn run(name: &str) -> BTreeMap<String, Vec<u64>> {
+    let scenario = Scenario::load(&folder().join(format!("{name}.toml"))).expect("a good scenario");
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("golden").join(name);
+    let dir = ResultsDir::create(&out).expect("a folder for results");
+    let rows = Some(Rows { dir: &dir, format: Format::Csv, transactions: false });
+    let options = Options { audit: true, rows, command: String::new(), progress: None };
+    let comparison = compare(&scenario, &options).expect("a run without a violation");
+    dir.write("summary.json", comparison.summary.to_json().as_bytes()).expect("written");
+    drop(options);
+    let at = dir.commit().expect("committed");
+    let names: Vec<String> = scenario.schedulers().expect("schedulers").iter().map(|s| s.name()).collect();
+    let several = names.len() > 1;
+    let times = names.into_iter().map(|scheduler| {
+        let folder = if several { at.join(&scheduler) } else { at.clone() };
+        let rows = std::fs::read_to_string(folder.join("requests.csv")).expect("rows of requests");
+        (scheduler, done(&rows))
+    });
+    times.collect()
+}
+
+#[test]
+fn every_file_comes_to_its_times() {
+    let mut names: Vec<&str> = SCENES.iter().map(|(name, ..)| *name).collect();
+    names.dedup();
+    for name in names {
+        let expected: BTreeMap<String, Vec<u64>> = SCENES
+            .iter()
+            .filter(|(file, ..)| *file == name)
+            .map(|(_, scheduler, times)| (scheduler.to_string(), times.to_vec()))
+            .collect();
+        assert_eq!(run(name), expected, "{name}");
+    }
+}
+
+#[test]
+fn every_file_is_in_the_table_and_says_its_times() {
+    let mut files: Vec<String> = std::fs::read_dir(folder())
+        .expect("the folder of scenes")
+        .map(|entry| entry.expect("an entry").path().file_stem().expect("a name").to_string_lossy().into_owned())
+        .collect();
+    files.sort();
+    let mut names: Vec<&str> = SCENES.iter().map(|(name, ..)| *name).collect();
+    names.dedup();
+    assert_eq!(files, names);
+    for (name, scheduler, times) in SCENES {
+        let text = std::fs::read_to_string(folder().join(format!("{name}.toml"))).expect("a scenario");
+        let line = format!("# done {scheduler} = {times:?}");
+        assert!(text.lines().any(|l| l == line), "{name}.toml does not say: {line}");
+    }
+}
