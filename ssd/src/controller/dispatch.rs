@@ -40,7 +40,7 @@ impl Device {
         if self.log.on {
             self.report(unit, lead);
         }
-        self.flash.begin(unit, lead, members, &mut self.board, &mut self.log);
+        self.flash.begin(unit, lead, members, &mut self.board, &mut self.agenda, &mut self.log);
     }
 
     /// Looks up where a read's page lies now, and whether it may still share a command with the members chained from
@@ -89,7 +89,7 @@ impl Device {
             self.board.link(id, queue, TxnId::NONE);
             self.board.units[unit.index()].user_waiting += 1;
             self.log.push(self.board.now, Event::Moved { txn: serial, plane });
-            self.mark(unit);
+            self.agenda.mark(unit);
             moved = true;
         }
         moved
@@ -110,7 +110,7 @@ impl Device {
                 self.board.txn_mut(id).before = TxnId::NONE;
                 self.board.txn_mut(next).after = TxnId::NONE;
                 let waiter = self.board.txn(next).unit;
-                self.mark(waiter);
+                self.agenda.mark(waiter);
             }
         }
         if self.log.on {

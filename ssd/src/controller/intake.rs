@@ -199,6 +199,7 @@ impl Device {
 
     /// A transaction in the slab, not yet in a queue.
     #[allow(clippy::too_many_arguments)]
+    #[inline(always)]
     pub(super) fn new_txn(
         &mut self,
         slot: SlotId,
@@ -249,6 +250,7 @@ impl Device {
     }
 
     /// Puts a transaction into its unit's queue, where the order decision wants it.
+    #[inline(always)]
     pub(super) fn enqueue(&mut self, id: TxnId) {
         let now = self.board.now;
         let txn = self.board.txn_mut(id);
@@ -278,10 +280,11 @@ impl Device {
             self.board.link(id, queue, position.before);
             self.board.units[unit.index()].user_waiting += 1;
         }
-        self.mark(unit);
+        self.agenda.mark(unit);
     }
 
     /// Takes a waiting transaction out of its queue.
+    #[inline(always)]
     pub(super) fn leave_queue(&mut self, id: TxnId) {
         let txn = self.board.txn(id);
         let (unit, owner, queue) = (txn.unit, txn.owner, txn.queue);

@@ -6,140 +6,139 @@ use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, ChannelId, Duration, Time, UnitId};
 
-use super::{CHANNEL_BITS, Flash, Outcome, Phase};
+use super::row::{NEVER, Row};
+use super::{CHANNEL_BITS, Flash, FlashUnit, Phase};
+use crate::agenda::Agenda;
 use crate::log::Log;
 
-/// A channel's bus.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bus {
-    /// When the transfer under way ends, ns; `u64::MAX` when the bus is free.
+/// A channel: its bus, and what its units wait for.
+#[derive(Clone, Debug)]
+pub(super) struct Channel {
+    /// When the transfer under way ends, ns; [`NEVER`] when the bus is free.
     end: u64,
     /// Who has it: unit on the channel.
-    holder: u16,
-    /// Units whose `at` is the instant they began to want the bus, a bit each.
-    wants: u64,
+    holder: u8,
     /// Units that may not decide before the bus is free.
     pub(super) deferred: u64,
+    /// Instants of the units that have nothing to do with the bus.
+    pub(super) own: Row,
+    /// Since when, or from when on, units want the bus.
+    wants: Row,
 }
 
-impl Bus {
-    pub(super) const IDLE: Bus = Bus { end: u64::MAX, holder: 0, wants: 0, deferred: 0 };
+impl Channel {
+    /// A channel of `units` idle units.
+    pub(super) fn idle(units: usize) -> Channel {
+        Channel { end: NEVER, holder: 0, deferred: 0, own: Row::new(units), wants: Row::new(units) }
+    }
 
     /// Whether a transfer is under way.
-    #[inline]
+    #[inline(always)]
     pub(super) fn taken(&self) -> bool {
-        self.end != u64::MAX
+        self.end != NEVER
+    }
+
+    /// Whether the bus is free and wanted.
+    #[inline(always)]
+    pub(super) fn may_grant(&self, now: u64) -> bool {
+        self.wants.least() <= now && !self.taken()
+    }
+
+    /// The next instant anything happens. While the bus is taken, nothing happens to units that want it.
+    #[inline(always)]
+    fn next(&self) -> u64 {
+        let on_bus = if self.taken() { self.end } else { self.wants.least() };
+        on_bus.min(self.own.least())
     }
 }
 
 impl Flash {
-    /// Lives everything that happens on `channel` at this instant.
-    pub fn step(&mut self, channel: usize, board: &mut Board, log: &mut Log) {
+    /// Lives everything that happens at this instant on the channel whose turn is next.
+    #[inline(always)]
+    pub fn step(&mut self, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
         let now = board.now.ns();
-        if self.channels[channel].end == now {
-            self.transfer_ended(channel, board, log);
+        let channel = self.next_channel();
+        while self.channels[channel].end == now {
+            self.transfer_ended(channel, board, agenda, log);
         }
-        let first = channel * self.units_per_channel;
-        let mut past = 0u64;
-        for (i, &at) in self.at[first..first + self.units_per_channel].iter().enumerate() {
-            past |= u64::from(at <= now) << i;
+        if self.channels[channel].own.least() <= now {
+            self.units_due(channel, board, agenda, log);
         }
-        let mut due = past & !self.channels[channel].wants;
-        while due != 0 {
-            let i = due.trailing_zeros() as usize;
-            due &= due - 1;
-            self.unit_due(first + i, board, log);
-        }
-        let ready = past & self.channels[channel].wants;
-        if ready != 0 && !self.channels[channel].taken() {
-            self.grant_one_of(channel, ready, board, log);
+        if self.channels[channel].may_grant(now) {
+            self.grant(channel, board, agenda, log);
         }
         if self.channels[channel].deferred != 0 && !self.channels[channel].taken() {
-            self.release_deferred(channel);
+            self.release_deferred(channel, agenda);
         }
         self.refresh(channel);
     }
 
-    /// Recomputes the channel's next instant.
-    #[inline]
-    pub(super) fn refresh(&mut self, channel: usize) {
-        let bus = &self.channels[channel];
-        let hidden = if bus.taken() { bus.wants } else { 0 };
-        let first = channel * self.units_per_channel;
-        let mut next = bus.end;
-        for (i, &at) in self.at[first..first + self.units_per_channel].iter().enumerate() {
-            next = next.min(at | 0u64.wrapping_sub(hidden >> i & 1));
+    /// Lives the instants of a channel's units that have nothing to do with the bus.
+    fn units_due(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
+        let mut due = self.channels[channel].own.due(board.now.ns());
+        while due != 0 {
+            let i = due.trailing_zeros() as usize;
+            due &= due - 1;
+            self.unit_due(channel * self.units_per_channel + i, board, agenda, log);
         }
-        self.set_next(channel, next);
     }
 
-    /// A unit of `channel` has a new instant, and no other of the channel's instants went away.
-    #[inline]
-    pub(super) fn sooner(&mut self, channel: usize, unit: usize) {
-        let bus = &self.channels[channel];
-        let i = unit - channel * self.units_per_channel;
-        let hidden = bus.taken() && bus.wants >> i & 1 == 1;
-        let at = if hidden { bus.end } else { self.at[unit].min(bus.end) };
-        if at < self.next[channel] >> CHANNEL_BITS {
-            let packed = at << CHANNEL_BITS | channel as u64;
-            self.next[channel] = packed;
-            self.soonest = self.soonest.min(packed);
-        }
+    /// Puts the channel's next instant in step with its bus and its units.
+    #[inline(always)]
+    pub(super) fn refresh(&mut self, channel: usize) {
+        let next = self.channels[channel].next();
+        self.next.set(channel, if next == NEVER { NEVER } else { next << CHANNEL_BITS | channel as u64 });
     }
 
     /// From `at` on, `unit` wants the bus.
-    #[inline]
+    #[inline(always)]
     pub(super) fn want_bus(&mut self, unit: usize, at: Time) {
-        let channel = usize::from(self.units[unit].channel);
-        self.at[unit] = at.ns();
-        self.channels[channel].wants |= 1 << (unit - channel * self.units_per_channel);
+        let FlashUnit { channel, way, .. } = self.units[unit];
+        self.channels[usize::from(channel)].wants.set(usize::from(way), at.ns());
     }
 
-    /// Gives a free bus to the transfer that has waited longest, if one is ready.
-    pub(super) fn grant(&mut self, channel: usize, board: &mut Board, log: &mut Log) {
+    /// Gives the free bus to the transfer that has waited longest, and on while transfers take no time.
+    pub(super) fn grant(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
         let now = board.now.ns();
-        let first = channel * self.units_per_channel;
-        let wants = self.channels[channel].wants;
-        let ready = (0..self.units_per_channel)
-            .filter(|&i| wants >> i & 1 == 1 && self.at[first + i] <= now)
-            .fold(0u64, |ready, i| ready | 1 << i);
-        if ready != 0 && !self.channels[channel].taken() {
-            self.grant_one_of(channel, ready, board, log);
-        }
-    }
-
-    /// Gives the free bus to the one of `ready` that has waited longest, and on while transfers take no time.
-    fn grant_one_of(&mut self, channel: usize, mut ready: u64, board: &mut Board, log: &mut Log) {
-        let now = board.now.ns();
-        let first = channel * self.units_per_channel;
-        while ready != 0 && !self.channels[channel].taken() {
-            let mut winner = ready.trailing_zeros() as usize;
-            if !ready.is_power_of_two() {
-                let key = |i: usize| {
-                    let unit = first + i;
-                    let u = &self.units[unit];
-                    (self.at[unit], u.phase == Phase::Command, u.serial)
-                };
-                let mut rest = ready & (ready - 1);
-                while rest != 0 {
-                    let i = rest.trailing_zeros() as usize;
-                    rest &= rest - 1;
-                    if key(i) < key(winner) {
-                        winner = i;
-                    }
-                }
+        while self.channels[channel].may_grant(now) {
+            let wants = &mut self.channels[channel].wants;
+            let since = wants.least();
+            // Those that have waited longest are exactly the ones at the row's least instant.
+            let longest = wants.due(since);
+            let mut winner = longest.trailing_zeros() as usize;
+            if !longest.is_power_of_two() {
+                winner = self.first(channel, longest);
             }
-            ready &= !(1 << winner);
-            let stalled = self.at[first + winner] < now;
-            self.take(channel, winner, stalled, board, log);
+            self.take(channel, winner, since < now, board, log);
+            if self.channels[channel].end == now {
+                self.end_at_once(channel, board, agenda, log);
+            }
         }
+    }
+
+    /// Ends a transfer that takes no time.
+    #[cold]
+    fn end_at_once(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
+        while self.channels[channel].end == board.now.ns() {
+            self.transfer_ended(channel, board, agenda, log);
+        }
+    }
+
+    /// The one of `several` units, a bit each, that goes first: data-out before data-in, then by command age.
+    #[cold]
+    fn first(&self, channel: usize, several: u64) -> usize {
+        let key = |&i: &usize| {
+            let unit = &self.units[channel * self.units_per_channel + i];
+            (unit.phase == Phase::Command, unit.serial)
+        };
+        (0..self.units_per_channel).filter(|i| several >> i & 1 == 1).min_by_key(key).expect("some unit wants the bus")
     }
 
     /// Puts unit `i` of `channel` on the bus.
+    #[inline(always)]
     fn take(&mut self, channel: usize, i: usize, stalled: bool, board: &mut Board, log: &mut Log) {
         let u = channel * self.units_per_channel + i;
-        self.channels[channel].wants &= !(1 << i);
-        self.at[u] = u64::MAX;
+        self.channels[channel].wants.set(i, NEVER);
         let command = &board.units[u].command;
         let members = u64::from(command.members);
         let unit = &mut self.units[u];
@@ -158,29 +157,29 @@ impl Flash {
         self.occupy(channel, i, length, board, log);
     }
 
-    /// Takes the bus for `length`; nothing at all happens in no time.
+    /// Takes the bus for `length`. A transfer that takes no time has ended already: the callers see to it at once.
+    #[inline(always)]
     fn occupy(&mut self, channel: usize, i: usize, length: Duration, board: &mut Board, log: &mut Log) {
         let end = board.now + length;
-        self.channels[channel].end = end.ns();
-        self.channels[channel].holder = i as u16;
-        if length == Duration::ZERO {
-            self.transfer_ended(channel, board, log);
-            return;
-        }
+        let bus = &mut self.channels[channel];
+        bus.end = end.ns();
+        bus.holder = i as u8;
         board.channels[channel].busy += length;
-        if log.on {
+        if log.on && length > Duration::ZERO {
             let unit = channel * self.units_per_channel + i;
-            let (channel, command) = (ChannelId(channel as u16), self.units[unit].serial);
-            log.push(board.now, Event::BusTaken { channel, unit: UnitId(unit as u16), command, until: end });
+            let command = self.units[unit].serial;
+            let (channel, unit) = (ChannelId(channel as u16), UnitId(unit as u16));
+            log.push(board.now, Event::BusTaken { channel, unit, command, until: end });
         }
     }
 
     /// The transfer on `channel` is over.
-    fn transfer_ended(&mut self, channel: usize, board: &mut Board, log: &mut Log) {
+    #[inline(always)]
+    fn transfer_ended(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
         let bus = &mut self.channels[channel];
         let i = usize::from(bus.holder);
-        bus.end = u64::MAX;
         let u = channel * self.units_per_channel + i;
+        bus.end = NEVER;
         let unit = &mut self.units[u];
         if unit.phase == Phase::Command {
             self.start_array(u, board, log);
@@ -188,22 +187,22 @@ impl Flash {
         }
         let done = unit.current;
         let next = board.txn(done).next;
-        self.outcomes.push(Outcome::Ended(done));
+        self.ended.push(done);
         if next.is_some() {
             // A command keeps the bus until all its pages are out.
             unit.current = next;
             let length = self.setup + board.facts.transfer(board.txn(next).bytes);
             self.occupy(channel, i, length, board, log);
         } else {
-            self.free(u, board);
+            self.free(u, board, agenda);
         }
     }
 
     /// The unit's command is done.
-    pub(super) fn free(&mut self, u: usize, board: &mut Board) {
+    #[inline(always)]
+    pub(super) fn free(&mut self, u: usize, board: &mut Board, agenda: &mut Agenda) {
         let unit = &mut self.units[u];
         unit.phase = Phase::Idle;
-        self.at[u] = u64::MAX;
         let state = &mut board.units[u];
         if state.paused.lead.is_some() {
             state.service = Service::Paused;
@@ -211,17 +210,17 @@ impl Flash {
             state.service = Service::Idle;
             state.counters.busy += board.now - unit.busy_from;
         }
-        self.outcomes.push(Outcome::Freed(UnitId(u as u16)));
+        agenda.mark(UnitId(u as u16));
     }
 
-    /// Lets the units that waited for the bus to decide do so, starting after the one that had it last.
-    fn release_deferred(&mut self, channel: usize) {
+    /// Lets the units that waited for the bus to decide do so.
+    fn release_deferred(&mut self, channel: usize, agenda: &mut Agenda) {
         let bus = &mut self.channels[channel];
         let mut deferred = core::mem::take(&mut bus.deferred);
         while deferred != 0 {
             let i = deferred.trailing_zeros() as usize;
             deferred &= deferred - 1;
-            self.outcomes.push(Outcome::BusFree(UnitId((channel * self.units_per_channel + i) as u16)));
+            agenda.mark(UnitId((channel * self.units_per_channel + i) as u16));
         }
     }
 }
