@@ -1,5 +1,7 @@
 //! From a fetched command to transactions in their queues: admit, buffer, map and place, cancel, order.
 
+use flashlane_core::board::Service;
+use flashlane_core::decide::Moments;
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{FlowId, Lpn, Op, Owner, PlaneId, Transaction, TxnId};
@@ -280,15 +282,17 @@ impl Device {
             self.board.link(id, queue, position.before);
             self.board.units[unit.index()].user_waiting += 1;
         }
-        self.agenda.mark(unit);
+        // A busy unit has nothing to decide unless it may be paused.
+        if self.board.units[unit.index()].service != Service::Busy || self.moments != Moments::Never {
+            self.agenda.mark(unit);
+        }
     }
 
     /// Takes a waiting transaction out of its queue.
-    #[inline(always)]
     pub(super) fn leave_queue(&mut self, id: TxnId) {
         let txn = self.board.txn(id);
-        let (unit, owner, queue) = (txn.unit, txn.owner, txn.queue);
-        self.board.unlink(id, queue);
+        let (unit, owner) = (txn.unit, txn.owner);
+        self.board.unlink(id);
         let unit = &mut self.board.units[unit.index()];
         if owner == Owner::Gc {
             unit.gc_waiting -= 1;

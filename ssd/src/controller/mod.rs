@@ -111,8 +111,8 @@ impl Device {
         for (shown, flow) in board.flows.iter_mut().zip(&config.flows) {
             shown.level = flow.level;
         }
-        let flash = Flash::new(config);
         let static_place = scheduler.place.is_static();
+        let flash = Flash::new(config, !static_place);
         let ftl = Ftl::new(config, static_place);
         for plane in 0..board.planes.len() as u16 {
             ftl.show(&mut board, PlaneId(plane));

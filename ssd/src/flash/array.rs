@@ -3,7 +3,7 @@
 use flashlane_core::board::{Command, Service};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, Duration, Time, TxnId, UnitId};
+use flashlane_core::{Board, Duration, Owner, Time, TxnId, UnitId};
 
 use super::row::NEVER;
 use super::{Flash, Phase};
@@ -11,40 +11,36 @@ use crate::agenda::Agenda;
 use crate::config::Latency;
 use crate::log::Log;
 
+/// A command to begin.
+#[derive(Clone, Copy, Debug)]
+pub struct Start {
+    /// First member; the rest are linked by [`flashlane_core::Transaction::next`].
+    pub lead: TxnId,
+    /// Members.
+    pub members: u8,
+    /// What they do.
+    pub op: FlashOp,
+    /// For whom.
+    pub owner: Owner,
+    /// Bus time of all their pages.
+    pub transfers: Duration,
+}
+
 impl Flash {
     /// The serial the next command will get.
     pub fn next_serial(&self) -> u64 {
         self.commands
     }
 
-    /// Begins the command whose members hang off `lead` by `next`. The unit must not be busy.
+    /// Begins a command. The unit must not be busy.
     #[inline(always)]
-    pub fn begin(
-        &mut self,
-        unit: UnitId,
-        lead: TxnId,
-        members: u8,
-        board: &mut Board,
-        agenda: &mut Agenda,
-        log: &mut Log,
-    ) {
+    pub fn begin(&mut self, unit: UnitId, start: Start, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
         let u = unit.index();
-        let flash = &mut self.units[u];
-        let channel = usize::from(flash.channel);
+        let Start { lead, members, op, owner, transfers } = start;
         let now = board.now;
-        let txn = board.txn(lead);
-        let (op, owner) = (txn.op, txn.owner);
-        let fixed = board.facts.command[op.index()] + board.facts.array[op.index()];
-        let mut ends = now + fixed;
-        if op != FlashOp::Erase {
-            ends += board.facts.transfer(txn.bytes);
-            let mut member = txn.next;
-            while member.is_some() {
-                let txn = board.txn(member);
-                ends += board.facts.transfer(txn.bytes);
-                member = txn.next;
-            }
-        }
+        let on_bus = board.facts.command[op.index()];
+        let ends = now + on_bus + board.facts.array[op.index()] + transfers;
+        let flash = &mut self.units[u];
         let state = &mut board.units[u];
         debug_assert!(state.service != Service::Busy && flash.phase == Phase::Idle);
         if state.paused.lead.is_none() {
@@ -60,10 +56,13 @@ impl Flash {
         command.ends = ends;
         command.in_array = false;
         command.paused = Duration::ZERO;
+        flash.current = lead;
+        flash.members = members;
         flash.serial = self.commands;
-        flash.phase = Phase::Command;
         self.commands += 1;
-        if op == FlashOp::Program || board.facts.command[op.index()] > Duration::ZERO {
+        let channel = usize::from(flash.channel);
+        if op == FlashOp::Program || on_bus > Duration::ZERO {
+            flash.phase = Phase::Command;
             self.want_bus(u, now);
             if self.channels[channel].may_grant(now.ns()) {
                 self.grant(channel, board, agenda, log);
@@ -77,27 +76,27 @@ impl Flash {
     /// The command phase is over: the array works.
     #[inline(always)]
     pub(super) fn start_array(&mut self, u: usize, board: &mut Board, log: &mut Log) {
-        let command = &board.units[u].command;
-        let op = command.op;
-        let gaps = self.plane_gap * (u64::from(command.members) - 1);
+        let op = board.units[u].command.op;
         let length = match self.latency[op.index()] {
             Latency::Constant(typical) => typical,
             Latency::Gaussian { mean, sd } => self.gaussian(mean, sd),
             Latency::FastSlow { fast, slow } => slowest_page(board, u, fast, slow),
         };
-        let ends = board.now + length + gaps;
+        let flash = &mut self.units[u];
+        let channel = &mut self.channels[usize::from(flash.channel)];
+        let command = &mut board.units[u].command;
+        let ends = board.now + length + self.plane_gap * (u64::from(command.members) - 1);
         if op == FlashOp::Read {
-            self.units[u].phase = Phase::ReadArray;
-            self.want_bus(u, ends);
+            flash.phase = Phase::ReadArray;
+            channel.want(flash.way, ends);
         } else {
-            self.units[u].phase = Phase::Array;
-            self.set_own(u, ends.ns());
-            let command = &mut board.units[u].command;
+            flash.phase = Phase::Array;
+            channel.own.set(usize::from(flash.way), ends.ns());
             command.ends = ends;
             command.array_from = board.now;
             command.in_array = true;
         }
-        let (unit, command) = (UnitId(u as u16), self.units[u].serial);
+        let (unit, command) = (UnitId(u as u16), flash.serial);
         log.push(board.now, Event::ArrayStarted { unit, command, until: ends });
     }
 

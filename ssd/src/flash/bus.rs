@@ -38,6 +38,12 @@ impl Channel {
         self.end != NEVER
     }
 
+    /// From `at` on, unit `way` wants the bus.
+    #[inline(always)]
+    pub(super) fn want(&mut self, way: u8, at: Time) {
+        self.wants.set(usize::from(way), at.ns());
+    }
+
     /// Whether the bus is free and wanted.
     #[inline(always)]
     pub(super) fn may_grant(&self, now: u64) -> bool {
@@ -94,7 +100,7 @@ impl Flash {
     #[inline(always)]
     pub(super) fn want_bus(&mut self, unit: usize, at: Time) {
         let FlashUnit { channel, way, .. } = self.units[unit];
-        self.channels[usize::from(channel)].wants.set(usize::from(way), at.ns());
+        self.channels[usize::from(channel)].want(way, at);
     }
 
     /// Gives the free bus to the transfer that has waited longest, and on while transfers take no time.
@@ -139,15 +145,13 @@ impl Flash {
     fn take(&mut self, channel: usize, i: usize, stalled: bool, board: &mut Board, log: &mut Log) {
         let u = channel * self.units_per_channel + i;
         self.channels[channel].wants.set(i, NEVER);
-        let command = &board.units[u].command;
-        let members = u64::from(command.members);
         let unit = &mut self.units[u];
+        let members = u64::from(unit.members);
         let (length, data) = if unit.phase == Phase::Command {
-            (command_time(board, u), command.op == FlashOp::Program)
+            (command_time(board, u), board.units[u].command.op == FlashOp::Program)
         } else {
             unit.phase = Phase::DataOut;
-            unit.current = command.lead;
-            (self.setup + board.facts.transfer(board.txn(command.lead).bytes), true)
+            (self.setup + board.facts.transfer(board.txn(unit.current).bytes), true)
         };
         if data {
             let counters = &mut board.channels[channel];
@@ -198,7 +202,7 @@ impl Flash {
         }
     }
 
-    /// The unit's command is done.
+    /// The unit's command is done; it must decide, unless nothing waits for it or may be sent to it this instant.
     #[inline(always)]
     pub(super) fn free(&mut self, u: usize, board: &mut Board, agenda: &mut Agenda) {
         let unit = &mut self.units[u];
@@ -209,6 +213,9 @@ impl Flash {
         } else {
             state.service = Service::Idle;
             state.counters.busy += board.now - unit.busy_from;
+            if state.user_waiting + state.gc_waiting == 0 && !self.reads_move {
+                return;
+            }
         }
         agenda.mark(UnitId(u as u16));
     }

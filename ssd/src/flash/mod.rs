@@ -47,7 +47,9 @@ struct FlashUnit {
     /// Its number on the channel.
     way: u8,
     channel: u16,
-    /// The member whose page is on the bus.
+    /// Members of the command in service.
+    members: u8,
+    /// The member whose page goes out next, or is on the bus.
     current: TxnId,
     /// Serial of the command in service.
     serial: u64,
@@ -74,12 +76,14 @@ pub struct Flash {
     setup: Duration,
     plane_gap: Duration,
     dispatch: Dispatch,
+    /// Whether waiting reads may move to another unit.
+    reads_move: bool,
     rng: Pcg64Mcg,
 }
 
 impl Flash {
-    /// The idle flash of `config`.
-    pub fn new(config: &Config) -> Flash {
+    /// The idle flash of `config`; `reads_move` when waiting reads may move to another unit.
+    pub fn new(config: &Config, reads_move: bool) -> Flash {
         let g = &config.geometry;
         let units = g.units() as usize;
         Flash {
@@ -88,6 +92,7 @@ impl Flash {
                     phase: Phase::Idle,
                     way: (u % g.units_per_channel() as usize) as u8,
                     channel: g.channel_of(UnitId(u as u16)).0,
+                    members: 0,
                     current: TxnId::NONE,
                     serial: 0,
                     paused_serial: 0,
@@ -103,6 +108,7 @@ impl Flash {
             setup: config.bus.data_out_setup,
             plane_gap: config.bus.plane_gap,
             dispatch: config.bus.dispatch,
+            reads_move,
             rng: Pcg64Mcg::new(((config.seed as u128) << 64) | 0xcafe_f00d_d15e_a5e5),
         }
     }
