@@ -72,6 +72,7 @@ pub struct Device {
     moments: Moments,
     style: Style,
     static_place: bool,
+    tail_order: bool,
     slots: Slots,
     pending: LpnTable,
     /// First free slot of the transaction slab.
@@ -134,6 +135,7 @@ impl Device {
             buffer: config.buffer.as_ref().map(|b| Buffer::new(b, config.flows.len())),
             front: Front::new(&config.front, config.flows.len()),
             moments: scheduler.preempt.moments(),
+            tail_order: scheduler.order.is_tail(),
             style,
             suspensions_of_gc: matches!(style, Style::Transactions { pausable: true }),
             scheduler,

@@ -63,8 +63,9 @@ impl Flash {
         let channel = usize::from(flash.channel);
         if op == FlashOp::Program || on_bus > Duration::ZERO {
             flash.phase = Phase::Command;
-            self.want_bus(u, now);
-            if self.channels[channel].may_grant(now.ns()) {
+            let state = &mut self.channels[channel];
+            state.want(flash.way, now);
+            if state.may_grant(now.ns()) {
                 self.grant(channel, board, agenda, log);
             }
         } else {

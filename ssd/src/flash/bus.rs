@@ -18,6 +18,8 @@ pub(super) struct Channel {
     end: u64,
     /// Who has it: unit on the channel.
     holder: u8,
+    /// The channel's first unit.
+    first: u16,
     /// Units that may not decide before the bus is free.
     pub(super) deferred: u64,
     /// Instants of the units that have nothing to do with the bus.
@@ -27,9 +29,10 @@ pub(super) struct Channel {
 }
 
 impl Channel {
-    /// A channel of `units` idle units.
-    pub(super) fn idle(units: usize) -> Channel {
-        Channel { end: NEVER, holder: 0, deferred: 0, own: Row::new(units), wants: Row::new(units) }
+    /// A channel of `units` idle units from `first` on.
+    pub(super) fn idle(first: u32, units: u32) -> Channel {
+        let row = Row::new(units as usize);
+        Channel { end: NEVER, holder: 0, first: first as u16, deferred: 0, own: row.clone(), wants: row }
     }
 
     /// Whether a transfer is under way.
@@ -44,10 +47,26 @@ impl Channel {
         self.wants.set(usize::from(way), at.ns());
     }
 
+    /// The unit numbered `way` on the channel.
+    #[inline(always)]
+    fn unit(&self, way: usize) -> usize {
+        usize::from(self.first) + way
+    }
+
     /// Whether the bus is free and wanted.
     #[inline(always)]
     pub(super) fn may_grant(&self, now: u64) -> bool {
         self.wants.least() <= now && !self.taken()
+    }
+
+    /// Lets the units that waited for the bus to decide do so.
+    fn release_deferred(&mut self, agenda: &mut Agenda) {
+        let mut deferred = core::mem::take(&mut self.deferred);
+        while deferred != 0 {
+            let way = deferred.trailing_zeros() as usize;
+            deferred &= deferred - 1;
+            agenda.mark(UnitId(self.unit(way) as u16));
+        }
     }
 
     /// The next instant anything happens. While the bus is taken, nothing happens to units that want it.
@@ -63,7 +82,7 @@ impl Flash {
     #[inline(always)]
     pub fn step(&mut self, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
         let now = board.now.ns();
-        let channel = self.next_channel();
+        let channel = (self.next.least() & ((1 << CHANNEL_BITS) - 1)) as usize;
         while self.channels[channel].end == now {
             self.transfer_ended(channel, board, agenda, log);
         }
@@ -73,19 +92,21 @@ impl Flash {
         if self.channels[channel].may_grant(now) {
             self.grant(channel, board, agenda, log);
         }
-        if self.channels[channel].deferred != 0 && !self.channels[channel].taken() {
-            self.release_deferred(channel, agenda);
+        let state = &mut self.channels[channel];
+        if state.deferred != 0 && !state.taken() {
+            state.release_deferred(agenda);
         }
         self.refresh(channel);
     }
 
     /// Lives the instants of a channel's units that have nothing to do with the bus.
     fn units_due(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
+        let first = self.channels[channel].unit(0);
         let mut due = self.channels[channel].own.due(board.now.ns());
         while due != 0 {
-            let i = due.trailing_zeros() as usize;
+            let way = due.trailing_zeros() as usize;
             due &= due - 1;
-            self.unit_due(channel * self.units_per_channel + i, board, agenda, log);
+            self.unit_due(first + way, board, agenda, log);
         }
     }
 
@@ -94,30 +115,43 @@ impl Flash {
     pub(super) fn refresh(&mut self, channel: usize) {
         let next = self.channels[channel].next();
         self.next.set(channel, if next == NEVER { NEVER } else { next << CHANNEL_BITS | channel as u64 });
-    }
-
-    /// From `at` on, `unit` wants the bus.
-    #[inline(always)]
-    pub(super) fn want_bus(&mut self, unit: usize, at: Time) {
-        let FlashUnit { channel, way, .. } = self.units[unit];
-        self.channels[usize::from(channel)].want(way, at);
+        let soonest = self.next.least();
+        self.soonest = if soonest == NEVER { Time::NEVER } else { Time::from_ns(soonest >> CHANNEL_BITS) };
     }
 
     /// Gives the free bus to the transfer that has waited longest, and on while transfers take no time.
     pub(super) fn grant(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
         let now = board.now.ns();
-        while self.channels[channel].may_grant(now) {
-            let wants = &mut self.channels[channel].wants;
-            let since = wants.least();
+        loop {
+            let state = &mut self.channels[channel];
+            let since = state.wants.least();
             // Those that have waited longest are exactly the ones at the row's least instant.
-            let longest = wants.due(since);
-            let mut winner = longest.trailing_zeros() as usize;
+            let longest = state.wants.due(since);
+            let mut way = longest.trailing_zeros() as usize;
             if !longest.is_power_of_two() {
-                winner = self.first(channel, longest);
+                way = first_of(&self.units[state.unit(0)..], longest);
             }
-            self.take(channel, winner, since < now, board, log);
-            if self.channels[channel].end == now {
-                self.end_at_once(channel, board, agenda, log);
+            state.wants.set(way, NEVER);
+            let u = state.unit(way);
+            let unit = &mut self.units[u];
+            let (length, pages) = match unit.phase {
+                Phase::Command => command_phase(board, u),
+                _ => {
+                    unit.phase = Phase::DataOut;
+                    (self.setup + board.facts.transfer(board.txn(unit.current).bytes), unit.members)
+                }
+            };
+            let counters = &mut board.channels[channel];
+            counters.transfers += u64::from(pages);
+            counters.stalled += if since < now { u64::from(pages) } else { 0 };
+            state.holder = way as u8;
+            self.occupy(channel, length, board, log);
+            if length > Duration::ZERO {
+                return;
+            }
+            self.end_at_once(channel, board, agenda, log);
+            if !self.channels[channel].may_grant(now) {
+                return;
             }
         }
     }
@@ -130,73 +164,38 @@ impl Flash {
         }
     }
 
-    /// The one of `several` units, a bit each, that goes first: data-out before data-in, then by command age.
-    #[cold]
-    fn first(&self, channel: usize, several: u64) -> usize {
-        let key = |&i: &usize| {
-            let unit = &self.units[channel * self.units_per_channel + i];
-            (unit.phase == Phase::Command, unit.serial)
-        };
-        (0..self.units_per_channel).filter(|i| several >> i & 1 == 1).min_by_key(key).expect("some unit wants the bus")
-    }
-
-    /// Puts unit `i` of `channel` on the bus.
+    /// The holder has the bus for `length`. A transfer that takes no time has ended already: the callers see to it.
     #[inline(always)]
-    fn take(&mut self, channel: usize, i: usize, stalled: bool, board: &mut Board, log: &mut Log) {
-        let u = channel * self.units_per_channel + i;
-        self.channels[channel].wants.set(i, NEVER);
-        let unit = &mut self.units[u];
-        let members = u64::from(unit.members);
-        let (length, data) = if unit.phase == Phase::Command {
-            (command_time(board, u), board.units[u].command.op == FlashOp::Program)
-        } else {
-            unit.phase = Phase::DataOut;
-            (self.setup + board.facts.transfer(board.txn(unit.current).bytes), true)
-        };
-        if data {
-            let counters = &mut board.channels[channel];
-            counters.transfers += members;
-            counters.stalled += if stalled { members } else { 0 };
-        }
-        self.occupy(channel, i, length, board, log);
-    }
-
-    /// Takes the bus for `length`. A transfer that takes no time has ended already: the callers see to it at once.
-    #[inline(always)]
-    fn occupy(&mut self, channel: usize, i: usize, length: Duration, board: &mut Board, log: &mut Log) {
-        let end = board.now + length;
-        let bus = &mut self.channels[channel];
-        bus.end = end.ns();
-        bus.holder = i as u8;
+    fn occupy(&mut self, channel: usize, length: Duration, board: &mut Board, log: &mut Log) {
+        let state = &mut self.channels[channel];
+        let until = board.now + length;
+        state.end = until.ns();
         board.channels[channel].busy += length;
         if log.on && length > Duration::ZERO {
-            let unit = channel * self.units_per_channel + i;
-            let command = self.units[unit].serial;
-            let (channel, unit) = (ChannelId(channel as u16), UnitId(unit as u16));
-            log.push(board.now, Event::BusTaken { channel, unit, command, until: end });
+            let u = state.unit(usize::from(state.holder));
+            let (channel, unit, command) = (ChannelId(channel as u16), UnitId(u as u16), self.units[u].serial);
+            log.push(board.now, Event::BusTaken { channel, unit, command, until });
         }
     }
 
     /// The transfer on `channel` is over.
     #[inline(always)]
     fn transfer_ended(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
-        let bus = &mut self.channels[channel];
-        let i = usize::from(bus.holder);
-        let u = channel * self.units_per_channel + i;
-        bus.end = NEVER;
+        let state = &mut self.channels[channel];
+        let u = state.unit(usize::from(state.holder));
+        state.end = NEVER;
         let unit = &mut self.units[u];
         if unit.phase == Phase::Command {
             self.start_array(u, board, log);
             return;
         }
-        let done = unit.current;
-        let next = board.txn(done).next;
-        self.ended.push(done);
+        self.ended.push(unit.current);
+        let next = board.txn(unit.current).next;
         if next.is_some() {
             // A command keeps the bus until all its pages are out.
             unit.current = next;
             let length = self.setup + board.facts.transfer(board.txn(next).bytes);
-            self.occupy(channel, i, length, board, log);
+            self.occupy(channel, length, board, log);
         } else {
             self.free(u, board, agenda);
         }
@@ -219,30 +218,28 @@ impl Flash {
         }
         agenda.mark(UnitId(u as u16));
     }
-
-    /// Lets the units that waited for the bus to decide do so.
-    fn release_deferred(&mut self, channel: usize, agenda: &mut Agenda) {
-        let bus = &mut self.channels[channel];
-        let mut deferred = core::mem::take(&mut bus.deferred);
-        while deferred != 0 {
-            let i = deferred.trailing_zeros() as usize;
-            deferred &= deferred - 1;
-            agenda.mark(UnitId((channel * self.units_per_channel + i) as u16));
-        }
-    }
 }
 
-/// Bus time of a command phase: the command, and a program's data.
-fn command_time(board: &Board, unit: usize) -> Duration {
+/// Which of `several` units, a bit each, goes first: data-out before data-in, then by command age.
+#[cold]
+fn first_of(units: &[FlashUnit], several: u64) -> usize {
+    let key = |&(_, unit): &(usize, &FlashUnit)| (unit.phase == Phase::Command, unit.serial);
+    let among = units.iter().enumerate().take(Row::MAX).filter(|(way, _)| several >> way & 1 == 1);
+    among.min_by_key(key).expect("some unit wants the bus").0
+}
+
+/// Bus time of a command phase (the command, and a program's data), and the pages it moves.
+fn command_phase(board: &Board, unit: usize) -> (Duration, u8) {
     let command = &board.units[unit].command;
     let mut length = board.facts.command[command.op.index()];
-    if command.op == FlashOp::Program {
-        let mut member = command.lead;
-        while member.is_some() {
-            let txn = board.txn(member);
-            length += board.facts.transfer(txn.bytes);
-            member = txn.next;
-        }
+    if command.op != FlashOp::Program {
+        return (length, 0);
     }
-    length
+    let mut member = command.lead;
+    while member.is_some() {
+        let txn = board.txn(member);
+        length += board.facts.transfer(txn.bytes);
+        member = txn.next;
+    }
+    (length, command.members)
 }

@@ -12,14 +12,13 @@ pub mod array;
 pub mod bus;
 mod row;
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use flashlane_core::{Duration, Time, TxnId, UnitId};
 use rand_pcg::Pcg64Mcg;
 
 use crate::config::{Config, Dispatch, Latency};
-use row::{NEVER, Row};
+use row::Row;
 
 /// What a unit's hardware is in the middle of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,7 +57,7 @@ struct FlashUnit {
     busy_from: Time,
 }
 
-/// Bits that hold a channel number: at most 64 channels, and 9 years of nanoseconds above them.
+/// Bits that hold a channel number: at most 64 channels, and 4 years of nanoseconds above them.
 const CHANNEL_BITS: u32 = 6;
 
 /// All flash units and channels of a device.
@@ -68,7 +67,8 @@ pub struct Flash {
     channels: Vec<bus::Channel>,
     /// Next instant of each channel and the channel, packed: `ns << 6 | channel`, so that one minimum gives both.
     next: Row,
-    units_per_channel: usize,
+    /// The least of them, unpacked.
+    soonest: Time,
     commands: u64,
     /// Transactions whose flash work is done, in order; the controller drains it.
     pub ended: Vec<TxnId>,
@@ -99,9 +99,11 @@ impl Flash {
                     busy_from: Time::ZERO,
                 })
                 .collect(),
-            channels: vec![bus::Channel::idle(g.units_per_channel() as usize); g.channels as usize],
+            channels: (0..g.channels)
+                .map(|c| bus::Channel::idle(c * g.units_per_channel(), g.units_per_channel()))
+                .collect(),
             next: Row::new(g.channels as usize),
-            units_per_channel: g.units_per_channel() as usize,
+            soonest: Time::NEVER,
             commands: 0,
             ended: Vec::with_capacity(64),
             latency: [config.nand.read, config.nand.program, config.nand.erase],
@@ -116,14 +118,7 @@ impl Flash {
     /// The earliest instant anything happens.
     #[inline(always)]
     pub fn next_event(&self) -> Time {
-        let next = self.next.least();
-        Time::from_ns(if next == NEVER { NEVER } else { next >> CHANNEL_BITS })
-    }
-
-    /// The channel it happens on.
-    #[inline(always)]
-    fn next_channel(&self) -> usize {
-        (self.next.least() & ((1 << CHANNEL_BITS) - 1)) as usize
+        self.soonest
     }
 
     /// Sets the next instant of a unit that has nothing to do with the bus.

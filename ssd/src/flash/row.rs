@@ -3,8 +3,8 @@
 //! A row is short: the units of a channel, the channels of a device. So it is looked through only when its least instant
 //! moves away, and rows of up to four and up to eight without a loop, which would cost more than the comparisons.
 
-/// "Never", in a row.
-pub(super) const NEVER: u64 = u64::MAX;
+/// "Never", in a row. Instants are compared as signed numbers: the processors have a vector comparison for those.
+pub(super) const NEVER: u64 = i64::MAX as u64;
 
 /// Instants in ns of at most [`Row::MAX`] things.
 #[derive(Clone, Debug)]
@@ -34,7 +34,8 @@ impl Row {
     /// Changes the `i`-th instant.
     #[inline(always)]
     pub(super) fn set(&mut self, i: usize, at: u64) {
-        let old = core::mem::replace(&mut self.at[i], at);
+        debug_assert!(i < self.length && at <= NEVER);
+        let old = core::mem::replace(&mut self.at[i % Row::MAX], at);
         if at <= self.least {
             self.least = at;
         } else if old == self.least {
@@ -44,10 +45,11 @@ impl Row {
 
     #[inline(always)]
     fn find_least(&self) -> u64 {
-        let four = |i: usize| self.at[i].min(self.at[i + 1]).min(self.at[i + 2].min(self.at[i + 3]));
+        let at = |i: usize| self.at[i] as i64;
+        let four = |i: usize| at(i).min(at(i + 1)).min(at(i + 2).min(at(i + 3)));
         match self.length {
-            ..=4 => four(0),
-            ..=8 => four(0).min(four(4)),
+            ..=4 => four(0) as u64,
+            ..=8 => four(0).min(four(4)) as u64,
             _ => self.find_least_of_many(),
         }
     }
