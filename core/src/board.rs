@@ -341,35 +341,29 @@ impl Board {
         Walk { board: self, next: self.queues[queue.index()].head }
     }
 
+    /// A unit's waiting lines of user reads (or programs), lowest level first.
+    #[inline(always)]
+    fn lines(&self, unit: UnitId, op: FlashOp) -> &[Queue] {
+        let levels = self.facts.levels as usize;
+        let first = unit.index() * self.kinds + if op == FlashOp::Read { 0 } else { levels };
+        &self.queues[first..first + levels]
+    }
+
     /// Head of the highest priority level's line that has one, reads (`Read`) or programs.
-    #[inline]
+    #[inline(always)]
     pub fn first(&self, unit: UnitId, op: FlashOp) -> TxnId {
-        let mut level = self.facts.levels;
-        while level > 0 {
-            level -= 1;
-            let kind = if op == FlashOp::Read { QueueKind::Read(level) } else { QueueKind::Write(level) };
-            let head = self.queue(unit, kind).head;
-            if head.is_some() {
-                return head;
-            }
-        }
-        TxnId::NONE
+        self.lines(unit, op).iter().rev().map(|line| line.head).find(|head| head.is_some()).unwrap_or(TxnId::NONE)
     }
 
     /// User reads (or programs) waiting at a unit, all levels.
     pub fn waiting(&self, unit: UnitId, op: FlashOp) -> u32 {
-        (0..self.facts.levels)
-            .map(|level| {
-                let kind = if op == FlashOp::Read { QueueKind::Read(level) } else { QueueKind::Write(level) };
-                self.queue(unit, kind).len
-            })
-            .sum()
+        self.lines(unit, op).iter().map(|line| line.len).sum()
     }
 
-    /// How many transactions of `queue` are for plane `slot` of its unit.
+    /// How many transactions of `queue` are for each plane slot of its unit.
     #[inline(always)]
-    pub fn waiting_in_slot(&self, queue: QueueId, slot: u8) -> u32 {
-        self.by_slot[queue.index() * self.slots + slot as usize]
+    pub fn waiting_by_slot(&self, queue: QueueId) -> &[u32] {
+        &self.by_slot[queue.index() * self.slots..][..self.slots]
     }
 
     /// Service time of a transaction executed alone (SPEC 0.1 `svc`).
@@ -434,7 +428,7 @@ impl Board {
     }
 
     /// Links a transaction into its queue just before `before`, or at the tail. For the controller.
-    #[inline]
+    #[inline(always)]
     pub fn link(&mut self, id: TxnId, queue: QueueId, before: TxnId) {
         let q = &mut self.queues[queue.index()];
         q.len += 1;
@@ -457,12 +451,13 @@ impl Board {
     }
 
     /// Takes a transaction out of its queue, wherever it stands. For the controller.
-    #[inline]
-    pub fn unlink(&mut self, id: TxnId, queue: QueueId) {
-        let (prev, next, slot) = {
-            let txn = &self.txns[id.index()];
-            (txn.prev, txn.next, txn.slot)
-        };
+    #[inline(always)]
+    pub fn unlink(&mut self, id: TxnId) {
+        let txn = &mut self.txns[id.index()];
+        let Transaction { prev, next, slot, queue, .. } = *txn;
+        txn.prev = TxnId::NONE;
+        txn.next = TxnId::NONE;
+        self.by_slot[queue.index() * self.slots + slot as usize] -= 1;
         let q = &mut self.queues[queue.index()];
         q.len -= 1;
         if prev.is_some() {
@@ -475,10 +470,6 @@ impl Board {
         } else {
             q.tail = prev;
         }
-        let txn = &mut self.txns[id.index()];
-        txn.prev = TxnId::NONE;
-        txn.next = TxnId::NONE;
-        self.by_slot[queue.index() * self.slots + slot as usize] -= 1;
     }
 }
 

@@ -33,6 +33,9 @@ pub trait Place {
 pub trait Order {
     /// Asked once for every user transaction that joins a queue; garbage collection joins at the tail.
     fn position(&mut self, board: &Board, txn: TxnId, queue: QueueId) -> Position;
+
+    /// Whether the answer is [`Position::TAIL`] always: the controller then does not ask.
+    fn is_tail(&self) -> bool;
 }
 
 /// An answer of [`Order`].

@@ -7,6 +7,7 @@
 
 extern crate alloc;
 
+mod agenda;
 mod buffer;
 pub mod config;
 mod controller;

@@ -11,4 +11,8 @@ impl Order for Tail {
     fn position(&mut self, _: &Board, _: TxnId, _: QueueId) -> Position {
         Position::TAIL
     }
+
+    fn is_tail(&self) -> bool {
+        true
+    }
 }

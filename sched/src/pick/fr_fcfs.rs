@@ -23,7 +23,11 @@ impl FrFcfs {
 
 impl Pick for FrFcfs {
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {
-        let triggered = scope == Scope::Any && u64::from(board.waiting(unit, FlashOp::Program)) * 100 > self.threshold;
+        // All that waits for the unit is the cheaper bound: it seldom passes the threshold.
+        let waiting = u64::from(board.units[unit.index()].user_waiting);
+        let triggered = scope == Scope::Any
+            && waiting * 100 > self.threshold
+            && u64::from(board.waiting(unit, FlashOp::Program)) * 100 > self.threshold;
         let order = if triggered { [FlashOp::Program, FlashOp::Read] } else { [FlashOp::Read, FlashOp::Program] };
         for op in order {
             if op == FlashOp::Program && scope == Scope::Reads {

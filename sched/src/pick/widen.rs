@@ -2,20 +2,22 @@
 //! (Slacker §2.2, SPEC 1.1.4). Companions cost nobody slack (D-SLK-17).
 
 use flashlane_core::decide::Group;
-use flashlane_core::{Board, TxnId};
+use flashlane_core::{Board, QueueId, TxnId};
 
 /// Adds `lead` and its companions to `group`.
+#[inline(always)]
 pub(super) fn widen(board: &Board, lead: TxnId, group: &mut Group) {
     group.push(board, lead);
-    let facts = &board.facts;
     let queue = board.txn(lead).queue;
-    if board.queues[queue.index()].len == 1 || !(facts.multi_plane || facts.multi_die) {
-        return;
+    if board.queues[queue.index()].len > 1 && (board.facts.multi_plane || board.facts.multi_die) {
+        add_companions(board, lead, queue, group);
     }
-    let slots = facts.geometry.planes_per_unit() as u8;
+}
+
+fn add_companions(board: &Board, lead: TxnId, queue: QueueId, group: &mut Group) {
     let mut wanted: u64 = 0;
-    for slot in 0..slots {
-        wanted |= u64::from(board.waiting_in_slot(queue, slot) > 0) << slot;
+    for (slot, &waiting) in board.waiting_by_slot(queue).iter().enumerate() {
+        wanted |= u64::from(waiting > 0) << slot;
     }
     wanted &= !group.used();
     if wanted == 0 {

@@ -3,7 +3,7 @@
 use flashlane_core::decide::Style;
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, Ppa, TxnId};
+use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, Ppa, Transaction, TxnId};
 
 use super::Device;
 use crate::front::SlotId;
@@ -69,24 +69,23 @@ impl Device {
 
     /// A garbage-collection transaction's flash work is done.
     pub(super) fn gc_ended(&mut self, id: TxnId) {
-        let txn = *self.board.txn(id);
-        match txn.op {
+        let Transaction { op, lpn, plane, bytes, ppa, .. } = *self.board.txn(id);
+        match op {
             FlashOp::Read => {
-                let program =
-                    self.new_txn(SlotId::MAX, FlowId(0), Owner::Gc, FlashOp::Program, txn.lpn, txn.plane, txn.bytes);
+                let program = self.new_txn(SlotId::MAX, FlowId(0), Owner::Gc, FlashOp::Program, lpn, plane, bytes);
                 // Until it is bound, the program carries the address it moves from.
-                self.board.txn_mut(program).ppa = txn.ppa;
+                self.board.txn_mut(program).ppa = ppa;
                 self.enqueue(program);
             }
-            FlashOp::Program => self.move_ended(txn.plane),
+            FlashOp::Program => self.move_ended(plane),
             FlashOp::Erase => {
-                let block = txn.ppa / self.board.facts.geometry.pages_per_block;
-                self.ftl.erased(txn.plane, block);
-                self.log.push(self.board.now, Event::Erased { plane: txn.plane, block });
-                if self.ftl.wants_collection(txn.plane) {
-                    self.start_collection(txn.plane);
+                let block = ppa / self.board.facts.geometry.pages_per_block;
+                self.ftl.erased(plane, block);
+                self.log.push(self.board.now, Event::Erased { plane, block });
+                if self.ftl.wants_collection(plane) {
+                    self.start_collection(plane);
                 }
-                self.ftl.show(&mut self.board, txn.plane);
+                self.ftl.show(&mut self.board, plane);
             }
         }
     }

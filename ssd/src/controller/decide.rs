@@ -38,7 +38,7 @@ impl Device {
             return;
         }
         if !self.static_place && self.reroute_moved_reads() {
-            self.mark(unit);
+            self.agenda.mark(unit);
             return;
         }
         let txn = self.board.txn(lead);
@@ -55,7 +55,7 @@ impl Device {
         self.tally.room_stalls += 1;
         self.start_collection(plane);
         if self.board.plane(plane).room {
-            self.mark(unit);
+            self.agenda.mark(unit);
             return;
         }
         if self.dispatch_gc(unit) {
@@ -65,7 +65,7 @@ impl Device {
         self.scheduler.pick.pick(&self.board, unit, Scope::Reads, &mut self.group);
         if self.group.lead().is_some() {
             if !self.static_place && self.reroute_moved_reads() {
-                self.mark(unit);
+                self.agenda.mark(unit);
             } else {
                 self.dispatch(unit);
             }
@@ -93,7 +93,7 @@ impl Device {
             self.group.clear();
             self.scheduler.pick.pick(&self.board, unit, Scope::Reads, &mut self.group);
             if !self.static_place && self.reroute_moved_reads() {
-                self.mark(unit);
+                self.agenda.mark(unit);
                 return;
             }
             if self.group.lead().is_some() {

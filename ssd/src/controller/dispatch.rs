@@ -2,33 +2,40 @@
 
 use flashlane_core::event::Event;
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Owner, Ppa, TxnId, UnitId};
+use flashlane_core::{Duration, Owner, Transaction, TxnId, UnitId};
 
 use super::Device;
+use crate::flash::array::Start;
 use crate::ftl::pool::Stream;
 
 impl Device {
     /// Begins the command in `self.group` at `unit`.
     pub(super) fn dispatch(&mut self, unit: UnitId) {
+        let lead = self.group.lead();
+        let Transaction { op, owner, .. } = *self.board.txn(lead);
+        let by_address = op == FlashOp::Read && self.address_reads;
         let mut last = TxnId::NONE;
         let mut members = 0u8;
-        let lead = self.group.lead();
-        let op = self.board.txn(lead).op;
+        let mut transfers = Duration::ZERO;
         for i in 0..self.group.members().len() {
             let id = self.group.members()[i];
             debug_assert!(self.board.txn(id).stage == Stage::Waiting && self.board.txn(id).unit == unit);
             debug_assert!(self.board.txn(id).after.is_none(), "dispatched before an older write of its page");
-            if op == FlashOp::Read && self.address_reads && !self.still_matches(lead, last, id) {
+            if by_address && !self.still_matches(lead, last, id) {
                 continue;
             }
-            self.leave_queue(id);
-            self.board.txn_mut(id).stage = Stage::InService;
+            self.board.unlink(id);
+            let txn = self.board.txn_mut(id);
+            txn.stage = Stage::InService;
+            let bytes = txn.bytes;
+            transfers += self.board.facts.transfer(bytes);
             if last.is_some() {
                 self.board.txn_mut(last).next = id;
             }
             last = id;
             members += 1;
         }
+        self.count(unit, op, owner, members);
         if op == FlashOp::Program {
             let mut member = lead;
             while member.is_some() {
@@ -36,11 +43,11 @@ impl Device {
                 member = self.board.txn(member).next;
             }
         }
-        self.count(unit, lead, members);
         if self.log.on {
             self.report(unit, lead);
         }
-        self.flash.begin(unit, lead, members, &mut self.board, &mut self.log);
+        let start = Start { lead, members, op, owner, transfers };
+        self.flash.begin(unit, start, &mut self.board, &mut self.agenda, &mut self.log);
     }
 
     /// Looks up where a read's page lies now, and whether it may still share a command with the members chained from
@@ -89,7 +96,7 @@ impl Device {
             self.board.link(id, queue, TxnId::NONE);
             self.board.units[unit.index()].user_waiting += 1;
             self.log.push(self.board.now, Event::Moved { txn: serial, plane });
-            self.mark(unit);
+            self.agenda.mark(unit);
             moved = true;
         }
         moved
@@ -97,47 +104,39 @@ impl Device {
 
     /// Gives a program its physical page, maps it, and lets the next write of the same page go.
     fn bind(&mut self, id: TxnId) {
-        let txn = *self.board.txn(id);
-        let stream = if txn.owner == Owner::Gc { Stream::Gc } else { Stream::User };
-        let ppa =
-            self.ftl.write(txn.lpn, txn.plane, stream).expect("room was checked, and one block is kept for moves");
+        let Transaction { owner, lpn, plane, flow, before, .. } = *self.board.txn(id);
+        let stream = if owner == Owner::Gc { Stream::Gc } else { Stream::User };
+        let ppa = self.ftl.write(lpn, plane, stream).expect("room was checked, and one block is kept for moves");
         self.board.txn_mut(id).ppa = ppa.0;
-        self.ftl.show(&mut self.board, txn.plane);
+        self.ftl.show(&mut self.board, plane);
         if stream == Stream::User {
-            self.board.flows[txn.flow.index()].programmed += 1;
-            if txn.before.is_some() {
-                let next = txn.before;
+            self.board.flows[flow.index()].programmed += 1;
+            if before.is_some() {
                 self.board.txn_mut(id).before = TxnId::NONE;
-                self.board.txn_mut(next).after = TxnId::NONE;
-                let waiter = self.board.txn(next).unit;
-                self.mark(waiter);
+                self.board.txn_mut(before).after = TxnId::NONE;
+                let waiter = self.board.txn(before).unit;
+                self.agenda.mark(waiter);
             }
         }
-        if self.log.on {
-            let Ppa(ppa) = ppa;
-            self.log.push(self.board.now, Event::Mapped { lpn: txn.lpn, plane: txn.plane, ppa });
-        }
-        if self.ftl.wants_collection(txn.plane) {
-            self.start_collection(txn.plane);
+        self.log.push(self.board.now, Event::Mapped { lpn, plane, ppa: ppa.0 });
+        if self.ftl.wants_collection(plane) {
+            self.start_collection(plane);
         }
     }
 
-    /// Counts the command (D-SLK-02, D-SLK-14, D-SLK-25).
-    fn count(&mut self, unit: UnitId, lead: TxnId, members: u8) {
-        let (op, owner) = (self.board.txn(lead).op, self.board.txn(lead).owner);
-        let counters = &mut self.board.units[unit.index()].counters;
-        let direction = match op {
-            FlashOp::Erase => {
-                counters.erases += 1;
-                return;
-            }
-            FlashOp::Read => 0,
-            FlashOp::Program => 1,
-        };
+    /// Counts the command (D-SLK-02, D-SLK-14, D-SLK-25), and its members as waiting no more.
+    #[inline(always)]
+    fn count(&mut self, unit: UnitId, op: FlashOp, owner: Owner, members: u8) {
+        let unit = &mut self.board.units[unit.index()];
+        let counters = &mut unit.counters;
         if owner == Owner::Gc {
-            counters.moves += direction as u64;
+            unit.gc_waiting -= u32::from(members);
+            counters.erases += u64::from(op == FlashOp::Erase);
+            counters.moves += u64::from(op == FlashOp::Program);
             return;
         }
+        unit.user_waiting -= u32::from(members);
+        let direction = usize::from(op == FlashOp::Program);
         counters.user[direction] += u64::from(members);
         if members > 1 {
             counters.advanced[direction] += u64::from(members);

@@ -9,6 +9,7 @@ use crate::front::SlotId;
 
 impl Device {
     /// A transaction's flash work is done.
+    #[inline(always)]
     pub(super) fn ended(&mut self, id: TxnId) {
         let txn = self.board.txn(id);
         let (owner, op, request, lpn, flow, then) = (txn.owner, txn.op, txn.request, txn.lpn, txn.flow, txn.then);
@@ -44,6 +45,7 @@ impl Device {
     }
 
     /// Cancelled writes complete with the write that took their place.
+    #[inline(never)]
     fn end_superseded(&mut self, mut id: TxnId) {
         while id.is_some() {
             let txn = self.board.txn(id);
@@ -112,7 +114,7 @@ impl Device {
         self.front.completed(entry.flow, &mut self.board);
         self.slots.remove(slot);
         if self.front.could_admit() {
-            self.unsettled = true;
+            self.agenda.open = true;
         }
     }
 

@@ -1,8 +1,10 @@
 //! From a fetched command to transactions in their queues: admit, buffer, map and place, cancel, order.
 
+use flashlane_core::board::Service;
+use flashlane_core::decide::Moments;
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{FlowId, Lpn, Op, Owner, PlaneId, Transaction, TxnId};
+use flashlane_core::{FlowId, Lpn, Op, Owner, PlaneId, QueueId, Transaction, TxnId};
 
 use super::Device;
 use super::slots::Slot;
@@ -200,6 +202,7 @@ impl Device {
 
     /// A transaction in the slab, not yet in a queue.
     #[allow(clippy::too_many_arguments)]
+    #[inline(always)]
     pub(super) fn new_txn(
         &mut self,
         slot: SlotId,
@@ -250,6 +253,7 @@ impl Device {
     }
 
     /// Puts a transaction into its unit's queue, where the order decision wants it.
+    #[inline(always)]
     pub(super) fn enqueue(&mut self, id: TxnId) {
         let now = self.board.now;
         let txn = self.board.txn_mut(id);
@@ -257,36 +261,48 @@ impl Device {
         txn.stage = Stage::Waiting;
         let (unit, owner, queue) = (txn.unit, txn.owner, txn.queue);
         if self.log.on {
-            let txn = self.board.txn(id);
-            let request = (txn.request != SlotId::MAX).then(|| self.slots.get(txn.request).id);
-            let Transaction { serial, flow, op, owner, lpn, plane, bytes, .. } = *txn;
-            self.log.push(now, Event::Queued { txn: serial, request, flow, op, owner, lpn, plane, bytes });
+            self.report_queued(id);
         }
+        let before = if owner == Owner::Gc || self.tail_order { TxnId::NONE } else { self.position(id, queue) };
+        self.board.link(id, queue, before);
+        let state = &mut self.board.units[unit.index()];
         if owner == Owner::Gc {
-            self.board.link(id, queue, TxnId::NONE);
-            self.board.units[unit.index()].gc_waiting += 1;
+            state.gc_waiting += 1;
         } else {
-            let position = self.scheduler.order.position(&self.board, id, queue);
-            let mut passed = position.before;
-            while passed.is_some() && position.charge.ns() > 0 {
-                let txn = self.board.txn_mut(passed);
-                txn.slack -= position.charge;
-                passed = txn.next;
-            }
-            let txn = self.board.txn_mut(id);
-            txn.tag |= position.tag;
-            txn.alone = position.alone;
-            self.board.link(id, queue, position.before);
-            self.board.units[unit.index()].user_waiting += 1;
+            state.user_waiting += 1;
         }
-        self.mark(unit);
+        // A busy unit has nothing to decide unless it may be paused.
+        if state.service != Service::Busy || self.moments != Moments::Never {
+            self.agenda.mark(unit);
+        }
+    }
+
+    /// Asks where a user transaction stands, and takes the charge from those it passes.
+    fn position(&mut self, id: TxnId, queue: QueueId) -> TxnId {
+        let position = self.scheduler.order.position(&self.board, id, queue);
+        let mut passed = position.before;
+        while passed.is_some() && position.charge.ns() > 0 {
+            let txn = self.board.txn_mut(passed);
+            txn.slack -= position.charge;
+            passed = txn.next;
+        }
+        let txn = self.board.txn_mut(id);
+        txn.tag |= position.tag;
+        txn.alone = position.alone;
+        position.before
+    }
+
+    fn report_queued(&mut self, id: TxnId) {
+        let Transaction { serial, request, flow, op, owner, lpn, plane, bytes, .. } = *self.board.txn(id);
+        let request = (request != SlotId::MAX).then(|| self.slots.get(request).id);
+        self.log.push(self.board.now, Event::Queued { txn: serial, request, flow, op, owner, lpn, plane, bytes });
     }
 
     /// Takes a waiting transaction out of its queue.
     pub(super) fn leave_queue(&mut self, id: TxnId) {
         let txn = self.board.txn(id);
-        let (unit, owner, queue) = (txn.unit, txn.owner, txn.queue);
-        self.board.unlink(id, queue);
+        let (unit, owner) = (txn.unit, txn.owner);
+        self.board.unlink(id);
         let unit = &mut self.board.units[unit.index()];
         if owner == Owner::Gc {
             unit.gc_waiting -= 1;

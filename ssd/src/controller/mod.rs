@@ -20,7 +20,6 @@ mod totals;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use flashlane_core::board::{Board, Facts};
@@ -28,9 +27,10 @@ use flashlane_core::decide::{Group, Moments, Scheduler, Style};
 use flashlane_core::event::{Event, Stamped};
 use flashlane_core::{Completion, Duration, Extent, FlowId, Lpn, PlaneId, Ppa, Request, Time, TxnId, UnitId};
 
+use crate::agenda::Agenda;
 use crate::buffer::Buffer;
 use crate::config::{Config, ConfigError};
-use crate::flash::{Flash, Outcome};
+use crate::flash::Flash;
 use crate::front::{Front, SlotId};
 use crate::ftl::Ftl;
 use crate::log::Log;
@@ -72,14 +72,13 @@ pub struct Device {
     moments: Moments,
     style: Style,
     static_place: bool,
+    tail_order: bool,
     slots: Slots,
     pending: LpnTable,
     /// First free slot of the transaction slab.
     free_txn: TxnId,
     serials: u64,
-    /// Units that must decide, a bit each.
-    dirty: Vec<u64>,
-    unsettled: bool,
+    agenda: Agenda,
     /// Requests served from memory, on their way.
     soon: VecDeque<(Time, SlotId)>,
     memory: Duration,
@@ -117,8 +116,8 @@ impl Device {
         for (shown, flow) in board.flows.iter_mut().zip(&config.flows) {
             shown.level = flow.level;
         }
-        let flash = Flash::new(config);
         let static_place = scheduler.place.is_static();
+        let flash = Flash::new(config, !static_place);
         let ftl = Ftl::new(config, static_place);
         for plane in 0..board.planes.len() as u16 {
             ftl.show(&mut board, PlaneId(plane));
@@ -133,13 +132,14 @@ impl Device {
                 .is_power_of_two()
                 .then(|| config.geometry.page_bytes.trailing_zeros()),
             other_next: Time::NEVER,
-            dirty: vec![0; board.units.len().div_ceil(64)],
+            agenda: Agenda::new(board.units.len()),
             board,
             flash,
             ftl,
             buffer: config.buffer.as_ref().map(|b| Buffer::new(b, config.flows.len())),
             front: Front::new(&config.front, config.flows.len()),
             moments: scheduler.preempt.moments(),
+            tail_order: scheduler.order.is_tail(),
             style,
             suspensions_of_gc: matches!(style, Style::Transactions { pausable: true }),
             scheduler,
@@ -148,7 +148,6 @@ impl Device {
             pending: LpnTable::default(),
             free_txn: TxnId::NONE,
             serials: 0,
-            unsettled: false,
             soon: VecDeque::new(),
             memory: config.memory,
             group: Group::new(),
@@ -252,14 +251,15 @@ impl Device {
     /// now, so submit first what arrives now.
     pub fn next_event(&mut self) -> Time {
         self.settle();
-        self.next_instant().0
+        self.flash.next_event().min(self.other_next)
     }
 
     /// Lives every event up to and including `now`, each at its own time; the decisions of `now` itself stay open.
     pub fn advance(&mut self, now: Time) {
         while self.fault.is_none() {
-            let (next, channel) = self.next_instant();
-            if self.unsettled && self.board.now < next.min(now) {
+            let flash = self.flash.next_event();
+            let next = flash.min(self.other_next);
+            if self.agenda.open && self.board.now < next.min(now) {
                 self.settle();
                 continue;
             }
@@ -267,16 +267,16 @@ impl Device {
                 break;
             }
             self.board.now = next;
-            self.live(channel);
+            if flash <= self.other_next {
+                self.flash.step(&mut self.board, &mut self.agenda, &mut self.log);
+                if !self.flash.ended.is_empty() {
+                    self.hear();
+                }
+            } else {
+                self.live_other();
+            }
         }
         self.board.now = self.board.now.max(now);
-    }
-
-    /// The earliest instant anything happens; the channel, if it is a channel's.
-    #[inline]
-    fn next_instant(&self) -> (Time, Option<usize>) {
-        let (flash, channel) = self.flash.next_event();
-        if flash <= self.other_next { (flash, Some(channel)) } else { (self.other_next, None) }
     }
 
     /// Recomputes the earliest instant of anything but flash.
@@ -285,14 +285,9 @@ impl Device {
         self.other_next = soon.min(self.front.inward.next()).min(self.front.outward.next());
     }
 
-    /// Lives one event, or one channel's events, of this instant.
-    fn live(&mut self, channel: Option<usize>) {
+    /// Lives one event of this instant that is none of the flash's.
+    fn live_other(&mut self) {
         let now = self.board.now;
-        if let Some(channel) = channel {
-            self.flash.step(channel, &mut self.board, &mut self.log);
-            self.hear();
-            return;
-        }
         if let Some(slot) = self.front.outward.arrived(now) {
             self.deliver(slot);
         } else if self.soon.front().is_some_and(|&(at, _)| at <= now) {
@@ -301,42 +296,32 @@ impl Device {
         } else if let Some(slot) = self.front.inward.arrived(now) {
             let flow = self.slots.get(slot).flow;
             self.front.push(flow, slot, &mut self.board);
-            self.unsettled = true;
+            self.agenda.open = true;
         }
         self.refresh_other();
     }
 
-    /// Takes note of what the flash reported.
-    #[inline]
+    /// Takes note of the transactions whose flash work is done.
+    #[inline(always)]
     fn hear(&mut self) {
         let mut i = 0;
-        while let Some(&outcome) = self.flash.outcomes.get(i) {
-            match outcome {
-                Outcome::Ended(txn) => self.ended(txn),
-                Outcome::Freed(unit) | Outcome::Boundary(unit) | Outcome::BusFree(unit) => self.mark(unit),
-            }
+        while let Some(&txn) = self.flash.ended.get(i) {
+            self.ended(txn);
             i += 1;
         }
-        self.flash.outcomes.clear();
-    }
-
-    /// The unit must decide at this instant.
-    #[inline]
-    fn mark(&mut self, unit: UnitId) {
-        self.dirty[unit.index() / 64] |= 1 << (unit.index() % 64);
-        self.unsettled = true;
+        self.flash.ended.clear();
     }
 
     /// Makes the decisions of this instant: admission, then the units in ascending (channel, way) order, until nothing
     /// is left to decide.
     fn settle(&mut self) {
-        while self.unsettled && self.fault.is_none() {
-            self.unsettled = false;
+        while self.agenda.open && self.fault.is_none() {
+            self.agenda.open = false;
             if self.front.could_admit() {
                 self.admit();
             }
-            for word in 0..self.dirty.len() {
-                let mut bits = core::mem::take(&mut self.dirty[word]);
+            for word in 0..self.agenda.words() {
+                let mut bits = self.agenda.take(word);
                 while bits != 0 {
                     let unit = UnitId((word * 64) as u16 + bits.trailing_zeros() as u16);
                     bits &= bits - 1;
@@ -347,10 +332,10 @@ impl Device {
                 // Dispatching made space in the queues.
                 self.admit();
             }
-        }
-        if !self.flash.outcomes.is_empty() {
-            self.hear();
-            self.settle();
+            if !self.flash.ended.is_empty() {
+                // A transfer took no time.
+                self.hear();
+            }
         }
     }
 

@@ -3,11 +3,28 @@
 use flashlane_core::board::{Command, Service};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, Duration, Time, TxnId, UnitId};
+use flashlane_core::{Board, Duration, Owner, Time, TxnId, UnitId};
 
-use super::{Flash, Outcome, Phase};
+use super::row::NEVER;
+use super::{Flash, Phase};
+use crate::agenda::Agenda;
 use crate::config::Latency;
 use crate::log::Log;
+
+/// A command to begin.
+#[derive(Clone, Copy, Debug)]
+pub struct Start {
+    /// First member; the rest are linked by [`flashlane_core::Transaction::next`].
+    pub lead: TxnId,
+    /// Members.
+    pub members: u8,
+    /// What they do.
+    pub op: FlashOp,
+    /// For whom.
+    pub owner: Owner,
+    /// Bus time of all their pages.
+    pub transfers: Duration,
+}
 
 impl Flash {
     /// The serial the next command will get.
@@ -15,25 +32,15 @@ impl Flash {
         self.commands
     }
 
-    /// Begins the command whose members hang off `lead` by `next`. The unit must not be busy.
-    pub fn begin(&mut self, unit: UnitId, lead: TxnId, members: u8, board: &mut Board, log: &mut Log) {
+    /// Begins a command. The unit must not be busy.
+    #[inline(always)]
+    pub fn begin(&mut self, unit: UnitId, start: Start, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
         let u = unit.index();
-        let flash = &mut self.units[u];
-        let channel = usize::from(flash.channel);
+        let Start { lead, members, op, owner, transfers } = start;
         let now = board.now;
-        let txn = board.txn(lead);
-        let (op, owner) = (txn.op, txn.owner);
-        let fixed = board.facts.command[op.index()] + board.facts.array[op.index()];
-        let mut ends = now + fixed;
-        if op != FlashOp::Erase {
-            ends += board.facts.transfer(txn.bytes);
-            let mut member = txn.next;
-            while member.is_some() {
-                let txn = board.txn(member);
-                ends += board.facts.transfer(txn.bytes);
-                member = txn.next;
-            }
-        }
+        let on_bus = board.facts.command[op.index()];
+        let ends = now + on_bus + board.facts.array[op.index()] + transfers;
+        let flash = &mut self.units[u];
         let state = &mut board.units[u];
         debug_assert!(state.service != Service::Busy && flash.phase == Phase::Idle);
         if state.paused.lead.is_none() {
@@ -49,67 +56,76 @@ impl Flash {
         command.ends = ends;
         command.in_array = false;
         command.paused = Duration::ZERO;
+        flash.current = lead;
+        flash.members = members;
         flash.serial = self.commands;
-        flash.phase = Phase::Command;
         self.commands += 1;
-        if op == FlashOp::Program || board.facts.command[op.index()] > Duration::ZERO {
-            self.want_bus(u, now);
-            self.grant(channel, board, log);
+        let channel = usize::from(flash.channel);
+        if op == FlashOp::Program || on_bus > Duration::ZERO {
+            flash.phase = Phase::Command;
+            let state = &mut self.channels[channel];
+            state.want(flash.way, now);
+            if state.may_grant(now.ns()) {
+                self.grant(channel, board, agenda, log);
+            }
         } else {
             self.start_array(u, board, log);
         }
-        self.sooner(channel, u);
+        self.refresh(channel);
     }
 
     /// The command phase is over: the array works.
+    #[inline(always)]
     pub(super) fn start_array(&mut self, u: usize, board: &mut Board, log: &mut Log) {
-        let command = &board.units[u].command;
-        let op = command.op;
-        let gaps = self.plane_gap * (u64::from(command.members) - 1);
+        let op = board.units[u].command.op;
         let length = match self.latency[op.index()] {
             Latency::Constant(typical) => typical,
             Latency::Gaussian { mean, sd } => self.gaussian(mean, sd),
             Latency::FastSlow { fast, slow } => slowest_page(board, u, fast, slow),
         };
-        let ends = board.now + length + gaps;
+        let flash = &mut self.units[u];
+        let channel = &mut self.channels[usize::from(flash.channel)];
+        let command = &mut board.units[u].command;
+        let ends = board.now + length + self.plane_gap * (u64::from(command.members) - 1);
         if op == FlashOp::Read {
-            self.units[u].phase = Phase::ReadArray;
-            self.want_bus(u, ends);
+            flash.phase = Phase::ReadArray;
+            channel.want(flash.way, ends);
         } else {
-            self.units[u].phase = Phase::Array;
-            self.at[u] = ends.ns();
-            let command = &mut board.units[u].command;
+            flash.phase = Phase::Array;
+            channel.own.set(usize::from(flash.way), ends.ns());
             command.ends = ends;
             command.array_from = board.now;
             command.in_array = true;
         }
-        let (unit, command) = (UnitId(u as u16), self.units[u].serial);
+        let (unit, command) = (UnitId(u as u16), flash.serial);
         log.push(board.now, Event::ArrayStarted { unit, command, until: ends });
     }
 
     /// An instant of `unit` that has nothing to do with the bus.
-    pub(super) fn unit_due(&mut self, unit: usize, board: &mut Board, log: &mut Log) {
+    pub(super) fn unit_due(&mut self, unit: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
         let id = UnitId(unit as u16);
         match self.units[unit].phase {
             Phase::Array if board.now < board.units[unit].command.ends => {
-                self.at[unit] = board.units[unit].command.ends.ns();
-                self.outcomes.push(Outcome::Boundary(id));
+                // A program's iteration ended and a read waits: it may be paused now.
+                self.set_own(unit, board.units[unit].command.ends.ns());
+                agenda.mark(id);
             }
             Phase::Array => {
                 log.push(board.now, Event::ArrayEnded { unit: id, command: self.units[unit].serial });
                 board.units[unit].command.in_array = false;
                 let mut member = board.units[unit].command.lead;
                 while member.is_some() {
-                    self.outcomes.push(Outcome::Ended(member));
+                    self.ended.push(member);
                     member = board.txn(member).next;
                 }
-                self.free(unit, board);
+                self.set_own(unit, NEVER);
+                self.free(unit, board, agenda);
             }
             Phase::Suspending => {
                 self.units[unit].phase = Phase::Idle;
-                self.at[unit] = u64::MAX;
+                self.set_own(unit, NEVER);
                 board.units[unit].service = Service::Paused;
-                self.outcomes.push(Outcome::Freed(id));
+                agenda.mark(id);
             }
             Phase::Resuming => self.continue_array(unit, board, log),
             phase => unreachable!("unit {unit} due in phase {phase:?}"),
@@ -124,7 +140,7 @@ impl Flash {
         let done = (board.now - command.array_from).ns() / iteration;
         let boundary = command.array_from.ns() + (done + 1) * iteration;
         if boundary < command.ends.ns() {
-            self.at[u] = boundary;
+            self.set_own(u, boundary);
             self.refresh(usize::from(self.units[u].channel));
         }
     }
@@ -142,11 +158,11 @@ impl Flash {
         log.push(now, Event::Paused { unit, command: self.units[u].serial, remaining });
         if board.facts.suspend == Duration::ZERO {
             self.units[u].phase = Phase::Idle;
-            self.at[u] = u64::MAX;
+            self.set_own(u, NEVER);
             board.units[u].service = Service::Paused;
         } else {
             self.units[u].phase = Phase::Suspending;
-            self.at[u] = (now + board.facts.suspend).ns();
+            self.set_own(u, (now + board.facts.suspend).ns());
         }
         self.refresh(usize::from(self.units[u].channel));
     }
@@ -168,7 +184,7 @@ impl Flash {
             self.continue_array(u, board, log);
         } else {
             self.units[u].phase = Phase::Resuming;
-            self.at[u] = (board.now + overhead).ns();
+            self.set_own(u, (board.now + overhead).ns());
         }
         self.refresh(usize::from(self.units[u].channel));
     }
@@ -180,7 +196,7 @@ impl Flash {
         command.in_array = true;
         let ends: Time = command.ends;
         self.units[unit].phase = Phase::Array;
-        self.at[unit] = ends.ns();
+        self.set_own(unit, ends.ns());
         let event = Event::ArrayStarted { unit: UnitId(unit as u16), command: self.units[unit].serial, until: ends };
         log.push(board.now, event);
     }
