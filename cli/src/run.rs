@@ -52,6 +52,7 @@ fn make(scenario: &Scenario, output: &Output) -> Result<(), Failure> {
         rayon_threads(jobs)?;
     }
     let dir = output.out.as_deref().map(ResultsDir::create).transpose()?;
+    check_report(output)?;
     let progress = Progress::default();
     let options = Options {
         audit: output.audit,
@@ -78,6 +79,18 @@ fn make(scenario: &Scenario, output: &Output) -> Result<(), Failure> {
         Format::FioJson => format!("{:#}\n", fio::document(summary)),
         Format::Table => told(&comparison, summary, output),
     })
+}
+
+/// A report that could not be written is better refused before the run than after it.
+fn check_report(output: &Output) -> Result<(), Failure> {
+    let Some(file) = &output.report else { return Ok(()) };
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let there = folder.is_none_or(|folder| folder.is_dir() || output.out.as_deref() == Some(folder));
+    if !there || file.is_dir() {
+        let shown = file.display();
+        return Err(Failure::Input(format!("--report {shown}: must be a file in a folder that exists, or in --out")));
+    }
+    Ok(())
 }
 
 /// The table, and what a person should know besides.

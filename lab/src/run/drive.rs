@@ -24,7 +24,7 @@ pub struct Limits {
     pub requests: Option<u64>,
     /// Requests that arrive before this instant are served and not measured.
     pub warm_up: Time,
-    /// Nor are the first so many.
+    /// Nor are the first so many of each flow, so that alone runs leave out the same ones.
     pub warm_up_requests: u64,
 }
 
@@ -62,6 +62,8 @@ pub struct Run<'a> {
     watch: Watch,
     progress: Option<&'a Progress>,
     issued: u64,
+    /// Requests of each flow still to be left out, and the name of the last that was.
+    warming: Vec<(u64, Option<RequestId>)>,
     told: u64,
     closed: bool,
 }
@@ -86,7 +88,8 @@ impl<'a> Run<'a> {
         let lanes: Vec<Option<Lane>> =
             feeds.into_iter().map(|feed| feed.map(|feed| Lane { feed, offer: Offer::Await })).collect();
         let flows = lanes.iter().map(|_| FlowMetrics::new()).collect();
-        Ok(Run { device, lanes, flows, limits, watch, progress, issued: 0, told: 0, closed })
+        let warming = lanes.iter().map(|_| (limits.warm_up_requests, None)).collect();
+        Ok(Run { device, lanes, flows, limits, watch, progress, issued: 0, warming, told: 0, closed })
     }
 
     /// Makes the run.
@@ -164,7 +167,8 @@ impl<'a> Run<'a> {
     #[inline]
     fn measure(&mut self, completion: &Completion) {
         let flow = &mut self.flows[completion.flow.index()];
-        if completion.arrival < self.limits.warm_up || completion.id.0 < self.limits.warm_up_requests {
+        let warming = self.warming[completion.flow.index()].1.is_some_and(|last| completion.id <= last);
+        if completion.arrival < self.limits.warm_up || warming {
             flow.pass_over(completion);
         } else {
             flow.observe(completion);
@@ -195,6 +199,10 @@ impl<'a> Run<'a> {
             .submit(arrival.at, &request)
             .map_err(|refusal| RunError::Fault(format!("the device refused request {}: {refusal:?}", id.0)))?;
         self.flows[flow].issue(arrival.at);
+        let warming = &mut self.warming[flow];
+        if warming.0 > 0 {
+            *warming = (warming.0 - 1, Some(id));
+        }
         self.issued += 1;
         draw(lane, self.limits.end)?;
         if self.issued - self.told >= STRIDE {

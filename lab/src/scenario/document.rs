@@ -48,7 +48,7 @@ pub struct Run {
     /// Requests that arrive before this time, ms, are served but not counted in response times. Default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_up_ms: Option<u64>,
-    /// So are the first so many requests, all flows together. Default 0.
+    /// So are the first so many requests of each flow. Default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_up_requests: Option<u64>,
     /// With several flows: run each one alone too, for slowdown and fairness. Default true.

@@ -78,6 +78,13 @@ pub(super) fn schedulers(document: &Document) -> Result<Vec<SchedulerChoice>, Ke
         if choice.name().is_empty() {
             return Err(KeyError::new(key(), "\"\"", "must be a name; `flashlane schedulers` lists them"));
         }
+        let name = choice.name();
+        let awkward = |c: char| c.is_control() || "/\\:*?\"<>|".contains(c);
+        if name.starts_with('.') || name.contains(awkward) {
+            // A results folder has a folder of this name.
+            let message = "must not begin with a dot or hold / \\ : * ? \" < > | or control characters";
+            return Err(KeyError::new(key(), format!("{name:?}"), message));
+        }
         if let Some(first) = choices[..i].iter().position(|other| other.name() == choice.name()) {
             let message = format!("is called like schedulers[{first}]; names must differ");
             return Err(KeyError::new(key(), format!("{:?}", choice.name()), message));

@@ -158,3 +158,12 @@ const FLOWS: &[(&str, &str)] = &[
     ("[[flow]]\n[[flow.request]]\nat_ns=5\nop=\"read\"\noffset=16777215\nlength=2", "s.toml:7:8: flow[0].request[0].length = 2: 2 is not legal; legal: 1 to 1, what lies behind this offset"),
     ("[[flow]]\n[[flow.request]]\nop=\"read\"\npages=[1]", "s.toml:3:1: flow[0].request[0]: missing key `at_ns`"),
 ];
+
+/// A results folder has a folder for each scheduler: a name must not lead out of it.
+#[test]
+fn a_scheduler_s_name_is_no_path() {
+    for name in ["../x", "a/b", ".", "/tmp", "a:b"] {
+        let said = complaint(&format!("scheduler = {{ name = {name:?}, pick = \"fcfs\" }}\n{FLOW}"));
+        assert!(said.contains(name) && said.contains("must not begin with a dot"), "{said}");
+    }
+}
