@@ -2,11 +2,10 @@
 
 use flashlane_core::event::Event;
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Duration, Owner, Transaction, TxnId, UnitId};
+use flashlane_core::{Duration, Owner, Ppa, Transaction, TxnId, UnitId};
 
 use super::Device;
 use crate::flash::array::Start;
-use crate::ftl::pool::Stream;
 
 impl Device {
     /// Begins the command in `self.group` at `unit`.
@@ -101,12 +100,15 @@ impl Device {
     /// Gives a program its physical page, maps it, and lets the next write of the same page go. Returns the command's
     /// next member.
     fn bind(&mut self, id: TxnId) -> TxnId {
-        let Transaction { owner, lpn, plane, flow, before, next, .. } = *self.board.txn(id);
-        let stream = if owner == Owner::Gc { Stream::Gc } else { Stream::User };
-        let ppa = self.ftl.write(lpn, plane, stream).expect("room was checked, and one block is kept for moves");
+        let Transaction { owner, lpn, plane, flow, before, next, ppa: from, .. } = *self.board.txn(id);
+        let ppa = match owner {
+            // Until here the program carried the address it moves from, checked to be current.
+            Owner::Gc => self.ftl.move_page(lpn, plane, Ppa(from)),
+            Owner::User | Owner::Buffer => self.ftl.write(lpn, plane).expect("room was checked"),
+        };
         self.board.txn_mut(id).ppa = ppa.0;
         self.ftl.show(&mut self.board, plane);
-        if stream == Stream::User {
+        if owner != Owner::Gc {
             self.board.flows[flow.index()].programmed += 1;
             if before.is_some() {
                 self.board.txn_mut(id).before = TxnId::NONE;
