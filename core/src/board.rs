@@ -450,13 +450,10 @@ impl Board {
         self.by_slot[queue.index() * self.slots + slot as usize] += 1;
     }
 
-    /// Takes a transaction out of its queue, wherever it stands. For the controller.
+    /// Takes a transaction out of its queue, wherever it stands, and hands it over. For the controller.
     #[inline(always)]
-    pub fn unlink(&mut self, id: TxnId) {
-        let txn = &mut self.txns[id.index()];
-        let Transaction { prev, next, slot, queue, .. } = *txn;
-        txn.prev = TxnId::NONE;
-        txn.next = TxnId::NONE;
+    pub fn unlink(&mut self, id: TxnId) -> &mut Transaction {
+        let Transaction { prev, next, slot, queue, .. } = self.txns[id.index()];
         self.by_slot[queue.index() * self.slots + slot as usize] -= 1;
         let q = &mut self.queues[queue.index()];
         q.len -= 1;
@@ -470,6 +467,10 @@ impl Board {
         } else {
             q.tail = prev;
         }
+        let txn = &mut self.txns[id.index()];
+        txn.prev = TxnId::NONE;
+        txn.next = TxnId::NONE;
+        txn
     }
 }
 

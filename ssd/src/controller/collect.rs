@@ -7,7 +7,6 @@ use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, Ppa, Transaction, Tx
 
 use super::Device;
 use crate::front::SlotId;
-use crate::ftl::pool::Stream;
 
 impl Device {
     /// Begins to collect `plane` if it does not already and some block would yield a page.
@@ -41,7 +40,7 @@ impl Device {
         self.ftl.valid_pages(plane, job.block, &mut pages);
         for &old in &pages {
             let lpn = self.ftl.owner(plane, old).expect("a valid page has an owner");
-            let ppa = self.ftl.write(lpn, plane, Stream::Gc).expect("one block is kept for moves");
+            let ppa = self.ftl.move_page(lpn, plane, old);
             self.log.push(self.board.now, Event::Mapped { lpn, plane, ppa: ppa.0 });
         }
         self.scratch = pages;

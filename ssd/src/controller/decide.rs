@@ -167,8 +167,9 @@ impl Device {
     /// a victim is finished before the next is begun.
     pub(super) fn dispatch_gc(&mut self, unit: UnitId) -> bool {
         for kind in [QueueKind::GcWrite, QueueKind::GcErase, QueueKind::GcRead] {
+            let line = self.board.queue_id(unit, kind).index();
             loop {
-                let head = self.board.queue(unit, kind).head;
+                let head = self.board.queues[line].head;
                 if head.is_none() {
                     break;
                 }

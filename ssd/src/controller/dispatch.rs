@@ -2,30 +2,27 @@
 
 use flashlane_core::event::Event;
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Duration, Owner, Transaction, TxnId, UnitId};
+use flashlane_core::{Duration, Owner, Ppa, Transaction, TxnId, UnitId};
 
 use super::Device;
 use crate::flash::array::Start;
-use crate::ftl::pool::Stream;
 
 impl Device {
     /// Begins the command in `self.group` at `unit`.
     pub(super) fn dispatch(&mut self, unit: UnitId) {
         let lead = self.group.lead();
         let Transaction { op, owner, .. } = *self.board.txn(lead);
-        let by_address = op == FlashOp::Read && self.address_reads;
+        let refused = if op == FlashOp::Read && self.address_reads { self.look_up() } else { 0 };
         let mut last = TxnId::NONE;
         let mut members = 0u8;
         let mut transfers = Duration::ZERO;
-        for i in 0..self.group.members().len() {
-            let id = self.group.members()[i];
-            debug_assert!(self.board.txn(id).stage == Stage::Waiting && self.board.txn(id).unit == unit);
-            debug_assert!(self.board.txn(id).after.is_none(), "dispatched before an older write of its page");
-            if by_address && !self.still_matches(lead, last, id) {
+        for (i, &id) in self.group.members().iter().enumerate() {
+            if refused >> i & 1 == 1 {
                 continue;
             }
-            self.board.unlink(id);
-            let txn = self.board.txn_mut(id);
+            let txn = self.board.unlink(id);
+            debug_assert!(txn.stage == Stage::Waiting && txn.unit == unit);
+            debug_assert!(txn.after.is_none(), "dispatched before an older write of its page");
             txn.stage = Stage::InService;
             let bytes = txn.bytes;
             transfers += self.board.facts.transfer(bytes);
@@ -39,8 +36,7 @@ impl Device {
         if op == FlashOp::Program {
             let mut member = lead;
             while member.is_some() {
-                self.bind(member);
-                member = self.board.txn(member).next;
+                member = self.bind(member);
             }
         }
         if self.log.on {
@@ -50,31 +46,30 @@ impl Device {
         self.flash.begin(unit, start, &mut self.board, &mut self.agenda, &mut self.log);
     }
 
-    /// Looks up where a read's page lies now, and whether it may still share a command with the members chained from
-    /// `lead` to `last`: garbage collection may have moved any of them since they were queued.
-    fn still_matches(&mut self, lead: TxnId, last: TxnId, id: TxnId) -> bool {
-        if self.board.txn(id).owner != Owner::Gc {
-            let ppa = self.ftl.lookup(self.board.txn(id).lpn).0;
-            self.board.txn_mut(id).ppa = ppa;
-        }
+    /// Looks up where the pages of the chosen reads lie now. Returns those, a bit each in the group's order, that may
+    /// not share a command with the ones before them after all: garbage collection may have moved any since they were
+    /// queued.
+    #[cold]
+    fn look_up(&mut self) -> u64 {
+        let mut refused = 0u64;
         let facts = &self.board.facts;
-        if !facts.same_page[0] || last.is_none() {
-            return true;
-        }
-        let planes = facts.geometry.planes_per_die as u8;
-        let pages = facts.geometry.pages_per_block;
-        let b = self.board.txn(id);
-        let mut member = lead;
-        loop {
-            let a = self.board.txn(member);
-            if a.slot / planes == b.slot / planes && a.ppa % pages != b.ppa % pages {
-                return false;
+        let (planes, pages) = (facts.geometry.planes_per_die as u8, facts.geometry.pages_per_block);
+        let same_page = facts.same_page[0];
+        for (i, &id) in self.group.members().iter().enumerate() {
+            let Transaction { owner, lpn, slot, .. } = *self.board.txn(id);
+            if owner != Owner::Gc {
+                self.board.txn_mut(id).ppa = self.ftl.lookup(lpn).0;
             }
-            if member == last {
-                return true;
+            let ppa = self.board.txn(id).ppa;
+            let clashes = |(j, other): (usize, &TxnId)| {
+                let other = self.board.txn(*other);
+                refused >> j & 1 == 0 && other.slot / planes == slot / planes && other.ppa % pages != ppa % pages
+            };
+            if same_page && self.group.members()[..i].iter().enumerate().any(clashes) {
+                refused |= 1 << i;
             }
-            member = a.next;
         }
+        refused
     }
 
     /// Sends reads of the chosen group whose page has meanwhile been written on another plane there. Whether any was.
@@ -102,14 +97,18 @@ impl Device {
         moved
     }
 
-    /// Gives a program its physical page, maps it, and lets the next write of the same page go.
-    fn bind(&mut self, id: TxnId) {
-        let Transaction { owner, lpn, plane, flow, before, .. } = *self.board.txn(id);
-        let stream = if owner == Owner::Gc { Stream::Gc } else { Stream::User };
-        let ppa = self.ftl.write(lpn, plane, stream).expect("room was checked, and one block is kept for moves");
+    /// Gives a program its physical page, maps it, and lets the next write of the same page go. Returns the command's
+    /// next member.
+    fn bind(&mut self, id: TxnId) -> TxnId {
+        let Transaction { owner, lpn, plane, flow, before, next, ppa: from, .. } = *self.board.txn(id);
+        let ppa = match owner {
+            // Until here the program carried the address it moves from, checked to be current.
+            Owner::Gc => self.ftl.move_page(lpn, plane, Ppa(from)),
+            Owner::User | Owner::Buffer => self.ftl.write(lpn, plane).expect("room was checked"),
+        };
         self.board.txn_mut(id).ppa = ppa.0;
         self.ftl.show(&mut self.board, plane);
-        if stream == Stream::User {
+        if owner != Owner::Gc {
             self.board.flows[flow.index()].programmed += 1;
             if before.is_some() {
                 self.board.txn_mut(id).before = TxnId::NONE;
@@ -122,6 +121,7 @@ impl Device {
         if self.ftl.wants_collection(plane) {
             self.start_collection(plane);
         }
+        next
     }
 
     /// Counts the command (D-SLK-02, D-SLK-14, D-SLK-25), and its members as waiting no more.

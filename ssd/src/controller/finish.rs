@@ -85,6 +85,7 @@ impl Device {
     }
 
     /// The device has done its part: the answer crosses the link.
+    #[inline(always)]
     pub(super) fn served(&mut self, slot: SlotId) {
         if self.front.outward.is_instant() {
             self.deliver(slot);

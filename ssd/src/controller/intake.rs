@@ -61,6 +61,7 @@ impl Device {
     }
 
     /// A request whose every page was served from memory ends when the memory has answered.
+    #[inline(always)]
     fn serve_if_done(&mut self, slot: SlotId) {
         if self.slots.get(slot).remaining == 0 {
             self.soon.push_back((self.board.now + self.memory, slot));

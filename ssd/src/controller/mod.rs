@@ -257,8 +257,7 @@ impl Device {
     /// Lives every event up to and including `now`, each at its own time; the decisions of `now` itself stay open.
     pub fn advance(&mut self, now: Time) {
         while self.fault.is_none() {
-            let flash = self.flash.next_event();
-            let next = flash.min(self.other_next);
+            let next = self.flash.next_event().min(self.other_next);
             if self.agenda.open && self.board.now < next.min(now) {
                 self.settle();
                 continue;
@@ -267,7 +266,7 @@ impl Device {
                 break;
             }
             self.board.now = next;
-            if flash <= self.other_next {
+            if self.flash.next_event() == next {
                 self.flash.step(&mut self.board, &mut self.agenda, &mut self.log);
                 if !self.flash.ended.is_empty() {
                     self.hear();

@@ -49,7 +49,7 @@ impl Row {
         let four = |i: usize| at(i).min(at(i + 1)).min(at(i + 2).min(at(i + 3)));
         match self.length {
             ..=4 => four(0) as u64,
-            ..=8 => four(0).min(four(4)) as u64,
+            5..=8 => four(0).min(four(4)) as u64,
             _ => self.find_least_of_many(),
         }
     }

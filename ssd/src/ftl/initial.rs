@@ -14,11 +14,16 @@ use rand_pcg::Pcg64Mcg;
 use super::pool::Pool;
 use crate::config::{Config, Precondition};
 
+/// Logical pages between two hints.
+const HINT: u32 = 64;
+
 /// The initial state.
 #[derive(Debug)]
 pub struct Initial {
     /// `starts[b]`: valid pages in the blocks before `b`.
     starts: Vec<u32>,
+    /// The block of every [`HINT`]-th of a plane's logical pages: where to look on from.
+    hints: Vec<u32>,
     pages_per_block: u32,
     /// Logical pages written before the run.
     written: u32,
@@ -56,7 +61,15 @@ impl Initial {
         for v in valid {
             starts.push(starts[starts.len() - 1] + v);
         }
-        Initial { starts, pages_per_block: pages, written, planes, sealed, open_pages, steady }
+        let mut block = 0;
+        let hints = (0..starts[starts.len() - 1]).step_by(HINT as usize).map(|local| {
+            while starts[block as usize + 1] <= local {
+                block += 1;
+            }
+            block
+        });
+        let hints = hints.collect();
+        Initial { starts, hints, pages_per_block: pages, written, planes, sealed, open_pages, steady }
     }
 
     /// Valid pages of the fullest plane.
@@ -76,7 +89,10 @@ impl Initial {
         if !self.steady {
             return Ppa(local);
         }
-        let block = self.starts.partition_point(|&start| start <= local) as u32 - 1;
+        let mut block = self.hints[(local / HINT) as usize];
+        while self.starts[block as usize + 1] <= local {
+            block += 1;
+        }
         let valid = self.starts[block as usize + 1] - self.starts[block as usize];
         let k = local - self.starts[block as usize];
         Ppa(block * self.pages_per_block + spread(k, valid, self.pages_per_block))

@@ -120,15 +120,11 @@ impl Ftl {
         self.pools.iter().flat_map(Pool::erase_counts)
     }
 
-    /// Gives `lpn` a new physical page in `plane` and maps it there. `None` when the plane has no page to give to this
-    /// stream. The caller refreshes the board ([`Ftl::show`]).
-    pub fn write(&mut self, lpn: Lpn, plane: PlaneId, stream: Stream) -> Option<Ppa> {
-        let pool = &mut self.pools[plane.index()];
-        let ppa = pool.take_page(stream, self.geometry.pages_per_block)?;
-        match stream {
-            Stream::User => self.totals.user_programs += 1,
-            Stream::Gc => self.totals.gc_programs += 1,
-        }
+    /// Gives `lpn`, written by the host, a new physical page in `plane` and maps it there. `None` when the plane has no
+    /// page to give. The caller refreshes the board ([`Ftl::show`]).
+    pub fn write(&mut self, lpn: Lpn, plane: PlaneId) -> Option<Ppa> {
+        let ppa = self.pools[plane.index()].take_page(Stream::User, self.geometry.pages_per_block)?;
+        self.totals.user_programs += 1;
         if let Some((old_plane, old)) = self.map.current(lpn, &self.validity) {
             let block = self.validity.invalidate(old_plane, old);
             self.pools[old_plane.index()].lost_a_page(block);
@@ -136,6 +132,19 @@ impl Ftl {
         self.map.set(lpn, plane, ppa);
         self.validity.validate(plane, ppa);
         Some(ppa)
+    }
+
+    /// Gives `lpn`, whose current copy is at `from` in `plane`, another physical page there and maps it. That copy need
+    /// not be looked up: on a large drive the map's entry is far away.
+    pub fn move_page(&mut self, lpn: Lpn, plane: PlaneId, from: Ppa) -> Ppa {
+        debug_assert!(self.map.current(lpn, &self.validity) == Some((plane, from)), "moves the current copy");
+        let pool = &mut self.pools[plane.index()];
+        let ppa = pool.take_page(Stream::Gc, self.geometry.pages_per_block).expect("one block is kept for moves");
+        self.totals.gc_programs += 1;
+        pool.lost_a_page(self.validity.invalidate(plane, from));
+        self.map.set(lpn, plane, ppa);
+        self.validity.validate(plane, ppa);
+        ppa
     }
 
     /// Puts what the board shows of `plane` in step with the pools.
