@@ -9,9 +9,11 @@ extern crate alloc;
 pub mod board;
 pub mod decide;
 pub mod event;
+pub mod facts;
 pub mod geometry;
 pub mod id;
 pub mod request;
+pub mod state;
 pub mod transaction;
 pub mod units;
 

@@ -1,0 +1,58 @@
+//! What never changes during a run: the shape of the flash and its typical times.
+
+use alloc::vec::Vec;
+
+use crate::geometry::Geometry;
+use crate::transaction::FlashOp;
+use crate::units::Duration;
+
+/// What never changes during a run: shape and typical times.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// Shape of the flash.
+    pub geometry: Geometry,
+    /// Priority levels: every unit has a read and a write queue a level.
+    pub levels: u8,
+    /// Command phase on the bus, by [`FlashOp::index`].
+    pub command: [Duration; 3],
+    /// Typical array time, by [`FlashOp::index`].
+    pub array: [Duration; 3],
+    /// Bus time of a whole page.
+    pub transfer_page: Duration,
+    /// Bus time by number of 512-byte sectors, 0 to a whole page.
+    pub transfer_sectors: Vec<Duration>,
+    /// One program-verify iteration; a program can be paused at the end of each.
+    pub iteration: Duration,
+    /// Time to pause a program or an erase.
+    pub suspend: Duration,
+    /// Time to resume it.
+    pub resume: Duration,
+    /// Whether one command may work several planes of a die.
+    pub multi_plane: bool,
+    /// Whether one command may work several dies of a unit.
+    pub multi_die: bool,
+    /// Whether the planes of one multi-plane command must work the same page offset, by [`FlashOp::index`].
+    pub same_page: [bool; 3],
+    /// Free blocks of a plane at or below which user writes give way to garbage collection.
+    pub gc_hard_blocks: u32,
+    /// Free blocks of a plane below which garbage collection starts.
+    pub gc_start_blocks: u32,
+}
+
+impl Facts {
+    /// Service time of an operation that moves `bytes` over the bus, alone (SPEC 0.4).
+    #[inline]
+    pub fn service(&self, op: FlashOp, bytes: u32) -> Duration {
+        let fixed = self.command[op.index()] + self.array[op.index()];
+        match op {
+            FlashOp::Erase => fixed,
+            FlashOp::Read | FlashOp::Program => fixed + self.transfer(bytes),
+        }
+    }
+
+    /// Bus time of `bytes`, rounded up to whole sectors for parts of a page.
+    #[inline]
+    pub fn transfer(&self, bytes: u32) -> Duration {
+        self.transfer_sectors.get(bytes.div_ceil(512) as usize).copied().unwrap_or(self.transfer_page)
+    }
+}

@@ -1,0 +1,162 @@
+//! The entries of the board: waiting lines, units and their commands, channels, planes, flows.
+
+use crate::id::TxnId;
+use crate::transaction::{FlashOp, Owner};
+use crate::units::{Duration, Time};
+
+/// The waiting lines of a unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QueueKind {
+    /// Reads of a priority level.
+    Read(u8),
+    /// Programs of a priority level.
+    Write(u8),
+    /// Reads of valid pages out of a victim block.
+    GcRead,
+    /// Programs of those pages.
+    GcWrite,
+    /// Erases of victims.
+    GcErase,
+}
+
+/// A waiting line.
+#[derive(Clone, Copy, Debug)]
+pub struct Queue {
+    /// Next to be served if nobody decides otherwise.
+    pub head: TxnId,
+    /// Last to arrive.
+    pub tail: TxnId,
+    /// Waiting transactions.
+    pub len: u32,
+}
+
+/// What a unit is doing, as a scheduler sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Service {
+    /// Nothing, and nothing is paused.
+    Idle,
+    /// Nothing at this instant, but a program or erase stands paused.
+    Paused,
+    /// A command.
+    Busy,
+}
+
+/// The command a unit works on, or has paused.
+#[derive(Clone, Copy, Debug)]
+pub struct Command {
+    /// First transaction; the rest are linked by [`Transaction::next`].
+    pub lead: TxnId,
+    /// Transactions in the command.
+    pub members: u8,
+    /// What it does.
+    pub op: FlashOp,
+    /// For whom.
+    pub owner: Owner,
+    /// When it was dispatched, later by the time it has stood paused.
+    pub started: Time,
+    /// When it is expected to end, as far as is known now; for a command whose data waits for the bus this is the
+    /// earliest possible end.
+    pub ends: Time,
+    /// Start of the current stretch of array time: iteration boundaries count from here.
+    pub array_from: Time,
+    /// Whether its array phase runs (only then can it be paused).
+    pub in_array: bool,
+    /// Array time left; valid while paused.
+    pub remaining: Duration,
+    /// Time spent paused so far.
+    pub paused: Duration,
+    /// When it was paused; valid while paused.
+    pub paused_at: Time,
+}
+
+impl Command {
+    /// No command.
+    pub const NONE: Command = Command {
+        lead: TxnId::NONE,
+        members: 0,
+        op: FlashOp::Read,
+        owner: Owner::User,
+        started: Time::ZERO,
+        ends: Time::ZERO,
+        array_from: Time::ZERO,
+        in_array: false,
+        remaining: Duration::ZERO,
+        paused: Duration::ZERO,
+        paused_at: Time::ZERO,
+    };
+}
+
+/// What a unit has done so far. Counted at dispatch, never reset (D-SLK-25).
+#[derive(Clone, Copy, Default, Debug)]
+pub struct UnitCounters {
+    /// User transactions dispatched, reads and programs.
+    pub user: [u64; 2],
+    /// Of those, how many went in a command of several.
+    pub advanced: [u64; 2],
+    /// Commands of several user transactions.
+    pub advanced_commands: [u64; 2],
+    /// Blocks erased.
+    pub erases: u64,
+    /// Pages moved by garbage collection.
+    pub moves: u64,
+    /// Times a program or erase was paused.
+    pub pauses: u64,
+    /// Time with a command in service (a paused command's pause included).
+    pub busy: Duration,
+}
+
+/// A unit on the board.
+#[derive(Clone, Copy, Debug)]
+pub struct Unit {
+    /// Idle, paused or busy.
+    pub service: Service,
+    /// The command in service; meaningful while busy.
+    pub command: Command,
+    /// The paused command; its `lead` is [`TxnId::NONE`] when none is.
+    pub paused: Command,
+    /// Totals.
+    pub counters: UnitCounters,
+    /// User transactions waiting, all levels.
+    pub user_waiting: u32,
+    /// Garbage-collection transactions waiting or held back by another.
+    pub gc_waiting: u32,
+}
+
+/// A channel on the board.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Channel {
+    /// Data phases that found the bus taken (D-SLK-08).
+    pub stalled: u64,
+    /// Data phases.
+    pub transfers: u64,
+    /// Time the bus was taken.
+    pub busy: Duration,
+}
+
+/// A plane on the board.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Plane {
+    /// Erased blocks that hold nothing.
+    pub free_blocks: u32,
+    /// Free pages in those and in the open blocks.
+    pub free_pages: u32,
+    /// Page offset the next user program would get.
+    pub next_page: u32,
+    /// Whether a user program can be given a page now.
+    pub room: bool,
+    /// Whether a victim is being emptied.
+    pub collecting: bool,
+}
+
+/// A flow on the board.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Flow {
+    /// Priority level, 0 lowest.
+    pub level: u8,
+    /// Commands waiting in the submission queue that the device may fetch.
+    pub waiting: u32,
+    /// Commands fetched and not completed.
+    pub in_flight: u32,
+    /// Pages this flow has programmed.
+    pub programmed: u64,
+}
