@@ -1,0 +1,85 @@
+//! The real traces beside the project, under every scheduler of the catalogue: nothing lost, nothing illegal, the same
+//! bytes twice.
+
+use std::path::{Path, PathBuf};
+
+use flashlane_lab::catalogue;
+use flashlane_lab::run::{Options, compare};
+use flashlane_lab::scenario::{Beyond, Device, Document, Flow, Scenario, SchedulerChoice, Speedup, TraceFlow};
+
+/// File, requests of it replayed, speed-up that loads the device, requests in that part.
+const TRACES: [(&str, u64, &str, u64); 6] = [
+    ("msnfs.disksim.gz", 20_000, "2", 20_000),
+    ("tpcc-small.mqsim", 10_000, "1/4", 6_999),
+    ("wsrch-small.mqsim", 10_000, "50", 10_000),
+    ("ssdsim-example.ascii", 20_000, "500", 10_000),
+    ("msr-hm_0-899.csv", 1_000, "200", 899),
+    ("msr-cut-rw40.heimdall", 20_000, "50", 10_000),
+];
+
+fn scenario(path: &Path, limit: u64, speedup: &str) -> Scenario {
+    let mut device = Device::preset("flin-isca18".into());
+    // A small drive in its steady state: garbage collection acts, addresses beyond it wrap.
+    device.geometry.blocks_per_plane = Some(64);
+    device.geometry.pages_per_block = Some(64);
+    device.ftl.over_provisioning_percent = Some(25.0);
+    let trace = TraceFlow {
+        limit: Some(limit),
+        speedup: Some(Speedup(speedup.into())),
+        beyond: Some(Beyond::Wrap),
+        ..TraceFlow::file(path.display().to_string())
+    };
+    let schedulers = catalogue::rows().iter().map(|row| SchedulerChoice::Row(row.name.into())).collect();
+    let flow = Flow { trace: Some(trace), ..Flow::default() };
+    let document = Document { device, schedulers: Some(schedulers), flow: vec![flow], ..Document::default() };
+    Scenario::from_document("real traces", document)
+}
+
+#[test]
+fn nothing_is_lost_and_nothing_is_illegal() {
+    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/traces"));
+    if !folder.is_dir() {
+        println!("SKIPPED: {} is absent, so no real trace was replayed", folder.display());
+        return;
+    }
+    for (file, limit, speedup, requests) in TRACES {
+        let scenario = scenario(&folder.join(file), limit, speedup);
+        let options = Options { audit: true, rows: None, command: String::new(), progress: None };
+        let made = compare(&scenario, &options).unwrap_or_else(|error| panic!("{file}: {error}"));
+        assert!(made.audited.is_some_and(|events| events > 0), "{file}: an audit looked on");
+        assert_eq!(made.summary.schedulers.len(), catalogue::rows().len());
+        for run in &made.summary.schedulers {
+            let total = &run.total;
+            assert_eq!(total.issued, requests, "{file} under {}", run.name);
+            assert_eq!(total.issued, total.completed + total.rejected, "{file} under {}", run.name);
+        }
+        let plain = Options { audit: false, ..options };
+        let again = compare(&scenario, &plain).unwrap().summary;
+        assert_eq!(made.summary.to_json(), again.to_json(), "{file}: the same bytes, audited or not");
+    }
+}
+
+/// What lies beyond the drive is an error, is wrapped, or is left out and counted, as the user says.
+#[test]
+fn what_lies_beyond_the_drive_is_accounted_for() {
+    let file = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/traces/msr-hm_0-899.csv"));
+    if !file.is_file() {
+        println!("SKIPPED: {} is absent, so addresses beyond the drive were not tried", file.display());
+        return;
+    }
+    let run = |beyond: Beyond| {
+        let mut scenario = scenario(&file, 1_000, "200");
+        scenario.set("flow", "the test", |document| {
+            document.schedulers = Some(vec![SchedulerChoice::Row("fcfs".into())]);
+            document.flow[0].trace.as_mut().unwrap().beyond = Some(beyond);
+        });
+        compare(&scenario, &Options { audit: true, rows: None, command: String::new(), progress: None })
+    };
+    let refused = run(Beyond::Error).unwrap_err().to_string();
+    assert!(refused.contains("msr-hm_0-899.csv:"), "{refused}");
+    let rejected = run(Beyond::Reject).unwrap().summary;
+    let total = &rejected.schedulers[0].total;
+    assert!(total.rejected > 0 && total.completed > 0);
+    assert_eq!((total.issued, total.completed + total.rejected), (899, 899));
+    assert_eq!(run(Beyond::Wrap).unwrap().summary.schedulers[0].total.completed, 899);
+}
