@@ -176,11 +176,11 @@ impl Command {
         }
     }
 
-    /// The array phase begins, for the first time.
-    pub(super) fn starts(&mut self, until: Time, times: &Times, log: &mut Log) {
+    /// The array phase begins, for the first time. The channel was given back at `given_back`.
+    pub(super) fn starts(&mut self, until: Time, given_back: [Time; 2], times: &Times, log: &mut Log) {
         let (now, number, op) = (log.now, self.number, self.op.name());
         let due = match self.phase {
-            Phase::Fresh if times.lead_in(self.op, self.data) == 0 => Some(self.dispatched),
+            Phase::Fresh if times.lead_in(self.op, self.data) == 0 => Some(no_length(self.dispatched, given_back, now)),
             Phase::LeadIn(end) => Some(end),
             _ => None,
         };
@@ -254,12 +254,22 @@ impl Command {
     }
 
     /// A member ended, its command having stood paused for `paused`. Whether it was the last.
-    pub(super) fn member_ends(&mut self, serial: u64, paused: u64, times: &Times, log: &mut Log) -> bool {
+    /// The channel was given back at `given_back`.
+    pub(super) fn member_ends(
+        &mut self,
+        serial: u64,
+        paused: u64,
+        given_back: [Time; 2],
+        times: &Times,
+        log: &mut Log,
+    ) -> bool {
         let (now, number, op) = (log.now, self.number, self.op);
         self.read_array_ends(now);
         let member = self.members.iter().find(|member| member.serial == serial);
         let due = match (self.phase, member) {
-            (Phase::Over(end), Some(member)) if times.data_out(op, member.data) == 0 => Some(end),
+            (Phase::Over(end), Some(member)) if times.data_out(op, member.data) == 0 => {
+                Some(no_length(end, given_back, now))
+            }
             (_, Some(member)) => member.out,
             (_, None) => None,
         };
@@ -279,4 +289,10 @@ impl Command {
         self.left = self.left.saturating_sub(1);
         self.left == 0
     }
+}
+
+/// When a bus phase of no length that could begin at `from` is over: at once, or, where the bus was taken, when it was
+/// given back (transfers may be free while commands and set-up are not).
+fn no_length(from: Time, given_back: [Time; 2], now: Time) -> Time {
+    if now > from && given_back.contains(&now) { now } else { from }
 }

@@ -81,7 +81,7 @@ impl Auditor {
                 if owner != Owner::Gc {
                     self.lines.dispatched(txn.lpn, serial, log);
                 }
-                self.pairs.program(txn, ppa, &self.victims, &self.pages, log);
+                self.pairs.program(txn, ppa, (&self.victims, &self.pages), log);
             }
             (FlashOp::Erase, _) => self.victims.erase_begins(txn, ppa, &self.pages, log),
         }

@@ -130,7 +130,7 @@ impl Auditor {
             units: Units::new(config, policy),
             pages: Pages::new(&config.geometry, config.ftl.logical_pages, start, &mut log),
             victims: Victims::default(),
-            pairs: Pairs::default(),
+            pairs: Pairs::new(policy.style == Style::Free),
             log,
         }
     }
@@ -179,7 +179,7 @@ impl Auditor {
             self.lines.settle(&mut self.requests, &mut self.log);
         }
         if self.pairs.unsettled() {
-            self.pairs.settle(self.free_collection, &mut self.log);
+            self.pairs.settle(&mut self.log);
         }
         if self.victims.unsettled() {
             self.victims.settle(&self.pages, &mut self.log);

@@ -29,16 +29,27 @@ struct Unasked {
 }
 
 /// Pairs each program's dispatch with the mapping it makes, in whichever order one instant reports them.
-#[derive(Default, Debug)]
+#[derive(Debug)]
 pub(super) struct Pairs {
+    /// Whether garbage collection maps pages without programs.
+    free: bool,
     unmapped: Vec<Unmapped>,
     unasked: Vec<Unasked>,
 }
 
 impl Pairs {
+    /// Nothing yet; `free`: garbage collection maps pages without programs.
+    pub(super) fn new(free: bool) -> Pairs {
+        Pairs { free, unmapped: Vec::new(), unasked: Vec::new() }
+    }
+
     /// A program was dispatched.
-    pub(super) fn program(&mut self, txn: &Txn, ppa: u32, victims: &Victims, pages: &Pages, log: &mut Log) {
-        match self.unasked.iter().position(|early| early.lpn == txn.lpn) {
+    pub(super) fn program(&mut self, txn: &Txn, ppa: u32, (victims, pages): (&Victims, &Pages), log: &mut Log) {
+        // Free garbage collection may have moved the page in the instant its program overwrites it: the mapping that
+        // names the program's place is the program's.
+        let own = |early: &Unasked| early.lpn == txn.lpn && (early.plane, early.ppa) == (txn.plane, ppa);
+        let other = |early: &Unasked| early.lpn == txn.lpn && !(self.free && early.collected);
+        match self.unasked.iter().position(own).or_else(|| self.unasked.iter().position(other)) {
             None => {
                 self.unmapped.push(Unmapped { lpn: txn.lpn, plane: txn.plane, ppa, owner: txn.owner });
             }
@@ -61,10 +72,11 @@ impl Pairs {
         (victims, pages): (&Victims, &Pages),
         log: &mut Log,
     ) {
-        match self.unmapped.iter().position(|program| program.lpn == lpn) {
+        let collected = if !old.is_known() { !pages.knows_start() } else { victims.contains(pages.block_at(old)) };
+        let own = |program: &Unmapped| program.lpn == lpn && (program.plane, program.ppa) == (plane, ppa);
+        let other = |program: &Unmapped| program.lpn == lpn && !(self.free && collected);
+        match self.unmapped.iter().position(own).or_else(|| self.unmapped.iter().position(other)) {
             None => {
-                let collected =
-                    if !old.is_known() { !pages.knows_start() } else { victims.contains(pages.block_at(old)) };
                 self.unasked.push(Unasked { lpn, plane, ppa, old, collected });
             }
             Some(index) => {
@@ -82,9 +94,9 @@ impl Pairs {
         !self.unmapped.is_empty() || !self.unasked.is_empty()
     }
 
-    /// The instant is over: what has not found its other half never will. `free`: garbage collection maps pages
-    /// without programs.
-    pub(super) fn settle(&mut self, free: bool, log: &mut Log) {
+    /// The instant is over: what has not found its other half never will.
+    pub(super) fn settle(&mut self, log: &mut Log) {
+        let free = self.free;
         for program in self.unmapped.drain(..) {
             log.report(Rule::MapProgram, || {
                 format!(

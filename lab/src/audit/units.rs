@@ -31,8 +31,8 @@ pub(super) struct Units {
     times: Times,
     policy: Policy,
     units: Vec<Unit>,
-    /// When each channel is given back.
-    channels: Vec<Time>,
+    /// When each channel is given back, and was the time before.
+    channels: Vec<[Time; 2]>,
     /// Highest command number.
     newest: Option<u64>,
 }
@@ -50,7 +50,7 @@ impl Units {
             times: Times::new(config),
             policy,
             units: (0..geometry.units()).map(|_| Unit::default()).collect(),
-            channels: vec![Time::ZERO; geometry.channels as usize],
+            channels: vec![[Time::ZERO; 2]; geometry.channels as usize],
             newest: None,
         }
     }
@@ -104,6 +104,7 @@ impl Units {
         if let Event::BusTaken { channel, until, .. } = *event {
             self.bus(channel, unit, until, log);
         }
+        let given_back = self.given_back(unit);
         let Units { units, times, policy, .. } = self;
         let unit = &mut units[unit.index()];
         let Some(index) = unit.commands.iter().position(|command| command.number == number) else {
@@ -115,7 +116,7 @@ impl Units {
             Event::ArrayStarted { until, .. } if unit.commands[index].is_paused() => {
                 unit.resumes(index, until, times, log);
             }
-            Event::ArrayStarted { until, .. } => unit.commands[index].starts(until, times, log),
+            Event::ArrayStarted { until, .. } => unit.commands[index].starts(until, given_back, times, log),
             Event::ArrayEnded { .. } => unit.commands[index].array_ends(log),
             Event::Paused { remaining, .. } => pauses(&mut unit.commands[index], remaining, policy, times, log),
             _ => {}
@@ -129,10 +130,17 @@ impl Units {
             format!("unit {} of channel {own} takes the bus of channel {}.", unit.0, channel.0)
         });
         let Some(taken) = self.channels.get_mut(channel.index()) else { return };
-        log.check(log.now >= *taken, Rule::BusOverlap, || {
-            format!("unit {} takes the bus of channel {}, taken until {taken}.", unit.0, channel.0)
+        let [before, _] = *taken;
+        log.check(log.now >= before, Rule::BusOverlap, || {
+            format!("unit {} takes the bus of channel {}, taken until {before}.", unit.0, channel.0)
         });
-        *taken = until.max(*taken);
+        *taken = [until.max(before), before];
+    }
+
+    /// When the channel of `unit` was last given back, or will be, and the time before.
+    fn given_back(&self, unit: UnitId) -> [Time; 2] {
+        let channel = unit.0 as u32 / self.geometry.units_per_channel();
+        self.channels.get(channel as usize).copied().unwrap_or_default()
     }
 
     /// A member of a command ended. `paused` is `None` when it was not the flash, which has been reported.
@@ -143,6 +151,7 @@ impl Units {
         paused: Option<Duration>,
         log: &mut Log,
     ) {
+        let given_back = self.given_back(unit);
         let Units { units, times, .. } = self;
         let Some(unit) = units.get_mut(unit.index()) else { return };
         let Some(index) = unit.commands.iter().position(|command| command.number == number) else {
@@ -150,7 +159,7 @@ impl Units {
             return;
         };
         let last = match paused {
-            Some(paused) => unit.commands[index].member_ends(serial, paused.ns(), times, log),
+            Some(paused) => unit.commands[index].member_ends(serial, paused.ns(), given_back, times, log),
             None => unit.commands[index].member_leaves(),
         };
         if last {

@@ -1,6 +1,8 @@
 //! Devices and drivers that the tests share.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub mod play;
+
 use flashlane_core::geometry::{AllocationOrder, Geometry, UnitKind};
 use flashlane_core::{Completion, Duration, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
 use flashlane_sched::catalogue::{Recipe, build};

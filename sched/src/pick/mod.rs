@@ -13,8 +13,9 @@ pub use fr_fcfs::FrFcfs;
 pub use read_first::ReadFirst;
 pub use sprinkler::Sprinkler;
 
+use flashlane_core::board::QueueKind;
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, TxnId, UnitId};
+use flashlane_core::{Board, QueueId, TxnId, UnitId};
 
 /// The oldest waiting transaction of `op` that may go, over all levels from the highest. Only a write whose page has an
 /// older write waiting elsewhere is passed over.
@@ -24,11 +25,25 @@ fn oldest(board: &Board, unit: UnitId, op: FlashOp) -> TxnId {
     if head.is_none() || board.txn(head).unobstructed() {
         return head;
     }
-    oldest_behind(board, head)
+    oldest_behind(board, unit, op, board.txn(head).level)
 }
 
+/// A level may hold nothing but writes that wait for older ones of their pages in a lower level: those go then, or
+/// neither ever would.
 #[cold]
-fn oldest_behind(board: &Board, head: TxnId) -> TxnId {
-    let queue = board.txn(head).queue;
-    board.walk(queue).find(|&txn| board.txn(txn).unobstructed()).unwrap_or(TxnId::NONE)
+fn oldest_behind(board: &Board, unit: UnitId, op: FlashOp, highest: u8) -> TxnId {
+    let mut level = highest + 1;
+    while level > 0 {
+        level -= 1;
+        let first = board.walk(queue_of(board, unit, op, level)).find(|&txn| board.txn(txn).unobstructed());
+        if let Some(txn) = first {
+            return txn;
+        }
+    }
+    TxnId::NONE
+}
+
+/// The queue of user transactions of `op` at `level`.
+fn queue_of(board: &Board, unit: UnitId, op: FlashOp, level: u8) -> QueueId {
+    board.queue_id(unit, if op == FlashOp::Read { QueueKind::Read(level) } else { QueueKind::Write(level) })
 }

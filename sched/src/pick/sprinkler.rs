@@ -5,6 +5,8 @@ use flashlane_core::decide::{Group, Pick, Scope};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, QueueId, TxnId, UnitId};
 
+use super::queue_of;
+
 /// Largest group first.
 #[derive(Debug)]
 pub struct Sprinkler {
@@ -15,7 +17,7 @@ pub struct Sprinkler {
 const CANDIDATES: usize = 4;
 
 impl Sprinkler {
-    /// Looks at the first `window` waiting transactions of a queue.
+    /// Looks at the first `window` transactions of a queue that may go.
     pub const fn new(window: u64) -> Sprinkler {
         Sprinkler { window: window as usize }
     }
@@ -26,10 +28,10 @@ impl Sprinkler {
         let mut count = [0usize; Group::MAX];
         let mut heads = [TxnId::NONE; Group::MAX];
         let mut planes = 0;
-        for txn in board.walk(queue).take(self.window) {
-            let t = board.txn(txn);
-            let slot = t.slot as usize;
-            if !t.unobstructed() || count[slot] == CANDIDATES {
+        // Writes that must wait for older ones do not count: a window full of them would leave the unit idle.
+        for txn in board.walk(queue).filter(|&txn| board.txn(txn).unobstructed()).take(self.window) {
+            let slot = board.txn(txn).slot as usize;
+            if count[slot] == CANDIDATES {
                 continue;
             }
             if count[slot] == 0 {
@@ -84,8 +86,12 @@ impl Pick for Sprinkler {
                 return;
             }
             let head = board.first(unit, op);
-            if head.is_some() {
-                self.largest(board, board.txn(head).queue, group);
+            if head.is_none() {
+                continue;
+            }
+            // Below a level where every write waits for an older one of its page there may be writes that can go.
+            for level in (0..=board.txn(head).level).rev() {
+                self.largest(board, queue_of(board, unit, op, level), group);
                 if group.lead().is_some() {
                     return;
                 }

@@ -1,0 +1,278 @@
+//! Plays lists of requests on a device, in step with the clock or with spare wake-ups, audited or not.
+
+use flashlane_core::{Completion, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
+use flashlane_lab::audit::{Auditor, Policy, Start, Verdict};
+use flashlane_sched::catalogue::{Recipe, build};
+use flashlane_ssd::config::Config;
+use flashlane_ssd::{Device, Totals};
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
+
+/// A request to come.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    /// When, ns.
+    pub at: u64,
+    /// From which flow.
+    pub flow: u16,
+    /// Read or write.
+    pub op: Op,
+    /// What it touches.
+    pub touch: Touch,
+}
+
+/// What a request touches.
+#[derive(Clone, Debug)]
+pub enum Touch {
+    /// Offset and length.
+    Bytes(u64, u64),
+    /// Whole pages, in any order.
+    Pages(Vec<Lpn>),
+}
+
+/// How the device is woken between requests.
+#[derive(Clone, Debug)]
+pub enum Wake {
+    /// Only when something arrives.
+    Plain,
+    /// At random instants too, and asked for its next event there, by this seed.
+    Spare(u64),
+}
+
+/// What came of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Played {
+    /// In the order they happened.
+    pub completions: Vec<Completion>,
+    /// Of the device.
+    pub totals: Totals,
+}
+
+/// A device of `config` under `recipe`, or what is wrong with either.
+pub fn built(config: &Config, recipe: &Recipe) -> Result<(Device, Policy), String> {
+    let scheduler = build(recipe).map_err(|e| e.to_string())?;
+    let policy = Policy { moments: scheduler.preempt.moments(), style: scheduler.collect.style() };
+    Ok((Device::new(config, scheduler).map_err(|e| e.to_string())?, policy))
+}
+
+/// Hands over `ask` as request `id` at its instant, which the device has reached.
+pub fn hand_over(device: &mut Device, id: u64, ask: &Ask) {
+    let now = Time::from_ns(ask.at);
+    let extent = match &ask.touch {
+        Touch::Bytes(offset, length) => Extent::Bytes { offset: *offset, length: *length },
+        Touch::Pages(list) => Extent::Pages(list),
+    };
+    let request = Request { id: RequestId(id), flow: FlowId(ask.flow), op: ask.op, arrival: now, extent };
+    device.submit(now, &request).unwrap_or_else(|refusal| panic!("refused {ask:?}: {refusal:?}"));
+}
+
+/// Plays `asks` (in order of time) to the end, unaudited.
+pub fn play(config: &Config, recipe: &Recipe, asks: &[Ask], wake: Wake) -> Played {
+    let (mut device, _) = built(config, recipe).expect("a legal device");
+    let mut rng = match wake {
+        Wake::Plain => None,
+        Wake::Spare(seed) => Some(Pcg64Mcg::new(u128::from(seed) | 1)),
+    };
+    let mut completions = Vec::new();
+    for (id, ask) in asks.iter().enumerate() {
+        if let Some(rng) = &mut rng {
+            wander(&mut device, ask.at, rng);
+        }
+        device.advance(Time::from_ns(ask.at));
+        hand_over(&mut device, id as u64, ask);
+        completions.append(device.completions());
+    }
+    loop {
+        let next = device.next_event();
+        if next == Time::NEVER {
+            break;
+        }
+        if let Some(rng) = &mut rng {
+            wander(&mut device, next.ns(), rng);
+        }
+        device.advance(next);
+        completions.append(device.completions());
+    }
+    completions.append(device.completions());
+    assert_eq!(device.fault(), None);
+    assert_eq!(device.outstanding(), 0, "requests left in the device");
+    device.check();
+    Played { completions, totals: device.totals() }
+}
+
+/// Wakes the device up to three times strictly before `end`: at random instants, or right at its next event.
+fn wander(device: &mut Device, end: u64, rng: &mut Pcg64Mcg) {
+    for _ in 0..rng.next_u32() % 4 {
+        let now = device.now().ns();
+        if now + 1 >= end {
+            return;
+        }
+        let target = match rng.next_u32() % 3 {
+            0 => device.next_event().ns().min(end - 1),
+            1 => now + rng.next_u64() % (end - now).min(2000),
+            _ => now + rng.next_u64() % (end - now),
+        };
+        device.advance(Time::from_ns(target.min(end - 1)));
+        if rng.next_u32().is_multiple_of(2) {
+            device.next_event();
+        }
+    }
+}
+
+/// Plays `asks` to the end with the auditor on; an error is a verdict, a fault or a lost request, in words.
+pub fn audit(config: &Config, recipe: &Recipe, asks: &[Ask]) -> Result<(Played, Verdict), String> {
+    let (mut device, policy) = built(config, recipe)?;
+    device.report_events();
+    let start = Start::Known { owner: &|p, a| device.owner_of(p, a), written: &|p, b| device.written_in(p, b) };
+    let mut auditor = Auditor::new(config, policy, start, 8);
+    let mut completions = Vec::new();
+    for (id, ask) in asks.iter().enumerate() {
+        device.advance(Time::from_ns(ask.at));
+        hand_over(&mut device, id as u64, ask);
+        device.events().drain(..).for_each(|e| auditor.observe(&e));
+        completions.append(device.completions());
+    }
+    loop {
+        let next = device.next_event();
+        if next == Time::NEVER || device.fault().is_some() {
+            break;
+        }
+        device.advance(next);
+        device.events().drain(..).for_each(|e| auditor.observe(&e));
+    }
+    completions.append(device.completions());
+    device.events().drain(..).for_each(|e| auditor.observe(&e));
+    if let Some(fault) = device.fault() {
+        return Err(format!("fault at {}: {}", fault.at, fault.message));
+    }
+    if device.outstanding() != 0 {
+        return Err(format!("nothing to do at {}, and yet {}", device.now(), left(&device)));
+    }
+    let verdict = auditor.finish();
+    if !verdict.is_clean() {
+        return Err(verdict.to_string());
+    }
+    conserved(asks, &completions)?;
+    device.check();
+    Ok((Played { completions, totals: device.totals() }, verdict))
+}
+
+/// What a device that has come to rest still holds.
+fn left(device: &Device) -> String {
+    let board = device.board();
+    let flows: Vec<_> = board.flows.iter().map(|f| (f.waiting, f.in_flight)).collect();
+    let mut text = format!("{} requests are left; flows (waiting, in flight): {flows:?}", device.outstanding());
+    for (u, unit) in board.units.iter().enumerate() {
+        if unit.user_waiting + unit.gc_waiting > 0 || unit.service != flashlane_core::board::Service::Idle {
+            let (user, gc) = (unit.user_waiting, unit.gc_waiting);
+            text.push_str(&format!("\n  unit {u}: {:?}, {user} user and {gc} gc transactions waiting", unit.service));
+        }
+    }
+    for txn in board.txns.iter().filter(|txn| txn.stage != flashlane_core::transaction::Stage::Free).take(8) {
+        text.push_str(&format!("\n  {txn:?}"));
+    }
+    text
+}
+
+/// Every request completed exactly once, as what it was, not before its arrival, in order of time.
+pub fn conserved(asks: &[Ask], completions: &[Completion]) -> Result<(), String> {
+    let mut seen = vec![false; asks.len()];
+    let mut last = Time::ZERO;
+    for c in completions {
+        let ask = asks.get(c.id.0 as usize).ok_or_else(|| format!("request {} was never made", c.id.0))?;
+        if std::mem::replace(&mut seen[c.id.0 as usize], true) {
+            return Err(format!("request {} completed twice", c.id.0));
+        }
+        if (c.op, c.flow.0, c.arrival.ns()) != (ask.op, ask.flow, ask.at) || c.done < c.arrival || c.done < last {
+            return Err(format!("{c:?} does not answer {ask:?}, or comes before {last}"));
+        }
+        last = c.done;
+    }
+    match seen.iter().position(|done| !done) {
+        Some(lost) => Err(format!("request {lost} of {} was lost: {:?}", asks.len(), asks[lost])),
+        None => Ok(()),
+    }
+}
+
+/// What random requests look like.
+#[derive(Clone, Copy, Debug)]
+pub struct Mix {
+    /// Requests.
+    pub requests: usize,
+    /// Mean gap, ns.
+    pub gap: u64,
+    /// Reads of a hundred.
+    pub reads: u32,
+    /// Longest request, pages.
+    pub pages: u64,
+    /// Requests of a hundred that go to the first few pages.
+    pub hot: u32,
+    /// Requests of a hundred that touch parts of pages.
+    pub partial: u32,
+    /// Requests of a hundred that list pages from all over the drive.
+    pub scattered: u32,
+}
+
+/// Random requests for the device of `config`; several may arrive at one instant.
+pub fn asks(config: &Config, mix: &Mix, rng: &mut Pcg64Mcg) -> Vec<Ask> {
+    let page = u64::from(config.geometry.page_bytes);
+    let drive = u64::from(config.ftl.logical_pages);
+    let mut at = 0;
+    let chance = |rng: &mut Pcg64Mcg, of_hundred: u32| rng.next_u32() % 100 < of_hundred;
+    (0..mix.requests)
+        .map(|_| {
+            if !chance(rng, 20) {
+                at += rng.next_u64() % (5 * mix.gap / 2).max(1);
+            }
+            let op = if chance(rng, mix.reads) { Op::Read } else { Op::Write };
+            let flow = (rng.next_u32() as usize % config.flows.len()) as u16;
+            let span = if chance(rng, mix.hot) { drive.min(24) } else { drive };
+            let touch = if chance(rng, mix.scattered) {
+                let count = 1 + rng.next_u64() % mix.pages;
+                Touch::Pages((0..count).map(|_| Lpn((rng.next_u64() % span) as u32)).collect())
+            } else {
+                let pages = 1 + rng.next_u64() % mix.pages.min(span);
+                let first = rng.next_u64() % (span - pages + 1);
+                let whole = (first * page, pages * page);
+                if chance(rng, mix.partial) {
+                    let skip = 512 * (rng.next_u64() % (page / 512));
+                    let cut = 512 * (rng.next_u64() % (page / 512));
+                    let length = (whole.1 - skip).saturating_sub(cut).max(512);
+                    Touch::Bytes(whole.0 + skip, length)
+                } else {
+                    Touch::Bytes(whole.0, whole.1)
+                }
+            };
+            Ask { at, flow, op, touch }
+        })
+        .collect()
+}
+
+/// Plays `asks` on one device each of `configs`, in one process, taking turns at every request.
+pub fn interleaved(configs: [(&Config, &Recipe); 2], asks: [&[Ask]; 2]) -> [Vec<Completion>; 2] {
+    let mut devices = configs.map(|(config, recipe)| built(config, recipe).expect("a legal device").0);
+    let mut next = [0, 0];
+    let mut done = [Vec::new(), Vec::new()];
+    loop {
+        let mut idle = true;
+        for i in 0..2 {
+            let device = &mut devices[i];
+            if let Some(ask) = asks[i].get(next[i]) {
+                device.advance(Time::from_ns(ask.at));
+                hand_over(device, next[i] as u64, ask);
+                next[i] += 1;
+                idle = false;
+            } else {
+                let at = device.next_event();
+                if at != Time::NEVER {
+                    device.advance(at);
+                    idle = false;
+                }
+            }
+            done[i].append(device.completions());
+        }
+        if idle {
+            return done;
+        }
+    }
+}

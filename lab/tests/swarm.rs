@@ -1,0 +1,302 @@
+//! Swarm: random devices, schedulers and workloads, the auditor on, the translation layer's tables checked at the end.
+//!
+//! Owns nothing but dice. Every run is a function of its seed, which a failure prints; `SWARM_SEED=N SWARM_RUNS=1` plays
+//! that run again, `SWARM_RUNS=100000` goes on for hours. The schedulers are drawn from the catalogue's rows and
+//! answers, so a new one is in the swarm the day it is listed.
+
+mod common;
+
+use std::sync::mpsc::RecvTimeoutError;
+
+use common::play::{self, Mix, asks};
+use flashlane_core::Duration;
+use flashlane_core::geometry::{AllocationOrder, Geometry, UnitKind};
+use flashlane_sched::catalogue::{QUESTIONS, Recipe, answers, build, rows};
+use flashlane_ssd::config::*;
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
+
+/// Runs of each kind unless the environment says otherwise.
+const RUNS: u64 = 2500;
+
+struct Dice(Pcg64Mcg);
+
+impl Dice {
+    fn new(seed: u64) -> Dice {
+        let mut rng = Pcg64Mcg::new(u128::from(seed) << 64 | 0x5a_5a5a_5a5b);
+        rng.next_u64();
+        Dice(rng)
+    }
+
+    fn upto(&mut self, most: u32) -> u32 {
+        self.0.next_u32() % (most + 1)
+    }
+
+    fn from_to(&mut self, least: u32, most: u32) -> u32 {
+        least + self.upto(most - least)
+    }
+
+    fn chance(&mut self, of_hundred: u32) -> bool {
+        self.0.next_u32() % 100 < of_hundred
+    }
+
+    fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.0.next_u32() as usize % of.len()]
+    }
+
+    fn us(&mut self, least: u32, most: u32) -> Duration {
+        Duration::from_ns(u64::from(self.from_to(least * 1000, most * 1000)))
+    }
+
+    /// Zero more often than not.
+    fn maybe_us(&mut self, most: u32) -> Duration {
+        if self.chance(60) { Duration::ZERO } else { self.us(0, most) }
+    }
+}
+
+fn geometry(dice: &mut Dice) -> Geometry {
+    Geometry {
+        channels: dice.from_to(1, 4),
+        chips_per_channel: dice.from_to(1, 4),
+        dies_per_chip: dice.from_to(1, 3),
+        planes_per_die: dice.one_of(&[1, 1, 2, 2, 4]),
+        blocks_per_plane: dice.from_to(10, 40),
+        pages_per_block: dice.one_of(&[1, 2, 3, 8, 16, 16, 32]),
+        page_bytes: dice.one_of(&[512, 4096, 4096, 8192, 16384, 1536]),
+        metadata_bytes: dice.one_of(&[0, 112, 448]),
+        unit: dice.one_of(&[UnitKind::Chip, UnitKind::Die]),
+    }
+}
+
+fn latency(dice: &mut Dice, least: u32, most: u32) -> Latency {
+    match dice.upto(3) {
+        0 => Latency::Gaussian { mean: dice.us(least, most), sd: dice.us(0, most / 4) },
+        1 => Latency::FastSlow { fast: dice.us(least, most), slow: dice.us(least, most) },
+        _ => Latency::Constant(dice.us(least, most)),
+    }
+}
+
+fn nand(dice: &mut Dice) -> Nand {
+    Nand {
+        read: latency(dice, 3, 100),
+        program: latency(dice, 50, 1500),
+        erase: latency(dice, 100, 4000),
+        iterations: dice.from_to(1, 24),
+        suspend: dice.maybe_us(30),
+        resume: dice.maybe_us(30),
+        multi_plane: dice.chance(70),
+        multi_die: dice.chance(70),
+        same_page_read: dice.chance(30),
+        same_page_program: dice.chance(70),
+    }
+}
+
+fn bus(dice: &mut Dice) -> Bus {
+    let rounding = dice.one_of(&[Rounding::Exact, Rounding::MqSim]);
+    let mut command = || if dice.chance(50) { Duration::ZERO } else { Duration::from_ns(dice.upto(900).into()) };
+    Bus {
+        command: [command(), command(), command()],
+        mega_transfers: dice.one_of(&[100, 333, 800, 1600, u32::MAX]),
+        width_bytes: dice.one_of(&[1, 1, 2]),
+        rounding,
+        with_metadata: dice.chance(30),
+        data_out_setup: dice.maybe_us(1),
+        plane_gap: dice.maybe_us(2),
+        dispatch: dice.one_of(&[Dispatch::Eager, Dispatch::Eager, Dispatch::BusIdle]),
+    }
+}
+
+fn front(dice: &mut Dice) -> Front {
+    let depth = dice.one_of(&[1, 2, 8, 32, u32::MAX]);
+    Front {
+        protocol: if dice.chance(60) { Protocol::Nvme { depth } } else { Protocol::Sata { depth } },
+        in_flight: dice.one_of(&[1, 4, 32, u32::MAX, u32::MAX]),
+        queue_capacity: [dice.one_of(&[1, 8, u32::MAX, u32::MAX]), dice.one_of(&[1, 8, u32::MAX, u32::MAX])],
+        link_bytes_per_s: dice.one_of(&[0, 0, 300_000_000, 3_000_000_000]),
+        link_latency: dice.maybe_us(20),
+    }
+}
+
+fn buffer(dice: &mut Dice, flows: u32) -> Option<Buffer> {
+    dice.chance(40).then(|| {
+        let pages = flows * dice.from_to(1, 24);
+        Buffer {
+            pages,
+            per_flow: dice.chance(50),
+            write_back: dice.chance(70),
+            read_allocate: dice.chance(50),
+            flush_above: dice.upto(pages),
+        }
+    })
+}
+
+/// A device that can be built.
+fn config(dice: &mut Dice) -> Config {
+    let geometry = geometry(dice);
+    let blocks = geometry.blocks_per_plane;
+    let start_blocks = dice.from_to(2, 4);
+    // From a drive with hardly any spare blocks to one that is mostly empty.
+    let data_blocks = dice.from_to(1, blocks - start_blocks - 2).max(dice.upto(blocks - start_blocks - 2));
+    let per_plane = data_blocks * geometry.pages_per_block;
+    let logical_pages = (geometry.planes() * per_plane - dice.upto(geometry.planes() - 1)).max(1);
+    let flows = dice.from_to(1, 4);
+    let victims = [Victim::Greedy, Victim::Random, Victim::DChoices(3), Victim::Fifo, Victim::CostBenefit];
+    let config = Config {
+        geometry,
+        nand: nand(dice),
+        bus: bus(dice),
+        ftl: Ftl {
+            order: AllocationOrder::parse(dice.one_of(&AllocationOrder::NAMES)).expect("one of the names"),
+            logical_pages,
+            read_modify_write: dice.chance(50),
+            wear_aware: dice.chance(50),
+        },
+        gc: Gc {
+            victim: dice.one_of(&victims),
+            start_blocks,
+            hard_blocks: dice.from_to(1, start_blocks - 1),
+            separate_frontier: dice.chance(60),
+        },
+        precondition: match dice.upto(4) {
+            0 => Precondition::Fresh,
+            1 => Precondition::Filled { per_mille: dice.one_of(&[0, 500, 1000, 1000]) },
+            _ => Precondition::Steady,
+        },
+        buffer: buffer(dice, flows),
+        front: front(dice),
+        memory: dice.maybe_us(5),
+        flows: (0..flows).map(|_| FlowConfig { level: dice.upto(3) as u8 }).collect(),
+        levels: dice.from_to(1, 4) as u8,
+        seed: dice.0.next_u64(),
+    };
+    config.check().unwrap_or_else(|why| panic!("the swarm draws only legal devices: {why}\n{config:?}"));
+    config
+}
+
+fn workload(dice: &mut Dice, config: &Config) -> Mix {
+    // From a load that leaves the flash idle to one that piles up, in programs a unit.
+    let program = config.nand.program.typical().ns();
+    let gap = program * u64::from(dice.from_to(2, 60)) / 10 / u64::from(config.geometry.units());
+    Mix {
+        requests: dice.from_to(50, 500) as usize,
+        gap: gap.max(1),
+        reads: dice.one_of(&[0, 20, 50, 50, 80, 100]),
+        pages: u64::from(dice.one_of(&[1u32, 2, 4, 8, 20])).min(u64::from(config.ftl.logical_pages)),
+        hot: dice.one_of(&[0, 10, 50, 90]),
+        partial: dice.one_of(&[0, 0, 30, 100]),
+        scattered: dice.one_of(&[0, 20, 60]),
+    }
+}
+
+/// A row as it is.
+fn any_row(dice: &mut Dice) -> Recipe {
+    let row = &rows()[dice.0.next_u32() as usize % rows().len()];
+    common::recipe(row.name, &[])
+}
+
+/// Any answer to each question, and any legal values of their parameters.
+fn any_mix(dice: &mut Dice) -> Recipe {
+    let mut recipe = any_row(dice);
+    for question in QUESTIONS {
+        let known = answers(question);
+        let answer = &known[dice.0.next_u32() as usize % known.len()];
+        recipe.answers.push((question.to_owned(), answer.name.to_owned()));
+        for param in answer.params {
+            let value = match dice.upto(3) {
+                0 => param.min,
+                1 => param.min + dice.0.next_u64() % (param.max - param.min).clamp(1, 200),
+                _ => param.default,
+            };
+            recipe.params.push((param.name.to_owned(), value));
+        }
+    }
+    recipe
+}
+
+fn environment(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text}: must be a whole number")))
+}
+
+/// Seconds a run may take: thousands of times what one does.
+const PATIENCE: u64 = 60;
+
+/// Runs `job`; ends the program with `complaint` if it hangs, for a device that turns in a circle never comes back.
+fn watched<T>(complaint: &str, job: impl FnOnce() -> T) -> T {
+    let (done, wait) = std::sync::mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            if wait.recv_timeout(std::time::Duration::from_secs(PATIENCE)) == Err(RecvTimeoutError::Timeout) {
+                eprintln!("{complaint}");
+                std::process::abort();
+            }
+        });
+        let result = job();
+        drop(done);
+        result
+    })
+}
+
+/// Whether pages may be written elsewhere than at home.
+fn moves_pages(recipe: &Recipe) -> bool {
+    build(recipe).is_ok_and(|scheduler| !scheduler.place.is_static())
+}
+
+/// Failures after which a swarm gives up.
+const ENOUGH: usize = 10;
+
+/// Plays the runs of one kind of scheduler.
+fn swarm(kind: &str, scheduler: fn(&mut Dice) -> Recipe) {
+    let first = environment("SWARM_SEED").unwrap_or(1);
+    let runs = environment("SWARM_RUNS").unwrap_or(RUNS);
+    let (mut events, mut erases, mut pauses, mut cancelled, mut full) = (0, 0, 0, 0, 0);
+    let mut failures: Vec<String> = Vec::new();
+    for seed in first..first.saturating_add(runs) {
+        let mut dice = Dice::new(seed);
+        let config = config(&mut dice);
+        let recipe = scheduler(&mut dice);
+        let mix = workload(&mut dice, &config);
+        let asks = asks(&config, &mix, &mut dice.0);
+        let fail = |why: &str| {
+            let what =
+                format!("{recipe:?}\n{mix:?}\n{}", if runs == 1 { format!("{config:#?}") } else { String::new() });
+            format!("SWARM_SEED={seed} SWARM_RUNS=1 cargo test --test swarm {kind}: {why}\n{what}")
+        };
+        let outcome = watched(&fail("does not come to an end"), || {
+            std::panic::catch_unwind(|| play::audit(&config, &recipe, &asks))
+        });
+        match outcome {
+            Ok(Ok((played, verdict))) => {
+                events += verdict.events;
+                erases += played.totals.erases;
+                pauses += played.totals.pauses;
+                cancelled += played.totals.cancelled;
+            }
+            // Pages that may lie anywhere can all gather in one plane; said so, that is a legal end.
+            Ok(Err(why)) if why.contains("drive out of space") && moves_pages(&recipe) => full += 1,
+            Ok(Err(why)) => failures.push(fail(&why)),
+            Err(_) => failures.push(fail("a panic, see above")),
+        }
+        if failures.len() == ENOUGH {
+            break;
+        }
+    }
+    assert!(failures.is_empty(), "{} failures\n\n{}", failures.len(), failures.join("\n"));
+    println!(
+        "{kind}: {runs} runs, {full} out of space, {events} events, {erases} erases, {pauses} pauses, {cancelled} \
+         cancelled writes"
+    );
+    assert!(full * 10 <= runs, "{full} of {runs} runs ended out of space");
+    // A swarm that never gets to the hard parts says nothing about them.
+    assert!(runs < RUNS || erases > 1000 && pauses > 100, "the swarm has become too tame");
+}
+
+#[test]
+fn every_row_of_the_catalogue() {
+    swarm("every_row_of_the_catalogue", any_row);
+}
+
+#[test]
+fn every_mix_of_answers() {
+    swarm("every_mix_of_answers", any_mix);
+}
