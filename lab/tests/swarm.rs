@@ -32,7 +32,7 @@ impl Dice {
         self.0.next_u32() % (most + 1)
     }
 
-    fn from_to(&mut self, least: u32, most: u32) -> u32 {
+    fn between(&mut self, least: u32, most: u32) -> u32 {
         least + self.upto(most - least)
     }
 
@@ -45,7 +45,7 @@ impl Dice {
     }
 
     fn us(&mut self, least: u32, most: u32) -> Duration {
-        Duration::from_ns(u64::from(self.from_to(least * 1000, most * 1000)))
+        Duration::from_ns(u64::from(self.between(least * 1000, most * 1000)))
     }
 
     /// Zero more often than not.
@@ -56,11 +56,11 @@ impl Dice {
 
 fn geometry(dice: &mut Dice) -> Geometry {
     Geometry {
-        channels: dice.from_to(1, 4),
-        chips_per_channel: dice.from_to(1, 4),
-        dies_per_chip: dice.from_to(1, 3),
+        channels: dice.between(1, 4),
+        chips_per_channel: dice.between(1, 4),
+        dies_per_chip: dice.between(1, 3),
         planes_per_die: dice.one_of(&[1, 1, 2, 2, 4]),
-        blocks_per_plane: dice.from_to(10, 40),
+        blocks_per_plane: dice.between(10, 40),
         pages_per_block: dice.one_of(&[1, 2, 3, 8, 16, 16, 32]),
         page_bytes: dice.one_of(&[512, 4096, 4096, 8192, 16384, 1536]),
         metadata_bytes: dice.one_of(&[0, 112, 448]),
@@ -81,7 +81,7 @@ fn nand(dice: &mut Dice) -> Nand {
         read: latency(dice, 3, 100),
         program: latency(dice, 50, 1500),
         erase: latency(dice, 100, 4000),
-        iterations: dice.from_to(1, 24),
+        iterations: dice.between(1, 24),
         suspend: dice.maybe_us(30),
         resume: dice.maybe_us(30),
         multi_plane: dice.chance(70),
@@ -119,7 +119,7 @@ fn front(dice: &mut Dice) -> Front {
 
 fn buffer(dice: &mut Dice, flows: u32) -> Option<Buffer> {
     dice.chance(40).then(|| {
-        let pages = flows * dice.from_to(1, 24);
+        let pages = flows * dice.between(1, 24);
         Buffer {
             pages,
             per_flow: dice.chance(50),
@@ -134,12 +134,12 @@ fn buffer(dice: &mut Dice, flows: u32) -> Option<Buffer> {
 fn config(dice: &mut Dice) -> Config {
     let geometry = geometry(dice);
     let blocks = geometry.blocks_per_plane;
-    let start_blocks = dice.from_to(2, 4);
+    let start_blocks = dice.between(2, 4);
     // From a drive with hardly any spare blocks to one that is mostly empty.
-    let data_blocks = dice.from_to(1, blocks - start_blocks - 2).max(dice.upto(blocks - start_blocks - 2));
+    let data_blocks = dice.between(1, blocks - start_blocks - 2).max(dice.upto(blocks - start_blocks - 2));
     let per_plane = data_blocks * geometry.pages_per_block;
     let logical_pages = (geometry.planes() * per_plane - dice.upto(geometry.planes() - 1)).max(1);
-    let flows = dice.from_to(1, 4);
+    let flows = dice.between(1, 4);
     let victims = [Victim::Greedy, Victim::Random, Victim::DChoices(3), Victim::Fifo, Victim::CostBenefit];
     let config = Config {
         geometry,
@@ -154,7 +154,7 @@ fn config(dice: &mut Dice) -> Config {
         gc: Gc {
             victim: dice.one_of(&victims),
             start_blocks,
-            hard_blocks: dice.from_to(1, start_blocks - 1),
+            hard_blocks: dice.between(1, start_blocks - 1),
             separate_frontier: dice.chance(60),
         },
         precondition: match dice.upto(4) {
@@ -166,7 +166,7 @@ fn config(dice: &mut Dice) -> Config {
         front: front(dice),
         memory: dice.maybe_us(5),
         flows: (0..flows).map(|_| FlowConfig { level: dice.upto(3) as u8 }).collect(),
-        levels: dice.from_to(1, 4) as u8,
+        levels: dice.between(1, 4) as u8,
         seed: dice.0.next_u64(),
     };
     config.check().unwrap_or_else(|why| panic!("the swarm draws only legal devices: {why}\n{config:?}"));
@@ -176,9 +176,9 @@ fn config(dice: &mut Dice) -> Config {
 fn workload(dice: &mut Dice, config: &Config) -> Mix {
     // From a load that leaves the flash idle to one that piles up, in programs a unit.
     let program = config.nand.program.typical().ns();
-    let gap = program * u64::from(dice.from_to(2, 60)) / 10 / u64::from(config.geometry.units());
+    let gap = program * u64::from(dice.between(2, 60)) / 10 / u64::from(config.geometry.units());
     Mix {
-        requests: dice.from_to(50, 500) as usize,
+        requests: dice.between(50, 500) as usize,
         gap: gap.max(1),
         reads: dice.one_of(&[0, 20, 50, 50, 80, 100]),
         pages: u64::from(dice.one_of(&[1u32, 2, 4, 8, 20])).min(u64::from(config.ftl.logical_pages)),
