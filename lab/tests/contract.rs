@@ -1,0 +1,264 @@
+//! What every scheduler owes its users, checked on every row of the catalogue: a new row is tested the day it is listed.
+//!
+//! Conservation, determinism, independence of when and how often the device is woken, of other devices in the process,
+//! no allocation once a run is under way, and a stated bound on how long a waiting transaction can be passed by. The
+//! auditor looks on. Only the bound on starvation needs words from the author of a row: [`PATIENCE`] fails for a row it
+//! does not know.
+
+mod common;
+
+use common::play::{self, Ask, Mix, Touch, Wake, asks, play};
+use common::{recipe, table1};
+use flashlane_core::Op::{self, Read, Write};
+use flashlane_core::event::Event;
+use flashlane_core::geometry::UnitKind;
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{Completion, Duration, Lpn, Owner, Time};
+use flashlane_sched::catalogue::{Recipe, Row, rows};
+use flashlane_ssd::config::{Buffer, Config, FlowConfig, Precondition, Protocol};
+use rand_pcg::Pcg64Mcg;
+
+/// A small drive in steady state: collection runs all the time.
+fn pressed() -> Config {
+    let mut config = table1(2, 2);
+    (config.geometry.dies_per_chip, config.geometry.blocks_per_plane) = (2, 24);
+    config.geometry.pages_per_block = 16;
+    config.ftl.logical_pages = config.geometry.planes() * 16 * 17;
+    config.precondition = Precondition::Steady;
+    config.flows = vec![FlowConfig { level: 0 }, FlowConfig { level: 1 }];
+    config.levels = 2;
+    config
+}
+
+/// The same with everything on the way to the flash that there is: a buffer, a narrow front, a link, overheads.
+fn cluttered() -> Config {
+    let mut config = pressed();
+    config.geometry.unit = UnitKind::Die;
+    config.ftl.read_modify_write = true;
+    (config.nand.suspend, config.nand.resume) = (Duration::from_us(5), Duration::from_us(7));
+    config.bus.command = [290, 361, 220].map(Duration::from_ns);
+    config.buffer = Some(Buffer { pages: 64, per_flow: true, write_back: true, read_allocate: true, flush_above: 16 });
+    config.front.protocol = Protocol::Nvme { depth: 8 };
+    (config.front.in_flight, config.front.queue_capacity) = (12, [8, 8]);
+    (config.front.link_bytes_per_s, config.front.link_latency) = (2_000_000_000, Duration::from_us(3));
+    config
+}
+
+fn workload(config: &Config, seed: u128, requests: usize) -> Vec<Ask> {
+    let mix = Mix { requests, gap: 500_000, reads: 55, pages: 4, hot: 20, partial: 30, scattered: 20 };
+    asks(config, &mix, &mut Pcg64Mcg::new(seed))
+}
+
+/// Every row, on both devices.
+fn each(mut check: impl FnMut(&Row, &Recipe, &Config, &[Ask])) {
+    for config in [pressed(), cluttered()] {
+        let asks = workload(&config, 7, 2500);
+        for row in rows() {
+            check(row, &recipe(row.name, &[]), &config, &asks);
+        }
+    }
+}
+
+#[test]
+fn every_request_completes_once_and_the_auditor_is_silent() {
+    each(|row, recipe, config, asks| {
+        let (played, verdict) = play::audit(config, recipe, asks).unwrap_or_else(|why| panic!("{}: {why}", row.name));
+        assert!(verdict.events > 10_000 && played.totals.erases > 50, "{}: too little happened", row.name);
+    });
+}
+
+#[test]
+fn twice_the_same_whether_watched_or_not() {
+    each(|row, recipe, config, asks| {
+        let once = play(config, recipe, asks, Wake::Plain);
+        play::conserved(asks, &once.completions).unwrap_or_else(|why| panic!("{}: {why}", row.name));
+        assert_eq!(once, play(config, recipe, asks, Wake::Plain), "{}", row.name);
+        let (watched, _) = play::audit(config, recipe, asks).expect("audited above");
+        assert_eq!(once, watched, "{}: watching changes the run", row.name);
+    });
+}
+
+#[test]
+fn spare_wake_ups_change_nothing() {
+    each(|row, recipe, config, asks| {
+        let plain = play(config, recipe, asks, Wake::Plain);
+        for seed in 1..3 {
+            assert_eq!(plain, play(config, recipe, asks, Wake::Spare(seed)), "{}, seed {seed}", row.name);
+        }
+    });
+}
+
+/// `advance(a); advance(b)` is `advance(b)`: two seconds in one step, in seven, or in a hundred thousand.
+#[test]
+fn many_steps_are_one_step() {
+    each(|row, recipe, config, asks| {
+        let asks = &asks[..200];
+        let last = asks.last().expect("some").at;
+        let run = |steps: u64| {
+            let (mut device, _) = play::built(config, recipe).expect("legal");
+            for (id, ask) in asks.iter().enumerate() {
+                device.advance(Time::from_ns(ask.at));
+                play::hand_over(&mut device, id as u64, ask);
+            }
+            let end = last + 2_000_000_000;
+            for step in 1..=steps {
+                device.advance(Time::from_ns(last + (end - last) * step / steps));
+            }
+            (std::mem::take(device.completions()), device.totals())
+        };
+        let one = run(1);
+        assert_eq!(one.0.len(), asks.len(), "{}: two seconds are enough", row.name);
+        assert_eq!(one, run(7), "{}", row.name);
+        assert_eq!(one, run(100_003), "{}", row.name);
+    });
+}
+
+#[test]
+fn two_devices_in_a_process_do_not_meet() {
+    let (a, b) = (pressed(), cluttered());
+    let (asks_a, asks_b) = (workload(&a, 8, 1200), workload(&b, 9, 900));
+    for row in rows() {
+        let recipe = recipe(row.name, &[]);
+        let alone = [play(&a, &recipe, &asks_a, Wake::Plain), play(&b, &recipe, &asks_b, Wake::Plain)];
+        let together = play::interleaved([(&a, &recipe), (&b, &recipe)], [&asks_a, &asks_b]);
+        assert_eq!(alone.map(|played| played.completions), together, "{}", row.name);
+    }
+}
+
+/// Once every table has reached its size, requests cost no allocation: on a device that has served a workload, the
+/// workload's pattern again, shifted in time.
+#[test]
+fn no_allocation_in_steady_state() {
+    let counts = allocation_counter::measure(|| drop(std::hint::black_box(Box::new(1u8))));
+    assert_eq!(counts.count_total, 1, "the counter counts");
+    let config = pressed();
+    // Ranges, not page lists: a list is the caller's own, and the device keeps a copy.
+    let mix = Mix { requests: 3000, gap: 900_000, reads: 55, pages: 4, hot: 20, partial: 30, scattered: 0 };
+    let asks = asks(&config, &mix, &mut Pcg64Mcg::new(10));
+    let span = asks.last().expect("some").at + 100_000_000;
+    for row in rows() {
+        let (mut device, _) = play::built(&config, &recipe(row.name, &[])).expect("legal");
+        let mut round = |number: u64| {
+            for (id, ask) in asks.iter().enumerate() {
+                let Touch::Bytes(offset, length) = ask.touch else { unreachable!("no lists asked for") };
+                let touch = Touch::Bytes(offset, length);
+                let at = ask.at + number * span;
+                device.advance(Time::from_ns(at));
+                play::hand_over(&mut device, number * 10_000 + id as u64, &Ask { at, touch, ..*ask });
+                device.completions().clear();
+            }
+        };
+        (0..4).for_each(&mut round);
+        let counted = allocation_counter::measure(|| (4..6).for_each(&mut round));
+        assert_eq!(counted.count_total, 0, "{}: {counted:?} in 6000 requests", row.name);
+    }
+}
+
+/// How long a row lets a transaction wait on one chip while the other kind floods it: at most so many transactions of
+/// the other kind that came later go first. `None`: as many as there are, by the row's definition.
+struct Patience {
+    row: &'static str,
+    /// Parameters under which the figures hold.
+    params: &'static [(&'static str, u64)],
+    /// Of a read while writes flood.
+    read: Option<u64>,
+    /// Of a write while reads flood.
+    write: Option<u64>,
+}
+
+/// Requests of the flooding kind kept outstanding, and how many of them go by between two requests of the other kind.
+const DEPTH: u64 = 8;
+const APART: u64 = 5;
+
+const PATIENCE: &[Patience] = &[
+    // The oldest first, whatever it is.
+    Patience { row: "fcfs", params: &[], read: Some(0), write: Some(0) },
+    // Reads before writes, always: a write waits as long as reads do.
+    Patience { row: "read-first", params: &[], read: Some(0), write: None },
+    Patience { row: "read-first-suspend", params: &[], read: Some(0), write: None },
+    // Writes go once more than 80 % of 10 wait: a write is served when eight more have come after it.
+    Patience {
+        row: "fr-fcfs",
+        params: &[("alpha", 80), ("write_capacity", 10)],
+        read: Some(0),
+        write: Some(9 * (APART + 1)),
+    },
+    // Reads before writes, always.
+    Patience { row: "sprinkler", params: &[], read: Some(0), write: None },
+];
+
+#[test]
+fn nothing_waits_longer_than_its_row_promises() {
+    for row in rows() {
+        let promise = PATIENCE.iter().find(|p| p.row == row.name).unwrap_or_else(|| {
+            panic!("{}: say in PATIENCE how many younger transactions may pass a waiting one", row.name)
+        });
+        for (rare, bound) in [(Read, promise.read), (Write, promise.write)] {
+            let passed = passed_by(&recipe(row.name, promise.params), rare);
+            let worst = passed.iter().max().copied().expect("some were served");
+            let (name, kind) = (row.name, rare.name());
+            match bound {
+                Some(bound) => assert!(worst <= bound, "{name}: a {kind} was passed {worst} times, not {bound}"),
+                // Else the promise is too weak, and the table would say less than is true.
+                None => assert!(worst > 1000, "{name}: a {kind} was passed {worst} times only: state the bound"),
+            }
+        }
+    }
+}
+
+/// Floods one chip with the other kind than `rare` and sends a `rare` request now and then; for each of those, how many
+/// of the flood that came later were dispatched before it.
+fn passed_by(recipe: &Recipe, rare: Op) -> Vec<u64> {
+    let mut config = common::one_plane();
+    (config.geometry.blocks_per_plane, config.ftl.logical_pages) = (256, 12_000);
+    let (mut device, _) = play::built(&config, recipe).expect("legal");
+    device.report_events();
+    let flood = if rare == Read { Write } else { Read };
+    let (mut id, mut page, mut flooded) = (0, 0, 0);
+    let mut arrived: Vec<(u64, u64)> = Vec::new();
+    let mut floods: Vec<u64> = Vec::new();
+    let mut passed = Vec::new();
+    let mut gone = 0;
+    let mut send = |device: &mut flashlane_ssd::Device, op: Op, now: u64| {
+        // Every page once, so that nothing is served from memory and nothing collected.
+        let touch = Touch::Pages(vec![Lpn(page)]);
+        page += 1;
+        play::hand_over(device, id, &Ask { at: now, flow: 0, op, touch });
+        id += 1;
+    };
+    (0..DEPTH).for_each(|_| send(&mut device, flood, 0));
+    while flooded < 3000 {
+        let now = device.next_event();
+        assert_ne!(now, Time::NEVER, "the flood keeps the chip busy");
+        device.advance(now);
+        let done: Vec<Completion> = device.completions().drain(..).collect();
+        for c in done.iter().filter(|c| c.op == flood) {
+            assert!(c.done == now);
+            send(&mut device, flood, now.ns());
+            flooded += 1;
+            if flooded % APART == 0 {
+                send(&mut device, rare, now.ns());
+            }
+        }
+        for stamped in device.events().drain(..) {
+            match stamped.event {
+                Event::Queued { txn, op, owner: Owner::User, .. } => {
+                    let is_rare = (op == FlashOp::Read) == (rare == Read);
+                    if is_rare { arrived.push((txn, 0)) } else { floods.push(txn) }
+                }
+                Event::Dispatched { txn, .. } => match arrived.iter().position(|&(rare, _)| rare == txn) {
+                    Some(index) => passed.push(arrived.remove(index).1),
+                    None => {
+                        gone += 1;
+                        arrived.iter_mut().filter(|(rare, _)| *rare < txn).for_each(|(_, count)| *count += 1);
+                    }
+                },
+                _ => {}
+            }
+        }
+    }
+    assert!(gone > 2000 && floods.len() > 2000, "a flood");
+    // Those still waiting have been passed too.
+    passed.extend(arrived.iter().map(|&(_, count)| count));
+    passed
+}
