@@ -1,0 +1,55 @@
+//! The comparison of four schedulers on two tenants, as text: any change of a result shows in a diff.
+//!
+//! `UPDATE=1 cargo test --test golden` writes the file anew; say in the commit why the figures changed.
+
+use std::path::Path;
+
+use flashlane_lab::results::table;
+use flashlane_lab::run::{Options, compare};
+use flashlane_lab::scenario::Scenario;
+
+/// A reader and a writer on a small drive in steady state, small enough to run in a blink and loaded enough that the
+/// schedulers differ in every column.
+const SCENARIO: &str = r#"
+schedulers = ["fcfs", "read-first", { name = "fr-fcfs-4", base = "fr-fcfs", write_capacity = 4 }, "sprinkler"]
+seed = 1
+[device]
+preset = "flin-isca18"
+geometry = { channels = 2, chips_per_channel = 2, blocks_per_plane = 64, pages_per_block = 32 }
+ftl = { over_provisioning_percent = 28 }
+[run]
+warm_up_ms = 20
+[[flow]]
+name = "reader"
+[flow.synthetic]
+read_ratio = 1.0
+size = { constant = 8192 }
+rate_iops = 8_000
+requests = 8_000
+[[flow]]
+name = "writer"
+priority = 1
+[flow.synthetic]
+read_ratio = 0.3
+size = { mix = [[8192, 3], [32768, 1]] }
+access = "zipf"
+rate_iops = 450
+requests = 450
+"#;
+
+#[test]
+fn two_tenants_under_four_schedulers() {
+    let scenario = Scenario::parse("golden", SCENARIO.to_owned()).unwrap_or_else(|why| panic!("{why}"));
+    let options = Options { audit: true, rows: None, command: String::new(), progress: None };
+    let summary = compare(&scenario, &options).unwrap_or_else(|why| panic!("{why}")).summary;
+    let shown = table::render(&summary);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/two_tenants.txt");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, &shown).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        kept == shown,
+        "results changed; if they should have, run with UPDATE=1 and say why.\n\nnow:\n{shown}\nkept:\n{kept}"
+    );
+}

@@ -1,0 +1,158 @@
+//! A run's limits, what warm-up leaves out, and closed loops through the whole of a run, read off its request rows.
+
+use flashlane_lab::results::{Figures, Format, ResultsDir};
+use flashlane_lab::run::{Options, Rows, compare};
+use flashlane_lab::scenario::Scenario;
+
+/// A completed request of the rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Row {
+    id: u64,
+    flow: usize,
+    arrival: u64,
+    done: u64,
+}
+
+const DEVICE: &str = "\
+schedulers = [\"read-first\"]
+[device]
+preset = \"flin-isca18\"
+geometry = { channels = 2, blocks_per_plane = 32, pages_per_block = 32 }
+ftl.user_bytes = 50331648
+precondition.state = \"fresh\"
+";
+
+/// Runs flows of these keys under these limits: figures of the run and of each flow, and the rows in order of issue.
+fn run(limits: &str, flows: &[&str]) -> (Figures, Vec<Figures>, Vec<Row>) {
+    let flows: String = flows.iter().map(|keys| format!("[[flow]]\n[flow.synthetic]\n{keys}\n")).collect();
+    let text = format!("{DEVICE}[run]\nalone = false\n{limits}\n{flows}");
+    let scenario = Scenario::parse("limits", text).unwrap_or_else(|why| panic!("{why}"));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let dir = ResultsDir::create(&folder.path().join("out")).unwrap_or_else(|why| panic!("{why}"));
+    let rows = Some(Rows { dir: &dir, format: Format::Csv, transactions: false });
+    let options = Options { audit: true, rows, command: String::new(), progress: None };
+    let mut summary = compare(&scenario, &options).unwrap_or_else(|why| panic!("{why}")).summary;
+    dir.write("summary.json", b"{}").unwrap_or_else(|why| panic!("{why}"));
+    let path = dir.commit().unwrap_or_else(|why| panic!("{why}")).join("requests.csv");
+    let mut reader = csv::Reader::from_path(path).expect("the rows");
+    let mut rows: Vec<Row> = reader
+        .records()
+        .map(|record| {
+            let record = record.expect("a row");
+            let number = |i: usize| record[i].parse::<u64>().expect("a number");
+            Row { id: number(0), flow: number(1) as usize, arrival: number(5), done: number(6) }
+        })
+        .collect();
+    rows.sort_by_key(|row| row.id);
+    assert!(rows.iter().enumerate().all(|(i, row)| row.id == i as u64), "a row for each request");
+    let result = summary.schedulers.remove(0);
+    assert_eq!(result.total.issued, rows.len() as u64);
+    assert_eq!(result.total.issued, result.total.completed + result.total.rejected);
+    (result.total, result.flows.into_iter().map(|flow| flow.figures).collect(), rows)
+}
+
+/// Most requests of a flow present at a time; one that comes as another ends does not overlap it.
+fn most_present(rows: &[Row], flow: usize) -> i64 {
+    let own = rows.iter().filter(|row| row.flow == flow);
+    let mut steps: Vec<(u64, i64)> = own.flat_map(|row| [(row.arrival, 1), (row.done, -1)]).collect();
+    steps.sort_unstable();
+    let mut present = 0;
+    steps.iter().map(|&(_, step)| (present += step, present).1).max().unwrap_or(0)
+}
+
+const OPEN: &str = "rate_iops = 20_000\nrequests = 1_000\nread_ratio = 0.6\nsize = { constant = 8192 }";
+
+#[test]
+fn a_limit_of_requests_keeps_the_first() {
+    let (_, _, all) = run("", &[OPEN, OPEN]);
+    assert_eq!(all.len(), 2000);
+    let (_, flows, some) = run("requests = 700", &[OPEN, OPEN]);
+    let came = |rows: &[Row]| rows.iter().map(|row| (row.flow, row.arrival)).collect::<Vec<_>>();
+    assert_eq!(came(&some), came(&all[..700]), "all flows together, in order of time");
+    assert_eq!(flows.iter().map(|flow| flow.issued).sum::<u64>(), 700);
+    assert!(flows.iter().all(|flow| flow.issued > 250));
+}
+
+#[test]
+fn a_limit_of_time_stops_arrivals_and_finishes_what_came() {
+    let (_, _, all) = run("", &[OPEN]);
+    let (_, _, some) = run("duration_ms = 20", &[OPEN]);
+    let before = all.iter().filter(|row| row.arrival < 20_000_000).count();
+    assert!(before > 300 && before < 500);
+    assert_eq!(some.len(), before);
+    assert!(some.iter().any(|row| row.done > 20_000_000), "writes of the last moment end later");
+    let (_, _, none) = run("duration_ms = 1000\nrequests = 1000", &[OPEN]);
+    assert_eq!(none, all, "limits that do not bind change nothing");
+}
+
+#[test]
+fn warm_up_is_served_and_not_measured() {
+    let mean = |rows: &[Row]| rows.iter().map(|row| (row.done - row.arrival) as f64).sum::<f64>() / rows.len() as f64;
+    let (plain, _, all) = run("", &[OPEN]);
+    let measured = plain.all.expect("requests");
+    assert_eq!(measured.requests, 1000);
+    assert!((measured.mean_ns / mean(&all) - 1.0).abs() < 1e-9);
+    for (limits, first) in
+        [("warm_up_requests = 250", 250), ("warm_up_ms = 20", all.iter().filter(|r| r.arrival < 20_000_000).count())]
+    {
+        let (warm, _, rows) = run(limits, &[OPEN]);
+        assert_eq!(rows, all, "{limits}: warm-up changes what is counted, not what happens");
+        assert_eq!((warm.issued, warm.completed), (1000, 1000), "{limits}");
+        let figures = warm.all.expect("requests");
+        assert_eq!(figures.requests, 1000 - first as u64, "{limits}");
+        assert!((figures.mean_ns / mean(&all[first..]) - 1.0).abs() < 1e-9, "{limits}");
+    }
+    let (nothing, _, _) = run("warm_up_ms = 10_000", &[OPEN]);
+    assert_eq!((nothing.completed, nothing.all), (1000, None));
+}
+
+fn closed(depth: u32, think_us: u32, requests: u32) -> String {
+    format!(
+        "arrivals = \"closed-loop\"\ndepth = {depth}\nthink_us = {think_us}\nrequests = {requests}\nread_ratio = 0.7\n\
+         size = {{ mix = [[8192, 3], [65536, 1]] }}"
+    )
+}
+
+#[test]
+fn a_closed_loop_keeps_its_depth_and_its_think_time() {
+    for (depth, think_us) in [(1, 0), (4, 0), (16, 0), (4, 150)] {
+        let (_, _, rows) = run("", &[&closed(depth, think_us, 600)]);
+        assert_eq!(rows.len(), 600);
+        assert_eq!(most_present(&rows, 0), i64::from(depth), "depth {depth}");
+        // Every arrival but the first few follows a completion by the think time.
+        let mut arrivals: Vec<u64> = rows.iter().map(|row| row.arrival).collect();
+        let mut follow: Vec<u64> = rows.iter().map(|row| row.done + u64::from(think_us) * 1000).collect();
+        arrivals.sort_unstable();
+        follow.sort_unstable();
+        let depth = depth as usize;
+        assert_eq!(arrivals[depth..], follow[..600 - depth], "depth {depth}, think time {think_us} us");
+    }
+}
+
+#[test]
+fn several_closed_loops_and_an_open_flow_share_a_device() {
+    let (_, flows, rows) = run("", &[&closed(2, 0, 500), OPEN, &closed(9, 20, 700)]);
+    assert_eq!(flows.iter().map(|flow| flow.issued).collect::<Vec<_>>(), [500, 1000, 700]);
+    assert_eq!(most_present(&rows, 0), 2);
+    assert_eq!(most_present(&rows, 2), 9);
+    assert!(rows.windows(2).all(|pair| pair[0].arrival <= pair[1].arrival), "submitted in order of time");
+}
+
+#[test]
+fn a_limit_of_requests_with_closed_loops() {
+    let flows = [closed(3, 0, 2000), closed(5, 30, 2000)];
+    let flows = [flows[0].as_str(), flows[1].as_str()];
+    let (_, _, all) = run("", &flows);
+    let (_, _, some) = run("requests = 801", &flows);
+    let came = |rows: &[Row]| rows.iter().map(|row| (row.flow, row.arrival)).collect::<Vec<_>>();
+    assert_eq!(came(&some), came(&all[..801]));
+    assert!(most_present(&some, 0) == 3 && most_present(&some, 1) == 5);
+}
+
+#[test]
+fn a_limit_of_time_with_closed_loops() {
+    let flows = [closed(3, 0, 20_000), closed(5, 30, 20_000)];
+    let (_, _, rows) = run("duration_ms = 30", &[flows[0].as_str(), flows[1].as_str()]);
+    assert!(rows.len() > 200 && rows.iter().all(|row| row.arrival < 30_000_000));
+    assert!(rows.iter().any(|row| row.done >= 30_000_000));
+}
