@@ -148,8 +148,8 @@ fn no_allocation_in_steady_state() {
                 device.completions().clear();
             }
         };
-        (0..4).for_each(&mut round);
-        let counted = allocation_counter::measure(|| (4..6).for_each(&mut round));
+        (0..12).for_each(&mut round);
+        let counted = allocation_counter::measure(|| (12..14).for_each(&mut round));
         assert_eq!(counted.count_total, 0, "{}: {counted:?} in 6000 requests", row.name);
     }
 }

@@ -28,7 +28,6 @@ rate_iops = 8_000
 requests = 8_000
 [[flow]]
 name = "writer"
-priority = 1
 [flow.synthetic]
 read_ratio = 0.3
 size = { mix = [[8192, 3], [32768, 1]] }
