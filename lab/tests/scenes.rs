@@ -217,21 +217,22 @@ fn an_overwrite_of_higher_priority_lets_its_predecessor_go() {
     }
 }
 
-/// Writes that must wait for older ones do not fill the window in which `largest-group` looks for groups.
+/// Writes that must wait for older ones do not fill the window in which `largest-group` looks for groups: here the
+/// older write of page 5 waits on the other chip, and page 9 goes meanwhile.
 #[test]
 fn blocked_writes_do_not_fill_the_window() {
-    use flashlane_ssd::config::FlowConfig;
-    let mut config = one_plane();
-    config.levels = 2;
-    config.flows = vec![FlowConfig { level: 1 }, FlowConfig { level: 0 }];
-    let mut device = device(&config, &recipe("sprinkler", &[("group_window", 1)]));
-    for (id, flow, page) in [(0, 1, 9), (1, 1, 5), (2, 0, 5), (3, 0, 7)] {
-        let extent = Extent::Pages(&[flashlane_core::Lpn(page)]);
-        let request = Request { id: RequestId(id), flow: FlowId(flow), op: Write, arrival: Time::ZERO, extent };
-        device.submit(Time::ZERO, &request).unwrap();
-        device.next_event();
-    }
-    drain(&mut device);
-    let order: Vec<u64> = device.completions().iter().map(|c| c.id.0).collect();
-    assert_eq!(order, [0, 3, 1, 2], "the high level's second write need not wait for its first");
+    let mut config = table1(1, 2);
+    config.geometry.planes_per_die = 1;
+    config.ftl.logical_pages /= 2;
+    let mut recipe = recipe("sprinkler", &[("group_window", 1)]);
+    recipe.answers = vec![("place".to_owned(), "rotate".to_owned()), ("preempt".to_owned(), "never".to_owned())];
+    // The read keeps chip 0 behind chip 1; writes go to the chips in turn.
+    let writes = [0u32, 1, 5, 5, 8, 9];
+    let mut lines = vec![(0, Read, &[0u32][..])];
+    lines.extend(writes.iter().map(|page| (1, Write, std::slice::from_ref(page))));
+    let done = ends(&config, &recipe, &lines);
+    let program = 24_601 + 1_300_000;
+    assert_eq!(done[2], 1 + program, "page 1, at once on chip 1");
+    assert_eq!(done[6], 1 + 2 * program, "page 9, next on chip 1");
+    assert!(done[4] > done[6], "page 5 again");
 }
