@@ -1,3 +1,5 @@
+//! The estimator on boards made by hand: A-SLK-09 and 10, and the states the paper does not mention.
+
 use super::*;
 use crate::pick::testing::{board, program, read, serve};
 use flashlane_core::board::{Command, Service, UnitCounters};

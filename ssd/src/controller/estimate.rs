@@ -1,8 +1,10 @@
-//! Estimates for the order decision: asked when all transactions of a request stand in their queues (Slacker §5.1).
+//! Estimates for the order decision, asked when all transactions of a request stand in their queues (Slacker §5.1), and the
+//! slack that comes of them.
 
+use flashlane_core::board::QueueKind;
 use flashlane_core::event::Event;
 use flashlane_core::transaction::Stage;
-use flashlane_core::{Duration, TxnId};
+use flashlane_core::{Duration, TxnId, UnitId};
 
 use super::Device;
 use crate::front::SlotId;
@@ -50,6 +52,18 @@ impl Device {
                 txn.slack = longest - txn.estimate;
             }
             id = txn.sibling;
+        }
+    }
+
+    /// Takes `charge` from every waiting program of a unit, as far as each has slack (D-SLK-11).
+    pub(super) fn charge_programs(&mut self, unit: UnitId, charge: Duration) {
+        for level in 0..self.board.facts.levels {
+            let mut id = self.board.queue(unit, QueueKind::Write(level)).head;
+            while id.is_some() {
+                let txn = self.board.txn_mut(id);
+                txn.slack = txn.slack.saturating_sub(charge);
+                id = txn.next;
+            }
         }
     }
 }

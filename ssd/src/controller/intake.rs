@@ -1,10 +1,10 @@
 //! From a fetched command to transactions in their queues: admit, buffer, map and place, cancel, order.
 
-use flashlane_core::board::{QueueKind, Service};
+use flashlane_core::board::Service;
 use flashlane_core::decide::Moments;
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Duration, FlowId, Lpn, Op, Owner, PlaneId, QueueId, Transaction, TxnId, UnitId};
+use flashlane_core::{Duration, FlowId, Lpn, Op, Owner, PlaneId, QueueId, Transaction, TxnId};
 
 use super::Device;
 use super::slots::Slot;
@@ -309,18 +309,6 @@ impl Device {
         txn.tag |= position.tag;
         txn.alone = position.alone;
         position.before
-    }
-
-    /// Takes `charge` from every waiting program of a unit, as far as each has slack (D-SLK-11).
-    fn charge_programs(&mut self, unit: UnitId, charge: Duration) {
-        for level in 0..self.board.facts.levels {
-            let mut id = self.board.queue(unit, QueueKind::Write(level)).head;
-            while id.is_some() {
-                let txn = self.board.txn_mut(id);
-                txn.slack = txn.slack.saturating_sub(charge);
-                id = txn.next;
-            }
-        }
     }
 
     fn report_queued(&mut self, id: TxnId) {

@@ -1,3 +1,5 @@
+//! Insertion: A-SLK-05, and random queues against the rule written plainly.
+
 use super::*;
 use crate::catalogue::{Recipe, build};
 use crate::pick::testing::{board, program, read};

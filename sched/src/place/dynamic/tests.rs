@@ -1,3 +1,5 @@
+//! Dynamic allocation on boards made by hand: A-SLK-20, turns, companions, who is free.
+
 use super::*;
 use crate::pick::testing::board;
 use alloc::vec;
