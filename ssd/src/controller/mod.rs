@@ -253,6 +253,7 @@ impl Device {
             cursor: 0,
             flow: request.flow,
             op: request.op,
+            touched: 0,
             txns: TxnId::NONE,
             list,
         })
