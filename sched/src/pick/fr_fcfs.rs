@@ -22,6 +22,10 @@ impl FrFcfs {
 }
 
 impl Pick for FrFcfs {
+    fn lets_lone_transactions_go(&self) -> bool {
+        true
+    }
+
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {
         // All that waits for the unit is the cheaper bound: it seldom passes the threshold.
         let waiting = u64::from(board.units[unit.index()].user_waiting);

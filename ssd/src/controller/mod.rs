@@ -95,6 +95,7 @@ pub struct Device {
     suspensions_of_gc: bool,
     address_reads: bool,
     lone_commands_pass: bool,
+    lone_transactions_go: bool,
     page_shift: Option<u32>,
     /// The earliest instant of anything but flash.
     other_next: Time,
@@ -126,6 +127,7 @@ impl Device {
         Ok(Device {
             address_reads: flash.reads_need_addresses() || board.facts.same_page[0],
             lone_commands_pass: scheduler.admit.lets_lone_commands_in() && config.front.queue_capacity == [u32::MAX; 2],
+            lone_transactions_go: scheduler.pick.lets_lone_transactions_go() && static_place,
             page_shift: config
                 .geometry
                 .page_bytes
@@ -356,6 +358,7 @@ impl Device {
     /// Turns event reporting on.
     pub fn report_events(&mut self) {
         self.log.on = true;
+        self.flash.watch();
     }
 
     /// Events since they were last drained; the caller drains.
