@@ -125,13 +125,17 @@ impl Device {
             shown.level = flow.level;
         }
         let static_place = scheduler.place.is_static();
-        let flash = Flash::new(config, !static_place);
+        let wants = scheduler.order.wants();
+        let mut flash = Flash::new(config, !static_place);
+        if wants.estimates || !static_place {
+            // Estimates look at the channels.
+            flash.watch();
+        }
         let ftl = Ftl::new(config, static_place);
         for plane in 0..board.planes.len() as u16 {
             ftl.show(&mut board, PlaneId(plane));
         }
         let style = scheduler.collect.style();
-        let wants = scheduler.order.wants();
         Ok(Device {
             address_reads: flash.reads_need_addresses() || board.facts.same_page[0],
             lone_commands_pass: scheduler.admit.lets_lone_commands_in() && config.front.queue_capacity == [u32::MAX; 2],
