@@ -80,6 +80,8 @@ pub struct Device {
     draws: bool,
     /// The estimates of a request, to be logged.
     estimates: Vec<(TxnId, Estimate)>,
+    /// Planes that lost a copy of a page to another plane and want collecting.
+    emptied: Vec<PlaneId>,
     slots: Slots,
     pending: LpnTable,
     /// First free slot of the transaction slab.
@@ -157,6 +159,7 @@ impl Device {
             tail_order: scheduler.order.is_tail(),
             draws: scheduler.place.binds_at_dispatch(),
             estimates: Vec::new(),
+            emptied: Vec::new(),
             style,
             suspensions_of_gc: matches!(style, Style::Transactions { pausable: true }),
             scheduler,
