@@ -2,13 +2,15 @@
 
 use flashlane_core::decide::Scheduler;
 use flashlane_core::{Completion, Extent, FlowId, Request, RequestId, Time};
+use flashlane_sched::order::Responses as Known;
 use flashlane_ssd::{Config, Device};
 
 use super::feed::Feed;
+use super::follow::Followed;
 use super::observe::{self, Onlookers, Seen, Watch};
 use super::{Progress, RunError};
 use crate::audit::Verdict;
-use crate::metrics::{FlowMetrics, Pairs, Responses, Slack};
+use crate::metrics::{Estimation, FlowMetrics, Pairs, Responses, Slack};
 use crate::results::DeviceTotals;
 use crate::workload::{Arrival, Next, Span};
 
@@ -43,6 +45,10 @@ pub struct Outcome {
     pub responses: Option<Responses>,
     /// Actual slack of transactions, if it was measured.
     pub slack: Option<Slack>,
+    /// How good estimates were, if that was looked at.
+    pub estimation: Option<Estimation>,
+    /// Response times of its transactions, if they were kept for an oracle.
+    pub known: Option<Known>,
     /// Its requests against those of another run: made by a comparison.
     pub pairs: Option<Pairs>,
 }
@@ -124,8 +130,10 @@ impl<'a> Run<'a> {
         self.account()?;
         let remarks = self.lanes.iter().map(|lane| lane.as_ref().and_then(|lane| lane.feed.remarks())).collect();
         let device = DeviceTotals::from(&self.device.totals());
-        let Seen { verdict, responses, slack } = self.watch.finish()?;
-        Ok(Outcome { flows: self.flows, device, verdict, remarks, responses, slack, pairs: None })
+        let Seen { verdict, responses, followed } = self.watch.finish()?;
+        let Followed { slack, estimation, known } = followed;
+        let flows = self.flows;
+        Ok(Outcome { flows, device, verdict, remarks, responses, slack, estimation, known, pairs: None })
     }
 
     /// The flow whose offer comes first, and when; the lower on a tie. `None` when none offers a request.
