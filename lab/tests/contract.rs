@@ -25,7 +25,7 @@ fn pressed() -> Config {
     config.geometry.pages_per_block = 16;
     config.ftl.logical_pages = config.geometry.planes() * 16 * 17;
     config.precondition = Precondition::Steady;
-    config.flows = vec![FlowConfig { level: 0 }, FlowConfig { level: 1 }];
+    config.flows = vec![FlowConfig::at_level(0), FlowConfig::at_level(1)];
     config.levels = 2;
     config
 }

@@ -165,7 +165,7 @@ fn config(dice: &mut Dice) -> Config {
         buffer: buffer(dice, flows),
         front: front(dice),
         memory: dice.maybe_us(5),
-        flows: (0..flows).map(|_| FlowConfig { level: dice.upto(3) as u8 }).collect(),
+        flows: (0..flows).map(|_| FlowConfig::at_level(dice.upto(3) as u8)).collect(),
         levels: dice.between(1, 4) as u8,
         seed: dice.0.next_u64(),
     };

@@ -10,6 +10,7 @@ pub mod admit;
 pub mod cancel;
 pub mod catalogue;
 pub mod collect;
+pub mod flin;
 pub mod order;
 mod params;
 pub mod pick;

@@ -6,12 +6,14 @@ mod read_first;
 mod sprinkler;
 #[cfg(test)]
 pub(crate) mod testing;
+mod wait_balanced;
 mod widen;
 
 pub use fcfs::Fcfs;
 pub use fr_fcfs::FrFcfs;
 pub use read_first::ReadFirst;
 pub use sprinkler::Sprinkler;
+pub use wait_balanced::WaitBalanced;
 
 use flashlane_core::board::QueueKind;
 use flashlane_core::transaction::FlashOp;

@@ -2,6 +2,8 @@
 
 mod blind;
 mod never;
+mod proportional;
 
 pub use blind::Blind;
 pub use never::Never;
+pub use proportional::Proportional;
