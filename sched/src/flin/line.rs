@@ -48,7 +48,7 @@ pub(crate) struct Line {
 impl Line {
     /// A line with space for some.
     pub(crate) fn new() -> Line {
-        Line { entries: Vec::with_capacity(32), ..Line::default() }
+        Line { entries: Vec::with_capacity(128), ..Line::default() }
     }
 
     /// The waiting, head first.
@@ -79,7 +79,7 @@ impl Line {
     /// Puts `entry` in at `place`; returns whom it stands in front of.
     pub(crate) fn insert(&mut self, place: usize, entry: Entry, low: bool) -> TxnId {
         let before = self.waiting().get(place).map_or(TxnId::NONE, |behind| behind.txn);
-        if self.entries.len() == self.entries.capacity() && self.head > self.entries.len() / 2 {
+        if self.entries.len() == self.entries.capacity() && self.head > self.entries.len() / 4 {
             self.entries.drain(..self.head);
             self.head = 0;
         }

@@ -121,7 +121,11 @@ impl Order for Fair {
     fn prepare(&mut self, board: &Board) {
         self.intensity.prepare(board);
         self.flows = board.flows.len();
-        self.lines = board.queues.iter().map(|_| Line::new()).collect();
+        let kinds = board.queues.len() / board.units.len();
+        let users = 2 * board.facts.levels as usize;
+        // The first lines of a unit are those of user transactions.
+        let line = |queue| if queue % kinds < users { Line::new() } else { Line::default() };
+        self.lines = (0..board.queues.len()).map(line).collect();
         self.present = vec![Presence::default(); board.queues.len() * self.flows];
         self.space = Vec::with_capacity(1024);
     }
