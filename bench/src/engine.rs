@@ -91,7 +91,9 @@ fn config(blocks: u32, state: &str) -> Result<Config, String> {
          [flow.synthetic]\nrate_iops = 1000\nrequests = 1\n"
     );
     let scenario = Scenario::parse("bench", text).map_err(|e| e.to_string())?;
-    scenario.device_config().map_err(|e| e.to_string())
+    let mut config = scenario.device_config().map_err(|e| e.to_string())?;
+    config.flows[0].pages = config.ftl.logical_pages;
+    Ok(config)
 }
 
 fn plan(config: &Config, source: FlowSource) -> FlowPlan {

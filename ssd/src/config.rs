@@ -240,6 +240,18 @@ pub enum Protocol {
 pub struct FlowConfig {
     /// Priority level, 0 lowest, to 7. With fewer levels than that in the device, the highest it has.
     pub level: u8,
+    /// First logical page of its part of the drive: what lies there before the first request is its data. Where parts
+    /// overlap, the first flow's.
+    pub first_page: u32,
+    /// Logical pages of that part; none for a flow that owns nothing yet.
+    pub pages: u32,
+}
+
+impl FlowConfig {
+    /// A flow of this priority level that owns nothing yet.
+    pub const fn at_level(level: u8) -> FlowConfig {
+        FlowConfig { level, first_page: 0, pages: 0 }
+    }
 }
 
 /// A configuration that cannot be built.

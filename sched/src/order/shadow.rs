@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use flashlane_core::decide::{Estimate, Order, Position, Wants};
+use flashlane_core::decide::{Departure, Estimate, Order, Position, Wants};
 use flashlane_core::{Board, QueueId, RequestId, TxnId};
 
 use crate::estimate::Estimator;
@@ -30,8 +30,12 @@ impl Order for Shadow {
     }
 
     fn wants(&self) -> Wants {
-        let Wants { ends, decision, .. } = self.order.wants();
-        Wants { estimates: true, ends: ends || self.estimator.learns(), decision }
+        let wants = self.order.wants();
+        Wants { estimates: true, ends: wants.ends || self.estimator.learns(), ..wants }
+    }
+
+    fn departs(&mut self, board: &Board, txn: TxnId, why: Departure) {
+        self.order.departs(board, txn, why);
     }
 
     fn estimate(&mut self, board: &Board, txn: TxnId, _: RequestId) -> Estimate {

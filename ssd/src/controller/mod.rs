@@ -87,6 +87,8 @@ pub struct Device {
     draws: bool,
     /// The estimates of a request, to be logged.
     estimates: Vec<(TxnId, Estimate)>,
+    /// Whether whose data the pages hold is kept.
+    owners: bool,
     slots: Slots,
     pending: LpnTable,
     /// First free slot of the transaction slab.
@@ -111,6 +113,8 @@ pub struct Device {
     lone_commands_pass: bool,
     lone_transactions_go: bool,
     page_shift: Option<u32>,
+    /// When the admit decision wants to be asked again.
+    ask_again: Time,
     /// The earliest instant of anything but flash.
     other_next: Time,
     tally: totals::Tally,
@@ -121,12 +125,13 @@ impl Device {
     ///
     /// # Errors
     /// The first configuration value that is out of range, by key.
-    pub fn new(config: &Config, scheduler: Scheduler) -> Result<Device, ConfigError> {
+    pub fn new(config: &Config, mut scheduler: Scheduler) -> Result<Device, ConfigError> {
         config.check()?;
         let mut facts = config.facts();
         if !scheduler.pick.keeps_levels_apart() {
             facts.levels = 1;
         }
+        facts.writes_pay = scheduler.collect.writes_pay();
         let mut board = Board::new(facts, config.flows.len());
         for (shown, flow) in board.flows.iter_mut().zip(&config.flows) {
             shown.level = flow.level;
@@ -138,11 +143,18 @@ impl Device {
             // Estimates look at the channels.
             flash.watch();
         }
-        let ftl = Ftl::new(config, static_place);
+        let mut ftl = Ftl::new(config, static_place);
+        let owners = board.facts.writes_pay || scheduler.admit.wants_owners();
+        if owners {
+            ftl.keep_owners(config, &mut board);
+        }
         for plane in 0..board.planes.len() as u16 {
             ftl.show(&mut board, PlaneId(plane));
         }
         let style = scheduler.collect.style();
+        scheduler.admit.prepare(&board);
+        scheduler.order.prepare(&board);
+        scheduler.pick.prepare(&board);
         Ok(Device {
             address_reads: flash.reads_need_addresses() || board.facts.same_page[0],
             lone_commands_pass: scheduler.admit.lets_lone_commands_in() && config.front.queue_capacity == [u32::MAX; 2],
@@ -152,6 +164,7 @@ impl Device {
                 .page_bytes
                 .is_power_of_two()
                 .then(|| config.geometry.page_bytes.trailing_zeros()),
+            ask_again: Time::NEVER,
             other_next: Time::NEVER,
             agenda: Agenda::new(board.units.len()),
             board,
@@ -164,6 +177,7 @@ impl Device {
             tail_order: scheduler.order.is_tail(),
             draws: scheduler.place.binds_at_dispatch(),
             estimates: Vec::new(),
+            owners,
             style,
             suspensions_of_gc: matches!(style, Style::Transactions { pausable: true }),
             scheduler,
@@ -302,7 +316,8 @@ impl Device {
     /// Recomputes the earliest instant of anything but flash.
     pub(super) fn refresh_other(&mut self) {
         let soon = self.soon.front().map_or(Time::NEVER, |&(at, _)| at);
-        self.other_next = soon.min(self.front.inward.next()).min(self.front.outward.next());
+        let front = self.front.inward.next().min(self.front.outward.next());
+        self.other_next = soon.min(front).min(self.ask_again);
     }
 
     /// Lives one event of this instant that is none of the flash's.
@@ -316,6 +331,9 @@ impl Device {
         } else if let Some(slot) = self.front.inward.arrived(now) {
             let flow = self.slots.get(slot).flow;
             self.front.push(flow, slot, &mut self.board);
+            self.agenda.open = true;
+        } else if self.ask_again <= now {
+            self.ask_again = Time::NEVER;
             self.agenda.open = true;
         }
         self.refresh_other();
@@ -410,7 +428,7 @@ impl Device {
 
     /// Checks the translation layer's tables against one another, visiting every page; for tests.
     pub fn check(&self) {
-        self.ftl.check();
+        self.ftl.check(&self.board);
     }
 }
 
@@ -437,6 +455,7 @@ impl Config {
             same_page: [self.nand.same_page_read, self.nand.same_page_program, false],
             gc_hard_blocks: self.gc.hard_blocks,
             gc_start_blocks: self.gc.start_blocks,
+            writes_pay: false,
         }
     }
 }

@@ -72,6 +72,11 @@ impl Initial {
         Initial { starts, hints, pages_per_block: pages, written, planes, sealed, open_pages, steady }
     }
 
+    /// Logical pages that hold data: those below this one.
+    pub(super) fn written(&self) -> u32 {
+        self.written
+    }
+
     /// Valid pages of the fullest plane.
     pub(super) fn longest(&self) -> u32 {
         self.written.div_ceil(self.planes)
