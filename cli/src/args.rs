@@ -64,6 +64,9 @@ Examples:
         /// The schedulers, separated by commas; default the scenario's
         #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
         schedulers: Vec<String>,
+        /// The scheduler the others are compared with; default the first
+        #[arg(long, value_name = "NAME")]
+        against: Option<String>,
         /// What becomes of the results
         #[command(flatten)]
         output: Output,
@@ -274,6 +277,10 @@ pub struct Workload {
     /// Seed of everything random
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+
+    /// Measures the actual slack of every transaction: how much earlier it ended than its request's last; slower
+    #[arg(long)]
+    pub slack: bool,
 
     /// The scheduler of the runs alone; default the one under test
     #[arg(long, value_name = "NAME", conflicts_with = "no_alone")]

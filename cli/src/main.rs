@@ -34,7 +34,9 @@ fn main() -> ExitCode {
 fn act(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Run { workload, scheduler, output } => run::run(&workload, scheduler, &output),
-        Command::Compare { workload, schedulers, output } => run::compare(&workload, schedulers, &output),
+        Command::Compare { workload, schedulers, against, output } => {
+            run::compare(&workload, schedulers, against, &output)
+        }
         Command::Trace(command) => traces::act(command),
         Command::Schedulers { name } => schedulers::show(name.as_deref()),
         Command::Check(args) => plan::check(&args),

@@ -34,6 +34,9 @@ pub fn scenario(args: &Workload) -> Result<Scenario, Failure> {
     if args.no_alone {
         scenario.set("run.alone", "--no-alone", |document| document.run.alone = Some(false));
     }
+    if args.slack {
+        scenario.set("run.slack", "--slack", |document| document.run.slack = Some(true));
+    }
     if let Some(name) = &args.alone_scheduler {
         scenario.set("run.alone_scheduler", "--alone-scheduler", |document| {
             document.run.alone_scheduler = Some(name.clone());

@@ -24,11 +24,19 @@ pub fn run(workload: &Workload, scheduler: Option<String>, output: &Output) -> R
 }
 
 /// `flashlane compare`: several.
-pub fn compare(workload: &Workload, schedulers: Vec<String>, output: &Output) -> Result<(), Failure> {
+pub fn compare(
+    workload: &Workload,
+    schedulers: Vec<String>,
+    against: Option<String>,
+    output: &Output,
+) -> Result<(), Failure> {
     let mut scenario = plan::scenario(workload)?;
     if !schedulers.is_empty() {
         let choices = schedulers.iter().map(|name| named(&scenario, name)).collect::<Result<_, _>>()?;
         choose(&mut scenario, "--schedulers", choices);
+    }
+    if against.is_some() {
+        scenario.set("run.against", "--against", |document| document.run.against = against);
     }
     make(&scenario, output)
 }

@@ -174,6 +174,20 @@ fn flags_lie_over_the_scenario_and_are_blamed_for_themselves() {
 }
 
 #[test]
+fn compare_says_what_it_is_against() {
+    let folder = Folder::new("against");
+    folder.file("a.csv", "0 0 0 8 0\n0 0 8 16 1\n1000 0 0 16 1\n");
+    let compare = ["compare", "--trace", "a.csv", "--schedulers", "fcfs,read-first"];
+    let said = good(&folder.0, &[&compare[..], &["--against", "read-first", "--slack"]].concat());
+    assert!(said.contains("\nRequest by request against read-first\n"), "{said}");
+    assert!(said.contains("\nActual slack of the transactions of reads and of writes\n"), "{said}");
+    let said = good(&folder.0, &compare);
+    assert!(said.contains("\nRequest by request against fcfs\n") && !said.contains("slack"), "{said}");
+    let said = bad(&folder.0, &[&compare[..], &["--against", "fcsf"]].concat());
+    assert_eq!(said, "--against: run.against = \"fcsf\": must be one that runs: fcfs, read-first");
+}
+
+#[test]
 fn flags_change_the_hash_and_repeating_does_not() {
     let folder = Folder::new("hash");
     folder.file("a.csv", "0 0 0 8 1\n");

@@ -78,4 +78,6 @@ pub struct Completion {
     pub pages: u32,
     /// Bytes asked for.
     pub bytes: u64,
+    /// Bits of [`crate::transaction::tag`] that any of its transactions ended with.
+    pub touched: u8,
 }

@@ -3,6 +3,7 @@
 //! Owns the counts and response times of a flow. [`FlowMetrics::observe`] is called once a request and is the only
 //! part that must be quick. Must never know which scheduler served the flow.
 
+use flashlane_core::transaction::tag;
 use flashlane_core::{Completion, Op, Time};
 
 use super::{Histogram, Timeline};
@@ -18,7 +19,17 @@ pub struct FlowMetrics {
     last_arrival: Time,
     last_completion: Time,
     bytes: [u64; 2],
+    touched: Touched,
     timelines: [Timeline; 2],
+}
+
+/// Requests that a mechanism of the scheduler touched, through at least one of their transactions (SPEC 1.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Touched {
+    /// Reads, then writes, that jumped at least one place when they joined a queue.
+    pub jumped: [u64; 2],
+    /// Reads that were served while a program or erase stood paused.
+    pub in_pause: u64,
 }
 
 impl FlowMetrics {
@@ -48,6 +59,8 @@ impl FlowMetrics {
         self.last_completion = self.last_completion.max(completion.done);
         self.bytes[direction] += completion.bytes;
         self.timelines[direction].record(completion.done.ns(), response, completion.bytes);
+        self.touched.jumped[direction] += u64::from(completion.touched & tag::JUMPED != 0);
+        self.touched.in_pause += u64::from(completion.touched & tag::IN_PAUSE != 0);
     }
 
     /// A request of the flow completed that the figures leave out, because it came during warm-up.
@@ -72,7 +85,9 @@ impl FlowMetrics {
         }
         self.last_arrival = self.last_arrival.max(other.last_arrival);
         self.last_completion = self.last_completion.max(other.last_completion);
+        self.touched.in_pause += other.touched.in_pause;
         for direction in 0..2 {
+            self.touched.jumped[direction] += other.touched.jumped[direction];
             self.bytes[direction] += other.bytes[direction];
             self.timelines[direction].merge(&other.timelines[direction]);
         }
@@ -118,6 +133,11 @@ impl FlowMetrics {
         self.bytes[op.index()]
     }
 
+    /// Measured requests that a mechanism of the scheduler touched.
+    pub fn touched(&self) -> Touched {
+        self.touched
+    }
+
     /// Response times of one direction.
     pub fn response(&self, op: Op) -> Histogram {
         self.timelines[op.index()].total()
@@ -158,6 +178,7 @@ mod tests {
             lpn: Lpn(0),
             pages: 1,
             bytes: 4_096,
+            touched: 0,
         }
     }
 

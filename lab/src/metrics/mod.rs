@@ -8,9 +8,13 @@
 mod fairness;
 mod flow;
 mod histogram;
+pub mod pairs;
+mod slack;
 mod timeline;
 
 pub use fairness::{Fairness, slowdown};
-pub use flow::FlowMetrics;
+pub use flow::{FlowMetrics, Touched};
 pub use histogram::{Bucket, Histogram};
+pub use pairs::{Pairs, Responses};
+pub use slack::Slack;
 pub use timeline::{Timeline, Window};

@@ -1,4 +1,4 @@
-//! Changes against the first scheduler, in percent.
+//! Changes against another scheduler, in percent.
 
 use super::summary::{Change, ResponseChange, ResponseFigures, SchedulerResult};
 

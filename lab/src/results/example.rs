@@ -3,7 +3,7 @@
 use flashlane_core::{Completion, FlowId, Lpn, Op, RequestId, Time};
 
 use super::{DeviceTotals, FlowInfo, MadeBy, SchedulerResult, Skipped, Summary};
-use crate::metrics::FlowMetrics;
+use crate::metrics::{FlowMetrics, Pairs, Responses, Slack};
 
 /// Requests of a flow whose response times are `scale` times some spread of 40 to 2,600 µs.
 pub(super) fn flow(seed: u64, n: u64, scale: u64, write_share: u64) -> FlowMetrics {
@@ -36,6 +36,7 @@ pub(super) fn flow(seed: u64, n: u64, scale: u64, write_share: u64) -> FlowMetri
             lpn: Lpn(i as u32),
             pages: 1,
             bytes,
+            touched: 0,
         });
     }
     metrics
@@ -84,9 +85,33 @@ pub(super) fn example() -> Summary {
             blocks: 4_096,
             ..DeviceTotals::default()
         };
-        SchedulerResult::new(name, &flows, &shared, Some(&alone), &device)
+        let mut slack = Slack::default();
+        (1..40).for_each(|pages| slack.record(Op::Write, pages, &[web * 1_000, web * 900, batch * 1_000]));
+        SchedulerResult::new(name, &flows, &shared, Some(&alone), &device).with_slack(Some(&slack))
     };
     let schedulers = vec![run("fcfs", 20, 18), run("read-first", 12, 24), run("sprinkler", 9, 16)];
     let skipped = vec![Skipped { scheduler: "ncq-tsb".into(), reason: "wants a SATA device; this is NVMe".into() }];
-    Summary::new(made_by(), flows, schedulers, skipped)
+    let mut summary = Summary::new(made_by(), flows, schedulers, skipped);
+    let base = responses(20);
+    summary.compare_with(0, &[None, Some(Pairs::of(&base, &responses(12))), Some(Pairs::of(&base, &responses(24)))]);
+    summary
+}
+
+/// Response times of a run's requests, `scale` times some spread.
+fn responses(scale: u64) -> Responses {
+    let mut responses = Responses::default();
+    for i in 0..10_000 {
+        responses.note(&Completion {
+            id: RequestId(i),
+            flow: FlowId(0),
+            op: if i % 3 == 0 { Op::Write } else { Op::Read },
+            arrival: Time::ZERO,
+            done: Time::from_ns(scale * (1_000 + i * 7_919 % 10_007)),
+            lpn: Lpn(0),
+            pages: (i % 20) as u32 + 1,
+            bytes: 4_096,
+            touched: 0,
+        });
+    }
+    responses
 }

@@ -3,8 +3,9 @@
 use flashlane_core::{Op, Time};
 
 use super::change::change;
+use super::paired::{Paired, SlackFigures};
 use super::summary::*;
-use crate::metrics::{Fairness, FlowMetrics, Histogram, Timeline, slowdown};
+use crate::metrics::{Fairness, FlowMetrics, Histogram, Pairs, Slack, Timeline, slowdown};
 
 /// What a device counted in a run: plain totals, as the run hands them over.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -56,16 +57,24 @@ impl Summary {
     pub fn new(
         made_by: MadeBy,
         flows: Vec<FlowInfo>,
-        mut schedulers: Vec<SchedulerResult>,
+        schedulers: Vec<SchedulerResult>,
         skipped: Vec<Skipped>,
     ) -> Summary {
-        if let Some((first, others)) = schedulers.split_first_mut() {
-            first.change_percent = None;
-            for other in others {
-                other.change_percent = Some(change(first, other));
-            }
+        let mut summary =
+            Summary { version: SUMMARY_VERSION, made_by, flows, against: String::new(), schedulers, skipped };
+        summary.compare_with(0, &[]);
+        summary
+    }
+
+    /// Fills in the changes against the run `against`, and what `pairs` (an entry a run; `None` has none) come to.
+    pub fn compare_with(&mut self, against: usize, pairs: &[Option<Pairs>]) {
+        let Some(base) = self.schedulers.get(against).cloned() else { return };
+        for (i, run) in self.schedulers.iter_mut().enumerate() {
+            run.change_percent = (i != against).then(|| change(&base, run));
+            let pairs = pairs.get(i).and_then(Option::as_ref);
+            run.paired = pairs.and_then(|pairs| Paired::of(pairs, &base.name, &base.total, &run.total));
         }
-        Summary { version: SUMMARY_VERSION, made_by, flows, schedulers, skipped }
+        self.against = base.name;
     }
 
     /// The bytes of `summary.json`.
@@ -104,7 +113,16 @@ impl SchedulerResult {
             device: DeviceFigures::of(device),
             fairness: slowdowns.and_then(|slowdowns| Fairness::of(&slowdowns)).map(FairnessFigures::from),
             change_percent: None,
+            touched: together.touched().into(),
+            paired: None,
+            slack: None,
         }
+    }
+
+    /// With the actual slack that was measured.
+    pub fn with_slack(mut self, slack: Option<&Slack>) -> SchedulerResult {
+        self.slack = slack.map(SlackFigures::of);
+        self
     }
 }
 
@@ -176,7 +194,7 @@ impl ResponseFigures {
 }
 
 impl Cdf {
-    fn of(histogram: &Histogram) -> Cdf {
+    pub(super) fn of(histogram: &Histogram) -> Cdf {
         let (at_most_ns, requests) = histogram.cdf().into_iter().unzip();
         Cdf { at_most_ns, requests }
     }

@@ -6,6 +6,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::paired::{Paired, SlackFigures, TouchedFigures};
+
 /// Version of the shape; grows when a key changes its meaning or goes.
 pub const SUMMARY_VERSION: u32 = 1;
 
@@ -18,7 +20,9 @@ pub struct Summary {
     pub made_by: MadeBy,
     /// The flows, in the order every list of flows below follows.
     pub flows: Vec<FlowInfo>,
-    /// One entry a scheduler that ran, in the order asked for; changes are against the first.
+    /// Name of the scheduler that changes and pairs are against: the first, unless another was asked for.
+    pub against: String,
+    /// One entry a scheduler that ran, in the order asked for.
     pub schedulers: Vec<SchedulerResult>,
     /// Schedulers asked for that did not run.
     pub skipped: Vec<Skipped>,
@@ -78,8 +82,14 @@ pub struct SchedulerResult {
     pub device: DeviceFigures,
     /// Fairness between the flows; null without alone runs, or when a flow completed nothing.
     pub fairness: Option<FairnessFigures>,
-    /// Change against the first scheduler, percent; null for the first.
+    /// Change against the scheduler `against`, percent; null for that one.
     pub change_percent: Option<Change>,
+    /// Requests that its mechanisms touched.
+    pub touched: TouchedFigures,
+    /// Request by request against the scheduler `against`; null for that one, and where arrivals depend on completions.
+    pub paired: Option<Paired>,
+    /// Actual slack of its transactions; null unless asked for.
+    pub slack: Option<SlackFigures>,
 }
 
 /// What one flow got.
@@ -268,8 +278,8 @@ pub struct FairnessFigures {
     pub weighted_speedup: f64,
 }
 
-/// Change of the figures of all flows together against the first scheduler, percent: negative is less. Null where
-/// either has no figure or the first's is zero.
+/// Change of the figures of all flows together against the scheduler `against`, percent: negative is less. Null where
+/// either has no figure or that one's is zero.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
     /// Reads and writes together.

@@ -5,6 +5,7 @@
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::format::{count, number, or_dash, percent, share, time};
+use super::paired::PairFigures;
 use super::summary::{ResponseChange, ResponseFigures, SchedulerResult, Summary};
 
 /// Schedulers side by side in the table of slowdowns; more continue below.
@@ -22,6 +23,12 @@ pub fn render(summary: &Summary) -> String {
         if both {
             section(&mut text, "Reads", response(runs, |run| &run.total.read, |c| c.read.as_ref()));
             section(&mut text, "Writes", response(runs, |run| &run.total.write, |c| c.write.as_ref()));
+        }
+        if runs.iter().any(|run| run.paired.is_some()) {
+            section(&mut text, &format!("Request by request against {}", summary.against), pairs(runs));
+        }
+        if runs.iter().any(|run| run.slack.is_some()) {
+            section(&mut text, "Actual slack of the transactions of reads and of writes", slack(runs));
         }
         section(&mut text, "Device", device(runs));
         if runs.iter().any(|run| run.fairness.is_some()) {
@@ -100,6 +107,75 @@ fn response<'a>(
 
 fn or_none(change: Option<f64>) -> String {
     or_dash(change, percent)
+}
+
+/// What became of each request, and which mechanisms touched it.
+fn pairs(runs: &[SchedulerResult]) -> Table {
+    let mut table = table([
+        "scheduler",
+        "faster",
+        "equal",
+        "slower",
+        "mean gain",
+        "± 95 %",
+        "gain",
+        "p95 gain",
+        "R jumped",
+        "W jumped",
+        "in pause",
+    ]);
+    for run in runs {
+        let p = run.paired.as_ref().map(|paired| &paired.all);
+        let measured = run.total.all.as_ref().map_or(0, |f| f.requests);
+        let touched = |count: u64| or_dash((measured > 0).then(|| count as f64 / measured as f64), share);
+        let part = |get: fn(&PairFigures) -> u64| or_dash(p, |p| share(get(p) as f64 / p.requests as f64));
+        table.add_row([
+            run.name.clone(),
+            part(|p| p.faster),
+            part(|p| p.equal),
+            part(|p| p.slower),
+            or_dash(p, |p| signed_time(p.gain_ns)),
+            or_dash(p.and_then(|p| p.gain_ci95_ns), time),
+            or_none(p.and_then(|p| p.improvement_percent)),
+            or_none(p.and_then(|p| p.p95_improvement_percent)),
+            touched(run.touched.read_jumped),
+            touched(run.touched.write_jumped),
+            touched(run.touched.in_pause),
+        ]);
+    }
+    table
+}
+
+fn signed_time(ns: f64) -> String {
+    let sign = if ns < 0.0 { "-" } else { "" };
+    format!("{sign}{}", time(ns.abs()))
+}
+
+fn slack(runs: &[SchedulerResult]) -> Table {
+    let mut table = table(["scheduler", "of", "mean", "SD", "p25", "p50", "p75", "p95", "p99", "max", "pages"]);
+    for run in runs {
+        let slack = run.slack.as_ref();
+        for (direction, figures) in
+            [("reads", slack.and_then(|s| s.read.as_ref())), ("writes", slack.and_then(|s| s.write.as_ref()))]
+        {
+            let Some(f) = figures else { continue };
+            let ns = |value: u64| time(value as f64);
+            table.add_row([
+                run.name.clone(),
+                direction.to_string(),
+                time(f.mean_ns),
+                time(f.stdev_ns),
+                ns(f.p25_ns),
+                ns(f.p50_ns),
+                ns(f.p75_ns),
+                ns(f.p95_ns),
+                ns(f.p99_ns),
+                ns(f.max_ns),
+                count(f.transactions),
+            ]);
+        }
+    }
+    table
 }
 
 fn device(runs: &[SchedulerResult]) -> Table {

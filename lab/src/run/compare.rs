@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::drive::{Limits, Outcome, Run};
 use super::feed::Feed;
 use super::observe::{self, Onlookers};
+use super::pairing::Pairing;
 use super::{Progress, RunError};
 use crate::metrics::FlowMetrics;
 use crate::results::{FlowInfo, Format, MadeBy, ResultsDir, SchedulerResult, Summary};
@@ -53,6 +54,11 @@ struct Ready {
     flows: Vec<FlowPlan>,
     schedulers: Vec<(String, Recipe)>,
     alone: Option<Option<Recipe>>,
+    /// The scheduler that the others are compared with.
+    against: usize,
+    /// Whether requests are paired: several schedulers, and arrivals that depend on none of them.
+    pairs: bool,
+    slack: bool,
     limits: Limits,
     seed: u64,
 }
@@ -74,8 +80,16 @@ pub fn compare(scenario: &Scenario, options: &Options<'_>) -> Result<Comparison,
     if let Some(progress) = options.progress {
         progress.expect(expected(&ready, &tasks)?);
     }
-    let outcomes: Vec<Outcome> =
-        tasks.par_iter().map(|task| run(&ready, *task, options)).collect::<Result<Vec<_>, RunError>>()?;
+    let pairing = Pairing::default();
+    let mut outcomes: Vec<Outcome> = tasks
+        .par_iter()
+        .map(|task| {
+            let mut outcome = run(&ready, *task, options)?;
+            pairing.hear(ready.is_against(*task), &mut outcome);
+            Ok(outcome)
+        })
+        .collect::<Result<Vec<_>, RunError>>()?;
+    let pairs = pairing.finish(&mut outcomes);
     let audited = options.audit.then(|| outcomes.iter().flat_map(|o| &o.verdict).map(|v| v.events).sum());
     let infos: Vec<FlowInfo> = ready.flows.iter().map(info).collect();
     let mut results = Vec::new();
@@ -95,7 +109,8 @@ pub fn compare(scenario: &Scenario, options: &Options<'_>) -> Result<Comparison,
             .alone
             .as_ref()
             .map(|_| (0..ready.flows.len()).filter_map(|flow| of(Some(flow)).map(|o| o.flows[flow].clone())).collect());
-        results.push(SchedulerResult::new(name, &infos, &shared.flows, alone.as_deref(), &shared.device));
+        let result = SchedulerResult::new(name, &infos, &shared.flows, alone.as_deref(), &shared.device);
+        results.push(result.with_slack(shared.slack.as_ref()));
     }
     let made_by = MadeBy {
         flashlane: env!("CARGO_PKG_VERSION").to_owned(),
@@ -105,8 +120,19 @@ pub fn compare(scenario: &Scenario, options: &Options<'_>) -> Result<Comparison,
         device: scenario.device_name(),
         command: options.command.clone(),
     };
-    let summary = Summary::new(made_by, infos, results, Vec::new());
+    let mut summary = Summary::new(made_by, infos, results, Vec::new());
+    let of_run = |index: usize| tasks.iter().position(|t| t.alone.is_none() && t.scheduler == index);
+    let pairs: Vec<_> =
+        (0..ready.schedulers.len()).map(|index| of_run(index).and_then(|task| pairs[task].clone())).collect();
+    summary.compare_with(ready.against, &pairs);
     Ok(Comparison { summary, remarks, audited })
+}
+
+impl Ready {
+    /// Whether this is the run that the others are compared with.
+    fn is_against(&self, task: Task) -> bool {
+        task.alone.is_none() && task.scheduler == self.against
+    }
 }
 
 /// Whether the alone runs are those of one scheduler for all.
@@ -149,7 +175,17 @@ fn ready(scenario: &Scenario) -> Result<Ready, RunError> {
         warm_up: flashlane_core::Time::from_ns(run.warm_up_ms.unwrap_or(0) * 1_000_000),
         warm_up_requests: run.warm_up_requests.unwrap_or(0),
     };
-    Ok(Ready { config, flows, schedulers, alone, limits, seed: scenario.seed() })
+    let against = match &run.against {
+        None => 0,
+        Some(name) => schedulers.iter().position(|(scheduler, _)| scheduler == name).ok_or_else(|| {
+            let names = schedulers.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+            scenario.complain("run.against", format!("{name:?}"), format!("must be one that runs: {names}"))
+        })?,
+    };
+    let closed = |flow: &FlowPlan| matches!(&flow.source, FlowSource::Synthetic(spec) if spec.is_closed_loop());
+    let pairs = schedulers.len() > 1 && !flows.iter().any(closed);
+    let (slack, seed) = (run.slack.unwrap_or(false), scenario.seed());
+    Ok(Ready { config, flows, schedulers, alone, against, pairs, slack, limits, seed })
 }
 
 /// What is legal instead, with the nearest name.
@@ -169,6 +205,7 @@ fn recipe(choice: &SchedulerChoice) -> Recipe {
                 base: base.clone(),
                 answers: mix.answers().into_iter().map(|(q, a)| (q.to_owned(), a.to_owned())).collect(),
                 params: parameters.iter().map(|(name, value)| (name.clone(), *value)).collect(),
+                known: None,
             }
         }
     }
@@ -176,7 +213,9 @@ fn recipe(choice: &SchedulerChoice) -> Recipe {
 
 /// All runs of a comparison.
 fn tasks(ready: &Ready) -> Vec<Task> {
-    let shared = (0..ready.schedulers.len()).map(|scheduler| Task { scheduler, alone: None });
+    // First the one that the others are compared with, so that they need not keep what they have for long.
+    let others = (0..ready.schedulers.len()).filter(|scheduler| *scheduler != ready.against);
+    let shared = std::iter::once(ready.against).chain(others).map(|scheduler| Task { scheduler, alone: None });
     let flows = 0..ready.flows.len();
     let alone: Vec<Task> = match &ready.alone {
         None => Vec::new(),
@@ -231,7 +270,9 @@ fn run(ready: &Ready, task: Task, options: &Options<'_>) -> Result<Outcome, RunE
             speaks.then(|| Feed::open(plan, i as u16, ready.config.geometry.page_bytes, ready.seed)).transpose()
         })
         .collect::<Result<_, _>>()?;
-    let mut onlookers = Onlookers { audit: options.audit, ..Onlookers::default() };
+    let shared = task.alone.is_none();
+    let (responses, slack) = (shared && ready.pairs, shared && ready.slack);
+    let mut onlookers = Onlookers { audit: options.audit, responses, slack, ..Onlookers::default() };
     if let (Some(rows), None) = (&options.rows, task.alone) {
         // One scheduler's rows lie beside summary.json, those of several in a folder each.
         let folder = if ready.schedulers.len() == 1 { "." } else { name.as_str() };

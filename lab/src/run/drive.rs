@@ -5,10 +5,10 @@ use flashlane_core::{Completion, Extent, FlowId, Request, RequestId, Time};
 use flashlane_ssd::{Config, Device};
 
 use super::feed::Feed;
-use super::observe::{self, Onlookers, Watch};
+use super::observe::{self, Onlookers, Seen, Watch};
 use super::{Progress, RunError};
 use crate::audit::Verdict;
-use crate::metrics::FlowMetrics;
+use crate::metrics::{FlowMetrics, Pairs, Responses, Slack};
 use crate::results::DeviceTotals;
 use crate::workload::{Arrival, Next, Span};
 
@@ -39,6 +39,12 @@ pub struct Outcome {
     pub verdict: Option<Verdict>,
     /// Of the trace readers, by flow.
     pub remarks: Vec<Option<String>>,
+    /// Of every measured request, if they were kept.
+    pub responses: Option<Responses>,
+    /// Actual slack of transactions, if it was measured.
+    pub slack: Option<Slack>,
+    /// Its requests against those of another run: made by a comparison.
+    pub pairs: Option<Pairs>,
 }
 
 /// A flow of a run: its source and the request it offers next.
@@ -118,7 +124,8 @@ impl<'a> Run<'a> {
         self.account()?;
         let remarks = self.lanes.iter().map(|lane| lane.as_ref().and_then(|lane| lane.feed.remarks())).collect();
         let device = DeviceTotals::from(&self.device.totals());
-        Ok(Outcome { flows: self.flows, device, verdict: self.watch.finish()?, remarks })
+        let Seen { verdict, responses, slack } = self.watch.finish()?;
+        Ok(Outcome { flows: self.flows, device, verdict, remarks, responses, slack, pairs: None })
     }
 
     /// The flow whose offer comes first; the lower on a tie. `None` when none offers a request.
@@ -154,8 +161,8 @@ impl<'a> Run<'a> {
         }
         for i in 0..self.device.completions().len() {
             let completion = self.device.completions()[i];
-            self.measure(&completion);
-            self.watch.completion(&completion)?;
+            let measured = self.measure(&completion);
+            self.watch.completion(&completion, measured)?;
             if self.closed {
                 self.answer(&completion)?;
             }
@@ -164,15 +171,18 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// Counts a completion; whether it is one that figures count.
     #[inline]
-    fn measure(&mut self, completion: &Completion) {
+    fn measure(&mut self, completion: &Completion) -> bool {
         let flow = &mut self.flows[completion.flow.index()];
         let warming = self.warming[completion.flow.index()].1.is_some_and(|last| completion.id <= last);
-        if completion.arrival < self.limits.warm_up || warming {
-            flow.pass_over(completion);
-        } else {
+        let measured = completion.arrival >= self.limits.warm_up && !warming;
+        if measured {
             flow.observe(completion);
+        } else {
+            flow.pass_over(completion);
         }
+        measured
     }
 
     /// A closed loop hears of its completion and may offer a request again.

@@ -8,6 +8,7 @@ mod compare;
 mod drive;
 mod feed;
 mod observe;
+mod pairing;
 mod progress;
 mod totals;
 

@@ -5,9 +5,11 @@ use std::fmt::Write as _;
 use flashlane_core::decide::Scheduler;
 use flashlane_core::{Completion, PlaneId, Ppa};
 use flashlane_ssd::{Config, Device};
+use rustc_hash::FxHashMap;
 
 use super::RunError;
 use crate::audit::{Auditor, Policy, Start, Verdict};
+use crate::metrics::{Responses, Slack};
 use crate::results::{RequestRow, RowWriter, TransactionLog, TransactionRow};
 
 /// Violations an audit spells out.
@@ -22,19 +24,47 @@ pub struct Onlookers {
     pub requests: Option<RowWriter<RequestRow>>,
     /// Writes a row a transaction.
     pub transactions: Option<RowWriter<TransactionRow>>,
+    /// Keeps the response time of every measured request.
+    pub responses: bool,
+    /// Measures the actual slack of every transaction of a measured request.
+    pub slack: bool,
+}
+
+/// What onlookers saw of a whole run.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// The auditor's word.
+    pub(super) verdict: Option<Verdict>,
+    /// Of every measured request.
+    pub(super) responses: Option<Responses>,
+    /// Of every transaction of one.
+    pub(super) slack: Option<Slack>,
+}
+
+/// When the transactions of the requests under way ended.
+#[derive(Default)]
+struct Ends {
+    slack: Slack,
+    open: FxHashMap<u64, Vec<u64>>,
+    spare: Vec<Vec<u64>>,
 }
 
 /// Onlookers at work.
 pub(super) struct Watch {
     auditor: Option<Auditor>,
     requests: Option<RowWriter<RequestRow>>,
-    transactions: Option<(TransactionLog, RowWriter<TransactionRow>)>,
+    /// Follows transactions for the two below.
+    log: Option<TransactionLog>,
+    transactions: Option<RowWriter<TransactionRow>>,
+    ends: Option<Ends>,
+    responses: Option<Responses>,
 }
 
 impl Watch {
     /// Sets the onlookers on `device`; `policy` is what its scheduler says it does.
     pub(super) fn new(onlookers: Onlookers, config: &Config, policy: Policy, device: &mut Device) -> Watch {
-        if onlookers.audit || onlookers.transactions.is_some() {
+        let follows = onlookers.transactions.is_some() || onlookers.slack;
+        if onlookers.audit || follows {
             device.report_events();
         }
         let auditor = onlookers.audit.then(|| {
@@ -42,13 +72,19 @@ impl Watch {
             let written = |plane: PlaneId, block: u32| device.written_in(plane, block);
             Auditor::new(config, policy, Start::Known { owner: &owner, written: &written }, KEPT)
         });
-        let transactions = onlookers.transactions.map(|rows| (TransactionLog::new(config.geometry), rows));
-        Watch { auditor, requests: onlookers.requests, transactions }
+        Watch {
+            auditor,
+            requests: onlookers.requests,
+            log: follows.then(|| TransactionLog::new(config.geometry)),
+            transactions: onlookers.transactions,
+            ends: onlookers.slack.then(Ends::default),
+            responses: onlookers.responses.then(Responses::default),
+        }
     }
 
     /// Whether anybody looks at events.
     pub(super) fn wants_events(&self) -> bool {
-        self.auditor.is_some() || self.transactions.is_some()
+        self.auditor.is_some() || self.log.is_some()
     }
 
     /// Looks at the events since the last look.
@@ -57,18 +93,29 @@ impl Watch {
             if let Some(auditor) = &mut self.auditor {
                 auditor.observe(&stamped);
             }
-            if let Some((log, rows)) = &mut self.transactions
-                && let Some(row) = log.observe(&stamped)
-            {
-                rows.push(&row)?;
+            if let Some(row) = self.log.as_mut().and_then(|log| log.observe(&stamped)) {
+                if let Some(ends) = &mut self.ends {
+                    ends.ended(&row);
+                }
+                if let Some(rows) = &mut self.transactions {
+                    rows.push(&row)?;
+                }
             }
         }
         Ok(())
     }
 
-    /// Looks at a completion.
+    /// Looks at a completion; `measured` says whether figures count it.
     #[inline]
-    pub(super) fn completion(&mut self, completion: &Completion) -> Result<(), RunError> {
+    pub(super) fn completion(&mut self, completion: &Completion, measured: bool) -> Result<(), RunError> {
+        if let Some(responses) = &mut self.responses
+            && measured
+        {
+            responses.note(completion);
+        }
+        if let Some(ends) = &mut self.ends {
+            ends.completed(completion, measured);
+        }
         if let Some(rows) = &mut self.requests {
             rows.push(&RequestRow(*completion))?;
         }
@@ -76,14 +123,41 @@ impl Watch {
     }
 
     /// The run is over: files are finished, the verdict is spoken.
-    pub(super) fn finish(self) -> Result<Option<Verdict>, RunError> {
+    pub(super) fn finish(self) -> Result<Seen, RunError> {
         if let Some(rows) = self.requests {
             rows.finish()?;
         }
-        if let Some((_, rows)) = self.transactions {
+        if let Some(rows) = self.transactions {
             rows.finish()?;
         }
-        Ok(self.auditor.map(Auditor::finish))
+        Ok(Seen {
+            verdict: self.auditor.map(Auditor::finish),
+            responses: self.responses,
+            slack: self.ends.map(|ends| ends.slack),
+        })
+    }
+}
+
+impl Ends {
+    /// A transaction ended. One that a younger write superseded ends with that, which is a transaction of its own.
+    fn ended(&mut self, row: &TransactionRow) {
+        if let Some(request) = row.request
+            && !row.cancelled
+        {
+            let spare = &mut self.spare;
+            self.open.entry(request.0).or_insert_with(|| spare.pop().unwrap_or_default()).push(row.done_ns);
+        }
+    }
+
+    /// A request completed: all its transactions have ended.
+    fn completed(&mut self, completion: &Completion, measured: bool) {
+        if let Some(mut ends) = self.open.remove(&completion.id.0) {
+            if measured {
+                self.slack.record(completion.op, completion.pages, &ends);
+            }
+            ends.clear();
+            self.spare.push(ends);
+        }
     }
 }
 

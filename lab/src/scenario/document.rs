@@ -57,4 +57,10 @@ pub struct Run {
     /// The scheduler of the alone runs. Default: the one under test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alone_scheduler: Option<String>,
+    /// The scheduler the others are compared with. Default: the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<String>,
+    /// Whether the actual slack of every transaction is measured; slower. Default false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slack: Option<bool>,
 }

@@ -7,7 +7,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use flashlane_core::decide::{Departure, Order, Position};
+use flashlane_core::decide::{Departure, Order, Position, Wants};
 use flashlane_core::transaction::{FlashOp, tag};
 use flashlane_core::{Board, Duration, FlowId, QueueId, Time, TxnId};
 
@@ -121,7 +121,8 @@ impl Order for Fair {
     fn prepare(&mut self, board: &Board) {
         self.intensity.prepare(board);
         self.flows = board.flows.len();
-        let kinds = board.queues.len() / board.units.len();
+        // The last line of the board is no unit's.
+        let kinds = (board.queues.len() - 1) / board.units.len();
         let users = 2 * board.facts.levels as usize;
         // The first lines of a unit are those of user transactions.
         let line = |queue| if queue % kinds < users { Line::new() } else { Line::default() };
@@ -142,7 +143,7 @@ impl Order for Fair {
         presence.newest = txn;
         presence.done = now + alone;
         let mut entry = Entry {
-            enqueued: now.ns(),
+            enqueued: new.enqueued.ns(),
             service: service.ns(),
             alone: Alone::of(alone),
             txn,
@@ -169,15 +170,15 @@ impl Order for Fair {
         let before = self.lines[queue.index()].insert(place, entry, !high);
         let noted = |bit: u8, holds: bool| if holds { bit } else { 0 };
         let tag = noted(tag::HIGH, high) | noted(tag::BARRIER, entry.barrier) | noted(tag::JUMPED, before.is_some());
-        Position { before, charge: Duration::ZERO, tag, alone }
+        Position { before, tag, alone, ..Position::TAIL }
     }
 
     fn is_tail(&self) -> bool {
         false
     }
 
-    fn wants_departures(&self) -> bool {
-        true
+    fn wants(&self) -> Wants {
+        Wants { departures: true, ..Wants::NOTHING }
     }
 
     fn departs(&mut self, board: &Board, txn: TxnId, departure: Departure) {

@@ -105,6 +105,10 @@ impl Pick for WaitBalanced {
         widen(board, lead, group);
     }
 
+    fn lets_lone_transactions_go(&self) -> bool {
+        true
+    }
+
     fn keeps_levels_apart(&self) -> bool {
         true
     }
@@ -128,7 +132,9 @@ mod tests {
     fn a_slot_keeps_its_transaction_until_it_goes() {
         let mut board = board(1, 2);
         let mut pick = balanced(&board);
-        (0..3).for_each(|i| read(&mut board, i, 0, i));
+        for i in 0..3 {
+            read(&mut board, i, 0, i);
+        }
         let mut group = Group::new();
         pick.pick(&board, UnitId(0), Scope::Any, &mut group);
         assert_eq!(group.lead(), TxnId(0));

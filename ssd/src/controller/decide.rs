@@ -2,7 +2,7 @@
 
 use alloc::format;
 
-use flashlane_core::board::{Batch, QueueKind, Service};
+use flashlane_core::board::{Batch, QueueKind, Service, Unit};
 use flashlane_core::decide::{Moments, Scope, Turn};
 use flashlane_core::transaction::{FlashOp, tag};
 use flashlane_core::{Duration, Owner, PlaneId, TxnId, UnitId};
@@ -22,16 +22,17 @@ impl Device {
 
     /// An idle unit: garbage collection or user transactions.
     fn choose(&mut self, unit: UnitId) {
-        let state = &self.board.units[unit.index()];
-        if state.user_waiting + state.gc_waiting == 0 || self.flash.must_wait_for_bus(unit) {
+        let Unit { user_waiting, gc_waiting, .. } = self.board.units[unit.index()];
+        if user_waiting + gc_waiting == 0 || self.flash.must_wait_for_bus(unit, self.board.now) {
             return;
         }
-        if state.batch.open && self.continue_batch(unit) {
+        if self.board.units[unit.index()].batch.open && self.continue_batch(unit) {
             return;
         }
-        let state = &self.board.units[unit.index()];
-        if state.gc_waiting > 0 && self.scheduler.collect.turn(&self.board, unit) == Turn::Gc && self.dispatch_gc(unit)
-        {
+        if self.lone_transactions_go && gc_waiting == 0 && user_waiting == 1 && self.begin_lone(unit) {
+            return;
+        }
+        if gc_waiting > 0 && self.scheduler.collect.turn(&self.board, unit) == Turn::Gc && self.dispatch_gc(unit) {
             return;
         }
         self.group.clear();
@@ -94,6 +95,19 @@ impl Device {
         let batch = &mut self.board.units[unit.index()].batch;
         (batch.open, batch.pairs) = (false, 0);
         false
+    }
+
+    /// Begins the only transaction that waits for the unit, if it may go: any pick decision would.
+    #[inline(always)]
+    fn begin_lone(&mut self, unit: UnitId) -> bool {
+        let read = self.board.first(unit, FlashOp::Read);
+        let id = if read.is_some() { read } else { self.board.first(unit, FlashOp::Program) };
+        let txn = self.board.txn(id);
+        let may_go = txn.op == FlashOp::Read || (txn.unobstructed() && self.board.plane(txn.plane).room);
+        if may_go {
+            self.dispatch_alone(unit, id);
+        }
+        may_go
     }
 
     /// The chosen program has no page to go to: collect first, serve reads if even that is impossible.
@@ -204,7 +218,7 @@ impl Device {
         let mut member = lead;
         while member.is_some() {
             let txn = self.board.txn_mut(member);
-            txn.slack = txn.slack.saturating_sub(charge);
+            txn.slack -= charge;
             member = txn.next;
         }
     }
@@ -229,9 +243,7 @@ impl Device {
                     self.drop_move(head);
                     continue;
                 }
-                self.group.clear();
-                self.group.push(&self.board, head);
-                self.dispatch(unit);
+                self.dispatch_alone(unit, head);
                 return true;
             }
         }

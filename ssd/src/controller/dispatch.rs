@@ -11,21 +11,59 @@ use crate::flash::array::Start;
 impl Device {
     /// Begins the command in `self.group` at `unit`.
     pub(super) fn dispatch(&mut self, unit: UnitId) {
+        match *self.group.members() {
+            [lone] => self.dispatch_alone(unit, lone),
+            _ => self.dispatch_several(unit),
+        }
+    }
+
+    /// Begins a command of one transaction.
+    #[inline(always)]
+    pub(super) fn dispatch_alone(&mut self, unit: UnitId, id: TxnId) {
+        if self.wants.departures && self.board.txn(id).owner != Owner::Gc {
+            self.scheduler.order.departs(&self.board, id, Departure::Dispatched);
+        }
+        let txn = self.board.unlink(id);
+        debug_assert!(txn.stage == Stage::Waiting && txn.unit == unit);
+        debug_assert!(txn.after.is_none(), "dispatched before an older write of its page");
+        txn.stage = Stage::InService;
+        let Transaction { op, owner, bytes, lpn, .. } = *txn;
+        if op == FlashOp::Read && self.address_reads && owner != Owner::Gc {
+            self.board.txn_mut(id).ppa = self.ftl.lookup(lpn).0;
+        }
+        self.count(unit, op, owner, 1);
+        if op == FlashOp::Program {
+            let paid = &mut self.board.units[unit.index()].batch.write;
+            if *paid == id {
+                *paid = TxnId::NONE;
+            }
+            self.bind(id);
+        }
+        if self.log.on {
+            self.report(unit, id);
+        }
+        let transfer = self.board.facts.transfer(bytes);
+        let start = Start { lead: id, members: 1, op, owner, first: transfer, transfers: transfer };
+        self.flash.begin(unit, start, &mut self.board, &mut self.agenda, &mut self.log);
+    }
+
+    /// Begins a command of several transactions.
+    #[inline(never)]
+    fn dispatch_several(&mut self, unit: UnitId) {
         let lead = self.group.lead();
         let Transaction { op, owner, .. } = *self.board.txn(lead);
         let refused = if op == FlashOp::Read && self.address_reads { self.look_up() } else { 0 };
-        if self.departures && owner != Owner::Gc {
+        if self.wants.departures && owner != Owner::Gc {
             self.tell_of_departures(refused);
         }
-        if op == FlashOp::Program
-            && self.board.facts.writes_pay
-            && self.group.members().contains(&self.board.units[unit.index()].batch.write)
-        {
+        let paid = self.board.units[unit.index()].batch.write;
+        if op == FlashOp::Program && paid.is_some() && self.group.members().contains(&paid) {
             self.board.units[unit.index()].batch.write = TxnId::NONE;
         }
         let mut last = TxnId::NONE;
         let mut members = 0u8;
         let mut transfers = Duration::ZERO;
+        let mut first = Duration::ZERO;
         for (i, &id) in self.group.members().iter().enumerate() {
             if refused >> i & 1 == 1 {
                 continue;
@@ -38,6 +76,8 @@ impl Device {
             transfers += self.board.facts.transfer(bytes);
             if last.is_some() {
                 self.board.txn_mut(last).next = id;
+            } else {
+                first = transfers;
             }
             last = id;
             members += 1;
@@ -52,7 +92,7 @@ impl Device {
         if self.log.on {
             self.report(unit, lead);
         }
-        let start = Start { lead, members, op, owner, transfers };
+        let start = Start { lead, members, op, owner, first, transfers };
         self.flash.begin(unit, start, &mut self.board, &mut self.agenda, &mut self.log);
     }
 
@@ -108,7 +148,7 @@ impl Device {
             let queue = self.board.queue_for(unit, owner, op, level);
             let txn = self.board.txn_mut(id);
             (txn.plane, txn.unit, txn.slot, txn.queue) = (plane, unit, slot, queue);
-            let before = if self.departures { self.position(id, queue) } else { TxnId::NONE };
+            let before = if self.wants.departures { self.position(id, queue) } else { TxnId::NONE };
             self.board.link(id, queue, before);
             self.board.units[unit.index()].user_waiting += 1;
             self.log.push(self.board.now, Event::Moved { txn: serial, plane });
@@ -122,6 +162,7 @@ impl Device {
     /// next member.
     fn bind(&mut self, id: TxnId) -> TxnId {
         let Transaction { owner, lpn, plane, flow, before, next, ppa: from, .. } = *self.board.txn(id);
+        let left = if self.static_place { plane } else { self.ftl.plane_of(lpn) };
         let ppa = match owner {
             // Until here the program carried the address it moves from, checked to be current.
             Owner::Gc => self.ftl.move_page(lpn, plane, Ppa(from)),
@@ -144,6 +185,10 @@ impl Device {
         self.log.push(self.board.now, Event::Mapped { lpn, plane, ppa: ppa.0 });
         if self.ftl.wants_collection(plane) {
             self.start_collection(plane);
+        }
+        if left != plane && self.ftl.wants_collection(left) {
+            // The plane that lost its copy may have had nothing to collect until now.
+            self.start_collection(left);
         }
         next
     }

@@ -13,9 +13,13 @@ impl Device {
     pub(super) fn ended(&mut self, id: TxnId) {
         let txn = self.board.txn(id);
         let (owner, op, request, lpn, flow, then) = (txn.owner, txn.op, txn.request, txn.lpn, txn.flow, txn.then);
+        let tag = txn.tag;
         if self.log.on {
             let paused = self.board.units[txn.unit.index()].command.paused;
             self.log.push(self.board.now, Event::Ended { txn: txn.serial, end: End::Flash, paused });
+        }
+        if self.wants.ends && owner == Owner::User {
+            self.scheduler.order.ended(&self.board, id);
         }
         self.tally.transactions += 1;
         match (owner, op) {
@@ -27,12 +31,12 @@ impl Device {
                     if let Some(buffer) = &mut self.buffer {
                         buffer.fill(lpn, flow);
                     }
-                    self.page_done(request);
+                    self.page_done(request, tag);
                 }
             }
             (Owner::User, _) => {
                 self.pending.remove(lpn, id);
-                self.page_done(request);
+                self.page_done(request, tag);
                 self.end_superseded(then);
             }
             (Owner::Buffer, _) => {
@@ -49,11 +53,11 @@ impl Device {
     fn end_superseded(&mut self, mut id: TxnId) {
         while id.is_some() {
             let txn = self.board.txn(id);
-            let (then, request) = (txn.then, txn.request);
+            let (then, request, tag) = (txn.then, txn.request, txn.tag);
             if request == SlotId::MAX {
                 self.page_flushed(id);
             } else {
-                self.page_done(request);
+                self.page_done(request, tag);
             }
             self.release(id);
             id = then;
@@ -74,10 +78,11 @@ impl Device {
         self.flush(flow);
     }
 
-    /// A page of a request is done; the last completes the request.
+    /// A page of a request is done, by a transaction of this tag; the last completes the request.
     #[inline]
-    fn page_done(&mut self, slot: SlotId) {
+    fn page_done(&mut self, slot: SlotId, tag: u8) {
         let entry = self.slots.get_mut(slot);
+        entry.touched |= tag;
         entry.remaining -= 1;
         if entry.remaining == 0 {
             self.served(slot);
@@ -110,6 +115,7 @@ impl Device {
             lpn: entry.first,
             pages: entry.pages,
             bytes: entry.bytes,
+            touched: entry.touched,
         });
         self.log.push(self.board.now, Event::Completed { request: entry.id });
         self.front.completed(entry.flow, &mut self.board);

@@ -4,7 +4,7 @@ use flashlane_core::board::{Batch, Service};
 use flashlane_core::decide::{Departure, Head, Heads, Moments};
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Board, FlowId, Lpn, Op, Owner, PlaneId, QueueId, Time, Transaction, TxnId};
+use flashlane_core::{Board, Duration, FlowId, Lpn, Op, Owner, PlaneId, QueueId, Time, Transaction, TxnId};
 
 use super::Device;
 use super::slots::{Slot, Slots};
@@ -19,6 +19,8 @@ struct Waiting<'a> {
     ftl: &'a Ftl,
     board: &'a Board,
     capacity: [u32; 2],
+    /// Writes get their plane at dispatch.
+    draws: bool,
 }
 
 impl Heads for Waiting<'_> {
@@ -30,6 +32,11 @@ impl Heads for Waiting<'_> {
                 (0..slot.pages).any(|i| {
                     let unit = self.board.home_of(self.ftl.plane_of(slot.page(i))).0;
                     let op = if slot.op == Op::Read { FlashOp::Read } else { FlashOp::Program };
+                    if self.draws && op == FlashOp::Program {
+                        // One line for the device has the space of all units' lines.
+                        let waiting = u64::from(self.board.queues[self.board.unplaced().index()].len);
+                        return waiting >= u64::from(self.capacity[1]) * self.board.units.len() as u64;
+                    }
                     self.board.waiting(unit, op) >= self.capacity[slot.op.index()]
                 })
             })
@@ -46,8 +53,8 @@ impl Device {
     pub(super) fn admit(&mut self) {
         let mut again = Time::NEVER;
         while self.front.could_admit() {
-            let Device { front, slots, ftl, board, queue_capacity, .. } = self;
-            let waiting = Waiting { front, slots, ftl, board, capacity: *queue_capacity };
+            let Device { front, slots, ftl, board, queue_capacity, draws, .. } = self;
+            let waiting = Waiting { front, slots, ftl, board, capacity: *queue_capacity, draws: *draws };
             let Some(line) = self.scheduler.admit.next(board, &waiting) else {
                 again = self.scheduler.admit.ask_again();
                 debug_assert!(again > self.board.now, "asked again at once, the answer would be the same");
@@ -73,6 +80,9 @@ impl Device {
                 for i in 0..self.slots.get(slot).pages {
                     self.read_page(slot, i);
                 }
+                if self.wants.estimates {
+                    self.estimate_request(slot);
+                }
                 self.serve_if_done(slot);
             }
             Op::Write => {
@@ -83,6 +93,9 @@ impl Device {
                         buffer.read(lpn);
                     }
                     self.write_page(slot, i);
+                }
+                if self.wants.estimates {
+                    self.estimate_request(slot);
                 }
             }
         }
@@ -148,7 +161,7 @@ impl Device {
     /// The plane a page is going to be written in.
     fn place(&mut self, lpn: Lpn) -> PlaneId {
         let home = self.ftl.home(lpn);
-        if self.static_place { home } else { self.scheduler.place.plane(&self.board, lpn, home) }
+        if self.static_place || self.draws { home } else { self.scheduler.place.plane(&self.board, lpn, home) }
     }
 
     /// Notes `program` as the youngest write of its page, behind or instead of an older one.
@@ -183,7 +196,7 @@ impl Device {
         new.after = older;
         new.then = old;
         self.tally.cancelled += 1;
-        let paused = flashlane_core::Duration::ZERO;
+        let paused = Duration::ZERO;
         self.log.push(self.board.now, Event::Ended { txn: serial, end: End::Cancelled, paused });
     }
 
@@ -292,6 +305,10 @@ impl Device {
         if self.log.on {
             self.report_queued(id);
         }
+        if self.draws && owner != Owner::Gc && self.board.txn(id).op == FlashOp::Program {
+            self.enqueue_unplaced(id);
+            return;
+        }
         let before = if owner == Owner::Gc || self.tail_order { TxnId::NONE } else { self.position(id, queue) };
         self.board.link(id, queue, before);
         let state = &mut self.board.units[unit.index()];
@@ -308,7 +325,8 @@ impl Device {
 
     /// Takes a user transaction out of its queue undone.
     pub(super) fn withdraw(&mut self, id: TxnId) {
-        if self.departures {
+        // The order decision never saw a write that no unit has yet.
+        if self.wants.departures && self.board.txn(id).queue != self.board.unplaced() {
             self.scheduler.order.departs(&self.board, id, Departure::Withdrawn);
         }
         let unit = self.board.txn(id).unit;
@@ -328,6 +346,9 @@ impl Device {
             txn.slack -= position.charge;
             passed = txn.next;
         }
+        if position.charge_programs > Duration::ZERO {
+            self.charge_programs(self.board.txn(id).unit, position.charge_programs);
+        }
         let txn = self.board.txn_mut(id);
         txn.tag |= position.tag;
         txn.alone = position.alone;
@@ -343,8 +364,11 @@ impl Device {
     /// Takes a waiting transaction out of its queue.
     pub(super) fn leave_queue(&mut self, id: TxnId) {
         let txn = self.board.txn(id);
-        let (unit, owner) = (txn.unit, txn.owner);
+        let (unit, owner, unplaced) = (txn.unit, txn.owner, txn.queue == self.board.unplaced());
         self.board.unlink(id);
+        if unplaced {
+            return;
+        }
         let unit = &mut self.board.units[unit.index()];
         if owner == Owner::Gc {
             unit.gc_waiting -= 1;

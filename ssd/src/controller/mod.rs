@@ -12,6 +12,8 @@
 mod collect;
 mod decide;
 mod dispatch;
+mod draw;
+mod estimate;
 mod finish;
 mod intake;
 mod slots;
@@ -23,7 +25,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use flashlane_core::board::{Board, Facts};
-use flashlane_core::decide::{Group, Moments, Scheduler, Style};
+use flashlane_core::decide::{Estimate, Group, Moments, Scheduler, Style, Wants};
 use flashlane_core::event::{Event, Stamped};
 use flashlane_core::{Completion, Duration, Extent, FlowId, Lpn, PlaneId, Ppa, Request, Time, TxnId, UnitId};
 
@@ -73,10 +75,13 @@ pub struct Device {
     style: Style,
     static_place: bool,
     tail_order: bool,
-    /// Whether the order decision is told of departures.
-    departures: bool,
+    wants: Wants,
     /// Whether whose data the pages hold is kept.
     owners: bool,
+    /// Writes get their plane at dispatch.
+    draws: bool,
+    /// The estimates of a request, to be logged.
+    estimates: Vec<(TxnId, Estimate)>,
     slots: Slots,
     pending: LpnTable,
     /// First free slot of the transaction slab.
@@ -99,6 +104,7 @@ pub struct Device {
     suspensions_of_gc: bool,
     address_reads: bool,
     lone_commands_pass: bool,
+    lone_transactions_go: bool,
     page_shift: Option<u32>,
     /// When the admit decision wants to be asked again.
     ask_again: Time,
@@ -124,7 +130,12 @@ impl Device {
             shown.level = flow.level;
         }
         let static_place = scheduler.place.is_static();
-        let flash = Flash::new(config, !static_place);
+        let wants = scheduler.order.wants();
+        let mut flash = Flash::new(config, !static_place);
+        if wants.estimates || !static_place {
+            // Estimates look at the channels.
+            flash.watch();
+        }
         let mut ftl = Ftl::new(config, static_place);
         let owners = board.facts.writes_pay || scheduler.admit.wants_owners();
         if owners {
@@ -140,6 +151,7 @@ impl Device {
         Ok(Device {
             address_reads: flash.reads_need_addresses() || board.facts.same_page[0],
             lone_commands_pass: scheduler.admit.lets_lone_commands_in() && config.front.queue_capacity == [u32::MAX; 2],
+            lone_transactions_go: scheduler.pick.lets_lone_transactions_go() && static_place,
             page_shift: config
                 .geometry
                 .page_bytes
@@ -152,11 +164,13 @@ impl Device {
             flash,
             ftl,
             buffer: config.buffer.as_ref().map(|b| Buffer::new(b, config.flows.len())),
-            front: Front::new(&config.front, config.flows.len()),
+            front: Front::new(&config.front, config.flows.len(), wants.decision),
+            wants,
             moments: scheduler.preempt.moments(),
             tail_order: scheduler.order.is_tail(),
-            departures: scheduler.order.wants_departures(),
             owners,
+            draws: scheduler.place.binds_at_dispatch(),
+            estimates: Vec::new(),
             style,
             suspensions_of_gc: matches!(style, Style::Transactions { pausable: true }),
             scheduler,
@@ -259,6 +273,7 @@ impl Device {
             cursor: 0,
             flow: request.flow,
             op: request.op,
+            touched: 0,
             txns: TxnId::NONE,
             list,
         })
@@ -340,6 +355,9 @@ impl Device {
             if self.front.could_admit() {
                 self.admit();
             }
+            if self.draws {
+                self.draw();
+            }
             for word in 0..self.agenda.words() {
                 let mut bits = self.agenda.take(word);
                 while bits != 0 {
@@ -377,6 +395,7 @@ impl Device {
     /// Turns event reporting on.
     pub fn report_events(&mut self) {
         self.log.on = true;
+        self.flash.watch();
     }
 
     /// Events since they were last drained; the caller drains.

@@ -24,6 +24,8 @@ pub(super) struct Slot {
     pub(super) cursor: u32,
     pub(super) flow: FlowId,
     pub(super) op: Op,
+    /// Tags of its transactions that have ended.
+    pub(super) touched: u8,
     /// First of its transactions, linked by `sibling`.
     pub(super) txns: TxnId,
     /// The pages, when they are not consecutive.

@@ -1,0 +1,242 @@
+//! Pairs: the same request under two schedulers (SPEC 0.5: identical arrivals, common random numbers).
+//!
+//! Owns the response time of every request of a run, eight bytes each ([`Responses`]), and what two such lists come to
+//! request by request ([`Pairs`]). Promises integers throughout, so that pairs do not depend on the order runs end in.
+//! Must never know which schedulers made them.
+
+use flashlane_core::{Completion, Op};
+
+/// Classes of request sizes: 1 to 16 pages, and more than that (SLK-E13).
+pub const SIZES: usize = 17;
+
+/// The class of a request of `pages` pages.
+pub fn size_class(pages: u32) -> usize {
+    (pages.clamp(1, SIZES as u32) - 1) as usize
+}
+
+/// Pages of the smallest and, but for the last class, of the largest request of a class.
+pub fn pages_of(class: usize) -> (u32, Option<u32>) {
+    let least = class as u32 + 1;
+    (least, (class + 1 < SIZES).then_some(least))
+}
+
+/// Batches whose means give the confidence interval: neighbours in time wait in the same queues, so that single
+/// requests are far from independent; the means of long batches nearly are.
+pub const BATCHES: usize = 32;
+/// Student's t for 95 % on both sides and 31 degrees of freedom.
+const T_95: f64 = 2.0395;
+
+/// Response times of a run's measured requests, by number of the request.
+#[derive(Clone, Debug, Default)]
+pub struct Responses(Vec<u64>);
+
+/// Bits of an entry: the response time above, then whether it is a write, then the size class plus one.
+const CLASS_BITS: u32 = 5;
+
+impl Responses {
+    /// Notes a measured request. Requests left out (warm-up) are never noted, and are no pairs.
+    #[inline]
+    pub fn note(&mut self, completion: &Completion) {
+        let index = completion.id.0 as usize;
+        if index >= self.0.len() {
+            self.0.resize(index + 1, 0);
+        }
+        let response = completion.done.since(completion.arrival).ns();
+        let class = size_class(completion.pages) as u64 + 1;
+        self.0[index] = response << (CLASS_BITS + 1) | (completion.op.index() as u64) << CLASS_BITS | class;
+    }
+
+    /// The measured requests in order of issue: response time, direction and size class.
+    fn noted(&self) -> impl Iterator<Item = Option<(u64, Op, usize)>> + '_ {
+        self.0.iter().map(|&entry| {
+            let class = (entry & ((1 << CLASS_BITS) - 1)) as usize;
+            let op = if entry >> CLASS_BITS & 1 == 0 { Op::Read } else { Op::Write };
+            (class > 0).then(|| (entry >> (CLASS_BITS + 1), op, class - 1))
+        })
+    }
+}
+
+/// Faster, equal, slower, and by how much: all pairs, or those of one direction or size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Pairs.
+    pub requests: u64,
+    /// Those faster by more than the tolerance.
+    pub faster: u64,
+    /// Those slower by more than the tolerance.
+    pub slower: u64,
+    /// Sum of the response times compared with, ns.
+    pub against_ns: u128,
+    /// Sum of the response times, ns.
+    pub own_ns: u128,
+}
+
+/// A [`Tally`] with the batches its confidence interval comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spread {
+    /// Of all batches.
+    pub tally: Tally,
+    /// Pairs and the sum of their gains, ns, of each batch.
+    batches: Vec<(u64, i128)>,
+}
+
+/// Two runs request by request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pairs {
+    /// Reads and writes.
+    pub all: Spread,
+    /// Reads, then writes.
+    pub direction: [Spread; 2],
+    /// By size class.
+    pub size: [Tally; SIZES],
+}
+
+/// By how much a response time must differ from `against` to count: more than 1 us and more than 0.1 % (SPEC 1.2).
+fn tolerance(against: u64) -> u64 {
+    (against / 1_000).max(1_000)
+}
+
+impl Tally {
+    fn add(&mut self, against: u64, own: u64) {
+        let tolerance = tolerance(against);
+        self.requests += 1;
+        self.faster += u64::from(own + tolerance < against);
+        self.slower += u64::from(against + tolerance < own);
+        self.against_ns += u128::from(against);
+        self.own_ns += u128::from(own);
+    }
+
+    /// Those neither faster nor slower.
+    pub fn equal(&self) -> u64 {
+        self.requests - self.faster - self.slower
+    }
+
+    /// Improvement of the mean in percent, `100 (against - own) / against` (SPEC 0.5).
+    pub fn improvement_percent(&self) -> Option<f64> {
+        (self.against_ns > 0).then(|| 100.0 * (self.against_ns as f64 - self.own_ns as f64) / self.against_ns as f64)
+    }
+}
+
+impl Spread {
+    fn add(&mut self, batch: usize, against: u64, own: u64) {
+        self.tally.add(against, own);
+        if self.batches.len() <= batch {
+            self.batches.resize(batch + 1, (0, 0));
+        }
+        self.batches[batch].0 += 1;
+        self.batches[batch].1 += i128::from(against) - i128::from(own);
+    }
+
+    /// Mean gain of a request, ns, and half the width of its 95 % confidence interval from the means of [`BATCHES`]
+    /// batches; no interval when a batch has no pair.
+    pub fn gain_ns(&self) -> Option<(f64, Option<f64>)> {
+        let t = &self.tally;
+        if t.requests == 0 {
+            return None;
+        }
+        let mean = (t.against_ns as f64 - t.own_ns as f64) / t.requests as f64;
+        if self.batches.len() < BATCHES || self.batches.iter().any(|&(n, _)| n == 0) {
+            return Some((mean, None));
+        }
+        let means: Vec<f64> = self.batches.iter().map(|&(n, sum)| sum as f64 / n as f64).collect();
+        let n = means.len() as f64;
+        let middle = means.iter().sum::<f64>() / n;
+        let variance = means.iter().map(|m| (m - middle) * (m - middle)).sum::<f64>() / (n - 1.0);
+        Some((mean, Some(T_95 * (variance / n).sqrt())))
+    }
+}
+
+impl Pairs {
+    /// What `own` is, request by request, against `against`: a request counts if both have it.
+    pub fn of(against: &Responses, own: &Responses) -> Pairs {
+        let mut pairs = Pairs::default();
+        let both = || against.noted().zip(own.noted()).filter_map(|(a, b)| a.zip(b));
+        let total = both().count();
+        for (i, ((from, op, class), (to, ..))) in both().enumerate() {
+            let batch = i * BATCHES / total;
+            pairs.all.add(batch, from, to);
+            pairs.direction[op.index()].add(batch, from, to);
+            pairs.size[class].add(from, to);
+        }
+        pairs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashlane_core::{FlowId, Lpn, RequestId, Time};
+
+    fn completion(id: u64, op: Op, pages: u32, response: u64) -> Completion {
+        Completion {
+            id: RequestId(id),
+            flow: FlowId(0),
+            op,
+            arrival: Time::from_ns(id * 10),
+            done: Time::from_ns(id * 10 + response),
+            lpn: Lpn(0),
+            pages,
+            bytes: 1,
+            touched: 0,
+        }
+    }
+
+    fn responses(list: &[(u64, Op, u32, u64)]) -> Responses {
+        let mut responses = Responses::default();
+        list.iter().rev().for_each(|&(id, op, pages, ns)| responses.note(&completion(id, op, pages, ns)));
+        responses
+    }
+
+    #[test]
+    fn the_tolerance_is_a_microsecond_or_a_thousandth() {
+        let ends = [(5_000, 4_000), (5_000, 3_999), (5_000, 6_000), (5_000, 6_001), (9_000_000, 8_991_000)];
+        let (mut base, mut own) = (Vec::new(), Vec::new());
+        for (i, (a, b)) in ends.into_iter().chain([(9_000_000, 8_990_999)]).enumerate() {
+            base.push((i as u64, Op::Read, 1, a));
+            own.push((i as u64, Op::Read, 1, b));
+        }
+        let tally = Pairs::of(&responses(&base), &responses(&own)).all.tally;
+        assert_eq!((tally.requests, tally.faster, tally.equal(), tally.slower), (6, 2, 3, 1));
+    }
+
+    #[test]
+    fn directions_and_sizes_are_kept_apart_and_requests_of_one_run_only_left_out() {
+        let base = responses(&[
+            (0, Op::Read, 1, 10_000),
+            (2, Op::Write, 16, 40_000),
+            (3, Op::Write, 500, 60_000),
+            (4, Op::Read, 2, 1),
+        ]);
+        let own = responses(&[
+            (0, Op::Read, 1, 5_000),
+            (1, Op::Read, 9, 9),
+            (2, Op::Write, 16, 60_000),
+            (3, Op::Write, 500, 60_000),
+        ]);
+        let pairs = Pairs::of(&base, &own);
+        assert_eq!((pairs.all.tally.requests, pairs.all.tally.faster, pairs.all.tally.slower), (3, 1, 1));
+        assert_eq!(pairs.direction[0].tally.improvement_percent(), Some(50.0));
+        assert_eq!(pairs.direction[1].tally.improvement_percent(), Some(-20.0));
+        assert_eq!(pairs.size.map(|t| t.requests).iter().sum::<u64>(), 3);
+        assert_eq!([0, 15, 16].map(|class| pairs.size[class].requests), [1, 1, 1]);
+        assert_eq!((pages_of(15), pages_of(16)), ((16, Some(16)), (17, None)));
+        assert_eq!(Tally::default().improvement_percent(), None);
+    }
+
+    #[test]
+    fn the_interval_is_that_of_the_batch_means() {
+        let n = 64 * BATCHES as u64;
+        let base: Vec<_> = (0..n).map(|i| (i, Op::Read, 1, 100_000)).collect();
+        let same: Vec<_> = (0..n).map(|i| (i, Op::Read, 1, 90_000)).collect();
+        let gain = Pairs::of(&responses(&base), &responses(&same)).all.gain_ns();
+        assert_eq!(gain, Some((10_000.0, Some(0.0))), "no spread, no width");
+        // Every other batch gains 20 us, the rest nothing: a standard deviation of 10 us times sqrt(32 / 31).
+        let halves: Vec<_> = (0..n).map(|i| (i, Op::Read, 1, if i / 64 % 2 == 0 { 80_000 } else { 100_000 })).collect();
+        let (mean, width) = Pairs::of(&responses(&base), &responses(&halves)).all.gain_ns().unwrap();
+        let expected = 2.0395 * 10_000.0 * (32.0f64 / 31.0).sqrt() / 32.0f64.sqrt();
+        assert_eq!(mean, 10_000.0);
+        assert!((width.unwrap() - expected).abs() < 1e-6, "{width:?} {expected}");
+        let few = Pairs::of(&responses(&base[..5]), &responses(&same[..5])).all.gain_ns();
+        assert_eq!(few, Some((10_000.0, None)));
+    }
+}

@@ -1,0 +1,61 @@
+//! Actual slack: how much later a transaction could have ended without its request ending later (SPEC 1.2.1).
+//!
+//! Owns the distributions. The slack of a transaction is the end of the last of its request's transactions less its
+//! own end, known only afterwards; what a scheduler estimated is another matter. Must never know schedulers.
+
+use flashlane_core::Op;
+
+use super::Histogram;
+use super::pairs::{SIZES, size_class};
+
+/// Actual slack of the transactions of measured requests.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Slack {
+    /// Of the transactions of reads, then of writes.
+    direction: [Histogram; 2],
+    /// Transactions and the sum of their slack, ns, by size of the request.
+    size: [(u64, u128); SIZES],
+}
+
+impl Slack {
+    /// Takes a request of `pages` pages whose transactions ended at these instants, ns.
+    pub fn record(&mut self, op: Op, pages: u32, ends: &[u64]) {
+        let Some(&last) = ends.iter().max() else { return };
+        let size = &mut self.size[size_class(pages)];
+        for end in ends {
+            self.direction[op.index()].record(last - end);
+            *size = (size.0 + 1, size.1 + u128::from(last - end));
+        }
+    }
+
+    /// Of the transactions of one direction.
+    pub fn of(&self, op: Op) -> &Histogram {
+        &self.direction[op.index()]
+    }
+
+    /// Transactions of requests of a size class, and their mean slack, ns.
+    pub fn of_size(&self, class: usize) -> (u64, Option<f64>) {
+        let (count, sum) = self.size[class];
+        (count, (count > 0).then(|| sum as f64 / count as f64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slack_is_up_to_the_last_sibling() {
+        let mut slack = Slack::default();
+        slack.record(Op::Read, 3, &[70, 100, 40]);
+        slack.record(Op::Read, 1, &[500]);
+        slack.record(Op::Write, 40, &[10, 20]);
+        slack.record(Op::Read, 2, &[]);
+        assert_eq!((slack.of(Op::Read).count(), slack.of(Op::Read).sum()), (4, 90));
+        assert_eq!((slack.of(Op::Read).min(), slack.of(Op::Read).max()), (Some(0), Some(60)));
+        assert_eq!(slack.of(Op::Write).mean(), Some(5.0));
+        assert_eq!(slack.of_size(2), (3, Some(30.0)));
+        assert_eq!(slack.of_size(16), (2, Some(5.0)));
+        assert_eq!(slack.of_size(1), (0, None));
+    }
+}

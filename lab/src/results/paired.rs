@@ -1,0 +1,217 @@
+//! The part of `summary.json` that follows single requests and transactions: what mechanisms touched, pairs of the same
+//! request under two schedulers, and the actual slack.
+
+use flashlane_core::Op;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::summary::{Cdf, Figures, ResponseFigures};
+use crate::metrics::pairs::{SIZES, Spread, pages_of};
+use crate::metrics::{Histogram, Pairs, Slack, Touched};
+
+/// Requests that a mechanism of the scheduler touched, through at least one of their transactions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TouchedFigures {
+    /// Reads that jumped at least one place when they joined a queue.
+    pub read_jumped: u64,
+    /// Writes that did.
+    pub write_jumped: u64,
+    /// Reads that were served while a program or an erase stood paused.
+    pub in_pause: u64,
+}
+
+/// The requests of a run, one by one, against the same requests under another scheduler.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Paired {
+    /// The other scheduler.
+    pub against: String,
+    /// Reads and writes.
+    pub all: PairFigures,
+    /// Reads; null if there are none.
+    pub read: Option<PairFigures>,
+    /// Writes; null if there are none.
+    pub write: Option<PairFigures>,
+    /// By size of the request, sizes without requests left out.
+    pub by_size: Vec<PairsOfSize>,
+}
+
+/// Pairs added up. A request is faster or slower if its two response times differ by more than 1 µs and by more than
+/// 0.1 %.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PairFigures {
+    /// Requests that are measured in both runs.
+    pub requests: u64,
+    /// Requests that are faster.
+    pub faster: u64,
+    /// Requests that are neither faster nor slower.
+    pub equal: u64,
+    /// Requests that are slower.
+    pub slower: u64,
+    /// Improvement of the mean response time, percent of the other scheduler's: positive is faster.
+    pub improvement_percent: Option<f64>,
+    /// Improvement of the 95th percentile, percent.
+    pub p95_improvement_percent: Option<f64>,
+    /// Mean of the differences, ns: positive is faster.
+    pub gain_ns: f64,
+    /// Half the width of the 95 % confidence interval of `gain_ns`, from the means of 32 batches of requests in order of
+    /// arrival; null with too few requests.
+    pub gain_ci95_ns: Option<f64>,
+}
+
+/// Pairs of requests of one size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PairsOfSize {
+    /// Fewest pages.
+    pub pages: u32,
+    /// Whether requests of more pages are meant too: so is the last size.
+    pub and_more: bool,
+    /// Requests.
+    pub requests: u64,
+    /// Requests that are faster.
+    pub faster: u64,
+    /// Requests that are slower.
+    pub slower: u64,
+    /// Mean response time under the other scheduler, ns.
+    pub against_mean_ns: f64,
+    /// Mean response time under this one, ns.
+    pub mean_ns: f64,
+    /// Improvement of the mean, percent.
+    pub improvement_percent: Option<f64>,
+}
+
+/// Actual slack: how much earlier a transaction ended than the last of its request's transactions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SlackFigures {
+    /// Of the transactions of reads; null if there are none.
+    pub read: Option<SlackDistribution>,
+    /// Of the transactions of writes; null if there are none.
+    pub write: Option<SlackDistribution>,
+    /// By size of the request, sizes without transactions left out.
+    pub by_size: Vec<SlackOfSize>,
+}
+
+/// A distribution of slack. Percentiles are those of a histogram, as with response times.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SlackDistribution {
+    /// Transactions.
+    pub transactions: u64,
+    /// Mean, ns.
+    pub mean_ns: f64,
+    /// Population standard deviation, ns.
+    pub stdev_ns: f64,
+    /// 25th percentile, ns.
+    pub p25_ns: u64,
+    /// Median, ns.
+    pub p50_ns: u64,
+    /// 75th percentile, ns.
+    pub p75_ns: u64,
+    /// 95th percentile, ns.
+    pub p95_ns: u64,
+    /// 99th percentile, ns.
+    pub p99_ns: u64,
+    /// Largest, ns.
+    pub max_ns: u64,
+    /// The whole distribution; its `requests` count transactions.
+    pub cdf: Cdf,
+}
+
+/// Slack of the transactions of requests of one size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SlackOfSize {
+    /// Fewest pages.
+    pub pages: u32,
+    /// Whether requests of more pages are meant too: so is the last size.
+    pub and_more: bool,
+    /// Transactions.
+    pub transactions: u64,
+    /// Mean, ns.
+    pub mean_ns: f64,
+}
+
+impl From<Touched> for TouchedFigures {
+    fn from(touched: Touched) -> TouchedFigures {
+        let [read_jumped, write_jumped] = touched.jumped;
+        TouchedFigures { read_jumped, write_jumped, in_pause: touched.in_pause }
+    }
+}
+
+impl Paired {
+    /// The figures of `pairs`, which were made against the run `name` of the figures `from`; `own` are this run's.
+    pub(super) fn of(pairs: &Pairs, name: &str, from: &Figures, own: &Figures) -> Option<Paired> {
+        let [read, write] = [Op::Read, Op::Write].map(|op| &pairs.direction[op.index()]);
+        Some(Paired {
+            against: name.to_string(),
+            all: PairFigures::of(&pairs.all, &from.all, &own.all)?,
+            read: PairFigures::of(read, &from.read, &own.read),
+            write: PairFigures::of(write, &from.write, &own.write),
+            by_size: (0..SIZES).filter_map(|class| PairsOfSize::of(pairs, class)).collect(),
+        })
+    }
+}
+
+impl PairFigures {
+    fn of(spread: &Spread, from: &Option<ResponseFigures>, own: &Option<ResponseFigures>) -> Option<PairFigures> {
+        let (gain_ns, gain_ci95_ns) = spread.gain_ns()?;
+        let p95 = from.as_ref().zip(own.as_ref()).map(|(from, own)| (from.p95_ns as f64, own.p95_ns as f64));
+        let tally = &spread.tally;
+        Some(PairFigures {
+            requests: tally.requests,
+            faster: tally.faster,
+            equal: tally.equal(),
+            slower: tally.slower,
+            improvement_percent: tally.improvement_percent(),
+            p95_improvement_percent: p95.and_then(|(a, b)| (a > 0.0).then(|| 100.0 * (a - b) / a)),
+            gain_ns,
+            gain_ci95_ns,
+        })
+    }
+}
+
+impl PairsOfSize {
+    fn of(pairs: &Pairs, class: usize) -> Option<PairsOfSize> {
+        let (tally, (pages, most)) = (&pairs.size[class], pages_of(class));
+        (tally.requests > 0).then(|| PairsOfSize {
+            pages,
+            and_more: most.is_none(),
+            requests: tally.requests,
+            faster: tally.faster,
+            slower: tally.slower,
+            against_mean_ns: tally.against_ns as f64 / tally.requests as f64,
+            mean_ns: tally.own_ns as f64 / tally.requests as f64,
+            improvement_percent: tally.improvement_percent(),
+        })
+    }
+}
+
+impl SlackFigures {
+    /// The figures of what was measured.
+    pub(super) fn of(slack: &Slack) -> SlackFigures {
+        let of_size = |class| {
+            let ((transactions, mean), (pages, most)) = (slack.of_size(class), pages_of(class));
+            Some(SlackOfSize { pages, and_more: most.is_none(), transactions, mean_ns: mean? })
+        };
+        SlackFigures {
+            read: SlackDistribution::of(slack.of(Op::Read)),
+            write: SlackDistribution::of(slack.of(Op::Write)),
+            by_size: (0..SIZES).filter_map(of_size).collect(),
+        }
+    }
+}
+
+impl SlackDistribution {
+    fn of(histogram: &Histogram) -> Option<SlackDistribution> {
+        let at = |millionths| histogram.percentile(millionths);
+        Some(SlackDistribution {
+            transactions: histogram.count(),
+            mean_ns: histogram.mean()?,
+            stdev_ns: histogram.stdev()?,
+            p25_ns: at(250_000)?,
+            p50_ns: at(500_000)?,
+            p75_ns: at(750_000)?,
+            p95_ns: at(950_000)?,
+            p99_ns: at(990_000)?,
+            max_ns: histogram.max()?,
+            cdf: Cdf::of(histogram),
+        })
+    }
+}
