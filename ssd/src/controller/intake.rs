@@ -30,7 +30,7 @@ impl Heads for Waiting<'_> {
             && self.front.head(line).is_some_and(|id| {
                 let slot = self.slots.get(id);
                 (0..slot.pages).any(|i| {
-                    let unit = self.board.home_of(self.ftl.plane_of(slot.page(i))).0;
+                    let unit = self.board.home_of(self.ftl.plane_of(self.slots.page(id, i))).0;
                     let op = if slot.op == Op::Read { FlashOp::Read } else { FlashOp::Program };
                     if self.draws && op == FlashOp::Program {
                         // One line for the device has the space of all units' lines.
@@ -87,7 +87,7 @@ impl Device {
             }
             Op::Write => {
                 for i in 0..self.slots.get(slot).pages {
-                    let lpn = self.slots.get(slot).page(i);
+                    let lpn = self.slots.page(slot, i);
                     if let Some(buffer) = &mut self.buffer {
                         // A read cache only: keep what it holds current.
                         buffer.read(lpn);
@@ -120,7 +120,7 @@ impl Device {
 
     fn read_page(&mut self, slot: SlotId, i: u32) {
         let entry = self.slots.get(slot);
-        let lpn = entry.page(i);
+        let lpn = self.slots.page(slot, i);
         let buffered = self.buffer.as_mut().is_some_and(|b| b.read(lpn));
         if buffered || self.pending.get(lpn).is_some() {
             self.page_from_memory(slot, lpn);
@@ -138,7 +138,7 @@ impl Device {
 
     fn write_page(&mut self, slot: SlotId, i: u32) {
         let entry = self.slots.get(slot);
-        let (lpn, flow) = (entry.page(i), entry.flow);
+        let (lpn, flow) = (self.slots.page(slot, i), entry.flow);
         let page_bytes = self.board.facts.geometry.page_bytes;
         let bytes = entry.bytes_of(i, page_bytes);
         let partial = bytes < page_bytes && self.read_modify_write;
@@ -208,7 +208,7 @@ impl Device {
         let pages = self.slots.get(slot).pages;
         let must_queue = !is_first_waiting && buffer.has_waiting(flow);
         while cursor < pages && !must_queue {
-            let lpn = self.slots.get(slot).page(cursor);
+            let lpn = self.slots.page(slot, cursor);
             if self.buffer.as_mut().expect("has one").write(lpn, flow) == Stored::Full {
                 break;
             }
