@@ -99,15 +99,24 @@ pub trait Order {
         Estimate::default()
     }
 
-    /// A user transaction is about to leave its queue: it still stands there. Told only to answers that want departures.
-    fn departs(&mut self, board: &Board, txn: TxnId, why: Departure) {
-        let _ = (board, txn, why);
+    /// A user transaction is about to leave its queue, where it still stands. Told only to answers that want departures.
+    fn departs(&mut self, board: &Board, txn: TxnId, departure: Departure) {
+        let _ = (board, txn, departure);
     }
 
     /// A user transaction is about to leave the slab, done at this instant. Told only to answers that want ends.
     fn ended(&mut self, board: &Board, txn: TxnId) {
         let _ = (board, txn);
     }
+}
+
+/// Why a transaction leaves its queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Departure {
+    /// Its unit begins to work on it.
+    Dispatched,
+    /// A younger write of its page took its place, or it goes to another unit's queue.
+    Withdrawn,
 }
 
 /// What an [`Order`] wants beyond being asked for positions.
@@ -151,15 +160,6 @@ impl Estimate {
     pub fn response(&self) -> Duration {
         self.queue + self.gc + self.interference + self.residual + self.service
     }
-}
-
-/// Why a transaction leaves its queue.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Departure {
-    /// Its unit begins to work on it.
-    Dispatched,
-    /// A younger write of its page took its place, or its page has moved to another unit.
-    Withdrawn,
 }
 
 /// An answer of [`Order`].

@@ -80,6 +80,13 @@ pub(crate) static PLACE: &[Choice<dyn Place>] = &[
 pub(crate) static ORDER: &[Choice<dyn Order>] = &[
     Choice { name: "tail", summary: "order of arrival", source: "", params: &[], build: |_| Box::new(order::Tail) },
     Choice {
+        name: "fair",
+        summary: "low intensity before high, then where slowdowns are most equal",
+        source: "FLIN §4.1, §5.1-5.3; SPEC 2.1.5",
+        params: flin::ORDER_PARAMS,
+        build: |v| Box::new(order::Fair::new(flin::order_settings(v))),
+    },
+    Choice {
         name: "slack-bypass",
         summary: "ahead of what can spare the time, by estimated slack",
         source: "Slacker §4.1, §5; SPEC 1.1.3",
@@ -92,13 +99,6 @@ pub(crate) static ORDER: &[Choice<dyn Order>] = &[
         source: "SPEC 1.1.7",
         params: order::slack_bypass::PARAMS,
         build: |v| Box::new(order::SlackBypass::knowing(v)),
-    },
-    Choice {
-        name: "fair",
-        summary: "low intensity before high, then where slowdowns are most equal",
-        source: "FLIN §4.1, §5.1-5.3; SPEC 2.1.5",
-        params: flin::ORDER_PARAMS,
-        build: |v| Box::new(order::Fair::new(flin::order_settings(v))),
     },
 ];
 
@@ -177,18 +177,18 @@ pub(crate) static PREEMPT: &[Choice<dyn Preempt>] = &[
         build: |_| Box::new(preempt::Blind::at_boundaries()),
     },
     Choice {
-        name: "slack-pause",
-        summary: "reads pause a program at the end of its iteration while it can spare the time",
-        source: "Slacker §4.2; SPEC 1.1.6",
-        params: pick::fill::PARAMS,
-        build: |v| Box::new(preempt::BySlack::new(pick::FillTrigger::of(v))),
-    },
-    Choice {
         name: "proportional",
         summary: "a read suspends a program that waits less in proportion, and any page move made in idle time",
         source: "FLIN §4.3 optimisations; SPEC 2.1.7",
         params: &[],
         build: |_| Box::new(preempt::Proportional),
+    },
+    Choice {
+        name: "slack-pause",
+        summary: "reads pause a program at the end of its iteration while it can spare the time",
+        source: "Slacker §4.2; SPEC 1.1.6",
+        params: pick::fill::PARAMS,
+        build: |v| Box::new(preempt::BySlack::new(pick::FillTrigger::of(v))),
     },
 ];
 
@@ -413,6 +413,5 @@ const SPRINKLER: Answers = Answers { pick: "largest-group", preempt: "suspend", 
 
 const FLIN_STAGE_3: Answers =
     Answers { pick: "wait-balanced", preempt: "proportional", collect: "paid-by-writes", ..PLAIN };
-
 /// Other names of rows.
 pub(crate) static ALIASES: &[(&str, &str)] = &[("baseline", "fr-fcfs")];

@@ -121,7 +121,8 @@ impl Order for Fair {
     fn prepare(&mut self, board: &Board) {
         self.intensity.prepare(board);
         self.flows = board.flows.len();
-        let kinds = board.queues.len() / board.units.len();
+        // The last line of the board is no unit's.
+        let kinds = (board.queues.len() - 1) / board.units.len();
         let users = 2 * board.facts.levels as usize;
         // The first lines of a unit are those of user transactions.
         let line = |queue| if queue % kinds < users { Line::new() } else { Line::default() };
@@ -142,7 +143,7 @@ impl Order for Fair {
         presence.newest = txn;
         presence.done = now + alone;
         let mut entry = Entry {
-            enqueued: now.ns(),
+            enqueued: new.enqueued.ns(),
             service: service.ns(),
             alone: Alone::of(alone),
             txn,

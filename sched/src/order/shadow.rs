@@ -21,6 +21,10 @@ impl Shadow {
 }
 
 impl Order for Shadow {
+    fn prepare(&mut self, board: &Board) {
+        self.order.prepare(board);
+    }
+
     fn position(&mut self, board: &Board, txn: TxnId, queue: QueueId) -> Position {
         self.order.position(board, txn, queue)
     }
@@ -34,12 +38,12 @@ impl Order for Shadow {
         Wants { estimates: true, ends: wants.ends || self.estimator.learns(), ..wants }
     }
 
-    fn departs(&mut self, board: &Board, txn: TxnId, why: Departure) {
-        self.order.departs(board, txn, why);
-    }
-
     fn estimate(&mut self, board: &Board, txn: TxnId, _: RequestId) -> Estimate {
         self.estimator.waiting(board, txn)
+    }
+
+    fn departs(&mut self, board: &Board, txn: TxnId, departure: Departure) {
+        self.order.departs(board, txn, departure);
     }
 
     fn ended(&mut self, board: &Board, txn: TxnId) {

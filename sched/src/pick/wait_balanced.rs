@@ -105,6 +105,10 @@ impl Pick for WaitBalanced {
         widen(board, lead, group);
     }
 
+    fn lets_lone_transactions_go(&self) -> bool {
+        true
+    }
+
     fn keeps_levels_apart(&self) -> bool {
         true
     }

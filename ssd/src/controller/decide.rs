@@ -26,13 +26,12 @@ impl Device {
         if user_waiting + gc_waiting == 0 || self.flash.must_wait_for_bus(unit, self.board.now) {
             return;
         }
-        if self.lone_transactions_go && gc_waiting == 0 && user_waiting == 1 && self.begin_lone(unit) {
-            return;
-        }
         if self.board.units[unit.index()].batch.open && self.continue_batch(unit) {
             return;
         }
-        let gc_waiting = self.board.units[unit.index()].gc_waiting;
+        if self.lone_transactions_go && gc_waiting == 0 && user_waiting == 1 && self.begin_lone(unit) {
+            return;
+        }
         if gc_waiting > 0 && self.scheduler.collect.turn(&self.board, unit) == Turn::Gc && self.dispatch_gc(unit) {
             return;
         }
@@ -59,19 +58,6 @@ impl Device {
             }
         }
         self.dispatch(unit);
-    }
-
-    /// Begins the only transaction that waits for the unit, if it may go: any pick decision would.
-    #[inline(always)]
-    fn begin_lone(&mut self, unit: UnitId) -> bool {
-        let read = self.board.first(unit, FlashOp::Read);
-        let id = if read.is_some() { read } else { self.board.first(unit, FlashOp::Program) };
-        let txn = self.board.txn(id);
-        let may_go = txn.op == FlashOp::Read || (txn.unobstructed() && self.board.plane(txn.plane).room);
-        if may_go {
-            self.dispatch_alone(unit, id);
-        }
-        may_go
     }
 
     /// Does the garbage collection that goes before the picked write, if it has not paid yet. Whether any began.
@@ -109,6 +95,19 @@ impl Device {
         let batch = &mut self.board.units[unit.index()].batch;
         (batch.open, batch.pairs) = (false, 0);
         false
+    }
+
+    /// Begins the only transaction that waits for the unit, if it may go: any pick decision would.
+    #[inline(always)]
+    fn begin_lone(&mut self, unit: UnitId) -> bool {
+        let read = self.board.first(unit, FlashOp::Read);
+        let id = if read.is_some() { read } else { self.board.first(unit, FlashOp::Program) };
+        let txn = self.board.txn(id);
+        let may_go = txn.op == FlashOp::Read || (txn.unobstructed() && self.board.plane(txn.plane).room);
+        if may_go {
+            self.dispatch_alone(unit, id);
+        }
+        may_go
     }
 
     /// The chosen program has no page to go to: collect first, serve reads if even that is impossible.

@@ -20,8 +20,8 @@ impl Device {
     /// Begins a command of one transaction.
     #[inline(always)]
     pub(super) fn dispatch_alone(&mut self, unit: UnitId, id: TxnId) {
-        if self.wants.departures || self.board.facts.writes_pay {
-            self.part_with(unit, id);
+        if self.wants.departures && self.board.txn(id).owner != Owner::Gc {
+            self.scheduler.order.departs(&self.board, id, Departure::Dispatched);
         }
         let txn = self.board.unlink(id);
         debug_assert!(txn.stage == Stage::Waiting && txn.unit == unit);
@@ -33,6 +33,10 @@ impl Device {
         }
         self.count(unit, op, owner, 1);
         if op == FlashOp::Program {
+            let paid = &mut self.board.units[unit.index()].batch.write;
+            if *paid == id {
+                *paid = TxnId::NONE;
+            }
             self.bind(id);
         }
         if self.log.on {
@@ -41,18 +45,6 @@ impl Device {
         let transfer = self.board.facts.transfer(bytes);
         let start = Start { lead: id, members: 1, op, owner, first: transfer, transfers: transfer };
         self.flash.begin(unit, start, &mut self.board, &mut self.agenda, &mut self.log);
-    }
-
-    /// Tells who wants to know that a transaction leaves its queue.
-    #[inline(never)]
-    fn part_with(&mut self, unit: UnitId, id: TxnId) {
-        let batch = &mut self.board.units[unit.index()].batch;
-        if batch.write == id {
-            batch.write = TxnId::NONE;
-        }
-        if self.wants.departures && self.board.txn(id).owner != Owner::Gc {
-            self.scheduler.order.departs(&self.board, id, Departure::Dispatched);
-        }
     }
 
     /// Begins a command of several transactions.
@@ -64,10 +56,8 @@ impl Device {
         if self.wants.departures && owner != Owner::Gc {
             self.tell_of_departures(refused);
         }
-        if op == FlashOp::Program
-            && self.board.facts.writes_pay
-            && self.group.members().contains(&self.board.units[unit.index()].batch.write)
-        {
+        let paid = self.board.units[unit.index()].batch.write;
+        if op == FlashOp::Program && paid.is_some() && self.group.members().contains(&paid) {
             self.board.units[unit.index()].batch.write = TxnId::NONE;
         }
         let mut last = TxnId::NONE;

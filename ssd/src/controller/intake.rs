@@ -19,7 +19,7 @@ struct Waiting<'a> {
     ftl: &'a Ftl,
     board: &'a Board,
     capacity: [u32; 2],
-    /// Whether writes wait in one line for all units.
+    /// Writes get their plane at dispatch.
     draws: bool,
 }
 
@@ -325,7 +325,8 @@ impl Device {
 
     /// Takes a user transaction out of its queue undone.
     pub(super) fn withdraw(&mut self, id: TxnId) {
-        if self.wants.departures {
+        // The order decision never saw a write that no unit has yet.
+        if self.wants.departures && self.board.txn(id).queue != self.board.unplaced() {
             self.scheduler.order.departs(&self.board, id, Departure::Withdrawn);
         }
         let unit = self.board.txn(id).unit;

@@ -83,12 +83,12 @@ pub struct Device {
     static_place: bool,
     tail_order: bool,
     wants: Wants,
+    /// Whether whose data the pages hold is kept.
+    owners: bool,
     /// Writes get their plane at dispatch.
     draws: bool,
     /// The estimates of a request, to be logged.
     estimates: Vec<(TxnId, Estimate)>,
-    /// Whether whose data the pages hold is kept.
-    owners: bool,
     slots: Slots,
     pending: LpnTable,
     /// First free slot of the transaction slab.
@@ -175,9 +175,9 @@ impl Device {
             wants,
             moments: scheduler.preempt.moments(),
             tail_order: scheduler.order.is_tail(),
+            owners,
             draws: scheduler.place.binds_at_dispatch(),
             estimates: Vec::new(),
-            owners,
             style,
             suspensions_of_gc: matches!(style, Style::Transactions { pausable: true }),
             scheduler,
