@@ -13,7 +13,7 @@ use flashlane_lab::workload::{AddressRange, Next, Source, Span};
 use flashlane_ssd::{Config, Device};
 
 use crate::cases::Case;
-use crate::meter::Meter;
+use crate::meter::{Meter, measured};
 use crate::outcome::Outcome;
 
 /// A workload: its name, its synthetic keys, the state of the drive, requests of a timed and of a counted run.
@@ -144,7 +144,7 @@ fn finish(
     let run = Run::new(&config, scheduler, vec![Some(feed)], Limits::default(), Onlookers::default(), None);
     let run = run.map_err(|e| e.to_string())?;
     let meter = ready.restart();
-    let outcome = run.finish().map_err(|e| e.to_string())?;
+    let outcome = measured(|| run.finish()).map_err(|e| e.to_string())?;
     let d = outcome.device;
     meter.end(d.user_reads + d.partial_write_reads + d.user_programs + 2 * d.gc_moves + d.erases)
 }

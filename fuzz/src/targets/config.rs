@@ -115,9 +115,10 @@ fn config(u: &mut Unstructured) -> Result<Config> {
             wear_aware: u.arbitrary()?,
         },
         gc: gc(u)?,
-        precondition: match u.int_in_range(0..=2u8)? {
+        precondition: match u.int_in_range(0..=3u8)? {
             0 => Precondition::Fresh,
             1 => Precondition::Filled { per_mille: small(u, 0..=1000)? },
+            2 => Precondition::Replayed { percent: small(u, 0..=300)? },
             _ => Precondition::Steady,
         },
         buffer: if u.arbitrary()? { Some(buffer(u)?) } else { None },

@@ -284,11 +284,11 @@ impl Device {
         }
     }
 
-    /// When the next event happens, [`Time::NEVER`] if none will. Closes the present instant: its decisions are made
+    /// When the next event happens, [`Time::NEVER`] if none will or the device has stopped. Closes the present instant: its decisions are made
     /// now, so submit first what arrives now.
     pub fn next_event(&mut self) -> Time {
         self.settle();
-        self.flash.next_event().min(self.other_next)
+        if self.fault.is_some() { Time::NEVER } else { self.flash.next_event().min(self.other_next) }
     }
 
     /// Lives every event up to and including `now`, each at its own time; the decisions of `now` itself stay open.
