@@ -13,7 +13,7 @@ use flashlane_lab::workload::{AddressRange, Next, Source, Span};
 use flashlane_ssd::{Config, Device};
 
 use crate::cases::Case;
-use crate::meter::Meter;
+use crate::meter::{Meter, measured};
 use crate::outcome::Outcome;
 
 /// A workload: its name, its synthetic keys, the state of the drive, requests of a timed and of a counted run.
@@ -108,7 +108,9 @@ fn config(blocks: u32, state: &str) -> Result<Config, String> {
          [flow.synthetic]\nrate_iops = 1000\nrequests = 1\n"
     );
     let scenario = Scenario::parse("bench", text).map_err(|e| e.to_string())?;
-    scenario.device_config().map_err(|e| e.to_string())
+    let mut config = scenario.device_config().map_err(|e| e.to_string())?;
+    config.flows[0].pages = config.ftl.logical_pages;
+    Ok(config)
 }
 
 fn plan(config: &Config, source: FlowSource) -> FlowPlan {
@@ -162,7 +164,7 @@ fn finish(
     let run = Run::new(&config, scheduler, vec![Some(feed)], Limits::default(), Onlookers::default(), None);
     let run = run.map_err(|e| e.to_string())?;
     let meter = ready.restart();
-    let outcome = run.finish().map_err(|e| e.to_string())?;
+    let outcome = measured(|| run.finish()).map_err(|e| e.to_string())?;
     let d = outcome.device;
     meter.end(d.user_reads + d.partial_write_reads + d.user_programs + 2 * d.gc_moves + d.erases)
 }

@@ -62,6 +62,7 @@ impl Board {
                     counters: UnitCounters::default(),
                     user_waiting: 0,
                     gc_waiting: 0,
+                    batch: Batch::NONE,
                 };
                 units
             ],
@@ -164,6 +165,17 @@ impl Board {
     #[inline(always)]
     pub fn waiting_by_slot(&self, queue: QueueId) -> &[u32] {
         &self.by_slot[queue.index() * self.slots..][..self.slots]
+    }
+
+    /// What is left of the work a unit is at, as far as is known now: its command, and the one it has paused.
+    pub fn busy_for(&self, unit: UnitId) -> Duration {
+        let unit = &self.units[unit.index()];
+        // While the overhead of a pause runs, the command in service is the paused one.
+        let running = match unit.service {
+            Service::Busy if unit.command.lead != unit.paused.lead => unit.command.ends.since(self.now),
+            _ => Duration::ZERO,
+        };
+        if unit.paused.lead.is_some() { running + self.facts.resume + unit.paused.remaining } else { running }
     }
 
     /// Service time of a transaction executed alone (SPEC 0.1 `svc`).

@@ -7,17 +7,50 @@ use alloc::boxed::Box;
 
 use crate::board::Board;
 use crate::id::{FlowId, PlaneId, QueueId, RequestId, TxnId, UnitId};
-use crate::units::{Duration, Lpn};
+use crate::request::Op;
+use crate::units::{Duration, Lpn, Time};
 
 /// Which command enters the device next?
 pub trait Admit {
-    /// Chooses among the flows whose head command the device could take (`board.flows[f].waiting > 0`, and not `full`:
-    /// a flow is full when a queue its head command needs has no room). `None` lets all of them wait.
-    fn next(&mut self, board: &Board, full: &dyn Fn(FlowId) -> bool) -> Option<FlowId>;
+    /// Called once, when the device is built: the place to reserve what the answer will ever need.
+    fn prepare(&mut self, _: &Board) {}
+
+    /// Chooses among the flows whose head command the device could take (`board.flows[f].waiting > 0`, and not
+    /// [`Heads::full`]). `None` lets all of them wait.
+    fn next(&mut self, board: &Board, heads: &dyn Heads) -> Option<FlowId>;
 
     /// Whether a command that finds no other waiting, and space in the device, always enters at once: the controller
     /// then does not ask.
     fn lets_lone_commands_in(&self) -> bool;
+
+    /// When to ask again after `next` was `None` though commands wait, should nothing else happen until then;
+    /// [`Time::NEVER`] for an answer that waits for no instant.
+    fn ask_again(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// Whether it looks at whose pages garbage collection moves ([`crate::board::Flow::moved`]).
+    fn wants_owners(&self) -> bool {
+        false
+    }
+}
+
+/// The commands at the heads of the submission queues, as [`Admit`] may ask about them.
+pub trait Heads {
+    /// Whether a queue that the flow's head command needs has no room.
+    fn full(&self, flow: FlowId) -> bool;
+
+    /// The flow's head command, if one waits.
+    fn head(&self, flow: FlowId) -> Option<Head>;
+}
+
+/// A command at the head of its submission queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Head {
+    /// Read or write.
+    pub op: Op,
+    /// Pages it touches.
+    pub pages: u32,
 }
 
 /// Which chip does a write go to?
@@ -44,6 +77,9 @@ pub trait Place {
 
 /// Where in its queue does a transaction stand?
 pub trait Order {
+    /// Called once, when the device is built: the place to reserve what the answer will ever need.
+    fn prepare(&mut self, _: &Board) {}
+
     /// Asked once for every user transaction that joins a queue; garbage collection joins at the tail.
     fn position(&mut self, board: &Board, txn: TxnId, queue: QueueId) -> Position;
 
@@ -63,10 +99,24 @@ pub trait Order {
         Estimate::default()
     }
 
+    /// A user transaction is about to leave its queue, where it still stands. Told only to answers that want departures.
+    fn departs(&mut self, board: &Board, txn: TxnId, departure: Departure) {
+        let _ = (board, txn, departure);
+    }
+
     /// A user transaction is about to leave the slab, done at this instant. Told only to answers that want ends.
     fn ended(&mut self, board: &Board, txn: TxnId) {
         let _ = (board, txn);
     }
+}
+
+/// Why a transaction leaves its queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Departure {
+    /// Its unit begins to work on it.
+    Dispatched,
+    /// A younger write of its page took its place, or it goes to another unit's queue.
+    Withdrawn,
 }
 
 /// What an [`Order`] wants beyond being asked for positions.
@@ -74,6 +124,8 @@ pub trait Order {
 pub struct Wants {
     /// To estimate the transactions of every request: the notes `estimate` and `slack`.
     pub estimates: bool,
+    /// To hear of every user transaction that leaves its queue.
+    pub departures: bool,
     /// To hear of the end of every user transaction.
     pub ends: bool,
     /// Time its decisions take: every command enters the device that much later.
@@ -82,7 +134,7 @@ pub struct Wants {
 
 impl Wants {
     /// Nothing.
-    pub const NOTHING: Wants = Wants { estimates: false, ends: false, decision: Duration::ZERO };
+    pub const NOTHING: Wants = Wants { estimates: false, departures: false, ends: false, decision: Duration::ZERO };
 }
 
 /// An estimated response time from the queue to the end, in parts (Slacker eq. 1 and 2).
@@ -138,6 +190,9 @@ impl Position {
 
 /// What does an idle chip do next?
 pub trait Pick {
+    /// Called once, when the device is built: the place to reserve what the answer will ever need.
+    fn prepare(&mut self, _: &Board) {}
+
     /// Fills `group` with a lead and its companions, all waiting user transactions of `unit` that may share one
     /// command ([`Board::may_join`]); leaves it empty to stay idle.
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group);
@@ -251,6 +306,27 @@ pub trait Collect {
 
     /// How victims are emptied.
     fn style(&self) -> Style;
+
+    /// Whether writes pay for garbage collection before they go ([`Collect::debt`]). Page ownership is kept then.
+    fn writes_pay(&self) -> bool {
+        false
+    }
+
+    /// Asked when `write` was picked at a unit that has garbage collection waiting: what of it goes first.
+    fn debt(&mut self, _: &Board, _write: TxnId) -> Debt {
+        Debt::default()
+    }
+}
+
+/// Garbage collection that goes before a write (FLIN §4.3, algorithm 2).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Debt {
+    /// Whether anything does. Then moves already begun are finished first, and a victim that is empty is erased.
+    pub due: bool,
+    /// Page moves to begin: a read and its program each.
+    pub pairs: u32,
+    /// Whether a shortage of blocks decided, not the write's share (D-FLN-13).
+    pub forced: bool,
 }
 
 /// Who goes first at a unit.

@@ -120,6 +120,24 @@ pub struct Unit {
     pub user_waiting: u32,
     /// Garbage-collection transactions waiting or held back by another.
     pub gc_waiting: u32,
+    /// Garbage collection that goes before a write.
+    pub batch: Batch,
+}
+
+/// Garbage collection that goes before a write, without a break (D-FLN-16).
+#[derive(Clone, Copy, Debug)]
+pub struct Batch {
+    /// Whether it runs now.
+    pub open: bool,
+    /// Page moves still to begin.
+    pub pairs: u32,
+    /// The write that has paid and goes next among writes; [`TxnId::NONE`] for none.
+    pub write: TxnId,
+}
+
+impl Batch {
+    /// None.
+    pub const NONE: Batch = Batch { open: false, pairs: 0, write: TxnId::NONE };
 }
 
 /// A channel on the board.
@@ -159,4 +177,20 @@ pub struct Flow {
     pub in_flight: u32,
     /// Pages this flow has programmed.
     pub programmed: u64,
+    /// What `programmed` was when a block of the drive was last erased. Kept only if an answer wants page ownership, as
+    /// are the next two.
+    pub programmed_at_erase: u64,
+    /// Pages of the drive that hold its data: those it wrote last, and those that lay in its part of the drive before
+    /// the first request.
+    pub valid_pages: u64,
+    /// Pages of its data that garbage collection has moved.
+    pub moved: u64,
+}
+
+impl Flow {
+    /// Pages it has programmed since a block was last erased anywhere (`NumWrites` of FLIN eq. 10).
+    #[inline]
+    pub const fn written_since_erase(&self) -> u64 {
+        self.programmed - self.programmed_at_erase
+    }
 }

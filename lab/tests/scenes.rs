@@ -201,7 +201,7 @@ fn an_overwrite_of_higher_priority_lets_its_predecessor_go() {
     use flashlane_ssd::config::FlowConfig;
     let mut config = one_plane();
     config.levels = 2;
-    config.flows = vec![FlowConfig { level: 0 }, FlowConfig { level: 1 }];
+    config.flows = vec![FlowConfig::at_level(0), FlowConfig::at_level(1)];
     for row in flashlane_sched::catalogue::rows() {
         let mut device = device(&config, &recipe(row.name, &[]));
         // The first write keeps the chip busy while the other two arrive.

@@ -165,10 +165,28 @@ fn config(dice: &mut Dice) -> Config {
         buffer: buffer(dice, flows),
         front: front(dice),
         memory: dice.maybe_us(5),
-        flows: (0..flows).map(|_| FlowConfig { level: dice.upto(3) as u8 }).collect(),
+        flows: (0..flows).map(|_| flow(dice, logical_pages)).collect(),
         levels: dice.between(1, 4) as u8,
         seed: dice.0.next_u64(),
     };
+    config.check().unwrap_or_else(|why| panic!("the swarm draws only legal devices: {why}\n{config:?}"));
+    config
+}
+
+/// A flow that owns a part of the drive, perhaps one that others own too, or nothing.
+fn flow(dice: &mut Dice, logical_pages: u32) -> FlowConfig {
+    let first_page = dice.upto(logical_pages - 1);
+    FlowConfig { level: dice.upto(3) as u8, first_page, pages: dice.upto(logical_pages - first_page) }
+}
+
+/// A device with no more spare blocks than collection needs, 99 % or all of it full.
+fn tight(dice: &mut Dice) -> Config {
+    let mut config = config(dice);
+    let g = &config.geometry;
+    let data_blocks = g.blocks_per_plane - config.gc.start_blocks - 2;
+    config.ftl.logical_pages = g.planes() * data_blocks * g.pages_per_block;
+    config.precondition = dice.one_of(&[Precondition::Filled { per_mille: 990 }, Precondition::Steady]);
+    config.flows.iter_mut().for_each(|flow| *flow = FlowConfig::at_level(flow.level));
     config.check().unwrap_or_else(|why| panic!("the swarm draws only legal devices: {why}\n{config:?}"));
     config
 }
@@ -186,6 +204,13 @@ fn workload(dice: &mut Dice, config: &Config) -> Mix {
         partial: dice.one_of(&[0, 0, 30, 100]),
         scattered: dice.one_of(&[0, 20, 60]),
     }
+}
+
+/// Overwrites, faster than they can be done.
+fn overwrites(dice: &mut Dice, config: &Config) -> Mix {
+    let mix = workload(dice, config);
+    let reads = dice.one_of(&[0, 10, 30]);
+    Mix { requests: dice.between(400, 900) as usize, gap: mix.gap / 2 + 1, reads, ..mix }
 }
 
 /// A row as it is.
@@ -249,16 +274,22 @@ fn moves_pages(recipe: &Recipe) -> bool {
 const ENOUGH: usize = 10;
 
 /// Plays the runs of one kind of scheduler.
-fn swarm(kind: &str, scheduler: fn(&mut Dice) -> Recipe) {
+fn swarm(
+    kind: &str,
+    usual: u64,
+    device: fn(&mut Dice) -> Config,
+    scheduler: fn(&mut Dice) -> Recipe,
+    load: fn(&mut Dice, &Config) -> Mix,
+) {
     let first = environment("SWARM_SEED").unwrap_or(1);
-    let runs = environment("SWARM_RUNS").unwrap_or(RUNS);
-    let (mut events, mut erases, mut pauses, mut cancelled, mut full) = (0, 0, 0, 0, 0);
+    let runs = environment("SWARM_RUNS").unwrap_or(usual);
+    let (mut events, mut erases, mut pauses, mut cancelled, mut forced, mut full) = (0, 0, 0, 0, 0, 0);
     let mut failures: Vec<String> = Vec::new();
     for seed in first..first.saturating_add(runs) {
         let mut dice = Dice::new(seed);
-        let config = config(&mut dice);
+        let config = device(&mut dice);
         let recipe = scheduler(&mut dice);
-        let mix = workload(&mut dice, &config);
+        let mix = load(&mut dice, &config);
         let asks = asks(&config, &mix, &mut dice.0);
         let fail = |why: &str| {
             let what =
@@ -274,6 +305,7 @@ fn swarm(kind: &str, scheduler: fn(&mut Dice) -> Recipe) {
                 erases += played.totals.erases;
                 pauses += played.totals.pauses;
                 cancelled += played.totals.cancelled;
+                forced += played.totals.forced_batches;
             }
             // Pages that may lie anywhere can all gather in one plane; said so, that is a legal end.
             Ok(Err(why)) if why.contains("drive out of space") && moves_pages(&recipe) => full += 1,
@@ -287,19 +319,25 @@ fn swarm(kind: &str, scheduler: fn(&mut Dice) -> Recipe) {
     assert!(failures.is_empty(), "{} failures\n\n{}", failures.len(), failures.join("\n"));
     println!(
         "{kind}: {runs} runs, {full} out of space, {events} events, {erases} erases, {pauses} pauses, {cancelled} \
-         cancelled writes"
+         cancelled writes, {forced} collections forced on a write"
     );
     assert!(full * 10 <= runs, "{full} of {runs} runs ended out of space");
     // A swarm that never gets to the hard parts says nothing about them.
-    assert!(runs < RUNS || erases > 1000 && pauses > 100, "the swarm has become too tame");
+    assert!(runs < usual || erases > 1000 && pauses > 100, "the swarm has become too tame");
 }
 
 #[test]
 fn every_row_of_the_catalogue() {
-    swarm("every_row_of_the_catalogue", any_row);
+    swarm("every_row_of_the_catalogue", RUNS, config, any_row, workload);
 }
 
 #[test]
 fn every_mix_of_answers() {
-    swarm("every_mix_of_answers", any_mix);
+    swarm("every_mix_of_answers", RUNS, config, any_mix, workload);
+}
+
+/// Garbage collection gets along on a drive that is as good as full and overwritten all the time, under every row.
+#[test]
+fn full_drives_under_every_row() {
+    swarm("full_drives_under_every_row", RUNS / 5, tight, any_row, overwrites);
 }

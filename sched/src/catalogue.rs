@@ -202,7 +202,7 @@ pub fn resolve(recipe: &Recipe) -> Result<Answers, RecipeError> {
 
 /// The parameters of a set of answers. Answers that must agree on something share the parameter.
 pub fn params(of: &Answers) -> Vec<Param> {
-    let mut params = Vec::new();
+    let mut params: Vec<Param> = Vec::new();
     for (question, name) in QUESTIONS.iter().zip(of.by_question()) {
         for listed in answers(question).iter().filter(|listed| listed.name == name) {
             add(&mut params, listed.params);
@@ -303,6 +303,15 @@ mod tests {
         let count = names.len();
         names.dedup();
         assert_eq!(names.len(), count);
+    }
+
+    /// A user sets a parameter by name, for all answers that have it.
+    #[test]
+    fn parameters_of_one_name_are_one_parameter() {
+        let all: Vec<Param> = QUESTIONS.iter().flat_map(|q| answers(q)).flat_map(|a| a.params.to_vec()).collect();
+        for a in &all {
+            assert!(all.iter().all(|b| a.name != b.name || a == b), "{}", a.name);
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub mod cancel;
 pub mod catalogue;
 pub mod collect;
 pub mod estimate;
+pub mod flin;
 pub mod order;
 mod params;
 pub mod pick;

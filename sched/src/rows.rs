@@ -2,11 +2,12 @@
 
 use alloc::boxed::Box;
 
+use flashlane_core::Duration;
 use flashlane_core::decide::{Admit, Cancel, Collect, Order, Pick, Place, Preempt};
 
 use crate::catalogue::{Answers, Choice, Row};
 use crate::params::Param;
-use crate::{admit, cancel, collect, order, pick, place, preempt};
+use crate::{admit, cancel, collect, flin, order, pick, place, preempt};
 
 pub(crate) static ADMIT: &[Choice<dyn Admit>] = &[
     Choice {
@@ -22,6 +23,33 @@ pub(crate) static ADMIT: &[Choice<dyn Admit>] = &[
         source: "NVMe weighted round robin; FLIN §5.2 weights",
         params: &[],
         build: |_| Box::new(admit::Weighted::default()),
+    },
+    Choice {
+        name: "budget",
+        summary: "each flow a budget of flash time a round, less the garbage collection it causes",
+        source: "Jun and Shin (NVMSA 2015) as in FLIN §7; SPEC 2.1.9 WA-BC",
+        params: &[
+            Param {
+                name: "budget_round_us",
+                unit: "us",
+                default: 10_000,
+                min: 1,
+                max: 1 << 40,
+                help: "length of a round",
+            },
+            Param {
+                name: "budget_compensation",
+                unit: "0 or 1",
+                default: 1,
+                min: 0,
+                max: 1,
+                help: "whether flows pay for the garbage collection they cause (D-FLN-20)",
+            },
+        ],
+        build: |v| {
+            let round = Duration::from_us(v.get("budget_round_us"));
+            Box::new(admit::Budget::new(round, v.get("budget_compensation") == 1))
+        },
     },
 ];
 
@@ -51,6 +79,13 @@ pub(crate) static PLACE: &[Choice<dyn Place>] = &[
 
 pub(crate) static ORDER: &[Choice<dyn Order>] = &[
     Choice { name: "tail", summary: "order of arrival", source: "", params: &[], build: |_| Box::new(order::Tail) },
+    Choice {
+        name: "fair",
+        summary: "low intensity before high, then where slowdowns are most equal",
+        source: "FLIN §4.1, §5.1-5.3; SPEC 2.1.5",
+        params: flin::ORDER_PARAMS,
+        build: |v| Box::new(order::Fair::new(flin::order_settings(v))),
+    },
     Choice {
         name: "slack-bypass",
         summary: "ahead of what can spare the time, by estimated slack",
@@ -110,6 +145,13 @@ pub(crate) static PICK: &[Choice<dyn Pick>] = &[
         }],
         build: |v| Box::new(pick::Sprinkler::new(v.get("group_window"))),
     },
+    Choice {
+        name: "wait-balanced",
+        summary: "levels in turn by weight, then the read or write that waits longer in proportion to its service",
+        source: "FLIN §4.2-4.3, §5.4; SPEC 2.1.6-7",
+        params: flin::MIGRATION_PARAMS,
+        build: |v| Box::new(pick::WaitBalanced::new(flin::migrations(v))),
+    },
 ];
 
 pub(crate) static PREEMPT: &[Choice<dyn Preempt>] = &[
@@ -133,6 +175,13 @@ pub(crate) static PREEMPT: &[Choice<dyn Preempt>] = &[
         source: "Wu and He (FAST 2012) as in Slacker §4.3",
         params: &[],
         build: |_| Box::new(preempt::Blind::at_boundaries()),
+    },
+    Choice {
+        name: "proportional",
+        summary: "a read suspends a program that waits less in proportion, and any page move made in idle time",
+        source: "FLIN §4.3 optimisations; SPEC 2.1.7",
+        params: &[],
+        build: |_| Box::new(preempt::Proportional),
     },
     Choice {
         name: "slack-pause",
@@ -164,6 +213,13 @@ pub(crate) static COLLECT: &[Choice<dyn Collect>] = &[
         source: "SPEC 2.1.9 SPGC",
         params: &[],
         build: |_| Box::new(collect::SemiPreemptive),
+    },
+    Choice {
+        name: "paid-by-writes",
+        summary: "in idle time, and before a write of a plane short of pages its flow's share of what waits",
+        source: "FLIN §4.3, §5.4 eq. 10; SPEC 2.1.7",
+        params: flin::MIGRATION_PARAMS,
+        build: |v| Box::new(collect::PaidByWrites::new(flin::migrations(v))),
     },
     Choice {
         name: "free",
@@ -244,7 +300,39 @@ pub(crate) static ROWS: &[Row] = &[
         paper: "FLIN (ISCA 2018)",
         section: "§6; SPEC 2.1.9; Sprinkler (HPCA 2014)",
         summary: "largest group first, reads first, suspension, semi-preemptive garbage collection",
-        answers: Answers { pick: "largest-group", preempt: "suspend", collect: "semi-preemptive", ..PLAIN },
+        answers: SPRINKLER,
+        set: &[],
+    },
+    Row {
+        name: "sprinkler+fairness",
+        paper: "FLIN (ISCA 2018)",
+        section: "§7; SPEC 2.1.9 WA-BC; Jun and Shin (NVMSA 2015)",
+        summary: "sprinkler, and flows fetched from by budgets of flash time",
+        answers: Answers { admit: "budget", ..SPRINKLER },
+        set: &[],
+    },
+    Row {
+        name: "flin",
+        paper: "FLIN (ISCA 2018)",
+        section: "§4; SPEC 2.1.3-2.1.7",
+        summary: "fairness between flows: fair insertion, priority arbitration, balanced waits, shared garbage collection",
+        answers: Answers { order: "fair", ..FLIN_STAGE_3 },
+        set: &[],
+    },
+    Row {
+        name: "flin-stage1",
+        paper: "FLIN (ISCA 2018)",
+        section: "§7.2; SPEC 2.1.9 FLIN-S1",
+        summary: "fair insertion alone, with reads first, suspension and semi-preemptive garbage collection",
+        answers: Answers { order: "fair", preempt: "suspend", collect: "semi-preemptive", ..PLAIN },
+        set: &[],
+    },
+    Row {
+        name: "flin-stage3",
+        paper: "FLIN (ISCA 2018)",
+        section: "§7.2; SPEC 2.1.9 FLIN-S3",
+        summary: "flin with insertion in order of arrival",
+        answers: FLIN_STAGE_3,
         set: &[],
     },
     Row {
@@ -321,5 +409,9 @@ pub(crate) static ROWS: &[Row] = &[
     },
 ];
 
+const SPRINKLER: Answers = Answers { pick: "largest-group", preempt: "suspend", collect: "semi-preemptive", ..PLAIN };
+
+const FLIN_STAGE_3: Answers =
+    Answers { pick: "wait-balanced", preempt: "proportional", collect: "paid-by-writes", ..PLAIN };
 /// Other names of rows.
 pub(crate) static ALIASES: &[(&str, &str)] = &[("baseline", "fr-fcfs")];

@@ -188,6 +188,12 @@ pub enum Precondition {
     /// Every logical page written, and overwritten at random until garbage collection is in equilibrium: valid pages of
     /// the blocks follow the analytic distribution, free blocks stand at the start threshold.
     Steady,
+    /// Every logical page written in order, then uniformly drawn ones overwritten with garbage collected as the
+    /// configuration says, before the first request and at no cost in simulated time.
+    Replayed {
+        /// Overwrites, in percent of the logical pages.
+        percent: u32,
+    },
 }
 
 /// Page buffer.
@@ -240,6 +246,18 @@ pub enum Protocol {
 pub struct FlowConfig {
     /// Priority level, 0 lowest, to 7. With fewer levels than that in the device, the highest it has.
     pub level: u8,
+    /// First logical page of its part of the drive: what lies there before the first request is its data. Where parts
+    /// overlap, the first flow's.
+    pub first_page: u32,
+    /// Logical pages of that part; none for a flow that owns nothing yet.
+    pub pages: u32,
+}
+
+impl FlowConfig {
+    /// A flow of this priority level that owns nothing yet.
+    pub const fn at_level(level: u8) -> FlowConfig {
+        FlowConfig { level, first_page: 0, pages: 0 }
+    }
 }
 
 /// A configuration that cannot be built.
@@ -385,6 +403,9 @@ impl Config {
         }
         if let Precondition::Filled { per_mille } = self.precondition {
             range("precondition.fill (thousandths)", per_mille as u64, 0, 1000)?;
+        }
+        if let Precondition::Replayed { percent } = self.precondition {
+            range("precondition.overwrite_percent", percent as u64, 0, 10_000)?;
         }
         Ok(())
     }

@@ -41,6 +41,8 @@ pub struct DeviceTotals {
     pub gc_victim_valid: u64,
     /// Times a user transaction was ready and had to wait because its plane was out of room.
     pub gc_stalls: u64,
+    /// Times a write did more garbage collection than its flow's share because its plane was short of blocks (FLIN).
+    pub gc_forced: u64,
     /// Fewest erases of a block.
     pub erase_count_min: u64,
     /// Erases of all blocks.
@@ -262,6 +264,7 @@ impl DeviceFigures {
                 victims: totals.gc_victims,
                 victim_valid_mean: ratio(totals.gc_victim_valid, totals.gc_victims),
                 stalls: totals.gc_stalls,
+                forced: totals.gc_forced,
                 erase_count_min: totals.erase_count_min,
                 erase_count_mean: ratio(totals.erase_count_sum, totals.blocks).unwrap_or(0.0),
                 erase_count_max: totals.erase_count_max,

@@ -258,6 +258,8 @@ pub struct GcFigures {
     pub victim_valid_mean: Option<f64>,
     /// Times a user transaction was ready and had to wait because its plane was out of room.
     pub stalls: u64,
+    /// Times a write did more garbage collection than its flow's share because its plane was short of blocks (FLIN).
+    pub forced: u64,
     /// Fewest erases of a block since the drive was new.
     pub erase_count_min: u64,
     /// Mean erases of a block.

@@ -142,8 +142,12 @@ fn shares_alone(ready: &Ready, alone: Option<usize>) -> bool {
 }
 
 fn ready(scenario: &Scenario) -> Result<Ready, RunError> {
-    let config = scenario.device_config()?;
+    let mut config = scenario.device_config()?;
     let flows = scenario.flows(&config)?;
+    for (flow, plan) in config.flows.iter_mut().zip(&flows) {
+        let page = u64::from(config.geometry.page_bytes);
+        (flow.first_page, flow.pages) = ((plan.range.offset / page) as u32, (plan.range.length / page) as u32);
+    }
     let document = scenario.document();
     let mut schedulers = Vec::new();
     for (i, choice) in scenario.schedulers()?.iter().enumerate() {

@@ -24,6 +24,7 @@ impl From<&Totals> for DeviceTotals {
             gc_victims: t.victims,
             gc_victim_valid: t.victim_valid,
             gc_stalls: t.room_stalls,
+            gc_forced: t.forced_batches,
             erase_count_min: u64::from(t.erase_counts.0),
             erase_count_sum: t.erase_counts.2,
             erase_count_max: u64::from(t.erase_counts.1),

@@ -53,7 +53,7 @@ pub(super) fn config(device: &Device, priorities: &[u8], seed: u64) -> Result<Co
         buffer: buffer(device)?,
         front: front(device)?,
         memory: Duration::from_ns(key!(device.buffer.access_ns)),
-        flows: priorities.iter().map(|&level| FlowConfig { level }).collect(),
+        flows: priorities.iter().map(|&level| FlowConfig::at_level(level)).collect(),
         levels: match key!(device.front.priority_levels) {
             0 => highest.saturating_add(1),
             levels => levels,
@@ -175,6 +175,7 @@ fn precondition(device: &Device) -> Result<config::Precondition, KeyError> {
     Ok(match key!(device.precondition.state) {
         DriveState::Fresh => config::Precondition::Fresh,
         DriveState::Steady => config::Precondition::Steady,
+        DriveState::Replayed => config::Precondition::Replayed { percent: key!(device.precondition.overwrite_percent) },
         DriveState::Filled => {
             let percent = key!(device.precondition.fill_percent);
             if !(0.0..=100.0).contains(&percent) {

@@ -63,7 +63,7 @@ pub fn table1(channels: u32, chips: u32) -> Config {
             link_latency: Duration::ZERO,
         },
         memory: Duration::from_us(1),
-        flows: vec![FlowConfig { level: 0 }],
+        flows: vec![FlowConfig::at_level(0)],
         levels: 1,
         seed: 1,
     }

@@ -1,10 +1,12 @@
 //! Where in its chip's queue does a transaction stand?
 
+pub(crate) mod fair;
 mod known;
 mod shadow;
 pub(crate) mod slack_bypass;
 mod tail;
 
+pub use fair::Fair;
 pub use known::Responses;
 pub use shadow::Shadow;
 pub use slack_bypass::SlackBypass;

@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use flashlane_core::decide::{Estimate, Order, Position, Wants};
+use flashlane_core::decide::{Departure, Estimate, Order, Position, Wants};
 use flashlane_core::{Board, QueueId, RequestId, TxnId};
 
 use crate::estimate::Estimator;
@@ -21,6 +21,10 @@ impl Shadow {
 }
 
 impl Order for Shadow {
+    fn prepare(&mut self, board: &Board) {
+        self.order.prepare(board);
+    }
+
     fn position(&mut self, board: &Board, txn: TxnId, queue: QueueId) -> Position {
         self.order.position(board, txn, queue)
     }
@@ -30,12 +34,16 @@ impl Order for Shadow {
     }
 
     fn wants(&self) -> Wants {
-        let Wants { ends, decision, .. } = self.order.wants();
-        Wants { estimates: true, ends: ends || self.estimator.learns(), decision }
+        let wants = self.order.wants();
+        Wants { estimates: true, ends: wants.ends || self.estimator.learns(), ..wants }
     }
 
     fn estimate(&mut self, board: &Board, txn: TxnId, _: RequestId) -> Estimate {
         self.estimator.waiting(board, txn)
+    }
+
+    fn departs(&mut self, board: &Board, txn: TxnId, departure: Departure) {
+        self.order.departs(board, txn, departure);
     }
 
     fn ended(&mut self, board: &Board, txn: TxnId) {

@@ -118,7 +118,7 @@ impl Order for SlackBypass {
     }
 
     fn wants(&self) -> Wants {
-        Wants { estimates: true, ends: self.estimator.learns(), decision: self.decision }
+        Wants { estimates: true, ends: self.estimator.learns(), decision: self.decision, ..Wants::NOTHING }
     }
 
     fn estimate(&mut self, board: &Board, id: TxnId, request: RequestId) -> Estimate {

@@ -7,6 +7,7 @@ mod read_first;
 mod sprinkler;
 #[cfg(test)]
 pub(crate) mod testing;
+mod wait_balanced;
 mod widen;
 
 pub use fcfs::Fcfs;
@@ -14,6 +15,7 @@ pub use fill::FillTrigger;
 pub use fr_fcfs::FrFcfs;
 pub use read_first::ReadFirst;
 pub use sprinkler::Sprinkler;
+pub use wait_balanced::WaitBalanced;
 
 use flashlane_core::board::QueueKind;
 use flashlane_core::transaction::FlashOp;

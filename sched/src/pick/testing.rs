@@ -36,6 +36,7 @@ pub(crate) fn board(dies: u32, planes: u32) -> Board {
         same_page: [false; 3],
         gc_hard_blocks: 1,
         gc_start_blocks: 2,
+        writes_pay: false,
     };
     Board::new(facts, 1)
 }

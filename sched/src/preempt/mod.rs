@@ -3,7 +3,9 @@
 mod blind;
 mod by_slack;
 mod never;
+mod proportional;
 
 pub use blind::Blind;
 pub use by_slack::BySlack;
 pub use never::Never;
+pub use proportional::Proportional;

@@ -45,6 +45,7 @@ impl Device {
         }
         self.scratch = pages;
         self.ftl.erased(plane, job.block);
+        self.note_erase();
         self.log.push(self.board.now, Event::Erased { plane, block: job.block });
         true
     }
@@ -80,12 +81,20 @@ impl Device {
             FlashOp::Erase => {
                 let block = ppa / self.board.facts.geometry.pages_per_block;
                 self.ftl.erased(plane, block);
+                self.note_erase();
                 self.log.push(self.board.now, Event::Erased { plane, block });
                 if self.ftl.wants_collection(plane) {
                     self.start_collection(plane);
                 }
                 self.ftl.show(&mut self.board, plane);
             }
+        }
+    }
+
+    /// A block was erased: what flows wrote is counted from here (FLIN eq. 10).
+    fn note_erase(&mut self) {
+        if self.owners {
+            self.board.flows.iter_mut().for_each(|flow| flow.programmed_at_erase = flow.programmed);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use alloc::format;
 
-use flashlane_core::board::{QueueKind, Service, Unit};
+use flashlane_core::board::{Batch, QueueKind, Service, Unit};
 use flashlane_core::decide::{Moments, Scope, Turn};
 use flashlane_core::transaction::{FlashOp, tag};
 use flashlane_core::{Duration, Owner, PlaneId, TxnId, UnitId};
@@ -26,6 +26,9 @@ impl Device {
         if user_waiting + gc_waiting == 0 || self.flash.must_wait_for_bus(unit, self.board.now) {
             return;
         }
+        if self.board.units[unit.index()].batch.open && self.continue_batch(unit) {
+            return;
+        }
         if self.lone_transactions_go && gc_waiting == 0 && user_waiting == 1 && self.begin_lone(unit) {
             return;
         }
@@ -44,12 +47,54 @@ impl Device {
             return;
         }
         let txn = self.board.txn(lead);
-        if txn.op == FlashOp::Program && !self.board.plane(txn.plane).room {
-            let plane = txn.plane;
-            self.make_room(unit, plane);
-            return;
+        if txn.op == FlashOp::Program {
+            if self.board.facts.writes_pay && self.pay(unit, lead) {
+                return;
+            }
+            let plane = self.board.txn(lead).plane;
+            if !self.board.plane(plane).room {
+                self.make_room(unit, plane);
+                return;
+            }
         }
         self.dispatch(unit);
+    }
+
+    /// Does the garbage collection that goes before the picked write, if it has not paid yet. Whether any began.
+    fn pay(&mut self, unit: UnitId, write: TxnId) -> bool {
+        let state = &self.board.units[unit.index()];
+        if state.batch.write == write || state.gc_waiting == 0 {
+            return false;
+        }
+        let debt = self.scheduler.collect.debt(&self.board, write);
+        self.tally.forced_batches += u64::from(debt.forced);
+        self.board.units[unit.index()].batch = Batch { open: debt.due, pairs: debt.pairs, write };
+        let picked = self.group.clone();
+        if debt.due && self.continue_batch(unit) {
+            return true;
+        }
+        self.group = picked;
+        false
+    }
+
+    /// The next step of the garbage collection before a write: moves under way first, then an empty victim's erase, then
+    /// the next move. False, and the batch closed, when nothing is left of it.
+    fn continue_batch(&mut self, unit: UnitId) -> bool {
+        let pairs = self.board.units[unit.index()].batch.pairs;
+        if self.dispatch_gc_of(unit, &[QueueKind::GcWrite, QueueKind::GcErase]) {
+            return true;
+        }
+        if pairs > 0 && self.dispatch_gc_of(unit, &[QueueKind::GcRead]) {
+            self.board.units[unit.index()].batch.pairs -= 1;
+            return true;
+        }
+        // Stale moves may have left a victim empty.
+        if self.dispatch_gc_of(unit, &[QueueKind::GcErase]) {
+            return true;
+        }
+        let batch = &mut self.board.units[unit.index()].batch;
+        (batch.open, batch.pairs) = (false, 0);
+        false
     }
 
     /// Begins the only transaction that waits for the unit, if it may go: any pick decision would.
@@ -121,7 +166,7 @@ impl Device {
                 return;
             }
         }
-        self.flash.resume(unit, &mut self.board, &mut self.log);
+        self.flash.resume(unit, &mut self.board, &mut self.agenda, &mut self.log);
         self.watch_boundaries(unit);
     }
 
@@ -132,7 +177,7 @@ impl Device {
         if !command.in_array || state.paused.lead.is_some() || command.ends <= self.board.now {
             return;
         }
-        if command.owner == Owner::Gc && !self.suspensions_of_gc {
+        if command.owner == Owner::Gc && (!self.suspensions_of_gc || state.batch.open) {
             return;
         }
         if self.moments == Moments::Boundary && command.op != FlashOp::Program {
@@ -162,7 +207,7 @@ impl Device {
     fn watch_boundaries(&mut self, unit: UnitId) {
         let state = &self.board.units[unit.index()];
         let program = state.command.in_array && state.command.op == FlashOp::Program;
-        let pausable = state.command.owner != Owner::Gc || self.suspensions_of_gc;
+        let pausable = state.command.owner != Owner::Gc || self.suspensions_of_gc && !state.batch.open;
         if self.moments == Moments::Boundary && program && pausable && self.board.first(unit, FlashOp::Read).is_some() {
             self.flash.arm_boundary(unit, &self.board);
         }
@@ -181,7 +226,13 @@ impl Device {
     /// Begins the unit's next garbage-collection command, if one is ready: programs before erases before reads, so that
     /// a victim is finished before the next is begun.
     pub(super) fn dispatch_gc(&mut self, unit: UnitId) -> bool {
-        for kind in [QueueKind::GcWrite, QueueKind::GcErase, QueueKind::GcRead] {
+        // Dropping the last stale move may have queued the erase.
+        self.dispatch_gc_of(unit, &[QueueKind::GcWrite, QueueKind::GcErase, QueueKind::GcRead, QueueKind::GcErase])
+    }
+
+    /// Begins the first garbage-collection command that is ready of these kinds, in their order.
+    fn dispatch_gc_of(&mut self, unit: UnitId, kinds: &[QueueKind]) -> bool {
+        for &kind in kinds {
             let line = self.board.queue_id(unit, kind).index();
             loop {
                 let head = self.board.queues[line].head;
@@ -196,8 +247,6 @@ impl Device {
                 return true;
             }
         }
-        // Dropping the last stale move may have queued the erase.
-        let erase = self.board.queue(unit, QueueKind::GcErase).head;
-        erase.is_some() && self.dispatch_gc(unit)
+        false
     }
 }

@@ -1,8 +1,9 @@
 //! Beginning a command: the members leave their queue, programs get their physical pages, the flash starts.
 
+use flashlane_core::decide::Departure;
 use flashlane_core::event::Event;
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Duration, Owner, Ppa, Transaction, TxnId, UnitId};
+use flashlane_core::{Duration, FlowId, Lpn, Owner, Ppa, Transaction, TxnId, UnitId};
 
 use super::Device;
 use crate::flash::array::Start;
@@ -19,6 +20,9 @@ impl Device {
     /// Begins a command of one transaction.
     #[inline(always)]
     pub(super) fn dispatch_alone(&mut self, unit: UnitId, id: TxnId) {
+        if self.wants.departures && self.board.txn(id).owner != Owner::Gc {
+            self.scheduler.order.departs(&self.board, id, Departure::Dispatched);
+        }
         let txn = self.board.unlink(id);
         debug_assert!(txn.stage == Stage::Waiting && txn.unit == unit);
         debug_assert!(txn.after.is_none(), "dispatched before an older write of its page");
@@ -29,6 +33,10 @@ impl Device {
         }
         self.count(unit, op, owner, 1);
         if op == FlashOp::Program {
+            let paid = &mut self.board.units[unit.index()].batch.write;
+            if *paid == id {
+                *paid = TxnId::NONE;
+            }
             self.bind(id);
             self.collect_emptied();
         }
@@ -46,6 +54,13 @@ impl Device {
         let lead = self.group.lead();
         let Transaction { op, owner, .. } = *self.board.txn(lead);
         let refused = if op == FlashOp::Read && self.address_reads { self.look_up() } else { 0 };
+        if self.wants.departures && owner != Owner::Gc {
+            self.tell_of_departures(refused);
+        }
+        let paid = self.board.units[unit.index()].batch.write;
+        if op == FlashOp::Program && paid.is_some() && self.group.members().contains(&paid) {
+            self.board.units[unit.index()].batch.write = TxnId::NONE;
+        }
         let mut last = TxnId::NONE;
         let mut members = 0u8;
         let mut transfers = Duration::ZERO;
@@ -81,6 +96,16 @@ impl Device {
         }
         let start = Start { lead, members, op, owner, first, transfers };
         self.flash.begin(unit, start, &mut self.board, &mut self.agenda, &mut self.log);
+    }
+
+    /// Tells the order decision of the chosen group's members, but for the refused, a bit each.
+    #[inline(never)]
+    fn tell_of_departures(&mut self, refused: u64) {
+        for (i, &id) in self.group.members().iter().enumerate() {
+            if refused >> i & 1 == 0 {
+                self.scheduler.order.departs(&self.board, id, Departure::Dispatched);
+            }
+        }
     }
 
     /// Looks up where the pages of the chosen reads lie now. Returns those, a bit each in the group's order, that may
@@ -120,12 +145,13 @@ impl Device {
                 continue;
             }
             let (serial, op, owner, level) = (txn.serial, txn.op, txn.owner, txn.level);
-            self.leave_queue(id);
+            self.withdraw(id);
             let (unit, slot) = self.board.home_of(plane);
             let queue = self.board.queue_for(unit, owner, op, level);
             let txn = self.board.txn_mut(id);
             (txn.plane, txn.unit, txn.slot, txn.queue) = (plane, unit, slot, queue);
-            self.board.link(id, queue, TxnId::NONE);
+            let before = if self.wants.departures { self.position(id, queue) } else { TxnId::NONE };
+            self.board.link(id, queue, before);
             self.board.units[unit.index()].user_waiting += 1;
             self.log.push(self.board.now, Event::Moved { txn: serial, plane });
             self.agenda.mark(unit);
@@ -154,6 +180,9 @@ impl Device {
         };
         self.board.txn_mut(id).ppa = ppa.0;
         self.ftl.show(&mut self.board, plane);
+        if self.owners {
+            self.note_owner(owner, lpn, flow);
+        }
         if owner != Owner::Gc {
             self.board.flows[flow.index()].programmed += 1;
             if before.is_some() {
@@ -171,6 +200,15 @@ impl Device {
             self.emptied.push(left);
         }
         next
+    }
+
+    /// Whose data a programmed page holds: the writer's, or whose it was before it was moved.
+    fn note_owner(&mut self, owner: Owner, lpn: Lpn, flow: FlowId) {
+        if owner != Owner::Gc {
+            self.ftl.claim(lpn, flow, &mut self.board);
+        } else if let Some(flow) = self.ftl.owner_of(lpn) {
+            self.board.flows[flow.index()].moved += 1;
+        }
     }
 
     /// Counts the command (D-SLK-02, D-SLK-14, D-SLK-25), and its members as waiting no more.

@@ -30,7 +30,8 @@ impl Device {
             let queue = self.board.queue_for(unit, owner, FlashOp::Program, level);
             let txn = self.board.txn_mut(id);
             (txn.plane, txn.unit, txn.slot, txn.queue) = (plane, unit, slot, queue);
-            self.board.link(id, queue, TxnId::NONE);
+            let before = if self.wants.departures { self.position(id, queue) } else { TxnId::NONE };
+            self.board.link(id, queue, before);
             self.board.units[unit.index()].user_waiting += 1;
             self.log.push(self.board.now, Event::Moved { txn: serial, plane });
             self.agenda.mark(unit);

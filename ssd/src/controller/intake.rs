@@ -1,44 +1,74 @@
 //! From a fetched command to transactions in their queues: admit, buffer, map and place, cancel, order.
 
-use flashlane_core::board::Service;
-use flashlane_core::decide::Moments;
+use flashlane_core::board::{Batch, Service};
+use flashlane_core::decide::{Departure, Head, Heads, Moments};
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Duration, FlowId, Lpn, Op, Owner, PlaneId, QueueId, Transaction, TxnId};
+use flashlane_core::{Board, Duration, FlowId, Lpn, Op, Owner, PlaneId, QueueId, Time, Transaction, TxnId};
 
 use super::Device;
-use super::slots::Slot;
+use super::slots::{Slot, Slots};
 use crate::buffer::Stored;
-use crate::front::SlotId;
+use crate::front::{Front, SlotId};
+use crate::ftl::Ftl;
+
+/// The heads of the submission queues, as the admit decision may ask about them.
+struct Waiting<'a> {
+    front: &'a Front,
+    slots: &'a Slots,
+    ftl: &'a Ftl,
+    board: &'a Board,
+    capacity: [u32; 2],
+    /// Writes get their plane at dispatch.
+    draws: bool,
+}
+
+impl Heads for Waiting<'_> {
+    #[inline]
+    fn full(&self, line: FlowId) -> bool {
+        self.capacity != [u32::MAX; 2]
+            && self.front.head(line).is_some_and(|id| {
+                let slot = self.slots.get(id);
+                (0..slot.pages).any(|i| {
+                    let unit = self.board.home_of(self.ftl.plane_of(self.slots.page(id, i))).0;
+                    let op = if slot.op == Op::Read { FlashOp::Read } else { FlashOp::Program };
+                    if self.draws && op == FlashOp::Program {
+                        // One line for the device has the space of all units' lines.
+                        let waiting = u64::from(self.board.queues[self.board.unplaced().index()].len);
+                        return waiting >= u64::from(self.capacity[1]) * self.board.units.len() as u64;
+                    }
+                    self.board.waiting(unit, op) >= self.capacity[slot.op.index()]
+                })
+            })
+    }
+
+    fn head(&self, line: FlowId) -> Option<Head> {
+        let slot = self.slots.get(self.front.head(line)?);
+        Some(Head { op: slot.op, pages: slot.pages })
+    }
+}
 
 impl Device {
     /// Fetches commands as long as the admit decision finds one and the device has space.
     pub(super) fn admit(&mut self) {
+        let mut again = Time::NEVER;
         while self.front.could_admit() {
-            let (front, slots, ftl, board) = (&self.front, &self.slots, &self.ftl, &self.board);
-            let (capacity, draws) = (self.queue_capacity, self.draws);
-            let full = |line: FlowId| -> bool {
-                capacity != [u32::MAX; 2]
-                    && front.head(line).is_some_and(|id| {
-                        let slot = slots.get(id);
-                        (0..slot.pages).any(|i| {
-                            let unit = board.home_of(ftl.plane_of(slot.page(i))).0;
-                            let op = if slot.op == Op::Read { FlashOp::Read } else { FlashOp::Program };
-                            if draws && op == FlashOp::Program {
-                                // One line for the device has the space of all units' lines.
-                                let waiting = u64::from(board.queues[board.unplaced().index()].len);
-                                return waiting >= u64::from(capacity[1]) * board.units.len() as u64;
-                            }
-                            board.waiting(unit, op) >= capacity[slot.op.index()]
-                        })
-                    })
+            let Device { front, slots, ftl, board, queue_capacity, draws, .. } = self;
+            let waiting = Waiting { front, slots, ftl, board, capacity: *queue_capacity, draws: *draws };
+            let Some(line) = self.scheduler.admit.next(board, &waiting) else {
+                again = self.scheduler.admit.ask_again();
+                debug_assert!(again > self.board.now, "asked again at once, the answer would be the same");
+                break;
             };
-            let Some(line) = self.scheduler.admit.next(board, &full) else { break };
             let slot = self.front.fetch(line, &mut self.board);
             if self.log.on {
                 self.log.push(self.board.now, Event::Admitted { request: self.slots.get(slot).id });
             }
             self.take_in(slot);
+        }
+        if again != self.ask_again {
+            self.ask_again = again;
+            self.refresh_other();
         }
     }
 
@@ -57,7 +87,7 @@ impl Device {
             }
             Op::Write => {
                 for i in 0..self.slots.get(slot).pages {
-                    let lpn = self.slots.get(slot).page(i);
+                    let lpn = self.slots.page(slot, i);
                     if let Some(buffer) = &mut self.buffer {
                         // A read cache only: keep what it holds current.
                         buffer.read(lpn);
@@ -90,7 +120,7 @@ impl Device {
 
     fn read_page(&mut self, slot: SlotId, i: u32) {
         let entry = self.slots.get(slot);
-        let lpn = entry.page(i);
+        let lpn = self.slots.page(slot, i);
         let buffered = self.buffer.as_mut().is_some_and(|b| b.read(lpn));
         if buffered || self.pending.get(lpn).is_some() {
             self.page_from_memory(slot, lpn);
@@ -108,7 +138,7 @@ impl Device {
 
     fn write_page(&mut self, slot: SlotId, i: u32) {
         let entry = self.slots.get(slot);
-        let (lpn, flow) = (entry.page(i), entry.flow);
+        let (lpn, flow) = (self.slots.page(slot, i), entry.flow);
         let page_bytes = self.board.facts.geometry.page_bytes;
         let bytes = entry.bytes_of(i, page_bytes);
         let partial = bytes < page_bytes && self.read_modify_write;
@@ -154,7 +184,7 @@ impl Device {
 
     /// Takes the waiting write `old` out of its queue; it completes with `successor` (D-SOS-06).
     fn drop_write(&mut self, old: TxnId, successor: TxnId) {
-        self.leave_queue(old);
+        self.withdraw(old);
         let gone = self.board.txn_mut(old);
         gone.stage = Stage::Held;
         let (older, serial) = (gone.after, gone.serial);
@@ -178,7 +208,7 @@ impl Device {
         let pages = self.slots.get(slot).pages;
         let must_queue = !is_first_waiting && buffer.has_waiting(flow);
         while cursor < pages && !must_queue {
-            let lpn = self.slots.get(slot).page(cursor);
+            let lpn = self.slots.page(slot, cursor);
             if self.buffer.as_mut().expect("has one").write(lpn, flow) == Stored::Full {
                 break;
             }
@@ -293,8 +323,22 @@ impl Device {
         }
     }
 
+    /// Takes a user transaction out of its queue undone.
+    pub(super) fn withdraw(&mut self, id: TxnId) {
+        // The order decision never saw a write that no unit has yet.
+        if self.wants.departures && self.board.txn(id).queue != self.board.unplaced() {
+            self.scheduler.order.departs(&self.board, id, Departure::Withdrawn);
+        }
+        let unit = self.board.txn(id).unit;
+        let batch = &mut self.board.units[unit.index()].batch;
+        if batch.write == id {
+            *batch = Batch { write: TxnId::NONE, ..*batch };
+        }
+        self.leave_queue(id);
+    }
+
     /// Asks where a user transaction stands, and takes the charge from those it passes.
-    fn position(&mut self, id: TxnId, queue: QueueId) -> TxnId {
+    pub(super) fn position(&mut self, id: TxnId, queue: QueueId) -> TxnId {
         let position = self.scheduler.order.position(&self.board, id, queue);
         let mut passed = position.before;
         while passed.is_some() && position.charge.ns() > 0 {

@@ -19,7 +19,6 @@ mod intake;
 mod slots;
 mod totals;
 
-use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -63,6 +62,14 @@ pub struct Fault {
     pub message: String,
 }
 
+/// What a request touches: its first page, how many, bytes of the first page before it begins, bytes in all.
+struct Shape {
+    first: Lpn,
+    pages: u32,
+    skip: u32,
+    bytes: u64,
+}
+
 /// A modelled SSD.
 pub struct Device {
     board: Board,
@@ -76,6 +83,8 @@ pub struct Device {
     static_place: bool,
     tail_order: bool,
     wants: Wants,
+    /// Whether whose data the pages hold is kept.
+    owners: bool,
     /// Writes get their plane at dispatch.
     draws: bool,
     /// The estimates of a request, to be logged.
@@ -106,6 +115,8 @@ pub struct Device {
     lone_commands_pass: bool,
     lone_transactions_go: bool,
     page_shift: Option<u32>,
+    /// When the admit decision wants to be asked again.
+    ask_again: Time,
     /// The earliest instant of anything but flash.
     other_next: Time,
     tally: totals::Tally,
@@ -116,12 +127,13 @@ impl Device {
     ///
     /// # Errors
     /// The first configuration value that is out of range, by key.
-    pub fn new(config: &Config, scheduler: Scheduler) -> Result<Device, ConfigError> {
+    pub fn new(config: &Config, mut scheduler: Scheduler) -> Result<Device, ConfigError> {
         config.check()?;
         let mut facts = config.facts();
         if !scheduler.pick.keeps_levels_apart() {
             facts.levels = 1;
         }
+        facts.writes_pay = scheduler.collect.writes_pay();
         let mut board = Board::new(facts, config.flows.len());
         for (shown, flow) in board.flows.iter_mut().zip(&config.flows) {
             shown.level = flow.level;
@@ -133,11 +145,18 @@ impl Device {
             // Estimates look at the channels.
             flash.watch();
         }
-        let ftl = Ftl::new(config, static_place);
+        let mut ftl = Ftl::new(config, static_place);
+        let owners = board.facts.writes_pay || scheduler.admit.wants_owners();
+        if owners {
+            ftl.keep_owners(config, &mut board);
+        }
         for plane in 0..board.planes.len() as u16 {
             ftl.show(&mut board, PlaneId(plane));
         }
         let style = scheduler.collect.style();
+        scheduler.admit.prepare(&board);
+        scheduler.order.prepare(&board);
+        scheduler.pick.prepare(&board);
         Ok(Device {
             address_reads: flash.reads_need_addresses() || board.facts.same_page[0],
             lone_commands_pass: scheduler.admit.lets_lone_commands_in() && config.front.queue_capacity == [u32::MAX; 2],
@@ -147,6 +166,7 @@ impl Device {
                 .page_bytes
                 .is_power_of_two()
                 .then(|| config.geometry.page_bytes.trailing_zeros()),
+            ask_again: Time::NEVER,
             other_next: Time::NEVER,
             agenda: Agenda::new(board.units.len()),
             board,
@@ -157,6 +177,7 @@ impl Device {
             wants,
             moments: scheduler.preempt.moments(),
             tail_order: scheduler.order.is_tail(),
+            owners,
             draws: scheduler.place.binds_at_dispatch(),
             estimates: Vec::new(),
             emptied: Vec::new(),
@@ -192,87 +213,85 @@ impl Device {
         if request.flow.index() >= self.flows {
             return Err(Refusal::UnknownFlow);
         }
-        let slot = self.slot_for(request)?;
+        let Shape { first, pages, skip, bytes } = self.shape_of(request)?;
         if now > self.board.now {
             self.advance(now);
         }
         debug_assert!(request.arrival <= now && now == self.board.now, "submitted into the past");
+        let Request { id, flow, op, arrival, extent } = *request;
         if self.log.on {
-            let Request { id, flow, op, arrival, .. } = *request;
-            self.log.push(now, Event::Submitted { request: id, flow, op, arrival, pages: slot.pages });
+            self.log.push(now, Event::Submitted { request: id, flow, op, arrival, pages });
         }
-        let (op, flow, bytes) = (slot.op, slot.flow, slot.bytes);
-        let id = self.slots.insert(slot);
-        if self.front.inward.is_instant() {
-            if self.lone_commands_pass && self.front.is_open(flow, &self.board) {
-                self.front.pass(flow, &mut self.board);
-                if self.log.on {
-                    self.log.push(now, Event::Admitted { request: self.slots.get(id).id });
-                }
-                self.take_in(id);
-            } else {
-                self.front.push(flow, id, &mut self.board);
-                self.admit();
-            }
-        } else {
+        let scattered = matches!(extent, Extent::Pages(_));
+        let slot = self.slots.insert(Slot {
+            id,
+            arrival,
+            bytes,
+            skip,
+            first,
+            pages,
+            remaining: pages,
+            cursor: 0,
+            flow,
+            op,
+            touched: 0,
+            txns: TxnId::NONE,
+            scattered,
+        });
+        if let Extent::Pages(list) = extent {
+            self.slots.scatter(slot, list);
+        }
+        if !self.front.inward.is_instant() {
             let bytes = if op == flashlane_core::Op::Write { bytes } else { 0 };
-            self.front.inward.send(now, id, bytes);
+            self.front.inward.send(now, slot, bytes);
             self.refresh_other();
+        } else if self.lone_commands_pass && self.front.is_open(flow, &self.board) {
+            self.front.pass(flow, &mut self.board);
+            if self.log.on {
+                self.log.push(now, Event::Admitted { request: id });
+            }
+            self.take_in(slot);
+        } else {
+            self.front.push(flow, slot, &mut self.board);
+            self.admit();
         }
         Ok(())
     }
 
-    fn slot_for(&self, request: &Request<'_>) -> Result<Slot, Refusal> {
+    /// What a request touches.
+    fn shape_of(&self, request: &Request<'_>) -> Result<Shape, Refusal> {
         let page = u64::from(self.board.facts.geometry.page_bytes);
         let beyond = Refusal::BeyondDrive { pages: self.logical_pages };
-        let (first, pages, bytes, skip, list): (u64, u64, u64, u64, Option<Box<[Lpn]>>) = match request.extent {
-            Extent::Bytes { length: 0, .. } | Extent::Pages([]) => return Err(Refusal::Empty),
+        match request.extent {
+            Extent::Bytes { length: 0, .. } | Extent::Pages([]) => Err(Refusal::Empty),
             Extent::Bytes { offset, length } => {
                 let end = offset.checked_add(length).ok_or(beyond)?;
                 if end > u64::from(self.logical_pages) * page {
                     return Err(beyond);
                 }
-                {
-                    let (first, skip) = match self.page_shift {
-                        Some(shift) => (offset >> shift, offset & (page - 1)),
-                        None => (offset / page, offset % page),
-                    };
-                    let pages = match self.page_shift {
-                        Some(shift) => (skip + length + page - 1) >> shift,
-                        None => (skip + length).div_ceil(page),
-                    };
-                    (first, pages, length, skip, None)
-                }
+                let (first, skip, pages) = match self.page_shift {
+                    Some(shift) => {
+                        let skip = offset & (page - 1);
+                        (offset >> shift, skip, (skip + length + page - 1) >> shift)
+                    }
+                    None => (offset / page, offset % page, (offset % page + length).div_ceil(page)),
+                };
+                Ok(Shape { first: Lpn(first as u32), pages: pages as u32, skip: skip as u32, bytes: length })
             }
             Extent::Pages(list) => {
                 if list.iter().any(|lpn| lpn.0 >= self.logical_pages) {
                     return Err(beyond);
                 }
-                (u64::from(list[0].0), list.len() as u64, list.len() as u64 * page, 0, Some(list.into()))
+                Ok(Shape { first: list[0], pages: list.len() as u32, skip: 0, bytes: list.len() as u64 * page })
             }
-        };
-        Ok(Slot {
-            id: request.id,
-            arrival: request.arrival,
-            bytes,
-            skip: skip as u32,
-            first: Lpn(first as u32),
-            pages: pages as u32,
-            remaining: pages as u32,
-            cursor: 0,
-            flow: request.flow,
-            op: request.op,
-            touched: 0,
-            txns: TxnId::NONE,
-            list,
-        })
+        }
     }
 
-    /// When the next event happens, [`Time::NEVER`] if none will. Closes the present instant: its decisions are made
+    /// When the next event happens, [`Time::NEVER`] if none will or the device has stopped. Closes the present instant: its decisions are made
     /// now, so submit first what arrives now.
     pub fn next_event(&mut self) -> Time {
         self.settle();
-        self.flash.next_event().min(self.other_next)
+        if self.fault.is_some() { Time::NEVER } else { self.flash.next_event().min(self.other_next) }
     }
 
     /// Lives every event up to and including `now`, each at its own time; the decisions of `now` itself stay open.
@@ -289,9 +308,7 @@ impl Device {
             self.board.now = next;
             if self.flash.next_event() == next {
                 self.flash.step(&mut self.board, &mut self.agenda, &mut self.log);
-                if !self.flash.ended.is_empty() {
-                    self.hear();
-                }
+                self.hear();
             } else {
                 self.live_other();
             }
@@ -302,7 +319,8 @@ impl Device {
     /// Recomputes the earliest instant of anything but flash.
     pub(super) fn refresh_other(&mut self) {
         let soon = self.soon.front().map_or(Time::NEVER, |&(at, _)| at);
-        self.other_next = soon.min(self.front.inward.next()).min(self.front.outward.next());
+        let front = self.front.inward.next().min(self.front.outward.next());
+        self.other_next = soon.min(front).min(self.ask_again);
     }
 
     /// Lives one event of this instant that is none of the flash's.
@@ -317,6 +335,9 @@ impl Device {
             let flow = self.slots.get(slot).flow;
             self.front.push(flow, slot, &mut self.board);
             self.agenda.open = true;
+        } else if self.ask_again <= now {
+            self.ask_again = Time::NEVER;
+            self.agenda.open = true;
         }
         self.refresh_other();
     }
@@ -324,12 +345,9 @@ impl Device {
     /// Takes note of the transactions whose flash work is done.
     #[inline(always)]
     fn hear(&mut self) {
-        let mut i = 0;
-        while let Some(&txn) = self.flash.ended.get(i) {
+        while let Some(txn) = self.flash.ended.pop(&self.board) {
             self.ended(txn);
-            i += 1;
         }
-        self.flash.ended.clear();
     }
 
     /// Makes the decisions of this instant: admission, then the units in ascending (channel, way) order, until nothing
@@ -355,10 +373,8 @@ impl Device {
                 // Dispatching made space in the queues.
                 self.admit();
             }
-            if !self.flash.ended.is_empty() {
-                // A transfer took no time.
-                self.hear();
-            }
+            // Those of transfers that took no time.
+            self.hear();
         }
     }
 
@@ -415,7 +431,7 @@ impl Device {
 
     /// Checks the translation layer's tables against one another, visiting every page; for tests.
     pub fn check(&self) {
-        self.ftl.check();
+        self.ftl.check(&self.board);
     }
 }
 
@@ -442,6 +458,7 @@ impl Config {
             same_page: [self.nand.same_page_read, self.nand.same_page_program, false],
             gc_hard_blocks: self.gc.hard_blocks,
             gc_start_blocks: self.gc.start_blocks,
+            writes_pay: false,
         }
     }
 }

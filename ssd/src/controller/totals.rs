@@ -12,6 +12,7 @@ pub(super) struct Tally {
     pub(super) cancelled: u64,
     pub(super) stale_moves: u64,
     pub(super) room_stalls: u64,
+    pub(super) forced_batches: u64,
     pub(super) partial_reads: u64,
 }
 
@@ -40,6 +41,8 @@ pub struct Totals {
     pub victim_valid: u64,
     /// Times a chosen program found its plane without a page to give.
     pub room_stalls: u64,
+    /// Times a write did more garbage collection than its share because its plane was short of blocks (D-FLN-13).
+    pub forced_batches: u64,
     /// Times a program or erase was paused.
     pub pauses: u64,
     /// Commands of several transactions: reads, programs.
@@ -90,6 +93,7 @@ impl Device {
             victims: ftl.victims,
             victim_valid: ftl.victim_valid,
             room_stalls: self.tally.room_stalls,
+            forced_batches: self.tally.forced_batches,
             pauses: counters().map(|c| c.pauses).sum(),
             advanced_commands: pair(|c| c.advanced_commands),
             partial_reads: self.tally.partial_reads,

@@ -46,6 +46,7 @@ impl Initial {
             Precondition::Filled { per_mille } => {
                 ((u64::from(config.ftl.logical_pages) * u64::from(per_mille) / 1000) as u32, false)
             }
+            Precondition::Replayed { .. } => (config.ftl.logical_pages, false),
             Precondition::Steady => (config.ftl.logical_pages, true),
         };
         let longest = written.div_ceil(planes);
@@ -70,6 +71,11 @@ impl Initial {
         });
         let hints = hints.collect();
         Initial { starts, hints, pages_per_block: pages, written, planes, sealed, open_pages, steady }
+    }
+
+    /// Logical pages that hold data: those below this one.
+    pub(super) fn written(&self) -> u32 {
+        self.written
     }
 
     /// Valid pages of the fullest plane.

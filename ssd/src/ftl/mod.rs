@@ -5,20 +5,23 @@
 
 mod initial;
 pub mod map;
+mod owners;
 pub mod pool;
+mod replay;
 mod validity;
 mod victim;
 
 use alloc::vec::Vec;
 
 use flashlane_core::event::Event;
-use flashlane_core::{Board, Geometry, Lpn, PlaneId, Ppa};
+use flashlane_core::{Board, FlowId, Geometry, Lpn, PlaneId, Ppa};
 use rand_pcg::Pcg64Mcg;
 
-use crate::config::{Config, Victim};
+use crate::config::{Config, Precondition, Victim};
 use crate::log::Log;
 use initial::Initial;
 use map::Map;
+use owners::Owners;
 use pool::{Pool, Stream};
 use validity::Validity;
 
@@ -56,6 +59,10 @@ pub struct Ftl {
     jobs: Vec<Option<Job>>,
     victim: Victim,
     start_blocks: u32,
+    /// Whose data the pages hold, if anyone asks.
+    owners: Option<Owners>,
+    /// Pages of a victim; kept for its memory.
+    scratch: Vec<Ppa>,
     rng: Pcg64Mcg,
     /// Totals since the start.
     pub totals: FtlTotals,
@@ -68,7 +75,7 @@ impl Ftl {
         let map = Map::new(config, initial, is_static);
         let validity = Validity::new(config, &map);
         let pools = map.initial().pools(config);
-        Ftl {
+        let mut ftl = Ftl {
             geometry: config.geometry,
             map,
             validity,
@@ -76,9 +83,37 @@ impl Ftl {
             pools,
             victim: config.gc.victim,
             start_blocks: config.gc.start_blocks,
+            owners: None,
+            scratch: Vec::new(),
             rng: Pcg64Mcg::new(((config.seed as u128) << 64) | 0x5eed_0f7c_11ec_7013),
             totals: FtlTotals::default(),
+        };
+        if let Precondition::Replayed { percent } = config.precondition {
+            ftl.replay(config, percent);
         }
+        ftl
+    }
+
+    /// Begins to keep whose data the pages hold, before the first request.
+    pub fn keep_owners(&mut self, config: &Config, board: &mut Board) {
+        let owners = Owners::new(&config.flows, config.ftl.logical_pages, self.map.initial().written());
+        let counts = owners.first_counts(config.flows.len());
+        board.flows.iter_mut().zip(counts).for_each(|(flow, pages)| flow.valid_pages = pages);
+        self.owners = Some(owners);
+    }
+
+    /// Notes that `lpn` is `flow`'s data now.
+    pub fn claim(&mut self, lpn: Lpn, flow: FlowId, board: &mut Board) {
+        let Some(owners) = &mut self.owners else { return };
+        if let Some(old) = owners.claim(lpn, flow) {
+            board.flows[old.index()].valid_pages -= 1;
+        }
+        board.flows[flow.index()].valid_pages += 1;
+    }
+
+    /// Whose data `lpn` is, as far as that is kept.
+    pub fn owner_of(&self, lpn: Lpn) -> Option<FlowId> {
+        self.owners.as_ref().and_then(|owners| owners.of(lpn))
     }
 
     /// The plane where `lpn` lies, or would.
@@ -168,6 +203,12 @@ impl Ftl {
     /// Chooses a victim in `plane` and opens a job, whatever the threshold; `None` when a job runs already or no block
     /// would yield a page.
     pub fn start_job(&mut self, plane: PlaneId, board: &Board, log: &mut Log) -> Option<Job> {
+        let job = self.open_job(plane)?;
+        log.push(board.now, Event::VictimChosen { plane, block: job.block, valid: job.moves_left });
+        Some(job)
+    }
+
+    fn open_job(&mut self, plane: PlaneId) -> Option<Job> {
         if self.jobs[plane.index()].is_some() {
             return None;
         }
@@ -178,7 +219,6 @@ impl Ftl {
         self.pools[plane.index()].becomes_victim(block);
         self.totals.victims += 1;
         self.totals.victim_valid += u64::from(valid);
-        log.push(board.now, Event::VictimChosen { plane, block, valid });
         let job = Job { block, moves_left: valid };
         self.jobs[plane.index()] = Some(job);
         Some(job)
@@ -215,17 +255,25 @@ impl Ftl {
         (pool.free_blocks(), sealed(false), sealed(true))
     }
 
-    /// Checks that bits, counts, map and reverse map agree; for tests. Visits every page.
-    pub fn check(&self) {
+    /// Checks that bits, counts, map, reverse map and what `board` shows of the flows agree; for tests. Visits every
+    /// page.
+    pub fn check(&self, board: &Board) {
         self.validity.check();
+        let mut valid = alloc::vec![0u64; board.flows.len()];
         let pages = self.geometry.pages_per_plane();
         for plane in (0..self.geometry.planes() as u16).map(PlaneId) {
             for ppa in (0..pages).map(Ppa) {
                 if self.is_valid(plane, ppa) {
                     let lpn = self.owner(plane, ppa).expect("a valid page has an owner");
                     assert_eq!((self.plane_of(lpn), self.lookup(lpn)), (plane, ppa), "map of {lpn:?}");
+                    if let Some(flow) = self.owner_of(lpn) {
+                        valid[flow.index()] += 1;
+                    }
                 }
             }
+        }
+        for (flow, counted) in board.flows.iter().zip(valid) {
+            assert_eq!(flow.valid_pages, counted, "pages that hold a flow's data");
         }
     }
 }

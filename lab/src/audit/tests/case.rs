@@ -84,7 +84,7 @@ pub fn config() -> Config {
             link_latency: Duration::ZERO,
         },
         memory: Duration::from_us(1),
-        flows: vec![FlowConfig { level: 0 }; 2],
+        flows: vec![FlowConfig::at_level(0); 2],
         levels: 1,
         seed: 1,
     }

@@ -1,0 +1,167 @@
+//! Workload-aware budget compensation: every flow may take so much flash time a round, and pays for the garbage
+//! collection it causes (Jun and Shin, NVMSA 2015, as FLIN §7's fairness baseline; SPEC 2.1.9, D-FLN-20).
+//!
+//! A flow with budget left is fetched from, one without waits for the next round even if the flash is idle. A round ends
+//! when every flow with a command waiting has used up its budget, or, if some has, when its time is over. A flow may
+//! overdraw with its last command of a round and pays back in the next; what it does not use is lost.
+
+use alloc::vec::Vec;
+
+use flashlane_core::decide::{Admit, Head, Heads};
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{Board, Duration, FlowId, Op, Time};
+
+/// A flow's account, ns of flash time.
+#[derive(Clone, Copy, Default, Debug)]
+struct Account {
+    left: i64,
+    quantum: i64,
+    /// Garbage collection a page it wrote has cost.
+    surcharge: i64,
+    /// What the board showed when the round began: pages written, pages of it moved.
+    written: u64,
+    moved: u64,
+}
+
+/// Budget compensation.
+#[derive(Debug)]
+pub struct Budget {
+    round: Duration,
+    compensates: bool,
+    accounts: Vec<Account>,
+    /// Blocks erased when the round began.
+    erased: u64,
+    ends: Time,
+    /// The flow to look at first.
+    next: usize,
+    waits: bool,
+}
+
+impl Budget {
+    /// Rounds of `round`; `compensates` charges garbage collection to the flows that cause it.
+    pub const fn new(round: Duration, compensates: bool) -> Budget {
+        let ends = Time::ZERO;
+        Budget { round, compensates, accounts: Vec::new(), erased: 0, ends, next: 0, waits: false }
+    }
+
+    /// What a command costs.
+    fn cost(&self, board: &Board, flow: usize, head: Head) -> i64 {
+        let page = board.facts.geometry.page_bytes;
+        let (op, surcharge) = match head.op {
+            Op::Read => (FlashOp::Read, 0),
+            Op::Write => (FlashOp::Program, self.accounts[flow].surcharge),
+        };
+        i64::from(head.pages) * (board.facts.service(op, page).ns() as i64 + surcharge)
+    }
+
+    /// Rounds until the first of the flows with a command waiting has budget again.
+    fn rounds_to_solvency(&self, board: &Board) -> i64 {
+        let waiting = self.accounts.iter().zip(&board.flows).filter(|(_, flow)| flow.waiting > 0);
+        waiting.map(|(account, _)| -account.left / account.quantum + 1).min().unwrap_or(1)
+    }
+
+    /// `rounds` end, and the next begins.
+    fn replenish(&mut self, board: &Board, rounds: i64) {
+        if self.compensates {
+            self.share_out(board);
+        }
+        for account in &mut self.accounts {
+            account.left = account.quantum.min(account.left.saturating_add(account.quantum.saturating_mul(rounds)));
+        }
+        self.ends = board.now + self.round;
+    }
+
+    /// Garbage collection of the round gone by: a move costs the owner of its page, erases everyone by the pages they
+    /// wrote.
+    fn share_out(&mut self, board: &Board) {
+        let page = board.facts.geometry.page_bytes;
+        let [read, program, erase] =
+            [FlashOp::Read, FlashOp::Program, FlashOp::Erase].map(|op| board.facts.service(op, page).ns());
+        let erased: u64 = board.units.iter().map(|unit| unit.counters.erases).sum();
+        let flows = || self.accounts.iter().zip(&board.flows);
+        let all: u64 = flows().map(|(account, flow)| flow.programmed - account.written).sum();
+        let erases = (erased - self.erased) * erase;
+        self.erased = erased;
+        for (account, flow) in self.accounts.iter_mut().zip(&board.flows) {
+            let (written, moved) = (flow.programmed - account.written, flow.moved - account.moved);
+            // Who wrote nothing keeps what a page of his has cost last.
+            if let Some(moves) = (moved * (read + program)).checked_div(written) {
+                account.surcharge = (moves + erases / all) as i64;
+            }
+            (account.written, account.moved) = (flow.programmed, flow.moved);
+        }
+    }
+
+    /// The next flow with a command it may send and budget left. Else whether any with a command has budget, and whether
+    /// any has none.
+    fn solvent(&self, board: &Board, heads: &dyn Heads) -> Result<usize, (bool, bool)> {
+        let flows = self.accounts.len();
+        let (mut solvent, mut exhausted) = (false, false);
+        for i in 0..flows {
+            let f = (self.next + i) % flows;
+            if board.flows[f].waiting == 0 {
+                continue;
+            }
+            if self.accounts[f].left <= 0 {
+                exhausted = true;
+            } else if heads.full(FlowId(f as u16)) {
+                solvent = true;
+            } else {
+                return Ok(f);
+            }
+        }
+        Err((solvent, exhausted))
+    }
+}
+
+impl Admit for Budget {
+    fn prepare(&mut self, board: &Board) {
+        let weights: i64 = board.flows.iter().map(|flow| 1 << flow.level).sum();
+        let time = self.round.ns() as i64 * board.units.len() as i64;
+        let account = |flow: &flashlane_core::board::Flow| {
+            let quantum = (time * (1 << flow.level) / weights).max(1);
+            Account { left: quantum, quantum, ..Account::default() }
+        };
+        self.accounts = board.flows.iter().map(account).collect();
+        self.ends = board.now + self.round;
+    }
+
+    fn next(&mut self, board: &Board, heads: &dyn Heads) -> Option<FlowId> {
+        loop {
+            self.waits = false;
+            let (solvent, exhausted) = match self.solvent(board, heads) {
+                Ok(f) => {
+                    let head = heads.head(FlowId(f as u16)).expect("a command waits");
+                    self.accounts[f].left -= self.cost(board, f, head);
+                    self.next = f + 1;
+                    return Some(FlowId(f as u16));
+                }
+                Err(found) => found,
+            };
+            let over = exhausted && (!solvent || board.now >= self.ends);
+            if !over {
+                self.waits = exhausted;
+                return None;
+            }
+            // If nobody can go after one round either, as many rounds end at once as it takes.
+            let rounds = if solvent { 1 } else { self.rounds_to_solvency(board) };
+            self.replenish(board, rounds);
+        }
+    }
+
+    fn lets_lone_commands_in(&self) -> bool {
+        false
+    }
+
+    fn ask_again(&self) -> Time {
+        if self.waits { self.ends } else { Time::NEVER }
+    }
+
+    fn wants_owners(&self) -> bool {
+        self.compensates
+    }
+}
+
+#[cfg(test)]
+#[path = "budget_tests.rs"]
+mod tests;

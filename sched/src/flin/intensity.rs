@@ -1,0 +1,213 @@
+//! Which flows send much: classes of intensity, for reads and for writes, renewed every epoch (FLIN §5.1).
+//!
+//! Epochs end at multiples of their length; the classes are worked out when somebody asks, from the instant he asks at,
+//! which comes to the same as a timer. Before the first epoch ends every flow is of low intensity.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use flashlane_core::{Board, FlowId, Time, UnitId};
+
+/// How flows are classed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rule {
+    /// Length of an epoch.
+    pub(crate) epoch_ns: u64,
+    /// Bytes a second from which on a flow is of high intensity, reads and writes (D-FLN-02: decimal).
+    pub(crate) limit: [u64; 2],
+    /// Epochs a rate is taken over (D-FLN-03).
+    pub(crate) window: u64,
+    /// Whether a unit's transactions are held against the limit over the number of units (D-FLN-02).
+    pub(crate) per_unit: bool,
+}
+
+/// Pages a flow sent, reads and writes.
+#[derive(Clone, Copy, Default, Debug)]
+struct Cell {
+    /// In this epoch.
+    now: [u32; 2],
+    /// In the last epochs, as many as the window has.
+    sum: [u32; 2],
+    high: [bool; 2],
+}
+
+/// The classes of all flows.
+#[derive(Debug)]
+pub(crate) struct Intensity {
+    rule: Rule,
+    epoch: u64,
+    cells: Vec<Cell>,
+    /// What each cell counted in the last epochs: a row an epoch.
+    past: Vec<[u32; 2]>,
+    units: usize,
+    /// Pages from which on a cell is high.
+    least: [u32; 2],
+}
+
+impl Intensity {
+    pub(crate) const fn new(rule: Rule) -> Intensity {
+        Intensity { rule, epoch: 0, cells: Vec::new(), past: Vec::new(), units: 1, least: [0; 2] }
+    }
+
+    /// Reserves what the flows and units of `board` need.
+    pub(crate) fn prepare(&mut self, board: &Board) {
+        self.units = if self.rule.per_unit { board.units.len() } else { 1 };
+        let cells = board.flows.len() * self.units;
+        self.cells = vec![Cell::default(); cells];
+        self.past = vec![[0; 2]; cells * self.rule.window as usize];
+        // High from the first count n with n * page >= limit * time.
+        let page = u128::from(board.facts.geometry.page_bytes) * 1_000_000_000 * self.units as u128;
+        let time = u128::from(self.rule.epoch_ns) * u128::from(self.rule.window);
+        self.least = self.rule.limit.map(|limit| (u128::from(limit) * time).div_ceil(page).min(u32::MAX.into()) as u32);
+    }
+
+    /// Counts a transaction of `flow` (`direction` 0 read, 1 write) and says whether the flow's class is high.
+    #[inline]
+    pub(crate) fn count(&mut self, now: Time, flow: FlowId, unit: UnitId, direction: usize) -> bool {
+        self.roll(now);
+        let cell = self.cell(flow, unit);
+        let cell = &mut self.cells[cell];
+        cell.now[direction] += 1;
+        cell.high[direction]
+    }
+
+    /// Whether the class of `flow` is high, as of the last count.
+    #[inline]
+    pub(crate) fn is_high(&self, flow: FlowId, unit: UnitId, direction: usize) -> bool {
+        self.cells[self.cell(flow, unit)].high[direction]
+    }
+
+    #[inline]
+    fn cell(&self, flow: FlowId, unit: UnitId) -> usize {
+        if self.units == 1 { flow.index() } else { flow.index() * self.units + unit.index() }
+    }
+
+    /// Ends the epochs that are over. Returns how many epochs have been.
+    #[inline]
+    pub(crate) fn roll(&mut self, now: Time) -> u64 {
+        let epoch = now.ns() / self.rule.epoch_ns;
+        if epoch != self.epoch {
+            self.end_epochs(epoch);
+        }
+        epoch
+    }
+
+    #[cold]
+    fn end_epochs(&mut self, epoch: u64) {
+        let window = self.rule.window;
+        // More than a window of epochs without a transaction leaves no more than a window of them.
+        for ended in 0..(epoch - self.epoch).min(window + 1) {
+            let row = ((self.epoch + ended) % window) as usize * self.cells.len();
+            for (cell, past) in self.cells.iter_mut().zip(&mut self.past[row..]) {
+                let now = core::mem::take(&mut cell.now);
+                cell.sum = [0, 1].map(|direction| cell.sum[direction] + now[direction] - past[direction]);
+                cell.high = [0, 1].map(|direction| cell.sum[direction] >= self.least[direction]);
+                *past = now;
+            }
+        }
+        self.epoch = epoch;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pick::testing::board;
+
+    const MS: u64 = 1_000_000;
+    const PAPER: Rule = Rule { epoch_ns: 10 * MS, limit: [32_000_000, 256_000], window: 1, per_unit: false };
+
+    fn classes(rule: Rule) -> Intensity {
+        let mut board = board(1, 2);
+        board.facts.geometry.page_bytes = 8192;
+        board.flows = vec![Default::default(); 3];
+        let mut intensity = Intensity::new(rule);
+        intensity.prepare(&board);
+        intensity
+    }
+
+    /// The class after an epoch with so many transactions.
+    fn after(rule: Rule, direction: usize, transactions: u32) -> bool {
+        let mut classes = classes(rule);
+        for _ in 0..transactions {
+            assert!(!classes.count(Time::ZERO, FlowId(1), UnitId(0), direction), "low before the first epoch ends");
+        }
+        classes.count(Time::from_ns(rule.epoch_ns), FlowId(1), UnitId(0), direction)
+    }
+
+    /// A-FLN-02.
+    #[test]
+    fn limits_of_the_specification() {
+        assert!(!after(PAPER, 0, 39) && after(PAPER, 0, 40));
+        assert!(!after(PAPER, 1, 0) && after(PAPER, 1, 1));
+        let binary = Rule { limit: [32 << 20, 256_000], ..PAPER };
+        assert!(!after(binary, 0, 40) && after(binary, 0, 41));
+    }
+
+    #[test]
+    fn an_epoch_s_last_nanosecond_is_its_own() {
+        let mut classes = classes(PAPER);
+        assert!(!classes.count(Time::from_ns(10 * MS - 1), FlowId(0), UnitId(0), 1));
+        assert!(classes.count(Time::from_ns(10 * MS), FlowId(0), UnitId(0), 1));
+        assert!(classes.is_high(FlowId(0), UnitId(0), 1) && !classes.is_high(FlowId(1), UnitId(0), 1));
+        assert!(!classes.count(Time::from_ns(35 * MS), FlowId(0), UnitId(0), 1), "an epoch without one went by");
+    }
+
+    /// D-FLN-03: over ten epochs the write limit is 3.125 pages.
+    #[test]
+    fn a_rate_over_ten_epochs() {
+        let wide = Rule { window: 10, ..PAPER };
+        let mut classes = classes(wide);
+        let at = |ms: u64| Time::from_ns(ms * MS);
+        for ms in [5, 15, 25] {
+            classes.count(at(ms), FlowId(0), UnitId(0), 1);
+        }
+        classes.roll(at(35));
+        assert!(!classes.is_high(FlowId(0), UnitId(0), 1), "three pages");
+        assert!(!classes.count(at(36), FlowId(0), UnitId(0), 1));
+        classes.roll(at(45));
+        assert!(classes.is_high(FlowId(0), UnitId(0), 1), "four pages");
+        classes.roll(at(105));
+        assert!(classes.is_high(FlowId(0), UnitId(0), 1), "the first is still within ten epochs of 100 ms");
+        classes.roll(at(115));
+        assert!(!classes.is_high(FlowId(0), UnitId(0), 1), "and is not any more");
+    }
+
+    /// Asking at every instant or seldom comes to the same: equal to a timer.
+    #[test]
+    fn lazily_as_by_a_timer() {
+        let rule = Rule { window: 3, ..PAPER };
+        let (mut lazy, mut eager) = (classes(rule), classes(rule));
+        let mut at = 0u64;
+        let mut draw = 12345u64;
+        for _ in 0..3000 {
+            draw = draw.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let next = at + (draw >> 33) % (if draw >> 60 == 0 { 200 * MS } else { 3 * MS });
+            for ms in at / MS..next / MS {
+                eager.roll(Time::from_ns(ms * MS));
+            }
+            at = next;
+            let (flow, direction) = (FlowId((draw >> 20) as u16 % 3), (draw >> 40) as usize & 1);
+            let classed = [&mut lazy, &mut eager].map(|c| c.count(Time::from_ns(at), flow, UnitId(0), direction));
+            assert_eq!(classed[0], classed[1], "at {at}");
+        }
+    }
+
+    /// D-FLN-02: per unit, against the limit over the number of units.
+    #[test]
+    fn by_unit() {
+        let mut board = crate::pick::testing::board(1, 2);
+        board.facts.geometry.page_bytes = 8192;
+        board.units = vec![board.units[0]; 4];
+        let mut classes = Intensity::new(Rule { per_unit: true, ..PAPER });
+        classes.prepare(&board);
+        for n in 0..10 {
+            let unit = UnitId(u16::from(n == 9));
+            classes.count(Time::ZERO, FlowId(0), unit, 0);
+            classes.count(Time::ZERO, FlowId(0), UnitId(2), 0);
+        }
+        classes.roll(Time::from_ns(10 * MS));
+        let high = [0, 1, 2, 3].map(|unit| classes.is_high(FlowId(0), UnitId(unit), 0));
+        assert_eq!(high, [false, false, true, false], "9.77 pages an epoch and unit");
+    }
+}

@@ -1,0 +1,170 @@
+//! A queue as stage 1 sees it, and the place in it that is fairest (FLIN §4.1, algorithm 1, and §5.3).
+//!
+//! The board's queue is a linked list; this is the same queue in the same order as a row of what stage 1 reckons with, so
+//! that its two passes run over memory in one piece. Transactions of low intensity stand before those of high intensity,
+//! always: tags are given on joining and never changed (D-FLN-05).
+
+use alloc::vec::Vec;
+
+use flashlane_core::{FlowId, Time, TxnId};
+
+use super::slowdown::{Alone, Extremes, Slowdown};
+
+/// A waiting transaction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    /// When it joined.
+    pub(crate) enqueued: u64,
+    /// Its service time, ns.
+    pub(crate) service: u64,
+    /// Its alone time.
+    pub(crate) alone: Alone,
+    pub(crate) txn: TxnId,
+    pub(crate) flow: FlowId,
+    /// Was moved forward once and may not be passed (D-FLN-08).
+    pub(crate) barrier: bool,
+}
+
+impl Entry {
+    /// Its slowdown if its service begins `wait` ns from `now` (eq. 3, 5).
+    #[inline(always)]
+    pub(crate) fn slowdown(&self, now: u64, wait: u64) -> Slowdown {
+        self.alone.slowdown(now - self.enqueued + wait + self.service)
+    }
+}
+
+/// A queue.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Line {
+    /// The waiting are `entries[head..]`: most leave at the head, and then nobody moves.
+    entries: Vec<Entry>,
+    head: usize,
+    /// Waiting of low intensity: all stand before the others.
+    lows: usize,
+    /// Where those begin that stand behind every barrier.
+    open: usize,
+}
+
+impl Line {
+    /// A line with space for some.
+    pub(crate) fn new() -> Line {
+        Line { entries: Vec::with_capacity(128), ..Line::default() }
+    }
+
+    /// The waiting, head first.
+    #[inline]
+    pub(crate) fn waiting(&self) -> &[Entry] {
+        &self.entries[self.head..]
+    }
+
+    /// Transactions of low intensity.
+    #[inline]
+    pub(crate) fn lows(&self) -> usize {
+        self.lows
+    }
+
+    /// The first place behind all transactions of low intensity and every barrier.
+    #[inline]
+    pub(crate) fn open(&self) -> usize {
+        self.open.max(self.lows)
+    }
+
+    /// Step 2b's place for a transaction of `flow`: behind those of low intensity, the last barrier, and the last of its
+    /// own flow (D-FLN-08).
+    pub(crate) fn front_of_high(&self, flow: FlowId) -> usize {
+        let from = self.open();
+        self.waiting()[from..].iter().rposition(|entry| entry.flow == flow).map_or(from, |last| from + last + 1)
+    }
+
+    /// Puts `entry` in at `place`; returns whom it stands in front of.
+    pub(crate) fn insert(&mut self, place: usize, entry: Entry, low: bool) -> TxnId {
+        let before = self.waiting().get(place).map_or(TxnId::NONE, |behind| behind.txn);
+        if self.entries.len() == self.entries.capacity() && self.head > self.entries.len() / 4 {
+            self.entries.drain(..self.head);
+            self.head = 0;
+        }
+        if self.head > 0 && place < self.entries.len() - self.head - place {
+            // The shorter part moves.
+            self.entries.copy_within(self.head..self.head + place, self.head - 1);
+            self.head -= 1;
+            self.entries[self.head + place] = entry;
+        } else {
+            self.entries.insert(self.head + place, entry);
+        }
+        self.lows += usize::from(low);
+        if entry.barrier {
+            self.open = place + 1;
+        } else if place < self.open {
+            self.open += 1;
+        }
+        before
+    }
+
+    /// Takes `txn` out.
+    pub(crate) fn remove(&mut self, txn: TxnId) {
+        let place = self.waiting().iter().position(|entry| entry.txn == txn).expect("it waits here");
+        let barrier = self.entries[self.head + place].barrier;
+        if place <= self.waiting().len() / 2 {
+            self.entries.copy_within(self.head..self.head + place, self.head + 1);
+            self.head += 1;
+            if self.head == self.entries.len() {
+                self.entries.clear();
+                self.head = 0;
+            }
+        } else {
+            self.entries.remove(self.head + place);
+        }
+        self.lows -= usize::from(place < self.lows);
+        if barrier && place + 1 == self.open {
+            let waiting = &self.entries[self.head..][..place];
+            self.open = waiting.iter().rposition(|entry| entry.barrier).map_or(0, |last| last + 1);
+        } else if place < self.open {
+            self.open -= 1;
+        }
+    }
+}
+
+/// The instant a queue is looked at, and how long its first transaction would wait from then.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View {
+    pub(crate) now: Time,
+    /// Until the chip is free and whatever stands before the region has been served (eq. 5), ns.
+    pub(crate) ahead: u64,
+}
+
+/// The place in `region` for `new`, which stands behind all of it, that makes the slowdowns of all of them fairest;
+/// the last of equals (FLIN §5.3, D-FLN-07). `prefix` is space to work in.
+///
+/// Two passes. The first, from the head, takes everyone's slowdown with `new` at the tail. The second moves `new` forward
+/// a place at a time: whoever it passes waits longer by its service, whoever stands before it as before. What those
+/// passed come to alone already bounds the fairness of every place nearer to the head, so the pass ends when that bound
+/// is no better than the best place found.
+pub(crate) fn fairest_place(view: View, region: &[Entry], new: &Entry, prefix: &mut Vec<Extremes>) -> usize {
+    let now = view.now.ns();
+    let mut wait = view.ahead;
+    let mut before = Extremes::NONE;
+    prefix.clear();
+    for entry in region {
+        prefix.push(before);
+        before = before.with(entry.slowdown(now, wait));
+        wait += entry.service;
+    }
+    let (mut best, mut place) = (before.with(new.slowdown(now, wait)), region.len());
+    let mut passed = Extremes::NONE;
+    for (p, entry) in region.iter().enumerate().rev() {
+        wait -= entry.service;
+        passed = passed.with(entry.slowdown(now, wait + new.service));
+        if !passed.fairer_than(best) {
+            break;
+        }
+        let here = prefix[p].and(passed).with(new.slowdown(now, wait));
+        if here.fairer_than(best) {
+            (best, place) = (here, p);
+        }
+    }
+    place
+}
+
+#[cfg(test)]
+#[path = "line_tests.rs"]
+mod tests;

@@ -1,0 +1,158 @@
+//! Stage 1's queue against the specification and against brute force.
+
+extern crate std;
+
+use std::vec;
+use std::vec::Vec;
+
+use flashlane_core::Duration;
+
+use super::*;
+
+fn entry(txn: u32, flow: u16, enqueued: u64, service: u64, alone: u64) -> Entry {
+    let alone = Alone::of(Duration::from_ns(alone));
+    Entry { enqueued, service, alone, txn: TxnId(txn), flow: FlowId(flow), barrier: false }
+}
+
+fn view(now: u64, ahead: u64) -> View {
+    View { now: Time::from_ns(now), ahead }
+}
+
+/// The slowdowns of everyone in `order`, first to last.
+fn extremes(view: View, order: &[Entry]) -> Extremes {
+    let mut wait = view.ahead;
+    order.iter().fold(Extremes::NONE, |extremes, entry| {
+        wait += entry.service;
+        extremes.with(entry.alone.slowdown(view.now.ns() - entry.enqueued + wait))
+    })
+}
+
+/// `region` with `new` at `place`.
+fn with(region: &[Entry], new: Entry, place: usize) -> Vec<Entry> {
+    let mut order = region.to_vec();
+    order.insert(place, new);
+    order
+}
+
+/// Everyone's slowdown anew for every place; the last of equals.
+fn by_force(view: View, region: &[Entry], new: Entry) -> usize {
+    let mut best = region.len();
+    for place in (0..region.len()).rev() {
+        if extremes(view, &with(region, new, place)).fairer_than(extremes(view, &with(region, new, best))) {
+            best = place;
+        }
+    }
+    best
+}
+
+/// A slowdown, rounded.
+fn ten_thousandths(Slowdown(s): Slowdown) -> u64 {
+    (s * 10_000 + (1 << 15)) >> 16
+}
+
+/// A-FLN-04 (eq. 5): a write at the fourth place. It waits 300 + 40 + 3 x 1325 = 4315 and takes 5640 in all.
+#[test]
+fn shared_time_of_the_specification() {
+    let write = entry(4, 0, 700, 1325, 2650);
+    let whole = Alone::of(Duration::from_ns(1));
+    let shared = Entry { alone: whole, ..write }.slowdown(1000, 40 + 3 * 1325);
+    assert_eq!(shared, Slowdown(5640 << 16));
+    assert_eq!(ten_thousandths(write.slowdown(1000, 40 + 3 * 1325)), 21_283);
+}
+
+/// A-FLN-05.
+#[test]
+fn two_passes_on_the_worked_example() {
+    let scene = view(1000, 50);
+    let new = entry(9, 9, 1000, 100, 100);
+    for (first, fairness, place) in [(100, [1644, 2143, 3760, 2686], 1), (300, [1644, 2143, 3333, 6267], 0)] {
+        let region = [entry(1, 1, 900, 100, first), entry(2, 2, 950, 100, 400), entry(3, 3, 980, 100, 500)];
+        for (from_tail, expected) in fairness.into_iter().enumerate() {
+            let order = with(&region, new, region.len() - from_tail);
+            assert_eq!(extremes(scene, &order).fairness(), expected, "place {from_tail} from the tail");
+        }
+        assert_eq!(fairest_place(scene, &region, &new, &mut Vec::new()), place);
+        assert_eq!(by_force(scene, &region, new), place);
+    }
+}
+
+struct Dice(u64);
+
+impl Dice {
+    fn upto(&mut self, most: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % (most + 1)
+    }
+}
+
+/// The place two passes find is the one that brute force finds, on 10,000 random regions.
+#[test]
+fn two_passes_equal_brute_force() {
+    let mut dice = Dice(7);
+    let mut prefix = Vec::new();
+    let mut places = [0u32; 3];
+    for round in 0..10_000 {
+        let now = 1_000_000;
+        let draw = |dice: &mut Dice, txn| {
+            // A few distinct values make ties likely in half of the rounds.
+            let step = if round % 2 == 0 { 100_000 } else { 1 };
+            let times = [0, 1].map(|_| dice.upto(1_000_000 / step) * step);
+            let service = [75_000, 100_000, 1_325_000][dice.upto(2) as usize];
+            entry(txn, dice.upto(3) as u16, now - times[0], service, service + times[1])
+        };
+        let n = dice.upto(if round % 10 == 0 { 150 } else { 12 }) as u32;
+        let region: Vec<Entry> = (0..n).map(|txn| draw(&mut dice, txn)).collect();
+        let new = Entry { enqueued: now, ..draw(&mut dice, n) };
+        let scene = view(now, dice.upto(2_000_000));
+        let place = fairest_place(scene, &region, &new, &mut prefix);
+        assert_eq!(place, by_force(scene, &region, new), "round {round}: {region:?} {new:?}");
+        places[if place == region.len() { 0 } else { 1 + usize::from(place == 0) }] += 1;
+    }
+    assert!(places.iter().all(|&count| count > 500), "tail, middle and head all occur: {places:?}");
+}
+
+/// The line keeps order, the border of intensities and the barriers as a plain list does.
+#[test]
+fn the_line_equals_a_plain_list() {
+    let mut dice = Dice(3);
+    let mut line = Line::new();
+    let mut plain: Vec<(Entry, bool)> = Vec::new();
+    for txn in 0..50_000u32 {
+        let low = dice.upto(2) == 0;
+        let lows = plain.iter().filter(|(_, low)| *low).count();
+        let open = plain.iter().rposition(|(e, _)| e.barrier).map_or(0, |last| last + 1).max(lows);
+        assert_eq!((line.lows(), line.open()), (lows, open));
+        let mut new = entry(txn, dice.upto(3) as u16, 0, 1, 1);
+        new.barrier = !low && dice.upto(5) == 0;
+        let (first, last) = if low { (0, lows) } else { (open, plain.len()) };
+        let place = first + dice.upto((last - first) as u64) as usize;
+        let before = plain.get(place).map_or(TxnId::NONE, |(e, _)| e.txn);
+        plain.insert(place, (new, low));
+        assert_eq!(line.insert(place, new, low), before);
+        let own = plain.iter().rposition(|(e, low)| !low && e.flow.0 == 2).map_or(0, |last| last + 1);
+        let open = plain.iter().rposition(|(e, _)| e.barrier).map_or(0, |last| last + 1);
+        assert_eq!(line.front_of_high(FlowId(2)), own.max(open).max(line.lows()));
+        // Now longer, now shorter; mostly from the head.
+        let leave = if txn / 500 % 2 == 0 { dice.upto(1) } else { dice.upto(3) };
+        for _ in 0..leave.min(plain.len() as u64) {
+            let most = plain.len() as u64 - 1;
+            let place = (if dice.upto(3) == 0 { dice.upto(most) } else { 0 }) as usize;
+            line.remove(plain.remove(place).0.txn);
+        }
+        assert!(line.waiting().iter().map(|e| e.txn).eq(plain.iter().map(|(e, _)| e.txn)));
+    }
+}
+
+/// Fixed point keeps what decisions need: ratios to five digits.
+#[test]
+fn slowdowns_in_fixed_point() {
+    for (shared, alone, expected) in [(5640, 2650, 21_283), (1_325_000, 1_325_000, 10_000), (1, 1_000_000_000, 0)] {
+        assert_eq!(ten_thousandths(Alone::of(Duration::from_ns(alone)).slowdown(shared)), expected);
+    }
+    let year = 365 * 24 * 3600 * 1_000_000_000u64;
+    assert_eq!(Alone::of(Duration::from_ns(1)).slowdown(year).0, year << 16, "a year against a nanosecond fits");
+    let ratios = vec![(3u64, 5u64, false), (2, 5, true)];
+    for (a, b, below) in ratios {
+        assert_eq!(Extremes::NONE.with(Slowdown(a)).with(Slowdown(b)).below(600), below, "strictly below 0.6");
+    }
+}

@@ -1,0 +1,101 @@
+//! The parameters of FLIN's answers: its configuration values (SPEC 2.1.8), and every choice where the paper is silent or
+//! contradicts itself (SPEC 2.3), the decision as the default.
+
+use super::intensity::Rule;
+use super::migrations::{Migrations, Rounding};
+use crate::order::fair::Settings;
+use crate::params::{Param, Values};
+
+const fn switch(name: &'static str, default: u64, help: &'static str) -> Param {
+    Param { name, unit: "0 or 1", default, min: 0, max: 1, help }
+}
+
+/// Of the first stage.
+pub(crate) static ORDER_PARAMS: &[Param] = &[
+    Param {
+        name: "epoch_us",
+        unit: "us",
+        default: 10_000,
+        min: 1,
+        max: 1 << 40,
+        help: "flows are classed by intensity every so often (FLIN §5.1)",
+    },
+    Param {
+        name: "alpha_read",
+        unit: "B/s",
+        default: 32_000_000,
+        min: 0,
+        max: 1 << 50,
+        help: "reads at this rate and above are of high intensity (FLIN §6; decimal, D-FLN-02)",
+    },
+    Param {
+        name: "alpha_write",
+        unit: "B/s",
+        default: 256_000,
+        min: 0,
+        max: 1 << 50,
+        help: "writes at this rate and above are of high intensity; below a page an epoch any write is (D-FLN-03)",
+    },
+    Param {
+        name: "rate_window",
+        unit: "epochs",
+        default: 1,
+        min: 1,
+        max: 1000,
+        help: "rates are taken over so many epochs (D-FLN-03)",
+    },
+    switch("class_per_unit", 0, "classes by unit, against the limits over the number of units (D-FLN-02)"),
+    Param {
+        name: "fairness_threshold",
+        unit: "thousandths",
+        default: 600,
+        min: 0,
+        max: 1000,
+        help: "below this fairness the worst-off flow of high intensity goes to the front (FLIN §6, F_thr)",
+    },
+    switch("barrier", 1, "what was moved to the front may not be passed, nor its flow reversed (D-FLN-08)"),
+    switch("alone_departed", 0, "a flow's last transaction counts for the alone wait after it has left (D-FLN-06)"),
+    switch("average_halves", 0, "average slowdowns count half after every epoch, else all of the run (D-FLN-09)"),
+];
+
+/// Of garbage collection before writes. The pick decision reckons with what the collect decision will do, so both have
+/// them.
+pub(crate) static MIGRATION_PARAMS: &[Param] = &[
+    Param {
+        name: "gc_pages",
+        unit: "pages",
+        default: 1024,
+        min: 0,
+        max: 1 << 40,
+        help: "writes pay for garbage collection while their plane has fewer free pages (FLIN §6, GC_FLIN; D-FLN-14)",
+    },
+    Param {
+        name: "gc_rounding",
+        unit: "0 up, 1 down, 2 nearest",
+        default: 0,
+        min: 0,
+        max: 2,
+        help: "rounding of a write's share of page moves (D-FLN-13)",
+    },
+];
+
+/// The first stage's settings.
+pub(crate) fn order_settings(values: &Values<'_>) -> Settings {
+    Settings {
+        intensity: Rule {
+            epoch_ns: values.get("epoch_us") * 1000,
+            limit: [values.get("alpha_read"), values.get("alpha_write")],
+            window: values.get("rate_window"),
+            per_unit: values.get("class_per_unit") == 1,
+        },
+        threshold: values.get("fairness_threshold"),
+        barrier: values.get("barrier") == 1,
+        count_departed: values.get("alone_departed") == 1,
+        halve: values.get("average_halves") == 1,
+    }
+}
+
+/// When writes pay, and how much.
+pub(crate) fn migrations(values: &Values<'_>) -> Migrations {
+    Migrations { below_pages: values.get("gc_pages"), rounding: Rounding::numbered(values.get("gc_rounding")) }
+}

@@ -1,0 +1,73 @@
+//! Which priority level is next: weighted round robin by the ruler sequence (FLIN §4.2).
+//!
+//! Of `2^P - 1` turns level `i` of `P` has `2^i`, spread evenly: turn `s` is that of level `P - 1 - z`, where `z` is how
+//! often 2 divides `s`. For four levels: 3 2 3 1 3 2 3 0 3 2 3 1 3 2 3.
+
+/// Where in the sequence a unit and direction stands.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Ruler {
+    /// The last turn taken; 0 before the first.
+    turn: u8,
+}
+
+impl Ruler {
+    /// The level whose turn it is among those that are `ready`, a bit each, of `levels`. A level that is ready alone goes
+    /// without using up a turn. `None` when none is ready.
+    pub(crate) fn next(&mut self, levels: u8, ready: u32) -> Option<u8> {
+        match ready.count_ones() {
+            0 => return None,
+            1 => return Some(ready.trailing_zeros() as u8),
+            _ => {}
+        }
+        let turns = u8::MAX >> (8 - levels);
+        loop {
+            self.turn = if self.turn >= turns { 1 } else { self.turn + 1 };
+            let level = levels - 1 - self.turn.trailing_zeros() as u8;
+            if ready >> level & 1 == 1 {
+                return Some(level);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::vec::Vec;
+
+    fn turns(levels: u8, ready: u32, count: usize) -> Vec<u8> {
+        let mut ruler = Ruler::default();
+        (0..count).map(|_| ruler.next(levels, ready).unwrap()).collect()
+    }
+
+    /// A-FLN-08.
+    #[test]
+    fn sequences_of_the_specification() {
+        assert_eq!(turns(2, 0b11, 3), [1, 0, 1]);
+        assert_eq!(turns(3, 0b111, 7), [2, 1, 2, 0, 2, 1, 2]);
+        assert_eq!(turns(4, 0b1111, 15), [3, 2, 3, 1, 3, 2, 3, 0, 3, 2, 3, 1, 3, 2, 3]);
+        assert_eq!(turns(4, 0b0101, 10), [2, 2, 0, 2, 2, 2, 2, 0, 2, 2]);
+    }
+
+    #[test]
+    fn level_i_gets_two_to_the_i_turns() {
+        for levels in 2..=8u8 {
+            let all = (1u32 << levels) - 1;
+            let sequence = turns(levels, all, all as usize);
+            for level in 0..levels {
+                assert_eq!(sequence.iter().filter(|&&l| l == level).count(), 1 << level);
+            }
+        }
+    }
+
+    #[test]
+    fn a_level_alone_uses_up_no_turn() {
+        let mut ruler = Ruler::default();
+        assert_eq!(ruler.next(4, 0), None);
+        (0..5).for_each(|_| assert_eq!(ruler.next(4, 0b0010), Some(1)));
+        assert_eq!(ruler.next(4, 0b1111), Some(3));
+        (0..5).for_each(|_| assert_eq!(ruler.next(4, 0b0001), Some(0)));
+        assert_eq!(ruler.next(4, 0b1111), Some(2));
+    }
+}

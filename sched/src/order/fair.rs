@@ -1,0 +1,211 @@
+//! FLIN's first stage: a transaction stands where waiting is shared out most fairly (FLIN §4.1, algorithm 1).
+//!
+//! Owns the classes of intensity, what each flow's departed transactions were slowed down, and its own picture of every
+//! queue. Promises that transactions of low intensity stand before those of high intensity, and that nobody passes a
+//! barrier. A transaction chosen for a slot (§4.3) stands in its queue until it is dispatched, and counts there.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use flashlane_core::decide::{Departure, Order, Position, Wants};
+use flashlane_core::transaction::{FlashOp, tag};
+use flashlane_core::{Board, Duration, FlowId, QueueId, Time, TxnId};
+
+use crate::flin::intensity::{Intensity, Rule};
+use crate::flin::line::{Entry, Line, View, fairest_place};
+use crate::flin::slowdown::{Alone, Extremes, Slowdown};
+
+/// How the first stage works.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub(crate) intensity: Rule,
+    /// Fairness below which the worst-off flow's transactions go to the front, thousandths.
+    pub(crate) threshold: u64,
+    /// Whether such a transaction may then not be passed (D-FLN-08).
+    pub(crate) barrier: bool,
+    /// Whether a flow's last transaction counts for the alone time after it has left (D-FLN-06).
+    pub(crate) count_departed: bool,
+    /// Whether average slowdowns count half after every epoch (D-FLN-09).
+    pub(crate) halve: bool,
+}
+
+/// A flow in a queue.
+#[derive(Clone, Copy, Default, Debug)]
+struct Presence {
+    /// Its transactions that wait here.
+    waiting: u32,
+    /// Slowdowns of those that were dispatched from here: how many, and their sum.
+    departed: u64,
+    slowdowns: u64,
+    /// Epochs that sum has seen the end of.
+    halved: u64,
+    /// The newest of the waiting, and when it would be done were the flow alone.
+    newest: TxnId,
+    done: Time,
+}
+
+/// Fairness-aware insertion.
+#[derive(Debug)]
+pub struct Fair {
+    settings: Settings,
+    intensity: Intensity,
+    /// By queue.
+    lines: Vec<Line>,
+    /// By queue and flow.
+    present: Vec<Presence>,
+    flows: usize,
+    space: Vec<Extremes>,
+}
+
+impl Fair {
+    pub(crate) const fn new(settings: Settings) -> Fair {
+        let intensity = Intensity::new(settings.intensity);
+        Fair { settings, intensity, lines: Vec::new(), present: Vec::new(), flows: 0, space: Vec::new() }
+    }
+
+    fn presence(&mut self, queue: QueueId, flow: FlowId) -> &mut Presence {
+        &mut self.present[queue.index() * self.flows + flow.index()]
+    }
+
+    /// When the flow's newest transaction here would be done, were the flow alone: how long a new one would wait then
+    /// (eq. 4).
+    fn wait_alone(&mut self, queue: QueueId, flow: FlowId, now: Time) -> Duration {
+        let counts = self.settings.count_departed;
+        let presence = self.presence(queue, flow);
+        if presence.waiting > 0 || counts { presence.done.since(now) } else { Duration::ZERO }
+    }
+
+    /// Whether `flow` is worst off among the flows of high intensity that have had transactions served from `queue`, and
+    /// fairness among them is below the threshold (lines 18-19).
+    fn is_worst(&mut self, board: &Board, txn: TxnId, queue: QueueId, epoch: u64) -> bool {
+        let (flow, unit, op) = (board.txn(txn).flow, board.txn(txn).unit, board.txn(txn).op);
+        let direction = usize::from(op == FlashOp::Program);
+        let halve = self.settings.halve;
+        let row = &mut self.present[queue.index() * self.flows..][..self.flows];
+        let (mut all, mut seen, mut own) = (Extremes::NONE, 0, None);
+        for (f, presence) in row.iter_mut().enumerate() {
+            let other = FlowId(f as u16);
+            if presence.departed == 0 || !self.intensity.is_high(other, unit, direction) {
+                continue;
+            }
+            if halve {
+                presence.age(epoch);
+            }
+            let Some(mean) = presence.mean() else { continue };
+            all = all.with(mean);
+            seen += 1;
+            if other == flow {
+                own = Some(mean);
+            }
+        }
+        seen > 1 && all.below(self.settings.threshold) && own == Some(all.worst())
+    }
+}
+
+impl Presence {
+    /// Lets what it has seen count half for every epoch that has ended since (D-FLN-09).
+    fn age(&mut self, epoch: u64) {
+        let ended = (epoch - self.halved).min(63);
+        self.departed >>= ended;
+        self.slowdowns = if self.departed > 0 { self.slowdowns >> ended } else { 0 };
+        self.halved = epoch;
+    }
+
+    /// Average slowdown of departed transactions.
+    fn mean(&self) -> Option<Slowdown> {
+        (self.departed > 0).then(|| Slowdown(self.slowdowns / self.departed))
+    }
+}
+
+impl Order for Fair {
+    fn prepare(&mut self, board: &Board) {
+        self.intensity.prepare(board);
+        self.flows = board.flows.len();
+        // The last line of the board is no unit's.
+        let kinds = (board.queues.len() - 1) / board.units.len();
+        let users = 2 * board.facts.levels as usize;
+        // The first lines of a unit are those of user transactions.
+        let line = |queue| if queue % kinds < users { Line::new() } else { Line::default() };
+        self.lines = (0..board.queues.len()).map(line).collect();
+        self.present = vec![Presence::default(); board.queues.len() * self.flows];
+        self.space = Vec::with_capacity(1024);
+    }
+
+    fn position(&mut self, board: &Board, txn: TxnId, queue: QueueId) -> Position {
+        let (now, new) = (board.now, board.txn(txn));
+        let direction = usize::from(new.op == FlashOp::Program);
+        let epoch = self.intensity.roll(now);
+        let high = self.intensity.count(now, new.flow, new.unit, direction);
+        let service = board.service(txn);
+        let alone = service + self.wait_alone(queue, new.flow, now);
+        let presence = self.presence(queue, new.flow);
+        presence.waiting += 1;
+        presence.newest = txn;
+        presence.done = now + alone;
+        let mut entry = Entry {
+            enqueued: new.enqueued.ns(),
+            service: service.ns(),
+            alone: Alone::of(alone),
+            txn,
+            flow: new.flow,
+            barrier: false,
+        };
+        let line = &self.lines[queue.index()];
+        let place = if !high {
+            // Steps 1 and 2a: behind the others of low intensity, then where it is fairest among them.
+            let view = View { now, ahead: board.busy_for(new.unit).ns() };
+            fairest_place(view, &line.waiting()[..line.lows()], &entry, &mut self.space)
+        } else if self.is_worst(board, txn, queue, epoch) {
+            let line = &self.lines[queue.index()];
+            let place = if self.settings.barrier { line.front_of_high(new.flow) } else { line.lows() };
+            entry.barrier = self.settings.barrier && place < line.waiting().len();
+            place
+        } else {
+            let line = &self.lines[queue.index()];
+            let from = line.open();
+            let before: u64 = line.waiting()[..from].iter().map(|e| e.service).sum();
+            let view = View { now, ahead: board.busy_for(new.unit).ns() + before };
+            from + fairest_place(view, &line.waiting()[from..], &entry, &mut self.space)
+        };
+        let before = self.lines[queue.index()].insert(place, entry, !high);
+        let noted = |bit: u8, holds: bool| if holds { bit } else { 0 };
+        let tag = noted(tag::HIGH, high) | noted(tag::BARRIER, entry.barrier) | noted(tag::JUMPED, before.is_some());
+        Position { before, tag, alone, ..Position::TAIL }
+    }
+
+    fn is_tail(&self) -> bool {
+        false
+    }
+
+    fn wants(&self) -> Wants {
+        Wants { departures: true, ..Wants::NOTHING }
+    }
+
+    fn departs(&mut self, board: &Board, txn: TxnId, departure: Departure) {
+        let gone = board.txn(txn);
+        let line = &mut self.lines[gone.queue.index()];
+        line.remove(txn);
+        let presence = &mut self.present[gone.queue.index() * self.flows + gone.flow.index()];
+        presence.waiting -= 1;
+        if presence.newest == txn && presence.waiting > 0 && !self.settings.count_departed {
+            // It had been put before an older one of its flow: that one is the newest now.
+            let own = line.waiting().iter().filter(|entry| entry.flow == gone.flow);
+            let newest = own.max_by_key(|entry| board.txn(entry.txn).serial).expect("some wait").txn;
+            presence.newest = newest;
+            presence.done = board.txn(newest).enqueued + board.txn(newest).alone;
+        }
+        if departure == Departure::Dispatched {
+            let shared = (board.now - gone.enqueued) + board.service(txn);
+            if self.settings.halve {
+                let epoch = self.intensity.roll(board.now);
+                presence.age(epoch);
+            }
+            presence.departed += 1;
+            presence.slowdowns = presence.slowdowns.saturating_add(Alone::of(gone.alone).slowdown(shared.ns()).0);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "fair_tests.rs"]
+mod tests;

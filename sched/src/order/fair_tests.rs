@@ -1,0 +1,264 @@
+//! Stage 1 against the specification, on a board.
+
+extern crate std;
+
+use std::vec::Vec;
+
+use flashlane_core::PlaneId;
+use flashlane_core::board::QueueKind;
+use flashlane_core::transaction::{Stage, Transaction};
+
+use super::*;
+use crate::pick::testing::board;
+
+const READS: QueueId = QueueId(0);
+/// Flows by the letters of the specification: two of low intensity, three of high.
+const A: u16 = 0;
+const B: u16 = 1;
+const C: u16 = 2;
+const D: u16 = 3;
+const E: u16 = 4;
+
+const DECIDED: Settings = Settings {
+    intensity: Rule { epoch_ns: 10_000_000, limit: [32_000_000, 256_000], window: 1, per_unit: false },
+    threshold: 600,
+    barrier: true,
+    count_departed: false,
+    halve: false,
+};
+
+/// A board of five flows with reads of 100 ns.
+fn scene(settings: Settings) -> (Board, Fair) {
+    let mut board = board(1, 2);
+    board.flows = vec![Default::default(); 5];
+    board.facts.array[0] = Duration::from_ns(75);
+    board.facts.transfer_page = Duration::from_ns(25);
+    board.facts.transfer_sectors = vec![Duration::from_ns(25); 9];
+    let mut fair = Fair::new(settings);
+    fair.prepare(&board);
+    (board, fair)
+}
+
+/// A read of `flow` joins its queue, as the controller has it join.
+fn join(board: &mut Board, fair: &mut Fair, flow: u16) -> TxnId {
+    let id = TxnId(board.txns.len() as u32);
+    board.txns.push(Transaction {
+        serial: u64::from(id.0),
+        flow: FlowId(flow),
+        plane: PlaneId(0),
+        enqueued: board.now,
+        stage: Stage::Waiting,
+        ..Transaction::EMPTY
+    });
+    let position = fair.position(board, id, READS);
+    let txn = board.txn_mut(id);
+    (txn.tag, txn.alone) = (position.tag, position.alone);
+    board.link(id, READS, position.before);
+    id
+}
+
+fn leave(board: &mut Board, fair: &mut Fair, txn: TxnId) {
+    fair.departs(board, txn, Departure::Dispatched);
+    board.unlink(txn).stage = Stage::InService;
+}
+
+fn place(board: &Board, txn: TxnId) -> usize {
+    board.walk(READS).position(|other| other == txn).expect("it waits")
+}
+
+fn at(board: &mut Board, ns: u64) {
+    board.now = Time::from_ns(ns);
+}
+
+/// A-FLN-03: arrivals at 0, 20, 150, 500 with the flow's previous transaction still queued, and at 600 with none.
+#[test]
+fn alone_times_of_the_specification() {
+    for (count_departed, last) in [(false, 100), (true, 100)] {
+        let (mut board, mut fair) = scene(Settings { count_departed, ..DECIDED });
+        let mut all = Vec::new();
+        for (ns, alone) in [(0, 100), (20, 180), (150, 150), (500, 100)] {
+            at(&mut board, ns);
+            all.push(join(&mut board, &mut fair, A));
+            assert_eq!(board.txn(all[all.len() - 1]).alone.ns(), alone, "at {ns}");
+        }
+        all.into_iter().for_each(|txn| leave(&mut board, &mut fair, txn));
+        at(&mut board, 600);
+        let txn = join(&mut board, &mut fair, A);
+        assert_eq!(board.txn(txn).alone.ns(), last);
+    }
+}
+
+/// D-FLN-06: a transaction that has just left counts only if told so.
+#[test]
+fn a_departed_transaction_counts_if_wanted() {
+    for (count_departed, alone) in [(false, 100), (true, 160)] {
+        let (mut board, mut fair) = scene(Settings { count_departed, ..DECIDED });
+        let first = join(&mut board, &mut fair, A);
+        leave(&mut board, &mut fair, first);
+        at(&mut board, 40);
+        let second = join(&mut board, &mut fair, A);
+        assert_eq!(board.txn(second).alone.ns(), alone);
+    }
+}
+
+/// When a newer transaction leaves before an older one of its flow, the older is the last in the queue again.
+#[test]
+fn the_newest_that_still_waits_counts() {
+    let (mut board, mut fair) = scene(DECIDED);
+    let older = join(&mut board, &mut fair, A);
+    at(&mut board, 20);
+    let newer = join(&mut board, &mut fair, A);
+    leave(&mut board, &mut fair, newer);
+    at(&mut board, 30);
+    let third = join(&mut board, &mut fair, A);
+    assert_eq!((board.txn(older).alone.ns(), board.txn(third).alone.ns()), (100, 170));
+}
+
+/// The queue t1L t2L t3L t4H t5H t6H, flows of the last three c, d, c, in the second epoch; flows c, d and e are of high
+/// intensity.
+fn six(settings: Settings) -> (Board, Fair, Vec<TxnId>) {
+    let (mut board, mut fair) = scene(settings);
+    for flow in [C, D, E] {
+        for _ in 0..1000 {
+            let txn = join(&mut board, &mut fair, flow);
+            leave(&mut board, &mut fair, txn);
+        }
+    }
+    at(&mut board, 10_000_000);
+    fair.present.iter_mut().for_each(|presence| (presence.departed, presence.slowdowns) = (0, 0));
+    let queue: Vec<TxnId> = [A, B, A, C, D, C].map(|flow| join(&mut board, &mut fair, flow)).to_vec();
+    let places: Vec<usize> = queue.iter().map(|&txn| place(&board, txn)).collect();
+    assert!(places[..3].iter().all(|&p| p < 3) && places[3..].iter().all(|&p| p >= 3), "{places:?}");
+    (board, fair, queue)
+}
+
+/// Sets the average slowdowns of departed transactions.
+fn departed(fair: &mut Fair, means: &[(u16, u64)]) {
+    for &(flow, mean) in means {
+        let presence = fair.presence(READS, FlowId(flow));
+        (presence.departed, presence.slowdowns) = (10, (mean * 10) << 16);
+    }
+}
+
+/// The region that was searched, and where it says `txn` should be, as the two passes alone have it.
+fn searched(board: &Board, fair: &mut Fair, from: usize, to: usize, flow: u16) -> usize {
+    let entries = fair.lines[0].waiting();
+    let alone = Duration::from_ns(100) + fair.present[usize::from(flow)].done.since(board.now);
+    let waits = fair.present[usize::from(flow)].waiting > 0;
+    let alone = Alone::of(if waits { alone } else { Duration::from_ns(100) });
+    let new =
+        Entry { enqueued: board.now.ns(), service: 100, alone, txn: TxnId::NONE, flow: FlowId(flow), barrier: false };
+    let ahead = entries[..from].iter().map(|e| e.service).sum();
+    from + fairest_place(View { now: board.now, ahead }, &entries[from..to], &new, &mut Vec::new())
+}
+
+/// A-FLN-06: low goes behind the low, then is reordered among them; high to the tail, then among the high.
+#[test]
+fn step_1_and_2a_of_the_specification() {
+    let (mut board, mut fair, _) = six(DECIDED);
+    let expected = searched(&board, &mut fair, 0, 3, B);
+    let low = join(&mut board, &mut fair, B);
+    assert_eq!(place(&board, low), expected);
+    assert!(board.txn(low).tag & tag::HIGH == 0 && fair.lines[0].lows() == 4);
+    // Fairness 0.7, and the worst flow; or fairness 0.5, and not the worst.
+    for (means, flow) in [([(C, 7), (E, 10)], E), ([(C, 5), (D, 10)], E), ([(C, 5), (D, 10)], C)] {
+        let (mut board, mut fair, _) = six(DECIDED);
+        departed(&mut fair, &means);
+        let expected = searched(&board, &mut fair, 3, 6, flow);
+        let high = join(&mut board, &mut fair, flow);
+        assert_eq!(place(&board, high), expected);
+        assert_eq!(board.txn(high).tag & (tag::HIGH | tag::BARRIER), tag::HIGH);
+    }
+}
+
+/// A-FLN-07.
+#[test]
+fn step_2b_of_the_specification() {
+    let worst = |flow| [(C, 5), (flow, 10)];
+    let literal = Settings { barrier: false, ..DECIDED };
+    for (settings, flow, expected) in [(DECIDED, E, 3), (DECIDED, D, 5), (literal, D, 3)] {
+        let (mut board, mut fair, _) = six(settings);
+        departed(&mut fair, &worst(flow));
+        // The order within the high ones is by arrival here, as the specification has it.
+        let high: Vec<FlowId> = board.walk(READS).skip(3).map(|txn| board.txn(txn).flow).collect();
+        assert_eq!(high, [C, D, C].map(FlowId));
+        let moved = join(&mut board, &mut fair, flow);
+        assert_eq!(place(&board, moved), expected);
+        let barrier = if settings.barrier { tag::BARRIER } else { 0 };
+        assert_eq!(board.txn(moved).tag, tag::HIGH | tag::JUMPED | barrier);
+    }
+    // Fairness of exactly 0.6: not below.
+    let (mut board, mut fair, _) = six(DECIDED);
+    departed(&mut fair, &[(C, 6), (E, 10)]);
+    let expected = searched(&board, &mut fair, 3, 6, E);
+    let stays = join(&mut board, &mut fair, E);
+    assert_eq!((place(&board, stays), board.txn(stays).tag & tag::BARRIER), (expected, 0));
+}
+
+/// A-FLN-07: t4 carries a barrier; the next goes behind it, and reordering does not cross it either.
+#[test]
+fn nobody_passes_a_barrier() {
+    let (mut board, mut fair, queue) = six(DECIDED);
+    queue[3..].iter().for_each(|&txn| leave(&mut board, &mut fair, txn));
+    let tail = join(&mut board, &mut fair, D);
+    departed(&mut fair, &[(D, 5), (C, 10)]);
+    let barrier = join(&mut board, &mut fair, C);
+    assert_eq!((place(&board, barrier), place(&board, tail)), (3, 4));
+    departed(&mut fair, &[(D, 5), (C, 5), (E, 20)]);
+    let moved = join(&mut board, &mut fair, E);
+    assert_eq!((place(&board, barrier), place(&board, moved), place(&board, tail)), (3, 4, 5));
+    assert_eq!(fair.lines[0].open(), 5);
+    departed(&mut fair, &[(D, 10), (C, 10), (E, 10)]);
+    for _ in 0..20 {
+        let other = join(&mut board, &mut fair, D);
+        assert!(place(&board, other) >= 5);
+    }
+}
+
+/// D-FLN-09: all of the run, or half after every epoch.
+#[test]
+fn averages_of_departed_transactions() {
+    for (halve, mean) in [(false, 2), (true, 3)] {
+        let (mut board, mut fair) = scene(Settings { halve, ..DECIDED });
+        let wait = |board: &mut Board, fair: &mut Fair, from: u64, slowdown: u64| {
+            at(board, from);
+            let txn = join(board, fair, A);
+            at(board, from + 100 * (slowdown - 1));
+            leave(board, fair, txn);
+        };
+        // One slowed down 1 time in the first epoch, one 3 times in the second.
+        wait(&mut board, &mut fair, 0, 1);
+        wait(&mut board, &mut fair, 10_000_000, 3);
+        let average = fair.presence(READS, FlowId(A)).mean().unwrap();
+        assert!(average.0.abs_diff(mean << 16) < 10, "{average:?}");
+    }
+}
+
+/// Its picture of the queue is the queue, whatever comes and goes.
+#[test]
+fn the_picture_is_the_queue() {
+    // Ten reads an epoch are many, and fairness is hardly ever enough.
+    let intensity = Rule { epoch_ns: 10_000, limit: [4_096_000_000; 2], ..DECIDED.intensity };
+    let (mut board, mut fair) = scene(Settings { intensity, threshold: 950, ..DECIDED });
+    let mut draw = 99u64;
+    let mut die = |most: u64| {
+        draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (draw >> 33) % most
+    };
+    for _ in 0..20_000 {
+        board.now += Duration::from_ns(die(200));
+        if die(2) == 0 || board.queue(flashlane_core::UnitId(0), QueueKind::Read(0)).len < 3 {
+            join(&mut board, &mut fair, [A, B, C, C, C, D, D, E][die(8) as usize]);
+        } else {
+            let skip = if die(4) == 0 { die(3) as usize } else { 0 };
+            let txn = board.walk(READS).nth(skip).expect("three wait");
+            leave(&mut board, &mut fair, txn);
+        }
+        assert!(board.walk(READS).eq(fair.lines[0].waiting().iter().map(|e| e.txn)));
+        let high: Vec<bool> = board.walk(READS).map(|txn| board.txn(txn).tag & tag::HIGH != 0).collect();
+        assert!(high.is_sorted(), "low before high");
+    }
+    let jumped = board.txns.iter().filter(|txn| txn.tag & tag::JUMPED != 0).count();
+    let barriers = board.txns.iter().filter(|txn| txn.tag & tag::BARRIER != 0).count();
+    assert!(jumped > 100 && barriers > 10, "{jumped} jumped, {barriers} barriers");
+}

@@ -1,0 +1,154 @@
+//! FLIN's second and third stages: priority levels take turns, then the read or the write goes that has waited more in
+//! proportion to its service (FLIN §4.2, §4.3, algorithm 2).
+//!
+//! A unit has a slot for a read and one for a write. Stage 2 fills an empty slot when the unit is free, for only then is
+//! anything ready; stage 3 dispatches one slot, with companions of its level and direction (D-FLN-17). Garbage collection
+//! that goes before the write is the collect decision's; its time counts in both waits (D-FLN-11).
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use flashlane_core::decide::{Group, Pick, Scope};
+use flashlane_core::transaction::{FlashOp, Stage};
+use flashlane_core::{Board, TxnId, UnitId};
+
+use super::{queue_of, widen::widen};
+use crate::flin::balance::{Claim, waits};
+use crate::flin::migrations::Migrations;
+use crate::flin::ruler::Ruler;
+
+/// What stage 2 chose for a direction of a unit.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    txn: TxnId,
+    /// Names are not reused, ids are.
+    serial: u64,
+    ruler: Ruler,
+}
+
+/// Priority arbitration and wait balancing.
+#[derive(Debug)]
+pub struct WaitBalanced {
+    migrations: Migrations,
+    /// By unit: reads, programs.
+    slots: Vec<[Slot; 2]>,
+}
+
+impl WaitBalanced {
+    pub(crate) const fn new(migrations: Migrations) -> WaitBalanced {
+        WaitBalanced { migrations, slots: Vec::new() }
+    }
+
+    /// The transaction in the slot, filled if it was empty.
+    fn slot(&mut self, board: &Board, unit: UnitId, op: FlashOp) -> TxnId {
+        let levels = board.facts.levels;
+        let slot = &mut self.slots[unit.index()][op.index()];
+        if slot.txn.is_some() {
+            let txn = board.txn(slot.txn);
+            if txn.serial == slot.serial && txn.stage == Stage::Waiting && txn.unit == unit {
+                return slot.txn;
+            }
+        }
+        slot.txn = if levels == 1 {
+            ready(board, unit, op, 0)
+        } else {
+            let heads = |level| ready(board, unit, op, level);
+            let which = (0..levels).fold(0u32, |all, level| all | u32::from(heads(level).is_some()) << level);
+            slot.ruler.next(levels, which).map_or(TxnId::NONE, heads)
+        };
+        if slot.txn.is_some() {
+            slot.serial = board.txn(slot.txn).serial;
+        }
+        slot.txn
+    }
+
+    /// Whether the read's proportional wait is longer than the write's.
+    fn read_goes(&self, board: &Board, read: TxnId, write: TxnId) -> bool {
+        let claim = |txn| Claim { waited: board.now - board.txn(txn).enqueued, service: board.service(txn) };
+        let (of_read, of_write) = waits(claim(read), claim(write), self.migrations.time(board, write));
+        of_read.longer_than(of_write)
+    }
+}
+
+/// The first transaction of a level that may go. Only a write whose page has an older write waiting elsewhere is passed
+/// over.
+fn ready(board: &Board, unit: UnitId, op: FlashOp, level: u8) -> TxnId {
+    let queue = queue_of(board, unit, op, level);
+    let head = board.queues[queue.index()].head;
+    if head.is_none() || board.txn(head).unobstructed() {
+        return head;
+    }
+    board.walk(queue).find(|&txn| board.txn(txn).unobstructed()).unwrap_or(TxnId::NONE)
+}
+
+impl Pick for WaitBalanced {
+    fn prepare(&mut self, board: &Board) {
+        let empty = Slot { txn: TxnId::NONE, serial: 0, ruler: Ruler::default() };
+        self.slots = vec![[empty; 2]; board.units.len()];
+    }
+
+    fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {
+        let paid = board.units[unit.index()].batch.write;
+        if scope == Scope::Any && paid.is_some() {
+            // Its garbage collection is done: now it goes, whatever has come meanwhile (algorithm 2, line 17).
+            widen(board, paid, group);
+            return;
+        }
+        let read = self.slot(board, unit, FlashOp::Read);
+        let write = if scope == Scope::Any { self.slot(board, unit, FlashOp::Program) } else { TxnId::NONE };
+        let lead = match (read.is_some(), write.is_some()) {
+            (true, true) if self.read_goes(board, read, write) => read,
+            (_, true) => write,
+            (true, false) => read,
+            (false, false) => return,
+        };
+        widen(board, lead, group);
+    }
+
+    fn lets_lone_transactions_go(&self) -> bool {
+        true
+    }
+
+    fn keeps_levels_apart(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{board, read};
+    use super::*;
+    use crate::flin::migrations::Rounding;
+    use flashlane_core::board::Board;
+
+    fn balanced(board: &Board) -> WaitBalanced {
+        let mut pick = WaitBalanced::new(Migrations { below_pages: 1024, rounding: Rounding::Up });
+        pick.prepare(board);
+        pick
+    }
+
+    /// What is in its slot is not replaced by what comes later, and what has left it is.
+    #[test]
+    fn a_slot_keeps_its_transaction_until_it_goes() {
+        let mut board = board(1, 2);
+        let mut pick = balanced(&board);
+        for i in 0..3 {
+            read(&mut board, i, 0, i);
+        }
+        let mut group = Group::new();
+        pick.pick(&board, UnitId(0), Scope::Any, &mut group);
+        assert_eq!(group.lead(), TxnId(0));
+        // Another is put before it; the slot stands.
+        let queue = board.txn(TxnId(2)).queue;
+        board.unlink(TxnId(2));
+        board.link(TxnId(2), queue, TxnId(0));
+        group.clear();
+        pick.pick(&board, UnitId(0), Scope::Any, &mut group);
+        assert_eq!(group.lead(), TxnId(0));
+        board.unlink(TxnId(0));
+        board.txn_mut(TxnId(0)).stage = Stage::InService;
+        group.clear();
+        pick.pick(&board, UnitId(0), Scope::Any, &mut group);
+        assert_eq!(group.lead(), TxnId(2));
+    }
+}

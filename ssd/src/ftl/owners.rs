@@ -1,0 +1,92 @@
+//! Whose data the pages of the drive hold (`Valid` of FLIN eq. 10, and whose pages garbage collection moves).
+//!
+//! A page is the data of the flow that wrote it last. Before a flow writes it, it is the data of the first flow whose part
+//! of the drive it lies in, or nobody's. Kept only for schedulers that ask: two bytes a logical page, touched as written.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use flashlane_core::{FlowId, Lpn};
+
+use crate::config::FlowConfig;
+
+/// The owner of every logical page.
+#[derive(Debug)]
+pub struct Owners {
+    /// By logical page: the flow that wrote it last plus one; 0 for none yet.
+    last: Vec<u16>,
+    /// Where the drive's first owners change: the first page, and whose it and those after it are. Ascending from 0.
+    parts: Vec<(u32, Option<FlowId>)>,
+    /// Pages that hold data before the first request: those below this one.
+    filled: u32,
+}
+
+impl Owners {
+    /// The owners of a drive of `logical_pages`, of which the first `filled` hold data.
+    pub(super) fn new(flows: &[FlowConfig], logical_pages: u32, filled: u32) -> Owners {
+        let mut edges = vec![0];
+        for flow in flows.iter().filter(|flow| flow.pages > 0) {
+            edges.extend([flow.first_page, flow.first_page.saturating_add(flow.pages)]);
+        }
+        edges.retain(|&edge| edge < logical_pages);
+        edges.sort_unstable();
+        edges.dedup();
+        let holds = |flow: &FlowConfig, page| page >= flow.first_page && page - flow.first_page < flow.pages;
+        let owner = |page| flows.iter().position(|flow| holds(flow, page)).map(|f| FlowId(f as u16));
+        let parts = edges.into_iter().map(|edge| (edge, owner(edge))).collect();
+        Owners { last: vec![0; logical_pages as usize], parts, filled }
+    }
+
+    /// Whose data `lpn` is; `None` for nobody's, or if it holds none.
+    pub(super) fn of(&self, lpn: Lpn) -> Option<FlowId> {
+        match self.last[lpn.0 as usize] {
+            0 if lpn.0 < self.filled => self.parts[self.parts.partition_point(|&(start, _)| start <= lpn.0) - 1].1,
+            0 => None,
+            flow => Some(FlowId(flow - 1)),
+        }
+    }
+
+    /// `flow` writes `lpn`: whose data it replaces.
+    pub(super) fn claim(&mut self, lpn: Lpn, flow: FlowId) -> Option<FlowId> {
+        let old = self.of(lpn);
+        self.last[lpn.0 as usize] = flow.0 + 1;
+        old
+    }
+
+    /// Pages that hold each flow's data before the first request.
+    pub(super) fn first_counts(&self, flows: usize) -> Vec<u64> {
+        let mut counts = vec![0; flows];
+        for (i, &(start, owner)) in self.parts.iter().enumerate() {
+            let end = self.parts.get(i + 1).map_or(self.filled, |&(next, _)| next.min(self.filled));
+            if let Some(flow) = owner {
+                counts[flow.index()] += u64::from(end.saturating_sub(start));
+            }
+        }
+        counts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(first_page: u32, pages: u32) -> FlowConfig {
+        FlowConfig { level: 0, first_page, pages }
+    }
+
+    #[test]
+    fn the_first_flow_of_a_part_owns_it_until_another_writes() {
+        let flows = [part(10, 20), part(20, 30), part(0, 0), part(5, 10)];
+        let mut owners = Owners::new(&flows, 100, 45);
+        let of = |owners: &Owners, lpn| owners.of(Lpn(lpn)).map(|f| f.0);
+        let expected = [(0, None), (4, None), (5, Some(3)), (10, Some(0)), (29, Some(0)), (30, Some(1)), (44, Some(1))];
+        for (lpn, owner) in expected {
+            assert_eq!(of(&owners, lpn), owner, "page {lpn}");
+        }
+        assert_eq!(of(&owners, 45), None, "holds no data");
+        assert_eq!(owners.first_counts(4), [20, 15, 0, 5]);
+        assert_eq!(owners.claim(Lpn(29), FlowId(2)), Some(FlowId(0)));
+        assert_eq!(owners.claim(Lpn(60), FlowId(0)), None);
+        assert_eq!((of(&owners, 29), of(&owners, 60)), (Some(2), Some(0)));
+    }
+}
