@@ -284,6 +284,13 @@ pub trait Preempt {
     /// from the slack of its transactions.
     fn pause(&mut self, board: &Board, unit: UnitId, read: TxnId) -> Option<Duration>;
 
+    /// Whether asking [`Preempt::pause`] for this program and read is in vain until another read comes to the unit: the
+    /// controller then looks at no further iteration.
+    fn is_vain(&self, board: &Board, unit: UnitId, read: TxnId) -> bool {
+        let _ = (board, unit, read);
+        false
+    }
+
     /// Asked when the unit is free and a command stands paused: `Some(charge)` serves `read` first, `None` resumes.
     fn serve(&mut self, board: &Board, unit: UnitId, read: TxnId) -> Option<Duration>;
 }

@@ -46,6 +46,12 @@ impl Preempt for BySlack {
         (spare >= board.service(read) + overheads && !self.fill.holds(board, unit)).then_some(overheads)
     }
 
+    /// Slack only shrinks, so a command that cannot spare the time now never will.
+    fn is_vain(&self, board: &Board, unit: UnitId, read: TxnId) -> bool {
+        let overheads = board.facts.suspend + board.facts.resume;
+        slack(board, board.units[unit.index()].command.lead) < board.service(read) + overheads
+    }
+
     fn serve(&mut self, board: &Board, unit: UnitId, read: TxnId) -> Option<Duration> {
         let cost = board.service(read);
         (slack(board, board.units[unit.index()].paused.lead) >= cost).then_some(cost)

@@ -208,7 +208,11 @@ impl Device {
         let state = &self.board.units[unit.index()];
         let program = state.command.in_array && state.command.op == FlashOp::Program;
         let pausable = state.command.owner != Owner::Gc || self.suspensions_of_gc && !state.batch.open;
-        if self.moments == Moments::Boundary && program && pausable && self.board.first(unit, FlashOp::Read).is_some() {
+        if self.moments != Moments::Boundary || !program || !pausable {
+            return;
+        }
+        let read = self.board.first(unit, FlashOp::Read);
+        if read.is_some() && !self.scheduler.preempt.is_vain(&self.board, unit, read) {
             self.flash.arm_boundary(unit, &self.board);
         }
     }
