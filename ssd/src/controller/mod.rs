@@ -1,14 +1,17 @@
 //! The controller: the only part that acts.
 //!
-//! One request's way through it, in the order of the files: [`intake`] (admit, buffer, map and place, cancel, order),
-//! [`decide`] (pick, preempt), [`dispatch`] (bind pages, begin the command), [`finish`] (free, count, complete), with
-//! [`collect`] turning the translation layer's jobs into transactions.
+//! One request's way through it, file by file: [`submit`] (checked, across the link), [`admit`], [`intake`] (buffer, map
+//! and place, cancel), [`queue`] (order), [`decide`] (pick, preempt), [`dispatch`] (bind pages, begin the command),
+//! [`finish`] (free, count, complete). Beside it [`buffered`] keeps the page buffer, [`estimate`] asks for slack, [`draw`]
+//! gives late-bound writes their plane, and [`collect`] turns the translation layer's jobs into transactions.
 //!
 //! # Instants
 //! Events of one instant happen in the order of R-ORDER (SPEC 0.3): completions and timers, then arrivals, then
 //! decisions. So [`Device::advance`] lives the completions of `now` but leaves its decisions open until time moves on
 //! or [`Device::next_event`] closes the instant: what is submitted at `now` is seen by the decisions at `now`.
 
+mod admit;
+mod buffered;
 mod collect;
 mod decide;
 mod dispatch;
@@ -16,7 +19,9 @@ mod draw;
 mod estimate;
 mod finish;
 mod intake;
+mod queue;
 mod slots;
+mod submit;
 mod totals;
 
 use alloc::collections::VecDeque;
@@ -25,8 +30,8 @@ use alloc::vec::Vec;
 
 use flashlane_core::board::{Board, Facts};
 use flashlane_core::decide::{Estimate, Group, Moments, Scheduler, Style, Wants};
-use flashlane_core::event::{Event, Stamped};
-use flashlane_core::{Completion, Duration, Extent, FlowId, Lpn, PlaneId, Ppa, Request, Time, TxnId, UnitId};
+use flashlane_core::event::Stamped;
+use flashlane_core::{Completion, Duration, FlowId, Lpn, PlaneId, Ppa, Time, TxnId, UnitId};
 
 use crate::agenda::Agenda;
 use crate::buffer::Buffer;
@@ -36,22 +41,9 @@ use crate::front::{Front, SlotId};
 use crate::ftl::Ftl;
 use crate::log::Log;
 use crate::lpn_table::LpnTable;
-use slots::{Slot, Slots};
+use slots::Slots;
+pub use submit::Refusal;
 pub use totals::Totals;
-
-/// A request the device cannot take.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Refusal {
-    /// It reaches past the last logical page.
-    BeyondDrive {
-        /// Pages the drive has.
-        pages: u32,
-    },
-    /// It touches nothing.
-    Empty,
-    /// Its flow was not configured.
-    UnknownFlow,
-}
 
 /// Why a device cannot go on.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,14 +52,6 @@ pub struct Fault {
     pub at: Time,
     /// What, with the plane and the figures.
     pub message: String,
-}
-
-/// What a request touches: its first page, how many, bytes of the first page before it begins, bytes in all.
-struct Shape {
-    first: Lpn,
-    pages: u32,
-    skip: u32,
-    bytes: u64,
 }
 
 /// A modelled SSD.
@@ -200,88 +184,6 @@ impl Device {
             flows: config.flows.len(),
             tally: totals::Tally::default(),
         })
-    }
-
-    /// Hands the device a request at `now`, which must not be before the last instant it lived.
-    ///
-    /// # Errors
-    /// Refuses what it could not serve; nothing has changed then.
-    pub fn submit(&mut self, now: Time, request: &Request<'_>) -> Result<(), Refusal> {
-        if request.flow.index() >= self.flows {
-            return Err(Refusal::UnknownFlow);
-        }
-        let Shape { first, pages, skip, bytes } = self.shape_of(request)?;
-        if now > self.board.now {
-            self.advance(now);
-        }
-        debug_assert!(request.arrival <= now && now == self.board.now, "submitted into the past");
-        let Request { id, flow, op, arrival, extent } = *request;
-        if self.log.on {
-            self.log.push(now, Event::Submitted { request: id, flow, op, arrival, pages });
-        }
-        let scattered = matches!(extent, Extent::Pages(_));
-        let slot = self.slots.insert(Slot {
-            id,
-            arrival,
-            bytes,
-            skip,
-            first,
-            pages,
-            remaining: pages,
-            cursor: 0,
-            flow,
-            op,
-            touched: 0,
-            txns: TxnId::NONE,
-            scattered,
-        });
-        if let Extent::Pages(list) = extent {
-            self.slots.scatter(slot, list);
-        }
-        if !self.front.inward.is_instant() {
-            let bytes = if op == flashlane_core::Op::Write { bytes } else { 0 };
-            self.front.inward.send(now, slot, bytes);
-            self.refresh_other();
-        } else if self.lone_commands_pass && self.front.is_open(flow, &self.board) {
-            self.front.pass(flow, &mut self.board);
-            if self.log.on {
-                self.log.push(now, Event::Admitted { request: id });
-            }
-            self.take_in(slot);
-        } else {
-            self.front.push(flow, slot, &mut self.board);
-            self.admit();
-        }
-        Ok(())
-    }
-
-    /// What a request touches.
-    fn shape_of(&self, request: &Request<'_>) -> Result<Shape, Refusal> {
-        let page = u64::from(self.board.facts.geometry.page_bytes);
-        let beyond = Refusal::BeyondDrive { pages: self.logical_pages };
-        match request.extent {
-            Extent::Bytes { length: 0, .. } | Extent::Pages([]) => Err(Refusal::Empty),
-            Extent::Bytes { offset, length } => {
-                let end = offset.checked_add(length).ok_or(beyond)?;
-                if end > u64::from(self.logical_pages) * page {
-                    return Err(beyond);
-                }
-                let (first, skip, pages) = match self.page_shift {
-                    Some(shift) => {
-                        let skip = offset & (page - 1);
-                        (offset >> shift, skip, (skip + length + page - 1) >> shift)
-                    }
-                    None => (offset / page, offset % page, (offset % page + length).div_ceil(page)),
-                };
-                Ok(Shape { first: Lpn(first as u32), pages: pages as u32, skip: skip as u32, bytes: length })
-            }
-            Extent::Pages(list) => {
-                if list.iter().any(|lpn| lpn.0 >= self.logical_pages) {
-                    return Err(beyond);
-                }
-                Ok(Shape { first: list[0], pages: list.len() as u32, skip: 0, bytes: list.len() as u64 * page })
-            }
-        }
     }
 
     /// When the next event happens, [`Time::NEVER`] if none will or the device has stopped. Closes the present instant: its decisions are made
