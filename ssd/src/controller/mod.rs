@@ -73,6 +73,8 @@ pub struct Device {
     draws: bool,
     /// The estimates of a request, to be logged.
     estimates: Vec<(TxnId, Estimate)>,
+    /// Planes that lost a copy of a page to another plane and want collecting.
+    emptied: Vec<PlaneId>,
     slots: Slots,
     pending: LpnTable,
     /// First free slot of the transaction slab.
@@ -162,6 +164,7 @@ impl Device {
             owners,
             draws: scheduler.place.binds_at_dispatch(),
             estimates: Vec::new(),
+            emptied: Vec::new(),
             style,
             suspensions_of_gc: matches!(style, Style::Transactions { pausable: true }),
             scheduler,
