@@ -7,6 +7,7 @@ mod args;
 mod devices;
 mod fail;
 mod init;
+mod paper;
 mod plan;
 mod progress;
 mod run;
@@ -37,6 +38,7 @@ fn act(cli: Cli) -> Result<(), Failure> {
         Command::Compare { workload, schedulers, against, output } => {
             run::compare(&workload, schedulers, against, &output)
         }
+        Command::Paper(args) => paper::act(&args),
         Command::Trace(command) => traces::act(command),
         Command::Schedulers { name } => schedulers::show(name.as_deref()),
         Command::Check(args) => plan::check(&args),

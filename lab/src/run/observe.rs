@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use flashlane_core::decide::Scheduler;
+use flashlane_core::event::Stamped;
 use flashlane_core::{Completion, PlaneId, Ppa};
 use flashlane_ssd::{Config, Device};
 use rustc_hash::FxHashMap;
@@ -17,7 +18,7 @@ const KEPT: usize = 100;
 
 /// Onlookers of one run.
 #[derive(Default)]
-pub struct Onlookers {
+pub struct Onlookers<'a> {
     /// Audits the run.
     pub audit: bool,
     /// Writes a row a request.
@@ -28,6 +29,8 @@ pub struct Onlookers {
     pub responses: bool,
     /// Measures the actual slack of every transaction of a measured request.
     pub slack: bool,
+    /// Is shown every event of the device, in order.
+    pub events: Option<&'a mut dyn FnMut(&Stamped)>,
 }
 
 /// What onlookers saw of a whole run.
@@ -50,7 +53,8 @@ struct Ends {
 }
 
 /// Onlookers at work.
-pub(super) struct Watch {
+pub(super) struct Watch<'a> {
+    events: Option<&'a mut dyn FnMut(&Stamped)>,
     auditor: Option<Auditor>,
     requests: Option<RowWriter<RequestRow>>,
     /// Follows transactions for the two below.
@@ -60,11 +64,11 @@ pub(super) struct Watch {
     responses: Option<Responses>,
 }
 
-impl Watch {
+impl<'a> Watch<'a> {
     /// Sets the onlookers on `device`; `policy` is what its scheduler says it does.
-    pub(super) fn new(onlookers: Onlookers, config: &Config, policy: Policy, device: &mut Device) -> Watch {
+    pub(super) fn new(onlookers: Onlookers<'a>, config: &Config, policy: Policy, device: &mut Device) -> Watch<'a> {
         let follows = onlookers.transactions.is_some() || onlookers.slack;
-        if onlookers.audit || follows {
+        if onlookers.audit || onlookers.events.is_some() || follows {
             device.report_events();
         }
         let auditor = onlookers.audit.then(|| {
@@ -73,6 +77,7 @@ impl Watch {
             Auditor::new(config, policy, Start::Known { owner: &owner, written: &written }, KEPT)
         });
         Watch {
+            events: onlookers.events,
             auditor,
             requests: onlookers.requests,
             log: follows.then(|| TransactionLog::new(config.geometry)),
@@ -84,7 +89,7 @@ impl Watch {
 
     /// Whether anybody looks at events.
     pub(super) fn wants_events(&self) -> bool {
-        self.auditor.is_some() || self.log.is_some()
+        self.auditor.is_some() || self.log.is_some() || self.events.is_some()
     }
 
     /// Looks at the events since the last look.
@@ -92,6 +97,9 @@ impl Watch {
         for stamped in device.events().drain(..) {
             if let Some(auditor) = &mut self.auditor {
                 auditor.observe(&stamped);
+            }
+            if let Some(show) = &mut self.events {
+                show(&stamped);
             }
             if let Some(row) = self.log.as_mut().and_then(|log| log.observe(&stamped)) {
                 if let Some(ends) = &mut self.ends {

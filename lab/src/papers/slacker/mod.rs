@@ -1,0 +1,23 @@
+//! Slacker, ASPLOS 2017: the experiments of SPEC 1.2.
+//!
+//! Owns what is run; claims and published values are in `papers/slacker/claims.toml`. The original traces were not
+//! published with it, so that its workloads are clones of Table 2 with calibrated rates ([`calibrate`]), unless the user
+//! has the traces.
+
+mod baseline;
+pub mod calibrate;
+mod workloads;
+
+use super::{Group, Paper};
+
+/// The paper.
+pub const PAPER: Paper = Paper {
+    name: "slacker",
+    claims: include_str!("../../../../papers/slacker/claims.toml"),
+    groups: &[
+        Group { experiments: &["E1", "E4"], about: "the baseline's slack on 21 workloads", run: baseline::slack },
+        Group { experiments: &["E2"], about: "chips a request touches", run: baseline::chips },
+        Group { experiments: &["E3"], about: "queue lengths of prxy0 over 100 s", run: baseline::queues },
+        Group { experiments: &["E17"], about: "the size of a redirection table", run: baseline::table_size },
+    ],
+};
