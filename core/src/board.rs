@@ -24,7 +24,7 @@ pub struct Board {
     pub facts: Facts,
     /// The transaction slab, indexed by [`TxnId`].
     pub txns: Vec<Transaction>,
-    /// Waiting lines, `kinds` a unit.
+    /// Waiting lines, `kinds` a unit, and the line of writes that no unit has yet ([`Board::unplaced`]).
     pub queues: Vec<Queue>,
     /// Units.
     pub units: Vec<Unit>,
@@ -53,7 +53,7 @@ impl Board {
         Board {
             now: Time::ZERO,
             txns: Vec::new(),
-            queues: vec![Queue { head: TxnId::NONE, tail: TxnId::NONE, len: 0 }; queues],
+            queues: vec![Queue { head: TxnId::NONE, tail: TxnId::NONE, len: 0 }; queues + 1],
             units: vec![
                 Unit {
                     service: Service::Idle,
@@ -68,7 +68,7 @@ impl Board {
             channels: vec![Channel::default(); geometry.channels as usize],
             planes: vec![Plane::default(); geometry.planes() as usize],
             flows: vec![Flow::default(); flows],
-            by_slot: vec![0; queues * slots],
+            by_slot: vec![0; (queues + 1) * slots],
             slots,
             kinds: kinds(facts.levels),
             homes: (0..geometry.planes() as u16)
@@ -90,6 +90,12 @@ impl Board {
             QueueKind::GcErase => 2 * levels + 2,
         };
         QueueId((unit.index() * self.kinds + offset) as u32)
+    }
+
+    /// The line of writes that wait for whichever unit takes them (a place decision that binds at dispatch).
+    #[inline]
+    pub fn unplaced(&self) -> QueueId {
+        QueueId(self.queues.len() as u32 - 1)
     }
 
     /// A unit's waiting line.

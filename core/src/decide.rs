@@ -6,7 +6,7 @@
 use alloc::boxed::Box;
 
 use crate::board::Board;
-use crate::id::{FlowId, PlaneId, QueueId, TxnId, UnitId};
+use crate::id::{FlowId, PlaneId, QueueId, RequestId, TxnId, UnitId};
 use crate::units::{Duration, Lpn};
 
 /// Which command enters the device next?
@@ -27,6 +27,19 @@ pub trait Place {
 
     /// Whether pages stay at home always. The controller then keeps no plane table.
     fn is_static(&self) -> bool;
+
+    /// Whether writes get their plane only when a unit takes them: they then wait in one line for the whole device
+    /// ([`Board::unplaced`]), [`Place::plane`] is not asked, and [`Place::draw`] is.
+    fn binds_at_dispatch(&self) -> bool {
+        false
+    }
+
+    /// Asked before the units decide, for the oldest write of the device's line, until it answers `None`: the plane that
+    /// takes it now. Asked only of answers that bind at dispatch.
+    fn draw(&mut self, board: &Board, write: TxnId) -> Option<PlaneId> {
+        let _ = (board, write);
+        None
+    }
 }
 
 /// Where in its queue does a transaction stand?
@@ -36,6 +49,65 @@ pub trait Order {
 
     /// Whether the answer is [`Position::TAIL`] always: the controller then does not ask.
     fn is_tail(&self) -> bool;
+
+    /// What else it wants of the controller; asked once.
+    fn wants(&self) -> Wants {
+        Wants::NOTHING
+    }
+
+    /// The response time of a waiting transaction of `request`, asked when all transactions of the request stand in
+    /// their queues. The controller notes it, and how much shorter it is than the longest of the request's, as the
+    /// transaction's slack (Slacker eq. 8). Asked only of answers that want estimates.
+    fn estimate(&mut self, board: &Board, txn: TxnId, request: RequestId) -> Estimate {
+        let _ = (board, txn, request);
+        Estimate::default()
+    }
+
+    /// A user transaction is about to leave the slab, done at this instant. Told only to answers that want ends.
+    fn ended(&mut self, board: &Board, txn: TxnId) {
+        let _ = (board, txn);
+    }
+}
+
+/// What an [`Order`] wants beyond being asked for positions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wants {
+    /// To estimate the transactions of every request: the notes `estimate` and `slack`.
+    pub estimates: bool,
+    /// To hear of the end of every user transaction.
+    pub ends: bool,
+    /// Time its decisions take: every command enters the device that much later.
+    pub decision: Duration,
+}
+
+impl Wants {
+    /// Nothing.
+    pub const NOTHING: Wants = Wants { estimates: false, ends: false, decision: Duration::ZERO };
+}
+
+/// An estimated response time from the queue to the end, in parts (Slacker eq. 1 and 2).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Estimate {
+    /// Service of the transactions ahead.
+    pub queue: Duration,
+    /// Garbage collection that may come between.
+    pub gc: Duration,
+    /// Waiting for a taken bus.
+    pub interference: Duration,
+    /// What is left of the operation in service.
+    pub residual: Duration,
+    /// Its own service.
+    pub service: Duration,
+    /// What past errors say must be added, ns (Slacker footnote 3).
+    pub correction: i64,
+}
+
+impl Estimate {
+    /// The sum of the parts, without the correction (eq. 1).
+    #[inline]
+    pub fn response(&self) -> Duration {
+        self.queue + self.gc + self.interference + self.residual + self.service
+    }
 }
 
 /// An answer of [`Order`].
@@ -45,6 +117,8 @@ pub struct Position {
     pub before: TxnId,
     /// Slack taken from each transaction behind the new one's place (Slacker §4.2).
     pub charge: Duration,
+    /// Slack taken from each waiting program of the unit, down to none, whatever their place (D-SLK-11).
+    pub charge_programs: Duration,
     /// Bits of [`crate::transaction::tag`] for the new transaction.
     pub tag: u8,
     /// Note for the new transaction: [`crate::Transaction::alone`].
@@ -53,7 +127,13 @@ pub struct Position {
 
 impl Position {
     /// At the tail, no notes.
-    pub const TAIL: Position = Position { before: TxnId::NONE, charge: Duration::ZERO, tag: 0, alone: Duration::ZERO };
+    pub const TAIL: Position = Position {
+        before: TxnId::NONE,
+        charge: Duration::ZERO,
+        charge_programs: Duration::ZERO,
+        tag: 0,
+        alone: Duration::ZERO,
+    };
 }
 
 /// What does an idle chip do next?

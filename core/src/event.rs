@@ -3,6 +3,7 @@
 //! Reporting is off unless asked for. Events come in the order they happen; the stream alone is enough to check every
 //! invariant of the device.
 
+use crate::decide::Estimate;
 use crate::id::{ChannelId, FlowId, PlaneId, RequestId, UnitId};
 use crate::request::Op;
 use crate::transaction::{FlashOp, Owner};
@@ -82,6 +83,15 @@ pub enum Event {
         txn: u64,
         /// The plane it works on now.
         plane: PlaneId,
+    },
+    /// The order decision estimated its response time and, with its siblings', its slack.
+    Estimated {
+        /// The transaction.
+        txn: u64,
+        /// From its queue to its end.
+        estimate: Estimate,
+        /// Up to the longest of its request.
+        slack: Duration,
     },
     /// Its unit began a command that has it as a member.
     Dispatched {

@@ -70,7 +70,7 @@ pub struct Transaction {
     pub slack: Duration,
     /// Note (FLIN): its estimated time in the device had its flow been alone.
     pub alone: Duration,
-    /// Note (Slacker): its response time as estimated on arrival.
+    /// Note (Slacker): its response time as estimated on arrival, without the error term.
     pub estimate: Duration,
     /// Slot of its request; `u32::MAX` for none.
     pub request: u32,

@@ -172,6 +172,9 @@ struct Patience {
 const DEPTH: u64 = 8;
 const APART: u64 = 5;
 
+/// A write queue that fills soon.
+const SOON_FULL: &[(&str, u64)] = &[("alpha", 80), ("write_capacity", 10)];
+
 const PATIENCE: &[Patience] = &[
     // The oldest first, whatever it is.
     Patience { row: "fcfs", params: &[], read: Some(0), write: Some(0) },
@@ -179,12 +182,18 @@ const PATIENCE: &[Patience] = &[
     Patience { row: "read-first", params: &[], read: Some(0), write: None },
     Patience { row: "read-first-suspend", params: &[], read: Some(0), write: None },
     // Writes go once more than 80 % of 10 wait: a write is served when eight more have come after it.
-    Patience {
-        row: "fr-fcfs",
-        params: &[("alpha", 80), ("write_capacity", 10)],
-        read: Some(0),
-        write: Some(9 * (APART + 1)),
-    },
+    Patience { row: "fr-fcfs", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    // A transaction without slack is not passed by its own kind, and slack is no matter of the other kind.
+    Patience { row: "wbyp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    Patience { row: "rbyp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    Patience { row: "wp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    Patience { row: "rbyp+wp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    Patience { row: "slacker", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    Patience { row: "wp-blind", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    Patience { row: "oracle-slack", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    // Writes wait in one line until a chip has no read: no trigger counts them.
+    Patience { row: "dynalloc", params: SOON_FULL, read: Some(0), write: None },
+    Patience { row: "dynalloc+slacker", params: SOON_FULL, read: Some(0), write: None },
     // Reads before writes, always.
     Patience { row: "sprinkler", params: &[], read: Some(0), write: None },
 ];

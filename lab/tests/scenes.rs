@@ -139,7 +139,7 @@ fn a_boundary_pause() {
     let mix = flashlane_sched::catalogue::Recipe {
         base: Some("fr-fcfs".to_owned()),
         answers: vec![("preempt".to_owned(), "pause-at-boundary".to_owned())],
-        params: Vec::new(),
+        ..flashlane_sched::catalogue::Recipe::default()
     };
     let boundary = 24_601 + 5 * 65_000;
     let lines = [(0, Write, &[0u32][..]), (300_000, Read, &[1])];

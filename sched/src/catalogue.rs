@@ -5,12 +5,15 @@
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use flashlane_core::decide::Scheduler;
 
+use crate::estimate::{self, Estimator};
+use crate::order::{Responses, Shadow};
 use crate::params::{Param, Values};
-use crate::rows::{ADMIT, CANCEL, COLLECT, ORDER, PICK, PLACE, PREEMPT, ROWS};
+use crate::rows::{ADMIT, ALIASES, CANCEL, COLLECT, ORDER, PICK, PLACE, PREEMPT, ROWS};
 
 /// A named answer to one question.
 pub struct Choice<T: ?Sized> {
@@ -94,6 +97,8 @@ pub struct Recipe {
     pub answers: Vec<(String, String)>,
     /// Parameters.
     pub params: Vec<(String, u64)>,
+    /// Response times of an earlier run of the same requests, for an order that wants them ([`wants_responses`]).
+    pub known: Option<Arc<Responses>>,
 }
 
 /// A recipe that cannot be followed.
@@ -120,9 +125,31 @@ pub fn rows() -> &'static [Row] {
     ROWS
 }
 
-/// The scheduler named `name`.
+/// Other names of rows.
+pub fn aliases() -> &'static [(&'static str, &'static str)] {
+    ALIASES
+}
+
+/// The scheduler named `name`, or whose other name that is.
 pub fn row(name: &str) -> Option<&'static Row> {
+    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |&(_, of)| of);
     ROWS.iter().find(|row| row.name == name)
+}
+
+/// A parameter every scheduler has: Slacker's estimator runs beside it, notes and is logged, and changes nothing. With
+/// it come the estimator's own parameters.
+pub const SHADOW: Param = Param {
+    name: "shadow",
+    unit: "0 or 1",
+    default: 0,
+    min: 0,
+    max: 1,
+    help: "Slacker's estimator runs beside the scheduler and changes nothing (Slacker §5.2, SPEC 1.2.1)",
+};
+
+/// Whether the scheduler of `recipe` is meant to know the response times of an earlier run, of the baseline.
+pub fn wants_responses(recipe: &Recipe) -> Result<bool, RecipeError> {
+    Ok(resolve(recipe)?.order == "slack-oracle")
 }
 
 /// Every answer to a question of [`QUESTIONS`].
@@ -172,25 +199,37 @@ pub fn resolve(recipe: &Recipe) -> Result<Answers, RecipeError> {
     Ok(resolved)
 }
 
-/// The parameters of a set of answers.
+/// The parameters of a set of answers. Answers that must agree on something share the parameter.
 pub fn params(of: &Answers) -> Vec<Param> {
     let mut params = Vec::new();
     for (question, name) in QUESTIONS.iter().zip(of.by_question()) {
         for listed in answers(question).iter().filter(|listed| listed.name == name) {
-            params.extend_from_slice(listed.params);
+            add(&mut params, listed.params);
         }
     }
     params
 }
 
+/// Adds what is not there yet.
+fn add(params: &mut Vec<Param>, more: &[Param]) {
+    for param in more {
+        if params.iter().all(|known| known.name != param.name) {
+            params.push(*param);
+        }
+    }
+}
+
 fn check_params(recipe: &Recipe, resolved: &Answers) -> Result<(), RecipeError> {
-    let known = params(resolved);
+    let mut known = params(resolved);
+    let shadows = recipe.params.iter().any(|(name, value)| name == SHADOW.name && *value == 1);
+    if shadows {
+        add(&mut known, estimate::params::ALL);
+    }
+    add(&mut known, &[SHADOW]);
     for (name, value) in &recipe.params {
         let Some(param) = known.iter().find(|p| p.name == name) else {
             let names: Vec<&str> = known.iter().map(|p| p.name).collect();
-            let legal =
-                if names.is_empty() { "this scheduler has no parameters".to_string() } else { names.join(", ") };
-            return Err(fail("parameter", name, &legal));
+            return Err(fail("parameter", name, &names.join(", ")));
         };
         if !(param.min..=param.max).contains(value) {
             let legal = alloc::format!("{} to {} {}", param.min, param.max, param.unit);
@@ -213,18 +252,27 @@ pub fn build(recipe: &Recipe) -> Result<Scheduler, RecipeError> {
     let base = row(recipe.base.as_deref().unwrap_or("read-first")).expect("resolved");
     let mut set: Vec<(&str, u64)> = base.set.to_vec();
     set.extend(recipe.params.iter().map(|(name, value)| (name.as_str(), *value)));
-    fn make<T: ?Sized>(choices: &[Choice<T>], name: &str, set: &[(&str, u64)]) -> Box<T> {
+    let known = recipe.known.as_ref();
+    type Set<'a> = (&'a [(&'a str, u64)], Option<&'a Arc<Responses>>);
+    fn make<T: ?Sized>(choices: &[Choice<T>], name: &str, (set, known): Set<'_>) -> Box<T> {
         let choice = choices.iter().find(|c| c.name == name).expect("resolved");
-        (choice.build)(&Values { params: choice.params, set })
+        (choice.build)(&Values { params: choice.params, set, known })
+    }
+    let set = (&set[..], known);
+    let mut order = make(ORDER, names.order, set);
+    let shadows = Values { params: &[SHADOW], set: set.0, known: None }.get(SHADOW.name) == 1;
+    if shadows && !order.wants().estimates {
+        let estimator = Estimator::of(&Values { params: estimate::params::ALL, set: set.0, known: None });
+        order = Box::new(Shadow::new(order, estimator));
     }
     Ok(Scheduler {
-        admit: make(ADMIT, names.admit, &set),
-        place: make(PLACE, names.place, &set),
-        order: make(ORDER, names.order, &set),
-        pick: make(PICK, names.pick, &set),
-        preempt: make(PREEMPT, names.preempt, &set),
-        collect: make(COLLECT, names.collect, &set),
-        cancel: make(CANCEL, names.cancel, &set),
+        admit: make(ADMIT, names.admit, set),
+        place: make(PLACE, names.place, set),
+        order,
+        pick: make(PICK, names.pick, set),
+        preempt: make(PREEMPT, names.preempt, set),
+        collect: make(COLLECT, names.collect, set),
+        cancel: make(CANCEL, names.cancel, set),
     })
 }
 

@@ -10,6 +10,7 @@ pub mod admit;
 pub mod cancel;
 pub mod catalogue;
 pub mod collect;
+pub mod estimate;
 pub mod order;
 mod params;
 pub mod pick;

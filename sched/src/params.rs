@@ -1,5 +1,9 @@
 //! Parameters of answers: integers with a unit, a default and a legal range.
 
+use alloc::sync::Arc;
+
+use crate::order::Responses;
+
 /// A parameter of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Param {
@@ -23,6 +27,8 @@ pub struct Values<'a> {
     pub params: &'a [Param],
     /// What the row or the user set, later entries first.
     pub set: &'a [(&'a str, u64)],
+    /// Response times of an earlier run, where the recipe brings some.
+    pub known: Option<&'a Arc<Responses>>,
 }
 
 impl Values<'_> {

@@ -40,10 +40,32 @@ pub(crate) static PLACE: &[Choice<dyn Place>] = &[
         params: &[],
         build: |_| Box::new(place::Rotate::default()),
     },
+    Choice {
+        name: "dynamic",
+        summary: "a write goes to the chip that can take it first, when it can",
+        source: "Slacker §3.3, §7.6; D-SLK-22",
+        params: place::dynamic::PARAMS,
+        build: |v| Box::new(place::Dynamic::of(v)),
+    },
 ];
 
-pub(crate) static ORDER: &[Choice<dyn Order>] =
-    &[Choice { name: "tail", summary: "order of arrival", source: "", params: &[], build: |_| Box::new(order::Tail) }];
+pub(crate) static ORDER: &[Choice<dyn Order>] = &[
+    Choice { name: "tail", summary: "order of arrival", source: "", params: &[], build: |_| Box::new(order::Tail) },
+    Choice {
+        name: "slack-bypass",
+        summary: "ahead of what can spare the time, by estimated slack",
+        source: "Slacker §4.1, §5; SPEC 1.1.3",
+        params: order::slack_bypass::PARAMS,
+        build: |v| Box::new(order::SlackBypass::estimating(v)),
+    },
+    Choice {
+        name: "slack-oracle",
+        summary: "slack-bypass with the true response times of the baseline in place of estimates: a control",
+        source: "SPEC 1.1.7",
+        params: order::slack_bypass::PARAMS,
+        build: |v| Box::new(order::SlackBypass::knowing(v)),
+    },
+];
 
 pub(crate) static PICK: &[Choice<dyn Pick>] = &[
     Choice {
@@ -70,26 +92,9 @@ pub(crate) static PICK: &[Choice<dyn Pick>] = &[
     Choice {
         name: "fr-fcfs",
         summary: "reads before writes until the write queue fills",
-        source: "Slacker §3.2; SPEC 1.1.2",
-        params: &[
-            Param {
-                name: "alpha",
-                unit: "%",
-                default: 80,
-                min: 0,
-                max: 100,
-                help: "writes go first while more than this share of the write queue's capacity waits (D-SLK-09)",
-            },
-            Param {
-                name: "write_capacity",
-                unit: "transactions",
-                default: 4096,
-                min: 1,
-                max: 1 << 40,
-                help: "capacity of a unit's write queue that alpha is a share of (D-SLK-09)",
-            },
-        ],
-        build: |v| Box::new(pick::FrFcfs::new(v.get("alpha"), v.get("write_capacity"))),
+        source: "Slacker §2.1; SPEC 1.1.2",
+        params: pick::fill::PARAMS,
+        build: |v| Box::new(pick::FrFcfs::new(pick::FillTrigger::of(v))),
     },
     Choice {
         name: "largest-group",
@@ -128,6 +133,13 @@ pub(crate) static PREEMPT: &[Choice<dyn Preempt>] = &[
         source: "Wu and He (FAST 2012) as in Slacker §4.3",
         params: &[],
         build: |_| Box::new(preempt::Blind::at_boundaries()),
+    },
+    Choice {
+        name: "slack-pause",
+        summary: "reads pause a program at the end of its iteration while it can spare the time",
+        source: "Slacker §4.2; SPEC 1.1.6",
+        params: pick::fill::PARAMS,
+        build: |v| Box::new(preempt::BySlack::new(pick::FillTrigger::of(v))),
     },
 ];
 
@@ -190,6 +202,10 @@ pub(crate) const PLAIN: Answers = Answers {
     cancel: "keep",
 };
 
+/// Slacker's baseline; its systems change what they differ in.
+const FR_FCFS: Answers = Answers { pick: "fr-fcfs", collect: "atomic", ..PLAIN };
+const SLACKER: &str = "Slacker (ASPLOS 2017)";
+
 pub(crate) static ROWS: &[Row] = &[
     Row {
         name: "fcfs",
@@ -217,10 +233,10 @@ pub(crate) static ROWS: &[Row] = &[
     },
     Row {
         name: "fr-fcfs",
-        paper: "Slacker (ASPLOS 2017)",
-        section: "§3.2; SPEC 1.1.2",
+        paper: SLACKER,
+        section: "§2.1; SPEC 1.1.2",
         summary: "reads before writes until the write queue fills; advanced commands; Slacker's baseline",
-        answers: Answers { pick: "fr-fcfs", collect: "atomic", ..PLAIN },
+        answers: FR_FCFS,
         set: &[],
     },
     Row {
@@ -231,4 +247,79 @@ pub(crate) static ROWS: &[Row] = &[
         answers: Answers { pick: "largest-group", preempt: "suspend", collect: "semi-preemptive", ..PLAIN },
         set: &[],
     },
+    Row {
+        name: "wbyp",
+        paper: SLACKER,
+        section: "§4.1; SPEC 1.1.3",
+        summary: "fr-fcfs, and writes go ahead of writes that can spare the time",
+        answers: Answers { order: "slack-bypass", ..FR_FCFS },
+        set: &[("rbyp", 0)],
+    },
+    Row {
+        name: "rbyp",
+        paper: SLACKER,
+        section: "§4.1; SPEC 1.1.3",
+        summary: "fr-fcfs, and reads go ahead of reads that can spare the time",
+        answers: Answers { order: "slack-bypass", ..FR_FCFS },
+        set: &[("wbyp", 0)],
+    },
+    Row {
+        name: "wp",
+        paper: SLACKER,
+        section: "§4.2; SPEC 1.1.6",
+        summary: "fr-fcfs, and reads pause programs that can spare the time",
+        answers: Answers { order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
+        set: &[("rbyp", 0), ("wbyp", 0)],
+    },
+    Row {
+        name: "rbyp+wp",
+        paper: SLACKER,
+        section: "§7; SPEC 1.1.7",
+        summary: "rbyp and wp together",
+        answers: Answers { order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
+        set: &[("wbyp", 0)],
+    },
+    Row {
+        name: "slacker",
+        paper: SLACKER,
+        section: "§4; SPEC 1.1",
+        summary: "reads and writes bypass by slack, and reads pause programs by slack",
+        answers: Answers { order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
+        set: &[],
+    },
+    Row {
+        name: "dynalloc",
+        paper: SLACKER,
+        section: "§3.3, §7.6; SPEC 1.1.7",
+        summary: "fr-fcfs, and writes go to whichever chip is free",
+        answers: Answers { place: "dynamic", ..FR_FCFS },
+        set: &[],
+    },
+    Row {
+        name: "dynalloc+slacker",
+        paper: SLACKER,
+        section: "§7.6; SPEC 1.1.7",
+        summary: "slacker, and writes go to whichever chip is free",
+        answers: Answers { place: "dynamic", order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
+        set: &[],
+    },
+    Row {
+        name: "wp-blind",
+        paper: SLACKER,
+        section: "§4.2; SPEC 1.1.7",
+        summary: "fr-fcfs, and any waiting read pauses a program: a control for wp",
+        answers: Answers { preempt: "pause-at-boundary", ..FR_FCFS },
+        set: &[],
+    },
+    Row {
+        name: "oracle-slack",
+        paper: SLACKER,
+        section: "§5; SPEC 1.1.7",
+        summary: "slacker with the baseline's true response times in place of estimates: a control",
+        answers: Answers { order: "slack-oracle", preempt: "slack-pause", ..FR_FCFS },
+        set: &[],
+    },
 ];
+
+/// Other names of rows.
+pub(crate) static ALIASES: &[(&str, &str)] = &[("baseline", "fr-fcfs")];

@@ -24,11 +24,11 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    fn new(front: &config::Front) -> Lane {
+    fn new(front: &config::Front, more: Duration) -> Lane {
         Lane {
             free: Time::ZERO,
             bytes_per_s: front.link_bytes_per_s,
-            latency: front.link_latency,
+            latency: front.link_latency + more,
             travelling: VecDeque::new(),
         }
     }
@@ -79,7 +79,8 @@ pub(crate) struct Front {
 }
 
 impl Front {
-    pub(crate) fn new(config: &config::Front, flows: usize) -> Front {
+    /// `decision` is time a scheduler takes over every command before it can enter.
+    pub(crate) fn new(config: &config::Front, flows: usize, decision: Duration) -> Front {
         let (shared, depth) = match config.protocol {
             Protocol::Nvme { depth } => (false, depth),
             Protocol::Sata { depth } => (true, depth),
@@ -91,8 +92,8 @@ impl Front {
             limit: if shared { config.in_flight.min(depth) } else { config.in_flight },
             in_flight: 0,
             waiting: 0,
-            inward: Lane::new(config),
-            outward: Lane::new(config),
+            inward: Lane::new(config, decision),
+            outward: Lane::new(config, Duration::ZERO),
         }
     }
 

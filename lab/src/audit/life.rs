@@ -51,14 +51,17 @@ impl Auditor {
             }
             _ => {}
         }
-        self.txns.insert(serial, Txn { request, op, owner, lpn, plane, bytes, place, dispatched: None, source });
+        let (dispatched, slack) = (None, Duration::ZERO);
+        self.txns.insert(serial, Txn { request, op, owner, lpn, plane, bytes, place, dispatched, slack, source });
     }
 
     pub(super) fn dispatched(&mut self, serial: u64, command: u64, unit: UnitId, ppa: u32, slack: Duration) {
         let log = &mut self.log;
         let Some(txn) = self.txns.dispatch(serial, unit, command, log) else { return };
-        log.check(slack.ns() <= i64::MAX as u64, Rule::Slack, || {
-            format!("transaction {serial} has a slack of {} ns.", slack.ns() as i64)
+        let wrapped = slack.ns() > i64::MAX as u64;
+        log.check(!wrapped, Rule::Slack, || format!("transaction {serial} has a slack of {} ns.", slack.ns() as i64));
+        log.check(wrapped || slack <= txn.slack, Rule::SlackShrinks, || {
+            format!("transaction {serial} has a slack of {slack}, estimated {}.", txn.slack)
         });
         let aligned = txn.op != FlashOp::Erase || ppa.is_multiple_of(self.pages_per_block);
         let within = ppa < self.blocks_per_plane * self.pages_per_block

@@ -205,6 +205,7 @@ impl Auditor {
                     self.txns.relocate(txn, plane, |lpn| self.pages.find(lpn), &mut self.log);
                 }
             }
+            Event::Estimated { txn, slack, .. } => self.txns.estimate(txn, slack, log),
             Event::Dispatched { txn, command, unit, ppa, slack } => self.dispatched(txn, command, unit, ppa, slack),
             Event::BusTaken { .. } | Event::ArrayStarted { .. } | Event::ArrayEnded { .. } | Event::Paused { .. } => {
                 self.units.phase(event, log);

@@ -57,6 +57,8 @@ rules! {
     WriteOrder "Two writes of one page are dispatched in order of age.",
     ReadHazard "A host read of a page whose write waits is served from memory, not queued.",
     Slack "Slack is never negative (it would have wrapped).",
+    EstimateWaiting "Only a waiting host transaction is estimated.",
+    SlackShrinks "Slack never grows: a transaction is dispatched with no more than it was estimated to have.",
 
     CommandNumber "Command numbers count up and name one command.",
     UnitBusy "A unit works on one command at a time.",

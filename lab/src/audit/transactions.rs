@@ -1,7 +1,7 @@
 //! The ledger of transactions: each queued once, dispatched at most once, ended once, in this order.
 
 use flashlane_core::transaction::{FlashOp, Owner};
-use flashlane_core::{Lpn, PlaneId, RequestId, UnitId};
+use flashlane_core::{Duration, Lpn, PlaneId, RequestId, UnitId};
 use rustc_hash::FxHashMap;
 
 use super::pages::Place;
@@ -21,6 +21,8 @@ pub(super) struct Txn {
     pub(super) place: Place,
     /// The unit and command that took it.
     pub(super) dispatched: Option<(UnitId, u64)>,
+    /// Its slack as estimated, none until then.
+    pub(super) slack: Duration,
     /// The victim block (counted through the device) a garbage-collection move empties.
     pub(super) source: Option<u32>,
 }
@@ -61,6 +63,14 @@ impl Transactions {
         }
         txn.dispatched = Some((unit, command));
         Some(txn)
+    }
+
+    /// A waiting transaction is estimated to have this slack.
+    pub(super) fn estimate(&mut self, serial: u64, slack: Duration, log: &mut Log) {
+        match self.live.get_mut(&serial).filter(|txn| txn.dispatched.is_none() && txn.owner == Owner::User) {
+            Some(txn) => txn.slack = slack,
+            None => log.report(Rule::EstimateWaiting, || format!("transaction {serial} was estimated.")),
+        }
     }
 
     /// A waiting transaction goes to another plane.

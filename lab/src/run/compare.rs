@@ -218,6 +218,7 @@ fn recipe(choice: &SchedulerChoice) -> Recipe {
                 base: base.clone(),
                 answers: mix.answers().into_iter().map(|(q, a)| (q.to_owned(), a.to_owned())).collect(),
                 params: parameters.iter().map(|(name, value)| (name.clone(), *value)).collect(),
+                known: None,
             }
         }
     }

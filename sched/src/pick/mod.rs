@@ -1,6 +1,7 @@
 //! What does an idle chip do next?
 
 mod fcfs;
+pub(crate) mod fill;
 mod fr_fcfs;
 mod read_first;
 mod sprinkler;
@@ -9,6 +10,7 @@ pub(crate) mod testing;
 mod widen;
 
 pub use fcfs::Fcfs;
+pub use fill::FillTrigger;
 pub use fr_fcfs::FrFcfs;
 pub use read_first::ReadFirst;
 pub use sprinkler::Sprinkler;

@@ -2,10 +2,10 @@
 
 use alloc::vec;
 
-use flashlane_core::board::{Board, Facts};
+use flashlane_core::board::{Board, Command, Facts, Service};
 use flashlane_core::geometry::{Geometry, UnitKind};
-use flashlane_core::transaction::Stage;
-use flashlane_core::{Duration, PlaneId, Transaction, TxnId, UnitId};
+use flashlane_core::transaction::{FlashOp, Stage};
+use flashlane_core::{Duration, Owner, PlaneId, Time, Transaction, TxnId, UnitId};
 
 /// One chip of `dies` dies with `planes` planes each.
 pub(crate) fn board(dies: u32, planes: u32) -> Board {
@@ -40,8 +40,34 @@ pub(crate) fn board(dies: u32, planes: u32) -> Board {
     Board::new(facts, 1)
 }
 
+/// Puts a program at the tail of the unit's queue.
+pub(crate) fn program(board: &mut Board, slot: u8, request: u32) -> TxnId {
+    put(board, FlashOp::Program, 0, slot, request)
+}
+
 /// Puts a read at the tail of the unit's queue.
-pub(crate) fn read(board: &mut Board, serial: u32, slot: u8, request: u32) {
+pub(crate) fn read(board: &mut Board, serial: u32, slot: u8, request: u32) -> TxnId {
+    put(board, FlashOp::Read, serial, slot, request)
+}
+
+/// Makes these waiting transactions the unit's command, which ends then.
+pub(crate) fn serve(board: &mut Board, members: &[TxnId], ends: Time) {
+    for (i, &id) in members.iter().enumerate() {
+        board.unlink(id);
+        board.units[0].user_waiting -= 1;
+        let txn = board.txn_mut(id);
+        txn.stage = Stage::InService;
+        txn.next = members.get(i + 1).copied().unwrap_or(TxnId::NONE);
+    }
+    let lead = board.txn(members[0]);
+    let (op, owner, now) = (lead.op, lead.owner, board.now);
+    let unit = &mut board.units[0];
+    unit.service = Service::Busy;
+    unit.command =
+        Command { lead: members[0], members: members.len() as u8, op, owner, started: now, ends, ..Command::NONE };
+}
+
+fn put(board: &mut Board, op: FlashOp, serial: u32, slot: u8, request: u32) -> TxnId {
     let id = TxnId(board.txns.len() as u32);
     board.txns.push(Transaction {
         serial: u64::from(serial),
@@ -49,9 +75,13 @@ pub(crate) fn read(board: &mut Board, serial: u32, slot: u8, request: u32) {
         plane: PlaneId(u16::from(slot)),
         unit: UnitId(0),
         request,
+        op,
+        queue: board.queue_for(UnitId(0), Owner::User, op, 0),
         stage: Stage::Waiting,
         ..Transaction::EMPTY
     });
     let queue = board.txn(id).queue;
     board.link(id, queue, TxnId::NONE);
+    board.units[0].user_waiting += 1;
+    id
 }

@@ -158,7 +158,7 @@ impl Device {
         let mut member = lead;
         while member.is_some() {
             let txn = self.board.txn_mut(member);
-            txn.slack = txn.slack.saturating_sub(charge);
+            txn.slack -= charge;
             member = txn.next;
         }
     }

@@ -101,6 +101,7 @@ impl Device {
     /// next member.
     fn bind(&mut self, id: TxnId) -> TxnId {
         let Transaction { owner, lpn, plane, flow, before, next, ppa: from, .. } = *self.board.txn(id);
+        let left = if self.static_place { plane } else { self.ftl.plane_of(lpn) };
         let ppa = match owner {
             // Until here the program carried the address it moves from, checked to be current.
             Owner::Gc => self.ftl.move_page(lpn, plane, Ppa(from)),
@@ -120,6 +121,10 @@ impl Device {
         self.log.push(self.board.now, Event::Mapped { lpn, plane, ppa: ppa.0 });
         if self.ftl.wants_collection(plane) {
             self.start_collection(plane);
+        }
+        if left != plane && self.ftl.wants_collection(left) {
+            // The plane that lost its copy may have had nothing to collect until now.
+            self.start_collection(left);
         }
         next
     }

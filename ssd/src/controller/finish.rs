@@ -18,6 +18,9 @@ impl Device {
             let paused = self.board.units[txn.unit.index()].command.paused;
             self.log.push(self.board.now, Event::Ended { txn: txn.serial, end: End::Flash, paused });
         }
+        if self.wants.ends && owner == Owner::User {
+            self.scheduler.order.ended(&self.board, id);
+        }
         self.tally.transactions += 1;
         match (owner, op) {
             (Owner::Gc, _) => self.gc_ended(id),

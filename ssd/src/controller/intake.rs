@@ -4,7 +4,7 @@ use flashlane_core::board::Service;
 use flashlane_core::decide::Moments;
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{FlowId, Lpn, Op, Owner, PlaneId, QueueId, Transaction, TxnId};
+use flashlane_core::{Duration, FlowId, Lpn, Op, Owner, PlaneId, QueueId, Transaction, TxnId};
 
 use super::Device;
 use super::slots::Slot;
@@ -16,7 +16,7 @@ impl Device {
     pub(super) fn admit(&mut self) {
         while self.front.could_admit() {
             let (front, slots, ftl, board) = (&self.front, &self.slots, &self.ftl, &self.board);
-            let capacity = self.queue_capacity;
+            let (capacity, draws) = (self.queue_capacity, self.draws);
             let full = |line: FlowId| -> bool {
                 capacity != [u32::MAX; 2]
                     && front.head(line).is_some_and(|id| {
@@ -24,6 +24,11 @@ impl Device {
                         (0..slot.pages).any(|i| {
                             let unit = board.home_of(ftl.plane_of(slot.page(i))).0;
                             let op = if slot.op == Op::Read { FlashOp::Read } else { FlashOp::Program };
+                            if draws && op == FlashOp::Program {
+                                // One line for the device has the space of all units' lines.
+                                let waiting = u64::from(board.queues[board.unplaced().index()].len);
+                                return waiting >= u64::from(capacity[1]) * board.units.len() as u64;
+                            }
                             board.waiting(unit, op) >= capacity[slot.op.index()]
                         })
                     })
@@ -45,6 +50,9 @@ impl Device {
                 for i in 0..self.slots.get(slot).pages {
                     self.read_page(slot, i);
                 }
+                if self.wants.estimates {
+                    self.estimate_request(slot);
+                }
                 self.serve_if_done(slot);
             }
             Op::Write => {
@@ -55,6 +63,9 @@ impl Device {
                         buffer.read(lpn);
                     }
                     self.write_page(slot, i);
+                }
+                if self.wants.estimates {
+                    self.estimate_request(slot);
                 }
             }
         }
@@ -120,7 +131,7 @@ impl Device {
     /// The plane a page is going to be written in.
     fn place(&mut self, lpn: Lpn) -> PlaneId {
         let home = self.ftl.home(lpn);
-        if self.static_place { home } else { self.scheduler.place.plane(&self.board, lpn, home) }
+        if self.static_place || self.draws { home } else { self.scheduler.place.plane(&self.board, lpn, home) }
     }
 
     /// Notes `program` as the youngest write of its page, behind or instead of an older one.
@@ -155,7 +166,7 @@ impl Device {
         new.after = older;
         new.then = old;
         self.tally.cancelled += 1;
-        let paused = flashlane_core::Duration::ZERO;
+        let paused = Duration::ZERO;
         self.log.push(self.board.now, Event::Ended { txn: serial, end: End::Cancelled, paused });
     }
 
@@ -264,6 +275,10 @@ impl Device {
         if self.log.on {
             self.report_queued(id);
         }
+        if self.draws && owner != Owner::Gc && self.board.txn(id).op == FlashOp::Program {
+            self.enqueue_unplaced(id);
+            return;
+        }
         let before = if owner == Owner::Gc || self.tail_order { TxnId::NONE } else { self.position(id, queue) };
         self.board.link(id, queue, before);
         let state = &mut self.board.units[unit.index()];
@@ -287,6 +302,9 @@ impl Device {
             txn.slack -= position.charge;
             passed = txn.next;
         }
+        if position.charge_programs > Duration::ZERO {
+            self.charge_programs(self.board.txn(id).unit, position.charge_programs);
+        }
         let txn = self.board.txn_mut(id);
         txn.tag |= position.tag;
         txn.alone = position.alone;
@@ -302,8 +320,11 @@ impl Device {
     /// Takes a waiting transaction out of its queue.
     pub(super) fn leave_queue(&mut self, id: TxnId) {
         let txn = self.board.txn(id);
-        let (unit, owner) = (txn.unit, txn.owner);
+        let (unit, owner, unplaced) = (txn.unit, txn.owner, txn.queue == self.board.unplaced());
         self.board.unlink(id);
+        if unplaced {
+            return;
+        }
         let unit = &mut self.board.units[unit.index()];
         if owner == Owner::Gc {
             unit.gc_waiting -= 1;

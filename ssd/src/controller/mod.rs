@@ -12,6 +12,8 @@
 mod collect;
 mod decide;
 mod dispatch;
+mod draw;
+mod estimate;
 mod finish;
 mod intake;
 mod slots;
@@ -23,7 +25,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use flashlane_core::board::{Board, Facts};
-use flashlane_core::decide::{Group, Moments, Scheduler, Style};
+use flashlane_core::decide::{Estimate, Group, Moments, Scheduler, Style, Wants};
 use flashlane_core::event::{Event, Stamped};
 use flashlane_core::{Completion, Duration, Extent, FlowId, Lpn, PlaneId, Ppa, Request, Time, TxnId, UnitId};
 
@@ -73,6 +75,11 @@ pub struct Device {
     style: Style,
     static_place: bool,
     tail_order: bool,
+    wants: Wants,
+    /// Writes get their plane at dispatch.
+    draws: bool,
+    /// The estimates of a request, to be logged.
+    estimates: Vec<(TxnId, Estimate)>,
     slots: Slots,
     pending: LpnTable,
     /// First free slot of the transaction slab.
@@ -123,6 +130,7 @@ impl Device {
             ftl.show(&mut board, PlaneId(plane));
         }
         let style = scheduler.collect.style();
+        let wants = scheduler.order.wants();
         Ok(Device {
             address_reads: flash.reads_need_addresses() || board.facts.same_page[0],
             lone_commands_pass: scheduler.admit.lets_lone_commands_in() && config.front.queue_capacity == [u32::MAX; 2],
@@ -137,9 +145,12 @@ impl Device {
             flash,
             ftl,
             buffer: config.buffer.as_ref().map(|b| Buffer::new(b, config.flows.len())),
-            front: Front::new(&config.front, config.flows.len()),
+            front: Front::new(&config.front, config.flows.len(), wants.decision),
+            wants,
             moments: scheduler.preempt.moments(),
             tail_order: scheduler.order.is_tail(),
+            draws: scheduler.place.binds_at_dispatch(),
+            estimates: Vec::new(),
             style,
             suspensions_of_gc: matches!(style, Style::Transactions { pausable: true }),
             scheduler,
@@ -319,6 +330,9 @@ impl Device {
             self.agenda.open = false;
             if self.front.could_admit() {
                 self.admit();
+            }
+            if self.draws {
+                self.draw();
             }
             for word in 0..self.agenda.words() {
                 let mut bits = self.agenda.take(word);

@@ -108,5 +108,11 @@ pub fn transactions() -> Vec<Row> {
             let wrapped = Duration::from_ns(0u64.wrapping_sub(5));
             edit!(c, 0, dispatched, Event::Dispatched { slack, .. } => *slack = wrapped);
         }),
+        (Rule::EstimateWaiting, estimated_write(), |c| {
+            c.put_after(estimated, dispatched);
+        }),
+        (Rule::SlackShrinks, estimated_write(), |c| {
+            edit!(c, 0, dispatched, Event::Dispatched { slack, .. } => *slack = Duration::from_ns(6));
+        }),
     ]
 }

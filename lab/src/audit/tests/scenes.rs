@@ -1,6 +1,6 @@
 //! Legal streams, each as short as its subject allows.
 
-use flashlane_core::decide::{Moments, Style};
+use flashlane_core::decide::{Estimate, Moments, Style};
 use flashlane_core::event::{End, Event};
 use flashlane_core::request::Op;
 use flashlane_core::transaction::FlashOp;
@@ -14,6 +14,17 @@ pub fn write() -> Case {
     let mut case = Case::new();
     case.submit(0, 1, Op::Write, 1);
     case.queue(0, 1, Whose::Request(1), FlashOp::Program, 0, 0);
+    let done = case.program(0, 1, 0, 0, (0, 0));
+    case.complete(done, 1);
+    case
+}
+
+/// The same, estimated to have a slack of 5 ns.
+pub fn estimated_write() -> Case {
+    let mut case = Case::new();
+    case.submit(0, 1, Op::Write, 1);
+    case.queue(0, 1, Whose::Request(1), FlashOp::Program, 0, 0);
+    case.push(0, Event::Estimated { txn: 1, estimate: Estimate::default(), slack: Duration::from_ns(5) });
     let done = case.program(0, 1, 0, 0, (0, 0));
     case.complete(done, 1);
     case

@@ -55,6 +55,10 @@ pub fn queued(e: &Event) -> bool {
     matches!(e, Event::Queued { .. })
 }
 
+pub fn estimated(e: &Event) -> bool {
+    matches!(e, Event::Estimated { .. })
+}
+
 pub fn dispatched(e: &Event) -> bool {
     matches!(e, Event::Dispatched { .. })
 }

@@ -1,0 +1,484 @@
+//! Slacker, statement by statement (SPEC 8.1): the paper's figures worked by hand, pauses, random scenes.
+//!
+//! The arithmetic of the estimator (A-SLK-06 to 10) and insertion (A-SLK-05) are tested where they are written, the
+//! figures also as files that users can run (`scenarios/golden`).
+
+mod common;
+
+use common::play::{Ask, Touch, asks, audit, play};
+use common::{CYCLE, device, drain, ends, recipe, scene, table1, unit_cycle};
+use flashlane_core::Op::{Read, Write};
+use flashlane_core::event::Event;
+use flashlane_core::transaction::{Stage, tag};
+use flashlane_core::{Duration, Lpn, RequestId, Time};
+use flashlane_sched::catalogue::Recipe;
+use flashlane_sched::order::Responses;
+use flashlane_ssd::Device;
+use flashlane_ssd::config::{Config, Latency};
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
+
+/// A request of a scene: arrival in cycles, operation, pages.
+type Line<'a> = (u64, flashlane_core::Op, &'a [u32]);
+
+/// What a scene came to, in cycles: when each transaction ended and its slack then, by request and page in order.
+#[derive(Debug, Default, PartialEq)]
+struct Told {
+    done: Vec<(u64, u32, u64)>,
+    estimated: Vec<(u64, u32, u64)>,
+    dispatched_slack: Vec<(u64, u32, u64)>,
+    pauses: usize,
+    jumps: usize,
+}
+
+impl Told {
+    /// Of a request's pages, in order of their numbers.
+    fn of(list: &[(u64, u32, u64)], request: u64) -> Vec<u64> {
+        let mut pages: Vec<_> = list.iter().filter(|&&(r, ..)| r == request).map(|&(_, p, v)| (p, v)).collect();
+        pages.sort_unstable();
+        pages.into_iter().map(|(_, v)| v).collect()
+    }
+}
+
+/// Runs a scene in cycles and listens.
+fn tell(config: &Config, recipe: &Recipe, lines: &[Line<'_>]) -> (Vec<u64>, Told) {
+    let mut device = device(config, recipe);
+    device.report_events();
+    let scaled: Vec<_> = lines.iter().map(|&(at, op, pages)| (at * CYCLE, op, pages)).collect();
+    let done = scene(&mut device, &scaled);
+    (done.iter().map(|c| c.done.ns() / CYCLE).collect(), listen(&mut device, CYCLE))
+}
+
+fn listen(device: &mut Device, unit: u64) -> Told {
+    let mut told = Told::default();
+    let mut names = std::collections::BTreeMap::new();
+    for stamped in device.events().drain(..) {
+        match stamped.event {
+            Event::Queued { txn, request: Some(request), lpn, .. } => drop(names.insert(txn, (request.0, lpn.0))),
+            Event::Estimated { txn, slack, .. } => {
+                let (request, lpn) = names[&txn];
+                told.estimated.push((request, lpn, slack.ns() / unit));
+            }
+            Event::Dispatched { txn, slack, .. } => {
+                let (request, lpn) = names[&txn];
+                told.dispatched_slack.push((request, lpn, slack.ns() / unit));
+            }
+            Event::Ended { txn, .. } => {
+                let (request, lpn) = names[&txn];
+                told.done.push((request, lpn, stamped.at.ns() / unit));
+            }
+            Event::Paused { .. } => told.pauses += 1,
+            _ => {}
+        }
+    }
+    told.jumps = device.board().txns.iter().filter(|txn| txn.tag & tag::JUMPED != 0).count();
+    told
+}
+
+/// A-SLK-01, figure 2. Requests 12 and 13 are A and B.
+#[test]
+fn a_slk_01_figure_2() {
+    let fillers = [1u32, 5, 9, 13, 17, 21, 25, 2, 6, 10, 14, 3];
+    let mut lines: Vec<Line<'_>> = fillers.iter().map(|page| (0, Read, std::slice::from_ref(page))).collect();
+    lines.push((0, Read, &[100, 101, 102]));
+    lines.push((0, Read, &[106, 107]));
+    let config = unit_cycle(4);
+    let (_, plain) = tell(&config, &recipe("wp", &[]), &lines);
+    assert_eq!((Told::of(&plain.done, 12), Told::of(&plain.done, 13)), (vec![1, 8, 5], vec![6, 2]));
+    assert_eq!(Told::of(&plain.estimated, 12), [7, 0, 3]);
+    let (_, rbyp) = tell(&config, &recipe("rbyp", &[]), &lines);
+    assert_eq!((Told::of(&rbyp.done, 12), Told::of(&rbyp.done, 13)), (vec![1, 8, 6], vec![5, 2]));
+    assert_eq!(Told::of(&rbyp.estimated, 12), [7, 0, 3]);
+    assert_eq!(
+        (Told::of(&rbyp.dispatched_slack, 12), Told::of(&rbyp.dispatched_slack, 13)),
+        (vec![7, 0, 2], vec![0, 3])
+    );
+}
+
+/// A-SLK-02, figure 6a. Requests 16 to 18 are RA, RB, RC; time 0 of the paper is cycle 2.
+#[test]
+fn a_slk_02_figure_6a() {
+    let fillers = [1u32, 5, 9, 13, 17, 21, 2, 6, 10, 14, 3, 7, 11, 15, 19];
+    let mut lines: Vec<Line<'_>> = vec![(0, Write, &[0])];
+    lines.extend(fillers.iter().map(|page| (0, Read, std::slice::from_ref(page))));
+    lines.extend([(2, Read, &[100u32, 101][..]), (2, Read, &[106, 104]), (2, Read, &[111, 108])]);
+    let config = unit_cycle(4);
+    let (done, plain) = tell(&config, &recipe("wp", &[]), &lines);
+    let slacks = |list| [16, 17, 18].map(|request| Told::of(list, request));
+    // By page: RA1, RA2; RB2 (page 104), RB1 (106); RC2 (108), RC1 (111).
+    assert_eq!(slacks(&plain.estimated), [vec![2, 0], vec![0, 1], vec![0, 1]]);
+    assert_eq!(done[16..].iter().map(|at| at - 2).collect::<Vec<_>>(), [5, 4, 5]);
+    let (done, rbyp) = tell(&config, &recipe("rbyp", &[]), &lines);
+    assert_eq!(done[16..].iter().map(|at| at - 2).collect::<Vec<_>>(), [5, 3, 4]);
+    assert_eq!(done[0] - 2, 2, "WA1");
+    let on_chip_1 = [17, 18, 16].map(|request| Told::of(&rbyp.done, request)[0] - 2);
+    assert_eq!(on_chip_1, [3, 4, 5], "RB2, RC2, RA1");
+    assert_eq!(slacks(&rbyp.dispatched_slack), [vec![0, 0], vec![0, 0], vec![0, 0]]);
+}
+
+/// A-SLK-03, figure 6b. Requests 9 and 10 are WB and WC; time 0 of the paper is cycle 3.
+#[test]
+fn a_slk_03_figure_6b() {
+    let fillers = [1u32, 5, 9, 13, 17, 21, 25, 29];
+    let mut lines: Vec<Line<'_>> = vec![(0, Write, &[0])];
+    lines.extend(fillers.iter().map(|page| (0, Read, std::slice::from_ref(page))));
+    lines.extend([(3, Write, &[101u32, 100, 102][..]), (4, Write, &[104])]);
+    let config = unit_cycle(4);
+    let (done, plain) = tell(&config, &recipe("wp", &[]), &lines);
+    // By page: WB2 (page 100), WB1 (101), WB3 (102): estimates 5, 9, 4.
+    assert_eq!(Told::of(&plain.estimated, 9), [4, 0, 5]);
+    assert_eq!((done[9] - 3, done[10] - 4), (9, 8));
+    for name in ["wbyp", "slacker"] {
+        let (done, wbyp) = tell(&config, &recipe(name, &[]), &lines);
+        assert_eq!((done[9] - 3, done[10] - 4), (9, 4), "{name}");
+        assert_eq!(Told::of(&wbyp.done, 9).iter().map(|at| at - 3).collect::<Vec<_>>(), [9, 9, 4], "{name}");
+        assert_eq!((done[0] - 3, done[10] - 3), (1, 5), "{name}: WA1, WC1");
+    }
+}
+
+/// A-SLK-04, figure 6c. Requests 6 to 8 are WB, RA, RB; time 0 of the paper is cycle 1.
+#[test]
+fn a_slk_04_figure_6c() {
+    let fillers = [3u32, 7, 11, 15, 19];
+    let mut lines: Vec<Line<'_>> = vec![(0, Write, &[0])];
+    lines.extend(fillers.iter().map(|page| (0, Read, std::slice::from_ref(page))));
+    lines.extend([(1, Write, &[103u32, 101, 102][..]), (2, Read, &[110, 108]), (2, Read, &[114])]);
+    let config = unit_cycle(4);
+    // RA1, RA2, RB1, WB3, WB1, WA1.
+    let times = |told: &Told| {
+        let of = |request, place: usize| Told::of(&told.done, request)[place] - 1;
+        [of(7, 1), of(7, 0), of(8, 0), of(6, 1), of(6, 2), of(0, 0)]
+    };
+    let (base, plain) = tell(&config, &recipe("fr-fcfs", &[]), &lines);
+    assert_eq!(times(&plain), [5, 4, 6, 4, 8, 3]);
+    for name in ["wp", "slacker"] {
+        let mut device = device(&config, &recipe(name, &[]));
+        device.report_events();
+        let scaled: Vec<_> = lines.iter().map(|&(at, op, pages)| (at * CYCLE, op, pages)).collect();
+        let done: Vec<u64> = scene(&mut device, &scaled).iter().map(|c| c.done.ns() / CYCLE).collect();
+        let left = device.board().txns.iter().find(|txn| txn.lpn == Lpn(102)).expect("WB3").slack;
+        let told = listen(&mut device, CYCLE);
+        assert_eq!(times(&told), [2, 4, 3, 6, 8, 3], "{name}");
+        // By page: WB2 (page 101), WB3 (102), WB1 (103).
+        assert_eq!(Told::of(&told.estimated, 6), [4, 4, 0], "{name}");
+        assert_eq!((told.pauses, left.ns() / CYCLE), (1, 2), "{name}");
+        let gain: Vec<u64> = base.iter().zip(&done).map(|(base, done)| base - done).collect();
+        assert_eq!(gain[6..], [0, 1, 3], "{name}: WB, RA, RB");
+        assert_eq!(gain[0], 0, "{name}: WA");
+    }
+}
+
+/// A-SLK-13: the table that dynamic allocation needs, 7 bits a page.
+#[test]
+fn a_slk_13_redirection_table() {
+    let scenario = flashlane_lab::scenario::Scenario::parse(
+        "table-1",
+        "device = \"slacker-asplos17\"\n[[flow]]\nname = \"x\"\nrequest = [{ at_ns = 0, op = \"read\", pages = [0] }]"
+            .into(),
+    );
+    let g = scenario.expect("a scenario").device_config().expect("the paper's device").geometry;
+    let pages = u64::from(g.planes()) * u64::from(g.pages_per_plane());
+    let bits = u64::from(g.planes().ilog2());
+    assert_eq!((pages, bits), (134_217_728, 7));
+    let bytes = pages * bits / 8;
+    assert_eq!(bytes, 117_440_512);
+    assert_eq!((bytes * 10_000).div_ceil(512_000_000), 2_294, "22.94 % of 512 MB");
+}
+
+/// Two channels of one chip, read 75 us, program 20 iterations of 65 us, 25 us a page on the bus, exactly.
+fn round_times() -> Config {
+    let mut config = table1(2, 1);
+    config.geometry.planes_per_die = 1;
+    config.ftl.logical_pages /= 2;
+    (config.geometry.page_bytes, config.bus.mega_transfers) = (12_800, 512);
+    config
+}
+
+/// A write of pages 0 and 1 at `at` us whose page on chip 1 waits for `reads` earlier ones there; then a read of chip 0 at
+/// `read_at`. Instants in us at which that read and page 0 are done, and the slack page 0 had and has left.
+fn pause(config: &Config, reads: u32, at: u64, read_at: u64) -> (u64, u64, u64, u64) {
+    let mut device = device(config, &recipe("wp", &[]));
+    device.report_events();
+    let fillers: Vec<u32> = (0..reads).map(|i| 1001 + 2 * i).collect();
+    let mut lines: Vec<Line<'_>> = fillers.iter().map(|page| (0, Read, std::slice::from_ref(page))).collect();
+    lines.push((at * 1000, Write, &[0, 1]));
+    lines.push((read_at * 1000, Read, &[500]));
+    let done = scene(&mut device, &lines);
+    let left = device.board().txns.iter().find(|t| t.lpn == Lpn(0) && t.stage == Stage::Free).expect("page 0").slack;
+    let told = listen(&mut device, 1000);
+    let write = u64::from(reads);
+    let read = done.last().expect("some").done.ns() / 1000;
+    (read - at, Told::of(&told.done, write)[0] - at, Told::of(&told.estimated, write)[0], left.ns() / 1000)
+}
+
+/// A-SLK-14: slack 500, a read at 300: pause at the boundary 350.
+#[test]
+fn a_slk_14_a_pause_in_real_time() {
+    let mut config = round_times();
+    assert_eq!(pause(&config, 5, 0, 300), (450, 1425, 500, 400));
+    (config.nand.suspend, config.nand.resume) = (Duration::from_us(5), Duration::from_us(5));
+    assert_eq!(pause(&config, 5, 0, 300), (455, 1435, 500, 390));
+}
+
+/// A-SLK-15: with a slack of 80 there is none.
+#[test]
+fn a_slk_15_too_little_slack() {
+    assert_eq!(pause(&round_times(), 1, 20, 320), (1425, 1325, 80, 80));
+}
+
+/// The generator of A-SLK-17: single-operation scenes of 300 reads.
+fn stress(seed: u64) -> Vec<(u64, Vec<u32>)> {
+    let mut x = seed;
+    let mut g = |m: u64| {
+        x = (1_103_515_245 * x + 12_345) % (1 << 31);
+        (x >> 16) % m
+    };
+    let (mut t, mut next) = (0, [0u32; 4]);
+    (0..300)
+        .map(|_| {
+            t += g(3);
+            g(10);
+            let (count, first) = (1 + g(4), g(4));
+            let pages = (0..count).map(|i| {
+                let chip = ((first + i) % 4) as usize;
+                next[chip] += 1;
+                next[chip] * 4 + chip as u32
+            });
+            (t, pages.collect())
+        })
+        .collect()
+}
+
+/// A-SLK-17: the sums, the jumps, and that nobody is later than estimated.
+#[test]
+fn a_slk_17_stress() {
+    for (seed, plain, bypassed, jumps) in [(1, 456, 450, 30), (7, 852, 829, 129)] {
+        let requests = stress(seed);
+        let lines: Vec<Line<'_>> = requests.iter().map(|(t, pages)| (*t, Read, &pages[..])).collect();
+        let config = unit_cycle(4);
+        let sum = |name: &str| -> u64 {
+            let (done, _) = tell(&config, &recipe(name, &[]), &lines);
+            done.iter().zip(&lines).map(|(done, (at, ..))| done - at).sum()
+        };
+        assert_eq!((sum("fr-fcfs"), sum("rbyp"), sum("slacker")), (plain, bypassed, bypassed), "seed {seed}");
+        assert_eq!(positions_jumped(&config, &lines), jumps, "seed {seed}");
+        assert!(late(&config, "rbyp", &lines).is_empty(), "seed {seed}");
+    }
+}
+
+/// Positions that transactions jumped, all told: a service time is charged for each.
+fn positions_jumped(config: &Config, lines: &[Line<'_>]) -> u64 {
+    let (_, told) = tell(config, &recipe("rbyp", &[]), lines);
+    let sum = |list: &[(u64, u32, u64)]| list.iter().map(|&(.., slack)| slack).sum::<u64>();
+    sum(&told.estimated) - sum(&told.dispatched_slack)
+}
+
+/// Requests that ended later than their arrival and the longest estimate of their transactions.
+fn late(config: &Config, name: &str, lines: &[Line<'_>]) -> Vec<RequestId> {
+    let mut device = device(config, &recipe(name, &[]));
+    device.report_events();
+    let scaled: Vec<_> = lines.iter().map(|&(at, op, pages)| (at * CYCLE, op, pages)).collect();
+    let done = scene(&mut device, &scaled);
+    let mut latest = vec![Time::ZERO; lines.len()];
+    let mut owner = std::collections::BTreeMap::new();
+    for stamped in device.events().drain(..) {
+        match stamped.event {
+            Event::Queued { txn, request: Some(request), .. } => drop(owner.insert(txn, request.0 as usize)),
+            Event::Estimated { txn, estimate, slack } => {
+                let end = stamped.at + estimate.response() + slack;
+                let latest = &mut latest[owner[&txn]];
+                assert!(*latest == Time::ZERO || *latest == end, "siblings agree on the request's end");
+                *latest = end;
+            }
+            Event::Dispatched { slack, .. } => assert!(slack.ns() < 1 << 60, "slack is never negative"),
+            _ => {}
+        }
+    }
+    done.iter().filter(|c| c.done > latest[c.id.0 as usize]).map(|c| c.id).collect()
+}
+
+/// With exact estimates (unit cycles, reads only) no request ends later than estimated on arrival: 10,000 random scenes.
+#[test]
+fn no_read_is_later_than_estimated() {
+    let mut rng = Pcg64Mcg::new(2017);
+    let mut jumped = 0;
+    for round in 0..10_000 {
+        let mut of = |n: u32| rng.next_u32() % n;
+        let chips = 1 + of(6);
+        let gap = 1 + of(4);
+        let mut next = vec![0u32; chips as usize];
+        let mut at = 0;
+        let requests: Vec<(u64, Vec<u32>)> = (0..4 + of(20))
+            .map(|_| {
+                at += u64::from(of(gap));
+                let pages = (0..1 + of(2 * chips)).map(|_| {
+                    let chip = of(chips);
+                    next[chip as usize] += 1;
+                    next[chip as usize] * chips + chip
+                });
+                (at, pages.collect())
+            })
+            .collect();
+        let lines: Vec<Line<'_>> = requests.iter().map(|(t, pages)| (*t, Read, &pages[..])).collect();
+        let config = unit_cycle(chips);
+        assert_eq!(late(&config, "slacker", &lines), [], "round {round}: {chips} chips, {lines:?}");
+        jumped += u64::from(round % 100 == 0) * positions_jumped(&config, &lines);
+    }
+    assert!(jumped > 100, "of every hundredth scene {jumped} positions: the scenes are dull");
+}
+
+/// A-SLK-19: bound at dispatch, writes of one home spread over the chips.
+#[test]
+fn a_slk_19_dynamic_allocation_at_dispatch() {
+    let config = unit_cycle(3);
+    let lines: Vec<Line<'_>> = vec![(0, Write, &[0]), (0, Write, &[3]), (0, Write, &[6]), (0, Write, &[9])];
+    let (done, _) = tell(&config, &recipe("fr-fcfs", &[]), &lines);
+    assert_eq!(done, [4, 8, 12, 16]);
+    for name in ["dynalloc", "dynalloc+slacker"] {
+        let mut device = device(&config, &recipe(name, &[]));
+        device.report_events();
+        let scaled: Vec<_> = lines.iter().map(|&(at, op, pages)| (at, op, pages)).collect();
+        let done: Vec<u64> = scene(&mut device, &scaled).iter().map(|c| c.done.ns() / CYCLE).collect();
+        assert_eq!(done, [4, 4, 4, 8], "{name}");
+        let chips = device.events().drain(..).filter_map(|s| match s.event {
+            Event::Mapped { plane, .. } => Some(plane.0),
+            _ => None,
+        });
+        assert_eq!(chips.collect::<Vec<_>>(), [0, 1, 2, 0], "{name}");
+        device.check();
+    }
+}
+
+/// Channels come first in turn, then chips; a chip with a read waiting takes no write.
+#[test]
+fn dynamic_allocation_takes_channels_in_turn_and_leaves_reads_alone() {
+    let mut config = unit_cycle(2);
+    config.geometry.channels = 2;
+    config.ftl.logical_pages = config.geometry.planes() * config.geometry.pages_per_plane() / 2;
+    // Page 1 lies on channel 1, chip 0: planes are numbered channel by channel, so that is plane 2.
+    let mut device = device(&config, &recipe("dynalloc", &[]));
+    device.report_events();
+    let lines: Vec<Line<'_>> =
+        vec![(0, Read, &[1]), (0, Write, &[10]), (0, Write, &[20]), (0, Write, &[30]), (0, Write, &[40])];
+    scene(&mut device, &lines);
+    let chips = device.events().drain(..).filter_map(|s| match s.event {
+        Event::Mapped { plane, .. } => Some((s.at.ns() / CYCLE, plane.0)),
+        _ => None,
+    });
+    assert_eq!(chips.collect::<Vec<_>>(), [(0, 0), (0, 1), (0, 3), (1, 2)]);
+}
+
+/// The decision's time is added to every command's way in, and to nothing else.
+#[test]
+fn a_decision_takes_its_time() {
+    let config = table1(2, 2);
+    let lines: Vec<Line<'_>> = vec![(0, Read, &[0]), (0, Write, &[1]), (700_000, Read, &[5])];
+    let at_once = ends(&config, &recipe("slacker", &[]), &lines);
+    let later = ends(&config, &recipe("slacker", &[("decision_ns", 1000)]), &lines);
+    assert_eq!(later, at_once.iter().map(|end| end + 1000).collect::<Vec<_>>());
+}
+
+/// D-SLK-11: a read that arrives takes its service time from every waiting write of its chip, down to none.
+#[test]
+fn reads_may_be_charged_to_waiting_writes() {
+    let config = unit_cycle(2);
+    // Chip 1 is busy for 9 cycles, chip 0 for 4: the second write of chip 0 has a slack.
+    let lines: Vec<Line<'_>> = vec![
+        (0, Write, &[0]),
+        (0, Read, &[11]),
+        (0, Read, &[13]),
+        (0, Read, &[15]),
+        (0, Read, &[17]),
+        (0, Read, &[19]),
+        (0, Read, &[21]),
+        (0, Write, &[2, 3]),
+        (1, Read, &[4]),
+        (2, Read, &[6]),
+        (2, Read, &[8]),
+    ];
+    let slack_left = |params: &[(&str, u64)]| {
+        let (_, told) = tell(&config, &recipe("wbyp", params), &lines);
+        (Told::of(&told.estimated, 7), Told::of(&told.dispatched_slack, 7))
+    };
+    // Page 2 waits for four cycles of page 0 (not begun: in the queue before it), page 3 for six reads.
+    assert_eq!(slack_left(&[]), (vec![2, 0], vec![2, 0]));
+    assert_eq!(slack_left(&[("charge_reads", 1)]), (vec![2, 0], vec![0, 0]));
+}
+
+/// In the shadow the estimator changes nothing, under any row.
+#[test]
+fn the_shadow_changes_nothing() {
+    let mut config = table1(2, 2);
+    config.flows.push(flashlane_ssd::config::FlowConfig { level: 0 });
+    let mix =
+        common::play::Mix { requests: 600, gap: 90_000, reads: 60, pages: 6, hot: 10, partial: 20, scattered: 20 };
+    let asks = asks(&config, &mix, &mut Pcg64Mcg::new(5));
+    for row in flashlane_sched::catalogue::rows() {
+        let plain = play(&config, &recipe(row.name, &[]), &asks, common::play::Wake::Plain);
+        let (watched, verdict) = audit(&config, &recipe(row.name, &[("shadow", 1)]), &asks).expect("clean");
+        assert_eq!(plain, watched, "{}", row.name);
+        assert!(verdict.events > 1000);
+    }
+}
+
+/// The true response times of the baseline in place of estimates.
+#[test]
+fn an_oracle_believes_what_it_is_told() {
+    let fillers = [1u32, 5, 9, 13, 17, 21, 25, 2, 6, 10, 14, 3];
+    let mut lines: Vec<Line<'_>> = fillers.iter().map(|page| (0, Read, std::slice::from_ref(page))).collect();
+    lines.push((0, Read, &[100, 101, 102]));
+    lines.push((0, Read, &[106, 107]));
+    let config = unit_cycle(4);
+    let cycles = |n| Duration::from_ns(n * CYCLE);
+    let told = |times: [u64; 3]| {
+        let entries = [100, 101, 102].iter().zip(times).map(|(&page, n)| (RequestId(12), Lpn(page), cycles(n)));
+        let known = Some(std::sync::Arc::new(Responses::new(entries.collect())));
+        tell(&config, &Recipe { known, ..recipe("oracle-slack", &[]) }, &lines).1
+    };
+    // The truth: as by estimate. Told that A2 has no slack, it is not passed.
+    assert_eq!(Told::of(&told([1, 8, 5]).done, 13), [5, 2]);
+    let wrong = told([1, 5, 8]);
+    assert_eq!((Told::of(&wrong.estimated, 12), Told::of(&wrong.done, 13)), (vec![7, 3, 0], vec![6, 2]));
+}
+
+/// A write of a page never passes an older write of the page, whatever slack that has.
+#[test]
+fn writes_of_a_page_keep_their_order() {
+    let mut config = unit_cycle(2);
+    config.nand.program = Latency::Constant(Duration::from_ns(CYCLE));
+    // On chip 0 the first write of page 2 has a slack of 3 and that of page 4, which passes it, one of 4. The second write
+    // of page 2 finds 2 left of the first's, enough to pass it were it of another page; behind it nothing can be passed.
+    let lines: Vec<Line<'_>> = vec![
+        (0, Write, &[0]),
+        (0, Write, &[1]),
+        (0, Write, &[3]),
+        (0, Write, &[5]),
+        (0, Write, &[7]),
+        (0, Write, &[2, 9]),
+        (0, Write, &[4, 11]),
+        (0, Write, &[2]),
+        (0, Write, &[4]),
+    ];
+    let (_, told) = tell(&config, &recipe("wbyp", &[]), &lines);
+    let of = |request| Told::of(&told.done, request)[0];
+    assert_eq!([5, 7, 6, 8].map(of), [3, 4, 2, 5]);
+}
+
+/// Drains a device that is only partly played.
+#[test]
+fn estimates_do_not_outlive_their_requests() {
+    let config = table1(2, 2);
+    let mut device = device(&config, &recipe("slacker", &[]));
+    for id in 0..50u64 {
+        let pages = vec![Lpn(id as u32 * 7), Lpn(id as u32 * 7 + 1), Lpn(id as u32 * 7 + 2)];
+        let ask = Ask { at: id * 1000, flow: 0, op: Write, touch: Touch::Pages(pages) };
+        device.advance(Time::from_ns(ask.at));
+        common::play::hand_over(&mut device, id, &ask);
+    }
+    let waiting = device.board().txns.iter().filter(|txn| txn.stage == Stage::Waiting);
+    let (mut some, mut none) = (0, 0);
+    waiting.for_each(|txn| if txn.slack > Duration::ZERO { some += 1 } else { none += 1 });
+    assert!(some > 20 && none > 20, "{some} and {none}");
+    drain(&mut device);
+    assert_eq!(device.completions().len(), 50);
+}

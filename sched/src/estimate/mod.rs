@@ -1,0 +1,140 @@
+//! Slacker's on-line estimate of a transaction's response time (Slacker §5.1, SPEC 1.1.5).
+//!
+//! Owns how the equations read the board; the arithmetic is in [`formula`]. It decides nothing: the slack bypass, the
+//! arrival-bound dynamic allocation and the shadow mode ask it. Everything it knows is what the paper's counters hold
+//! (see [`cost`]), and all of it is on the board. Integers only.
+
+pub mod cost;
+mod error;
+pub mod formula;
+pub mod params;
+mod residual;
+
+use flashlane_core::decide::Estimate;
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{Board, Duration, TxnId, UnitId};
+
+pub use error::ErrorTerm;
+pub use formula::{Latency, Options};
+
+use crate::params::Values;
+
+/// The estimator.
+#[derive(Clone, Debug)]
+pub struct Estimator {
+    options: Options,
+    error: Option<ErrorTerm>,
+}
+
+impl Estimator {
+    /// An estimator with these switches.
+    pub fn new(options: Options, error_term: bool) -> Estimator {
+        Estimator { options, error: error_term.then(ErrorTerm::default) }
+    }
+
+    /// The estimator a row's parameters ask for.
+    pub(crate) fn of(values: &Values<'_>) -> Estimator {
+        Estimator::new(Options::of(values), values.get(params::ERR_TERM.name) == 1)
+    }
+
+    /// Whether it must hear how transactions ended.
+    pub fn learns(&self) -> bool {
+        self.error.is_some()
+    }
+
+    /// The estimate of a waiting user transaction.
+    pub fn waiting(&mut self, board: &Board, id: TxnId) -> Estimate {
+        let txn = board.txn(id);
+        let own = board.facts.service(txn.op, txn.bytes);
+        let ahead = u64::from(board.queues[txn.queue.index()].len - 1) - behind(board, id);
+        let mut estimate = if txn.queue == board.unplaced() {
+            self.unplaced(board, ahead, own)
+        } else {
+            self.at(board, txn.unit, txn.op, ahead + higher(board, txn.unit, txn.op, txn.level), own)
+        };
+        if let Some(error) = &mut self.error {
+            estimate.correction = error.mean(board.now);
+        }
+        estimate
+    }
+
+    /// The estimate of a transaction of `op` and service time `own` at `unit`, behind `ahead` of its kind (eq. 1 to 7).
+    pub fn at(&self, board: &Board, unit: UnitId, op: FlashOp, ahead: u64, own: Duration) -> Estimate {
+        let latency = latency(board);
+        let state = &board.units[unit.index()];
+        let (counters, options) = (&state.counters, self.options);
+        let (queue, ahead) = if op == FlashOp::Read {
+            (formula::read_queue(ahead, &latency, counters, options), ahead)
+        } else {
+            let reads = u64::from(board.waiting(unit, FlashOp::Read));
+            (formula::write_queue(reads, ahead, &latency, counters, options), reads + ahead)
+        };
+        let channel = &board.channels[board.facts.geometry.channel_of(unit).index()];
+        let transfer = board.facts.transfer_page.ns();
+        Estimate {
+            queue: Duration::from_ns(queue),
+            gc: Duration::from_ns(formula::collection(ahead, &latency, counters, options)),
+            interference: Duration::from_ns(formula::interference(channel.stalled, channel.transfers, transfer)),
+            residual: Duration::from_ns(residual::remaining(board, unit, &latency, options.physical_residual)),
+            service: own,
+            correction: 0,
+        }
+    }
+
+    /// A write that no unit has yet: the units take what is ahead of it side by side, and those that are idle take one
+    /// each at once. (The paper does not say how slack is estimated under dynamic allocation.)
+    fn unplaced(&self, board: &Board, ahead: u64, own: Duration) -> Estimate {
+        use flashlane_core::board::Service::Idle;
+        let idle = board.units.iter().filter(|unit| unit.service == Idle && unit.user_waiting == 0).count() as u64;
+        let waits_for = (ahead + 1).saturating_sub(idle);
+        let queue = waits_for * latency(board).program / board.units.len() as u64;
+        Estimate { queue: Duration::from_ns(queue), service: own, ..Estimate::default() }
+    }
+
+    /// A user transaction ended at this instant.
+    pub fn ended(&mut self, board: &Board, id: TxnId) {
+        if let Some(error) = &mut self.error {
+            let txn = board.txn(id);
+            if txn.estimate > Duration::ZERO {
+                // The service is in both, so the difference is that of the waits.
+                error.learn(board.now, (board.now - txn.enqueued).ns(), txn.estimate.ns());
+            }
+        }
+    }
+}
+
+/// Typical service times (D-SLK-05).
+#[inline]
+fn latency(board: &Board) -> Latency {
+    let facts = &board.facts;
+    let page = facts.transfer_page;
+    Latency {
+        read: (facts.command[0] + facts.array[0] + page).ns(),
+        program: (facts.command[1] + facts.array[1] + page).ns(),
+        erase: (facts.command[2] + facts.array[2]).ns(),
+    }
+}
+
+/// Transactions behind `id` in its queue: those it has just passed and younger siblings, so counting costs what inserting
+/// did (D-SLK-04 counts those before it; the queue knows its length).
+#[inline]
+fn behind(board: &Board, id: TxnId) -> u64 {
+    let mut count = 0;
+    let mut next = board.txn(id).next;
+    while next.is_some() {
+        count += 1;
+        next = board.txn(next).next;
+    }
+    count
+}
+
+/// Waiting transactions of `op` in the unit's queues of higher priority levels, all served first.
+#[inline]
+fn higher(board: &Board, unit: UnitId, op: FlashOp, level: u8) -> u64 {
+    let levels = level + 1..board.facts.levels;
+    let queue = |level| board.queues[board.queue_for(unit, flashlane_core::Owner::User, op, level).index()].len;
+    levels.map(|level| u64::from(queue(level))).sum()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+//! What is left of the operation in service (Slacker §5.1, eq. 7), in the states the paper does not mention: idle,
+//! collecting, erasing, paused, or running longer than typical (D-SLK-07).
+
+use flashlane_core::board::{Command, QueueKind, Service, Unit};
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{Board, Owner, PlaneId, Time, UnitId};
+
+use super::formula::{Latency, residual};
+
+/// Time until `unit` is free of what it works on: its command, a paused one behind it, and the rest of a collection.
+///
+/// `physical` asks the hardware's expected end instead of taking the typical time (`slk.residual=phy`).
+pub(super) fn remaining(board: &Board, unit: UnitId, latency: &Latency, physical: bool) -> u64 {
+    let state = &board.units[unit.index()];
+    let mut left = match state.service {
+        Service::Idle | Service::Paused => 0,
+        Service::Busy => of_command(board, &state.command, board.now, latency, physical),
+    };
+    if state.paused.lead.is_some() {
+        left += match physical {
+            true => (state.paused.remaining + board.facts.resume).ns(),
+            false => of_command(board, &state.paused, state.paused.paused_at, latency, false),
+        };
+    }
+    if state.gc_waiting > 0 {
+        left += burst(board, unit, state, latency);
+    }
+    left
+}
+
+fn of_command(board: &Board, command: &Command, at: Time, latency: &Latency, physical: bool) -> u64 {
+    if physical {
+        return command.ends.since(board.now).ns();
+    }
+    let typical = match command.op {
+        FlashOp::Read => latency.read,
+        FlashOp::Program => latency.program,
+        FlashOp::Erase => latency.erase,
+    };
+    // A command that goes on after a pause began so much later: the controller moves `started`. Right after resuming it
+    // may so lie ahead of now by the overhead.
+    residual(typical, command.started.ns().min(at.ns()), at.ns())
+}
+
+/// What is known of the rest of a unit's collections, beside the operation in service: waiting moves, the program of a
+/// move whose page is being read, and an erase for every plane that is being emptied.
+#[cold]
+fn burst(board: &Board, unit: UnitId, state: &Unit, latency: &Latency) -> u64 {
+    let len = |kind| u64::from(board.queue(unit, kind).len);
+    let working = |op| state.service == Service::Busy && state.command.owner == Owner::Gc && state.command.op == op;
+    let programs = len(QueueKind::GcWrite) + u64::from(working(FlashOp::Read));
+    let planes = board.facts.geometry.planes_per_unit() as u16;
+    let own = (unit.0 * planes..(unit.0 + 1) * planes).map(PlaneId);
+    let victims = own.filter(|&plane| board.plane(plane).collecting).count() as u64;
+    let erases = victims.saturating_sub(u64::from(working(FlashOp::Erase)));
+    len(QueueKind::GcRead) * (latency.read + latency.program) + programs * latency.program + erases * latency.erase
+}

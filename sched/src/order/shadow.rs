@@ -1,0 +1,45 @@
+//! Shadow mode: Slacker's estimator beside any other order. It estimates and notes, and the places are the other's.
+
+use alloc::boxed::Box;
+
+use flashlane_core::decide::{Estimate, Order, Position, Wants};
+use flashlane_core::{Board, QueueId, RequestId, TxnId};
+
+use crate::estimate::Estimator;
+
+/// An order with the estimator in its shadow.
+pub struct Shadow {
+    order: Box<dyn Order>,
+    estimator: Estimator,
+}
+
+impl Shadow {
+    /// `order`, watched by `estimator`.
+    pub(crate) fn new(order: Box<dyn Order>, estimator: Estimator) -> Shadow {
+        Shadow { order, estimator }
+    }
+}
+
+impl Order for Shadow {
+    fn position(&mut self, board: &Board, txn: TxnId, queue: QueueId) -> Position {
+        self.order.position(board, txn, queue)
+    }
+
+    fn is_tail(&self) -> bool {
+        self.order.is_tail()
+    }
+
+    fn wants(&self) -> Wants {
+        let Wants { ends, decision, .. } = self.order.wants();
+        Wants { estimates: true, ends: ends || self.estimator.learns(), decision }
+    }
+
+    fn estimate(&mut self, board: &Board, txn: TxnId, _: RequestId) -> Estimate {
+        self.estimator.waiting(board, txn)
+    }
+
+    fn ended(&mut self, board: &Board, txn: TxnId) {
+        self.order.ended(board, txn);
+        self.estimator.ended(board, txn);
+    }
+}

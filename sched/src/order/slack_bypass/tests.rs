@@ -1,0 +1,124 @@
+//! Insertion: A-SLK-05, and random queues against the rule written plainly.
+
+use super::*;
+use crate::catalogue::{Recipe, build};
+use crate::pick::testing::{board, program, read};
+use alloc::string::ToString;
+use alloc::vec;
+use alloc::vec::Vec;
+use flashlane_core::decide::Scheduler;
+
+fn scheduler(row: &str) -> Scheduler {
+    build(&Recipe { base: Some(row.to_string()), ..Recipe::default() }).expect("a row")
+}
+
+/// Puts a transaction not yet in its queue where the order wants it, as the controller does; how many it passed.
+fn insert(board: &mut Board, order: &mut dyn Order, id: TxnId) -> usize {
+    let queue = board.txn(id).queue;
+    board.unlink(id);
+    let position = order.position(board, id, queue);
+    let mut passed = 0;
+    let mut behind = position.before;
+    while behind.is_some() {
+        let txn = board.txn_mut(behind);
+        txn.slack -= position.charge;
+        behind = txn.next;
+        passed += 1;
+    }
+    assert_eq!(position.tag & tag::JUMPED != 0, passed > 0);
+    board.link(id, queue, position.before);
+    passed
+}
+
+/// The queue of reads: request and slack in units of `unit` ns, head first.
+fn order_of(board: &Board, queue: QueueId, unit: u64) -> Vec<(u32, u64)> {
+    board.walk(queue).map(|id| (board.txn(id).request, board.txn(id).slack.ns() / unit)).collect()
+}
+
+/// A-SLK-05: head to tail q1:0, q2:6, q3:2, q4:3; then X (2), Y (2), Z (1).
+#[test]
+fn a_slk_05_insertion() {
+    let mut board = board(1, 1);
+    let us = Duration::from_us;
+    board.facts.transfer_sectors = vec![Duration::ZERO; 9];
+    for (request, slack) in [(1, 0), (2, 6), (3, 2), (4, 3)] {
+        let id = read(&mut board, 0, 0, request);
+        board.txn_mut(id).slack = us(slack);
+    }
+    let mut order = scheduler("rbyp").order;
+    let (x, y, z) = (11, 12, 13);
+    let mut newcomer = |board: &mut Board, request: u32, cost: u64, slack: u64| {
+        board.facts.array[0] = us(cost);
+        let id = read(board, 0, 0, request);
+        let passed = insert(board, &mut *order, id);
+        board.txn_mut(id).slack = us(slack);
+        (board.queues[board.txn(id).queue.index()].len as usize - 1 - passed, board.txn(id).queue)
+    };
+    let (place, queue) = newcomer(&mut board, x, 2, 5);
+    assert_eq!(place, 1);
+    assert_eq!(order_of(&board, queue, 1000), [(1, 0), (x, 5), (2, 4), (3, 0), (4, 1)]);
+    assert_eq!(newcomer(&mut board, y, 2, 3).0, 5);
+    assert_eq!(newcomer(&mut board, z, 1, 0).0, 4);
+    assert_eq!(order_of(&board, queue, 1000), [(1, 0), (x, 5), (2, 4), (3, 0), (z, 0), (4, 0), (y, 2)]);
+}
+
+/// The queue as a plain list of (request, page, slack, cost), and the rule as SPEC 1.1.3 writes it.
+fn plainly(queue: &mut Vec<(u32, u32, u64)>, newcomer: (u32, u32), cost: u64) -> usize {
+    let mut pos = queue.len();
+    while pos > 0 {
+        let (request, page, slack) = queue[pos - 1];
+        let sibling = request == newcomer.0 && request != u32::MAX;
+        if sibling || page == newcomer.1 || slack < cost {
+            break;
+        }
+        queue[pos - 1].2 -= cost;
+        pos -= 1;
+    }
+    queue.insert(pos, (newcomer.0, newcomer.1, 0));
+    pos
+}
+
+/// The order equals the plain rule on random queues of reads and writes, with siblings, hazards and parts of pages.
+#[test]
+fn the_order_is_the_plain_rule() {
+    let mut x: u64 = 17;
+    let mut draw = |n: u64| {
+        x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (x >> 33) % n
+    };
+    let mut jumped = 0;
+    for _ in 0..300 {
+        let mut board = board(1, 1);
+        board.facts.transfer_sectors = (0..9).map(|s| Duration::from_us(s * 3)).collect();
+        let mut order = scheduler("slacker").order;
+        let mut plain: [Vec<(u32, u32, u64)>; 2] = [Vec::new(), Vec::new()];
+        for _ in 0..60 {
+            let write = draw(2) == 1;
+            let request = if draw(10) == 0 { u32::MAX } else { draw(12) as u32 };
+            let page = if write { draw(20) as u32 } else { 1_000 + draw(1_000_000) as u32 };
+            let id = if write { program(&mut board, 0, request) } else { read(&mut board, 0, 0, request) };
+            let queue = board.txn(id).queue;
+            let older =
+                board.walk(queue).filter(|&other| other != id && write && board.txn(other).lpn.0 == page).last();
+            let txn = board.txn_mut(id);
+            txn.lpn = flashlane_core::Lpn(page);
+            txn.bytes = 512 * draw(9) as u32;
+            txn.after = older.unwrap_or(TxnId::NONE);
+            let cost = board.service(id).ns();
+            jumped += insert(&mut board, &mut *order, id);
+            let list = &mut plain[usize::from(write)];
+            let at = plainly(list, (request, page), cost);
+            let slack = draw(if write { 6_000_000 } else { 400_000 });
+            board.txn_mut(id).slack = Duration::from_ns(slack);
+            list[at].2 = slack;
+            let plain: Vec<_> = list.iter().map(|&(request, _, slack)| (request, slack)).collect();
+            assert_eq!(order_of(&board, queue, 1), plain);
+            if draw(3) == 0 {
+                let head = board.queues[queue.index()].head;
+                board.unlink(head);
+                list.remove(0);
+            }
+        }
+    }
+    assert!(jumped > 3_000, "{jumped} positions jumped");
+}

@@ -1,0 +1,54 @@
+//! The fill trigger of FR-FCFS: writes go first while the write queue is fuller than a threshold (Slacker §2.1, "conditional
+//! queue size", SPEC 1.1.2). What to pick next and whether to pause a program must agree on it (D-SLK-15).
+
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{Board, UnitId};
+
+use crate::params::Param;
+
+/// Parameters of the trigger.
+pub(crate) const PARAMS: &[Param] = &[
+    Param {
+        name: "alpha",
+        unit: "%",
+        default: 80,
+        min: 0,
+        max: 100,
+        help: "writes go first while more than this share of the write queue's capacity waits (D-SLK-09)",
+    },
+    Param {
+        name: "write_capacity",
+        unit: "transactions",
+        default: 4096,
+        min: 1,
+        max: 1 << 40,
+        help: "capacity of a unit's write queue that alpha is a share of (D-SLK-09)",
+    },
+];
+
+/// Whether a unit's writes go first.
+#[derive(Clone, Copy, Debug)]
+pub struct FillTrigger {
+    /// Waiting writes above which writes go first, in hundredths of a write.
+    threshold: u64,
+}
+
+impl FillTrigger {
+    /// Writes go first while more than `alpha_percent` of `write_capacity` waits (D-SLK-09).
+    pub const fn new(alpha_percent: u64, write_capacity: u64) -> FillTrigger {
+        FillTrigger { threshold: alpha_percent * write_capacity }
+    }
+
+    /// As a row's parameters ask for.
+    pub(crate) fn of(values: &crate::params::Values<'_>) -> FillTrigger {
+        FillTrigger::new(values.get("alpha"), values.get("write_capacity"))
+    }
+
+    /// Whether it does now.
+    #[inline(always)]
+    pub fn holds(&self, board: &Board, unit: UnitId) -> bool {
+        // All that waits for the unit is the cheaper bound: it seldom passes the threshold.
+        let waiting = u64::from(board.units[unit.index()].user_waiting);
+        waiting * 100 > self.threshold && u64::from(board.waiting(unit, FlashOp::Program)) * 100 > self.threshold
+    }
+}

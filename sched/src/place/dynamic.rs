@@ -1,0 +1,144 @@
+//! Dynamic allocation, DynAlloc: writes go to whichever chip can take them (Slacker §3.3 and §7.6, SPEC 1.1.7).
+//!
+//! Bound at dispatch (the default, D-SLK-22), writes wait in one line for the device, oldest first; a chip that is free,
+//! with no read and no collection waiting, takes the next, chips in turn with channels first. While writes are left, the
+//! turn goes round again, and a chip takes companions for planes that may share its command. Bound at arrival, a write
+//! goes to the chip with the least estimated response time (eq. 1), the first of equals, and to its plane with the fewest
+//! waiting writes.
+
+use flashlane_core::board::{QueueKind, Service};
+use flashlane_core::decide::Place;
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{Board, Duration, Lpn, PlaneId, TxnId, UnitId};
+
+use crate::estimate::{Estimator, params};
+use crate::params::{Param, Values};
+
+/// Parameters of [`Dynamic`].
+pub(crate) const PARAMS: &[Param] = &[
+    Param {
+        name: "bind_at_arrival",
+        unit: "0 or 1",
+        default: 0,
+        min: 0,
+        max: 1,
+        help: "a write's chip is chosen when it arrives, by least estimated response, not when a chip is free (D-SLK-22)",
+    },
+    params::ADV_LITERAL,
+    params::DOUBLE_COUNT,
+    params::GC_PER_OP,
+    params::RESIDUAL_PHY,
+    params::ERR_TERM,
+];
+
+/// Dynamic allocation.
+#[derive(Debug)]
+pub struct Dynamic {
+    /// Present when writes are bound at arrival.
+    estimator: Option<Estimator>,
+    /// Whose turn it is: units counted channels first.
+    turn: u32,
+}
+
+impl Dynamic {
+    /// As a row's parameters ask for.
+    pub(crate) fn of(values: &Values<'_>) -> Dynamic {
+        let at_arrival = values.get("bind_at_arrival") == 1;
+        Dynamic { estimator: at_arrival.then(|| Estimator::of(values)), turn: 0 }
+    }
+}
+
+/// The `turn`-th unit, channels first.
+fn unit_of(board: &Board, turn: u32) -> UnitId {
+    let geometry = &board.facts.geometry;
+    UnitId((turn % geometry.channels * geometry.units_per_channel() + turn / geometry.channels) as u16)
+}
+
+/// The planes of a unit.
+fn planes(board: &Board, unit: UnitId) -> impl Iterator<Item = PlaneId> + use<> {
+    let each = board.facts.geometry.planes_per_unit() as u16;
+    (unit.0 * each..(unit.0 + 1) * each).map(PlaneId)
+}
+
+/// Whether `unit` could begin a write now.
+fn is_free(board: &Board, unit: UnitId) -> bool {
+    let state = &board.units[unit.index()];
+    state.service == Service::Idle
+        && state.gc_waiting == 0
+        && state.user_waiting == board.waiting(unit, FlashOp::Program)
+}
+
+/// The plane of a free unit with most free pages, the first of equals, among those that may join the command of the
+/// writes the unit has already taken.
+fn roomiest(board: &Board, unit: UnitId) -> Option<PlaneId> {
+    let taken = writes_by_slot(board, unit);
+    let per_die = board.facts.geometry.planes_per_die as usize;
+    let joins = |slot: usize, plane: PlaneId| {
+        taken.iter().enumerate().filter(|&(_, &writes)| writes > 0).all(|(other, _)| {
+            let one_die = slot / per_die == other / per_die;
+            let beside = || board.plane(planes(board, unit).nth(other).expect("a slot of the unit")).next_page;
+            slot != other
+                && if one_die {
+                    board.facts.multi_plane && (!board.facts.same_page[1] || beside() == board.plane(plane).next_page)
+                } else {
+                    board.facts.multi_die
+                }
+        })
+    };
+    let fit = planes(board, unit).enumerate().filter(|&(slot, plane)| board.plane(plane).room && joins(slot, plane));
+    fit.max_by_key(|&(slot, plane)| (board.plane(plane).free_pages, core::cmp::Reverse(slot))).map(|(_, plane)| plane)
+}
+
+/// Writes waiting at a unit for each of its planes, in the first queue; schedulers with several levels of writes have no
+/// part in what a command may be widened by.
+fn writes_by_slot(board: &Board, unit: UnitId) -> &[u32] {
+    board.waiting_by_slot(board.queue_id(unit, QueueKind::Write(0)))
+}
+
+impl Place for Dynamic {
+    fn plane(&mut self, board: &Board, _: Lpn, home: PlaneId) -> PlaneId {
+        let Some(estimator) = &self.estimator else { return home };
+        let own = board.facts.service(FlashOp::Program, board.facts.geometry.page_bytes);
+        let response = |&unit: &UnitId| -> Duration {
+            let ahead = u64::from(board.waiting(unit, FlashOp::Program));
+            estimator.at(board, unit, FlashOp::Program, ahead, own).response()
+        };
+        let roomy = |&unit: &UnitId| planes(board, unit).any(|plane| board.plane(plane).room);
+        let units = (0..board.units.len() as u16).map(UnitId).filter(roomy);
+        let Some(unit) = units.min_by_key(response) else { return home };
+        let waiting = writes_by_slot(board, unit);
+        let roomy = planes(board, unit).enumerate().filter(|&(_, plane)| board.plane(plane).room);
+        roomy.min_by_key(|&(slot, _)| waiting[slot]).expect("the unit has room").1
+    }
+
+    fn is_static(&self) -> bool {
+        false
+    }
+
+    fn binds_at_dispatch(&self) -> bool {
+        self.estimator.is_none()
+    }
+
+    fn draw(&mut self, board: &Board, _: TxnId) -> Option<PlaneId> {
+        let units = board.units.len() as u32;
+        let turns = (0..units).map(|i| (self.turn + i) % units);
+        let mut found = turns.filter_map(|turn| {
+            let unit = unit_of(board, turn);
+            is_free(board, unit).then(|| roomiest(board, unit)).flatten().map(|plane| (turn, plane))
+        });
+        let taken = found.next();
+        drop(found);
+        if let Some((turn, plane)) = taken {
+            self.turn = (turn + 1) % units;
+            return Some(plane);
+        }
+        // Nothing runs and no plane has a page to give: whoever has the turn says so, and collects if it can.
+        let at_rest = |unit: &flashlane_core::board::Unit| {
+            unit.service == Service::Idle && unit.user_waiting + unit.gc_waiting == 0
+        };
+        board.units.iter().all(at_rest).then(|| planes(board, unit_of(board, self.turn)).next()).flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests;

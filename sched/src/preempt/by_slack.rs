@@ -1,0 +1,115 @@
+//! Slack-aware write pausing: a program that can spare the time is paused, at the end of an iteration, for the read that
+//! has waited longest, and for further ones while it can spare theirs (Slacker §4.2, SPEC 1.1.6).
+//!
+//! The slack of a command is the least of its transactions'. Only the read at the head of the queue is considered
+//! (D-SLK-13). While the fill trigger holds, writes go before reads and nothing is paused (D-SLK-15).
+
+use flashlane_core::decide::{Moments, Preempt};
+use flashlane_core::{Board, Duration, TxnId, UnitId};
+
+use crate::pick::FillTrigger;
+
+/// Slack-aware write pausing.
+#[derive(Debug)]
+pub struct BySlack {
+    fill: FillTrigger,
+}
+
+impl BySlack {
+    /// Pauses unless `fill` holds.
+    pub const fn new(fill: FillTrigger) -> BySlack {
+        BySlack { fill }
+    }
+}
+
+/// The slack of the command that begins with `lead`.
+fn slack(board: &Board, lead: TxnId) -> Duration {
+    let mut least = Duration::MAX;
+    let mut member = lead;
+    while member.is_some() {
+        let txn = board.txn(member);
+        least = least.min(txn.slack);
+        member = txn.next;
+    }
+    least
+}
+
+impl Preempt for BySlack {
+    fn moments(&self) -> Moments {
+        Moments::Boundary
+    }
+
+    /// The overheads are charged here, once a pause; the reads as they are served.
+    fn pause(&mut self, board: &Board, unit: UnitId, read: TxnId) -> Option<Duration> {
+        let overheads = board.facts.suspend + board.facts.resume;
+        let spare = slack(board, board.units[unit.index()].command.lead);
+        (spare >= board.service(read) + overheads && !self.fill.holds(board, unit)).then_some(overheads)
+    }
+
+    fn serve(&mut self, board: &Board, unit: UnitId, read: TxnId) -> Option<Duration> {
+        let cost = board.service(read);
+        (slack(board, board.units[unit.index()].paused.lead) >= cost).then_some(cost)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pick::testing::{program, read, serve};
+    use flashlane_core::Time;
+
+    const US: u64 = 1000;
+
+    /// One die of two planes: a program of 200 us slack beside one of 150 in service, a read waiting.
+    fn busy() -> Board {
+        let mut board = crate::pick::testing::board(1, 2);
+        let [a, b] = [(0, 200), (1, 150)].map(|(slot, slack)| {
+            let id = program(&mut board, slot, u32::from(slot));
+            board.txn_mut(id).slack = Duration::from_us(slack);
+            id
+        });
+        serve(&mut board, &[a, b], Time::from_ns(1300 * US));
+        read(&mut board, 9, 0, 7);
+        board
+    }
+
+    #[test]
+    fn the_member_with_least_slack_decides() {
+        let mut board = busy();
+        let waiting = board.first(UnitId(0), flashlane_core::transaction::FlashOp::Read);
+        let mut answer = BySlack::new(FillTrigger::new(80, 4096));
+        // 75 us and 25 on the bus.
+        assert_eq!(answer.pause(&board, UnitId(0), waiting), Some(Duration::ZERO));
+        let other = board.txn(board.units[0].command.lead).next;
+        board.txn_mut(other).slack = Duration::from_us(99);
+        assert_eq!(answer.pause(&board, UnitId(0), waiting), None);
+        board.txn_mut(other).slack = Duration::from_us(100);
+        assert_eq!(answer.pause(&board, UnitId(0), waiting), Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn overheads_must_fit_too_and_are_charged_once() {
+        let mut board = busy();
+        (board.facts.suspend, board.facts.resume) = (Duration::from_us(20), Duration::from_us(30));
+        let waiting = board.first(UnitId(0), flashlane_core::transaction::FlashOp::Read);
+        let mut answer = BySlack::new(FillTrigger::new(80, 4096));
+        assert_eq!(answer.pause(&board, UnitId(0), waiting), Some(Duration::from_us(50)));
+        board.facts.resume = Duration::from_us(31);
+        assert_eq!(answer.pause(&board, UnitId(0), waiting), None);
+        board.units[0].paused = board.units[0].command;
+        assert_eq!(answer.serve(&board, UnitId(0), waiting), Some(Duration::from_us(100)));
+    }
+
+    #[test]
+    fn nothing_is_paused_while_writes_go_first() {
+        let mut board = busy();
+        let waiting = board.first(UnitId(0), flashlane_core::transaction::FlashOp::Read);
+        let mut answer = BySlack::new(FillTrigger::new(50, 4));
+        for i in 0..2 {
+            program(&mut board, 0, 20 + i);
+        }
+        assert!(answer.pause(&board, UnitId(0), waiting).is_some(), "2 of 4 are not more than half");
+        program(&mut board, 0, 30);
+        assert_eq!(answer.pause(&board, UnitId(0), waiting), None);
+    }
+}

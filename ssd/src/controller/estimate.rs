@@ -1,0 +1,69 @@
+//! Estimates for the order decision, asked when all transactions of a request stand in their queues (Slacker §5.1), and the
+//! slack that comes of them.
+
+use flashlane_core::board::QueueKind;
+use flashlane_core::event::Event;
+use flashlane_core::transaction::Stage;
+use flashlane_core::{Duration, TxnId, UnitId};
+
+use super::Device;
+use crate::front::SlotId;
+
+impl Device {
+    /// Has the request's waiting transactions estimated, and notes their slack up to the longest (eq. 8). A program that
+    /// waits for its page to be read first has no estimate and no slack, and counts for none.
+    pub(super) fn estimate_request(&mut self, slot: SlotId) {
+        let entry = self.slots.get(slot);
+        let (request, first) = (entry.id, entry.txns);
+        if first.is_none() {
+            return;
+        }
+        if self.board.txn(first).sibling.is_none() && !self.wants.ends && !self.log.on {
+            // A single transaction has no slack, whatever its estimate, and nobody looks at that.
+            return;
+        }
+        let mut longest = Duration::ZERO;
+        let mut id = first;
+        while id.is_some() {
+            let sibling = self.board.txn(id).sibling;
+            if self.board.txn(id).stage == Stage::Waiting {
+                let estimate = self.scheduler.order.estimate(&self.board, id, request);
+                let response = estimate.response();
+                self.board.txn_mut(id).estimate = response;
+                longest = longest.max(response);
+                if self.log.on {
+                    self.estimates.push((id, estimate));
+                }
+            }
+            id = sibling;
+        }
+        self.note_slack(first, longest);
+        for (id, estimate) in self.estimates.drain(..) {
+            let txn = self.board.txn(id);
+            self.log.push(self.board.now, Event::Estimated { txn: txn.serial, estimate, slack: txn.slack });
+        }
+    }
+
+    fn note_slack(&mut self, first: TxnId, longest: Duration) {
+        let mut id = first;
+        while id.is_some() {
+            let txn = self.board.txn_mut(id);
+            if txn.stage == Stage::Waiting {
+                txn.slack = longest - txn.estimate;
+            }
+            id = txn.sibling;
+        }
+    }
+
+    /// Takes `charge` from every waiting program of a unit, as far as each has slack (D-SLK-11).
+    pub(super) fn charge_programs(&mut self, unit: UnitId, charge: Duration) {
+        for level in 0..self.board.facts.levels {
+            let mut id = self.board.queue(unit, QueueKind::Write(level)).head;
+            while id.is_some() {
+                let txn = self.board.txn_mut(id);
+                txn.slack = txn.slack.saturating_sub(charge);
+                id = txn.next;
+            }
+        }
+    }
+}
