@@ -142,6 +142,12 @@ pub trait Pick {
     /// command ([`Board::may_join`]); leaves it empty to stay idle.
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group);
 
+    /// Whether the only transaction that waits for an idle unit always goes at once, if it may: the controller then does
+    /// not ask.
+    fn lets_lone_transactions_go(&self) -> bool {
+        false
+    }
+
     /// Whether it wants a read and a write queue for every priority level; else all levels share one of each.
     fn keeps_levels_apart(&self) -> bool {
         false

@@ -20,6 +20,10 @@ impl Fcfs {
 }
 
 impl Pick for Fcfs {
+    fn lets_lone_transactions_go(&self) -> bool {
+        true
+    }
+
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {
         let read = oldest(board, unit, FlashOp::Read);
         let write =

@@ -21,6 +21,10 @@ impl FrFcfs {
 }
 
 impl Pick for FrFcfs {
+    fn lets_lone_transactions_go(&self) -> bool {
+        true
+    }
+
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {
         let triggered = scope == Scope::Any && self.fill.holds(board, unit);
         let order = if triggered { [FlashOp::Program, FlashOp::Read] } else { [FlashOp::Read, FlashOp::Program] };

@@ -11,6 +11,10 @@ use super::{oldest, widen::widen};
 pub struct ReadFirst;
 
 impl Pick for ReadFirst {
+    fn lets_lone_transactions_go(&self) -> bool {
+        true
+    }
+
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {
         let mut lead = oldest(board, unit, FlashOp::Read);
         if lead.is_none() && scope == Scope::Any {

@@ -80,6 +80,10 @@ impl Sprinkler {
 }
 
 impl Pick for Sprinkler {
+    fn lets_lone_transactions_go(&self) -> bool {
+        true
+    }
+
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {
         for op in [FlashOp::Read, FlashOp::Program] {
             if op == FlashOp::Program && scope == Scope::Reads {

@@ -2,7 +2,7 @@
 
 use alloc::format;
 
-use flashlane_core::board::{QueueKind, Service};
+use flashlane_core::board::{QueueKind, Service, Unit};
 use flashlane_core::decide::{Moments, Scope, Turn};
 use flashlane_core::transaction::{FlashOp, tag};
 use flashlane_core::{Duration, Owner, PlaneId, TxnId, UnitId};
@@ -22,12 +22,14 @@ impl Device {
 
     /// An idle unit: garbage collection or user transactions.
     fn choose(&mut self, unit: UnitId) {
-        let state = &self.board.units[unit.index()];
-        if state.user_waiting + state.gc_waiting == 0 || self.flash.must_wait_for_bus(unit) {
+        let Unit { user_waiting, gc_waiting, .. } = self.board.units[unit.index()];
+        if user_waiting + gc_waiting == 0 || self.flash.must_wait_for_bus(unit, self.board.now) {
             return;
         }
-        if state.gc_waiting > 0 && self.scheduler.collect.turn(&self.board, unit) == Turn::Gc && self.dispatch_gc(unit)
-        {
+        if self.lone_transactions_go && gc_waiting == 0 && user_waiting == 1 && self.begin_lone(unit) {
+            return;
+        }
+        if gc_waiting > 0 && self.scheduler.collect.turn(&self.board, unit) == Turn::Gc && self.dispatch_gc(unit) {
             return;
         }
         self.group.clear();
@@ -48,6 +50,19 @@ impl Device {
             return;
         }
         self.dispatch(unit);
+    }
+
+    /// Begins the only transaction that waits for the unit, if it may go: any pick decision would.
+    #[inline(always)]
+    fn begin_lone(&mut self, unit: UnitId) -> bool {
+        let read = self.board.first(unit, FlashOp::Read);
+        let id = if read.is_some() { read } else { self.board.first(unit, FlashOp::Program) };
+        let txn = self.board.txn(id);
+        let may_go = txn.op == FlashOp::Read || (txn.unobstructed() && self.board.plane(txn.plane).room);
+        if may_go {
+            self.dispatch_alone(unit, id);
+        }
+        may_go
     }
 
     /// The chosen program has no page to go to: collect first, serve reads if even that is impossible.
@@ -177,9 +192,7 @@ impl Device {
                     self.drop_move(head);
                     continue;
                 }
-                self.group.clear();
-                self.group.push(&self.board, head);
-                self.dispatch(unit);
+                self.dispatch_alone(unit, head);
                 return true;
             }
         }

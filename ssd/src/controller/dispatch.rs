@@ -10,12 +10,45 @@ use crate::flash::array::Start;
 impl Device {
     /// Begins the command in `self.group` at `unit`.
     pub(super) fn dispatch(&mut self, unit: UnitId) {
+        match *self.group.members() {
+            [lone] => self.dispatch_alone(unit, lone),
+            _ => self.dispatch_several(unit),
+        }
+    }
+
+    /// Begins a command of one transaction.
+    #[inline(always)]
+    pub(super) fn dispatch_alone(&mut self, unit: UnitId, id: TxnId) {
+        let txn = self.board.unlink(id);
+        debug_assert!(txn.stage == Stage::Waiting && txn.unit == unit);
+        debug_assert!(txn.after.is_none(), "dispatched before an older write of its page");
+        txn.stage = Stage::InService;
+        let Transaction { op, owner, bytes, lpn, .. } = *txn;
+        if op == FlashOp::Read && self.address_reads && owner != Owner::Gc {
+            self.board.txn_mut(id).ppa = self.ftl.lookup(lpn).0;
+        }
+        self.count(unit, op, owner, 1);
+        if op == FlashOp::Program {
+            self.bind(id);
+        }
+        if self.log.on {
+            self.report(unit, id);
+        }
+        let transfer = self.board.facts.transfer(bytes);
+        let start = Start { lead: id, members: 1, op, owner, first: transfer, transfers: transfer };
+        self.flash.begin(unit, start, &mut self.board, &mut self.agenda, &mut self.log);
+    }
+
+    /// Begins a command of several transactions.
+    #[inline(never)]
+    fn dispatch_several(&mut self, unit: UnitId) {
         let lead = self.group.lead();
         let Transaction { op, owner, .. } = *self.board.txn(lead);
         let refused = if op == FlashOp::Read && self.address_reads { self.look_up() } else { 0 };
         let mut last = TxnId::NONE;
         let mut members = 0u8;
         let mut transfers = Duration::ZERO;
+        let mut first = Duration::ZERO;
         for (i, &id) in self.group.members().iter().enumerate() {
             if refused >> i & 1 == 1 {
                 continue;
@@ -28,6 +61,8 @@ impl Device {
             transfers += self.board.facts.transfer(bytes);
             if last.is_some() {
                 self.board.txn_mut(last).next = id;
+            } else {
+                first = transfers;
             }
             last = id;
             members += 1;
@@ -42,7 +77,7 @@ impl Device {
         if self.log.on {
             self.report(unit, lead);
         }
-        let start = Start { lead, members, op, owner, transfers };
+        let start = Start { lead, members, op, owner, first, transfers };
         self.flash.begin(unit, start, &mut self.board, &mut self.agenda, &mut self.log);
     }
 

@@ -102,6 +102,7 @@ pub struct Device {
     suspensions_of_gc: bool,
     address_reads: bool,
     lone_commands_pass: bool,
+    lone_transactions_go: bool,
     page_shift: Option<u32>,
     /// The earliest instant of anything but flash.
     other_next: Time,
@@ -124,16 +125,21 @@ impl Device {
             shown.level = flow.level;
         }
         let static_place = scheduler.place.is_static();
-        let flash = Flash::new(config, !static_place);
+        let wants = scheduler.order.wants();
+        let mut flash = Flash::new(config, !static_place);
+        if wants.estimates || !static_place {
+            // Estimates look at the channels.
+            flash.watch();
+        }
         let ftl = Ftl::new(config, static_place);
         for plane in 0..board.planes.len() as u16 {
             ftl.show(&mut board, PlaneId(plane));
         }
         let style = scheduler.collect.style();
-        let wants = scheduler.order.wants();
         Ok(Device {
             address_reads: flash.reads_need_addresses() || board.facts.same_page[0],
             lone_commands_pass: scheduler.admit.lets_lone_commands_in() && config.front.queue_capacity == [u32::MAX; 2],
+            lone_transactions_go: scheduler.pick.lets_lone_transactions_go() && static_place,
             page_shift: config
                 .geometry
                 .page_bytes
@@ -371,6 +377,7 @@ impl Device {
     /// Turns event reporting on.
     pub fn report_events(&mut self) {
         self.log.on = true;
+        self.flash.watch();
     }
 
     /// Events since they were last drained; the caller drains.

@@ -22,6 +22,8 @@ pub struct Start {
     pub op: FlashOp,
     /// For whom.
     pub owner: Owner,
+    /// Bus time of the lead's page.
+    pub first: Duration,
     /// Bus time of all their pages.
     pub transfers: Duration,
 }
@@ -36,7 +38,7 @@ impl Flash {
     #[inline(always)]
     pub fn begin(&mut self, unit: UnitId, start: Start, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
         let u = unit.index();
-        let Start { lead, members, op, owner, transfers } = start;
+        let Start { lead, members, op, owner, first, transfers } = start;
         let now = board.now;
         let on_bus = board.facts.command[op.index()];
         let ends = now + on_bus + board.facts.array[op.index()] + transfers;
@@ -58,16 +60,17 @@ impl Flash {
         command.paused = Duration::ZERO;
         flash.current = lead;
         flash.members = members;
+        flash.op = op;
         flash.serial = self.commands;
         self.commands += 1;
         let channel = usize::from(flash.channel);
+        flash.data_out = (self.setup + first).ns();
         if op == FlashOp::Program || on_bus > Duration::ZERO {
             flash.phase = Phase::Command;
-            let state = &mut self.channels[channel];
-            state.want(flash.way, now);
-            if state.may_grant(now.ns()) {
-                self.grant(channel, board, agenda, log);
-            }
+            flash.bus_time = if op == FlashOp::Program { on_bus + transfers } else { on_bus }.ns();
+            let way = flash.way;
+            self.channels[channel].want_now(way, now);
+            self.hand_over(channel, board, agenda, log);
         } else {
             self.start_array(u, board, log);
         }
@@ -89,7 +92,8 @@ impl Flash {
         let ends = board.now + length + self.plane_gap * (u64::from(command.members) - 1);
         if op == FlashOp::Read {
             flash.phase = Phase::ReadArray;
-            channel.want(flash.way, ends);
+            flash.bus_time = flash.data_out;
+            channel.want_later(flash.way, ends, if self.watched { 0 } else { flash.bus_time });
         } else {
             flash.phase = Phase::Array;
             channel.own.set(usize::from(flash.way), ends.ns());

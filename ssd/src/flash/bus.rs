@@ -12,10 +12,18 @@ use crate::agenda::Agenda;
 use crate::log::Log;
 
 /// A channel: its bus, and what its units wait for.
+///
+/// A transfer that finds the bus free begins without an event of its own: all that anyone could see of it is its end,
+/// so that is what the channel waits for. It is taken note of when something else comes to want the bus meanwhile, or at
+/// its end.
 #[derive(Clone, Debug)]
 pub(super) struct Channel {
-    /// When the transfer under way ends, ns; [`NEVER`] when the bus is free.
+    /// When the transfer under way ends, ns; [`NEVER`] when none has been taken note of.
     end: u64,
+    /// When the bus last came free, ns.
+    released: u64,
+    /// While no transfer has been taken note of: the next instant the earliest want leads to; [`NEVER`] without any.
+    planned: u64,
     /// Who has it: unit on the channel.
     holder: u8,
     /// The channel's first unit.
@@ -32,31 +40,43 @@ impl Channel {
     /// A channel of `units` idle units from `first` on.
     pub(super) fn idle(first: u32, units: u32) -> Channel {
         let row = Row::new(units as usize);
-        Channel { end: NEVER, holder: 0, first: first as u16, deferred: 0, own: row.clone(), wants: row }
+        let (end, planned) = (NEVER, NEVER);
+        Channel { end, released: 0, planned, holder: 0, first: first as u16, deferred: 0, own: row.clone(), wants: row }
     }
 
-    /// Whether a transfer is under way.
+    /// Whether a transfer is known to be under way.
     #[inline(always)]
-    pub(super) fn taken(&self) -> bool {
+    fn taken(&self) -> bool {
         self.end != NEVER
     }
 
-    /// From `at` on, unit `way` wants the bus.
+    /// Whether a transfer is under way, taken note of or not.
     #[inline(always)]
-    pub(super) fn want(&mut self, way: u8, at: Time) {
-        self.wants.set(usize::from(way), at.ns());
+    pub(super) fn in_use(&self, now: u64) -> bool {
+        self.taken() || self.wants.least() <= now
+    }
+
+    /// A command wants the bus at once.
+    #[inline(always)]
+    pub(super) fn want_now(&mut self, way: u8, now: Time) {
+        self.wants.set(usize::from(way), now.ns());
+    }
+
+    /// A read's page is ready from `at` on: if nothing comes before it, the bus has it out `length` later. (On a tie
+    /// the page that was already planned goes first: its command is older.)
+    #[inline(always)]
+    pub(super) fn want_later(&mut self, way: u8, at: Time, length: u64) {
+        let (at, earliest) = (at.ns(), self.wants.least());
+        self.wants.set(usize::from(way), at);
+        if !self.taken() && at < earliest {
+            self.planned = at + length;
+        }
     }
 
     /// The unit numbered `way` on the channel.
     #[inline(always)]
     fn unit(&self, way: usize) -> usize {
         usize::from(self.first) + way
-    }
-
-    /// Whether the bus is free and wanted.
-    #[inline(always)]
-    pub(super) fn may_grant(&self, now: u64) -> bool {
-        self.wants.least() <= now && !self.taken()
     }
 
     /// Lets the units that waited for the bus to decide do so.
@@ -72,7 +92,7 @@ impl Channel {
     /// The next instant anything happens. While the bus is taken, nothing happens to units that want it.
     #[inline(always)]
     fn next(&self) -> u64 {
-        let on_bus = if self.taken() { self.end } else { self.wants.least() };
+        let on_bus = if self.taken() { self.end } else { self.planned };
         on_bus.min(self.own.least())
     }
 }
@@ -83,20 +103,69 @@ impl Flash {
     pub fn step(&mut self, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
         let now = board.now.ns();
         let channel = (self.next.least() & ((1 << CHANNEL_BITS) - 1)) as usize;
+        let state = &self.channels[channel];
+        if !state.taken() && state.planned == now {
+            self.grant(channel, board, log);
+        }
         while self.channels[channel].end == now {
             self.transfer_ended(channel, board, agenda, log);
         }
         if self.channels[channel].own.least() <= now {
             self.units_due(channel, board, agenda, log);
         }
-        if self.channels[channel].may_grant(now) {
-            self.grant(channel, board, agenda, log);
-        }
+        self.hand_over(channel, board, agenda, log);
         let state = &mut self.channels[channel];
         if state.deferred != 0 && !state.taken() {
             state.release_deferred(agenda);
         }
         self.refresh(channel);
+    }
+
+    /// A bus nobody is known to have goes to who wants it now, or is planned for who will.
+    #[inline(always)]
+    pub(super) fn hand_over(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
+        let now = board.now.ns();
+        while !self.channels[channel].taken() {
+            let state = &self.channels[channel];
+            let since = state.wants.least();
+            if since > now {
+                self.plan(channel, since);
+                return;
+            }
+            self.grant(channel, board, log);
+            while self.channels[channel].end == now {
+                // A transfer that takes no time.
+                self.transfer_ended(channel, board, agenda, log);
+            }
+        }
+    }
+
+    /// The bus is free and first wanted at `since`: its next instant is the end of that transfer, or its beginning if
+    /// that may be watched.
+    #[inline(always)]
+    fn plan(&mut self, channel: usize, since: u64) {
+        let state = &self.channels[channel];
+        let planned = if since == NEVER {
+            NEVER
+        } else if self.watched {
+            since
+        } else {
+            since + self.units[state.unit(self.first_of(state, since))].bus_time
+        };
+        self.channels[channel].planned = planned;
+    }
+
+    /// Which unit on the channel goes first of those that want the bus since `since`: data-out before data-in, then by
+    /// command age.
+    #[inline(always)]
+    fn first_of(&self, state: &Channel, since: u64) -> usize {
+        // Those that have waited longest are exactly the ones at the row's least instant.
+        let longest = state.wants.due(since);
+        if longest.is_power_of_two() {
+            longest.trailing_zeros() as usize
+        } else {
+            first_of_several(&self.units[state.unit(0)..], longest)
+        }
     }
 
     /// Lives the instants of a channel's units that have nothing to do with the bus.
@@ -119,62 +188,42 @@ impl Flash {
         self.soonest = if soonest == NEVER { Time::NEVER } else { Time::from_ns(soonest >> CHANNEL_BITS) };
     }
 
-    /// Gives the free bus to the transfer that has waited longest, and on while transfers take no time.
-    pub(super) fn grant(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
-        let now = board.now.ns();
-        loop {
-            let state = &mut self.channels[channel];
-            let since = state.wants.least();
-            // Those that have waited longest are exactly the ones at the row's least instant.
-            let longest = state.wants.due(since);
-            let mut way = longest.trailing_zeros() as usize;
-            if !longest.is_power_of_two() {
-                way = first_of(&self.units[state.unit(0)..], longest);
-            }
-            state.wants.set(way, NEVER);
-            let u = state.unit(way);
-            let unit = &mut self.units[u];
-            let (length, pages) = match unit.phase {
-                Phase::Command => command_phase(board, u),
-                _ => {
-                    unit.phase = Phase::DataOut;
-                    (self.setup + board.facts.transfer(board.txn(unit.current).bytes), unit.members)
-                }
-            };
-            let counters = &mut board.channels[channel];
-            counters.transfers += u64::from(pages);
-            counters.stalled += if since < now { u64::from(pages) } else { 0 };
-            state.holder = way as u8;
-            self.occupy(channel, length, board, log);
-            if length > Duration::ZERO {
-                return;
-            }
-            self.end_at_once(channel, board, agenda, log);
-            if !self.channels[channel].may_grant(now) {
-                return;
-            }
-        }
-    }
-
-    /// Ends a transfer that takes no time.
-    #[cold]
-    fn end_at_once(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
-        while self.channels[channel].end == board.now.ns() {
-            self.transfer_ended(channel, board, agenda, log);
-        }
-    }
-
-    /// The holder has the bus for `length`. A transfer that takes no time has ended already: the callers see to it.
-    #[inline(always)]
-    fn occupy(&mut self, channel: usize, length: Duration, board: &mut Board, log: &mut Log) {
+    /// The transfer that has waited longest has the bus, from when it came to want it or the bus came free. (One that
+    /// takes no time has ended already: the callers see to it.)
+    pub(super) fn grant(&mut self, channel: usize, board: &mut Board, log: &mut Log) {
+        let state = &self.channels[channel];
+        let since = state.wants.least();
+        let way = self.first_of(state, since);
         let state = &mut self.channels[channel];
-        let until = board.now + length;
+        let start = since.max(state.released);
+        state.wants.set(way, NEVER);
+        state.holder = way as u8;
+        let unit = &mut self.units[state.unit(way)];
+        let mut pages = u64::from(unit.members);
+        match unit.phase {
+            Phase::Command if unit.op != FlashOp::Program => pages = 0,
+            Phase::Command => {}
+            _ => unit.phase = Phase::DataOut,
+        }
+        let length = unit.bus_time;
+        let counters = &mut board.channels[channel];
+        counters.transfers += pages;
+        counters.stalled += if since < start { pages } else { 0 };
+        self.occupy(channel, Time::from_ns(start), length, board, log);
+    }
+
+    /// The holder has the bus from `start` on for `length`.
+    #[inline(always)]
+    fn occupy(&mut self, channel: usize, start: Time, length: u64, board: &mut Board, log: &mut Log) {
+        let state = &mut self.channels[channel];
+        let length = Duration::from_ns(length);
+        let until = start + length;
         state.end = until.ns();
         board.channels[channel].busy += length;
         if log.on && length > Duration::ZERO {
             let u = state.unit(usize::from(state.holder));
             let (channel, unit, command) = (ChannelId(channel as u16), UnitId(u as u16), self.units[u].serial);
-            log.push(board.now, Event::BusTaken { channel, unit, command, until });
+            log.push(start, Event::BusTaken { channel, unit, command, until });
         }
     }
 
@@ -184,6 +233,7 @@ impl Flash {
         let state = &mut self.channels[channel];
         let u = state.unit(usize::from(state.holder));
         state.end = NEVER;
+        state.released = board.now.ns();
         let unit = &mut self.units[u];
         if unit.phase == Phase::Command {
             self.start_array(u, board, log);
@@ -195,7 +245,7 @@ impl Flash {
             // A command keeps the bus until all its pages are out.
             unit.current = next;
             let length = self.setup + board.facts.transfer(board.txn(next).bytes);
-            self.occupy(channel, length, board, log);
+            self.occupy(channel, board.now, length.ns(), board, log);
         } else {
             self.free(u, board, agenda);
         }
@@ -222,24 +272,8 @@ impl Flash {
 
 /// Which of `several` units, a bit each, goes first: data-out before data-in, then by command age.
 #[cold]
-fn first_of(units: &[FlashUnit], several: u64) -> usize {
+fn first_of_several(units: &[FlashUnit], several: u64) -> usize {
     let key = |&(_, unit): &(usize, &FlashUnit)| (unit.phase == Phase::Command, unit.serial);
     let among = units.iter().enumerate().take(Row::MAX).filter(|(way, _)| several >> way & 1 == 1);
     among.min_by_key(key).expect("some unit wants the bus").0
-}
-
-/// Bus time of a command phase (the command, and a program's data), and the pages it moves.
-fn command_phase(board: &Board, unit: usize) -> (Duration, u8) {
-    let command = &board.units[unit].command;
-    let mut length = board.facts.command[command.op.index()];
-    if command.op != FlashOp::Program {
-        return (length, 0);
-    }
-    let mut member = command.lead;
-    while member.is_some() {
-        let txn = board.txn(member);
-        length += board.facts.transfer(txn.bytes);
-        member = txn.next;
-    }
-    (length, command.members)
 }

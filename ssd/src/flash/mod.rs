@@ -14,6 +14,7 @@ mod row;
 
 use alloc::vec::Vec;
 
+use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Time, TxnId, UnitId};
 use rand_pcg::Pcg64Mcg;
 
@@ -48,6 +49,12 @@ struct FlashUnit {
     channel: u16,
     /// Members of the command in service.
     members: u8,
+    /// What it does.
+    op: FlashOp,
+    /// How long it will have the bus when it next gets it, ns.
+    bus_time: u64,
+    /// Bus time of the lead's page, ns.
+    data_out: u64,
     /// The member whose page goes out next, or is on the bus.
     current: TxnId,
     /// Serial of the command in service.
@@ -78,6 +85,8 @@ pub struct Flash {
     dispatch: Dispatch,
     /// Whether waiting reads may move to another unit.
     reads_move: bool,
+    /// Whether anyone may see the beginning of a transfer.
+    watched: bool,
     rng: Pcg64Mcg,
 }
 
@@ -93,6 +102,9 @@ impl Flash {
                     way: (u % g.units_per_channel() as usize) as u8,
                     channel: g.channel_of(UnitId(u as u16)).0,
                     members: 0,
+                    op: FlashOp::Read,
+                    bus_time: 0,
+                    data_out: 0,
                     current: TxnId::NONE,
                     serial: 0,
                     paused_serial: 0,
@@ -111,8 +123,15 @@ impl Flash {
             plane_gap: config.bus.plane_gap,
             dispatch: config.bus.dispatch,
             reads_move,
+            watched: false,
             rng: Pcg64Mcg::new(((config.seed as u128) << 64) | 0xcafe_f00d_d15e_a5e5),
         }
+    }
+
+    /// From now on transfers are taken note of when they begin, not only when they end: what happens is the same, and
+    /// the event log and the channels on the board are true at every instant.
+    pub fn watch(&mut self) {
+        self.watched = true;
     }
 
     /// The earliest instant anything happens.
@@ -130,16 +149,17 @@ impl Flash {
 
     /// Whether the unit must wait for its bus before it may choose a command (`Dispatch::BusIdle`).
     #[inline]
-    pub fn must_wait_for_bus(&mut self, unit: UnitId) -> bool {
+    pub fn must_wait_for_bus(&mut self, unit: UnitId, now: Time) -> bool {
         if self.dispatch == Dispatch::Eager {
             return false;
         }
         let FlashUnit { channel, way, .. } = self.units[unit.index()];
         let channel = &mut self.channels[usize::from(channel)];
-        if channel.taken() {
+        let taken = channel.in_use(now.ns());
+        if taken {
             channel.deferred |= 1 << way;
         }
-        channel.taken()
+        taken
     }
 
     /// Irwin-Hall: the sum of twelve uniforms less six has unit variance, and needs no floating point.

@@ -1,18 +1,20 @@
 //! A row of instants and the least of them.
 //!
-//! A row is short: the units of a channel, the channels of a device. So it is looked through only when its least instant
-//! moves away, and rows of up to four and up to eight without a loop, which would cost more than the comparisons.
+//! A tournament: each inner node of a binary tree holds the lesser of the two below it, so that changing an instant costs
+//! a comparison a level and no branch that depends on the instants.
 
-/// "Never", in a row. Instants are compared as signed numbers: the processors have a vector comparison for those.
+/// "Never", in a row.
 pub(super) const NEVER: u64 = i64::MAX as u64;
 
 /// Instants in ns of at most [`Row::MAX`] things.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    least: u64,
     /// How many may be other than never.
     length: usize,
-    at: [u64; Row::MAX],
+    /// Leaves: a power of two.
+    leaves: usize,
+    /// The root is node 1, the children of node `n` are `2 n` and `2 n + 1`, and leaf `i` is node `leaves + i`.
+    nodes: [u64; 2 * Row::MAX],
 }
 
 impl Row {
@@ -22,57 +24,34 @@ impl Row {
     /// `length` instants, all never.
     pub(super) fn new(length: usize) -> Row {
         assert!(length <= Row::MAX, "configuration check allows no more than 64");
-        Row { least: NEVER, length, at: [NEVER; Row::MAX] }
+        Row { length, leaves: length.next_power_of_two(), nodes: [NEVER; 2 * Row::MAX] }
     }
 
     /// The least instant.
     #[inline(always)]
     pub(super) fn least(&self) -> u64 {
-        self.least
+        self.nodes[1]
     }
 
     /// Changes the `i`-th instant.
     #[inline(always)]
     pub(super) fn set(&mut self, i: usize, at: u64) {
         debug_assert!(i < self.length && at <= NEVER);
-        let old = core::mem::replace(&mut self.at[i % Row::MAX], at);
-        if at <= self.least {
-            self.least = at;
-        } else if old == self.least {
-            self.least = self.find_least();
+        let mut node = (self.leaves + i) % (2 * Row::MAX);
+        let mut least = at;
+        self.nodes[node] = least;
+        while node > 1 {
+            least = least.min(self.nodes[node ^ 1]);
+            node /= 2;
+            self.nodes[node] = least;
         }
-    }
-
-    #[inline(always)]
-    fn find_least(&self) -> u64 {
-        let at = |i: usize| self.at[i] as i64;
-        let four = |i: usize| at(i).min(at(i + 1)).min(at(i + 2).min(at(i + 3)));
-        match self.length {
-            ..=4 => four(0) as u64,
-            5..=8 => four(0).min(four(4)) as u64,
-            _ => self.find_least_of_many(),
-        }
-    }
-
-    /// Apart, lest every short row pays for setting up the registers of a long one.
-    #[inline(never)]
-    fn find_least_of_many(&self) -> u64 {
-        self.at[..self.length].iter().fold(NEVER, |least, &at| least.min(at))
     }
 
     /// Which instants have come by `now`, a bit each.
     #[inline(always)]
     pub(super) fn due(&self, now: u64) -> u64 {
-        let come = |i: usize| u64::from(self.at[i] <= now) << i;
-        match self.length {
-            ..=4 => come(0) | come(1) | come(2) | come(3),
-            _ => self.due_of_many(now),
-        }
-    }
-
-    #[inline(never)]
-    fn due_of_many(&self, now: u64) -> u64 {
-        self.at[..self.length].iter().enumerate().fold(0, |due, (i, &at)| due | u64::from(at <= now) << i)
+        let leaves = &self.nodes[self.leaves..][..self.length];
+        leaves.iter().enumerate().fold(0, |due, (i, &at)| due | u64::from(at <= now) << i)
     }
 }
 
