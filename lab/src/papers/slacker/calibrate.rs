@@ -1,6 +1,6 @@
 //! The rates of the clones: Table 2 prints sizes and slack but no rates (SPEC 1.2, "Needs").
 //!
-//! For each workload, the mean time between requests is bisected until the actual slack of the baseline's transactions
+//! For each workload, the mean time between requests is searched until the actual slack of the baseline's transactions
 //! (of writes; of reads where the group is read-intensive) has the mean that Table 2 prints.
 
 use std::fmt::Write as _;
@@ -14,8 +14,10 @@ use crate::workload::clone::{Group, SlackerRow};
 
 /// How near the printed slack is near enough to stop.
 const NEAR: f64 = 0.02;
-/// Runs of a workload at most.
-const STEPS: usize = 24;
+/// Gaps tried at most.
+const STEPS: usize = 16;
+/// No gap is tried that asks for more than so many times what chips can do a page at a time: they have eight planes.
+const HIGHEST_LOAD: f64 = 24.0;
 
 /// A calibrated workload.
 #[derive(Clone, Debug)]
@@ -60,44 +62,52 @@ pub fn calibrate(bench: &Bench<'_>, told: &(dyn Fn(&Calibrated) + Sync)) -> Resu
         .collect()
 }
 
-/// Bisects the logarithm of the gap between one with too little slack and one with too much.
+/// Time a request keeps a chip busy on average if every page is a command of its own, over 16 chips: us.
+pub fn work_us(row: &SlackerRow) -> f64 {
+    // A request begins at a page, so half a page of it is wasted on average.
+    let pages = |kb: f64| kb / 8.0 + 0.5;
+    let (writes, reads) = (row.write_fraction, 1.0 - row.write_fraction);
+    (writes * pages(row.write_kb_mean) * 1_325.0 + reads * pages(row.read_kb_mean) * 100.0) / 16.0
+}
+
+/// Finds the gap between one with too little slack and one with too much, on the line between their logarithms; an end that
+/// stays counts half the next time, lest the search creeps up to the other (the Illinois rule).
 fn one(bench: &Bench<'_>, row: SlackerRow) -> Result<Calibrated, RunError> {
     let wanted = wanted_ms(&row);
-    // Begin where the chips, a page at a time, would be half busy.
-    let pages = |kb: f64| kb / 8.0 + 0.5;
-    let work_us = row.write_fraction * pages(row.write_kb_mean) * 1_325.0
-        + (1.0 - row.write_fraction) * pages(row.read_kb_mean) * 100.0;
-    let mut gap = work_us / 16.0 / 0.5;
-    let (mut short, mut long): (Option<f64>, Option<f64>) = (None, None);
-    let mut best = Calibrated { row: row.clone(), gap_us: gap, reached_ms: f64::INFINITY };
+    // Advanced commands work several pages at once, so that a chip can take more than a page at a time.
+    let mut gap = work_us(&row) / 2.0;
+    let (mut short, mut long): (Option<(f64, f64)>, Option<(f64, f64)>) = (None, None);
+    let mut best: Option<Calibrated> = None;
     for _ in 0..STEPS {
         // As it is stored.
-        gap = (gap * 10.0).round() / 10.0;
+        gap = (gap * 10.0).round().max(1.0) / 10.0;
         let reached = slack_ms(bench, &row, gap)?;
-        if (reached / wanted).ln().abs() < (best.reached_ms / wanted).ln().abs() || best.reached_ms.is_infinite() {
-            best = Calibrated { gap_us: gap, reached_ms: reached, ..best };
+        let off = (reached.max(1e-6) / wanted).ln();
+        if best.as_ref().is_none_or(|best| off.abs() < (best.reached_ms / wanted).ln().abs()) {
+            best = Some(Calibrated { row: row.clone(), gap_us: gap, reached_ms: reached });
         }
         if (reached - wanted).abs() <= NEAR * wanted {
             break;
         }
-        if reached > wanted {
-            short = Some(gap)
+        if off > 0.0 {
+            short = Some((gap.ln(), off));
+            long = long.map(|(at, off)| (at, off / 2.0));
         } else {
-            long = Some(gap)
+            long = Some((gap.ln(), off));
+            short = short.map(|(at, off)| (at, off / 2.0));
         }
         gap = match (short, long) {
-            (Some(short), Some(long)) if (long / short).ln().abs() < 1e-4 => break,
-            (Some(short), Some(long)) => (short * long).sqrt(),
-            (Some(short), None) => short * 1.5,
-            (None, Some(long)) => long / 1.5,
-            (None, None) => gap,
+            (Some((a, _)), Some((b, _))) if b - a < 1e-3 => break,
+            (Some((a, over)), Some((b, under))) => (a + (b - a) * over / (over - under)).exp(),
+            (Some((a, _)), None) => a.exp() * 1.6,
+            (None, Some((b, _))) => b.exp() / 1.6,
+            (None, None) => break,
         };
-        // Beyond a hundred times what the chips can do a page at a time, nothing more is to be had.
-        if gap < work_us / 16.0 / 100.0 {
+        if gap < work_us(&row) / HIGHEST_LOAD {
             break;
         }
     }
-    Ok(best)
+    Ok(best.expect("at least one step"))
 }
 
 /// Mean over the seeds of the baseline's mean actual slack at this gap, ms.
