@@ -4,6 +4,7 @@
 //! published with it, so that its workloads are clones of Table 2 with calibrated rates ([`calibrate`]), unless the user
 //! has the traces.
 
+mod ablation;
 mod baseline;
 pub mod calibrate;
 mod dynalloc;
@@ -36,6 +37,11 @@ pub const PAPER: Paper = Paper {
         Group { experiments: &["E15"], about: "dynamic redirection of writes", run: dynalloc::redirection },
         Group { experiments: &["E16"], about: "one factor at a time on src2-0-p", run: sensitivity::sweeps },
         Group { experiments: &["E18"], about: "what a decision may cost", run: systems::decision_cost },
+        Group {
+            experiments: &["A1"],
+            about: "the write-intensive without advanced commands, at four loads",
+            run: ablation::one_page_at_a_time,
+        },
         Group { experiments: &["E17"], about: "the size of a redirection table", run: baseline::table_size },
     ],
 };
