@@ -80,10 +80,14 @@ Examples:
     #[command(after_help = "\
 Examples:
   flashlane schedulers
-  flashlane schedulers fr-fcfs")]
+  flashlane schedulers fr-fcfs
+  flashlane schedulers --cost                 the state they would need in a controller")]
     Schedulers {
         /// The scheduler to show
         name: Option<String>,
+        /// Prints the bytes of state that schedulers keep for every chip, channel and page
+        #[arg(long, conflicts_with = "name")]
+        cost: bool,
     },
 
     /// Makes a paper's experiments again and judges its claims
@@ -333,6 +337,10 @@ pub struct Workload {
     /// Measures the actual slack of every transaction: how much earlier it ended than its request's last; slower
     #[arg(long)]
     pub slack: bool,
+
+    /// Runs Slacker's estimator in every scheduler's shadow and says how good it is; results do not change; slower
+    #[arg(long)]
+    pub shadow_estimator: bool,
 
     /// The scheduler of the runs alone; default the one under test
     #[arg(long, value_name = "NAME", conflicts_with = "no_alone")]

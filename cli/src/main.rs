@@ -4,6 +4,7 @@
 //! flashlane or of the machine. Complaints go to standard error, one line that starts with `error:`.
 
 mod args;
+mod cost;
 mod devices;
 mod fail;
 mod init;
@@ -40,7 +41,8 @@ fn act(cli: Cli) -> Result<(), Failure> {
         }
         Command::Paper(args) => paper::act(&args),
         Command::Trace(command) => traces::act(command),
-        Command::Schedulers { name } => schedulers::show(name.as_deref()),
+        Command::Schedulers { cost: true, .. } => cost::show(),
+        Command::Schedulers { name, cost: false } => schedulers::show(name.as_deref()),
         Command::Check(args) => plan::check(&args),
         Command::Devices { name } => devices::show(name.as_deref()),
         Command::Init { file } => init::write(&file),

@@ -34,6 +34,10 @@ pub fn scenario(args: &Workload) -> Result<Scenario, Failure> {
     if args.no_alone {
         scenario.set("run.alone", "--no-alone", |document| document.run.alone = Some(false));
     }
+    if args.shadow_estimator {
+        let set = |document: &mut flashlane_lab::scenario::Document| document.run.shadow_estimator = Some(true);
+        scenario.set("run.shadow_estimator", "--shadow-estimator", set);
+    }
     if args.slack {
         scenario.set("run.slack", "--slack", |document| document.run.slack = Some(true));
     }

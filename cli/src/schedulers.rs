@@ -28,6 +28,9 @@ fn list() -> String {
         let _ = writeln!(text, "{:width$}  {}", row.name, row.summary);
         let _ = writeln!(text, "{:width$}  {}, {}", "", row.paper, row.section);
     }
+    for (alias, of) in catalogue::aliases() {
+        let _ = writeln!(text, "{alias:width$}  {of} by another name");
+    }
     text.push_str(
         "\nA scenario may mix answers: scheduler = { base = \"fr-fcfs\", preempt = \"pause-at-boundary\" }\n",
     );
@@ -48,10 +51,9 @@ fn one(row: &Row) -> String {
         let summary = catalogue::answers(question).iter().find(|a| a.name == name).map_or("", |a| a.summary);
         let _ = writeln!(text, "  {question:8} {name:21}  {summary}");
     }
-    let params = catalogue::params(&row.answers);
-    if !params.is_empty() {
-        text.push_str("\nparameters\n");
-    }
+    let mut params = catalogue::params(&row.answers);
+    text.push_str("\nparameters\n");
+    params.push(catalogue::SHADOW);
     for p in params {
         let default = row.set.iter().find(|(name, _)| *name == p.name).map_or(p.default, |&(_, value)| value);
         let _ = writeln!(text, "  {:15} {default} {} ({} to {})  {}", p.name, p.unit, p.min, p.max, p.help);

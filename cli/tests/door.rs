@@ -210,6 +210,28 @@ fn flags_change_the_hash_and_repeating_does_not() {
     }
 }
 
+/// As the paper counts it: eight counters, a flag and two registers a chip, two counters a channel; 7 bits a page.
+#[test]
+fn schedulers_say_what_they_cost() {
+    let folder = Folder::new("cost");
+    let told = good(&folder.0, &["schedulers", "--cost"]);
+    let chip = "49 bytes: 8 counters of 32 bits, 1 flag of 1 bit, 2 registers of 64 bits";
+    assert!(told.contains(chip) && told.contains("8 bytes: 2 counters of 32 bits (Cntr_Ready, Cntr_Total)"), "{told}");
+    assert!(told.contains("16 chips x 49 + 4 channels x 8 = 816 bytes") && told.contains("117440512 bytes"), "{told}");
+    assert!(bad(&folder.0, &["schedulers", "slacker", "--cost"]).contains("--cost"));
+}
+
+/// The shadow estimator speaks only when asked, and to each scheduler.
+#[test]
+fn the_shadow_estimator_speaks_when_asked() {
+    let folder = Folder::new("shadow");
+    folder.file("a.csv", "0 0 0 64 0\n0 0 64 64 1\n1000 0 0 64 1\n");
+    let compare = ["compare", "--trace", "a.csv", "--schedulers", "fcfs,slacker"];
+    assert!(!good(&folder.0, &compare).contains("Estimated"));
+    let told = good(&folder.0, &[&compare[..], &["--shadow-estimator"]].concat());
+    assert!(told.contains("Estimated against actual") && told.contains("MAPE"), "{told}");
+}
+
 #[test]
 fn a_wrong_command_line_is_bad_input() {
     let folder = Folder::new("clap");

@@ -40,7 +40,10 @@ fn papers_and_claims_are_listed() {
     let (out, _) = said(&folder.0, &["paper"], 0);
     assert!(out.starts_with("slacker  Slacker: ") && out.contains(" E6, E7, "), "{out}");
     let (out, _) = said(&folder.0, &["paper", "slacker", "--list"], 0);
-    assert!(out.contains("\n  E17 (§3.3) a table that redirects writes needs MB, and percent of 512 MB: 117, 23\n"), "{out}");
+    assert!(
+        out.contains("\n  E17 (§3.3) a table that redirects writes needs MB, and percent of 512 MB: 117, 23\n"),
+        "{out}"
+    );
     assert!(out.contains("; reproduced if within(it, 5, 20)\n"), "{out}");
 }
 
@@ -54,7 +57,10 @@ fn an_experiment_is_run_judged_and_written() {
     assert!(out.contains("redirection_table") && out.contains("117440512"), "{out}");
     let line = out.lines().find(|line| line.starts_with(" E17")).unwrap_or_else(|| panic!("{out}"));
     assert!(line.contains("117, 23") && line.contains("117.4, 22.94") && line.ends_with("reproduced"), "{line}");
-    assert!(out.ends_with("2 claims: 2 reproduced, 0 differ, 0 not testable here (a quick look: too short to judge by)\n"), "{out}");
+    assert!(
+        out.ends_with("2 claims: 2 reproduced, 0 differ, 0 not testable here (a quick look: too short to judge by)\n"),
+        "{out}"
+    );
     assert!(out.lines().all(|line| line.chars().count() <= 120), "{out}");
     let written = std::fs::read_to_string(folder.0.join("made/results.json")).unwrap();
     assert!(written.contains("\"verdict\": \"reproduced\"") && written.contains("\"bits_a_page\""), "{written}");

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Completion, FlowId, Lpn, Op, Owner, RequestId, Time};
-use flashlane_lab::results::{Format, RequestRow, Row, RowWriter, TransactionRow};
+use flashlane_lab::results::{Format, RequestRow, Row, RowWriter, TransactionRow, Waited};
 
 const ROWS: u64 = 1_000_000;
 
@@ -49,6 +49,9 @@ fn transaction(i: u64) -> TransactionRow {
         paused_ns: 0,
         slack_ns: Some(scattered(i + 8) % 50_000),
         cancelled: false,
+        estimate: None,
+        actual_slack_ns: Some(scattered(i + 9) % 50_000),
+        waited: Waited::default(),
     }
 }
 

@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 
 use flashlane_core::decide::Scheduler;
 
+pub use crate::estimate::cost::{self, Kind, State};
 use crate::estimate::{self, Estimator};
 use crate::order::{Responses, Shadow};
 use crate::params::{Param, Values};

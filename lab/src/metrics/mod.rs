@@ -5,6 +5,7 @@
 //! requests, and figures that are the same on every machine. Must never know where requests come from: no workload is
 //! named here.
 
+mod estimation;
 mod fairness;
 mod flow;
 mod histogram;
@@ -12,6 +13,7 @@ pub mod pairs;
 mod slack;
 mod timeline;
 
+pub use estimation::{Estimation, PARTS, Sample, Sums};
 pub use fairness::{Fairness, slowdown};
 pub use flow::{FlowMetrics, Touched};
 pub use histogram::{Bucket, Histogram};

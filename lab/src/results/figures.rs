@@ -3,9 +3,10 @@
 use flashlane_core::{Op, Time};
 
 use super::change::change;
+use super::estimation::EstimationFigures;
 use super::paired::{Paired, SlackFigures};
 use super::summary::*;
-use crate::metrics::{Fairness, FlowMetrics, Histogram, Pairs, Slack, Timeline, slowdown};
+use crate::metrics::{Estimation, Fairness, FlowMetrics, Histogram, Pairs, Slack, Timeline, slowdown};
 
 /// What a device counted in a run: plain totals, as the run hands them over.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -114,12 +115,19 @@ impl SchedulerResult {
             touched: together.touched().into(),
             paired: None,
             slack: None,
+            estimation: None,
         }
     }
 
     /// With the actual slack that was measured.
     pub fn with_slack(mut self, slack: Option<&Slack>) -> SchedulerResult {
         self.slack = slack.map(SlackFigures::of);
+        self
+    }
+
+    /// The same with how good its estimates were, if they were looked at.
+    pub fn with_estimation(mut self, estimation: Option<&Estimation>) -> SchedulerResult {
+        self.estimation = estimation.map(EstimationFigures::of);
         self
     }
 }

@@ -9,6 +9,7 @@ mod columns;
 mod csv;
 mod dir;
 pub mod docs;
+mod estimation;
 #[cfg(test)]
 mod example;
 mod figures;
@@ -21,15 +22,18 @@ mod rows;
 mod summary;
 pub mod table;
 mod transactions;
+mod waits;
 mod whole_file;
 mod writer;
 
 pub use columns::{Column, Kind, Table};
 pub use dir::ResultsDir;
+pub use estimation::{EstimateFigures, EstimationFigures, PartFigures, PartsFigures};
 pub use figures::DeviceTotals;
 pub use paired::*;
 pub use rows::{RequestRow, Row, TransactionRow};
 pub use summary::*;
 pub use transactions::TransactionLog;
+pub use waits::Waited;
 pub use whole_file::{ResultsError, write_whole};
 pub use writer::{Format, RowWriter};

@@ -1,9 +1,11 @@
 //! The rows: a request, a transaction.
 
+use flashlane_core::decide::Estimate;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Completion, FlowId, Lpn, Owner, RequestId};
 
 use super::columns::{Cell, Column, Kind, Table, column, optional};
+use super::waits::Waited;
 
 /// Something that is written as rows of a table.
 pub trait Row {
@@ -86,6 +88,25 @@ pub struct TransactionRow {
     pub slack_ns: Option<u64>,
     /// Whether it ended without the flash.
     pub cancelled: bool,
+    /// Its estimate, where the scheduler made one, and its slack then, ns.
+    pub estimate: Option<(Estimate, u64)>,
+    /// From its end to that of its request's last transaction; known when the request has completed.
+    pub actual_slack_ns: Option<u64>,
+    /// What it waited for.
+    pub waited: Waited,
+}
+
+impl TransactionRow {
+    /// From its queue to its end, ns.
+    pub fn response_ns(&self) -> u64 {
+        self.done_ns - self.enqueue_ns
+    }
+
+    /// The response time as estimated, with the correction for past errors, ns.
+    pub fn estimated_ns(&self) -> Option<u64> {
+        let (estimate, _) = self.estimate?;
+        Some(estimate.response().ns().saturating_add_signed(estimate.correction))
+    }
 }
 
 const TRANSACTION_COLUMNS: &[Column] = &[
@@ -109,12 +130,24 @@ const TRANSACTION_COLUMNS: &[Column] = &[
         "Whether it ended without the flash: a write superseded by a younger one of its page, or a move of a page that \
          was no longer valid.",
     ),
+    column("response_ns", Kind::Long, "`done_ns` less `enqueue_ns`."),
+    optional(
+        "estimated_response_ns",
+        Kind::Long,
+        "The same as estimated when it joined its queue; empty unless the scheduler estimates or is shadowed.",
+    ),
+    optional("estimated_slack_ns", Kind::Long, "Its slack as estimated then; empty like the column before."),
+    optional(
+        "actual_slack_ns",
+        Kind::Long,
+        "From its end to that of its request's last transaction; empty without a request, and if it was superseded.",
+    ),
 ];
 
 impl Row for TransactionRow {
     const TABLE: Table = Table {
         name: "transactions",
-        about: "One row a flash transaction (a page read or programmed, a block erased), in the order they ended.",
+        about: "One row a flash transaction (a page read or programmed, a block erased), in the order they ended; those of a request come together when it completes.",
         columns: TRANSACTION_COLUMNS,
     };
     type Cells = [Cell; TRANSACTION_COLUMNS.len()];
@@ -137,6 +170,10 @@ impl Row for TransactionRow {
             Cell::Number(self.paused_ns),
             maybe(self.slack_ns),
             Cell::Flag(self.cancelled),
+            Cell::Number(self.response_ns()),
+            maybe(self.estimated_ns()),
+            maybe(self.estimate.map(|(_, slack)| slack)),
+            maybe(self.actual_slack_ns),
         ]
     }
 }

@@ -6,6 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::estimation::EstimationFigures;
 use super::paired::{Paired, SlackFigures, TouchedFigures};
 
 /// Version of the shape; grows when a key changes its meaning or goes.
@@ -90,6 +91,8 @@ pub struct SchedulerResult {
     pub paired: Option<Paired>,
     /// Actual slack of its transactions; null unless asked for.
     pub slack: Option<SlackFigures>,
+    /// How good estimates of response times were; null unless asked for (`run.shadow_estimator`).
+    pub estimation: Option<EstimationFigures>,
 }
 
 /// What one flow got.

@@ -27,6 +27,9 @@ pub fn render(summary: &Summary) -> String {
         if runs.iter().any(|run| run.paired.is_some()) {
             section(&mut text, &format!("Request by request against {}", summary.against), pairs(runs));
         }
+        if runs.iter().any(|run| run.estimation.is_some()) {
+            section(&mut text, "Estimated against actual response time of the transactions", estimation(runs));
+        }
         if runs.iter().any(|run| run.slack.is_some()) {
             section(&mut text, "Actual slack of the transactions of reads and of writes", slack(runs));
         }
@@ -149,6 +152,37 @@ fn pairs(runs: &[SchedulerResult]) -> Table {
 fn signed_time(ns: f64) -> String {
     let sign = if ns < 0.0 { "-" } else { "" };
     format!("{sign}{}", time(ns.abs()))
+}
+
+/// The errors are signed shares of the actual response time but for the first two, which have no sign.
+fn estimation(runs: &[SchedulerResult]) -> Table {
+    let mut table = table([
+        "scheduler",
+        "of",
+        "estimated",
+        "actual",
+        "error",
+        "MAPE",
+        "queue",
+        "GC",
+        "interference",
+        "residual",
+        "est. slack",
+        "act. slack",
+    ]);
+    for run in runs {
+        let Some(estimation) = &run.estimation else { continue };
+        for (of, figures) in [("reads", &estimation.read), ("writes", &estimation.write)] {
+            let Some(f) = figures else { continue };
+            let parts = [&f.parts.queue, &f.parts.gc, &f.parts.interference, &f.parts.residual];
+            let mut row = vec![run.name.clone(), of.to_owned(), time(f.estimated_ns), time(f.actual_ns)];
+            row.extend([f.error_percent, f.mape_percent].map(|e| or_dash(e, |e| format!("{} %", number(e)))));
+            row.extend(parts.map(|part| or_none(part.error_percent)));
+            row.extend([f.estimated_slack_ns, f.actual_slack_ns].map(time));
+            table.add_row(row);
+        }
+    }
+    table
 }
 
 fn slack(runs: &[SchedulerResult]) -> Table {

@@ -2,11 +2,13 @@
 
 use std::collections::VecDeque;
 
+use flashlane_core::decide::Estimate;
 use flashlane_core::event::{End, Event, Stamped};
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{FlowId, Geometry, Lpn, Owner, PlaneId, RequestId, Time};
+use flashlane_core::{FlowId, Geometry, Lpn, Owner, PlaneId, RequestId, Time, UnitId};
 
 use super::rows::TransactionRow;
+use super::waits::{Waited, Waiting, Waits};
 
 /// Follows every transaction from its queue to its end.
 ///
@@ -19,6 +21,7 @@ pub struct TransactionLog {
     first: u64,
     open: VecDeque<Option<Open>>,
     live: usize,
+    waits: Waits,
 }
 
 /// A transaction that has not ended.
@@ -31,14 +34,24 @@ struct Open {
     lpn: Lpn,
     plane: PlaneId,
     queued: Time,
-    /// When its command began, and what was left of its slack.
-    dispatched: Option<(Time, u64)>,
+    waiting: Waiting,
+    waited: Waited,
+    /// Its estimate, and its slack then.
+    estimate: Option<(Estimate, u64)>,
+    /// When its command began, which it is, and what was left of its slack.
+    dispatched: Option<(Time, u64, u64)>,
+}
+
+impl Open {
+    fn is_gc(&self) -> bool {
+        self.owner == Owner::Gc
+    }
 }
 
 impl TransactionLog {
     /// A log of a device of this shape.
     pub fn new(geometry: Geometry) -> TransactionLog {
-        TransactionLog { geometry, first: 0, open: VecDeque::new(), live: 0 }
+        TransactionLog { geometry, first: 0, open: VecDeque::new(), live: 0, waits: Waits::default() }
     }
 
     /// Takes an event; returns the row of the transaction it ends, if it ends one.
@@ -46,26 +59,53 @@ impl TransactionLog {
     /// # Panics
     /// If the events are not those of a device: a transaction dispatched or ended that was never queued.
     pub fn observe(&mut self, stamped: &Stamped) -> Option<TransactionRow> {
+        let now = stamped.at.ns();
         match stamped.event {
             Event::Queued { txn, request, flow, op, owner, lpn, plane, .. } => {
                 let queued = stamped.at;
-                self.insert(txn, Open { request, flow, op, owner, lpn, plane, queued, dispatched: None });
-                None
+                let waiting = self.waits.queued(txn, self.geometry.unit_of(plane), owner == Owner::Gc);
+                let waited = Waited::default();
+                let (estimate, dispatched) = (None, None);
+                let open = Open { request, flow, op, owner, lpn, plane, queued, waiting, waited, estimate, dispatched };
+                self.insert(txn, open);
             }
-            Event::Moved { txn, plane } => {
-                self.get(txn).plane = plane;
-                None
+            Event::Moved { txn, plane } => self.get(txn).plane = plane,
+            Event::Estimated { txn, estimate, slack } => self.get(txn).estimate = Some((estimate, slack.ns())),
+            Event::Dispatched { txn, slack, command, unit, .. } => {
+                self.get(txn).dispatched = Some((stamped.at, command, slack.ns()));
+                self.begun(txn, command, unit, now);
             }
-            Event::Dispatched { txn, slack, .. } => {
-                self.get(txn).dispatched = Some((stamped.at, slack.ns()));
-                None
-            }
+            Event::BusTaken { command, until, .. } => self.waits.took_bus(command, now, until.ns()),
+            Event::ArrayStarted { command, until, .. } => self.waits.array(command, until.ns()),
             Event::Ended { txn, end, paused } => {
-                let open = self.remove(txn);
-                Some(self.row(open, stamped.at, end, paused.ns()))
+                let mut open = self.remove(txn);
+                if let Some((_, command, _)) = open.dispatched {
+                    open.waited.bus_ns = self.waits.ended(command, now);
+                }
+                if open.is_gc() {
+                    self.waits.collected(self.geometry.unit_of(open.plane));
+                }
+                return Some(self.row(open, stamped.at, end, paused.ns()));
             }
-            _ => None,
+            _ => {}
         }
+        None
+    }
+
+    /// A transaction's command began: what it waited for is known, and for others what their unit had begun has ended.
+    fn begun(&mut self, serial: u64, command: u64, unit: UnitId, now: u64) {
+        let gc = self.get(serial).is_gc();
+        let others = self.waits.dispatched((command, unit), gc, now);
+        for other in others {
+            // Those that have ended since, or gone in a pause, know already.
+            if let Some(Some(open)) = self.open.get_mut((other.wrapping_sub(self.first)) as usize)
+                && open.dispatched.is_none_or(|(_, own, _)| own == command)
+            {
+                self.waits.resolve(&mut open.waiting, unit, open.queued.ns(), now);
+            }
+        }
+        let (waiting, queued) = (self.get(serial).waiting, self.get(serial).queued.ns());
+        self.get(serial).waited = self.waits.waited(waiting, unit, queued, now);
     }
 
     /// Transactions queued that have not ended.
@@ -86,11 +126,14 @@ impl TransactionLog {
             die: place.die,
             plane: place.plane,
             enqueue_ns: open.queued.ns(),
-            dispatch_ns: open.dispatched.map(|(at, _)| at.ns()),
+            dispatch_ns: open.dispatched.map(|(at, ..)| at.ns()),
             done_ns: done.ns(),
             paused_ns,
-            slack_ns: open.dispatched.map(|(_, slack)| slack),
+            slack_ns: open.dispatched.map(|(.., slack)| slack),
             cancelled: end != End::Flash,
+            estimate: open.estimate,
+            actual_slack_ns: None,
+            waited: open.waited,
         }
     }
 
@@ -197,6 +240,9 @@ mod tests {
                 paused_ns: 6,
                 slack_ns: Some(40),
                 cancelled: false,
+                estimate: None,
+                actual_slack_ns: None,
+                waited: Waited::default(),
             }
         );
         assert_eq!(log.open(), 0);

@@ -125,7 +125,7 @@ mod tests {
 
     use super::*;
     use crate::results::dir::tests::scratch;
-    use crate::results::{RequestRow, TransactionRow};
+    use crate::results::{RequestRow, TransactionRow, Waited};
 
     fn request(i: u64) -> RequestRow {
         RequestRow(Completion {
@@ -158,6 +158,9 @@ mod tests {
             paused_ns: 5,
             slack_ns: Some(0),
             cancelled: false,
+            estimate: None,
+            actual_slack_ns: None,
+            waited: Waited::default(),
         }
     }
 
@@ -235,9 +238,10 @@ mod tests {
         assert_eq!(write(&path, Format::Csv, [erase(), cancelled()]), 2);
         assert_eq!(
             fs::read_to_string(&path).unwrap(),
-            "request,flow,op,owner,lpn,channel,chip,die,plane,enqueue_ns,dispatch_ns,done_ns,paused_ns,slack_ns,cancelled\n\
-             ,0,erase,gc,,1,2,3,0,10,20,3000020,5,0,false\n\
-             9,0,program,user,4294967293,1,2,3,0,10,,3000020,5,,true\n"
+            "request,flow,op,owner,lpn,channel,chip,die,plane,enqueue_ns,dispatch_ns,done_ns,paused_ns,slack_ns,cancelled,\
+             response_ns,estimated_response_ns,estimated_slack_ns,actual_slack_ns\n\
+             ,0,erase,gc,,1,2,3,0,10,20,3000020,5,0,false,3000010,,,\n\
+             9,0,program,user,4294967293,1,2,3,0,10,,3000020,5,,true,3000010,,,\n"
         );
         fs::remove_dir_all(dir).unwrap();
     }

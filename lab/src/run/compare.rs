@@ -1,12 +1,13 @@
 //! A comparison: the same arrivals under several schedulers, and each flow alone.
 
-use flashlane_sched::catalogue::{self, Recipe};
+use flashlane_sched::catalogue::{self, Recipe, SHADOW};
 use flashlane_ssd::Config;
 use rayon::prelude::*;
 
 use super::drive::{Limits, Outcome, Run};
 use super::feed::Feed;
 use super::observe::{self, Onlookers};
+use super::oracle;
 use super::pairing::Pairing;
 use super::{Progress, RunError};
 use crate::metrics::FlowMetrics;
@@ -110,7 +111,7 @@ pub fn compare(scenario: &Scenario, options: &Options<'_>) -> Result<Comparison,
             .as_ref()
             .map(|_| (0..ready.flows.len()).filter_map(|flow| of(Some(flow)).map(|o| o.flows[flow].clone())).collect());
         let result = SchedulerResult::new(name, &infos, &shared.flows, alone.as_deref(), &shared.device);
-        results.push(result.with_slack(shared.slack.as_ref()));
+        results.push(result.with_slack(shared.slack.as_ref()).with_estimation(shared.estimation.as_ref()));
     }
     let made_by = MadeBy {
         flashlane: env!("CARGO_PKG_VERSION").to_owned(),
@@ -163,7 +164,10 @@ fn ready(scenario: &Scenario) -> Result<Ready, RunError> {
     let document = scenario.document();
     let mut schedulers = Vec::new();
     for (i, choice) in scenario.schedulers()?.iter().enumerate() {
-        let recipe = recipe(choice);
+        let mut recipe = recipe(choice);
+        if document.run.shadow_estimator == Some(true) && !is_shadowed(&recipe) {
+            recipe.params.push((SHADOW.name.to_owned(), 1));
+        }
         catalogue::resolve(&recipe).map_err(|error| {
             let key = if document.scheduler.is_some() { "scheduler".into() } else { format!("schedulers[{i}]") };
             scenario.complain(&key, format!("{:?}", error.value), legal(&error))
@@ -196,7 +200,14 @@ fn ready(scenario: &Scenario) -> Result<Ready, RunError> {
         })?,
     };
     let closed = |flow: &FlowPlan| matches!(&flow.source, FlowSource::Synthetic(spec) if spec.is_closed_loop());
-    let pairs = schedulers.len() > 1 && !flows.iter().any(closed);
+    let closed = flows.iter().any(closed);
+    let pairs = schedulers.len() > 1 && !closed;
+    if let (Some(i), true) = (schedulers.iter().position(|(_, recipe)| oracle::is_one(recipe)), closed) {
+        let key = if document.scheduler.is_some() { "scheduler".into() } else { format!("schedulers[{i}]") };
+        let message =
+            "knows the response times of a run of the baseline with the same arrivals: not with a closed loop";
+        return Err(scenario.complain(&key, format!("{:?}", schedulers[i].0), message).into());
+    }
     let (slack, seed) = (run.slack.unwrap_or(false), scenario.seed());
     Ok(Ready { config, flows, schedulers, alone, against, pairs, slack, limits, seed })
 }
@@ -206,6 +217,11 @@ fn legal(error: &catalogue::RecipeError) -> String {
     let near = crate::scenario::nearest(&error.value, error.legal.split(", "));
     let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
     format!("no such {}; there are {}{near}", error.key, error.legal)
+}
+
+/// Whether the estimator runs in the scheduler's shadow and is looked at.
+fn is_shadowed(recipe: &Recipe) -> bool {
+    recipe.params.iter().any(|(name, value)| name == SHADOW.name && *value == 1)
 }
 
 /// The catalogue's words for a scheduler of a scenario.
@@ -273,11 +289,14 @@ fn run(ready: &Ready, task: Task, options: &Options<'_>) -> Result<Outcome, RunE
         (Some(Some(common)), Some(_)) => common,
         _ => own,
     };
+    let feeds = || ready.feeds(|i| task.alone.is_none_or(|flow| flow == i));
+    let told =
+        oracle::is_one(recipe).then(|| oracle::told(recipe, &ready.config, feeds()?, ready.limits)).transpose()?;
+    let recipe = told.as_ref().unwrap_or(recipe);
     let scheduler = catalogue::build(recipe).map_err(|error| RunError::Input(error.to_string()))?;
-    let feeds = ready.feeds(|i| task.alone.is_none_or(|flow| flow == i))?;
     let shared = task.alone.is_none();
-    let (responses, slack) = (shared && ready.pairs, shared && ready.slack);
-    let mut onlookers = Onlookers { audit: options.audit, responses, slack, ..Onlookers::default() };
+    let (responses, slack, estimation) = (shared && ready.pairs, shared && ready.slack, shared && is_shadowed(recipe));
+    let mut onlookers = Onlookers { audit: options.audit, responses, slack, estimation, ..Onlookers::default() };
     if let (Some(rows), None) = (&options.rows, task.alone) {
         // One scheduler's rows lie beside summary.json, those of several in a folder each.
         let folder = if ready.schedulers.len() == 1 { "." } else { name.as_str() };
@@ -286,7 +305,7 @@ fn run(ready: &Ready, task: Task, options: &Options<'_>) -> Result<Outcome, RunE
             onlookers.transactions = Some(rows.dir.rows_in(folder, rows.format)?);
         }
     }
-    let run = Run::new(&ready.config, scheduler, feeds, ready.limits, onlookers, options.progress)?;
+    let run = Run::new(&ready.config, scheduler, feeds()?, ready.limits, onlookers, options.progress)?;
     let outcome = run.finish().map_err(|error| match error {
         RunError::Device(message) => RunError::Device(format!("{name}: {message}")),
         other => other,

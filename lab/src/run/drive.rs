@@ -2,13 +2,15 @@
 
 use flashlane_core::decide::Scheduler;
 use flashlane_core::{Completion, Extent, FlowId, Request, RequestId, Time};
+use flashlane_sched::order::Responses as Known;
 use flashlane_ssd::{Config, Device};
 
 use super::feed::Feed;
+use super::follow::Followed;
 use super::observe::{self, Onlookers, Seen, Watch};
 use super::{Progress, RunError};
 use crate::audit::Verdict;
-use crate::metrics::{FlowMetrics, Pairs, Responses, Slack};
+use crate::metrics::{Estimation, FlowMetrics, Pairs, Responses, Slack};
 use crate::results::DeviceTotals;
 use crate::workload::{Arrival, Next, Span};
 
@@ -43,26 +45,28 @@ pub struct Outcome {
     pub responses: Option<Responses>,
     /// Actual slack of transactions, if it was measured.
     pub slack: Option<Slack>,
+    /// How good estimates were, if that was looked at.
+    pub estimation: Option<Estimation>,
+    /// Response times of its transactions, if they were kept for an oracle.
+    pub known: Option<Known>,
     /// Its requests against those of another run: made by a comparison.
     pub pairs: Option<Pairs>,
 }
 
-/// A flow of a run: its source and the request it offers next.
+/// A flow of a run: its source and the request it offers next. When that comes stands in [`Run::times`].
 struct Lane {
     feed: Feed,
-    offer: Offer,
-}
-
-enum Offer {
-    Request(Arrival),
-    Await,
-    End,
+    offer: Option<Arrival>,
+    /// Whether a completion may bring its next offer.
+    awaits: bool,
 }
 
 /// A run in the making.
 pub struct Run<'a> {
     device: Device,
     lanes: Vec<Option<Lane>>,
+    /// When each flow's offer comes; never if it offers none.
+    times: Vec<Time>,
     flows: Vec<FlowMetrics>,
     limits: Limits,
     watch: Watch<'a>,
@@ -72,6 +76,8 @@ pub struct Run<'a> {
     warming: Vec<(u64, Option<RequestId>)>,
     told: u64,
     closed: bool,
+    /// Completions being looked at; kept for its memory.
+    done: Vec<Completion>,
 }
 
 impl<'a> Run<'a> {
@@ -92,10 +98,12 @@ impl<'a> Run<'a> {
         let watch = Watch::new(onlookers, config, policy, &mut device);
         let closed = feeds.iter().flatten().any(Feed::is_closed_loop);
         let lanes: Vec<Option<Lane>> =
-            feeds.into_iter().map(|feed| feed.map(|feed| Lane { feed, offer: Offer::Await })).collect();
+            feeds.into_iter().map(|feed| feed.map(|feed| Lane { feed, offer: None, awaits: true })).collect();
         let flows = lanes.iter().map(|_| FlowMetrics::new()).collect();
         let warming = lanes.iter().map(|_| (limits.warm_up_requests, None)).collect();
-        Ok(Run { device, lanes, flows, limits, watch, progress, issued: 0, warming, told: 0, closed })
+        let times = vec![Time::NEVER; lanes.len()];
+        let (issued, told, done) = (0, 0, Vec::new());
+        Ok(Run { device, lanes, times, flows, limits, watch, progress, issued, warming, told, closed, done })
     }
 
     /// Makes the run.
@@ -103,12 +111,10 @@ impl<'a> Run<'a> {
     /// # Errors
     /// Bad input met on the way, a device that cannot go on, or rows that cannot be written.
     pub fn finish(mut self) -> Result<Outcome, RunError> {
-        for lane in self.lanes.iter_mut().flatten() {
-            draw(lane, self.limits.end)?;
+        for flow in 0..self.lanes.len() {
+            self.draw(flow)?;
         }
-        while let Some(flow) = self.earliest() {
-            let Some(Lane { offer: Offer::Request(arrival), .. }) = &self.lanes[flow] else { unreachable!() };
-            let at = arrival.at;
+        while let Some((at, flow)) = self.earliest() {
             if self.closed && at > self.device.now() {
                 // A completion before `at` may bring a request of its own.
                 let next = self.device.next_event();
@@ -124,25 +130,25 @@ impl<'a> Run<'a> {
         self.account()?;
         let remarks = self.lanes.iter().map(|lane| lane.as_ref().and_then(|lane| lane.feed.remarks())).collect();
         let device = DeviceTotals::from(&self.device.totals());
-        let Seen { verdict, responses, slack } = self.watch.finish()?;
-        Ok(Outcome { flows: self.flows, device, verdict, remarks, responses, slack, pairs: None })
+        let Seen { verdict, responses, followed } = self.watch.finish()?;
+        let Followed { slack, estimation, known } = followed;
+        let flows = self.flows;
+        Ok(Outcome { flows, device, verdict, remarks, responses, slack, estimation, known, pairs: None })
     }
 
-    /// The flow whose offer comes first; the lower on a tie. `None` when none offers a request.
+    /// The flow whose offer comes first, and when; the lower on a tie. `None` when none offers a request.
     #[inline]
-    fn earliest(&self) -> Option<usize> {
+    fn earliest(&self) -> Option<(Time, usize)> {
         if self.limits.requests.is_some_and(|most| self.issued >= most) {
             return None;
         }
-        let mut best: Option<(Time, usize)> = None;
-        for (flow, lane) in self.lanes.iter().enumerate() {
-            if let Some(Lane { offer: Offer::Request(arrival), .. }) = lane
-                && best.is_none_or(|(at, _)| arrival.at < at)
-            {
-                best = Some((arrival.at, flow));
+        let mut best = (Time::NEVER, 0);
+        for (flow, &at) in self.times.iter().enumerate() {
+            if at < best.0 {
+                best = (at, flow);
             }
         }
-        best.map(|(_, flow)| flow)
+        (best.0 != Time::NEVER).then_some(best)
     }
 
     /// Lives the device up to `now` and takes note of what it did.
@@ -159,15 +165,19 @@ impl<'a> Run<'a> {
         if self.watch.wants_events() {
             self.watch.events(&mut self.device)?;
         }
-        for i in 0..self.device.completions().len() {
-            let completion = self.device.completions()[i];
+        if self.device.completions().is_empty() {
+            return Ok(());
+        }
+        let mut done = std::mem::take(&mut self.done);
+        std::mem::swap(&mut done, self.device.completions());
+        for completion in done.drain(..) {
             let measured = self.measure(&completion);
             self.watch.completion(&completion, measured)?;
             if self.closed {
                 self.answer(&completion)?;
             }
         }
-        self.device.completions().clear();
+        self.done = done;
         Ok(())
     }
 
@@ -187,18 +197,15 @@ impl<'a> Run<'a> {
 
     /// A closed loop hears of its completion and may offer a request again.
     fn answer(&mut self, completion: &Completion) -> Result<(), RunError> {
-        let Some(lane) = &mut self.lanes[completion.flow.index()] else { return Ok(()) };
+        let flow = completion.flow.index();
+        let Some(lane) = &mut self.lanes[flow] else { return Ok(()) };
         lane.feed.completed(completion.done);
-        if let Offer::Await = lane.offer {
-            draw(lane, self.limits.end)?;
-        }
-        Ok(())
+        if lane.awaits && lane.offer.is_none() { self.draw(flow) } else { Ok(()) }
     }
 
     /// Hands the device the offer of `flow` and draws its next.
     fn submit(&mut self, flow: usize) -> Result<(), RunError> {
-        let Some(lane) = &mut self.lanes[flow] else { return Ok(()) };
-        let Offer::Request(arrival) = &lane.offer else { return Ok(()) };
+        let Some(Lane { offer: Some(arrival), .. }) = &self.lanes[flow] else { return Ok(()) };
         let extent = match &arrival.extent {
             Span::Bytes { offset, length } => Extent::Bytes { offset: *offset, length: *length },
             Span::Pages(pages) => Extent::Pages(pages),
@@ -214,7 +221,7 @@ impl<'a> Run<'a> {
             *warming = (warming.0 - 1, Some(id));
         }
         self.issued += 1;
-        draw(lane, self.limits.end)?;
+        self.draw(flow)?;
         if self.issued - self.told >= STRIDE {
             self.tell();
         }
@@ -238,12 +245,10 @@ impl<'a> Run<'a> {
                 break;
             }
             self.live(next)?;
-            while let Some(flow) = self.earliest() {
-                let Some(Lane { offer: Offer::Request(arrival), .. }) = &self.lanes[flow] else { unreachable!() };
-                if arrival.at > self.device.now() && self.device.next_event() <= arrival.at {
+            while let Some((at, flow)) = self.earliest() {
+                if at > self.device.now() && self.device.next_event() <= at {
                     break;
                 }
-                let at = arrival.at;
                 self.live(at)?;
                 self.submit(flow)?;
             }
@@ -269,16 +274,18 @@ impl<'a> Run<'a> {
         }
         Ok(())
     }
-}
 
-/// Draws a lane's next offer.
-#[inline]
-fn draw(lane: &mut Lane, end: Option<Time>) -> Result<(), RunError> {
-    lane.offer = match lane.feed.draw()? {
-        Next::Request(arrival) if end.is_some_and(|end| arrival.at >= end) => Offer::End,
-        Next::Request(arrival) => Offer::Request(arrival),
-        Next::Await => Offer::Await,
-        Next::End => Offer::End,
-    };
-    Ok(())
+    /// Draws a flow's next offer.
+    #[inline]
+    fn draw(&mut self, flow: usize) -> Result<(), RunError> {
+        let Some(lane) = &mut self.lanes[flow] else { return Ok(()) };
+        let next = lane.feed.draw()?;
+        lane.awaits = matches!(next, Next::Await);
+        lane.offer = match next {
+            Next::Request(arrival) if self.limits.end.is_none_or(|end| arrival.at < end) => Some(arrival),
+            Next::Request(_) | Next::Await | Next::End => None,
+        };
+        self.times[flow] = lane.offer.as_ref().map_or(Time::NEVER, |arrival| arrival.at);
+        Ok(())
+    }
 }

@@ -7,7 +7,9 @@
 mod compare;
 mod drive;
 mod feed;
+mod follow;
 mod observe;
+mod oracle;
 mod pairing;
 mod progress;
 mod totals;

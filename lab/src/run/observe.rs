@@ -6,12 +6,12 @@ use flashlane_core::decide::Scheduler;
 use flashlane_core::event::Stamped;
 use flashlane_core::{Completion, PlaneId, Ppa};
 use flashlane_ssd::{Config, Device};
-use rustc_hash::FxHashMap;
 
 use super::RunError;
+use super::follow::{Follow, Followed, Wanted};
 use crate::audit::{Auditor, Policy, Start, Verdict};
-use crate::metrics::{Responses, Slack};
-use crate::results::{RequestRow, RowWriter, TransactionLog, TransactionRow};
+use crate::metrics::Responses;
+use crate::results::{RequestRow, RowWriter, TransactionRow};
 
 /// Violations an audit spells out.
 const KEPT: usize = 100;
@@ -29,6 +29,10 @@ pub struct Onlookers<'a> {
     pub responses: bool,
     /// Measures the actual slack of every transaction of a measured request.
     pub slack: bool,
+    /// Looks how good estimates of response times are.
+    pub estimation: bool,
+    /// Keeps the response time of every transaction of a request, for an oracle.
+    pub known: bool,
     /// Is shown every event of the device, in order.
     pub events: Option<&'a mut dyn FnMut(&Stamped)>,
 }
@@ -40,16 +44,8 @@ pub(super) struct Seen {
     pub(super) verdict: Option<Verdict>,
     /// Of every measured request.
     pub(super) responses: Option<Responses>,
-    /// Of every transaction of one.
-    pub(super) slack: Option<Slack>,
-}
-
-/// When the transactions of the requests under way ended.
-#[derive(Default)]
-struct Ends {
-    slack: Slack,
-    open: FxHashMap<u64, Vec<u64>>,
-    spare: Vec<Vec<u64>>,
+    /// Of transactions.
+    pub(super) followed: Followed,
 }
 
 /// Onlookers at work.
@@ -57,18 +53,17 @@ pub(super) struct Watch<'a> {
     events: Option<&'a mut dyn FnMut(&Stamped)>,
     auditor: Option<Auditor>,
     requests: Option<RowWriter<RequestRow>>,
-    /// Follows transactions for the two below.
-    log: Option<TransactionLog>,
-    transactions: Option<RowWriter<TransactionRow>>,
-    ends: Option<Ends>,
+    follow: Option<Follow>,
     responses: Option<Responses>,
 }
 
 impl<'a> Watch<'a> {
     /// Sets the onlookers on `device`; `policy` is what its scheduler says it does.
     pub(super) fn new(onlookers: Onlookers<'a>, config: &Config, policy: Policy, device: &mut Device) -> Watch<'a> {
-        let follows = onlookers.transactions.is_some() || onlookers.slack;
-        if onlookers.audit || onlookers.events.is_some() || follows {
+        let Onlookers { slack, estimation, known, .. } = onlookers;
+        let wanted = Wanted { rows: onlookers.transactions, slack, estimation, known };
+        let follow = Follow::new(wanted, config);
+        if onlookers.audit || onlookers.events.is_some() || follow.is_some() {
             device.report_events();
         }
         let auditor = onlookers.audit.then(|| {
@@ -76,20 +71,13 @@ impl<'a> Watch<'a> {
             let written = |plane: PlaneId, block: u32| device.written_in(plane, block);
             Auditor::new(config, policy, Start::Known { owner: &owner, written: &written }, KEPT)
         });
-        Watch {
-            events: onlookers.events,
-            auditor,
-            requests: onlookers.requests,
-            log: follows.then(|| TransactionLog::new(config.geometry)),
-            transactions: onlookers.transactions,
-            ends: onlookers.slack.then(Ends::default),
-            responses: onlookers.responses.then(Responses::default),
-        }
+        let responses = onlookers.responses.then(Responses::default);
+        Watch { events: onlookers.events, auditor, requests: onlookers.requests, follow, responses }
     }
 
     /// Whether anybody looks at events.
     pub(super) fn wants_events(&self) -> bool {
-        self.auditor.is_some() || self.log.is_some() || self.events.is_some()
+        self.auditor.is_some() || self.follow.is_some() || self.events.is_some()
     }
 
     /// Looks at the events since the last look.
@@ -101,13 +89,8 @@ impl<'a> Watch<'a> {
             if let Some(show) = &mut self.events {
                 show(&stamped);
             }
-            if let Some(row) = self.log.as_mut().and_then(|log| log.observe(&stamped)) {
-                if let Some(ends) = &mut self.ends {
-                    ends.ended(&row);
-                }
-                if let Some(rows) = &mut self.transactions {
-                    rows.push(&row)?;
-                }
+            if let Some(follow) = &mut self.follow {
+                follow.event(&stamped)?;
             }
         }
         Ok(())
@@ -121,8 +104,8 @@ impl<'a> Watch<'a> {
         {
             responses.note(completion);
         }
-        if let Some(ends) = &mut self.ends {
-            ends.completed(completion, measured);
+        if let Some(follow) = &mut self.follow {
+            follow.completed(completion, measured)?;
         }
         if let Some(rows) = &mut self.requests {
             rows.push(&RequestRow(*completion))?;
@@ -135,37 +118,8 @@ impl<'a> Watch<'a> {
         if let Some(rows) = self.requests {
             rows.finish()?;
         }
-        if let Some(rows) = self.transactions {
-            rows.finish()?;
-        }
-        Ok(Seen {
-            verdict: self.auditor.map(Auditor::finish),
-            responses: self.responses,
-            slack: self.ends.map(|ends| ends.slack),
-        })
-    }
-}
-
-impl Ends {
-    /// A transaction ended. One that a younger write superseded ends with that, which is a transaction of its own.
-    fn ended(&mut self, row: &TransactionRow) {
-        if let Some(request) = row.request
-            && !row.cancelled
-        {
-            let spare = &mut self.spare;
-            self.open.entry(request.0).or_insert_with(|| spare.pop().unwrap_or_default()).push(row.done_ns);
-        }
-    }
-
-    /// A request completed: all its transactions have ended.
-    fn completed(&mut self, completion: &Completion, measured: bool) {
-        if let Some(mut ends) = self.open.remove(&completion.id.0) {
-            if measured {
-                self.slack.record(completion.op, completion.pages, &ends);
-            }
-            ends.clear();
-            self.spare.push(ends);
-        }
+        let followed = self.follow.map(Follow::finish).transpose()?.unwrap_or_default();
+        Ok(Seen { verdict: self.auditor.map(Auditor::finish), responses: self.responses, followed })
     }
 }
 

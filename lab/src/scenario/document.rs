@@ -63,4 +63,8 @@ pub struct Run {
     /// Whether the actual slack of every transaction is measured; slower. Default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slack: Option<bool>,
+    /// Whether Slacker's estimator runs in the shadow of every scheduler, changing nothing, and its estimates are compared
+    /// with what comes; slower. Default false. A single scheduler's parameter `shadow = 1` does the same for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shadow_estimator: Option<bool>,
 }

@@ -121,7 +121,7 @@ impl Device {
                 return;
             }
         }
-        self.flash.resume(unit, &mut self.board, &mut self.log);
+        self.flash.resume(unit, &mut self.board, &mut self.agenda, &mut self.log);
         self.watch_boundaries(unit);
     }
 

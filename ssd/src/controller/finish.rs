@@ -103,6 +103,7 @@ impl Device {
     }
 
     /// The host sees the request done.
+    #[inline(always)]
     pub(super) fn deliver(&mut self, slot: SlotId) {
         let entry = self.slots.get(slot);
         debug_assert!(entry.remaining == 0 && self.board.now >= entry.arrival);

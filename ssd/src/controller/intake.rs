@@ -22,7 +22,7 @@ impl Device {
                     && front.head(line).is_some_and(|id| {
                         let slot = slots.get(id);
                         (0..slot.pages).any(|i| {
-                            let unit = board.home_of(ftl.plane_of(slot.page(i))).0;
+                            let unit = board.home_of(ftl.plane_of(slots.page(id, i))).0;
                             let op = if slot.op == Op::Read { FlashOp::Read } else { FlashOp::Program };
                             if draws && op == FlashOp::Program {
                                 // One line for the device has the space of all units' lines.
@@ -57,7 +57,7 @@ impl Device {
             }
             Op::Write => {
                 for i in 0..self.slots.get(slot).pages {
-                    let lpn = self.slots.get(slot).page(i);
+                    let lpn = self.slots.page(slot, i);
                     if let Some(buffer) = &mut self.buffer {
                         // A read cache only: keep what it holds current.
                         buffer.read(lpn);
@@ -90,7 +90,7 @@ impl Device {
 
     fn read_page(&mut self, slot: SlotId, i: u32) {
         let entry = self.slots.get(slot);
-        let lpn = entry.page(i);
+        let lpn = self.slots.page(slot, i);
         let buffered = self.buffer.as_mut().is_some_and(|b| b.read(lpn));
         if buffered || self.pending.get(lpn).is_some() {
             self.page_from_memory(slot, lpn);
@@ -108,7 +108,7 @@ impl Device {
 
     fn write_page(&mut self, slot: SlotId, i: u32) {
         let entry = self.slots.get(slot);
-        let (lpn, flow) = (entry.page(i), entry.flow);
+        let (lpn, flow) = (self.slots.page(slot, i), entry.flow);
         let page_bytes = self.board.facts.geometry.page_bytes;
         let bytes = entry.bytes_of(i, page_bytes);
         let partial = bytes < page_bytes && self.read_modify_write;
@@ -178,7 +178,7 @@ impl Device {
         let pages = self.slots.get(slot).pages;
         let must_queue = !is_first_waiting && buffer.has_waiting(flow);
         while cursor < pages && !must_queue {
-            let lpn = self.slots.get(slot).page(cursor);
+            let lpn = self.slots.page(slot, cursor);
             if self.buffer.as_mut().expect("has one").write(lpn, flow) == Stored::Full {
                 break;
             }

@@ -19,7 +19,6 @@ mod intake;
 mod slots;
 mod totals;
 
-use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -61,6 +60,14 @@ pub struct Fault {
     pub at: Time,
     /// What, with the plane and the figures.
     pub message: String,
+}
+
+/// What a request touches: its first page, how many, bytes of the first page before it begins, bytes in all.
+struct Shape {
+    first: Lpn,
+    pages: u32,
+    skip: u32,
+    bytes: u64,
 }
 
 /// A modelled SSD.
@@ -189,80 +196,78 @@ impl Device {
         if request.flow.index() >= self.flows {
             return Err(Refusal::UnknownFlow);
         }
-        let slot = self.slot_for(request)?;
+        let Shape { first, pages, skip, bytes } = self.shape_of(request)?;
         if now > self.board.now {
             self.advance(now);
         }
         debug_assert!(request.arrival <= now && now == self.board.now, "submitted into the past");
+        let Request { id, flow, op, arrival, extent } = *request;
         if self.log.on {
-            let Request { id, flow, op, arrival, .. } = *request;
-            self.log.push(now, Event::Submitted { request: id, flow, op, arrival, pages: slot.pages });
+            self.log.push(now, Event::Submitted { request: id, flow, op, arrival, pages });
         }
-        let (op, flow, bytes) = (slot.op, slot.flow, slot.bytes);
-        let id = self.slots.insert(slot);
-        if self.front.inward.is_instant() {
-            if self.lone_commands_pass && self.front.is_open(flow, &self.board) {
-                self.front.pass(flow, &mut self.board);
-                if self.log.on {
-                    self.log.push(now, Event::Admitted { request: self.slots.get(id).id });
-                }
-                self.take_in(id);
-            } else {
-                self.front.push(flow, id, &mut self.board);
-                self.admit();
-            }
-        } else {
+        let scattered = matches!(extent, Extent::Pages(_));
+        let slot = self.slots.insert(Slot {
+            id,
+            arrival,
+            bytes,
+            skip,
+            first,
+            pages,
+            remaining: pages,
+            cursor: 0,
+            flow,
+            op,
+            touched: 0,
+            txns: TxnId::NONE,
+            scattered,
+        });
+        if let Extent::Pages(list) = extent {
+            self.slots.scatter(slot, list);
+        }
+        if !self.front.inward.is_instant() {
             let bytes = if op == flashlane_core::Op::Write { bytes } else { 0 };
-            self.front.inward.send(now, id, bytes);
+            self.front.inward.send(now, slot, bytes);
             self.refresh_other();
+        } else if self.lone_commands_pass && self.front.is_open(flow, &self.board) {
+            self.front.pass(flow, &mut self.board);
+            if self.log.on {
+                self.log.push(now, Event::Admitted { request: id });
+            }
+            self.take_in(slot);
+        } else {
+            self.front.push(flow, slot, &mut self.board);
+            self.admit();
         }
         Ok(())
     }
 
-    fn slot_for(&self, request: &Request<'_>) -> Result<Slot, Refusal> {
+    /// What a request touches.
+    fn shape_of(&self, request: &Request<'_>) -> Result<Shape, Refusal> {
         let page = u64::from(self.board.facts.geometry.page_bytes);
         let beyond = Refusal::BeyondDrive { pages: self.logical_pages };
-        let (first, pages, bytes, skip, list): (u64, u64, u64, u64, Option<Box<[Lpn]>>) = match request.extent {
-            Extent::Bytes { length: 0, .. } | Extent::Pages([]) => return Err(Refusal::Empty),
+        match request.extent {
+            Extent::Bytes { length: 0, .. } | Extent::Pages([]) => Err(Refusal::Empty),
             Extent::Bytes { offset, length } => {
                 let end = offset.checked_add(length).ok_or(beyond)?;
                 if end > u64::from(self.logical_pages) * page {
                     return Err(beyond);
                 }
-                {
-                    let (first, skip) = match self.page_shift {
-                        Some(shift) => (offset >> shift, offset & (page - 1)),
-                        None => (offset / page, offset % page),
-                    };
-                    let pages = match self.page_shift {
-                        Some(shift) => (skip + length + page - 1) >> shift,
-                        None => (skip + length).div_ceil(page),
-                    };
-                    (first, pages, length, skip, None)
-                }
+                let (first, skip, pages) = match self.page_shift {
+                    Some(shift) => {
+                        let skip = offset & (page - 1);
+                        (offset >> shift, skip, (skip + length + page - 1) >> shift)
+                    }
+                    None => (offset / page, offset % page, (offset % page + length).div_ceil(page)),
+                };
+                Ok(Shape { first: Lpn(first as u32), pages: pages as u32, skip: skip as u32, bytes: length })
             }
             Extent::Pages(list) => {
                 if list.iter().any(|lpn| lpn.0 >= self.logical_pages) {
                     return Err(beyond);
                 }
-                (u64::from(list[0].0), list.len() as u64, list.len() as u64 * page, 0, Some(list.into()))
+                Ok(Shape { first: list[0], pages: list.len() as u32, skip: 0, bytes: list.len() as u64 * page })
             }
-        };
-        Ok(Slot {
-            id: request.id,
-            arrival: request.arrival,
-            bytes,
-            skip: skip as u32,
-            first: Lpn(first as u32),
-            pages: pages as u32,
-            remaining: pages as u32,
-            cursor: 0,
-            flow: request.flow,
-            op: request.op,
-            touched: 0,
-            txns: TxnId::NONE,
-            list,
-        })
+        }
     }
 
     /// When the next event happens, [`Time::NEVER`] if none will. Closes the present instant: its decisions are made
@@ -286,9 +291,7 @@ impl Device {
             self.board.now = next;
             if self.flash.next_event() == next {
                 self.flash.step(&mut self.board, &mut self.agenda, &mut self.log);
-                if !self.flash.ended.is_empty() {
-                    self.hear();
-                }
+                self.hear();
             } else {
                 self.live_other();
             }
@@ -321,12 +324,9 @@ impl Device {
     /// Takes note of the transactions whose flash work is done.
     #[inline(always)]
     fn hear(&mut self) {
-        let mut i = 0;
-        while let Some(&txn) = self.flash.ended.get(i) {
+        while let Some(txn) = self.flash.ended.pop(&self.board) {
             self.ended(txn);
-            i += 1;
         }
-        self.flash.ended.clear();
     }
 
     /// Makes the decisions of this instant: admission, then the units in ascending (channel, way) order, until nothing
@@ -352,10 +352,8 @@ impl Device {
                 // Dispatching made space in the queues.
                 self.admit();
             }
-            if !self.flash.ended.is_empty() {
-                // A transfer took no time.
-                self.hear();
-            }
+            // Those of transfers that took no time.
+            self.hear();
         }
     }
 

@@ -8,7 +8,7 @@ use flashlane_core::{FlowId, Lpn, Op, RequestId, Time, TxnId};
 use crate::front::SlotId;
 
 /// A request inside the device.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub(super) id: RequestId,
     pub(super) arrival: Time,
@@ -28,24 +28,15 @@ pub(super) struct Slot {
     pub(super) touched: u8,
     /// First of its transactions, linked by `sibling`.
     pub(super) txns: TxnId,
-    /// The pages, when they are not consecutive.
-    pub(super) list: Option<Box<[Lpn]>>,
+    /// Whether its pages are a list of their own instead of consecutive.
+    pub(super) scattered: bool,
 }
 
 impl Slot {
-    /// The `i`-th page.
-    #[inline]
-    pub(super) fn page(&self, i: u32) -> Lpn {
-        match &self.list {
-            None => Lpn(self.first.0 + i),
-            Some(list) => list[i as usize],
-        }
-    }
-
     /// Bytes of the `i`-th page that the request touches.
     #[inline]
     pub(super) fn bytes_of(&self, i: u32, page_bytes: u32) -> u32 {
-        if self.list.is_some() {
+        if self.scattered {
             return page_bytes;
         }
         let page = u64::from(page_bytes);
@@ -59,6 +50,8 @@ impl Slot {
 #[derive(Debug, Default)]
 pub(super) struct Slots {
     slots: Vec<Slot>,
+    /// The pages of scattered requests, by slot.
+    lists: Vec<Box<[Lpn]>>,
     free: Vec<SlotId>,
 }
 
@@ -73,9 +66,27 @@ impl Slots {
         self.slots.len() as SlotId - 1
     }
 
+    /// The pages of a scattered request.
+    pub(super) fn scatter(&mut self, id: SlotId, pages: &[Lpn]) {
+        let index = id as usize;
+        if self.lists.len() <= index {
+            self.lists.resize_with(index + 1, Box::default);
+        }
+        self.lists[index] = pages.into();
+    }
+
+    /// The `i`-th page of a request.
+    #[inline]
+    pub(super) fn page(&self, id: SlotId, i: u32) -> Lpn {
+        let slot = self.get(id);
+        if slot.scattered { self.lists[id as usize][i as usize] } else { Lpn(slot.first.0 + i) }
+    }
+
     #[inline]
     pub(super) fn remove(&mut self, id: SlotId) {
-        self.slots[id as usize].list = None;
+        if self.get(id).scattered {
+            self.lists[id as usize] = Box::default();
+        }
         self.free.push(id);
     }
 

@@ -6,7 +6,7 @@ use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Owner, Time, TxnId, UnitId};
 
 use super::row::NEVER;
-use super::{Flash, Phase};
+use super::{Flash, Lane, Phase};
 use crate::agenda::Agenda;
 use crate::config::Latency;
 use crate::log::Log;
@@ -28,22 +28,15 @@ pub struct Start {
     pub transfers: Duration,
 }
 
-impl Flash {
-    /// The serial the next command will get.
-    pub fn next_serial(&self) -> u64 {
-        self.commands
-    }
-
-    /// Begins a command. The unit must not be busy.
+impl Lane<'_> {
+    /// Begins a command at the unit, which must not be busy.
     #[inline(always)]
-    pub fn begin(&mut self, unit: UnitId, start: Start, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
-        let u = unit.index();
+    fn begin(&mut self, way: usize, start: Start) {
         let Start { lead, members, op, owner, first, transfers } = start;
-        let now = board.now;
-        let on_bus = board.facts.command[op.index()];
-        let ends = now + on_bus + board.facts.array[op.index()] + transfers;
-        let flash = &mut self.units[u];
-        let state = &mut board.units[u];
+        let now = self.now;
+        let on_bus = self.facts.command[op.index()];
+        let flash = &mut self.units[way];
+        let state = &mut self.shown[way];
         debug_assert!(state.service != Service::Busy && flash.phase == Phase::Idle);
         if state.paused.lead.is_none() {
             flash.busy_from = now;
@@ -55,85 +48,120 @@ impl Flash {
         command.op = op;
         command.owner = owner;
         command.started = now;
-        command.ends = ends;
+        command.ends = now + on_bus + self.facts.array[op.index()] + transfers;
         command.in_array = false;
         command.paused = Duration::ZERO;
         flash.current = lead;
-        flash.members = members;
-        flash.op = op;
-        flash.serial = self.commands;
-        self.commands += 1;
-        let channel = usize::from(flash.channel);
-        flash.data_out = (self.setup + first).ns();
+        flash.serial = self.common.commands;
+        self.common.commands += 1;
+        flash.data_out = (self.common.setup + first).ns();
         if op == FlashOp::Program || on_bus > Duration::ZERO {
             flash.phase = Phase::Command;
             flash.bus_time = if op == FlashOp::Program { on_bus + transfers } else { on_bus }.ns();
-            let way = flash.way;
-            self.channels[channel].want_now(way, now);
-            self.hand_over(channel, board, agenda, log);
+            self.want_now(way);
         } else {
-            self.start_array(u, board, log);
+            self.start_array(way);
         }
-        self.refresh(channel);
     }
 
     /// The command phase is over: the array works.
     #[inline(always)]
-    pub(super) fn start_array(&mut self, u: usize, board: &mut Board, log: &mut Log) {
-        let op = board.units[u].command.op;
-        let length = match self.latency[op.index()] {
+    pub(super) fn start_array(&mut self, way: usize) {
+        let op = self.shown[way].command.op;
+        let length = match self.common.latency[op.index()] {
             Latency::Constant(typical) => typical,
-            Latency::Gaussian { mean, sd } => self.gaussian(mean, sd),
-            Latency::FastSlow { fast, slow } => slowest_page(board, u, fast, slow),
+            Latency::Gaussian { mean, sd } => self.common.gaussian(mean, sd),
+            Latency::FastSlow { fast, slow } => self.slowest_page(way, fast, slow),
         };
-        let flash = &mut self.units[u];
-        let channel = &mut self.channels[usize::from(flash.channel)];
-        let command = &mut board.units[u].command;
-        let ends = board.now + length + self.plane_gap * (u64::from(command.members) - 1);
+        let flash = &mut self.units[way];
+        let command = &mut self.shown[way].command;
+        let ends = self.now + length + self.common.plane_gap * (u64::from(command.members) - 1);
         if op == FlashOp::Read {
             flash.phase = Phase::ReadArray;
             flash.bus_time = flash.data_out;
-            channel.want_later(flash.way, ends, if self.watched { 0 } else { flash.bus_time });
+            self.want_from(way, ends);
         } else {
             flash.phase = Phase::Array;
-            channel.own.set(usize::from(flash.way), ends.ns());
             command.ends = ends;
-            command.array_from = board.now;
+            command.array_from = self.now;
             command.in_array = true;
+            self.channel.own.set(way, ends.ns());
         }
-        let (unit, command) = (UnitId(u as u16), flash.serial);
-        log.push(board.now, Event::ArrayStarted { unit, command, until: ends });
+        if self.log.on {
+            let (unit, command) = (self.unit_id(way), self.units[way].serial);
+            self.log.push(self.now, Event::ArrayStarted { unit, command, until: ends });
+        }
     }
 
-    /// An instant of `unit` that has nothing to do with the bus.
-    pub(super) fn unit_due(&mut self, unit: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
-        let id = UnitId(unit as u16);
-        match self.units[unit].phase {
-            Phase::Array if board.now < board.units[unit].command.ends => {
+    /// Array time of a command over fast (even) and slow (odd) pages: its slowest member's.
+    fn slowest_page(&self, way: usize, fast: Duration, slow: Duration) -> Duration {
+        let mut member = self.shown[way].command.lead;
+        let mut longest = Duration::ZERO;
+        while member.is_some() {
+            let txn = &self.txns[member.index()];
+            let even = (txn.ppa % self.facts.geometry.pages_per_block).is_multiple_of(2);
+            longest = longest.max(if even { fast } else { slow });
+            member = txn.next;
+        }
+        longest
+    }
+
+    /// An instant of the unit that has nothing to do with the bus.
+    #[inline(always)]
+    pub(super) fn unit_due(&mut self, way: usize) {
+        let id = self.unit_id(way);
+        let command = &mut self.shown[way].command;
+        match self.units[way].phase {
+            Phase::Array if self.now < command.ends => {
                 // A program's iteration ended and a read waits: it may be paused now.
-                self.set_own(unit, board.units[unit].command.ends.ns());
-                agenda.mark(id);
+                self.channel.own.set(way, command.ends.ns());
+                self.agenda.mark(id);
             }
             Phase::Array => {
-                log.push(board.now, Event::ArrayEnded { unit: id, command: self.units[unit].serial });
-                board.units[unit].command.in_array = false;
-                let mut member = board.units[unit].command.lead;
+                command.in_array = false;
+                let mut member = command.lead;
+                self.log.push(self.now, Event::ArrayEnded { unit: id, command: self.units[way].serial });
                 while member.is_some() {
-                    self.ended.push(member);
-                    member = board.txn(member).next;
+                    let next = self.txns[member.index()].next;
+                    self.ended.push(self.txns, member);
+                    member = next;
                 }
-                self.set_own(unit, NEVER);
-                self.free(unit, board, agenda);
+                self.channel.own.set(way, NEVER);
+                self.free(way);
             }
             Phase::Suspending => {
-                self.units[unit].phase = Phase::Idle;
-                self.set_own(unit, NEVER);
-                board.units[unit].service = Service::Paused;
-                agenda.mark(id);
+                self.units[way].phase = Phase::Idle;
+                self.shown[way].service = Service::Paused;
+                self.channel.own.set(way, NEVER);
+                self.agenda.mark(id);
             }
-            Phase::Resuming => self.continue_array(unit, board, log),
-            phase => unreachable!("unit {unit} due in phase {phase:?}"),
+            Phase::Resuming => self.continue_array(way),
+            phase => unreachable!("{id:?} due in phase {phase:?}"),
         }
+    }
+
+    /// The resume overhead is over: the array works on.
+    fn continue_array(&mut self, way: usize) {
+        let command = &mut self.shown[way].command;
+        command.array_from = self.now;
+        command.in_array = true;
+        let until: Time = command.ends;
+        self.units[way].phase = Phase::Array;
+        self.channel.own.set(way, until.ns());
+        let event = Event::ArrayStarted { unit: self.unit_id(way), command: self.units[way].serial, until };
+        self.log.push(self.now, event);
+    }
+}
+
+impl Flash {
+    /// Begins a command. The unit must not be busy.
+    #[inline(always)]
+    pub fn begin(&mut self, unit: UnitId, start: Start, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
+        let (channel, way) = self.place_of(unit);
+        let mut lane = self.lane(channel, board, agenda, log);
+        lane.begin(way, start);
+        let next = lane.channel.next();
+        self.set_next(channel, next);
     }
 
     /// Asks to be told at the next iteration boundary of the running program, counted from now (exclusive).
@@ -145,7 +173,6 @@ impl Flash {
         let boundary = command.array_from.ns() + (done + 1) * iteration;
         if boundary < command.ends.ns() {
             self.set_own(u, boundary);
-            self.refresh(usize::from(self.units[u].channel));
         }
     }
 
@@ -168,53 +195,36 @@ impl Flash {
             self.units[u].phase = Phase::Suspending;
             self.set_own(u, (now + board.facts.suspend).ns());
         }
-        self.refresh(usize::from(self.units[u].channel));
     }
 
     /// Takes the paused command up again.
-    pub fn resume(&mut self, unit: UnitId, board: &mut Board, log: &mut Log) {
-        let u = unit.index();
-        let overhead = board.facts.resume;
-        let state = &mut board.units[u];
+    pub fn resume(&mut self, unit: UnitId, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
+        let (channel, way) = self.place_of(unit);
+        let mut lane = self.lane(channel, board, agenda, log);
+        let (now, overhead) = (lane.now, lane.facts.resume);
+        let state = &mut lane.shown[way];
         debug_assert!(state.service == Service::Paused && state.paused.lead.is_some());
         state.service = Service::Busy;
-        let total = state.paused.paused + ((board.now + overhead) - state.paused.paused_at);
+        let total = state.paused.paused + ((now + overhead) - state.paused.paused_at);
         state.command =
             Command { paused: total, started: state.paused.started + (total - state.paused.paused), ..state.paused };
-        state.command.ends = board.now + overhead + state.paused.remaining;
+        state.command.ends = now + overhead + state.paused.remaining;
         state.paused = Command::NONE;
-        self.units[u].serial = self.units[u].paused_serial;
+        lane.units[way].serial = lane.units[way].paused_serial;
         if overhead == Duration::ZERO {
-            self.continue_array(u, board, log);
+            lane.continue_array(way);
         } else {
-            self.units[u].phase = Phase::Resuming;
-            self.set_own(u, (board.now + overhead).ns());
+            lane.units[way].phase = Phase::Resuming;
+            lane.channel.own.set(way, (now + overhead).ns());
         }
-        self.refresh(usize::from(self.units[u].channel));
+        let next = lane.channel.next();
+        self.set_next(channel, next);
     }
 
-    /// The resume overhead is over: the array works on.
-    fn continue_array(&mut self, unit: usize, board: &mut Board, log: &mut Log) {
-        let command = &mut board.units[unit].command;
-        command.array_from = board.now;
-        command.in_array = true;
-        let ends: Time = command.ends;
-        self.units[unit].phase = Phase::Array;
-        self.set_own(unit, ends.ns());
-        let event = Event::ArrayStarted { unit: UnitId(unit as u16), command: self.units[unit].serial, until: ends };
-        log.push(board.now, event);
+    /// The unit's channel, and its number there.
+    #[inline(always)]
+    fn place_of(&self, unit: UnitId) -> (usize, usize) {
+        let unit = &self.units[unit.index()];
+        (usize::from(unit.channel), usize::from(unit.way))
     }
-}
-
-/// Array time of a command over fast (even) and slow (odd) pages: its slowest member's.
-fn slowest_page(board: &Board, unit: usize, fast: Duration, slow: Duration) -> Duration {
-    let mut member = board.units[unit].command.lead;
-    let mut longest = Duration::ZERO;
-    while member.is_some() {
-        let txn = board.txn(member);
-        let even = (txn.ppa % board.facts.geometry.pages_per_block).is_multiple_of(2);
-        longest = longest.max(if even { fast } else { slow });
-        member = txn.next;
-    }
-    longest
 }

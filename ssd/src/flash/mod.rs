@@ -6,20 +6,27 @@
 //!
 //! A unit has at most one pending instant: of its own (the end of an array phase or of a pause's overhead), or the one
 //! it begins to want the bus at. A unit that wants a taken bus costs no event: it is looked at when the bus comes free.
-//! A channel's next instant is the least of its units' (see [`bus`]), the flash's the least of its channels'.
+//! A channel's next instant is the least of its units' (see [`bus`]), the flash's the least of its channels'. What
+//! happens on a channel happens in its [`Lane`]: the channel with its units, borrowed for one step.
 
 pub mod array;
 pub mod bus;
+mod ended;
 mod row;
 
 use alloc::vec::Vec;
 
-use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Duration, Time, TxnId, UnitId};
+use flashlane_core::board::{self, Facts};
+use flashlane_core::transaction::Transaction;
+use flashlane_core::{Board, Duration, Time, TxnId, UnitId};
 use rand_pcg::Pcg64Mcg;
 
+use crate::agenda::Agenda;
 use crate::config::{Config, Dispatch, Latency};
-use row::Row;
+use crate::log::Log;
+use bus::Channel;
+pub use ended::Ended;
+use row::{NEVER, Row};
 
 /// What a unit's hardware is in the middle of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,16 +54,12 @@ struct FlashUnit {
     /// Its number on the channel.
     way: u8,
     channel: u16,
-    /// Members of the command in service.
-    members: u8,
-    /// What it does.
-    op: FlashOp,
+    /// The member whose page goes out next, or is on the bus.
+    current: TxnId,
     /// How long it will have the bus when it next gets it, ns.
     bus_time: u64,
     /// Bus time of the lead's page, ns.
     data_out: u64,
-    /// The member whose page goes out next, or is on the bus.
-    current: TxnId,
     /// Serial of the command in service.
     serial: u64,
     /// Serial of the paused command.
@@ -71,23 +74,46 @@ const CHANNEL_BITS: u32 = 6;
 #[derive(Debug)]
 pub struct Flash {
     units: Vec<FlashUnit>,
-    channels: Vec<bus::Channel>,
+    channels: Vec<Channel>,
     /// Next instant of each channel and the channel, packed: `ns << 6 | channel`, so that one minimum gives both.
     next: Row,
     /// The least of them, unpacked.
     soonest: Time,
-    commands: u64,
     /// Transactions whose flash work is done, in order; the controller drains it.
-    pub ended: Vec<TxnId>,
+    pub ended: Ended,
+    dispatch: Dispatch,
+    common: Common,
+}
+
+/// What all channels share.
+#[derive(Debug)]
+struct Common {
+    commands: u64,
     latency: [Latency; 3],
     setup: Duration,
     plane_gap: Duration,
-    dispatch: Dispatch,
     /// Whether waiting reads may move to another unit.
     reads_move: bool,
     /// Whether anyone may see the beginning of a transfer.
     watched: bool,
     rng: Pcg64Mcg,
+}
+
+/// A channel at work: all that a step of it touches, its units by their number on the channel.
+struct Lane<'a> {
+    now: Time,
+    channel: &'a mut Channel,
+    units: &'a mut [FlashUnit],
+    /// What the board shows of the units.
+    shown: &'a mut [board::Unit],
+    /// What the board shows of the channel.
+    counters: &'a mut board::Channel,
+    txns: &'a mut [Transaction],
+    facts: &'a Facts,
+    common: &'a mut Common,
+    ended: &'a mut Ended,
+    agenda: &'a mut Agenda,
+    log: &'a mut Log,
 }
 
 impl Flash {
@@ -101,37 +127,42 @@ impl Flash {
                     phase: Phase::Idle,
                     way: (u % g.units_per_channel() as usize) as u8,
                     channel: g.channel_of(UnitId(u as u16)).0,
-                    members: 0,
-                    op: FlashOp::Read,
+                    current: TxnId::NONE,
                     bus_time: 0,
                     data_out: 0,
-                    current: TxnId::NONE,
                     serial: 0,
                     paused_serial: 0,
                     busy_from: Time::ZERO,
                 })
                 .collect(),
             channels: (0..g.channels)
-                .map(|c| bus::Channel::idle(c * g.units_per_channel(), g.units_per_channel()))
+                .map(|c| Channel::idle(c * g.units_per_channel(), g.units_per_channel()))
                 .collect(),
             next: Row::new(g.channels as usize),
             soonest: Time::NEVER,
-            commands: 0,
-            ended: Vec::with_capacity(64),
-            latency: [config.nand.read, config.nand.program, config.nand.erase],
-            setup: config.bus.data_out_setup,
-            plane_gap: config.bus.plane_gap,
+            ended: Ended::default(),
             dispatch: config.bus.dispatch,
-            reads_move,
-            watched: false,
-            rng: Pcg64Mcg::new(((config.seed as u128) << 64) | 0xcafe_f00d_d15e_a5e5),
+            common: Common {
+                commands: 0,
+                latency: [config.nand.read, config.nand.program, config.nand.erase],
+                setup: config.bus.data_out_setup,
+                plane_gap: config.bus.plane_gap,
+                reads_move,
+                watched: false,
+                rng: Pcg64Mcg::new(((config.seed as u128) << 64) | 0xcafe_f00d_d15e_a5e5),
+            },
         }
     }
 
     /// From now on transfers are taken note of when they begin, not only when they end: what happens is the same, and
     /// the event log and the channels on the board are true at every instant.
     pub fn watch(&mut self) {
-        self.watched = true;
+        self.common.watched = true;
+    }
+
+    /// The serial the next command will get.
+    pub fn next_serial(&self) -> u64 {
+        self.common.commands
     }
 
     /// The earliest instant anything happens.
@@ -140,11 +171,60 @@ impl Flash {
         self.soonest
     }
 
-    /// Sets the next instant of a unit that has nothing to do with the bus.
+    /// Lives everything that happens at this instant on the channel whose turn is next.
     #[inline(always)]
+    pub fn step(&mut self, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
+        let channel = (self.next.least() & ((1 << CHANNEL_BITS) - 1)) as usize;
+        let next = self.lane(channel, board, agenda, log).live();
+        self.set_next(channel, next);
+    }
+
+    /// The channel with its units.
+    #[inline(always)]
+    fn lane<'a>(
+        &'a mut self,
+        channel: usize,
+        board: &'a mut Board,
+        agenda: &'a mut Agenda,
+        log: &'a mut Log,
+    ) -> Lane<'a> {
+        let counters = &mut board.channels[channel];
+        let channel = &mut self.channels[channel];
+        let units = channel.units();
+        Lane {
+            now: board.now,
+            units: &mut self.units[units.clone()],
+            shown: &mut board.units[units],
+            channel,
+            counters,
+            txns: &mut board.txns,
+            facts: &board.facts,
+            common: &mut self.common,
+            ended: &mut self.ended,
+            agenda,
+            log,
+        }
+    }
+
+    /// Notes the channel's next instant.
+    #[inline(always)]
+    fn set_next(&mut self, channel: usize, next: u64) {
+        let packed = if next == NEVER { NEVER } else { next << CHANNEL_BITS | channel as u64 };
+        if packed == self.next.at(channel) {
+            return;
+        }
+        self.next.set(channel, packed);
+        let soonest = self.next.least();
+        self.soonest = if soonest == NEVER { Time::NEVER } else { Time::from_ns(soonest >> CHANNEL_BITS) };
+    }
+
+    /// Sets the next instant of a unit that has nothing to do with the bus.
     fn set_own(&mut self, unit: usize, at: u64) {
         let FlashUnit { channel, way, .. } = self.units[unit];
-        self.channels[usize::from(channel)].own.set(usize::from(way), at);
+        let state = &mut self.channels[usize::from(channel)];
+        state.own.set(usize::from(way), at);
+        let next = state.next();
+        self.set_next(usize::from(channel), next);
     }
 
     /// Whether the unit must wait for its bus before it may choose a command (`Dispatch::BusIdle`).
@@ -155,13 +235,20 @@ impl Flash {
         }
         let FlashUnit { channel, way, .. } = self.units[unit.index()];
         let channel = &mut self.channels[usize::from(channel)];
-        let taken = channel.in_use(now.ns());
-        if taken {
+        let in_use = channel.in_use(now.ns());
+        if in_use {
             channel.deferred |= 1 << way;
         }
-        taken
+        in_use
     }
 
+    /// Whether address offsets matter to the time of a read.
+    pub fn reads_need_addresses(&self) -> bool {
+        matches!(self.common.latency[0], Latency::FastSlow { .. })
+    }
+}
+
+impl Common {
     /// Irwin-Hall: the sum of twelve uniforms less six has unit variance, and needs no floating point.
     #[inline(never)]
     fn gaussian(&mut self, mean: Duration, sd: Duration) -> Duration {
@@ -170,10 +257,5 @@ impl Flash {
         let centred = sum as i128 - (6 << 32);
         let offset = (centred * i128::from(sd.ns())) >> 32;
         Duration::from_ns((i128::from(mean.ns()) + offset).max(1) as u64)
-    }
-
-    /// Whether address offsets matter to the time of a read.
-    pub fn reads_need_addresses(&self) -> bool {
-        matches!(self.latency[0], Latency::FastSlow { .. })
     }
 }

@@ -24,13 +24,19 @@ impl Row {
     /// `length` instants, all never.
     pub(super) fn new(length: usize) -> Row {
         assert!(length <= Row::MAX, "configuration check allows no more than 64");
-        Row { length, leaves: length.next_power_of_two(), nodes: [NEVER; 2 * Row::MAX] }
+        Row { length, leaves: length.next_power_of_two().max(FEW), nodes: [NEVER; 2 * Row::MAX] }
     }
 
     /// The least instant.
     #[inline(always)]
     pub(super) fn least(&self) -> u64 {
         self.nodes[1]
+    }
+
+    /// The `i`-th instant.
+    #[inline(always)]
+    pub(super) fn at(&self, i: usize) -> u64 {
+        self.nodes[(self.leaves + i) % (2 * Row::MAX)]
     }
 
     /// Changes the `i`-th instant.
@@ -50,10 +56,19 @@ impl Row {
     /// Which instants have come by `now`, a bit each.
     #[inline(always)]
     pub(super) fn due(&self, now: u64) -> u64 {
+        let come = |i: usize| u64::from(self.nodes[FEW + i] <= now) << i;
+        if self.leaves == FEW { come(0) | come(1) | come(2) | come(3) } else { self.due_of_many(now) }
+    }
+
+    #[inline(never)]
+    fn due_of_many(&self, now: u64) -> u64 {
         let leaves = &self.nodes[self.leaves..][..self.length];
         leaves.iter().enumerate().fold(0, |due, (i, &at)| due | u64::from(at <= now) << i)
     }
 }
+
+/// Leaves of the shortest rows: the usual number of units on a channel.
+const FEW: usize = 4;
 
 #[cfg(test)]
 mod tests {

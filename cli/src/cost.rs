@@ -1,0 +1,59 @@
+//! `flashlane schedulers --cost`: what schedulers would keep in a controller, as their papers count it.
+
+use std::fmt::Write as _;
+
+use flashlane_lab::catalogue::{self, Kind, State, cost};
+use flashlane_lab::scenario::Scenario;
+
+use crate::fail::Failure;
+use crate::text::print;
+
+/// The device whose totals are shown.
+const DEVICE: &str = "slacker-asplos17";
+
+/// Prints the state of every scheduler that keeps any beyond its queues.
+pub fn show() -> Result<(), Failure> {
+    let scene = "[[flow]]\nname = \"cost\"\nrequest = [{ at_ns = 0, op = \"read\", pages = [0] }]";
+    let scenario = Scenario::parse(DEVICE, format!("device = \"{DEVICE}\"\n{scene}"))?;
+    let g = scenario.device_config()?.geometry;
+    let (chips, channels) = (g.units(), g.channels);
+    let mut text = String::from("State in the controller beyond queues and page tables\n");
+    let _ = writeln!(text, "\n{} (Slacker §5.3)", names(|row| row.answers.order.starts_with("slack-")));
+    line(&mut text, "a chip", cost::CHIP);
+    line(&mut text, "a channel", cost::CHANNEL);
+    line(&mut text, "a chip", cost::CHIP_MORE);
+    line(&mut text, "a waiting transaction", cost::TRANSACTION);
+    let [chip, channel, more] = [cost::CHIP, cost::CHANNEL, cost::CHIP_MORE].map(cost::bytes);
+    let total = chips * chip + channels * channel;
+    let _ = writeln!(
+        text,
+        "  The last two are beyond the paper's list. {DEVICE}: {chips} chips x {chip} + {channels} channels x {channel} = \
+         {total} bytes,\n  and {} for the advanced commands.",
+        chips * more
+    );
+    let _ = writeln!(text, "\n{} (Slacker §3.3)", names(|row| row.answers.place == "dynamic"));
+    let (pages, bits) =
+        (u64::from(g.planes()) * u64::from(g.pages_per_plane()), g.planes().next_power_of_two().ilog2());
+    let _ = writeln!(
+        text,
+        "  a page                 {bits} bits: its plane. {DEVICE}: {} bytes.",
+        pages * u64::from(bits) / 8
+    );
+    print(&text)
+}
+
+fn names(has: impl Fn(&catalogue::Row) -> bool) -> String {
+    catalogue::rows().iter().filter(|row| has(row)).map(|row| row.name).collect::<Vec<_>>().join(", ")
+}
+
+fn line(text: &mut String, of: &str, states: &[State]) {
+    let kinds = [(Kind::Counter, "counter"), (Kind::Flag, "flag"), (Kind::Register, "register")];
+    let counts = kinds.iter().filter_map(|&(kind, name)| {
+        let count = states.iter().filter(|state| state.kind == kind).count();
+        let (plural, bits) = (if count == 1 { "" } else { "s" }, kind.bits());
+        (count > 0).then(|| format!("{count} {name}{plural} of {bits} bit{}", if bits == 1 { "" } else { "s" }))
+    });
+    let counts = counts.collect::<Vec<_>>().join(", ");
+    let names = states.iter().map(|state| state.name).collect::<Vec<_>>().join(", ");
+    let _ = writeln!(text, "  {of:21}  {:3} bytes: {counts} ({names})", cost::bytes(states));
+}

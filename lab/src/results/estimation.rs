@@ -1,0 +1,113 @@
+//! The part of `summary.json` that says how good the scheduler's estimates of response times were.
+
+use flashlane_core::Op;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::rows::TransactionRow;
+use crate::metrics::{Estimation, Sample, Sums};
+
+/// Estimated against actual response times, over all transactions of measured requests that the flash served.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EstimationFigures {
+    /// Reads and writes.
+    pub all: EstimateFigures,
+    /// Reads; null if there are none.
+    pub read: Option<EstimateFigures>,
+    /// Writes; null if there are none.
+    pub write: Option<EstimateFigures>,
+}
+
+/// Estimates of some transactions. A response time here runs from a transaction's queue to its end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EstimateFigures {
+    /// Transactions.
+    pub transactions: u64,
+    /// Mean estimated response time, ns.
+    pub estimated_ns: f64,
+    /// Mean actual response time, ns.
+    pub actual_ns: f64,
+    /// How far the sum of the estimates is off the actual sum, percent of that: the paper's estimation error.
+    pub error_percent: Option<f64>,
+    /// Mean over transactions of how far each is off, percent of its actual response time.
+    pub mape_percent: Option<f64>,
+    /// Mean estimated slack, ns.
+    pub estimated_slack_ns: f64,
+    /// Mean actual slack, ns: up to the end of the request's last transaction.
+    pub actual_slack_ns: f64,
+    /// The wait part by part.
+    pub parts: PartsFigures,
+}
+
+/// The parts of a wait.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PartsFigures {
+    /// Transactions served first; actually, what the other parts and the own typical service leave of the response time.
+    pub queue: PartFigures,
+    /// Garbage collection that came between.
+    pub gc: PartFigures,
+    /// Waiting for a taken bus; actually, that of the own command.
+    pub interference: PartFigures,
+    /// The rest of the operation in service on arrival, and of garbage collection under way.
+    pub residual: PartFigures,
+}
+
+/// One part of the wait.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PartFigures {
+    /// Mean estimate, ns.
+    pub estimated_ns: f64,
+    /// Mean of what came, ns.
+    pub actual_ns: f64,
+    /// Estimated less actual, percent of the actual response time: the signed share of the part in the error.
+    pub error_percent: Option<f64>,
+}
+
+impl EstimationFigures {
+    pub(super) fn of(estimation: &Estimation) -> EstimationFigures {
+        let some = |op| Some(estimation.of(op)).filter(|sums| sums.count > 0).map(EstimateFigures::of);
+        EstimationFigures { all: EstimateFigures::of(&estimation.all()), read: some(Op::Read), write: some(Op::Write) }
+    }
+}
+
+impl EstimateFigures {
+    fn of(sums: &Sums) -> EstimateFigures {
+        let count = sums.count.max(1) as f64;
+        let mean = |sum: u128| sum as f64 / count;
+        let part = |index: usize| {
+            let [estimated, actual] = sums.parts.map(|parts| parts[index]);
+            let response = sums.response[1];
+            PartFigures {
+                estimated_ns: estimated as f64 / count,
+                actual_ns: actual as f64 / count,
+                error_percent: (response > 0).then(|| (estimated - actual) as f64 * 100.0 / response as f64),
+            }
+        };
+        EstimateFigures {
+            transactions: sums.count,
+            estimated_ns: mean(sums.response[0]),
+            actual_ns: mean(sums.response[1]),
+            error_percent: sums.error_percent(),
+            mape_percent: sums.mean_error_percent(),
+            estimated_slack_ns: mean(sums.slack[0]),
+            actual_slack_ns: mean(sums.slack[1]),
+            parts: PartsFigures { queue: part(0), gc: part(1), interference: part(2), residual: part(3) },
+        }
+    }
+}
+
+impl TransactionRow {
+    /// Its estimate beside what came; `None` without an estimate, or if the flash did not serve it.
+    pub fn sample(&self) -> Option<Sample> {
+        let (estimate, slack) = self.estimate.filter(|_| !self.cancelled)?;
+        let signed = |ns: u64| ns as i64;
+        let parts = [estimate.queue, estimate.gc, estimate.interference, estimate.residual];
+        let seen = [self.waited.gc_ns, self.waited.bus_ns, self.waited.residual_ns].map(signed);
+        let queue = signed(self.response_ns()) - signed(estimate.service.ns()) - seen.iter().sum::<i64>();
+        Some(Sample {
+            response: [self.estimated_ns()?, self.response_ns()],
+            slack: [slack, self.actual_slack_ns.unwrap_or(0)],
+            parts: [parts.map(|part| signed(part.ns())), [queue, seen[0], seen[1], seen[2]]],
+        })
+    }
+}

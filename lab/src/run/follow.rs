@@ -1,0 +1,114 @@
+//! What is said of single transactions: rows, actual slack, how good estimates were, and response times for an oracle.
+//!
+//! Follows every transaction of a device from its events. What ends with a request, the slack of its transactions, is
+//! known when the request completes; its rows are held until then.
+
+use flashlane_core::event::Stamped;
+use flashlane_core::{Completion, Duration, Lpn, RequestId};
+use flashlane_sched::order::Responses as Known;
+use flashlane_ssd::Config;
+use rustc_hash::FxHashMap;
+
+use super::RunError;
+use crate::metrics::{Estimation, Slack};
+use crate::results::{RowWriter, TransactionLog, TransactionRow};
+
+/// What is wanted.
+#[derive(Default)]
+pub(super) struct Wanted {
+    pub(super) rows: Option<RowWriter<TransactionRow>>,
+    pub(super) slack: bool,
+    pub(super) estimation: bool,
+    pub(super) known: bool,
+}
+
+/// What there is to say after a run.
+#[derive(Debug, Default)]
+pub(super) struct Followed {
+    pub(super) slack: Option<Slack>,
+    pub(super) estimation: Option<Estimation>,
+    pub(super) known: Option<Known>,
+}
+
+/// The follower at work.
+pub(super) struct Follow {
+    log: TransactionLog,
+    rows: Option<RowWriter<TransactionRow>>,
+    slack: Option<Slack>,
+    estimation: Option<Estimation>,
+    known: Option<Vec<(RequestId, Lpn, Duration)>>,
+    /// Rows of the requests under way, and lists to use again.
+    held: FxHashMap<u64, Vec<TransactionRow>>,
+    spare: Vec<Vec<TransactionRow>>,
+    ends: Vec<u64>,
+}
+
+impl Follow {
+    /// `None` when nothing is wanted.
+    pub(super) fn new(wanted: Wanted, config: &Config) -> Option<Follow> {
+        let Wanted { rows, slack, estimation, known } = wanted;
+        (rows.is_some() || slack || estimation || known).then(|| Follow {
+            log: TransactionLog::new(config.geometry),
+            rows,
+            slack: slack.then(Slack::default),
+            estimation: estimation.then(Estimation::default),
+            known: known.then(Vec::new),
+            held: FxHashMap::default(),
+            spare: Vec::new(),
+            ends: Vec::new(),
+        })
+    }
+
+    /// Looks at an event.
+    pub(super) fn event(&mut self, stamped: &Stamped) -> Result<(), RunError> {
+        let Some(row) = self.log.observe(stamped) else { return Ok(()) };
+        let Some(request) = row.request else { return self.write(&row) };
+        if let (Some(known), Some(lpn), false) = (&mut self.known, row.lpn, row.cancelled) {
+            known.push((request, lpn, Duration::from_ns(row.response_ns())));
+        }
+        let spare = &mut self.spare;
+        self.held.entry(request.0).or_insert_with(|| spare.pop().unwrap_or_default()).push(row);
+        Ok(())
+    }
+
+    fn write(&mut self, row: &TransactionRow) -> Result<(), RunError> {
+        if let Some(rows) = &mut self.rows {
+            rows.push(row)?;
+        }
+        Ok(())
+    }
+
+    /// A request completed: all its transactions have ended.
+    pub(super) fn completed(&mut self, completion: &Completion, measured: bool) -> Result<(), RunError> {
+        let Some(mut held) = self.held.remove(&completion.id.0) else { return Ok(()) };
+        // One that a younger write superseded ends with that, which is a transaction of its own.
+        self.ends.clear();
+        self.ends.extend(held.iter().filter(|row| !row.cancelled).map(|row| row.done_ns));
+        let last = self.ends.iter().max().copied().unwrap_or(0);
+        for row in &mut held {
+            row.actual_slack_ns = (!row.cancelled).then(|| last - row.done_ns);
+            if measured
+                && let Some(estimation) = &mut self.estimation
+                && let Some(sample) = row.sample()
+            {
+                estimation.record(completion.op, &sample);
+            }
+            self.write(row)?;
+        }
+        if let (Some(slack), true) = (&mut self.slack, measured) {
+            slack.record(completion.op, completion.pages, &self.ends);
+        }
+        held.clear();
+        self.spare.push(held);
+        Ok(())
+    }
+
+    /// The run is over.
+    pub(super) fn finish(self) -> Result<Followed, RunError> {
+        let Follow { rows, slack, estimation, known, .. } = self;
+        if let Some(rows) = rows {
+            rows.finish()?;
+        }
+        Ok(Followed { slack, estimation, known: known.map(Known::new) })
+    }
+}

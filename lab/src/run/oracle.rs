@@ -1,0 +1,35 @@
+//! What an oracle is told: the response times of the baseline on the same arrivals (SPEC 1.1.7, `oracle-slack`).
+
+use std::sync::Arc;
+
+use flashlane_sched::catalogue::{self, Recipe};
+use flashlane_ssd::Config;
+
+use super::RunError;
+use super::drive::{Limits, Run};
+use super::feed::Feed;
+use super::observe::Onlookers;
+
+/// The scheduler whose response times are the truth, and the parameters it shares with the oracle's.
+const BASELINE: &str = "fr-fcfs";
+const SHARED: [&str; 2] = ["alpha", "write_capacity"];
+
+/// Whether the scheduler wants to be told.
+pub(super) fn is_one(recipe: &Recipe) -> bool {
+    catalogue::wants_responses(recipe).unwrap_or(false)
+}
+
+/// The recipe with what a run of the baseline on `feeds` came to.
+pub(super) fn told(
+    recipe: &Recipe,
+    config: &Config,
+    feeds: Vec<Option<Feed>>,
+    limits: Limits,
+) -> Result<Recipe, RunError> {
+    let params = recipe.params.iter().filter(|(name, _)| SHARED.contains(&name.as_str())).cloned().collect();
+    let baseline = Recipe { base: Some(BASELINE.to_owned()), params, ..Recipe::default() };
+    let scheduler = catalogue::build(&baseline).map_err(|error| RunError::Input(error.to_string()))?;
+    let onlookers = Onlookers { known: true, ..Onlookers::default() };
+    let outcome = Run::new(config, scheduler, feeds, limits, onlookers, None)?.finish()?;
+    Ok(Recipe { known: outcome.known.map(Arc::new), ..recipe.clone() })
+}
