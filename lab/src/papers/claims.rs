@@ -3,6 +3,8 @@
 //! Owns `claims.toml` (docs/papers.md describes it) and its expressions, which are minijinja's, over the figures of the
 //! experiments. Promises that a verdict follows from the file and the figures alone.
 
+use std::collections::BTreeMap;
+
 use minijinja::value::{Serde, Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 use schemars::JsonSchema;
@@ -226,7 +228,7 @@ fn numbers(value: &Value) -> Result<Vec<f64>, Error> {
 
 /// The entries of a map that have these names.
 fn pick(map: Value, names: Vec<String>) -> Result<Value, Error> {
-    let found: Vec<(String, Value)> = names
+    let found: BTreeMap<String, Value> = names
         .into_iter()
         .map(|name| {
             let value = map.get_attr(&name)?;
@@ -236,7 +238,7 @@ fn pick(map: Value, names: Vec<String>) -> Result<Value, Error> {
             Ok((name, value))
         })
         .collect::<Result<_, Error>>()?;
-    Ok(found.into_iter().collect())
+    Ok(Value::from(found))
 }
 
 /// The values of two maps under the names that both have.
