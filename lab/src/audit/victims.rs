@@ -150,6 +150,8 @@ impl Victims {
     /// A block was reported erased. `free`: garbage collection works without transactions.
     pub(super) fn erased(&mut self, block: u32, free: bool, pages: &mut Pages, log: &mut Log) {
         let victim = self.victims.remove(&block);
+        // Its only page may be written, overwritten and the block be chosen again in this very instant.
+        self.ended.retain(|&ended| ended != block);
         let erasing = victim.as_ref().is_some_and(|victim| victim.erasing);
         if free && !erasing {
             log.check(victim.is_some(), Rule::EraseVictim, || {

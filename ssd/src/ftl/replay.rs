@@ -18,7 +18,7 @@ impl Ftl {
         let pages = u64::from(config.ftl.logical_pages);
         for _ in 0..pages * u64::from(percent) / 100 {
             // The high half of the product is uniform over the pages, but for one part in 2^32.
-            let lpn = Lpn((u64::from(rng.next_u32()) * pages >> 32) as u32);
+            let lpn = Lpn(((u64::from(rng.next_u32()) * pages) >> 32) as u32);
             let plane = self.home(lpn);
             while self.wants_collection(plane) && self.collect_at_once(plane) {}
             self.write(lpn, plane).expect("the configuration check leaves a plane blocks to collect");
