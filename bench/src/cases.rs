@@ -9,7 +9,7 @@ use std::hint::black_box;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
 
-use crate::meter::Meter;
+use crate::meter::{Meter, measured};
 use crate::outcome::Outcome;
 
 /// One run over so many requests.
@@ -58,10 +58,7 @@ pub fn all() -> Vec<Case> {
 fn arithmetic(requests: u64) -> Result<Outcome, String> {
     let mut rng = Pcg32::seed_from_u64(1);
     let meter = Meter::begin();
-    let mut sum = 0;
-    for _ in 0..requests {
-        sum ^= rng.next_u32();
-    }
+    let sum = measured(|| (0..requests).fold(0, |sum, _| sum ^ rng.next_u32()));
     black_box(sum);
     meter.end(requests)
 }
@@ -72,11 +69,8 @@ fn cache_miss(requests: u64) -> Result<Outcome, String> {
     let mut rng = Pcg32::seed_from_u64(1);
     let table: Vec<u32> = (0..ENTRIES).map(|_| rng.next_u32()).collect();
     let meter = Meter::begin();
-    let mut at = 0u32;
-    for i in 0..requests {
-        // The counter keeps the walk from closing a short cycle.
-        at = table[(at ^ i as u32) as usize % ENTRIES];
-    }
+    // The counter keeps the walk from closing a short cycle.
+    let at = measured(|| (0..requests).fold(0u32, |at, i| table[(at ^ i as u32) as usize % ENTRIES]));
     black_box(at);
     meter.end(requests)
 }

@@ -13,7 +13,7 @@ use flashlane_lab::workload::{AddressRange, Next, Source, Span};
 use flashlane_ssd::{Config, Device};
 
 use crate::cases::Case;
-use crate::meter::Meter;
+use crate::meter::{Meter, measured};
 use crate::outcome::Outcome;
 
 /// A workload: its name, its synthetic keys, the state of the drive, requests of a timed and of a counted run.
@@ -57,6 +57,13 @@ const DRIVES: [(&str, u32); 2] = [("16 GB", 137), ("480 GB", 4096)];
 /// Requests in flight of the closed loops; 32 chips share them.
 const DEPTHS: [u32; 4] = [32, 320, 3_200, 32_000];
 
+/// Requests in flight of several pages (5 on average) that make queues of 10, 100 and 10,000 transactions at 32 chips, and
+/// requests of a timed and of a counted run.
+const LONG: [(u32, u64, u64); 3] = [(64, 200_000, 20_000), (640, 200_000, 20_000), (64_000, 400_000, 150_000)];
+
+/// The rows that put newcomers elsewhere than at the tail by what siblings can spare, and what they are compared with.
+const INSERTING: [&str; 3] = ["fr-fcfs", "slacker", "wbyp"];
+
 /// All cases of the engine.
 pub fn all() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -76,7 +83,17 @@ pub fn all() -> Vec<Case> {
                 labels: [row.name, "4k-mix-closed", DRIVES[0].0, &depth.to_string()].map(String::from),
                 requests: 1_000_000,
                 counted: 40_000,
-                run: Box::new(move |requests| closed(row.name, depth, requests)),
+                run: Box::new(move |requests| closed(row.name, depth, ("steady", ONE_PAGE), requests)),
+            });
+        }
+    }
+    for name in INSERTING {
+        for (depth, requests, counted) in LONG {
+            cases.push(Case {
+                labels: [name, "pages-mix-closed", DRIVES[0].0, &depth.to_string()].map(String::from),
+                requests,
+                counted,
+                run: Box::new(move |requests| closed(name, depth, ("fresh", PAGES), requests)),
             });
         }
     }
@@ -119,17 +136,20 @@ fn open(scheduler: &str, workload: &Workload, blocks: u32, requests: u64) -> Res
     finish(ready, config, build()?, feed)
 }
 
-/// A closed-loop case: half reads, half writes of 4 KiB.
-fn closed(scheduler: &str, depth: u32, requests: u64) -> Result<Outcome, String> {
-    let mut config = config(DRIVES[0].1, "steady")?;
+/// Requests of the closed loops: 4 KiB, or 1 to 9 pages.
+const ONE_PAGE: &str = "size = { constant = 4096 }\nalign_bytes = 4096";
+const PAGES: &str =
+    "size = { uniform = { min_bytes = 8192, max_bytes = 73728 } }\nsize_step_bytes = 8192\nalign_bytes = 8192";
+
+/// A closed-loop case: half reads, half writes of these sizes, on a drive in this state.
+fn closed(scheduler: &str, depth: u32, (state, size): (&str, &str), requests: u64) -> Result<Outcome, String> {
+    let mut config = config(DRIVES[0].1, state)?;
     config.front.protocol = flashlane_ssd::config::Protocol::Nvme { depth: u32::MAX };
     let recipe = Recipe { base: Some(scheduler.into()), ..Recipe::default() };
     let build = || catalogue::build(&recipe).map_err(|e| e.to_string());
     drop(Device::new(&config, build()?).map_err(|e| e.to_string())?);
     let ready = Meter::begin();
-    let keys = format!(
-        "read_ratio = 0.5\nsize = {{ constant = 4096 }}\nalign_bytes = 4096\narrivals = \"closed-loop\"\ndepth = {depth}"
-    );
+    let keys = format!("read_ratio = 0.5\n{size}\narrivals = \"closed-loop\"\ndepth = {depth}");
     let source = FlowSource::Synthetic(Box::new(spec(&keys, requests)?));
     let feed = Feed::open(&plan(&config, source), 0, config.geometry.page_bytes, 1).map_err(|e| e.to_string())?;
     finish(ready, config, build()?, feed)
@@ -144,7 +164,7 @@ fn finish(
     let run = Run::new(&config, scheduler, vec![Some(feed)], Limits::default(), Onlookers::default(), None);
     let run = run.map_err(|e| e.to_string())?;
     let meter = ready.restart();
-    let outcome = run.finish().map_err(|e| e.to_string())?;
+    let outcome = measured(|| run.finish()).map_err(|e| e.to_string())?;
     let d = outcome.device;
     meter.end(d.user_reads + d.partial_write_reads + d.user_programs + 2 * d.gc_moves + d.erases)
 }

@@ -31,6 +31,12 @@ impl Meter {
     }
 }
 
+/// Does the work that is measured: instructions are counted inside of the function of this name alone.
+#[inline(never)]
+pub fn measured<T>(work: impl FnOnce() -> T) -> T {
+    std::hint::black_box(work())
+}
+
 fn cpu_ns(clock: ClockId) -> u64 {
     let time = clock_gettime(clock);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64

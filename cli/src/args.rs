@@ -90,6 +90,15 @@ Examples:
         cost: bool,
     },
 
+    /// Makes a paper's experiments again and judges its claims
+    #[command(after_help = "\
+Examples:
+  flashlane paper                               what papers there are
+  flashlane paper slacker --quick               a look at every claim, in a minute
+  flashlane paper slacker --experiment E6,E14 --tables
+  flashlane paper slacker --traces ~/msr --out results/slacker")]
+    Paper(PaperArgs),
+
     /// Checks a scenario without running it, and prints what it comes to
     #[command(after_help = "\
 Examples:
@@ -130,6 +139,49 @@ Examples:
         /// The shell
         shell: Shell,
     },
+}
+
+/// What is made of a paper.
+#[derive(Args, Debug)]
+pub struct PaperArgs {
+    /// The paper; default: lists them
+    pub name: Option<String>,
+
+    /// Only these experiments, separated by commas
+    #[arg(long, value_name = "E1,E2,...", value_delimiter = ',')]
+    pub experiment: Vec<String>,
+
+    /// Lists the claims and does not run anything
+    #[arg(long)]
+    pub list: bool,
+
+    /// A look: few requests, one seed
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Seeds of each workload; default 5, with --quick 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub seeds: Option<u64>,
+
+    /// A folder of traces: those called like a clone take its place
+    #[arg(long, value_name = "DIR")]
+    pub traces: Option<PathBuf>,
+
+    /// Prints every figure behind the claims too
+    #[arg(long)]
+    pub tables: bool,
+
+    /// Writes results.json into this folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Finds the rates of the paper's clones and prints their table
+    #[arg(long, conflicts_with_all = ["experiment", "list", "traces", "tables", "out"])]
+    pub calibrate: bool,
+
+    /// Runs made at a time; default one a processor
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
 }
 
 /// Commands about trace files.

@@ -8,6 +8,7 @@ mod cost;
 mod devices;
 mod fail;
 mod init;
+mod paper;
 mod plan;
 mod progress;
 mod run;
@@ -38,6 +39,7 @@ fn act(cli: Cli) -> Result<(), Failure> {
         Command::Compare { workload, schedulers, against, output } => {
             run::compare(&workload, schedulers, against, &output)
         }
+        Command::Paper(args) => paper::act(&args),
         Command::Trace(command) => traces::act(command),
         Command::Schedulers { cost: true, .. } => cost::show(),
         Command::Schedulers { name, cost: false } => schedulers::show(name.as_deref()),

@@ -124,7 +124,7 @@ fn told(comparison: &Comparison, summary: &Summary, output: &Output) -> String {
 }
 
 /// The command line, to run it again.
-fn command() -> String {
+pub(crate) fn command() -> String {
     let quoted = std::env::args().skip(1).map(|arg| {
         let plain = !arg.is_empty() && arg.chars().all(|c| c.is_ascii_alphanumeric() || "-_./,=:+@%".contains(c));
         if plain { arg } else { format!("'{}'", arg.replace('\'', "'\\''")) }
@@ -132,6 +132,6 @@ fn command() -> String {
     std::iter::once("flashlane".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
 }
 
-fn rayon_threads(jobs: u16) -> Result<(), Failure> {
+pub(crate) fn rayon_threads(jobs: u16) -> Result<(), Failure> {
     run::use_threads(jobs).map_err(Failure::Fault)
 }

@@ -36,6 +36,8 @@ pub struct Board {
     pub flows: Vec<Flow>,
     /// Waiting transactions by queue and plane slot.
     by_slot: Vec<u32>,
+    /// The foremost of them, likewise.
+    first_by_slot: Vec<TxnId>,
     slots: usize,
     /// Waiting lines of a unit.
     kinds: usize,
@@ -70,6 +72,7 @@ impl Board {
             planes: vec![Plane::default(); geometry.planes() as usize],
             flows: vec![Flow::default(); flows],
             by_slot: vec![0; (queues + 1) * slots],
+            first_by_slot: vec![TxnId::NONE; (queues + 1) * slots],
             slots,
             kinds: kinds(facts.levels),
             homes: (0..geometry.planes() as u16)
@@ -178,6 +181,13 @@ impl Board {
         if unit.paused.lead.is_some() { running + self.facts.resume + unit.paused.remaining } else { running }
     }
 
+    /// The foremost transaction of `queue` for each plane slot of its unit, [`TxnId::NONE`] where none waits. Which of
+    /// two stands nearer the head, their [`Transaction::rank`] tells.
+    #[inline(always)]
+    pub fn first_by_slot(&self, queue: QueueId) -> &[TxnId] {
+        &self.first_by_slot[queue.index() * self.slots..][..self.slots]
+    }
+
     /// Service time of a transaction executed alone (SPEC 0.1 `svc`).
     #[inline]
     pub fn service(&self, txn: TxnId) -> Duration {
@@ -255,18 +265,72 @@ impl Board {
         } else {
             q.tail = id;
         }
+        let rank = if before.is_some() {
+            self.rank_between(queue, prev, before)
+        } else if prev.is_some() {
+            self.txns[prev.index()].rank + RANK_STEP
+        } else {
+            RANK_START
+        };
         let txn = &mut self.txns[id.index()];
         txn.prev = prev;
         txn.next = before;
-        let slot = txn.slot;
-        self.by_slot[queue.index() * self.slots + slot as usize] += 1;
+        txn.rank = rank;
+        let at = queue.index() * self.slots + txn.slot as usize;
+        self.by_slot[at] += 1;
+        let first = self.first_by_slot[at];
+        if first.is_none() || before.is_some() && rank < self.txns[first.index()].rank {
+            self.first_by_slot[at] = id;
+        }
+    }
+
+    /// A rank between two neighbours, `before` being the second. When there is none left, the queue's ranks are spread
+    /// anew; the newcomer is in none of its links yet but those of its neighbours, which this does not follow.
+    #[inline(never)]
+    fn rank_between(&mut self, queue: QueueId, prev: TxnId, before: TxnId) -> u64 {
+        let ends = |board: &Board| {
+            let high = board.txns[before.index()].rank;
+            let low = if prev.is_some() { board.txns[prev.index()].rank } else { high.saturating_sub(2 * RANK_STEP) };
+            (low, high)
+        };
+        let (low, high) = ends(self);
+        if high - low >= 2 {
+            return low + (high - low) / 2;
+        }
+        // Backwards from the tail: links towards the head are whole from `before` on, and from `prev` on.
+        let mut rank = RANK_START + u64::from(self.queues[queue.index()].len) * RANK_STEP;
+        let mut from_tail = |board: &mut Board, mut at: TxnId, until: TxnId| {
+            while at.is_some() {
+                rank -= RANK_STEP;
+                let txn = &mut board.txns[at.index()];
+                txn.rank = rank;
+                if at == until {
+                    break;
+                }
+                at = txn.prev;
+            }
+        };
+        let tail = self.queues[queue.index()].tail;
+        from_tail(self, tail, before);
+        from_tail(self, prev, TxnId::NONE);
+        let (low, high) = ends(self);
+        low + (high - low) / 2
     }
 
     /// Takes a transaction out of its queue, wherever it stands, and hands it over. For the controller.
     #[inline(always)]
     pub fn unlink(&mut self, id: TxnId) -> &mut Transaction {
         let Transaction { prev, next, slot, queue, .. } = self.txns[id.index()];
-        self.by_slot[queue.index() * self.slots + slot as usize] -= 1;
+        let at = queue.index() * self.slots + slot as usize;
+        self.by_slot[at] -= 1;
+        if self.first_by_slot[at] == id {
+            // The next for the same slot is the nearest behind: over the life of a queue no more steps than entries.
+            let mut heir = if self.by_slot[at] > 0 { next } else { TxnId::NONE };
+            while heir.is_some() && self.txns[heir.index()].slot != slot {
+                heir = self.txns[heir.index()].next;
+            }
+            self.first_by_slot[at] = heir;
+        }
         let q = &mut self.queues[queue.index()];
         q.len -= 1;
         if prev.is_some() {
@@ -285,6 +349,10 @@ impl Board {
         txn
     }
 }
+
+/// Rank of the only transaction of a queue, and what one at the tail has more than its predecessor.
+const RANK_START: u64 = 1 << 40;
+const RANK_STEP: u64 = 1 << 16;
 
 /// Waiting lines of a unit.
 const fn kinds(levels: u8) -> usize {

@@ -72,6 +72,8 @@ pub struct Transaction {
     pub alone: Duration,
     /// Note (Slacker): its response time as estimated on arrival, without the error term.
     pub estimate: Duration,
+    /// Where it stands in its queue: smaller is nearer the head. Says nothing across queues, and may change while it waits.
+    pub rank: u64,
     /// Slot of its request; `u32::MAX` for none.
     pub request: u32,
     /// The logical page it moves; meaningless for an erase.
@@ -149,6 +151,7 @@ impl Transaction {
         slack: Duration::ZERO,
         alone: Duration::ZERO,
         estimate: Duration::ZERO,
+        rank: 0,
         request: u32::MAX,
         lpn: Lpn(0),
         ppa: 0,

@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod metrics;
+pub mod papers;
 pub mod results;
 pub mod run;
 pub mod scenario;

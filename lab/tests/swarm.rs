@@ -229,11 +229,14 @@ fn any_mix(dice: &mut Dice) -> Recipe {
         for param in answer.params {
             let value = match dice.upto(3) {
                 0 => param.min,
-                1 => param.min + dice.0.next_u64() % (param.max - param.min).clamp(1, 200),
+                1 => param.min + dice.0.next_u64() % (param.max - param.min + 1).min(200),
                 _ => param.default,
             };
             recipe.params.push((param.name.to_owned(), value));
         }
+    }
+    if dice.chance(10) {
+        recipe.params.push(("shadow".to_owned(), 1));
     }
     recipe
 }

@@ -188,6 +188,12 @@ pub enum Precondition {
     /// Every logical page written, and overwritten at random until garbage collection is in equilibrium: valid pages of
     /// the blocks follow the analytic distribution, free blocks stand at the start threshold.
     Steady,
+    /// Every logical page written in order, then uniformly drawn ones overwritten with garbage collected as the
+    /// configuration says, before the first request and at no cost in simulated time.
+    Replayed {
+        /// Overwrites, in percent of the logical pages.
+        percent: u32,
+    },
 }
 
 /// Page buffer.
@@ -397,6 +403,9 @@ impl Config {
         }
         if let Precondition::Filled { per_mille } = self.precondition {
             range("precondition.fill (thousandths)", per_mille as u64, 0, 1000)?;
+        }
+        if let Precondition::Replayed { percent } = self.precondition {
+            range("precondition.overwrite_percent", percent as u64, 0, 10_000)?;
         }
         Ok(())
     }

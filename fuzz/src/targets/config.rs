@@ -115,15 +115,16 @@ fn config(u: &mut Unstructured) -> Result<Config> {
             wear_aware: u.arbitrary()?,
         },
         gc: gc(u)?,
-        precondition: match u.int_in_range(0..=2u8)? {
+        precondition: match u.int_in_range(0..=3u8)? {
             0 => Precondition::Fresh,
             1 => Precondition::Filled { per_mille: small(u, 0..=1000)? },
+            2 => Precondition::Replayed { percent: small(u, 0..=300)? },
             _ => Precondition::Steady,
         },
         buffer: if u.arbitrary()? { Some(buffer(u)?) } else { None },
         front: front(u)?,
         memory: time(u, 0..=10_000)?,
-        flows: vec![FlowConfig { level: u.int_in_range(0..=2)? }; u.int_in_range(0..=4usize)?.max(1)],
+        flows: vec![FlowConfig::at_level(u.int_in_range(0..=2)?); u.int_in_range(0..=4usize)?.max(1)],
         levels: u.int_in_range(1..=8u8)?,
         seed: u.arbitrary()?,
     })

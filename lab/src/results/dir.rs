@@ -7,8 +7,8 @@ use super::rows::Row;
 use super::whole_file::{ResultsError, beside, write_whole_as};
 use super::writer::{Format, RowWriter};
 
-/// The file that makes a folder a results folder.
-const MARK: &str = "summary.json";
+/// The files that make a folder a results folder, either of them.
+const MARKS: [&str; 2] = ["summary.json", "results.json"];
 
 /// A results folder on its way: files go to a hidden folder beside it, which takes its name at [`ResultsDir::commit`].
 ///
@@ -99,10 +99,13 @@ fn refuse_foreign(path: &Path) -> Result<(), ResultsError> {
         return Err(ResultsError::new(path, "is a file; results need a folder, new, empty or of earlier results"));
     }
     let mut entries = fs::read_dir(path).map_err(|error| ResultsError::io(path, "read", &error))?;
-    if entries.next().is_some() && !path.join(MARK).is_file() {
+    if entries.next().is_some() && !MARKS.iter().any(|mark| path.join(mark).is_file()) {
         return Err(ResultsError::new(
             path,
-            format!("holds files but no {MARK}, so it is not a results folder; name a new or empty one"),
+            format!(
+                "holds files but no {}, so it is not a results folder; name a new or empty one",
+                MARKS.join(" or ")
+            ),
         ));
     }
     Ok(())

@@ -132,7 +132,24 @@ pub fn compare(scenario: &Scenario, options: &Options<'_>) -> Result<Comparison,
     Ok(Comparison { summary, remarks, audited })
 }
 
+/// Makes the run of the first scheduler that `scenario` names, with all its flows.
+///
+/// # Errors
+/// As [`compare`], but for violations: the auditor's verdict is part of the outcome.
+pub fn watch(scenario: &Scenario, onlookers: Onlookers<'_>) -> Result<Outcome, RunError> {
+    let ready = ready(scenario)?;
+    let scheduler = catalogue::build(&ready.schedulers[0].1).map_err(|error| RunError::Input(error.to_string()))?;
+    Run::new(&ready.config, scheduler, ready.feeds(|_| true)?, ready.limits, onlookers, None)?.finish()
+}
+
 impl Ready {
+    /// The sources of the flows that speak.
+    fn feeds(&self, speaks: impl Fn(usize) -> bool) -> Result<Vec<Option<Feed>>, RunError> {
+        let open = |(i, plan)| Feed::open(plan, i as u16, self.config.geometry.page_bytes, self.seed);
+        let opened = self.flows.iter().enumerate().map(|(i, plan)| speaks(i).then(|| open((i, plan))).transpose());
+        Ok(opened.collect::<Result<_, _>>()?)
+    }
+
     /// Whether this is the run that the others are compared with.
     fn is_against(&self, task: Task) -> bool {
         task.alone.is_none() && task.scheduler == self.against
@@ -300,12 +317,7 @@ fn run(ready: &Ready, task: Task, options: &Options<'_>) -> Result<Outcome, RunE
         (Some(Some(common)), Some(_)) => common,
         _ => own,
     };
-    let feeds = || -> Result<Vec<Option<Feed>>, RunError> {
-        let open = |(i, plan)| Feed::open(plan, i as u16, ready.config.geometry.page_bytes, ready.seed);
-        let speaks = |i: usize| task.alone.is_none_or(|flow| flow == i);
-        let opened = ready.flows.iter().enumerate().map(|(i, plan)| speaks(i).then(|| open((i, plan))).transpose());
-        Ok(opened.collect::<Result<_, _>>()?)
-    };
+    let feeds = || ready.feeds(|i| task.alone.is_none_or(|flow| flow == i));
     let told =
         oracle::is_one(recipe).then(|| oracle::told(recipe, &ready.config, feeds()?, ready.limits)).transpose()?;
     let recipe = told.as_ref().unwrap_or(recipe);

@@ -69,7 +69,7 @@ pub struct Run<'a> {
     times: Vec<Time>,
     flows: Vec<FlowMetrics>,
     limits: Limits,
-    watch: Watch,
+    watch: Watch<'a>,
     progress: Option<&'a Progress>,
     issued: u64,
     /// Requests of each flow still to be left out, and the name of the last that was.
@@ -90,7 +90,7 @@ impl<'a> Run<'a> {
         scheduler: Scheduler,
         feeds: Vec<Option<Feed>>,
         limits: Limits,
-        onlookers: Onlookers,
+        onlookers: Onlookers<'a>,
         progress: Option<&'a Progress>,
     ) -> Result<Run<'a>, RunError> {
         let policy = observe::policy(&scheduler);

@@ -14,7 +14,7 @@ mod pairing;
 mod progress;
 mod totals;
 
-pub use compare::{Comparison, Options, Rows, compare};
+pub use compare::{Comparison, Options, Rows, compare, watch};
 pub use drive::{Limits, Outcome, Run};
 pub use feed::Feed;
 pub use observe::Onlookers;

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use flashlane_core::decide::Scheduler;
+use flashlane_core::event::Stamped;
 use flashlane_core::{Completion, PlaneId, Ppa};
 use flashlane_ssd::{Config, Device};
 
@@ -17,7 +18,7 @@ const KEPT: usize = 100;
 
 /// Onlookers of one run.
 #[derive(Default)]
-pub struct Onlookers {
+pub struct Onlookers<'a> {
     /// Audits the run.
     pub audit: bool,
     /// Writes a row a request.
@@ -32,6 +33,8 @@ pub struct Onlookers {
     pub estimation: bool,
     /// Keeps the response time of every transaction of a request, for an oracle.
     pub known: bool,
+    /// Is shown every event of the device, in order.
+    pub events: Option<&'a mut dyn FnMut(&Stamped)>,
 }
 
 /// What onlookers saw of a whole run.
@@ -46,20 +49,21 @@ pub(super) struct Seen {
 }
 
 /// Onlookers at work.
-pub(super) struct Watch {
+pub(super) struct Watch<'a> {
+    events: Option<&'a mut dyn FnMut(&Stamped)>,
     auditor: Option<Auditor>,
     requests: Option<RowWriter<RequestRow>>,
     follow: Option<Follow>,
     responses: Option<Responses>,
 }
 
-impl Watch {
+impl<'a> Watch<'a> {
     /// Sets the onlookers on `device`; `policy` is what its scheduler says it does.
-    pub(super) fn new(onlookers: Onlookers, config: &Config, policy: Policy, device: &mut Device) -> Watch {
+    pub(super) fn new(onlookers: Onlookers<'a>, config: &Config, policy: Policy, device: &mut Device) -> Watch<'a> {
         let Onlookers { slack, estimation, known, .. } = onlookers;
         let wanted = Wanted { rows: onlookers.transactions, slack, estimation, known };
         let follow = Follow::new(wanted, config);
-        if onlookers.audit || follow.is_some() {
+        if onlookers.audit || onlookers.events.is_some() || follow.is_some() {
             device.report_events();
         }
         let auditor = onlookers.audit.then(|| {
@@ -67,12 +71,13 @@ impl Watch {
             let written = |plane: PlaneId, block: u32| device.written_in(plane, block);
             Auditor::new(config, policy, Start::Known { owner: &owner, written: &written }, KEPT)
         });
-        Watch { auditor, requests: onlookers.requests, follow, responses: onlookers.responses.then(Responses::default) }
+        let responses = onlookers.responses.then(Responses::default);
+        Watch { events: onlookers.events, auditor, requests: onlookers.requests, follow, responses }
     }
 
     /// Whether anybody looks at events.
     pub(super) fn wants_events(&self) -> bool {
-        self.auditor.is_some() || self.follow.is_some()
+        self.auditor.is_some() || self.follow.is_some() || self.events.is_some()
     }
 
     /// Looks at the events since the last look.
@@ -80,6 +85,9 @@ impl Watch {
         for stamped in device.events().drain(..) {
             if let Some(auditor) = &mut self.auditor {
                 auditor.observe(&stamped);
+            }
+            if let Some(show) = &mut self.events {
+                show(&stamped);
             }
             if let Some(follow) = &mut self.follow {
                 follow.event(&stamped)?;

@@ -20,7 +20,7 @@ impl Progress {
         self.total.load(Ordering::Relaxed)
     }
 
-    pub(super) fn add(&self, count: u64) {
+    pub(crate) fn add(&self, count: u64) {
         self.done.fetch_add(count, Ordering::Relaxed);
     }
 

@@ -175,6 +175,7 @@ fn precondition(device: &Device) -> Result<config::Precondition, KeyError> {
     Ok(match key!(device.precondition.state) {
         DriveState::Fresh => config::Precondition::Fresh,
         DriveState::Steady => config::Precondition::Steady,
+        DriveState::Replayed => config::Precondition::Replayed { percent: key!(device.precondition.overwrite_percent) },
         DriveState::Filled => {
             let percent = key!(device.precondition.fill_percent);
             if !(0.0..=100.0).contains(&percent) {

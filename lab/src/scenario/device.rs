@@ -189,11 +189,15 @@ section! {
 section! {
     /// State of the drive before the first request.
     Precondition {
-        /// `fresh` (erased), `filled` (`fill_percent` of the pages written once, in order) or `steady` (full, and
-        /// overwritten at random until garbage collection is in equilibrium).
+        /// `fresh` (erased), `filled` (`fill_percent` of the pages written once, in order), `steady` (full, and
+        /// overwritten at random until garbage collection is in equilibrium: the analytic state, ready at once) or
+        /// `replayed` (full, and overwritten at random page by page with this device's own garbage collection;
+        /// `overwrite_percent` says how long; takes about 0.1 s of CPU a GB).
         state: DriveState,
         /// For `filled`: percent of the logical pages, 0 to 100, in steps of 0.1.
         fill_percent: f64,
+        /// For `replayed`: overwrites, percent of the logical pages, 0 to 10000.
+        overwrite_percent: u32,
     }
 }
 

@@ -81,5 +81,7 @@ words! {
         Filled,
         /// Garbage collection in equilibrium.
         Steady,
+        /// Overwritten at random before the run.
+        Replayed,
     }
 }

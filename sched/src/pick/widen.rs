@@ -23,6 +23,9 @@ fn add_companions(board: &Board, lead: TxnId, queue: QueueId, group: &mut Group)
     if wanted == 0 {
         return;
     }
+    if board.queues[queue.index()].len > LONG {
+        return add_foremost(board, wanted, queue, group);
+    }
     for txn in board.walk(queue) {
         let slot = board.txn(txn).slot;
         if wanted >> slot & 1 == 1 && txn != lead {
@@ -36,5 +39,97 @@ fn add_companions(board: &Board, lead: TxnId, queue: QueueId, group: &mut Group)
                 return;
             }
         }
+    }
+}
+
+/// Transactions in a queue from which on it is not walked: the planes with less to do have their foremost transaction far
+/// from the head of a long queue, and each command would walk there.
+const LONG: u32 = 24;
+
+/// The same from the foremost transactions of the wanted planes, nearest the head first.
+#[inline(never)]
+fn add_foremost(board: &Board, wanted: u64, queue: QueueId, group: &mut Group) {
+    let mut foremost = [(u64::MAX, TxnId::NONE); Group::MAX];
+    let mut count = 0;
+    for (slot, &txn) in board.first_by_slot(queue).iter().enumerate() {
+        if wanted >> slot & 1 == 1 {
+            foremost[count] = (board.txn(txn).rank, txn);
+            count += 1;
+        }
+    }
+    let foremost = &mut foremost[..count];
+    foremost.sort_unstable_by_key(|&(rank, _)| rank);
+    for &(_, txn) in foremost.iter() {
+        if board.may_join(group, txn) {
+            group.push(board, txn);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::pick::testing::{board, program};
+
+    /// The plain form, whatever the length.
+    fn walked(board: &Board, lead: TxnId, queue: QueueId) -> Group {
+        let mut group = Group::new();
+        group.push(board, lead);
+        let mut decided = group.used();
+        for txn in board.walk(queue).filter(|&txn| txn != lead) {
+            if decided >> board.txn(txn).slot & 1 == 0 {
+                decided |= 1 << board.txn(txn).slot;
+                if board.may_join(&group, txn) {
+                    group.push(board, txn);
+                }
+            }
+        }
+        group
+    }
+
+    /// Random joining and leaving anywhere: the quick form finds what a walk finds, in the same order.
+    #[test]
+    fn a_long_queue_gives_the_group_that_a_walk_gives() {
+        let mut board = board(4, 2);
+        board.facts.same_page = [false, true, false];
+        let mut x = 88_172_645_463_325_252u64;
+        let mut draw = |below: usize| {
+            x ^= x << 13;
+            x ^= x >> 7;
+            x ^= x << 17;
+            x as usize % below
+        };
+        for i in 0..200 {
+            program(&mut board, (i % 7) as u8, 0);
+        }
+        let queue = board.txn(TxnId(0)).queue;
+        let mut compared = [0; 9];
+        for step in 0..30_000 {
+            for plane in &mut board.planes {
+                (plane.room, plane.next_page) = (draw(8) > 0, draw(3) as u32);
+            }
+            let waiting: Vec<TxnId> = board.walk(queue).collect();
+            assert!(waiting.windows(2).all(|pair| board.txn(pair[0]).rank < board.txn(pair[1]).rank), "step {step}");
+            let lead = waiting[if draw(2) == 0 { 0 } else { draw(waiting.len()) }];
+            let mut group = Group::new();
+            widen(&board, lead, &mut group);
+            assert_eq!(group.members(), walked(&board, lead, queue).members(), "step {step}");
+            compared[group.members().len()] += u32::from(waiting.len() as u32 > LONG);
+            // A member leaves and joins again somewhere: in long stretches in front of the same one, so that ranks run out.
+            let moves = waiting[draw(waiting.len())];
+            board.unlink(moves);
+            board.txn_mut(moves).slot = if draw(40) == 0 { 7 } else { draw(7) as u8 };
+            let others: Vec<TxnId> = board.walk(queue).collect();
+            let before = match step / 100 % 4 {
+                0 => TxnId::NONE,
+                1 => others[draw(others.len())],
+                2 => others[others.len() / 2],
+                _ => others[0],
+            };
+            board.link(moves, queue, before);
+        }
+        assert!(compared[2..8].iter().all(|&count| count > 100), "groups of every size: {compared:?}");
     }
 }

@@ -38,6 +38,7 @@ impl Device {
                 *paid = TxnId::NONE;
             }
             self.bind(id);
+            self.collect_emptied();
         }
         if self.log.on {
             self.report(unit, id);
@@ -88,6 +89,7 @@ impl Device {
             while member.is_some() {
                 member = self.bind(member);
             }
+            self.collect_emptied();
         }
         if self.log.on {
             self.report(unit, lead);
@@ -158,6 +160,14 @@ impl Device {
         moved
     }
 
+    /// Planes that lost a copy to another may have had nothing to collect until now. They begin when all members of the
+    /// command have their pages: collecting for free moves pages, and other members' planes may be among them.
+    fn collect_emptied(&mut self) {
+        while let Some(plane) = self.emptied.pop() {
+            self.start_collection(plane);
+        }
+    }
+
     /// Gives a program its physical page, maps it, and lets the next write of the same page go. Returns the command's
     /// next member.
     fn bind(&mut self, id: TxnId) -> TxnId {
@@ -187,8 +197,7 @@ impl Device {
             self.start_collection(plane);
         }
         if left != plane && self.ftl.wants_collection(left) {
-            // The plane that lost its copy may have had nothing to collect until now.
-            self.start_collection(left);
+            self.emptied.push(left);
         }
         next
     }

@@ -64,20 +64,6 @@ impl Device {
         }
     }
 
-    /// A dirty page reached the flash: writes that waited for its space go on.
-    fn page_flushed(&mut self, id: TxnId) {
-        let (lpn, flow) = (self.board.txn(id).lpn, self.board.txn(id).flow);
-        let buffer = self.buffer.as_mut().expect("only a buffer flushes");
-        buffer.flushed(lpn);
-        while let Some(slot) = self.buffer.as_ref().and_then(|b| b.first_waiting(flow)) {
-            self.write_to_buffer(slot, true);
-            if self.buffer.as_ref().and_then(|b| b.first_waiting(flow)) == Some(slot) {
-                break;
-            }
-        }
-        self.flush(flow);
-    }
-
     /// A page of a request is done, by a transaction of this tag; the last completes the request.
     #[inline]
     fn page_done(&mut self, slot: SlotId, tag: u8) {

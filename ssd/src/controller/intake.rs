@@ -1,77 +1,13 @@
-//! From a fetched command to transactions in their queues: admit, buffer, map and place, cancel, order.
+//! From a fetched command to transactions: buffer, map and place, cancel.
 
-use flashlane_core::board::{Batch, Service};
-use flashlane_core::decide::{Departure, Head, Heads, Moments};
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Board, Duration, FlowId, Lpn, Op, Owner, PlaneId, QueueId, Time, Transaction, TxnId};
+use flashlane_core::{Duration, Lpn, Op, Owner, PlaneId, TxnId};
 
 use super::Device;
-use super::slots::{Slot, Slots};
-use crate::buffer::Stored;
-use crate::front::{Front, SlotId};
-use crate::ftl::Ftl;
-
-/// The heads of the submission queues, as the admit decision may ask about them.
-struct Waiting<'a> {
-    front: &'a Front,
-    slots: &'a Slots,
-    ftl: &'a Ftl,
-    board: &'a Board,
-    capacity: [u32; 2],
-    /// Writes get their plane at dispatch.
-    draws: bool,
-}
-
-impl Heads for Waiting<'_> {
-    #[inline]
-    fn full(&self, line: FlowId) -> bool {
-        self.capacity != [u32::MAX; 2]
-            && self.front.head(line).is_some_and(|id| {
-                let slot = self.slots.get(id);
-                (0..slot.pages).any(|i| {
-                    let unit = self.board.home_of(self.ftl.plane_of(self.slots.page(id, i))).0;
-                    let op = if slot.op == Op::Read { FlashOp::Read } else { FlashOp::Program };
-                    if self.draws && op == FlashOp::Program {
-                        // One line for the device has the space of all units' lines.
-                        let waiting = u64::from(self.board.queues[self.board.unplaced().index()].len);
-                        return waiting >= u64::from(self.capacity[1]) * self.board.units.len() as u64;
-                    }
-                    self.board.waiting(unit, op) >= self.capacity[slot.op.index()]
-                })
-            })
-    }
-
-    fn head(&self, line: FlowId) -> Option<Head> {
-        let slot = self.slots.get(self.front.head(line)?);
-        Some(Head { op: slot.op, pages: slot.pages })
-    }
-}
+use crate::front::SlotId;
 
 impl Device {
-    /// Fetches commands as long as the admit decision finds one and the device has space.
-    pub(super) fn admit(&mut self) {
-        let mut again = Time::NEVER;
-        while self.front.could_admit() {
-            let Device { front, slots, ftl, board, queue_capacity, draws, .. } = self;
-            let waiting = Waiting { front, slots, ftl, board, capacity: *queue_capacity, draws: *draws };
-            let Some(line) = self.scheduler.admit.next(board, &waiting) else {
-                again = self.scheduler.admit.ask_again();
-                debug_assert!(again > self.board.now, "asked again at once, the answer would be the same");
-                break;
-            };
-            let slot = self.front.fetch(line, &mut self.board);
-            if self.log.on {
-                self.log.push(self.board.now, Event::Admitted { request: self.slots.get(slot).id });
-            }
-            self.take_in(slot);
-        }
-        if again != self.ask_again {
-            self.ask_again = again;
-            self.refresh_other();
-        }
-    }
-
     /// Splits a command into pages and sees to each.
     pub(super) fn take_in(&mut self, slot: SlotId) {
         match self.slots.get(slot).op {
@@ -103,14 +39,14 @@ impl Device {
 
     /// A request whose every page was served from memory ends when the memory has answered.
     #[inline(always)]
-    fn serve_if_done(&mut self, slot: SlotId) {
+    pub(super) fn serve_if_done(&mut self, slot: SlotId) {
         if self.slots.get(slot).remaining == 0 {
             self.soon.push_back((self.board.now + self.memory, slot));
             self.refresh_other();
         }
     }
 
-    fn page_from_memory(&mut self, slot: SlotId, lpn: Lpn) {
+    pub(super) fn page_from_memory(&mut self, slot: SlotId, lpn: Lpn) {
         let entry = self.slots.get_mut(slot);
         entry.remaining -= 1;
         let request = entry.id;
@@ -159,13 +95,13 @@ impl Device {
     }
 
     /// The plane a page is going to be written in.
-    fn place(&mut self, lpn: Lpn) -> PlaneId {
+    pub(super) fn place(&mut self, lpn: Lpn) -> PlaneId {
         let home = self.ftl.home(lpn);
         if self.static_place || self.draws { home } else { self.scheduler.place.plane(&self.board, lpn, home) }
     }
 
     /// Notes `program` as the youngest write of its page, behind or instead of an older one.
-    fn supersede(&mut self, program: TxnId, lpn: Lpn) {
+    pub(super) fn supersede(&mut self, program: TxnId, lpn: Lpn) {
         let old = self.pending.insert(lpn, program);
         if old.is_none() {
             return;
@@ -200,180 +136,8 @@ impl Device {
         self.log.push(self.board.now, Event::Ended { txn: serial, end: End::Cancelled, paused });
     }
 
-    /// Writes as many pages of a request into the buffer as it has space for; the rest waits.
-    pub(super) fn write_to_buffer(&mut self, slot: SlotId, is_first_waiting: bool) {
-        let flow = self.slots.get(slot).flow;
-        let buffer = self.buffer.as_mut().expect("only called with a buffer");
-        let mut cursor = self.slots.get(slot).cursor;
-        let pages = self.slots.get(slot).pages;
-        let must_queue = !is_first_waiting && buffer.has_waiting(flow);
-        while cursor < pages && !must_queue {
-            let lpn = self.slots.page(slot, cursor);
-            if self.buffer.as_mut().expect("has one").write(lpn, flow) == Stored::Full {
-                break;
-            }
-            self.page_from_memory(slot, lpn);
-            cursor += 1;
-        }
-        self.slots.get_mut(slot).cursor = cursor;
-        let buffer = self.buffer.as_mut().expect("has one");
-        match (is_first_waiting, cursor == pages) {
-            (false, false) => buffer.wait(flow, slot, pages - cursor),
-            (true, _) => buffer.still_waits_for(flow, pages - cursor),
-            (false, true) => {}
-        }
-        self.serve_if_done(slot);
-        self.flush(flow);
-    }
-
-    /// Starts writing out what the buffer wants out.
-    pub(super) fn flush(&mut self, flow: FlowId) {
-        while let Some(lpn) = self.buffer.as_mut().and_then(|b| b.next_flush(flow)) {
-            let plane = self.place(lpn);
-            let bytes = self.on_bus(self.board.facts.geometry.page_bytes);
-            let txn = self.new_txn(SlotId::MAX, flow, Owner::Buffer, FlashOp::Program, lpn, plane, bytes);
-            self.supersede(txn, lpn);
-            self.enqueue(txn);
-        }
-    }
-
     /// Bytes that cross the bus for `bytes` of a page.
-    fn on_bus(&self, bytes: u32) -> u32 {
+    pub(super) fn on_bus(&self, bytes: u32) -> u32 {
         if bytes == self.board.facts.geometry.page_bytes { bytes + self.metadata_bytes } else { bytes }
-    }
-
-    /// A transaction in the slab, not yet in a queue.
-    #[allow(clippy::too_many_arguments)]
-    #[inline(always)]
-    pub(super) fn new_txn(
-        &mut self,
-        slot: SlotId,
-        flow: FlowId,
-        owner: Owner,
-        op: FlashOp,
-        lpn: Lpn,
-        plane: PlaneId,
-        bytes: u32,
-    ) -> TxnId {
-        let id = if self.free_txn.is_some() {
-            let id = self.free_txn;
-            self.free_txn = self.board.txn(id).next;
-            id
-        } else {
-            self.board.txns.push(Transaction::EMPTY);
-            TxnId(self.board.txns.len() as u32 - 1)
-        };
-        let (unit, in_unit) = self.board.home_of(plane);
-        let level =
-            if owner == Owner::Gc { 0 } else { self.board.flows[flow.index()].level.min(self.board.facts.levels - 1) };
-        let mut sibling = TxnId::NONE;
-        if slot != SlotId::MAX {
-            let request: &mut Slot = self.slots.get_mut(slot);
-            sibling = request.txns;
-            request.txns = id;
-        }
-        *self.board.txn_mut(id) = Transaction {
-            serial: self.serials,
-            enqueued: self.board.now,
-            request: slot,
-            lpn,
-            bytes,
-            sibling,
-            plane,
-            unit,
-            flow,
-            slot: in_unit,
-            queue: self.board.queue_for(unit, owner, op, level),
-            op,
-            owner,
-            level,
-            stage: Stage::Held,
-            ..Transaction::EMPTY
-        };
-        self.serials += 1;
-        id
-    }
-
-    /// Puts a transaction into its unit's queue, where the order decision wants it.
-    #[inline(always)]
-    pub(super) fn enqueue(&mut self, id: TxnId) {
-        let now = self.board.now;
-        let txn = self.board.txn_mut(id);
-        txn.enqueued = now;
-        txn.stage = Stage::Waiting;
-        let (unit, owner, queue) = (txn.unit, txn.owner, txn.queue);
-        if self.log.on {
-            self.report_queued(id);
-        }
-        if self.draws && owner != Owner::Gc && self.board.txn(id).op == FlashOp::Program {
-            self.enqueue_unplaced(id);
-            return;
-        }
-        let before = if owner == Owner::Gc || self.tail_order { TxnId::NONE } else { self.position(id, queue) };
-        self.board.link(id, queue, before);
-        let state = &mut self.board.units[unit.index()];
-        if owner == Owner::Gc {
-            state.gc_waiting += 1;
-        } else {
-            state.user_waiting += 1;
-        }
-        // A busy unit has nothing to decide unless it may be paused.
-        if state.service != Service::Busy || self.moments != Moments::Never {
-            self.agenda.mark(unit);
-        }
-    }
-
-    /// Takes a user transaction out of its queue undone.
-    pub(super) fn withdraw(&mut self, id: TxnId) {
-        // The order decision never saw a write that no unit has yet.
-        if self.wants.departures && self.board.txn(id).queue != self.board.unplaced() {
-            self.scheduler.order.departs(&self.board, id, Departure::Withdrawn);
-        }
-        let unit = self.board.txn(id).unit;
-        let batch = &mut self.board.units[unit.index()].batch;
-        if batch.write == id {
-            *batch = Batch { write: TxnId::NONE, ..*batch };
-        }
-        self.leave_queue(id);
-    }
-
-    /// Asks where a user transaction stands, and takes the charge from those it passes.
-    pub(super) fn position(&mut self, id: TxnId, queue: QueueId) -> TxnId {
-        let position = self.scheduler.order.position(&self.board, id, queue);
-        let mut passed = position.before;
-        while passed.is_some() && position.charge.ns() > 0 {
-            let txn = self.board.txn_mut(passed);
-            txn.slack -= position.charge;
-            passed = txn.next;
-        }
-        if position.charge_programs > Duration::ZERO {
-            self.charge_programs(self.board.txn(id).unit, position.charge_programs);
-        }
-        let txn = self.board.txn_mut(id);
-        txn.tag |= position.tag;
-        txn.alone = position.alone;
-        position.before
-    }
-
-    fn report_queued(&mut self, id: TxnId) {
-        let Transaction { serial, request, flow, op, owner, lpn, plane, bytes, .. } = *self.board.txn(id);
-        let request = (request != SlotId::MAX).then(|| self.slots.get(request).id);
-        self.log.push(self.board.now, Event::Queued { txn: serial, request, flow, op, owner, lpn, plane, bytes });
-    }
-
-    /// Takes a waiting transaction out of its queue.
-    pub(super) fn leave_queue(&mut self, id: TxnId) {
-        let txn = self.board.txn(id);
-        let (unit, owner, unplaced) = (txn.unit, txn.owner, txn.queue == self.board.unplaced());
-        self.board.unlink(id);
-        if unplaced {
-            return;
-        }
-        let unit = &mut self.board.units[unit.index()];
-        if owner == Owner::Gc {
-            unit.gc_waiting -= 1;
-        } else {
-            unit.user_waiting -= 1;
-        }
     }
 }

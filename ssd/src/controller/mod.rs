@@ -1,14 +1,18 @@
 //! The controller: the only part that acts.
 //!
-//! One request's way through it, in the order of the files: [`intake`] (admit, buffer, map and place, cancel, order),
-//! [`decide`] (pick, preempt), [`dispatch`] (bind pages, begin the command), [`finish`] (free, count, complete), with
-//! [`collect`] turning the translation layer's jobs into transactions.
+//! One request's way through it, file by file: [`submit`] (checked, across the link), [`admit`], [`intake`] (buffer, map
+//! and place, cancel), [`queue`] (order), [`decide`] (pick, preempt), [`dispatch`] (bind pages, begin the command),
+//! [`finish`] (free, count, complete). Beside it [`buffered`] keeps the page buffer, [`estimate`] asks for slack, [`draw`]
+//! gives late-bound writes their plane, [`build`] makes the device, and [`collect`] turns the translation layer's jobs into transactions.
 //!
 //! # Instants
 //! Events of one instant happen in the order of R-ORDER (SPEC 0.3): completions and timers, then arrivals, then
 //! decisions. So [`Device::advance`] lives the completions of `now` but leaves its decisions open until time moves on
 //! or [`Device::next_event`] closes the instant: what is submitted at `now` is seen by the decisions at `now`.
 
+mod admit;
+mod buffered;
+mod build;
 mod collect;
 mod decide;
 mod dispatch;
@@ -16,42 +20,30 @@ mod draw;
 mod estimate;
 mod finish;
 mod intake;
+mod queue;
 mod slots;
+mod submit;
 mod totals;
 
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use flashlane_core::board::{Board, Facts};
+use flashlane_core::Board;
 use flashlane_core::decide::{Estimate, Group, Moments, Scheduler, Style, Wants};
-use flashlane_core::event::{Event, Stamped};
-use flashlane_core::{Completion, Duration, Extent, FlowId, Lpn, PlaneId, Ppa, Request, Time, TxnId, UnitId};
+use flashlane_core::event::Stamped;
+use flashlane_core::{Completion, Duration, FlowId, Lpn, PlaneId, Ppa, Time, TxnId, UnitId};
 
 use crate::agenda::Agenda;
 use crate::buffer::Buffer;
-use crate::config::{Config, ConfigError};
 use crate::flash::Flash;
 use crate::front::{Front, SlotId};
 use crate::ftl::Ftl;
 use crate::log::Log;
 use crate::lpn_table::LpnTable;
-use slots::{Slot, Slots};
+use slots::Slots;
+pub use submit::Refusal;
 pub use totals::Totals;
-
-/// A request the device cannot take.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Refusal {
-    /// It reaches past the last logical page.
-    BeyondDrive {
-        /// Pages the drive has.
-        pages: u32,
-    },
-    /// It touches nothing.
-    Empty,
-    /// Its flow was not configured.
-    UnknownFlow,
-}
 
 /// Why a device cannot go on.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,14 +52,6 @@ pub struct Fault {
     pub at: Time,
     /// What, with the plane and the figures.
     pub message: String,
-}
-
-/// What a request touches: its first page, how many, bytes of the first page before it begins, bytes in all.
-struct Shape {
-    first: Lpn,
-    pages: u32,
-    skip: u32,
-    bytes: u64,
 }
 
 /// A modelled SSD.
@@ -89,6 +73,8 @@ pub struct Device {
     draws: bool,
     /// The estimates of a request, to be logged.
     estimates: Vec<(TxnId, Estimate)>,
+    /// Planes that lost a copy of a page to another plane and want collecting.
+    emptied: Vec<PlaneId>,
     slots: Slots,
     pending: LpnTable,
     /// First free slot of the transaction slab.
@@ -121,174 +107,11 @@ pub struct Device {
 }
 
 impl Device {
-    /// Builds the device of `config` with `scheduler` in charge.
-    ///
-    /// # Errors
-    /// The first configuration value that is out of range, by key.
-    pub fn new(config: &Config, mut scheduler: Scheduler) -> Result<Device, ConfigError> {
-        config.check()?;
-        let mut facts = config.facts();
-        if !scheduler.pick.keeps_levels_apart() {
-            facts.levels = 1;
-        }
-        facts.writes_pay = scheduler.collect.writes_pay();
-        let mut board = Board::new(facts, config.flows.len());
-        for (shown, flow) in board.flows.iter_mut().zip(&config.flows) {
-            shown.level = flow.level;
-        }
-        let static_place = scheduler.place.is_static();
-        let wants = scheduler.order.wants();
-        let mut flash = Flash::new(config, !static_place);
-        if wants.estimates || !static_place {
-            // Estimates look at the channels.
-            flash.watch();
-        }
-        let mut ftl = Ftl::new(config, static_place);
-        let owners = board.facts.writes_pay || scheduler.admit.wants_owners();
-        if owners {
-            ftl.keep_owners(config, &mut board);
-        }
-        for plane in 0..board.planes.len() as u16 {
-            ftl.show(&mut board, PlaneId(plane));
-        }
-        let style = scheduler.collect.style();
-        scheduler.admit.prepare(&board);
-        scheduler.order.prepare(&board);
-        scheduler.pick.prepare(&board);
-        Ok(Device {
-            address_reads: flash.reads_need_addresses() || board.facts.same_page[0],
-            lone_commands_pass: scheduler.admit.lets_lone_commands_in() && config.front.queue_capacity == [u32::MAX; 2],
-            lone_transactions_go: scheduler.pick.lets_lone_transactions_go() && static_place,
-            page_shift: config
-                .geometry
-                .page_bytes
-                .is_power_of_two()
-                .then(|| config.geometry.page_bytes.trailing_zeros()),
-            ask_again: Time::NEVER,
-            other_next: Time::NEVER,
-            agenda: Agenda::new(board.units.len()),
-            board,
-            flash,
-            ftl,
-            buffer: config.buffer.as_ref().map(|b| Buffer::new(b, config.flows.len())),
-            front: Front::new(&config.front, config.flows.len(), wants.decision),
-            wants,
-            moments: scheduler.preempt.moments(),
-            tail_order: scheduler.order.is_tail(),
-            owners,
-            draws: scheduler.place.binds_at_dispatch(),
-            estimates: Vec::new(),
-            style,
-            suspensions_of_gc: matches!(style, Style::Transactions { pausable: true }),
-            scheduler,
-            static_place,
-            slots: Slots::default(),
-            pending: LpnTable::default(),
-            free_txn: TxnId::NONE,
-            serials: 0,
-            soon: VecDeque::new(),
-            memory: config.memory,
-            group: Group::new(),
-            scratch: Vec::new(),
-            completions: Vec::new(),
-            log: Log::default(),
-            fault: None,
-            read_modify_write: config.ftl.read_modify_write,
-            queue_capacity: config.front.queue_capacity,
-            metadata_bytes: if config.bus.with_metadata { config.geometry.metadata_bytes } else { 0 },
-            logical_pages: config.ftl.logical_pages,
-            flows: config.flows.len(),
-            tally: totals::Tally::default(),
-        })
-    }
-
-    /// Hands the device a request at `now`, which must not be before the last instant it lived.
-    ///
-    /// # Errors
-    /// Refuses what it could not serve; nothing has changed then.
-    pub fn submit(&mut self, now: Time, request: &Request<'_>) -> Result<(), Refusal> {
-        if request.flow.index() >= self.flows {
-            return Err(Refusal::UnknownFlow);
-        }
-        let Shape { first, pages, skip, bytes } = self.shape_of(request)?;
-        if now > self.board.now {
-            self.advance(now);
-        }
-        debug_assert!(request.arrival <= now && now == self.board.now, "submitted into the past");
-        let Request { id, flow, op, arrival, extent } = *request;
-        if self.log.on {
-            self.log.push(now, Event::Submitted { request: id, flow, op, arrival, pages });
-        }
-        let scattered = matches!(extent, Extent::Pages(_));
-        let slot = self.slots.insert(Slot {
-            id,
-            arrival,
-            bytes,
-            skip,
-            first,
-            pages,
-            remaining: pages,
-            cursor: 0,
-            flow,
-            op,
-            touched: 0,
-            txns: TxnId::NONE,
-            scattered,
-        });
-        if let Extent::Pages(list) = extent {
-            self.slots.scatter(slot, list);
-        }
-        if !self.front.inward.is_instant() {
-            let bytes = if op == flashlane_core::Op::Write { bytes } else { 0 };
-            self.front.inward.send(now, slot, bytes);
-            self.refresh_other();
-        } else if self.lone_commands_pass && self.front.is_open(flow, &self.board) {
-            self.front.pass(flow, &mut self.board);
-            if self.log.on {
-                self.log.push(now, Event::Admitted { request: id });
-            }
-            self.take_in(slot);
-        } else {
-            self.front.push(flow, slot, &mut self.board);
-            self.admit();
-        }
-        Ok(())
-    }
-
-    /// What a request touches.
-    fn shape_of(&self, request: &Request<'_>) -> Result<Shape, Refusal> {
-        let page = u64::from(self.board.facts.geometry.page_bytes);
-        let beyond = Refusal::BeyondDrive { pages: self.logical_pages };
-        match request.extent {
-            Extent::Bytes { length: 0, .. } | Extent::Pages([]) => Err(Refusal::Empty),
-            Extent::Bytes { offset, length } => {
-                let end = offset.checked_add(length).ok_or(beyond)?;
-                if end > u64::from(self.logical_pages) * page {
-                    return Err(beyond);
-                }
-                let (first, skip, pages) = match self.page_shift {
-                    Some(shift) => {
-                        let skip = offset & (page - 1);
-                        (offset >> shift, skip, (skip + length + page - 1) >> shift)
-                    }
-                    None => (offset / page, offset % page, (offset % page + length).div_ceil(page)),
-                };
-                Ok(Shape { first: Lpn(first as u32), pages: pages as u32, skip: skip as u32, bytes: length })
-            }
-            Extent::Pages(list) => {
-                if list.iter().any(|lpn| lpn.0 >= self.logical_pages) {
-                    return Err(beyond);
-                }
-                Ok(Shape { first: list[0], pages: list.len() as u32, skip: 0, bytes: list.len() as u64 * page })
-            }
-        }
-    }
-
-    /// When the next event happens, [`Time::NEVER`] if none will. Closes the present instant: its decisions are made
-    /// now, so submit first what arrives now.
+    /// When the next event happens, [`Time::NEVER`] if none will or the device has stopped. Closes the present instant:
+    /// its decisions are made now, so submit first what arrives now.
     pub fn next_event(&mut self) -> Time {
         self.settle();
-        self.flash.next_event().min(self.other_next)
+        if self.fault.is_some() { Time::NEVER } else { self.flash.next_event().min(self.other_next) }
     }
 
     /// Lives every event up to and including `now`, each at its own time; the decisions of `now` itself stay open.
@@ -429,33 +252,5 @@ impl Device {
     /// Checks the translation layer's tables against one another, visiting every page; for tests.
     pub fn check(&self) {
         self.ftl.check(&self.board);
-    }
-}
-
-impl Config {
-    /// What the board shows of this configuration.
-    pub fn facts(&self) -> Facts {
-        use flashlane_core::transaction::FlashOp::{Erase, Program, Read};
-        let page = self.geometry.page_bytes;
-        let metadata = |bytes: u32| {
-            if self.bus.with_metadata { bytes as u64 * self.geometry.metadata_bytes as u64 / page as u64 } else { 0 }
-        };
-        Facts {
-            geometry: self.geometry,
-            levels: self.levels,
-            command: self.bus.command,
-            array: [self.typical(Read), self.typical(Program), self.typical(Erase)],
-            transfer_page: self.transfer(self.page_on_bus() as u64),
-            transfer_sectors: (0..=page / 512).map(|s| self.transfer(s as u64 * 512 + metadata(s * 512))).collect(),
-            iteration: Duration::from_ns((self.nand.program.typical().ns() / self.nand.iterations as u64).max(1)),
-            suspend: self.nand.suspend,
-            resume: self.nand.resume,
-            multi_plane: self.nand.multi_plane,
-            multi_die: self.nand.multi_die,
-            same_page: [self.nand.same_page_read, self.nand.same_page_program, false],
-            gc_hard_blocks: self.gc.hard_blocks,
-            gc_start_blocks: self.gc.start_blocks,
-            writes_pay: false,
-        }
     }
 }

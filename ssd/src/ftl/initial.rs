@@ -46,6 +46,7 @@ impl Initial {
             Precondition::Filled { per_mille } => {
                 ((u64::from(config.ftl.logical_pages) * u64::from(per_mille) / 1000) as u32, false)
             }
+            Precondition::Replayed { .. } => (config.ftl.logical_pages, false),
             Precondition::Steady => (config.ftl.logical_pages, true),
         };
         let longest = written.div_ceil(planes);

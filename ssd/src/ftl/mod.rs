@@ -7,6 +7,7 @@ mod initial;
 pub mod map;
 mod owners;
 pub mod pool;
+mod replay;
 mod validity;
 mod victim;
 
@@ -16,7 +17,7 @@ use flashlane_core::event::Event;
 use flashlane_core::{Board, FlowId, Geometry, Lpn, PlaneId, Ppa};
 use rand_pcg::Pcg64Mcg;
 
-use crate::config::{Config, Victim};
+use crate::config::{Config, Precondition, Victim};
 use crate::log::Log;
 use initial::Initial;
 use map::Map;
@@ -60,6 +61,8 @@ pub struct Ftl {
     start_blocks: u32,
     /// Whose data the pages hold, if anyone asks.
     owners: Option<Owners>,
+    /// Pages of a victim; kept for its memory.
+    scratch: Vec<Ppa>,
     rng: Pcg64Mcg,
     /// Totals since the start.
     pub totals: FtlTotals,
@@ -72,7 +75,7 @@ impl Ftl {
         let map = Map::new(config, initial, is_static);
         let validity = Validity::new(config, &map);
         let pools = map.initial().pools(config);
-        Ftl {
+        let mut ftl = Ftl {
             geometry: config.geometry,
             map,
             validity,
@@ -81,9 +84,14 @@ impl Ftl {
             victim: config.gc.victim,
             start_blocks: config.gc.start_blocks,
             owners: None,
+            scratch: Vec::new(),
             rng: Pcg64Mcg::new(((config.seed as u128) << 64) | 0x5eed_0f7c_11ec_7013),
             totals: FtlTotals::default(),
+        };
+        if let Precondition::Replayed { percent } = config.precondition {
+            ftl.replay(config, percent);
         }
+        ftl
     }
 
     /// Begins to keep whose data the pages hold, before the first request.
@@ -195,6 +203,12 @@ impl Ftl {
     /// Chooses a victim in `plane` and opens a job, whatever the threshold; `None` when a job runs already or no block
     /// would yield a page.
     pub fn start_job(&mut self, plane: PlaneId, board: &Board, log: &mut Log) -> Option<Job> {
+        let job = self.open_job(plane)?;
+        log.push(board.now, Event::VictimChosen { plane, block: job.block, valid: job.moves_left });
+        Some(job)
+    }
+
+    fn open_job(&mut self, plane: PlaneId) -> Option<Job> {
         if self.jobs[plane.index()].is_some() {
             return None;
         }
@@ -205,7 +219,6 @@ impl Ftl {
         self.pools[plane.index()].becomes_victim(block);
         self.totals.victims += 1;
         self.totals.victim_valid += u64::from(valid);
-        log.push(board.now, Event::VictimChosen { plane, block, valid });
         let job = Job { block, moves_left: valid };
         self.jobs[plane.index()] = Some(job);
         Some(job)

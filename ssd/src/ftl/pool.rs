@@ -188,6 +188,11 @@ impl Pool {
         }
     }
 
+    /// All blocks count as never erased.
+    pub(super) fn forget_wear(&mut self) {
+        self.erases.fill(0);
+    }
+
     /// Erase counts of the blocks.
     pub(super) fn erase_counts(&self) -> impl Iterator<Item = u32> + '_ {
         self.erases.iter().copied()

@@ -28,6 +28,7 @@ const DIRECTIONS: &[Direction] = &[
     Direction { room: "ssd::front", never: &["ssd::controller"] },
     Direction { room: "lab::metrics", never: &["lab::workload", "lab::scenario"] },
     Direction { room: "lab::results", never: &["lab::scenario", "lab::run"] },
+    Direction { room: "lab::run", never: &["lab::papers"] },
     Direction { room: "lab::audit", never: &["ssd::controller"] },
 ];
 

@@ -24,8 +24,8 @@ pub struct CloneSpec {
     /// The trace's name in that table.
     pub name: String,
 
-    /// Mean microseconds between requests. Needed for tables slacker and sos, whose papers print none; default for
-    /// flin: from the row, see `rates`.
+    /// Mean microseconds between requests. Needed for table sos, whose paper prints none; default for slacker, which prints
+    /// none either: calibrated on its device; for flin: from the row, see `rates`.
     pub mean_gap_us: Option<f64>,
     /// Table flin: how to read its two columns of gaps (D-FLN-18). Default `total`.
     pub rates: Option<Rates>,

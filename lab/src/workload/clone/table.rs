@@ -48,6 +48,9 @@ pub struct SlackerRow {
     pub write_slack_ms_sd: f64,
     /// Calibrated mean time between requests. The paper prints none; empty until a calibration is stored.
     pub mean_gap_us: Option<f64>,
+    /// Mean slack under the baseline that the calibration reached at that gap: of reads where the group is read-intensive,
+    /// else of writes.
+    pub reached_slack_ms: Option<f64>,
 }
 
 /// Slacker's groups by share of writes.
@@ -173,7 +176,7 @@ impl Table {
 }
 
 fn rows<R: DeserializeOwned>(table: &str) -> Vec<R> {
-    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(table.as_bytes());
     reader.deserialize().collect::<Result<_, _>>().expect("a table that ships with the program is sound")
 }
 

@@ -173,8 +173,8 @@ fn mistakes_are_named() {
         ("table = \"flin\"\nname = \"tpcd\"", "name", "nearest: \"tpcc\""),
         ("table = \"flin\"\nname = \"prxy0\"", "name", "table \"slacker\" has; nearest: \"prxy-0\""),
         ("table = \"sos\"\nname = \"financial1\"", "name", "nearest: \"Financial1\""),
-        ("table = \"slacker\"\nname = \"prxy0\"", "mean_gap_us", "for example mean_gap_us = 1000"),
         ("table = \"sos\"\nname = \"Postmark\"", "mean_gap_us", "prints no arrival rate for \"Postmark\""),
+        ("table = \"sos\"\nname = \"Postmark\"", "mean_gap_us", "for example mean_gap_us = 1000"),
         ("table = \"slacker\"\nname = \"hm1\"\nmean_gap_us = 0", "mean_gap_us", "0 is not legal"),
         ("table = \"slacker\"\nname = \"hm1\"\nmean_gap_us = 9\nzipf_theta = 1", "zipf_theta", "table \"slacker\""),
         ("table = \"sos\"\nname = \"Postmark\"\nmean_gap_us = 9\nburst_factor = 4", "burst_factor", "table \"sos\""),
@@ -192,4 +192,16 @@ fn mistakes_are_named() {
     assert_eq!(endless.place, "requests");
     let unknown = toml::from_str::<CloneSpec>("table = \"flon\"\nname = \"x\"").expect_err("refused").to_string();
     assert!(unknown.contains("flon") && unknown.contains("slacker"), "{unknown}");
+}
+
+/// The stored calibration is of all workloads, and says itself which one is off by more than a tenth.
+#[test]
+fn slackers_gaps_are_calibrated() {
+    for row in SlackerRow::all() {
+        let (gap, reached) = (row.mean_gap_us.expect("stored"), row.reached_slack_ms.expect("stored"));
+        let wanted = if row.group == Group::ReadIntensive { row.read_slack_ms_mean } else { row.write_slack_ms_mean };
+        assert!(gap > 0.0, "{}", row.name);
+        let is_near = (reached - wanted).abs() <= 0.1 * wanted;
+        assert_eq!(is_near, row.name != "usr1-p", "{}: {reached} for {wanted}", row.name);
+    }
 }

@@ -1,0 +1,87 @@
+//! `flashlane paper`: a paper's experiments and claims.
+
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use flashlane_lab::papers::slacker::calibrate::{self, Calibrated};
+use flashlane_lab::papers::{self, Bench, PAPERS, Paper, Settings};
+use flashlane_lab::results::ResultsDir;
+
+use crate::args::PaperArgs;
+use crate::fail::Failure;
+use crate::run::{command, rayon_threads};
+use crate::text::print;
+
+/// Columns of the table of claims.
+const WIDTH: u16 = 120;
+
+/// Does what `args` say.
+pub fn act(args: &PaperArgs) -> Result<(), Failure> {
+    let Some(name) = &args.name else { return print(&overview()) };
+    let paper = Paper::named(name).map_err(Failure::Input)?;
+    if args.list {
+        return print(&list(paper));
+    }
+    if let Some(jobs) = args.jobs {
+        rayon_threads(jobs)?;
+    }
+    let seeds = args.seeds.unwrap_or(if args.quick { 1 } else { 5 });
+    let settings = Settings { quick: args.quick, seeds, traces: args.traces.clone() };
+    if args.calibrate {
+        return calibrated(paper, &settings);
+    }
+    let dir = args.out.as_deref().map(ResultsDir::create).transpose()?;
+    let begun = Instant::now();
+    let told = |what: &str| eprintln!("{:4} s  {what}", begun.elapsed().as_secs());
+    let result = paper.run(&args.experiment, &settings, None, &told)?;
+    if let Some(dir) = dir {
+        dir.write("results.json", result.to_json().as_bytes())?;
+        dir.commit()?;
+    }
+    let mut text = if args.tables { papers::tables(&result) } else { String::new() };
+    text.push_str(&papers::render(&result, WIDTH));
+    print(&text)
+}
+
+fn overview() -> String {
+    let mut text = String::new();
+    for paper in PAPERS {
+        let claims = paper.claims();
+        let experiments = paper.experiments().join(", ");
+        let _ = writeln!(text, "{}  {}\n{:w$}  {experiments}", paper.name, claims.paper, "", w = paper.name.len());
+    }
+    text.push_str("\nflashlane paper NAME --list shows the claims, flashlane paper NAME --quick looks at each.\n");
+    text
+}
+
+fn list(paper: &Paper) -> String {
+    let claims = paper.claims();
+    let mut text = format!("{}\n\nruns\n", claims.paper);
+    for group in paper.groups {
+        let _ = writeln!(text, "  {}: {}", group.experiments.join(", "), group.about);
+    }
+    text.push_str("\nclaims\n");
+    for claim in &claims.claim {
+        let _ = writeln!(text, "  {} ({}) {}: {}", claim.experiment, claim.source, claim.says, claim.published);
+        let _ = match (&claim.measured, &claim.reproduced_if, &claim.untestable) {
+            (Some(measured), Some(condition), _) => writeln!(text, "      {measured}; reproduced if {condition}"),
+            (_, _, reason) => writeln!(text, "      not testable here: {}", reason.as_deref().unwrap_or_default()),
+        };
+    }
+    text
+}
+
+fn calibrated(paper: &Paper, settings: &Settings) -> Result<(), Failure> {
+    if paper.name != papers::slacker::PAPER.name {
+        return Err(Failure::Input(format!("--calibrate: {} has no clones without a rate; slacker has", paper.name)));
+    }
+    let bench = Bench { settings, progress: None };
+    let begun = Instant::now();
+    let told = |one: &Calibrated| {
+        let (at, name, gap) = (begun.elapsed().as_secs(), &one.row.name, one.gap_us);
+        let verdict = if one.is_reached() { "" } else { ": not reached" };
+        eprintln!("{at:4} s  {name}: {gap:.1} us gives {:.2} ms for {:.1}{verdict}", one.reached_ms, one.wanted_ms());
+    };
+    let made = calibrate::calibrate(&bench, &told)?;
+    print(&calibrate::to_csv(&made, &command()))
+}

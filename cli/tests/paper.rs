@@ -1,0 +1,97 @@
+//! `flashlane paper` as a user runs it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A folder of its own for each test, gone afterwards.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("flashlane-paper-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn flashlane(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_flashlane")).args(args).current_dir(folder).output().unwrap()
+}
+
+/// Standard output, and standard error, of a run that ends with `code`.
+#[track_caller]
+fn said(folder: &Path, args: &[&str], code: i32) -> (String, String) {
+    let output = flashlane(folder, args);
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {err}");
+    (out, err)
+}
+
+#[test]
+fn papers_and_claims_are_listed() {
+    let folder = Folder::new("list");
+    let (out, _) = said(&folder.0, &["paper"], 0);
+    assert!(out.starts_with("slacker  Slacker: ") && out.contains(" E6, E7, "), "{out}");
+    let (out, _) = said(&folder.0, &["paper", "slacker", "--list"], 0);
+    assert!(
+        out.contains("\n  E17 (§3.3) a table that redirects writes needs MB, and percent of 512 MB: 117, 23\n"),
+        "{out}"
+    );
+    assert!(out.contains("; reproduced if within(it, 5, 20)\n"), "{out}");
+}
+
+#[test]
+fn an_experiment_is_run_judged_and_written() {
+    let folder = Folder::new("run");
+    let args = ["paper", "slacker", "--quick", "--experiment", "E17,E2", "--tables", "--out", "made"];
+    let (out, err) = said(&folder.0, &args, 0);
+    assert!(err.contains("E2: chips a request touches") && err.contains("E17: "), "{err}");
+    assert!(!err.contains("E6"), "only what was asked for: {err}");
+    assert!(out.contains("redirection_table") && out.contains("117440512"), "{out}");
+    let line = out.lines().find(|line| line.starts_with(" E17")).unwrap_or_else(|| panic!("{out}"));
+    assert!(line.contains("117, 23") && line.contains("117.4, 22.94") && line.ends_with("reproduced"), "{line}");
+    assert!(
+        out.ends_with("2 claims: 2 reproduced, 0 differ, 0 not testable here (a quick look: too short to judge by)\n"),
+        "{out}"
+    );
+    assert!(out.lines().all(|line| line.chars().count() <= 120), "{out}");
+    let written = std::fs::read_to_string(folder.0.join("made/results.json")).unwrap();
+    assert!(written.contains("\"verdict\": \"reproduced\"") && written.contains("\"bits_a_page\""), "{written}");
+    // The same again, over the earlier results, with another number of threads.
+    let again = [&args[..], &["--jobs", "1"]].concat();
+    assert_eq!(said(&folder.0, &again, 0).0, out);
+    assert_eq!(std::fs::read_to_string(folder.0.join("made/results.json")).unwrap(), written);
+}
+
+#[test]
+fn a_trace_takes_the_place_of_the_clone_of_its_name() {
+    let folder = Folder::new("traces");
+    std::fs::create_dir(folder.0.join("mine")).unwrap();
+    // One page each, but for the last: that touches 16 chips.
+    let lines: String = (0..9).map(|i| format!("{} 0 {} 16 0\n", i * 1_000, i * 16)).collect();
+    std::fs::write(folder.0.join("mine/src2-0.mqsim"), lines + "9000 0 0 256 0\n").unwrap();
+    let args = ["paper", "slacker", "--quick", "--experiment", "E2", "--traces", "mine", "--tables"];
+    let (out, _) = said(&folder.0, &args, 0);
+    let row = out.lines().find(|line| line.trim_start().starts_with("src2-0-p")).unwrap_or_else(|| panic!("{out}"));
+    assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["src2-0-p", "0.9000"]);
+    let (_, err) = said(&folder.0, &["paper", "slacker", "--quick", "--experiment", "E2", "--traces", "none"], 2);
+    assert!(err.contains("error: --traces none: cannot be read: No such file"), "{err}");
+}
+
+#[test]
+fn wrong_names_are_bad_input() {
+    let folder = Folder::new("wrong");
+    let (_, err) = said(&folder.0, &["paper", "slaker"], 2);
+    assert_eq!(err, "error: paper \"slaker\": no such paper; there are slacker; did you mean \"slacker\"?\n");
+    let (_, err) = said(&folder.0, &["paper", "slacker", "--experiment", "E77"], 2);
+    assert!(err.starts_with("error: experiment \"E77\": slacker has E1, "), "{err}");
+    said(&folder.0, &["paper", "slacker", "--calibrate", "--tables"], 2);
+    said(&folder.0, &["paper", "slacker", "--seeds", "0"], 2);
+}

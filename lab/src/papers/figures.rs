@@ -1,0 +1,147 @@
+//! What experiments measured: numbers by name, one a seed.
+//!
+//! A name is a path (`improvement`, `slacker`, `prxy0`). Promises to keep the order in which names were first given, so
+//! that tables read as the paper's do. Must never know what a figure means.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+/// Figures by name.
+#[derive(Clone, Debug, Default)]
+pub struct Figures {
+    entries: Vec<(Vec<String>, Vec<f64>)>,
+    index: BTreeMap<Vec<String>, usize>,
+    notes: Vec<String>,
+}
+
+/// Student's t for 95 % on both sides, by degrees of freedom from 1; beyond, the normal's.
+const T_95: [f64; 30] = [
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+    2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+];
+
+/// The mean of `values`, and half the width of its 95 % confidence interval if there are several.
+pub fn mean_and_ci95(values: &[f64]) -> (f64, Option<f64>) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    if values.len() < 2 {
+        return (mean, None);
+    }
+    let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0);
+    let t = T_95.get(values.len() - 2).copied().unwrap_or(1.96);
+    (mean, Some(t * (variance / n).sqrt()))
+}
+
+impl Figures {
+    /// Adds a value, one more seed, to the figure `path`.
+    pub fn push(&mut self, path: &[&str], value: f64) {
+        let path: Vec<String> = path.iter().map(ToString::to_string).collect();
+        let at = *self.index.entry(path).or_insert_with_key(|path| {
+            self.entries.push((path.clone(), Vec::new()));
+            self.entries.len() - 1
+        });
+        self.entries[at].1.push(value);
+    }
+
+    /// Adds a value if there is one.
+    pub fn push_some(&mut self, path: &[&str], value: Option<f64>) {
+        if let Some(value) = value {
+            self.push(path, value);
+        }
+    }
+
+    /// Adds a sentence that readers of the figures should know; the same one only once.
+    pub fn note(&mut self, text: String) {
+        if !self.notes.contains(&text) {
+            self.notes.push(text);
+        }
+    }
+
+    /// The sentences.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Adds all of `other`.
+    pub fn merge(&mut self, other: Figures) {
+        for (path, values) in other.entries {
+            let path: Vec<&str> = path.iter().map(String::as_str).collect();
+            values.into_iter().for_each(|value| self.push(&path, value));
+        }
+        other.notes.into_iter().for_each(|note| self.note(note));
+    }
+
+    /// The mean over the seeds of the figure `path`.
+    pub fn mean(&self, path: &[&str]) -> Option<f64> {
+        let path: Vec<String> = path.iter().map(ToString::to_string).collect();
+        self.index.get(&path).map(|&at| mean_and_ci95(&self.entries[at].1).0)
+    }
+
+    /// Names and values, in the order of their first giving.
+    pub fn iter(&self) -> impl Iterator<Item = (&[String], &[f64])> {
+        self.entries.iter().map(|(path, values)| (path.as_slice(), values.as_slice()))
+    }
+
+    /// All figures as objects in objects, the innermost made of the values by `leaf`.
+    fn nested(&self, leaf: impl Fn(&[f64]) -> Value) -> Value {
+        let mut root = Map::new();
+        for (path, values) in &self.entries {
+            let (last, above) = path.split_last().expect("a figure has a name");
+            let mut map = &mut root;
+            for part in above {
+                let inner = map.entry(part.clone()).or_insert_with(|| Value::Object(Map::new()));
+                map = inner.as_object_mut().unwrap_or_else(|| panic!("figure {path:?} lies below another"));
+            }
+            map.insert(last.clone(), leaf(values));
+        }
+        Value::Object(root)
+    }
+
+    /// The means, for expressions.
+    pub fn means(&self) -> Value {
+        self.nested(|values| json!(mean_and_ci95(values).0))
+    }
+
+    /// Everything, for files.
+    pub fn to_json(&self) -> Value {
+        self.nested(|values| {
+            let (mean, ci95) = mean_and_ci95(values);
+            json!({ "mean": mean, "ci95": ci95, "seeds": values })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_become_a_mean_and_an_interval() {
+        let mut figures = Figures::default();
+        for value in [1.0, 2.0, 3.0, 4.0, 5.0] {
+            figures.push(&["gain", "wbyp", "prxy0"], value);
+        }
+        figures.push(&["gain", "wbyp", "a-p"], 7.0);
+        assert_eq!(figures.mean(&["gain", "wbyp", "prxy0"]), Some(3.0));
+        let (mean, width) = mean_and_ci95(&[1.0, 2.0, 3.0, 4.0, 5.0]);
+        // The standard deviation is sqrt(2.5), over sqrt(5).
+        assert!((width.unwrap() - 2.776 * 0.5f64.sqrt()).abs() < 1e-12 && mean == 3.0);
+        assert_eq!(figures.means(), json!({ "gain": { "wbyp": { "a-p": 7.0, "prxy0": 3.0 } } }));
+        assert_eq!(figures.to_json()["gain"]["wbyp"]["a-p"], json!({ "mean": 7.0, "ci95": null, "seeds": [7.0] }));
+        let names: Vec<_> = figures.iter().map(|(path, _)| path[2].as_str()).collect();
+        assert_eq!(names, ["prxy0", "a-p"], "the order of giving");
+    }
+
+    #[test]
+    fn merging_adds_seeds_and_keeps_notes_once() {
+        let mut a = Figures::default();
+        a.push(&["x"], 1.0);
+        a.note("short".into());
+        let mut b = a.clone();
+        b.push(&["y"], 5.0);
+        a.merge(b);
+        assert_eq!((a.mean(&["x"]), a.mean(&["y"]), a.mean(&["z"])), (Some(1.0), Some(5.0), None));
+        assert_eq!(a.notes(), ["short"]);
+    }
+}

@@ -1,0 +1,161 @@
+//! What a paper's experiments came to: for the terminal, and as `results.json`.
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::bench::Settings;
+use super::claims::{Judged, Verdict};
+use super::figures::{Figures, mean_and_ci95};
+
+/// `results.json`: the claims of a paper with what was measured, and every figure behind them.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct PaperResult {
+    /// Version of this format.
+    pub version: u32,
+    /// Short name of the paper.
+    pub name: String,
+    /// Its title.
+    pub paper: String,
+    /// Version of Flashlane.
+    pub flashlane: String,
+    /// Whether this was a look only: fewer requests, one seed. Its verdicts mean little.
+    pub quick: bool,
+    /// Seeds of each workload.
+    pub seeds: u64,
+    /// What to know about the figures: traces in place of clones, values that could not be reached.
+    pub notes: Vec<String>,
+    /// The claims, in the order of the paper.
+    pub claims: Vec<Judged>,
+    /// Every figure by name, objects in objects; the innermost has `mean`, `ci95` (half the width of the 95 % confidence
+    /// interval over the seeds, null with one) and `seeds` (the values).
+    pub figures: serde_json::Value,
+    #[serde(skip)]
+    table: Figures,
+}
+
+impl PaperResult {
+    pub(super) fn new(
+        name: &str,
+        paper: &str,
+        settings: &Settings,
+        claims: Vec<Judged>,
+        figures: Figures,
+    ) -> PaperResult {
+        PaperResult {
+            version: 1,
+            name: name.into(),
+            paper: paper.into(),
+            flashlane: env!("CARGO_PKG_VERSION").into(),
+            quick: settings.quick,
+            seeds: settings.seeds,
+            notes: figures.notes().to_vec(),
+            claims,
+            figures: figures.to_json(),
+            table: figures,
+        }
+    }
+
+    /// The bytes of `results.json`.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("figures are finite and names are strings");
+        text.push('\n');
+        text
+    }
+}
+
+/// The JSON schema of `results.json`.
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(PaperResult).to_value()
+}
+
+/// The claims as a table of at most `width` columns.
+pub fn render(result: &PaperResult, width: u16) -> String {
+    let mut text = format!("{}\n\n", result.paper);
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    table.set_header(["", "source", "the paper says", "published", "measured", "verdict"]);
+    for claim in &result.claims {
+        table.add_row([
+            claim.experiment.clone(),
+            claim.source.clone(),
+            claim.says.clone(),
+            claim.published.clone(),
+            claim.measured.clone().or_else(|| claim.reason.clone()).unwrap_or_default(),
+            claim.verdict.name().to_string(),
+        ]);
+    }
+    push_lines(&mut text, &table);
+    for note in &result.notes {
+        text.push_str(&format!("note: {note}\n"));
+    }
+    let of = |verdict| result.claims.iter().filter(|claim| claim.verdict == verdict).count();
+    text.push_str(&format!(
+        "{} claims: {} reproduced, {} differ, {} not testable here{}\n",
+        result.claims.len(),
+        of(Verdict::Reproduced),
+        of(Verdict::Differs),
+        of(Verdict::NotTestableHere),
+        if result.quick { " (a quick look: too short to judge by)" } else { "" }
+    ));
+    text
+}
+
+/// Every figure: one table for each first name, a row for each last, a column for each in between.
+pub fn tables(result: &PaperResult) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    result.table.iter().for_each(|(path, _)| {
+        if !names.contains(&path[0].as_str()) {
+            names.push(&path[0])
+        }
+    });
+    let mut text = String::new();
+    for name in names {
+        let of_name: Vec<(&[String], &[f64])> = result.table.iter().filter(|(path, _)| path[0] == name).collect();
+        let column = |path: &[String]| if path.len() > 2 { path[1..path.len() - 1].join(".") } else { String::new() };
+        let (mut columns, mut rows): (Vec<String>, Vec<&str>) = (Vec::new(), Vec::new());
+        for (path, _) in &of_name {
+            let (c, r) = (column(path), path[path.len() - 1].as_str());
+            if !columns.contains(&c) {
+                columns.push(c);
+            }
+            if !rows.contains(&r) {
+                rows.push(r);
+            }
+        }
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+        table.set_header(std::iter::once(String::new()).chain(columns.iter().cloned()).collect::<Vec<_>>());
+        table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+        for row in rows {
+            let cell = |c: &String| {
+                let found = of_name.iter().find(|(path, _)| column(path) == *c && path[path.len() - 1] == row);
+                found.map_or_else(|| "-".to_string(), |(_, values)| number(values))
+            };
+            table.add_row(std::iter::once(row.to_string()).chain(columns.iter().map(cell)).collect::<Vec<_>>());
+        }
+        text.push_str(&format!("{name}\n"));
+        push_lines(&mut text, &table);
+    }
+    text
+}
+
+/// A figure's mean, with its interval if there are several seeds.
+fn number(values: &[f64]) -> String {
+    let (mean, ci95) = mean_and_ci95(values);
+    let plain = |x: f64| match x.abs() {
+        n if n >= 1e4 => format!("{x:.0}"),
+        n if n >= 100.0 => format!("{x:.1}"),
+        n if n >= 1.0 || n == 0.0 => format!("{x:.2}"),
+        _ => format!("{x:.4}"),
+    };
+    ci95.map_or_else(|| plain(mean), |width| format!("{} ± {}", plain(mean), plain(width)))
+}
+
+fn push_lines(text: &mut String, table: &Table) {
+    for line in table.lines() {
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text.push('\n');
+}

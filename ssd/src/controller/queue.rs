@@ -1,0 +1,148 @@
+//! Transactions in the slab and in their queues: made, joining where the order decision wants them, leaving undone.
+
+use flashlane_core::board::{Batch, Service};
+use flashlane_core::decide::{Departure, Moments};
+use flashlane_core::event::Event;
+use flashlane_core::transaction::{FlashOp, Stage};
+use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, QueueId, Transaction, TxnId};
+
+use super::Device;
+use super::slots::Slot;
+use crate::front::SlotId;
+
+impl Device {
+    /// A transaction in the slab, not yet in a queue.
+    #[allow(clippy::too_many_arguments)]
+    #[inline(always)]
+    pub(super) fn new_txn(
+        &mut self,
+        slot: SlotId,
+        flow: FlowId,
+        owner: Owner,
+        op: FlashOp,
+        lpn: Lpn,
+        plane: PlaneId,
+        bytes: u32,
+    ) -> TxnId {
+        let id = if self.free_txn.is_some() {
+            let id = self.free_txn;
+            self.free_txn = self.board.txn(id).next;
+            id
+        } else {
+            self.board.txns.push(Transaction::EMPTY);
+            TxnId(self.board.txns.len() as u32 - 1)
+        };
+        let (unit, in_unit) = self.board.home_of(plane);
+        let level =
+            if owner == Owner::Gc { 0 } else { self.board.flows[flow.index()].level.min(self.board.facts.levels - 1) };
+        let mut sibling = TxnId::NONE;
+        if slot != SlotId::MAX {
+            let request: &mut Slot = self.slots.get_mut(slot);
+            sibling = request.txns;
+            request.txns = id;
+        }
+        *self.board.txn_mut(id) = Transaction {
+            serial: self.serials,
+            enqueued: self.board.now,
+            request: slot,
+            lpn,
+            bytes,
+            sibling,
+            plane,
+            unit,
+            flow,
+            slot: in_unit,
+            queue: self.board.queue_for(unit, owner, op, level),
+            op,
+            owner,
+            level,
+            stage: Stage::Held,
+            ..Transaction::EMPTY
+        };
+        self.serials += 1;
+        id
+    }
+
+    /// Puts a transaction into its unit's queue, where the order decision wants it.
+    #[inline(always)]
+    pub(super) fn enqueue(&mut self, id: TxnId) {
+        let now = self.board.now;
+        let txn = self.board.txn_mut(id);
+        txn.enqueued = now;
+        txn.stage = Stage::Waiting;
+        let (unit, owner, queue) = (txn.unit, txn.owner, txn.queue);
+        if self.log.on {
+            self.report_queued(id);
+        }
+        if self.draws && owner != Owner::Gc && self.board.txn(id).op == FlashOp::Program {
+            self.enqueue_unplaced(id);
+            return;
+        }
+        let before = if owner == Owner::Gc || self.tail_order { TxnId::NONE } else { self.position(id, queue) };
+        self.board.link(id, queue, before);
+        let state = &mut self.board.units[unit.index()];
+        if owner == Owner::Gc {
+            state.gc_waiting += 1;
+        } else {
+            state.user_waiting += 1;
+        }
+        // A busy unit has nothing to decide unless it may be paused.
+        if state.service != Service::Busy || self.moments != Moments::Never {
+            self.agenda.mark(unit);
+        }
+    }
+
+    /// Takes a user transaction out of its queue undone.
+    pub(super) fn withdraw(&mut self, id: TxnId) {
+        // The order decision never saw a write that no unit has yet.
+        if self.wants.departures && self.board.txn(id).queue != self.board.unplaced() {
+            self.scheduler.order.departs(&self.board, id, Departure::Withdrawn);
+        }
+        let unit = self.board.txn(id).unit;
+        let batch = &mut self.board.units[unit.index()].batch;
+        if batch.write == id {
+            *batch = Batch { write: TxnId::NONE, ..*batch };
+        }
+        self.leave_queue(id);
+    }
+
+    /// Asks where a user transaction stands, and takes the charge from those it passes.
+    pub(super) fn position(&mut self, id: TxnId, queue: QueueId) -> TxnId {
+        let position = self.scheduler.order.position(&self.board, id, queue);
+        let mut passed = position.before;
+        while passed.is_some() && position.charge.ns() > 0 {
+            let txn = self.board.txn_mut(passed);
+            txn.slack -= position.charge;
+            passed = txn.next;
+        }
+        if position.charge_programs > Duration::ZERO {
+            self.charge_programs(self.board.txn(id).unit, position.charge_programs);
+        }
+        let txn = self.board.txn_mut(id);
+        txn.tag |= position.tag;
+        txn.alone = position.alone;
+        position.before
+    }
+
+    fn report_queued(&mut self, id: TxnId) {
+        let Transaction { serial, request, flow, op, owner, lpn, plane, bytes, .. } = *self.board.txn(id);
+        let request = (request != SlotId::MAX).then(|| self.slots.get(request).id);
+        self.log.push(self.board.now, Event::Queued { txn: serial, request, flow, op, owner, lpn, plane, bytes });
+    }
+
+    /// Takes a waiting transaction out of its queue.
+    pub(super) fn leave_queue(&mut self, id: TxnId) {
+        let txn = self.board.txn(id);
+        let (unit, owner, unplaced) = (txn.unit, txn.owner, txn.queue == self.board.unplaced());
+        self.board.unlink(id);
+        if unplaced {
+            return;
+        }
+        let unit = &mut self.board.units[unit.index()];
+        if owner == Owner::Gc {
+            unit.gc_waiting -= 1;
+        } else {
+            unit.user_waiting -= 1;
+        }
+    }
+}

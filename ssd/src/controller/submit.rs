@@ -1,0 +1,113 @@
+//! The door: a request comes to the device, is checked, and enters or waits in its submission queue.
+
+use flashlane_core::event::Event;
+use flashlane_core::{Extent, Lpn, Op, Request, Time, TxnId};
+
+use super::Device;
+use super::slots::Slot;
+
+/// A request the device cannot take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// It reaches past the last logical page.
+    BeyondDrive {
+        /// Pages the drive has.
+        pages: u32,
+    },
+    /// It touches nothing.
+    Empty,
+    /// Its flow was not configured.
+    UnknownFlow,
+}
+
+/// What a request touches: its first page, how many, bytes of the first page before it begins, bytes in all.
+struct Shape {
+    first: Lpn,
+    pages: u32,
+    skip: u32,
+    bytes: u64,
+}
+
+impl Device {
+    /// Hands the device a request at `now`, which must not be before the last instant it lived.
+    ///
+    /// # Errors
+    /// Refuses what it could not serve; nothing has changed then.
+    pub fn submit(&mut self, now: Time, request: &Request<'_>) -> Result<(), Refusal> {
+        if request.flow.index() >= self.flows {
+            return Err(Refusal::UnknownFlow);
+        }
+        let Shape { first, pages, skip, bytes } = self.shape_of(request)?;
+        if now > self.board.now {
+            self.advance(now);
+        }
+        debug_assert!(request.arrival <= now && now == self.board.now, "submitted into the past");
+        let Request { id, flow, op, arrival, extent } = *request;
+        if self.log.on {
+            self.log.push(now, Event::Submitted { request: id, flow, op, arrival, pages });
+        }
+        let scattered = matches!(extent, Extent::Pages(_));
+        let slot = self.slots.insert(Slot {
+            id,
+            arrival,
+            bytes,
+            skip,
+            first,
+            pages,
+            remaining: pages,
+            cursor: 0,
+            flow,
+            op,
+            touched: 0,
+            txns: TxnId::NONE,
+            scattered,
+        });
+        if let Extent::Pages(list) = extent {
+            self.slots.scatter(slot, list);
+        }
+        if !self.front.inward.is_instant() {
+            let bytes = if op == Op::Write { bytes } else { 0 };
+            self.front.inward.send(now, slot, bytes);
+            self.refresh_other();
+        } else if self.lone_commands_pass && self.front.is_open(flow, &self.board) {
+            self.front.pass(flow, &mut self.board);
+            if self.log.on {
+                self.log.push(now, Event::Admitted { request: id });
+            }
+            self.take_in(slot);
+        } else {
+            self.front.push(flow, slot, &mut self.board);
+            self.admit();
+        }
+        Ok(())
+    }
+
+    /// What a request touches.
+    fn shape_of(&self, request: &Request<'_>) -> Result<Shape, Refusal> {
+        let page = u64::from(self.board.facts.geometry.page_bytes);
+        let beyond = Refusal::BeyondDrive { pages: self.logical_pages };
+        match request.extent {
+            Extent::Bytes { length: 0, .. } | Extent::Pages([]) => Err(Refusal::Empty),
+            Extent::Bytes { offset, length } => {
+                let end = offset.checked_add(length).ok_or(beyond)?;
+                if end > u64::from(self.logical_pages) * page {
+                    return Err(beyond);
+                }
+                let (first, skip, pages) = match self.page_shift {
+                    Some(shift) => {
+                        let skip = offset & (page - 1);
+                        (offset >> shift, skip, (skip + length + page - 1) >> shift)
+                    }
+                    None => (offset / page, offset % page, (offset % page + length).div_ceil(page)),
+                };
+                Ok(Shape { first: Lpn(first as u32), pages: pages as u32, skip: skip as u32, bytes: length })
+            }
+            Extent::Pages(list) => {
+                if list.iter().any(|lpn| lpn.0 >= self.logical_pages) {
+                    return Err(beyond);
+                }
+                Ok(Shape { first: list[0], pages: list.len() as u32, skip: 0, bytes: list.len() as u64 * page })
+            }
+        }
+    }
+}
