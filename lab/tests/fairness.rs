@@ -49,3 +49,59 @@ fn like_flows_fare_alike() {
         assert!(least > 1.2 && most / least < 1.05, "{scheduler}: {slowdowns:?}");
     }
 }
+
+/// A reader and a writer, this many writes a second.
+fn two(schedulers: &str, writes: u32) -> Summary {
+    run(&format!(
+        "schedulers = {schedulers}\n[device]\npreset = \"flin-isca18\"\n[device.geometry]\nchannels = 2\n\
+         blocks_per_plane = 64\npages_per_block = 64\n[device.ftl]\nover_provisioning_percent = 28\n[device.front]\n\
+         in_flight = 64\nwrite_queue_capacity = 16\n\
+         [[flow]]\nname = \"reader\"\n[flow.synthetic]\nread_ratio = 1.0\nsize = {{ constant = 8192 }}\n\
+         rate_iops = 2_000\nrequests = 4_000\n\
+         [[flow]]\nname = \"writer\"\n[flow.synthetic]\nread_ratio = 0.1\nsize = {{ constant = 16384 }}\n\
+         rate_iops = {writes}\nrequests = 2_000\n"
+    ))
+}
+
+/// Alone runs shared between schedulers are those that each would have made itself.
+#[test]
+fn shared_alone_runs_are_exact() {
+    let both = two("[\"sprinkler\", \"sprinkler+fairness\", { name = \"same\", base = \"sprinkler\" }]", 1_000);
+    let own = two("[\"sprinkler+fairness\"]", 1_000);
+    for (a, b) in both.schedulers[1].flows.iter().zip(&own.schedulers[0].flows) {
+        assert_eq!(a, b);
+    }
+    for result in &both.schedulers[1..] {
+        let alone = |i: usize| (&both.schedulers[0].flows[i].alone, &result.flows[i].alone);
+        assert!((0..2).all(|i| alone(i).0 == alone(i).1), "{}", result.name);
+    }
+    // A parameter that counts when alone makes the runs differ.
+    let other = two("[\"sprinkler\", { name = \"narrow\", base = \"sprinkler\", group_window = 1 }]", 1_000);
+    assert_ne!(other.schedulers[0].flows[1].alone, other.schedulers[1].flows[1].alone);
+}
+
+/// A flow that sends more than is served is called overloaded, and its slowdown over time rises.
+#[test]
+fn overload_is_said() {
+    let calm = two("[\"sprinkler\"]", 200);
+    for flow in &calm.schedulers[0].flows {
+        let f = &flow.figures;
+        assert!(
+            !flow.overloaded,
+            "{} {:?} {} {}",
+            flow.name, f.first_arrival_ns, f.last_arrival_ns, f.last_completion_ns
+        );
+    }
+    assert!(!flashlane_lab::results::table::render(&calm).contains("Overloaded"));
+    let much = two("[\"fcfs\"]", 4_000);
+    let writer = &much.schedulers[0].flows[1];
+    assert!(writer.overloaded);
+    let said = "Overloaded under fcfs: ";
+    assert!(flashlane_lab::results::table::render(&much).lines().any(|l| l.starts_with(said) && l.contains("writer")));
+    let series = writer.slowdown_over_time.as_ref().expect("run alone too");
+    assert!(series.at_ns.len() > 3 && series.at_ns.len() == series.slowdown.len());
+    // All windows together, weighted by requests, come to about the slowdown.
+    let (least, most) = series.slowdown.iter().fold((f64::MAX, 0.0f64), |(l, m), &s| (l.min(s), m.max(s)));
+    let mean = writer.slowdown.expect("run alone too");
+    assert!(least <= mean && mean <= most, "{least} {mean} {most}");
+}

@@ -5,6 +5,7 @@ use flashlane_core::{Op, Time};
 use super::change::change;
 use super::estimation::EstimationFigures;
 use super::paired::{Paired, SlackFigures};
+use super::slowdowns::{SlowdownOverTime, is_overloaded};
 use super::summary::*;
 use crate::metrics::{Estimation, Fairness, FlowMetrics, Histogram, Pairs, Slack, Timeline, slowdown};
 
@@ -137,9 +138,11 @@ impl SchedulerResult {
 impl FlowResult {
     fn new(info: &FlowInfo, metrics: &FlowMetrics, alone: Option<&FlowMetrics>) -> FlowResult {
         let figures = Figures::of(metrics);
+        let slowdown_over_time = alone.map(|alone| SlowdownOverTime::of(metrics, alone));
+        let overloaded = is_overloaded(&figures, info.depth.is_some());
         let alone = alone.and_then(|alone| Figures::of(alone).all);
         let slowdown = figures.all.as_ref().zip(alone.as_ref()).and_then(|(s, a)| slowdown(s.mean_ns, a.mean_ns));
-        FlowResult { name: info.name.clone(), figures, alone, slowdown }
+        FlowResult { name: info.name.clone(), figures, alone, slowdown, slowdown_over_time, overloaded }
     }
 }
 

@@ -19,6 +19,7 @@ mod paired;
 mod parquet;
 pub mod report;
 mod rows;
+mod slowdowns;
 mod summary;
 pub mod table;
 mod transactions;
@@ -32,6 +33,7 @@ pub use estimation::{EstimateFigures, EstimationFigures, PartFigures, PartsFigur
 pub use figures::DeviceTotals;
 pub use paired::*;
 pub use rows::{RequestRow, Row, TransactionRow};
+pub use slowdowns::SlowdownOverTime;
 pub use summary::*;
 pub use transactions::TransactionLog;
 pub use waits::Waited;

@@ -6,6 +6,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::slowdowns::SlowdownOverTime;
+
 use super::estimation::EstimationFigures;
 use super::paired::{Paired, SlackFigures, TouchedFigures};
 
@@ -106,6 +108,12 @@ pub struct FlowResult {
     pub alone: Option<ResponseFigures>,
     /// Mean response time over mean response time alone (S); null without an alone run.
     pub slowdown: Option<f64>,
+    /// The same over time; null without an alone run.
+    pub slowdown_over_time: Option<SlowdownOverTime>,
+    /// Requests came faster than they were served: the backlog at the last arrival took more than a twentieth of the time
+    /// of all arrivals to work off. Response times and slowdown then grow with the length of the run. Never of a closed
+    /// loop, nor of fewer than 1,000 requests.
+    pub overloaded: bool,
 }
 
 /// Counts, rates and response times of one flow, or of all together.

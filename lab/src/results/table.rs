@@ -40,6 +40,7 @@ pub fn render(summary: &Summary) -> String {
         if summary.flows.len() > 1 {
             flows(&mut text, summary);
         }
+        text.push_str(&overloads(runs));
     }
     for skipped in &summary.skipped {
         text.push_str(&format!("Skipped {}: {}\n", skipped.scheduler, skipped.reason));
@@ -278,6 +279,23 @@ fn flows(text: &mut String, summary: &Summary) {
             section(text, "Slowdown by flow (mean response time over that of its alone run)", rows(&slowdown));
         }
     }
+}
+
+/// Which flows were given more than they could be served, a line a scheduler.
+fn overloads(runs: &[SchedulerResult]) -> String {
+    let mut text = String::new();
+    for run in runs {
+        let names: Vec<&str> = run.flows.iter().filter(|flow| flow.overloaded).map(|flow| flow.name.as_str()).collect();
+        if !names.is_empty() {
+            let length = time(run.total.makespan_ns as f64);
+            let who = names.join(", ");
+            text.push_str(&format!(
+                "Overloaded under {}: {who}; slowdown grows with the run (here {length})\n",
+                run.name
+            ));
+        }
+    }
+    text
 }
 
 /// `Requests: read 1,000 = completed 990 + rejected 10`, once if all schedulers agree.

@@ -1,5 +1,7 @@
 //! A comparison: the same arrivals under several schedulers, and each flow alone.
 
+use std::collections::BTreeMap;
+
 use flashlane_sched::catalogue::{self, Recipe, SHADOW};
 use flashlane_ssd::Config;
 use rayon::prelude::*;
@@ -55,6 +57,8 @@ struct Ready {
     flows: Vec<FlowPlan>,
     schedulers: Vec<(String, Recipe)>,
     alone: Option<Option<Recipe>>,
+    /// Whose alone runs each scheduler's are.
+    alone_of: Vec<usize>,
     /// The scheduler that the others are compared with.
     against: usize,
     /// Whether requests are paired: several schedulers, and arrivals that depend on none of them.
@@ -97,9 +101,8 @@ pub fn compare(scenario: &Scenario, options: &Options<'_>) -> Result<Comparison,
     let mut remarks = Vec::new();
     for (index, (name, _)) in ready.schedulers.iter().enumerate() {
         let of = |alone: Option<usize>| {
-            let found =
-                tasks.iter().position(|t| t.alone == alone && (t.scheduler == index || shares_alone(&ready, alone)));
-            found.map(|i| &outcomes[i])
+            let made_by = if alone.is_some() { ready.alone_of[index] } else { index };
+            tasks.iter().position(|t| t.alone == alone && t.scheduler == made_by).map(|i| &outcomes[i])
         };
         let shared = of(None).expect("every scheduler has its run");
         if index == 0 {
@@ -153,9 +156,28 @@ impl Ready {
     }
 }
 
-/// Whether the alone runs are those of one scheduler for all.
-fn shares_alone(ready: &Ready, alone: Option<usize>) -> bool {
-    alone.is_some() && matches!(ready.alone, Some(Some(_)))
+/// For every scheduler, the first whose alone runs are its own too: all of them where one scheduler is named for that,
+/// else those that differ in nothing that a flow by itself could notice. With one flow every admit decision fetches its
+/// commands in their order as soon as there is space.
+fn alone_of(schedulers: &[(String, Recipe)], alone: &Option<Option<Recipe>>) -> Vec<usize> {
+    if let Some(Some(_)) = alone {
+        return vec![0; schedulers.len()];
+    }
+    let keys: Vec<_> = schedulers.iter().map(|(_, recipe)| behaviour_alone(recipe)).collect();
+    keys.iter().map(|key| keys.iter().position(|other| other == key).expect("itself at least")).collect()
+}
+
+/// Answers and parameters that matter to a flow by itself.
+fn behaviour_alone(recipe: &Recipe) -> impl PartialEq + use<> {
+    let mut answers = catalogue::resolve(recipe).expect("resolved before");
+    answers.admit = "round-robin";
+    let row = recipe.base.as_deref().and_then(catalogue::row);
+    let set = row.map_or(&[][..], |row| row.set).iter().map(|&(name, value)| (name.to_owned(), value));
+    let set: BTreeMap<String, u64> = set.chain(recipe.params.iter().cloned()).collect();
+    let known = catalogue::params(&answers);
+    let own = |name: &str| name == SHADOW.name || known.iter().any(|param| param.name == name);
+    let set: Vec<(String, u64)> = set.into_iter().filter(|(name, _)| own(name)).collect();
+    (answers, set)
 }
 
 fn ready(scenario: &Scenario) -> Result<Ready, RunError> {
@@ -212,8 +234,9 @@ fn ready(scenario: &Scenario) -> Result<Ready, RunError> {
             "knows the response times of a run of the baseline with the same arrivals: not with a closed loop";
         return Err(scenario.complain(&key, format!("{:?}", schedulers[i].0), message).into());
     }
+    let alone_of = alone_of(&schedulers, &alone);
     let (slack, seed) = (run.slack.unwrap_or(false), scenario.seed());
-    Ok(Ready { config, flows, schedulers, alone, against, pairs, slack, limits, seed })
+    Ok(Ready { config, flows, schedulers, alone, alone_of, against, pairs, slack, limits, seed })
 }
 
 /// What is legal instead, with the nearest name.
@@ -254,6 +277,7 @@ fn tasks(ready: &Ready) -> Vec<Task> {
         None => Vec::new(),
         Some(Some(_)) => flows.map(|flow| Task { scheduler: 0, alone: Some(flow) }).collect(),
         Some(None) => (0..ready.schedulers.len())
+            .filter(|&scheduler| ready.alone_of[scheduler] == scheduler)
             .flat_map(|scheduler| flows.clone().map(move |flow| Task { scheduler, alone: Some(flow) }))
             .collect(),
     };
