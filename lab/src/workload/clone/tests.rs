@@ -199,8 +199,7 @@ fn mistakes_are_named() {
 fn slackers_gaps_are_calibrated() {
     for row in SlackerRow::all() {
         let (gap, reached) = (row.mean_gap_us.expect("stored"), row.reached_slack_ms.expect("stored"));
-        let wanted =
-            if row.group == Group::ReadIntensive { row.read_slack_ms_mean } else { row.write_slack_ms_mean };
+        let wanted = if row.group == Group::ReadIntensive { row.read_slack_ms_mean } else { row.write_slack_ms_mean };
         assert!(gap > 0.0, "{}", row.name);
         let is_near = (reached - wanted).abs() <= 0.1 * wanted;
         assert_eq!(is_near, row.name != "usr1-p", "{}: {reached} for {wanted}", row.name);
