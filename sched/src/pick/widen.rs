@@ -101,7 +101,9 @@ mod tests {
             x ^= x << 17;
             x as usize % below
         };
-        (0..200).for_each(|i| drop(program(&mut board, (i % 7) as u8, 0)));
+        for i in 0..200 {
+            program(&mut board, (i % 7) as u8, 0);
+        }
         let queue = board.txn(TxnId(0)).queue;
         let mut compared = [0; 9];
         for step in 0..30_000 {
