@@ -216,6 +216,9 @@ fn environment() -> Environment<'static> {
 
 /// The numbers of a list, or the values of a map.
 fn numbers(value: &Value) -> Result<Vec<f64>, Error> {
+    if value.is_undefined() {
+        return Err(Error::from(ErrorKind::UndefinedError));
+    }
     let is_map = value.kind() == ValueKind::Map;
     value
         .try_iter()?

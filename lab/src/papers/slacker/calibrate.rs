@@ -76,7 +76,8 @@ fn one(bench: &Bench<'_>, row: SlackerRow) -> Result<Calibrated, RunError> {
     let wanted = wanted_ms(&row);
     // Advanced commands work several pages at once, so that a chip can take more than a page at a time.
     let mut gap = work_us(&row) / 2.0;
-    let (mut short, mut long): (Option<(f64, f64)>, Option<(f64, f64)>) = (None, None);
+    let mut short: Option<(f64, f64)> = None;
+    let mut long: Option<(f64, f64)> = None;
     let mut best: Option<Calibrated> = None;
     for _ in 0..STEPS {
         // As it is stored.

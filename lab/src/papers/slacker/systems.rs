@@ -44,20 +44,23 @@ fn add(figures: &mut Figures, run: &SchedulerResult, name: &str) {
     }
 }
 
+/// Improvement by a system of that name.
+type Gains<'a> = dyn Fn(&str) -> f64 + 'a;
+
 /// How the parts compare, workload by workload, counted by group.
 fn contributions(figures: &mut Figures) {
     for group in [Group::WriteIntensive, Group::Balanced, Group::ReadIntensive] {
         let rows: Vec<SlackerRow> = SlackerRow::all().into_iter().filter(|row| row.group == group).collect();
-        let count = |holds: &dyn Fn(&dyn Fn(&str) -> f64) -> bool| {
+        let count = |holds: fn(&Gains<'_>) -> bool| {
             let of = |row: &SlackerRow| {
                 let gain = |system: &str| figures.mean(&["improvement", system, &row.name]).unwrap_or(f64::NAN);
                 holds(&gain)
             };
             rows.iter().filter(|row| of(row)).count() as f64
         };
-        let adds_up = count(&|gain| gain("slacker") >= gain("wbyp").max(gain("rbyp+wp")) - 1.0);
-        let writes = count(&|gain| gain("wbyp") > gain("rbyp").max(gain("wp")));
-        let reads = count(&|gain| gain("rbyp") > gain("wp"));
+        let adds_up = count(|gain| gain("slacker") >= gain("wbyp").max(gain("rbyp+wp")) - 1.0);
+        let writes = count(|gain| gain("wbyp") > gain("rbyp").max(gain("wp")));
+        let reads = count(|gain| gain("rbyp") > gain("wp"));
         figures.push(&["systems", "at_least_its_parts", group.name()], adds_up);
         figures.push(&["systems", "wbyp_is_largest", group.name()], writes);
         figures.push(&["systems", "rbyp_over_wp", group.name()], reads);
