@@ -144,17 +144,8 @@ impl Device {
             if txn.op != FlashOp::Read || plane == txn.plane {
                 continue;
             }
-            let (serial, op, owner, level) = (txn.serial, txn.op, txn.owner, txn.level);
             self.withdraw(id);
-            let (unit, slot) = self.board.home_of(plane);
-            let queue = self.board.queue_for(unit, owner, op, level);
-            let txn = self.board.txn_mut(id);
-            (txn.plane, txn.unit, txn.slot, txn.queue) = (plane, unit, slot, queue);
-            let before = if self.wants.departures { self.position(id, queue) } else { TxnId::NONE };
-            self.board.link(id, queue, before);
-            self.board.units[unit.index()].user_waiting += 1;
-            self.log.push(self.board.now, Event::Moved { txn: serial, plane });
-            self.agenda.mark(unit);
+            self.join_at(id, plane);
             moved = true;
         }
         moved

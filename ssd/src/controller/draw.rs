@@ -1,8 +1,6 @@
 //! Writes that get their plane when a unit takes them: the line they wait in, and the draw (Slacker §7.6, D-SLK-22).
 
 use flashlane_core::TxnId;
-use flashlane_core::event::Event;
-use flashlane_core::transaction::FlashOp;
 
 use super::Device;
 
@@ -24,17 +22,7 @@ impl Device {
             let Some(id) = next else { return };
             let Some(plane) = self.scheduler.place.draw(&self.board, id) else { return };
             self.board.unlink(id);
-            let (unit, slot) = self.board.home_of(plane);
-            let (serial, owner, level) =
-                (self.board.txn(id).serial, self.board.txn(id).owner, self.board.txn(id).level);
-            let queue = self.board.queue_for(unit, owner, FlashOp::Program, level);
-            let txn = self.board.txn_mut(id);
-            (txn.plane, txn.unit, txn.slot, txn.queue) = (plane, unit, slot, queue);
-            let before = if self.wants.departures { self.position(id, queue) } else { TxnId::NONE };
-            self.board.link(id, queue, before);
-            self.board.units[unit.index()].user_waiting += 1;
-            self.log.push(self.board.now, Event::Moved { txn: serial, plane });
-            self.agenda.mark(unit);
+            self.join_at(id, plane);
         }
     }
 }

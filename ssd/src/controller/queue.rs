@@ -92,6 +92,20 @@ impl Device {
         }
     }
 
+    /// A user transaction that stands in no queue joins that of another plane's unit.
+    pub(super) fn join_at(&mut self, id: TxnId, plane: PlaneId) {
+        let Transaction { serial, op, owner, level, .. } = *self.board.txn(id);
+        let (unit, slot) = self.board.home_of(plane);
+        let queue = self.board.queue_for(unit, owner, op, level);
+        let txn = self.board.txn_mut(id);
+        (txn.plane, txn.unit, txn.slot, txn.queue) = (plane, unit, slot, queue);
+        let before = if self.wants.departures { self.position(id, queue) } else { TxnId::NONE };
+        self.board.link(id, queue, before);
+        self.board.units[unit.index()].user_waiting += 1;
+        self.log.push(self.board.now, Event::Moved { txn: serial, plane });
+        self.agenda.mark(unit);
+    }
+
     /// Takes a user transaction out of its queue undone.
     pub(super) fn withdraw(&mut self, id: TxnId) {
         // The order decision never saw a write that no unit has yet.
