@@ -1,68 +1,23 @@
-//! Long queues in blocks: a newcomer that passes hundreds looks at tens (PRACTICE: "Queue work").
+//! Long queues in blocks: a newcomer that passes hundreds looks at tens.
 //!
 //! Owns what waiting transactions of long queues still owe of their slack. A queue that has grown long is cut into stretches; a
 //! stretch that every newcomer can pass is passed as a whole, by a charge to the stretch, and a stretch with somebody in it
 //! that cannot be passed is walked from its tail as the plain scan does. Places and slack are those of the plain scan,
 //! exactly; what is owed is taken when a transaction leaves.
 
+mod tables;
+
 use alloc::vec::Vec;
 
 use flashlane_core::{Board, Duration, QueueId, Transaction, TxnId};
+
+use self::tables::{Entry, Line, NONE, Stretch};
 
 /// A queue is cut up once this many wait in it, and stays so until it has been empty. Shorter ones are cheaper to walk.
 pub(super) const LONG: u32 = 256;
 
 /// So many are passed one by one at most before they become a stretch of their own.
 const WALKED: u32 = 8;
-
-const NONE: u32 = u32::MAX;
-
-/// A stretch of a queue.
-#[derive(Clone, Copy, Debug)]
-struct Stretch {
-    first: TxnId,
-    last: TxnId,
-    len: u32,
-    /// The stretches before and behind it.
-    ahead: u32,
-    behind: u32,
-    /// Taken from everybody in it, ns, since it was made.
-    taken: u64,
-    /// Nobody in it has less slack than this less `taken`, ns.
-    least: u64,
-}
-
-/// A queue.
-#[derive(Clone, Copy, Debug)]
-struct Line {
-    /// Its last stretch, [`NONE`] if it is not cut up.
-    last: u32,
-    /// Newcomers that found their place here.
-    newcomers: u32,
-    /// Changes of other kinds.
-    changes: u32,
-}
-
-impl Line {
-    const UNCUT: Line = Line { last: NONE, newcomers: 0, changes: 0 };
-}
-
-/// What is known of a waiting transaction beside its notes on the board.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    /// Its stretch, [`NONE`] for none.
-    stretch: u32,
-    /// Those it passed, and what was known of its queue with it in it.
-    passed: u32,
-    newcomers: u32,
-    changes: u32,
-    /// What it owes of the slack noted on the board, ns, without what was taken from its stretch; modulo 2^64.
-    owes: u64,
-}
-
-impl Entry {
-    const NONE: Entry = Entry { stretch: NONE, passed: 0, newcomers: 0, changes: 0, owes: 0 };
-}
 
 /// The long queues. Its tables grow with the board's, and not otherwise.
 #[derive(Debug)]

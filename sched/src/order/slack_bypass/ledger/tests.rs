@@ -156,7 +156,7 @@ fn the_ledger_is_the_plain_scan() {
             assert_eq!(waiting[0], waiting[1], "request {request}, long {long}");
             longest = longest.max(waiting[0][1].len());
             let ledger = sides[0].order.ledger.as_mut().expect("the first side has one");
-            kept += u32::from(ledger.queues.iter().any(|line| line.last != super::NONE));
+            kept += u32::from(ledger.queues.iter().any(|line| line.last != super::tables::NONE));
             ledger.check(&sides[0].board);
         }
         assert!(jumped > 5_000 && compared > 10_000 && longest > 400, "{jumped} {compared} {longest}");
@@ -167,14 +167,14 @@ fn the_ledger_is_the_plain_scan() {
 impl Ledger {
     /// Every stretch is what the queue says, and nobody in it has less than it says.
     fn check(&self, board: &Board) {
-        for (queue, line) in self.queues.iter().enumerate().filter(|(_, line)| line.last != super::NONE) {
+        for (queue, line) in self.queues.iter().enumerate().filter(|(_, line)| line.last != super::tables::NONE) {
             let waiting: Vec<TxnId> = board.walk(QueueId(queue as u32)).collect();
             let mut rest = &waiting[..];
-            while rest.last().is_some_and(|&id| self.stretch_of(id) == super::NONE) {
+            while rest.last().is_some_and(|&id| self.stretch_of(id) == super::tables::NONE) {
                 rest = &rest[..rest.len() - 1];
             }
-            let (mut at, mut behind) = (line.last, super::NONE);
-            while at != super::NONE {
+            let (mut at, mut behind) = (line.last, super::tables::NONE);
+            while at != super::tables::NONE {
                 let stretch = &self.stretches[at as usize];
                 let (ahead, own) = rest.split_at(rest.len() - stretch.len as usize);
                 assert_eq!((own.first(), own.last()), (Some(&stretch.first), Some(&stretch.last)));
