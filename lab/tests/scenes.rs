@@ -120,6 +120,26 @@ fn a_read_suspends_a_program() {
     assert_eq!(ends(&config, &recipe("read-first", &[]), &lines), [1_324_601, 1_424_202]);
 }
 
+/// A read that comes while the program's data goes in, or while an overhead runs, has its turn as soon as the array can be
+/// interrupted: at once, or at the first iteration's end.
+#[test]
+fn a_read_that_came_before_the_array_began_suspends_it() {
+    let mut config = one_plane();
+    let lines = [(0, Write, &[0u32][..]), (10_000, Read, &[1])];
+    assert_eq!(ends(&config, &recipe("read-first-suspend", &[]), &lines), [1_324_601 + 99_601, 24_601 + 99_601]);
+    let at_boundaries = flashlane_sched::catalogue::Recipe {
+        base: Some("fr-fcfs".to_owned()),
+        answers: vec![("preempt".to_owned(), "pause-at-boundary".to_owned())],
+        ..Default::default()
+    };
+    assert_eq!(ends(&config, &at_boundaries, &lines), [1_324_601 + 99_601, 24_601 + 65_000 + 99_601]);
+    config.nand.resume = Duration::from_us(30);
+    // The second comes while the overhead runs that the first has brought about.
+    let two = [(0, Write, &[0u32][..]), (10_000, Read, &[1]), (130_000, Read, &[2])];
+    let resumed = 24_601 + 99_601 + 30_000;
+    assert_eq!(ends(&config, &recipe("read-first-suspend", &[]), &two)[1..], [24_601 + 99_601, resumed + 99_601]);
+}
+
 /// A program is not suspended when less is left of it than the overheads.
 #[test]
 fn a_pause_that_saves_nothing_is_not_made() {

@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use flashlane_core::board::{Board, Facts};
-use flashlane_core::decide::{Group, Scheduler, Style};
+use flashlane_core::decide::{Group, Moments, Scheduler, Style};
 use flashlane_core::{Duration, PlaneId, Time, TxnId};
 
 use super::slots::Slots;
@@ -28,7 +28,7 @@ impl Device {
         let mut board = first_board(config, &scheduler);
         let static_place = scheduler.place.is_static();
         let wants = scheduler.order.wants();
-        let mut flash = Flash::new(config, !static_place);
+        let mut flash = Flash::new(config, !static_place, scheduler.preempt.moments() != Moments::Never);
         if wants.estimates || !static_place {
             // Estimates look at the channels.
             flash.watch();

@@ -87,10 +87,20 @@ impl Lane<'_> {
             command.array_from = self.now;
             command.in_array = true;
             self.channel.own.set(way, ends.ns());
+            self.may_pause(way);
         }
         if self.log.on {
             let (unit, command) = (self.unit_id(way), self.units[way].serial);
             self.log.push(self.now, Event::ArrayStarted { unit, command, until: ends });
+        }
+    }
+
+    /// The array works and can be interrupted from now on: the unit must decide if anything came for it before that, while
+    /// data went in or an overhead ran.
+    #[inline(always)]
+    fn may_pause(&mut self, way: usize) {
+        if self.common.pauses && self.shown[way].user_waiting > 0 {
+            self.agenda.mark(self.unit_id(way));
         }
     }
 
@@ -136,7 +146,10 @@ impl Lane<'_> {
                 self.channel.own.set(way, NEVER);
                 self.agenda.mark(id);
             }
-            Phase::Resuming => self.continue_array(way),
+            Phase::Resuming => {
+                self.continue_array(way);
+                self.may_pause(way);
+            }
             phase => unreachable!("{id:?} due in phase {phase:?}"),
         }
     }

@@ -94,6 +94,8 @@ struct Common {
     plane_gap: Duration,
     /// Whether waiting reads may move to another unit.
     reads_move: bool,
+    /// Whether a program or erase may be interrupted.
+    pauses: bool,
     /// Whether anyone may see the beginning of a transfer.
     watched: bool,
     rng: Pcg64Mcg,
@@ -117,8 +119,9 @@ struct Lane<'a> {
 }
 
 impl Flash {
-    /// The idle flash of `config`; `reads_move` when waiting reads may move to another unit.
-    pub fn new(config: &Config, reads_move: bool) -> Flash {
+    /// The idle flash of `config`; `reads_move` when waiting reads may move to another unit, `pauses` when a program or
+    /// erase may be interrupted.
+    pub fn new(config: &Config, reads_move: bool, pauses: bool) -> Flash {
         let g = &config.geometry;
         let units = g.units() as usize;
         Flash {
@@ -148,6 +151,7 @@ impl Flash {
                 setup: config.bus.data_out_setup,
                 plane_gap: config.bus.plane_gap,
                 reads_move,
+                pauses,
                 watched: false,
                 rng: Pcg64Mcg::new(((config.seed as u128) << 64) | 0xcafe_f00d_d15e_a5e5),
             },
