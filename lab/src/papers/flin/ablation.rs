@@ -1,0 +1,61 @@
+//! Where FLIN gains and loses (A1): the mixes again with other answers and readings. Not an experiment of the paper.
+
+use super::mixes::{self, TraceMix};
+use super::setup::{mix, rows, with};
+use super::systems::run_all;
+use crate::papers::{Bench, Figures};
+use crate::results::SchedulerResult;
+use crate::run::RunError;
+use crate::scenario::{Mix, SchedulerChoice};
+
+/// Rows of which `base` is one with another answer to one question.
+fn answer(name: &str, base: &str, set: fn(&mut Mix)) -> SchedulerChoice {
+    let mut changed = Mix { name: Some(name.into()), base: Some(base.into()), ..Mix::default() };
+    set(&mut changed);
+    mix(changed)
+}
+
+/// The systems and what is changed about them.
+fn variants() -> Vec<SchedulerChoice> {
+    let mut all = rows(&["sprinkler", "sprinkler+fairness", "flin", "flin-stage1", "flin-stage3"]);
+    // Without garbage collection: what is left is scheduling.
+    all.extend(
+        ["sprinkler", "sprinkler+fairness", "flin", "flin-stage1", "flin-stage3"]
+            .map(|row| answer(&format!("{row} gc-free"), row, |mix| mix.collect = Some("free".into()))),
+    );
+    all.extend([
+        answer("flin semi-preemptive", "flin", |mix| mix.collect = Some("semi-preemptive".into())),
+        answer("flin suspend", "flin", |mix| mix.preempt = Some("suspend".into())),
+        answer("flin largest-group", "flin", |mix| mix.pick = Some("largest-group".into())),
+        answer("flin never-suspend", "flin", |mix| mix.preempt = Some("never".into())),
+        with("flin rate-window-10", "flin", &[("rate_window", 10)]),
+        with("flin no-barrier", "flin", &[("barrier", 0)]),
+        with("flin alone-departed", "flin", &[("alone_departed", 1)]),
+        with("flin average-halves", "flin", &[("average_halves", 1)]),
+        with("flin all-low", "flin", &[("alpha_read", 1 << 50), ("alpha_write", 1 << 50)]),
+        with("flin gc-at-start", "flin", &[("gc_pages", 1 << 40)]),
+        with("flin gc-never-paid", "flin", &[("gc_pages", 0)]),
+        with("budget until-fetched", "sprinkler+fairness", &[("budget_until_completed", 0)]),
+        with("budget no-compensation", "sprinkler+fairness", &[("budget_compensation", 0)]),
+    ]);
+    all
+}
+
+/// A1.
+pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
+    let mut figures = Figures::default();
+    for made in run_all(bench, mixes::first(bench.amount(2, 1) as usize), &variants(), |_| ())? {
+        for run in &made.summary.schedulers {
+            add(&mut figures, &made.mix, run);
+        }
+    }
+    Ok(figures)
+}
+
+fn add(figures: &mut Figures, mix: &TraceMix, run: &SchedulerResult) {
+    let Some(fairness) = &run.fairness else { return };
+    let mut push = |what, value| figures.push(&["ablation", what, &run.name, &mix.name], value);
+    push("fairness", fairness.fairness);
+    push("max_slowdown", fairness.max_slowdown);
+    push("weighted_speedup", fairness.weighted_speedup);
+}
