@@ -57,6 +57,11 @@ const DRIVES: [(&str, u32); 2] = [("16 GB", 137), ("480 GB", 4096)];
 /// Requests in flight of the closed loops; 32 chips share them.
 const DEPTHS: [u32; 4] = [32, 320, 3_200, 32_000];
 
+/// Requests in flight that make queues of 10,000 at 32 chips, requests of a timed and of a counted run; and the rows that are
+/// looked at so: FLIN's insertion visits what waits, and what it is compared with visits nothing.
+const DEEP: (u32, u64, u64) = (320_000, 1_000_000, 400_000);
+const VISITING: [&str; 2] = ["fr-fcfs", "flin"];
+
 /// Requests in flight of several pages (5 on average) that make queues of 10, 100 and 10,000 transactions at 32 chips, and
 /// requests of a timed and of a counted run.
 const LONG: [(u32, u64, u64); 3] = [(64, 200_000, 20_000), (640, 200_000, 20_000), (64_000, 400_000, 150_000)];
@@ -86,6 +91,15 @@ pub fn all() -> Vec<Case> {
                 run: Box::new(move |requests| closed(row.name, depth, ("steady", ONE_PAGE), requests)),
             });
         }
+    }
+    for name in VISITING {
+        let (depth, requests, counted) = DEEP;
+        cases.push(Case {
+            labels: [name, "4k-mix-closed", DRIVES[0].0, &depth.to_string()].map(String::from),
+            requests,
+            counted,
+            run: Box::new(move |requests| closed(name, depth, ("steady", ONE_PAGE), requests)),
+        });
     }
     for name in INSERTING {
         for (depth, requests, counted) in LONG {

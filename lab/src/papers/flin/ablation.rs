@@ -1,4 +1,5 @@
-//! Where FLIN gains and loses (A1): the mixes again with other answers and readings. Not an experiment of the paper.
+//! Where FLIN gains and loses (A1): the first mix of every class again with other answers and readings. Not an experiment
+//! of the paper.
 
 use super::mixes::{self, TraceMix};
 use super::setup::{mix, rows, with};
@@ -6,7 +7,7 @@ use super::systems::run_all;
 use crate::papers::{Bench, Figures};
 use crate::results::SchedulerResult;
 use crate::run::RunError;
-use crate::scenario::{Mix, SchedulerChoice};
+use crate::scenario::{Document, Limit, Mix, SchedulerChoice};
 
 /// Rows of which `base` is one with another answer to one question.
 fn answer(name: &str, base: &str, set: fn(&mut Mix)) -> SchedulerChoice {
@@ -41,13 +42,23 @@ fn variants() -> Vec<SchedulerChoice> {
     all
 }
 
+/// Commands that a drive holds at a time where it fetches no more: 512 a flow, as MQSim by default.
+const FETCHED: u64 = 4 * 512;
+
+/// The systems on a drive that leaves what comes beyond in the submission queues, where budgets decide.
+fn limited() -> Vec<SchedulerChoice> {
+    ["sprinkler", "sprinkler+fairness", "flin"].map(|row| with(&format!("{row} fetch-limit"), row, &[])).into()
+}
+
 /// A1.
 pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
-    for made in run_all(bench, mixes::first(bench.amount(2, 1) as usize), &variants(), |_| ())? {
-        for run in &made.summary.schedulers {
-            add(&mut figures, &made.mix, run);
-        }
+    let limit = |document: &mut Document| document.device.front.in_flight = Some(Limit::At(FETCHED));
+    for made in run_all(bench, mixes::first(1), &limited(), limit)? {
+        made.summary.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
+    }
+    for made in run_all(bench, mixes::first(1), &variants(), |_| ())? {
+        made.summary.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
     }
     Ok(figures)
 }

@@ -1,9 +1,9 @@
 //! What garbage collection does to fairness (FLN-E7): two flows of random writes, three ways to collect.
 
-use super::setup::{document, drive_in, mix, pages_at, rows, synthetic};
+use super::setup::{document, mix, overwritten, pages_at, rows, synthetic};
 use crate::papers::{Bench, Figures};
 use crate::run::RunError;
-use crate::scenario::{Document, DriveState, Mix, SchedulerChoice};
+use crate::scenario::{Document, Mix, SchedulerChoice};
 
 /// Name and answer: infinite capacity, the default, semi-preemptive.
 const WAYS: [(&str, &str); 3] = [("none", "free"), ("default", "non-preemptive"), ("semi", "semi-preemptive")];
@@ -25,23 +25,18 @@ fn schedulers() -> Vec<SchedulerChoice> {
     WAYS.map(with).into()
 }
 
-/// FLN-E7. The drive is overwritten before, so that both flows' blocks are as full (docs/papers/flin.md).
+/// FLN-E7.
 pub fn demands(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let ms = bench.amount(10_000, 1_000);
-    let drive = || {
-        let mut drive = drive_in(DriveState::Replayed);
-        drive.precondition.overwrite_percent = Some(bench.amount(200, 20) as u32);
-        drive
-    };
     let flow = |name: &str, rate: u32| synthetic(name, ms, pages_at(f64::from(rate), 0.0));
     let alone = bench.each(RATES.to_vec(), |rate| {
         let document = document(format!("flin E7a {rate}"), 1, ms, rows(&["read-first"]), vec![flow("writes", rate)]);
-        Ok((rate, bench.compare(Document { device: drive(), ..document })?))
+        Ok((rate, bench.compare(Document { device: overwritten(bench), ..document })?))
     })?;
     let beside = bench.each(RATES.to_vec(), |rate| {
         let flows = vec![flow("base", BASE), flow("interfering", rate)];
         let document = document(format!("flin E7 {rate}"), 1, ms, schedulers(), flows);
-        Ok((rate, bench.compare(Document { device: drive(), ..document })?))
+        Ok((rate, bench.compare(Document { device: overwritten(bench), ..document })?))
     })?;
     let mut figures = Figures::default();
     for (rate, summary) in alone {

@@ -119,12 +119,12 @@ pub fn beside(bench: &Bench<'_>) -> Result<Figures, RunError> {
     })?;
     let mut figures = Figures::default();
     for (axis, level, summary) in made {
+        let table = format!("beside_{axis}");
         for run in &summary.schedulers {
             for flow in &run.flows {
-                figures.push_some(&["beside", axis, &flow.name, &run.name, &level], flow.slowdown);
+                figures.push_some(&[&table, &flow.name, &run.name, &level], flow.slowdown);
             }
-            let fairness = run.fairness.as_ref().map(|f| f.fairness);
-            figures.push_some(&["beside", axis, "fairness", &run.name, &level], fairness);
+            figures.push_some(&[&table, "fairness", &run.name, &level], run.fairness.as_ref().map(|f| f.fairness));
         }
     }
     Ok(figures)

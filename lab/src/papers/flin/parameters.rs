@@ -1,4 +1,4 @@
-//! FLIN's parameters, one at a time (FLN-E14 to E17), on the first mixes of every class.
+//! FLIN's parameters, one at a time (FLN-E14 to E17), on the first two mixes of every class.
 
 use super::mixes;
 use super::setup::with;
@@ -30,7 +30,7 @@ pub fn sweeps(bench: &Bench<'_>) -> Result<Figures, RunError> {
     };
     for parameter in &PARAMETERS {
         let choices: Vec<_> = parameter.levels.iter().map(|&level| choice(parameter, level)).collect();
-        for made in run_all(bench, mixes::first(bench.amount(3, 1) as usize), &choices, |_| ())? {
+        for made in run_all(bench, mixes::first(bench.amount(2, 1) as usize), &choices, |_| ())? {
             for (run, level) in made.summary.schedulers.iter().zip(parameter.levels) {
                 let Some(fairness) = &run.fairness else { continue };
                 let path = |what| [what, parameter.name, &level.to_string(), &made.mix.name].map(str::to_owned);

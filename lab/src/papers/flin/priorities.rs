@@ -1,7 +1,7 @@
 //! Four copies of msnfs at four levels (FLN-E19), and all at one.
 
 use super::intensity::closed;
-use super::setup::{clone, document, drive_in, rows, synthetic};
+use super::setup::{clone, document, drive_in, overwritten, rows, synthetic};
 use super::systems::ms;
 use crate::papers::{Bench, Figures};
 use crate::run::RunError;
@@ -10,7 +10,7 @@ use crate::scenario::{Document, DriveState, Flow, Run};
 /// Levels of the copies: the paper's and a control.
 const LEVELS: [(&str, [u8; 4]); 2] = [("levels", [0, 1, 2, 3]), ("alike", [0; 4])];
 
-/// FLN-E19. The drive is overwritten before, so that all copies' blocks are as full (docs/papers/flin.md).
+/// FLN-E19.
 pub fn levels(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let seeds = bench.seeds();
     let runs: Vec<_> = LEVELS.iter().flat_map(|levels| seeds.iter().map(move |&seed| (levels, seed))).collect();
@@ -19,10 +19,8 @@ pub fn levels(bench: &Bench<'_>) -> Result<Figures, RunError> {
             Ok(Flow { name: Some(format!("msnfs-{i}")), priority, ..clone(bench, "msnfs", ms(bench))? })
         };
         let flows = levels.into_iter().enumerate().map(copy).collect::<Result<_, _>>()?;
-        let mut drive = drive_in(DriveState::Replayed);
-        drive.precondition.overwrite_percent = Some(bench.amount(200, 20) as u32);
         let document = document(format!("flin E19 {name}"), seed, ms(bench), rows(&["flin"]), flows);
-        Ok((name, bench.compare(Document { device: drive, ..document })?))
+        Ok((name, bench.compare(Document { device: overwritten(bench), ..document })?))
     })?;
     let mut figures = Figures::default();
     for (name, summary) in made {

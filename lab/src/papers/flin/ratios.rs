@@ -76,23 +76,23 @@ pub fn directions(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     let mut beyond = Vec::new();
     for (writes, reads, summary) in made {
-        let (base, level) = (format!("writes_{writes}"), reads.to_string());
+        let (table, level) = (format!("directions_{writes}"), reads.to_string());
         let mean = |i: usize| summary.schedulers[i].total.all.as_ref().map(|f| f.mean_ns / 1e3);
         let fair = |i: usize| summary.schedulers[i].fairness.as_ref().map(|f| f.fairness);
         for (i, run) in summary.schedulers.iter().enumerate() {
-            figures.push_some(&["directions", "mean_us", &run.name, &base, &level], mean(i));
-            figures.push_some(&["directions", "fairness", &run.name, &base, &level], fair(i));
+            figures.push_some(&[&table, "mean_us", &run.name, &level], mean(i));
+            figures.push_some(&[&table, "fairness", &run.name, &level], fair(i));
         }
         let (Some(fcfs), Some(first)) = (mean(0), mean(1)) else { continue };
         let percent = 100.0 * (first - fcfs) / fcfs;
-        figures.push(&["directions_read_first", "mean_change_percent", &base, &level], percent);
+        figures.push(&["read_first_change_percent", &writes.to_string(), &level], percent);
         let (Some(fcfs), Some(first)) = (fair(0), fair(1)) else { continue };
-        figures.push(&["directions_read_first", "fairness_gain", &base, &level], first / fcfs);
+        figures.push(&["read_first_fairness_gain", &writes.to_string(), &level], first / fcfs);
         if reads > 80 && writes > 0 {
             beyond.push(first < fcfs);
         }
     }
     let unfair = beyond.iter().filter(|&&less| less).count() as f64;
-    figures.push(&["directions_beyond_80", "less_fair_percent"], 100.0 * unfair / beyond.len() as f64);
+    figures.push(&["read_first_less_fair_percent"], 100.0 * unfair / beyond.len() as f64);
     Ok(figures)
 }

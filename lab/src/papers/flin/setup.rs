@@ -32,6 +32,12 @@ pub fn drive_in(state: DriveState) -> Device {
     device
 }
 
+/// Full and in equilibrium by overwriting it twice, so that all flows' blocks are as full (docs/papers/flin.md); for a look,
+/// by arithmetic.
+pub fn overwritten(bench: &Bench<'_>) -> Device {
+    drive_in(if bench.settings.quick { DriveState::Steady } else { DriveState::Replayed })
+}
+
 /// Rows of the catalogue.
 pub fn rows(names: &[&str]) -> Vec<SchedulerChoice> {
     names.iter().map(|name| SchedulerChoice::Row((*name).into())).collect()

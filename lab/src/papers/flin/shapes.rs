@@ -1,4 +1,4 @@
-//! What FLIN gains on other drives (FLN-E18) and with a write cache (FLN-E20), on the first mixes of every class.
+//! What FLIN gains on other drives (FLN-E18) and with a write cache (FLN-E20), on the first mix of every class.
 
 use super::mixes;
 use super::setup::{PAGE, rows};
@@ -60,17 +60,14 @@ fn gains(
     [name, level]: [&str; 2],
     change: impl Fn(&mut Device) + Sync,
 ) -> Result<(), RunError> {
-    let mixes = mixes::first(bench.amount(2, 1) as usize);
-    let schedulers = rows(&["sprinkler", "sprinkler+fairness", "flin"]);
-    for made in run_all(bench, mixes, &schedulers, |document| change(&mut document.device))? {
+    let schedulers = rows(&["sprinkler", "flin"]);
+    for made in run_all(bench, mixes::first(1), &schedulers, |document| change(&mut document.device))? {
         let fairness: Option<Vec<_>> = made.summary.schedulers.iter().map(|run| run.fairness.as_ref()).collect();
-        let Some([base, budget, flin]) = fairness.as_deref() else { continue };
-        for (over, base) in [("sprinkler", base), ("sprinkler+fairness", budget)] {
-            let mut push = |what, gain| figures.push(&["gain", what, over, name, level, &made.mix.name], gain);
-            push("fairness", flin.fairness / base.fairness);
-            push("weighted_speedup", flin.weighted_speedup / base.weighted_speedup);
-            push("max_slowdown", flin.max_slowdown / base.max_slowdown);
-        }
+        let Some([base, flin]) = fairness.as_deref() else { continue };
+        let mut push = |what, gain| figures.push(&["gain", what, name, level, &made.mix.name], gain);
+        push("fairness", flin.fairness / base.fairness);
+        push("weighted_speedup", flin.weighted_speedup / base.weighted_speedup);
+        push("max_slowdown", flin.max_slowdown / base.max_slowdown);
     }
     Ok(())
 }

@@ -158,3 +158,64 @@ pub fn interference(bench: &Bench<'_>) -> Result<Figures, RunError> {
     figures.push(&["table2_alike"], f64::from(alike));
     Ok(figures)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::papers::Settings;
+    use crate::scenario::Limit;
+
+    /// A mix for a moment: every figure of every system, and the same ones again.
+    #[test]
+    fn a_mix_comes_to_figures() {
+        let settings = Settings { quick: true, seeds: 2, traces: None };
+        let bench = Bench { settings: &settings, progress: None };
+        let make = || {
+            let mixes = mixes::first(1)[3..].to_vec();
+            let shorter = |document: &mut crate::scenario::Document| {
+                document.device.geometry.blocks_per_plane = Some(64);
+                document.device.ftl.user_gb = Some(7);
+                document.device.front.depth = Some(Limit::At(1_024));
+                (document.run.duration_ms, document.run.warm_up_ms) = (Some(40), Some(4));
+                for clone in document.flow.iter_mut().filter_map(|flow| flow.clone.as_mut()) {
+                    (clone.duration_s, clone.working_set_bytes) = (Some(0.04), Some(100_000_000));
+                }
+            };
+            let mut figures = Figures::default();
+            for made in run_all(&bench, mixes, &rows(&SYSTEMS), shorter).expect("runs") {
+                made.summary.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
+            }
+            figures
+        };
+        let figures = make();
+        for what in ["fairness_100", "max_slowdown_100", "stdev_100", "weighted_speedup_100"] {
+            for system in SYSTEMS {
+                let mean = figures.mean(&[what, system, "100-01"]);
+                assert!(mean.is_some_and(|mean| mean > 0.0), "{what} {system}: {mean:?}");
+            }
+        }
+        let fairness = figures.mean(&["fairness_100", "flin", "100-01"]).expect("measured");
+        assert!(fairness <= 1.0);
+        let seeds = figures.iter().map(|(_, values)| values.len()).collect::<Vec<_>>();
+        assert!(seeds.iter().all(|&count| count == 2), "{seeds:?}");
+        assert_eq!(make().to_json(), figures.to_json());
+    }
+
+    #[test]
+    fn orders_are_counted_by_class() {
+        let mut figures = Figures::default();
+        for (class, flin) in [(25, 0.9), (50, 0.8), (75, 0.3), (100, 0.2)] {
+            for (system, value) in [("sprinkler", 0.1), ("flin-stage1", 0.5), ("flin-stage3", 0.4), ("flin", flin)] {
+                for what in ["fairness", "weighted_speedup", "max_slowdown"] {
+                    figures.push(&[&format!("{what}_{class}"), system, "mix"], value);
+                }
+            }
+        }
+        orders(&mut figures);
+        let count = |what, order| figures.mean(&["classes_in_order", what, order]);
+        assert_eq!(count("fairness", "flin_over_its_parts"), Some(2.0));
+        assert_eq!(count("weighted_speedup", "parts_over_sprinkler"), Some(4.0));
+        assert_eq!(count("fairness", "stage1_over_stage3"), Some(4.0));
+        assert_eq!(count("max_slowdown", "stage3_below_stage1"), Some(4.0));
+    }
+}
