@@ -3,7 +3,7 @@
 
 use super::mixes::{self, TraceMix};
 use super::setup::{mix, rows, with};
-use super::systems::run_all;
+use super::systems::{ms, run_all};
 use crate::papers::{Bench, Figures};
 use crate::results::SchedulerResult;
 use crate::run::RunError;
@@ -21,20 +21,17 @@ fn variants() -> Vec<SchedulerChoice> {
     let mut all = rows(&["sprinkler", "sprinkler+fairness", "flin", "flin-stage1", "flin-stage3"]);
     // Without garbage collection: what is left is scheduling.
     all.extend(
-        ["sprinkler", "sprinkler+fairness", "flin", "flin-stage1", "flin-stage3"]
+        ["sprinkler", "sprinkler+fairness", "flin"]
             .map(|row| answer(&format!("{row} gc-free"), row, |mix| mix.collect = Some("free".into()))),
     );
     all.extend([
         answer("flin semi-preemptive", "flin", |mix| mix.collect = Some("semi-preemptive".into())),
         answer("flin suspend", "flin", |mix| mix.preempt = Some("suspend".into())),
-        answer("flin largest-group", "flin", |mix| mix.pick = Some("largest-group".into())),
-        answer("flin never-suspend", "flin", |mix| mix.preempt = Some("never".into())),
-        with("flin rate-window-10", "flin", &[("rate_window", 10)]),
+        answer("flin suspend semi-preemptive", "flin", |mix| {
+            (mix.preempt, mix.collect) = (Some("suspend".into()), Some("semi-preemptive".into()));
+        }),
         with("flin no-barrier", "flin", &[("barrier", 0)]),
-        with("flin alone-departed", "flin", &[("alone_departed", 1)]),
-        with("flin average-halves", "flin", &[("average_halves", 1)]),
         with("flin all-low", "flin", &[("alpha_read", 1 << 50), ("alpha_write", 1 << 50)]),
-        with("flin gc-at-start", "flin", &[("gc_pages", 1 << 40)]),
         with("flin gc-never-paid", "flin", &[("gc_pages", 0)]),
         with("budget until-fetched", "sprinkler+fairness", &[("budget_until_completed", 0)]),
         with("budget no-compensation", "sprinkler+fairness", &[("budget_compensation", 0)]),
@@ -54,10 +51,10 @@ fn limited() -> Vec<SchedulerChoice> {
 pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     let limit = |document: &mut Document| document.device.front.in_flight = Some(Limit::At(FETCHED));
-    for made in run_all(bench, mixes::first(1), &limited(), limit)? {
+    for made in run_all(bench, mixes::first(1), ms(bench), &limited(), limit)? {
         made.summary.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
     }
-    for made in run_all(bench, mixes::first(1), &variants(), |_| ())? {
+    for made in run_all(bench, mixes::first(1), ms(bench), &variants(), |_| ())? {
         made.summary.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
     }
     Ok(figures)

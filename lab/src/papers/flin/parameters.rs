@@ -2,7 +2,7 @@
 
 use super::mixes;
 use super::setup::with;
-use super::systems::run_all;
+use super::systems::{run_all, swept_ms};
 use crate::papers::{Bench, Figures};
 use crate::run::RunError;
 
@@ -30,7 +30,7 @@ pub fn sweeps(bench: &Bench<'_>) -> Result<Figures, RunError> {
     };
     for parameter in &PARAMETERS {
         let choices: Vec<_> = parameter.levels.iter().map(|&level| choice(parameter, level)).collect();
-        for made in run_all(bench, mixes::first(bench.amount(2, 1) as usize), &choices, |_| ())? {
+        for made in run_all(bench, mixes::first(bench.amount(2, 1) as usize), swept_ms(bench), &choices, |_| ())? {
             for (run, level) in made.summary.schedulers.iter().zip(parameter.levels) {
                 let Some(fairness) = &run.fairness else { continue };
                 let path = |what| [what, parameter.name, &level.to_string(), &made.mix.name].map(str::to_owned);

@@ -2,7 +2,7 @@
 
 use super::mixes;
 use super::setup::{PAGE, rows};
-use super::systems::run_all;
+use super::systems::{run_all, swept_ms};
 use crate::papers::{Bench, Figures};
 use crate::run::RunError;
 use crate::scenario::{Device, Latency};
@@ -61,7 +61,8 @@ fn gains(
     change: impl Fn(&mut Device) + Sync,
 ) -> Result<(), RunError> {
     let schedulers = rows(&["sprinkler", "flin"]);
-    for made in run_all(bench, mixes::first(1), &schedulers, |document| change(&mut document.device))? {
+    for made in run_all(bench, mixes::first(1), swept_ms(bench), &schedulers, |document| change(&mut document.device))?
+    {
         let fairness: Option<Vec<_>> = made.summary.schedulers.iter().map(|run| run.fairness.as_ref()).collect();
         let Some([base, flin]) = fairness.as_deref() else { continue };
         let mut push = |what, gain| figures.push(&["gain", what, name, level, &made.mix.name], gain);

@@ -15,9 +15,17 @@ pub const SYSTEMS: [&str; 6] = ["sprinkler", "sprinkler+fairness", "flin", "flin
 /// hour.
 const MS: (u64, u64) = (20_000, 1_000);
 
+/// Simulated time of a mix where many settings are tried, ms.
+const SWEPT_MS: u64 = 5_000;
+
 /// Simulated time of a mix.
 pub fn ms(bench: &Bench<'_>) -> u64 {
     bench.amount(MS.0, MS.1)
+}
+
+/// Simulated time of a mix where many settings are tried.
+pub fn swept_ms(bench: &Bench<'_>) -> u64 {
+    bench.amount(SWEPT_MS, MS.1)
 }
 
 /// What a mix came to.
@@ -28,13 +36,15 @@ pub struct Made {
     pub summary: Summary,
 }
 
-/// Every mix with every seed under `schedulers`, in the order of the mixes; `change` has the last word on each scenario.
+/// Every mix with every seed under `schedulers` for `ms`, in the order of the mixes; `change` has the last word on each
+/// scenario.
 ///
 /// # Errors
 /// Bad input, or a run that failed.
 pub fn run_all(
     bench: &Bench<'_>,
     mixes: Vec<TraceMix>,
+    ms: u64,
     schedulers: &[SchedulerChoice],
     change: impl Fn(&mut crate::scenario::Document) + Sync,
 ) -> Result<Vec<Made>, RunError> {
@@ -42,8 +52,8 @@ pub fn run_all(
     let runs: Vec<(TraceMix, u64)> =
         mixes.into_iter().flat_map(|mix| seeds.iter().map(move |&seed| (mix.clone(), seed))).collect();
     bench.each(runs, |(mix, seed)| {
-        let flows = mix.traces.iter().map(|name| clone(bench, name, ms(bench))).collect::<Result<_, _>>()?;
-        let mut document = document(format!("flin {}", mix.name), seed, ms(bench), schedulers.to_vec(), flows);
+        let flows = mix.traces.iter().map(|name| clone(bench, name, ms)).collect::<Result<_, _>>()?;
+        let mut document = document(format!("flin {}", mix.name), seed, ms, schedulers.to_vec(), flows);
         change(&mut document);
         Ok(Made { summary: bench.compare(document)?, mix })
     })
@@ -52,7 +62,7 @@ pub fn run_all(
 /// FLN-E8 to E13: fairness, largest slowdown, deviation of slowdowns and weighted speedup, by class of mixes.
 pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
-    let made = run_all(bench, mixes::first(bench.amount(10, 2) as usize), &rows(&SYSTEMS), |_| ())?;
+    let made = run_all(bench, mixes::first(bench.amount(10, 2) as usize), ms(bench), &rows(&SYSTEMS), |_| ())?;
     let overloaded = |made: &&Made| made.summary.schedulers.iter().any(|run| run.flows.iter().any(|f| f.overloaded));
     figures.note(format!(
         "{} of {} runs of mixes have overloaded flows under some scheduler: their slowdowns grow with the {} s simulated",
@@ -176,13 +186,12 @@ mod tests {
                 document.device.geometry.blocks_per_plane = Some(64);
                 document.device.ftl.user_gb = Some(7);
                 document.device.front.depth = Some(Limit::At(1_024));
-                (document.run.duration_ms, document.run.warm_up_ms) = (Some(40), Some(4));
                 for clone in document.flow.iter_mut().filter_map(|flow| flow.clone.as_mut()) {
-                    (clone.duration_s, clone.working_set_bytes) = (Some(0.04), Some(100_000_000));
+                    clone.working_set_bytes = Some(100_000_000);
                 }
             };
             let mut figures = Figures::default();
-            for made in run_all(&bench, mixes, &rows(&SYSTEMS), shorter).expect("runs") {
+            for made in run_all(&bench, mixes, 40, &rows(&SYSTEMS), shorter).expect("runs") {
                 made.summary.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
             }
             figures
