@@ -164,7 +164,7 @@ impl Board {
         self.lines(unit, op).iter().map(|line| line.len).sum()
     }
 
-    /// How many transactions of `queue` are for each plane slot of its unit.
+    /// How many transactions of `queue`, one of user reads or programs, are for each plane slot of its unit.
     #[inline(always)]
     pub fn waiting_by_slot(&self, queue: QueueId) -> &[u32] {
         &self.by_slot[queue.index() * self.slots..][..self.slots]
@@ -181,8 +181,8 @@ impl Board {
         if unit.paused.lead.is_some() { running + self.facts.resume + unit.paused.remaining } else { running }
     }
 
-    /// The foremost transaction of `queue` for each plane slot of its unit, [`TxnId::NONE`] where none waits. Which of
-    /// two stands nearer the head, their [`Transaction::rank`] tells.
+    /// The foremost transaction of `queue`, one of user reads or programs, for each plane slot of its unit,
+    /// [`TxnId::NONE`] where none waits. Which of two stands nearer the head, their [`Transaction::rank`] tells.
     #[inline(always)]
     pub fn first_by_slot(&self, queue: QueueId) -> &[TxnId] {
         &self.first_by_slot[queue.index() * self.slots..][..self.slots]
@@ -276,6 +276,10 @@ impl Board {
         txn.prev = prev;
         txn.next = before;
         txn.rank = rank;
+        if txn.owner == Owner::Gc {
+            // Garbage collection goes one by one; who looks for companions looks among user transactions.
+            return;
+        }
         let at = queue.index() * self.slots + txn.slot as usize;
         self.by_slot[at] += 1;
         let first = self.first_by_slot[at];
@@ -320,16 +324,9 @@ impl Board {
     /// Takes a transaction out of its queue, wherever it stands, and hands it over. For the controller.
     #[inline(always)]
     pub fn unlink(&mut self, id: TxnId) -> &mut Transaction {
-        let Transaction { prev, next, slot, queue, .. } = self.txns[id.index()];
-        let at = queue.index() * self.slots + slot as usize;
-        self.by_slot[at] -= 1;
-        if self.first_by_slot[at] == id {
-            // The next for the same slot is the nearest behind: over the life of a queue no more steps than entries.
-            let mut heir = if self.by_slot[at] > 0 { next } else { TxnId::NONE };
-            while heir.is_some() && self.txns[heir.index()].slot != slot {
-                heir = self.txns[heir.index()].next;
-            }
-            self.first_by_slot[at] = heir;
+        let Transaction { prev, next, slot, queue, owner, .. } = self.txns[id.index()];
+        if owner != Owner::Gc {
+            self.leave_slot(id, queue, slot, next);
         }
         let q = &mut self.queues[queue.index()];
         q.len -= 1;
@@ -347,6 +344,21 @@ impl Board {
         txn.prev = TxnId::NONE;
         txn.next = TxnId::NONE;
         txn
+    }
+
+    /// A user transaction of `queue` for plane `slot` leaves, `next` being behind it.
+    #[inline(always)]
+    fn leave_slot(&mut self, id: TxnId, queue: QueueId, slot: u8, next: TxnId) {
+        let at = queue.index() * self.slots + slot as usize;
+        self.by_slot[at] -= 1;
+        if self.first_by_slot[at] == id {
+            // The next for the same slot is the nearest behind: over the life of a queue no more steps than entries.
+            let mut heir = if self.by_slot[at] > 0 { next } else { TxnId::NONE };
+            while heir.is_some() && self.txns[heir.index()].slot != slot {
+                heir = self.txns[heir.index()].next;
+            }
+            self.first_by_slot[at] = heir;
+        }
     }
 }
 

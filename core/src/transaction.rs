@@ -60,50 +60,24 @@ impl Owner {
 ///
 /// `slack`, `alone`, `estimate` and `tag` are notes: scheduling decisions leave them for one another, and the
 /// controller never reads them.
+///
+/// What every transaction's way needs lies in one cache line, before what only some need: queues of many thousands do not
+/// fit into a cache, and a line is what a look at one costs.
 #[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
 pub struct Transaction {
-    /// Counts up by one for every transaction ever made: age, and a name that is never reused.
-    pub serial: u64,
-    /// When it joined its queue.
-    pub enqueued: Time,
-    /// Note (Slacker): how much later it may end without its request ending later.
-    pub slack: Duration,
-    /// Note (FLIN): its estimated time in the device had its flow been alone.
-    pub alone: Duration,
-    /// Note (Slacker): its response time as estimated on arrival, without the error term.
-    pub estimate: Duration,
-    /// Where it stands in its queue: smaller is nearer the head. Says nothing across queues, and may change while it waits.
-    pub rank: u64,
-    /// Slot of its request; `u32::MAX` for none.
-    pub request: u32,
-    /// The logical page it moves; meaningless for an erase.
-    pub lpn: Lpn,
-    /// Physical page inside the plane: where a read reads, where a program goes (bound at dispatch), the block of an
-    /// erase.
-    pub ppa: u32,
-    /// Bytes that cross the bus, metadata included when the configuration says so.
-    pub bytes: u32,
     /// Next in queue, in command, or in the free list.
     pub next: TxnId,
     /// Previous in queue.
     pub prev: TxnId,
-    /// Next transaction of the same request.
-    pub sibling: TxnId,
-    /// A read: the program that joins its queue once this has ended (read-modify-write). A program: the cancelled
-    /// write of the same page that completes with it (D-SOS-06), itself perhaps leading to another.
-    pub then: TxnId,
-    /// An older, still waiting write of the same page: this one must not be dispatched before it (D-SLK-16).
-    pub after: TxnId,
-    /// The younger write that waits for this one: the other end of `after`.
-    pub before: TxnId,
+    /// Where it stands in its queue: smaller is nearer the head. Says nothing across queues, and may change while it waits.
+    pub rank: u64,
     /// The waiting line it belongs to.
     pub queue: QueueId,
     /// The plane it works on.
     pub plane: PlaneId,
     /// The unit that owns the plane.
     pub unit: UnitId,
-    /// Who asked.
-    pub flow: FlowId,
     /// Plane inside the unit: `die * planes_per_die + plane`.
     pub slot: u8,
     /// What to do.
@@ -116,6 +90,36 @@ pub struct Transaction {
     pub tag: u8,
     /// Where in its life it is.
     pub stage: Stage,
+    /// Who asked.
+    pub flow: FlowId,
+    /// Slot of its request; `u32::MAX` for none.
+    pub request: u32,
+    /// The logical page it moves; meaningless for an erase.
+    pub lpn: Lpn,
+    /// Physical page inside the plane: where a read reads, where a program goes (bound at dispatch), the block of an
+    /// erase.
+    pub ppa: u32,
+    /// Bytes that cross the bus, metadata included when the configuration says so.
+    pub bytes: u32,
+    /// A read: the program that joins its queue once this has ended (read-modify-write). A program: the cancelled
+    /// write of the same page that completes with it (D-SOS-06), itself perhaps leading to another.
+    pub then: TxnId,
+    /// An older, still waiting write of the same page: this one must not be dispatched before it (D-SLK-16).
+    pub after: TxnId,
+    /// The younger write that waits for this one: the other end of `after`.
+    pub before: TxnId,
+    /// Next transaction of the same request.
+    pub sibling: TxnId,
+    /// Counts up by one for every transaction ever made: age, and a name that is never reused.
+    pub serial: u64,
+    /// When it joined its queue.
+    pub enqueued: Time,
+    /// Note (Slacker): how much later it may end without its request ending later.
+    pub slack: Duration,
+    /// Note (FLIN): its estimated time in the device had its flow been alone.
+    pub alone: Duration,
+    /// Note (Slacker): its response time as estimated on arrival, without the error term.
+    pub estimate: Duration,
 }
 
 /// Bits of [`Transaction::tag`].

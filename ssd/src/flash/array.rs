@@ -58,7 +58,8 @@ impl Lane<'_> {
         if op == FlashOp::Program || on_bus > Duration::ZERO {
             flash.phase = Phase::Command;
             flash.bus_time = if op == FlashOp::Program { on_bus + transfers } else { on_bus }.ns();
-            self.want_now(way);
+            // Told, not read again: just written a byte at a time, they would be slow to read as one word.
+            self.want_now(way, if op == FlashOp::Program { members } else { 0 });
         } else {
             self.start_array(way);
         }

@@ -139,12 +139,12 @@ impl Lane<'_> {
         }
     }
 
-    /// A unit wants the bus at this instant.
+    /// A unit wants the bus for its command at this instant, with `pages` going in.
     #[inline(always)]
-    pub(super) fn want_now(&mut self, way: usize) {
+    pub(super) fn want_now(&mut self, way: usize, pages: u8) {
         let now = self.now.ns();
         if !self.channel.in_use(now) {
-            self.give(way, now, now);
+            self.give(way, pages, now, now);
             if self.channel.end != now {
                 return;
             }
@@ -209,21 +209,20 @@ impl Lane<'_> {
         let since = self.channel.wants.least();
         let way = self.first_since(since);
         self.channel.wants.set(way, NEVER);
-        self.give(way, since, since.max(self.channel.released));
-    }
-
-    /// The unit has the bus from `start` on, having wanted it since `since`.
-    #[inline(always)]
-    fn give(&mut self, way: usize, since: u64, start: u64) {
-        let unit = &mut self.units[way];
-        let command = &self.shown[way].command;
-        let mut pages = u64::from(command.members);
+        let (unit, command) = (&mut self.units[way], &self.shown[way].command);
+        let mut pages = command.members;
         if unit.phase != Phase::Command {
             unit.phase = Phase::DataOut;
         } else if command.op != FlashOp::Program {
             pages = 0;
         }
-        let length = unit.bus_time;
+        self.give(way, pages, since, since.max(self.channel.released));
+    }
+
+    /// The unit has the bus from `start` on for `pages`, having wanted it since `since`.
+    #[inline(always)]
+    fn give(&mut self, way: usize, pages: u8, since: u64, start: u64) {
+        let (length, pages) = (self.units[way].bus_time, u64::from(pages));
         self.counters.transfers += pages;
         self.counters.stalled += if since < start { pages } else { 0 };
         self.channel.holder = way as u8;
