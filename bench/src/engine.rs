@@ -25,29 +25,30 @@ struct Workload {
     counted: u64,
 }
 
-/// The three standard workloads. They offer a fixed rate, so the queue depth is what the device makes of it.
+/// The three standard workloads. They offer a fixed rate, so the queue depth is what the device makes of it. A request of
+/// the last two makes some 15 and 10 transactions.
 const OPEN: [Workload; 3] = [
     Workload {
         name: "4k-reads",
         keys: "read_ratio = 1.0\nsize = { constant = 4096 }\nalign_bytes = 4096\nrate_iops = 200_000",
         state: "fresh",
         requests: 1_000_000,
-        counted: 40_000,
+        counted: 20_000,
     },
     Workload {
         name: "mix-gc",
         keys: "read_ratio = 0.7\nsize = { uniform = { min_bytes = 8192, max_bytes = 65536 } }\nsize_step_bytes = 8192\n\
                align_bytes = 8192\nrate_iops = 2_200",
         state: "steady",
-        requests: 1_000_000,
-        counted: 20_000,
+        requests: 200_000,
+        counted: 5_000,
     },
     Workload {
         name: "4k-writes-gc",
         keys: "read_ratio = 0.0\nsize = { constant = 4096 }\nalign_bytes = 4096\nrate_iops = 3_000",
         state: "steady",
-        requests: 1_000_000,
-        counted: 20_000,
+        requests: 200_000,
+        counted: 5_000,
     },
 ];
 
@@ -86,8 +87,8 @@ pub fn all() -> Vec<Case> {
         for depth in DEPTHS {
             cases.push(Case {
                 labels: [row.name, "4k-mix-closed", DRIVES[0].0, &depth.to_string()].map(String::from),
-                requests: 1_000_000,
-                counted: 40_000,
+                requests: 400_000,
+                counted: 20_000,
                 run: Box::new(move |requests| closed(row.name, depth, ("steady", ONE_PAGE), requests)),
             });
         }

@@ -12,7 +12,8 @@ cargo run --release -p flashlane-bench -- [WORD ...] [OPTIONS]
 
   WORD           only cases whose name has one of these words
   --list         the cases
-  --runs N       timed runs of each case (default 5)
+  --runs N       timed runs of each case (default 3)
+  --requests N   requests of a timed run, instead of the case's own number
   --quick        a tenth of the requests, one timed run
   --no-count     do not count instructions (valgrind is slow)
   --write FILE   put the table into the measured part of this page
@@ -55,7 +56,7 @@ fn run_case(name: &str, requests: &str) -> Result<(), String> {
 }
 
 fn wish(args: &[String]) -> Result<Wish, String> {
-    let effort = Effort { runs: 5, per_mille: 1000, count: true };
+    let effort = Effort { runs: 3, per_mille: 1000, requests: None, count: true };
     let mut wish = Wish { words: Vec::new(), list: false, effort, write: None };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
@@ -69,6 +70,12 @@ fn wish(args: &[String]) -> Result<Wish, String> {
                 let text = value()?;
                 let runs = text.parse().ok().filter(|runs| (1..=1000).contains(runs));
                 wish.effort.runs = runs.ok_or(format!("--runs {text:?}: a number from 1 to 1000"))?;
+            }
+            "--requests" => {
+                let text = value()?;
+                let requests = text.parse().ok().filter(|requests| (1..=1_000_000_000).contains(requests));
+                let legal = || format!("--requests {text:?}: a whole number from 1 to 1000000000");
+                wish.effort.requests = Some(requests.ok_or_else(legal)?);
             }
             option if option.starts_with('-') => return Err(format!("unknown option {option:?}; see --help")),
             word => wish.words.push(word.into()),
@@ -87,7 +94,9 @@ fn grant(mut wish: Wish) -> Result<(), String> {
     if cases.is_empty() {
         return Err(format!("no case has any of the words {:?} in its name; see --list", wish.words));
     }
-    if wish.write.is_some() && !(wish.words.is_empty() && wish.effort.per_mille == 1000) {
+    if wish.write.is_some()
+        && !(wish.words.is_empty() && wish.effort.per_mille == 1000 && wish.effort.requests.is_none())
+    {
         return Err("--write wants all cases in full: the table on the page is replaced as a whole".into());
     }
     if cfg!(debug_assertions) {
@@ -110,10 +119,12 @@ fn measured(cases: &[Case], effort: Effort) -> Result<String, String> {
         rows.push((case.labels.clone(), measure(&program, case, effort)?));
     }
     Ok(format!(
-        "{}; median of {} runs at {} % of the requests.\n\n{}",
+        "{}; median of {} runs {}.\n\n{}",
         machine::describe(),
         effort.runs,
-        effort.per_mille / 10,
+        effort.requests.map_or(format!("at {} % of the requests", effort.per_mille / 10), |requests| format!(
+            "of {requests} requests"
+        )),
         table::render(&rows)
     ))
 }

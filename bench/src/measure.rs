@@ -14,6 +14,8 @@ pub struct Effort {
     pub runs: u32,
     /// Thousandths of each case's requests.
     pub per_mille: u64,
+    /// Requests of every timed run, instead of the case's own number.
+    pub requests: Option<u64>,
     /// Whether to count instructions.
     pub count: bool,
 }
@@ -40,7 +42,7 @@ pub fn measure(program: &Path, case: &Case, effort: Effort) -> Result<Figures, S
     let args = |requests: u64| [CHILD.to_string(), case.name(), requests.to_string()];
     let mut outcomes = Vec::new();
     for _ in 0..effort.runs {
-        outcomes.push(timed(program, &args(scaled(case.requests)))?);
+        outcomes.push(timed(program, &args(effort.requests.unwrap_or(scaled(case.requests))))?);
     }
     let instructions = if effort.count {
         let short = count(program, &args(scaled(case.counted)))?;
