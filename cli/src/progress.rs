@@ -30,6 +30,7 @@ fn watched<T>(follow: impl Fn(&ProgressBar) + Sync, work: impl FnOnce(Option<&Pr
         return work(None);
     }
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
+    style(&bar, "{spinner} {elapsed}");
     let over = AtomicBool::new(false);
     let result = std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -61,12 +62,14 @@ fn follow_paper(bar: &ProgressBar, progress: &papers::Progress) {
     const KNOWN: &str = "{bar:32} {pos} of {len} scenarios  {per_sec}  {eta} left  {msg}";
     const UNKNOWN: &str = "{spinner} {elapsed}  {msg}";
     let (made, of) = (progress.made(), progress.of());
-    if bar.length() != Some(of) || made < bar.position() {
+    style(bar, if of > 0 { KNOWN } else { UNKNOWN });
+    if made < bar.position() {
         // Other experiments: their rate is their own.
         bar.reset();
+    }
+    if bar.length() != Some(of) {
         bar.set_length(of);
     }
-    style(bar, if of > 0 { KNOWN } else { UNKNOWN });
     bar.set_message(format!("{} requests in all", HumanCount(progress.requests())));
     bar.set_position(made);
 }

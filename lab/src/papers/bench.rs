@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::progress::Progress;
+use crate::metrics::FlowMetrics;
 use crate::results::Summary;
 use crate::run::{self, Onlookers, Options, Outcome, RunError};
 use crate::scenario::{Beyond, Document, Flow, Scenario, TraceFlow};
@@ -83,7 +84,11 @@ impl Bench<'_> {
     /// As [`run::compare`].
     pub fn watch(&self, document: Document, onlookers: Onlookers<'_>) -> Result<Outcome, RunError> {
         let name = document.name.clone().unwrap_or_default();
-        run::watch(&Scenario::from_document(&name, document), onlookers)
+        let made = run::watch(&Scenario::from_document(&name, document), onlookers)?;
+        if let Some(progress) = self.progress {
+            progress.served(made.flows.iter().map(FlowMetrics::completed).sum());
+        }
+        Ok(made)
     }
 
     /// The trace that takes the place of the clone `name`, if the user has one: a file in the folder of traces that is

@@ -191,7 +191,7 @@ mod tests {
                 }
             };
             let mut figures = Figures::default();
-            for made in run_all(&bench, mixes, 40, &rows(&SYSTEMS), shorter).expect("runs") {
+            for made in run_all(&bench, mixes, 300, &rows(&SYSTEMS), shorter).expect("runs") {
                 made.summary.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
             }
             figures
