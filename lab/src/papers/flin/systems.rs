@@ -103,6 +103,9 @@ fn add(figures: &mut Figures, mix: &TraceMix, run: &SchedulerResult) {
     }
 }
 
+/// A class's mean under a system of that name.
+type Means<'a> = dyn Fn(&str) -> f64 + 'a;
+
 /// FLN-E13: classes in which the systems stand in the order of figure 14, by their means over the class.
 fn orders(figures: &mut Figures) {
     let classes = [25, 50, 75, 100];
@@ -113,7 +116,7 @@ fn orders(figures: &mut Figures) {
             figures.iter().filter(|(path, _)| of(path)).map(|(_, v)| crate::papers::mean_and_ci95(v).0).collect();
         values.iter().sum::<f64>() / values.len() as f64
     };
-    let count = |what: &str, holds: &dyn Fn(&dyn Fn(&str) -> f64) -> bool| {
+    let count = |what: &str, holds: fn(&Means<'_>) -> bool| {
         classes.iter().filter(|&&class| holds(&|system| mean(what, class, system))).count() as f64
     };
     let mut found = Vec::new();
@@ -121,19 +124,19 @@ fn orders(figures: &mut Figures) {
         found.push((
             what,
             "flin_over_its_parts",
-            count(what, &|of| of("flin") > of("flin-stage1").max(of("flin-stage3"))),
+            count(what, |of| of("flin") > of("flin-stage1").max(of("flin-stage3"))),
         ));
         found.push((
             what,
             "parts_over_sprinkler",
-            count(what, &|of| of("flin-stage1").min(of("flin-stage3")) > of("sprinkler")),
+            count(what, |of| of("flin-stage1").min(of("flin-stage3")) > of("sprinkler")),
         ));
-        found.push((what, "stage1_over_stage3", count(what, &|of| of("flin-stage1") > of("flin-stage3"))));
+        found.push((what, "stage1_over_stage3", count(what, |of| of("flin-stage1") > of("flin-stage3"))));
     }
     found.push((
         "max_slowdown",
         "stage3_below_stage1",
-        count("max_slowdown", &|of| of("flin-stage3") < of("flin-stage1")),
+        count("max_slowdown", |of| of("flin-stage3") < of("flin-stage1")),
     ));
     for (what, order, classes) in found {
         figures.push(&["classes_in_order", what, order], classes);
