@@ -266,7 +266,7 @@ impl Board {
             q.tail = id;
         }
         let rank = if before.is_some() {
-            self.rank_between(queue, prev, before)
+            self.rank_between(prev, before)
         } else if prev.is_some() {
             self.txns[prev.index()].rank + RANK_STEP
         } else {
@@ -288,37 +288,23 @@ impl Board {
         }
     }
 
-    /// A rank between two neighbours, `before` being the second. When there is none left, the queue's ranks are spread
-    /// anew; the newcomer is in none of its links yet but those of its neighbours, which this does not follow.
+    /// A rank between two neighbours, `before` being the second. When there is none left, those from `before` on get
+    /// larger ones, up to the first that is large enough: newcomers are put near the tail, and behind it there is room.
     #[inline(never)]
-    fn rank_between(&mut self, queue: QueueId, prev: TxnId, before: TxnId) -> u64 {
-        let ends = |board: &Board| {
-            let high = board.txns[before.index()].rank;
-            let low = if prev.is_some() { board.txns[prev.index()].rank } else { high.saturating_sub(2 * RANK_STEP) };
-            (low, high)
-        };
-        let (low, high) = ends(self);
+    fn rank_between(&mut self, prev: TxnId, before: TxnId) -> u64 {
+        let high = self.txns[before.index()].rank;
+        let low = if prev.is_some() { self.txns[prev.index()].rank } else { high.saturating_sub(2 * RANK_STEP) };
         if high - low >= 2 {
             return low + (high - low) / 2;
         }
-        // Backwards from the tail: links towards the head are whole from `before` on, and from `prev` on.
-        let mut rank = RANK_START + u64::from(self.queues[queue.index()].len) * RANK_STEP;
-        let mut from_tail = |board: &mut Board, mut at: TxnId, until: TxnId| {
-            while at.is_some() {
-                rank -= RANK_STEP;
-                let txn = &mut board.txns[at.index()];
-                txn.rank = rank;
-                if at == until {
-                    break;
-                }
-                at = txn.prev;
-            }
-        };
-        let tail = self.queues[queue.index()].tail;
-        from_tail(self, tail, before);
-        from_tail(self, prev, TxnId::NONE);
-        let (low, high) = ends(self);
-        low + (high - low) / 2
+        let (mut at, mut least) = (before, low + RANK_STEP);
+        while at.is_some() && self.txns[at.index()].rank < least {
+            let txn = &mut self.txns[at.index()];
+            txn.rank = least;
+            least += RANK_STEP;
+            at = txn.next;
+        }
+        low + RANK_STEP / 2
     }
 
     /// Takes a transaction out of its queue, wherever it stands, and hands it over. For the controller.
@@ -363,8 +349,8 @@ impl Board {
 }
 
 /// Rank of the only transaction of a queue, and what one at the tail has more than its predecessor.
-const RANK_START: u64 = 1 << 40;
-const RANK_STEP: u64 = 1 << 16;
+const RANK_START: u64 = 1 << 48;
+const RANK_STEP: u64 = 1 << 24;
 
 /// Waiting lines of a unit.
 const fn kinds(levels: u8) -> usize {

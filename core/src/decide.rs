@@ -94,14 +94,22 @@ pub trait Order {
     /// The response time of a waiting transaction of `request`, asked when all transactions of the request stand in
     /// their queues. The controller notes it, and how much shorter it is than the longest of the request's, as the
     /// transaction's slack (Slacker eq. 8). Asked only of answers that want estimates.
+    fn response(&mut self, board: &Board, txn: TxnId, request: RequestId) -> Duration {
+        self.estimate(board, txn, request).response()
+    }
+
+    /// The same in parts, asked instead when somebody looks at them.
     fn estimate(&mut self, board: &Board, txn: TxnId, request: RequestId) -> Estimate {
         let _ = (board, txn, request);
         Estimate::default()
     }
 
     /// A user transaction is about to leave its queue, where it still stands. Told only to answers that want departures.
-    fn departs(&mut self, board: &Board, txn: TxnId, departure: Departure) {
+    /// Returns what is taken from its slack now: an answer may charge those that newcomers pass at their end, once,
+    /// instead of at every newcomer ([`Position::charge`]).
+    fn departs(&mut self, board: &Board, txn: TxnId, departure: Departure) -> Duration {
         let _ = (board, txn, departure);
+        Duration::ZERO
     }
 
     /// A user transaction is about to leave the slab, done at this instant. Told only to answers that want ends.
@@ -126,6 +134,8 @@ pub struct Wants {
     pub estimates: bool,
     /// To hear of every user transaction that leaves its queue.
     pub departures: bool,
+    /// To be asked for the place of transactions that come from another unit's queue, too; else they go to the tail.
+    pub arrivals_from_units: bool,
     /// To hear of the end of every user transaction.
     pub ends: bool,
     /// Time its decisions take: every command enters the device that much later.
@@ -134,7 +144,13 @@ pub struct Wants {
 
 impl Wants {
     /// Nothing.
-    pub const NOTHING: Wants = Wants { estimates: false, departures: false, ends: false, decision: Duration::ZERO };
+    pub const NOTHING: Wants = Wants {
+        estimates: false,
+        departures: false,
+        arrivals_from_units: false,
+        ends: false,
+        decision: Duration::ZERO,
+    };
 }
 
 /// An estimated response time from the queue to the end, in parts (Slacker eq. 1 and 2).

@@ -52,6 +52,13 @@ impl Facts {
         }
     }
 
+    /// Service time of an operation on a whole page or block, alone.
+    #[inline(always)]
+    pub fn typical(&self, op: FlashOp) -> Duration {
+        let fixed = self.command[op.index()] + self.array[op.index()];
+        if op == FlashOp::Erase { fixed } else { fixed + self.transfer_page }
+    }
+
     /// Bus time of `bytes`, rounded up to whole sectors for parts of a page.
     #[inline]
     pub fn transfer(&self, bytes: u32) -> Duration {

@@ -30,26 +30,39 @@ pub struct Latency {
 }
 
 /// `a * b / c`, rounded half up; `c` is not zero.
-#[inline]
+#[inline(always)]
 pub(super) fn mul_div(a: u64, b: u64, c: u64) -> u64 {
     match a.checked_mul(b).and_then(|product| product.checked_add(c / 2)) {
         Some(sum) => sum / c,
-        None => ((u128::from(a) * u128::from(b) + u128::from(c / 2)) / u128::from(c)) as u64,
+        None => wide_mul_div(a, b, c),
     }
+}
+
+/// The same where the product does not fit.
+#[cold]
+fn wide_mul_div(a: u64, b: u64, c: u64) -> u64 {
+    ((u128::from(a) * u128::from(b) + u128::from(c / 2)) / u128::from(c)) as u64
 }
 
 /// `time` scaled by the share of a command that a transaction of `direction` is on average: `(1 - Pr) + Pr / N`
 /// (eq. 4). With transactions counted, `Pr / N` is the commands over all transactions, so the factor is exact.
+#[inline(always)]
 fn shared(time: u64, counters: &UnitCounters, direction: usize, options: Options) -> u64 {
     let all = counters.user[direction];
     let (advanced, commands) = (counters.advanced[direction], counters.advanced_commands[direction]);
     if time == 0 || advanced == 0 {
         return time;
     }
-    if !options.literal_advanced {
-        return mul_div(time, all - advanced + commands, all);
+    if options.literal_advanced {
+        return shared_by_commands(time, all, advanced, commands);
     }
-    // Pr = commands / all, N = advanced / commands: 1 - Pr + Pr / N over the common denominator.
+    mul_div(time, all - advanced + commands, all)
+}
+
+/// The same by the letter: `Pr` = commands / all, `N` = advanced / commands, so that `1 - Pr + Pr / N` over the common
+/// denominator.
+#[cold]
+fn shared_by_commands(time: u64, all: u64, advanced: u64, commands: u64) -> u64 {
     let [all, advanced, commands] = [all, advanced, commands].map(u128::from);
     let numerator = (all - commands) * advanced + commands * commands;
     let denominator = all * advanced;
@@ -57,23 +70,26 @@ fn shared(time: u64, counters: &UnitCounters, direction: usize, options: Options
 }
 
 /// Service of the operations ahead of a read: `reads` of them (eq. 3, 4).
-#[inline]
+#[inline(always)]
 pub fn read_queue(reads: u64, latency: &Latency, counters: &UnitCounters, options: Options) -> u64 {
     shared(reads * latency.read, counters, 0, options)
 }
 
 /// Service of the operations ahead of a write: all waiting reads, and `writes` before it (eq. 3, 4, D-SLK-03, D-SLK-04).
-#[inline]
+#[inline(always)]
 pub fn write_queue(reads: u64, writes: u64, latency: &Latency, counters: &UnitCounters, options: Options) -> u64 {
     let twice = if options.double_count { reads * latency.read } else { 0 };
     read_queue(reads, latency, counters, options) + shared(twice + writes * latency.program, counters, 1, options)
 }
 
 /// Garbage collection that may come between (eq. 5); `ahead` operations go first.
-#[inline]
+#[inline(always)]
 pub fn collection(ahead: u64, latency: &Latency, counters: &UnitCounters, options: Options) -> u64 {
+    if counters.erases == 0 {
+        return 0;
+    }
     let served = counters.user[0] + counters.user[1];
-    if counters.erases == 0 || served == 0 {
+    if served == 0 {
         return 0;
     }
     // Pr_GC (moves / erases * (read + program) + erase), with Pr_GC = erases / served.
@@ -83,14 +99,14 @@ pub fn collection(ahead: u64, latency: &Latency, counters: &UnitCounters, option
 }
 
 /// Waiting for the bus: the share of data phases that found it taken, times a page's transfer (eq. 6, D-SLK-08).
-#[inline]
+#[inline(always)]
 pub fn interference(stalled: u64, transfers: u64, transfer: u64) -> u64 {
     if stalled == 0 { 0 } else { mul_div(stalled, transfer, transfers) }
 }
 
 /// What is left of an operation of typical length `latency` that began at `started` (eq. 7), none if it takes longer
 /// than typical (D-SLK-07).
-#[inline]
+#[inline(always)]
 pub fn residual(latency: u64, started: u64, now: u64) -> u64 {
     latency.saturating_sub(now - started)
 }

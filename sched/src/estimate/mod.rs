@@ -10,9 +10,10 @@ pub mod formula;
 pub mod params;
 mod residual;
 
+use flashlane_core::board::QueueKind;
 use flashlane_core::decide::Estimate;
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, Duration, TxnId, UnitId};
+use flashlane_core::{Board, Duration, Transaction, TxnId, UnitId};
 
 pub use error::ErrorTerm;
 pub use formula::{Latency, Options};
@@ -44,21 +45,33 @@ impl Estimator {
 
     /// The estimate of a waiting user transaction.
     pub fn waiting(&mut self, board: &Board, id: TxnId) -> Estimate {
-        let txn = board.txn(id);
-        let own = board.facts.service(txn.op, txn.bytes);
-        let ahead = u64::from(board.queues[txn.queue.index()].len - 1) - behind(board, id);
-        let mut estimate = if txn.queue == board.unplaced() {
-            self.unplaced(board, ahead, own)
-        } else {
-            self.at(board, txn.unit, txn.op, ahead + higher(board, txn.unit, txn.op, txn.level), own)
-        };
+        self.in_parts(board, id, behind(board, id))
+    }
+
+    /// The same for a transaction that has so many `behind` it in its queue.
+    pub fn in_parts(&mut self, board: &Board, id: TxnId, behind: u64) -> Estimate {
+        let mut estimate = self.before(board, id, behind);
         if let Some(error) = &mut self.error {
             estimate.correction = error.mean(board.now);
         }
         estimate
     }
 
+    /// The same without the error term.
+    #[inline(always)]
+    pub fn before(&self, board: &Board, id: TxnId, behind: u64) -> Estimate {
+        let txn = board.txn(id);
+        let own = board.facts.service(txn.op, txn.bytes);
+        let ahead = u64::from(board.queues[txn.queue.index()].len - 1) - behind;
+        if txn.queue == board.unplaced() {
+            self.unplaced(board, ahead, own)
+        } else {
+            self.at(board, txn.unit, txn.op, ahead + higher(board, txn), own)
+        }
+    }
+
     /// The estimate of a transaction of `op` and service time `own` at `unit`, behind `ahead` of its kind (eq. 1 to 7).
+    #[inline(always)]
     pub fn at(&self, board: &Board, unit: UnitId, op: FlashOp, ahead: u64, own: Duration) -> Estimate {
         let latency = latency(board);
         let state = &board.units[unit.index()];
@@ -66,7 +79,7 @@ impl Estimator {
         let (queue, ahead) = if op == FlashOp::Read {
             (formula::read_queue(ahead, &latency, counters, options), ahead)
         } else {
-            let reads = u64::from(board.waiting(unit, FlashOp::Read));
+            let reads = reads(board, unit);
             (formula::write_queue(reads, ahead, &latency, counters, options), reads + ahead)
         };
         let channel = &board.channels[board.facts.geometry.channel_of(unit).index()];
@@ -75,7 +88,7 @@ impl Estimator {
             queue: Duration::from_ns(queue),
             gc: Duration::from_ns(formula::collection(ahead, &latency, counters, options)),
             interference: Duration::from_ns(formula::interference(channel.stalled, channel.transfers, transfer)),
-            residual: Duration::from_ns(residual::remaining(board, unit, &latency, options.physical_residual)),
+            residual: Duration::from_ns(residual::remaining(board, unit, options.physical_residual)),
             service: own,
             correction: 0,
         }
@@ -83,6 +96,7 @@ impl Estimator {
 
     /// A write that no unit has yet: the units take what is ahead of it side by side, and those that are idle take one
     /// each at once. (The paper does not say how slack is estimated under dynamic allocation.)
+    #[inline(never)]
     fn unplaced(&self, board: &Board, ahead: u64, own: Duration) -> Estimate {
         use flashlane_core::board::Service::Idle;
         let idle = board.units.iter().filter(|unit| unit.service == Idle && unit.user_waiting == 0).count() as u64;
@@ -104,21 +118,16 @@ impl Estimator {
 }
 
 /// Typical service times (D-SLK-05).
-#[inline]
+#[inline(always)]
 fn latency(board: &Board) -> Latency {
-    let facts = &board.facts;
-    let page = facts.transfer_page;
-    Latency {
-        read: (facts.command[0] + facts.array[0] + page).ns(),
-        program: (facts.command[1] + facts.array[1] + page).ns(),
-        erase: (facts.command[2] + facts.array[2]).ns(),
-    }
+    let typical = |op| board.facts.typical(op).ns();
+    Latency { read: typical(FlashOp::Read), program: typical(FlashOp::Program), erase: typical(FlashOp::Erase) }
 }
 
 /// Transactions behind `id` in its queue: those it has just passed and younger siblings, so counting costs what inserting
 /// did (D-SLK-04 counts those before it; the queue knows its length).
-#[inline]
-fn behind(board: &Board, id: TxnId) -> u64 {
+#[inline(always)]
+pub(crate) fn behind(board: &Board, id: TxnId) -> u64 {
     let mut count = 0;
     let mut next = board.txn(id).next;
     while next.is_some() {
@@ -128,11 +137,28 @@ fn behind(board: &Board, id: TxnId) -> u64 {
     count
 }
 
-/// Waiting transactions of `op` in the unit's queues of higher priority levels, all served first.
-#[inline]
-fn higher(board: &Board, unit: UnitId, op: FlashOp, level: u8) -> u64 {
-    let levels = level + 1..board.facts.levels;
-    let queue = |level| board.queues[board.queue_for(unit, flashlane_core::Owner::User, op, level).index()].len;
+/// Reads waiting at a unit, all levels.
+#[inline(always)]
+fn reads(board: &Board, unit: UnitId) -> u64 {
+    let lowest = board.queue(unit, QueueKind::Read(0)).len;
+    if board.facts.levels == 1 { u64::from(lowest) } else { reads_of_all_levels(board, unit) }
+}
+
+#[cold]
+fn reads_of_all_levels(board: &Board, unit: UnitId) -> u64 {
+    u64::from(board.waiting(unit, FlashOp::Read))
+}
+
+/// Waiting transactions of the same kind in the unit's queues of higher priority levels, all served first.
+#[inline(always)]
+fn higher(board: &Board, txn: &Transaction) -> u64 {
+    if txn.level + 1 == board.facts.levels { 0 } else { in_higher_levels(board, txn) }
+}
+
+#[cold]
+fn in_higher_levels(board: &Board, txn: &Transaction) -> u64 {
+    let levels = txn.level + 1..board.facts.levels;
+    let queue = |level| board.queues[board.queue_for(txn.unit, txn.owner, txn.op, level).index()].len;
     levels.map(|level| u64::from(queue(level))).sum()
 }
 

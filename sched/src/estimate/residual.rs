@@ -6,37 +6,36 @@ use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Owner, PlaneId, Time, UnitId};
 
 use super::formula::{Latency, residual};
+use super::latency;
 
 /// Time until `unit` is free of what it works on: its command, a paused one behind it, and the rest of a collection.
 ///
 /// `physical` asks the hardware's expected end instead of taking the typical time (`slk.residual=phy`).
-pub(super) fn remaining(board: &Board, unit: UnitId, latency: &Latency, physical: bool) -> u64 {
+#[inline(always)]
+pub(super) fn remaining(board: &Board, unit: UnitId, physical: bool) -> u64 {
     let state = &board.units[unit.index()];
     let mut left = match state.service {
         Service::Idle | Service::Paused => 0,
-        Service::Busy => of_command(board, &state.command, board.now, latency, physical),
+        Service::Busy => of_command(board, &state.command, board.now, physical),
     };
     if state.paused.lead.is_some() {
         left += match physical {
             true => (state.paused.remaining + board.facts.resume).ns(),
-            false => of_command(board, &state.paused, state.paused.paused_at, latency, false),
+            false => of_command(board, &state.paused, state.paused.paused_at, false),
         };
     }
     if state.gc_waiting > 0 {
-        left += burst(board, unit, state, latency);
+        left += burst(board, unit, state, &latency(board));
     }
     left
 }
 
-fn of_command(board: &Board, command: &Command, at: Time, latency: &Latency, physical: bool) -> u64 {
+#[inline(always)]
+fn of_command(board: &Board, command: &Command, at: Time, physical: bool) -> u64 {
     if physical {
         return command.ends.since(board.now).ns();
     }
-    let typical = match command.op {
-        FlashOp::Read => latency.read,
-        FlashOp::Program => latency.program,
-        FlashOp::Erase => latency.erase,
-    };
+    let typical = board.facts.typical(command.op).ns();
     // A command that goes on after a pause began so much later: the controller moves `started`. Right after resuming it
     // may so lie ahead of now by the overhead.
     residual(typical, command.started.ns().min(at.ns()), at.ns())

@@ -66,12 +66,12 @@ fn a_slk_09_residual_of_a_chip() {
         board.units[0].service = Service::Busy;
         board.units[0].command = Command { op, owner, started: Time::from_ns(1000 * US), ..Command::NONE };
         board.now = Time::from_ns(now * US);
-        residual::remaining(&board, UnitId(0), &latency, false) / US
+        residual::remaining(&board, UnitId(0), false) / US
     };
     assert_eq!(left(FlashOp::Program, Owner::User, 1500), 825);
     assert_eq!(left(FlashOp::Read, Owner::User, 1200), 0);
     assert_eq!(left(FlashOp::Erase, Owner::Gc, 2000), 2800);
-    assert_eq!(residual::remaining(&rounded(), UnitId(0), &latency, false), 0);
+    assert_eq!(residual::remaining(&rounded(), UnitId(0), false), 0);
 }
 
 /// A paused write: what was left of it when it was paused, and the read in service.
@@ -91,12 +91,11 @@ fn residual_of_a_paused_write() {
     unit.service = Service::Busy;
     unit.command = Command { op: FlashOp::Read, started: at(350), ends: at(450), ..Command::NONE };
     board.now = at(380);
-    let latency = latency(&board);
-    assert_eq!(residual::remaining(&board, UnitId(0), &latency, false), (975 + 70) * US);
+    assert_eq!(residual::remaining(&board, UnitId(0), false), (975 + 70) * US);
     board.facts.resume = Duration::from_us(5);
-    assert_eq!(residual::remaining(&board, UnitId(0), &latency, true), (975 + 5 + 70) * US);
+    assert_eq!(residual::remaining(&board, UnitId(0), true), (975 + 5 + 70) * US);
     board.units[0].service = Service::Paused;
-    assert_eq!(residual::remaining(&board, UnitId(0), &latency, false), 975 * US);
+    assert_eq!(residual::remaining(&board, UnitId(0), false), 975 * US);
 }
 
 /// The rest of a collection: three more moves, one of which is being read, and the erase.
@@ -119,9 +118,8 @@ fn residual_of_a_collection() {
     unit.service = Service::Busy;
     unit.command = Command { op: FlashOp::Read, owner: Owner::Gc, started: Time::ZERO, ..Command::NONE };
     board.now = Time::from_ns(30 * US);
-    let latency = latency(&board);
     let moves = 2 * (100 + 1325) + 1325;
-    assert_eq!(residual::remaining(&board, UnitId(0), &latency, false) / US, 70 + moves + 3800);
+    assert_eq!(residual::remaining(&board, UnitId(0), false) / US, 70 + moves + 3800);
 }
 
 /// D-SLK-04: what stands before a transaction counts, itself and what stands behind do not; all reads go before writes.

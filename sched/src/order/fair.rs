@@ -178,10 +178,10 @@ impl Order for Fair {
     }
 
     fn wants(&self) -> Wants {
-        Wants { departures: true, ..Wants::NOTHING }
+        Wants { departures: true, arrivals_from_units: true, ..Wants::NOTHING }
     }
 
-    fn departs(&mut self, board: &Board, txn: TxnId, departure: Departure) {
+    fn departs(&mut self, board: &Board, txn: TxnId, departure: Departure) -> Duration {
         let gone = board.txn(txn);
         let line = &mut self.lines[gone.queue.index()];
         line.remove(txn);
@@ -203,6 +203,7 @@ impl Order for Fair {
             presence.departed += 1;
             presence.slowdowns = presence.slowdowns.saturating_add(Alone::of(gone.alone).slowdown(shared.ns()).0);
         }
+        Duration::ZERO
     }
 }
 

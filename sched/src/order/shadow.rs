@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use flashlane_core::decide::{Departure, Estimate, Order, Position, Wants};
-use flashlane_core::{Board, QueueId, RequestId, TxnId};
+use flashlane_core::{Board, Duration, QueueId, RequestId, TxnId};
 
 use crate::estimate::Estimator;
 
@@ -42,8 +42,8 @@ impl Order for Shadow {
         self.estimator.waiting(board, txn)
     }
 
-    fn departs(&mut self, board: &Board, txn: TxnId, departure: Departure) {
-        self.order.departs(board, txn, departure);
+    fn departs(&mut self, board: &Board, txn: TxnId, departure: Departure) -> Duration {
+        self.order.departs(board, txn, departure)
     }
 
     fn ended(&mut self, board: &Board, txn: TxnId) {

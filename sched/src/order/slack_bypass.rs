@@ -3,15 +3,19 @@
 //!
 //! Each queue is put in order by itself, one scan from its tail. Slack never becomes negative: who has less than the
 //! newcomer needs is not passed. With both bypasses off it is the tail order with slack noted, for pausing or for a look.
+//! The scan is plain; for queues so long that it would pass hundreds, [`ledger`] finds the same places faster.
+
+mod ledger;
 
 use alloc::sync::Arc;
 
-use flashlane_core::decide::{Estimate, Order, Position, Wants};
+use flashlane_core::decide::{Departure, Estimate, Order, Position, Wants};
 use flashlane_core::transaction::{FlashOp, tag};
 use flashlane_core::{Board, Duration, QueueId, RequestId, Transaction, TxnId};
 
+use self::ledger::Ledger;
 use super::Responses;
-use crate::estimate::{Estimator, params};
+use crate::estimate::{self, Estimator, params};
 use crate::params::{Param, Values};
 
 /// Parameters of [`SlackBypass`].
@@ -49,6 +53,8 @@ pub struct SlackBypass {
     bypass: [bool; 2],
     charge_reads: bool,
     decision: Duration,
+    /// Of long queues; none where nobody bypasses, or slack shrinks in other ways, too.
+    ledger: Option<Ledger>,
     /// Response times known beforehand, which are then believed instead.
     known: Option<Arc<Responses>>,
 }
@@ -57,10 +63,12 @@ impl SlackBypass {
     /// As a row's parameters ask for, with estimated response times.
     pub(crate) fn estimating(values: &Values<'_>) -> SlackBypass {
         let on = |name| values.get(name) == 1;
+        let (bypass, charge_reads) = ([on("rbyp"), on("wbyp")], on("charge_reads"));
         SlackBypass {
             estimator: Estimator::of(values),
-            bypass: [on("rbyp"), on("wbyp")],
-            charge_reads: on("charge_reads"),
+            bypass,
+            charge_reads,
+            ledger: (bypass != [false; 2] && !charge_reads).then(|| Ledger::new(ledger::LONG)),
             decision: Duration::from_ns(values.get("decision_ns")),
             known: None,
         }
@@ -72,14 +80,15 @@ impl SlackBypass {
     }
 
     /// The furthest place a transaction may take: in front of the transaction returned, [`TxnId::NONE`] for the tail.
-    fn place(board: &Board, id: TxnId, queue: QueueId, cost: Duration) -> TxnId {
-        let newcomer = board.txn(id);
+    #[inline(always)]
+    fn place(board: &Board, newcomer: &Transaction, queue: QueueId, cost: Duration) -> TxnId {
+        let kin = if newcomer.request == u32::MAX { u64::MAX } else { u64::from(newcomer.request) };
         let mut before = TxnId::NONE;
         let mut last = board.queues[queue.index()].tail;
         while last.is_some() {
             let passed = board.txn(last);
             // D-SLK-01: equality is enough.
-            if passed.slack < cost || siblings(passed, newcomer) || last == newcomer.after {
+            if passed.slack < cost || u64::from(passed.request) == kin || last == newcomer.after {
                 break;
             }
             before = last;
@@ -87,28 +96,44 @@ impl SlackBypass {
         }
         before
     }
+
+    /// Transactions behind `id` in its queue.
+    #[inline(always)]
+    fn behind(&self, board: &Board, id: TxnId) -> u64 {
+        let counted = self.ledger.as_ref().and_then(|ledger| ledger.behind(board, id));
+        counted.unwrap_or_else(|| estimate::behind(board, id))
+    }
 }
 
 /// D-SLK-10: transactions of one request do not pass each other.
+#[inline(always)]
 fn siblings(a: &Transaction, b: &Transaction) -> bool {
     a.request == b.request && a.request != u32::MAX
 }
 
 impl Order for SlackBypass {
     fn position(&mut self, board: &Board, id: TxnId, queue: QueueId) -> Position {
-        let op = board.txn(id).op;
-        let write = op == FlashOp::Program;
+        let newcomer = board.txn(id);
+        let write = newcomer.op == FlashOp::Program;
+        let cost = board.facts.service(newcomer.op, newcomer.bytes);
         let mut position = Position::TAIL;
-        if self.bypass[usize::from(write)] {
-            let cost = board.service(id);
-            position.before = SlackBypass::place(board, id, queue, cost);
+        let late = self.ledger.as_mut().is_some_and(|ledger| ledger.is_late(newcomer));
+        let bypasses = self.bypass[usize::from(write)];
+        if bypasses
+            && let Some(ledger) = &mut self.ledger
+            && ledger.keeps(board, queue)
+        {
+            position.before = ledger.insert(board, id, queue, cost, late, |passed| siblings(passed, newcomer));
+            position.tag = if position.before.is_some() { tag::JUMPED } else { 0 };
+        } else if bypasses {
+            position.before = SlackBypass::place(board, newcomer, queue, cost);
             if position.before.is_some() {
                 position.charge = cost;
                 position.tag = tag::JUMPED;
             }
         }
         if self.charge_reads && !write {
-            position.charge_programs = board.service(id);
+            position.charge_programs = cost;
         }
         position
     }
@@ -118,15 +143,32 @@ impl Order for SlackBypass {
     }
 
     fn wants(&self) -> Wants {
-        Wants { estimates: true, ends: self.estimator.learns(), decision: self.decision, ..Wants::NOTHING }
+        Wants {
+            estimates: true,
+            departures: self.ledger.is_some(),
+            ends: self.estimator.learns(),
+            decision: self.decision,
+            ..Wants::NOTHING
+        }
+    }
+
+    fn response(&mut self, board: &Board, id: TxnId, request: RequestId) -> Duration {
+        if self.known.is_some() {
+            return self.estimate(board, id, request).response();
+        }
+        self.estimator.before(board, id, self.behind(board, id)).response()
     }
 
     fn estimate(&mut self, board: &Board, id: TxnId, request: RequestId) -> Estimate {
         let known = self.known.as_ref().and_then(|known| known.of(request, board.txn(id).lpn));
         match known {
             Some(response) => Estimate { queue: response, ..Estimate::default() },
-            None => self.estimator.waiting(board, id),
+            None => self.estimator.in_parts(board, id, self.behind(board, id)),
         }
+    }
+
+    fn departs(&mut self, board: &Board, id: TxnId, _: Departure) -> Duration {
+        self.ledger.as_mut().map_or(Duration::ZERO, |ledger| ledger.leave(board, id))
     }
 
     fn ended(&mut self, board: &Board, id: TxnId) {

@@ -22,16 +22,18 @@ impl BySlack {
     }
 }
 
-/// The slack of the command that begins with `lead`.
-fn slack(board: &Board, lead: TxnId) -> Duration {
-    let mut least = Duration::MAX;
+/// Whether every transaction of the command that begins with `lead` can spare `time`.
+#[inline]
+fn spares(board: &Board, lead: TxnId, time: Duration) -> bool {
     let mut member = lead;
     while member.is_some() {
         let txn = board.txn(member);
-        least = least.min(txn.slack);
+        if txn.slack < time {
+            return false;
+        }
         member = txn.next;
     }
-    least
+    true
 }
 
 impl Preempt for BySlack {
@@ -42,19 +44,20 @@ impl Preempt for BySlack {
     /// The overheads are charged here, once a pause; the reads as they are served.
     fn pause(&mut self, board: &Board, unit: UnitId, read: TxnId) -> Option<Duration> {
         let overheads = board.facts.suspend + board.facts.resume;
-        let spare = slack(board, board.units[unit.index()].command.lead);
-        (spare >= board.service(read) + overheads && !self.fill.holds(board, unit)).then_some(overheads)
+        (!self.is_vain(board, unit, read)).then_some(overheads)
     }
 
-    /// Slack only shrinks, so a command that cannot spare the time now never will.
+    /// Slack only shrinks, so a command that cannot spare the time now never will. Nor do the writes that wait for a unit
+    /// become fewer while it works on one, but for those that younger writes of their pages replace; and whatever joins
+    /// the unit has the controller look again.
     fn is_vain(&self, board: &Board, unit: UnitId, read: TxnId) -> bool {
-        let overheads = board.facts.suspend + board.facts.resume;
-        slack(board, board.units[unit.index()].command.lead) < board.service(read) + overheads
+        let needed = board.service(read) + board.facts.suspend + board.facts.resume;
+        self.fill.holds(board, unit) || !spares(board, board.units[unit.index()].command.lead, needed)
     }
 
     fn serve(&mut self, board: &Board, unit: UnitId, read: TxnId) -> Option<Duration> {
         let cost = board.service(read);
-        (slack(board, board.units[unit.index()].paused.lead) >= cost).then_some(cost)
+        spares(board, board.units[unit.index()].paused.lead, cost).then_some(cost)
     }
 }
 

@@ -21,7 +21,7 @@ impl Device {
     #[inline(always)]
     pub(super) fn dispatch_alone(&mut self, unit: UnitId, id: TxnId) {
         if self.wants.departures && self.board.txn(id).owner != Owner::Gc {
-            self.scheduler.order.departs(&self.board, id, Departure::Dispatched);
+            self.tell_of_departure(id, Departure::Dispatched);
         }
         let txn = self.board.unlink(id);
         debug_assert!(txn.stage == Stage::Waiting && txn.unit == unit);
@@ -101,9 +101,9 @@ impl Device {
     /// Tells the order decision of the chosen group's members, but for the refused, a bit each.
     #[inline(never)]
     fn tell_of_departures(&mut self, refused: u64) {
-        for (i, &id) in self.group.members().iter().enumerate() {
+        for i in 0..self.group.members().len() {
             if refused >> i & 1 == 0 {
-                self.scheduler.order.departs(&self.board, id, Departure::Dispatched);
+                self.tell_of_departure(self.group.members()[i], Departure::Dispatched);
             }
         }
     }

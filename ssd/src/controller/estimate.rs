@@ -25,19 +25,25 @@ impl Device {
         let mut longest = Duration::ZERO;
         let mut id = first;
         while id.is_some() {
-            let sibling = self.board.txn(id).sibling;
-            if self.board.txn(id).stage == Stage::Waiting {
-                let estimate = self.scheduler.order.estimate(&self.board, id, request);
-                let response = estimate.response();
+            let txn = self.board.txn(id);
+            let sibling = txn.sibling;
+            if txn.stage == Stage::Waiting {
+                let response = if self.log.on {
+                    let estimate = self.scheduler.order.estimate(&self.board, id, request);
+                    self.estimates.push((id, estimate));
+                    estimate.response()
+                } else {
+                    self.scheduler.order.response(&self.board, id, request)
+                };
                 self.board.txn_mut(id).estimate = response;
                 longest = longest.max(response);
-                if self.log.on {
-                    self.estimates.push((id, estimate));
-                }
             }
             id = sibling;
         }
         self.note_slack(first, longest);
+        if !self.log.on {
+            return;
+        }
         for (id, estimate) in self.estimates.drain(..) {
             let txn = self.board.txn(id);
             self.log.push(self.board.now, Event::Estimated { txn: txn.serial, estimate, slack: txn.slack });

@@ -99,7 +99,7 @@ impl Device {
         let queue = self.board.queue_for(unit, owner, op, level);
         let txn = self.board.txn_mut(id);
         (txn.plane, txn.unit, txn.slot, txn.queue) = (plane, unit, slot, queue);
-        let before = if self.wants.departures { self.position(id, queue) } else { TxnId::NONE };
+        let before = if self.wants.arrivals_from_units { self.position(id, queue) } else { TxnId::NONE };
         self.board.link(id, queue, before);
         self.board.units[unit.index()].user_waiting += 1;
         self.log.push(self.board.now, Event::Moved { txn: serial, plane });
@@ -110,7 +110,7 @@ impl Device {
     pub(super) fn withdraw(&mut self, id: TxnId) {
         // The order decision never saw a write that no unit has yet.
         if self.wants.departures && self.board.txn(id).queue != self.board.unplaced() {
-            self.scheduler.order.departs(&self.board, id, Departure::Withdrawn);
+            self.tell_of_departure(id, Departure::Withdrawn);
         }
         let unit = self.board.txn(id).unit;
         let batch = &mut self.board.units[unit.index()].batch;
@@ -120,14 +120,26 @@ impl Device {
         self.leave_queue(id);
     }
 
+    /// Tells the order decision that a user transaction leaves its queue, and takes what it owes from its slack.
+    #[inline(always)]
+    pub(super) fn tell_of_departure(&mut self, id: TxnId, departure: Departure) {
+        let owed = self.scheduler.order.departs(&self.board, id, departure);
+        if owed > Duration::ZERO {
+            self.board.txn_mut(id).slack -= owed;
+        }
+    }
+
     /// Asks where a user transaction stands, and takes the charge from those it passes.
+    #[inline(always)]
     pub(super) fn position(&mut self, id: TxnId, queue: QueueId) -> TxnId {
         let position = self.scheduler.order.position(&self.board, id, queue);
-        let mut passed = position.before;
-        while passed.is_some() && position.charge.ns() > 0 {
-            let txn = self.board.txn_mut(passed);
-            txn.slack -= position.charge;
-            passed = txn.next;
+        if position.charge > Duration::ZERO {
+            let mut passed = position.before;
+            while passed.is_some() {
+                let txn = self.board.txn_mut(passed);
+                txn.slack -= position.charge;
+                passed = txn.next;
+            }
         }
         if position.charge_programs > Duration::ZERO {
             self.charge_programs(self.board.txn(id).unit, position.charge_programs);

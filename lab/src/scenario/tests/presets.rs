@@ -46,6 +46,15 @@ fn slacker_is_its_table_1() {
     assert_eq!(c.transfer(8192), Duration::from_ns(24_601));
 }
 
+/// A-SLK-08: a page on the paper's bus without and with its spare bytes, to the nearest ns and as MQSim rounds.
+#[test]
+fn a_slk_08_bus() {
+    let mut c = preset("slacker-asplos17");
+    assert_eq!([8192, 8640].map(|bytes| c.transfer(bytes).ns()), [24_601, 25_946]);
+    c.bus.rounding = flashlane_ssd::config::Rounding::MqSim;
+    assert_eq!([8192, 8640].map(|bytes| c.transfer(bytes).ns()), [24_576, 25_920]);
+}
+
 /// A-FLN-15.
 #[test]
 fn flin_is_its_table_1() {

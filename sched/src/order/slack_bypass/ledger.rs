@@ -1,0 +1,309 @@
+//! Long queues in blocks: a newcomer that passes hundreds looks at tens.
+//!
+//! Owns what waiting transactions of long queues still owe of their slack. A queue that has grown long is cut into stretches; a
+//! stretch that every newcomer can pass is passed as a whole, by a charge to the stretch, and a stretch with somebody in it
+//! that cannot be passed is walked from its tail as the plain scan does. Places and slack are those of the plain scan,
+//! exactly; what is owed is taken when a transaction leaves.
+
+mod tables;
+
+use alloc::vec::Vec;
+
+use flashlane_core::{Board, Duration, QueueId, Transaction, TxnId};
+
+use self::tables::{Entry, Line, NONE, Stretch};
+
+/// A queue is cut up once this many wait in it, and stays so until it has been empty. Shorter ones are cheaper to walk.
+pub(super) const LONG: u32 = 256;
+
+/// So many are passed one by one at most before they become a stretch of their own.
+const WALKED: u32 = 8;
+
+/// The long queues. Its tables grow with the board's, and not otherwise.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    long: u32,
+    queues: Vec<Line>,
+    entries: Vec<Entry>,
+    stretches: Vec<Stretch>,
+    free: Vec<u32>,
+    /// The highest serial number seen: who has a smaller one joins its queue later than its siblings.
+    youngest: u64,
+}
+
+impl Ledger {
+    /// An empty ledger that cuts up queues of `long` transactions.
+    pub(super) fn new(long: u32) -> Ledger {
+        let (queues, entries, stretches, free) = Default::default();
+        Ledger { long, queues, entries, stretches, free, youngest: 0 }
+    }
+
+    /// Takes notice of a newcomer: whether it comes after its siblings.
+    #[inline(always)]
+    pub(super) fn is_late(&mut self, newcomer: &Transaction) -> bool {
+        let late = newcomer.serial < self.youngest;
+        self.youngest = self.youngest.max(newcomer.serial);
+        late
+    }
+
+    /// Whether `queue` is cut up; it is now if it is long.
+    #[inline(always)]
+    pub(super) fn keeps(&mut self, board: &Board, queue: QueueId) -> bool {
+        let kept = self.queues.get(queue.index()).is_some_and(|line| line.last != NONE);
+        kept || board.queues[queue.index()].len >= self.long && self.open(board, queue)
+    }
+
+    /// Makes one stretch of a whole queue, about whose slack nothing is known yet.
+    #[cold]
+    fn open(&mut self, board: &Board, queue: QueueId) -> bool {
+        let line = &board.queues[queue.index()];
+        let whole =
+            Stretch { first: line.head, last: line.tail, len: line.len, ahead: NONE, behind: NONE, taken: 0, least: 0 };
+        let at = self.add(whole);
+        self.entries.resize(board.txns.len().max(self.entries.len()), Entry::NONE);
+        self.queues.resize(board.queues.len(), Line::UNCUT);
+        let line = &mut self.queues[queue.index()];
+        (line.last, line.changes) = (at, line.changes.wrapping_add(1));
+        let changes = line.changes.wrapping_sub(1);
+        for id in board.walk(queue) {
+            self.entries[id.index()] = Entry { stretch: at, changes, ..Entry::NONE };
+        }
+        true
+    }
+
+    fn add(&mut self, stretch: Stretch) -> u32 {
+        if let Some(at) = self.free.pop() {
+            self.stretches[at as usize] = stretch;
+            return at;
+        }
+        self.stretches.push(stretch);
+        self.stretches.len() as u32 - 1
+    }
+
+    #[inline]
+    fn stretch_of(&self, id: TxnId) -> u32 {
+        self.entries.get(id.index()).map_or(NONE, |entry| entry.stretch)
+    }
+
+    /// Joins `id`, which has `passed` so many, to a stretch of a queue, with no slack but what the board will say.
+    #[inline]
+    fn join(&mut self, id: TxnId, at: u32, queue: QueueId, passed: u32) {
+        if self.entries.len() <= id.index() {
+            self.entries.resize(id.index() + 1, Entry::NONE);
+        }
+        let stretch = &mut self.stretches[at as usize];
+        stretch.len += 1;
+        stretch.least = stretch.least.min(stretch.taken);
+        let Line { newcomers, changes, .. } = self.queues[queue.index()];
+        let owes = 0u64.wrapping_sub(stretch.taken);
+        self.entries[id.index()] = Entry { stretch: at, passed, newcomers, changes, owes };
+    }
+
+    /// Those that joined the tail of a queue unseen belong to its last stretch.
+    #[cold]
+    fn adopt(&mut self, board: &Board, queue: QueueId) {
+        let tail = board.queues[queue.index()].tail;
+        let at = self.queues[queue.index()].last;
+        let mut stray = tail;
+        while self.stretch_of(stray) == NONE {
+            self.join(stray, at, queue, 0);
+            stray = board.txn(stray).prev;
+        }
+        self.stretches[at as usize].last = tail;
+        let changes = &mut self.queues[queue.index()].changes;
+        *changes = changes.wrapping_add(1);
+    }
+
+    /// Finds the place of a newcomer that costs those it passes `cost`, takes that from them, and notes the newcomer: the
+    /// transaction to stand in front of, [`TxnId::NONE`] for the tail. `barred` are the transactions it may not pass; of
+    /// those only `newcomer.after` and, if `late`, siblings can have slack.
+    #[inline(never)]
+    pub(super) fn insert(
+        &mut self,
+        board: &Board,
+        id: TxnId,
+        queue: QueueId,
+        cost: Duration,
+        late: bool,
+        barred: impl Fn(&Transaction) -> bool,
+    ) -> TxnId {
+        if self.stretch_of(board.queues[queue.index()].tail) == NONE {
+            self.adopt(board, queue);
+        }
+        let cost = cost.ns();
+        let after = board.txn(id).after;
+        let hazard = if after.is_some() { self.stretch_of(after) } else { NONE };
+        let (mut before, mut passed) = (TxnId::NONE, 0);
+        let mut at = self.queues[queue.index()].last;
+        loop {
+            let stretch = &mut self.stretches[at as usize];
+            let Stretch { first, len, ahead, .. } = *stretch;
+            if stretch.least - stretch.taken >= cost && cost > 0 && !late && hazard != at {
+                stretch.taken += cost;
+            } else {
+                let (count, foremost) = self.walk(board, at, cost, after, &barred);
+                if count < len {
+                    before = if count > 0 { foremost } else { before };
+                    passed += count;
+                    break;
+                }
+            }
+            before = first;
+            passed += len;
+            if ahead == NONE {
+                break;
+            }
+            at = ahead;
+        }
+        let newcomers = &mut self.queues[queue.index()].newcomers;
+        *newcomers = newcomers.wrapping_add(1);
+        self.join(id, at, queue, passed);
+        let stretch = &mut self.stretches[at as usize];
+        if before == stretch.first {
+            stretch.first = id;
+        } else if before.is_none() || self.entries[before.index()].stretch != at {
+            stretch.last = id;
+        }
+        before
+    }
+
+    /// Passes those of a stretch one by one from its tail: how many, and the foremost of them. If many were but not all,
+    /// they become a stretch.
+    #[inline]
+    fn walk(
+        &mut self,
+        board: &Board,
+        at: u32,
+        cost: u64,
+        after: TxnId,
+        barred: impl Fn(&Transaction) -> bool,
+    ) -> (u32, TxnId) {
+        let stretch = &mut self.stretches[at as usize];
+        let mut passed = TxnId::NONE;
+        let mut least = u64::MAX;
+        let mut next = stretch.last;
+        for count in 0..stretch.len {
+            let (txn, entry) = (board.txn(next), &mut self.entries[next.index()]);
+            let spare = txn.slack.ns().wrapping_sub(entry.owes);
+            if spare - stretch.taken < cost || next == after || barred(txn) {
+                stretch.least = stretch.least.min(least);
+                if count >= WALKED {
+                    self.split(board, at, passed, count, least);
+                }
+                return (count, passed);
+            }
+            entry.owes = entry.owes.wrapping_add(cost);
+            least = least.min(spare - cost);
+            passed = next;
+            next = txn.prev;
+        }
+        stretch.least = least;
+        (stretch.len, passed)
+    }
+
+    /// Makes a stretch of the last `len` of another, from `first` on, which have `least` together.
+    #[inline(never)]
+    fn split(&mut self, board: &Board, at: u32, first: TxnId, len: u32, least: u64) {
+        let old = self.stretches[at as usize];
+        let new = self.add(Stretch { first, len, ahead: at, least, ..old });
+        let mut id = old.last;
+        while id != first {
+            self.entries[id.index()].stretch = new;
+            id = board.txn(id).prev;
+        }
+        self.entries[first.index()].stretch = new;
+        let rest = &mut self.stretches[at as usize];
+        (rest.last, rest.len, rest.behind) = (board.txn(first).prev, old.len - len, new);
+        match old.behind {
+            NONE => self.queues[board.txn(first).queue.index()].last = new,
+            behind => self.stretches[behind as usize].ahead = new,
+        }
+    }
+
+    /// A transaction leaves its queue: what it owes of its slack.
+    #[inline(always)]
+    pub(super) fn leave(&mut self, board: &Board, id: TxnId) -> Duration {
+        match self.entries.get(id.index()) {
+            Some(entry) if entry.stretch != NONE => self.settle(board, id),
+            _ => Duration::ZERO,
+        }
+    }
+
+    #[inline(never)]
+    fn settle(&mut self, board: &Board, id: TxnId) -> Duration {
+        let entry = &mut self.entries[id.index()];
+        let at = core::mem::replace(&mut entry.stretch, NONE);
+        let stretch = &mut self.stretches[at as usize];
+        let owes = entry.owes.wrapping_add(stretch.taken);
+        stretch.len -= 1;
+        let changes = &mut self.queues[board.txn(id).queue.index()].changes;
+        *changes = changes.wrapping_add(1);
+        if stretch.len == 0 {
+            self.close(board.txn(id).queue, at);
+            return Duration::from_ns(owes);
+        }
+        // Others of the same command may have left before, and stand in the queue still.
+        let belongs = |id: TxnId| self.entries[id.index()].stretch == at;
+        if stretch.first == id {
+            while !belongs(stretch.first) {
+                stretch.first = board.txn(stretch.first).next;
+            }
+        } else if stretch.last == id {
+            while !belongs(stretch.last) {
+                stretch.last = board.txn(stretch.last).prev;
+            }
+        }
+        Duration::from_ns(owes)
+    }
+
+    /// Forgets a stretch in which nobody is left.
+    fn close(&mut self, queue: QueueId, at: u32) {
+        let Stretch { ahead, behind, .. } = self.stretches[at as usize];
+        match behind {
+            NONE => self.queues[queue.index()].last = ahead,
+            behind => self.stretches[behind as usize].ahead = ahead,
+        }
+        if ahead != NONE {
+            self.stretches[ahead as usize].behind = behind;
+        }
+        self.free.push(at);
+    }
+
+    /// Transactions behind `id` in its queue, `None` if the queue is not cut up.
+    #[inline(always)]
+    pub(super) fn behind(&self, board: &Board, id: TxnId) -> Option<u64> {
+        let entry = self.entries.get(id.index())?;
+        (entry.stretch != NONE).then(|| self.behind_in_line(board, id))
+    }
+
+    /// The same in a queue that is cut up. If only newcomers have joined it since, they are siblings, and behind.
+    #[inline(never)]
+    fn behind_in_line(&self, board: &Board, id: TxnId) -> u64 {
+        let (entry, txn) = (&self.entries[id.index()], board.txn(id));
+        let line = &self.queues[txn.queue.index()];
+        if entry.changes == line.changes && txn.enqueued == board.now {
+            return u64::from(entry.passed + line.newcomers.wrapping_sub(entry.newcomers));
+        }
+        self.count_behind(board, id, entry.stretch)
+    }
+
+    #[cold]
+    fn count_behind(&self, board: &Board, id: TxnId, own: u32) -> u64 {
+        let mut count = 0;
+        let mut next = board.txn(id).next;
+        while next.is_some() && self.stretch_of(next) == own {
+            count += 1;
+            next = board.txn(next).next;
+        }
+        let mut at = self.stretches[own as usize].behind;
+        while at != NONE {
+            let stretch = &self.stretches[at as usize];
+            count += u64::from(stretch.len);
+            at = stretch.behind;
+        }
+        count
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,53 @@
+//! The entries of the ledger's tables. Owns their shape and nothing else.
+
+use flashlane_core::TxnId;
+
+/// No stretch.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A stretch of a queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stretch {
+    pub(super) first: TxnId,
+    pub(super) last: TxnId,
+    pub(super) len: u32,
+    /// The stretches before and behind it.
+    pub(super) ahead: u32,
+    pub(super) behind: u32,
+    /// Taken from everybody in it, ns, since it was made.
+    pub(super) taken: u64,
+    /// Nobody in it has less slack than this less `taken`, ns.
+    pub(super) least: u64,
+}
+
+/// A queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line {
+    /// Its last stretch, [`NONE`] if it is not cut up.
+    pub(super) last: u32,
+    /// Newcomers that found their place here.
+    pub(super) newcomers: u32,
+    /// Changes of other kinds.
+    pub(super) changes: u32,
+}
+
+impl Line {
+    pub(super) const UNCUT: Line = Line { last: NONE, newcomers: 0, changes: 0 };
+}
+
+/// What is known of a waiting transaction beside its notes on the board.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    /// Its stretch, [`NONE`] for none.
+    pub(super) stretch: u32,
+    /// Those it passed, and what was known of its queue with it in it.
+    pub(super) passed: u32,
+    pub(super) newcomers: u32,
+    pub(super) changes: u32,
+    /// What it owes of the slack noted on the board, ns, without what was taken from its stretch; modulo 2^64.
+    pub(super) owes: u64,
+}
+
+impl Entry {
+    pub(super) const NONE: Entry = Entry { stretch: NONE, passed: 0, newcomers: 0, changes: 0, owes: 0 };
+}
