@@ -52,11 +52,19 @@ const OPEN: [Workload; 3] = [
     },
 ];
 
+/// Channels of the drives, each with 4 chips.
+const CHANNELS: u32 = 8;
 /// Blocks a plane of the 16 GB and the 480 GB drive.
 const DRIVES: [(&str, u32); 2] = [("16 GB", 137), ("480 GB", 4096)];
 
 /// Requests in flight of the closed loops; 32 chips share them.
 const DEPTHS: [u32; 4] = [32, 320, 3_200, 32_000];
+
+/// Requests in flight that make queues of 10,000 at the 4 chips of one channel, requests of a timed and of a counted run, which
+/// have to fill the queues first; and the rows that are looked at so: FLIN's insertion visits what waits, and what it is
+/// compared with visits nothing.
+const DEEP: (u32, u64, u64) = (40_000, 200_000, 60_000);
+const VISITING: [&str; 2] = ["fr-fcfs", "flin"];
 
 /// Requests in flight of several pages (5 on average) that make queues of 10, 100 and 10,000 transactions at 32 chips, and
 /// requests of a timed and of a counted run.
@@ -84,9 +92,18 @@ pub fn all() -> Vec<Case> {
                 labels: [row.name, "4k-mix-closed", DRIVES[0].0, &depth.to_string()].map(String::from),
                 requests: 400_000,
                 counted: 20_000,
-                run: Box::new(move |requests| closed(row.name, depth, ("steady", ONE_PAGE), requests)),
+                run: Box::new(move |requests| closed(row.name, CHANNELS, depth, ("steady", ONE_PAGE), requests)),
             });
         }
+    }
+    for name in VISITING {
+        let (depth, requests, counted) = DEEP;
+        cases.push(Case {
+            labels: [name, "4k-mix-closed", "2 GB, 1 channel", &depth.to_string()].map(String::from),
+            requests,
+            counted,
+            run: Box::new(move |requests| closed(name, 1, depth, ("steady", ONE_PAGE), requests)),
+        });
     }
     for name in INSERTING {
         for (depth, requests, counted) in LONG {
@@ -94,17 +111,17 @@ pub fn all() -> Vec<Case> {
                 labels: [name, "pages-mix-closed", DRIVES[0].0, &depth.to_string()].map(String::from),
                 requests,
                 counted,
-                run: Box::new(move |requests| closed(name, depth, ("fresh", PAGES), requests)),
+                run: Box::new(move |requests| closed(name, CHANNELS, depth, ("fresh", PAGES), requests)),
             });
         }
     }
     cases
 }
 
-/// The flin-isca18 flash with `blocks` blocks a plane and 15 % over-provisioning.
-fn config(blocks: u32, state: &str) -> Result<Config, String> {
+/// The flin-isca18 flash with so many channels, `blocks` blocks a plane and 15 % over-provisioning.
+fn config(channels: u32, blocks: u32, state: &str) -> Result<Config, String> {
     let text = format!(
-        "[device]\npreset = \"flin-isca18\"\n[device.geometry]\nblocks_per_plane = {blocks}\n[device.ftl]\n\
+        "[device]\npreset = \"flin-isca18\"\n[device.geometry]\nchannels = {channels}\nblocks_per_plane = {blocks}\n[device.ftl]\n\
          over_provisioning_percent = 15.0\n[device.precondition]\nstate = \"{state}\"\n[[flow]]\nname = \"bench\"\n\
          [flow.synthetic]\nrate_iops = 1000\nrequests = 1\n"
     );
@@ -125,7 +142,7 @@ fn spec(keys: &str, requests: u64) -> Result<SyntheticSpec, String> {
 
 /// An open-loop case.
 fn open(scheduler: &str, workload: &Workload, blocks: u32, requests: u64) -> Result<Outcome, String> {
-    let config = config(blocks, workload.state)?;
+    let config = config(CHANNELS, blocks, workload.state)?;
     let recipe = Recipe { base: Some(scheduler.into()), ..Recipe::default() };
     let build = || catalogue::build(&recipe).map_err(|e| e.to_string());
     drop(Device::new(&config, build()?).map_err(|e| e.to_string())?);
@@ -143,8 +160,14 @@ const PAGES: &str =
     "size = { uniform = { min_bytes = 8192, max_bytes = 73728 } }\nsize_step_bytes = 8192\nalign_bytes = 8192";
 
 /// A closed-loop case: half reads, half writes of these sizes, on a drive in this state.
-fn closed(scheduler: &str, depth: u32, (state, size): (&str, &str), requests: u64) -> Result<Outcome, String> {
-    let mut config = config(DRIVES[0].1, state)?;
+fn closed(
+    scheduler: &str,
+    channels: u32,
+    depth: u32,
+    (state, size): (&str, &str),
+    requests: u64,
+) -> Result<Outcome, String> {
+    let mut config = config(channels, DRIVES[0].1, state)?;
     config.front.protocol = flashlane_ssd::config::Protocol::Nvme { depth: u32::MAX };
     let recipe = Recipe { base: Some(scheduler.into()), ..Recipe::default() };
     let build = || catalogue::build(&recipe).map_err(|e| e.to_string());

@@ -96,7 +96,8 @@ Examples:
   flashlane paper                               what papers there are
   flashlane paper slacker --quick               a look at every claim, in a minute
   flashlane paper slacker --experiment E6,E14 --tables
-  flashlane paper slacker --traces ~/msr --out results/slacker")]
+  flashlane paper slacker --traces ~/msr --out results/slacker
+  flashlane paper flin --experiment E8 --jobs 2")]
     Paper(PaperArgs),
 
     /// Checks a scenario without running it, and prints what it comes to
@@ -159,7 +160,7 @@ pub struct PaperArgs {
     #[arg(long)]
     pub quick: bool,
 
-    /// Seeds of each workload; default 5, with --quick 1
+    /// Seeds of each workload; default the paper's (slacker 5, flin 1), with --quick 1
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub seeds: Option<u64>,
 
@@ -178,6 +179,10 @@ pub struct PaperArgs {
     /// Finds the rates of the paper's clones and prints their table
     #[arg(long, conflicts_with_all = ["experiment", "list", "traces", "tables", "out"])]
     pub calibrate: bool,
+
+    /// Draws the mixes of the paper's traces again and prints their table
+    #[arg(long, conflicts_with_all = ["experiment", "list", "traces", "tables", "out", "calibrate", "seeds", "quick"])]
+    pub mixes: bool,
 
     /// Runs made at a time; default one a processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]

@@ -39,7 +39,34 @@ pub fn show() -> Result<(), Failure> {
         "  a page                 {bits} bits: its plane. {DEVICE}: {} bytes.",
         pages * u64::from(bits) / 8
     );
+    flin(&mut text);
     print(&text)
+}
+
+/// FLIN's list, and what it comes to on the drive the paper takes for an example.
+fn flin(text: &mut String) {
+    let (chips, flows, transactions) = (64, 128, 262_144);
+    let (none, bytes) = (catalogue::flin_dram_bytes(0, 0, 0), catalogue::flin_dram_bytes);
+    let _ = writeln!(text, "\n{} (FLIN §5.5)", names(|row| row.answers.order == "fair"));
+    // A flow with one chip, less what it takes with none.
+    for (of, bytes, what) in [
+        (
+            "a flow on a chip",
+            bytes(1, 1, 0) - bytes(0, 1, 0),
+            "arrival rates and average slowdowns of reads and writes",
+        ),
+        ("a flow", bytes(0, 1, 0) - none, "pages written, valid pages"),
+        ("a waiting transaction", bytes(0, 0, 1) - none, "its alone time"),
+    ] {
+        let _ = writeln!(text, "  {of:21}  {bytes:3} bytes: {what}");
+    }
+    let total = bytes(chips, flows, transactions);
+    let _ = writeln!(
+        text,
+        "  {chips} chips, {flows} flows, {transactions} transactions: {total} bytes, {:.2} MiB, {:.3} % of 2 GiB.",
+        total as f64 / f64::from(1 << 20),
+        100.0 * total as f64 / f64::from(1u32 << 31)
+    );
 }
 
 fn names(has: impl Fn(&catalogue::Row) -> bool) -> String {

@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 use std::time::Instant;
 
 use flashlane_lab::papers::slacker::calibrate::{self, Calibrated};
-use flashlane_lab::papers::{self, Bench, PAPERS, Paper, Settings};
+use flashlane_lab::papers::{self, Bench, PAPERS, Paper, Progress, Settings};
 use flashlane_lab::results::ResultsDir;
 
 use crate::args::PaperArgs;
 use crate::fail::Failure;
+use crate::progress;
 use crate::run::{command, rayon_threads};
 use crate::text::print;
 
@@ -25,15 +26,21 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
     if let Some(jobs) = args.jobs {
         rayon_threads(jobs)?;
     }
-    let seeds = args.seeds.unwrap_or(if args.quick { 1 } else { 5 });
+    let seeds = args.seeds.unwrap_or(if args.quick { 1 } else { paper.seeds });
     let settings = Settings { quick: args.quick, seeds, traces: args.traces.clone() };
+    if args.mixes {
+        return mixes(paper);
+    }
     if args.calibrate {
         return calibrated(paper, &settings);
     }
     let dir = args.out.as_deref().map(ResultsDir::create).transpose()?;
     let begun = Instant::now();
-    let told = |what: &str| eprintln!("{:4} s  {what}", begun.elapsed().as_secs());
-    let result = paper.run(&args.experiment, &settings, None, &told)?;
+    let progress = Progress::default();
+    let result = progress::of_paper(&progress, |say| {
+        let told = |what: &str| say(format!("{:4} s  {what}", begun.elapsed().as_secs()));
+        paper.run(&args.experiment, &settings, Some(&progress), &told)
+    })?;
     if let Some(dir) = dir {
         dir.write("results.json", result.to_json().as_bytes())?;
         dir.commit()?;
@@ -69,6 +76,13 @@ fn list(paper: &Paper) -> String {
         };
     }
     text
+}
+
+fn mixes(paper: &Paper) -> Result<(), Failure> {
+    if paper.name != papers::flin::PAPER.name {
+        return Err(Failure::Input(format!("--mixes: {} has no mixes of traces; flin has", paper.name)));
+    }
+    print(&papers::flin::mixes::to_toml(&papers::flin::mixes::draw()))
 }
 
 fn calibrated(paper: &Paper, settings: &Settings) -> Result<(), Failure> {

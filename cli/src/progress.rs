@@ -4,24 +4,42 @@ use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use flashlane_lab::papers;
 use flashlane_lab::run::Progress;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Does `work`, showing how far `progress` has come while a terminal watches.
 pub fn shown<T>(progress: &Progress, work: impl FnOnce() -> T) -> T {
+    watched(|bar| follow(bar, progress), |_| work())
+}
+
+/// Does `work` on a paper, likewise. What it says stands above the bar, and is said in a pipe too.
+pub fn of_paper<T>(progress: &papers::Progress, work: impl FnOnce(&dyn Fn(String)) -> T) -> T {
+    let follow = |bar: &ProgressBar| follow_paper(bar, progress);
+    watched(follow, |bar| {
+        work(&|line| match bar {
+            Some(bar) => bar.suspend(|| eprintln!("{line}")),
+            None => eprintln!("{line}"),
+        })
+    })
+}
+
+/// Does `work` while `follow` keeps a bar up to date, if a terminal watches.
+fn watched<T>(follow: impl Fn(&ProgressBar) + Sync, work: impl FnOnce(Option<&ProgressBar>) -> T) -> T {
     if !std::io::stderr().is_terminal() {
-        return work();
+        return work(None);
     }
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
+    style(&bar, "{spinner} {elapsed}");
     let over = AtomicBool::new(false);
     let result = std::thread::scope(|scope| {
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
-                follow(&bar, progress);
+                follow(&bar);
                 std::thread::park_timeout(Duration::from_millis(120));
             }
         });
-        let result = work();
+        let result = work(Some(&bar));
         over.store(true, Ordering::Relaxed);
         result
     });
@@ -36,7 +54,26 @@ fn follow(bar: &ProgressBar, progress: &Progress) {
     if total > 0 && bar.length() != Some(total) {
         bar.set_length(total);
     }
-    let style = ProgressStyle::with_template(if total > 0 { KNOWN } else { UNKNOWN });
-    bar.set_style(style.expect("a template of known keys"));
+    style(bar, if total > 0 { KNOWN } else { UNKNOWN });
     bar.set_position(progress.done());
+}
+
+fn follow_paper(bar: &ProgressBar, progress: &papers::Progress) {
+    const KNOWN: &str = "{bar:32} {pos} of {len} scenarios  {per_sec}  {eta} left  {msg}";
+    const UNKNOWN: &str = "{spinner} {elapsed}  {msg}";
+    let (made, of) = (progress.made(), progress.of());
+    style(bar, if of > 0 { KNOWN } else { UNKNOWN });
+    if made < bar.position() {
+        // Other experiments: their rate is their own.
+        bar.reset();
+    }
+    if bar.length() != Some(of) {
+        bar.set_length(of);
+    }
+    bar.set_message(format!("{} requests in all", HumanCount(progress.requests())));
+    bar.set_position(made);
+}
+
+fn style(bar: &ProgressBar, template: &str) {
+    bar.set_style(ProgressStyle::with_template(template).expect("a template of known keys"));
 }

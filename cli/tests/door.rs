@@ -218,6 +218,8 @@ fn schedulers_say_what_they_cost() {
     let chip = "49 bytes: 8 counters of 32 bits, 1 flag of 1 bit, 2 registers of 64 bits";
     assert!(told.contains(chip) && told.contains("8 bytes: 2 counters of 32 bits (Cntr_Ready, Cntr_Total)"), "{told}");
     assert!(told.contains("16 chips x 49 + 4 channels x 8 = 816 bytes") && told.contains("117440512 bytes"), "{told}");
+    let flin = "64 chips, 128 flows, 262144 transactions: 1180672 bytes, 1.13 MiB, 0.055 % of 2 GiB.";
+    assert!(told.contains(flin) && told.contains("16 bytes: arrival rates"), "{told}");
     assert!(bad(&folder.0, &["schedulers", "slacker", "--cost"]).contains("--cost"));
 }
 

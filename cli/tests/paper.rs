@@ -89,9 +89,34 @@ fn a_trace_takes_the_place_of_the_clone_of_its_name() {
 fn wrong_names_are_bad_input() {
     let folder = Folder::new("wrong");
     let (_, err) = said(&folder.0, &["paper", "slaker"], 2);
-    assert_eq!(err, "error: paper \"slaker\": no such paper; there are slacker; did you mean \"slacker\"?\n");
+    assert_eq!(err, "error: paper \"slaker\": no such paper; there are slacker, flin; did you mean \"slacker\"?\n");
     let (_, err) = said(&folder.0, &["paper", "slacker", "--experiment", "E77"], 2);
     assert!(err.starts_with("error: experiment \"E77\": slacker has E1, "), "{err}");
     said(&folder.0, &["paper", "slacker", "--calibrate", "--tables"], 2);
     said(&folder.0, &["paper", "slacker", "--seeds", "0"], 2);
+    let (_, err) = said(&folder.0, &["paper", "flin", "--calibrate"], 2);
+    assert_eq!(err, "error: --calibrate: flin has no clones without a rate; slacker has\n");
+    let (_, err) = said(&folder.0, &["paper", "slacker", "--mixes"], 2);
+    assert_eq!(err, "error: --mixes: slacker has no mixes of traces; flin has\n");
+    said(&folder.0, &["paper", "flin", "--mixes", "--experiment", "E8"], 2);
+}
+
+/// Of FLIN what takes little: the list, the mixes as stored, and an experiment twice.
+#[test]
+fn flin_is_made_again() {
+    let folder = Folder::new("flin");
+    let (out, _) = said(&folder.0, &["paper", "flin", "--list"], 0);
+    assert!(out.contains("\n  E8, E9, E10, E11, E12, E13: six systems on 40 mixes of four traces\n"), "{out}");
+    assert!(out.contains("\n      not testable here: the drives are not at hand"), "{out}");
+    let stored = include_str!("../../papers/flin/mixes.toml");
+    assert_eq!(said(&folder.0, &["paper", "flin", "--mixes"], 0).0, stored);
+    let args = ["paper", "flin", "--quick", "--experiment", "E2,E3", "--tables", "--out", "made"];
+    let (out, err) = said(&folder.0, &args, 0);
+    assert!(err.contains("E2, E3: queues and waits of one flow of reads\n"), "{err}");
+    let reproduced = |name: &str| out.lines().filter(|l| l.starts_with(name) && l.ends_with("reproduced")).count();
+    assert_eq!((reproduced(" E2"), reproduced(" E3")), (1, 2), "{out}");
+    let written = std::fs::read_to_string(folder.0.join("made/results.json")).unwrap();
+    let again = [&args[..], &["--jobs", "1"]].concat();
+    assert_eq!(said(&folder.0, &again, 0).0, out);
+    assert_eq!(std::fs::read_to_string(folder.0.join("made/results.json")).unwrap(), written);
 }

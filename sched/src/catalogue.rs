@@ -12,6 +12,7 @@ use flashlane_core::decide::Scheduler;
 
 pub use crate::estimate::cost::{self, Kind, State};
 use crate::estimate::{self, Estimator};
+pub use crate::flin::dram_bytes as flin_dram_bytes;
 use crate::order::{Responses, Shadow};
 use crate::params::{Param, Values};
 use crate::rows::{ADMIT, ALIASES, CANCEL, COLLECT, ORDER, PICK, PLACE, PREEMPT, ROWS};

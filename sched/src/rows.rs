@@ -45,10 +45,20 @@ pub(crate) static ADMIT: &[Choice<dyn Admit>] = &[
                 max: 1,
                 help: "whether flows pay for the garbage collection they cause (D-FLN-20)",
             },
+            Param {
+                name: "budget_until_completed",
+                unit: "0 or 1",
+                default: 1,
+                min: 0,
+                max: 1,
+                help: "whether a flow with budget left and commands in the device keeps those without budget waiting",
+            },
         ],
         build: |v| {
             let round = Duration::from_us(v.get("budget_round_us"));
-            Box::new(admit::Budget::new(round, v.get("budget_compensation") == 1))
+            let [compensates, until_completed] =
+                ["budget_compensation", "budget_until_completed"].map(|name| v.get(name) == 1);
+            Box::new(admit::Budget::new(round, compensates, until_completed))
         },
     },
 ];

@@ -2,8 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
+
+use super::progress::Progress;
+use crate::metrics::FlowMetrics;
 use crate::results::Summary;
-use crate::run::{self, Onlookers, Options, Outcome, Progress, RunError};
+use crate::run::{self, Onlookers, Options, Outcome, RunError};
 use crate::scenario::{Beyond, Document, Flow, Scenario, TraceFlow};
 use crate::workload::clone::CloneSpec;
 
@@ -38,6 +42,28 @@ impl Bench<'_> {
         if self.settings.quick { quick } else { whole }
     }
 
+    /// `make` of every item, several at a time, in their order: the scenarios of an experiment.
+    ///
+    /// # Errors
+    /// The first that `make` has.
+    pub fn each<T: Send, R: Send>(
+        &self,
+        items: Vec<T>,
+        make: impl Fn(T) -> Result<R, RunError> + Sync,
+    ) -> Result<Vec<R>, RunError> {
+        if let Some(progress) = self.progress {
+            progress.expect(items.len() as u64);
+        }
+        let one = |item| {
+            let made = make(item)?;
+            if let Some(progress) = self.progress {
+                progress.finished_one();
+            }
+            Ok(made)
+        };
+        items.into_par_iter().map(one).collect()
+    }
+
     /// The comparison of everything `document` names.
     ///
     /// # Errors
@@ -47,7 +73,7 @@ impl Bench<'_> {
         let options = Options { audit: false, rows: None, command: String::new(), progress: None };
         let made = run::compare(&Scenario::from_document(&name, document), &options)?;
         if let Some(progress) = self.progress {
-            progress.add(made.summary.schedulers.iter().map(|run| run.total.completed).sum());
+            progress.served(made.summary.schedulers.iter().map(|run| run.total.completed).sum());
         }
         Ok(made.summary)
     }
@@ -58,7 +84,11 @@ impl Bench<'_> {
     /// As [`run::compare`].
     pub fn watch(&self, document: Document, onlookers: Onlookers<'_>) -> Result<Outcome, RunError> {
         let name = document.name.clone().unwrap_or_default();
-        run::watch(&Scenario::from_document(&name, document), onlookers)
+        let made = run::watch(&Scenario::from_document(&name, document), onlookers)?;
+        if let Some(progress) = self.progress {
+            progress.served(made.flows.iter().map(FlowMetrics::completed).sum());
+        }
+        Ok(made)
     }
 
     /// The trace that takes the place of the clone `name`, if the user has one: a file in the folder of traces that is

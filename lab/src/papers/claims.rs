@@ -205,6 +205,10 @@ fn environment() -> Environment<'static> {
         let shared = shared(&a, &b)?;
         Ok::<Vec<f64>, Error>(shared.into_iter().map(|(x, y)| x - y).collect())
     });
+    environment.add_function("over", |a: Value, b: Value| {
+        let shared = shared(&a, &b)?;
+        Ok::<Vec<f64>, Error>(shared.into_iter().map(|(x, y)| x / y).collect())
+    });
     environment.add_function("rank_correlation", |a: Value, b: Value| {
         let shared = shared(&a, &b)?;
         Ok::<f64, Error>(rank_correlation(&shared))

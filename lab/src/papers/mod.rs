@@ -7,16 +7,19 @@
 mod bench;
 pub mod claims;
 mod figures;
+pub mod flin;
+mod progress;
 mod report;
 pub mod slacker;
 
 pub use bench::{Bench, Settings};
 pub use figures::{Figures, mean_and_ci95};
+pub use progress::Progress;
 pub use report::{PaperResult, render, schema, tables};
 
 use claims::Claims;
 
-use crate::run::{Progress, RunError};
+use crate::run::RunError;
 use crate::scenario::nearest;
 
 /// A paper.
@@ -24,6 +27,8 @@ use crate::scenario::nearest;
 pub struct Paper {
     /// Its short name.
     pub name: &'static str,
+    /// Seeds of each workload unless the user says otherwise.
+    pub seeds: u64,
     /// Its claims, as the file says them.
     claims: &'static str,
     /// Its experiments, in groups that share runs.
@@ -42,7 +47,7 @@ pub struct Group {
 }
 
 /// All papers.
-pub const PAPERS: &[Paper] = &[slacker::PAPER];
+pub const PAPERS: &[Paper] = &[slacker::PAPER, flin::PAPER];
 
 impl Paper {
     /// The paper called `name`.
@@ -95,6 +100,9 @@ impl Paper {
         let bench = Bench { settings, progress };
         let mut figures = Figures::default();
         for group in self.groups.iter().filter(|group| group.experiments.iter().any(|name| chosen(name))) {
+            if let Some(progress) = progress {
+                progress.begin();
+            }
             told(&format!("{}: {}", group.experiments.join(", "), group.about));
             figures.merge((group.run)(&bench)?);
         }

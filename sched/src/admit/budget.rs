@@ -2,8 +2,11 @@
 //! collection it causes (Jun and Shin, NVMSA 2015, as FLIN §7's fairness baseline; SPEC 2.1.9, D-FLN-20).
 //!
 //! A flow with budget left is fetched from, one without waits for the next round even if the flash is idle. A round ends
-//! when every flow with a command waiting has used up its budget, or, if some has, when its time is over. A flow may
-//! overdraw with its last command of a round and pays back in the next; what it does not use is lost.
+//! when every flow with a command pending has used up its budget, or, if some has, when its time is over. A command is
+//! pending until it completes: a flow whose commands are all in the device still has a say, so that one that floods the
+//! device is held to its share, and the flash idles for it (FLIN §7.1: it "leaves many resources idle"). The other reading,
+//! pending until fetched, never holds anybody back where the device fetches without limit. A flow may overdraw with its
+//! last command of a round and pays back in the next; what it does not use is lost.
 
 use alloc::vec::Vec;
 
@@ -28,6 +31,8 @@ struct Account {
 pub struct Budget {
     round: Duration,
     compensates: bool,
+    /// Whether a command is pending until it completes, or only until it is fetched.
+    until_completed: bool,
     accounts: Vec<Account>,
     /// Blocks erased when the round began.
     erased: u64,
@@ -38,10 +43,11 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Rounds of `round`; `compensates` charges garbage collection to the flows that cause it.
-    pub const fn new(round: Duration, compensates: bool) -> Budget {
+    /// Rounds of `round`; `compensates` charges garbage collection to the flows that cause it; commands are pending
+    /// `until_completed`, else until fetched.
+    pub const fn new(round: Duration, compensates: bool, until_completed: bool) -> Budget {
         let ends = Time::ZERO;
-        Budget { round, compensates, accounts: Vec::new(), erased: 0, ends, next: 0, waits: false }
+        Budget { round, compensates, until_completed, accounts: Vec::new(), erased: 0, ends, next: 0, waits: false }
     }
 
     /// What a command costs.
@@ -92,14 +98,15 @@ impl Budget {
         }
     }
 
-    /// The next flow with a command it may send and budget left. Else whether any with a command has budget, and whether
-    /// any has none.
+    /// The next flow with a command it may send and budget left. Else whether any with a command pending has budget, and
+    /// whether any with a command waiting has none.
     fn solvent(&self, board: &Board, heads: &dyn Heads) -> Result<usize, (bool, bool)> {
         let flows = self.accounts.len();
         let (mut solvent, mut exhausted) = (false, false);
         for i in 0..flows {
             let f = (self.next + i) % flows;
             if board.flows[f].waiting == 0 {
+                solvent |= self.until_completed && board.flows[f].in_flight > 0 && self.accounts[f].left > 0;
                 continue;
             }
             if self.accounts[f].left <= 0 {

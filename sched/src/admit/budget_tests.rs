@@ -19,7 +19,7 @@ const WRITE: Head = Head { op: Op::Write, pages: 1 };
 fn scene(waiting: [u32; 2], quantum: Duration) -> (Board, Budget, Line) {
     let mut board = board(1, 2);
     board.flows = waiting.map(|waiting| Flow { waiting, ..Flow::default() }).to_vec();
-    let mut budget = Budget::new(quantum * 2, true);
+    let mut budget = Budget::new(quantum * 2, true, true);
     budget.prepare(&board);
     let heads = Line { heads: vec![Some(READ), Some(WRITE)], ..Line::open() };
     (board, budget, heads)
@@ -60,6 +60,24 @@ fn not_work_conserving() {
     assert_eq!(budget.ask_again(), Time::NEVER);
 }
 
+/// A flow whose commands are all in the device keeps the round open if it has budget left; by the other reading it does not.
+#[test]
+fn who_waits_for_completions_only() {
+    for until_completed in [true, false] {
+        let (mut board, mut budget, heads) = scene([50, 0], Duration::from_us(1000));
+        budget.until_completed = until_completed;
+        board.flows[1].in_flight = 1;
+        let fetched = (0..20).take_while(|_| budget.next(&board, &heads) == Some(FlowId(0))).count();
+        assert_eq!(fetched, if until_completed { 10 } else { 20 });
+        if until_completed {
+            assert_eq!(budget.ask_again(), Time::from_ns(2_000_000));
+            // Its last command completes, and nobody with budget is left.
+            board.flows[1].in_flight = 0;
+            assert_eq!(budget.next(&board, &heads), Some(FlowId(0)));
+        }
+    }
+}
+
 /// A command that costs many rounds' budget is paid off at once when nobody else waits, not round by round.
 #[test]
 fn a_debt_of_many_rounds() {
@@ -94,7 +112,7 @@ fn garbage_collection_is_charged_to_its_cause() {
 fn quanta_by_level() {
     let mut board = board(1, 2);
     board.flows = (0..4).map(|level| Flow { level, ..Flow::default() }).collect();
-    let mut budget = Budget::new(Duration::from_us(15), true);
+    let mut budget = Budget::new(Duration::from_us(15), true, true);
     budget.prepare(&board);
     let quanta: Vec<i64> = budget.accounts.iter().map(|a| a.quantum).collect();
     assert_eq!(quanta, [1000, 2000, 4000, 8000]);

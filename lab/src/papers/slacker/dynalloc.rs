@@ -3,8 +3,6 @@
 //! Reads are hurt by redirection only where pages were written through it, so that a first flow writes the working set at
 //! random through the system under test; then the workload begins. The working set is small, so that most of it is written.
 
-use rayon::prelude::*;
-
 use super::workloads::{BASELINE, DEVICE, requests};
 use crate::papers::{Bench, Figures};
 use crate::results::SchedulerResult;
@@ -28,13 +26,10 @@ const WRITE_GAP_US: f64 = 900.0;
 pub fn redirection(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let runs: Vec<(&str, u64)> =
         WORKLOADS.iter().flat_map(|name| bench.seeds().into_iter().map(move |seed| (*name, seed))).collect();
-    let made: Vec<(&str, Vec<SchedulerResult>)> = runs
-        .into_par_iter()
-        .map(|(name, seed)| {
-            let row = SlackerRow::named(name)?;
-            Ok((name, bench.compare(document(bench, &row, seed))?.schedulers))
-        })
-        .collect::<Result<_, RunError>>()?;
+    let made = bench.each(runs, |(name, seed)| {
+        let row = SlackerRow::named(name)?;
+        Ok((name, bench.compare(document(bench, &row, seed))?.schedulers))
+    })?;
     let mut figures = Figures::default();
     for (name, runs) in made {
         for (part, of) in [("improvement", 0), ("reads", 1), ("writes", 2)] {

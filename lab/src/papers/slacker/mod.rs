@@ -18,6 +18,7 @@ use super::{Group, Paper};
 /// The paper.
 pub const PAPER: Paper = Paper {
     name: "slacker",
+    seeds: 5,
     claims: include_str!("../../../../papers/slacker/claims.toml"),
     groups: &[
         Group { experiments: &["E1", "E4"], about: "the baseline's slack on 21 workloads", run: baseline::slack },

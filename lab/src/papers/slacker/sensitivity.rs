@@ -1,7 +1,5 @@
 //! One factor at a time on src2-0-p (SLK-E16): improvement of the mean by Slacker.
 
-use rayon::prelude::*;
-
 use super::workloads::{BASELINE, document, requests};
 use crate::papers::{Bench, Figures};
 use crate::run::RunError;
@@ -90,16 +88,13 @@ pub fn sweeps(bench: &Bench<'_>) -> Result<Figures, RunError> {
             runs.extend(bench.seeds().into_iter().map(|seed| (factor, level, seed)));
         }
     }
-    let made: Vec<(&Factor, f64, Option<f64>)> = runs
-        .into_par_iter()
-        .map(|(factor, level, seed)| {
-            let mut document = document(&bench, &row, requests(&bench), seed, &[BASELINE, "slacker"])?;
-            (factor.set)(&mut document, level);
-            let summary = bench.compare(document)?;
-            let paired = summary.schedulers[1].paired.as_ref();
-            Ok((factor, level, paired.and_then(|paired| paired.all.improvement_percent)))
-        })
-        .collect::<Result<_, RunError>>()?;
+    let made = bench.each(runs, |(factor, level, seed)| {
+        let mut document = document(&bench, &row, requests(&bench), seed, &[BASELINE, "slacker"])?;
+        (factor.set)(&mut document, level);
+        let summary = bench.compare(document)?;
+        let paired = summary.schedulers[1].paired.as_ref();
+        Ok((factor, level, paired.and_then(|paired| paired.all.improvement_percent)))
+    })?;
     for (factor, level, improvement) in made {
         figures.push_some(&["sensitivity", factor.name, &level.to_string()], improvement);
     }

@@ -73,20 +73,17 @@ pub fn run_all(
     schedulers: &[&str],
     change: impl Fn(&mut Document) + Sync,
 ) -> Result<Vec<Made>, RunError> {
-    use rayon::prelude::*;
     let mut runs = Vec::new();
     for row in rows {
         let seeds = if bench.trace(&row.name)?.is_some() { vec![1] } else { bench.seeds() };
         runs.extend(seeds.into_iter().map(|seed| (row.clone(), seed)));
     }
-    runs.into_par_iter()
-        .map(|(row, seed)| {
-            let mut document = document(bench, &row, requests(bench), seed, schedulers)?;
-            change(&mut document);
-            let summary = bench.compare(document)?;
-            Ok(Made { row, summary })
-        })
-        .collect()
+    bench.each(runs, |(row, seed)| {
+        let mut document = document(bench, &row, requests(bench), seed, schedulers)?;
+        change(&mut document);
+        let summary = bench.compare(document)?;
+        Ok(Made { row, summary })
+    })
 }
 
 /// The paper's device with a flow that sends nothing to speak of, for arithmetic on its shape.

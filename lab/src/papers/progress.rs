@@ -1,0 +1,46 @@
+//! How far experiments have come, for whoever shows it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Scenarios made by the experiments at work, those they consist of, and requests completed by all so far.
+#[derive(Debug, Default)]
+pub struct Progress {
+    made: AtomicU64,
+    of: AtomicU64,
+    requests: AtomicU64,
+}
+
+impl Progress {
+    /// Scenarios that the experiments at work have made.
+    pub fn made(&self) -> u64 {
+        self.made.load(Ordering::Relaxed)
+    }
+
+    /// Scenarios they consist of; 0 while unknown.
+    pub fn of(&self) -> u64 {
+        self.of.load(Ordering::Relaxed)
+    }
+
+    /// Requests completed, by all experiments so far.
+    pub fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
+    }
+
+    /// The next experiments begin.
+    pub(super) fn begin(&self) {
+        self.made.store(0, Ordering::Relaxed);
+        self.of.store(0, Ordering::Relaxed);
+    }
+
+    pub(super) fn expect(&self, scenarios: u64) {
+        self.of.fetch_add(scenarios, Ordering::Relaxed);
+    }
+
+    pub(super) fn finished_one(&self) {
+        self.made.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn served(&self, requests: u64) {
+        self.requests.fetch_add(requests, Ordering::Relaxed);
+    }
+}
