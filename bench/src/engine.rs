@@ -91,7 +91,8 @@ pub fn all() -> Vec<Case> {
             cases.push(Case {
                 labels: [row.name, "4k-mix-closed", DRIVES[0].0, &depth.to_string()].map(String::from),
                 requests: 400_000,
-                counted: 20_000,
+                // Long enough to fill the queues.
+                counted: u64::from(2 * depth).max(20_000),
                 run: Box::new(move |requests| closed(row.name, CHANNELS, depth, ("steady", ONE_PAGE), requests)),
             });
         }
