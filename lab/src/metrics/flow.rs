@@ -64,6 +64,7 @@ impl FlowMetrics {
     }
 
     /// A request of the flow completed that the figures leave out, because it came during warm-up.
+    #[inline]
     pub fn pass_over(&mut self, completion: &Completion) {
         self.last_completion = self.last_completion.max(completion.done);
         self.unmeasured += 1;

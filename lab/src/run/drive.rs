@@ -158,6 +158,7 @@ impl<'a> Run<'a> {
         self.take_note()
     }
 
+    #[inline]
     fn take_note(&mut self) -> Result<(), RunError> {
         if let Some(fault) = self.device.fault() {
             return Err(RunError::Device(format!("at {}: {}", fault.at, fault.message)));
@@ -196,6 +197,7 @@ impl<'a> Run<'a> {
     }
 
     /// A closed loop hears of its completion and may offer a request again.
+    #[inline]
     fn answer(&mut self, completion: &Completion) -> Result<(), RunError> {
         let flow = completion.flow.index();
         let Some(lane) = &mut self.lanes[flow] else { return Ok(()) };
@@ -204,6 +206,7 @@ impl<'a> Run<'a> {
     }
 
     /// Hands the device the offer of `flow` and draws its next.
+    #[inline]
     fn submit(&mut self, flow: usize) -> Result<(), RunError> {
         let Some(Lane { offer: Some(arrival), .. }) = &self.lanes[flow] else { return Ok(()) };
         let extent = match &arrival.extent {

@@ -46,7 +46,7 @@ impl Feed {
     }
 
     /// The next request.
-    #[inline]
+    #[inline(always)]
     pub fn draw(&mut self) -> Result<Next, WorkloadError> {
         let next = match &mut self.source {
             Kind::Trace(source) => source.next(),

@@ -76,6 +76,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Whether anybody looks at events.
+    #[inline]
     pub(super) fn wants_events(&self) -> bool {
         self.auditor.is_some() || self.follow.is_some() || self.events.is_some()
     }

@@ -113,6 +113,7 @@ fn whole_pages(pages: &[u64], range: &AddressRange, key: impl Fn(&str) -> String
 }
 
 impl Source for SceneSource {
+    #[inline]
     fn next(&mut self) -> Result<Next, WorkloadError> {
         Ok(self.arrivals.next().map_or(Next::End, Next::Request))
     }

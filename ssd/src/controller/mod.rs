@@ -199,11 +199,13 @@ impl Device {
     }
 
     /// Completions since they were last drained, in order of time; the caller drains.
+    #[inline]
     pub fn completions(&mut self) -> &mut Vec<Completion> {
         &mut self.completions
     }
 
     /// Why the device stopped, if it did.
+    #[inline]
     pub fn fault(&self) -> Option<&Fault> {
         self.fault.as_ref()
     }
@@ -220,11 +222,13 @@ impl Device {
     }
 
     /// Events since they were last drained; the caller drains.
+    #[inline]
     pub fn events(&mut self) -> &mut Vec<Stamped> {
         &mut self.log.events
     }
 
     /// The instant the device has lived up to.
+    #[inline]
     pub fn now(&self) -> Time {
         self.board.now
     }
