@@ -206,7 +206,8 @@ const PATIENCE: &[Patience] = &[
     Patience { row: "wp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
     Patience { row: "rbyp+wp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
     Patience { row: "slacker", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
-    Patience { row: "wp-blind", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    // The trigger begins a write; it then stands paused for as long as reads wait.
+    Patience { row: "wp-blind", params: SOON_FULL, read: Some(0), write: None },
     Patience { row: "oracle-slack", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
     // Writes wait in one line until a chip has no read: no trigger counts them.
     Patience { row: "dynalloc", params: SOON_FULL, read: Some(0), write: None },
