@@ -16,7 +16,7 @@ cargo run --release -p flashlane-bench -- [WORD ...] [OPTIONS]
   --requests N   requests of a timed run, instead of the case's own number
   --quick        a tenth of the requests, one timed run
   --no-count     do not count instructions (valgrind is slow)
-  --write FILE   put the table into the measured part of this page
+  --write FILE   put the table into the measured part of this page; it says which cases it has
 ";
 
 /// What the user asks for.
@@ -94,10 +94,8 @@ fn grant(mut wish: Wish) -> Result<(), String> {
     if cases.is_empty() {
         return Err(format!("no case has any of the words {:?} in its name; see --list", wish.words));
     }
-    if wish.write.is_some()
-        && !(wish.words.is_empty() && wish.effort.per_mille == 1000 && wish.effort.requests.is_none())
-    {
-        return Err("--write wants all cases in full: the table on the page is replaced as a whole".into());
+    if wish.write.is_some() && !(wish.effort.per_mille == 1000 && wish.effort.requests.is_none()) {
+        return Err("--write wants cases in full: a look is nothing for the page".into());
     }
     if cfg!(debug_assertions) {
         eprintln!("This is a build with checks: times and counts say nothing about the program that users run.");
@@ -106,25 +104,30 @@ fn grant(mut wish: Wish) -> Result<(), String> {
         eprintln!("VALGRIND IS ABSENT: instructions are not counted.");
         wish.effort.count = false;
     }
-    let text = measured(&cases, wish.effort)?;
+    let text = measured(&cases, &wish)?;
     print!("{text}");
     wish.write.as_deref().map_or(Ok(()), |path: &Path| page::update(path, &text))
 }
 
-fn measured(cases: &[Case], effort: Effort) -> Result<String, String> {
+fn measured(cases: &[Case], wish: &Wish) -> Result<String, String> {
+    let effort = wish.effort;
     let program = std::env::current_exe().map_err(|e| format!("cannot find this program: {e}"))?;
     let mut rows = Vec::new();
     for case in cases {
         eprintln!("measuring {}", case.name());
         rows.push((case.labels.clone(), measure(&program, case, effort)?));
     }
+    let which = match wish.words.as_slice() {
+        [] => "All cases".into(),
+        words => format!("The cases with {} in their name", words.join(" or ")),
+    };
+    let length = effort.requests.map_or(format!("at {} % of the requests", effort.per_mille / 10), |requests| {
+        format!("of {requests} requests")
+    });
     Ok(format!(
-        "{}; median of {} runs {}.\n\n{}",
+        "{which} on {}; median of {} runs {length}.\n\n{}",
         machine::describe(),
         effort.runs,
-        effort.requests.map_or(format!("at {} % of the requests", effort.per_mille / 10), |requests| format!(
-            "of {requests} requests"
-        )),
         table::render(&rows)
     ))
 }

@@ -64,7 +64,8 @@ fn wrong_words_are_refused() {
         (&["--rnus", "3"], "unknown option"),
         (&["no-such-case"], "no-such-case"),
         (&["--run-case", "x", "5"], "no case \"x\""),
-        (&["calibration", "--write", "page.md"], "wants all cases"),
+        (&["calibration", "--requests", "5", "--write", "page.md"], "in full"),
+        (&["calibration", "--requests", "0"], "1 to 1000000000"),
         (&["--quick", "--write", "page.md"], "in full"),
     ] {
         let output = bench(args);
