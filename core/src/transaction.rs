@@ -61,8 +61,8 @@ impl Owner {
 /// `slack`, `alone`, `estimate` and `tag` are notes: scheduling decisions leave them for one another, and the
 /// controller never reads them.
 ///
-/// What every transaction's way needs lies in one cache line, before what only some need: queues of many thousands do not
-/// fit into a cache, and a line is what a look at one costs.
+/// What every transaction's way needs comes first and fills one cache line; what only some need follows. (No gain of it was
+/// measured so far: docs/performance.md.)
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Transaction {

@@ -85,80 +85,139 @@ impl Side {
     }
 }
 
-/// Requests of one to nine pages, some of them parts of pages, some with a sibling that comes late, hazards between
-/// writes of a page, transactions that come from another unit unasked, commands of several leaving from anywhere near the
-/// head, and from the middle; queues of up to some hundreds that drain now and then.
+/// Numbers for a life.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+}
+
+/// A queue's life with a ledger and without one, side by side.
+struct Life {
+    dice: Dice,
+    /// With a ledger, and the plain scan.
+    sides: [Side; 2],
+    /// Writes that join when their siblings have their slack.
+    late: Vec<TxnId>,
+    jumped: u32,
+    compared: usize,
+}
+
+impl Life {
+    fn new(seed: u64, long: u32) -> Life {
+        let sides = [Side::new(Some(Ledger::new(long))), Side::new(None)];
+        Life { dice: Dice(seed), sides, late: Vec::new(), jumped: 0, compared: 0 }
+    }
+
+    /// The same transaction on both sides.
+    fn make(&mut self, write: bool, request: u32, lpn: u32, bytes: u32, slot: u8) -> TxnId {
+        let ids = self.sides.each_mut().map(|side| side.make(write, request, lpn, bytes, slot));
+        assert_eq!(ids[0], ids[1]);
+        ids[0]
+    }
+
+    /// It joins its queue: at the same place. Whether it passed anybody.
+    fn join(&mut self, id: TxnId, asked: bool) -> bool {
+        let places = self.sides.each_mut().map(|side| side.enqueue(id, asked));
+        assert_eq!(places[0], places[1]);
+        places[0]
+    }
+
+    /// A request of one to nine pages comes, some of them parts of pages, some written after a read of their page.
+    fn arrive(&mut self, request: u32) -> Vec<TxnId> {
+        let write = self.dice.below(3) > 0;
+        let mut pages = Vec::new();
+        for _ in 0..1 + self.dice.below(9) {
+            let lpn = if write { self.dice.below(400) as u32 } else { 10_000 };
+            let bytes = if self.dice.below(8) == 0 { 512 * self.dice.below(9) as u32 } else { 4096 };
+            let slot = self.dice.below(4) as u8;
+            let id = self.make(write, request, lpn, bytes, slot);
+            if write && self.dice.below(30) == 0 {
+                self.late.push(id);
+                let read = self.make(false, u32::MAX, lpn, bytes, slot);
+                self.join(read, true);
+                continue;
+            }
+            self.jumped += u32::from(self.join(id, true));
+            pages.push(id);
+        }
+        pages
+    }
+
+    /// Its pages are estimated alike, and get some slack: most of it large, so that many can be passed.
+    fn give_slack(&mut self, request: u32, pages: &[TxnId]) {
+        let estimates = self.sides.each_mut().map(|side| {
+            let estimate = |&id| side.order.estimate(&side.board, id, RequestId(u64::from(request))).response();
+            pages.iter().rev().map(estimate).collect::<Vec<_>>()
+        });
+        assert_eq!(estimates[0], estimates[1], "request {request}");
+        for &id in pages {
+            let few = self.dice.below(4) == 0;
+            let slack = Duration::from_ns(self.dice.below(if few { 200_000 } else { 90_000_000 }));
+            self.sides.iter_mut().for_each(|side| side.board.txn_mut(id).slack = slack);
+        }
+    }
+
+    /// Now and then a late sibling joins, or a transaction of another unit, unasked.
+    fn straggle(&mut self) {
+        if !self.late.is_empty() && self.dice.below(6) == 0 {
+            let id = self.late.swap_remove(self.dice.below(self.late.len() as u64) as usize);
+            self.join(id, true);
+        }
+        if self.dice.below(40) == 0 {
+            let id = self.make(false, u32::MAX, 20_000, 4096, 0);
+            self.join(id, false);
+        }
+    }
+
+    /// Up to `most` commands of several leave, from the head or from the middle, with the same slack.
+    fn depart(&mut self, most: u64) {
+        for _ in 0..self.dice.below(most) {
+            let queue = self.sides[0].queue(self.dice.below(3) > 0);
+            let waiting: Vec<TxnId> = self.sides[0].board.walk(queue).collect();
+            let middle = self.dice.below(8) == 0;
+            let from = if middle { self.dice.below(waiting.len() as u64 + 1) as usize } else { 0 };
+            let some = waiting[from..].iter().copied().filter(|_| self.dice.below(2) == 0);
+            let mut members: Vec<TxnId> = some.take(4).collect();
+            members.reverse();
+            let slacks = self.sides.each_mut().map(|side| side.leave(&members));
+            assert_eq!(slacks[0], slacks[1]);
+            self.compared += members.len();
+        }
+    }
+
+    /// Both sides' queues are the same, and the ledger is what they say: writes waiting, and whether a queue is cut up.
+    fn compare(&mut self) -> (usize, bool) {
+        let queues = |side: &Side| [0, 1].map(|op| side.board.walk(side.queue(op == 1)).collect::<Vec<_>>());
+        let waiting = self.sides.each_ref().map(queues);
+        assert_eq!(waiting[0], waiting[1]);
+        let side = &mut self.sides[0];
+        let ledger = side.order.ledger.as_mut().expect("the first side has one");
+        ledger.check(&side.board);
+        (waiting[0][1].len(), ledger.queues.iter().any(|line| line.last != super::tables::NONE))
+    }
+}
+
+/// Long random lives of queues of up to some hundreds that drain now and then, with hazards between writes of a page.
 #[test]
 fn the_ledger_is_the_plain_scan() {
     for (seed, long) in [(1, 1), (2, 4), (3, 40), (4, super::LONG)] {
-        let mut x: u64 = seed;
-        let mut draw = move |n: u64| {
-            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (x >> 33) % n
-        };
-        let mut sides = [Side::new(Some(Ledger::new(long))), Side::new(None)];
-        let mut late: Vec<TxnId> = Vec::new();
-        let (mut jumped, mut compared, mut kept, mut longest) = (0, 0, 0, 0);
+        let mut life = Life::new(seed, long);
+        let (mut kept, mut longest) = (0, 0);
         for request in 0..6_000u32 {
-            let write = draw(3) > 0;
-            let mut pages = Vec::new();
-            for _ in 0..1 + draw(9) {
-                let lpn = if write { draw(400) as u32 } else { 10_000 };
-                let bytes = if draw(8) == 0 { 512 * draw(9) as u32 } else { 4096 };
-                let slot = draw(4) as u8;
-                let ids = sides.each_mut().map(|side| side.make(write, request, lpn, bytes, slot));
-                assert_eq!(ids[0], ids[1]);
-                if write && draw(30) == 0 {
-                    // Its page is read first; it joins when its siblings have their slack.
-                    late.push(ids[0]);
-                    let ids = sides.each_mut().map(|side| side.make(false, u32::MAX, lpn, bytes, slot));
-                    sides.iter_mut().for_each(|side| _ = side.enqueue(ids[0], true));
-                    continue;
-                }
-                let places = sides.each_mut().map(|side| side.enqueue(ids[0], true));
-                assert_eq!(places[0], places[1]);
-                jumped += u32::from(places[0]);
-                pages.push(ids[0]);
-            }
-            let estimates = sides.each_mut().map(|side| {
-                let estimate = |&id| side.order.estimate(&side.board, id, RequestId(u64::from(request))).response();
-                pages.iter().rev().map(estimate).collect::<Vec<_>>()
-            });
-            assert_eq!(estimates[0], estimates[1], "request {request}, long {long}");
-            // Any slack will do; most of it is large, so that many can be passed.
-            for &id in &pages {
-                let slack = Duration::from_ns(if draw(4) == 0 { draw(200_000) } else { draw(90_000_000) });
-                sides.iter_mut().for_each(|side| side.board.txn_mut(id).slack = slack);
-            }
-            if !late.is_empty() && draw(6) == 0 {
-                let id = late.swap_remove(draw(late.len() as u64) as usize);
-                let places = sides.each_mut().map(|side| side.enqueue(id, true));
-                assert_eq!(places[0], places[1]);
-            }
-            if draw(40) == 0 {
-                let ids = sides.each_mut().map(|side| side.make(false, u32::MAX, 20_000, 4096, 0));
-                sides.iter_mut().for_each(|side| _ = side.enqueue(ids[0], false));
-            }
+            let pages = life.arrive(request);
+            life.give_slack(request, &pages);
+            life.straggle();
             let drains = request % 1_500 > 1_300;
-            for _ in 0..draw(if drains { 60 } else { 3 }) {
-                let queue = sides[0].queue(draw(3) > 0);
-                let waiting: Vec<TxnId> = sides[0].board.walk(queue).collect();
-                let from = if draw(8) == 0 { draw(waiting.len() as u64 + 1) as usize } else { 0 };
-                let mut members: Vec<TxnId> =
-                    waiting[from..].iter().copied().filter(|_| draw(2) == 0).take(4).collect();
-                members.reverse();
-                let slacks = sides.each_mut().map(|side| side.leave(&members));
-                assert_eq!(slacks[0], slacks[1], "request {request}, long {long}");
-                compared += members.len();
-            }
-            let waiting =
-                sides.each_ref().map(|side| [0, 1].map(|op| side.board.walk(side.queue(op == 1)).collect::<Vec<_>>()));
-            assert_eq!(waiting[0], waiting[1], "request {request}, long {long}");
-            longest = longest.max(waiting[0][1].len());
-            let ledger = sides[0].order.ledger.as_mut().expect("the first side has one");
-            kept += u32::from(ledger.queues.iter().any(|line| line.last != super::tables::NONE));
-            ledger.check(&sides[0].board);
+            life.depart(if drains { 60 } else { 3 });
+            let (waiting, cut_up) = life.compare();
+            longest = longest.max(waiting);
+            kept += u32::from(cut_up);
         }
+        let Life { jumped, compared, .. } = life;
         assert!(jumped > 5_000 && compared > 10_000 && longest > 400, "{jumped} {compared} {longest}");
         assert!(kept > 1_000, "long {long}: kept at {kept} of 6,000 requests");
     }
