@@ -59,18 +59,7 @@ impl Board {
             now: Time::ZERO,
             txns: Vec::new(),
             queues: vec![Queue { head: TxnId::NONE, tail: TxnId::NONE, len: 0 }; queues + 1],
-            units: vec![
-                Unit {
-                    service: Service::Idle,
-                    command: Command::NONE,
-                    paused: Command::NONE,
-                    counters: UnitCounters::default(),
-                    user_waiting: 0,
-                    gc_waiting: 0,
-                    batch: Batch::NONE,
-                };
-                units
-            ],
+            units: (0..units as u16).map(|unit| Unit::idle(geometry.channel_of(UnitId(unit)))).collect(),
             channels: vec![Channel::default(); geometry.channels as usize],
             planes: vec![Plane::default(); geometry.planes() as usize],
             flows: vec![Flow::default(); flows],
@@ -153,11 +142,27 @@ impl Board {
     /// Head of the highest priority level's line that has one, reads (`Read`) or programs.
     #[inline(always)]
     pub fn first(&self, unit: UnitId, op: FlashOp) -> TxnId {
+        let highest = self.highest_line(unit, op).head;
+        if highest.is_some() || self.facts.levels == 1 { highest } else { self.first_of_levels(unit, op) }
+    }
+
+    #[inline(never)]
+    fn first_of_levels(&self, unit: UnitId, op: FlashOp) -> TxnId {
         self.lines(unit, op).iter().rev().map(|line| line.head).find(|head| head.is_some()).unwrap_or(TxnId::NONE)
+    }
+
+    /// A unit's waiting line of user reads (or programs) of the highest level.
+    #[inline(always)]
+    fn highest_line(&self, unit: UnitId, op: FlashOp) -> &Queue {
+        let levels = self.facts.levels as usize;
+        &self.queues[unit.index() * self.kinds + if op == FlashOp::Read { levels } else { 2 * levels } - 1]
     }
 
     /// User reads (or programs) waiting at a unit, all levels.
     pub fn waiting(&self, unit: UnitId, op: FlashOp) -> u32 {
+        if self.facts.levels == 1 {
+            return self.highest_line(unit, op).len;
+        }
         self.lines(unit, op).iter().map(|line| line.len).sum()
     }
 
@@ -186,10 +191,9 @@ impl Board {
     }
 
     /// Service time of a transaction executed alone (SPEC 0.1 `svc`).
-    #[inline]
+    #[inline(always)]
     pub fn service(&self, txn: TxnId) -> Duration {
-        let txn = self.txn(txn);
-        self.facts.service(txn.op, txn.bytes)
+        self.facts.service_of(self.txn(txn))
     }
 
     /// The plane on the board.

@@ -132,8 +132,9 @@ pub enum Departure {
 pub struct Wants {
     /// To estimate the transactions of every request: the notes `estimate` and `slack`.
     pub estimates: bool,
-    /// To hear of every user transaction that leaves its queue.
-    pub departures: bool,
+    /// To hear of every user transaction that leaves its queue, once this many have waited in one: 0 from the start,
+    /// [`u32::MAX`] never.
+    pub departures_from: u32,
     /// To be asked for the place of transactions that come from another unit's queue, too; else they go to the tail.
     pub arrivals_from_units: bool,
     /// To hear of the end of every user transaction.
@@ -146,7 +147,7 @@ impl Wants {
     /// Nothing.
     pub const NOTHING: Wants = Wants {
         estimates: false,
-        departures: false,
+        departures_from: u32::MAX,
         arrivals_from_units: false,
         ends: false,
         decision: Duration::ZERO,

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::geometry::Geometry;
-use crate::transaction::FlashOp;
+use crate::transaction::{FlashOp, Transaction};
 use crate::units::Duration;
 
 /// What never changes during a run: shape and typical times.
@@ -50,6 +50,12 @@ impl Facts {
             FlashOp::Erase => fixed,
             FlashOp::Read | FlashOp::Program => fixed + self.transfer(bytes),
         }
+    }
+
+    /// The same of a transaction.
+    #[inline(always)]
+    pub fn service_of(&self, txn: &Transaction) -> Duration {
+        self.command[txn.op.index()] + self.array[txn.op.index()] + txn.transfer
     }
 
     /// Service time of an operation on a whole page or block, alone.

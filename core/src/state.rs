@@ -1,6 +1,6 @@
 //! The entries of the board: waiting lines, units and their commands, channels, planes, flows.
 
-use crate::id::TxnId;
+use crate::id::{ChannelId, TxnId};
 use crate::transaction::{FlashOp, Owner};
 use crate::units::{Duration, Time};
 
@@ -108,6 +108,8 @@ pub struct UnitCounters {
 /// A unit on the board.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit {
+    /// The channel it is on.
+    pub channel: ChannelId,
     /// Idle, paused or busy.
     pub service: Service,
     /// The command in service; meaningful while busy.
@@ -122,6 +124,22 @@ pub struct Unit {
     pub gc_waiting: u32,
     /// Garbage collection that goes before a write.
     pub batch: Batch,
+}
+
+impl Unit {
+    /// A unit that has done nothing yet.
+    pub fn idle(channel: ChannelId) -> Unit {
+        Unit {
+            channel,
+            service: Service::Idle,
+            command: Command::NONE,
+            paused: Command::NONE,
+            counters: UnitCounters::default(),
+            user_waiting: 0,
+            gc_waiting: 0,
+            batch: Batch::NONE,
+        }
+    }
 }
 
 /// Garbage collection that goes before a write, without a break (D-FLN-16).

@@ -114,6 +114,8 @@ pub struct Transaction {
     pub serial: u64,
     /// When it joined its queue.
     pub enqueued: Time,
+    /// Bus time of its bytes; none for an erase.
+    pub transfer: Duration,
     /// Note (Slacker): how much later it may end without its request ending later.
     pub slack: Duration,
     /// Note (FLIN): its estimated time in the device had its flow been alone.
@@ -152,6 +154,7 @@ impl Transaction {
     pub const EMPTY: Transaction = Transaction {
         serial: 0,
         enqueued: Time::ZERO,
+        transfer: Duration::ZERO,
         slack: Duration::ZERO,
         alone: Duration::ZERO,
         estimate: Duration::ZERO,

@@ -114,19 +114,8 @@ impl<'a> Run<'a> {
         for flow in 0..self.lanes.len() {
             self.draw(flow)?;
         }
-        while let Some((at, flow)) = self.earliest() {
-            if self.closed && at > self.device.now() {
-                // A completion before `at` may bring a request of its own.
-                let next = self.device.next_event();
-                if next <= at {
-                    self.live(next)?;
-                    continue;
-                }
-            }
-            self.live(at)?;
-            self.submit(flow)?;
-        }
-        self.run_dry()?;
+        while self.step()? {}
+        self.tell();
         self.account()?;
         let remarks = self.lanes.iter().map(|lane| lane.as_ref().and_then(|lane| lane.feed.remarks())).collect();
         let device = DeviceTotals::from(&self.device.totals());
@@ -151,11 +140,23 @@ impl<'a> Run<'a> {
         (best.0 != Time::NEVER).then_some(best)
     }
 
-    /// Lives the device up to `now` and takes note of what it did.
+    /// Submits the next request at its time, or lives up to a completion that may bring one before it. Whether there was
+    /// anything left to do.
     #[inline]
-    fn live(&mut self, now: Time) -> Result<(), RunError> {
-        self.device.advance(now);
-        self.take_note()
+    fn step(&mut self) -> Result<bool, RunError> {
+        let offer = self.earliest();
+        if self.closed || offer.is_none() {
+            let completed = self.device.advance_to_completion(offer.map_or(Time::NEVER, |(at, _)| at));
+            if completed || offer.is_none() {
+                self.take_note()?;
+                return Ok(completed);
+            }
+        }
+        let Some((at, flow)) = offer else { return Ok(false) };
+        self.device.advance(at);
+        self.take_note()?;
+        self.submit(flow)?;
+        Ok(true)
     }
 
     #[inline]
@@ -236,28 +237,6 @@ impl<'a> Run<'a> {
             progress.add(self.issued - self.told);
         }
         self.told = self.issued;
-    }
-
-    /// Lives what is left once no flow offers a request of itself.
-    fn run_dry(&mut self) -> Result<(), RunError> {
-        loop {
-            let next = self.device.next_event();
-            // Closing an instant may have stopped the device.
-            self.take_note()?;
-            if next == Time::NEVER {
-                break;
-            }
-            self.live(next)?;
-            while let Some((at, flow)) = self.earliest() {
-                if at > self.device.now() && self.device.next_event() <= at {
-                    break;
-                }
-                self.live(at)?;
-                self.submit(flow)?;
-            }
-        }
-        self.tell();
-        Ok(())
     }
 
     /// Nothing is lost: produced = completed + rejected, flow by flow.

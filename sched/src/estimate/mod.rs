@@ -61,7 +61,7 @@ impl Estimator {
     #[inline(always)]
     pub fn before(&self, board: &Board, id: TxnId, behind: u64) -> Estimate {
         let txn = board.txn(id);
-        let own = board.facts.service(txn.op, txn.bytes);
+        let own = board.facts.service_of(txn);
         let ahead = u64::from(board.queues[txn.queue.index()].len - 1) - behind;
         if txn.queue == board.unplaced() {
             self.unplaced(board, ahead, own)
@@ -73,24 +73,11 @@ impl Estimator {
     /// The estimate of a transaction of `op` and service time `own` at `unit`, behind `ahead` of its kind (eq. 1 to 7).
     #[inline(always)]
     pub fn at(&self, board: &Board, unit: UnitId, op: FlashOp, ahead: u64, own: Duration) -> Estimate {
-        let latency = latency(board);
-        let state = &board.units[unit.index()];
-        let (counters, options) = (&state.counters, self.options);
-        let (queue, ahead) = if op == FlashOp::Read {
-            (formula::read_queue(ahead, &latency, counters, options), ahead)
+        // Made once more for the usual switches, in which none is asked for.
+        if self.options == Options::FIXED {
+            in_parts(board, unit, op, ahead, own, Options::FIXED)
         } else {
-            let reads = reads(board, unit);
-            (formula::write_queue(reads, ahead, &latency, counters, options), reads + ahead)
-        };
-        let channel = &board.channels[board.facts.geometry.channel_of(unit).index()];
-        let transfer = board.facts.transfer_page.ns();
-        Estimate {
-            queue: Duration::from_ns(queue),
-            gc: Duration::from_ns(formula::collection(ahead, &latency, counters, options)),
-            interference: Duration::from_ns(formula::interference(channel.stalled, channel.transfers, transfer)),
-            residual: Duration::from_ns(residual::remaining(board, unit, options.physical_residual)),
-            service: own,
-            correction: 0,
+            in_parts(board, unit, op, ahead, own, self.options)
         }
     }
 
@@ -114,6 +101,30 @@ impl Estimator {
                 error.learn(board.now, (board.now - txn.enqueued).ns(), txn.estimate.ns());
             }
         }
+    }
+}
+
+/// Equations 1 to 7 with these switches.
+#[inline(always)]
+fn in_parts(board: &Board, unit: UnitId, op: FlashOp, ahead: u64, own: Duration, options: Options) -> Estimate {
+    let latency = latency(board);
+    let state = &board.units[unit.index()];
+    let counters = &state.counters;
+    let (queue, ahead) = if op == FlashOp::Read {
+        (formula::read_queue(ahead, &latency, counters, options), ahead)
+    } else {
+        let reads = reads(board, unit);
+        (formula::write_queue(reads, ahead, &latency, counters, options), reads + ahead)
+    };
+    let channel = &board.channels[state.channel.index()];
+    let transfer = board.facts.transfer_page.ns();
+    Estimate {
+        queue: Duration::from_ns(queue),
+        gc: Duration::from_ns(formula::collection(ahead, &latency, counters, options)),
+        interference: Duration::from_ns(formula::interference(channel.stalled, channel.transfers, transfer)),
+        residual: Duration::from_ns(residual::remaining(board, unit, options.physical_residual)),
+        service: own,
+        correction: 0,
     }
 }
 

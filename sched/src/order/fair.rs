@@ -178,7 +178,7 @@ impl Order for Fair {
     }
 
     fn wants(&self) -> Wants {
-        Wants { departures: true, arrivals_from_units: true, ..Wants::NOTHING }
+        Wants { departures_from: 0, arrivals_from_units: true, ..Wants::NOTHING }
     }
 
     fn departs(&mut self, board: &Board, txn: TxnId, departure: Departure) -> Duration {

@@ -47,6 +47,7 @@ fn join(board: &mut Board, fair: &mut Fair, flow: u16) -> TxnId {
         flow: FlowId(flow),
         plane: PlaneId(0),
         enqueued: board.now,
+        transfer: board.facts.transfer(0),
         stage: Stage::Waiting,
         ..Transaction::EMPTY
     });

@@ -80,15 +80,34 @@ impl SlackBypass {
     }
 
     /// The furthest place a transaction may take: in front of the transaction returned, [`TxnId::NONE`] for the tail.
+    /// `late` if it comes after its siblings: those that join together have no slack yet, so nobody passes them.
     #[inline(always)]
-    fn place(board: &Board, newcomer: &Transaction, queue: QueueId, cost: Duration) -> TxnId {
-        let kin = if newcomer.request == u32::MAX { u64::MAX } else { u64::from(newcomer.request) };
+    fn place(board: &Board, newcomer: &Transaction, queue: QueueId, cost: Duration, late: bool) -> TxnId {
+        if late || newcomer.after.is_some() || cost == Duration::ZERO {
+            return SlackBypass::place_of_barred(board, newcomer, queue, cost);
+        }
         let mut before = TxnId::NONE;
         let mut last = board.queues[queue.index()].tail;
         while last.is_some() {
             let passed = board.txn(last);
             // D-SLK-01: equality is enough.
-            if passed.slack < cost || u64::from(passed.request) == kin || last == newcomer.after {
+            if passed.slack < cost {
+                break;
+            }
+            before = last;
+            last = passed.prev;
+        }
+        before
+    }
+
+    /// The same where there may be slack in some it must not pass: siblings, and an older write of its page.
+    #[cold]
+    fn place_of_barred(board: &Board, newcomer: &Transaction, queue: QueueId, cost: Duration) -> TxnId {
+        let mut before = TxnId::NONE;
+        let mut last = board.queues[queue.index()].tail;
+        while last.is_some() {
+            let passed = board.txn(last);
+            if passed.slack < cost || siblings(passed, newcomer) || last == newcomer.after {
                 break;
             }
             before = last;
@@ -115,9 +134,9 @@ impl Order for SlackBypass {
     fn position(&mut self, board: &Board, id: TxnId, queue: QueueId) -> Position {
         let newcomer = board.txn(id);
         let write = newcomer.op == FlashOp::Program;
-        let cost = board.facts.service(newcomer.op, newcomer.bytes);
+        let cost = board.facts.service_of(newcomer);
         let mut position = Position::TAIL;
-        let late = self.ledger.as_mut().is_some_and(|ledger| ledger.is_late(newcomer));
+        let late = self.ledger.as_mut().is_none_or(|ledger| ledger.is_late(newcomer));
         let bypasses = self.bypass[usize::from(write)];
         if bypasses
             && let Some(ledger) = &mut self.ledger
@@ -126,7 +145,7 @@ impl Order for SlackBypass {
             position.before = ledger.insert(board, id, queue, cost, late, |passed| siblings(passed, newcomer));
             position.tag = if position.before.is_some() { tag::JUMPED } else { 0 };
         } else if bypasses {
-            position.before = SlackBypass::place(board, newcomer, queue, cost);
+            position.before = SlackBypass::place(board, newcomer, queue, cost, late);
             if position.before.is_some() {
                 position.charge = cost;
                 position.tag = tag::JUMPED;
@@ -145,7 +164,7 @@ impl Order for SlackBypass {
     fn wants(&self) -> Wants {
         Wants {
             estimates: true,
-            departures: self.ledger.is_some(),
+            departures_from: if self.ledger.is_some() { ledger::LONG } else { u32::MAX },
             ends: self.estimator.learns(),
             decision: self.decision,
             ..Wants::NOTHING

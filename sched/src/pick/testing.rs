@@ -79,6 +79,7 @@ fn put(board: &mut Board, op: FlashOp, serial: u32, slot: u8, request: u32) -> T
         op,
         queue: board.queue_for(UnitId(0), Owner::User, op, 0),
         stage: Stage::Waiting,
+        transfer: board.facts.transfer(0),
         ..Transaction::EMPTY
     });
     let queue = board.txn(id).queue;

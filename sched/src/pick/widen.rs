@@ -23,6 +23,13 @@ fn add_companions(board: &Board, lead: TxnId, queue: QueueId, group: &mut Group)
     if wanted == 0 {
         return;
     }
+    if wanted.is_power_of_two() {
+        let only = board.first_by_slot(queue)[wanted.trailing_zeros() as usize];
+        if board.may_join(group, only) {
+            group.push(board, only);
+        }
+        return;
+    }
     if board.queues[queue.index()].len > LONG {
         return add_foremost(board, wanted, queue, group);
     }

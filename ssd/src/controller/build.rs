@@ -56,6 +56,7 @@ impl Device {
             ftl,
             buffer: config.buffer.as_ref().map(|b| Buffer::new(b, config.flows.len())),
             front: Front::new(&config.front, config.flows.len(), wants.decision),
+            hears_departures: wants.departures_from == 0,
             wants,
             moments: scheduler.preempt.moments(),
             tail_order: scheduler.order.is_tail(),

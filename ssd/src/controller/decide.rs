@@ -11,6 +11,7 @@ use super::{Device, Fault};
 
 impl Device {
     /// Gives `unit` what it should do at this instant, if anything.
+    #[inline(never)]
     pub(super) fn decide(&mut self, unit: UnitId) {
         match self.board.units[unit.index()].service {
             Service::Idle => self.choose(unit),
@@ -167,7 +168,9 @@ impl Device {
             }
         }
         self.flash.resume(unit, &mut self.board, &mut self.agenda, &mut self.log);
-        self.watch_boundaries(unit);
+        if read.is_some() {
+            self.watch_boundaries(unit, read);
+        }
     }
 
     /// A busy unit, with a read that may be waiting behind a program or erase.
@@ -200,19 +203,15 @@ impl Device {
             }
             return;
         }
-        self.watch_boundaries(unit);
+        self.watch_boundaries(unit, read);
     }
 
-    /// Asks to be woken at the next iteration boundary while a read waits.
-    fn watch_boundaries(&mut self, unit: UnitId) {
-        let state = &self.board.units[unit.index()];
-        let program = state.command.in_array && state.command.op == FlashOp::Program;
-        let pausable = state.command.owner != Owner::Gc || self.suspensions_of_gc && !state.batch.open;
-        if self.moments != Moments::Boundary || !program || !pausable {
-            return;
-        }
-        let read = self.board.first(unit, FlashOp::Read);
-        if read.is_some() && !self.scheduler.preempt.is_vain(&self.board, unit, read) {
+    /// Asks to be woken at the next iteration boundary of a program that may be paused for `read`.
+    #[inline(always)]
+    fn watch_boundaries(&mut self, unit: UnitId, read: TxnId) {
+        let command = &self.board.units[unit.index()].command;
+        let runs = self.moments == Moments::Boundary && command.in_array;
+        if runs && !self.scheduler.preempt.is_vain(&self.board, unit, read) {
             self.flash.arm_boundary(unit, &self.board);
         }
     }

@@ -20,14 +20,14 @@ impl Device {
     /// Begins a command of one transaction.
     #[inline(always)]
     pub(super) fn dispatch_alone(&mut self, unit: UnitId, id: TxnId) {
-        if self.wants.departures && self.board.txn(id).owner != Owner::Gc {
+        if self.hears_departures && self.board.txn(id).owner != Owner::Gc {
             self.tell_of_departure(id, Departure::Dispatched);
         }
         let txn = self.board.unlink(id);
         debug_assert!(txn.stage == Stage::Waiting && txn.unit == unit);
         debug_assert!(txn.after.is_none(), "dispatched before an older write of its page");
         txn.stage = Stage::InService;
-        let Transaction { op, owner, bytes, lpn, .. } = *txn;
+        let Transaction { op, owner, transfer, lpn, .. } = *txn;
         if op == FlashOp::Read && self.address_reads && owner != Owner::Gc {
             self.board.txn_mut(id).ppa = self.ftl.lookup(lpn).0;
         }
@@ -43,7 +43,6 @@ impl Device {
         if self.log.on {
             self.report(unit, id);
         }
-        let transfer = self.board.facts.transfer(bytes);
         let start = Start { lead: id, members: 1, op, owner, first: transfer, transfers: transfer };
         self.flash.begin(unit, start, &mut self.board, &mut self.agenda, &mut self.log);
     }
@@ -54,7 +53,7 @@ impl Device {
         let lead = self.group.lead();
         let Transaction { op, owner, .. } = *self.board.txn(lead);
         let refused = if op == FlashOp::Read && self.address_reads { self.look_up() } else { 0 };
-        if self.wants.departures && owner != Owner::Gc {
+        if self.hears_departures && owner != Owner::Gc {
             self.tell_of_departures(refused);
         }
         let paid = self.board.units[unit.index()].batch.write;
@@ -73,8 +72,7 @@ impl Device {
             debug_assert!(txn.stage == Stage::Waiting && txn.unit == unit);
             debug_assert!(txn.after.is_none(), "dispatched before an older write of its page");
             txn.stage = Stage::InService;
-            let bytes = txn.bytes;
-            transfers += self.board.facts.transfer(bytes);
+            transfers += txn.transfer;
             if last.is_some() {
                 self.board.txn_mut(last).next = id;
             } else {

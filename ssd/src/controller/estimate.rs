@@ -4,7 +4,7 @@
 use flashlane_core::board::QueueKind;
 use flashlane_core::event::Event;
 use flashlane_core::transaction::Stage;
-use flashlane_core::{Duration, TxnId, UnitId};
+use flashlane_core::{Duration, RequestId, Transaction, TxnId, UnitId};
 
 use super::Device;
 use crate::front::SlotId;
@@ -22,34 +22,47 @@ impl Device {
             // A single transaction has no slack, whatever its estimate, and nobody looks at that.
             return;
         }
+        if self.log.on {
+            return self.estimate_aloud(first, request);
+        }
         let mut longest = Duration::ZERO;
         let mut id = first;
         while id.is_some() {
-            let txn = self.board.txn(id);
-            let sibling = txn.sibling;
-            if txn.stage == Stage::Waiting {
-                let response = if self.log.on {
-                    let estimate = self.scheduler.order.estimate(&self.board, id, request);
-                    self.estimates.push((id, estimate));
-                    estimate.response()
-                } else {
-                    self.scheduler.order.response(&self.board, id, request)
-                };
+            let Transaction { sibling, stage, .. } = *self.board.txn(id);
+            if stage == Stage::Waiting {
+                let response = self.scheduler.order.response(&self.board, id, request);
                 self.board.txn_mut(id).estimate = response;
                 longest = longest.max(response);
             }
             id = sibling;
         }
         self.note_slack(first, longest);
-        if !self.log.on {
-            return;
+    }
+
+    /// The same, telling the parts.
+    #[cold]
+    fn estimate_aloud(&mut self, first: TxnId, request: RequestId) {
+        let mut longest = Duration::ZERO;
+        let mut id = first;
+        while id.is_some() {
+            let Transaction { sibling, stage, .. } = *self.board.txn(id);
+            if stage == Stage::Waiting {
+                let estimate = self.scheduler.order.estimate(&self.board, id, request);
+                self.estimates.push((id, estimate));
+                self.board.txn_mut(id).estimate = estimate.response();
+                longest = longest.max(estimate.response());
+            }
+            id = sibling;
         }
+        self.note_slack(first, longest);
         for (id, estimate) in self.estimates.drain(..) {
             let txn = self.board.txn(id);
             self.log.push(self.board.now, Event::Estimated { txn: txn.serial, estimate, slack: txn.slack });
         }
     }
 
+    /// What each can end later than the longest.
+    #[inline(always)]
     fn note_slack(&mut self, first: TxnId, longest: Duration) {
         let mut id = first;
         while id.is_some() {

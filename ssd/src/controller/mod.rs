@@ -67,6 +67,8 @@ pub struct Device {
     static_place: bool,
     tail_order: bool,
     wants: Wants,
+    /// Whether the order decision is told of departures by now.
+    hears_departures: bool,
     /// Whether whose data the pages hold is kept.
     owners: bool,
     /// Writes get their plane at dispatch.
@@ -116,13 +118,35 @@ impl Device {
 
     /// Lives every event up to and including `now`, each at its own time; the decisions of `now` itself stay open.
     pub fn advance(&mut self, now: Time) {
+        self.live(now, false);
+        self.board.now = self.board.now.max(now);
+    }
+
+    /// Lives events up to and including `limit`, but no longer than the first instant that completes a request, the
+    /// decisions of which stay open: for a host whose requests depend on completions. Whether that was it; if not, nothing
+    /// is left to happen up to `limit`.
+    pub fn advance_to_completion(&mut self, limit: Time) -> bool {
+        self.live(limit, true);
+        let completed = !self.completions.is_empty();
+        if !completed && limit != Time::NEVER {
+            self.board.now = self.board.now.max(limit);
+        }
+        completed
+    }
+
+    /// Lives events up to and including `limit`, or to the first instant with a completion.
+    #[inline(always)]
+    fn live(&mut self, limit: Time, to_completion: bool) {
         while self.fault.is_none() {
             let next = self.flash.next_event().min(self.other_next);
-            if self.agenda.open && self.board.now < next.min(now) {
+            if to_completion && self.board.now < next && !self.completions.is_empty() {
+                break;
+            }
+            if self.agenda.open && self.board.now < next.min(limit) {
                 self.settle();
                 continue;
             }
-            if next > now {
+            if next > limit || next == Time::NEVER {
                 break;
             }
             self.board.now = next;
@@ -133,7 +157,6 @@ impl Device {
                 self.live_other();
             }
         }
-        self.board.now = self.board.now.max(now);
     }
 
     /// Recomputes the earliest instant of anything but flash.

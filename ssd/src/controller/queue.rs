@@ -35,6 +35,7 @@ impl Device {
         let (unit, in_unit) = self.board.home_of(plane);
         let level =
             if owner == Owner::Gc { 0 } else { self.board.flows[flow.index()].level.min(self.board.facts.levels - 1) };
+        let transfer = if op == FlashOp::Erase { Duration::ZERO } else { self.board.facts.transfer(bytes) };
         let mut sibling = TxnId::NONE;
         if slot != SlotId::MAX {
             let request: &mut Slot = self.slots.get_mut(slot);
@@ -47,6 +48,7 @@ impl Device {
             request: slot,
             lpn,
             bytes,
+            transfer,
             sibling,
             plane,
             unit,
@@ -70,11 +72,11 @@ impl Device {
         let txn = self.board.txn_mut(id);
         txn.enqueued = now;
         txn.stage = Stage::Waiting;
-        let (unit, owner, queue) = (txn.unit, txn.owner, txn.queue);
+        let (unit, owner, queue, op) = (txn.unit, txn.owner, txn.queue, txn.op);
         if self.log.on {
             self.report_queued(id);
         }
-        if self.draws && owner != Owner::Gc && self.board.txn(id).op == FlashOp::Program {
+        if self.draws && owner != Owner::Gc && op == FlashOp::Program {
             self.enqueue_unplaced(id);
             return;
         }
@@ -86,8 +88,10 @@ impl Device {
         } else {
             state.user_waiting += 1;
         }
-        // A busy unit has nothing to decide unless it may be paused.
-        if state.service != Service::Busy || self.moments != Moments::Never {
+        // A busy unit has nothing to decide, unless what it does may be paused for a read.
+        if state.service != Service::Busy
+            || self.moments != Moments::Never && op == FlashOp::Read && state.command.in_array
+        {
             self.agenda.mark(unit);
         }
     }
@@ -109,7 +113,7 @@ impl Device {
     /// Takes a user transaction out of its queue undone.
     pub(super) fn withdraw(&mut self, id: TxnId) {
         // The order decision never saw a write that no unit has yet.
-        if self.wants.departures && self.board.txn(id).queue != self.board.unplaced() {
+        if self.hears_departures && self.board.txn(id).queue != self.board.unplaced() {
             self.tell_of_departure(id, Departure::Withdrawn);
         }
         let unit = self.board.txn(id).unit;
@@ -118,6 +122,10 @@ impl Device {
             *batch = Batch { write: TxnId::NONE, ..*batch };
         }
         self.leave_queue(id);
+        if self.moments == Moments::Boundary {
+            // With a write less, a program may be paused that could not be before.
+            self.agenda.mark(unit);
+        }
     }
 
     /// Tells the order decision that a user transaction leaves its queue, and takes what it owes from its slack.
@@ -132,6 +140,7 @@ impl Device {
     /// Asks where a user transaction stands, and takes the charge from those it passes.
     #[inline(always)]
     pub(super) fn position(&mut self, id: TxnId, queue: QueueId) -> TxnId {
+        self.hears_departures |= self.board.queues[queue.index()].len >= self.wants.departures_from;
         let position = self.scheduler.order.position(&self.board, id, queue);
         if position.charge > Duration::ZERO {
             let mut passed = position.before;

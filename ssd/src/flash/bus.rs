@@ -260,7 +260,7 @@ impl Lane<'_> {
         if next.is_some() {
             // A command keeps the bus until all its pages are out.
             unit.current = next;
-            let length = self.common.setup + self.facts.transfer(self.txns[next.index()].bytes);
+            let length = self.common.setup + self.txns[next.index()].transfer;
             self.occupy(self.now, length);
         } else {
             self.free(way);

@@ -46,11 +46,15 @@ impl Row {
         let mut node = (self.leaves + i) % (2 * Row::MAX);
         let mut least = at;
         self.nodes[node] = least;
-        while node > 1 {
+        let mut climb = || {
             least = least.min(self.nodes[node ^ 1]);
             node /= 2;
             self.nodes[node] = least;
-        }
+            node
+        };
+        // Every tree has two levels above its leaves.
+        climb();
+        while climb() > 1 {}
     }
 
     /// Which instants have come by `now`, a bit each.

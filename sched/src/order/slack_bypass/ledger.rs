@@ -27,6 +27,8 @@ pub(super) struct Ledger {
     entries: Vec<Entry>,
     stretches: Vec<Stretch>,
     free: Vec<u32>,
+    /// Stretches in use: without any, no queue is cut up.
+    used: u32,
     /// The highest serial number seen: who has a smaller one joins its queue later than its siblings.
     youngest: u64,
 }
@@ -35,7 +37,7 @@ impl Ledger {
     /// An empty ledger that cuts up queues of `long` transactions.
     pub(super) fn new(long: u32) -> Ledger {
         let (queues, entries, stretches, free) = Default::default();
-        Ledger { long, queues, entries, stretches, free, youngest: 0 }
+        Ledger { long, queues, entries, stretches, free, used: 0, youngest: 0 }
     }
 
     /// Takes notice of a newcomer: whether it comes after its siblings.
@@ -49,7 +51,7 @@ impl Ledger {
     /// Whether `queue` is cut up; it is now if it is long.
     #[inline(always)]
     pub(super) fn keeps(&mut self, board: &Board, queue: QueueId) -> bool {
-        let kept = self.queues.get(queue.index()).is_some_and(|line| line.last != NONE);
+        let kept = self.used > 0 && self.queues.get(queue.index()).is_some_and(|line| line.last != NONE);
         kept || board.queues[queue.index()].len >= self.long && self.open(board, queue)
     }
 
@@ -72,6 +74,7 @@ impl Ledger {
     }
 
     fn add(&mut self, stretch: Stretch) -> u32 {
+        self.used += 1;
         if let Some(at) = self.free.pop() {
             self.stretches[at as usize] = stretch;
             return at;
@@ -223,6 +226,9 @@ impl Ledger {
     /// A transaction leaves its queue: what it owes of its slack.
     #[inline(always)]
     pub(super) fn leave(&mut self, board: &Board, id: TxnId) -> Duration {
+        if self.used == 0 {
+            return Duration::ZERO;
+        }
         match self.entries.get(id.index()) {
             Some(entry) if entry.stretch != NONE => self.settle(board, id),
             _ => Duration::ZERO,
@@ -267,11 +273,15 @@ impl Ledger {
             self.stretches[ahead as usize].behind = behind;
         }
         self.free.push(at);
+        self.used -= 1;
     }
 
     /// Transactions behind `id` in its queue, `None` if the queue is not cut up.
     #[inline(always)]
     pub(super) fn behind(&self, board: &Board, id: TxnId) -> Option<u64> {
+        if self.used == 0 {
+            return None;
+        }
         let entry = self.entries.get(id.index())?;
         (entry.stretch != NONE).then(|| self.behind_in_line(board, id))
     }

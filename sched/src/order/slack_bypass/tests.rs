@@ -92,7 +92,7 @@ fn the_order_is_the_plain_rule() {
         board.facts.transfer_sectors = (0..9).map(|s| Duration::from_us(s * 3)).collect();
         let mut order = scheduler("slacker").order;
         let mut plain: [Vec<(u32, u32, u64)>; 2] = [Vec::new(), Vec::new()];
-        for _ in 0..60 {
+        for i in 0..60 {
             let write = draw(2) == 1;
             let request = if draw(10) == 0 { u32::MAX } else { draw(12) as u32 };
             let page = if write { draw(20) as u32 } else { 1_000 + draw(1_000_000) as u32 };
@@ -100,9 +100,14 @@ fn the_order_is_the_plain_rule() {
             let queue = board.txn(id).queue;
             let older =
                 board.walk(queue).filter(|&other| other != id && write && board.txn(other).lpn.0 == page).last();
+            let kin = request != u32::MAX
+                && board.walk(queue).any(|other| other != id && board.txn(other).request == request);
+            let transfer = board.facts.transfer(512 * draw(9) as u32);
             let txn = board.txn_mut(id);
             txn.lpn = flashlane_core::Lpn(page);
-            txn.bytes = 512 * draw(9) as u32;
+            txn.transfer = transfer;
+            // Made together with siblings that wait already, and joining after them; else younger than all before.
+            txn.serial = if kin { 0 } else { 1 + i };
             txn.after = older.unwrap_or(TxnId::NONE);
             let cost = board.service(id).ns();
             jumped += insert(&mut board, &mut *order, id);

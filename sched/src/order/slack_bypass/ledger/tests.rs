@@ -35,8 +35,10 @@ impl Side {
         self.board.unlink(id);
         self.board.units[0].user_waiting -= 1;
         let older = self.writes_of(lpn).last().copied().filter(|_| write);
+        let transfer = self.board.facts.transfer(bytes);
         let txn = self.board.txn_mut(id);
-        (txn.serial, txn.lpn, txn.bytes, txn.after) = (self.serials, Lpn(lpn), bytes, older.unwrap_or(TxnId::NONE));
+        (txn.serial, txn.lpn, txn.transfer, txn.after) =
+            (self.serials, Lpn(lpn), transfer, older.unwrap_or(TxnId::NONE));
         self.serials += 1;
         id
     }
