@@ -137,19 +137,24 @@ impl Device {
     /// Lives events up to and including `limit`, or to the first instant with a completion.
     #[inline(always)]
     fn live(&mut self, limit: Time, to_completion: bool) {
-        while self.fault.is_none() {
+        // Only decisions can stop the device.
+        let mut runs = self.fault.is_none();
+        while runs {
             let next = self.flash.next_event().min(self.other_next);
-            if to_completion && self.board.now < next && !self.completions.is_empty() {
-                break;
+            if next > self.board.now {
+                if to_completion && !self.completions.is_empty() {
+                    break;
+                }
+                if self.agenda.open && limit > self.board.now {
+                    self.settle();
+                    runs = self.fault.is_none();
+                    continue;
+                }
+                if next > limit || next == Time::NEVER {
+                    break;
+                }
+                self.board.now = next;
             }
-            if self.agenda.open && self.board.now < next.min(limit) {
-                self.settle();
-                continue;
-            }
-            if next > limit || next == Time::NEVER {
-                break;
-            }
-            self.board.now = next;
             if self.flash.next_event() == next {
                 self.flash.step(&mut self.board, &mut self.agenda, &mut self.log);
                 self.hear();

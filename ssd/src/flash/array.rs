@@ -3,7 +3,7 @@
 use flashlane_core::board::{Command, Service};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, Duration, Owner, Time, TxnId, UnitId};
+use flashlane_core::{Board, Duration, Owner, Time, Transaction, TxnId, UnitId};
 
 use super::row::NEVER;
 use super::{Flash, Lane, Phase};
@@ -29,9 +29,9 @@ pub struct Start {
 }
 
 impl Lane<'_> {
-    /// Begins a command at the unit, which must not be busy.
+    /// Begins a command at the unit, which must not be busy. Whether that is all: if not, the bus is to be handed over.
     #[inline(always)]
-    fn begin(&mut self, way: usize, start: Start) {
+    fn begin(&mut self, way: usize, start: Start) -> bool {
         let Start { lead, members, op, owner, first, transfers } = start;
         let now = self.now;
         let on_bus = self.facts.command[op.index()];
@@ -59,9 +59,10 @@ impl Lane<'_> {
             flash.phase = Phase::Command;
             flash.bus_time = if op == FlashOp::Program { on_bus + transfers } else { on_bus }.ns();
             // Told, not read again: just written a byte at a time, they would be slow to read as one word.
-            self.want_now(way, if op == FlashOp::Program { members } else { 0 });
+            self.want_now(way, if op == FlashOp::Program { members } else { 0 })
         } else {
             self.start_array(way);
+            true
         }
     }
 
@@ -72,7 +73,10 @@ impl Lane<'_> {
         let length = match self.common.latency[op.index()] {
             Latency::Constant(typical) => typical,
             Latency::Gaussian { mean, sd } => self.common.gaussian(mean, sd),
-            Latency::FastSlow { fast, slow } => self.slowest_page(way, fast, slow),
+            Latency::FastSlow { fast, slow } => {
+                let longest = |lead| slowest_page(self.txns, lead, self.facts.geometry.pages_per_block, fast, slow);
+                longest(self.shown[way].command.lead)
+            }
         };
         let flash = &mut self.units[way];
         let command = &mut self.shown[way].command;
@@ -102,19 +106,6 @@ impl Lane<'_> {
         if self.common.pauses && self.shown[way].user_waiting > 0 {
             self.agenda.mark(self.unit_id(way));
         }
-    }
-
-    /// Array time of a command over fast (even) and slow (odd) pages: its slowest member's.
-    fn slowest_page(&self, way: usize, fast: Duration, slow: Duration) -> Duration {
-        let mut member = self.shown[way].command.lead;
-        let mut longest = Duration::ZERO;
-        while member.is_some() {
-            let txn = &self.txns[member.index()];
-            let even = (txn.ppa % self.facts.geometry.pages_per_block).is_multiple_of(2);
-            longest = longest.max(if even { fast } else { slow });
-            member = txn.next;
-        }
-        longest
     }
 
     /// An instant of the unit that has nothing to do with the bus.
@@ -167,14 +158,31 @@ impl Lane<'_> {
     }
 }
 
+/// Array time of a command over fast (even) and slow (odd) pages: its slowest member's.
+#[inline(never)]
+fn slowest_page(txns: &[Transaction], lead: TxnId, pages: u32, fast: Duration, slow: Duration) -> Duration {
+    let mut member = lead;
+    let mut longest = Duration::ZERO;
+    while member.is_some() {
+        let txn = &txns[member.index()];
+        let even = (txn.ppa % pages).is_multiple_of(2);
+        longest = longest.max(if even { fast } else { slow });
+        member = txn.next;
+    }
+    longest
+}
+
 impl Flash {
     /// Begins a command. The unit must not be busy.
     #[inline(always)]
     pub fn begin(&mut self, unit: UnitId, start: Start, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
         let (channel, way) = self.place_of(unit);
         let mut lane = self.lane(channel, board, agenda, log);
-        lane.begin(way, start);
-        let next = lane.channel.next();
+        let next = if lane.begin(way, start) {
+            lane.channel.next()
+        } else {
+            self.hand_over(channel, board, agenda, log)
+        };
         self.set_next(channel, next);
     }
 

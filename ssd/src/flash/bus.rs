@@ -109,9 +109,9 @@ impl Lane<'_> {
         UnitId(self.channel.first + way as u16)
     }
 
-    /// Lives everything that happens at this instant; returns the channel's next.
+    /// Lives everything that happens at this instant, to `units` too if some are due; returns the channel's next.
     #[inline(always)]
-    pub(super) fn live(&mut self) -> u64 {
+    pub(super) fn live(&mut self, units: bool) -> u64 {
         let now = self.now.ns();
         if !self.channel.taken() && self.channel.planned == now {
             self.grant();
@@ -119,7 +119,7 @@ impl Lane<'_> {
         while self.channel.end == now {
             self.transfer_ended();
         }
-        if self.channel.own.least() <= now {
+        if units {
             self.units_due();
         }
         self.hand_over();
@@ -130,6 +130,7 @@ impl Lane<'_> {
     }
 
     /// Lives the instants of the units that have nothing to do with the bus.
+    #[inline(always)]
     fn units_due(&mut self) {
         let mut due = self.channel.own.due(self.now.ns());
         while due != 0 {
@@ -139,24 +140,21 @@ impl Lane<'_> {
         }
     }
 
-    /// A unit wants the bus for its command at this instant, with `pages` going in.
+    /// A unit wants the bus for its command at this instant, with `pages` going in. Whether that is all: if not, the bus is
+    /// to be handed over at once.
     #[inline(always)]
-    pub(super) fn want_now(&mut self, way: usize, pages: u8) {
+    pub(super) fn want_now(&mut self, way: usize, pages: u8) -> bool {
         let now = self.now.ns();
-        if !self.channel.in_use(now) {
-            self.give(way, pages, now, now);
-            if self.channel.end != now {
-                return;
-            }
-        } else {
+        if self.channel.in_use(now) {
             self.channel.wants.set(way, now);
+            return false;
         }
-        self.hand_over_at_once();
+        self.give(way, pages, now, now);
+        self.channel.end != now
     }
 
     /// Takes note of a transfer that has begun, and ends those that take no time.
-    #[inline(never)]
-    fn hand_over_at_once(&mut self) {
+    pub(super) fn hand_over_at_once(&mut self) {
         while self.channel.end == self.now.ns() {
             self.transfer_ended();
         }

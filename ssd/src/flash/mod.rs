@@ -179,8 +179,26 @@ impl Flash {
     #[inline(always)]
     pub fn step(&mut self, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
         let channel = (self.next.least() & ((1 << CHANNEL_BITS) - 1)) as usize;
-        let next = self.lane(channel, board, agenda, log).live();
+        let next = if self.channels[channel].own.least() > board.now.ns() {
+            self.lane(channel, board, agenda, log).live(false)
+        } else {
+            self.step_with_units(channel, board, agenda, log)
+        };
         self.set_next(channel, next);
+    }
+
+    /// The same, returning the channel's next instant, where units have come to the end of an array phase or an overhead.
+    #[inline(never)]
+    fn step_with_units(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) -> u64 {
+        self.lane(channel, board, agenda, log).live(true)
+    }
+
+    /// Takes note of transfers that begin or end at this instant on a channel, and returns its next.
+    #[inline(never)]
+    fn hand_over(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) -> u64 {
+        let mut lane = self.lane(channel, board, agenda, log);
+        lane.hand_over_at_once();
+        lane.channel.next()
     }
 
     /// The channel with its units.

@@ -46,15 +46,20 @@ impl Row {
         let mut node = (self.leaves + i) % (2 * Row::MAX);
         let mut least = at;
         self.nodes[node] = least;
-        let mut climb = || {
-            least = least.min(self.nodes[node ^ 1]);
-            node /= 2;
-            self.nodes[node] = least;
-            node
-        };
         // Every tree has two levels above its leaves.
-        climb();
-        while climb() > 1 {}
+        (node, least) = self.climb(node, least);
+        (node, least) = self.climb(node, least);
+        while node > 1 {
+            (node, least) = self.climb(node, least);
+        }
+    }
+
+    /// From a node with the value `least` to the one above it, and its value.
+    #[inline(always)]
+    fn climb(&mut self, node: usize, least: u64) -> (usize, u64) {
+        let least = least.min(self.nodes[node ^ 1]);
+        self.nodes[node / 2] = least;
+        (node / 2, least)
     }
 
     /// Which instants have come by `now`, a bit each.
