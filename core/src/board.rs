@@ -38,9 +38,7 @@ pub struct Board {
     /// Flows.
     pub flows: Vec<Flow>,
     /// Waiting transactions by queue and plane slot.
-    by_slot: Vec<u32>,
-    /// The foremost of them, likewise.
-    first_by_slot: Vec<TxnId>,
+    by_slot: Vec<SlotLine>,
     slots: usize,
     /// Waiting lines of a unit.
     kinds: usize,
@@ -63,8 +61,7 @@ impl Board {
             channels: vec![Channel::default(); geometry.channels as usize],
             planes: vec![Plane::default(); geometry.planes() as usize],
             flows: vec![Flow::default(); flows],
-            by_slot: vec![0; (queues + 1) * slots],
-            first_by_slot: vec![TxnId::NONE; (queues + 1) * slots],
+            by_slot: vec![SlotLine::EMPTY; (queues + 1) * slots],
             slots,
             kinds: kinds(facts.levels),
             homes: (0..geometry.planes() as u16)
@@ -166,9 +163,9 @@ impl Board {
         self.lines(unit, op).iter().map(|line| line.len).sum()
     }
 
-    /// How many transactions of `queue`, one of user reads or programs, are for each plane slot of its unit.
+    /// The transactions of `queue`, one of user reads or programs, for each plane slot of its unit.
     #[inline(always)]
-    pub fn waiting_by_slot(&self, queue: QueueId) -> &[u32] {
+    pub fn by_slot(&self, queue: QueueId) -> &[SlotLine] {
         &self.by_slot[queue.index() * self.slots..][..self.slots]
     }
 
@@ -181,13 +178,6 @@ impl Board {
             _ => Duration::ZERO,
         };
         if unit.paused.lead.is_some() { running + self.facts.resume + unit.paused.remaining } else { running }
-    }
-
-    /// The foremost transaction of `queue`, one of user reads or programs, for each plane slot of its unit,
-    /// [`TxnId::NONE`] where none waits. Which of two stands nearer the head, their [`Transaction::rank`] tells.
-    #[inline(always)]
-    pub fn first_by_slot(&self, queue: QueueId) -> &[TxnId] {
-        &self.first_by_slot[queue.index() * self.slots..][..self.slots]
     }
 
     /// Service time of a transaction executed alone (SPEC 0.1 `svc`).

@@ -30,6 +30,21 @@ pub struct Queue {
     pub len: u32,
 }
 
+/// The transactions of a waiting line that are for one plane slot of its unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SlotLine {
+    /// The foremost, [`TxnId::NONE`] where none waits. Which of two slots' stands nearer the head,
+    /// [`crate::Transaction::rank`] tells.
+    pub first: TxnId,
+    /// How many.
+    pub waiting: u32,
+}
+
+impl SlotLine {
+    /// None.
+    pub const EMPTY: SlotLine = SlotLine { first: TxnId::NONE, waiting: 0 };
+}
+
 /// What a unit is doing, as a scheduler sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Service {

@@ -48,10 +48,10 @@ impl Board {
             return;
         }
         let at = queue.index() * self.slots + txn.slot as usize;
-        self.by_slot[at] += 1;
-        let first = self.first_by_slot[at];
-        if first.is_none() || before.is_some() && rank < self.txns[first.index()].rank {
-            self.first_by_slot[at] = id;
+        let line = &mut self.by_slot[at];
+        line.waiting += 1;
+        if line.first.is_none() || before.is_some() && rank < self.txns[line.first.index()].rank {
+            line.first = id;
         }
     }
 
@@ -103,14 +103,15 @@ impl Board {
     #[inline(always)]
     fn leave_slot(&mut self, id: TxnId, queue: QueueId, slot: u8, next: TxnId) {
         let at = queue.index() * self.slots + slot as usize;
-        self.by_slot[at] -= 1;
-        if self.first_by_slot[at] == id {
+        let line = &mut self.by_slot[at];
+        line.waiting -= 1;
+        if line.first == id {
             // The next for the same slot is the nearest behind: over the life of a queue no more steps than entries.
-            let mut heir = if self.by_slot[at] > 0 { next } else { TxnId::NONE };
+            let mut heir = if line.waiting > 0 { next } else { TxnId::NONE };
             while heir.is_some() && self.txns[heir.index()].slot != slot {
                 heir = self.txns[heir.index()].next;
             }
-            self.first_by_slot[at] = heir;
+            line.first = heir;
         }
     }
 }

@@ -16,15 +16,15 @@ pub(super) fn widen(board: &Board, lead: TxnId, group: &mut Group) {
 
 fn add_companions(board: &Board, lead: TxnId, queue: QueueId, group: &mut Group) {
     let mut wanted: u64 = 0;
-    for (slot, &waiting) in board.waiting_by_slot(queue).iter().enumerate() {
-        wanted |= u64::from(waiting > 0) << slot;
+    for (slot, line) in board.by_slot(queue).iter().enumerate() {
+        wanted |= u64::from(line.first.is_some()) << slot;
     }
     wanted &= !group.used();
     if wanted == 0 {
         return;
     }
     if wanted.is_power_of_two() {
-        let only = board.first_by_slot(queue)[wanted.trailing_zeros() as usize];
+        let only = board.by_slot(queue)[wanted.trailing_zeros() as usize].first;
         if board.may_join(group, only) {
             group.push(board, only);
         }
@@ -58,9 +58,9 @@ const LONG: u32 = 24;
 fn add_foremost(board: &Board, wanted: u64, queue: QueueId, group: &mut Group) {
     let mut foremost = [(u64::MAX, TxnId::NONE); Group::MAX];
     let mut count = 0;
-    for (slot, &txn) in board.first_by_slot(queue).iter().enumerate() {
+    for (slot, line) in board.by_slot(queue).iter().enumerate() {
         if wanted >> slot & 1 == 1 {
-            foremost[count] = (board.txn(txn).rank, txn);
+            foremost[count] = (board.txn(line.first).rank, line.first);
             count += 1;
         }
     }

@@ -6,7 +6,7 @@
 //! goes to the chip with the least estimated response time (eq. 1), the first of equals, and to its plane with the fewest
 //! waiting writes.
 
-use flashlane_core::board::{QueueKind, Service};
+use flashlane_core::board::{QueueKind, Service, SlotLine};
 use flashlane_core::decide::Place;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Lpn, PlaneId, TxnId, UnitId};
@@ -74,7 +74,7 @@ fn roomiest(board: &Board, unit: UnitId) -> Option<PlaneId> {
     let taken = writes_by_slot(board, unit);
     let per_die = board.facts.geometry.planes_per_die as usize;
     let joins = |slot: usize, plane: PlaneId| {
-        taken.iter().enumerate().filter(|&(_, &writes)| writes > 0).all(|(other, _)| {
+        taken.iter().enumerate().filter(|(_, line)| line.waiting > 0).all(|(other, _)| {
             let one_die = slot / per_die == other / per_die;
             let beside = || board.plane(planes(board, unit).nth(other).expect("a slot of the unit")).next_page;
             slot != other
@@ -91,8 +91,8 @@ fn roomiest(board: &Board, unit: UnitId) -> Option<PlaneId> {
 
 /// Writes waiting at a unit for each of its planes, in the first queue; schedulers with several levels of writes have no
 /// part in what a command may be widened by.
-fn writes_by_slot(board: &Board, unit: UnitId) -> &[u32] {
-    board.waiting_by_slot(board.queue_id(unit, QueueKind::Write(0)))
+fn writes_by_slot(board: &Board, unit: UnitId) -> &[SlotLine] {
+    board.by_slot(board.queue_id(unit, QueueKind::Write(0)))
 }
 
 impl Place for Dynamic {
@@ -108,7 +108,7 @@ impl Place for Dynamic {
         let Some(unit) = units.min_by_key(response) else { return home };
         let waiting = writes_by_slot(board, unit);
         let roomy = planes(board, unit).enumerate().filter(|&(_, plane)| board.plane(plane).room);
-        roomy.min_by_key(|&(slot, _)| waiting[slot]).expect("the unit has room").1
+        roomy.min_by_key(|&(slot, _)| waiting[slot].waiting).expect("the unit has room").1
     }
 
     fn is_static(&self) -> bool {

@@ -8,7 +8,7 @@ use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{ChannelId, Duration, Time, UnitId};
 
-use super::row::{NEVER, Row};
+use super::row::{MOST, NEVER, Row};
 use super::{FlashUnit, Lane, Phase};
 use crate::agenda::Agenda;
 
@@ -33,9 +33,9 @@ pub(super) struct Channel {
     first: u16,
     count: u16,
     /// Instants of the units that have nothing to do with the bus.
-    pub(super) own: Row,
+    pub(super) own: Row<2>,
     /// Since when, or from when on, units want the bus.
-    wants: Row,
+    wants: Row<2>,
 }
 
 impl Channel {
@@ -295,6 +295,6 @@ impl Lane<'_> {
 #[cold]
 fn first_of(units: &[FlashUnit], several: u64) -> usize {
     let key = |&(_, unit): &(usize, &FlashUnit)| (unit.phase == Phase::Command, unit.serial);
-    let among = units.iter().enumerate().take(Row::MAX).filter(|(way, _)| several >> way & 1 == 1);
+    let among = units.iter().enumerate().take(MOST).filter(|(way, _)| several >> way & 1 == 1);
     among.min_by_key(key).expect("some unit wants the bus").0
 }

@@ -26,7 +26,7 @@ use crate::config::{Config, Dispatch, Latency};
 use crate::log::Log;
 use bus::Channel;
 pub use ended::Ended;
-use row::{NEVER, Row};
+use row::Row;
 
 /// What a unit's hardware is in the middle of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,7 +76,7 @@ pub struct Flash {
     units: Vec<FlashUnit>,
     channels: Vec<Channel>,
     /// Next instant of each channel and the channel, packed: `ns << 6 | channel`, so that one minimum gives both.
-    next: Row,
+    next: Row<3>,
     /// The least of them, unpacked.
     soonest: Time,
     /// Transactions whose flash work is done, in order; the controller drains it.
@@ -231,13 +231,13 @@ impl Flash {
     /// Notes the channel's next instant.
     #[inline(always)]
     fn set_next(&mut self, channel: usize, next: u64) {
-        let packed = if next == NEVER { NEVER } else { next << CHANNEL_BITS | channel as u64 };
+        // Never stays later than any instant, and is never again when it comes back with its sign.
+        let packed = next << CHANNEL_BITS | channel as u64;
         if packed == self.next.at(channel) {
             return;
         }
         self.next.set(channel, packed);
-        let soonest = self.next.least();
-        self.soonest = if soonest == NEVER { Time::NEVER } else { Time::from_ns(soonest >> CHANNEL_BITS) };
+        self.soonest = Time::from_ns((self.next.least() as i64 >> CHANNEL_BITS) as u64);
     }
 
     /// Sets the next instant of a unit that has nothing to do with the bus.

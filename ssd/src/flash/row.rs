@@ -4,27 +4,31 @@
 //! a comparison a level and no branch that depends on the instants.
 
 /// "Never", in a row.
-pub(super) const NEVER: u64 = i64::MAX as u64;
+pub(super) const NEVER: u64 = u64::MAX;
 
-/// Instants in ns of at most [`Row::MAX`] things.
+/// Things a row can hold, at most: units of a channel, channels of a device.
+pub(super) const MOST: usize = 64;
+
+/// Instants in ns of at most [`MOST`] things. Its tree has `LEVELS` levels above the leaves, or more: as many as the usual
+/// number of things needs, so that those cost no loop.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
+pub(super) struct Row<const LEVELS: u32> {
     /// How many may be other than never.
     length: usize,
     /// Leaves: a power of two.
     leaves: usize,
     /// The root is node 1, the children of node `n` are `2 n` and `2 n + 1`, and leaf `i` is node `leaves + i`.
-    nodes: [u64; 2 * Row::MAX],
+    nodes: [u64; 2 * MOST],
 }
 
-impl Row {
-    /// Units of a channel and channels of a device, at most.
-    pub(super) const MAX: usize = 64;
+impl<const LEVELS: u32> Row<LEVELS> {
+    /// Leaves of the shortest rows.
+    const FEW: usize = 1 << LEVELS;
 
     /// `length` instants, all never.
-    pub(super) fn new(length: usize) -> Row {
-        assert!(length <= Row::MAX, "configuration check allows no more than 64");
-        Row { length, leaves: length.next_power_of_two().max(FEW), nodes: [NEVER; 2 * Row::MAX] }
+    pub(super) fn new(length: usize) -> Row<LEVELS> {
+        assert!(length <= MOST, "configuration check allows no more than 64");
+        Row { length, leaves: length.next_power_of_two().max(Self::FEW), nodes: [NEVER; 2 * MOST] }
     }
 
     /// The least instant.
@@ -36,19 +40,19 @@ impl Row {
     /// The `i`-th instant.
     #[inline(always)]
     pub(super) fn at(&self, i: usize) -> u64 {
-        self.nodes[(self.leaves + i) % (2 * Row::MAX)]
+        self.nodes[(self.leaves + i) % (2 * MOST)]
     }
 
     /// Changes the `i`-th instant.
     #[inline(always)]
     pub(super) fn set(&mut self, i: usize, at: u64) {
-        debug_assert!(i < self.length && at <= NEVER);
-        let mut node = (self.leaves + i) % (2 * Row::MAX);
+        debug_assert!(i < self.length);
+        let mut node = (self.leaves + i) % (2 * MOST);
         let mut least = at;
         self.nodes[node] = least;
-        // Every tree has two levels above its leaves.
-        (node, least) = self.climb(node, least);
-        (node, least) = self.climb(node, least);
+        for _ in 0..LEVELS {
+            (node, least) = self.climb(node, least);
+        }
         while node > 1 {
             (node, least) = self.climb(node, least);
         }
@@ -65,8 +69,10 @@ impl Row {
     /// Which instants have come by `now`, a bit each.
     #[inline(always)]
     pub(super) fn due(&self, now: u64) -> u64 {
-        let come = |i: usize| u64::from(self.nodes[FEW + i] <= now) << i;
-        if self.leaves == FEW { come(0) | come(1) | come(2) | come(3) } else { self.due_of_many(now) }
+        if self.leaves > Self::FEW {
+            return self.due_of_many(now);
+        }
+        (0..Self::FEW).fold(0, |due, i| due | u64::from(self.nodes[Self::FEW + i] <= now) << i)
     }
 
     #[inline(never)]
@@ -75,9 +81,6 @@ impl Row {
         leaves.iter().enumerate().fold(0, |due, (i, &at)| due | u64::from(at <= now) << i)
     }
 }
-
-/// Leaves of the shortest rows: the usual number of units on a channel.
-const FEW: usize = 4;
 
 #[cfg(test)]
 mod tests {
@@ -89,7 +92,7 @@ mod tests {
     fn least_and_due_equal_a_plain_scan() {
         let mut x: u64 = 7;
         for length in [1, 2, 3, 4, 5, 7, 8, 9, 16, 33, 64] {
-            let mut row = Row::new(length);
+            let mut row = Row::<2>::new(length);
             let mut plain = vec![NEVER; length];
             for _ in 0..5_000 {
                 x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
