@@ -19,6 +19,13 @@ impl Board {
     /// Links a transaction into its queue just before `before`, or at the tail. For the controller.
     #[inline(always)]
     pub fn link(&mut self, id: TxnId, queue: QueueId, before: TxnId) {
+        let Transaction { owner, slot, .. } = self.txns[id.index()];
+        self.link_as(id, queue, (owner, slot), before);
+    }
+
+    /// The same for whom its owner and its plane slot are at hand.
+    #[inline(always)]
+    pub fn link_as(&mut self, id: TxnId, queue: QueueId, (owner, slot): (Owner, u8), before: TxnId) {
         let q = &mut self.queues[queue.index()];
         q.len += 1;
         let prev = if before.is_some() { self.txns[before.index()].prev } else { q.tail };
@@ -43,11 +50,11 @@ impl Board {
         txn.prev = prev;
         txn.next = before;
         txn.rank = rank;
-        if txn.owner == Owner::Gc {
+        if owner == Owner::Gc {
             // Garbage collection goes one by one; who looks for companions looks among user transactions.
             return;
         }
-        let at = queue.index() * self.slots + txn.slot as usize;
+        let at = queue.index() * self.slots + slot as usize;
         let line = &mut self.by_slot[at];
         line.waiting += 1;
         if line.first.is_none() || before.is_some() && rank < self.txns[line.first.index()].rank {

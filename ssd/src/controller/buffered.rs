@@ -40,8 +40,8 @@ impl Device {
             let plane = self.place(lpn);
             let bytes = self.on_bus(self.board.facts.geometry.page_bytes);
             let txn = self.new_txn(SlotId::MAX, flow, Owner::Buffer, FlashOp::Program, lpn, plane, bytes);
-            self.supersede(txn, lpn);
-            self.enqueue(txn);
+            self.supersede(txn.id, lpn);
+            self.enqueue_made(txn);
         }
     }
 

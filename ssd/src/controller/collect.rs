@@ -24,8 +24,8 @@ impl Device {
         for &ppa in &pages {
             let lpn = self.ftl.owner(plane, ppa).expect("a valid page has an owner");
             let read = self.new_txn(SlotId::MAX, FlowId(0), Owner::Gc, FlashOp::Read, lpn, plane, bytes);
-            self.board.txn_mut(read).ppa = ppa.0;
-            self.enqueue(read);
+            self.board.txn_mut(read.id).ppa = ppa.0;
+            self.enqueue_made(read);
         }
         if pages.is_empty() {
             self.queue_erase(plane, job.block);
@@ -74,8 +74,8 @@ impl Device {
             FlashOp::Read => {
                 let program = self.new_txn(SlotId::MAX, FlowId(0), Owner::Gc, FlashOp::Program, lpn, plane, bytes);
                 // Until it is bound, the program carries the address it moves from.
-                self.board.txn_mut(program).ppa = ppa;
-                self.enqueue(program);
+                self.board.txn_mut(program.id).ppa = ppa;
+                self.enqueue_made(program);
             }
             FlashOp::Program => self.move_ended(plane),
             FlashOp::Erase => {
@@ -107,7 +107,7 @@ impl Device {
     fn queue_erase(&mut self, plane: PlaneId, block: u32) {
         let erase = self.new_txn(SlotId::MAX, FlowId(0), Owner::Gc, FlashOp::Erase, Lpn(0), plane, 0);
         let ppa = block * self.board.facts.geometry.pages_per_block;
-        self.board.txn_mut(erase).ppa = ppa;
-        self.enqueue(erase);
+        self.board.txn_mut(erase.id).ppa = ppa;
+        self.enqueue_made(erase);
     }
 }

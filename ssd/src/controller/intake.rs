@@ -67,9 +67,9 @@ impl Device {
         let plane = self.ftl.plane_of(lpn);
         let txn = self.new_txn(slot, flow, Owner::User, FlashOp::Read, lpn, plane, bytes);
         if self.address_reads {
-            self.board.txn_mut(txn).ppa = self.ftl.lookup(lpn).0;
+            self.board.txn_mut(txn.id).ppa = self.ftl.lookup(lpn).0;
         }
-        self.enqueue(txn);
+        self.enqueue_made(txn);
     }
 
     fn write_page(&mut self, slot: SlotId, i: u32) {
@@ -82,15 +82,15 @@ impl Device {
         let reads_first = partial && self.pending.get(lpn).is_none();
         let plane = self.place(lpn);
         let program = self.new_txn(slot, flow, Owner::User, FlashOp::Program, lpn, plane, on_bus);
-        self.supersede(program, lpn);
+        self.supersede(program.id, lpn);
         if reads_first {
             let from = self.ftl.plane_of(lpn);
             let read = self.new_txn(SlotId::MAX, flow, Owner::User, FlashOp::Read, lpn, from, on_bus);
-            self.board.txn_mut(read).then = program;
+            self.board.txn_mut(read.id).then = program.id;
             self.tally.partial_reads += 1;
-            self.enqueue(read);
+            self.enqueue_made(read);
         } else {
-            self.enqueue(program);
+            self.enqueue_made(program);
         }
     }
 

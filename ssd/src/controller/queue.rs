@@ -4,14 +4,25 @@ use flashlane_core::board::{Batch, Service};
 use flashlane_core::decide::{Departure, Moments};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, QueueId, Transaction, TxnId};
+use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, QueueId, Transaction, TxnId, UnitId};
 
 use super::Device;
 use super::slots::Slot;
 use crate::front::SlotId;
 
+/// A transaction just made, and where it is to wait.
+#[derive(Clone, Copy)]
+pub(super) struct Made {
+    pub(super) id: TxnId,
+    unit: UnitId,
+    queue: QueueId,
+    owner: Owner,
+    op: FlashOp,
+    slot: u8,
+}
+
 impl Device {
-    /// A transaction in the slab, not yet in a queue.
+    /// A transaction in the slab, not yet in a queue: where it is to wait.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
     pub(super) fn new_txn(
@@ -23,7 +34,7 @@ impl Device {
         lpn: Lpn,
         plane: PlaneId,
         bytes: u32,
-    ) -> TxnId {
+    ) -> Made {
         let id = if self.free_txn.is_some() {
             let id = self.free_txn;
             self.free_txn = self.board.txn(id).next;
@@ -35,6 +46,7 @@ impl Device {
         let (unit, in_unit) = self.board.home_of(plane);
         let level =
             if owner == Owner::Gc { 0 } else { self.board.flows[flow.index()].level.min(self.board.facts.levels - 1) };
+        let queue = self.board.queue_for(unit, owner, op, level);
         let transfer = if op == FlashOp::Erase { Duration::ZERO } else { self.board.facts.transfer(bytes) };
         let mut sibling = TxnId::NONE;
         if slot != SlotId::MAX {
@@ -54,7 +66,7 @@ impl Device {
             unit,
             flow,
             slot: in_unit,
-            queue: self.board.queue_for(unit, owner, op, level),
+            queue,
             op,
             owner,
             level,
@@ -62,17 +74,23 @@ impl Device {
             ..Transaction::EMPTY
         };
         self.serials += 1;
-        id
+        Made { id, unit, queue, owner, op, slot: in_unit }
     }
 
     /// Puts a transaction into its unit's queue, where the order decision wants it.
-    #[inline(always)]
     pub(super) fn enqueue(&mut self, id: TxnId) {
+        let Transaction { unit, queue, owner, op, slot, .. } = *self.board.txn(id);
+        self.enqueue_made(Made { id, unit, queue, owner, op, slot });
+    }
+
+    /// The same for one just made, or whose fields are at hand.
+    #[inline(always)]
+    pub(super) fn enqueue_made(&mut self, made: Made) {
+        let Made { id, unit, queue, owner, op, slot } = made;
         let now = self.board.now;
         let txn = self.board.txn_mut(id);
         txn.enqueued = now;
         txn.stage = Stage::Waiting;
-        let (unit, owner, queue, op) = (txn.unit, txn.owner, txn.queue, txn.op);
         if self.log.on {
             self.report_queued(id);
         }
@@ -81,7 +99,7 @@ impl Device {
             return;
         }
         let before = if owner == Owner::Gc || self.tail_order { TxnId::NONE } else { self.position(id, queue) };
-        self.board.link(id, queue, before);
+        self.board.link_as(id, queue, (owner, slot), before);
         let state = &mut self.board.units[unit.index()];
         if owner == Owner::Gc {
             state.gc_waiting += 1;

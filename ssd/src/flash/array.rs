@@ -35,8 +35,8 @@ impl Lane<'_> {
         let Start { lead, members, op, owner, first, transfers } = start;
         let now = self.now;
         let on_bus = self.facts.command[op.index()];
-        let flash = &mut self.units[way];
-        let state = &mut self.shown[way];
+        let flash = &mut self.units[self.first + way];
+        let state = &mut self.shown[self.first + way];
         debug_assert!(state.service != Service::Busy && flash.phase == Phase::Idle);
         if state.paused.lead.is_none() {
             flash.busy_from = now;
@@ -69,17 +69,17 @@ impl Lane<'_> {
     /// The command phase is over: the array works.
     #[inline(always)]
     pub(super) fn start_array(&mut self, way: usize) {
-        let op = self.shown[way].command.op;
+        let op = self.shown[self.first + way].command.op;
         let length = match self.common.latency[op.index()] {
             Latency::Constant(typical) => typical,
             Latency::Gaussian { mean, sd } => self.common.gaussian(mean, sd),
             Latency::FastSlow { fast, slow } => {
                 let longest = |lead| slowest_page(self.txns, lead, self.facts.geometry.pages_per_block, fast, slow);
-                longest(self.shown[way].command.lead)
+                longest(self.shown[self.first + way].command.lead)
             }
         };
-        let flash = &mut self.units[way];
-        let command = &mut self.shown[way].command;
+        let flash = &mut self.units[self.first + way];
+        let command = &mut self.shown[self.first + way].command;
         let ends = self.now + length + self.common.plane_gap * (u64::from(command.members) - 1);
         if op == FlashOp::Read {
             flash.phase = Phase::ReadArray;
@@ -94,7 +94,7 @@ impl Lane<'_> {
             self.may_pause(way);
         }
         if self.log.on {
-            let (unit, command) = (self.unit_id(way), self.units[way].serial);
+            let (unit, command) = (self.unit_id(way), self.units[self.first + way].serial);
             self.log.push(self.now, Event::ArrayStarted { unit, command, until: ends });
         }
     }
@@ -103,7 +103,7 @@ impl Lane<'_> {
     /// data went in or an overhead ran.
     #[inline(always)]
     fn may_pause(&mut self, way: usize) {
-        if self.common.pauses && self.shown[way].user_waiting > 0 {
+        if self.common.pauses && self.shown[self.first + way].user_waiting > 0 {
             self.agenda.mark(self.unit_id(way));
         }
     }
@@ -112,8 +112,8 @@ impl Lane<'_> {
     #[inline(always)]
     pub(super) fn unit_due(&mut self, way: usize) {
         let id = self.unit_id(way);
-        let command = &mut self.shown[way].command;
-        match self.units[way].phase {
+        let command = &mut self.shown[self.first + way].command;
+        match self.units[self.first + way].phase {
             Phase::Array if self.now < command.ends => {
                 // A program's iteration ended and a read waits: it may be paused now.
                 self.channel.own.set(way, command.ends.ns());
@@ -122,7 +122,7 @@ impl Lane<'_> {
             Phase::Array => {
                 command.in_array = false;
                 let mut member = command.lead;
-                self.log.push(self.now, Event::ArrayEnded { unit: id, command: self.units[way].serial });
+                self.log.push(self.now, Event::ArrayEnded { unit: id, command: self.units[self.first + way].serial });
                 while member.is_some() {
                     let next = self.txns[member.index()].next;
                     self.ended.push(self.txns, member);
@@ -132,8 +132,8 @@ impl Lane<'_> {
                 self.free(way);
             }
             Phase::Suspending => {
-                self.units[way].phase = Phase::Idle;
-                self.shown[way].service = Service::Paused;
+                self.units[self.first + way].phase = Phase::Idle;
+                self.shown[self.first + way].service = Service::Paused;
                 self.channel.own.set(way, NEVER);
                 self.agenda.mark(id);
             }
@@ -147,13 +147,13 @@ impl Lane<'_> {
 
     /// The resume overhead is over: the array works on.
     fn continue_array(&mut self, way: usize) {
-        let command = &mut self.shown[way].command;
+        let command = &mut self.shown[self.first + way].command;
         command.array_from = self.now;
         command.in_array = true;
         let until: Time = command.ends;
-        self.units[way].phase = Phase::Array;
+        self.units[self.first + way].phase = Phase::Array;
         self.channel.own.set(way, until.ns());
-        let event = Event::ArrayStarted { unit: self.unit_id(way), command: self.units[way].serial, until };
+        let event = Event::ArrayStarted { unit: self.unit_id(way), command: self.units[self.first + way].serial, until };
         self.log.push(self.now, event);
     }
 }
@@ -224,7 +224,7 @@ impl Flash {
         let (channel, way) = self.place_of(unit);
         let mut lane = self.lane(channel, board, agenda, log);
         let (now, overhead) = (lane.now, lane.facts.resume);
-        let state = &mut lane.shown[way];
+        let state = &mut lane.shown[lane.first + way];
         debug_assert!(state.service == Service::Paused && state.paused.lead.is_some());
         state.service = Service::Busy;
         let total = state.paused.paused + ((now + overhead) - state.paused.paused_at);
@@ -232,11 +232,11 @@ impl Flash {
             Command { paused: total, started: state.paused.started + (total - state.paused.paused), ..state.paused };
         state.command.ends = now + overhead + state.paused.remaining;
         state.paused = Command::NONE;
-        lane.units[way].serial = lane.units[way].paused_serial;
+        lane.units[lane.first + way].serial = lane.units[lane.first + way].paused_serial;
         if overhead == Duration::ZERO {
             lane.continue_array(way);
         } else {
-            lane.units[way].phase = Phase::Resuming;
+            lane.units[lane.first + way].phase = Phase::Resuming;
             lane.channel.own.set(way, (now + overhead).ns());
         }
         let next = lane.channel.next();

@@ -1,8 +1,6 @@
 //! Channel buses: one transfer at a time, first come first served among ready transfers, data-out before data-in when
 //! both become ready at the same instant, then by command age (SPEC 0.4).
 
-use core::ops::Range;
-
 use flashlane_core::board::Service;
 use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
@@ -29,9 +27,8 @@ pub(super) struct Channel {
     pub(super) deferred: u64,
     /// Who has it: unit on the channel.
     holder: u8,
-    /// The channel's first unit, and how many it has.
-    first: u16,
-    count: u16,
+    /// The channel's first unit.
+    pub(super) first: u16,
     /// Instants of the units that have nothing to do with the bus.
     pub(super) own: Row<2>,
     /// Since when, or from when on, units want the bus.
@@ -49,16 +46,9 @@ impl Channel {
             deferred: 0,
             holder: 0,
             first: first as u16,
-            count: units as u16,
             own: row.clone(),
             wants: row,
         }
-    }
-
-    /// Its units.
-    #[inline(always)]
-    pub(super) fn units(&self) -> Range<usize> {
-        usize::from(self.first)..usize::from(self.first) + usize::from(self.count)
     }
 
     /// Whether a transfer is known to be under way.
@@ -106,7 +96,7 @@ impl Lane<'_> {
     /// The device-wide number of a unit of the channel.
     #[inline(always)]
     pub(super) fn unit_id(&self, way: usize) -> UnitId {
-        UnitId(self.channel.first + way as u16)
+        UnitId((self.first + way) as u16)
     }
 
     /// Lives everything that happens at this instant, to `units` too if some are due; returns the channel's next.
@@ -189,7 +179,7 @@ impl Lane<'_> {
     /// What the channel waits for when unit `way` is going to have the bus from `since` on.
     #[inline(always)]
     fn planned(&self, since: u64, way: usize) -> u64 {
-        if self.common.watched { since } else { since + self.units[way].bus_time }
+        if self.common.watched { since } else { since + self.units[self.first + way].bus_time }
     }
 
     /// Which unit goes first of those that want the bus since `since`, the row's least instant: data-out before data-in,
@@ -197,7 +187,7 @@ impl Lane<'_> {
     #[inline(always)]
     fn first_since(&self, since: u64) -> usize {
         let longest = self.channel.wants.due(since);
-        if longest.is_power_of_two() { longest.trailing_zeros() as usize } else { first_of(self.units, longest) }
+        if longest.is_power_of_two() { longest.trailing_zeros() as usize } else { first_of(&self.units[self.first..], longest) }
     }
 
     /// The transfer that has waited longest has the bus, from when it came to want it or the bus came free. (One that
@@ -207,7 +197,7 @@ impl Lane<'_> {
         let since = self.channel.wants.least();
         let way = self.first_since(since);
         self.channel.wants.set(way, NEVER);
-        let (unit, command) = (&mut self.units[way], &self.shown[way].command);
+        let (unit, command) = (&mut self.units[self.first + way], &self.shown[self.first + way].command);
         let mut pages = command.members;
         if unit.phase != Phase::Command {
             unit.phase = Phase::DataOut;
@@ -220,7 +210,7 @@ impl Lane<'_> {
     /// The unit has the bus from `start` on for `pages`, having wanted it since `since`.
     #[inline(always)]
     fn give(&mut self, way: usize, pages: u8, since: u64, start: u64) {
-        let (length, pages) = (self.units[way].bus_time, u64::from(pages));
+        let (length, pages) = (self.units[self.first + way].bus_time, u64::from(pages));
         self.counters.transfers += pages;
         self.counters.stalled += if since < start { pages } else { 0 };
         self.channel.holder = way as u8;
@@ -235,8 +225,8 @@ impl Lane<'_> {
         self.counters.busy += length;
         if self.log.on && length > Duration::ZERO {
             let way = usize::from(self.channel.holder);
-            let (unit, command) = (self.unit_id(way), self.units[way].serial);
-            let channel = ChannelId(self.units[way].channel);
+            let (unit, command) = (self.unit_id(way), self.units[self.first + way].serial);
+            let channel = ChannelId(self.units[self.first + way].channel);
             self.log.push(start, Event::BusTaken { channel, unit, command, until });
         }
     }
@@ -247,7 +237,7 @@ impl Lane<'_> {
         let way = usize::from(self.channel.holder);
         self.channel.end = NEVER;
         self.channel.released = self.now.ns();
-        let unit = &mut self.units[way];
+        let unit = &mut self.units[self.first + way];
         if unit.phase == Phase::Command {
             self.start_array(way);
             return;
@@ -275,9 +265,9 @@ impl Lane<'_> {
     /// The unit's command is done; it must decide, unless nothing waits for it or may be sent to it this instant.
     #[inline(always)]
     pub(super) fn free(&mut self, way: usize) {
-        let unit = &mut self.units[way];
+        let unit = &mut self.units[self.first + way];
         unit.phase = Phase::Idle;
-        let state = &mut self.shown[way];
+        let state = &mut self.shown[self.first + way];
         if state.paused.lead.is_some() {
             state.service = Service::Paused;
         } else {

@@ -101,10 +101,12 @@ struct Common {
     rng: Pcg64Mcg,
 }
 
-/// A channel at work: all that a step of it touches, its units by their number on the channel.
+/// A channel at work: all that a step of it touches.
 struct Lane<'a> {
     now: Time,
     channel: &'a mut Channel,
+    /// The channel's first unit in the two tables that follow.
+    first: usize,
     units: &'a mut [FlashUnit],
     /// What the board shows of the units.
     shown: &'a mut [board::Unit],
@@ -212,11 +214,11 @@ impl Flash {
     ) -> Lane<'a> {
         let counters = &mut board.channels[channel];
         let channel = &mut self.channels[channel];
-        let units = channel.units();
         Lane {
             now: board.now,
-            units: &mut self.units[units.clone()],
-            shown: &mut board.units[units],
+            first: usize::from(channel.first),
+            units: &mut self.units,
+            shown: &mut board.units,
             channel,
             counters,
             txns: &mut board.txns,
