@@ -56,7 +56,7 @@ impl Board {
         Board {
             now: Time::ZERO,
             txns: Vec::new(),
-            queues: vec![Queue { head: TxnId::NONE, tail: TxnId::NONE, len: 0 }; queues + 1],
+            queues: vec![Queue::EMPTY; queues + 1],
             units: (0..units as u16).map(|unit| Unit::idle(geometry.channel_of(UnitId(unit)))).collect(),
             channels: vec![Channel::default(); geometry.channels as usize],
             planes: vec![Plane::default(); geometry.planes() as usize],

@@ -30,6 +30,11 @@ pub struct Queue {
     pub len: u32,
 }
 
+impl Queue {
+    /// Nobody waits.
+    pub const EMPTY: Queue = Queue { head: TxnId::NONE, tail: TxnId::NONE, len: 0 };
+}
+
 /// The transactions of a waiting line that are for one plane slot of its unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SlotLine {

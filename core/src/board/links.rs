@@ -1,7 +1,7 @@
 //! The waiting lines as doubly linked lists through the slab: joining anywhere, leaving from anywhere, ranks, and who is
 //! foremost for each plane.
 
-use super::Board;
+use super::{Board, Queue, SlotLine};
 use crate::id::{QueueId, TxnId};
 use crate::transaction::{Owner, Transaction};
 
@@ -103,6 +103,16 @@ impl Board {
         let txn = &mut self.txns[id.index()];
         txn.prev = TxnId::NONE;
         txn.next = TxnId::NONE;
+        txn
+    }
+
+    /// The same for the only transaction of its queue, a user's.
+    #[inline(always)]
+    pub fn unlink_lone(&mut self, id: TxnId) -> &mut Transaction {
+        let txn = &mut self.txns[id.index()];
+        debug_assert!(txn.prev.is_none() && txn.next.is_none() && txn.owner != Owner::Gc);
+        self.queues[txn.queue.index()] = Queue::EMPTY;
+        self.by_slot[txn.queue.index() * self.slots + txn.slot as usize] = SlotLine::EMPTY;
         txn
     }
 

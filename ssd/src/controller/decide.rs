@@ -106,7 +106,7 @@ impl Device {
         let txn = self.board.txn(id);
         let may_go = txn.op == FlashOp::Read || (txn.unobstructed() && self.board.plane(txn.plane).room);
         if may_go {
-            self.dispatch_alone(unit, id);
+            self.dispatch_lone(unit, id);
         }
         may_go
     }

@@ -23,7 +23,24 @@ impl Device {
         if self.hears_departures && self.board.txn(id).owner != Owner::Gc {
             self.tell_of_departure(id, Departure::Dispatched);
         }
-        let txn = self.board.unlink(id);
+        self.board.unlink(id);
+        self.begin_alone(unit, id);
+    }
+
+    /// The same for the only transaction that waits for the unit, a user's.
+    #[inline(always)]
+    pub(super) fn dispatch_lone(&mut self, unit: UnitId, id: TxnId) {
+        if self.hears_departures {
+            self.tell_of_departure(id, Departure::Dispatched);
+        }
+        self.board.unlink_lone(id);
+        self.begin_alone(unit, id);
+    }
+
+    /// Begins a command of one transaction that has left its queue.
+    #[inline(always)]
+    fn begin_alone(&mut self, unit: UnitId, id: TxnId) {
+        let txn = self.board.txn_mut(id);
         debug_assert!(txn.stage == Stage::Waiting && txn.unit == unit);
         debug_assert!(txn.after.is_none(), "dispatched before an older write of its page");
         txn.stage = Stage::InService;

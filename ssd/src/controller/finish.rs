@@ -22,28 +22,30 @@ impl Device {
             self.scheduler.order.ended(&self.board, id);
         }
         self.tally.transactions += 1;
+        let mut serves_host = false;
         match (owner, op) {
             (Owner::Gc, _) => self.gc_ended(id),
+            (_, FlashOp::Read) if then.is_some() => self.enqueue(then),
             (_, FlashOp::Read) => {
-                if then.is_some() {
-                    self.enqueue(then);
-                } else {
-                    if let Some(buffer) = &mut self.buffer {
-                        buffer.fill(lpn, flow);
-                    }
-                    self.page_done(request, tag);
+                if let Some(buffer) = &mut self.buffer {
+                    buffer.fill(lpn, flow);
                 }
+                serves_host = true;
             }
             (Owner::User, _) => {
                 self.pending.remove(lpn, id);
-                self.page_done(request, tag);
-                self.end_superseded(then);
+                serves_host = true;
             }
             (Owner::Buffer, _) => {
                 self.pending.remove(lpn, id);
                 self.page_flushed(id);
-                self.end_superseded(then);
             }
+        }
+        if serves_host {
+            self.page_done(request, tag);
+        }
+        if then.is_some() && op == FlashOp::Program {
+            self.end_superseded(then);
         }
         self.release(id);
     }
@@ -65,7 +67,7 @@ impl Device {
     }
 
     /// A page of a request is done, by a transaction of this tag; the last completes the request.
-    #[inline]
+    #[inline(always)]
     fn page_done(&mut self, slot: SlotId, tag: u8) {
         let entry = self.slots.get_mut(slot);
         entry.touched |= tag;

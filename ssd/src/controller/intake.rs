@@ -5,16 +5,18 @@ use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Duration, Lpn, Op, Owner, PlaneId, TxnId};
 
 use super::Device;
+use super::slots::Slot;
 use crate::front::SlotId;
 
 impl Device {
     /// Splits a command into pages and sees to each.
     pub(super) fn take_in(&mut self, slot: SlotId) {
-        match self.slots.get(slot).op {
+        let entry = *self.slots.get(slot);
+        match entry.op {
             Op::Write if self.buffer.as_ref().is_some_and(|b| b.write_back) => self.write_to_buffer(slot, false),
             Op::Read => {
-                for i in 0..self.slots.get(slot).pages {
-                    self.read_page(slot, i);
+                for i in 0..entry.pages {
+                    self.read_page(slot, &entry, i);
                 }
                 if self.wants.estimates {
                     self.estimate_request(slot);
@@ -22,13 +24,13 @@ impl Device {
                 self.serve_if_done(slot);
             }
             Op::Write => {
-                for i in 0..self.slots.get(slot).pages {
-                    let lpn = self.slots.page(slot, i);
+                for i in 0..entry.pages {
+                    let lpn = self.slots.page_of(slot, &entry, i);
                     if let Some(buffer) = &mut self.buffer {
                         // A read cache only: keep what it holds current.
                         buffer.read(lpn);
                     }
-                    self.write_page(slot, i);
+                    self.write_page(slot, &entry, lpn, i);
                 }
                 if self.wants.estimates {
                     self.estimate_request(slot);
@@ -54,9 +56,9 @@ impl Device {
         self.log.push(self.board.now, Event::PageFromMemory { request, lpn });
     }
 
-    fn read_page(&mut self, slot: SlotId, i: u32) {
-        let entry = self.slots.get(slot);
-        let lpn = self.slots.page(slot, i);
+    #[inline(always)]
+    fn read_page(&mut self, slot: SlotId, entry: &Slot, i: u32) {
+        let lpn = self.slots.page_of(slot, entry, i);
         let buffered = self.buffer.as_mut().is_some_and(|b| b.read(lpn));
         if buffered || self.pending.get(lpn).is_some() {
             self.page_from_memory(slot, lpn);
@@ -72,9 +74,9 @@ impl Device {
         self.enqueue_made(txn);
     }
 
-    fn write_page(&mut self, slot: SlotId, i: u32) {
-        let entry = self.slots.get(slot);
-        let (lpn, flow) = (self.slots.page(slot, i), entry.flow);
+    #[inline(always)]
+    fn write_page(&mut self, slot: SlotId, entry: &Slot, lpn: Lpn, i: u32) {
+        let flow = entry.flow;
         let page_bytes = self.board.facts.geometry.page_bytes;
         let bytes = entry.bytes_of(i, page_bytes);
         let partial = bytes < page_bytes && self.read_modify_write;
@@ -88,7 +90,7 @@ impl Device {
             let read = self.new_txn(SlotId::MAX, flow, Owner::User, FlashOp::Read, lpn, from, on_bus);
             self.board.txn_mut(read.id).then = program.id;
             self.tally.partial_reads += 1;
-            self.enqueue_made(read);
+            self.enqueue(read.id);
         } else {
             self.enqueue_made(program);
         }

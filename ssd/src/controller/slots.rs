@@ -78,7 +78,12 @@ impl Slots {
     /// The `i`-th page of a request.
     #[inline]
     pub(super) fn page(&self, id: SlotId, i: u32) -> Lpn {
-        let slot = self.get(id);
+        self.page_of(id, self.get(id), i)
+    }
+
+    /// The same where the request is at hand.
+    #[inline(always)]
+    pub(super) fn page_of(&self, id: SlotId, slot: &Slot, i: u32) -> Lpn {
         if slot.scattered { self.lists[id as usize][i as usize] } else { Lpn(slot.first.0 + i) }
     }
 
