@@ -59,8 +59,10 @@ impl FlowMetrics {
         self.last_completion = self.last_completion.max(completion.done);
         self.bytes[direction] += completion.bytes;
         self.timelines[direction].record(completion.done.ns(), response, completion.bytes);
-        self.touched.jumped[direction] += u64::from(completion.touched & tag::JUMPED != 0);
-        self.touched.in_pause += u64::from(completion.touched & tag::IN_PAUSE != 0);
+        if completion.touched != 0 {
+            self.touched.jumped[direction] += u64::from(completion.touched & tag::JUMPED != 0);
+            self.touched.in_pause += u64::from(completion.touched & tag::IN_PAUSE != 0);
+        }
     }
 
     /// A request of the flow completed that the figures leave out, because it came during warm-up.

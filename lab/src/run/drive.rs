@@ -76,8 +76,6 @@ pub struct Run<'a> {
     warming: Vec<(u64, Option<RequestId>)>,
     told: u64,
     closed: bool,
-    /// Completions being looked at; kept for its memory.
-    done: Vec<Completion>,
 }
 
 impl<'a> Run<'a> {
@@ -102,8 +100,8 @@ impl<'a> Run<'a> {
         let flows = lanes.iter().map(|_| FlowMetrics::new()).collect();
         let warming = lanes.iter().map(|_| (limits.warm_up_requests, None)).collect();
         let times = vec![Time::NEVER; lanes.len()];
-        let (issued, told, done) = (0, 0, Vec::new());
-        Ok(Run { device, lanes, times, flows, limits, watch, progress, issued, warming, told, closed, done })
+        let (issued, told) = (0, 0);
+        Ok(Run { device, lanes, times, flows, limits, watch, progress, issued, warming, told, closed })
     }
 
     /// Makes the run.
@@ -159,27 +157,33 @@ impl<'a> Run<'a> {
         Ok(true)
     }
 
-    #[inline]
+    /// Takes note of what the device did since the last time.
+    #[inline(always)]
     fn take_note(&mut self) -> Result<(), RunError> {
+        let quiet = self.device.completions().is_empty() && self.device.fault().is_none();
+        if quiet && !self.watch.wants_events() { Ok(()) } else { self.take_note_of_all() }
+    }
+
+    #[inline(never)]
+    fn take_note_of_all(&mut self) -> Result<(), RunError> {
         if let Some(fault) = self.device.fault() {
             return Err(RunError::Device(format!("at {}: {}", fault.at, fault.message)));
         }
         if self.watch.wants_events() {
             self.watch.events(&mut self.device)?;
         }
-        if self.device.completions().is_empty() {
-            return Ok(());
-        }
-        let mut done = std::mem::take(&mut self.done);
-        std::mem::swap(&mut done, self.device.completions());
-        for completion in done.drain(..) {
+        let mut next = 0;
+        while let Some(&completion) = self.device.completions().get(next) {
+            next += 1;
             let measured = self.measure(&completion);
-            self.watch.completion(&completion, measured)?;
+            if self.watch.wants_completions() {
+                self.watch.completion(&completion, measured)?;
+            }
             if self.closed {
                 self.answer(&completion)?;
             }
         }
-        self.done = done;
+        self.device.completions().clear();
         Ok(())
     }
 
@@ -258,7 +262,7 @@ impl<'a> Run<'a> {
     }
 
     /// Draws a flow's next offer.
-    #[inline]
+    #[inline(always)]
     fn draw(&mut self, flow: usize) -> Result<(), RunError> {
         let Some(lane) = &mut self.lanes[flow] else { return Ok(()) };
         let next = lane.feed.draw()?;

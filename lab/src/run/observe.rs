@@ -55,6 +55,10 @@ pub(super) struct Watch<'a> {
     requests: Option<RowWriter<RequestRow>>,
     follow: Option<Follow>,
     responses: Option<Responses>,
+    /// Whether anybody looks at events.
+    wants_events: bool,
+    /// Whether anybody looks at completions.
+    wants_completions: bool,
 }
 
 impl<'a> Watch<'a> {
@@ -72,13 +76,22 @@ impl<'a> Watch<'a> {
             Auditor::new(config, policy, Start::Known { owner: &owner, written: &written }, KEPT)
         });
         let responses = onlookers.responses.then(Responses::default);
-        Watch { events: onlookers.events, auditor, requests: onlookers.requests, follow, responses }
+        let (events, requests) = (onlookers.events, onlookers.requests);
+        let wants_events = auditor.is_some() || follow.is_some() || events.is_some();
+        let wants_completions = responses.is_some() || follow.is_some() || requests.is_some();
+        Watch { events, auditor, requests, follow, responses, wants_events, wants_completions }
     }
 
     /// Whether anybody looks at events.
     #[inline]
     pub(super) fn wants_events(&self) -> bool {
-        self.auditor.is_some() || self.follow.is_some() || self.events.is_some()
+        self.wants_events
+    }
+
+    /// Whether anybody looks at completions.
+    #[inline]
+    pub(super) fn wants_completions(&self) -> bool {
+        self.wants_completions
     }
 
     /// Looks at the events since the last look.
