@@ -24,13 +24,15 @@ use crate::params::Values;
 #[derive(Clone, Debug)]
 pub struct Estimator {
     options: Options,
+    /// None of the options is asked for.
+    fixed: bool,
     error: Option<ErrorTerm>,
 }
 
 impl Estimator {
     /// An estimator with these switches.
     pub fn new(options: Options, error_term: bool) -> Estimator {
-        Estimator { options, error: error_term.then(ErrorTerm::default) }
+        Estimator { options, fixed: options == Options::FIXED, error: error_term.then(ErrorTerm::default) }
     }
 
     /// The estimator a row's parameters ask for.
@@ -74,7 +76,7 @@ impl Estimator {
     #[inline(always)]
     pub fn at(&self, board: &Board, unit: UnitId, op: FlashOp, ahead: u64, own: Duration) -> Estimate {
         // Made once more for the usual switches, in which none is asked for.
-        if self.options == Options::FIXED {
+        if self.fixed {
             in_parts(board, unit, op, ahead, own, Options::FIXED)
         } else {
             in_parts(board, unit, op, ahead, own, self.options)

@@ -152,7 +152,11 @@ impl Device {
             && let Some(charge) = self.scheduler.preempt.serve(&self.board, unit, read)
         {
             self.group.clear();
-            self.scheduler.pick.pick(&self.board, unit, Scope::Reads, &mut self.group);
+            if self.lone_transactions_go && self.board.waiting(unit, FlashOp::Read) == 1 {
+                self.group.push(&self.board, read);
+            } else {
+                self.scheduler.pick.pick(&self.board, unit, Scope::Reads, &mut self.group);
+            }
             if !self.static_place && self.reroute_moved_reads() {
                 self.agenda.mark(unit);
                 return;

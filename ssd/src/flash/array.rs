@@ -198,7 +198,8 @@ impl Flash {
         }
     }
 
-    /// Interrupts the running array phase. The unit can be given reads once the overhead has passed.
+    /// Interrupts the running array phase. The unit can be given reads once the overhead has passed; if there is none, it
+    /// must be given one, or go on, at once.
     pub fn pause(&mut self, unit: UnitId, board: &mut Board, log: &mut Log) {
         let u = unit.index();
         let now = board.now;
@@ -211,7 +212,9 @@ impl Flash {
         log.push(now, Event::Paused { unit, command: self.units[u].serial, remaining });
         if board.facts.suspend == Duration::ZERO {
             self.units[u].phase = Phase::Idle;
-            self.set_own(u, NEVER);
+            // What begins now says what the channel waits for next.
+            let (channel, way) = self.place_of(unit);
+            self.channels[channel].own.set(way, NEVER);
             board.units[u].service = Service::Paused;
         } else {
             self.units[u].phase = Phase::Suspending;
