@@ -156,11 +156,9 @@ impl Board {
     }
 
     /// User reads (or programs) waiting at a unit, all levels.
+    #[inline(always)]
     pub fn waiting(&self, unit: UnitId, op: FlashOp) -> u32 {
-        if self.facts.levels == 1 {
-            return self.highest_line(unit, op).len;
-        }
-        self.lines(unit, op).iter().map(|line| line.len).sum()
+        self.units[unit.index()].waiting[op.index()]
     }
 
     /// The transactions of `queue`, one of user reads or programs, for each plane slot of its unit.

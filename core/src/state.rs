@@ -138,8 +138,8 @@ pub struct Unit {
     pub paused: Command,
     /// Totals.
     pub counters: UnitCounters,
-    /// User transactions waiting, all levels.
-    pub user_waiting: u32,
+    /// User transactions waiting, reads and programs, all levels.
+    pub waiting: [u32; 2],
     /// Garbage-collection transactions waiting or held back by another.
     pub gc_waiting: u32,
     /// Garbage collection that goes before a write.
@@ -155,10 +155,18 @@ impl Unit {
             command: Command::NONE,
             paused: Command::NONE,
             counters: UnitCounters::default(),
-            user_waiting: 0,
+            waiting: [0; 2],
             gc_waiting: 0,
             batch: Batch::NONE,
         }
+    }
+}
+
+impl Unit {
+    /// User transactions waiting, all levels.
+    #[inline(always)]
+    pub const fn user_waiting(&self) -> u32 {
+        self.waiting[0] + self.waiting[1]
     }
 }
 

@@ -10,7 +10,6 @@ pub mod formula;
 pub mod params;
 mod residual;
 
-use flashlane_core::board::QueueKind;
 use flashlane_core::decide::Estimate;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Transaction, TxnId, UnitId};
@@ -88,7 +87,7 @@ impl Estimator {
     #[inline(never)]
     fn unplaced(&self, board: &Board, ahead: u64, own: Duration) -> Estimate {
         use flashlane_core::board::Service::Idle;
-        let idle = board.units.iter().filter(|unit| unit.service == Idle && unit.user_waiting == 0).count() as u64;
+        let idle = board.units.iter().filter(|unit| unit.service == Idle && unit.user_waiting() == 0).count() as u64;
         let waits_for = (ahead + 1).saturating_sub(idle);
         let queue = waits_for * latency(board).program / board.units.len() as u64;
         Estimate { queue: Duration::from_ns(queue), service: own, ..Estimate::default() }
@@ -115,7 +114,7 @@ fn in_parts(board: &Board, unit: UnitId, op: FlashOp, ahead: u64, own: Duration,
     let (queue, ahead) = if op == FlashOp::Read {
         (formula::read_queue(ahead, &latency, counters, options), ahead)
     } else {
-        let reads = reads(board, unit);
+        let reads = u64::from(board.waiting(unit, FlashOp::Read));
         (formula::write_queue(reads, ahead, &latency, counters, options), reads + ahead)
     };
     let channel = &board.channels[state.channel.index()];
@@ -148,18 +147,6 @@ pub(crate) fn behind(board: &Board, id: TxnId) -> u64 {
         next = board.txn(next).next;
     }
     count
-}
-
-/// Reads waiting at a unit, all levels.
-#[inline(always)]
-fn reads(board: &Board, unit: UnitId) -> u64 {
-    let lowest = board.queue(unit, QueueKind::Read(0)).len;
-    if board.facts.levels == 1 { u64::from(lowest) } else { reads_of_all_levels(board, unit) }
-}
-
-#[cold]
-fn reads_of_all_levels(board: &Board, unit: UnitId) -> u64 {
-    u64::from(board.waiting(unit, FlashOp::Read))
 }
 
 /// Waiting transactions of the same kind in the unit's queues of higher priority levels, all served first.

@@ -105,7 +105,7 @@ fn residual_of_a_collection() {
     let gc_read = |board: &mut Board| {
         let id = read(board, 0, 0, u32::MAX);
         board.unlink(id);
-        board.units[0].user_waiting -= 1;
+        board.units[0].waiting[0] -= 1;
         let queue = board.queue_for(UnitId(0), Owner::Gc, FlashOp::Read, 0);
         (board.txn_mut(id).owner, board.txn_mut(id).queue) = (Owner::Gc, queue);
         board.link(id, queue, TxnId::NONE);

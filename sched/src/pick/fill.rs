@@ -47,8 +47,6 @@ impl FillTrigger {
     /// Whether it does now.
     #[inline(always)]
     pub fn holds(&self, board: &Board, unit: UnitId) -> bool {
-        // All that waits for the unit is the cheaper bound: it seldom passes the threshold.
-        let waiting = u64::from(board.units[unit.index()].user_waiting);
-        waiting * 100 > self.threshold && u64::from(board.waiting(unit, FlashOp::Program)) * 100 > self.threshold
+        u64::from(board.waiting(unit, FlashOp::Program)) * 100 > self.threshold
     }
 }

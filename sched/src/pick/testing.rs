@@ -54,8 +54,8 @@ pub(crate) fn read(board: &mut Board, serial: u32, slot: u8, request: u32) -> Tx
 /// Makes these waiting transactions the unit's command, which ends then.
 pub(crate) fn serve(board: &mut Board, members: &[TxnId], ends: Time) {
     for (i, &id) in members.iter().enumerate() {
-        board.unlink(id);
-        board.units[0].user_waiting -= 1;
+        let op = board.unlink(id).op;
+        board.units[0].waiting[op.index()] -= 1;
         let txn = board.txn_mut(id);
         txn.stage = Stage::InService;
         txn.next = members.get(i + 1).copied().unwrap_or(TxnId::NONE);
@@ -84,6 +84,6 @@ fn put(board: &mut Board, op: FlashOp, serial: u32, slot: u8, request: u32) -> T
     });
     let queue = board.txn(id).queue;
     board.link(id, queue, TxnId::NONE);
-    board.units[0].user_waiting += 1;
+    board.units[0].waiting[op.index()] += 1;
     id
 }

@@ -23,7 +23,8 @@ impl Device {
 
     /// An idle unit: garbage collection or user transactions.
     fn choose(&mut self, unit: UnitId) {
-        let Unit { user_waiting, gc_waiting, .. } = self.board.units[unit.index()];
+        let Unit { waiting: [reads, programs], gc_waiting, .. } = self.board.units[unit.index()];
+        let user_waiting = reads + programs;
         if user_waiting + gc_waiting == 0 || self.flash.must_wait_for_bus(unit, self.board.now) {
             return;
         }

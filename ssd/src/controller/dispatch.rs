@@ -228,8 +228,8 @@ impl Device {
             counters.moves += u64::from(op == FlashOp::Program);
             return;
         }
-        unit.user_waiting -= u32::from(members);
         let direction = usize::from(op == FlashOp::Program);
+        unit.waiting[direction] -= u32::from(members);
         counters.user[direction] += u64::from(members);
         if members > 1 {
             counters.advanced[direction] += u64::from(members);

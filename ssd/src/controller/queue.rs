@@ -104,7 +104,7 @@ impl Device {
         if owner == Owner::Gc {
             state.gc_waiting += 1;
         } else {
-            state.user_waiting += 1;
+            state.waiting[op.index()] += 1;
         }
         // A busy unit has nothing to decide, unless what it does may be paused for a read.
         if state.service != Service::Busy
@@ -123,7 +123,7 @@ impl Device {
         (txn.plane, txn.unit, txn.slot, txn.queue) = (plane, unit, slot, queue);
         let before = if self.wants.arrivals_from_units { self.position(id, queue) } else { TxnId::NONE };
         self.board.link(id, queue, before);
-        self.board.units[unit.index()].user_waiting += 1;
+        self.board.units[unit.index()].waiting[op.index()] += 1;
         self.log.push(self.board.now, Event::Moved { txn: serial, plane });
         self.agenda.mark(unit);
     }
@@ -186,7 +186,7 @@ impl Device {
     /// Takes a waiting transaction out of its queue.
     pub(super) fn leave_queue(&mut self, id: TxnId) {
         let txn = self.board.txn(id);
-        let (unit, owner, unplaced) = (txn.unit, txn.owner, txn.queue == self.board.unplaced());
+        let (unit, owner, op, unplaced) = (txn.unit, txn.owner, txn.op, txn.queue == self.board.unplaced());
         self.board.unlink(id);
         if unplaced {
             return;
@@ -195,7 +195,7 @@ impl Device {
         if owner == Owner::Gc {
             unit.gc_waiting -= 1;
         } else {
-            unit.user_waiting -= 1;
+            unit.waiting[op.index()] -= 1;
         }
     }
 }

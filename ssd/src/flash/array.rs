@@ -99,11 +99,11 @@ impl Lane<'_> {
         }
     }
 
-    /// The array works and can be interrupted from now on: the unit must decide if anything came for it before that, while
+    /// The array works and can be interrupted from now on: the unit must decide if a read came for it before that, while
     /// data went in or an overhead ran.
     #[inline(always)]
     fn may_pause(&mut self, way: usize) {
-        if self.common.pauses && self.shown[self.first + way].user_waiting > 0 {
+        if self.common.pauses && self.shown[self.first + way].waiting[FlashOp::Read.index()] > 0 {
             self.agenda.mark(self.unit_id(way));
         }
     }
@@ -153,7 +153,8 @@ impl Lane<'_> {
         let until: Time = command.ends;
         self.units[self.first + way].phase = Phase::Array;
         self.channel.own.set(way, until.ns());
-        let event = Event::ArrayStarted { unit: self.unit_id(way), command: self.units[self.first + way].serial, until };
+        let event =
+            Event::ArrayStarted { unit: self.unit_id(way), command: self.units[self.first + way].serial, until };
         self.log.push(self.now, event);
     }
 }
@@ -178,11 +179,8 @@ impl Flash {
     pub fn begin(&mut self, unit: UnitId, start: Start, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
         let (channel, way) = self.place_of(unit);
         let mut lane = self.lane(channel, board, agenda, log);
-        let next = if lane.begin(way, start) {
-            lane.channel.next()
-        } else {
-            self.hand_over(channel, board, agenda, log)
-        };
+        let next =
+            if lane.begin(way, start) { lane.channel.next() } else { self.hand_over(channel, board, agenda, log) };
         self.set_next(channel, next);
     }
 

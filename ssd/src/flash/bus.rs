@@ -187,7 +187,11 @@ impl Lane<'_> {
     #[inline(always)]
     fn first_since(&self, since: u64) -> usize {
         let longest = self.channel.wants.due(since);
-        if longest.is_power_of_two() { longest.trailing_zeros() as usize } else { first_of(&self.units[self.first..], longest) }
+        if longest.is_power_of_two() {
+            longest.trailing_zeros() as usize
+        } else {
+            first_of(&self.units[self.first..], longest)
+        }
     }
 
     /// The transfer that has waited longest has the bus, from when it came to want it or the bus came free. (One that
@@ -273,7 +277,7 @@ impl Lane<'_> {
         } else {
             state.service = Service::Idle;
             state.counters.busy += self.now - unit.busy_from;
-            if state.user_waiting + state.gc_waiting == 0 && !self.common.reads_move {
+            if state.user_waiting() + state.gc_waiting == 0 && !self.common.reads_move {
                 return;
             }
         }

@@ -76,7 +76,7 @@ fn drawn(board: &mut Board) -> Vec<u16> {
             ..flashlane_core::Transaction::EMPTY
         });
         board.link(id, queue, TxnId::NONE);
-        board.units[unit.index()].user_waiting += 1;
+        board.units[unit.index()].waiting[1] += 1;
         assert!(planes.len() < 100, "no end: {planes:?}");
     }
     planes
@@ -117,7 +117,7 @@ fn only_free_chips() {
     let mut board = chips(4, 1);
     board.units[0].service = Service::Busy;
     board.units[1].gc_waiting = 1;
-    board.units[2].user_waiting = 1;
+    board.units[2].waiting[0] = 1;
     assert_eq!(drawn(&mut board), [3]);
     board.planes[3].room = false;
     assert_eq!(drawn(&mut board), [0; 0]);
