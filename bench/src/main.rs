@@ -7,6 +7,10 @@ use flashlane_bench::cases::{self, Case};
 use flashlane_bench::measure::{CHILD, Effort, measure};
 use flashlane_bench::{callgrind, machine, page, table};
 
+/// The allocator of the command line program.
+#[global_allocator]
+static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const HELP: &str = "\
 cargo run --release -p flashlane-bench -- [WORD ...] [OPTIONS]
 

@@ -23,6 +23,10 @@ use clap::{CommandFactory, Parser};
 use args::{Cli, Command};
 use fail::Failure;
 
+/// Asks for huge pages (`.cargo/config.toml`): the page map is read at random places.
+#[global_allocator]
+static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     match act(Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
