@@ -62,15 +62,18 @@ impl Board {
         }
     }
 
-    /// A rank between two neighbours, `before` being the second. When there is none left, those from `before` on get
-    /// larger ones, up to the first that is large enough: newcomers are put near the tail, and behind it there is room.
-    #[inline(never)]
+    /// A rank between two neighbours, `before` being the second.
+    #[inline(always)]
     fn rank_between(&mut self, prev: TxnId, before: TxnId) -> u64 {
         let high = self.txns[before.index()].rank;
         let low = if prev.is_some() { self.txns[prev.index()].rank } else { high.saturating_sub(2 * RANK_STEP) };
-        if high - low >= 2 {
-            return low + (high - low) / 2;
-        }
+        if high - low >= 2 { low + (high - low) / 2 } else { self.rank_made(low, before) }
+    }
+
+    /// The same where there is none left: those from `before` on get larger ones, up to the first that is large enough:
+    /// newcomers are put near the tail, and behind it there is room.
+    #[cold]
+    fn rank_made(&mut self, low: u64, before: TxnId) -> u64 {
         let (mut at, mut least) = (before, low + RANK_STEP);
         while at.is_some() && self.txns[at.index()].rank < least {
             let txn = &mut self.txns[at.index()];

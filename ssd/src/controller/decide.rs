@@ -152,19 +152,21 @@ impl Device {
         if read.is_some()
             && let Some(charge) = self.scheduler.preempt.serve(&self.board, unit, read)
         {
-            self.group.clear();
-            if self.lone_transactions_go && self.board.waiting(unit, FlashOp::Read) == 1 {
-                self.group.push(&self.board, read);
-            } else {
-                self.scheduler.pick.pick(&self.board, unit, Scope::Reads, &mut self.group);
+            let paused = self.board.units[unit.index()].paused.lead;
+            if self.lone_transactions_go && self.static_place && self.board.waiting(unit, FlashOp::Read) == 1 {
+                self.charge(paused, charge);
+                self.board.txn_mut(read).tag |= tag::IN_PAUSE;
+                self.dispatch_one(unit, read);
+                return;
             }
+            self.group.clear();
+            self.scheduler.pick.pick(&self.board, unit, Scope::Reads, &mut self.group);
             if !self.static_place && self.reroute_moved_reads() {
                 self.agenda.mark(unit);
                 return;
             }
             if self.group.lead().is_some() {
-                let lead = self.board.units[unit.index()].paused.lead;
-                self.charge(lead, charge);
+                self.charge(paused, charge);
                 for &member in self.group.members() {
                     self.board.txns[member.index()].tag |= tag::IN_PAUSE;
                 }
@@ -172,7 +174,7 @@ impl Device {
                 return;
             }
         }
-        self.flash.resume(unit, &mut self.board, &mut self.agenda, &mut self.log);
+        self.flash.resume(unit, &mut self.board, &mut self.log);
         if read.is_some() {
             self.watch_boundaries(unit, read);
         }

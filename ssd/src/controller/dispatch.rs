@@ -12,9 +12,14 @@ impl Device {
     /// Begins the command in `self.group` at `unit`.
     pub(super) fn dispatch(&mut self, unit: UnitId) {
         match *self.group.members() {
-            [lone] => self.dispatch_alone(unit, lone),
+            [one] => self.dispatch_one(unit, one),
             _ => self.dispatch_several(unit),
         }
+    }
+
+    /// [`Device::dispatch_alone`], where it need not be inlined.
+    pub(super) fn dispatch_one(&mut self, unit: UnitId, id: TxnId) {
+        self.dispatch_alone(unit, id);
     }
 
     /// Begins a command of one transaction.

@@ -1,12 +1,12 @@
 //! Array phases: beginning a command, its end, and pausing and resuming programs and erases.
 
-use flashlane_core::board::{Command, Service};
+use flashlane_core::board::{self, Command, Service};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Owner, Time, Transaction, TxnId, UnitId};
 
 use super::row::NEVER;
-use super::{Flash, Lane, Phase};
+use super::{Flash, FlashUnit, Lane, Phase};
 use crate::agenda::Agenda;
 use crate::config::Latency;
 use crate::log::Log;
@@ -138,25 +138,25 @@ impl Lane<'_> {
                 self.agenda.mark(id);
             }
             Phase::Resuming => {
-                self.continue_array(way);
+                let u = self.first + way;
+                let until = go_on(&mut self.units[u], &mut self.shown[u], id, self.now, self.log);
+                self.channel.own.set(way, until);
                 self.may_pause(way);
             }
             phase => unreachable!("{id:?} due in phase {phase:?}"),
         }
     }
+}
 
-    /// The resume overhead is over: the array works on.
-    fn continue_array(&mut self, way: usize) {
-        let command = &mut self.shown[self.first + way].command;
-        command.array_from = self.now;
-        command.in_array = true;
-        let until: Time = command.ends;
-        self.units[self.first + way].phase = Phase::Array;
-        self.channel.own.set(way, until.ns());
-        let event =
-            Event::ArrayStarted { unit: self.unit_id(way), command: self.units[self.first + way].serial, until };
-        self.log.push(self.now, event);
-    }
+/// The array works on after a pause: until when.
+#[inline(always)]
+fn go_on(flash: &mut FlashUnit, state: &mut board::Unit, unit: UnitId, now: Time, log: &mut Log) -> u64 {
+    let command = &mut state.command;
+    command.array_from = now;
+    command.in_array = true;
+    flash.phase = Phase::Array;
+    log.push(now, Event::ArrayStarted { unit, command: flash.serial, until: command.ends });
+    command.ends.ns()
 }
 
 /// Array time of a command over fast (even) and slow (odd) pages: its slowest member's.
@@ -221,27 +221,26 @@ impl Flash {
     }
 
     /// Takes the paused command up again.
-    pub fn resume(&mut self, unit: UnitId, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
-        let (channel, way) = self.place_of(unit);
-        let mut lane = self.lane(channel, board, agenda, log);
-        let (now, overhead) = (lane.now, lane.facts.resume);
-        let state = &mut lane.shown[lane.first + way];
+    pub fn resume(&mut self, unit: UnitId, board: &mut Board, log: &mut Log) {
+        let (now, overhead) = (board.now, board.facts.resume);
+        let (flash, state) = (&mut self.units[unit.index()], &mut board.units[unit.index()]);
         debug_assert!(state.service == Service::Paused && state.paused.lead.is_some());
+        let stood = (now + overhead) - state.paused.paused_at;
         state.service = Service::Busy;
-        let total = state.paused.paused + ((now + overhead) - state.paused.paused_at);
-        state.command =
-            Command { paused: total, started: state.paused.started + (total - state.paused.paused), ..state.paused };
-        state.command.ends = now + overhead + state.paused.remaining;
-        state.paused = Command::NONE;
-        lane.units[lane.first + way].serial = lane.units[lane.first + way].paused_serial;
-        if overhead == Duration::ZERO {
-            lane.continue_array(way);
+        state.command = state.paused;
+        state.paused.lead = TxnId::NONE;
+        let command = &mut state.command;
+        command.paused += stood;
+        command.started += stood;
+        command.ends = now + overhead + command.remaining;
+        flash.serial = flash.paused_serial;
+        let until = if overhead == Duration::ZERO {
+            go_on(flash, state, unit, now, log)
         } else {
-            lane.units[lane.first + way].phase = Phase::Resuming;
-            lane.channel.own.set(way, (now + overhead).ns());
-        }
-        let next = lane.channel.next();
-        self.set_next(channel, next);
+            flash.phase = Phase::Resuming;
+            (now + overhead).ns()
+        };
+        self.set_own(unit.index(), until);
     }
 
     /// The unit's channel, and its number there.

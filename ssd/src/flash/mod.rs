@@ -243,6 +243,7 @@ impl Flash {
     }
 
     /// Sets the next instant of a unit that has nothing to do with the bus.
+    #[inline(always)]
     fn set_own(&mut self, unit: usize, at: u64) {
         let FlashUnit { channel, way, .. } = self.units[unit];
         let state = &mut self.channels[usize::from(channel)];
