@@ -88,6 +88,14 @@ fn spare_wake_ups_change_nothing() {
     });
 }
 
+#[test]
+fn stops_at_completions_change_nothing() {
+    each(|row, recipe, config, asks| {
+        let plain = play(config, recipe, asks, Wake::Plain);
+        assert_eq!(plain, play(config, recipe, asks, Wake::Completions), "{}", row.name);
+    });
+}
+
 /// `advance(a); advance(b)` is `advance(b)`: two seconds in one step, in seven, or in a hundred thousand.
 #[test]
 fn many_steps_are_one_step() {

@@ -37,6 +37,8 @@ pub enum Wake {
     Plain,
     /// At random instants too, and asked for its next event there, by this seed.
     Spare(u64),
+    /// At every completion, as a closed loop does.
+    Completions,
 }
 
 /// What came of it.
@@ -69,8 +71,9 @@ pub fn hand_over(device: &mut Device, id: u64, ask: &Ask) {
 /// Plays `asks` (in order of time) to the end, unaudited.
 pub fn play(config: &Config, recipe: &Recipe, asks: &[Ask], wake: Wake) -> Played {
     let (mut device, _) = built(config, recipe).expect("a legal device");
+    let stops = matches!(wake, Wake::Completions);
     let mut rng = match wake {
-        Wake::Plain => None,
+        Wake::Plain | Wake::Completions => None,
         Wake::Spare(seed) => Some(Pcg64Mcg::new(u128::from(seed) | 1)),
     };
     let mut completions = Vec::new();
@@ -78,15 +81,22 @@ pub fn play(config: &Config, recipe: &Recipe, asks: &[Ask], wake: Wake) -> Playe
         if let Some(rng) = &mut rng {
             wander(&mut device, ask.at, rng);
         }
+        if stops {
+            stop_at_completions(&mut device, Time::from_ns(ask.at), &mut completions);
+        }
         device.advance(Time::from_ns(ask.at));
         hand_over(&mut device, id as u64, ask);
         completions.append(device.completions());
     }
     loop {
+        if stops {
+            stop_at_completions(&mut device, Time::NEVER, &mut completions);
+        }
         let next = device.next_event();
         if next == Time::NEVER {
             break;
         }
+        assert!(!stops, "something is left to happen at {next}");
         if let Some(rng) = &mut rng {
             wander(&mut device, next.ns(), rng);
         }
@@ -98,6 +108,16 @@ pub fn play(config: &Config, recipe: &Recipe, asks: &[Ask], wake: Wake) -> Playe
     assert_eq!(device.outstanding(), 0, "requests left in the device");
     device.check();
     Played { completions, totals: device.totals() }
+}
+
+/// Lives up to `limit` with a stop at every instant that completes something.
+fn stop_at_completions(device: &mut Device, limit: Time, completions: &mut Vec<Completion>) {
+    while device.advance_to_completion(limit) {
+        let now = device.now();
+        assert!(now <= limit && device.completions().iter().all(|completion| completion.done == now));
+        completions.append(device.completions());
+    }
+    assert!(limit == Time::NEVER || device.now() == limit);
 }
 
 /// Wakes the device up to three times strictly before `end`: at random instants, or right at its next event.
