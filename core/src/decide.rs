@@ -214,8 +214,8 @@ pub trait Pick {
     /// command ([`Board::may_join`]); leaves it empty to stay idle.
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group);
 
-    /// Whether the only transaction that waits for an idle unit always goes at once, if it may: the controller then does
-    /// not ask.
+    /// Whether the only transaction that waits for an idle unit always goes at once, if it may, and so does the only read
+    /// that is served in a pause: the controller then does not ask.
     fn lets_lone_transactions_go(&self) -> bool {
         false
     }

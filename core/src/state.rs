@@ -160,9 +160,7 @@ impl Unit {
             batch: Batch::NONE,
         }
     }
-}
 
-impl Unit {
     /// User transactions waiting, all levels.
     #[inline(always)]
     pub const fn user_waiting(&self) -> u32 {

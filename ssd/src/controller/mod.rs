@@ -193,13 +193,6 @@ impl Device {
     /// Takes note of the transactions whose flash work is done.
     #[inline(always)]
     fn hear(&mut self) {
-        if !self.flash.ended.is_empty() {
-            self.hear_all();
-        }
-    }
-
-    #[inline(always)]
-    fn hear_all(&mut self) {
         while let Some(txn) = self.flash.ended.pop(&self.board) {
             self.ended(txn);
         }

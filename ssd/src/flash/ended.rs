@@ -29,12 +29,6 @@ impl Ended {
         self.last = id;
     }
 
-    /// Whether there are none.
-    #[inline(always)]
-    pub fn is_empty(&self) -> bool {
-        self.first.is_none()
-    }
-
     /// Takes the first.
     #[inline(always)]
     pub fn pop(&mut self, board: &Board) -> Option<TxnId> {
