@@ -45,24 +45,28 @@ impl Facts {
     /// Service time of an operation that moves `bytes` over the bus, alone (SPEC 0.4).
     #[inline]
     pub fn service(&self, op: FlashOp, bytes: u32) -> Duration {
-        let fixed = self.command[op.index()] + self.array[op.index()];
         match op {
-            FlashOp::Erase => fixed,
-            FlashOp::Read | FlashOp::Program => fixed + self.transfer(bytes),
+            FlashOp::Erase => self.fixed(op),
+            FlashOp::Read | FlashOp::Program => self.fixed(op) + self.transfer(bytes),
         }
     }
 
     /// The same of a transaction.
     #[inline(always)]
     pub fn service_of(&self, txn: &Transaction) -> Duration {
-        self.command[txn.op.index()] + self.array[txn.op.index()] + txn.transfer
+        self.fixed(txn.op) + txn.transfer
     }
 
     /// Service time of an operation on a whole page or block, alone.
     #[inline(always)]
     pub fn typical(&self, op: FlashOp) -> Duration {
-        let fixed = self.command[op.index()] + self.array[op.index()];
-        if op == FlashOp::Erase { fixed } else { fixed + self.transfer_page }
+        if op == FlashOp::Erase { self.fixed(op) } else { self.fixed(op) + self.transfer_page }
+    }
+
+    /// What every operation takes, whatever it moves.
+    #[inline(always)]
+    fn fixed(&self, op: FlashOp) -> Duration {
+        self.command[op.index()] + self.array[op.index()]
     }
 
     /// Bus time of `bytes`, rounded up to whole sectors for parts of a page.

@@ -1,79 +1,20 @@
-//! Slacker, statement by statement (SPEC 8.1): the paper's figures worked by hand, pauses, random scenes.
+//! Slacker, statement by statement (SPEC 8.1): the paper's figures worked by hand, pauses, dynamic allocation, the
+//! parameters. What holds in all scenes is in `slacker_laws.rs`.
 //!
 //! The arithmetic of the estimator (A-SLK-06 to 10) and insertion (A-SLK-05) are tested where they are written, the
 //! figures also as files that users can run (`scenarios/golden`).
 
 mod common;
 
-use common::play::{Ask, Touch, asks, audit, play};
-use common::{CYCLE, device, drain, ends, recipe, scene, table1, unit_cycle};
+use common::told::{Line, Told, listen, tell};
+use common::{CYCLE, device, ends, recipe, scene, table1, unit_cycle};
 use flashlane_core::Op::{Read, Write};
 use flashlane_core::event::Event;
-use flashlane_core::transaction::{Stage, tag};
-use flashlane_core::{Duration, Lpn, RequestId, Time};
+use flashlane_core::transaction::Stage;
+use flashlane_core::{Duration, Lpn, RequestId};
 use flashlane_sched::catalogue::Recipe;
 use flashlane_sched::order::Responses;
-use flashlane_ssd::Device;
 use flashlane_ssd::config::{Config, Latency};
-use rand_core::Rng;
-use rand_pcg::Pcg64Mcg;
-
-/// A request of a scene: arrival in cycles, operation, pages.
-type Line<'a> = (u64, flashlane_core::Op, &'a [u32]);
-
-/// What a scene came to, in cycles: when each transaction ended and its slack then, by request and page in order.
-#[derive(Debug, Default, PartialEq)]
-struct Told {
-    done: Vec<(u64, u32, u64)>,
-    estimated: Vec<(u64, u32, u64)>,
-    dispatched_slack: Vec<(u64, u32, u64)>,
-    pauses: usize,
-    jumps: usize,
-}
-
-impl Told {
-    /// Of a request's pages, in order of their numbers.
-    fn of(list: &[(u64, u32, u64)], request: u64) -> Vec<u64> {
-        let mut pages: Vec<_> = list.iter().filter(|&&(r, ..)| r == request).map(|&(_, p, v)| (p, v)).collect();
-        pages.sort_unstable();
-        pages.into_iter().map(|(_, v)| v).collect()
-    }
-}
-
-/// Runs a scene in cycles and listens.
-fn tell(config: &Config, recipe: &Recipe, lines: &[Line<'_>]) -> (Vec<u64>, Told) {
-    let mut device = device(config, recipe);
-    device.report_events();
-    let scaled: Vec<_> = lines.iter().map(|&(at, op, pages)| (at * CYCLE, op, pages)).collect();
-    let done = scene(&mut device, &scaled);
-    (done.iter().map(|c| c.done.ns() / CYCLE).collect(), listen(&mut device, CYCLE))
-}
-
-fn listen(device: &mut Device, unit: u64) -> Told {
-    let mut told = Told::default();
-    let mut names = std::collections::BTreeMap::new();
-    for stamped in device.events().drain(..) {
-        match stamped.event {
-            Event::Queued { txn, request: Some(request), lpn, .. } => drop(names.insert(txn, (request.0, lpn.0))),
-            Event::Estimated { txn, slack, .. } => {
-                let (request, lpn) = names[&txn];
-                told.estimated.push((request, lpn, slack.ns() / unit));
-            }
-            Event::Dispatched { txn, slack, .. } => {
-                let (request, lpn) = names[&txn];
-                told.dispatched_slack.push((request, lpn, slack.ns() / unit));
-            }
-            Event::Ended { txn, .. } => {
-                let (request, lpn) = names[&txn];
-                told.done.push((request, lpn, stamped.at.ns() / unit));
-            }
-            Event::Paused { .. } => told.pauses += 1,
-            _ => {}
-        }
-    }
-    told.jumps = device.board().txns.iter().filter(|txn| txn.tag & tag::JUMPED != 0).count();
-    told
-}
 
 /// A-SLK-01, figure 2. Requests 12 and 13 are A and B.
 #[test]
@@ -226,114 +167,6 @@ fn a_slk_15_too_little_slack() {
     assert_eq!(pause(&round_times(), 1, 20, 320), (1425, 1325, 80, 80));
 }
 
-/// The generator of A-SLK-17: single-operation scenes of 300 reads.
-fn stress(seed: u64) -> Vec<(u64, Vec<u32>)> {
-    let mut x = seed;
-    let mut g = |m: u64| {
-        x = (1_103_515_245 * x + 12_345) % (1 << 31);
-        (x >> 16) % m
-    };
-    let (mut t, mut next) = (0, [0u32; 4]);
-    (0..300)
-        .map(|_| {
-            t += g(3);
-            g(10);
-            let (count, first) = (1 + g(4), g(4));
-            let pages = (0..count).map(|i| {
-                let chip = ((first + i) % 4) as usize;
-                next[chip] += 1;
-                next[chip] * 4 + chip as u32
-            });
-            (t, pages.collect())
-        })
-        .collect()
-}
-
-/// A-SLK-17: the sums, the jumps, and that nobody is later than estimated.
-#[test]
-fn a_slk_17_stress() {
-    for (seed, plain, bypassed, jumps) in [(1, 456, 450, 30), (7, 852, 829, 129)] {
-        let requests = stress(seed);
-        let lines: Vec<Line<'_>> = requests.iter().map(|(t, pages)| (*t, Read, &pages[..])).collect();
-        let config = unit_cycle(4);
-        let sum = |name: &str| -> u64 {
-            let (done, _) = tell(&config, &recipe(name, &[]), &lines);
-            done.iter().zip(&lines).map(|(done, (at, ..))| done - at).sum()
-        };
-        assert_eq!((sum("fr-fcfs"), sum("rbyp"), sum("slacker")), (plain, bypassed, bypassed), "seed {seed}");
-        assert_eq!(positions_jumped(&config, &lines), jumps, "seed {seed}");
-        assert!(late(&config, "rbyp", &lines).is_empty(), "seed {seed}");
-    }
-}
-
-/// Positions that transactions jumped, all told: a service time is charged for each.
-fn positions_jumped(config: &Config, lines: &[Line<'_>]) -> u64 {
-    let (_, told) = tell(config, &recipe("slacker", &[]), lines);
-    let sum = |list: &[(u64, u32, u64)]| list.iter().map(|&(.., slack)| slack).sum::<u64>();
-    sum(&told.estimated) - sum(&told.dispatched_slack)
-}
-
-/// Requests that ended later than their arrival and the longest estimate of their transactions.
-fn late(config: &Config, name: &str, lines: &[Line<'_>]) -> Vec<RequestId> {
-    let mut device = device(config, &recipe(name, &[]));
-    device.report_events();
-    let scaled: Vec<_> = lines.iter().map(|&(at, op, pages)| (at * CYCLE, op, pages)).collect();
-    let done = scene(&mut device, &scaled);
-    let mut latest = vec![Time::ZERO; lines.len()];
-    let mut owner = std::collections::BTreeMap::new();
-    for stamped in device.events().drain(..) {
-        match stamped.event {
-            Event::Queued { txn, request: Some(request), .. } => drop(owner.insert(txn, request.0 as usize)),
-            Event::Estimated { txn, estimate, slack } => {
-                let end = stamped.at + estimate.response() + slack;
-                let latest = &mut latest[owner[&txn]];
-                assert!(*latest == Time::ZERO || *latest == end, "siblings agree on the request's end");
-                *latest = end;
-            }
-            Event::Dispatched { slack, .. } => assert!(slack.ns() < 1 << 60, "slack is never negative"),
-            _ => {}
-        }
-    }
-    done.iter().filter(|c| c.done > latest[c.id.0 as usize]).map(|c| c.id).collect()
-}
-
-/// With exact estimates (unit cycles, all reads or all writes) no request ends later than estimated on arrival: 10,000
-/// random scenes of each.
-#[test]
-fn no_request_is_later_than_estimated() {
-    random_scenes(Read);
-    random_scenes(Write);
-}
-
-fn random_scenes(op: flashlane_core::Op) {
-    let mut rng = Pcg64Mcg::new(2017);
-    let mut jumped = 0;
-    for round in 0..10_000 {
-        let mut of = |n: u32| rng.next_u32() % n;
-        let chips = 1 + of(6);
-        let gap = 1 + of(4);
-        let mut next = vec![0u32; chips as usize];
-        let mut at = 0;
-        let requests: Vec<(u64, Vec<u32>)> = (0..4 + of(20))
-            .map(|_| {
-                // A write takes four times as long.
-                at += u64::from(of(gap)) * if op == Read { 1 } else { 4 };
-                let pages = (0..1 + of(2 * chips)).map(|_| {
-                    let chip = of(chips);
-                    next[chip as usize] += 1;
-                    next[chip as usize] * chips + chip
-                });
-                (at, pages.collect())
-            })
-            .collect();
-        let lines: Vec<Line<'_>> = requests.iter().map(|(t, pages)| (*t, op, &pages[..])).collect();
-        let config = unit_cycle(chips);
-        assert_eq!(late(&config, "slacker", &lines), [], "round {round}: {chips} chips, {lines:?}");
-        jumped += if round % 100 == 0 { positions_jumped(&config, &lines) } else { 0 };
-    }
-    assert!(jumped > 100, "{op:?}: of every hundredth scene {jumped} positions: the scenes are dull");
-}
-
 /// A-SLK-19: bound at dispatch, writes of one home spread over the chips.
 #[test]
 fn a_slk_19_dynamic_allocation_at_dispatch() {
@@ -412,22 +245,6 @@ fn reads_may_be_charged_to_waiting_writes() {
     assert_eq!(slack_left(&[("charge_reads", 1)]), (vec![2, 0], vec![0, 0]));
 }
 
-/// In the shadow the estimator changes nothing, under any row.
-#[test]
-fn the_shadow_changes_nothing() {
-    let mut config = table1(2, 2);
-    config.flows.push(flashlane_ssd::config::FlowConfig::at_level(0));
-    let mix =
-        common::play::Mix { requests: 600, gap: 90_000, reads: 60, pages: 6, hot: 10, partial: 20, scattered: 20 };
-    let asks = asks(&config, &mix, &mut Pcg64Mcg::new(5));
-    for row in flashlane_sched::catalogue::rows() {
-        let plain = play(&config, &recipe(row.name, &[]), &asks, common::play::Wake::Plain);
-        let (watched, verdict) = audit(&config, &recipe(row.name, &[("shadow", 1)]), &asks).expect("clean");
-        assert_eq!(plain, watched, "{}", row.name);
-        assert!(verdict.events > 1000);
-    }
-}
-
 /// The true response times of the baseline in place of estimates.
 #[test]
 fn an_oracle_believes_what_it_is_told() {
@@ -469,23 +286,4 @@ fn writes_of_a_page_keep_their_order() {
     let (_, told) = tell(&config, &recipe("wbyp", &[]), &lines);
     let of = |request| Told::of(&told.done, request)[0];
     assert_eq!([5, 7, 6, 8].map(of), [3, 4, 2, 5]);
-}
-
-/// Drains a device that is only partly played.
-#[test]
-fn estimates_do_not_outlive_their_requests() {
-    let config = table1(2, 2);
-    let mut device = device(&config, &recipe("slacker", &[]));
-    for id in 0..50u64 {
-        let pages = vec![Lpn(id as u32 * 7), Lpn(id as u32 * 7 + 1), Lpn(id as u32 * 7 + 2)];
-        let ask = Ask { at: id * 1000, flow: 0, op: Write, touch: Touch::Pages(pages) };
-        device.advance(Time::from_ns(ask.at));
-        common::play::hand_over(&mut device, id, &ask);
-    }
-    let waiting = device.board().txns.iter().filter(|txn| txn.stage == Stage::Waiting);
-    let (mut some, mut none) = (0, 0);
-    waiting.for_each(|txn| if txn.slack > Duration::ZERO { some += 1 } else { none += 1 });
-    assert!(some > 20 && none > 20, "{some} and {none}");
-    drain(&mut device);
-    assert_eq!(device.completions().len(), 50);
 }

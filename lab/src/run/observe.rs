@@ -55,9 +55,9 @@ pub(super) struct Watch<'a> {
     requests: Option<RowWriter<RequestRow>>,
     follow: Option<Follow>,
     responses: Option<Responses>,
-    /// Whether anybody looks at events.
+    /// Whether anybody looks at events: asked at every request, so not worked out each time.
     wants_events: bool,
-    /// Whether anybody looks at completions.
+    /// Whether anybody looks at completions, likewise.
     wants_completions: bool,
 }
 

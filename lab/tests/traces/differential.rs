@@ -7,34 +7,9 @@ use super::*;
 /// What a plain reader makes of one line of a format: a request (time in ns on the file's axis), or nothing when it is
 /// illegal.
 fn plain(format: Format, line: &str) -> Option<(u128, Op, u128, u128)> {
-    let whole = |field: &str| -> Option<u128> {
-        let digits = !field.is_empty() && field.bytes().all(|b| b.is_ascii_digit());
-        digits.then(|| field.parse::<u64>().ok().map(u128::from)).flatten()
-    };
-    let sectors = |field: &str| whole(field).map(|n| n * 512).filter(|n| *n <= u128::from(u64::MAX));
-    // Exact decimal arithmetic on text: pad or cut the fraction to `digits`.
-    let decimal = |field: &str, digits: usize| -> Option<u128> {
-        let (integer, fraction) = field.split_once('.').unwrap_or((field, ""));
-        whole(integer)?;
-        if !fraction.bytes().all(|b| b.is_ascii_digit()) {
-            return None;
-        }
-        let fraction: String = fraction.chars().chain(std::iter::repeat('0')).take(digits).collect();
-        let value = format!("{integer}{fraction}").parse::<u128>().ok()?;
-        (value <= u128::from(u64::MAX)).then_some(value)
-    };
-    let one_is_read = |field: &str| match field {
-        "1" => Some(R),
-        "0" => Some(W),
-        _ => None,
-    };
-    let letter = |field: &str| match field.to_ascii_lowercase().as_str() {
-        "r" | "read" => Some(R),
-        "w" | "write" => Some(W),
-        _ => None,
-    };
     let words: Vec<&str> = line.split([' ', '\t']).filter(|w| !w.is_empty()).collect();
     let cells: Vec<&str> = line.split(',').map(|c| c.trim_matches([' ', '\t'])).collect();
+    let sectors = |field: &str| whole(field).map(|n| n * 512).filter(|n| *n <= u128::from(u64::MAX));
     let fits = |n: u128| (n <= u128::from(u64::MAX)).then_some(n);
     match (format, words.as_slice(), cells.as_slice()) {
         (Format::Mqsim | Format::Ssdsim, [t, d, a, n, o], _) => {
@@ -74,6 +49,40 @@ fn plain(format: Format, line: &str) -> Option<(u128, Op, u128, u128)> {
             let op = if op == R { W } else { R };
             Some((whole(t).filter(|t| *t <= 18_446_744_072)? * 1_000_000_000, op, sectors(a)?, sectors(n)?))
         }
+        _ => None,
+    }
+}
+
+/// A whole number.
+fn whole(field: &str) -> Option<u128> {
+    let digits = !field.is_empty() && field.bytes().all(|b| b.is_ascii_digit());
+    digits.then(|| field.parse::<u64>().ok().map(u128::from)).flatten()
+}
+
+/// Exact decimal arithmetic on text: pads or cuts the fraction to `digits`.
+fn decimal(field: &str, digits: usize) -> Option<u128> {
+    let (integer, fraction) = field.split_once('.').unwrap_or((field, ""));
+    whole(integer)?;
+    if !fraction.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let fraction: String = fraction.chars().chain(std::iter::repeat('0')).take(digits).collect();
+    let value = format!("{integer}{fraction}").parse::<u128>().ok()?;
+    (value <= u128::from(u64::MAX)).then_some(value)
+}
+
+fn one_is_read(field: &str) -> Option<Op> {
+    match field {
+        "1" => Some(R),
+        "0" => Some(W),
+        _ => None,
+    }
+}
+
+fn letter(field: &str) -> Option<Op> {
+    match field.to_ascii_lowercase().as_str() {
+        "r" | "read" => Some(R),
+        "w" | "write" => Some(W),
         _ => None,
     }
 }

@@ -18,12 +18,6 @@ pub struct Options {
     pub physical_residual: bool,
 }
 
-impl Options {
-    /// None of them.
-    pub const FIXED: Options =
-        Options { literal_advanced: false, double_count: false, gc_per_operation: false, physical_residual: false };
-}
-
 /// Typical service times of a whole page or block, transfer included (D-SLK-05), ns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Latency {

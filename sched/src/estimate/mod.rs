@@ -23,7 +23,7 @@ use crate::params::Values;
 #[derive(Clone, Debug)]
 pub struct Estimator {
     options: Options,
-    /// None of the options is asked for.
+    /// Whether none of the options is asked for: looked at for every transaction.
     fixed: bool,
     error: Option<ErrorTerm>,
 }
@@ -31,7 +31,7 @@ pub struct Estimator {
 impl Estimator {
     /// An estimator with these switches.
     pub fn new(options: Options, error_term: bool) -> Estimator {
-        Estimator { options, fixed: options == Options::FIXED, error: error_term.then(ErrorTerm::default) }
+        Estimator { options, fixed: options == Options::default(), error: error_term.then(ErrorTerm::default) }
     }
 
     /// The estimator a row's parameters ask for.
@@ -76,7 +76,7 @@ impl Estimator {
     pub fn at(&self, board: &Board, unit: UnitId, op: FlashOp, ahead: u64, own: Duration) -> Estimate {
         // Made once more for the usual switches, in which none is asked for.
         if self.fixed {
-            in_parts(board, unit, op, ahead, own, Options::FIXED)
+            in_parts(board, unit, op, ahead, own, Options::default())
         } else {
             in_parts(board, unit, op, ahead, own, self.options)
         }

@@ -25,46 +25,38 @@ impl Device {
         if self.log.on {
             return self.estimate_aloud(first, request);
         }
-        let mut longest = Duration::ZERO;
-        let mut id = first;
-        while id.is_some() {
-            let Transaction { sibling, stage, .. } = *self.board.txn(id);
-            if stage == Stage::Waiting {
-                let response = self.scheduler.order.response(&self.board, id, request);
-                self.board.txn_mut(id).estimate = response;
-                longest = longest.max(response);
-            }
-            id = sibling;
-        }
-        self.note_slack(first, longest);
+        self.note_slack(first, |device, id| device.scheduler.order.response(&device.board, id, request));
     }
 
     /// The same, telling the parts.
     #[cold]
     fn estimate_aloud(&mut self, first: TxnId, request: RequestId) {
-        let mut longest = Duration::ZERO;
-        let mut id = first;
-        while id.is_some() {
-            let Transaction { sibling, stage, .. } = *self.board.txn(id);
-            if stage == Stage::Waiting {
-                let estimate = self.scheduler.order.estimate(&self.board, id, request);
-                self.estimates.push((id, estimate));
-                self.board.txn_mut(id).estimate = estimate.response();
-                longest = longest.max(estimate.response());
-            }
-            id = sibling;
-        }
-        self.note_slack(first, longest);
+        self.note_slack(first, |device, id| {
+            let estimate = device.scheduler.order.estimate(&device.board, id, request);
+            device.estimates.push((id, estimate));
+            estimate.response()
+        });
         for (id, estimate) in self.estimates.drain(..) {
             let txn = self.board.txn(id);
             self.log.push(self.board.now, Event::Estimated { txn: txn.serial, estimate, slack: txn.slack });
         }
     }
 
-    /// What each can end later than the longest.
+    /// Notes the response times of a request's waiting transactions, and what each can end later than the longest.
     #[inline(always)]
-    fn note_slack(&mut self, first: TxnId, longest: Duration) {
+    fn note_slack(&mut self, first: TxnId, mut response_of: impl FnMut(&mut Device, TxnId) -> Duration) {
+        let mut longest = Duration::ZERO;
         let mut id = first;
+        while id.is_some() {
+            let Transaction { sibling, stage, .. } = *self.board.txn(id);
+            if stage == Stage::Waiting {
+                let response = response_of(self, id);
+                self.board.txn_mut(id).estimate = response;
+                longest = longest.max(response);
+            }
+            id = sibling;
+        }
+        id = first;
         while id.is_some() {
             let txn = self.board.txn_mut(id);
             if txn.stage == Stage::Waiting {

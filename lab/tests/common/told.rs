@@ -1,0 +1,67 @@
+//! What a scene came to by its events: when each transaction ended, what slack it had, what was paused and jumped.
+
+use flashlane_core::event::Event;
+use flashlane_core::transaction::tag;
+use flashlane_sched::catalogue::Recipe;
+use flashlane_ssd::Device;
+use flashlane_ssd::config::Config;
+
+use super::{CYCLE, device, scene};
+
+/// A request of a scene: arrival in cycles, operation, pages.
+pub type Line<'a> = (u64, flashlane_core::Op, &'a [u32]);
+
+/// What a scene came to, in cycles: when each transaction ended and its slack then, by request and page in order.
+#[derive(Debug, Default, PartialEq)]
+pub struct Told {
+    pub done: Vec<(u64, u32, u64)>,
+    pub estimated: Vec<(u64, u32, u64)>,
+    pub dispatched_slack: Vec<(u64, u32, u64)>,
+    pub pauses: usize,
+    pub jumps: usize,
+}
+
+impl Told {
+    /// Of a request's pages, in order of their numbers.
+    pub fn of(list: &[(u64, u32, u64)], request: u64) -> Vec<u64> {
+        let mut pages: Vec<_> = list.iter().filter(|&&(r, ..)| r == request).map(|&(_, p, v)| (p, v)).collect();
+        pages.sort_unstable();
+        pages.into_iter().map(|(_, v)| v).collect()
+    }
+}
+
+/// Runs a scene in cycles and listens.
+pub fn tell(config: &Config, recipe: &Recipe, lines: &[Line<'_>]) -> (Vec<u64>, Told) {
+    let mut device = device(config, recipe);
+    device.report_events();
+    let scaled: Vec<_> = lines.iter().map(|&(at, op, pages)| (at * CYCLE, op, pages)).collect();
+    let done = scene(&mut device, &scaled);
+    (done.iter().map(|c| c.done.ns() / CYCLE).collect(), listen(&mut device, CYCLE))
+}
+
+/// Listens to what a device has told so far, in units of so many ns.
+pub fn listen(device: &mut Device, unit: u64) -> Told {
+    let mut told = Told::default();
+    let mut names = std::collections::BTreeMap::new();
+    for stamped in device.events().drain(..) {
+        match stamped.event {
+            Event::Queued { txn, request: Some(request), lpn, .. } => drop(names.insert(txn, (request.0, lpn.0))),
+            Event::Estimated { txn, slack, .. } => {
+                let (request, lpn) = names[&txn];
+                told.estimated.push((request, lpn, slack.ns() / unit));
+            }
+            Event::Dispatched { txn, slack, .. } => {
+                let (request, lpn) = names[&txn];
+                told.dispatched_slack.push((request, lpn, slack.ns() / unit));
+            }
+            Event::Ended { txn, .. } => {
+                let (request, lpn) = names[&txn];
+                told.done.push((request, lpn, stamped.at.ns() / unit));
+            }
+            Event::Paused { .. } => told.pauses += 1,
+            _ => {}
+        }
+    }
+    told.jumps = device.board().txns.iter().filter(|txn| txn.tag & tag::JUMPED != 0).count();
+    told
+}
