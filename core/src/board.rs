@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use crate::decide::Group;
 use crate::id::{FlowId, PlaneId, QueueId, TxnId, UnitId};
-use crate::transaction::{FlashOp, Owner, Transaction};
+use crate::transaction::{FlashOp, Transaction};
 use crate::units::{Duration, Time};
 
 pub use crate::facts::Facts;
@@ -78,9 +78,6 @@ impl Board {
         let offset = match kind {
             QueueKind::Read(level) => level as usize,
             QueueKind::Write(level) => levels + level as usize,
-            QueueKind::GcRead => 2 * levels,
-            QueueKind::GcWrite => 2 * levels + 1,
-            QueueKind::GcErase => 2 * levels + 2,
         };
         QueueId((unit.index() * self.kinds + offset) as u32)
     }
@@ -97,17 +94,10 @@ impl Board {
         &self.queues[self.queue_id(unit, kind).index()]
     }
 
-    /// The queue where transactions of this kind wait.
+    /// The queue where transactions of this kind wait that are not of garbage collection.
     #[inline(always)]
-    pub fn queue_for(&self, unit: UnitId, owner: Owner, op: FlashOp, level: u8) -> QueueId {
-        let kind = match (owner, op) {
-            (Owner::Gc, FlashOp::Read) => QueueKind::GcRead,
-            (Owner::Gc, FlashOp::Program) => QueueKind::GcWrite,
-            (_, FlashOp::Erase) => QueueKind::GcErase,
-            (_, FlashOp::Read) => QueueKind::Read(level),
-            (_, FlashOp::Program) => QueueKind::Write(level),
-        };
-        self.queue_id(unit, kind)
+    pub fn queue_for(&self, unit: UnitId, op: FlashOp, level: u8) -> QueueId {
+        self.queue_id(unit, if op == FlashOp::Read { QueueKind::Read(level) } else { QueueKind::Write(level) })
     }
 
     /// The unit of a plane, and the plane's number in it.
@@ -205,9 +195,6 @@ impl Board {
         if used >> b.slot & 1 == 1 || b.op != a.op || b.after.is_some() {
             return false;
         }
-        if (a.owner == Owner::Gc) != (b.owner == Owner::Gc) {
-            return false;
-        }
         let planes = self.facts.geometry.planes_per_die as u8;
         let shares_die = self.die_used(used, b.slot / planes);
         if (shares_die && !self.facts.multi_plane) || (b.slot / planes != a.slot / planes && !self.facts.multi_die) {
@@ -241,5 +228,5 @@ impl Board {
 
 /// Waiting lines of a unit.
 const fn kinds(levels: u8) -> usize {
-    2 * levels as usize + 3
+    2 * levels as usize
 }

@@ -4,19 +4,14 @@ use crate::id::{ChannelId, TxnId};
 use crate::transaction::{FlashOp, Owner};
 use crate::units::{Duration, Time};
 
-/// The waiting lines of a unit.
+/// The waiting lines of a unit. Garbage collection stands in none: it goes one by one, and its order is its own
+/// ([`GcWaiting`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueKind {
     /// Reads of a priority level.
     Read(u8),
     /// Programs of a priority level.
     Write(u8),
-    /// Reads of valid pages out of a victim block.
-    GcRead,
-    /// Programs of those pages.
-    GcWrite,
-    /// Erases of victims.
-    GcErase,
 }
 
 /// A waiting line.
@@ -140,8 +135,8 @@ pub struct Unit {
     pub counters: UnitCounters,
     /// User transactions waiting, reads and programs, all levels.
     pub waiting: [u32; 2],
-    /// Garbage-collection transactions waiting or held back by another.
-    pub gc_waiting: u32,
+    /// Garbage collection waiting.
+    pub gc: GcWaiting,
     /// Garbage collection that goes before a write.
     pub batch: Batch,
 }
@@ -156,7 +151,7 @@ impl Unit {
             paused: Command::NONE,
             counters: UnitCounters::default(),
             waiting: [0; 2],
-            gc_waiting: 0,
+            gc: GcWaiting::default(),
             batch: Batch::NONE,
         }
     }
@@ -165,6 +160,25 @@ impl Unit {
     #[inline(always)]
     pub const fn user_waiting(&self) -> u32 {
         self.waiting[0] + self.waiting[1]
+    }
+}
+
+/// Garbage collection that waits for a unit, in transactions.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct GcWaiting {
+    /// Reads of valid pages out of victims.
+    pub reads: u32,
+    /// Programs of pages that have been read.
+    pub programs: u32,
+    /// Erases of empty victims.
+    pub erases: u32,
+}
+
+impl GcWaiting {
+    /// Any of them.
+    #[inline(always)]
+    pub const fn any(self) -> bool {
+        self.reads | self.programs | self.erases != 0
     }
 }
 

@@ -85,7 +85,7 @@ impl Case {
             if self.op == FlashOp::Program {
                 board.planes[waiting.slot as usize].next_page = waiting.offset;
             }
-            let queue = board.queue_for(UnitId(0), flashlane_core::Owner::User, self.op, 0);
+            let queue = board.queue_for(UnitId(0), self.op, 0);
             board.txns.push(Transaction {
                 serial: i as u64,
                 request: i as u32,

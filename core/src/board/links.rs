@@ -3,7 +3,7 @@
 
 use super::{Board, Queue, SlotLine};
 use crate::id::{QueueId, TxnId};
-use crate::transaction::{Owner, Transaction};
+use crate::transaction::Transaction;
 
 /// Rank of the only transaction of a queue, and what one at the tail has more than its predecessor.
 const RANK_START: u64 = 1 << 48;
@@ -19,13 +19,12 @@ impl Board {
     /// Links a transaction into its queue just before `before`, or at the tail. For the controller.
     #[inline(always)]
     pub fn link(&mut self, id: TxnId, queue: QueueId, before: TxnId) {
-        let Transaction { owner, slot, .. } = self.txns[id.index()];
-        self.link_as(id, queue, (owner, slot), before);
+        self.link_as(id, queue, self.txns[id.index()].slot, before);
     }
 
-    /// The same for whom its owner and its plane slot are at hand.
+    /// The same where its plane slot is at hand.
     #[inline(always)]
-    pub fn link_as(&mut self, id: TxnId, queue: QueueId, (owner, slot): (Owner, u8), before: TxnId) {
+    pub fn link_as(&mut self, id: TxnId, queue: QueueId, slot: u8, before: TxnId) {
         let q = &mut self.queues[queue.index()];
         q.len += 1;
         let prev = if before.is_some() { self.txns[before.index()].prev } else { q.tail };
@@ -50,10 +49,6 @@ impl Board {
         txn.prev = prev;
         txn.next = before;
         txn.rank = rank;
-        if owner == Owner::Gc {
-            // Garbage collection goes one by one; who looks for companions looks among user transactions.
-            return;
-        }
         let at = queue.index() * self.slots + slot as usize;
         let line = &mut self.by_slot[at];
         line.waiting += 1;
@@ -87,10 +82,8 @@ impl Board {
     /// Takes a transaction out of its queue, wherever it stands, and hands it over. For the controller.
     #[inline(always)]
     pub fn unlink(&mut self, id: TxnId) -> &mut Transaction {
-        let Transaction { prev, next, slot, queue, owner, .. } = self.txns[id.index()];
-        if owner != Owner::Gc {
-            self.leave_slot(id, queue, slot, next);
-        }
+        let Transaction { prev, next, slot, queue, .. } = self.txns[id.index()];
+        self.leave_slot(id, queue, slot, next);
         let q = &mut self.queues[queue.index()];
         q.len -= 1;
         if prev.is_some() {
@@ -109,17 +102,17 @@ impl Board {
         txn
     }
 
-    /// The same for the only transaction of its queue, a user's.
+    /// The same for the only transaction of its queue.
     #[inline(always)]
     pub fn unlink_lone(&mut self, id: TxnId) -> &mut Transaction {
         let txn = &mut self.txns[id.index()];
-        debug_assert!(txn.prev.is_none() && txn.next.is_none() && txn.owner != Owner::Gc);
+        debug_assert!(txn.prev.is_none() && txn.next.is_none());
         self.queues[txn.queue.index()] = Queue::EMPTY;
         self.by_slot[txn.queue.index() * self.slots + txn.slot as usize] = SlotLine::EMPTY;
         txn
     }
 
-    /// A user transaction of `queue` for plane `slot` leaves, `next` being behind it.
+    /// A transaction of `queue` for plane `slot` leaves, `next` being behind it.
     #[inline(always)]
     fn leave_slot(&mut self, id: TxnId, queue: QueueId, slot: u8, next: TxnId) {
         let at = queue.index() * self.slots + slot as usize;

@@ -183,9 +183,9 @@ fn left(device: &Device) -> String {
     let flows: Vec<_> = board.flows.iter().map(|f| (f.waiting, f.in_flight)).collect();
     let mut text = format!("{} requests are left; flows (waiting, in flight): {flows:?}", device.outstanding());
     for (u, unit) in board.units.iter().enumerate() {
-        if unit.user_waiting() + unit.gc_waiting > 0 || unit.service != flashlane_core::board::Service::Idle {
-            let (user, gc) = (unit.user_waiting(), unit.gc_waiting);
-            text.push_str(&format!("\n  unit {u}: {:?}, {user} user and {gc} gc transactions waiting", unit.service));
+        if unit.user_waiting() > 0 || unit.gc.any() || unit.service != flashlane_core::board::Service::Idle {
+            let (user, gc) = (unit.user_waiting(), unit.gc);
+            text.push_str(&format!("\n  unit {u}: {:?}, {user} user transactions and {gc:?} waiting", unit.service));
         }
     }
     for txn in board.txns.iter().filter(|txn| txn.stage != flashlane_core::transaction::Stage::Free).take(8) {

@@ -158,7 +158,7 @@ fn higher(board: &Board, txn: &Transaction) -> u64 {
 #[cold]
 fn in_higher_levels(board: &Board, txn: &Transaction) -> u64 {
     let levels = txn.level + 1..board.facts.levels;
-    let queue = |level| board.queues[board.queue_for(txn.unit, txn.owner, txn.op, level).index()].len;
+    let queue = |level| board.queues[board.queue_for(txn.unit, txn.op, level).index()].len;
     levels.map(|level| u64::from(queue(level))).sum()
 }
 

@@ -1,7 +1,7 @@
 //! What is left of the operation in service (Slacker §5.1, eq. 7), in the states the paper does not mention: idle,
 //! collecting, erasing, paused, or running longer than typical (D-SLK-07).
 
-use flashlane_core::board::{Command, QueueKind, Service, Unit};
+use flashlane_core::board::{Command, Service, Unit};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Owner, PlaneId, Time, UnitId};
 
@@ -24,7 +24,7 @@ pub(super) fn remaining(board: &Board, unit: UnitId, physical: bool) -> u64 {
             false => of_command(board, &state.paused, state.paused.paused_at, false),
         };
     }
-    if state.gc_waiting > 0 {
+    if state.gc.any() {
         left += burst(board, unit, state, &latency(board));
     }
     left
@@ -45,12 +45,12 @@ fn of_command(board: &Board, command: &Command, at: Time, physical: bool) -> u64
 /// move whose page is being read, and an erase for every plane that is being emptied.
 #[cold]
 fn burst(board: &Board, unit: UnitId, state: &Unit, latency: &Latency) -> u64 {
-    let len = |kind| u64::from(board.queue(unit, kind).len);
+    let [reads, programs] = [state.gc.reads, state.gc.programs].map(u64::from);
     let working = |op| state.service == Service::Busy && state.command.owner == Owner::Gc && state.command.op == op;
-    let programs = len(QueueKind::GcWrite) + u64::from(working(FlashOp::Read));
+    let programs = programs + u64::from(working(FlashOp::Read));
     let planes = board.facts.geometry.planes_per_unit() as u16;
     let own = (unit.0 * planes..(unit.0 + 1) * planes).map(PlaneId);
     let victims = own.filter(|&plane| board.plane(plane).collecting).count() as u64;
     let erases = victims.saturating_sub(u64::from(working(FlashOp::Erase)));
-    len(QueueKind::GcRead) * (latency.read + latency.program) + programs * latency.program + erases * latency.erase
+    reads * (latency.read + latency.program) + programs * latency.program + erases * latency.erase
 }

@@ -102,17 +102,7 @@ fn residual_of_a_paused_write() {
 #[test]
 fn residual_of_a_collection() {
     let mut board = rounded();
-    let gc_read = |board: &mut Board| {
-        let id = read(board, 0, 0, u32::MAX);
-        board.unlink(id);
-        board.units[0].waiting[0] -= 1;
-        let queue = board.queue_for(UnitId(0), Owner::Gc, FlashOp::Read, 0);
-        (board.txn_mut(id).owner, board.txn_mut(id).queue) = (Owner::Gc, queue);
-        board.link(id, queue, TxnId::NONE);
-        board.units[0].gc_waiting += 1;
-    };
-    gc_read(&mut board);
-    gc_read(&mut board);
+    board.units[0].gc.reads = 2;
     board.planes[1].collecting = true;
     let unit = &mut board.units[0];
     unit.service = Service::Busy;

@@ -3,7 +3,6 @@
 //! A move is a read and a program. A move whose read is done and an empty victim's erase are what is left of moves paid
 //! for before or begun in idle time; they go first whenever any go.
 
-use flashlane_core::board::QueueKind;
 use flashlane_core::decide::Debt;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, TxnId};
@@ -62,10 +61,10 @@ impl Migrations {
         let txn = board.txn(write);
         let plane = board.plane(txn.plane);
         let short = plane.free_blocks <= board.facts.gc_hard_blocks;
-        if board.units[txn.unit.index()].gc_waiting == 0 || u64::from(plane.free_pages) >= self.below_pages && !short {
+        if !board.units[txn.unit.index()].gc.any() || u64::from(plane.free_pages) >= self.below_pages && !short {
             return Debt::default();
         }
-        let waiting = board.queue(txn.unit, QueueKind::GcRead).len;
+        let waiting = board.units[txn.unit.index()].gc.reads;
         let flow = board.flow(txn.flow);
         let sum = board.flows.iter().fold((0, 0), |(w, v), f| (w + f.written_since_erase(), v + f.valid_pages));
         let shares = Shares { written: (flow.written_since_erase(), sum.0), valid: (flow.valid_pages, sum.1) };
@@ -84,11 +83,9 @@ impl Migrations {
         if !debt.due {
             return Duration::ZERO;
         }
-        let unit = board.txn(write).unit;
-        let len = |kind| board.queue(unit, kind).len;
-        let begun = len(QueueKind::GcWrite);
-        let emptied = debt.pairs == len(QueueKind::GcRead) && debt.pairs + begun > 0 || len(QueueKind::GcErase) > 0;
-        time(board, debt.pairs, begun, emptied)
+        let waiting = board.units[board.txn(write).unit.index()].gc;
+        let emptied = debt.pairs == waiting.reads && debt.pairs + waiting.programs > 0 || waiting.erases > 0;
+        time(board, debt.pairs, waiting.programs, emptied)
     }
 }
 

@@ -17,9 +17,8 @@ pub use read_first::ReadFirst;
 pub use sprinkler::Sprinkler;
 pub use wait_balanced::WaitBalanced;
 
-use flashlane_core::board::QueueKind;
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, QueueId, TxnId, UnitId};
+use flashlane_core::{Board, TxnId, UnitId};
 
 /// The oldest waiting transaction of `op` that may go, over all levels from the highest. Only a write whose page has an
 /// older write waiting elsewhere is passed over.
@@ -39,15 +38,10 @@ fn oldest_behind(board: &Board, unit: UnitId, op: FlashOp, highest: u8) -> TxnId
     let mut level = highest + 1;
     while level > 0 {
         level -= 1;
-        let first = board.walk(queue_of(board, unit, op, level)).find(|&txn| board.txn(txn).unobstructed());
+        let first = board.walk(board.queue_for(unit, op, level)).find(|&txn| board.txn(txn).unobstructed());
         if let Some(txn) = first {
             return txn;
         }
     }
     TxnId::NONE
-}
-
-/// The queue of user transactions of `op` at `level`.
-fn queue_of(board: &Board, unit: UnitId, op: FlashOp, level: u8) -> QueueId {
-    board.queue_id(unit, if op == FlashOp::Read { QueueKind::Read(level) } else { QueueKind::Write(level) })
 }

@@ -5,7 +5,6 @@ use flashlane_core::decide::{Group, Pick, Scope};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, QueueId, TxnId, UnitId};
 
-use super::queue_of;
 
 /// Largest group first.
 #[derive(Debug)]
@@ -95,7 +94,7 @@ impl Pick for Sprinkler {
             }
             // Below a level where every write waits for an older one of its page there may be writes that can go.
             for level in (0..=board.txn(head).level).rev() {
-                self.largest(board, queue_of(board, unit, op, level), group);
+                self.largest(board, board.queue_for(unit, op, level), group);
                 if group.lead().is_some() {
                     return;
                 }

@@ -5,7 +5,7 @@ use alloc::vec;
 use flashlane_core::board::{Board, Command, Facts, Service};
 use flashlane_core::geometry::{Geometry, UnitKind};
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Duration, Owner, PlaneId, Time, Transaction, TxnId, UnitId};
+use flashlane_core::{Duration, PlaneId, Time, Transaction, TxnId, UnitId};
 
 /// One chip of `dies` dies with `planes` planes each.
 pub(crate) fn board(dies: u32, planes: u32) -> Board {
@@ -77,7 +77,7 @@ fn put(board: &mut Board, op: FlashOp, serial: u32, slot: u8, request: u32) -> T
         unit: UnitId(0),
         request,
         op,
-        queue: board.queue_for(UnitId(0), Owner::User, op, 0),
+        queue: board.queue_for(UnitId(0), op, 0),
         stage: Stage::Waiting,
         transfer: board.facts.transfer(0),
         ..Transaction::EMPTY

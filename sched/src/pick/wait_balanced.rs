@@ -12,7 +12,7 @@ use flashlane_core::decide::{Group, Pick, Scope};
 use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Board, TxnId, UnitId};
 
-use super::{queue_of, widen::widen};
+use super::widen::widen;
 use crate::flin::balance::{Claim, waits};
 use crate::flin::migrations::Migrations;
 use crate::flin::ruler::Ruler;
@@ -73,7 +73,7 @@ impl WaitBalanced {
 /// The first transaction of a level that may go. Only a write whose page has an older write waiting elsewhere is passed
 /// over.
 fn ready(board: &Board, unit: UnitId, op: FlashOp, level: u8) -> TxnId {
-    let queue = queue_of(board, unit, op, level);
+    let queue = board.queue_for(unit, op, level);
     let head = board.queues[queue.index()].head;
     if head.is_none() || board.txn(head).unobstructed() {
         return head;

@@ -63,7 +63,7 @@ fn planes(board: &Board, unit: UnitId) -> impl Iterator<Item = PlaneId> + use<> 
 /// Whether `unit` could begin a write now.
 fn is_free(board: &Board, unit: UnitId) -> bool {
     let state = &board.units[unit.index()];
-    state.service == Service::Idle && state.gc_waiting == 0 && state.waiting[FlashOp::Read.index()] == 0
+    state.service == Service::Idle && !state.gc.any() && state.waiting[FlashOp::Read.index()] == 0
 }
 
 /// The plane of a free unit with most free pages, the first of equals, among those that may join the command of the
@@ -132,7 +132,7 @@ impl Place for Dynamic {
         }
         // Nothing runs and no plane has a page to give: whoever has the turn says so, and collects if it can.
         let at_rest = |unit: &flashlane_core::board::Unit| {
-            unit.service == Service::Idle && unit.user_waiting() + unit.gc_waiting == 0
+            unit.service == Service::Idle && unit.user_waiting() == 0 && !unit.gc.any()
         };
         board.units.iter().all(at_rest).then(|| planes(board, unit_of(board, self.turn)).next()).flatten()
     }

@@ -38,7 +38,7 @@ impl Device {
     pub(super) fn flush(&mut self, flow: FlowId) {
         while let Some(lpn) = self.buffer.as_mut().and_then(|b| b.next_flush(flow)) {
             let plane = self.place(lpn);
-            let bytes = self.on_bus(self.board.facts.geometry.page_bytes);
+            let bytes = self.page_on_bus();
             let txn = self.new_txn(SlotId::MAX, flow, Owner::Buffer, FlashOp::Program, lpn, plane, bytes);
             self.supersede(txn.id, lpn);
             self.enqueue_made(txn);

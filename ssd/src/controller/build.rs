@@ -7,6 +7,7 @@ use flashlane_core::board::{Board, Facts};
 use flashlane_core::decide::{Group, Moments, Scheduler, Style};
 use flashlane_core::{Duration, PlaneId, Time, TxnId};
 
+use super::moves::Moves;
 use super::slots::Slots;
 use super::{Device, totals};
 use crate::agenda::Agenda;
@@ -51,6 +52,7 @@ impl Device {
             ask_again: Time::NEVER,
             other_next: Time::NEVER,
             agenda: Agenda::new(board.units.len()),
+            moves: Moves::new(board.units.len(), board.planes.len()),
             board,
             flash,
             ftl,
@@ -75,7 +77,6 @@ impl Device {
             soon: VecDeque::new(),
             memory: config.memory,
             group: Group::new(),
-            scratch: Vec::new(),
             completions: Vec::new(),
             log: Log::default(),
             fault: None,

@@ -1,12 +1,13 @@
 //! Garbage collection as transactions: a read and a program for every valid page of the victim, then its erase.
 
+use flashlane_core::board::Service;
 use flashlane_core::decide::Style;
 use flashlane_core::event::{End, Event};
-use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, Ppa, Transaction, TxnId};
+use flashlane_core::transaction::{FlashOp, Stage};
+use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, Ppa, Transaction, TxnId, UnitId};
 
 use super::Device;
-use crate::front::SlotId;
+use super::moves::Move;
 
 impl Device {
     /// Begins to collect `plane` if it does not already and some block would yield a page.
@@ -18,77 +19,197 @@ impl Device {
         }
         let Some(job) = self.ftl.start_job(plane, &self.board, &mut self.log) else { return };
         self.ftl.show(&mut self.board, plane);
-        let mut pages = core::mem::take(&mut self.scratch);
-        self.ftl.valid_pages(plane, job.block, &mut pages);
-        let bytes = self.board.facts.geometry.page_bytes + self.metadata_bytes;
-        for &ppa in &pages {
-            let lpn = self.ftl.owner(plane, ppa).expect("a valid page has an owner");
-            let read = self.new_txn(SlotId::MAX, FlowId(0), Owner::Gc, FlashOp::Read, lpn, plane, bytes);
-            self.board.txn_mut(read.id).ppa = ppa.0;
-            self.enqueue_made(read);
+        let unit = self.board.home_of(plane).0;
+        let pages = self.moves.pages(plane);
+        self.ftl.valid_pages(plane, job.block, pages);
+        let count = pages.len() as u32;
+        self.moves.wait(unit, plane, self.serials, self.board.now);
+        if self.log.on {
+            self.report_moves(plane);
         }
-        if pages.is_empty() {
+        self.serials += u64::from(count);
+        self.board.units[unit.index()].gc.reads += count;
+        if count == 0 {
             self.queue_erase(plane, job.block);
+        } else {
+            self.collection_waits(unit);
         }
-        self.scratch = pages;
+    }
+
+    /// Garbage collection has come to wait for the unit: it must decide, unless it is busy.
+    #[inline(always)]
+    fn collection_waits(&mut self, unit: UnitId) {
+        if self.board.units[unit.index()].service != Service::Busy {
+            self.agenda.mark(unit);
+        }
+    }
+
+    /// Reports the moves of the plane's victim, which now wait.
+    #[cold]
+    fn report_moves(&mut self, plane: PlaneId) {
+        for i in 0..self.moves.pages(plane).len() {
+            let ppa = self.moves.pages(plane)[i];
+            self.report_waiting(self.serials + i as u64, FlashOp::Read, plane, ppa);
+        }
+    }
+
+    /// Reports that a transaction of garbage collection waits, for the page that is now at `ppa` or for its whole block.
+    #[cold]
+    fn report_waiting(&mut self, txn: u64, op: FlashOp, plane: PlaneId, ppa: Ppa) {
+        let (lpn, bytes) = match op {
+            FlashOp::Erase => (Lpn(0), 0),
+            _ => (self.ftl.owner(plane, ppa).expect("a valid page has an owner"), self.page_on_bus()),
+        };
+        let (request, flow, owner) = (None, FlowId(0), Owner::Gc);
+        self.log.push(self.board.now, Event::Queued { txn, request, flow, op, owner, lpn, plane, bytes });
     }
 
     /// Empties and erases a victim at this instant, at no cost. Whether one was found.
     fn collect_for_free(&mut self, plane: PlaneId) -> bool {
         let Some(job) = self.ftl.start_job(plane, &self.board, &mut self.log) else { return false };
-        let mut pages = core::mem::take(&mut self.scratch);
-        self.ftl.valid_pages(plane, job.block, &mut pages);
-        for &old in &pages {
+        let pages = self.moves.pages(plane);
+        self.ftl.valid_pages(plane, job.block, pages);
+        for &old in pages.iter() {
             let lpn = self.ftl.owner(plane, old).expect("a valid page has an owner");
             let ppa = self.ftl.move_page(lpn, plane, old);
             self.log.push(self.board.now, Event::Mapped { lpn, plane, ppa: ppa.0 });
         }
-        self.scratch = pages;
         self.ftl.erased(plane, job.block);
         self.note_erase();
         self.log.push(self.board.now, Event::Erased { plane, block: job.block });
         true
     }
 
-    /// Whether a waiting move's page has been overwritten since the move was queued.
-    pub(super) fn is_stale(&self, id: TxnId) -> bool {
-        let txn = self.board.txn(id);
-        txn.op != FlashOp::Erase && !self.ftl.is_valid(txn.plane, Ppa(txn.ppa))
+    /// Begins the unit's next garbage-collection command, if one is ready: programs before erases before reads, so that
+    /// a victim is finished before the next is begun.
+    pub(super) fn dispatch_gc(&mut self, unit: UnitId) -> bool {
+        // Dropping the last stale move may have queued the erase.
+        self.finish_moves(unit) || self.begin_read(unit) || self.begin_erase(unit)
+    }
+
+    /// Begins the program of a page that has been read, else the erase of an empty victim. Whether there was one.
+    pub(super) fn finish_moves(&mut self, unit: UnitId) -> bool {
+        self.begin_program(unit) || self.begin_erase(unit)
+    }
+
+    /// Begins the unit's next move. Whether there was one.
+    pub(super) fn begin_read(&mut self, unit: UnitId) -> bool {
+        while self.board.units[unit.index()].gc.reads > 0 {
+            let next = self.moves.next(unit).expect("as many wait as the board shows");
+            self.board.units[unit.index()].gc.reads -= 1;
+            if self.ftl.is_valid(next.plane, next.from) {
+                let read = self.gc_transaction(next, FlashOp::Read);
+                self.begin_gc(unit, read, FlashOp::Read);
+                return true;
+            }
+            self.drop_move(next.serial, next.plane);
+        }
+        false
+    }
+
+    /// Begins the program that waits for the unit, if one does and its page is still valid.
+    fn begin_program(&mut self, unit: UnitId) -> bool {
+        if self.board.units[unit.index()].gc.programs == 0 {
+            return false;
+        }
+        let id = self.moves.take_program(unit);
+        self.board.units[unit.index()].gc.programs -= 1;
+        let Transaction { plane, ppa, serial, .. } = *self.board.txn(id);
+        let is_valid = self.ftl.is_valid(plane, Ppa(ppa));
+        if is_valid {
+            self.begin_gc(unit, id, FlashOp::Program);
+        } else {
+            self.release(id);
+            self.drop_move(serial, plane);
+        }
+        is_valid
+    }
+
+    /// Begins the erase that has waited longest for the unit. Whether there was one.
+    pub(super) fn begin_erase(&mut self, unit: UnitId) -> bool {
+        if self.board.units[unit.index()].gc.erases == 0 {
+            return false;
+        }
+        let id = self.moves.take_erase(unit).expect("as many wait as the board shows");
+        self.board.units[unit.index()].gc.erases -= 1;
+        self.begin_gc(unit, id, FlashOp::Erase);
+        true
+    }
+
+    /// A transaction of garbage collection, not yet begun.
+    #[inline(always)]
+    fn gc_transaction(&mut self, moved: Move, op: FlashOp) -> TxnId {
+        let Move { plane, from, serial, since } = moved;
+        let id = self.free_slot();
+        let (unit, slot) = self.board.home_of(plane);
+        let transfer = if op == FlashOp::Erase { Duration::ZERO } else { self.board.facts.transfer_page };
+        *self.board.txn_mut(id) = Transaction {
+            serial,
+            enqueued: since,
+            ppa: from.0,
+            transfer,
+            plane,
+            unit,
+            slot,
+            op,
+            owner: Owner::Gc,
+            stage: Stage::Waiting,
+            ..Transaction::EMPTY
+        };
+        id
     }
 
     /// Drops a move whose page is no longer valid.
-    pub(super) fn drop_move(&mut self, id: TxnId) {
-        self.leave_queue(id);
-        let txn = self.board.txn(id);
-        let (plane, serial) = (txn.plane, txn.serial);
+    #[cold]
+    fn drop_move(&mut self, txn: u64, plane: PlaneId) {
         self.tally.stale_moves += 1;
-        self.log.push(self.board.now, Event::Ended { txn: serial, end: End::Stale, paused: Duration::ZERO });
-        self.release(id);
+        self.log.push(self.board.now, Event::Ended { txn, end: End::Stale, paused: Duration::ZERO });
         self.move_ended(plane);
     }
 
     /// A garbage-collection transaction's flash work is done.
     pub(super) fn gc_ended(&mut self, id: TxnId) {
-        let Transaction { op, lpn, plane, bytes, ppa, .. } = *self.board.txn(id);
+        let Transaction { op, plane, ppa, .. } = *self.board.txn(id);
         match op {
-            FlashOp::Read => {
-                let program = self.new_txn(SlotId::MAX, FlowId(0), Owner::Gc, FlashOp::Program, lpn, plane, bytes);
-                // Until it is bound, the program carries the address it moves from.
-                self.board.txn_mut(program.id).ppa = ppa;
-                self.enqueue_made(program);
+            FlashOp::Read => self.page_read(id),
+            FlashOp::Program => {
+                self.release(id);
+                self.move_ended(plane);
             }
-            FlashOp::Program => self.move_ended(plane),
             FlashOp::Erase => {
-                let block = ppa / self.board.facts.geometry.pages_per_block;
-                self.ftl.erased(plane, block);
-                self.note_erase();
-                self.log.push(self.board.now, Event::Erased { plane, block });
-                if self.ftl.wants_collection(plane) {
-                    self.start_collection(plane);
-                }
-                self.ftl.show(&mut self.board, plane);
+                self.release(id);
+                self.block_erased(plane, ppa / self.board.facts.geometry.pages_per_block);
             }
         }
+    }
+
+    /// The page of a move was read: its program waits, the same transaction under another serial. Until it is bound, it
+    /// carries the address it moves from.
+    #[inline(always)]
+    fn page_read(&mut self, id: TxnId) {
+        let (serial, now) = (self.serials, self.board.now);
+        self.serials += 1;
+        let txn = self.board.txn_mut(id);
+        (txn.serial, txn.enqueued, txn.op, txn.stage) = (serial, now, FlashOp::Program, Stage::Waiting);
+        txn.next = TxnId::NONE;
+        let Transaction { unit, plane, ppa, .. } = *txn;
+        if self.log.on {
+            self.report_waiting(serial, FlashOp::Program, plane, Ppa(ppa));
+        }
+        self.moves.read(unit, id);
+        self.board.units[unit.index()].gc.programs += 1;
+        self.collection_waits(unit);
+    }
+
+    #[cold]
+    fn block_erased(&mut self, plane: PlaneId, block: u32) {
+        self.ftl.erased(plane, block);
+        self.note_erase();
+        self.log.push(self.board.now, Event::Erased { plane, block });
+        if self.ftl.wants_collection(plane) {
+            self.start_collection(plane);
+        }
+        self.ftl.show(&mut self.board, plane);
     }
 
     /// A block was erased: what flows wrote is counted from here (FLIN eq. 10).
@@ -104,10 +225,18 @@ impl Device {
         }
     }
 
+    #[cold]
     fn queue_erase(&mut self, plane: PlaneId, block: u32) {
-        let erase = self.new_txn(SlotId::MAX, FlowId(0), Owner::Gc, FlashOp::Erase, Lpn(0), plane, 0);
-        let ppa = block * self.board.facts.geometry.pages_per_block;
-        self.board.txn_mut(erase.id).ppa = ppa;
-        self.enqueue_made(erase);
+        let unit = self.board.home_of(plane).0;
+        let from = Ppa(block * self.board.facts.geometry.pages_per_block);
+        let erase = Move { plane, from, serial: self.serials, since: self.board.now };
+        let id = self.gc_transaction(erase, FlashOp::Erase);
+        if self.log.on {
+            self.report_waiting(self.serials, FlashOp::Erase, plane, from);
+        }
+        self.serials += 1;
+        self.moves.emptied(unit, id);
+        self.board.units[unit.index()].gc.erases += 1;
+        self.collection_waits(unit);
     }
 }

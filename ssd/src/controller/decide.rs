@@ -2,7 +2,7 @@
 
 use alloc::format;
 
-use flashlane_core::board::{Batch, QueueKind, Service, Unit};
+use flashlane_core::board::{Batch, Service, Unit};
 use flashlane_core::decide::{Moments, Scope, Turn};
 use flashlane_core::transaction::{FlashOp, tag};
 use flashlane_core::{Duration, Owner, PlaneId, TxnId, UnitId};
@@ -23,18 +23,18 @@ impl Device {
 
     /// An idle unit: garbage collection or user transactions.
     fn choose(&mut self, unit: UnitId) {
-        let Unit { waiting: [reads, programs], gc_waiting, .. } = self.board.units[unit.index()];
-        let user_waiting = reads + programs;
-        if user_waiting + gc_waiting == 0 || self.flash.must_wait_for_bus(unit, self.board.now) {
+        let Unit { waiting: [reads, programs], gc, .. } = self.board.units[unit.index()];
+        let (user_waiting, gc_waits) = (reads + programs, gc.any());
+        if user_waiting == 0 && !gc_waits || self.flash.must_wait_for_bus(unit, self.board.now) {
             return;
         }
         if self.board.units[unit.index()].batch.open && self.continue_batch(unit) {
             return;
         }
-        if self.lone_transactions_go && gc_waiting == 0 && user_waiting == 1 && self.begin_lone(unit) {
+        if self.lone_transactions_go && !gc_waits && user_waiting == 1 && self.begin_lone(unit) {
             return;
         }
-        if gc_waiting > 0 && self.scheduler.collect.turn(&self.board, unit) == Turn::Gc && self.dispatch_gc(unit) {
+        if gc_waits && self.scheduler.collect.turn(&self.board, unit) == Turn::Gc && self.dispatch_gc(unit) {
             return;
         }
         self.group.clear();
@@ -65,7 +65,7 @@ impl Device {
     /// Does the garbage collection that goes before the picked write, if it has not paid yet. Whether any began.
     fn pay(&mut self, unit: UnitId, write: TxnId) -> bool {
         let state = &self.board.units[unit.index()];
-        if state.batch.write == write || state.gc_waiting == 0 {
+        if state.batch.write == write || !state.gc.any() {
             return false;
         }
         let debt = self.scheduler.collect.debt(&self.board, write);
@@ -83,15 +83,15 @@ impl Device {
     /// the next move. False, and the batch closed, when nothing is left of it.
     fn continue_batch(&mut self, unit: UnitId) -> bool {
         let pairs = self.board.units[unit.index()].batch.pairs;
-        if self.dispatch_gc_of(unit, &[QueueKind::GcWrite, QueueKind::GcErase]) {
+        if self.finish_moves(unit) {
             return true;
         }
-        if pairs > 0 && self.dispatch_gc_of(unit, &[QueueKind::GcRead]) {
+        if pairs > 0 && self.begin_read(unit) {
             self.board.units[unit.index()].batch.pairs -= 1;
             return true;
         }
         // Stale moves may have left a victim empty.
-        if self.dispatch_gc_of(unit, &[QueueKind::GcErase]) {
+        if self.begin_erase(unit) {
             return true;
         }
         let batch = &mut self.board.units[unit.index()].batch;
@@ -231,32 +231,5 @@ impl Device {
             txn.slack -= charge;
             member = txn.next;
         }
-    }
-
-    /// Begins the unit's next garbage-collection command, if one is ready: programs before erases before reads, so that
-    /// a victim is finished before the next is begun.
-    pub(super) fn dispatch_gc(&mut self, unit: UnitId) -> bool {
-        // Dropping the last stale move may have queued the erase.
-        self.dispatch_gc_of(unit, &[QueueKind::GcWrite, QueueKind::GcErase, QueueKind::GcRead, QueueKind::GcErase])
-    }
-
-    /// Begins the first garbage-collection command that is ready of these kinds, in their order.
-    fn dispatch_gc_of(&mut self, unit: UnitId, kinds: &[QueueKind]) -> bool {
-        for &kind in kinds {
-            let line = self.board.queue_id(unit, kind).index();
-            loop {
-                let head = self.board.queues[line].head;
-                if head.is_none() {
-                    break;
-                }
-                if self.is_stale(head) {
-                    self.drop_move(head);
-                    continue;
-                }
-                self.dispatch_alone(unit, head);
-                return true;
-            }
-        }
-        false
     }
 }

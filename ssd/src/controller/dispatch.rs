@@ -3,7 +3,7 @@
 use flashlane_core::decide::Departure;
 use flashlane_core::event::Event;
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Duration, FlowId, Lpn, Owner, Ppa, Transaction, TxnId, UnitId};
+use flashlane_core::{Duration, Lpn, Owner, PlaneId, Ppa, Transaction, TxnId, UnitId};
 
 use super::Device;
 use crate::flash::array::Start;
@@ -25,14 +25,14 @@ impl Device {
     /// Begins a command of one transaction.
     #[inline(always)]
     pub(super) fn dispatch_alone(&mut self, unit: UnitId, id: TxnId) {
-        if self.hears_departures && self.board.txn(id).owner != Owner::Gc {
+        if self.hears_departures {
             self.tell_of_departure(id, Departure::Dispatched);
         }
         self.board.unlink(id);
         self.begin_alone(unit, id);
     }
 
-    /// The same for the only transaction that waits for the unit, a user's.
+    /// The same for the only transaction that waits for the unit.
     #[inline(always)]
     pub(super) fn dispatch_lone(&mut self, unit: UnitId, id: TxnId) {
         if self.hears_departures {
@@ -50,10 +50,10 @@ impl Device {
         debug_assert!(txn.after.is_none(), "dispatched before an older write of its page");
         txn.stage = Stage::InService;
         let Transaction { op, owner, transfer, lpn, .. } = *txn;
-        if op == FlashOp::Read && self.address_reads && owner != Owner::Gc {
+        if op == FlashOp::Read && self.address_reads {
             self.board.txn_mut(id).ppa = self.ftl.lookup(lpn).0;
         }
-        self.count(unit, op, owner, 1);
+        self.count(unit, op, 1);
         if op == FlashOp::Program {
             let paid = &mut self.board.units[unit.index()].batch.write;
             if *paid == id {
@@ -69,13 +69,48 @@ impl Device {
         self.flash.begin(unit, start, &mut self.board, &mut self.agenda, &mut self.log);
     }
 
+    /// Begins a command of garbage collection.
+    pub(super) fn begin_gc(&mut self, unit: UnitId, id: TxnId, op: FlashOp) {
+        let txn = self.board.txn_mut(id);
+        debug_assert!(txn.stage == Stage::Waiting && txn.unit == unit);
+        txn.stage = Stage::InService;
+        let (transfer, plane, from) = (txn.transfer, txn.plane, Ppa(txn.ppa));
+        let counters = &mut self.board.units[unit.index()].counters;
+        counters.erases += u64::from(op == FlashOp::Erase);
+        counters.moves += u64::from(op == FlashOp::Program);
+        if op == FlashOp::Program {
+            let lpn = self.ftl.owner(plane, from).expect("a page that was written has an owner");
+            let ppa = self.ftl.move_page(lpn, plane, from);
+            self.board.txn_mut(id).ppa = ppa.0;
+            if let Some(flow) = self.ftl.owner_of(lpn) {
+                self.board.flows[flow.index()].moved += 1;
+            }
+            self.mapped(lpn, plane, ppa);
+        }
+        if self.log.on {
+            self.report(unit, id);
+        }
+        let start = Start { lead: id, members: 1, op, owner: Owner::Gc, first: transfer, transfers: transfer };
+        self.flash.begin(unit, start, &mut self.board, &mut self.agenda, &mut self.log);
+    }
+
+    /// A program has its page.
+    #[inline(always)]
+    fn mapped(&mut self, lpn: Lpn, plane: PlaneId, ppa: Ppa) {
+        self.ftl.show(&mut self.board, plane);
+        self.log.push(self.board.now, Event::Mapped { lpn, plane, ppa: ppa.0 });
+        if self.ftl.wants_collection(plane) {
+            self.start_collection(plane);
+        }
+    }
+
     /// Begins a command of several transactions.
     #[inline(never)]
     fn dispatch_several(&mut self, unit: UnitId) {
         let lead = self.group.lead();
         let Transaction { op, owner, .. } = *self.board.txn(lead);
         let refused = if op == FlashOp::Read && self.address_reads { self.look_up() } else { 0 };
-        if self.hears_departures && owner != Owner::Gc {
+        if self.hears_departures {
             self.tell_of_departures(refused);
         }
         let paid = self.board.units[unit.index()].batch.write;
@@ -103,7 +138,7 @@ impl Device {
             last = id;
             members += 1;
         }
-        self.count(unit, op, owner, members);
+        self.count(unit, op, members);
         if op == FlashOp::Program {
             let mut member = lead;
             while member.is_some() {
@@ -138,11 +173,9 @@ impl Device {
         let (planes, pages) = (facts.geometry.planes_per_die as u8, facts.geometry.pages_per_block);
         let same_page = facts.same_page[0];
         for (i, &id) in self.group.members().iter().enumerate() {
-            let Transaction { owner, lpn, slot, .. } = *self.board.txn(id);
-            if owner != Owner::Gc {
-                self.board.txn_mut(id).ppa = self.ftl.lookup(lpn).0;
-            }
-            let ppa = self.board.txn(id).ppa;
+            let Transaction { lpn, slot, .. } = *self.board.txn(id);
+            let ppa = self.ftl.lookup(lpn).0;
+            self.board.txn_mut(id).ppa = ppa;
             let clashes = |(j, other): (usize, &TxnId)| {
                 let other = self.board.txn(*other);
                 refused >> j & 1 == 0 && other.slot / planes == slot / planes && other.ppa % pages != ppa % pages
@@ -182,57 +215,32 @@ impl Device {
     /// Gives a program its physical page, maps it, and lets the next write of the same page go. Returns the command's
     /// next member.
     fn bind(&mut self, id: TxnId) -> TxnId {
-        let Transaction { owner, lpn, plane, flow, before, next, ppa: from, .. } = *self.board.txn(id);
+        let Transaction { lpn, plane, flow, before, next, .. } = *self.board.txn(id);
         let left = if self.static_place { plane } else { self.ftl.plane_of(lpn) };
-        let ppa = match owner {
-            // Until here the program carried the address it moves from, checked to be current.
-            Owner::Gc => self.ftl.move_page(lpn, plane, Ppa(from)),
-            Owner::User | Owner::Buffer => self.ftl.write(lpn, plane).expect("room was checked"),
-        };
+        let ppa = self.ftl.write(lpn, plane).expect("room was checked");
         self.board.txn_mut(id).ppa = ppa.0;
-        self.ftl.show(&mut self.board, plane);
         if self.owners {
-            self.note_owner(owner, lpn, flow);
+            self.ftl.claim(lpn, flow, &mut self.board);
         }
-        if owner != Owner::Gc {
-            self.board.flows[flow.index()].programmed += 1;
-            if before.is_some() {
-                self.board.txn_mut(id).before = TxnId::NONE;
-                self.board.txn_mut(before).after = TxnId::NONE;
-                let waiter = self.board.txn(before).unit;
-                self.agenda.mark(waiter);
-            }
+        self.board.flows[flow.index()].programmed += 1;
+        if before.is_some() {
+            self.board.txn_mut(id).before = TxnId::NONE;
+            self.board.txn_mut(before).after = TxnId::NONE;
+            let waiter = self.board.txn(before).unit;
+            self.agenda.mark(waiter);
         }
-        self.log.push(self.board.now, Event::Mapped { lpn, plane, ppa: ppa.0 });
-        if self.ftl.wants_collection(plane) {
-            self.start_collection(plane);
-        }
+        self.mapped(lpn, plane, ppa);
         if left != plane && self.ftl.wants_collection(left) {
             self.emptied.push(left);
         }
         next
     }
 
-    /// Whose data a programmed page holds: the writer's, or whose it was before it was moved.
-    fn note_owner(&mut self, owner: Owner, lpn: Lpn, flow: FlowId) {
-        if owner != Owner::Gc {
-            self.ftl.claim(lpn, flow, &mut self.board);
-        } else if let Some(flow) = self.ftl.owner_of(lpn) {
-            self.board.flows[flow.index()].moved += 1;
-        }
-    }
-
     /// Counts the command (D-SLK-02, D-SLK-14, D-SLK-25), and its members as waiting no more.
     #[inline(always)]
-    fn count(&mut self, unit: UnitId, op: FlashOp, owner: Owner, members: u8) {
+    fn count(&mut self, unit: UnitId, op: FlashOp, members: u8) {
         let unit = &mut self.board.units[unit.index()];
         let counters = &mut unit.counters;
-        if owner == Owner::Gc {
-            unit.gc_waiting -= u32::from(members);
-            counters.erases += u64::from(op == FlashOp::Erase);
-            counters.moves += u64::from(op == FlashOp::Program);
-            return;
-        }
         let direction = usize::from(op == FlashOp::Program);
         unit.waiting[direction] -= u32::from(members);
         counters.user[direction] += u64::from(members);

@@ -22,9 +22,12 @@ impl Device {
             self.scheduler.order.ended(&self.board, id);
         }
         self.tally.transactions += 1;
+        if owner == Owner::Gc {
+            self.gc_ended(id);
+            return;
+        }
         let mut serves_host = false;
         match (owner, op) {
-            (Owner::Gc, _) => self.gc_ended(id),
             (_, FlashOp::Read) if then.is_some() => self.enqueue(then),
             (_, FlashOp::Read) => {
                 if let Some(buffer) = &mut self.buffer {
@@ -36,7 +39,7 @@ impl Device {
                 self.pending.remove(lpn, id);
                 serves_host = true;
             }
-            (Owner::Buffer, _) => {
+            _ => {
                 self.pending.remove(lpn, id);
                 self.page_flushed(id);
             }

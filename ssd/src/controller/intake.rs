@@ -138,6 +138,11 @@ impl Device {
         self.log.push(self.board.now, Event::Ended { txn: serial, end: End::Cancelled, paused });
     }
 
+    /// Bytes that cross the bus for a whole page.
+    pub(super) fn page_on_bus(&self) -> u32 {
+        self.board.facts.geometry.page_bytes + self.metadata_bytes
+    }
+
     /// Bytes that cross the bus for `bytes` of a page.
     pub(super) fn on_bus(&self, bytes: u32) -> u32 {
         if bytes == self.board.facts.geometry.page_bytes { bytes + self.metadata_bytes } else { bytes }

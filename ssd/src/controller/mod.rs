@@ -20,6 +20,7 @@ mod draw;
 mod estimate;
 mod finish;
 mod intake;
+mod moves;
 mod queue;
 mod slots;
 mod submit;
@@ -41,6 +42,7 @@ use crate::front::{Front, SlotId};
 use crate::ftl::Ftl;
 use crate::log::Log;
 use crate::lpn_table::LpnTable;
+use moves::Moves;
 use slots::Slots;
 pub use submit::Refusal;
 pub use totals::Totals;
@@ -87,7 +89,7 @@ pub struct Device {
     soon: VecDeque<(Time, SlotId)>,
     memory: Duration,
     group: Group,
-    scratch: Vec<Ppa>,
+    moves: Moves,
     completions: Vec<Completion>,
     log: Log,
     fault: Option<Fault>,

@@ -16,13 +16,24 @@ pub(super) struct Made {
     pub(super) id: TxnId,
     unit: UnitId,
     queue: QueueId,
-    owner: Owner,
     op: FlashOp,
     slot: u8,
 }
 
 impl Device {
-    /// A transaction in the slab, not yet in a queue: where it is to wait.
+    /// A free slot of the slab.
+    #[inline(always)]
+    pub(super) fn free_slot(&mut self) -> TxnId {
+        let id = self.free_txn;
+        if id.is_some() {
+            self.free_txn = self.board.txn(id).next;
+            return id;
+        }
+        self.board.txns.push(Transaction::EMPTY);
+        TxnId(self.board.txns.len() as u32 - 1)
+    }
+
+    /// A transaction in the slab that is not garbage collection's, not yet in a queue: where it is to wait.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
     pub(super) fn new_txn(
@@ -35,19 +46,11 @@ impl Device {
         plane: PlaneId,
         bytes: u32,
     ) -> Made {
-        let id = if self.free_txn.is_some() {
-            let id = self.free_txn;
-            self.free_txn = self.board.txn(id).next;
-            id
-        } else {
-            self.board.txns.push(Transaction::EMPTY);
-            TxnId(self.board.txns.len() as u32 - 1)
-        };
+        let id = self.free_slot();
         let (unit, in_unit) = self.board.home_of(plane);
-        let level =
-            if owner == Owner::Gc { 0 } else { self.board.flows[flow.index()].level.min(self.board.facts.levels - 1) };
-        let queue = self.board.queue_for(unit, owner, op, level);
-        let transfer = if op == FlashOp::Erase { Duration::ZERO } else { self.board.facts.transfer(bytes) };
+        let level = self.board.flows[flow.index()].level.min(self.board.facts.levels - 1);
+        let queue = self.board.queue_for(unit, op, level);
+        let transfer = self.board.facts.transfer(bytes);
         let mut sibling = TxnId::NONE;
         if slot != SlotId::MAX {
             let request: &mut Slot = self.slots.get_mut(slot);
@@ -74,19 +77,19 @@ impl Device {
             ..Transaction::EMPTY
         };
         self.serials += 1;
-        Made { id, unit, queue, owner, op, slot: in_unit }
+        Made { id, unit, queue, op, slot: in_unit }
     }
 
     /// Puts a transaction into its unit's queue, where the order decision wants it.
     pub(super) fn enqueue(&mut self, id: TxnId) {
-        let Transaction { unit, queue, owner, op, slot, .. } = *self.board.txn(id);
-        self.enqueue_made(Made { id, unit, queue, owner, op, slot });
+        let Transaction { unit, queue, op, slot, .. } = *self.board.txn(id);
+        self.enqueue_made(Made { id, unit, queue, op, slot });
     }
 
     /// The same for one just made, or whose fields are at hand.
     #[inline(always)]
     pub(super) fn enqueue_made(&mut self, made: Made) {
-        let Made { id, unit, queue, owner, op, slot } = made;
+        let Made { id, unit, queue, op, slot } = made;
         let now = self.board.now;
         let txn = self.board.txn_mut(id);
         txn.enqueued = now;
@@ -94,18 +97,14 @@ impl Device {
         if self.log.on {
             self.report_queued(id);
         }
-        if self.draws && owner != Owner::Gc && op == FlashOp::Program {
+        if self.draws && op == FlashOp::Program {
             self.enqueue_unplaced(id);
             return;
         }
-        let before = if owner == Owner::Gc || self.tail_order { TxnId::NONE } else { self.position(id, queue) };
-        self.board.link_as(id, queue, (owner, slot), before);
+        let before = if self.tail_order { TxnId::NONE } else { self.position(id, queue) };
+        self.board.link_as(id, queue, slot, before);
         let state = &mut self.board.units[unit.index()];
-        if owner == Owner::Gc {
-            state.gc_waiting += 1;
-        } else {
-            state.waiting[op.index()] += 1;
-        }
+        state.waiting[op.index()] += 1;
         // A busy unit has nothing to decide, unless what it does may be paused for a read.
         if state.service != Service::Busy
             || self.moments != Moments::Never && op == FlashOp::Read && state.command.in_array
@@ -116,9 +115,9 @@ impl Device {
 
     /// A user transaction that stands in no queue joins that of another plane's unit.
     pub(super) fn join_at(&mut self, id: TxnId, plane: PlaneId) {
-        let Transaction { serial, op, owner, level, .. } = *self.board.txn(id);
+        let Transaction { serial, op, level, .. } = *self.board.txn(id);
         let (unit, slot) = self.board.home_of(plane);
-        let queue = self.board.queue_for(unit, owner, op, level);
+        let queue = self.board.queue_for(unit, op, level);
         let txn = self.board.txn_mut(id);
         (txn.plane, txn.unit, txn.slot, txn.queue) = (plane, unit, slot, queue);
         let before = if self.wants.arrivals_from_units { self.position(id, queue) } else { TxnId::NONE };
@@ -184,18 +183,12 @@ impl Device {
     }
 
     /// Takes a waiting transaction out of its queue.
-    pub(super) fn leave_queue(&mut self, id: TxnId) {
+    fn leave_queue(&mut self, id: TxnId) {
         let txn = self.board.txn(id);
-        let (unit, owner, op, unplaced) = (txn.unit, txn.owner, txn.op, txn.queue == self.board.unplaced());
+        let (unit, op, unplaced) = (txn.unit, txn.op, txn.queue == self.board.unplaced());
         self.board.unlink(id);
-        if unplaced {
-            return;
-        }
-        let unit = &mut self.board.units[unit.index()];
-        if owner == Owner::Gc {
-            unit.gc_waiting -= 1;
-        } else {
-            unit.waiting[op.index()] -= 1;
+        if !unplaced {
+            self.board.units[unit.index()].waiting[op.index()] -= 1;
         }
     }
 }

@@ -277,7 +277,7 @@ impl Lane<'_> {
         } else {
             state.service = Service::Idle;
             state.counters.busy += self.now - unit.busy_from;
-            if state.user_waiting() + state.gc_waiting == 0 && !self.common.reads_move {
+            if state.user_waiting() == 0 && !state.gc.any() && !self.common.reads_move {
                 return;
             }
         }

@@ -116,7 +116,7 @@ fn turns() {
 fn only_free_chips() {
     let mut board = chips(4, 1);
     board.units[0].service = Service::Busy;
-    board.units[1].gc_waiting = 1;
+    board.units[1].gc.reads = 1;
     board.units[2].waiting[0] = 1;
     assert_eq!(drawn(&mut board), [3]);
     board.planes[3].room = false;

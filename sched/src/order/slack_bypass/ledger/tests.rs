@@ -50,7 +50,7 @@ impl Side {
 
     fn queue(&self, write: bool) -> QueueId {
         let op = if write { FlashOp::Program } else { FlashOp::Read };
-        self.board.queue_for(UnitId(0), flashlane_core::Owner::User, op, 0)
+        self.board.queue_for(UnitId(0), op, 0)
     }
 
     fn enqueue(&mut self, id: TxnId, asked: bool) -> bool {
