@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use crate::divisor::Divisor;
 use crate::id::{ChannelId, PlaneId, UnitId};
 use crate::units::Lpn;
 
@@ -184,7 +185,7 @@ impl AllocationOrder {
 #[derive(Clone, Debug)]
 pub struct Stripe {
     planes: Vec<PlaneId>,
-    shift: Option<u32>,
+    count: Divisor,
 }
 
 impl Stripe {
@@ -192,18 +193,14 @@ impl Stripe {
     pub fn new(geometry: &Geometry, order: AllocationOrder) -> Stripe {
         let planes: Vec<PlaneId> =
             (0..geometry.planes()).map(|i| geometry.plane_at(order.place(geometry, i))).collect();
-        let shift = planes.len().is_power_of_two().then(|| planes.len().trailing_zeros());
-        Stripe { planes, shift }
+        Stripe { planes, count: Divisor::new(geometry.planes()) }
     }
 
     /// The home plane of `lpn`, and which of that plane's logical pages it is.
     #[inline]
     pub fn home(&self, lpn: Lpn) -> (PlaneId, u32) {
-        let (local, position) = match self.shift {
-            Some(shift) => (lpn.0 >> shift, lpn.0 & ((1u32 << shift) - 1)),
-            None => (lpn.0 / self.planes.len() as u32, lpn.0 % self.planes.len() as u32),
-        };
-        (self.planes[position as usize], local)
+        let (local, position) = self.count.split(lpn.0.into());
+        (self.planes[position as usize], local as u32)
     }
 
     /// The stripe position of each plane: the inverse of [`Stripe::home`] is `local * planes + position`.

@@ -8,6 +8,7 @@ extern crate alloc;
 
 pub mod board;
 pub mod decide;
+pub mod divisor;
 pub mod event;
 pub mod facts;
 pub mod geometry;
@@ -18,6 +19,7 @@ pub mod transaction;
 pub mod units;
 
 pub use board::Board;
+pub use divisor::Divisor;
 pub use geometry::Geometry;
 pub use id::{ChannelId, FlowId, PlaneId, QueueId, RequestId, TxnId, UnitId};
 pub use request::{Completion, Extent, Op, Request};

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use flashlane_core::board::{Board, Facts};
 use flashlane_core::decide::{Group, Moments, Scheduler, Style};
-use flashlane_core::{Duration, PlaneId, Time, TxnId};
+use flashlane_core::{Divisor, Duration, PlaneId, Time, TxnId};
 
 use super::moves::Moves;
 use super::slots::Slots;
@@ -44,11 +44,7 @@ impl Device {
             address_reads: flash.reads_need_addresses() || board.facts.same_page[0],
             lone_commands_pass: scheduler.admit.lets_lone_commands_in() && config.front.queue_capacity == [u32::MAX; 2],
             lone_transactions_go: scheduler.pick.lets_lone_transactions_go() && static_place,
-            page_shift: config
-                .geometry
-                .page_bytes
-                .is_power_of_two()
-                .then(|| config.geometry.page_bytes.trailing_zeros()),
+            page_size: Divisor::new(config.geometry.page_bytes),
             ask_again: Time::NEVER,
             other_next: Time::NEVER,
             agenda: Agenda::new(board.units.len()),

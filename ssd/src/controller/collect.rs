@@ -58,7 +58,7 @@ impl Device {
     fn report_waiting(&mut self, txn: u64, op: FlashOp, plane: PlaneId, ppa: Ppa) {
         let (lpn, bytes) = match op {
             FlashOp::Erase => (Lpn(0), 0),
-            _ => (self.ftl.owner(plane, ppa).expect("a valid page has an owner"), self.page_on_bus()),
+            _ => (self.ftl.owner(plane, ppa), self.page_on_bus()),
         };
         let (request, flow, owner) = (None, FlowId(0), Owner::Gc);
         self.log.push(self.board.now, Event::Queued { txn, request, flow, op, owner, lpn, plane, bytes });
@@ -70,7 +70,7 @@ impl Device {
         let pages = self.moves.pages(plane);
         self.ftl.valid_pages(plane, job.block, pages);
         for &old in pages.iter() {
-            let lpn = self.ftl.owner(plane, old).expect("a valid page has an owner");
+            let lpn = self.ftl.owner(plane, old);
             let ppa = self.ftl.move_page(lpn, plane, old);
             self.log.push(self.board.now, Event::Mapped { lpn, plane, ppa: ppa.0 });
         }
@@ -98,6 +98,7 @@ impl Device {
             let next = self.moves.next(unit).expect("as many wait as the board shows");
             self.board.units[unit.index()].gc.reads -= 1;
             if self.ftl.is_valid(next.plane, next.from) {
+                self.ftl.expect(self.ftl.owner(next.plane, next.from));
                 let read = self.gc_transaction(next, FlashOp::Read);
                 self.begin_gc(unit, read, FlashOp::Read);
                 return true;

@@ -79,7 +79,7 @@ impl Device {
         counters.erases += u64::from(op == FlashOp::Erase);
         counters.moves += u64::from(op == FlashOp::Program);
         if op == FlashOp::Program {
-            let lpn = self.ftl.owner(plane, from).expect("a page that was written has an owner");
+            let lpn = self.ftl.owner(plane, from);
             let ppa = self.ftl.move_page(lpn, plane, from);
             self.board.txn_mut(id).ppa = ppa.0;
             if let Some(flow) = self.ftl.owner_of(lpn) {

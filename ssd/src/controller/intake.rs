@@ -82,6 +82,7 @@ impl Device {
         let partial = bytes < page_bytes && self.read_modify_write;
         let on_bus = self.on_bus(if partial { page_bytes } else { bytes });
         let reads_first = partial && self.pending.get(lpn).is_none();
+        self.ftl.expect(lpn);
         let plane = self.place(lpn);
         let program = self.new_txn(slot, flow, Owner::User, FlashOp::Program, lpn, plane, on_bus);
         self.supersede(program.id, lpn);

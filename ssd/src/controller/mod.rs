@@ -33,7 +33,7 @@ use alloc::vec::Vec;
 use flashlane_core::Board;
 use flashlane_core::decide::{Estimate, Group, Moments, Scheduler, Style, Wants};
 use flashlane_core::event::Stamped;
-use flashlane_core::{Completion, Duration, FlowId, Lpn, PlaneId, Ppa, Time, TxnId, UnitId};
+use flashlane_core::{Completion, Divisor, Duration, FlowId, Lpn, PlaneId, Ppa, Time, TxnId, UnitId};
 
 use crate::agenda::Agenda;
 use crate::buffer::Buffer;
@@ -102,7 +102,7 @@ pub struct Device {
     address_reads: bool,
     lone_commands_pass: bool,
     lone_transactions_go: bool,
-    page_shift: Option<u32>,
+    page_size: Divisor,
     /// When the admit decision wants to be asked again.
     ask_again: Time,
     /// The earliest instant of anything but flash.
@@ -270,7 +270,7 @@ impl Device {
 
     /// The logical page a physical page was last written with, if any: for auditors, at the start of a run.
     pub fn owner_of(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
-        self.ftl.is_valid(plane, ppa).then(|| self.ftl.owner(plane, ppa)).flatten()
+        self.ftl.is_valid(plane, ppa).then(|| self.ftl.owner(plane, ppa))
     }
 
     /// Programmed pages of a block: for auditors, at the start of a run.

@@ -93,13 +93,8 @@ impl Device {
                 if end > u64::from(self.logical_pages) * page {
                     return Err(beyond);
                 }
-                let (first, skip, pages) = match self.page_shift {
-                    Some(shift) => {
-                        let skip = offset & (page - 1);
-                        (offset >> shift, skip, (skip + length + page - 1) >> shift)
-                    }
-                    None => (offset / page, offset % page, (offset % page + length).div_ceil(page)),
-                };
+                let (first, skip) = self.page_size.split(offset);
+                let pages = self.page_size.quotient(skip + length + page - 1);
                 Ok(Shape { first: Lpn(first as u32), pages: pages as u32, skip: skip as u32, bytes: length })
             }
             Extent::Pages(list) => {

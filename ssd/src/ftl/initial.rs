@@ -7,7 +7,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use flashlane_core::Ppa;
+use flashlane_core::{Divisor, Ppa};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
@@ -25,6 +25,7 @@ pub struct Initial {
     /// The block of every [`HINT`]-th of a plane's logical pages: where to look on from.
     hints: Vec<u32>,
     pages_per_block: u32,
+    block_size: Divisor,
     /// Logical pages written before the run.
     written: u32,
     planes: u32,
@@ -70,7 +71,7 @@ impl Initial {
             block
         });
         let hints = hints.collect();
-        Initial { starts, hints, pages_per_block: pages, written, planes, sealed, open_pages, steady }
+        Initial { starts, hints, pages_per_block: pages, block_size: Divisor::new(pages), written, planes, sealed, open_pages, steady }
     }
 
     /// Logical pages that hold data: those below this one.
@@ -104,17 +105,19 @@ impl Initial {
         Ppa(block * self.pages_per_block + spread(k, valid, self.pages_per_block))
     }
 
-    /// The plane's logical page number at a physical page; `None` where no valid page was.
+    /// The plane's logical page number at a physical page where a valid page is.
     #[inline]
-    pub(super) fn local_at(&self, ppa: Ppa) -> Option<u32> {
+    pub(super) fn local_at(&self, ppa: Ppa) -> u32 {
         if !self.steady {
-            return Some(ppa.0);
+            return ppa.0;
         }
-        let (block, page) = (ppa.0 / self.pages_per_block, ppa.0 % self.pages_per_block);
-        let start = *self.starts.get(block as usize)?;
-        let valid = self.starts.get(block as usize + 1)? - start;
-        let k = (page as u64 * valid as u64).div_ceil(self.pages_per_block as u64) as u32;
-        (k < valid && spread(k, valid, self.pages_per_block) == page).then_some(start + k)
+        let (block, page) = self.block_size.split(ppa.0.into());
+        let start = self.starts[block as usize];
+        let valid = self.starts[block as usize + 1] - start;
+        let above = page * u64::from(valid) + u64::from(self.pages_per_block) - 1;
+        let k = self.block_size.quotient(above) as u32;
+        debug_assert!(k < valid && u64::from(spread(k, valid, self.pages_per_block)) == page, "no valid page is there");
+        start + k
     }
 
     /// The block pools of all planes. In the steady state each plane's open block stands at a random page, so that

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use flashlane_core::geometry::Stripe;
 use flashlane_core::{Lpn, PlaneId, Ppa};
+use prefetch_index::prefetch_index;
 
 use super::initial::Initial;
 use super::validity::Validity;
@@ -105,16 +106,18 @@ impl Map {
         }
     }
 
-    /// The logical page a physical page was last written with.
+    /// The logical page whose copy a valid physical page holds.
     #[inline]
-    pub(super) fn owner(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
+    pub(super) fn owner(&self, plane: PlaneId, ppa: Ppa) -> Lpn {
         match self.reverse[plane.index() * self.pages_per_plane + ppa.0 as usize] {
-            0 => {
-                let local = self.initial.local_at(ppa)?;
-                let position = self.positions[plane.index()];
-                (local < self.initial.pages_of(position)).then(|| Lpn(local * self.positions.len() as u32 + position))
-            }
-            lpn => Some(Lpn(lpn - 1)),
+            0 => Lpn(self.initial.local_at(ppa) * self.positions.len() as u32 + self.positions[plane.index()]),
+            lpn => Lpn(lpn - 1),
         }
+    }
+
+    /// Has the memory fetch the entry of `lpn`, which is going to be needed soon: on a large drive it is far away.
+    #[inline]
+    pub(super) fn expect(&self, lpn: Lpn) {
+        prefetch_index(&self.forward, lpn.0 as usize);
     }
 }

@@ -140,9 +140,17 @@ impl Ftl {
         self.validity.is_valid(plane, ppa)
     }
 
-    /// The logical page a physical page was last written with.
-    pub fn owner(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
+    /// The logical page whose copy a valid physical page holds.
+    #[inline]
+    pub fn owner(&self, plane: PlaneId, ppa: Ppa) -> Lpn {
+        debug_assert!(self.is_valid(plane, ppa));
         self.map.owner(plane, ppa)
+    }
+
+    /// Has the memory fetch what a program of `lpn` is going to look up and change.
+    #[inline]
+    pub fn expect(&self, lpn: Lpn) {
+        self.map.expect(lpn);
     }
 
     /// Programmed pages of a block, from its start.
@@ -264,7 +272,7 @@ impl Ftl {
         for plane in (0..self.geometry.planes() as u16).map(PlaneId) {
             for ppa in (0..pages).map(Ppa) {
                 if self.is_valid(plane, ppa) {
-                    let lpn = self.owner(plane, ppa).expect("a valid page has an owner");
+                    let lpn = self.owner(plane, ppa);
                     assert_eq!((self.plane_of(lpn), self.lookup(lpn)), (plane, ppa), "map of {lpn:?}");
                     if let Some(flow) = self.owner_of(lpn) {
                         valid[flow.index()] += 1;

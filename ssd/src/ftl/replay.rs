@@ -33,7 +33,7 @@ impl Ftl {
         let mut pages = core::mem::take(&mut self.scratch);
         self.valid_pages(plane, job.block, &mut pages);
         for &from in &pages {
-            let lpn = self.owner(plane, from).expect("a valid page has an owner");
+            let lpn = self.owner(plane, from);
             self.move_page(lpn, plane, from);
         }
         self.scratch = pages;

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use flashlane_core::{Geometry, PlaneId, Ppa};
+use flashlane_core::{Divisor, Geometry, PlaneId, Ppa};
 
 use super::map::Map;
 use crate::config::Config;
@@ -16,6 +16,7 @@ pub(super) struct Validity {
     counts: Vec<u16>,
     blocks: usize,
     pages: u32,
+    block_size: Divisor,
 }
 
 impl Validity {
@@ -30,6 +31,7 @@ impl Validity {
             counts: vec![0; blocks * g.planes() as usize],
             blocks,
             pages: g.pages_per_block,
+            block_size: Divisor::new(g.pages_per_block),
         };
         // All planes start with the same pattern but for one page more or less at its end.
         let initial = map.initial();
@@ -73,7 +75,8 @@ impl Validity {
         let word = self.word(plane, ppa);
         debug_assert!(self.bits[word] >> (ppa.0 % 64) & 1 == 0);
         self.bits[word] |= 1 << (ppa.0 % 64);
-        self.counts[plane.index() * self.blocks + (ppa.0 / self.pages) as usize] += 1;
+        let block = self.block_size.quotient(ppa.0.into()) as usize;
+        self.counts[plane.index() * self.blocks + block] += 1;
     }
 
     /// Marks the page invalid; returns its block.
@@ -82,7 +85,7 @@ impl Validity {
         let word = self.word(plane, ppa);
         debug_assert!(self.bits[word] >> (ppa.0 % 64) & 1 == 1);
         self.bits[word] &= !(1 << (ppa.0 % 64));
-        let block = ppa.0 / self.pages;
+        let block = self.block_size.quotient(ppa.0.into()) as u32;
         self.counts[plane.index() * self.blocks + block as usize] -= 1;
         block
     }

@@ -31,7 +31,7 @@ const LAB: &str = "flashlane-lab";
 const ARROWS: &[Arrows] = &[
     Arrows { krate: CORE, ours: &[], foreign: Foreign::Only(&[]) },
     Arrows { krate: SCHED, ours: &[CORE], foreign: Foreign::Only(&[]) },
-    Arrows { krate: SSD, ours: &[CORE], foreign: Foreign::Only(&["rand", "rand_core", "rand_pcg"]) },
+    Arrows { krate: SSD, ours: &[CORE], foreign: Foreign::Only(&["prefetch-index", "rand_core", "rand_pcg"]) },
     Arrows { krate: HOST, ours: &[CORE], foreign: Foreign::Only(&[]) },
     Arrows { krate: LAB, ours: &[CORE, SCHED, SSD, HOST], foreign: Foreign::Any },
     Arrows { krate: "flashlane-cli", ours: &[LAB], foreign: Foreign::Any },
