@@ -108,8 +108,6 @@ pub struct Transaction {
     pub after: TxnId,
     /// The younger write that waits for this one: the other end of `after`.
     pub before: TxnId,
-    /// Next transaction of the same request.
-    pub sibling: TxnId,
     /// Counts up by one for every transaction ever made: age, and a name that is never reused.
     pub serial: u64,
     /// When it joined its queue.
@@ -165,7 +163,6 @@ impl Transaction {
         bytes: 0,
         next: TxnId::NONE,
         prev: TxnId::NONE,
-        sibling: TxnId::NONE,
         then: TxnId::NONE,
         after: TxnId::NONE,
         before: TxnId::NONE,

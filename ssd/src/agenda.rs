@@ -26,6 +26,13 @@ impl Agenda {
         self.open = true;
     }
 
+    /// The unit must decide if `must`. Whether it must is as good as random to the processor, so it is no branch here.
+    #[inline(always)]
+    pub fn mark_if(&mut self, unit: UnitId, must: bool) {
+        self.units[unit.index() / 64] |= u64::from(must) << (unit.index() % 64);
+        self.open |= must;
+    }
+
     /// Words of unit bits.
     #[inline]
     pub fn words(&self) -> usize {

@@ -12,10 +12,14 @@ use super::{Progress, RunError};
 use crate::audit::Verdict;
 use crate::metrics::{Estimation, FlowMetrics, Pairs, Responses, Slack};
 use crate::results::DeviceTotals;
-use crate::workload::{Arrival, Next, Span};
+use crate::workload::{Next, Span};
 
 /// How often progress is told, in requests.
 const STRIDE: u64 = 4096;
+
+/// How many completions may wait to be counted, where no later request depends on them: one by one, how many there are
+/// each time would be a surprise to the processor.
+const BATCH: usize = 64;
 
 /// How much is run, and what counts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,12 +57,10 @@ pub struct Outcome {
     pub pairs: Option<Pairs>,
 }
 
-/// A flow of a run: its source and the request it offers next. When that comes stands in [`Run::times`].
+/// A flow of a run: its source and what that offers next. When a request comes stands in [`Run::times`].
 struct Lane {
     feed: Feed,
-    offer: Option<Arrival>,
-    /// Whether a completion may bring its next offer.
-    awaits: bool,
+    offer: Next,
 }
 
 /// A run in the making.
@@ -96,7 +98,7 @@ impl<'a> Run<'a> {
         let watch = Watch::new(onlookers, config, policy, &mut device);
         let closed = feeds.iter().flatten().any(Feed::is_closed_loop);
         let lanes: Vec<Option<Lane>> =
-            feeds.into_iter().map(|feed| feed.map(|feed| Lane { feed, offer: None, awaits: true })).collect();
+            feeds.into_iter().map(|feed| feed.map(|feed| Lane { feed, offer: Next::Await })).collect();
         let flows = lanes.iter().map(|_| FlowMetrics::new()).collect();
         let warming = lanes.iter().map(|_| (limits.warm_up_requests, None)).collect();
         let times = vec![Time::NEVER; lanes.len()];
@@ -129,12 +131,10 @@ impl<'a> Run<'a> {
         if self.limits.requests.is_some_and(|most| self.issued >= most) {
             return None;
         }
-        let mut best = (Time::NEVER, 0);
-        for (flow, &at) in self.times.iter().enumerate() {
-            if at < best.0 {
-                best = (at, flow);
-            }
-        }
+        let best = match *self.times {
+            [only] => (only, 0),
+            ref times => times.iter().zip(0..).fold((Time::NEVER, 0), |best, (&at, flow)| best.min((at, flow))),
+        };
         (best.0 != Time::NEVER).then_some(best)
     }
 
@@ -152,20 +152,16 @@ impl<'a> Run<'a> {
         }
         let Some((at, flow)) = offer else { return Ok(false) };
         self.device.advance(at);
-        self.take_note()?;
+        if self.device.completions().len() >= BATCH || self.device.fault().is_some() || self.watch.wants_events() {
+            self.take_note()?;
+        }
         self.submit(flow)?;
         Ok(true)
     }
 
     /// Takes note of what the device did since the last time.
-    #[inline(always)]
-    fn take_note(&mut self) -> Result<(), RunError> {
-        let quiet = self.device.completions().is_empty() && self.device.fault().is_none();
-        if quiet && !self.watch.wants_events() { Ok(()) } else { self.take_note_of_all() }
-    }
-
     #[inline(never)]
-    fn take_note_of_all(&mut self) -> Result<(), RunError> {
+    fn take_note(&mut self) -> Result<(), RunError> {
         if let Some(fault) = self.device.fault() {
             return Err(RunError::Device(format!("at {}: {}", fault.at, fault.message)));
         }
@@ -207,13 +203,13 @@ impl<'a> Run<'a> {
         let flow = completion.flow.index();
         let Some(lane) = &mut self.lanes[flow] else { return Ok(()) };
         lane.feed.completed(completion.done);
-        if lane.awaits && lane.offer.is_none() { self.draw(flow) } else { Ok(()) }
+        if matches!(lane.offer, Next::Await) { self.draw(flow) } else { Ok(()) }
     }
 
     /// Hands the device the offer of `flow` and draws its next.
     #[inline]
     fn submit(&mut self, flow: usize) -> Result<(), RunError> {
-        let Some(Lane { offer: Some(arrival), .. }) = &self.lanes[flow] else { return Ok(()) };
+        let Some(Lane { offer: Next::Request(arrival), .. }) = &self.lanes[flow] else { return Ok(()) };
         let extent = match &arrival.extent {
             Span::Bytes { offset, length } => Extent::Bytes { offset: *offset, length: *length },
             Span::Pages(pages) => Extent::Pages(pages),
@@ -265,13 +261,11 @@ impl<'a> Run<'a> {
     #[inline(always)]
     fn draw(&mut self, flow: usize) -> Result<(), RunError> {
         let Some(lane) = &mut self.lanes[flow] else { return Ok(()) };
-        let next = lane.feed.draw()?;
-        lane.awaits = matches!(next, Next::Await);
-        lane.offer = match next {
-            Next::Request(arrival) if self.limits.end.is_none_or(|end| arrival.at < end) => Some(arrival),
-            Next::Request(_) | Next::Await | Next::End => None,
+        lane.offer = lane.feed.draw()?;
+        self.times[flow] = match &lane.offer {
+            Next::Request(arrival) if self.limits.end.is_none_or(|end| arrival.at < end) => arrival.at,
+            _ => Time::NEVER,
         };
-        self.times[flow] = lane.offer.as_ref().map_or(Time::NEVER, |arrival| arrival.at);
         Ok(())
     }
 }

@@ -60,6 +60,7 @@ impl Device {
             tail_order: scheduler.order.is_tail(),
             owners,
             draws: scheduler.place.binds_at_dispatch(),
+            made: Vec::new(),
             estimates: Vec::new(),
             emptied: Vec::new(),
             style,

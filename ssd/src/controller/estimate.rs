@@ -4,34 +4,28 @@
 use flashlane_core::board::QueueKind;
 use flashlane_core::event::Event;
 use flashlane_core::transaction::Stage;
-use flashlane_core::{Duration, RequestId, Transaction, TxnId, UnitId};
+use flashlane_core::{Duration, RequestId, TxnId, UnitId};
 
 use super::Device;
-use crate::front::SlotId;
 
 impl Device {
-    /// Has the request's waiting transactions estimated, and notes their slack up to the longest (eq. 8). A program that
-    /// waits for its page to be read first has no estimate and no slack, and counts for none.
-    pub(super) fn estimate_request(&mut self, slot: SlotId) {
-        let entry = self.slots.get(slot);
-        let (request, first) = (entry.id, entry.txns);
-        if first.is_none() {
-            return;
-        }
-        if self.board.txn(first).sibling.is_none() && !self.wants.ends && !self.log.on {
+    /// Has the waiting transactions of the request that was taken in estimated, and notes their slack up to the longest
+    /// (eq. 8). A program that waits for its page to be read first has no estimate and no slack, and counts for none.
+    pub(super) fn estimate_request(&mut self, request: RequestId) {
+        if self.made.len() <= 1 && !self.wants.ends && !self.log.on {
             // A single transaction has no slack, whatever its estimate, and nobody looks at that.
             return;
         }
         if self.log.on {
-            return self.estimate_aloud(first, request);
+            return self.estimate_aloud(request);
         }
-        self.note_slack(first, |device, id| device.scheduler.order.response(&device.board, id, request));
+        self.note_slack(|device, id| device.scheduler.order.response(&device.board, id, request));
     }
 
     /// The same, telling the parts.
     #[cold]
-    fn estimate_aloud(&mut self, first: TxnId, request: RequestId) {
-        self.note_slack(first, |device, id| {
+    fn estimate_aloud(&mut self, request: RequestId) {
+        self.note_slack(|device, id| {
             let estimate = device.scheduler.order.estimate(&device.board, id, request);
             device.estimates.push((id, estimate));
             estimate.response()
@@ -42,27 +36,23 @@ impl Device {
         }
     }
 
-    /// Notes the response times of a request's waiting transactions, and what each can end later than the longest.
+    /// Notes the response times of the request's waiting transactions, and what each can end later than the longest.
     #[inline(always)]
-    fn note_slack(&mut self, first: TxnId, mut response_of: impl FnMut(&mut Device, TxnId) -> Duration) {
+    fn note_slack(&mut self, mut response_of: impl FnMut(&mut Device, TxnId) -> Duration) {
         let mut longest = Duration::ZERO;
-        let mut id = first;
-        while id.is_some() {
-            let Transaction { sibling, stage, .. } = *self.board.txn(id);
-            if stage == Stage::Waiting {
+        for i in (0..self.made.len()).rev() {
+            let id = self.made[i];
+            if self.board.txn(id).stage == Stage::Waiting {
                 let response = response_of(self, id);
                 self.board.txn_mut(id).estimate = response;
                 longest = longest.max(response);
             }
-            id = sibling;
         }
-        id = first;
-        while id.is_some() {
+        for &id in &self.made {
             let txn = self.board.txn_mut(id);
             if txn.stage == Stage::Waiting {
                 txn.slack = longest - txn.estimate;
             }
-            id = txn.sibling;
         }
     }
 

@@ -28,7 +28,7 @@ impl Device {
         }
         let mut serves_host = false;
         match (owner, op) {
-            (_, FlashOp::Read) if then.is_some() => self.enqueue(then),
+            (_, FlashOp::Read) if then.is_some() => self.enqueue_held(then),
             (_, FlashOp::Read) => {
                 if let Some(buffer) = &mut self.buffer {
                     buffer.fill(lpn, flow);

@@ -12,16 +12,20 @@ impl Device {
     /// Splits a command into pages and sees to each.
     pub(super) fn take_in(&mut self, slot: SlotId) {
         let entry = *self.slots.get(slot);
+        self.made.clear();
         match entry.op {
             Op::Write if self.buffer.as_ref().is_some_and(|b| b.write_back) => self.write_to_buffer(slot, false),
             Op::Read => {
+                let mut from_memory = false;
                 for i in 0..entry.pages {
-                    self.read_page(slot, &entry, i);
+                    from_memory |= self.read_page(slot, &entry, i);
                 }
                 if self.wants.estimates {
-                    self.estimate_request(slot);
+                    self.estimate_request(entry.id);
                 }
-                self.serve_if_done(slot);
+                if from_memory {
+                    self.serve_if_done(slot);
+                }
             }
             Op::Write => {
                 for i in 0..entry.pages {
@@ -33,7 +37,7 @@ impl Device {
                     self.write_page(slot, &entry, lpn, i);
                 }
                 if self.wants.estimates {
-                    self.estimate_request(slot);
+                    self.estimate_request(entry.id);
                 }
             }
         }
@@ -56,13 +60,14 @@ impl Device {
         self.log.push(self.board.now, Event::PageFromMemory { request, lpn });
     }
 
+    /// Sees to a page that is read. Whether memory has it.
     #[inline(always)]
-    fn read_page(&mut self, slot: SlotId, entry: &Slot, i: u32) {
+    fn read_page(&mut self, slot: SlotId, entry: &Slot, i: u32) -> bool {
         let lpn = self.slots.page_of(slot, entry, i);
         let buffered = self.buffer.as_mut().is_some_and(|b| b.read(lpn));
         if buffered || self.pending.get(lpn).is_some() {
             self.page_from_memory(slot, lpn);
-            return;
+            return true;
         }
         let bytes = self.on_bus(entry.bytes_of(i, self.board.facts.geometry.page_bytes));
         let flow = entry.flow;
@@ -72,6 +77,7 @@ impl Device {
             self.board.txn_mut(txn.id).ppa = self.ftl.lookup(lpn).0;
         }
         self.enqueue_made(txn);
+        false
     }
 
     #[inline(always)]
@@ -89,9 +95,10 @@ impl Device {
         if reads_first {
             let from = self.ftl.plane_of(lpn);
             let read = self.new_txn(SlotId::MAX, flow, Owner::User, FlashOp::Read, lpn, from, on_bus);
+            self.board.txn_mut(program.id).stage = Stage::Held;
             self.board.txn_mut(read.id).then = program.id;
             self.tally.partial_reads += 1;
-            self.enqueue(read.id);
+            self.enqueue_made(read);
         } else {
             self.enqueue_made(program);
         }

@@ -75,6 +75,8 @@ pub struct Device {
     owners: bool,
     /// Writes get their plane at dispatch.
     draws: bool,
+    /// The transactions of the request that is being taken in, if they are to be estimated.
+    made: Vec<TxnId>,
     /// The estimates of a request, to be logged.
     estimates: Vec<(TxnId, Estimate)>,
     /// Planes that lost a copy of a page to another plane and want collecting.

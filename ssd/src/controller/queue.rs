@@ -7,7 +7,6 @@ use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, QueueId, Transaction, TxnId, UnitId};
 
 use super::Device;
-use super::slots::Slot;
 use crate::front::SlotId;
 
 /// A transaction just made, and where it is to wait.
@@ -33,7 +32,7 @@ impl Device {
         TxnId(self.board.txns.len() as u32 - 1)
     }
 
-    /// A transaction in the slab that is not garbage collection's, not yet in a queue: where it is to wait.
+    /// A transaction in the slab that is not garbage collection's, not yet in the queue where it is to wait.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
     pub(super) fn new_txn(
@@ -51,11 +50,8 @@ impl Device {
         let level = self.board.flows[flow.index()].level.min(self.board.facts.levels - 1);
         let queue = self.board.queue_for(unit, op, level);
         let transfer = self.board.facts.transfer(bytes);
-        let mut sibling = TxnId::NONE;
-        if slot != SlotId::MAX {
-            let request: &mut Slot = self.slots.get_mut(slot);
-            sibling = request.txns;
-            request.txns = id;
+        if self.wants.estimates && slot != SlotId::MAX {
+            self.made.push(id);
         }
         *self.board.txn_mut(id) = Transaction {
             serial: self.serials,
@@ -64,7 +60,6 @@ impl Device {
             lpn,
             bytes,
             transfer,
-            sibling,
             plane,
             unit,
             flow,
@@ -73,27 +68,26 @@ impl Device {
             op,
             owner,
             level,
-            stage: Stage::Held,
+            stage: Stage::Waiting,
             ..Transaction::EMPTY
         };
         self.serials += 1;
         Made { id, unit, queue, op, slot: in_unit }
     }
 
-    /// Puts a transaction into its unit's queue, where the order decision wants it.
-    pub(super) fn enqueue(&mut self, id: TxnId) {
-        let Transaction { unit, queue, op, slot, .. } = *self.board.txn(id);
+    /// Puts a transaction that was held back into its unit's queue, where the order decision wants it.
+    pub(super) fn enqueue_held(&mut self, id: TxnId) {
+        let now = self.board.now;
+        let txn = self.board.txn_mut(id);
+        (txn.enqueued, txn.stage) = (now, Stage::Waiting);
+        let Transaction { unit, queue, op, slot, .. } = *txn;
         self.enqueue_made(Made { id, unit, queue, op, slot });
     }
 
-    /// The same for one just made, or whose fields are at hand.
+    /// The same for one just made.
     #[inline(always)]
     pub(super) fn enqueue_made(&mut self, made: Made) {
         let Made { id, unit, queue, op, slot } = made;
-        let now = self.board.now;
-        let txn = self.board.txn_mut(id);
-        txn.enqueued = now;
-        txn.stage = Stage::Waiting;
         if self.log.on {
             self.report_queued(id);
         }
@@ -106,11 +100,8 @@ impl Device {
         let state = &mut self.board.units[unit.index()];
         state.waiting[op.index()] += 1;
         // A busy unit has nothing to decide, unless what it does may be paused for a read.
-        if state.service != Service::Busy
-            || self.moments != Moments::Never && op == FlashOp::Read && state.command.in_array
-        {
-            self.agenda.mark(unit);
-        }
+        let may_pause = (self.moments != Moments::Never) & (op == FlashOp::Read) & state.command.in_array;
+        self.agenda.mark_if(unit, (state.service != Service::Busy) | may_pause);
     }
 
     /// A user transaction that stands in no queue joins that of another plane's unit.

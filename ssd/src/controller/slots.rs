@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use flashlane_core::{FlowId, Lpn, Op, RequestId, Time, TxnId};
+use flashlane_core::{FlowId, Lpn, Op, RequestId, Time};
 
 use crate::front::SlotId;
 
@@ -26,8 +26,6 @@ pub(super) struct Slot {
     pub(super) op: Op,
     /// Tags of its transactions that have ended.
     pub(super) touched: u8,
-    /// First of its transactions, linked by `sibling`.
-    pub(super) txns: TxnId,
     /// Whether its pages are a list of their own instead of consecutive.
     pub(super) scattered: bool,
 }

@@ -1,7 +1,7 @@
 //! The door: a request comes to the device, is checked, and enters or waits in its submission queue.
 
 use flashlane_core::event::Event;
-use flashlane_core::{Extent, Lpn, Op, Request, Time, TxnId};
+use flashlane_core::{Extent, Lpn, Op, Request, Time};
 
 use super::Device;
 use super::slots::Slot;
@@ -59,7 +59,6 @@ impl Device {
             flow,
             op,
             touched: 0,
-            txns: TxnId::NONE,
             scattered,
         });
         if let Extent::Pages(list) = extent {

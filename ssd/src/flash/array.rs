@@ -6,7 +6,7 @@ use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Owner, Time, Transaction, TxnId, UnitId};
 
 use super::row::NEVER;
-use super::{Flash, FlashUnit, Lane, Phase};
+use super::{Flash, FlashUnit, Lane, Phase, Seat};
 use crate::agenda::Agenda;
 use crate::config::Latency;
 use crate::log::Log;
@@ -28,15 +28,14 @@ pub struct Start {
     pub transfers: Duration,
 }
 
-impl Lane<'_> {
+impl Seat<'_> {
     /// Begins a command at the unit, which must not be busy. Whether that is all: if not, the bus is to be handed over.
     #[inline(always)]
-    fn begin(&mut self, way: usize, start: Start) -> bool {
+    fn begin(&mut self, start: Start) -> bool {
         let Start { lead, members, op, owner, first, transfers } = start;
         let now = self.now;
         let on_bus = self.facts.command[op.index()];
-        let flash = &mut self.units[self.first + way];
-        let state = &mut self.shown[self.first + way];
+        let (flash, state) = (&mut *self.unit, &mut *self.shown);
         debug_assert!(state.service != Service::Busy && flash.phase == Phase::Idle);
         if state.paused.lead.is_none() {
             flash.busy_from = now;
@@ -59,42 +58,40 @@ impl Lane<'_> {
             flash.phase = Phase::Command;
             flash.bus_time = if op == FlashOp::Program { on_bus + transfers } else { on_bus }.ns();
             // Told, not read again: just written a byte at a time, they would be slow to read as one word.
-            self.want_now(way, if op == FlashOp::Program { members } else { 0 })
+            self.want_now(if op == FlashOp::Program { members } else { 0 })
         } else {
-            self.start_array(way);
+            self.start_array(op);
             true
         }
     }
 
     /// The command phase is over: the array works.
     #[inline(always)]
-    pub(super) fn start_array(&mut self, way: usize) {
-        let op = self.shown[self.first + way].command.op;
+    pub(super) fn start_array(&mut self, op: FlashOp) {
         let length = match self.common.latency[op.index()] {
             Latency::Constant(typical) => typical,
             Latency::Gaussian { mean, sd } => self.common.gaussian(mean, sd),
             Latency::FastSlow { fast, slow } => {
                 let longest = |lead| slowest_page(self.txns, lead, self.facts.geometry.pages_per_block, fast, slow);
-                longest(self.shown[self.first + way].command.lead)
+                longest(self.shown.command.lead)
             }
         };
-        let flash = &mut self.units[self.first + way];
-        let command = &mut self.shown[self.first + way].command;
+        let (flash, command) = (&mut *self.unit, &mut self.shown.command);
         let ends = self.now + length + self.common.plane_gap * (u64::from(command.members) - 1);
         if op == FlashOp::Read {
             flash.phase = Phase::ReadArray;
             flash.bus_time = flash.data_out;
-            self.want_from(way, ends);
+            self.want_from(ends);
         } else {
             flash.phase = Phase::Array;
             command.ends = ends;
             command.array_from = self.now;
             command.in_array = true;
-            self.channel.own.set(way, ends.ns());
-            self.may_pause(way);
+            self.channel.own.set(self.way, ends.ns());
+            self.may_pause();
         }
         if self.log.on {
-            let (unit, command) = (self.unit_id(way), self.units[self.first + way].serial);
+            let (unit, command) = (self.id, self.unit.serial);
             self.log.push(self.now, Event::ArrayStarted { unit, command, until: ends });
         }
     }
@@ -102,16 +99,18 @@ impl Lane<'_> {
     /// The array works and can be interrupted from now on: the unit must decide if a read came for it before that, while
     /// data went in or an overhead ran.
     #[inline(always)]
-    fn may_pause(&mut self, way: usize) {
-        if self.common.pauses && self.shown[self.first + way].waiting[FlashOp::Read.index()] > 0 {
-            self.agenda.mark(self.unit_id(way));
+    fn may_pause(&mut self) {
+        if self.common.pauses && self.shown.waiting[FlashOp::Read.index()] > 0 {
+            self.agenda.mark(self.id);
         }
     }
+}
 
+impl Lane<'_> {
     /// An instant of the unit that has nothing to do with the bus.
     #[inline(always)]
     pub(super) fn unit_due(&mut self, way: usize) {
-        let id = self.unit_id(way);
+        let id = UnitId((self.first + way) as u16);
         let command = &mut self.shown[self.first + way].command;
         match self.units[self.first + way].phase {
             Phase::Array if self.now < command.ends => {
@@ -129,7 +128,7 @@ impl Lane<'_> {
                     member = next;
                 }
                 self.channel.own.set(way, NEVER);
-                self.free(way);
+                self.seat(way).free();
             }
             Phase::Suspending => {
                 self.units[self.first + way].phase = Phase::Idle;
@@ -141,7 +140,7 @@ impl Lane<'_> {
                 let u = self.first + way;
                 let until = go_on(&mut self.units[u], &mut self.shown[u], id, self.now, self.log);
                 self.channel.own.set(way, until);
-                self.may_pause(way);
+                self.seat(way).may_pause();
             }
             phase => unreachable!("{id:?} due in phase {phase:?}"),
         }
@@ -177,10 +176,9 @@ impl Flash {
     /// Begins a command. The unit must not be busy.
     #[inline(always)]
     pub fn begin(&mut self, unit: UnitId, start: Start, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
-        let (channel, way) = self.place_of(unit);
-        let mut lane = self.lane(channel, board, agenda, log);
-        let next =
-            if lane.begin(way, start) { lane.channel.next() } else { self.hand_over(channel, board, agenda, log) };
+        let mut seat = self.seat(unit, board, agenda, log);
+        let channel = usize::from(seat.unit.channel);
+        let next = if seat.begin(start) { seat.channel.next() } else { self.hand_over(channel, board, agenda, log) };
         self.set_next(channel, next);
     }
 

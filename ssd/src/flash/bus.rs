@@ -7,7 +7,7 @@ use flashlane_core::transaction::FlashOp;
 use flashlane_core::{ChannelId, Duration, Time, UnitId};
 
 use super::row::{MOST, NEVER, Row};
-use super::{FlashUnit, Lane, Phase};
+use super::{FlashUnit, Lane, Phase, Seat};
 use crate::agenda::Agenda;
 
 /// A channel: its bus, and what its units wait for.
@@ -69,9 +69,7 @@ impl Channel {
     fn want_later(&mut self, way: usize, at: Time, planned: u64) {
         let (at, earliest) = (at.ns(), self.wants.least());
         self.wants.set(way, at);
-        if !self.taken() && at < earliest {
-            self.planned = planned;
-        }
+        self.planned = if !self.taken() & (at < earliest) { planned } else { self.planned };
     }
 
     /// Lets the units that waited for the bus to decide do so.
@@ -93,12 +91,6 @@ impl Channel {
 }
 
 impl Lane<'_> {
-    /// The device-wide number of a unit of the channel.
-    #[inline(always)]
-    pub(super) fn unit_id(&self, way: usize) -> UnitId {
-        UnitId((self.first + way) as u16)
-    }
-
     /// Lives everything that happens at this instant, to `units` too if some are due; returns the channel's next.
     #[inline(always)]
     pub(super) fn live(&mut self, units: bool) -> u64 {
@@ -128,19 +120,6 @@ impl Lane<'_> {
             due &= due - 1;
             self.unit_due(way);
         }
-    }
-
-    /// A unit wants the bus for its command at this instant, with `pages` going in. Whether that is all: if not, the bus is
-    /// to be handed over at once.
-    #[inline(always)]
-    pub(super) fn want_now(&mut self, way: usize, pages: u8) -> bool {
-        let now = self.now.ns();
-        if self.channel.in_use(now) {
-            self.channel.wants.set(way, now);
-            return false;
-        }
-        self.give(way, pages, now, now);
-        self.channel.end != now
     }
 
     /// Takes note of a transfer that has begun, and ends those that take no time.
@@ -201,87 +180,98 @@ impl Lane<'_> {
         let since = self.channel.wants.least();
         let way = self.first_since(since);
         self.channel.wants.set(way, NEVER);
-        let (unit, command) = (&mut self.units[self.first + way], &self.shown[self.first + way].command);
-        let mut pages = command.members;
-        if unit.phase != Phase::Command {
-            unit.phase = Phase::DataOut;
-        } else if command.op != FlashOp::Program {
+        let mut seat = self.seat(way);
+        let mut pages = seat.shown.command.members;
+        if seat.unit.phase != Phase::Command {
+            seat.unit.phase = Phase::DataOut;
+        } else if seat.shown.command.op != FlashOp::Program {
             pages = 0;
         }
-        self.give(way, pages, since, since.max(self.channel.released));
+        let start = since.max(seat.channel.released);
+        seat.give(pages, since, start);
+    }
+
+    /// The transfer is over.
+    #[inline(always)]
+    fn transfer_ended(&mut self) {
+        self.channel.end = NEVER;
+        self.channel.released = self.now.ns();
+        let mut seat = self.seat(usize::from(self.channel.holder));
+        if seat.unit.phase == Phase::Command {
+            seat.start_array(seat.shown.command.op);
+            return;
+        }
+        let done = seat.unit.current;
+        let next = seat.txns[done.index()].next;
+        seat.ended.push(seat.txns, done);
+        if next.is_some() {
+            // A command keeps the bus until all its pages are out.
+            seat.unit.current = next;
+            let length = seat.common.setup + seat.txns[next.index()].transfer;
+            seat.occupy(seat.now, length);
+        } else {
+            seat.free();
+        }
+    }
+}
+
+impl Seat<'_> {
+    /// The unit wants the bus for its command at this instant, with `pages` going in. Whether that is all: if not, the bus
+    /// is to be handed over at once.
+    #[inline(always)]
+    pub(super) fn want_now(&mut self, pages: u8) -> bool {
+        let now = self.now.ns();
+        if self.channel.in_use(now) {
+            self.channel.wants.set(self.way, now);
+            return false;
+        }
+        self.give(pages, now, now);
+        self.channel.end != now
+    }
+
+    /// When a read's array phase ends, its page wants the bus.
+    #[inline(always)]
+    pub(super) fn want_from(&mut self, at: Time) {
+        let planned = if self.common.watched { at.ns() } else { at.ns() + self.unit.bus_time };
+        self.channel.want_later(self.way, at, planned);
     }
 
     /// The unit has the bus from `start` on for `pages`, having wanted it since `since`.
     #[inline(always)]
-    fn give(&mut self, way: usize, pages: u8, since: u64, start: u64) {
-        let (length, pages) = (self.units[self.first + way].bus_time, u64::from(pages));
+    fn give(&mut self, pages: u8, since: u64, start: u64) {
+        let (length, pages) = (self.unit.bus_time, u64::from(pages));
         self.counters.transfers += pages;
         self.counters.stalled += if since < start { pages } else { 0 };
-        self.channel.holder = way as u8;
+        self.channel.holder = self.way as u8;
         self.occupy(Time::from_ns(start), Duration::from_ns(length));
     }
 
-    /// The holder has the bus from `start` on for `length`.
+    /// The unit, which holds the bus, has it from `start` on for `length`.
     #[inline(always)]
     fn occupy(&mut self, start: Time, length: Duration) {
         let until = start + length;
         self.channel.end = until.ns();
         self.counters.busy += length;
         if self.log.on && length > Duration::ZERO {
-            let way = usize::from(self.channel.holder);
-            let (unit, command) = (self.unit_id(way), self.units[self.first + way].serial);
-            let channel = ChannelId(self.units[self.first + way].channel);
+            let (unit, command, channel) = (self.id, self.unit.serial, ChannelId(self.unit.channel));
             self.log.push(start, Event::BusTaken { channel, unit, command, until });
         }
     }
 
-    /// The transfer is over.
-    #[inline(always)]
-    fn transfer_ended(&mut self) {
-        let way = usize::from(self.channel.holder);
-        self.channel.end = NEVER;
-        self.channel.released = self.now.ns();
-        let unit = &mut self.units[self.first + way];
-        if unit.phase == Phase::Command {
-            self.start_array(way);
-            return;
-        }
-        let done = unit.current;
-        let next = self.txns[done.index()].next;
-        self.ended.push(self.txns, done);
-        if next.is_some() {
-            // A command keeps the bus until all its pages are out.
-            unit.current = next;
-            let length = self.common.setup + self.txns[next.index()].transfer;
-            self.occupy(self.now, length);
-        } else {
-            self.free(way);
-        }
-    }
-
-    /// When a read's array phase ends, its page wants the bus.
-    #[inline(always)]
-    pub(super) fn want_from(&mut self, way: usize, at: Time) {
-        let planned = self.planned(at.ns(), way);
-        self.channel.want_later(way, at, planned);
-    }
-
     /// The unit's command is done; it must decide, unless nothing waits for it or may be sent to it this instant.
     #[inline(always)]
-    pub(super) fn free(&mut self, way: usize) {
-        let unit = &mut self.units[self.first + way];
-        unit.phase = Phase::Idle;
-        let state = &mut self.shown[self.first + way];
+    pub(super) fn free(&mut self) {
+        self.unit.phase = Phase::Idle;
+        let state = &mut *self.shown;
         if state.paused.lead.is_some() {
             state.service = Service::Paused;
+            self.agenda.mark(self.id);
         } else {
             state.service = Service::Idle;
-            state.counters.busy += self.now - unit.busy_from;
-            if state.user_waiting() == 0 && !state.gc.any() && !self.common.reads_move {
-                return;
-            }
+            state.counters.busy += self.now - self.unit.busy_from;
+            let waits = (state.user_waiting() != 0) | state.gc.any();
+            self.agenda.mark_if(self.id, waits | self.common.reads_move);
         }
-        self.agenda.mark(self.unit_id(way));
     }
 }
 

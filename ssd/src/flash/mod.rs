@@ -7,7 +7,8 @@
 //! A unit has at most one pending instant: of its own (the end of an array phase or of a pause's overhead), or the one
 //! it begins to want the bus at. A unit that wants a taken bus costs no event: it is looked at when the bus comes free.
 //! A channel's next instant is the least of its units' (see [`bus`]), the flash's the least of its channels'. What
-//! happens on a channel happens in its [`Lane`]: the channel with its units, borrowed for one step.
+//! happens on a channel happens in its [`Lane`]: the channel with its units, borrowed for one step; what happens to one unit
+//! alone, in its [`Seat`].
 
 pub mod array;
 pub mod bus;
@@ -120,6 +121,47 @@ struct Lane<'a> {
     log: &'a mut Log,
 }
 
+/// A unit of a channel at work: what the phases of its command touch.
+struct Seat<'a> {
+    now: Time,
+    id: UnitId,
+    /// Its number on the channel.
+    way: usize,
+    unit: &'a mut FlashUnit,
+    shown: &'a mut board::Unit,
+    channel: &'a mut Channel,
+    counters: &'a mut board::Channel,
+    txns: &'a mut [Transaction],
+    facts: &'a Facts,
+    common: &'a mut Common,
+    ended: &'a mut Ended,
+    agenda: &'a mut Agenda,
+    log: &'a mut Log,
+}
+
+impl Lane<'_> {
+    /// A unit of the channel.
+    #[inline(always)]
+    fn seat(&mut self, way: usize) -> Seat<'_> {
+        let index = self.first + way;
+        Seat {
+            now: self.now,
+            id: UnitId(index as u16),
+            way,
+            unit: &mut self.units[index],
+            shown: &mut self.shown[index],
+            channel: self.channel,
+            counters: self.counters,
+            txns: self.txns,
+            facts: self.facts,
+            common: self.common,
+            ended: self.ended,
+            agenda: self.agenda,
+            log: self.log,
+        }
+    }
+}
+
 impl Flash {
     /// The idle flash of `config`; `reads_move` when waiting reads may move to another unit, `pauses` when a program or
     /// erase may be interrupted.
@@ -201,6 +243,34 @@ impl Flash {
         let mut lane = self.lane(channel, board, agenda, log);
         lane.hand_over_at_once();
         lane.channel.next()
+    }
+
+    /// A unit with its channel.
+    #[inline(always)]
+    fn seat<'a>(
+        &'a mut self,
+        id: UnitId,
+        board: &'a mut Board,
+        agenda: &'a mut Agenda,
+        log: &'a mut Log,
+    ) -> Seat<'a> {
+        let unit = &mut self.units[id.index()];
+        let channel = usize::from(unit.channel);
+        Seat {
+            now: board.now,
+            id,
+            way: usize::from(unit.way),
+            unit,
+            shown: &mut board.units[id.index()],
+            channel: &mut self.channels[channel],
+            counters: &mut board.channels[channel],
+            txns: &mut board.txns,
+            facts: &board.facts,
+            common: &mut self.common,
+            ended: &mut self.ended,
+            agenda,
+            log,
+        }
     }
 
     /// The channel with its units.
