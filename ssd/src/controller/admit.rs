@@ -62,7 +62,7 @@ impl Device {
             if self.log.on {
                 self.log.push(self.board.now, Event::Admitted { request: self.slots.get(slot).id });
             }
-            self.take_in(slot);
+            self.take_in_waiting(slot);
         }
         if again != self.ask_again {
             self.ask_again = again;

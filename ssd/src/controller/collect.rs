@@ -99,8 +99,9 @@ impl Device {
             self.board.units[unit.index()].gc.reads -= 1;
             if self.ftl.is_valid(next.plane, next.from) {
                 self.ftl.expect(self.ftl.owner(next.plane, next.from));
-                let read = self.gc_transaction(next, FlashOp::Read);
-                self.begin_gc(unit, read, FlashOp::Read);
+                let transfer = self.board.facts.transfer_page;
+                let read = self.gc_transaction(next, FlashOp::Read, Stage::InService, transfer);
+                self.begin_gc(unit, read, FlashOp::Read, transfer);
                 return true;
             }
             self.drop_move(next.serial, next.plane);
@@ -109,41 +110,54 @@ impl Device {
     }
 
     /// Begins the program that waits for the unit, if one does and its page is still valid.
+    #[inline(always)]
     fn begin_program(&mut self, unit: UnitId) -> bool {
-        if self.board.units[unit.index()].gc.programs == 0 {
+        let state = &mut self.board.units[unit.index()];
+        if state.gc.programs == 0 {
             return false;
         }
+        state.gc.programs -= 1;
         let id = self.moves.take_program(unit);
-        self.board.units[unit.index()].gc.programs -= 1;
-        let Transaction { plane, ppa, serial, .. } = *self.board.txn(id);
-        let is_valid = self.ftl.is_valid(plane, Ppa(ppa));
-        if is_valid {
-            self.begin_gc(unit, id, FlashOp::Program);
-        } else {
+        let txn = self.board.txn_mut(id);
+        let (plane, from) = (txn.plane, Ppa(txn.ppa));
+        if !self.ftl.is_valid(plane, from) {
+            let serial = txn.serial;
             self.release(id);
             self.drop_move(serial, plane);
+            return false;
         }
-        is_valid
+        let lpn = self.ftl.owner(plane, from);
+        let ppa = self.ftl.move_page(lpn, plane, from);
+        (txn.ppa, txn.stage) = (ppa.0, Stage::InService);
+        self.board.units[unit.index()].counters.moves += 1;
+        if let (true, Some(flow)) = (self.owners, self.ftl.owner_of(lpn)) {
+            self.board.flows[flow.index()].moved += 1;
+        }
+        self.mapped(lpn, plane, ppa);
+        self.begin_gc(unit, id, FlashOp::Program, self.board.facts.transfer_page);
+        true
     }
 
     /// Begins the erase that has waited longest for the unit. Whether there was one.
     pub(super) fn begin_erase(&mut self, unit: UnitId) -> bool {
-        if self.board.units[unit.index()].gc.erases == 0 {
+        let state = &mut self.board.units[unit.index()];
+        if state.gc.erases == 0 {
             return false;
         }
+        state.gc.erases -= 1;
+        state.counters.erases += 1;
         let id = self.moves.take_erase(unit).expect("as many wait as the board shows");
-        self.board.units[unit.index()].gc.erases -= 1;
-        self.begin_gc(unit, id, FlashOp::Erase);
+        self.board.txn_mut(id).stage = Stage::InService;
+        self.begin_gc(unit, id, FlashOp::Erase, Duration::ZERO);
         true
     }
 
-    /// A transaction of garbage collection, not yet begun.
+    /// A transaction of garbage collection.
     #[inline(always)]
-    fn gc_transaction(&mut self, moved: Move, op: FlashOp) -> TxnId {
+    fn gc_transaction(&mut self, moved: Move, op: FlashOp, stage: Stage, transfer: Duration) -> TxnId {
         let Move { plane, from, serial, since } = moved;
         let id = self.free_slot();
         let (unit, slot) = self.board.home_of(plane);
-        let transfer = if op == FlashOp::Erase { Duration::ZERO } else { self.board.facts.transfer_page };
         *self.board.txn_mut(id) = Transaction {
             serial,
             enqueued: since,
@@ -154,7 +168,7 @@ impl Device {
             slot,
             op,
             owner: Owner::Gc,
-            stage: Stage::Waiting,
+            stage,
             ..Transaction::EMPTY
         };
         id
@@ -231,7 +245,7 @@ impl Device {
         let unit = self.board.home_of(plane).0;
         let from = Ppa(block * self.board.facts.geometry.pages_per_block);
         let erase = Move { plane, from, serial: self.serials, since: self.board.now };
-        let id = self.gc_transaction(erase, FlashOp::Erase);
+        let id = self.gc_transaction(erase, FlashOp::Erase, Stage::Waiting, Duration::ZERO);
         if self.log.on {
             self.report_waiting(self.serials, FlashOp::Erase, plane, from);
         }

@@ -70,23 +70,7 @@ impl Device {
     }
 
     /// Begins a command of garbage collection.
-    pub(super) fn begin_gc(&mut self, unit: UnitId, id: TxnId, op: FlashOp) {
-        let txn = self.board.txn_mut(id);
-        debug_assert!(txn.stage == Stage::Waiting && txn.unit == unit);
-        txn.stage = Stage::InService;
-        let (transfer, plane, from) = (txn.transfer, txn.plane, Ppa(txn.ppa));
-        let counters = &mut self.board.units[unit.index()].counters;
-        counters.erases += u64::from(op == FlashOp::Erase);
-        counters.moves += u64::from(op == FlashOp::Program);
-        if op == FlashOp::Program {
-            let lpn = self.ftl.owner(plane, from);
-            let ppa = self.ftl.move_page(lpn, plane, from);
-            self.board.txn_mut(id).ppa = ppa.0;
-            if let Some(flow) = self.ftl.owner_of(lpn) {
-                self.board.flows[flow.index()].moved += 1;
-            }
-            self.mapped(lpn, plane, ppa);
-        }
+    pub(super) fn begin_gc(&mut self, unit: UnitId, id: TxnId, op: FlashOp, transfer: Duration) {
         if self.log.on {
             self.report(unit, id);
         }
@@ -96,7 +80,7 @@ impl Device {
 
     /// A program has its page.
     #[inline(always)]
-    fn mapped(&mut self, lpn: Lpn, plane: PlaneId, ppa: Ppa) {
+    pub(super) fn mapped(&mut self, lpn: Lpn, plane: PlaneId, ppa: Ppa) {
         self.ftl.show(&mut self.board, plane);
         self.log.push(self.board.now, Event::Mapped { lpn, plane, ppa: ppa.0 });
         if self.ftl.wants_collection(plane) {

@@ -9,9 +9,15 @@ use super::slots::Slot;
 use crate::front::SlotId;
 
 impl Device {
-    /// Splits a command into pages and sees to each.
-    pub(super) fn take_in(&mut self, slot: SlotId) {
+    /// Takes in a command that has waited.
+    pub(super) fn take_in_waiting(&mut self, slot: SlotId) {
         let entry = *self.slots.get(slot);
+        self.take_in(slot, entry);
+    }
+
+    /// Splits a command into pages and sees to each.
+    #[inline(always)]
+    pub(super) fn take_in(&mut self, slot: SlotId, entry: Slot) {
         self.made.clear();
         match entry.op {
             Op::Write if self.buffer.as_ref().is_some_and(|b| b.write_back) => self.write_to_buffer(slot, false),

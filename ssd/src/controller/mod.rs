@@ -204,6 +204,7 @@ impl Device {
 
     /// Makes the decisions of this instant: admission, then the units in ascending (channel, way) order, until nothing
     /// is left to decide.
+    #[inline(always)]
     fn settle(&mut self) {
         while self.agenda.open && self.fault.is_none() {
             self.agenda.open = false;

@@ -47,7 +47,7 @@ impl Device {
             self.log.push(now, Event::Submitted { request: id, flow, op, arrival, pages });
         }
         let scattered = matches!(extent, Extent::Pages(_));
-        let slot = self.slots.insert(Slot {
+        let entry = Slot {
             id,
             arrival,
             bytes,
@@ -60,7 +60,8 @@ impl Device {
             op,
             touched: 0,
             scattered,
-        });
+        };
+        let slot = self.slots.insert(entry);
         if let Extent::Pages(list) = extent {
             self.slots.scatter(slot, list);
         }
@@ -73,7 +74,7 @@ impl Device {
             if self.log.on {
                 self.log.push(now, Event::Admitted { request: id });
             }
-            self.take_in(slot);
+            self.take_in(slot, entry);
         } else {
             self.front.push(flow, slot, &mut self.board);
             self.admit();
