@@ -1,47 +1,70 @@
 //! What is to be decided at this instant: units, a bit each, and whether anything is at all.
 
-use alloc::vec;
-use alloc::vec::Vec;
-
 use flashlane_core::UnitId;
 
-/// The units that must decide.
+/// Units of a word.
+const WORD: usize = 64;
+
+/// The units that must decide: at most 64 channels of 64.
 #[derive(Debug)]
 pub struct Agenda {
-    units: Vec<u64>,
+    units: [u64; WORD],
+    /// Words with a bit set, a bit each.
+    words: u64,
     /// Whether there is something to decide: a unit's next step, or which command to admit.
     pub open: bool,
 }
 
 impl Agenda {
-    /// Nothing to decide, for `units` units.
-    pub fn new(units: usize) -> Agenda {
-        Agenda { units: vec![0; units.div_ceil(64)], open: false }
+    /// Nothing to decide.
+    pub const fn new() -> Agenda {
+        Agenda { units: [0; WORD], words: 0, open: false }
     }
 
     /// The unit must decide.
     #[inline(always)]
     pub fn mark(&mut self, unit: UnitId) {
-        self.units[unit.index() / 64] |= 1 << (unit.index() % 64);
-        self.open = true;
+        self.mark_if(unit, true);
     }
 
     /// The unit must decide if `must`. Whether it must is as good as random to the processor, so it is no branch here.
     #[inline(always)]
     pub fn mark_if(&mut self, unit: UnitId, must: bool) {
-        self.units[unit.index() / 64] |= u64::from(must) << (unit.index() % 64);
+        let word = unit.index() / WORD % WORD;
+        self.units[word] |= u64::from(must) << (unit.index() % WORD);
+        self.words |= u64::from(must) << word;
         self.open |= must;
     }
 
-    /// Words of unit bits.
-    #[inline]
-    pub fn words(&self) -> usize {
-        self.units.len()
+    /// Takes the marks of the first word from word `from` on that has any: its number, and bit `i` for its `i`-th unit.
+    #[inline(always)]
+    pub fn take(&mut self, from: usize) -> Option<(usize, u64)> {
+        let words = self.words & u64::MAX.checked_shl(from as u32).unwrap_or(0);
+        if words == 0 {
+            return None;
+        }
+        let word = words.trailing_zeros() as usize % WORD;
+        self.words &= !(1 << word);
+        Some((word, core::mem::take(&mut self.units[word])))
     }
+}
 
-    /// Takes the marks of a word's units: bit `i` stands for unit `word * 64 + i`.
-    #[inline]
-    pub fn take(&mut self, word: usize) -> u64 {
-        core::mem::take(&mut self.units[word])
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_come_once_and_in_order() {
+        let mut agenda = Agenda::new();
+        for unit in [4095, 7, 64, 3, 130] {
+            agenda.mark(UnitId(unit));
+        }
+        agenda.mark_if(UnitId(5), false);
+        assert_eq!(agenda.take(0), Some((0, 1 << 7 | 1 << 3)));
+        agenda.mark(UnitId(1));
+        assert_eq!(agenda.take(1), Some((1, 1)), "what was marked behind is not looked at again");
+        assert_eq!(agenda.take(2), Some((2, 1 << 2)));
+        assert_eq!(agenda.take(3), Some((63, 1 << 63)));
+        assert_eq!((agenda.take(64), agenda.take(0), agenda.take(0)), (None, Some((0, 2)), None));
     }
 }

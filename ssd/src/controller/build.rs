@@ -47,7 +47,7 @@ impl Device {
             page_size: Divisor::new(config.geometry.page_bytes),
             ask_again: Time::NEVER,
             other_next: Time::NEVER,
-            agenda: Agenda::new(board.units.len()),
+            agenda: Agenda::new(),
             moves: Moves::new(board.units.len(), board.planes.len()),
             board,
             flash,

@@ -96,7 +96,6 @@ impl Device {
     pub(super) fn begin_read(&mut self, unit: UnitId) -> bool {
         while self.board.units[unit.index()].gc.reads > 0 {
             let next = self.moves.next(unit).expect("as many wait as the board shows");
-            self.board.units[unit.index()].gc.reads -= 1;
             if self.ftl.is_valid(next.plane, next.from) {
                 self.ftl.expect(self.ftl.owner(next.plane, next.from));
                 let transfer = self.board.facts.transfer_page;
@@ -104,6 +103,7 @@ impl Device {
                 self.begin_gc(unit, read, FlashOp::Read, transfer);
                 return true;
             }
+            self.board.units[unit.index()].gc.reads -= 1;
             self.drop_move(next.serial, next.plane);
         }
         false
@@ -112,16 +112,15 @@ impl Device {
     /// Begins the program that waits for the unit, if one does and its page is still valid.
     #[inline(always)]
     fn begin_program(&mut self, unit: UnitId) -> bool {
-        let state = &mut self.board.units[unit.index()];
-        if state.gc.programs == 0 {
+        if self.board.units[unit.index()].gc.programs == 0 {
             return false;
         }
-        state.gc.programs -= 1;
         let id = self.moves.take_program(unit);
         let txn = self.board.txn_mut(id);
         let (plane, from) = (txn.plane, Ppa(txn.ppa));
         if !self.ftl.is_valid(plane, from) {
             let serial = txn.serial;
+            self.board.units[unit.index()].gc.programs -= 1;
             self.release(id);
             self.drop_move(serial, plane);
             return false;
@@ -129,7 +128,6 @@ impl Device {
         let lpn = self.ftl.owner(plane, from);
         let ppa = self.ftl.move_page(lpn, plane, from);
         (txn.ppa, txn.stage) = (ppa.0, Stage::InService);
-        self.board.units[unit.index()].counters.moves += 1;
         if let (true, Some(flow)) = (self.owners, self.ftl.owner_of(lpn)) {
             self.board.flows[flow.index()].moved += 1;
         }
@@ -140,12 +138,9 @@ impl Device {
 
     /// Begins the erase that has waited longest for the unit. Whether there was one.
     pub(super) fn begin_erase(&mut self, unit: UnitId) -> bool {
-        let state = &mut self.board.units[unit.index()];
-        if state.gc.erases == 0 {
+        if self.board.units[unit.index()].gc.erases == 0 {
             return false;
         }
-        state.gc.erases -= 1;
-        state.counters.erases += 1;
         let id = self.moves.take_erase(unit).expect("as many wait as the board shows");
         self.board.txn_mut(id).stage = Stage::InService;
         self.begin_gc(unit, id, FlashOp::Erase, Duration::ZERO);

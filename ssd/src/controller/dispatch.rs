@@ -8,6 +8,15 @@ use flashlane_core::{Duration, Lpn, Owner, PlaneId, Ppa, Transaction, TxnId, Uni
 use super::Device;
 use crate::flash::array::Start;
 
+/// A transaction that has left its queue is in service; returns it.
+#[inline(always)]
+fn serve(txn: &mut Transaction) -> Transaction {
+    debug_assert!(txn.stage == Stage::Waiting);
+    debug_assert!(txn.after.is_none(), "dispatched before an older write of its page");
+    txn.stage = Stage::InService;
+    *txn
+}
+
 impl Device {
     /// Begins the command in `self.group` at `unit`.
     pub(super) fn dispatch(&mut self, unit: UnitId) {
@@ -28,8 +37,8 @@ impl Device {
         if self.hears_departures {
             self.tell_of_departure(id, Departure::Dispatched);
         }
-        self.board.unlink(id);
-        self.begin_alone(unit, id);
+        let txn = serve(self.board.unlink(id));
+        self.begin_alone(unit, id, &txn);
     }
 
     /// The same for the only transaction that waits for the unit.
@@ -38,22 +47,18 @@ impl Device {
         if self.hears_departures {
             self.tell_of_departure(id, Departure::Dispatched);
         }
-        self.board.unlink_lone(id);
-        self.begin_alone(unit, id);
+        let txn = serve(self.board.unlink_lone(id));
+        self.begin_alone(unit, id, &txn);
     }
 
     /// Begins a command of one transaction that has left its queue.
     #[inline(always)]
-    fn begin_alone(&mut self, unit: UnitId, id: TxnId) {
-        let txn = self.board.txn_mut(id);
-        debug_assert!(txn.stage == Stage::Waiting && txn.unit == unit);
-        debug_assert!(txn.after.is_none(), "dispatched before an older write of its page");
-        txn.stage = Stage::InService;
+    fn begin_alone(&mut self, unit: UnitId, id: TxnId, txn: &Transaction) {
+        debug_assert!(txn.unit == unit);
         let Transaction { op, owner, transfer, lpn, .. } = *txn;
         if op == FlashOp::Read && self.address_reads {
             self.board.txn_mut(id).ppa = self.ftl.lookup(lpn).0;
         }
-        self.count(unit, op, 1);
         if op == FlashOp::Program {
             let paid = &mut self.board.units[unit.index()].batch.write;
             if *paid == id {
@@ -62,20 +67,21 @@ impl Device {
             self.bind(id);
             self.collect_emptied();
         }
+        self.begin(unit, Start { lead: id, members: 1, op, owner, first: transfer, transfers: transfer });
+    }
+
+    /// Begins a command, its members bound to their pages.
+    #[inline(always)]
+    fn begin(&mut self, unit: UnitId, start: Start) {
         if self.log.on {
-            self.report(unit, id);
+            self.report(unit, start.lead);
         }
-        let start = Start { lead: id, members: 1, op, owner, first: transfer, transfers: transfer };
         self.flash.begin(unit, start, &mut self.board, &mut self.agenda, &mut self.log);
     }
 
     /// Begins a command of garbage collection.
     pub(super) fn begin_gc(&mut self, unit: UnitId, id: TxnId, op: FlashOp, transfer: Duration) {
-        if self.log.on {
-            self.report(unit, id);
-        }
-        let start = Start { lead: id, members: 1, op, owner: Owner::Gc, first: transfer, transfers: transfer };
-        self.flash.begin(unit, start, &mut self.board, &mut self.agenda, &mut self.log);
+        self.begin(unit, Start { lead: id, members: 1, op, owner: Owner::Gc, first: transfer, transfers: transfer });
     }
 
     /// A program has its page.
@@ -109,10 +115,8 @@ impl Device {
             if refused >> i & 1 == 1 {
                 continue;
             }
-            let txn = self.board.unlink(id);
-            debug_assert!(txn.stage == Stage::Waiting && txn.unit == unit);
-            debug_assert!(txn.after.is_none(), "dispatched before an older write of its page");
-            txn.stage = Stage::InService;
+            let txn = serve(self.board.unlink(id));
+            debug_assert!(txn.unit == unit);
             transfers += txn.transfer;
             if last.is_some() {
                 self.board.txn_mut(last).next = id;
@@ -122,7 +126,6 @@ impl Device {
             last = id;
             members += 1;
         }
-        self.count(unit, op, members);
         if op == FlashOp::Program {
             let mut member = lead;
             while member.is_some() {
@@ -130,11 +133,7 @@ impl Device {
             }
             self.collect_emptied();
         }
-        if self.log.on {
-            self.report(unit, lead);
-        }
-        let start = Start { lead, members, op, owner, first, transfers };
-        self.flash.begin(unit, start, &mut self.board, &mut self.agenda, &mut self.log);
+        self.begin(unit, Start { lead, members, op, owner, first, transfers });
     }
 
     /// Tells the order decision of the chosen group's members, but for the refused, a bit each.
@@ -218,20 +217,6 @@ impl Device {
             self.emptied.push(left);
         }
         next
-    }
-
-    /// Counts the command (D-SLK-02, D-SLK-14, D-SLK-25), and its members as waiting no more.
-    #[inline(always)]
-    fn count(&mut self, unit: UnitId, op: FlashOp, members: u8) {
-        let unit = &mut self.board.units[unit.index()];
-        let counters = &mut unit.counters;
-        let direction = usize::from(op == FlashOp::Program);
-        unit.waiting[direction] -= u32::from(members);
-        counters.user[direction] += u64::from(members);
-        if members > 1 {
-            counters.advanced[direction] += u64::from(members);
-            counters.advanced_commands[direction] += 1;
-        }
     }
 
     /// Reports the members of a command about to begin.

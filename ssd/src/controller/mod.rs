@@ -214,13 +214,13 @@ impl Device {
             if self.draws {
                 self.draw();
             }
-            for word in 0..self.agenda.words() {
-                let mut bits = self.agenda.take(word);
+            let mut from = 0;
+            while let Some((word, mut bits)) = self.agenda.take(from) {
                 while bits != 0 {
-                    let unit = UnitId((word * 64) as u16 + bits.trailing_zeros() as u16);
+                    self.decide(UnitId((word * 64) as u16 + bits.trailing_zeros() as u16));
                     bits &= bits - 1;
-                    self.decide(unit);
                 }
+                from = word + 1;
             }
             if self.front.could_admit() {
                 // Dispatching made space in the queues.

@@ -35,6 +35,7 @@ impl Seat<'_> {
         let Start { lead, members, op, owner, first, transfers } = start;
         let now = self.now;
         let on_bus = self.facts.command[op.index()];
+        self.shown.count(members, op, owner);
         let (flash, state) = (&mut *self.unit, &mut *self.shown);
         debug_assert!(state.service != Service::Busy && flash.phase == Phase::Idle);
         if state.paused.lead.is_none() {
