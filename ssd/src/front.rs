@@ -39,6 +39,7 @@ impl Lane {
     }
 
     /// Sends `bytes` for `slot`.
+    #[cold]
     pub(crate) fn send(&mut self, now: Time, slot: SlotId, bytes: u64) {
         let length = match self.bytes_per_s {
             0 => 0,
@@ -103,6 +104,7 @@ impl Front {
     }
 
     /// A command joins its line.
+    #[cold]
     pub(crate) fn push(&mut self, flow: FlowId, slot: SlotId, board: &mut Board) {
         let line = self.line(flow);
         self.lines[line].push_back(slot);
@@ -156,7 +158,7 @@ impl Front {
     }
 
     /// Puts what the board shows of a line in step: commands that the depth lets the device see.
-    #[inline]
+    #[cold]
     fn show(&self, line: usize, board: &mut Board) {
         let space = self.depth - board.flows[line].in_flight.min(self.depth);
         board.flows[line].waiting = space.min(self.lines[line].len() as u32);

@@ -19,7 +19,13 @@ impl Log {
     #[inline(always)]
     pub fn push(&mut self, at: Time, event: Event) {
         if self.on {
-            self.events.push(Stamped { at, event });
+            self.keep(at, event);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn keep(&mut self, at: Time, event: Event) {
+        self.events.push(Stamped { at, event });
     }
 }

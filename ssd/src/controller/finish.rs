@@ -54,7 +54,7 @@ impl Device {
     }
 
     /// Cancelled writes complete with the write that took their place.
-    #[inline(never)]
+    #[cold]
     fn end_superseded(&mut self, mut id: TxnId) {
         while id.is_some() {
             let txn = self.board.txn(id);

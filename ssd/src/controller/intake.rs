@@ -50,7 +50,7 @@ impl Device {
     }
 
     /// A request whose every page was served from memory ends when the memory has answered.
-    #[inline(always)]
+    #[cold]
     pub(super) fn serve_if_done(&mut self, slot: SlotId) {
         if self.slots.get(slot).remaining == 0 {
             self.soon.push_back((self.board.now + self.memory, slot));
@@ -58,6 +58,7 @@ impl Device {
         }
     }
 
+    #[cold]
     pub(super) fn page_from_memory(&mut self, slot: SlotId, lpn: Lpn) {
         let entry = self.slots.get_mut(slot);
         entry.remaining -= 1;
@@ -135,6 +136,7 @@ impl Device {
     }
 
     /// Takes the waiting write `old` out of its queue; it completes with `successor` (D-SOS-06).
+    #[cold]
     fn drop_write(&mut self, old: TxnId, successor: TxnId) {
         self.withdraw(old);
         let gone = self.board.txn_mut(old);

@@ -76,6 +76,7 @@ impl Device {
     }
 
     /// Puts a transaction that was held back into its unit's queue, where the order decision wants it.
+    #[cold]
     pub(super) fn enqueue_held(&mut self, id: TxnId) {
         let now = self.board.now;
         let txn = self.board.txn_mut(id);
@@ -167,6 +168,7 @@ impl Device {
         position.before
     }
 
+    #[cold]
     fn report_queued(&mut self, id: TxnId) {
         let Transaction { serial, request, flow, op, owner, lpn, plane, bytes, .. } = *self.board.txn(id);
         let request = (request != SlotId::MAX).then(|| self.slots.get(request).id);
