@@ -328,6 +328,11 @@ pub trait Collect {
     /// Asked at a free unit that has garbage collection waiting.
     fn turn(&mut self, board: &Board, unit: UnitId) -> Turn;
 
+    /// Whether the answer is [`Turn::Gc`] always: the controller then does not ask.
+    fn goes_first(&self) -> bool {
+        false
+    }
+
     /// How victims are emptied.
     fn style(&self) -> Style;
 

@@ -17,9 +17,9 @@ pub struct Log {
 impl Log {
     /// Keeps an event if the log is on.
     #[inline(always)]
-    pub fn push(&mut self, at: Time, event: Event) {
+    pub fn push(&mut self, at: Time, event: impl FnOnce() -> Event) {
         if self.on {
-            self.keep(at, event);
+            self.keep(at, event());
         }
     }
 

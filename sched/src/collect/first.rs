@@ -27,6 +27,10 @@ impl Collect for First {
         Turn::Gc
     }
 
+    fn goes_first(&self) -> bool {
+        true
+    }
+
     fn style(&self) -> Style {
         Style::Transactions { pausable: self.pausable }
     }

@@ -64,6 +64,7 @@ impl Device {
             estimates: Vec::new(),
             emptied: Vec::new(),
             style,
+            gc_first: scheduler.collect.goes_first(),
             suspensions_of_gc: matches!(style, Style::Transactions { pausable: true }),
             scheduler,
             static_place,

@@ -61,7 +61,7 @@ impl Device {
             _ => (self.ftl.owner(plane, ppa), self.page_on_bus()),
         };
         let (request, flow, owner) = (None, FlowId(0), Owner::Gc);
-        self.log.push(self.board.now, Event::Queued { txn, request, flow, op, owner, lpn, plane, bytes });
+        self.log.push(self.board.now, || Event::Queued { txn, request, flow, op, owner, lpn, plane, bytes });
     }
 
     /// Empties and erases a victim at this instant, at no cost. Whether one was found.
@@ -72,11 +72,11 @@ impl Device {
         for &old in pages.iter() {
             let lpn = self.ftl.owner(plane, old);
             let ppa = self.ftl.move_page(lpn, plane, old);
-            self.log.push(self.board.now, Event::Mapped { lpn, plane, ppa: ppa.0 });
+            self.log.push(self.board.now, || Event::Mapped { lpn, plane, ppa: ppa.0 });
         }
         self.ftl.erased(plane, job.block);
         self.note_erase();
-        self.log.push(self.board.now, Event::Erased { plane, block: job.block });
+        self.log.push(self.board.now, || Event::Erased { plane, block: job.block });
         true
     }
 
@@ -97,9 +97,11 @@ impl Device {
         while self.board.units[unit.index()].gc.reads > 0 {
             let next = self.moves.next(unit).expect("as many wait as the board shows");
             if self.ftl.is_valid(next.plane, next.from) {
-                self.ftl.expect(self.ftl.owner(next.plane, next.from));
+                let lpn = self.ftl.owner(next.plane, next.from);
+                self.ftl.expect(lpn);
                 let transfer = self.board.facts.transfer_page;
-                let read = self.gc_transaction(next, FlashOp::Read, Stage::InService, transfer);
+                let read = self.gc_transaction(next, FlashOp::Read, lpn, transfer);
+                self.board.txn_mut(read).stage = Stage::InService;
                 self.begin_gc(unit, read, FlashOp::Read, transfer);
                 return true;
             }
@@ -117,7 +119,7 @@ impl Device {
         }
         let id = self.moves.take_program(unit);
         let txn = self.board.txn_mut(id);
-        let (plane, from) = (txn.plane, Ppa(txn.ppa));
+        let (plane, from, lpn) = (txn.plane, Ppa(txn.ppa), txn.lpn);
         if !self.ftl.is_valid(plane, from) {
             let serial = txn.serial;
             self.board.units[unit.index()].gc.programs -= 1;
@@ -125,10 +127,9 @@ impl Device {
             self.drop_move(serial, plane);
             return false;
         }
-        let lpn = self.ftl.owner(plane, from);
         let ppa = self.ftl.move_page(lpn, plane, from);
         (txn.ppa, txn.stage) = (ppa.0, Stage::InService);
-        if let (true, Some(flow)) = (self.owners, self.ftl.owner_of(lpn)) {
+        if self.owners && let Some(flow) = self.ftl.owner_of(lpn) {
             self.board.flows[flow.index()].moved += 1;
         }
         self.mapped(lpn, plane, ppa);
@@ -137,25 +138,29 @@ impl Device {
     }
 
     /// Begins the erase that has waited longest for the unit. Whether there was one.
+    #[inline(always)]
     pub(super) fn begin_erase(&mut self, unit: UnitId) -> bool {
-        if self.board.units[unit.index()].gc.erases == 0 {
-            return false;
-        }
+        self.board.units[unit.index()].gc.erases > 0 && self.erase(unit)
+    }
+
+    #[cold]
+    fn erase(&mut self, unit: UnitId) -> bool {
         let id = self.moves.take_erase(unit).expect("as many wait as the board shows");
         self.board.txn_mut(id).stage = Stage::InService;
         self.begin_gc(unit, id, FlashOp::Erase, Duration::ZERO);
         true
     }
 
-    /// A transaction of garbage collection.
+    /// A transaction of garbage collection, not yet begun.
     #[inline(always)]
-    fn gc_transaction(&mut self, moved: Move, op: FlashOp, stage: Stage, transfer: Duration) -> TxnId {
+    fn gc_transaction(&mut self, moved: Move, op: FlashOp, lpn: Lpn, transfer: Duration) -> TxnId {
         let Move { plane, from, serial, since } = moved;
         let id = self.free_slot();
         let (unit, slot) = self.board.home_of(plane);
         *self.board.txn_mut(id) = Transaction {
             serial,
             enqueued: since,
+            lpn,
             ppa: from.0,
             transfer,
             plane,
@@ -163,7 +168,7 @@ impl Device {
             slot,
             op,
             owner: Owner::Gc,
-            stage,
+            stage: Stage::Waiting,
             ..Transaction::EMPTY
         };
         id
@@ -173,7 +178,7 @@ impl Device {
     #[cold]
     fn drop_move(&mut self, txn: u64, plane: PlaneId) {
         self.tally.stale_moves += 1;
-        self.log.push(self.board.now, Event::Ended { txn, end: End::Stale, paused: Duration::ZERO });
+        self.log.push(self.board.now, || Event::Ended { txn, end: End::Stale, paused: Duration::ZERO });
         self.move_ended(plane);
     }
 
@@ -215,7 +220,7 @@ impl Device {
     fn block_erased(&mut self, plane: PlaneId, block: u32) {
         self.ftl.erased(plane, block);
         self.note_erase();
-        self.log.push(self.board.now, Event::Erased { plane, block });
+        self.log.push(self.board.now, || Event::Erased { plane, block });
         if self.ftl.wants_collection(plane) {
             self.start_collection(plane);
         }
@@ -240,7 +245,7 @@ impl Device {
         let unit = self.board.home_of(plane).0;
         let from = Ppa(block * self.board.facts.geometry.pages_per_block);
         let erase = Move { plane, from, serial: self.serials, since: self.board.now };
-        let id = self.gc_transaction(erase, FlashOp::Erase, Stage::Waiting, Duration::ZERO);
+        let id = self.gc_transaction(erase, FlashOp::Erase, Lpn(0), Duration::ZERO);
         if self.log.on {
             self.report_waiting(self.serials, FlashOp::Erase, plane, from);
         }

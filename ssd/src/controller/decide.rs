@@ -34,7 +34,7 @@ impl Device {
         if self.lone_transactions_go && !gc_waits && user_waiting == 1 && self.begin_lone(unit) {
             return;
         }
-        if gc_waits && self.scheduler.collect.turn(&self.board, unit) == Turn::Gc && self.dispatch_gc(unit) {
+        if gc_waits && self.is_turn_of_gc(unit) && self.dispatch_gc(unit) {
             return;
         }
         self.group.clear();
@@ -60,6 +60,12 @@ impl Device {
             }
         }
         self.dispatch(unit);
+    }
+
+    /// Whether garbage collection goes before user transactions at a free unit that has both.
+    #[inline(always)]
+    fn is_turn_of_gc(&mut self, unit: UnitId) -> bool {
+        self.gc_first || self.scheduler.collect.turn(&self.board, unit) == Turn::Gc
     }
 
     /// Does the garbage collection that goes before the picked write, if it has not paid yet. Whether any began.

@@ -88,7 +88,7 @@ impl Device {
     #[inline(always)]
     pub(super) fn mapped(&mut self, lpn: Lpn, plane: PlaneId, ppa: Ppa) {
         self.ftl.show(&mut self.board, plane);
-        self.log.push(self.board.now, Event::Mapped { lpn, plane, ppa: ppa.0 });
+        self.log.push(self.board.now, || Event::Mapped { lpn, plane, ppa: ppa.0 });
         if self.ftl.wants_collection(plane) {
             self.start_collection(plane);
         }
@@ -228,7 +228,7 @@ impl Device {
             let ppa =
                 if txn.op == FlashOp::Read && txn.owner != Owner::Gc { self.ftl.lookup(txn.lpn).0 } else { txn.ppa };
             let (txn, slack, next) = (txn.serial, txn.slack, txn.next);
-            self.log.push(self.board.now, Event::Dispatched { txn, command, unit, ppa, slack });
+            self.log.push(self.board.now, || Event::Dispatched { txn, command, unit, ppa, slack });
             member = next;
         }
     }

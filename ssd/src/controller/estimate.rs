@@ -32,7 +32,7 @@ impl Device {
         });
         for (id, estimate) in self.estimates.drain(..) {
             let txn = self.board.txn(id);
-            self.log.push(self.board.now, Event::Estimated { txn: txn.serial, estimate, slack: txn.slack });
+            self.log.push(self.board.now, || Event::Estimated { txn: txn.serial, estimate, slack: txn.slack });
         }
     }
 

@@ -16,7 +16,7 @@ impl Device {
         let tag = txn.tag;
         if self.log.on {
             let paused = self.board.units[txn.unit.index()].command.paused;
-            self.log.push(self.board.now, Event::Ended { txn: txn.serial, end: End::Flash, paused });
+            self.log.push(self.board.now, || Event::Ended { txn: txn.serial, end: End::Flash, paused });
         }
         if self.wants.ends && owner == Owner::User {
             self.scheduler.order.ended(&self.board, id);
@@ -109,7 +109,7 @@ impl Device {
             bytes: entry.bytes,
             touched: entry.touched,
         });
-        self.log.push(self.board.now, Event::Completed { request: entry.id });
+        self.log.push(self.board.now, || Event::Completed { request: entry.id });
         self.front.completed(entry.flow, &mut self.board);
         self.slots.remove(slot);
         if self.front.could_admit() {

@@ -64,7 +64,7 @@ impl Device {
         entry.remaining -= 1;
         let request = entry.id;
         self.tally.pages_from_memory += 1;
-        self.log.push(self.board.now, Event::PageFromMemory { request, lpn });
+        self.log.push(self.board.now, || Event::PageFromMemory { request, lpn });
     }
 
     /// Sees to a page that is read. Whether memory has it.
@@ -151,7 +151,7 @@ impl Device {
         new.then = old;
         self.tally.cancelled += 1;
         let paused = Duration::ZERO;
-        self.log.push(self.board.now, Event::Ended { txn: serial, end: End::Cancelled, paused });
+        self.log.push(self.board.now, || Event::Ended { txn: serial, end: End::Cancelled, paused });
     }
 
     /// Bytes that cross the bus for a whole page.

@@ -101,6 +101,7 @@ pub struct Device {
     logical_pages: u32,
     flows: usize,
     suspensions_of_gc: bool,
+    gc_first: bool,
     address_reads: bool,
     lone_commands_pass: bool,
     lone_transactions_go: bool,

@@ -115,7 +115,7 @@ impl Device {
         let before = if self.wants.arrivals_from_units { self.position(id, queue) } else { TxnId::NONE };
         self.board.link(id, queue, before);
         self.board.units[unit.index()].waiting[op.index()] += 1;
-        self.log.push(self.board.now, Event::Moved { txn: serial, plane });
+        self.log.push(self.board.now, || Event::Moved { txn: serial, plane });
         self.agenda.mark(unit);
     }
 
@@ -172,7 +172,7 @@ impl Device {
     fn report_queued(&mut self, id: TxnId) {
         let Transaction { serial, request, flow, op, owner, lpn, plane, bytes, .. } = *self.board.txn(id);
         let request = (request != SlotId::MAX).then(|| self.slots.get(request).id);
-        self.log.push(self.board.now, Event::Queued { txn: serial, request, flow, op, owner, lpn, plane, bytes });
+        self.log.push(self.board.now, || Event::Queued { txn: serial, request, flow, op, owner, lpn, plane, bytes });
     }
 
     /// Takes a waiting transaction out of its queue.

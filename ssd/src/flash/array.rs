@@ -93,7 +93,7 @@ impl Seat<'_> {
         }
         if self.log.on {
             let (unit, command) = (self.id, self.unit.serial);
-            self.log.push(self.now, Event::ArrayStarted { unit, command, until: ends });
+            self.log.push(self.now, || Event::ArrayStarted { unit, command, until: ends });
         }
     }
 
@@ -122,7 +122,7 @@ impl Lane<'_> {
             Phase::Array => {
                 command.in_array = false;
                 let mut member = command.lead;
-                self.log.push(self.now, Event::ArrayEnded { unit: id, command: self.units[self.first + way].serial });
+                self.log.push(self.now, || Event::ArrayEnded { unit: id, command: self.units[self.first + way].serial });
                 while member.is_some() {
                     let next = self.txns[member.index()].next;
                     self.ended.push(self.txns, member);
@@ -155,7 +155,7 @@ fn go_on(flash: &mut FlashUnit, state: &mut board::Unit, unit: UnitId, now: Time
     command.array_from = now;
     command.in_array = true;
     flash.phase = Phase::Array;
-    log.push(now, Event::ArrayStarted { unit, command: flash.serial, until: command.ends });
+    log.push(now, || Event::ArrayStarted { unit, command: flash.serial, until: command.ends });
     command.ends.ns()
 }
 
@@ -206,7 +206,7 @@ impl Flash {
         state.paused = Command { remaining, paused_at: now, in_array: false, ..state.command };
         state.counters.pauses += 1;
         self.units[u].paused_serial = self.units[u].serial;
-        log.push(now, Event::Paused { unit, command: self.units[u].serial, remaining });
+        log.push(now, || Event::Paused { unit, command: self.units[u].serial, remaining });
         if board.facts.suspend == Duration::ZERO {
             self.units[u].phase = Phase::Idle;
             // What begins now says what the channel waits for next.

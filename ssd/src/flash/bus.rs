@@ -85,8 +85,13 @@ impl Channel {
     /// The next instant anything happens. While the bus is taken, nothing happens to units that want it.
     #[inline(always)]
     pub(super) fn next(&self) -> u64 {
-        let on_bus = if self.taken() { self.end } else { self.planned };
-        on_bus.min(self.own.least())
+        self.bus_next().min(self.own.least())
+    }
+
+    /// The next instant anything happens on the bus.
+    #[inline(always)]
+    pub(super) fn bus_next(&self) -> u64 {
+        if self.taken() { self.end } else { self.planned }
     }
 }
 
@@ -113,7 +118,7 @@ impl Lane<'_> {
 
     /// Lives the instants of the units that have nothing to do with the bus.
     #[inline(always)]
-    fn units_due(&mut self) {
+    pub(super) fn units_due(&mut self) {
         let mut due = self.channel.own.due(self.now.ns());
         while due != 0 {
             let way = due.trailing_zeros() as usize;
@@ -254,7 +259,7 @@ impl Seat<'_> {
         self.counters.busy += length;
         if self.log.on && length > Duration::ZERO {
             let (unit, command, channel) = (self.id, self.unit.serial, ChannelId(self.unit.channel));
-            self.log.push(start, Event::BusTaken { channel, unit, command, until });
+            self.log.push(start, || Event::BusTaken { channel, unit, command, until });
         }
     }
 

@@ -223,17 +223,29 @@ impl Flash {
     #[inline(always)]
     pub fn step(&mut self, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
         let channel = (self.next.least() & ((1 << CHANNEL_BITS) - 1)) as usize;
-        let next = if self.channels[channel].own.least() > board.now.ns() {
+        let (now, state) = (board.now.ns(), &self.channels[channel]);
+        let next = if state.own.least() > now {
             self.lane(channel, board, agenda, log).live(false)
+        } else if state.bus_next() > now {
+            self.step_units(channel, board, agenda, log)
         } else {
-            self.step_with_units(channel, board, agenda, log)
+            self.step_all(channel, board, agenda, log)
         };
         self.set_next(channel, next);
     }
 
-    /// The same, returning the channel's next instant, where units have come to the end of an array phase or an overhead.
+    /// The same, returning the channel's next instant, where only units have come to the end of an array phase or an
+    /// overhead: the bus is not concerned.
     #[inline(never)]
-    fn step_with_units(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) -> u64 {
+    fn step_units(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) -> u64 {
+        let mut lane = self.lane(channel, board, agenda, log);
+        lane.units_due();
+        lane.channel.next()
+    }
+
+    /// The same where both have.
+    #[cold]
+    fn step_all(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) -> u64 {
         self.lane(channel, board, agenda, log).live(true)
     }
 

@@ -128,7 +128,8 @@ impl Initial {
         (0..self.planes)
             .map(|_| {
                 let open = if self.steady { rng.next_u32() % self.pages_per_block } else { self.open_pages };
-                Pool::new(g.blocks_per_plane, self.sealed, open, config.gc.separate_frontier, config.ftl.wear_aware)
+                let (size, written) = ((g.blocks_per_plane, g.pages_per_block), (self.sealed, open));
+                Pool::new(size, written, config.gc.separate_frontier, config.ftl.wear_aware)
             })
             .collect()
     }

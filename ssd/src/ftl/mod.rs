@@ -196,7 +196,7 @@ impl Ftl {
         let pool = &self.pools[plane.index()];
         let shown = &mut board.planes[plane.index()];
         shown.free_blocks = pool.free_blocks();
-        shown.free_pages = pool.free_pages(self.geometry.pages_per_block);
+        shown.free_pages = pool.free_pages();
         shown.next_page = pool.next_page(self.geometry.pages_per_block);
         shown.room = pool.has_room(self.geometry.pages_per_block);
         shown.collecting = self.jobs[plane.index()].is_some();
@@ -212,7 +212,7 @@ impl Ftl {
     /// would yield a page.
     pub fn start_job(&mut self, plane: PlaneId, board: &Board, log: &mut Log) -> Option<Job> {
         let job = self.open_job(plane)?;
-        log.push(board.now, Event::VictimChosen { plane, block: job.block, valid: job.moves_left });
+        log.push(board.now, || Event::VictimChosen { plane, block: job.block, valid: job.moves_left });
         Some(job)
     }
 
@@ -248,7 +248,7 @@ impl Ftl {
     pub fn erased(&mut self, plane: PlaneId, block: u32) {
         debug_assert_eq!(self.validity.counts(plane)[block as usize], 0, "erased a block with valid pages");
         self.jobs[plane.index()] = None;
-        self.pools[plane.index()].erased(block);
+        self.pools[plane.index()].erased(block, self.geometry.pages_per_block);
         self.totals.erases += 1;
     }
 

@@ -49,6 +49,8 @@ pub struct Pool {
     /// When each block last lost a page: the same count.
     touched_at: Vec<u64>,
     seals: u64,
+    /// Pages that can still be written before anything is erased.
+    free_pages: u32,
     frontiers: [Option<Frontier>; 2],
     separate: bool,
     wear_aware: bool,
@@ -56,7 +58,12 @@ pub struct Pool {
 
 impl Pool {
     /// A pool whose first `sealed` blocks are full, whose next is open with `open_pages` written, and the rest free.
-    pub(super) fn new(blocks: u32, sealed: u32, open_pages: u32, separate: bool, wear_aware: bool) -> Pool {
+    pub(super) fn new(
+        (blocks, pages): (u32, u32),
+        (sealed, open_pages): (u32, u32),
+        separate: bool,
+        wear_aware: bool,
+    ) -> Pool {
         let mut states = vec![Block::Free; blocks as usize];
         states[..sealed as usize].fill(Block::Sealed);
         let mut user = None;
@@ -74,6 +81,7 @@ impl Pool {
             touched_at: sealed_at.clone(),
             sealed_at,
             seals: u64::from(blocks),
+            free_pages: (blocks - sealed) * pages - open_pages,
             frontiers: [user, None],
             separate,
             wear_aware,
@@ -88,9 +96,8 @@ impl Pool {
 
     /// Pages that can still be written before anything is erased.
     #[inline]
-    pub(super) fn free_pages(&self, pages: u32) -> u32 {
-        let open: u32 = self.frontiers.iter().flatten().map(|f| pages - f.next).sum();
-        self.free_blocks() * pages + open
+    pub(super) fn free_pages(&self) -> u32 {
+        self.free_pages
     }
 
     /// Page offset of the next user program.
@@ -120,6 +127,7 @@ impl Pool {
         let frontier = self.frontiers[which].as_mut().expect("just opened");
         let ppa = Ppa(frontier.block * pages + frontier.next);
         frontier.next += 1;
+        self.free_pages -= 1;
         if frontier.next == pages {
             let block = frontier.block as usize;
             self.blocks[block] = Block::Sealed;
@@ -151,11 +159,12 @@ impl Pool {
     }
 
     /// The block was erased.
-    pub(super) fn erased(&mut self, block: u32) {
+    pub(super) fn erased(&mut self, block: u32, pages: u32) {
         debug_assert_eq!(self.blocks[block as usize], Block::Victim);
         self.blocks[block as usize] = Block::Free;
         self.erases[block as usize] += 1;
         self.free.push_back(block);
+        self.free_pages += pages;
     }
 
     /// Whether the block is full and not being emptied.
