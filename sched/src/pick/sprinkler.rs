@@ -5,7 +5,6 @@ use flashlane_core::decide::{Group, Pick, Scope};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, QueueId, TxnId, UnitId};
 
-
 /// Largest group first.
 #[derive(Debug)]
 pub struct Sprinkler {

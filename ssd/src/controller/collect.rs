@@ -129,7 +129,9 @@ impl Device {
         }
         let ppa = self.ftl.move_page(lpn, plane, from);
         (txn.ppa, txn.stage) = (ppa.0, Stage::InService);
-        if self.owners && let Some(flow) = self.ftl.owner_of(lpn) {
+        if self.owners
+            && let Some(flow) = self.ftl.owner_of(lpn)
+        {
             self.board.flows[flow.index()].moved += 1;
         }
         self.mapped(lpn, plane, ppa);

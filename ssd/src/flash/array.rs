@@ -122,7 +122,8 @@ impl Lane<'_> {
             Phase::Array => {
                 command.in_array = false;
                 let mut member = command.lead;
-                self.log.push(self.now, || Event::ArrayEnded { unit: id, command: self.units[self.first + way].serial });
+                self.log
+                    .push(self.now, || Event::ArrayEnded { unit: id, command: self.units[self.first + way].serial });
                 while member.is_some() {
                     let next = self.txns[member.index()].next;
                     self.ended.push(self.txns, member);

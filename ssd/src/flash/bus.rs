@@ -21,7 +21,8 @@ pub(super) struct Channel {
     end: u64,
     /// When the bus last came free, ns.
     released: u64,
-    /// While no transfer has been taken note of: the next instant the earliest want leads to; [`NEVER`] without any.
+    /// While no transfer has been taken note of: the next instant the earliest want leads to; [`NEVER`] without any, and
+    /// while one has.
     planned: u64,
     /// Units that may not decide before the bus is free.
     pub(super) deferred: u64,
@@ -91,7 +92,8 @@ impl Channel {
     /// The next instant anything happens on the bus.
     #[inline(always)]
     pub(super) fn bus_next(&self) -> u64 {
-        if self.taken() { self.end } else { self.planned }
+        // One of the two is never.
+        self.end.min(self.planned)
     }
 }
 
@@ -100,7 +102,7 @@ impl Lane<'_> {
     #[inline(always)]
     pub(super) fn live(&mut self, units: bool) -> u64 {
         let now = self.now.ns();
-        if !self.channel.taken() && self.channel.planned == now {
+        if self.channel.planned == now {
             self.grant();
         }
         while self.channel.end == now {
@@ -248,6 +250,7 @@ impl Seat<'_> {
         self.counters.transfers += pages;
         self.counters.stalled += if since < start { pages } else { 0 };
         self.channel.holder = self.way as u8;
+        self.channel.planned = NEVER;
         self.occupy(Time::from_ns(start), Duration::from_ns(length));
     }
 

@@ -13,12 +13,11 @@
 pub mod array;
 pub mod bus;
 mod ended;
+mod lane;
 mod row;
 
 use alloc::vec::Vec;
 
-use flashlane_core::board::{self, Facts};
-use flashlane_core::transaction::Transaction;
 use flashlane_core::{Board, Duration, Time, TxnId, UnitId};
 use rand_pcg::Pcg64Mcg;
 
@@ -27,6 +26,7 @@ use crate::config::{Config, Dispatch, Latency};
 use crate::log::Log;
 use bus::Channel;
 pub use ended::Ended;
+use lane::{Lane, Seat};
 use row::Row;
 
 /// What a unit's hardware is in the middle of.
@@ -100,66 +100,6 @@ struct Common {
     /// Whether anyone may see the beginning of a transfer.
     watched: bool,
     rng: Pcg64Mcg,
-}
-
-/// A channel at work: all that a step of it touches.
-struct Lane<'a> {
-    now: Time,
-    channel: &'a mut Channel,
-    /// The channel's first unit in the two tables that follow.
-    first: usize,
-    units: &'a mut [FlashUnit],
-    /// What the board shows of the units.
-    shown: &'a mut [board::Unit],
-    /// What the board shows of the channel.
-    counters: &'a mut board::Channel,
-    txns: &'a mut [Transaction],
-    facts: &'a Facts,
-    common: &'a mut Common,
-    ended: &'a mut Ended,
-    agenda: &'a mut Agenda,
-    log: &'a mut Log,
-}
-
-/// A unit of a channel at work: what the phases of its command touch.
-struct Seat<'a> {
-    now: Time,
-    id: UnitId,
-    /// Its number on the channel.
-    way: usize,
-    unit: &'a mut FlashUnit,
-    shown: &'a mut board::Unit,
-    channel: &'a mut Channel,
-    counters: &'a mut board::Channel,
-    txns: &'a mut [Transaction],
-    facts: &'a Facts,
-    common: &'a mut Common,
-    ended: &'a mut Ended,
-    agenda: &'a mut Agenda,
-    log: &'a mut Log,
-}
-
-impl Lane<'_> {
-    /// A unit of the channel.
-    #[inline(always)]
-    fn seat(&mut self, way: usize) -> Seat<'_> {
-        let index = self.first + way;
-        Seat {
-            now: self.now,
-            id: UnitId(index as u16),
-            way,
-            unit: &mut self.units[index],
-            shown: &mut self.shown[index],
-            channel: self.channel,
-            counters: self.counters,
-            txns: self.txns,
-            facts: self.facts,
-            common: self.common,
-            ended: self.ended,
-            agenda: self.agenda,
-            log: self.log,
-        }
-    }
 }
 
 impl Flash {
@@ -255,61 +195,6 @@ impl Flash {
         let mut lane = self.lane(channel, board, agenda, log);
         lane.hand_over_at_once();
         lane.channel.next()
-    }
-
-    /// A unit with its channel.
-    #[inline(always)]
-    fn seat<'a>(
-        &'a mut self,
-        id: UnitId,
-        board: &'a mut Board,
-        agenda: &'a mut Agenda,
-        log: &'a mut Log,
-    ) -> Seat<'a> {
-        let unit = &mut self.units[id.index()];
-        let channel = usize::from(unit.channel);
-        Seat {
-            now: board.now,
-            id,
-            way: usize::from(unit.way),
-            unit,
-            shown: &mut board.units[id.index()],
-            channel: &mut self.channels[channel],
-            counters: &mut board.channels[channel],
-            txns: &mut board.txns,
-            facts: &board.facts,
-            common: &mut self.common,
-            ended: &mut self.ended,
-            agenda,
-            log,
-        }
-    }
-
-    /// The channel with its units.
-    #[inline(always)]
-    fn lane<'a>(
-        &'a mut self,
-        channel: usize,
-        board: &'a mut Board,
-        agenda: &'a mut Agenda,
-        log: &'a mut Log,
-    ) -> Lane<'a> {
-        let counters = &mut board.channels[channel];
-        let channel = &mut self.channels[channel];
-        Lane {
-            now: board.now,
-            first: usize::from(channel.first),
-            units: &mut self.units,
-            shown: &mut board.units,
-            channel,
-            counters,
-            txns: &mut board.txns,
-            facts: &board.facts,
-            common: &mut self.common,
-            ended: &mut self.ended,
-            agenda,
-            log,
-        }
     }
 
     /// Notes the channel's next instant.

@@ -71,7 +71,17 @@ impl Initial {
             block
         });
         let hints = hints.collect();
-        Initial { starts, hints, pages_per_block: pages, block_size: Divisor::new(pages), written, planes, sealed, open_pages, steady }
+        Initial {
+            starts,
+            hints,
+            pages_per_block: pages,
+            block_size: Divisor::new(pages),
+            written,
+            planes,
+            sealed,
+            open_pages,
+            steady,
+        }
     }
 
     /// Logical pages that hold data: those below this one.
