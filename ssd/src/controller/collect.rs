@@ -48,18 +48,15 @@ impl Device {
     #[cold]
     fn report_moves(&mut self, plane: PlaneId) {
         for i in 0..self.moves.pages(plane).len() {
-            let ppa = self.moves.pages(plane)[i];
-            self.report_waiting(self.serials + i as u64, FlashOp::Read, plane, ppa);
+            let lpn = self.ftl.owner(plane, self.moves.pages(plane)[i]);
+            self.report_waiting(self.serials + i as u64, FlashOp::Read, lpn, plane);
         }
     }
 
-    /// Reports that a transaction of garbage collection waits, for the page that is now at `ppa` or for its whole block.
+    /// Reports that a transaction of garbage collection waits.
     #[cold]
-    fn report_waiting(&mut self, txn: u64, op: FlashOp, plane: PlaneId, ppa: Ppa) {
-        let (lpn, bytes) = match op {
-            FlashOp::Erase => (Lpn(0), 0),
-            _ => (self.ftl.owner(plane, ppa), self.page_on_bus()),
-        };
+    fn report_waiting(&mut self, txn: u64, op: FlashOp, lpn: Lpn, plane: PlaneId) {
+        let bytes = if op == FlashOp::Erase { 0 } else { self.page_on_bus() };
         let (request, flow, owner) = (None, FlowId(0), Owner::Gc);
         self.log.push(self.board.now, || Event::Queued { txn, request, flow, op, owner, lpn, plane, bytes });
     }
@@ -209,9 +206,9 @@ impl Device {
         let txn = self.board.txn_mut(id);
         (txn.serial, txn.enqueued, txn.op, txn.stage) = (serial, now, FlashOp::Program, Stage::Waiting);
         txn.next = TxnId::NONE;
-        let Transaction { unit, plane, ppa, .. } = *txn;
+        let Transaction { unit, plane, lpn, .. } = *txn;
         if self.log.on {
-            self.report_waiting(serial, FlashOp::Program, plane, Ppa(ppa));
+            self.report_waiting(serial, FlashOp::Program, lpn, plane);
         }
         self.moves.read(unit, id);
         self.board.units[unit.index()].gc.programs += 1;
@@ -249,7 +246,7 @@ impl Device {
         let erase = Move { plane, from, serial: self.serials, since: self.board.now };
         let id = self.gc_transaction(erase, FlashOp::Erase, Lpn(0), Duration::ZERO);
         if self.log.on {
-            self.report_waiting(self.serials, FlashOp::Erase, plane, from);
+            self.report_waiting(self.serials, FlashOp::Erase, Lpn(0), plane);
         }
         self.serials += 1;
         self.moves.emptied(unit, id);

@@ -267,6 +267,7 @@ impl Ftl {
     /// page.
     pub fn check(&self, board: &Board) {
         self.validity.check();
+        self.pools.iter().for_each(|pool| pool.check(self.geometry.pages_per_block));
         let mut valid = alloc::vec![0u64; board.flows.len()];
         let pages = self.geometry.pages_per_plane();
         for plane in (0..self.geometry.planes() as u16).map(PlaneId) {

@@ -197,6 +197,12 @@ impl Pool {
         }
     }
 
+    /// Free pages counted equal those of the free blocks and the open ones; for tests.
+    pub(super) fn check(&self, pages: u32) {
+        let open: u32 = self.frontiers.iter().flatten().map(|f| pages - f.next).sum();
+        assert_eq!(self.free_pages, self.free_blocks() * pages + open, "free pages");
+    }
+
     /// All blocks count as never erased.
     pub(super) fn forget_wear(&mut self) {
         self.erases.fill(0);
