@@ -8,6 +8,7 @@ mod cost;
 mod devices;
 mod fail;
 mod init;
+mod memory;
 mod paper;
 mod plan;
 mod progress;

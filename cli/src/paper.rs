@@ -9,6 +9,7 @@ use flashlane_lab::results::ResultsDir;
 
 use crate::args::PaperArgs;
 use crate::fail::Failure;
+use crate::memory;
 use crate::progress;
 use crate::run::{command, rayon_threads};
 use crate::text::print;
@@ -33,6 +34,10 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
     }
     if args.calibrate {
         return calibrated(paper, &settings);
+    }
+    if args.quick {
+        // Hundreds of short runs.
+        memory::small_pages();
     }
     let dir = args.out.as_deref().map(ResultsDir::create).transpose()?;
     let begun = Instant::now();

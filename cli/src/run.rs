@@ -8,6 +8,7 @@ use flashlane_lab::scenario::{Scenario, SchedulerChoice};
 
 use crate::args::{Format, Output, Workload};
 use crate::fail::Failure;
+use crate::memory;
 use crate::plan;
 use crate::progress;
 use crate::text::print;
@@ -61,6 +62,7 @@ fn make(scenario: &Scenario, output: &Output) -> Result<(), Failure> {
     }
     let dir = output.out.as_deref().map(ResultsDir::create).transpose()?;
     check_report(output)?;
+    memory::suit(scenario);
     let progress = Progress::default();
     let options = Options {
         audit: output.audit,

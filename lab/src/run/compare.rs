@@ -7,6 +7,7 @@ use flashlane_ssd::Config;
 use rayon::prelude::*;
 
 use super::drive::{Limits, Outcome, Run};
+use super::expected;
 use super::feed::Feed;
 use super::observe::{self, Onlookers};
 use super::oracle;
@@ -52,9 +53,9 @@ pub struct Comparison {
 }
 
 /// A scenario made ready: everything that can be wrong with it has been found.
-struct Ready {
-    config: Config,
-    flows: Vec<FlowPlan>,
+pub(super) struct Ready {
+    pub(super) config: Config,
+    pub(super) flows: Vec<FlowPlan>,
     schedulers: Vec<(String, Recipe)>,
     alone: Option<Option<Recipe>>,
     /// Whose alone runs each scheduler's are.
@@ -64,15 +65,15 @@ struct Ready {
     /// Whether requests are paired: several schedulers, and arrivals that depend on none of them.
     pairs: bool,
     slack: bool,
-    limits: Limits,
-    seed: u64,
+    pub(super) limits: Limits,
+    pub(super) seed: u64,
 }
 
 /// One run of a comparison: which scheduler, and which flow if it runs alone.
 #[derive(Clone, Copy)]
-struct Task {
+pub(super) struct Task {
     scheduler: usize,
-    alone: Option<usize>,
+    pub(super) alone: Option<usize>,
 }
 
 /// Makes a comparison of everything `scenario` names.
@@ -83,7 +84,7 @@ pub fn compare(scenario: &Scenario, options: &Options<'_>) -> Result<Comparison,
     let ready = ready(scenario)?;
     let tasks = tasks(&ready);
     if let Some(progress) = options.progress {
-        progress.expect(expected(&ready, &tasks)?);
+        progress.expect(expected::in_all(&ready, &tasks)?);
     }
     let pairing = Pairing::default();
     let mut outcomes: Vec<Outcome> = tasks
@@ -180,7 +181,7 @@ fn behaviour_alone(recipe: &Recipe) -> impl PartialEq + use<> {
     (answers, set)
 }
 
-fn ready(scenario: &Scenario) -> Result<Ready, RunError> {
+pub(super) fn ready(scenario: &Scenario) -> Result<Ready, RunError> {
     let mut config = scenario.device_config()?;
     let flows = scenario.flows(&config)?;
     for (flow, plan) in config.flows.iter_mut().zip(&flows) {
@@ -282,32 +283,6 @@ fn tasks(ready: &Ready) -> Vec<Task> {
             .collect(),
     };
     shared.chain(alone).collect()
-}
-
-/// Requests that all runs will issue: each source is gone through once, which costs little beside the runs.
-/// Closed loops say how many only by running; then the total stays unknown.
-fn expected(ready: &Ready, tasks: &[Task]) -> Result<u64, RunError> {
-    let mut counts = Vec::new();
-    for (i, plan) in ready.flows.iter().enumerate() {
-        let mut feed = Feed::open(plan, i as u16, ready.config.geometry.page_bytes, ready.seed)?;
-        if feed.is_closed_loop() {
-            return Ok(0);
-        }
-        let mut count = 0;
-        while let crate::workload::Next::Request(arrival) = feed.draw()? {
-            if ready.limits.end.is_some_and(|end| arrival.at >= end) {
-                break;
-            }
-            count += 1;
-            if ready.limits.requests == Some(count) {
-                break;
-            }
-        }
-        counts.push(count);
-    }
-    let most = ready.limits.requests.unwrap_or(u64::MAX);
-    let all: u64 = counts.iter().sum();
-    Ok(tasks.iter().map(|task| task.alone.map_or(all, |flow| counts[flow]).min(most)).sum())
 }
 
 /// Makes one run.

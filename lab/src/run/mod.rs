@@ -6,6 +6,7 @@
 
 mod compare;
 mod drive;
+mod expected;
 mod feed;
 mod follow;
 mod observe;
@@ -16,6 +17,7 @@ mod totals;
 
 pub use compare::{Comparison, Options, Rows, compare, watch};
 pub use drive::{Limits, Outcome, Run};
+pub use expected::is_short;
 pub use feed::Feed;
 pub use observe::Onlookers;
 pub use progress::Progress;

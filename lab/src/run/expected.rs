@@ -1,0 +1,90 @@
+//! How many requests runs are going to issue, found by going through their sources once: that costs little beside the runs.
+
+use super::RunError;
+use super::compare::{Ready, Task, ready};
+use super::feed::Feed;
+use crate::scenario::{FlowPlan, FlowSource, Scenario};
+use crate::workload::Next;
+
+/// Logical pages of a drive a request, above which a run touches so little of the page map that large pieces of memory
+/// for it do not pay: measured, see docs/performance.md.
+const PAGES_A_REQUEST: u64 = 256;
+
+/// Requests that all runs will issue. Closed loops say how many only by running; then the total is 0 for unknown.
+pub(super) fn in_all(ready: &Ready, tasks: &[Task]) -> Result<u64, RunError> {
+    let mut counts = Vec::new();
+    for flow in 0..ready.flows.len() {
+        match requests(ready, flow, u64::MAX)? {
+            Some(count) => counts.push(count),
+            None => return Ok(0),
+        }
+    }
+    let most = ready.limits.requests.unwrap_or(u64::MAX);
+    let all: u64 = counts.iter().sum();
+    Ok(tasks.iter().map(|task| task.alone.map_or(all, |flow| counts[flow]).min(most)).sum())
+}
+
+/// Whether every run of `scenario` is so short that it touches little of its drive's page map. False where that cannot
+/// be told beforehand, or not without using up what can be read only once.
+///
+/// # Errors
+/// Whatever is wrong with the scenario or its traces, as far as was looked at.
+pub fn is_short(scenario: &Scenario) -> Result<bool, RunError> {
+    let ready = ready(scenario)?;
+    let once = |plan: &FlowPlan| matches!(&plan.source, FlowSource::Trace(path, _) if !path.is_file());
+    if ready.flows.iter().any(once) {
+        return Ok(false);
+    }
+    let mut left = u64::from(ready.config.ftl.logical_pages) / PAGES_A_REQUEST;
+    if ready.limits.requests.is_some_and(|most| most < left) {
+        return Ok(true);
+    }
+    for flow in 0..ready.flows.len() {
+        match requests(&ready, flow, left)? {
+            Some(count) if count < left => left -= count,
+            _ => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
+/// Requests that a flow will issue, if it is no closed loop; no more than `most` are looked at.
+fn requests(ready: &Ready, flow: usize, most: u64) -> Result<Option<u64>, RunError> {
+    let mut feed = Feed::open(&ready.flows[flow], flow as u16, ready.config.geometry.page_bytes, ready.seed)?;
+    if feed.is_closed_loop() {
+        return Ok(None);
+    }
+    let most = most.min(ready.limits.requests.unwrap_or(u64::MAX));
+    let mut count = 0;
+    while count < most
+        && let Next::Request(arrival) = feed.draw()?
+        && ready.limits.end.is_none_or(|end| arrival.at < end)
+    {
+        count += 1;
+    }
+    Ok(Some(count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn short(document: String) -> bool {
+        is_short(&Scenario::parse("test", document).expect("a scenario")).expect("no error")
+    }
+
+    /// A drive of 16 GB has 1.95 million logical pages of 8 KiB: 7,600 requests are the bound.
+    #[test]
+    fn a_run_is_short_by_its_requests_and_its_drive() {
+        let flow =
+            |keys: &str| format!("[[flow]]\n[flow.synthetic]\narrivals = \"poisson\"\nrate_iops = 1000\n{keys}\n");
+        let small = "[device]\npreset = \"flin-isca18\"\n[device.geometry]\nblocks_per_plane = 137\n[device.ftl]\nuser_gb = 16\n";
+        let with = |device: &str, run: &str, flows: &str| short(format!("{device}{run}{flows}"));
+        assert!(with(small, "", &flow("requests = 6000")));
+        assert!(!with(small, "", &flow("requests = 8000")));
+        assert!(!with(small, "", &(flow("requests = 5000") + &flow("requests = 5000"))), "flows add up");
+        assert!(with(small, "[run]\nrequests = 100\n", &flow("requests = 8000")), "the run says when to stop");
+        assert!(with(small, "[run]\nduration_ms = 1000\n", &flow("requests = 80000")), "or how long to go on");
+        assert!(with("[device]\npreset = \"flin-isca18\"\n", "", &flow("requests = 8000")), "a large drive");
+    }
+}
