@@ -24,6 +24,8 @@ pub(super) struct Channel {
     /// While no transfer has been taken note of: the next instant the earliest want leads to; [`NEVER`] without any, and
     /// while one has.
     planned: u64,
+    /// Whose want that is: unit on the channel.
+    next: u8,
     /// Units that may not decide before the bus is free.
     pub(super) deferred: u64,
     /// Who has it: unit on the channel.
@@ -44,6 +46,7 @@ impl Channel {
             end: NEVER,
             released: 0,
             planned: NEVER,
+            next: 0,
             deferred: 0,
             holder: 0,
             first: first as u16,
@@ -70,7 +73,9 @@ impl Channel {
     fn want_later(&mut self, way: usize, at: Time, planned: u64) {
         let (at, earliest) = (at.ns(), self.wants.least());
         self.wants.set(way, at);
-        self.planned = if !self.taken() & (at < earliest) { planned } else { self.planned };
+        if !self.taken() & (at < earliest) {
+            (self.planned, self.next) = (planned, way as u8);
+        }
     }
 
     /// Lets the units that waited for the bus to decide do so.
@@ -103,7 +108,7 @@ impl Lane<'_> {
     pub(super) fn live(&mut self, units: bool) -> u64 {
         let now = self.now.ns();
         if self.channel.planned == now {
-            self.grant();
+            if self.common.watched { self.grant() } else { self.planned_ended() }
         }
         while self.channel.end == now {
             self.transfer_ended();
@@ -159,13 +164,12 @@ impl Lane<'_> {
     /// that may be watched.
     #[inline(always)]
     fn plan(&mut self, since: u64) {
-        self.channel.planned = if since == NEVER { NEVER } else { self.planned(since, self.first_since(since)) };
-    }
-
-    /// What the channel waits for when unit `way` is going to have the bus from `since` on.
-    #[inline(always)]
-    fn planned(&self, since: u64, way: usize) -> u64 {
-        if self.common.watched { since } else { since + self.units[self.first + way].bus_time }
+        self.channel.planned = NEVER;
+        if since != NEVER {
+            let way = self.first_since(since);
+            self.channel.next = way as u8;
+            self.channel.planned = self.seat(way).planned(since);
+        }
     }
 
     /// Which unit goes first of those that want the bus since `since`, the row's least instant: data-out before data-in,
@@ -202,27 +206,55 @@ impl Lane<'_> {
     #[inline(always)]
     fn transfer_ended(&mut self) {
         self.channel.end = NEVER;
-        self.channel.released = self.now.ns();
         let mut seat = self.seat(usize::from(self.channel.holder));
         if seat.unit.phase == Phase::Command {
+            seat.channel.released = seat.now.ns();
             seat.start_array(seat.shown.command.op);
-            return;
-        }
-        let done = seat.unit.current;
-        let next = seat.txns[done.index()].next;
-        seat.ended.push(seat.txns, done);
-        if next.is_some() {
-            // A command keeps the bus until all its pages are out.
-            seat.unit.current = next;
-            let length = seat.common.setup + seat.txns[next.index()].transfer;
-            seat.occupy(seat.now, length);
         } else {
-            seat.free();
+            seat.page_out();
         }
+    }
+
+    /// The transfer that was planned is over, and its beginning has not been taken note of. It was a page's: only those are
+    /// wanted ahead.
+    #[inline(always)]
+    fn planned_ended(&mut self) {
+        let way = usize::from(self.channel.next);
+        self.channel.planned = NEVER;
+        self.channel.wants.set(way, NEVER);
+        let mut seat = self.seat(way);
+        seat.counters.transfers += u64::from(seat.shown.command.members);
+        seat.counters.busy += Duration::from_ns(seat.unit.bus_time);
+        seat.page_out();
     }
 }
 
 impl Seat<'_> {
+    /// A page of the unit's read is out.
+    #[inline(always)]
+    fn page_out(&mut self) {
+        self.channel.released = self.now.ns();
+        let done = self.unit.current;
+        let next = self.txns[done.index()].next;
+        self.ended.push(self.txns, done);
+        if next.is_some() {
+            // A command keeps the bus until all its pages are out.
+            self.unit.current = next;
+            self.unit.phase = Phase::DataOut;
+            self.channel.holder = self.way as u8;
+            let length = self.common.setup + self.txns[next.index()].transfer;
+            self.occupy(self.now, length);
+        } else {
+            self.free();
+        }
+    }
+
+    /// What the channel waits for when the unit is going to have the bus from `since` on.
+    #[inline(always)]
+    fn planned(&self, since: u64) -> u64 {
+        if self.common.watched { since } else { since + self.unit.bus_time }
+    }
+
     /// The unit wants the bus for its command at this instant, with `pages` going in. Whether that is all: if not, the bus
     /// is to be handed over at once.
     #[inline(always)]
@@ -239,7 +271,7 @@ impl Seat<'_> {
     /// When a read's array phase ends, its page wants the bus.
     #[inline(always)]
     pub(super) fn want_from(&mut self, at: Time) {
-        let planned = if self.common.watched { at.ns() } else { at.ns() + self.unit.bus_time };
+        let planned = self.planned(at.ns());
         self.channel.want_later(self.way, at, planned);
     }
 
