@@ -168,18 +168,18 @@ impl<'a> Run<'a> {
         if self.watch.wants_events() {
             self.watch.events(&mut self.device)?;
         }
-        let mut next = 0;
-        while let Some(&completion) = self.device.completions().get(next) {
-            next += 1;
-            let measured = self.measure(&completion);
+        let mut completions = std::mem::take(self.device.completions());
+        for completion in &completions {
+            let measured = self.measure(completion);
             if self.watch.wants_completions() {
-                self.watch.completion(&completion, measured)?;
+                self.watch.completion(completion, measured)?;
             }
             if self.closed {
-                self.answer(&completion)?;
+                self.answer(completion)?;
             }
         }
-        self.device.completions().clear();
+        completions.clear();
+        *self.device.completions() = completions;
         Ok(())
     }
 
