@@ -30,8 +30,8 @@ impl Device {
         let static_place = scheduler.place.is_static();
         let wants = scheduler.order.wants();
         let mut flash = Flash::new(config, !static_place, scheduler.preempt.moments() != Moments::Never);
-        if wants.estimates || !static_place {
-            // Estimates look at the channels.
+        if !static_place {
+            // Choosing a unit looks at the channels.
             flash.watch();
         }
         let owners = board.facts.writes_pay || scheduler.admit.wants_owners();

@@ -4,7 +4,7 @@
 use flashlane_core::board::QueueKind;
 use flashlane_core::event::Event;
 use flashlane_core::transaction::Stage;
-use flashlane_core::{Duration, RequestId, TxnId, UnitId};
+use flashlane_core::{Duration, RequestId, Transaction, TxnId, UnitId};
 
 use super::Device;
 
@@ -39,21 +39,24 @@ impl Device {
     /// Notes the response times of the request's waiting transactions, and what each can end later than the longest.
     #[inline(always)]
     fn note_slack(&mut self, mut response_of: impl FnMut(&mut Device, TxnId) -> Duration) {
+        let made = core::mem::take(&mut self.made);
         let mut longest = Duration::ZERO;
-        for i in (0..self.made.len()).rev() {
-            let id = self.made[i];
-            if self.board.txn(id).stage == Stage::Waiting {
+        for &id in made.iter().rev() {
+            let Transaction { stage, unit, .. } = *self.board.txn(id);
+            if stage == Stage::Waiting {
+                self.flash.show_channel(unit, &mut self.board, &mut self.agenda, &mut self.log);
                 let response = response_of(self, id);
                 self.board.txn_mut(id).estimate = response;
                 longest = longest.max(response);
             }
         }
-        for &id in &self.made {
+        for &id in &made {
             let txn = self.board.txn_mut(id);
             if txn.stage == Stage::Waiting {
                 txn.slack = longest - txn.estimate;
             }
         }
+        self.made = made;
     }
 
     /// Takes `charge` from every waiting program of a unit, as far as each has slack (D-SLK-11).

@@ -61,6 +61,12 @@ impl Channel {
         self.end != NEVER
     }
 
+    /// Whether a transfer is under way that has not been taken note of.
+    #[inline(always)]
+    pub(super) fn is_silent(&self, now: u64) -> bool {
+        !self.taken() && self.wants.least() <= now
+    }
+
     /// Whether a transfer is under way, taken note of or not.
     #[inline(always)]
     pub(super) fn in_use(&self, now: u64) -> bool {

@@ -219,6 +219,17 @@ impl Flash {
         self.set_next(usize::from(channel), next);
     }
 
+    /// Makes what the board shows of the unit's channel true at this instant, for who is going to look at it: takes note of a
+    /// transfer that has begun.
+    #[inline(always)]
+    pub fn show_channel(&mut self, unit: UnitId, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
+        let channel = usize::from(self.units[unit.index()].channel);
+        if self.channels[channel].is_silent(board.now.ns()) {
+            let next = self.hand_over(channel, board, agenda, log);
+            self.set_next(channel, next);
+        }
+    }
+
     /// Whether the unit must wait for its bus before it may choose a command (`Dispatch::BusIdle`).
     #[inline]
     pub fn must_wait_for_bus(&mut self, unit: UnitId, now: Time) -> bool {
