@@ -72,7 +72,7 @@ pub struct Transaction {
     pub prev: TxnId,
     /// Where it stands in its queue: smaller is nearer the head. Says nothing across queues, and may change while it waits.
     pub rank: u64,
-    /// The waiting line it belongs to.
+    /// The waiting line it belongs to; meaningless for garbage collection, which stands in none.
     pub queue: QueueId,
     /// The plane it works on.
     pub plane: PlaneId,
@@ -108,9 +108,10 @@ pub struct Transaction {
     pub after: TxnId,
     /// The younger write that waits for this one: the other end of `after`.
     pub before: TxnId,
-    /// Counts up by one for every transaction ever made: age, and a name that is never reused.
+    /// Counts up by one for every transaction ever made: age, and a name that is never reused. A page move's program has
+    /// one of its own in the slot of its read.
     pub serial: u64,
-    /// When it joined its queue.
+    /// When it joined its queue, or (garbage collection) began to wait.
     pub enqueued: Time,
     /// Bus time of its bytes; none for an erase.
     pub transfer: Duration,
@@ -139,7 +140,7 @@ pub mod tag {
 pub enum Stage {
     /// Waits for another transaction to end: a program for its read, a cancelled write for its successor.
     Held,
-    /// In its unit's queue.
+    /// In its unit's queue, or garbage collection that may begin.
     Waiting,
     /// Part of the command its unit works on.
     InService,

@@ -281,6 +281,8 @@ pub fn build(recipe: &Recipe) -> Result<Scheduler, RecipeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashlane_core::UnitId;
+    use flashlane_core::decide::Turn;
 
     #[test]
     fn every_row_names_answers_that_exist_and_builds() {
@@ -295,6 +297,22 @@ mod tests {
             }
             assert!(build(&recipe).is_ok());
         }
+    }
+
+    #[test]
+    fn collection_that_goes_first_says_so_whenever_asked() {
+        let mut board = crate::pick::testing::board(1, 2);
+        board.units[0].gc.reads = 1;
+        let mut first = 0;
+        for row in rows() {
+            let recipe = Recipe { base: Some(row.name.to_string()), ..Recipe::default() };
+            let mut collect = build(&recipe).expect("a row").collect;
+            if collect.goes_first() {
+                assert_eq!(collect.turn(&board, UnitId(0)), Turn::Gc, "{}", row.name);
+                first += 1;
+            }
+        }
+        assert!(first > 0 && first < rows().len(), "some do and some do not");
     }
 
     #[test]

@@ -59,9 +59,7 @@ impl Device {
                 break;
             };
             let slot = self.front.fetch(line, &mut self.board);
-            if self.log.on {
-                self.log.push(self.board.now, || Event::Admitted { request: self.slots.get(slot).id });
-            }
+            self.log.push(self.board.now, || Event::Admitted { request: self.slots.get(slot).id });
             self.take_in_waiting(slot);
         }
         if again != self.ask_again {

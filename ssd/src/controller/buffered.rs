@@ -41,7 +41,7 @@ impl Device {
             let bytes = self.page_on_bus();
             let txn = self.new_txn(SlotId::MAX, flow, Owner::Buffer, FlashOp::Program, lpn, plane, bytes);
             self.supersede(txn.id, lpn);
-            self.enqueue_made(txn);
+            self.enqueue(txn);
         }
     }
 

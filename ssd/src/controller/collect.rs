@@ -96,8 +96,8 @@ impl Device {
             if self.ftl.is_valid(next.plane, next.from) {
                 let lpn = self.ftl.owner(next.plane, next.from);
                 self.ftl.expect(lpn);
-                let transfer = self.board.facts.transfer_page;
-                let read = self.gc_transaction(next, FlashOp::Read, lpn, transfer);
+                let (size, transfer) = (self.page_on_bus(), self.board.facts.transfer_page);
+                let read = self.gc_transaction(next, FlashOp::Read, lpn, (size, transfer));
                 self.board.txn_mut(read).stage = Stage::InService;
                 self.begin_gc(unit, read, FlashOp::Read, transfer);
                 return true;
@@ -152,7 +152,7 @@ impl Device {
 
     /// A transaction of garbage collection, not yet begun.
     #[inline(always)]
-    fn gc_transaction(&mut self, moved: Move, op: FlashOp, lpn: Lpn, transfer: Duration) -> TxnId {
+    fn gc_transaction(&mut self, moved: Move, op: FlashOp, lpn: Lpn, (bytes, transfer): (u32, Duration)) -> TxnId {
         let Move { plane, from, serial, since } = moved;
         let id = self.free_slot();
         let (unit, slot) = self.board.home_of(plane);
@@ -161,6 +161,7 @@ impl Device {
             enqueued: since,
             lpn,
             ppa: from.0,
+            bytes,
             transfer,
             plane,
             unit,
@@ -244,7 +245,7 @@ impl Device {
         let unit = self.board.home_of(plane).0;
         let from = Ppa(block * self.board.facts.geometry.pages_per_block);
         let erase = Move { plane, from, serial: self.serials, since: self.board.now };
-        let id = self.gc_transaction(erase, FlashOp::Erase, Lpn(0), Duration::ZERO);
+        let id = self.gc_transaction(erase, FlashOp::Erase, Lpn(0), (0, Duration::ZERO));
         if self.log.on {
             self.report_waiting(self.serials, FlashOp::Erase, Lpn(0), plane);
         }

@@ -26,14 +26,8 @@ impl Device {
         }
     }
 
-    /// [`Device::dispatch_alone`], where it need not be inlined.
-    pub(super) fn dispatch_one(&mut self, unit: UnitId, id: TxnId) {
-        self.dispatch_alone(unit, id);
-    }
-
     /// Begins a command of one transaction.
-    #[inline(always)]
-    pub(super) fn dispatch_alone(&mut self, unit: UnitId, id: TxnId) {
+    pub(super) fn dispatch_one(&mut self, unit: UnitId, id: TxnId) {
         if self.hears_departures {
             self.tell_of_departure(id, Departure::Dispatched);
         }

@@ -83,7 +83,7 @@ impl Device {
         if self.address_reads {
             self.board.txn_mut(txn.id).ppa = self.ftl.lookup(lpn).0;
         }
-        self.enqueue_made(txn);
+        self.enqueue(txn);
         false
     }
 
@@ -105,9 +105,9 @@ impl Device {
             self.board.txn_mut(program.id).stage = Stage::Held;
             self.board.txn_mut(read.id).then = program.id;
             self.tally.partial_reads += 1;
-            self.enqueue_made(read);
+            self.enqueue(read);
         } else {
-            self.enqueue_made(program);
+            self.enqueue(program);
         }
     }
 

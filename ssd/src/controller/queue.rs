@@ -75,19 +75,19 @@ impl Device {
         Made { id, unit, queue, op, slot: in_unit }
     }
 
-    /// Puts a transaction that was held back into its unit's queue, where the order decision wants it.
+    /// The same as [`Device::enqueue`] for one that was held back.
     #[cold]
     pub(super) fn enqueue_held(&mut self, id: TxnId) {
         let now = self.board.now;
         let txn = self.board.txn_mut(id);
         (txn.enqueued, txn.stage) = (now, Stage::Waiting);
         let Transaction { unit, queue, op, slot, .. } = *txn;
-        self.enqueue_made(Made { id, unit, queue, op, slot });
+        self.enqueue(Made { id, unit, queue, op, slot });
     }
 
-    /// The same for one just made.
+    /// Puts a transaction just made into its unit's queue, where the order decision wants it.
     #[inline(always)]
-    pub(super) fn enqueue_made(&mut self, made: Made) {
+    pub(super) fn enqueue(&mut self, made: Made) {
         let Made { id, unit, queue, op, slot } = made;
         if self.log.on {
             self.report_queued(id);

@@ -43,9 +43,7 @@ impl Device {
         }
         debug_assert!(request.arrival <= now && now == self.board.now, "submitted into the past");
         let Request { id, flow, op, arrival, extent } = *request;
-        if self.log.on {
-            self.log.push(now, || Event::Submitted { request: id, flow, op, arrival, pages });
-        }
+        self.log.push(now, || Event::Submitted { request: id, flow, op, arrival, pages });
         let scattered = matches!(extent, Extent::Pages(_));
         let entry = Slot {
             id,
@@ -71,9 +69,7 @@ impl Device {
             self.refresh_other();
         } else if self.lone_commands_pass && self.front.is_open(flow, &self.board) {
             self.front.pass(flow, &mut self.board);
-            if self.log.on {
-                self.log.push(now, || Event::Admitted { request: id });
-            }
+            self.log.push(now, || Event::Admitted { request: id });
             self.take_in(slot, entry);
         } else {
             self.front.push(flow, slot, &mut self.board);

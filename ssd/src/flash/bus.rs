@@ -70,7 +70,7 @@ impl Channel {
     /// Whether a transfer is under way, taken note of or not.
     #[inline(always)]
     pub(super) fn in_use(&self, now: u64) -> bool {
-        self.taken() || self.wants.least() <= now
+        self.taken() || self.is_silent(now)
     }
 
     /// A read's page is ready from `at` on: if nothing comes before it, something happens at `planned`. (On a tie the
