@@ -58,6 +58,7 @@ pub enum Service {
 
 /// The command a unit works on, or has paused.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct Command {
     /// First transaction; the rest are linked by [`Transaction::next`].
     pub lead: TxnId,
@@ -67,6 +68,8 @@ pub struct Command {
     pub op: FlashOp,
     /// For whom.
     pub owner: Owner,
+    /// Whether its array phase runs (only then can it be paused).
+    pub in_array: bool,
     /// When it was dispatched, later by the time it has stood paused.
     pub started: Time,
     /// When it is expected to end, as far as is known now; for a command whose data waits for the bus this is the
@@ -74,8 +77,6 @@ pub struct Command {
     pub ends: Time,
     /// Start of the current stretch of array time: iteration boundaries count from here.
     pub array_from: Time,
-    /// Whether its array phase runs (only then can it be paused).
-    pub in_array: bool,
     /// Array time left; valid while paused.
     pub remaining: Duration,
     /// Time spent paused so far.
@@ -103,42 +104,44 @@ impl Command {
 
 /// What a unit has done so far. Counted at dispatch, never reset (D-SLK-25).
 #[derive(Clone, Copy, Default, Debug)]
+#[repr(C)]
 pub struct UnitCounters {
+    /// Time with a command in service (a paused command's pause included).
+    pub busy: Duration,
     /// User transactions dispatched, reads and programs.
     pub user: [u64; 2],
-    /// Of those, how many went in a command of several.
+    /// Pages moved by garbage collection.
+    pub moves: u64,
+    /// Of the user transactions, how many went in a command of several.
     pub advanced: [u64; 2],
     /// Commands of several user transactions.
     pub advanced_commands: [u64; 2],
     /// Blocks erased.
     pub erases: u64,
-    /// Pages moved by garbage collection.
-    pub moves: u64,
     /// Times a program or erase was paused.
     pub pauses: u64,
-    /// Time with a command in service (a paused command's pause included).
-    pub busy: Duration,
 }
 
-/// A unit on the board.
+/// A unit on the board. What every step of it looks at comes first.
 #[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
 pub struct Unit {
-    /// The channel it is on.
-    pub channel: ChannelId,
     /// Idle, paused or busy.
     pub service: Service,
-    /// The command in service; meaningful while busy.
-    pub command: Command,
-    /// The paused command; its `lead` is [`TxnId::NONE`] when none is.
-    pub paused: Command,
-    /// Totals.
-    pub counters: UnitCounters,
+    /// The channel it is on.
+    pub channel: ChannelId,
     /// User transactions waiting, reads and programs, all levels.
     pub waiting: [u32; 2],
     /// Garbage collection waiting.
     pub gc: GcWaiting,
     /// Garbage collection that goes before a write.
     pub batch: Batch,
+    /// The command in service; meaningful while busy.
+    pub command: Command,
+    /// Totals.
+    pub counters: UnitCounters,
+    /// The paused command; its `lead` is [`TxnId::NONE`] when none is.
+    pub paused: Command,
 }
 
 impl Unit {

@@ -6,6 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use flashlane_core::{Lpn, TxnId};
+use prefetch_index::prefetch_index;
 
 /// Logical page to its youngest write that has not ended, or to its buffer entry.
 #[derive(Debug)]
@@ -42,6 +43,12 @@ impl LpnTable {
             }
             i = (i + 1) & self.mask;
         }
+    }
+
+    /// Has the memory fetch where `lpn` would stand, which is going to be needed soon.
+    #[inline]
+    pub fn expect(&self, lpn: Lpn) {
+        prefetch_index(&self.slots, self.start(lpn.0));
     }
 
     /// Notes `txn` as the youngest write of `lpn`; returns the one it replaces.

@@ -27,22 +27,22 @@ impl Heads for Waiting<'_> {
         self.capacity != [u32::MAX; 2]
             && self.front.head(line).is_some_and(|id| {
                 let slot = self.slots.get(id);
-                (0..slot.pages).any(|i| {
+                (0..slot.answer.pages).any(|i| {
                     let unit = self.board.home_of(self.ftl.plane_of(self.slots.page(id, i))).0;
-                    let op = if slot.op == Op::Read { FlashOp::Read } else { FlashOp::Program };
+                    let op = if slot.answer.op == Op::Read { FlashOp::Read } else { FlashOp::Program };
                     if self.draws && op == FlashOp::Program {
                         // One line for the device has the space of all units' lines.
                         let waiting = u64::from(self.board.queues[self.board.unplaced().index()].len);
                         return waiting >= u64::from(self.capacity[1]) * self.board.units.len() as u64;
                     }
-                    self.board.waiting(unit, op) >= self.capacity[slot.op.index()]
+                    self.board.waiting(unit, op) >= self.capacity[slot.answer.op.index()]
                 })
             })
     }
 
     fn head(&self, line: FlowId) -> Option<Head> {
-        let slot = self.slots.get(self.front.head(line)?);
-        Some(Head { op: slot.op, pages: slot.pages })
+        let request = &self.slots.get(self.front.head(line)?).answer;
+        Some(Head { op: request.op, pages: request.pages })
     }
 }
 
@@ -59,7 +59,7 @@ impl Device {
                 break;
             };
             let slot = self.front.fetch(line, &mut self.board);
-            self.log.push(self.board.now, || Event::Admitted { request: self.slots.get(slot).id });
+            self.log.push(self.board.now, || Event::Admitted { request: self.slots.get(slot).answer.id });
             self.take_in_waiting(slot);
         }
         if again != self.ask_again {

@@ -10,10 +10,10 @@ use crate::front::SlotId;
 impl Device {
     /// Writes as many pages of a request into the buffer as it has space for; the rest waits.
     pub(super) fn write_to_buffer(&mut self, slot: SlotId, is_first_waiting: bool) {
-        let flow = self.slots.get(slot).flow;
+        let flow = self.slots.get(slot).answer.flow;
         let buffer = self.buffer.as_mut().expect("only called with a buffer");
         let mut cursor = self.slots.get(slot).cursor;
-        let pages = self.slots.get(slot).pages;
+        let pages = self.slots.get(slot).answer.pages;
         let must_queue = !is_first_waiting && buffer.has_waiting(flow);
         while cursor < pages && !must_queue {
             let lpn = self.slots.page(slot, cursor);

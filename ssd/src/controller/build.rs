@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use flashlane_core::board::{Board, Facts};
-use flashlane_core::decide::{Group, Moments, Scheduler, Style};
+use flashlane_core::decide::{Group, Moments, Scheduler, Style, Wants};
 use flashlane_core::{Divisor, Duration, PlaneId, Time, TxnId};
 
 use super::moves::Moves;
@@ -12,7 +12,7 @@ use super::slots::Slots;
 use super::{Device, totals};
 use crate::agenda::Agenda;
 use crate::buffer::Buffer;
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, Dispatch};
 use crate::flash::Flash;
 use crate::front::Front;
 use crate::ftl::Ftl;
@@ -44,6 +44,8 @@ impl Device {
             address_reads: flash.reads_need_addresses() || board.facts.same_page[0],
             lone_commands_pass: scheduler.admit.lets_lone_commands_in() && config.front.queue_capacity == [u32::MAX; 2],
             lone_transactions_go: scheduler.pick.lets_lone_transactions_go() && static_place,
+            newcomer: TxnId::NONE,
+            newcomers: static_place && goes_alone(&scheduler, &wants) && config.bus.dispatch == Dispatch::Eager,
             page_size: Divisor::new(config.geometry.page_bytes),
             ask_again: Time::NEVER,
             other_next: Time::NEVER,
@@ -86,6 +88,12 @@ impl Device {
             tally: totals::Tally::default(),
         })
     }
+}
+
+/// Whether any read that is alone at its unit begins at once without anyone having looked at its queue.
+fn goes_alone(scheduler: &Scheduler, wants: &Wants) -> bool {
+    let unseen = scheduler.order.is_tail() && !wants.estimates && wants.departures_from > 0;
+    unseen && scheduler.pick.lets_lone_transactions_go()
 }
 
 /// The board before the first request, without the state of the planes.

@@ -20,13 +20,13 @@ impl Device {
         let Some(job) = self.ftl.start_job(plane, &self.board, &mut self.log) else { return };
         self.ftl.show(&mut self.board, plane);
         let unit = self.board.home_of(plane).0;
-        let pages = self.moves.pages(plane);
+        let pages = self.moves.list(plane);
         self.ftl.valid_pages(plane, job.block, pages);
         let count = pages.len() as u32;
-        self.moves.wait(unit, plane, self.serials, self.board.now);
         if self.log.on {
             self.report_moves(plane);
         }
+        self.moves.wait(unit, plane, self.serials, self.board.now);
         self.serials += u64::from(count);
         self.board.units[unit.index()].gc.reads += count;
         if count == 0 {
@@ -44,11 +44,11 @@ impl Device {
         }
     }
 
-    /// Reports the moves of the plane's victim, which now wait.
+    /// Reports the moves in the plane's list, which now wait.
     #[cold]
     fn report_moves(&mut self, plane: PlaneId) {
-        for i in 0..self.moves.pages(plane).len() {
-            let lpn = self.ftl.owner(plane, self.moves.pages(plane)[i]);
+        for i in 0..self.moves.list(plane).len() {
+            let lpn = self.moves.list(plane)[i].1;
             self.report_waiting(self.serials + i as u64, FlashOp::Read, lpn, plane);
         }
     }
@@ -64,10 +64,9 @@ impl Device {
     /// Empties and erases a victim at this instant, at no cost. Whether one was found.
     fn collect_for_free(&mut self, plane: PlaneId) -> bool {
         let Some(job) = self.ftl.start_job(plane, &self.board, &mut self.log) else { return false };
-        let pages = self.moves.pages(plane);
+        let pages = self.moves.list(plane);
         self.ftl.valid_pages(plane, job.block, pages);
-        for &old in pages.iter() {
-            let lpn = self.ftl.owner(plane, old);
+        for &(old, lpn) in pages.iter() {
             let ppa = self.ftl.move_page(lpn, plane, old);
             self.log.push(self.board.now, || Event::Mapped { lpn, plane, ppa: ppa.0 });
         }
@@ -92,12 +91,11 @@ impl Device {
     /// Begins the unit's next move. Whether there was one.
     pub(super) fn begin_read(&mut self, unit: UnitId) -> bool {
         while self.board.units[unit.index()].gc.reads > 0 {
-            let next = self.moves.next(unit).expect("as many wait as the board shows");
+            let next = self.moves.next(unit);
             if self.ftl.is_valid(next.plane, next.from) {
-                let lpn = self.ftl.owner(next.plane, next.from);
-                self.ftl.expect(lpn);
+                self.ftl.expect(next.lpn);
                 let (size, transfer) = (self.page_on_bus(), self.board.facts.transfer_page);
-                let read = self.gc_transaction(next, FlashOp::Read, lpn, (size, transfer));
+                let read = self.gc_transaction(next, FlashOp::Read, (size, transfer));
                 self.board.txn_mut(read).stage = Stage::InService;
                 self.begin_gc(unit, read, FlashOp::Read, transfer);
                 return true;
@@ -152,8 +150,8 @@ impl Device {
 
     /// A transaction of garbage collection, not yet begun.
     #[inline(always)]
-    fn gc_transaction(&mut self, moved: Move, op: FlashOp, lpn: Lpn, (bytes, transfer): (u32, Duration)) -> TxnId {
-        let Move { plane, from, serial, since } = moved;
+    fn gc_transaction(&mut self, moved: Move, op: FlashOp, (bytes, transfer): (u32, Duration)) -> TxnId {
+        let Move { plane, from, lpn, serial, since } = moved;
         let id = self.free_slot();
         let (unit, slot) = self.board.home_of(plane);
         *self.board.txn_mut(id) = Transaction {
@@ -244,8 +242,8 @@ impl Device {
     fn queue_erase(&mut self, plane: PlaneId, block: u32) {
         let unit = self.board.home_of(plane).0;
         let from = Ppa(block * self.board.facts.geometry.pages_per_block);
-        let erase = Move { plane, from, serial: self.serials, since: self.board.now };
-        let id = self.gc_transaction(erase, FlashOp::Erase, Lpn(0), (0, Duration::ZERO));
+        let erase = Move { plane, from, lpn: Lpn(0), serial: self.serials, since: self.board.now };
+        let id = self.gc_transaction(erase, FlashOp::Erase, (0, Duration::ZERO));
         if self.log.on {
             self.report_waiting(self.serials, FlashOp::Erase, Lpn(0), plane);
         }

@@ -21,6 +21,18 @@ impl Device {
         }
     }
 
+    /// Begins the only transaction to decide about, a read of an idle unit, unless a unit turns out to have something to
+    /// decide as well.
+    #[inline(always)]
+    pub(super) fn begin_newcomer(&mut self) {
+        if !self.agenda.is_empty() {
+            self.queue_newcomer();
+            return;
+        }
+        let id = core::mem::replace(&mut self.newcomer, TxnId::NONE);
+        self.dispatch_newcomer(id);
+    }
+
     /// An idle unit: garbage collection or user transactions.
     fn choose(&mut self, unit: UnitId) {
         let Unit { waiting: [reads, programs], gc, .. } = self.board.units[unit.index()];

@@ -5,6 +5,8 @@ use flashlane_core::event::Event;
 use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Duration, Lpn, Owner, PlaneId, Ppa, Transaction, TxnId, UnitId};
 
+use prefetch_index::prefetch_index;
+
 use super::Device;
 use crate::flash::array::Start;
 
@@ -31,7 +33,16 @@ impl Device {
         if self.hears_departures {
             self.tell_of_departure(id, Departure::Dispatched);
         }
+        let next = self.board.txn(id).next;
         let txn = serve(self.board.unlink(id));
+        if next.is_some() {
+            // The next dispatch will look behind it.
+            let Transaction { next: behind, lpn, op, .. } = *self.board.txn(next);
+            prefetch_index(&self.board.txns, behind.index());
+            if op == FlashOp::Program {
+                self.ftl.expect(lpn);
+            }
+        }
         self.begin_alone(unit, id, &txn);
     }
 
@@ -43,6 +54,17 @@ impl Device {
         }
         let txn = serve(self.board.unlink_lone(id));
         self.begin_alone(unit, id, &txn);
+    }
+
+    /// The same for one that never stood in a queue.
+    #[inline(always)]
+    pub(super) fn dispatch_newcomer(&mut self, id: TxnId) {
+        let Transaction { unit, owner, transfer, lpn, .. } = serve(self.board.txn_mut(id));
+        if self.address_reads {
+            self.board.txn_mut(id).ppa = self.ftl.lookup(lpn).0;
+        }
+        let op = FlashOp::Read;
+        self.begin(unit, Start { lead: id, members: 1, op, owner, first: transfer, transfers: transfer });
     }
 
     /// Begins a command of one transaction that has left its queue.
@@ -74,6 +96,7 @@ impl Device {
     }
 
     /// Begins a command of garbage collection.
+    #[inline(always)]
     pub(super) fn begin_gc(&mut self, unit: UnitId, id: TxnId, op: FlashOp, transfer: Duration) {
         self.begin(unit, Start { lead: id, members: 1, op, owner: Owner::Gc, first: transfer, transfers: transfer });
     }
@@ -192,7 +215,10 @@ impl Device {
     /// Gives a program its physical page, maps it, and lets the next write of the same page go. Returns the command's
     /// next member.
     fn bind(&mut self, id: TxnId) -> TxnId {
-        let Transaction { lpn, plane, flow, before, next, .. } = *self.board.txn(id);
+        let Transaction { lpn, plane, flow, before, next, request, .. } = *self.board.txn(id);
+        // Its end will need them.
+        self.slots.expect(request);
+        self.pending.expect(lpn);
         let left = if self.static_place { plane } else { self.ftl.plane_of(lpn) };
         let ppa = self.ftl.write(lpn, plane).expect("room was checked");
         self.board.txn_mut(id).ppa = ppa.0;

@@ -73,7 +73,7 @@ impl Device {
     #[inline(always)]
     fn page_done(&mut self, slot: SlotId, tag: u8) {
         let entry = self.slots.get_mut(slot);
-        entry.touched |= tag;
+        entry.answer.touched |= tag;
         entry.remaining -= 1;
         if entry.remaining == 0 {
             self.served(slot);
@@ -87,8 +87,8 @@ impl Device {
             self.deliver(slot);
             return;
         }
-        let entry = self.slots.get(slot);
-        let bytes = if entry.op == Op::Read { entry.bytes } else { 0 };
+        let answer = &self.slots.get(slot).answer;
+        let bytes = if answer.op == Op::Read { answer.bytes } else { 0 };
         self.front.outward.send(self.board.now, slot, bytes);
         self.refresh_other();
     }
@@ -96,22 +96,12 @@ impl Device {
     /// The host sees the request done.
     #[inline(always)]
     pub(super) fn deliver(&mut self, slot: SlotId) {
-        let entry = self.slots.get(slot);
-        debug_assert!(entry.remaining == 0 && self.board.now >= entry.arrival);
-        self.completions.push(Completion {
-            id: entry.id,
-            flow: entry.flow,
-            op: entry.op,
-            arrival: entry.arrival,
-            done: self.board.now,
-            lpn: entry.first,
-            pages: entry.pages,
-            bytes: entry.bytes,
-            touched: entry.touched,
-        });
-        self.log.push(self.board.now, || Event::Completed { request: entry.id });
-        self.front.completed(entry.flow, &mut self.board);
-        self.slots.remove(slot);
+        let done = self.board.now;
+        let answer = Completion { done, ..self.slots.remove(slot) };
+        debug_assert!(done >= answer.arrival);
+        self.completions.push(answer);
+        self.log.push(done, || Event::Completed { request: answer.id });
+        self.front.completed(answer.flow, &mut self.board);
         if self.front.could_admit() {
             self.agenda.open = true;
         }

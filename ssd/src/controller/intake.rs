@@ -5,6 +5,7 @@ use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Duration, Lpn, Op, Owner, PlaneId, TxnId};
 
 use super::Device;
+use super::queue::Made;
 use super::slots::Slot;
 use crate::front::SlotId;
 
@@ -19,22 +20,23 @@ impl Device {
     #[inline(always)]
     pub(super) fn take_in(&mut self, slot: SlotId, entry: Slot) {
         self.made.clear();
-        match entry.op {
+        match entry.answer.op {
             Op::Write if self.buffer.as_ref().is_some_and(|b| b.write_back) => self.write_to_buffer(slot, false),
+            Op::Read if entry.answer.pages == 1 && self.newcomers => self.read_alone(slot, &entry),
             Op::Read => {
                 let mut from_memory = false;
-                for i in 0..entry.pages {
+                for i in 0..entry.answer.pages {
                     from_memory |= self.read_page(slot, &entry, i);
                 }
                 if self.wants.estimates {
-                    self.estimate_request(entry.id);
+                    self.estimate_request(entry.answer.id);
                 }
                 if from_memory {
                     self.serve_if_done(slot);
                 }
             }
             Op::Write => {
-                for i in 0..entry.pages {
+                for i in 0..entry.answer.pages {
                     let lpn = self.slots.page_of(slot, &entry, i);
                     if let Some(buffer) = &mut self.buffer {
                         // A read cache only: keep what it holds current.
@@ -43,7 +45,7 @@ impl Device {
                     self.write_page(slot, &entry, lpn, i);
                 }
                 if self.wants.estimates {
-                    self.estimate_request(entry.id);
+                    self.estimate_request(entry.answer.id);
                 }
             }
         }
@@ -62,40 +64,58 @@ impl Device {
     pub(super) fn page_from_memory(&mut self, slot: SlotId, lpn: Lpn) {
         let entry = self.slots.get_mut(slot);
         entry.remaining -= 1;
-        let request = entry.id;
+        let request = entry.answer.id;
         self.tally.pages_from_memory += 1;
         self.log.push(self.board.now, || Event::PageFromMemory { request, lpn });
+    }
+
+    /// Sees to the only page of a request that is read. Where its unit has nothing else to do it need not queue.
+    #[inline(always)]
+    fn read_alone(&mut self, slot: SlotId, entry: &Slot) {
+        match self.read_from_flash(slot, entry, 0) {
+            Some(made) if self.comes_new(made) => {}
+            Some(made) => self.enqueue(made),
+            None => self.serve_if_done(slot),
+        }
     }
 
     /// Sees to a page that is read. Whether memory has it.
     #[inline(always)]
     fn read_page(&mut self, slot: SlotId, entry: &Slot, i: u32) -> bool {
+        let made = self.read_from_flash(slot, entry, i);
+        if let Some(made) = made {
+            self.enqueue(made);
+        }
+        made.is_none()
+    }
+
+    /// The transaction of a page that is read, if memory does not have it.
+    #[inline(always)]
+    fn read_from_flash(&mut self, slot: SlotId, entry: &Slot, i: u32) -> Option<Made> {
         let lpn = self.slots.page_of(slot, entry, i);
         let buffered = self.buffer.as_mut().is_some_and(|b| b.read(lpn));
         if buffered || self.pending.get(lpn).is_some() {
             self.page_from_memory(slot, lpn);
-            return true;
+            return None;
         }
         let bytes = self.on_bus(entry.bytes_of(i, self.board.facts.geometry.page_bytes));
-        let flow = entry.flow;
+        let flow = entry.answer.flow;
         let plane = self.ftl.plane_of(lpn);
         let txn = self.new_txn(slot, flow, Owner::User, FlashOp::Read, lpn, plane, bytes);
         if self.address_reads {
             self.board.txn_mut(txn.id).ppa = self.ftl.lookup(lpn).0;
         }
-        self.enqueue(txn);
-        false
+        Some(txn)
     }
 
     #[inline(always)]
     fn write_page(&mut self, slot: SlotId, entry: &Slot, lpn: Lpn, i: u32) {
-        let flow = entry.flow;
+        let flow = entry.answer.flow;
         let page_bytes = self.board.facts.geometry.page_bytes;
         let bytes = entry.bytes_of(i, page_bytes);
         let partial = bytes < page_bytes && self.read_modify_write;
         let on_bus = self.on_bus(if partial { page_bytes } else { bytes });
         let reads_first = partial && self.pending.get(lpn).is_none();
-        self.ftl.expect(lpn);
         let plane = self.place(lpn);
         let program = self.new_txn(slot, flow, Owner::User, FlashOp::Program, lpn, plane, on_bus);
         self.supersede(program.id, lpn);

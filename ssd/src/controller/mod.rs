@@ -87,6 +87,10 @@ pub struct Device {
     free_txn: TxnId,
     serials: u64,
     agenda: Agenda,
+    /// The only transaction to decide about at this instant, which stands in no queue yet; none where another is.
+    newcomer: TxnId,
+    /// Whether there may be one: any pick decision would begin it, and nobody looks at its queue before.
+    newcomers: bool,
     /// Requests served from memory, on their way.
     soon: VecDeque<(Time, SlotId)>,
     memory: Duration,
@@ -185,7 +189,7 @@ impl Device {
             let (_, slot) = self.soon.pop_front().expect("just seen");
             self.served(slot);
         } else if let Some(slot) = self.front.inward.arrived(now) {
-            let flow = self.slots.get(slot).flow;
+            let flow = self.slots.get(slot).answer.flow;
             self.front.push(flow, slot, &mut self.board);
             self.agenda.open = true;
         } else if self.ask_again <= now {
@@ -214,6 +218,9 @@ impl Device {
             }
             if self.draws {
                 self.draw();
+            }
+            if self.newcomer.is_some() {
+                self.begin_newcomer();
             }
             let mut from = 0;
             while let Some((word, mut bits)) = self.agenda.take(from) {
@@ -251,6 +258,8 @@ impl Device {
 
     /// Turns event reporting on.
     pub fn report_events(&mut self) {
+        // The log tells of queues.
+        self.newcomers = false;
         self.log.on = true;
         self.flash.watch();
     }

@@ -1,37 +1,43 @@
 //! Garbage collection that waits: page moves and erases, unit by unit.
 //!
-//! A victim's moves are its list of valid pages and become transactions one by one, as they begin. One transaction is a
-//! move's read and then its program. A unit begins no other read before that program, so one at most waits for it.
+//! A victim's moves are the list of its valid pages, each with the logical page it holds (which is its as long as it is valid),
+//! and become transactions one by one, as they begin. One transaction is a move's read and then its program. A unit begins
+//! no other read before that program, so one at most waits for it.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use flashlane_core::{PlaneId, Ppa, Time, TxnId, UnitId};
+use flashlane_core::{Lpn, PlaneId, Ppa, Time, TxnId, UnitId};
 
 /// What waits, of all units and planes.
 #[derive(Debug)]
 pub(super) struct Moves {
     units: Vec<Line>,
+    /// Victims whose moves come after those of another plane of their unit.
     planes: Vec<Victim>,
 }
 
-/// What waits for a unit.
-#[derive(Debug)]
+/// What waits for a unit. What every move looks at comes first.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
 struct Line {
-    /// Planes whose victim has moves to begin: the one to go on with first.
-    planes: VecDeque<PlaneId>,
     /// The program of a page that has been read.
     program: TxnId,
+    /// The plane of the victim whose moves go on.
+    plane: PlaneId,
+    /// How many of them have begun, or were dropped: all, if there are none to begin.
+    begun: usize,
+    victim: Victim,
+    /// Planes whose victims come after it.
+    planes: VecDeque<PlaneId>,
     /// Erases of empty victims, oldest first.
     erases: VecDeque<TxnId>,
 }
 
-/// The moves of a plane's victim.
+/// The moves of a victim.
 #[derive(Clone, Debug)]
 struct Victim {
-    pages: Vec<Ppa>,
-    /// How many have begun, or were dropped.
-    begun: usize,
+    pages: Vec<(Ppa, Lpn)>,
     /// Serial of the first.
     serial: u64,
     since: Time,
@@ -43,6 +49,7 @@ pub(super) struct Move {
     pub(super) plane: PlaneId,
     /// Where the page lies.
     pub(super) from: Ppa,
+    pub(super) lpn: Lpn,
     pub(super) serial: u64,
     /// Since when it has waited.
     pub(super) since: Time,
@@ -51,37 +58,58 @@ pub(super) struct Move {
 impl Moves {
     /// Nothing waits.
     pub(super) fn new(units: usize, planes: usize) -> Moves {
-        let line = || Line { planes: VecDeque::new(), program: TxnId::NONE, erases: VecDeque::new() };
-        let victim = Victim { pages: Vec::new(), begun: 0, serial: 0, since: Time::ZERO };
-        Moves { units: (0..units).map(|_| line()).collect(), planes: alloc::vec![victim; planes] }
+        let victim = Victim { pages: Vec::new(), serial: 0, since: Time::ZERO };
+        let line = Line {
+            program: TxnId::NONE,
+            plane: PlaneId(0),
+            begun: 0,
+            victim: victim.clone(),
+            planes: VecDeque::new(),
+            erases: VecDeque::new(),
+        };
+        Moves { units: alloc::vec![line; units], planes: alloc::vec![victim; planes] }
     }
 
-    /// The list of `plane`'s victim, to be filled with the pages to move.
-    pub(super) fn pages(&mut self, plane: PlaneId) -> &mut Vec<Ppa> {
+    /// A list for the moves of `plane`'s next victim, to be filled and given to [`Moves::wait`], or back to nobody.
+    pub(super) fn list(&mut self, plane: PlaneId) -> &mut Vec<(Ppa, Lpn)> {
         &mut self.planes[plane.index()].pages
     }
 
     /// The pages of `plane`'s list wait for its unit from `since` on; the first has this serial.
     pub(super) fn wait(&mut self, unit: UnitId, plane: PlaneId, serial: u64, since: Time) {
-        let victim = &mut self.planes[plane.index()];
-        (victim.begun, victim.serial, victim.since) = (0, serial, since);
+        let (line, victim) = (&mut self.units[unit.index()], &mut self.planes[plane.index()]);
+        (victim.serial, victim.since) = (serial, since);
         if !victim.pages.is_empty() {
-            self.units[unit.index()].planes.push_back(plane);
+            line.planes.push_back(plane);
+            if line.begun == line.victim.pages.len() {
+                self.go_on(unit);
+            }
         }
     }
 
-    /// Takes the unit's next move.
+    /// Takes the unit's next move; there must be one.
     #[inline]
-    pub(super) fn next(&mut self, unit: UnitId) -> Option<Move> {
+    pub(super) fn next(&mut self, unit: UnitId) -> Move {
         let line = &mut self.units[unit.index()];
-        let &plane = line.planes.front()?;
-        let victim = &mut self.planes[plane.index()];
-        let (from, serial) = (victim.pages[victim.begun], victim.serial + victim.begun as u64);
-        victim.begun += 1;
-        if victim.begun == victim.pages.len() {
-            line.planes.pop_front();
+        let Line { plane, begun, .. } = *line;
+        let Victim { pages, serial, since } = &line.victim;
+        let (from, lpn) = pages[begun];
+        let next = Move { plane, from, lpn, serial: serial + begun as u64, since: *since };
+        line.begun = begun + 1;
+        if line.begun == pages.len() {
+            self.go_on(unit);
         }
-        Some(Move { plane, from, serial, since: victim.since })
+        next
+    }
+
+    /// All moves of the unit's victim have begun: turns to the next, if there is one.
+    #[cold]
+    fn go_on(&mut self, unit: UnitId) {
+        let line = &mut self.units[unit.index()];
+        if let Some(plane) = line.planes.pop_front() {
+            (line.plane, line.begun) = (plane, 0);
+            core::mem::swap(&mut line.victim, &mut self.planes[plane.index()]);
+        }
     }
 
     /// A page was read: its program waits.

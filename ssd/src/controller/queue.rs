@@ -13,7 +13,7 @@ use crate::front::SlotId;
 #[derive(Clone, Copy)]
 pub(super) struct Made {
     pub(super) id: TxnId,
-    unit: UnitId,
+    pub(super) unit: UnitId,
     queue: QueueId,
     op: FlashOp,
     slot: u8,
@@ -89,6 +89,9 @@ impl Device {
     #[inline(always)]
     pub(super) fn enqueue(&mut self, made: Made) {
         let Made { id, unit, queue, op, slot } = made;
+        if self.newcomer.is_some() {
+            self.queue_newcomer();
+        }
         if self.log.on {
             self.report_queued(id);
         }
@@ -103,6 +106,30 @@ impl Device {
         // A busy unit has nothing to decide, unless what it does may be paused for a read.
         let may_pause = (self.moments != Moments::Never) & (op == FlashOp::Read) & state.command.in_array;
         self.agenda.mark_if(unit, (state.service != Service::Busy) | may_pause);
+    }
+
+    /// A read just made becomes the newcomer, if it is the only transaction to decide about at this instant so far and its
+    /// unit idle. Whether it did.
+    #[inline(always)]
+    pub(super) fn comes_new(&mut self, read: Made) -> bool {
+        let state = &mut self.board.units[read.unit.index()];
+        let nothing_waits = state.user_waiting() == 0 && !state.gc.any() && !state.batch.open;
+        let is_new = state.service == Service::Idle && nothing_waits && self.newcomer.is_none();
+        if is_new {
+            state.waiting[FlashOp::Read.index()] = 1;
+            self.newcomer = read.id;
+            self.agenda.open = true;
+        }
+        is_new
+    }
+
+    /// The newcomer is not alone after all: it takes its place in its queue.
+    #[cold]
+    pub(super) fn queue_newcomer(&mut self) {
+        let id = core::mem::replace(&mut self.newcomer, TxnId::NONE);
+        let Transaction { unit, queue, op, slot, .. } = *self.board.txn(id);
+        self.board.units[unit.index()].waiting[op.index()] -= 1;
+        self.enqueue(Made { id, unit, queue, op, slot });
     }
 
     /// A user transaction that stands in no queue joins that of another plane's unit.
@@ -171,7 +198,7 @@ impl Device {
     #[cold]
     fn report_queued(&mut self, id: TxnId) {
         let Transaction { serial, request, flow, op, owner, lpn, plane, bytes, .. } = *self.board.txn(id);
-        let request = (request != SlotId::MAX).then(|| self.slots.get(request).id);
+        let request = (request != SlotId::MAX).then(|| self.slots.get(request).answer.id);
         self.log.push(self.board.now, || Event::Queued { txn: serial, request, flow, op, owner, lpn, plane, bytes });
     }
 

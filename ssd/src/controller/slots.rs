@@ -3,29 +3,22 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use flashlane_core::{FlowId, Lpn, Op, RequestId, Time};
+use flashlane_core::{Completion, Lpn};
+use prefetch_index::prefetch_index;
 
 use crate::front::SlotId;
 
 /// A request inside the device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
-    pub(super) id: RequestId,
-    pub(super) arrival: Time,
-    /// Bytes asked for.
-    pub(super) bytes: u64,
+    /// What the host is going to hear: all of it but when, and what touched it so far.
+    pub(super) answer: Completion,
     /// Bytes of the first page before the request begins.
     pub(super) skip: u32,
-    pub(super) first: Lpn,
-    pub(super) pages: u32,
     /// Pages not yet served.
     pub(super) remaining: u32,
     /// Next page to put into the buffer.
     pub(super) cursor: u32,
-    pub(super) flow: FlowId,
-    pub(super) op: Op,
-    /// Tags of its transactions that have ended.
-    pub(super) touched: u8,
     /// Whether its pages are a list of their own instead of consecutive.
     pub(super) scattered: bool,
 }
@@ -39,7 +32,7 @@ impl Slot {
         }
         let page = u64::from(page_bytes);
         let start = if i == 0 { u64::from(self.skip) } else { 0 };
-        let end = (u64::from(self.skip) + self.bytes - u64::from(i) * page).min(page);
+        let end = (u64::from(self.skip) + self.answer.bytes - u64::from(i) * page).min(page);
         (end - start) as u32
     }
 }
@@ -82,15 +75,25 @@ impl Slots {
     /// The same where the request is at hand.
     #[inline(always)]
     pub(super) fn page_of(&self, id: SlotId, slot: &Slot, i: u32) -> Lpn {
-        if slot.scattered { self.lists[id as usize][i as usize] } else { Lpn(slot.first.0 + i) }
+        if slot.scattered { self.lists[id as usize][i as usize] } else { Lpn(slot.answer.lpn.0 + i) }
     }
 
-    #[inline]
-    pub(super) fn remove(&mut self, id: SlotId) {
-        if self.get(id).scattered {
+    /// Gives the slot of a served request back; returns what the host is to hear.
+    #[inline(always)]
+    pub(super) fn remove(&mut self, id: SlotId) -> Completion {
+        let Slot { answer, scattered, remaining, .. } = *self.get(id);
+        debug_assert!(remaining == 0);
+        if scattered {
             self.lists[id as usize] = Box::default();
         }
         self.free.push(id);
+        answer
+    }
+
+    /// Has the memory fetch a request that is going to be needed.
+    #[inline]
+    pub(super) fn expect(&self, id: SlotId) {
+        prefetch_index(&self.slots, id as usize);
     }
 
     #[inline]

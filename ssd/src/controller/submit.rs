@@ -1,7 +1,7 @@
 //! The door: a request comes to the device, is checked, and enters or waits in its submission queue.
 
 use flashlane_core::event::Event;
-use flashlane_core::{Extent, Lpn, Op, Request, Time};
+use flashlane_core::{Completion, Extent, Lpn, Op, Request, Time};
 
 use super::Device;
 use super::slots::Slot;
@@ -45,20 +45,8 @@ impl Device {
         let Request { id, flow, op, arrival, extent } = *request;
         self.log.push(now, || Event::Submitted { request: id, flow, op, arrival, pages });
         let scattered = matches!(extent, Extent::Pages(_));
-        let entry = Slot {
-            id,
-            arrival,
-            bytes,
-            skip,
-            first,
-            pages,
-            remaining: pages,
-            cursor: 0,
-            flow,
-            op,
-            touched: 0,
-            scattered,
-        };
+        let answer = Completion { id, flow, op, arrival, done: Time::NEVER, lpn: first, pages, bytes, touched: 0 };
+        let entry = Slot { answer, skip, remaining: pages, cursor: 0, scattered };
         let slot = self.slots.insert(entry);
         if let Extent::Pages(list) = extent {
             self.slots.scatter(slot, list);
@@ -76,6 +64,14 @@ impl Device {
             self.admit();
         }
         Ok(())
+    }
+
+    /// Has the memory fetch what a write of the byte at `offset` is going to need: a hint that it will be submitted soon,
+    /// without which all is the same but slower.
+    #[inline]
+    pub fn expect_write(&self, offset: u64) {
+        let lpn = Lpn(self.page_size.split(offset).0 as u32);
+        self.pending.expect(lpn);
     }
 
     /// What a request touches.

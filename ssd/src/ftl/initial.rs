@@ -133,13 +133,11 @@ impl Initial {
     /// The block pools of all planes. In the steady state each plane's open block stands at a random page, so that
     /// planes do not run out of blocks all at once; its pages hold nothing valid.
     pub(super) fn pools(&self, config: &Config) -> Vec<Pool> {
-        let g = &config.geometry;
         let mut rng = Pcg64Mcg::new(((config.seed as u128) << 64) | 0x0b10_c4a1_57a6_6e12);
         (0..self.planes)
             .map(|_| {
                 let open = if self.steady { rng.next_u32() % self.pages_per_block } else { self.open_pages };
-                let (size, written) = ((g.blocks_per_plane, g.pages_per_block), (self.sealed, open));
-                Pool::new(size, written, config.gc.separate_frontier, config.ftl.wear_aware)
+                Pool::new(config, self.sealed, open)
             })
             .collect()
     }

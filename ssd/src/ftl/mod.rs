@@ -62,7 +62,7 @@ pub struct Ftl {
     /// Whose data the pages hold, if anyone asks.
     owners: Option<Owners>,
     /// Pages of a victim; kept for its memory.
-    scratch: Vec<Ppa>,
+    scratch: Vec<(Ppa, Lpn)>,
     rng: Pcg64Mcg,
     /// Totals since the start.
     pub totals: FtlTotals,
@@ -232,9 +232,10 @@ impl Ftl {
         Some(job)
     }
 
-    /// The valid pages of a block, in order.
-    pub fn valid_pages(&self, plane: PlaneId, block: u32, out: &mut Vec<Ppa>) {
-        self.validity.valid_pages(plane, block, out);
+    /// The valid pages of a block, in order, each with the logical page whose copy it holds.
+    pub fn valid_pages(&self, plane: PlaneId, block: u32, out: &mut Vec<(Ppa, Lpn)>) {
+        out.clear();
+        out.extend(self.validity.valid_pages(plane, block).map(|ppa| (ppa, self.map.owner(plane, ppa))));
     }
 
     /// A page move of `plane`'s job ended. Returns the block to erase if it was the last.

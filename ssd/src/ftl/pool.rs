@@ -6,6 +6,8 @@ use alloc::vec::Vec;
 
 use flashlane_core::Ppa;
 
+use crate::config::{Config, Victim};
+
 /// Blocks kept back for garbage collection: with one, a victim can always be emptied.
 const RESERVE: u32 = 1;
 
@@ -38,32 +40,31 @@ struct Frontier {
     next: u32,
 }
 
-/// The blocks of one plane.
+/// The blocks of one plane. What every page that is written looks at comes first.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Pool {
     free: VecDeque<u32>,
+    frontiers: [Option<Frontier>; 2],
+    /// Pages that can still be written before anything is erased.
+    free_pages: u32,
+    separate: bool,
+    wear_aware: bool,
+    seals: u64,
     blocks: Vec<Block>,
     erases: Vec<u32>,
     /// When each block was sealed: a count of seals.
     sealed_at: Vec<u64>,
-    /// When each block last lost a page: the same count.
+    /// When each block last lost a page: the same count. Empty where no choice of a victim looks at it.
     touched_at: Vec<u64>,
-    seals: u64,
-    /// Pages that can still be written before anything is erased.
-    free_pages: u32,
-    frontiers: [Option<Frontier>; 2],
-    separate: bool,
-    wear_aware: bool,
 }
 
 impl Pool {
-    /// A pool whose first `sealed` blocks are full, whose next is open with `open_pages` written, and the rest free.
-    pub(super) fn new(
-        (blocks, pages): (u32, u32),
-        (sealed, open_pages): (u32, u32),
-        separate: bool,
-        wear_aware: bool,
-    ) -> Pool {
+    /// A plane of `config` whose first `sealed` blocks are full, whose next is open with `open_pages` written, and the rest
+    /// free.
+    pub(super) fn new(config: &Config, sealed: u32, open_pages: u32) -> Pool {
+        let (blocks, pages) = (config.geometry.blocks_per_plane, config.geometry.pages_per_block);
+        let keeps_ages = config.gc.victim == Victim::CostBenefit;
         let mut states = vec![Block::Free; blocks as usize];
         states[..sealed as usize].fill(Block::Sealed);
         let mut user = None;
@@ -78,13 +79,13 @@ impl Pool {
             free: (first_free..blocks).collect(),
             blocks: states,
             erases: vec![0; blocks as usize],
-            touched_at: sealed_at.clone(),
+            touched_at: if keeps_ages { sealed_at.clone() } else { Vec::new() },
             sealed_at,
             seals: u64::from(blocks),
             free_pages: (blocks - sealed) * pages - open_pages,
             frontiers: [user, None],
-            separate,
-            wear_aware,
+            separate: config.gc.separate_frontier,
+            wear_aware: config.ftl.wear_aware,
         }
     }
 
@@ -129,10 +130,10 @@ impl Pool {
         frontier.next += 1;
         self.free_pages -= 1;
         if frontier.next == pages {
-            let block = frontier.block as usize;
-            self.blocks[block] = Block::Sealed;
-            self.sealed_at[block] = self.seals;
-            self.touched_at[block] = self.seals;
+            let block = frontier.block;
+            self.blocks[block as usize] = Block::Sealed;
+            self.sealed_at[block as usize] = self.seals;
+            self.lost_a_page(block);
             self.seals += 1;
         }
         Some(ppa)
@@ -149,7 +150,9 @@ impl Pool {
     /// One of the block's pages became invalid.
     #[inline]
     pub(super) fn lost_a_page(&mut self, block: u32) {
-        self.touched_at[block as usize] = self.seals;
+        if let Some(at) = self.touched_at.get_mut(block as usize) {
+            *at = self.seals;
+        }
     }
 
     /// The block is going to be emptied.

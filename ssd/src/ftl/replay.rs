@@ -32,8 +32,7 @@ impl Ftl {
         let Some(job) = self.open_job(plane) else { return false };
         let mut pages = core::mem::take(&mut self.scratch);
         self.valid_pages(plane, job.block, &mut pages);
-        for &from in &pages {
-            let lpn = self.owner(plane, from);
+        for &(from, lpn) in &pages {
             self.move_page(lpn, plane, from);
         }
         self.scratch = pages;

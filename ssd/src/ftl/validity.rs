@@ -97,10 +97,9 @@ impl Validity {
     }
 
     /// The valid pages of a block, ascending.
-    pub(super) fn valid_pages(&self, plane: PlaneId, block: u32, out: &mut Vec<Ppa>) {
-        out.clear();
+    pub(super) fn valid_pages(&self, plane: PlaneId, block: u32) -> impl Iterator<Item = Ppa> {
         let range = block * self.pages..(block + 1) * self.pages;
-        out.extend(range.map(Ppa).filter(|&ppa| self.is_valid(plane, ppa)));
+        range.map(Ppa).filter(move |&ppa| self.is_valid(plane, ppa))
     }
 
     /// Bits counted equal counts kept.
