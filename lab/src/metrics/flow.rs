@@ -9,13 +9,14 @@ use flashlane_core::{Completion, Op, Time};
 use super::{Histogram, Timeline};
 
 /// Counts and response times of one flow in one run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct FlowMetrics {
     issued: u64,
     rejected: u64,
     /// Completed, but left out of the figures (warm-up).
     unmeasured: u64,
-    first_arrival: Option<Time>,
+    /// Never before the first.
+    first_arrival: Time,
     last_arrival: Time,
     last_completion: Time,
     bytes: [u64; 2],
@@ -35,7 +36,17 @@ pub struct Touched {
 impl FlowMetrics {
     /// Nothing yet.
     pub fn new() -> FlowMetrics {
-        FlowMetrics::default()
+        FlowMetrics {
+            issued: 0,
+            rejected: 0,
+            unmeasured: 0,
+            first_arrival: Time::NEVER,
+            last_arrival: Time::ZERO,
+            last_completion: Time::ZERO,
+            bytes: [0; 2],
+            touched: Touched::default(),
+            timelines: Default::default(),
+        }
     }
 
     /// The flow produced a request at `arrival`, whatever becomes of it.
@@ -43,7 +54,7 @@ impl FlowMetrics {
     pub fn issue(&mut self, arrival: Time) {
         self.issued += 1;
         self.last_arrival = self.last_arrival.max(arrival);
-        self.first_arrival = Some(self.first_arrival.map_or(arrival, |first| first.min(arrival)));
+        self.first_arrival = self.first_arrival.min(arrival);
     }
 
     /// A request the flow produced was refused before it reached the device.
@@ -83,9 +94,7 @@ impl FlowMetrics {
         self.issued += other.issued;
         self.rejected += other.rejected;
         self.unmeasured += other.unmeasured;
-        if let Some(first) = other.first_arrival {
-            self.first_arrival = Some(self.first_arrival.map_or(first, |mine| mine.min(first)));
-        }
+        self.first_arrival = self.first_arrival.min(other.first_arrival);
         self.last_arrival = self.last_arrival.max(other.last_arrival);
         self.last_completion = self.last_completion.max(other.last_completion);
         self.touched.in_pause += other.touched.in_pause;
@@ -118,7 +127,7 @@ impl FlowMetrics {
 
     /// When the flow produced its first request; `None` if it never did.
     pub fn first_arrival(&self) -> Option<Time> {
-        self.first_arrival
+        (self.first_arrival != Time::NEVER).then_some(self.first_arrival)
     }
 
     /// When it produced its last.

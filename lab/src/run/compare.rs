@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use flashlane_core::Time;
 use flashlane_sched::catalogue::{self, Recipe, SHADOW};
 use flashlane_ssd::Config;
 use rayon::prelude::*;
@@ -214,9 +215,9 @@ pub(super) fn ready(scenario: &Scenario) -> Result<Ready, RunError> {
         }
     };
     let limits = Limits {
-        end: run.duration_ms.map(|ms| flashlane_core::Time::from_ns(ms * 1_000_000)),
-        requests: run.requests,
-        warm_up: flashlane_core::Time::from_ns(run.warm_up_ms.unwrap_or(0) * 1_000_000),
+        end: run.duration_ms.map_or(Time::NEVER, |ms| Time::from_ns(ms * 1_000_000)),
+        requests: run.requests.unwrap_or(u64::MAX),
+        warm_up: Time::from_ns(run.warm_up_ms.unwrap_or(0) * 1_000_000),
         warm_up_requests: run.warm_up_requests.unwrap_or(0),
     };
     let against = match &run.against {

@@ -1,7 +1,7 @@
 //! The loop that feeds a device: flows merged by time, closed loops fed by completions, until all is done.
 
 use flashlane_core::decide::Scheduler;
-use flashlane_core::{Completion, Extent, FlowId, Request, RequestId, Time};
+use flashlane_core::{Completion, Extent, FlowId, Op, Request, RequestId, Time};
 use flashlane_sched::order::Responses as Known;
 use flashlane_ssd::{Config, Device};
 
@@ -12,7 +12,7 @@ use super::{Progress, RunError};
 use crate::audit::Verdict;
 use crate::metrics::{Estimation, FlowMetrics, Pairs, Responses, Slack};
 use crate::results::DeviceTotals;
-use crate::workload::{Next, Span};
+use crate::workload::{Arrival, Drawn, Source, Span};
 
 /// How often progress is told, in requests.
 const STRIDE: u64 = 4096;
@@ -22,16 +22,23 @@ const STRIDE: u64 = 4096;
 const BATCH: usize = 64;
 
 /// How much is run, and what counts.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// No request arrives at or after this instant.
-    pub end: Option<Time>,
+    pub end: Time,
     /// No more requests than this.
-    pub requests: Option<u64>,
+    pub requests: u64,
     /// Requests that arrive before this instant are served and not measured.
     pub warm_up: Time,
     /// Nor are the first so many of each flow, so that alone runs leave out the same ones.
     pub warm_up_requests: u64,
+}
+
+impl Default for Limits {
+    /// Everything is run, and all of it counts.
+    fn default() -> Limits {
+        Limits { end: Time::NEVER, requests: u64::MAX, warm_up: Time::ZERO, warm_up_requests: 0 }
+    }
 }
 
 /// What a run came to.
@@ -57,25 +64,31 @@ pub struct Outcome {
     pub pairs: Option<Pairs>,
 }
 
-/// A flow of a run: its source and what that offers next. When a request comes stands in [`Run::times`].
+/// A flow of a run: its source, what that offers next, and what became of its requests.
 struct Lane {
-    feed: Feed,
-    offer: Next,
+    /// None keeps the flow silent.
+    feed: Option<Feed>,
+    /// The request on offer; when it comes stands in [`Run::times`].
+    offer: Arrival,
+    /// Nothing is on offer until a request of the flow completes.
+    awaits: bool,
+    metrics: FlowMetrics,
+    /// Requests still to be left out of the figures.
+    warming: u64,
+    /// The first request that figures count, as far as is known.
+    warm_from: RequestId,
 }
 
 /// A run in the making.
 pub struct Run<'a> {
     device: Device,
-    lanes: Vec<Option<Lane>>,
+    lanes: Vec<Lane>,
     /// When each flow's offer comes; never if it offers none.
     times: Vec<Time>,
-    flows: Vec<FlowMetrics>,
     limits: Limits,
     watch: Watch<'a>,
     progress: Option<&'a Progress>,
     issued: u64,
-    /// Requests of each flow still to be left out, and the name of the last that was.
-    warming: Vec<(u64, Option<RequestId>)>,
     told: u64,
     closed: bool,
 }
@@ -97,13 +110,10 @@ impl<'a> Run<'a> {
         let mut device = Device::new(config, scheduler).map_err(|error| RunError::Input(error.to_string()))?;
         let watch = Watch::new(onlookers, config, policy, &mut device);
         let closed = feeds.iter().flatten().any(Feed::is_closed_loop);
-        let lanes: Vec<Option<Lane>> =
-            feeds.into_iter().map(|feed| feed.map(|feed| Lane { feed, offer: Next::Await })).collect();
-        let flows = lanes.iter().map(|_| FlowMetrics::new()).collect();
-        let warming = lanes.iter().map(|_| (limits.warm_up_requests, None)).collect();
+        let lanes: Vec<Lane> = feeds.into_iter().map(|feed| Lane::new(feed, limits.warm_up_requests)).collect();
         let times = vec![Time::NEVER; lanes.len()];
         let (issued, told) = (0, 0);
-        Ok(Run { device, lanes, times, flows, limits, watch, progress, issued, warming, told, closed })
+        Ok(Run { device, lanes, times, limits, watch, progress, issued, told, closed })
     }
 
     /// Makes the run.
@@ -111,24 +121,24 @@ impl<'a> Run<'a> {
     /// # Errors
     /// Bad input met on the way, a device that cannot go on, or rows that cannot be written.
     pub fn finish(mut self) -> Result<Outcome, RunError> {
-        for flow in 0..self.lanes.len() {
-            self.draw(flow)?;
+        for (lane, time) in self.lanes.iter_mut().zip(&mut self.times) {
+            *time = lane.draw(self.limits.end)?;
         }
         while self.step()? {}
         self.tell();
         self.account()?;
-        let remarks = self.lanes.iter().map(|lane| lane.as_ref().and_then(|lane| lane.feed.remarks())).collect();
+        let remarks = self.lanes.iter().map(|lane| lane.feed.as_ref().and_then(Feed::remarks)).collect();
         let device = DeviceTotals::from(&self.device.totals());
         let Seen { verdict, responses, followed } = self.watch.finish()?;
         let Followed { slack, estimation, known } = followed;
-        let flows = self.flows;
+        let flows = self.lanes.into_iter().map(|lane| lane.metrics).collect();
         Ok(Outcome { flows, device, verdict, remarks, responses, slack, estimation, known, pairs: None })
     }
 
     /// The flow whose offer comes first, and when; the lower on a tie. `None` when none offers a request.
     #[inline]
     fn earliest(&self) -> Option<(Time, usize)> {
-        if self.limits.requests.is_some_and(|most| self.issued >= most) {
+        if self.issued >= self.limits.requests {
             return None;
         }
         let best = match *self.times {
@@ -186,13 +196,12 @@ impl<'a> Run<'a> {
     /// Counts a completion; whether it is one that figures count.
     #[inline]
     fn measure(&mut self, completion: &Completion) -> bool {
-        let flow = &mut self.flows[completion.flow.index()];
-        let warming = self.warming[completion.flow.index()].1.is_some_and(|last| completion.id <= last);
-        let measured = completion.arrival >= self.limits.warm_up && !warming;
+        let lane = &mut self.lanes[completion.flow.index()];
+        let measured = completion.arrival >= self.limits.warm_up && completion.id >= lane.warm_from;
         if measured {
-            flow.observe(completion);
+            lane.metrics.observe(completion);
         } else {
-            flow.pass_over(completion);
+            lane.metrics.pass_over(completion);
         }
         measured
     }
@@ -201,31 +210,40 @@ impl<'a> Run<'a> {
     #[inline]
     fn answer(&mut self, completion: &Completion) -> Result<(), RunError> {
         let flow = completion.flow.index();
-        let Some(lane) = &mut self.lanes[flow] else { return Ok(()) };
-        lane.feed.completed(completion.done);
-        if matches!(lane.offer, Next::Await) { self.draw(flow) } else { Ok(()) }
+        let lane = &mut self.lanes[flow];
+        if let Some(feed) = &mut lane.feed {
+            feed.completed(completion.done);
+        }
+        if lane.awaits {
+            self.times[flow] = lane.draw(self.limits.end)?;
+        }
+        Ok(())
     }
 
     /// Hands the device the offer of `flow` and draws its next.
     #[inline]
     fn submit(&mut self, flow: usize) -> Result<(), RunError> {
-        let Some(Lane { offer: Next::Request(arrival), .. }) = &self.lanes[flow] else { return Ok(()) };
-        let extent = match &arrival.extent {
+        let lane = &mut self.lanes[flow];
+        let Arrival { at, op, extent } = &lane.offer;
+        let extent = match extent {
             Span::Bytes { offset, length } => Extent::Bytes { offset: *offset, length: *length },
             Span::Pages(pages) => Extent::Pages(pages),
         };
-        let (id, flow_id) = (RequestId(self.issued), FlowId(flow as u16));
-        let request = Request { id, flow: flow_id, op: arrival.op, arrival: arrival.at, extent };
+        let id = RequestId(self.issued);
+        let request = Request { id, flow: FlowId(flow as u16), op: *op, arrival: *at, extent };
         self.device
-            .submit(arrival.at, &request)
+            .submit(*at, &request)
             .map_err(|refusal| RunError::Fault(format!("the device refused request {}: {refusal:?}", id.0)))?;
-        self.flows[flow].issue(arrival.at);
-        let warming = &mut self.warming[flow];
-        if warming.0 > 0 {
-            *warming = (warming.0 - 1, Some(id));
+        lane.metrics.issue(*at);
+        if lane.warming > 0 {
+            lane.warming -= 1;
+            lane.warm_from = RequestId(id.0 + 1);
         }
         self.issued += 1;
-        self.draw(flow)?;
+        self.times[flow] = lane.draw(self.limits.end)?;
+        if let Arrival { op: Op::Write, extent: Span::Bytes { offset, .. }, .. } = &lane.offer {
+            self.device.expect_write(*offset);
+        }
         if self.issued - self.told >= STRIDE {
             self.tell();
         }
@@ -241,10 +259,8 @@ impl<'a> Run<'a> {
 
     /// Nothing is lost: produced = completed + rejected, flow by flow.
     fn account(&mut self) -> Result<(), RunError> {
-        for (flow, metrics) in self.flows.iter_mut().enumerate() {
-            if let Some(lane) = &self.lanes[flow] {
-                metrics.refuse(lane.feed.rejected());
-            }
+        for (flow, Lane { feed, metrics, .. }) in self.lanes.iter_mut().enumerate() {
+            metrics.refuse(feed.as_ref().map_or(0, Feed::rejected));
             if !metrics.balanced() {
                 return Err(RunError::Fault(format!(
                     "flow {flow} lost requests: {} produced, {} completed, {} rejected",
@@ -256,16 +272,24 @@ impl<'a> Run<'a> {
         }
         Ok(())
     }
+}
 
-    /// Draws a flow's next offer.
+impl Lane {
+    /// A flow that has offered nothing yet and leaves its first `warming` requests out of the figures.
+    fn new(feed: Option<Feed>, warming: u64) -> Lane {
+        let metrics = FlowMetrics::new();
+        Lane { feed, offer: Arrival::NONE, awaits: false, metrics, warming, warm_from: RequestId(0) }
+    }
+
+    /// Draws the next offer; returns when it comes, never if there is none before `end`.
     #[inline(always)]
-    fn draw(&mut self, flow: usize) -> Result<(), RunError> {
-        let Some(lane) = &mut self.lanes[flow] else { return Ok(()) };
-        lane.offer = lane.feed.draw()?;
-        self.times[flow] = match &lane.offer {
-            Next::Request(arrival) if self.limits.end.is_none_or(|end| arrival.at < end) => arrival.at,
-            _ => Time::NEVER,
+    fn draw(&mut self, end: Time) -> Result<Time, RunError> {
+        let drawn = match &mut self.feed {
+            Some(feed) => feed.draw(&mut self.offer)?,
+            None => Drawn::End,
         };
-        Ok(())
+        self.awaits = drawn == Drawn::Await;
+        let comes = drawn == Drawn::Request && self.offer.at < end;
+        Ok(if comes { self.offer.at } else { Time::NEVER })
     }
 }

@@ -4,7 +4,7 @@ use super::RunError;
 use super::compare::{Ready, Task, ready};
 use super::feed::Feed;
 use crate::scenario::{FlowPlan, FlowSource, Scenario};
-use crate::workload::Next;
+use crate::workload::{Next, Source};
 
 /// Logical pages of a drive a request, above which a run touches so little of the page map that large pieces of memory
 /// for it do not pay: measured, see docs/performance.md.
@@ -19,7 +19,7 @@ pub(super) fn in_all(ready: &Ready, tasks: &[Task]) -> Result<u64, RunError> {
             None => return Ok(0),
         }
     }
-    let most = ready.limits.requests.unwrap_or(u64::MAX);
+    let most = ready.limits.requests;
     let all: u64 = counts.iter().sum();
     Ok(tasks.iter().map(|task| task.alone.map_or(all, |flow| counts[flow]).min(most)).sum())
 }
@@ -36,7 +36,7 @@ pub fn is_short(scenario: &Scenario) -> Result<bool, RunError> {
         return Ok(false);
     }
     let mut left = u64::from(ready.config.ftl.logical_pages) / PAGES_A_REQUEST;
-    if ready.limits.requests.is_some_and(|most| most < left) {
+    if ready.limits.requests < left {
         return Ok(true);
     }
     for flow in 0..ready.flows.len() {
@@ -54,11 +54,11 @@ fn requests(ready: &Ready, flow: usize, most: u64) -> Result<Option<u64>, RunErr
     if feed.is_closed_loop() {
         return Ok(None);
     }
-    let most = most.min(ready.limits.requests.unwrap_or(u64::MAX));
+    let most = most.min(ready.limits.requests);
     let mut count = 0;
     while count < most
-        && let Next::Request(arrival) = feed.draw()?
-        && ready.limits.end.is_none_or(|end| arrival.at < end)
+        && let Next::Request(arrival) = feed.next()?
+        && arrival.at < ready.limits.end
     {
         count += 1;
     }

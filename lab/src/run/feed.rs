@@ -6,12 +6,12 @@ use crate::scenario::{FlowPlan, FlowSource};
 use crate::workload::scene::SceneSource;
 use crate::workload::synthetic::{SyntheticSource, flow_seed};
 use crate::workload::trace::TraceSource;
-use crate::workload::{Next, Source, Span, WorkloadError};
+use crate::workload::{Arrival, Drawn, Source, Span, WorkloadError};
 
 /// An opened source.
 pub struct Feed {
     source: Kind,
-    /// Added to every byte address.
+    /// Added to every byte address of a trace.
     start_bytes: u64,
     closed_loop: bool,
 }
@@ -45,34 +45,6 @@ impl Feed {
         })
     }
 
-    /// The next request.
-    #[inline(always)]
-    pub fn draw(&mut self) -> Result<Next, WorkloadError> {
-        let next = match &mut self.source {
-            Kind::Trace(source) => source.next(),
-            Kind::Synthetic(source) => source.next(),
-            Kind::Scene(source) => source.next(),
-        }?;
-        Ok(match next {
-            Next::Request(mut arrival) if self.start_bytes > 0 => {
-                if let Span::Bytes { offset, .. } = &mut arrival.extent {
-                    *offset += self.start_bytes;
-                }
-                Next::Request(arrival)
-            }
-            other => other,
-        })
-    }
-
-    /// One of its requests completed.
-    pub fn completed(&mut self, now: Time) {
-        match &mut self.source {
-            Kind::Trace(source) => source.completed(now),
-            Kind::Synthetic(source) => source.completed(now),
-            Kind::Scene(source) => source.completed(now),
-        }
-    }
-
     /// Whether its next request may depend on a completion.
     pub fn is_closed_loop(&self) -> bool {
         self.closed_loop
@@ -101,5 +73,30 @@ impl Feed {
             }
         }
         Some(text)
+    }
+}
+
+impl Source for Feed {
+    #[inline(always)]
+    fn draw(&mut self, arrival: &mut Arrival) -> Result<Drawn, WorkloadError> {
+        match &mut self.source {
+            Kind::Trace(source) => {
+                let drawn = source.draw(arrival)?;
+                if let (Drawn::Request, Span::Bytes { offset, .. }) = (drawn, &mut arrival.extent) {
+                    *offset += self.start_bytes;
+                }
+                Ok(drawn)
+            }
+            Kind::Synthetic(source) => source.draw(arrival),
+            Kind::Scene(source) => source.draw(arrival),
+        }
+    }
+
+    fn completed(&mut self, now: Time) {
+        match &mut self.source {
+            Kind::Trace(source) => source.completed(now),
+            Kind::Synthetic(source) => source.completed(now),
+            Kind::Scene(source) => source.completed(now),
+        }
     }
 }

@@ -35,6 +35,11 @@ pub enum Span {
     Pages(Vec<Lpn>),
 }
 
+impl Arrival {
+    /// Nothing yet: what a source may write its first request over.
+    pub const NONE: Arrival = Arrival { at: Time::ZERO, op: Op::Read, extent: Span::Bytes { offset: 0, length: 0 } };
+}
+
 /// What a [`Source`] has to offer next.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Next {
@@ -46,10 +51,32 @@ pub enum Next {
     End,
 }
 
+/// The same, where the request has been written to its place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Drawn {
+    /// A request.
+    Request,
+    /// Nothing until a request of this source completes.
+    Await,
+    /// Nothing, ever again.
+    End,
+}
+
 /// A stream of requests of one flow.
 pub trait Source {
+    /// Writes the next request over `arrival`, which stays what it was if there is none.
+    fn draw(&mut self, arrival: &mut Arrival) -> Result<Drawn, WorkloadError>;
+
     /// The next request.
-    fn next(&mut self) -> Result<Next, WorkloadError>;
+    #[inline]
+    fn next(&mut self) -> Result<Next, WorkloadError> {
+        let mut arrival = Arrival::NONE;
+        Ok(match self.draw(&mut arrival)? {
+            Drawn::Request => Next::Request(arrival),
+            Drawn::Await => Next::Await,
+            Drawn::End => Next::End,
+        })
+    }
 
     /// One of this source's requests completed at `now`. Open-loop sources ignore it.
     fn completed(&mut self, now: Time);

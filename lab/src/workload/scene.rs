@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::range::refuse;
-use super::{AddressRange, Arrival, Next, Source, Span, WorkloadError};
+use super::{AddressRange, Arrival, Drawn, Source, Span, WorkloadError};
 
 /// One request of a scene: `at_ns`, `op`, and either `offset` with `length` or `pages`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -114,8 +114,10 @@ fn whole_pages(pages: &[u64], range: &AddressRange, key: impl Fn(&str) -> String
 
 impl Source for SceneSource {
     #[inline]
-    fn next(&mut self) -> Result<Next, WorkloadError> {
-        Ok(self.arrivals.next().map_or(Next::End, Next::Request))
+    fn draw(&mut self, arrival: &mut Arrival) -> Result<Drawn, WorkloadError> {
+        let Some(next) = self.arrivals.next() else { return Ok(Drawn::End) };
+        *arrival = next;
+        Ok(Drawn::Request)
     }
 
     fn completed(&mut self, _now: Time) {}

@@ -11,7 +11,7 @@ use crate::results::SlackDistribution;
 use crate::run::{Feed, Onlookers, RunError};
 use crate::scenario::Scenario;
 use crate::workload::clone::SlackerRow;
-use crate::workload::{Next, Span};
+use crate::workload::{Next, Source, Span};
 
 /// SLK-E1 and E4: the actual slack of every transaction, as Table 2 and Figure 3a have it.
 pub fn slack(bench: &Bench<'_>) -> Result<Figures, RunError> {
@@ -77,7 +77,7 @@ fn count_chips(scenario: &Scenario, limit: usize) -> Result<(u64, u64), RunError
     let mut feed = Feed::open(&plan, 0, config.geometry.page_bytes, scenario.seed())?;
     let (mut all, mut few) = (0, 0);
     let mut seen = vec![0u64; config.geometry.units() as usize];
-    while let Next::Request(arrival) = feed.draw()? {
+    while let Next::Request(arrival) = feed.next()? {
         let Span::Bytes { offset, length } = arrival.extent else { continue };
         all += 1;
         let mut chips = 0;

@@ -9,7 +9,7 @@ use super::arrivals::{Loop, Stream};
 use super::draw::{Aspect, Dice, spread};
 use super::size::SizeDraw;
 use super::spec::{Arrivals, SyntheticSpec};
-use crate::workload::{AddressRange, Arrival, Next, Source, Span, WorkloadError};
+use crate::workload::{AddressRange, Arrival, Drawn, Source, Span, WorkloadError};
 
 /// A stream of requests drawn from a [`SyntheticSpec`].
 #[derive(Clone, Debug)]
@@ -86,9 +86,9 @@ impl Timing {
 
 impl Source for SyntheticSource {
     #[inline]
-    fn next(&mut self) -> Result<Next, WorkloadError> {
+    fn draw(&mut self, arrival: &mut Arrival) -> Result<Drawn, WorkloadError> {
         if self.left == 0 {
-            return Ok(Next::End);
+            return Ok(Drawn::End);
         }
         let mut given = None;
         let at = match &mut self.timing {
@@ -101,19 +101,20 @@ impl Source for SyntheticSource {
             }
             Timing::Closed(closed) => match closed.next() {
                 Some(at) => at,
-                None => return Ok(Next::Await),
+                None => return Ok(Drawn::Await),
             },
         };
         if at >= self.end_ns {
             self.left = 0;
-            return Ok(Next::End);
+            return Ok(Drawn::End);
         }
         self.left -= 1;
         let drawn = if self.operations.chance(self.read_ratio) { Op::Read } else { Op::Write };
         let op = given.unwrap_or(drawn);
         let bytes = self.sizes[op.index()].draw(&mut self.size_dice);
         let (offset, length) = self.places.next(bytes, op == Op::Write);
-        Ok(Next::Request(Arrival { at: Time::from_ns(at), op, extent: Span::Bytes { offset, length } }))
+        *arrival = Arrival { at: Time::from_ns(at), op, extent: Span::Bytes { offset, length } };
+        Ok(Drawn::Request)
     }
 
     #[inline]

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use flashlane_core::Time;
 
-use super::super::{Arrival, Next, Source, Span, WorkloadError};
+use super::super::{Arrival, Drawn, Source, Span, WorkloadError};
 use super::counts::{Shaped, TraceCounts};
 use super::input::{Origin, origins};
 use super::jitter::Jitter;
@@ -307,13 +307,10 @@ impl TraceSource {
 
 impl Source for TraceSource {
     #[inline]
-    fn next(&mut self) -> Result<Next, WorkloadError> {
-        Ok(match self.next_shaped()? {
-            None => Next::End,
-            Some(Shaped { at_ns, op, offset, length, .. }) => {
-                Next::Request(Arrival { at: Time::from_ns(at_ns), op, extent: Span::Bytes { offset, length } })
-            }
-        })
+    fn draw(&mut self, arrival: &mut Arrival) -> Result<Drawn, WorkloadError> {
+        let Some(Shaped { at_ns, op, offset, length, .. }) = self.next_shaped()? else { return Ok(Drawn::End) };
+        *arrival = Arrival { at: Time::from_ns(at_ns), op, extent: Span::Bytes { offset, length } };
+        Ok(Drawn::Request)
     }
 
     fn completed(&mut self, _now: Time) {}
