@@ -191,7 +191,7 @@ fn finish(
     let meter = ready.restart();
     let outcome = measured(|| run.finish()).map_err(|e| e.to_string())?;
     let d = outcome.device;
-    meter.end(d.user_reads + d.partial_write_reads + d.user_programs + 2 * d.gc_moves + d.erases)
+    meter.end(d.user_reads + d.partial_write_reads + d.user_programs + 2 * d.gc.moves + d.gc.erases)
 }
 
 /// The requests of a description, drawn.

@@ -12,7 +12,7 @@ use common::{recipe, table1};
 use flashlane_core::Op::{self, Read, Write};
 use flashlane_core::event::Event;
 use flashlane_core::geometry::UnitKind;
-use flashlane_core::transaction::FlashOp;
+use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Completion, Duration, Lpn, Owner, Time};
 use flashlane_sched::catalogue::{Recipe, Row, rows};
 use flashlane_ssd::config::{Buffer, Config, FlowConfig, Precondition, Protocol};
@@ -76,6 +76,30 @@ fn twice_the_same_whether_watched_or_not() {
         let (watched, _) = play::audit(config, recipe, asks).expect("audited above");
         assert_eq!(once, watched, "{}: watching changes the run", row.name);
     });
+}
+
+/// Nor does watching change what a transaction is worth: whoever estimates sees the channels as they are, though transfers
+/// of which nobody sees the beginning are taken note of late.
+#[test]
+fn slack_is_the_same_whether_watched_or_not() {
+    let mut with_slack = 0;
+    each(|row, recipe, config, asks| {
+        let [mut quiet, mut watched] = [(); 2].map(|()| play::built(config, recipe).expect("legal").0);
+        watched.report_events();
+        for (id, ask) in asks.iter().enumerate() {
+            let slacks = [&mut quiet, &mut watched].map(|device| {
+                device.advance(Time::from_ns(ask.at));
+                play::hand_over(device, id as u64, ask);
+                device.events().clear();
+                device.completions().clear();
+                let waiting = device.board().txns.iter().filter(|txn| txn.stage == Stage::Waiting);
+                waiting.map(|txn| (txn.serial, txn.slack)).collect::<Vec<_>>()
+            });
+            assert_eq!(slacks[0], slacks[1], "{}, request {id}", row.name);
+            with_slack += slacks[0].iter().filter(|(_, slack)| *slack > Duration::ZERO).count();
+        }
+    });
+    assert!(with_slack > 10_000, "{with_slack} are too few");
 }
 
 #[test]

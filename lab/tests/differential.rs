@@ -1,18 +1,22 @@
-//! Clever structures against plain rewrites: groups against the exhaustive best, one channel against an event list.
+//! Clever structures against plain rewrites: groups against the exhaustive best, one channel against an event list, the
+//! formula of a drive's start against the drive's tables.
 //!
-//! The plain halves share nothing with the engine but its vocabulary. (The table of pending writes has such a test of
+//! The first two plain halves share nothing with the engine but its vocabulary. (The table of pending writes has such a test of
 //! its own, beside it.)
 
 mod common;
 
 use std::collections::VecDeque;
 
+use common::play::{self, Mix, asks};
 use common::{device, recipe, table1};
 use flashlane_core::board::Board;
 use flashlane_core::decide::{Group, Scope};
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Extent, FlowId, Op, PlaneId, Request, RequestId, Time, Transaction, TxnId, UnitId};
+use flashlane_core::{Extent, FlowId, Lpn, Op, PlaneId, Ppa, Request, RequestId, Time, Transaction, TxnId, UnitId};
 use flashlane_sched::catalogue::build;
+use flashlane_ssd::Beginning;
+use flashlane_ssd::config::{Config, Precondition};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
@@ -237,4 +241,53 @@ fn one_channel_against_a_plain_event_list() {
         let differs = (0..done.len()).find(|&i| done[i] != expected[i]);
         assert_eq!(differs, None, "{chips} chips: {:?}", differs.map(|i| (reads[i], done[i], expected[i])));
     }
+}
+
+/// A drive whose planes do not hold equally many logical pages, nor whole blocks of them.
+fn uneven(precondition: Precondition) -> Config {
+    let mut config = table1(2, 1);
+    (config.geometry.blocks_per_plane, config.geometry.pages_per_block) = (40, 24);
+    config.ftl.logical_pages = config.geometry.planes() * 24 * 31 + 2 * 24 + 1;
+    config.precondition = precondition;
+    config
+}
+
+/// An auditor asks the formula about the start of a run when the device has moved on.
+#[test]
+fn the_formula_of_the_start_against_the_tables() {
+    let filled = [0, 1, 333, 1000].map(|per_mille| Precondition::Filled { per_mille });
+    for precondition in [Precondition::Fresh, Precondition::Steady].into_iter().chain(filled) {
+        let config = uneven(precondition);
+        let device = device(&config, &recipe("fcfs", &[]));
+        let formula = Beginning::of(&config).expect("nothing is replayed");
+        let (blocks, pages) = (config.geometry.blocks_per_plane, config.geometry.pages_per_plane());
+        let mut found = 0;
+        for plane in (0..config.geometry.planes() as u16).map(PlaneId) {
+            for ppa in (0..pages).map(Ppa) {
+                let owner = formula.owner(plane, ppa);
+                assert_eq!(owner, device.owner_of(plane, ppa), "{precondition:?}: {ppa:?} of {plane:?}");
+                if let Some(lpn) = owner {
+                    assert_eq!(formula.place(lpn), Some((plane, ppa)), "{precondition:?}: {lpn:?}");
+                    found += 1;
+                }
+            }
+            for block in 0..blocks {
+                let (told, is) = (formula.written(plane, block), device.written_in(plane, block));
+                assert_eq!(told, is, "{precondition:?}: block {block} of {plane:?}");
+            }
+        }
+        let placed = (0..config.ftl.logical_pages).filter(|&lpn| formula.place(Lpn(lpn)).is_some()).count();
+        assert_eq!(placed, found, "{precondition:?}: every page placed is found");
+    }
+}
+
+/// Where no formula says what a drive holds, the auditor visits its pages, and knows the start as well.
+#[test]
+fn a_replayed_start_is_audited_too() {
+    let config = uneven(Precondition::Replayed { percent: 200 });
+    assert!(Beginning::of(&config).is_none());
+    let mix = Mix { requests: 2000, gap: 500_000, reads: 40, pages: 3, hot: 0, partial: 0, scattered: 30 };
+    let asks = asks(&config, &mix, &mut Pcg64Mcg::new(5));
+    let (played, _) = play::audit(&config, &recipe("fr-fcfs", &[]), &asks).expect("a legal run");
+    assert!(played.totals.erases > 20, "{} erases: too little happened", played.totals.erases);
 }

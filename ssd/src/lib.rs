@@ -19,3 +19,4 @@ mod lpn_table;
 
 pub use config::{Config, ConfigError};
 pub use controller::{Device, Fault, Refusal, Totals};
+pub use ftl::Beginning;

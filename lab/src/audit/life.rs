@@ -86,7 +86,7 @@ impl Auditor {
                 }
                 self.pairs.program(txn, ppa, (&self.victims, &self.pages), log);
             }
-            (FlashOp::Erase, _) => self.victims.erase_begins(txn, ppa, &self.pages, log),
+            (FlashOp::Erase, _) => self.victims.erase_begins(txn, ppa, &mut self.pages, log),
         }
     }
 

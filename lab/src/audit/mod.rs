@@ -22,7 +22,8 @@
 //! - `Mapped` comes in the instant of its program's `Dispatched`, before or after it. Only free garbage collection
 //!   maps without a program. `Erased` comes in the instant of the erase's `Ended`, before or after it.
 //!
-//! Memory is bounded by what is in flight, plus eight bytes a block and four a logical page (committed where pages lie).
+//! Memory is bounded by what is in flight, plus eight bytes a block and four a logical page (committed where pages were
+//! written, and where they lay at the start if no formula says so).
 
 mod command;
 mod life;
@@ -70,6 +71,18 @@ pub type Owner<'a> = dyn Fn(PlaneId, Ppa) -> Option<Lpn> + 'a;
 /// Pages of a block (counted inside its plane) written since its last erase.
 pub type Written<'a> = dyn Fn(PlaneId, u32) -> u32 + 'a;
 
+/// What a drive holds before the first event, at whatever time one asks.
+pub trait Formula {
+    /// Where a logical page lies, if anywhere.
+    fn place(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)>;
+
+    /// The logical page a physical page holds, if any.
+    fn owner(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn>;
+
+    /// Pages of a block (counted inside its plane) that are written.
+    fn written(&self, plane: PlaneId, block: u32) -> u32;
+}
+
 /// The drive before the first event.
 pub enum Start<'a> {
     /// Erased.
@@ -81,6 +94,9 @@ pub enum Start<'a> {
         /// How far a block is written.
         written: &'a Written<'a>,
     },
+    /// As the formula says: it is asked about a block when an event first concerns its pages, and about no other. A run pays
+    /// for what it touches.
+    Formula(Box<dyn Formula>),
     /// Not told. A block is then checked in full from its first erase on, and only for what was seen before that.
     Unknown,
 }
@@ -215,7 +231,7 @@ impl Auditor {
             Event::VictimChosen { plane, block, valid } => {
                 if self.has_page(plane, block.checked_mul(self.pages_per_block)) {
                     let block = self.pages.block(plane, block);
-                    self.victims.chosen(block, valid, &self.pages, &mut self.log);
+                    self.victims.chosen(block, valid, &mut self.pages, &mut self.log);
                 }
             }
             Event::Mapped { lpn, plane, ppa } => {

@@ -5,13 +5,17 @@
 //! valid + invalid = all then holds by construction, and what can be wrong in a device shows as [`Rule::PageOnce`],
 //! [`Rule::PageOrder`], [`Rule::EraseValid`] or [`Rule::VictimCount`].
 //!
-//! Memory: eight bytes a block, and four bytes a logical page, which the system commits only where pages lie.
+//! What the drive holds at the start comes from a formula where there is one: a block is asked about when an event first
+//! changes it or somebody counts its pages, and a logical page lies where the formula says until it is written.
+//!
+//! Memory: eight bytes a block, and four bytes a logical page, which the system commits only where pages were written
+//! or, without a formula, lay at the start.
 
 use flashlane_core::units::Ppa;
 use flashlane_core::{Geometry, Lpn, PlaneId};
 
 use super::rule::{Log, Rule};
-use super::{Owner, Start, Written};
+use super::{Formula, Owner, Start, Written};
 
 /// Where a logical page lies in the whole device: `plane * pages per plane + ppa`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +34,19 @@ impl Place {
     }
 }
 
-/// A block as the events show it.
+/// How much of a block is known.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+enum Known {
+    /// Nothing: the formula has not been asked yet, or there is none.
+    #[default]
+    Nothing,
+    /// How far it is written, and of its valid pages those seen being written.
+    Written,
+    /// Everything.
+    All,
+}
+
+/// A block as the start and the events show it.
 #[derive(Clone, Copy, Default, Debug)]
 struct Block {
     /// Pages written since the last erase: the next program goes here.
@@ -38,9 +54,7 @@ struct Block {
     /// Of those, the ones that hold a logical page.
     valid: u16,
     erases: u16,
-    /// Whether `written` is known, and `valid` counts all valid pages (not only those seen being written).
-    filled: bool,
-    counted: bool,
+    known: Known,
 }
 
 /// The map and the blocks.
@@ -48,59 +62,70 @@ pub(super) struct Pages {
     pages_per_plane: u32,
     pages_per_block: u32,
     blocks_per_plane: u32,
-    /// Place plus one by logical page; 0 where it lies nowhere, or that is not known.
+    /// Place plus one by logical page; 0 where the formula says, or without one where it lies nowhere or that is not known.
     map: Vec<u32>,
     blocks: Vec<Block>,
+    /// What the drive holds at the start, if that is a formula.
+    formula: Option<Box<dyn Formula>>,
     /// Whether the first state of the drive was told.
     knows_start: bool,
 }
 
 impl Pages {
-    /// The drive before the first event; [`Rule::StartState`] is checked here.
+    /// The drive before the first event. [`Rule::StartState`] is checked here, or with a formula when a block is asked about.
     pub(super) fn new(geometry: &Geometry, logical_pages: u32, start: Start<'_>, log: &mut Log) -> Pages {
-        let knows_start = !matches!(start, Start::Unknown);
         let blocks = geometry.planes() as usize * geometry.blocks_per_plane as usize;
+        let known = if matches!(start, Start::Fresh) { Known::All } else { Known::Nothing };
         let mut pages = Pages {
             pages_per_plane: geometry.pages_per_plane(),
             pages_per_block: geometry.pages_per_block,
             blocks_per_plane: geometry.blocks_per_plane,
             map: vec![0; logical_pages as usize],
-            blocks: vec![Block { filled: knows_start, counted: knows_start, ..Block::default() }; blocks],
-            knows_start,
+            blocks: vec![Block { known, ..Block::default() }; blocks],
+            formula: None,
+            knows_start: !matches!(start, Start::Unknown),
         };
-        if let Start::Known { owner, written } = start {
-            for index in 0..pages.blocks.len() as u32 {
-                pages.fill(index, owner, written, log);
-            }
+        match start {
+            Start::Fresh | Start::Unknown => {}
+            Start::Known { owner, written } => pages.take_over(owner, written, log),
+            Start::Formula(formula) => pages.formula = Some(formula),
         }
         pages
     }
 
-    /// Takes over what a block holds at the start.
-    fn fill(&mut self, index: u32, owner: &Owner<'_>, written: &Written<'_>, log: &mut Log) {
-        let (plane, block) = (PlaneId((index / self.blocks_per_plane) as u16), index % self.blocks_per_plane);
-        let told = written(plane, block);
-        log.check(told <= self.pages_per_block, Rule::StartState, || {
-            format!("{} has {told} of {} pages written.", self.describe(index), self.pages_per_block)
-        });
-        let mut valid = 0;
-        for offset in 0..self.pages_per_block {
-            let ppa = block * self.pages_per_block + offset;
-            let Some(lpn) = owner(plane, Ppa(ppa)) else { continue };
-            let place = self.page(plane, ppa) + 1;
-            let slot = self.map.get_mut(lpn.0 as usize).filter(|slot| **slot == 0);
-            if log.check(offset < told && slot.is_some(), Rule::StartState, || {
-                let fault =
-                    if offset < told { "lies elsewhere too, or does not exist" } else { "was never written there" };
-                format!("page {ppa} of plane {} holds logical page {}, which {fault}.", plane.0, lpn.0)
-            }) && let Some(slot) = slot
-            {
-                *slot = place;
-                valid += 1;
-            }
+    /// Notes what every block holds at the start.
+    fn take_over(&mut self, owner: &Owner<'_>, written: &Written<'_>, log: &mut Log) {
+        for index in 0..self.blocks.len() as u32 {
+            let (plane, block) = self.inside(index);
+            let first = self.page(plane, 0) + 1;
+            let map = &mut self.map;
+            let claim = |lpn: Lpn, ppa: Ppa| {
+                let slot = map.get_mut(lpn.0 as usize).filter(|slot| **slot == 0);
+                slot.map(|slot| *slot = first + ppa.0).is_some()
+            };
+            let told = written(plane, block);
+            self.blocks[index as usize] = survey((plane, block), self.pages_per_block, told, owner, claim, log);
         }
-        let block = &mut self.blocks[index as usize];
-        (block.written, block.valid) = (told.min(self.pages_per_block) as u16, valid);
+    }
+
+    /// Asks the formula about a block of which nothing is known: that is as it was at the start, since no page comes or goes
+    /// without this.
+    fn learn(&mut self, index: u32, log: &mut Log) {
+        if self.blocks[index as usize].known != Known::Nothing {
+            return;
+        }
+        let Some(formula) = &self.formula else { return };
+        let (plane, block) = self.inside(index);
+        let owner = |plane, ppa| formula.owner(plane, ppa);
+        let pages = self.map.len();
+        let lies_there = |lpn: Lpn, ppa| (lpn.0 as usize) < pages && formula.place(lpn) == Some((plane, ppa));
+        let told = formula.written(plane, block);
+        self.blocks[index as usize] = survey((plane, block), self.pages_per_block, told, &owner, lies_there, log);
+    }
+
+    /// Plane, and block inside it, of a block of the whole device.
+    fn inside(&self, block: u32) -> (PlaneId, u32) {
+        (PlaneId((block / self.blocks_per_plane) as u16), block % self.blocks_per_plane)
     }
 
     fn page(&self, plane: PlaneId, ppa: u32) -> u32 {
@@ -124,7 +149,8 @@ impl Pages {
 
     /// Plane, and block inside it, in words.
     pub(super) fn describe(&self, block: u32) -> String {
-        format!("block {} of plane {}", block % self.blocks_per_plane, block / self.blocks_per_plane)
+        let (plane, block) = self.inside(block);
+        format!("block {block} of plane {}", plane.0)
     }
 
     /// Whether the first state of the drive was told.
@@ -134,13 +160,14 @@ impl Pages {
 
     /// Where a logical page lies now.
     pub(super) fn find(&self, lpn: Lpn) -> Place {
-        match self.map[lpn.0 as usize] {
-            0 => Place::NOWHERE,
-            stored => {
-                let page = stored - 1;
-                Place { page, erases: self.blocks[(page / self.pages_per_block) as usize].erases }
-            }
-        }
+        let page = match self.map[lpn.0 as usize] {
+            0 => match self.formula.as_ref().and_then(|formula| formula.place(lpn)) {
+                Some((plane, ppa)) => self.page(plane, ppa.0),
+                None => return Place::NOWHERE,
+            },
+            stored => stored - 1,
+        };
+        Place { page, erases: self.blocks[(page / self.pages_per_block) as usize].erases }
     }
 
     /// A logical page is written to a physical one. Returns where it lay before.
@@ -148,21 +175,26 @@ impl Pages {
         let old = self.find(lpn);
         let (page, offset) = (self.page(plane, ppa), (ppa % self.pages_per_block) as u16);
         if old.is_known() {
-            let block = self.block_at(old) as usize;
-            self.blocks[block].valid = self.blocks[block].valid.saturating_sub(1);
+            let block = self.block_at(old);
+            self.learn(block, log);
+            let block = &mut self.blocks[block as usize];
+            block.valid = block.valid.saturating_sub(1);
         }
+        self.learn(page / self.pages_per_block, log);
         let block = &mut self.blocks[(page / self.pages_per_block) as usize];
-        if block.filled && offset < block.written {
+        let filled = block.known != Known::Nothing;
+        if filled && offset < block.written {
             log.report(Rule::PageOnce, || {
                 format!("page {ppa} of plane {} was programmed again, for logical page {}.", plane.0, lpn.0)
             });
-        } else if block.filled && offset > block.written {
+        } else if filled && offset > block.written {
             let next = ppa - (offset - block.written) as u32;
             log.report(Rule::PageOrder, || {
                 format!("page {ppa} of plane {} was programmed and page {next} is next.", plane.0)
             });
+        } else if !filled {
+            block.known = Known::Written;
         }
-        block.filled = true;
         block.written = block.written.max(offset + 1);
         block.valid += 1;
         self.map[lpn.0 as usize] = page + 1;
@@ -185,20 +217,54 @@ impl Pages {
     }
 
     /// Pages of a block that hold a logical page; exact where the second is true, else at least so many.
-    pub(super) fn valid(&self, block: u32) -> (u32, bool) {
+    pub(super) fn valid(&mut self, block: u32, log: &mut Log) -> (u32, bool) {
+        self.learn(block, log);
         let block = &self.blocks[block as usize];
-        (block.valid as u32, block.counted)
+        (block.valid as u32, block.known == Known::All)
     }
 
     /// Whether every page of a block is written, as far as known.
-    pub(super) fn full(&self, block: u32) -> bool {
+    pub(super) fn full(&mut self, block: u32, log: &mut Log) -> bool {
+        self.learn(block, log);
         let block = &self.blocks[block as usize];
-        !block.counted || block.written as u32 == self.pages_per_block
+        block.known != Known::All || block.written as u32 == self.pages_per_block
     }
 
     /// A block was erased.
     pub(super) fn erase(&mut self, block: u32) {
         let block = &mut self.blocks[block as usize];
-        *block = Block { written: 0, valid: 0, erases: block.erases.wrapping_add(1), filled: true, counted: true };
+        *block = Block { written: 0, valid: 0, erases: block.erases.wrapping_add(1), known: Known::All };
     }
+}
+
+/// What a block (counted inside its plane) holds at the start, `told` of its `pages` being written; `lies_there` says whether
+/// a page is the only place of its logical page.
+fn survey(
+    (plane, block): (PlaneId, u32),
+    pages: u32,
+    told: u32,
+    owner: &Owner<'_>,
+    mut lies_there: impl FnMut(Lpn, Ppa) -> bool,
+    log: &mut Log,
+) -> Block {
+    log.check(told <= pages, Rule::StartState, || {
+        format!("block {block} of plane {} has {told} of {pages} pages written.", plane.0)
+    });
+    let mut valid = 0;
+    for offset in 0..pages {
+        let ppa = Ppa(block * pages + offset);
+        let Some(lpn) = owner(plane, ppa) else { continue };
+        let fault = if offset >= told {
+            "was never written there"
+        } else if !lies_there(lpn, ppa) {
+            "lies elsewhere too, or does not exist"
+        } else {
+            valid += 1;
+            continue;
+        };
+        log.report(Rule::StartState, || {
+            format!("page {} of plane {} holds logical page {}, which {fault}.", ppa.0, plane.0, lpn.0)
+        });
+    }
+    Block { written: told.min(pages) as u16, valid, erases: 0, known: Known::All }
 }

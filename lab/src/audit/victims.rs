@@ -31,13 +31,14 @@ pub(super) struct Victims {
 }
 
 impl Victims {
-    pub(super) fn chosen(&mut self, block: u32, reported: u32, pages: &Pages, log: &mut Log) {
+    pub(super) fn chosen(&mut self, block: u32, reported: u32, pages: &mut Pages, log: &mut Log) {
         let fresh = !self.victims.contains_key(&block);
-        log.check(fresh && pages.full(block), Rule::VictimState, || {
+        let full = pages.full(block, log);
+        log.check(fresh && full, Rule::VictimState, || {
             let fault = if fresh { "is not fully written" } else { "is a victim already" };
             format!("{} was chosen and {fault}.", pages.describe(block))
         });
-        let (valid, exact) = pages.valid(block);
+        let (valid, exact) = pages.valid(block, log);
         log.check(reported == valid || !exact && reported > valid, Rule::VictimCount, || {
             let least = if exact { "" } else { "at least " };
             format!("{} was reported with {reported} valid pages and has {least}{valid}.", pages.describe(block))
@@ -119,7 +120,7 @@ impl Victims {
     }
 
     /// The erase of a block was dispatched.
-    pub(super) fn erase_begins(&mut self, txn: &mut Txn, ppa: u32, pages: &Pages, log: &mut Log) {
+    pub(super) fn erase_begins(&mut self, txn: &mut Txn, ppa: u32, pages: &mut Pages, log: &mut Log) {
         let block = pages.block_of(txn.plane, ppa);
         txn.source = Some(block);
         let chosen = self.victims.contains_key(&block);
@@ -172,8 +173,8 @@ impl Victims {
     }
 }
 
-fn check_empty(block: u32, pages: &Pages, log: &mut Log) {
-    let (valid, _) = pages.valid(block);
+fn check_empty(block: u32, pages: &mut Pages, log: &mut Log) {
+    let (valid, _) = pages.valid(block, log);
     log.check(valid == 0, Rule::EraseValid, || {
         format!("{} is erased with {valid} valid pages.", pages.describe(block))
     });

@@ -1,8 +1,9 @@
 //! A small made-up comparison for the tests of this room: two flows, three schedulers, one skipped, hostile names.
 
-use flashlane_core::{Completion, FlowId, Lpn, Op, RequestId, Time};
+use flashlane_core::{Completion, Duration, FlowId, Lpn, Op, RequestId, Time};
+use flashlane_ssd::Totals;
 
-use super::{DeviceTotals, FlowInfo, MadeBy, SchedulerResult, Skipped, Summary};
+use super::{DeviceFigures, FlowInfo, MadeBy, SchedulerResult, Skipped, Summary};
 use crate::metrics::{FlowMetrics, Pairs, Responses, Slack};
 
 /// Requests of a flow whose response times are `scale` times some spread of 40 to 2,600 µs.
@@ -69,22 +70,21 @@ pub(super) fn example() -> Summary {
     let run = |name: &str, web: u64, batch: u64| {
         let shared = [flow(7, 6_000, web, 30), flow(11, 4_000, batch, 100)];
         let alone = [flow(7, 6_000, 5, 30), flow(11, 4_000, 8, 100)];
-        let device = DeviceTotals {
-            observed_ns: 140_000_000,
-            chip_busy_ns: (0..16).map(|chip| 60_000_000 + chip * web * 300_000).collect(),
-            channel_busy_ns: vec![20_000_000 + web * 100_000; 8],
-            user_reads: 21_000,
+        let device = DeviceFigures::from(&Totals {
+            now: Time::from_ns(140_000_000),
+            unit_busy: (0..16).map(|chip| Duration::from_ns(60_000_000 + chip * web * 300_000)).collect(),
+            channel_busy: vec![Duration::from_ns(20_000_000 + web * 100_000); 8],
+            user: [21_000, 18_000],
             user_programs: 18_000,
-            gc_moves: 4_000 + batch * 37,
-            gc_victims: 60,
-            gc_victim_valid: 4_100,
+            gc_programs: 4_000 + batch * 37,
+            victims: 60,
+            victim_valid: 4_100,
             erases: 60,
             pauses: web,
-            erase_count_sum: 60,
-            erase_count_max: 3,
+            erase_counts: (0, 3, 60),
             blocks: 4_096,
-            ..DeviceTotals::default()
-        };
+            ..Totals::default()
+        });
         let mut slack = Slack::default();
         (1..40).for_each(|pages| slack.record(Op::Write, pages, &[web * 1_000, web * 900, batch * 1_000]));
         SchedulerResult::new(name, &flows, &shared, Some(&alone), &device).with_slack(Some(&slack))

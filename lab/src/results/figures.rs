@@ -1,6 +1,7 @@
 //! From measurements to the figures of `summary.json`.
 
-use flashlane_core::{Op, Time};
+use flashlane_core::{Duration, Op, Time};
+use flashlane_ssd::Totals;
 
 use super::change::change;
 use super::estimation::EstimationFigures;
@@ -8,51 +9,6 @@ use super::paired::{Paired, SlackFigures};
 use super::slowdowns::{SlowdownOverTime, is_overloaded};
 use super::summary::*;
 use crate::metrics::{Estimation, Fairness, FlowMetrics, Histogram, Pairs, Slack, Timeline, slowdown};
-
-/// What a device counted in a run: plain totals, as the run hands them over.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct DeviceTotals {
-    /// The time `chip_busy_ns` and `channel_busy_ns` are parts of: from the start of the run to its last event, ns.
-    pub observed_ns: u64,
-    /// Time each scheduling unit (chip or die) had a command in service, ns.
-    pub chip_busy_ns: Vec<u64>,
-    /// Time each bus was taken, ns.
-    pub channel_busy_ns: Vec<u64>,
-    /// Pages read from flash for the host.
-    pub user_reads: u64,
-    /// Pages programmed for the host, buffer evictions included.
-    pub user_programs: u64,
-    /// Pages read from flash to complete a write of part of a page.
-    pub partial_write_reads: u64,
-    /// Pages served without a flash operation.
-    pub pages_from_memory: u64,
-    /// Writes superseded before they reached the flash.
-    pub cancelled_writes: u64,
-    /// Commands of several planes or dies.
-    pub advanced_commands: u64,
-    /// Times a program or an erase was paused.
-    pub pauses: u64,
-    /// Blocks erased.
-    pub erases: u64,
-    /// Valid pages moved by garbage collection.
-    pub gc_moves: u64,
-    /// Victims chosen.
-    pub gc_victims: u64,
-    /// Valid pages in all victims when chosen.
-    pub gc_victim_valid: u64,
-    /// Times a user transaction was ready and had to wait because its plane was out of room.
-    pub gc_stalls: u64,
-    /// Times a write did more garbage collection than its flow's share because its plane was short of blocks (FLIN).
-    pub gc_forced: u64,
-    /// Fewest erases of a block.
-    pub erase_count_min: u64,
-    /// Erases of all blocks.
-    pub erase_count_sum: u64,
-    /// Most erases of a block.
-    pub erase_count_max: u64,
-    /// Blocks of the device.
-    pub blocks: u64,
-}
 
 impl Summary {
     /// The summary of these runs; fills in the changes against the first.
@@ -95,7 +51,7 @@ impl SchedulerResult {
         flows: &[FlowInfo],
         metrics: &[FlowMetrics],
         alone: Option<&[FlowMetrics]>,
-        device: &DeviceTotals,
+        device: &DeviceFigures,
     ) -> SchedulerResult {
         assert_eq!(flows.len(), metrics.len(), "one set of metrics a flow");
         assert!(alone.is_none_or(|alone| alone.len() == flows.len()), "one alone run a flow");
@@ -112,7 +68,7 @@ impl SchedulerResult {
             name: name.to_string(),
             total: Figures::of(&together),
             flows,
-            device: DeviceFigures::of(device),
+            device: device.clone(),
             fairness: slowdowns.and_then(|slowdowns| Fairness::of(&slowdowns)).map(FairnessFigures::from),
             change_percent: None,
             touched: together.touched().into(),
@@ -238,42 +194,49 @@ impl Series {
     }
 }
 
-impl DeviceFigures {
-    /// The figures of a device.
-    pub fn of(totals: &DeviceTotals) -> DeviceFigures {
-        let share = |busy: &u64| ratio(*busy, totals.observed_ns).unwrap_or(0.0);
-        let mean = |busy: &[u64]| {
-            let sum: u128 = busy.iter().copied().map(u128::from).sum();
-            let all = busy.len() as u128 * u128::from(totals.observed_ns);
-            if all == 0 { 0.0 } else { sum as f64 / all as f64 }
-        };
+impl From<&Totals> for DeviceFigures {
+    /// The figures of a device at the end of a run.
+    fn from(totals: &Totals) -> DeviceFigures {
+        let (erase_count_min, erase_count_max, erase_count_sum) = totals.erase_counts;
         DeviceFigures {
-            observed_ns: totals.observed_ns,
-            chip_utilisation: mean(&totals.chip_busy_ns),
-            chip_utilisation_each: totals.chip_busy_ns.iter().map(share).collect(),
-            channel_utilisation: mean(&totals.channel_busy_ns),
-            channel_utilisation_each: totals.channel_busy_ns.iter().map(share).collect(),
-            write_amplification: ratio(totals.user_programs + totals.gc_moves, totals.user_programs),
-            user_reads: totals.user_reads,
+            observed_ns: totals.now.ns(),
+            chip_utilisation: mean_share(&totals.unit_busy, totals.now),
+            chip_utilisation_each: shares(&totals.unit_busy, totals.now),
+            channel_utilisation: mean_share(&totals.channel_busy, totals.now),
+            channel_utilisation_each: shares(&totals.channel_busy, totals.now),
+            write_amplification: ratio(totals.user_programs + totals.gc_programs, totals.user_programs),
+            user_reads: totals.user[0] - totals.partial_reads,
             user_programs: totals.user_programs,
-            partial_write_reads: totals.partial_write_reads,
+            partial_write_reads: totals.partial_reads,
             pages_from_memory: totals.pages_from_memory,
-            cancelled_writes: totals.cancelled_writes,
-            advanced_commands: totals.advanced_commands,
+            cancelled_writes: totals.cancelled,
+            advanced_commands: totals.advanced_commands[0] + totals.advanced_commands[1],
             pauses: totals.pauses,
             gc: GcFigures {
                 erases: totals.erases,
-                moves: totals.gc_moves,
-                victims: totals.gc_victims,
-                victim_valid_mean: ratio(totals.gc_victim_valid, totals.gc_victims),
-                stalls: totals.gc_stalls,
-                forced: totals.gc_forced,
-                erase_count_min: totals.erase_count_min,
-                erase_count_mean: ratio(totals.erase_count_sum, totals.blocks).unwrap_or(0.0),
-                erase_count_max: totals.erase_count_max,
+                moves: totals.gc_programs,
+                victims: totals.victims,
+                victim_valid_mean: ratio(totals.victim_valid, totals.victims),
+                stalls: totals.room_stalls,
+                forced: totals.forced_batches,
+                erase_count_min: erase_count_min.into(),
+                erase_count_mean: ratio(erase_count_sum, totals.blocks).unwrap_or(0.0),
+                erase_count_max: erase_count_max.into(),
             },
         }
     }
+}
+
+/// What part of the time up to `end` each was busy.
+fn shares(busy: &[Duration], end: Time) -> Vec<f64> {
+    busy.iter().map(|busy| ratio(busy.ns(), end.ns()).unwrap_or(0.0)).collect()
+}
+
+/// What part of the time up to `end` they were busy on average.
+fn mean_share(busy: &[Duration], end: Time) -> f64 {
+    let sum: u128 = busy.iter().map(|busy| u128::from(busy.ns())).sum();
+    let all = busy.len() as u128 * u128::from(end.ns());
+    if all == 0 { 0.0 } else { sum as f64 / all as f64 }
 }
 
 fn ratio(part: u64, whole: u64) -> Option<f64> {
@@ -300,21 +263,21 @@ mod tests {
 
     #[test]
     fn rates_and_shares_are_over_the_right_time() {
-        let totals = DeviceTotals {
-            observed_ns: 1_000,
-            chip_busy_ns: vec![500, 1_000],
-            channel_busy_ns: vec![100],
+        let totals = Totals {
+            now: Time::from_ns(1_000),
+            unit_busy: [500, 1_000].map(Duration::from_ns).to_vec(),
+            channel_busy: vec![Duration::from_ns(100)],
             user_programs: 100,
-            gc_moves: 150,
-            gc_victims: 4,
-            gc_victim_valid: 150,
-            ..DeviceTotals::default()
+            gc_programs: 150,
+            victims: 4,
+            victim_valid: 150,
+            ..Totals::default()
         };
-        let device = DeviceFigures::of(&totals);
+        let device = DeviceFigures::from(&totals);
         assert_eq!((device.chip_utilisation, device.channel_utilisation), (0.75, 0.1));
         assert_eq!(device.chip_utilisation_each, [0.5, 1.0]);
         assert_eq!((device.write_amplification, device.gc.victim_valid_mean), (Some(2.5), Some(37.5)));
-        assert_eq!(DeviceFigures::of(&DeviceTotals::default()).write_amplification, None);
+        assert_eq!(DeviceFigures::from(&Totals::default()).write_amplification, None);
     }
 
     #[test]

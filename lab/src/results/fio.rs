@@ -147,7 +147,7 @@ fn percentiles(bins: &[(u64, u64)]) -> Value {
 mod tests {
     use super::*;
     use crate::results::example::example;
-    use crate::results::{DeviceTotals, SchedulerResult};
+    use crate::results::{DeviceFigures, SchedulerResult};
 
     #[test]
     fn has_the_shape_fio_tools_expect() {
@@ -216,7 +216,7 @@ mod tests {
     fn a_flow_that_did_nothing_is_all_zeros() {
         let flows = [FlowInfo::default()];
         let idle = crate::metrics::FlowMetrics::new();
-        let run = SchedulerResult::new("fcfs", &flows, &[idle], None, &DeviceTotals::default());
+        let run = SchedulerResult::new("fcfs", &flows, &[idle], None, &DeviceFigures::default());
         let fio = document(&Summary::new(Default::default(), flows.to_vec(), vec![run], vec![]));
         assert_eq!(fio["jobs"][0]["read"]["clat_ns"]["N"], 0);
         assert!(fio["jobs"][0]["read"]["clat_ns"].get("percentile").is_none());

@@ -30,7 +30,6 @@ mod writer;
 pub use columns::{Column, Kind, Table};
 pub use dir::ResultsDir;
 pub use estimation::{EstimateFigures, EstimationFigures, PartFigures, PartsFigures};
-pub use figures::DeviceTotals;
 pub use paired::*;
 pub use rows::{RequestRow, Row, TransactionRow};
 pub use slowdowns::SlowdownOverTime;

@@ -9,7 +9,7 @@ use super::*;
 use crate::metrics::FlowMetrics;
 use crate::results::dir::tests::scratch;
 use crate::results::example::{example, made_by};
-use crate::results::{DeviceTotals, FlowInfo, SchedulerResult};
+use crate::results::{DeviceFigures, FlowInfo, SchedulerResult};
 
 /// The page as the browser has it after its scripts ran, and what the browser complained of.
 struct Opened {
@@ -166,7 +166,7 @@ fn nothing_is_fetched() {
 #[test]
 fn a_run_of_one_scheduler_one_flow_and_no_request_opens_too() {
     let flows = [FlowInfo { name: "idle".into(), ..FlowInfo::default() }];
-    let run = SchedulerResult::new("fcfs", &flows, &[FlowMetrics::new()], None, &DeviceTotals::default());
+    let run = SchedulerResult::new("fcfs", &flows, &[FlowMetrics::new()], None, &DeviceFigures::default());
     let page = html(&Summary::new(made_by(), flows.to_vec(), vec![run], vec![]));
     assert!(!page.contains("Mean change") && !page.contains("id=\"h-fair\""));
     let Some(opened) = open(&page, "report-idle") else { return };

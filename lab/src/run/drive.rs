@@ -11,7 +11,7 @@ use super::observe::{self, Onlookers, Seen, Watch};
 use super::{Progress, RunError};
 use crate::audit::Verdict;
 use crate::metrics::{Estimation, FlowMetrics, Pairs, Responses, Slack};
-use crate::results::DeviceTotals;
+use crate::results::DeviceFigures;
 use crate::workload::{Arrival, Drawn, Source, Span};
 
 /// How often progress is told, in requests.
@@ -47,7 +47,7 @@ pub struct Outcome {
     /// Of each flow.
     pub flows: Vec<FlowMetrics>,
     /// Of the device.
-    pub device: DeviceTotals,
+    pub device: DeviceFigures,
     /// Of the auditor, if there was one.
     pub verdict: Option<Verdict>,
     /// Of the trace readers, by flow.
@@ -128,7 +128,7 @@ impl<'a> Run<'a> {
         self.tell();
         self.account()?;
         let remarks = self.lanes.iter().map(|lane| lane.feed.as_ref().and_then(Feed::remarks)).collect();
-        let device = DeviceTotals::from(&self.device.totals());
+        let device = DeviceFigures::from(&self.device.totals());
         let Seen { verdict, responses, followed } = self.watch.finish()?;
         let Followed { slack, estimation, known } = followed;
         let flows = self.lanes.into_iter().map(|lane| lane.metrics).collect();

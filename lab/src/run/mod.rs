@@ -13,7 +13,6 @@ mod observe;
 mod oracle;
 mod pairing;
 mod progress;
-mod totals;
 
 pub use compare::{Comparison, Options, Rows, compare, watch};
 pub use drive::{Limits, Outcome, Run};

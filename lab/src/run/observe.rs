@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use flashlane_core::decide::Scheduler;
 use flashlane_core::event::Stamped;
-use flashlane_core::{Completion, PlaneId, Ppa};
-use flashlane_ssd::{Config, Device};
+use flashlane_core::{Completion, Lpn, PlaneId, Ppa};
+use flashlane_ssd::{Beginning, Config, Device};
 
 use super::RunError;
 use super::follow::{Follow, Followed, Wanted};
-use crate::audit::{Auditor, Policy, Start, Verdict};
+use crate::audit::{Auditor, Formula, Policy, Start, Verdict};
 use crate::metrics::Responses;
 use crate::results::{RequestRow, RowWriter, TransactionRow};
 
@@ -70,11 +70,7 @@ impl<'a> Watch<'a> {
         if onlookers.audit || onlookers.events.is_some() || follow.is_some() {
             device.report_events();
         }
-        let auditor = onlookers.audit.then(|| {
-            let owner = |plane: PlaneId, ppa: Ppa| device.owner_of(plane, ppa);
-            let written = |plane: PlaneId, block: u32| device.written_in(plane, block);
-            Auditor::new(config, policy, Start::Known { owner: &owner, written: &written }, KEPT)
-        });
+        let auditor = onlookers.audit.then(|| auditor(config, policy, device));
         let responses = onlookers.responses.then(Responses::default);
         let (events, requests) = (onlookers.events, onlookers.requests);
         let wants_events = auditor.is_some() || follow.is_some() || events.is_some();
@@ -134,6 +130,32 @@ impl<'a> Watch<'a> {
         }
         let followed = self.follow.map(Follow::finish).transpose()?.unwrap_or_default();
         Ok(Seen { verdict: self.auditor.map(Auditor::finish), responses: self.responses, followed })
+    }
+}
+
+/// An auditor of `device` at the start of a run. A drive of any size is ready at once, unless no formula says what it holds:
+/// then every page is visited.
+fn auditor(config: &Config, policy: Policy, device: &Device) -> Auditor {
+    let owner = |plane: PlaneId, ppa: Ppa| device.owner_of(plane, ppa);
+    let written = |plane: PlaneId, block: u32| device.written_in(plane, block);
+    let start = match Beginning::of(config) {
+        Some(beginning) => Start::Formula(Box::new(beginning)),
+        None => Start::Known { owner: &owner, written: &written },
+    };
+    Auditor::new(config, policy, start, KEPT)
+}
+
+impl Formula for Beginning {
+    fn place(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)> {
+        self.place(lpn)
+    }
+
+    fn owner(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
+        self.owner(plane, ppa)
+    }
+
+    fn written(&self, plane: PlaneId, block: u32) -> u32 {
+        self.written(plane, block)
     }
 }
 

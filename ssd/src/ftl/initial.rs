@@ -118,6 +118,23 @@ impl Initial {
     /// The plane's logical page number at a physical page where a valid page is.
     #[inline]
     pub(super) fn local_at(&self, ppa: Ppa) -> u32 {
+        let local = self.local_from(ppa);
+        debug_assert!(self.address(local) == ppa, "no valid page is there");
+        local
+    }
+
+    /// The logical page number at any physical page of the fullest plane; `None` where no valid page is.
+    pub(super) fn find(&self, ppa: Ppa) -> Option<u32> {
+        if self.steady && ppa.0 >= self.sealed * self.pages_per_block {
+            return None;
+        }
+        let local = self.local_from(ppa);
+        (local < self.longest() && self.address(local) == ppa).then_some(local)
+    }
+
+    /// The plane's first logical page number at or after a physical page, which in the steady state is of a sealed block.
+    #[inline]
+    fn local_from(&self, ppa: Ppa) -> u32 {
         if !self.steady {
             return ppa.0;
         }
@@ -125,21 +142,25 @@ impl Initial {
         let start = self.starts[block as usize];
         let valid = self.starts[block as usize + 1] - start;
         let above = page * u64::from(valid) + u64::from(self.pages_per_block) - 1;
-        let k = self.block_size.quotient(above) as u32;
-        debug_assert!(k < valid && u64::from(spread(k, valid, self.pages_per_block)) == page, "no valid page is there");
-        start + k
+        start + self.block_size.quotient(above) as u32
     }
 
-    /// The block pools of all planes. In the steady state each plane's open block stands at a random page, so that
-    /// planes do not run out of blocks all at once; its pages hold nothing valid.
-    pub(super) fn pools(&self, config: &Config) -> Vec<Pool> {
+    /// Sealed blocks of a plane: its first so many.
+    pub(super) fn sealed(&self) -> u32 {
+        self.sealed
+    }
+
+    /// Pages written in each plane's open block, which comes after the sealed ones. In the steady state it stands at a
+    /// random page, so that planes do not run out of blocks all at once; its pages hold nothing valid.
+    pub(super) fn open_pages(&self, config: &Config) -> impl Iterator<Item = u32> + use<> {
         let mut rng = Pcg64Mcg::new(((config.seed as u128) << 64) | 0x0b10_c4a1_57a6_6e12);
-        (0..self.planes)
-            .map(|_| {
-                let open = if self.steady { rng.next_u32() % self.pages_per_block } else { self.open_pages };
-                Pool::new(config, self.sealed, open)
-            })
-            .collect()
+        let (steady, pages_per_block, open_pages) = (self.steady, self.pages_per_block, self.open_pages);
+        (0..self.planes).map(move |_| if steady { rng.next_u32() % pages_per_block } else { open_pages })
+    }
+
+    /// The block pools of all planes.
+    pub(super) fn pools(&self, config: &Config) -> Vec<Pool> {
+        self.open_pages(config).map(|open| Pool::new(config, self.sealed, open)).collect()
     }
 }
 

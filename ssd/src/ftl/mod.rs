@@ -3,6 +3,7 @@
 //! Owns the page map, the pages' validity, the block pools and the collection jobs of every plane. It hands work over
 //! and never issues any; it must never know queues, schedulers or the controller.
 
+mod beginning;
 mod initial;
 pub mod map;
 mod owners;
@@ -13,6 +14,7 @@ mod victim;
 
 use alloc::vec::Vec;
 
+pub use beginning::Beginning;
 use flashlane_core::event::Event;
 use flashlane_core::{Board, FlowId, Geometry, Lpn, PlaneId, Ppa};
 use rand_pcg::Pcg64Mcg;

@@ -8,7 +8,7 @@ use flashlane_core::transaction::{FlashOp, Owner};
 use flashlane_core::{ChannelId, Duration, FlowId, Geometry, Lpn, PlaneId, Ppa, RequestId, Time, UnitId};
 use flashlane_ssd::config::*;
 
-use crate::audit::{Auditor, KEPT, Policy, Start, Verdict};
+use crate::audit::{Auditor, Formula, KEPT, Policy, Start, Verdict};
 
 /// Bus time of a whole page: 4096 bytes at 100 MB/s.
 pub const X: u64 = 40_960;
@@ -23,6 +23,25 @@ pub const RESUME: u64 = 2_000;
 
 /// Pages that lie somewhere at the start (logical page, plane, physical page), and written pages (plane, block, count).
 pub type Layout = (&'static [(u32, u16, u32)], &'static [(u16, u32, u32)]);
+
+/// A layout as a formula.
+struct Laid(Layout);
+
+impl Formula for Laid {
+    fn place(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)> {
+        let lies = self.0.0.iter().find(|lies| lies.0 == lpn.0);
+        lies.map(|&(_, plane, ppa)| (PlaneId(plane), Ppa(ppa)))
+    }
+
+    fn owner(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
+        let lies = self.0.0.iter().find(|lies| (lies.1, lies.2) == (plane.0, ppa.0));
+        lies.map(|&(lpn, ..)| Lpn(lpn))
+    }
+
+    fn written(&self, plane: PlaneId, block: u32) -> u32 {
+        self.0.1.iter().find(|fill| (fill.0, fill.1) == (plane.0, block)).map_or(0, |&(_, _, count)| count)
+    }
+}
 
 /// A stream to be audited.
 #[derive(Clone)]
@@ -99,16 +118,17 @@ impl Case {
         Case { config, policy, start: None, events: Vec::new(), as_told: false }
     }
 
-    /// What the auditor says, the start being known.
+    /// What the auditor says, the start being told at once.
     pub fn audit(&self) -> Verdict {
-        let Some((places, fills)) = self.start else { return self.audit_from(Start::Fresh) };
-        let owner = |plane: PlaneId, ppa: Ppa| {
-            places.iter().find(|p| (p.1, p.2) == (plane.0, ppa.0)).map(|&(lpn, ..)| Lpn(lpn))
-        };
-        let written = |plane: PlaneId, block| {
-            fills.iter().find(|f| (f.0, f.1) == (plane.0, block)).map_or(0, |&(_, _, count)| count)
-        };
+        let Some(layout) = self.start else { return self.audit_from(Start::Fresh) };
+        let laid = Laid(layout);
+        let (owner, written) = (|plane, ppa| laid.owner(plane, ppa), |plane, block| laid.written(plane, block));
         self.audit_from(Start::Known { owner: &owner, written: &written })
+    }
+
+    /// The same where the start is asked about block by block.
+    pub fn audit_by_formula(&self) -> Verdict {
+        self.audit_from(Start::Formula(Box::new(Laid(self.start.unwrap_or_default()))))
     }
 
     /// What the auditor says when told `start`.

@@ -12,9 +12,19 @@ use crate::audit::Rule;
 
 pub fn pages() -> Vec<Row> {
     vec![
-        (Rule::StartState, collect(), |c| c.start = Some((&[(0, 0, 0), (1, 0, 3), (2, 0, 9)], AGED.1))),
-        (Rule::StartState, write(), |c| c.start = Some((&[(5, 0, 4), (5, 0, 5)], &[(0, 1, 2)]))),
-        (Rule::StartState, write(), |c| c.start = Some((&[], &[(1, 1, 5)]))),
+        // Each comes to touch the block in question: of others a formula is not asked.
+        (Rule::StartState, collect(), |c| {
+            c.start = Some((&[(0, 0, 0), (1, 0, 3), (2, 0, 9)], AGED.1));
+            overwrite(c, 10, 2);
+        }),
+        (Rule::StartState, write(), |c| {
+            c.start = Some((&[(5, 0, 4), (5, 0, 5)], &[(0, 1, 2)]));
+            overwrite(c, 900_000, 5);
+        }),
+        (Rule::StartState, write(), |c| {
+            c.start = Some((&[], &[(1, 1, 5)]));
+            c.push(900_000, Event::VictimChosen { plane: PlaneId(1), block: 1, valid: 0 });
+        }),
         (Rule::PageOnce, two_writes(), |c| {
             edit!(c, 1, dispatched, Event::Dispatched { ppa, .. } => *ppa = 0);
             edit!(c, 1, mapped, Event::Mapped { ppa, .. } => *ppa = 0);

@@ -13,6 +13,8 @@ use crate::audit::{Rule, Start};
 
 fn silent(name: &str, case: &Case) {
     assert!(case.audit().is_clean(), "{name}: {}", broken(case));
+    let verdict = case.audit_by_formula();
+    assert!(verdict.is_clean(), "{name}, by formula: {verdict}");
 }
 
 #[test]
