@@ -29,7 +29,8 @@ impl Device {
         let mut board = first_board(config, &scheduler);
         let static_place = scheduler.place.is_static();
         let wants = scheduler.order.wants();
-        let mut flash = Flash::new(config, !static_place, scheduler.preempt.moments() != Moments::Never);
+        let pauses = scheduler.preempt.moments() != Moments::Never;
+        let mut flash = Flash::new(config, !static_place, pauses, !scheduler.order.is_tail() || wants.estimates);
         if !static_place {
             // Choosing a unit looks at the channels.
             flash.watch();

@@ -69,6 +69,12 @@ impl Seat<'_> {
     /// The command phase is over: the array works.
     #[inline(always)]
     pub(super) fn start_array(&mut self, op: FlashOp) {
+        self.start_array_at(op, self.now);
+    }
+
+    /// The command phase is over at `from`: the array works from then on.
+    #[inline(always)]
+    pub(super) fn start_array_at(&mut self, op: FlashOp, from: Time) {
         let length = match self.common.latency[op.index()] {
             Latency::Constant(typical) => typical,
             Latency::Gaussian { mean, sd } => self.common.gaussian(mean, sd),
@@ -78,7 +84,7 @@ impl Seat<'_> {
             }
         };
         let (flash, command) = (&mut *self.unit, &mut self.shown.command);
-        let ends = self.now + length + self.common.plane_gap * (u64::from(command.members) - 1);
+        let ends = from + length + self.common.plane_gap * (u64::from(command.members) - 1);
         if op == FlashOp::Read {
             flash.phase = Phase::ReadArray;
             flash.bus_time = flash.data_out;
@@ -86,7 +92,7 @@ impl Seat<'_> {
         } else {
             flash.phase = Phase::Array;
             command.ends = ends;
-            command.array_from = self.now;
+            command.array_from = from;
             command.in_array = true;
             self.channel.own.set(self.way, ends.ns());
             self.may_pause();

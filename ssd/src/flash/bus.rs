@@ -19,7 +19,7 @@ use crate::agenda::Agenda;
 pub(super) struct Channel {
     /// When the transfer under way ends, ns; [`NEVER`] when none has been taken note of.
     end: u64,
-    /// When the bus last came free, ns.
+    /// When the bus last came free, ns, or will come free of a transfer that has no end of its own to wait for.
     released: u64,
     /// While no transfer has been taken note of: the next instant the earliest want leads to; [`NEVER`] without any, and
     /// while one has.
@@ -70,18 +70,25 @@ impl Channel {
     /// Whether a transfer is under way, taken note of or not.
     #[inline(always)]
     pub(super) fn in_use(&self, now: u64) -> bool {
-        self.taken() || self.is_silent(now)
+        self.taken() || self.is_silent(now) || now < self.released
     }
 
-    /// A read's page is ready from `at` on: if nothing comes before it, something happens at `planned`. (On a tie the
-    /// page that was already planned goes first: its command is older.)
+    /// A read's page is ready from `at` on and then needs the bus for `length` (none where the beginning of a transfer may
+    /// be watched). (On a tie the page that was already planned goes first: its command is older.)
     #[inline(always)]
-    fn want_later(&mut self, way: usize, at: Time, planned: u64) {
+    fn want_later(&mut self, way: usize, at: Time, length: u64) {
         let (at, earliest) = (at.ns(), self.wants.least());
         self.wants.set(way, at);
         if !self.taken() & (at < earliest) {
-            (self.planned, self.next) = (planned, way as u8);
+            (self.planned, self.next) = (self.instant_of(at, length), way as u8);
         }
+    }
+
+    /// What to wait for when the bus is first wanted at `since` for `length`: the end of that transfer, or the bus to come
+    /// free.
+    #[inline(always)]
+    fn instant_of(&self, since: u64, length: u64) -> u64 {
+        if since < self.released { self.released } else { since + length }
     }
 
     /// Lets the units that waited for the bus to decide do so.
@@ -114,7 +121,8 @@ impl Lane<'_> {
     pub(super) fn live(&mut self, units: bool) -> u64 {
         let now = self.now.ns();
         if self.channel.planned == now {
-            if self.common.watched { self.grant() } else { self.planned_ended() }
+            let begins = self.common.watched | (self.channel.released == now);
+            if begins { self.grant() } else { self.planned_ended() }
         }
         while self.channel.end == now {
             self.transfer_ended();
@@ -154,7 +162,7 @@ impl Lane<'_> {
         let now = self.now.ns();
         while !self.channel.taken() {
             let since = self.channel.wants.least();
-            if since > now {
+            if since > now || now < self.channel.released {
                 self.plan(since);
                 return;
             }
@@ -174,7 +182,8 @@ impl Lane<'_> {
         if since != NEVER {
             let way = self.first_since(since);
             self.channel.next = way as u8;
-            self.channel.planned = self.seat(way).planned(since);
+            let length = self.seat(way).unseen_length();
+            self.channel.planned = self.channel.instant_of(since, length);
         }
     }
 
@@ -205,7 +214,7 @@ impl Lane<'_> {
             pages = 0;
         }
         let start = since.max(seat.channel.released);
-        seat.give(pages, since, start);
+        if seat.runs_on() { seat.program(pages, since, start) } else { seat.give(pages, since, start) }
     }
 
     /// The transfer is over.
@@ -255,10 +264,31 @@ impl Seat<'_> {
         }
     }
 
-    /// What the channel waits for when the unit is going to have the bus from `since` on.
+    /// How long the unit is going to have the bus without its beginning being of interest.
     #[inline(always)]
-    fn planned(&self, since: u64) -> u64 {
-        if self.common.watched { since } else { since + self.unit.bus_time }
+    fn unseen_length(&self) -> u64 {
+        if self.common.watched { 0 } else { self.unit.bus_time }
+    }
+
+    /// Whether what the unit is about to send is a program's data and nobody can tell when its array phase begins.
+    #[inline(always)]
+    fn runs_on(&self) -> bool {
+        self.common.programs_run_on & (self.unit.phase == Phase::Command) & (self.shown.command.op == FlashOp::Program)
+    }
+
+    /// The unit has the bus from `start` on for the `pages` of its program, having wanted it since `since`, and the array
+    /// works as soon as they are in: one thing to wait for, its end.
+    #[inline(always)]
+    fn program(&mut self, pages: u8, since: u64, start: u64) {
+        let (length, pages) = (self.unit.bus_time, u64::from(pages));
+        self.counters.transfers += pages;
+        self.counters.stalled += if since < start { pages } else { 0 };
+        self.counters.busy += Duration::from_ns(length);
+        self.channel.released = start + length;
+        if self.channel.wants.least() < self.channel.released {
+            self.channel.planned = self.channel.released;
+        }
+        self.start_array_at(FlashOp::Program, Time::from_ns(start + length));
     }
 
     /// The unit wants the bus for its command at this instant, with `pages` going in. Whether that is all: if not, the bus
@@ -270,6 +300,10 @@ impl Seat<'_> {
             self.channel.wants.set(self.way, now);
             return false;
         }
+        if self.runs_on() {
+            self.program(pages, now, now);
+            return true;
+        }
         self.give(pages, now, now);
         self.channel.end != now
     }
@@ -277,8 +311,8 @@ impl Seat<'_> {
     /// When a read's array phase ends, its page wants the bus.
     #[inline(always)]
     pub(super) fn want_from(&mut self, at: Time) {
-        let planned = self.planned(at.ns());
-        self.channel.want_later(self.way, at, planned);
+        let length = self.unseen_length();
+        self.channel.want_later(self.way, at, length);
     }
 
     /// The unit has the bus from `start` on for `pages`, having wanted it since `since`.

@@ -99,13 +99,17 @@ struct Common {
     pauses: bool,
     /// Whether anyone may see the beginning of a transfer.
     watched: bool,
+    /// Whether nobody can tell when a program's array phase begins.
+    programs_run_on: bool,
     rng: Pcg64Mcg,
 }
 
 impl Flash {
     /// The idle flash of `config`; `reads_move` when waiting reads may move to another unit, `pauses` when a program or
-    /// erase may be interrupted.
-    pub fn new(config: &Config, reads_move: bool, pauses: bool) -> Flash {
+    /// erase may be interrupted, `expectations` when someone may ask how long commands are still expected to take.
+    pub fn new(config: &Config, reads_move: bool, pauses: bool, expectations: bool) -> Flash {
+        let expected = matches!(config.nand.program, Latency::Constant(_)) && config.bus.plane_gap == Duration::ZERO;
+        let eager = config.bus.dispatch == Dispatch::Eager;
         let g = &config.geometry;
         let units = g.units() as usize;
         Flash {
@@ -137,6 +141,7 @@ impl Flash {
                 reads_move,
                 pauses,
                 watched: false,
+                programs_run_on: eager && expected && !pauses && !expectations,
                 rng: Pcg64Mcg::new(((config.seed as u128) << 64) | 0xcafe_f00d_d15e_a5e5),
             },
         }
@@ -145,7 +150,7 @@ impl Flash {
     /// From now on transfers are taken note of when they begin, not only when they end: what happens is the same, and
     /// the event log and the channels on the board are true at every instant.
     pub fn watch(&mut self) {
-        self.common.watched = true;
+        (self.common.watched, self.common.programs_run_on) = (true, false);
     }
 
     /// The serial the next command will get.
