@@ -99,8 +99,6 @@ pub struct Transaction {
     /// Physical page inside the plane: where a read reads, where a program goes (bound at dispatch), the block of an
     /// erase.
     pub ppa: u32,
-    /// Bytes that cross the bus, metadata included when the configuration says so.
-    pub bytes: u32,
     /// A read: the program that joins its queue once this has ended (read-modify-write). A program: the cancelled
     /// write of the same page that completes with it (D-SOS-06), itself perhaps leading to another.
     pub then: TxnId,
@@ -108,13 +106,15 @@ pub struct Transaction {
     pub after: TxnId,
     /// The younger write that waits for this one: the other end of `after`.
     pub before: TxnId,
+    /// Bus time of its bytes; none for an erase.
+    pub transfer: Duration,
     /// Counts up by one for every transaction ever made: age, and a name that is never reused. A page move's program has
     /// one of its own in the slot of its read.
     pub serial: u64,
     /// When it joined its queue, or (garbage collection) began to wait.
     pub enqueued: Time,
-    /// Bus time of its bytes; none for an erase.
-    pub transfer: Duration,
+    /// Bytes that cross the bus, metadata included when the configuration says so.
+    pub bytes: u32,
     /// Note (Slacker): how much later it may end without its request ending later.
     pub slack: Duration,
     /// Note (FLIN): its estimated time in the device had its flow been alone.

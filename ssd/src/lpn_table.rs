@@ -23,10 +23,13 @@ impl Default for LpnTable {
 }
 
 impl LpnTable {
-    /// Fibonacci hashing: the high bits of the product spread runs of pages over the table.
+    /// Fibonacci hashing of groups of eight pages: the high bits of the product spread groups over the table, and the pages
+    /// of a group, which requests touch together, lie together.
     #[inline]
     fn start(&self, lpn: u32) -> usize {
-        ((lpn.wrapping_mul(0x9e37_79b1) as u64 * (self.mask as u64 + 1)) >> 32) as usize
+        let groups = (self.mask as u64 + 1) / 8;
+        let group = (u64::from((lpn / 8).wrapping_mul(0x9e37_79b1)) * groups) >> 32;
+        group as usize * 8 + lpn as usize % 8
     }
 
     /// The youngest write of `lpn` under way.
@@ -48,7 +51,9 @@ impl LpnTable {
     /// Has the memory fetch where `lpn` would stand, which is going to be needed soon.
     #[inline]
     pub fn expect(&self, lpn: Lpn) {
-        prefetch_index(&self.slots, self.start(lpn.0));
+        if self.len > 0 {
+            prefetch_index(&self.slots, self.start(lpn.0));
+        }
     }
 
     /// Notes `txn` as the youngest write of `lpn`; returns the one it replaces.

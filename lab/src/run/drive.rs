@@ -1,7 +1,7 @@
 //! The loop that feeds a device: flows merged by time, closed loops fed by completions, until all is done.
 
 use flashlane_core::decide::Scheduler;
-use flashlane_core::{Completion, Extent, FlowId, Op, Request, RequestId, Time};
+use flashlane_core::{Completion, Extent, FlowId, Request, RequestId, Time};
 use flashlane_sched::order::Responses as Known;
 use flashlane_ssd::{Config, Device};
 
@@ -241,8 +241,8 @@ impl<'a> Run<'a> {
         }
         self.issued += 1;
         self.times[flow] = lane.draw(self.limits.end)?;
-        if let Arrival { op: Op::Write, extent: Span::Bytes { offset, .. }, .. } = &lane.offer {
-            self.device.expect_write(*offset);
+        if let Span::Bytes { offset, .. } = &lane.offer.extent {
+            self.device.expect(*offset);
         }
         if self.issued - self.told >= STRIDE {
             self.tell();

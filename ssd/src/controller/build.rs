@@ -35,6 +35,7 @@ impl Device {
             // Choosing a unit looks at the channels.
             flash.watch();
         }
+        let eager = config.bus.dispatch == Dispatch::Eager;
         let owners = board.facts.writes_pay || scheduler.admit.wants_owners();
         let ftl = first_ftl(config, static_place, owners, &mut board);
         let style = scheduler.collect.style();
@@ -46,7 +47,7 @@ impl Device {
             lone_commands_pass: scheduler.admit.lets_lone_commands_in() && config.front.queue_capacity == [u32::MAX; 2],
             lone_transactions_go: scheduler.pick.lets_lone_transactions_go() && static_place,
             newcomer: TxnId::NONE,
-            newcomers: static_place && goes_alone(&scheduler, &wants) && config.bus.dispatch == Dispatch::Eager,
+            newcomers: static_place && goes_alone(&scheduler, &wants) && eager,
             page_size: Divisor::new(config.geometry.page_bytes),
             ask_again: Time::NEVER,
             other_next: Time::NEVER,
@@ -68,6 +69,7 @@ impl Device {
             emptied: Vec::new(),
             style,
             gc_first: scheduler.collect.goes_first(),
+            gc_goes_at_once: scheduler.collect.goes_first() && !scheduler.collect.writes_pay() && eager,
             suspensions_of_gc: matches!(style, Style::Transactions { pausable: true }),
             scheduler,
             static_place,

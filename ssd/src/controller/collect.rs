@@ -78,25 +78,33 @@ impl Device {
 
     /// Begins the unit's next garbage-collection command, if one is ready: programs before erases before reads, so that
     /// a victim is finished before the next is begun.
+    #[inline(always)]
     pub(super) fn dispatch_gc(&mut self, unit: UnitId) -> bool {
         // Dropping the last stale move may have queued the erase.
         self.finish_moves(unit) || self.begin_read(unit) || self.begin_erase(unit)
     }
 
     /// Begins the program of a page that has been read, else the erase of an empty victim. Whether there was one.
+    #[inline(always)]
     pub(super) fn finish_moves(&mut self, unit: UnitId) -> bool {
-        self.begin_program(unit) || self.begin_erase(unit)
+        (self.board.units[unit.index()].gc.programs > 0 && self.begin_program(unit)) || self.begin_erase(unit)
     }
 
     /// Begins the unit's next move. Whether there was one.
+    #[inline(always)]
     pub(super) fn begin_read(&mut self, unit: UnitId) -> bool {
+        self.board.units[unit.index()].gc.reads > 0 && self.begin_move(unit)
+    }
+
+    /// The same where moves wait, which may be stale.
+    #[inline(never)]
+    fn begin_move(&mut self, unit: UnitId) -> bool {
         while self.board.units[unit.index()].gc.reads > 0 {
             let next = self.moves.next(unit);
             if self.ftl.is_valid(next.plane, next.from) {
                 self.ftl.expect(next.lpn);
                 let (size, transfer) = (self.page_on_bus(), self.board.facts.transfer_page);
-                let read = self.gc_transaction(next, FlashOp::Read, (size, transfer));
-                self.board.txn_mut(read).stage = Stage::InService;
+                let read = self.gc_transaction(next, unit, FlashOp::Read, (size, transfer), Stage::InService);
                 self.begin_gc(unit, read, FlashOp::Read, transfer);
                 return true;
             }
@@ -106,12 +114,9 @@ impl Device {
         false
     }
 
-    /// Begins the program that waits for the unit, if one does and its page is still valid.
-    #[inline(always)]
+    /// Begins the program that waits for the unit, if its page is still valid.
+    #[inline(never)]
     fn begin_program(&mut self, unit: UnitId) -> bool {
-        if self.board.units[unit.index()].gc.programs == 0 {
-            return false;
-        }
         let id = self.moves.take_program(unit);
         let txn = self.board.txn_mut(id);
         let (plane, from, lpn) = (txn.plane, Ppa(txn.ppa), txn.lpn);
@@ -148,12 +153,19 @@ impl Device {
         true
     }
 
-    /// A transaction of garbage collection, not yet begun.
+    /// A transaction of garbage collection.
     #[inline(always)]
-    fn gc_transaction(&mut self, moved: Move, op: FlashOp, (bytes, transfer): (u32, Duration)) -> TxnId {
+    fn gc_transaction(
+        &mut self,
+        moved: Move,
+        unit: UnitId,
+        op: FlashOp,
+        (bytes, transfer): (u32, Duration),
+        stage: Stage,
+    ) -> TxnId {
         let Move { plane, from, lpn, serial, since } = moved;
         let id = self.free_slot();
-        let (unit, slot) = self.board.home_of(plane);
+        let slot = self.board.home_of(plane).1;
         *self.board.txn_mut(id) = Transaction {
             serial,
             enqueued: since,
@@ -166,7 +178,7 @@ impl Device {
             slot,
             op,
             owner: Owner::Gc,
-            stage: Stage::Waiting,
+            stage,
             ..Transaction::EMPTY
         };
         id
@@ -243,7 +255,7 @@ impl Device {
         let unit = self.board.home_of(plane).0;
         let from = Ppa(block * self.board.facts.geometry.pages_per_block);
         let erase = Move { plane, from, lpn: Lpn(0), serial: self.serials, since: self.board.now };
-        let id = self.gc_transaction(erase, FlashOp::Erase, (0, Duration::ZERO));
+        let id = self.gc_transaction(erase, unit, FlashOp::Erase, (0, Duration::ZERO), Stage::Waiting);
         if self.log.on {
             self.report_waiting(self.serials, FlashOp::Erase, Lpn(0), plane);
         }

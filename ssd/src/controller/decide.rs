@@ -11,9 +11,11 @@ use super::{Device, Fault};
 
 impl Device {
     /// Gives `unit` what it should do at this instant, if anything.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn decide(&mut self, unit: UnitId) {
-        match self.board.units[unit.index()].service {
+        let Unit { service, gc, .. } = self.board.units[unit.index()];
+        match service {
+            Service::Idle if gc.any() && self.gc_goes_at_once && self.dispatch_gc(unit) => {}
             Service::Idle => self.choose(unit),
             Service::Paused => self.choose_in_pause(unit),
             Service::Busy if self.moments != Moments::Never => self.consider_pause(unit),
@@ -34,6 +36,7 @@ impl Device {
     }
 
     /// An idle unit: garbage collection or user transactions.
+    #[inline(never)]
     fn choose(&mut self, unit: UnitId) {
         let Unit { waiting: [reads, programs], gc, .. } = self.board.units[unit.index()];
         let (user_waiting, gc_waits) = (reads + programs, gc.any());
@@ -165,6 +168,7 @@ impl Device {
     }
 
     /// A free unit with a paused command: a waiting read first, or on with the paused one.
+    #[inline(never)]
     fn choose_in_pause(&mut self, unit: UnitId) {
         let read = self.board.first(unit, FlashOp::Read);
         if read.is_some()
@@ -199,6 +203,7 @@ impl Device {
     }
 
     /// A busy unit, with a read that may be waiting behind a program or erase.
+    #[inline(never)]
     fn consider_pause(&mut self, unit: UnitId) {
         let state = &self.board.units[unit.index()];
         let command = &state.command;

@@ -35,15 +35,20 @@ impl Device {
         }
         let next = self.board.txn(id).next;
         let txn = serve(self.board.unlink(id));
+        self.expect_dispatch(next);
+        self.begin_alone(unit, id, &txn);
+    }
+
+    /// Has the memory fetch what the dispatch of `next` is going to need, if that is a transaction.
+    #[inline(always)]
+    fn expect_dispatch(&self, next: TxnId) {
         if next.is_some() {
-            // The next dispatch will look behind it.
             let Transaction { next: behind, lpn, op, .. } = *self.board.txn(next);
             prefetch_index(&self.board.txns, behind.index());
             if op == FlashOp::Program {
                 self.ftl.expect(lpn);
             }
         }
-        self.begin_alone(unit, id, &txn);
     }
 
     /// The same for the only transaction that waits for the unit.
@@ -71,7 +76,8 @@ impl Device {
     #[inline(always)]
     fn begin_alone(&mut self, unit: UnitId, id: TxnId, txn: &Transaction) {
         debug_assert!(txn.unit == unit);
-        let Transaction { op, owner, transfer, lpn, .. } = *txn;
+        let Transaction { op, owner, transfer, lpn, request, .. } = *txn;
+        self.slots.expect(request);
         if op == FlashOp::Read && self.address_reads {
             self.board.txn_mut(id).ppa = self.ftl.lookup(lpn).0;
         }
@@ -134,6 +140,7 @@ impl Device {
             }
             let txn = serve(self.board.unlink(id));
             debug_assert!(txn.unit == unit);
+            self.slots.expect(txn.request);
             transfers += txn.transfer;
             if last.is_some() {
                 self.board.txn_mut(last).next = id;
@@ -143,6 +150,7 @@ impl Device {
             last = id;
             members += 1;
         }
+        self.expect_dispatch(self.board.first(unit, op));
         if op == FlashOp::Program {
             let mut member = lead;
             while member.is_some() {
@@ -215,9 +223,8 @@ impl Device {
     /// Gives a program its physical page, maps it, and lets the next write of the same page go. Returns the command's
     /// next member.
     fn bind(&mut self, id: TxnId) -> TxnId {
-        let Transaction { lpn, plane, flow, before, next, request, .. } = *self.board.txn(id);
-        // Its end will need them.
-        self.slots.expect(request);
+        let Transaction { lpn, plane, flow, before, next, .. } = *self.board.txn(id);
+        // Its end will need it.
         self.pending.expect(lpn);
         let left = if self.static_place { plane } else { self.ftl.plane_of(lpn) };
         let ppa = self.ftl.write(lpn, plane).expect("room was checked");

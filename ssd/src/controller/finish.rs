@@ -2,7 +2,7 @@
 
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Completion, Op, Owner, TxnId};
+use flashlane_core::{Completion, Op, Owner, Transaction, TxnId};
 
 use super::Device;
 use crate::front::SlotId;
@@ -11,20 +11,17 @@ impl Device {
     /// A transaction's flash work is done.
     #[inline(always)]
     pub(super) fn ended(&mut self, id: TxnId) {
-        let txn = self.board.txn(id);
-        let (owner, op, request, lpn, flow, then) = (txn.owner, txn.op, txn.request, txn.lpn, txn.flow, txn.then);
-        let tag = txn.tag;
-        if self.log.on {
-            let paused = self.board.units[txn.unit.index()].command.paused;
-            self.log.push(self.board.now, || Event::Ended { txn: txn.serial, end: End::Flash, paused });
-        }
-        if self.wants.ends && owner == Owner::User {
-            self.scheduler.order.ended(&self.board, id);
-        }
         self.tally.transactions += 1;
-        if owner == Owner::Gc {
+        if self.log.on {
+            self.report_end(id);
+        }
+        if self.board.txn(id).owner == Owner::Gc {
             self.gc_ended(id);
             return;
+        }
+        let Transaction { owner, op, request, lpn, flow, then, tag, .. } = *self.board.txn(id);
+        if self.wants.ends && owner == Owner::User {
+            self.scheduler.order.ended(&self.board, id);
         }
         let mut serves_host = false;
         match (owner, op) {
@@ -51,6 +48,13 @@ impl Device {
             self.end_superseded(then);
         }
         self.release(id);
+    }
+
+    #[cold]
+    fn report_end(&mut self, id: TxnId) {
+        let Transaction { serial, unit, .. } = *self.board.txn(id);
+        let paused = self.board.units[unit.index()].command.paused;
+        self.log.push(self.board.now, || Event::Ended { txn: serial, end: End::Flash, paused });
     }
 
     /// Cancelled writes complete with the write that took their place.

@@ -106,6 +106,8 @@ pub struct Device {
     flows: usize,
     suspensions_of_gc: bool,
     gc_first: bool,
+    /// Garbage collection that waits for an idle unit begins whatever else there is.
+    gc_goes_at_once: bool,
     address_reads: bool,
     lone_commands_pass: bool,
     lone_transactions_go: bool,

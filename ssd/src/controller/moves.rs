@@ -8,6 +8,10 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use flashlane_core::{Lpn, PlaneId, Ppa, Time, TxnId, UnitId};
+use prefetch_index::prefetch_index;
+
+/// How many moves ahead of the one that begins the memory is to fetch: a cache line of a list.
+const AHEAD: usize = 8;
 
 /// What waits, of all units and planes.
 #[derive(Debug)]
@@ -94,6 +98,7 @@ impl Moves {
         let Line { plane, begun, .. } = *line;
         let Victim { pages, serial, since } = &line.victim;
         let (from, lpn) = pages[begun];
+        prefetch_index(pages, begun + AHEAD);
         let next = Move { plane, from, lpn, serial: serial + begun as u64, since: *since };
         line.begun = begun + 1;
         if line.begun == pages.len() {

@@ -66,12 +66,11 @@ impl Device {
         Ok(())
     }
 
-    /// Has the memory fetch what a write of the byte at `offset` is going to need: a hint that it will be submitted soon,
-    /// without which all is the same but slower.
+    /// Has the memory fetch what a request that begins at byte `offset` is going to need: a hint that it will be submitted
+    /// soon, without which all is the same but slower.
     #[inline]
-    pub fn expect_write(&self, offset: u64) {
-        let lpn = Lpn(self.page_size.split(offset).0 as u32);
-        self.pending.expect(lpn);
+    pub fn expect(&self, offset: u64) {
+        self.pending.expect(Lpn(self.page_size.quotient(offset) as u32));
     }
 
     /// What a request touches.

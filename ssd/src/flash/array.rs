@@ -6,7 +6,7 @@ use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Owner, Time, Transaction, TxnId, UnitId};
 
 use super::row::NEVER;
-use super::{Flash, FlashUnit, Lane, Phase, Seat};
+use super::{Flash, FlashUnit, Phase, Seat};
 use crate::agenda::Agenda;
 use crate::config::Latency;
 use crate::log::Log;
@@ -59,22 +59,16 @@ impl Seat<'_> {
             flash.phase = Phase::Command;
             flash.bus_time = if op == FlashOp::Program { on_bus + transfers } else { on_bus }.ns();
             // Told, not read again: just written a byte at a time, they would be slow to read as one word.
-            self.want_now(if op == FlashOp::Program { members } else { 0 })
+            self.want_now(op, members)
         } else {
-            self.start_array(op);
+            self.start_array(op, members, now);
             true
         }
     }
 
-    /// The command phase is over: the array works.
+    /// The command phase of `op` on so many pages is over at `from`: the array works from then on.
     #[inline(always)]
-    pub(super) fn start_array(&mut self, op: FlashOp) {
-        self.start_array_at(op, self.now);
-    }
-
-    /// The command phase is over at `from`: the array works from then on.
-    #[inline(always)]
-    pub(super) fn start_array_at(&mut self, op: FlashOp, from: Time) {
+    pub(super) fn start_array(&mut self, op: FlashOp, members: u8, from: Time) {
         let length = match self.common.latency[op.index()] {
             Latency::Constant(typical) => typical,
             Latency::Gaussian { mean, sd } => self.common.gaussian(mean, sd),
@@ -84,7 +78,7 @@ impl Seat<'_> {
             }
         };
         let (flash, command) = (&mut *self.unit, &mut self.shown.command);
-        let ends = from + length + self.common.plane_gap * (u64::from(command.members) - 1);
+        let ends = from + length + self.common.plane_gap * (u64::from(members) - 1);
         if op == FlashOp::Read {
             flash.phase = Phase::ReadArray;
             flash.bus_time = flash.data_out;
@@ -111,47 +105,46 @@ impl Seat<'_> {
             self.agenda.mark(self.id);
         }
     }
-}
 
-impl Lane<'_> {
     /// An instant of the unit that has nothing to do with the bus.
     #[inline(always)]
-    pub(super) fn unit_due(&mut self, way: usize) {
-        let id = UnitId((self.first + way) as u16);
-        let command = &mut self.shown[self.first + way].command;
-        match self.units[self.first + way].phase {
-            Phase::Array if self.now < command.ends => {
+    pub(super) fn due(&mut self) {
+        match self.unit.phase {
+            Phase::Array if self.now < self.shown.command.ends => {
                 // A program's iteration ended and a read waits: it may be paused now.
-                self.channel.own.set(way, command.ends.ns());
-                self.agenda.mark(id);
+                self.channel.own.set(self.way, self.shown.command.ends.ns());
+                self.agenda.mark(self.id);
             }
-            Phase::Array => {
-                command.in_array = false;
-                let mut member = command.lead;
-                self.log
-                    .push(self.now, || Event::ArrayEnded { unit: id, command: self.units[self.first + way].serial });
-                while member.is_some() {
-                    let next = self.txns[member.index()].next;
-                    self.ended.push(self.txns, member);
-                    member = next;
-                }
-                self.channel.own.set(way, NEVER);
-                self.seat(way).free();
-            }
+            Phase::Array => self.array_ended(),
             Phase::Suspending => {
-                self.units[self.first + way].phase = Phase::Idle;
-                self.shown[self.first + way].service = Service::Paused;
-                self.channel.own.set(way, NEVER);
-                self.agenda.mark(id);
+                self.unit.phase = Phase::Idle;
+                self.shown.service = Service::Paused;
+                self.channel.own.set(self.way, NEVER);
+                self.agenda.mark(self.id);
             }
             Phase::Resuming => {
-                let u = self.first + way;
-                let until = go_on(&mut self.units[u], &mut self.shown[u], id, self.now, self.log);
-                self.channel.own.set(way, until);
-                self.seat(way).may_pause();
+                let until = go_on(self.unit, self.shown, self.id, self.now, self.log);
+                self.channel.own.set(self.way, until);
+                self.may_pause();
             }
-            phase => unreachable!("{id:?} due in phase {phase:?}"),
+            phase => unreachable!("due in phase {phase:?}"),
         }
+    }
+
+    /// A program or an erase is done.
+    #[inline(always)]
+    fn array_ended(&mut self) {
+        let (unit, command) = (self.id, self.unit.serial);
+        self.log.push(self.now, || Event::ArrayEnded { unit, command });
+        self.shown.command.in_array = false;
+        let mut member = self.shown.command.lead;
+        while member.is_some() {
+            let next = self.txns[member.index()].next;
+            self.ended.push(self.txns, member);
+            member = next;
+        }
+        self.channel.own.set(self.way, NEVER);
+        self.free();
     }
 }
 

@@ -1,7 +1,7 @@
 //! Channel buses: one transfer at a time, first come first served among ready transfers, data-out before data-in when
 //! both become ready at the same instant, then by command age (SPEC 0.4).
 
-use flashlane_core::board::Service;
+use flashlane_core::board::{Command, Service};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{ChannelId, Duration, Time, UnitId};
@@ -144,7 +144,7 @@ impl Lane<'_> {
         while due != 0 {
             let way = due.trailing_zeros() as usize;
             due &= due - 1;
-            self.unit_due(way);
+            self.seat(way).due();
         }
     }
 
@@ -207,14 +207,14 @@ impl Lane<'_> {
         let way = self.first_since(since);
         self.channel.wants.set(way, NEVER);
         let mut seat = self.seat(way);
-        let mut pages = seat.shown.command.members;
-        if seat.unit.phase != Phase::Command {
-            seat.unit.phase = Phase::DataOut;
-        } else if seat.shown.command.op != FlashOp::Program {
-            pages = 0;
-        }
         let start = since.max(seat.channel.released);
-        if seat.runs_on() { seat.program(pages, since, start) } else { seat.give(pages, since, start) }
+        let Command { op, members, .. } = seat.shown.command;
+        if seat.unit.phase == Phase::Command {
+            seat.send(op, members, since, start);
+        } else {
+            seat.unit.phase = Phase::DataOut;
+            seat.give(members, since, start);
+        }
     }
 
     /// The transfer is over.
@@ -224,7 +224,8 @@ impl Lane<'_> {
         let mut seat = self.seat(usize::from(self.channel.holder));
         if seat.unit.phase == Phase::Command {
             seat.channel.released = seat.now.ns();
-            seat.start_array(seat.shown.command.op);
+            let Command { op, members, .. } = seat.shown.command;
+            seat.start_array(op, members, seat.now);
         } else {
             seat.page_out();
         }
@@ -270,41 +271,36 @@ impl Seat<'_> {
         if self.common.watched { 0 } else { self.unit.bus_time }
     }
 
-    /// Whether what the unit is about to send is a program's data and nobody can tell when its array phase begins.
+    /// The unit has the bus from `start` on for its command, having wanted it since `since`; with a program so many pages
+    /// go in. Where nobody can tell when a program's array phase begins, it begins together with the transfer: one thing to
+    /// wait for, the end of both.
     #[inline(always)]
-    fn runs_on(&self) -> bool {
-        self.common.programs_run_on & (self.unit.phase == Phase::Command) & (self.shown.command.op == FlashOp::Program)
-    }
-
-    /// The unit has the bus from `start` on for the `pages` of its program, having wanted it since `since`, and the array
-    /// works as soon as they are in: one thing to wait for, its end.
-    #[inline(always)]
-    fn program(&mut self, pages: u8, since: u64, start: u64) {
-        let (length, pages) = (self.unit.bus_time, u64::from(pages));
-        self.counters.transfers += pages;
-        self.counters.stalled += if since < start { pages } else { 0 };
-        self.counters.busy += Duration::from_ns(length);
-        self.channel.released = start + length;
-        if self.channel.wants.least() < self.channel.released {
-            self.channel.planned = self.channel.released;
+    fn send(&mut self, op: FlashOp, members: u8, since: u64, start: u64) {
+        if op != FlashOp::Program {
+            self.give(0, since, start);
+        } else if !self.common.programs_run_on {
+            self.give(members, since, start);
+        } else {
+            let length = self.unit.bus_time;
+            self.count(members, since, start, length);
+            self.channel.released = start + length;
+            if self.channel.wants.least() < self.channel.released {
+                self.channel.planned = self.channel.released;
+            }
+            self.start_array(op, members, Time::from_ns(start + length));
         }
-        self.start_array_at(FlashOp::Program, Time::from_ns(start + length));
     }
 
-    /// The unit wants the bus for its command at this instant, with `pages` going in. Whether that is all: if not, the bus
-    /// is to be handed over at once.
+    /// The unit wants the bus for its command on so many pages at this instant. Whether that is all: if not, the bus is to be
+    /// handed over at once.
     #[inline(always)]
-    pub(super) fn want_now(&mut self, pages: u8) -> bool {
+    pub(super) fn want_now(&mut self, op: FlashOp, members: u8) -> bool {
         let now = self.now.ns();
         if self.channel.in_use(now) {
             self.channel.wants.set(self.way, now);
             return false;
         }
-        if self.runs_on() {
-            self.program(pages, now, now);
-            return true;
-        }
-        self.give(pages, now, now);
+        self.send(op, members, now, now);
         self.channel.end != now
     }
 
@@ -318,12 +314,20 @@ impl Seat<'_> {
     /// The unit has the bus from `start` on for `pages`, having wanted it since `since`.
     #[inline(always)]
     fn give(&mut self, pages: u8, since: u64, start: u64) {
-        let (length, pages) = (self.unit.bus_time, u64::from(pages));
-        self.counters.transfers += pages;
-        self.counters.stalled += if since < start { pages } else { 0 };
+        let length = self.unit.bus_time;
+        self.count(pages, since, start, 0);
         self.channel.holder = self.way as u8;
         self.channel.planned = NEVER;
         self.occupy(Time::from_ns(start), Duration::from_ns(length));
+    }
+
+    /// Counts a transfer of `pages` that begins at `start`, wanted since `since`, and `length` of bus time.
+    #[inline(always)]
+    fn count(&mut self, pages: u8, since: u64, start: u64, length: u64) {
+        let pages = u64::from(pages);
+        self.counters.transfers += pages;
+        self.counters.stalled += if since < start { pages } else { 0 };
+        self.counters.busy += Duration::from_ns(length);
     }
 
     /// The unit, which holds the bus, has it from `start` on for `length`.

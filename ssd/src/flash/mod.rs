@@ -164,7 +164,7 @@ impl Flash {
         self.soonest
     }
 
-    /// Lives everything that happens at this instant on the channel whose turn is next.
+    /// Lives something that happens at this instant on the channel whose turn is next.
     #[inline(always)]
     pub fn step(&mut self, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
         let channel = (self.next.least() & ((1 << CHANNEL_BITS) - 1)) as usize;
@@ -172,20 +172,22 @@ impl Flash {
         let next = if state.own.least() > now {
             self.lane(channel, board, agenda, log).live(false)
         } else if state.bus_next() > now {
-            self.step_units(channel, board, agenda, log)
+            self.step_unit(channel, board, agenda, log)
         } else {
             self.step_all(channel, board, agenda, log)
         };
         self.set_next(channel, next);
     }
 
-    /// The same, returning the channel's next instant, where only units have come to the end of an array phase or an
-    /// overhead: the bus is not concerned.
+    /// The same, returning the channel's next instant, where a unit has come to the end of an array phase or an overhead
+    /// and the bus is not concerned. If several have, the first.
     #[inline(never)]
-    fn step_units(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) -> u64 {
-        let mut lane = self.lane(channel, board, agenda, log);
-        lane.units_due();
-        lane.channel.next()
+    fn step_unit(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) -> u64 {
+        let state = &self.channels[channel];
+        let unit = UnitId(state.first + state.own.first() as u16);
+        let mut seat = self.seat(unit, board, agenda, log);
+        seat.due();
+        seat.channel.next()
     }
 
     /// The same where both have.

@@ -37,6 +37,27 @@ impl<const LEVELS: u32> Row<LEVELS> {
         self.nodes[1]
     }
 
+    /// Whose instant is the least: the first on a tie.
+    #[inline(always)]
+    pub(super) fn first(&self) -> usize {
+        let least = self.least();
+        let mut node = 1;
+        for _ in 0..LEVELS {
+            node = self.below(node, least);
+        }
+        while node < self.leaves {
+            node = self.below(node, least);
+        }
+        node - self.leaves
+    }
+
+    /// The first of the two nodes below one with the value `least` that has it as well.
+    #[inline(always)]
+    fn below(&self, node: usize, least: u64) -> usize {
+        let left = 2 * node % (2 * MOST);
+        left + usize::from(self.nodes[left] != least)
+    }
+
     /// The `i`-th instant.
     #[inline(always)]
     pub(super) fn at(&self, i: usize) -> u64 {
@@ -103,6 +124,7 @@ mod tests {
                 assert_eq!(row.least(), *plain.iter().min().unwrap());
                 let due = plain.iter().enumerate().map(|(i, &at)| u64::from(at <= 32) << i).sum::<u64>();
                 assert_eq!(row.due(32), due);
+                assert_eq!(row.first(), plain.iter().position(|&at| at == row.least()).unwrap());
             }
         }
     }

@@ -181,6 +181,7 @@ impl Ftl {
 
     /// Gives `lpn`, whose current copy is at `from` in `plane`, another physical page there and maps it. That copy need
     /// not be looked up: on a large drive the map's entry is far away.
+    #[inline(always)]
     pub fn move_page(&mut self, lpn: Lpn, plane: PlaneId, from: Ppa) -> Ppa {
         debug_assert!(self.map.current(lpn, &self.validity) == Some((plane, from)), "moves the current copy");
         let pool = &mut self.pools[plane.index()];

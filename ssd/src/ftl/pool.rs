@@ -115,28 +115,41 @@ impl Pool {
     }
 
     /// The next physical page of a stream.
+    #[inline(always)]
     pub(super) fn take_page(&mut self, stream: Stream, pages: u32) -> Option<Ppa> {
         let which = if stream == Stream::Gc && self.separate { 1 } else { 0 };
         if stream == Stream::User && !self.has_room(pages) {
             return None;
         }
-        if self.frontiers[which].is_none_or(|f| f.next == pages) {
-            let block = self.take_block()?;
-            self.blocks[block as usize] = Block::Open;
-            self.frontiers[which] = Some(Frontier { block, next: 0 });
-        }
-        let frontier = self.frontiers[which].as_mut().expect("just opened");
+        let mut frontier = match self.frontiers[which] {
+            Some(frontier) if frontier.next < pages => frontier,
+            _ => self.open_block()?,
+        };
         let ppa = Ppa(frontier.block * pages + frontier.next);
         frontier.next += 1;
+        self.frontiers[which] = Some(frontier);
         self.free_pages -= 1;
         if frontier.next == pages {
-            let block = frontier.block;
-            self.blocks[block as usize] = Block::Sealed;
-            self.sealed_at[block as usize] = self.seals;
-            self.lost_a_page(block);
-            self.seals += 1;
+            self.seal(frontier.block);
         }
         Some(ppa)
+    }
+
+    /// Opens an erased block.
+    #[cold]
+    fn open_block(&mut self) -> Option<Frontier> {
+        let block = self.take_block()?;
+        self.blocks[block as usize] = Block::Open;
+        Some(Frontier { block, next: 0 })
+    }
+
+    /// A block is full.
+    #[cold]
+    fn seal(&mut self, block: u32) {
+        self.blocks[block as usize] = Block::Sealed;
+        self.sealed_at[block as usize] = self.seals;
+        self.lost_a_page(block);
+        self.seals += 1;
     }
 
     fn take_block(&mut self) -> Option<u32> {

@@ -98,8 +98,17 @@ impl Validity {
 
     /// The valid pages of a block, ascending.
     pub(super) fn valid_pages(&self, plane: PlaneId, block: u32) -> impl Iterator<Item = Ppa> {
-        let range = block * self.pages..(block + 1) * self.pages;
-        range.map(Ppa).filter(move |&ppa| self.is_valid(plane, ppa))
+        let (first, last) = (block * self.pages, (block + 1) * self.pages - 1);
+        (first / 64..=last / 64).flat_map(move |word| {
+            let from = if word == first / 64 { u64::MAX << (first % 64) } else { u64::MAX };
+            let to = if word == last / 64 { u64::MAX >> (63 - last % 64) } else { u64::MAX };
+            let mut bits = self.bits[self.word(plane, Ppa(word * 64))] & from & to;
+            core::iter::from_fn(move || {
+                let bit = (bits != 0).then(|| bits.trailing_zeros())?;
+                bits &= bits - 1;
+                Some(Ppa(word * 64 + bit))
+            })
+        })
     }
 
     /// Bits counted equal counts kept.
@@ -110,6 +119,34 @@ impl Validity {
                 let range = block * self.pages..(block + 1) * self.pages;
                 let bits = range.filter(|&p| self.is_valid(plane, Ppa(p))).count();
                 assert_eq!(bits, usize::from(self.counts(plane)[block as usize]), "{plane:?} block {block}");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Blocks that begin and end inside of words.
+    #[test]
+    fn valid_pages_are_those_whose_bits_are_set() {
+        for pages in [1, 5, 24, 64, 96, 200] {
+            let blocks = 7;
+            let mut x: u64 = 3;
+            let words_per_plane = (pages as usize * blocks).div_ceil(64);
+            let mut bits = vec![0; 2 * words_per_plane];
+            for word in &mut bits {
+                x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                *word = x ^ x >> 32;
+            }
+            let counts = vec![0; 2 * blocks];
+            let block_size = Divisor::new(pages);
+            let validity = Validity { bits, words_per_plane, counts, blocks, pages, block_size };
+            for (plane, block) in [(0, 0), (0, 3), (1, 2), (1, 6)] {
+                let plane = PlaneId(plane);
+                let plain = (block * pages..(block + 1) * pages).map(Ppa).filter(|&ppa| validity.is_valid(plane, ppa));
+                assert!(validity.valid_pages(plane, block).eq(plain), "{pages} pages, {plane:?}, block {block}");
             }
         }
     }
