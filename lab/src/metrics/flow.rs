@@ -33,9 +33,8 @@ pub struct Touched {
     pub in_pause: u64,
 }
 
-impl FlowMetrics {
-    /// Nothing yet.
-    pub fn new() -> FlowMetrics {
+impl Default for FlowMetrics {
+    fn default() -> FlowMetrics {
         FlowMetrics {
             issued: 0,
             rejected: 0,
@@ -47,6 +46,13 @@ impl FlowMetrics {
             touched: Touched::default(),
             timelines: Default::default(),
         }
+    }
+}
+
+impl FlowMetrics {
+    /// Nothing yet.
+    pub fn new() -> FlowMetrics {
+        FlowMetrics::default()
     }
 
     /// The flow produced a request at `arrival`, whatever becomes of it.

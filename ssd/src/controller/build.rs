@@ -4,15 +4,16 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use flashlane_core::board::{Board, Facts};
-use flashlane_core::decide::{Group, Moments, Scheduler, Style, Wants};
+use flashlane_core::decide::{Group, Moments, Scheduler, Style};
 use flashlane_core::{Divisor, Duration, PlaneId, Time, TxnId};
 
+use super::known::Known;
 use super::moves::Moves;
 use super::slots::Slots;
 use super::{Device, totals};
 use crate::agenda::Agenda;
 use crate::buffer::Buffer;
-use crate::config::{Config, ConfigError, Dispatch};
+use crate::config::{Config, ConfigError};
 use crate::flash::Flash;
 use crate::front::Front;
 use crate::ftl::Ftl;
@@ -30,12 +31,11 @@ impl Device {
         let static_place = scheduler.place.is_static();
         let wants = scheduler.order.wants();
         let pauses = scheduler.preempt.moments() != Moments::Never;
-        let mut flash = Flash::new(config, !static_place, pauses, !scheduler.order.is_tail() || wants.estimates);
+        let mut flash = Flash::new(config, !static_place, pauses, Known::expectations(&scheduler));
         if !static_place {
             // Choosing a unit looks at the channels.
             flash.watch();
         }
-        let eager = config.bus.dispatch == Dispatch::Eager;
         let owners = board.facts.writes_pay || scheduler.admit.wants_owners();
         let ftl = first_ftl(config, static_place, owners, &mut board);
         let style = scheduler.collect.style();
@@ -44,10 +44,8 @@ impl Device {
         scheduler.pick.prepare(&board);
         Ok(Device {
             address_reads: flash.reads_need_addresses() || board.facts.same_page[0],
-            lone_commands_pass: scheduler.admit.lets_lone_commands_in() && config.front.queue_capacity == [u32::MAX; 2],
-            lone_transactions_go: scheduler.pick.lets_lone_transactions_go() && static_place,
+            known: Known::of(&scheduler, config),
             newcomer: TxnId::NONE,
-            newcomers: static_place && goes_alone(&scheduler, &wants) && eager,
             page_size: Divisor::new(config.geometry.page_bytes),
             ask_again: Time::NEVER,
             other_next: Time::NEVER,
@@ -61,15 +59,12 @@ impl Device {
             hears_departures: wants.departures_from == 0,
             wants,
             moments: scheduler.preempt.moments(),
-            tail_order: scheduler.order.is_tail(),
             owners,
             draws: scheduler.place.binds_at_dispatch(),
             made: Vec::new(),
             estimates: Vec::new(),
             emptied: Vec::new(),
             style,
-            gc_first: scheduler.collect.goes_first(),
-            gc_goes_at_once: scheduler.collect.goes_first() && !scheduler.collect.writes_pay() && eager,
             suspensions_of_gc: matches!(style, Style::Transactions { pausable: true }),
             scheduler,
             static_place,
@@ -91,12 +86,6 @@ impl Device {
             tally: totals::Tally::default(),
         })
     }
-}
-
-/// Whether any read that is alone at its unit begins at once without anyone having looked at its queue.
-fn goes_alone(scheduler: &Scheduler, wants: &Wants) -> bool {
-    let unseen = scheduler.order.is_tail() && !wants.estimates && wants.departures_from > 0;
-    unseen && scheduler.pick.lets_lone_transactions_go()
 }
 
 /// The board before the first request, without the state of the planes.

@@ -15,7 +15,7 @@ impl Device {
     pub(super) fn decide(&mut self, unit: UnitId) {
         let Unit { service, gc, .. } = self.board.units[unit.index()];
         match service {
-            Service::Idle if gc.any() && self.gc_goes_at_once && self.dispatch_gc(unit) => {}
+            Service::Idle if gc.any() && self.known.gc_goes_at_once && self.dispatch_gc(unit) => {}
             Service::Idle => self.choose(unit),
             Service::Paused => self.choose_in_pause(unit),
             Service::Busy if self.moments != Moments::Never => self.consider_pause(unit),
@@ -46,7 +46,7 @@ impl Device {
         if self.board.units[unit.index()].batch.open && self.continue_batch(unit) {
             return;
         }
-        if self.lone_transactions_go && !gc_waits && user_waiting == 1 && self.begin_lone(unit) {
+        if self.known.lone_transactions_go && !gc_waits && user_waiting == 1 && self.begin_lone(unit) {
             return;
         }
         if gc_waits && self.is_turn_of_gc(unit) && self.dispatch_gc(unit) {
@@ -80,7 +80,7 @@ impl Device {
     /// Whether garbage collection goes before user transactions at a free unit that has both.
     #[inline(always)]
     fn is_turn_of_gc(&mut self, unit: UnitId) -> bool {
-        self.gc_first || self.scheduler.collect.turn(&self.board, unit) == Turn::Gc
+        self.known.gc_first || self.scheduler.collect.turn(&self.board, unit) == Turn::Gc
     }
 
     /// Does the garbage collection that goes before the picked write, if it has not paid yet. Whether any began.
@@ -175,7 +175,7 @@ impl Device {
             && let Some(charge) = self.scheduler.preempt.serve(&self.board, unit, read)
         {
             let paused = self.board.units[unit.index()].paused.lead;
-            if self.lone_transactions_go && self.static_place && self.board.waiting(unit, FlashOp::Read) == 1 {
+            if self.known.lone_transactions_go && self.static_place && self.board.waiting(unit, FlashOp::Read) == 1 {
                 self.charge(paused, charge);
                 self.board.txn_mut(read).tag |= tag::IN_PAUSE;
                 self.dispatch_one(unit, read);

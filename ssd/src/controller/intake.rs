@@ -22,7 +22,7 @@ impl Device {
         self.made.clear();
         match entry.answer.op {
             Op::Write if self.buffer.as_ref().is_some_and(|b| b.write_back) => self.write_to_buffer(slot, false),
-            Op::Read if entry.answer.pages == 1 && self.newcomers => self.read_alone(slot, &entry),
+            Op::Read if entry.answer.pages == 1 && self.known.newcomers => self.read_alone(slot, &entry),
             Op::Read => {
                 let mut from_memory = false;
                 for i in 0..entry.answer.pages {

@@ -20,6 +20,7 @@ mod draw;
 mod estimate;
 mod finish;
 mod intake;
+mod known;
 mod moves;
 mod queue;
 mod slots;
@@ -42,6 +43,7 @@ use crate::front::{Front, SlotId};
 use crate::ftl::Ftl;
 use crate::log::Log;
 use crate::lpn_table::LpnTable;
+use known::Known;
 use moves::Moves;
 use slots::Slots;
 pub use submit::Refusal;
@@ -67,8 +69,8 @@ pub struct Device {
     moments: Moments,
     style: Style,
     static_place: bool,
-    tail_order: bool,
     wants: Wants,
+    known: Known,
     /// Whether the order decision is told of departures by now.
     hears_departures: bool,
     /// Whether whose data the pages hold is kept.
@@ -89,8 +91,6 @@ pub struct Device {
     agenda: Agenda,
     /// The only transaction to decide about at this instant, which stands in no queue yet; none where another is.
     newcomer: TxnId,
-    /// Whether there may be one: any pick decision would begin it, and nobody looks at its queue before.
-    newcomers: bool,
     /// Requests served from memory, on their way.
     soon: VecDeque<(Time, SlotId)>,
     memory: Duration,
@@ -105,12 +105,7 @@ pub struct Device {
     logical_pages: u32,
     flows: usize,
     suspensions_of_gc: bool,
-    gc_first: bool,
-    /// Garbage collection that waits for an idle unit begins whatever else there is.
-    gc_goes_at_once: bool,
     address_reads: bool,
-    lone_commands_pass: bool,
-    lone_transactions_go: bool,
     page_size: Divisor,
     /// When the admit decision wants to be asked again.
     ask_again: Time,
@@ -261,7 +256,7 @@ impl Device {
     /// Turns event reporting on.
     pub fn report_events(&mut self) {
         // The log tells of queues.
-        self.newcomers = false;
+        self.known.newcomers = false;
         self.log.on = true;
         self.flash.watch();
     }

@@ -99,7 +99,7 @@ impl Device {
             self.enqueue_unplaced(id);
             return;
         }
-        let before = if self.tail_order { TxnId::NONE } else { self.position(id, queue) };
+        let before = if self.known.tail_order { TxnId::NONE } else { self.position(id, queue) };
         self.board.link_as(id, queue, slot, before);
         let state = &mut self.board.units[unit.index()];
         state.waiting[op.index()] += 1;

@@ -55,7 +55,7 @@ impl Device {
             let bytes = if op == Op::Write { bytes } else { 0 };
             self.front.inward.send(now, slot, bytes);
             self.refresh_other();
-        } else if self.lone_commands_pass && self.front.is_open(flow, &self.board) {
+        } else if self.known.lone_commands_pass && self.front.is_open(flow, &self.board) {
             self.front.pass(flow, &mut self.board);
             self.log.push(now, || Event::Admitted { request: id });
             self.take_in(slot, entry);

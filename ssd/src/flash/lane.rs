@@ -4,7 +4,7 @@ use flashlane_core::board::{self, Facts};
 use flashlane_core::transaction::Transaction;
 use flashlane_core::{Board, Time, UnitId};
 
-use super::bus::Channel;
+use super::channel::Channel;
 use super::{Common, Ended, Flash, FlashUnit};
 use crate::agenda::Agenda;
 use crate::log::Log;

@@ -12,6 +12,7 @@
 
 pub mod array;
 pub mod bus;
+mod channel;
 mod ended;
 mod lane;
 mod row;
@@ -24,7 +25,7 @@ use rand_pcg::Pcg64Mcg;
 use crate::agenda::Agenda;
 use crate::config::{Config, Dispatch, Latency};
 use crate::log::Log;
-use bus::Channel;
+use channel::Channel;
 pub use ended::Ended;
 use lane::{Lane, Seat};
 use row::Row;

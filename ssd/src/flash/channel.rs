@@ -1,0 +1,111 @@
+//! A channel: who wants its bus since when, and what it waits for next.
+
+use flashlane_core::{Time, UnitId};
+
+use super::row::{NEVER, Row};
+use crate::agenda::Agenda;
+
+/// A channel: its bus, and what its units wait for.
+///
+/// A transfer that finds the bus free begins without an event of its own: all that anyone could see of it is its end,
+/// so that is what the channel waits for. It is taken note of when something else comes to want the bus meanwhile, or at
+/// its end.
+#[derive(Clone, Debug)]
+pub(super) struct Channel {
+    /// When the transfer under way ends, ns; [`NEVER`] when none has been taken note of.
+    pub(super) end: u64,
+    /// When the bus last came free, ns, or will come free of a transfer that has no end of its own to wait for.
+    pub(super) released: u64,
+    /// While no transfer has been taken note of: the next instant the earliest want leads to; [`NEVER`] without any, and
+    /// while one has.
+    pub(super) planned: u64,
+    /// Whose want that is: unit on the channel.
+    pub(super) next: u8,
+    /// Units that may not decide before the bus is free.
+    pub(super) deferred: u64,
+    /// Who has it: unit on the channel.
+    pub(super) holder: u8,
+    /// The channel's first unit.
+    pub(super) first: u16,
+    /// Instants of the units that have nothing to do with the bus.
+    pub(super) own: Row<2>,
+    /// Since when, or from when on, units want the bus.
+    pub(super) wants: Row<2>,
+}
+
+impl Channel {
+    /// A channel of `units` idle units from `first` on.
+    pub(super) fn idle(first: u32, units: u32) -> Channel {
+        let row = Row::new(units as usize);
+        Channel {
+            end: NEVER,
+            released: 0,
+            planned: NEVER,
+            next: 0,
+            deferred: 0,
+            holder: 0,
+            first: first as u16,
+            own: row.clone(),
+            wants: row,
+        }
+    }
+
+    /// Whether a transfer is known to be under way.
+    #[inline(always)]
+    pub(super) fn taken(&self) -> bool {
+        self.end != NEVER
+    }
+
+    /// Whether a transfer is under way that has not been taken note of.
+    #[inline(always)]
+    pub(super) fn is_silent(&self, now: u64) -> bool {
+        !self.taken() && self.wants.least() <= now
+    }
+
+    /// Whether a transfer is under way, taken note of or not.
+    #[inline(always)]
+    pub(super) fn in_use(&self, now: u64) -> bool {
+        self.taken() || self.is_silent(now) || now < self.released
+    }
+
+    /// A read's page is ready from `at` on and then needs the bus for `length` (none where the beginning of a transfer may
+    /// be watched). (On a tie the page that was already planned goes first: its command is older.)
+    #[inline(always)]
+    pub(super) fn want_later(&mut self, way: usize, at: Time, length: u64) {
+        let (at, earliest) = (at.ns(), self.wants.least());
+        self.wants.set(way, at);
+        if !self.taken() & (at < earliest) {
+            (self.planned, self.next) = (self.instant_of(at, length), way as u8);
+        }
+    }
+
+    /// What to wait for when the bus is first wanted at `since` for `length`: the end of that transfer, or the bus to come
+    /// free.
+    #[inline(always)]
+    pub(super) fn instant_of(&self, since: u64, length: u64) -> u64 {
+        if since < self.released { self.released } else { since + length }
+    }
+
+    /// Lets the units that waited for the bus to decide do so.
+    pub(super) fn release_deferred(&mut self, agenda: &mut Agenda) {
+        let mut deferred = core::mem::take(&mut self.deferred);
+        while deferred != 0 {
+            let way = deferred.trailing_zeros() as u16;
+            deferred &= deferred - 1;
+            agenda.mark(UnitId(self.first + way));
+        }
+    }
+
+    /// The next instant anything happens. While the bus is taken, nothing happens to units that want it.
+    #[inline(always)]
+    pub(super) fn next(&self) -> u64 {
+        self.bus_next().min(self.own.least())
+    }
+
+    /// The next instant anything happens on the bus.
+    #[inline(always)]
+    pub(super) fn bus_next(&self) -> u64 {
+        // One of the two is never.
+        self.end.min(self.planned)
+    }
+}
