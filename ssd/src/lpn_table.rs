@@ -8,6 +8,9 @@ use alloc::vec::Vec;
 use flashlane_core::{Lpn, TxnId};
 use prefetch_index::prefetch_index;
 
+/// Neighbouring pages that lie together: more share more cache lines, and make a removal look at more entries.
+const GROUP: u32 = 4;
+
 /// Logical page to its youngest write that has not ended, or to its buffer entry.
 #[derive(Debug)]
 pub struct LpnTable {
@@ -23,13 +26,13 @@ impl Default for LpnTable {
 }
 
 impl LpnTable {
-    /// Fibonacci hashing of groups of eight pages: the high bits of the product spread groups over the table, and the pages
-    /// of a group, which requests touch together, lie together.
+    /// Fibonacci hashing of groups of pages: the high bits of the product spread groups over the table, and the pages of a
+    /// group, which requests touch together, lie together.
     #[inline]
     fn start(&self, lpn: u32) -> usize {
-        let groups = (self.mask as u64 + 1) / 8;
-        let group = (u64::from((lpn / 8).wrapping_mul(0x9e37_79b1)) * groups) >> 32;
-        group as usize * 8 + lpn as usize % 8
+        let groups = (self.mask as u64 + 1) / u64::from(GROUP);
+        let group = (u64::from((lpn / GROUP).wrapping_mul(0x9e37_79b1)) * groups) >> 32;
+        group as usize * GROUP as usize + (lpn % GROUP) as usize
     }
 
     /// The youngest write of `lpn` under way.
@@ -58,7 +61,7 @@ impl LpnTable {
 
     /// Notes `txn` as the youngest write of `lpn`; returns the one it replaces.
     pub fn insert(&mut self, lpn: Lpn, txn: TxnId) -> TxnId {
-        if self.len * 2 > self.mask {
+        if self.len * 4 > self.mask {
             self.grow();
         }
         let mut i = self.start(lpn.0);
