@@ -11,13 +11,12 @@ use crate::workload::{Arrival, Drawn, Source, Span, WorkloadError};
 /// An opened source.
 pub struct Feed {
     source: Kind,
-    /// Added to every byte address of a trace.
-    start_bytes: u64,
     closed_loop: bool,
 }
 
 enum Kind {
-    Trace(Box<TraceSource>),
+    /// With what is added to every byte address.
+    Trace(Box<TraceSource>, u64),
     Synthetic(Box<SyntheticSource>),
     Scene(SceneSource),
 }
@@ -30,18 +29,18 @@ impl Feed {
     pub fn open(plan: &FlowPlan, index: u16, page_bytes: u32, seed: u64) -> Result<Feed, WorkloadError> {
         let range = plan.address_range(page_bytes);
         let seed = flow_seed(seed, index);
-        let in_range = |source, closed_loop| Feed { source, start_bytes: 0, closed_loop };
+        let feed = |source, closed_loop| Feed { source, closed_loop };
         Ok(match &plan.source {
             FlowSource::Trace(path, trace) => {
                 let options = trace.options().map_err(|(key, message)| WorkloadError { place: key.into(), message })?;
                 let source = TraceSource::open(path, &options, plan.range.length)?;
-                Feed { source: Kind::Trace(Box::new(source)), start_bytes: plan.range.offset, closed_loop: false }
+                feed(Kind::Trace(Box::new(source), plan.range.offset), false)
             }
             FlowSource::Synthetic(spec) => {
-                in_range(Kind::Synthetic(Box::new(SyntheticSource::new(spec, &range, seed)?)), spec.is_closed_loop())
+                feed(Kind::Synthetic(Box::new(SyntheticSource::new(spec, &range, seed)?)), spec.is_closed_loop())
             }
-            FlowSource::Clone(spec) => in_range(Kind::Synthetic(Box::new(spec.source(&range, seed)?)), false),
-            FlowSource::Inline(requests) => in_range(Kind::Scene(SceneSource::new(requests, &range)?), false),
+            FlowSource::Clone(spec) => feed(Kind::Synthetic(Box::new(spec.source(&range, seed)?)), false),
+            FlowSource::Inline(requests) => feed(Kind::Scene(SceneSource::new(requests, &range)?), false),
         })
     }
 
@@ -53,14 +52,14 @@ impl Feed {
     /// Requests the source refused to hand over (beyond the drive, of an illegal size) because the user said so.
     pub fn rejected(&self) -> u64 {
         match &self.source {
-            Kind::Trace(source) => source.counts().rejected,
+            Kind::Trace(source, _) => source.counts().rejected,
             Kind::Synthetic(_) | Kind::Scene(_) => 0,
         }
     }
 
     /// What a trace's reader noticed, for people: the format it chose and the requests it changed.
     pub fn remarks(&self) -> Option<String> {
-        let Kind::Trace(source) = &self.source else { return None };
+        let Kind::Trace(source, _) = &self.source else { return None };
         let (chosen, counts) = (source.recognition(), source.counts());
         let mut text = format!("read as {} ({})", chosen.format, chosen.reason);
         for (count, what) in [
@@ -80,10 +79,10 @@ impl Source for Feed {
     #[inline(always)]
     fn draw(&mut self, arrival: &mut Arrival) -> Result<Drawn, WorkloadError> {
         match &mut self.source {
-            Kind::Trace(source) => {
+            Kind::Trace(source, start_bytes) => {
                 let drawn = source.draw(arrival)?;
                 if let (Drawn::Request, Span::Bytes { offset, .. }) = (drawn, &mut arrival.extent) {
-                    *offset += self.start_bytes;
+                    *offset += *start_bytes;
                 }
                 Ok(drawn)
             }
@@ -94,7 +93,7 @@ impl Source for Feed {
 
     fn completed(&mut self, now: Time) {
         match &mut self.source {
-            Kind::Trace(source) => source.completed(now),
+            Kind::Trace(source, _) => source.completed(now),
             Kind::Synthetic(source) => source.completed(now),
             Kind::Scene(source) => source.completed(now),
         }

@@ -175,7 +175,7 @@ impl Device {
             && let Some(charge) = self.scheduler.preempt.serve(&self.board, unit, read)
         {
             let paused = self.board.units[unit.index()].paused.lead;
-            if self.known.lone_transactions_go && self.static_place && self.board.waiting(unit, FlashOp::Read) == 1 {
+            if self.known.lone_transactions_go && self.board.waiting(unit, FlashOp::Read) == 1 {
                 self.charge(paused, charge);
                 self.board.txn_mut(read).tag |= tag::IN_PAUSE;
                 self.dispatch_one(unit, read);

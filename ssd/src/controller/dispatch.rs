@@ -65,11 +65,17 @@ impl Device {
     #[inline(always)]
     pub(super) fn dispatch_newcomer(&mut self, id: TxnId) {
         let Transaction { unit, owner, transfer, lpn, .. } = serve(self.board.txn_mut(id));
+        self.address(id, lpn);
+        let op = FlashOp::Read;
+        self.begin(unit, Start { lead: id, members: 1, op, owner, first: transfer, transfers: transfer });
+    }
+
+    /// Notes where the page of a read lies now, if that matters to anything.
+    #[inline(always)]
+    pub(super) fn address(&mut self, id: TxnId, lpn: Lpn) {
         if self.address_reads {
             self.board.txn_mut(id).ppa = self.ftl.lookup(lpn).0;
         }
-        let op = FlashOp::Read;
-        self.begin(unit, Start { lead: id, members: 1, op, owner, first: transfer, transfers: transfer });
     }
 
     /// Begins a command of one transaction that has left its queue.
@@ -78,8 +84,8 @@ impl Device {
         debug_assert!(txn.unit == unit);
         let Transaction { op, owner, transfer, lpn, request, .. } = *txn;
         self.slots.expect(request);
-        if op == FlashOp::Read && self.address_reads {
-            self.board.txn_mut(id).ppa = self.ftl.lookup(lpn).0;
+        if op == FlashOp::Read {
+            self.address(id, lpn);
         }
         if op == FlashOp::Program {
             let paid = &mut self.board.units[unit.index()].batch.write;

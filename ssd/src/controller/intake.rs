@@ -102,9 +102,7 @@ impl Device {
         let flow = entry.answer.flow;
         let plane = self.ftl.plane_of(lpn);
         let txn = self.new_txn(slot, flow, Owner::User, FlashOp::Read, lpn, plane, bytes);
-        if self.address_reads {
-            self.board.txn_mut(txn.id).ppa = self.ftl.lookup(lpn).0;
-        }
+        self.address(txn.id, lpn);
         Some(txn)
     }
 
