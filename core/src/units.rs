@@ -16,6 +16,9 @@ impl Time {
     pub const ZERO: Time = Time(0);
     /// Later than anything that happens: "no event".
     pub const NEVER: Time = Time(u64::MAX);
+    /// The last instant of a device's life, 2.28 years after its start: what is to happen later stops it. (Instants below it
+    /// leave bits free beside them.)
+    pub const LAST: Time = Time((1 << 56) - 1);
 
     /// The instant `ns` nanoseconds after the start.
     pub const fn from_ns(ns: u64) -> Time {

@@ -156,3 +156,30 @@ fn a_limit_of_time_with_closed_loops() {
     assert!(rows.len() > 200 && rows.iter().all(|row| row.arrival < 30_000_000));
     assert!(rows.iter().any(|row| row.done >= 30_000_000));
 }
+
+/// What a run of this flow on a small device is stopped by.
+fn stopped_by(limits: &str, flow: &str) -> String {
+    let scenario = format!("{DEVICE}[run]\nalone = false\n{limits}\n[[flow]]\n{flow}\n");
+    let scenario = Scenario::parse("limits", scenario).unwrap_or_else(|why| panic!("{why}"));
+    let options = Options { audit: true, rows: None, command: String::new(), progress: None };
+    compare(&scenario, &options).map(|_| ()).expect_err("nobody lives so long").to_string()
+}
+
+/// A run that reached instants the device cannot hold once went on for ever.
+#[test]
+fn nothing_lives_longer_than_a_device_and_nothing_hangs() {
+    let last = flashlane_core::Time::LAST.ns();
+    let read_at = |at: u64| format!("[[flow.request]]\nat_ns = {at}\nop = \"read\"\npages = [1]\n");
+    let late = stopped_by("", &format!("{}{}", read_at(0), read_at(last + 1)));
+    assert!(late.contains(&(last + 1).to_string()) && late.contains(&format!("up to {last} ns")), "{late}");
+    let ends_late = stopped_by("", &format!("{}{}", read_at(0), read_at(last - 10)));
+    assert!(ends_late.contains("next event") && ends_late.contains(&format!("{last} ns at most")), "{ends_late}");
+    let thinks =
+        "[flow.synthetic]\narrivals = \"closed-loop\"\ndepth = 1\nthink_us = 9e14\nrequests = 9\nread_ratio = 1.0";
+    let thinks_long = stopped_by("", thinks);
+    assert!(thinks_long.contains(&format!("up to {last} ns")), "{thinks_long}");
+    // One that ends before is none of them.
+    let ended = format!("[flow.synthetic]\n{}", closed(1, 0, 9).replace("think_us = 0", "think_us = 9e14"));
+    let (figures, _, rows) = run("duration_ms = 1000", &[ended.trim_start_matches("[flow.synthetic]\n")]);
+    assert_eq!((figures.issued, rows.len()), (1, 1));
+}

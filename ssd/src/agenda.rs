@@ -42,10 +42,11 @@ impl Agenda {
         self.open |= must;
     }
 
-    /// Takes the marks of the first word from word `from` on that has any: its number, and bit `i` for its `i`-th unit.
+    /// Takes the marks of the first word that has any, of those in `among` (bit `i` for the `i`-th): its number, and bit `i`
+    /// for its `i`-th unit.
     #[inline(always)]
-    pub fn take(&mut self, from: usize) -> Option<(usize, u64)> {
-        let words = self.words & u64::MAX.checked_shl(from as u32).unwrap_or(0);
+    pub fn take(&mut self, among: u64) -> Option<(usize, u64)> {
+        let words = self.words & among;
         if words == 0 {
             return None;
         }
@@ -66,11 +67,12 @@ mod tests {
             agenda.mark(UnitId(unit));
         }
         agenda.mark_if(UnitId(5), false);
-        assert_eq!(agenda.take(0), Some((0, 1 << 7 | 1 << 3)));
+        let all = u64::MAX;
+        assert_eq!(agenda.take(all), Some((0, 1 << 7 | 1 << 3)));
         agenda.mark(UnitId(1));
-        assert_eq!(agenda.take(1), Some((1, 1)), "what was marked behind is not looked at again");
-        assert_eq!(agenda.take(2), Some((2, 1 << 2)));
-        assert_eq!(agenda.take(3), Some((63, 1 << 63)));
-        assert_eq!((agenda.take(64), agenda.take(0), agenda.take(0)), (None, Some((0, 2)), None));
+        assert_eq!(agenda.take(!1), Some((1, 1)), "what was marked behind is not looked at again");
+        assert_eq!(agenda.take(!1 << 1), Some((2, 1 << 2)));
+        assert_eq!(agenda.take(!1 << 2), Some((63, 1 << 63)));
+        assert_eq!((agenda.take(!1 << 63), agenda.take(all), agenda.take(all)), (None, Some((0, 2)), None));
     }
 }

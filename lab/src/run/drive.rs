@@ -21,6 +21,9 @@ const STRIDE: u64 = 4096;
 /// each time would be a surprise to the processor.
 const BATCH: usize = 64;
 
+/// No device lives to see this instant.
+const BEYOND: Time = Time::from_ns(Time::LAST.ns() + 1);
+
 /// How much is run, and what counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -112,6 +115,7 @@ impl<'a> Run<'a> {
         let closed = feeds.iter().flatten().any(Feed::is_closed_loop);
         let lanes: Vec<Lane> = feeds.into_iter().map(|feed| Lane::new(feed, limits.warm_up_requests)).collect();
         let times = vec![Time::NEVER; lanes.len()];
+        let limits = Limits { end: limits.end.min(BEYOND), ..limits };
         let (issued, told) = (0, 0);
         Ok(Run { device, lanes, times, limits, watch, progress, issued, told, closed })
     }
@@ -290,6 +294,22 @@ impl Lane {
         };
         self.awaits = drawn == Drawn::Await;
         let comes = drawn == Drawn::Request && self.offer.at < end;
+        if drawn == Drawn::Request && !comes {
+            return self.cut_off(end);
+        }
         Ok(if comes { self.offer.at } else { Time::NEVER })
+    }
+
+    /// A request that comes too late for the run: its end, if it has one.
+    #[cold]
+    fn cut_off(&self, end: Time) -> Result<Time, RunError> {
+        if end < BEYOND {
+            return Ok(Time::NEVER);
+        }
+        let (at, last) = (self.offer.at.ns(), Time::LAST.ns());
+        Err(RunError::Input(format!(
+            "a request that comes at {at} ns: legal is up to {last} ns (2.28 years); raise the rate, or end the run \
+             before with `run.duration_ms` or `run.requests`"
+        )))
     }
 }

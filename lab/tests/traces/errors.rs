@@ -151,10 +151,12 @@ fn options_out_of_range_are_named() {
 
 #[test]
 fn times_beyond_what_a_run_can_hold_are_refused() {
-    let text = "0 0 8 8 1\n9223372036854775807 0 8 8 1\n";
-    assert_eq!(rows(Format::Mqsim, text)[1].0, 9_223_372_036_854_775_807);
+    let text = "0 0 8 8 1\n72057594037927935 0 8 8 1\n";
+    assert_eq!(rows(Format::Mqsim, text)[1].0, flashlane_core::Time::LAST.ns());
+    let later = read("0 0 8 8 1\n72057594037927936 0 8 8 1\n", &as_format(Format::Mqsim)).unwrap_err();
+    says(&later, "t:2", &["72057594037927936", "legal is up to 72057594037927935"]);
     let slower = TraceOptions { speedup: "1/2".parse().unwrap(), ..as_format(Format::Mqsim) };
-    says(&read(text, &slower).unwrap_err(), "t:2", &["9223372036854775807"]);
+    says(&read(text, &slower).unwrap_err(), "t:2", &["72057594037927935"]);
     let twice = TraceOptions { loops: 2, ..as_format(Format::Mqsim) };
     says(&read(text, &twice).unwrap_err(), "t:1", &["legal is up to"]);
 }

@@ -8,6 +8,7 @@ use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, Ppa, Transaction, Tx
 
 use super::Device;
 use super::moves::Move;
+use crate::ftl::Stream;
 
 impl Device {
     /// Begins to collect `plane` if it does not already and some block would yield a page.
@@ -134,7 +135,7 @@ impl Device {
         {
             self.board.flows[flow.index()].moved += 1;
         }
-        self.mapped(lpn, plane, ppa);
+        self.mapped(lpn, plane, ppa, Stream::Gc);
         self.begin_gc(unit, id, FlashOp::Program, self.board.facts.transfer_page);
         true
     }

@@ -9,6 +9,7 @@ use prefetch_index::prefetch_index;
 
 use super::Device;
 use crate::flash::array::Start;
+use crate::ftl::Stream;
 
 /// A transaction that has left its queue is in service; returns it.
 #[inline(always)]
@@ -113,11 +114,19 @@ impl Device {
         self.begin(unit, Start { lead: id, members: 1, op, owner: Owner::Gc, first: transfer, transfers: transfer });
     }
 
-    /// A program has its page.
+    /// A program for `stream` has its page.
     #[inline(always)]
-    pub(super) fn mapped(&mut self, lpn: Lpn, plane: PlaneId, ppa: Ppa) {
-        self.ftl.show(&mut self.board, plane);
+    pub(super) fn mapped(&mut self, lpn: Lpn, plane: PlaneId, ppa: Ppa, stream: Stream) {
         self.log.push(self.board.now, || Event::Mapped { lpn, plane, ppa: ppa.0 });
+        if !self.ftl.show_page(&mut self.board, plane, stream) {
+            self.plane_turned(plane);
+        }
+    }
+
+    /// A plane has opened or filled a block, or found no victim lately.
+    #[cold]
+    fn plane_turned(&mut self, plane: PlaneId) {
+        self.ftl.show(&mut self.board, plane);
         if self.ftl.wants_collection(plane) {
             self.start_collection(plane);
         }
@@ -245,7 +254,7 @@ impl Device {
             let waiter = self.board.txn(before).unit;
             self.agenda.mark(waiter);
         }
-        self.mapped(lpn, plane, ppa);
+        self.mapped(lpn, plane, ppa, Stream::User);
         if left != plane && self.ftl.wants_collection(left) {
             self.emptied.push(left);
         }

@@ -28,6 +28,7 @@ mod submit;
 mod totals;
 
 use alloc::collections::VecDeque;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -118,12 +119,19 @@ impl Device {
     /// When the next event happens, [`Time::NEVER`] if none will or the device has stopped. Closes the present instant:
     /// its decisions are made now, so submit first what arrives now.
     pub fn next_event(&mut self) -> Time {
-        self.settle();
-        if self.fault.is_some() { Time::NEVER } else { self.flash.next_event().min(self.other_next) }
+        let runs = self.fault.is_none() && self.settle();
+        let next = self.next_instant();
+        match runs {
+            true if next <= Time::LAST => next,
+            true => self.end_life(next),
+            false => Time::NEVER,
+        }
     }
 
-    /// Lives every event up to and including `now`, each at its own time; the decisions of `now` itself stay open.
+    /// Lives every event up to and including `now`, [`Time::LAST`] at most, each at its own time; the decisions of `now` itself
+    /// stay open.
     pub fn advance(&mut self, now: Time) {
+        debug_assert!(now <= Time::LAST, "lived beyond the last instant");
         self.live(now, false);
         self.board.now = self.board.now.max(now);
     }
@@ -132,12 +140,16 @@ impl Device {
     /// decisions of which stay open: for a host whose requests depend on completions. Whether that was it; if not, nothing
     /// is left to happen up to `limit`.
     pub fn advance_to_completion(&mut self, limit: Time) -> bool {
-        self.live(limit, true);
-        let completed = !self.completions.is_empty();
-        if !completed && limit != Time::NEVER {
-            self.board.now = self.board.now.max(limit);
+        self.live(limit.min(Time::LAST), true);
+        if !self.completions.is_empty() {
+            return true;
         }
-        completed
+        if limit <= Time::LAST {
+            self.board.now = self.board.now.max(limit);
+        } else if self.fault.is_none() {
+            self.end_life(self.next_instant());
+        }
+        false
     }
 
     /// Lives events up to and including `limit`, or to the first instant with a completion.
@@ -146,17 +158,16 @@ impl Device {
         // Only decisions can stop the device.
         let mut runs = self.fault.is_none();
         while runs {
-            let next = self.flash.next_event().min(self.other_next);
+            let mut next = self.next_instant();
             if next > self.board.now {
                 if to_completion && !self.completions.is_empty() {
                     break;
                 }
                 if self.agenda.open && limit > self.board.now {
-                    self.settle();
-                    runs = self.fault.is_none();
-                    continue;
+                    runs = self.settle();
+                    next = self.next_instant();
                 }
-                if next > limit || next == Time::NEVER {
+                if next > limit || !runs {
                     break;
                 }
                 self.board.now = next;
@@ -168,6 +179,23 @@ impl Device {
                 self.live_other();
             }
         }
+    }
+
+    /// Nothing happens up to the last instant: stops the device if something is to happen at `next`, after it.
+    #[cold]
+    fn end_life(&mut self, next: Time) -> Time {
+        if next != Time::NEVER {
+            let (next, last) = (next.ns(), Time::LAST.ns());
+            let message = format!("its next event comes at {next} ns, and it lives to {last} ns at most (2.28 years)");
+            self.fault = Some(Fault { at: self.board.now, message });
+        }
+        Time::NEVER
+    }
+
+    /// The earliest instant of anything.
+    #[inline(always)]
+    fn next_instant(&self) -> Time {
+        self.flash.next_event().min(self.other_next)
     }
 
     /// Recomputes the earliest instant of anything but flash.
@@ -205,10 +233,10 @@ impl Device {
     }
 
     /// Makes the decisions of this instant: admission, then the units in ascending (channel, way) order, until nothing
-    /// is left to decide.
+    /// is left to decide. Whether the device goes on after that; it must not have stopped before.
     #[inline(always)]
-    fn settle(&mut self) {
-        while self.agenda.open && self.fault.is_none() {
+    fn settle(&mut self) -> bool {
+        while self.agenda.open {
             self.agenda.open = false;
             if self.front.could_admit() {
                 self.admit();
@@ -219,21 +247,25 @@ impl Device {
             if self.newcomer.is_some() {
                 self.begin_newcomer();
             }
-            let mut from = 0;
-            while let Some((word, mut bits)) = self.agenda.take(from) {
+            let mut ahead = u64::MAX;
+            while let Some((word, mut bits)) = self.agenda.take(ahead) {
                 while bits != 0 {
                     self.decide(UnitId((word * 64) as u16 + bits.trailing_zeros() as u16));
                     bits &= bits - 1;
                 }
-                from = word + 1;
+                ahead = !1 << word;
             }
             if self.front.could_admit() {
                 // Dispatching made space in the queues.
                 self.admit();
             }
+            if self.fault.is_some() {
+                return false;
+            }
             // Those of transfers that took no time.
             self.hear();
         }
+        true
     }
 
     /// Completions since they were last drained, in order of time; the caller drains.

@@ -113,8 +113,9 @@ impl Device {
     #[inline(always)]
     pub(super) fn comes_new(&mut self, read: Made) -> bool {
         let state = &mut self.board.units[read.unit.index()];
-        let nothing_waits = state.user_waiting() == 0 && !state.gc.any() && !state.batch.open;
-        let is_new = state.service == Service::Idle && nothing_waits && self.newcomer.is_none();
+        // One question: the answer to each by itself would be a surprise to the processor.
+        let waits = (state.user_waiting() != 0) | state.gc.any() | state.batch.open;
+        let is_new = !(waits | (state.service != Service::Idle) | self.newcomer.is_some());
         if is_new {
             state.waiting[FlashOp::Read.index()] = 1;
             self.newcomer = read.id;

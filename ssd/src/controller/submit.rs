@@ -29,7 +29,7 @@ struct Shape {
 }
 
 impl Device {
-    /// Hands the device a request at `now`, which must not be before the last instant it lived.
+    /// Hands the device a request at `now`, which must not be before the last instant it lived, nor after [`Time::LAST`].
     ///
     /// # Errors
     /// Refuses what it could not serve; nothing has changed then.
@@ -42,6 +42,7 @@ impl Device {
             self.advance(now);
         }
         debug_assert!(request.arrival <= now && now == self.board.now, "submitted into the past");
+        debug_assert!(now <= Time::LAST, "submitted after the last instant");
         let Request { id, flow, op, arrival, extent } = *request;
         self.log.push(now, || Event::Submitted { request: id, flow, op, arrival, pages });
         let scattered = matches!(extent, Extent::Pages(_));

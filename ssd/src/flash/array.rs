@@ -5,7 +5,6 @@ use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Owner, Time, Transaction, TxnId, UnitId};
 
-use super::row::NEVER;
 use super::{Flash, FlashUnit, Phase, Seat};
 use crate::agenda::Agenda;
 use crate::config::Latency;
@@ -88,7 +87,7 @@ impl Seat<'_> {
             command.ends = ends;
             command.array_from = from;
             command.in_array = true;
-            self.channel.own.set(self.way, ends.ns());
+            self.channel.own.put(self.way, ends.ns());
             self.may_pause();
         }
         if self.log.on {
@@ -109,22 +108,23 @@ impl Seat<'_> {
     /// An instant of the unit that has nothing to do with the bus.
     #[inline(always)]
     pub(super) fn due(&mut self) {
+        debug_assert!(self.channel.own.first() == self.way);
+        self.channel.own.leave();
         match self.unit.phase {
             Phase::Array if self.now < self.shown.command.ends => {
                 // A program's iteration ended and a read waits: it may be paused now.
-                self.channel.own.set(self.way, self.shown.command.ends.ns());
+                self.channel.own.put(self.way, self.shown.command.ends.ns());
                 self.agenda.mark(self.id);
             }
             Phase::Array => self.array_ended(),
             Phase::Suspending => {
                 self.unit.phase = Phase::Idle;
                 self.shown.service = Service::Paused;
-                self.channel.own.set(self.way, NEVER);
                 self.agenda.mark(self.id);
             }
             Phase::Resuming => {
                 let until = go_on(self.unit, self.shown, self.id, self.now, self.log);
-                self.channel.own.set(self.way, until);
+                self.channel.own.put(self.way, until);
                 self.may_pause();
             }
             phase => unreachable!("due in phase {phase:?}"),
@@ -143,7 +143,6 @@ impl Seat<'_> {
             self.ended.push(self.txns, member);
             member = next;
         }
-        self.channel.own.set(self.way, NEVER);
         self.free();
     }
 }
@@ -211,7 +210,7 @@ impl Flash {
             self.units[u].phase = Phase::Idle;
             // What begins now says what the channel waits for next.
             let (channel, way) = self.place_of(unit);
-            self.channels[channel].own.set(way, NEVER);
+            self.channels[channel].own.remove(way);
             board.units[u].service = Service::Paused;
         } else {
             self.units[u].phase = Phase::Suspending;

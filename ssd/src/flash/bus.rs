@@ -6,17 +6,19 @@ use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{ChannelId, Duration, Time};
 
-use super::row::{MOST, NEVER};
-use super::{FlashUnit, Lane, Phase, Seat};
+use super::row::NEVER;
+use super::{Lane, Phase, Seat};
 
 impl Lane<'_> {
     /// Lives everything that happens at this instant, to `units` too if some are due; returns the channel's next.
     #[inline(always)]
     pub(super) fn live(&mut self, units: bool) -> u64 {
         let now = self.now.ns();
-        if self.channel.planned == now {
-            let begins = self.common.watched | (self.channel.released == now);
-            if begins { self.grant() } else { self.planned_ended() }
+        if self.channel.ends_unseen(now, self.common.watched) {
+            let way = self.channel.wants.first();
+            self.seat(way).planned_ended();
+        } else if self.channel.planned == now {
+            self.grant();
         }
         while self.channel.end == now {
             self.transfer_ended();
@@ -34,7 +36,9 @@ impl Lane<'_> {
     /// Lives the instants of the units that have nothing to do with the bus.
     #[inline(always)]
     pub(super) fn units_due(&mut self) {
-        let mut due = self.channel.own.due(self.now.ns());
+        let now = self.now.ns();
+        let mut due =
+            self.channel.own.all().take_while(|&(_, at)| at <= now).fold(0, |due, (way, _)| due | 1u64 << way);
         while due != 0 {
             let way = due.trailing_zeros() as usize;
             due &= due - 1;
@@ -68,29 +72,28 @@ impl Lane<'_> {
         }
     }
 
-    /// The bus is free and first wanted at `since`: its next instant is the end of that transfer, or its beginning if
-    /// that may be watched.
+    /// The bus is free, or about to come free, and first wanted at `since`: its next instant is the end of that transfer, or
+    /// its beginning if that may be watched.
     #[inline(always)]
     fn plan(&mut self, since: u64) {
         self.channel.planned = NEVER;
         if since != NEVER {
-            let way = self.first_since(since);
-            self.channel.next = way as u8;
+            let way = self.channel.wants.first();
+            debug_assert!(self.goes_first(way));
             let length = self.seat(way).unseen_length();
             self.channel.planned = self.channel.instant_of(since, length);
         }
     }
 
-    /// Which unit goes first of those that want the bus since `since`, the row's least instant: data-out before data-in,
-    /// then by command age.
-    #[inline(always)]
-    fn first_since(&self, since: u64) -> usize {
-        let longest = self.channel.wants.due(since);
-        if longest.is_power_of_two() {
-            longest.trailing_zeros() as usize
-        } else {
-            first_of(&self.units[self.first..], longest)
-        }
+    /// Whether `way`, the first in line, goes before all that want the bus since the same instant: data-out before data-in, then
+    /// by command age.
+    fn goes_first(&self, way: usize) -> bool {
+        let among = self.channel.wants.all().filter(|&(_, since)| since == self.channel.wants.least());
+        let key = |&(way, _): &(usize, u64)| {
+            let unit = &self.units[self.first + way];
+            (unit.phase == Phase::Command, unit.serial)
+        };
+        among.min_by_key(key).is_some_and(|(first, _)| first == way)
     }
 
     /// The transfer that has waited longest has the bus, from when it came to want it or the bus came free. (One that
@@ -98,8 +101,9 @@ impl Lane<'_> {
     #[inline(always)]
     fn grant(&mut self) {
         let since = self.channel.wants.least();
-        let way = self.first_since(since);
-        self.channel.wants.set(way, NEVER);
+        let way = self.channel.wants.first();
+        debug_assert!(self.goes_first(way));
+        self.channel.wants.leave();
         let mut seat = self.seat(way);
         let start = since.max(seat.channel.released);
         let Command { op, members, .. } = seat.shown.command;
@@ -124,22 +128,26 @@ impl Lane<'_> {
             seat.page_out();
         }
     }
-
-    /// The transfer that was planned is over, and its beginning has not been taken note of. It was a page's: only those are
-    /// wanted ahead.
-    #[inline(always)]
-    fn planned_ended(&mut self) {
-        let way = usize::from(self.channel.next);
-        self.channel.planned = NEVER;
-        self.channel.wants.set(way, NEVER);
-        let mut seat = self.seat(way);
-        seat.counters.transfers += u64::from(seat.shown.command.members);
-        seat.counters.busy += Duration::from_ns(seat.unit.bus_time);
-        seat.page_out();
-    }
 }
 
 impl Seat<'_> {
+    /// The transfer that was planned, this unit's, is over, and its beginning has not been taken note of. It was a page's: only
+    /// those are wanted ahead.
+    #[inline(always)]
+    pub(super) fn planned_ended(&mut self) {
+        self.channel.planned = NEVER;
+        self.channel.wants.leave();
+        self.counters.transfers += u64::from(self.shown.command.members);
+        self.counters.busy += Duration::from_ns(self.unit.bus_time);
+        self.page_out();
+    }
+
+    /// How long the unit is going to have the bus without its beginning being of interest.
+    #[inline(always)]
+    fn unseen_length(&self) -> u64 {
+        if self.common.watched { 0 } else { self.unit.bus_time }
+    }
+
     /// A page of the unit's read is out.
     #[inline(always)]
     fn page_out(&mut self) {
@@ -157,12 +165,6 @@ impl Seat<'_> {
         } else {
             self.free();
         }
-    }
-
-    /// How long the unit is going to have the bus without its beginning being of interest.
-    #[inline(always)]
-    fn unseen_length(&self) -> u64 {
-        if self.common.watched { 0 } else { self.unit.bus_time }
     }
 
     /// The unit has the bus from `start` on for its command, having wanted it since `since`; with a program so many pages
@@ -191,7 +193,7 @@ impl Seat<'_> {
     pub(super) fn want_now(&mut self, op: FlashOp, members: u8) -> bool {
         let now = self.now.ns();
         if self.channel.in_use(now) {
-            self.channel.wants.set(self.way, now);
+            self.channel.wants.put_behind(self.way, now, true);
             return false;
         }
         self.send(op, members, now, now);
@@ -251,12 +253,4 @@ impl Seat<'_> {
             self.agenda.mark_if(self.id, waits | self.common.reads_move);
         }
     }
-}
-
-/// Which of `several` units, a bit each, goes first: data-out before data-in, then by command age.
-#[cold]
-fn first_of(units: &[FlashUnit], several: u64) -> usize {
-    let key = |&(_, unit): &(usize, &FlashUnit)| (unit.phase == Phase::Command, unit.serial);
-    let among = units.iter().enumerate().take(MOST).filter(|(way, _)| several >> way & 1 == 1);
-    among.min_by_key(key).expect("some unit wants the bus").0
 }

@@ -2,7 +2,8 @@
 
 use flashlane_core::{Time, UnitId};
 
-use super::row::{NEVER, Row};
+use super::line::Line;
+use super::row::NEVER;
 use crate::agenda::Agenda;
 
 /// A channel: its bus, and what its units wait for.
@@ -19,34 +20,32 @@ pub(super) struct Channel {
     /// While no transfer has been taken note of: the next instant the earliest want leads to; [`NEVER`] without any, and
     /// while one has.
     pub(super) planned: u64,
-    /// Whose want that is: unit on the channel.
-    pub(super) next: u8,
     /// Units that may not decide before the bus is free.
     pub(super) deferred: u64,
     /// Who has it: unit on the channel.
     pub(super) holder: u8,
     /// The channel's first unit.
     pub(super) first: u16,
-    /// Instants of the units that have nothing to do with the bus.
-    pub(super) own: Row<2>,
-    /// Since when, or from when on, units want the bus.
-    pub(super) wants: Row<2>,
+    /// Instants of the units that have nothing to do with the bus, those of one instant in order of their numbers.
+    pub(super) own: Line,
+    /// Since when, or from when on, units want the bus, those of one instant in the order in which they are going to have it:
+    /// late are those that want it for a command. (Commands begin in the order of their age and come to want the bus, for
+    /// themselves or at the end of arrays that began to work at one instant, in that order.)
+    pub(super) wants: Line,
 }
 
 impl Channel {
-    /// A channel of `units` idle units from `first` on.
-    pub(super) fn idle(first: u32, units: u32) -> Channel {
-        let row = Row::new(units as usize);
+    /// A channel of idle units from `first` on.
+    pub(super) fn idle(first: u32) -> Channel {
         Channel {
             end: NEVER,
             released: 0,
             planned: NEVER,
-            next: 0,
             deferred: 0,
             holder: 0,
             first: first as u16,
-            own: row.clone(),
-            wants: row,
+            own: Line::empty(),
+            wants: Line::empty(),
         }
     }
 
@@ -73,9 +72,9 @@ impl Channel {
     #[inline(always)]
     pub(super) fn want_later(&mut self, way: usize, at: Time, length: u64) {
         let (at, earliest) = (at.ns(), self.wants.least());
-        self.wants.set(way, at);
+        self.wants.put_behind(way, at, false);
         if !self.taken() & (at < earliest) {
-            (self.planned, self.next) = (self.instant_of(at, length), way as u8);
+            self.planned = self.instant_of(at, length);
         }
     }
 
@@ -84,6 +83,12 @@ impl Channel {
     #[inline(always)]
     pub(super) fn instant_of(&self, since: u64, length: u64) -> u64 {
         if since < self.released { self.released } else { since + length }
+    }
+
+    /// Whether a transfer ends at `now` the beginning of which has not been taken note of.
+    #[inline(always)]
+    pub(super) fn ends_unseen(&self, now: u64, watched: bool) -> bool {
+        self.planned == now && self.released != now && !watched
     }
 
     /// Lets the units that waited for the bus to decide do so.

@@ -15,6 +15,7 @@ pub mod bus;
 mod channel;
 mod ended;
 mod lane;
+mod line;
 mod row;
 
 use alloc::vec::Vec;
@@ -69,7 +70,7 @@ struct FlashUnit {
     busy_from: Time,
 }
 
-/// Bits that hold a channel number: at most 64 channels, and 4 years of nanoseconds above them.
+/// Bits that hold a channel number: at most 64 channels; instants up to [`Time::LAST`] fit above them.
 const CHANNEL_BITS: u32 = 6;
 
 /// All flash units and channels of a device.
@@ -78,7 +79,7 @@ pub struct Flash {
     units: Vec<FlashUnit>,
     channels: Vec<Channel>,
     /// Next instant of each channel and the channel, packed: `ns << 6 | channel`, so that one minimum gives both.
-    next: Row<3>,
+    next: Row,
     /// The least of them, unpacked.
     soonest: Time,
     /// Transactions whose flash work is done, in order; the controller drains it.
@@ -127,9 +128,7 @@ impl Flash {
                     busy_from: Time::ZERO,
                 })
                 .collect(),
-            channels: (0..g.channels)
-                .map(|c| Channel::idle(c * g.units_per_channel(), g.units_per_channel()))
-                .collect(),
+            channels: (0..g.channels).map(|c| Channel::idle(c * g.units_per_channel())).collect(),
             next: Row::new(g.channels as usize),
             soonest: Time::NEVER,
             ended: Ended::default(),
@@ -222,7 +221,8 @@ impl Flash {
     fn set_own(&mut self, unit: usize, at: u64) {
         let FlashUnit { channel, way, .. } = self.units[unit];
         let state = &mut self.channels[usize::from(channel)];
-        state.own.set(usize::from(way), at);
+        state.own.remove(usize::from(way));
+        state.own.put(usize::from(way), at);
         let next = state.next();
         self.set_next(usize::from(channel), next);
     }

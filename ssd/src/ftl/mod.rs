@@ -24,7 +24,8 @@ use crate::log::Log;
 use initial::Initial;
 use map::Map;
 use owners::Owners;
-use pool::{Pool, Stream};
+use pool::Pool;
+pub use pool::Stream;
 use validity::Validity;
 
 /// What collecting a plane takes: its victim and the work left.
@@ -205,6 +206,20 @@ impl Ftl {
         shown.collecting = self.jobs[plane.index()].is_some();
     }
 
+    /// The same after one page more was written for `stream`, if that is all that has changed. Whether it is: if not, the plane
+    /// must be shown as a whole, and may want collecting.
+    #[inline(always)]
+    pub fn show_page(&mut self, board: &mut Board, plane: PlaneId, stream: Stream) -> bool {
+        let pool = &mut self.pools[plane.index()];
+        if core::mem::take(&mut pool.turned) {
+            return false;
+        }
+        let shown = &mut board.planes[plane.index()];
+        shown.free_pages = pool.free_pages();
+        shown.next_page += u32::from(pool.is_hosts(stream));
+        true
+    }
+
     /// Whether `plane` should start collecting now.
     #[inline]
     pub fn wants_collection(&self, plane: PlaneId) -> bool {
@@ -225,7 +240,11 @@ impl Ftl {
         }
         let pages = self.geometry.pages_per_block;
         let valid = self.validity.counts(plane);
-        let block = victim::choose(self.victim, &self.pools[plane.index()], valid, pages, &mut self.rng)?;
+        let victim = victim::choose(self.victim, &self.pools[plane.index()], valid, pages, &mut self.rng);
+        let Some(block) = victim else {
+            self.pools[plane.index()].turned = true;
+            return None;
+        };
         let valid = u32::from(valid[block as usize]);
         self.pools[plane.index()].becomes_victim(block);
         self.totals.victims += 1;
@@ -238,7 +257,9 @@ impl Ftl {
     /// The valid pages of a block, in order, each with the logical page whose copy it holds.
     pub fn valid_pages(&self, plane: PlaneId, block: u32, out: &mut Vec<(Ppa, Lpn)>) {
         out.clear();
-        out.extend(self.validity.valid_pages(plane, block).map(|ppa| (ppa, self.map.owner(plane, ppa))));
+        // (Not `extend`: it would ask the iterator of iterators for one page at a time.)
+        out.reserve(usize::from(self.validity.counts(plane)[block as usize]));
+        self.validity.valid_pages(plane, block).for_each(|ppa| out.push((ppa, self.map.owner(plane, ppa))));
     }
 
     /// A page move of `plane`'s job ended. Returns the block to erase if it was the last.

@@ -48,6 +48,9 @@ pub struct Pool {
     frontiers: [Option<Frontier>; 2],
     /// Pages that can still be written before anything is erased.
     free_pages: u32,
+    /// Whether more has changed than the number of pages written: a block was opened or filled, or no victim was found when one
+    /// was wanted. Whoever acts on it takes it back.
+    pub(super) turned: bool,
     separate: bool,
     wear_aware: bool,
     seals: u64,
@@ -84,6 +87,7 @@ impl Pool {
             seals: u64::from(blocks),
             free_pages: (blocks - sealed) * pages - open_pages,
             frontiers: [user, None],
+            turned: true,
             separate: config.gc.separate_frontier,
             wear_aware: config.ftl.wear_aware,
         }
@@ -105,6 +109,12 @@ impl Pool {
     #[inline]
     pub(super) fn next_page(&self, pages: u32) -> u32 {
         self.frontiers[0].map_or(0, |f| if f.next == pages { 0 } else { f.next })
+    }
+
+    /// Whether a page for `stream` is the next of those the host gets.
+    #[inline]
+    pub(super) fn is_hosts(&self, stream: Stream) -> bool {
+        stream == Stream::User || !self.separate
     }
 
     /// Whether the host can be given a page. Where moves share its open block, the last block is theirs alone.
@@ -139,6 +149,7 @@ impl Pool {
     #[cold]
     fn open_block(&mut self) -> Option<Frontier> {
         let block = self.take_block()?;
+        self.turned = true;
         self.blocks[block as usize] = Block::Open;
         Some(Frontier { block, next: 0 })
     }
@@ -146,6 +157,7 @@ impl Pool {
     /// A block is full.
     #[cold]
     fn seal(&mut self, block: u32) {
+        self.turned = true;
         self.blocks[block as usize] = Block::Sealed;
         self.sealed_at[block as usize] = self.seals;
         self.lost_a_page(block);

@@ -220,8 +220,8 @@ impl Default for TraceOptions {
     }
 }
 
-/// Times from here on are refused: half of what 64 bits hold, so that spans still add up downstream (292 years).
-pub(super) const LATEST_NS: u64 = u64::MAX / 2;
+/// Later times are refused: no device lives so long (2.28 years).
+pub(super) const LATEST_NS: u64 = Time::LAST.ns();
 
 impl TraceOptions {
     /// Refuses values outside their legal range.

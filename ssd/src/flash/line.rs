@@ -1,0 +1,136 @@
+//! The units of a channel that something is to happen to, in the order in which it will.
+//!
+//! A sorted array: a channel has few units, what comes to be later mostly happens later, and only the first is ever looked at.
+
+use super::row::MOST;
+
+/// Bits of a unit's number on its channel.
+const WAY_BITS: u32 = 6;
+
+/// Units of a channel, each with an instant.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    length: usize,
+    /// From place 1 on, ascending, each the instant in ns, whether it is late, and the unit, packed: `ns << 7 | late << 6 | way`.
+    /// Before them stands 0, behind them all ones.
+    keys: [u64; 2 * MOST],
+}
+
+impl Line {
+    /// Places whose entries move up without a loop when the first leaves: as many as a channel usually has units.
+    const FEW: usize = 4;
+
+    /// Nobody.
+    pub(super) fn empty() -> Line {
+        let mut keys = [u64::MAX; 2 * MOST];
+        keys[0] = 0;
+        Line { length: 0, keys }
+    }
+
+    /// The first one's instant; [`super::row::NEVER`] if there is none.
+    #[inline(always)]
+    pub(super) fn least(&self) -> u64 {
+        // All ones come back with their sign.
+        (self.keys[1] as i64 >> (WAY_BITS + 1)) as u64
+    }
+
+    /// The first: unit on the channel.
+    #[inline(always)]
+    pub(super) fn first(&self) -> usize {
+        self.keys[1] as usize % MOST
+    }
+
+    /// Adds a unit that is not in the line, at its instant: among those of the same one in order of their numbers.
+    #[inline(always)]
+    pub(super) fn put(&mut self, way: usize, at: u64) {
+        self.insert(way, at << (WAY_BITS + 1) | way as u64, 0);
+    }
+
+    /// Adds a unit that is not in the line, at its instant: behind all others of the same one, but before those that are
+    /// `late` if it is not.
+    #[inline(always)]
+    pub(super) fn put_behind(&mut self, way: usize, at: u64, late: bool) {
+        self.insert(way, (at << 1 | u64::from(late)) << WAY_BITS | way as u64, MOST as u64 - 1);
+    }
+
+    /// Adds the unit behind the keys that are less than or equal to its own, or would be but for `unheeded` bits.
+    #[inline(always)]
+    fn insert(&mut self, way: usize, key: u64, unheeded: u64) {
+        debug_assert!(self.length < MOST && self.all().all(|(other, _)| other != way));
+        self.length += 1;
+        let mut place = self.length % (2 * MOST);
+        while self.keys[place - 1] > key | unheeded {
+            self.keys[place] = self.keys[place - 1];
+            place -= 1;
+        }
+        self.keys[place] = key;
+    }
+
+    /// The first leaves.
+    #[inline(always)]
+    pub(super) fn leave(&mut self) {
+        debug_assert!(self.length > 0);
+        for place in 1..=Self::FEW {
+            self.keys[place] = self.keys[place + 1];
+        }
+        if self.length > Self::FEW {
+            self.keys.copy_within(Self::FEW + 2..self.length + 2, Self::FEW + 1);
+        }
+        self.length -= 1;
+    }
+
+    /// The unit leaves, if it is in the line, wherever it stands.
+    pub(super) fn remove(&mut self, way: usize) {
+        let place = self.all().position(|(other, _)| other == way);
+        if let Some(place) = place {
+            self.keys.copy_within(place + 2..self.length + 2, place + 1);
+            self.length -= 1;
+        }
+    }
+
+    /// All in order: unit on the channel, and its instant.
+    pub(super) fn all(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        self.keys[1..=self.length].iter().map(|key| (*key as usize % MOST, key >> (WAY_BITS + 1)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flash::row::NEVER;
+    use alloc::vec::Vec;
+
+    /// Against a plain list sorted anew, for lines of many lengths.
+    #[test]
+    fn the_line_is_what_sorting_makes_of_it() {
+        let mut x: u64 = 7;
+        for (units, behind) in [1, 2, 4, 5, 6, 16, 64].into_iter().flat_map(|units| [(units, false), (units, true)]) {
+            let mut line = Line::empty();
+            let mut plain: Vec<(u64, bool, usize, usize)> = Vec::new();
+            for age in 0..5_000 {
+                x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                let (way, at, late) = ((x >> 40) as usize % units, (x >> 50) % 32, x >> 63 == 1);
+                if let Some(place) = plain.iter().position(|entry| entry.3 == way) {
+                    if late {
+                        line.remove(way);
+                        plain.remove(place);
+                    } else {
+                        line.leave();
+                        plain.remove(0);
+                    }
+                } else if behind {
+                    line.put_behind(way, at, late);
+                    plain.push((at, late, age, way));
+                } else {
+                    line.put(way, at);
+                    plain.push((at, false, way, way));
+                }
+                plain.sort();
+                line.remove(units);
+                assert_eq!(line.least(), plain.first().map_or(NEVER, |first| first.0));
+                assert!(line.all().eq(plain.iter().map(|entry| (entry.3, entry.0))));
+                assert!(plain.is_empty() || line.first() == plain[0].3);
+            }
+        }
+    }
+}
