@@ -136,7 +136,9 @@ fn small() -> impl Strategy<Value = String> {
 }
 
 fn time() -> impl Strategy<Value = String> {
-    (number(), proptest::option::of("[0-9]{0,12}")).prop_map(|(whole, fraction)| match fraction {
+    // Some of them within a device's life whatever the unit.
+    let whole = prop_oneof![2 => number(), 1 => (0u64..1 << 26).prop_map(|n| n.to_string())];
+    (whole, proptest::option::of("[0-9]{0,12}")).prop_map(|(whole, fraction)| match fraction {
         Some(fraction) => format!("{whole}.{fraction}"),
         None => whole,
     })
