@@ -118,6 +118,11 @@ impl Front {
         self.waiting > 0 && self.in_flight < self.limit
     }
 
+    /// Commands that have come and whose completion the host has not seen.
+    pub(crate) fn outstanding(&self) -> usize {
+        self.inward.travelling.len() + self.waiting as usize + self.in_flight as usize
+    }
+
     /// Whether a command of `flow` would find no other waiting, and space in the device.
     #[inline]
     pub(crate) fn is_open(&self, flow: FlowId, board: &Board) -> bool {

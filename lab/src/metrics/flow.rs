@@ -58,9 +58,11 @@ impl FlowMetrics {
     /// The flow produced a request at `arrival`, whatever becomes of it.
     #[inline]
     pub fn issue(&mut self, arrival: Time) {
+        if arrival < self.first_arrival {
+            self.first_arrival = arrival;
+        }
         self.issued += 1;
         self.last_arrival = self.last_arrival.max(arrival);
-        self.first_arrival = self.first_arrival.min(arrival);
     }
 
     /// A request the flow produced was refused before it reached the device.
@@ -72,7 +74,7 @@ impl FlowMetrics {
     #[inline]
     pub fn observe(&mut self, completion: &Completion) {
         let direction = completion.op.index();
-        let response = completion.done.since(completion.arrival).ns();
+        let response = (completion.done - completion.arrival).ns();
         self.last_completion = self.last_completion.max(completion.done);
         self.bytes[direction] += completion.bytes;
         self.timelines[direction].record(completion.done.ns(), response, completion.bytes);

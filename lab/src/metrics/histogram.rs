@@ -14,14 +14,21 @@ const OCTAVE_BITS: u32 = 6;
 /// A percentile is the middle of the bucket that holds the value of that rank, as fio reports it, but never outside
 /// the smallest and largest value seen. A bucket is `2^-6` of its lower bound wide at most, so its middle is off by at
 /// most `2^-7` of the value.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     counts: Vec<u64>,
     count: u64,
     sum: u128,
     sum_of_squares: u128,
+    /// The greatest number while there is none.
     min: u64,
     max: u64,
+}
+
+impl Default for Histogram {
+    fn default() -> Histogram {
+        Histogram { counts: Vec::new(), count: 0, sum: 0, sum_of_squares: 0, min: u64::MAX, max: 0 }
+    }
 }
 
 /// One non-empty bucket.
@@ -62,9 +69,7 @@ impl Histogram {
             Some(count) => *count += 1,
             None => self.grow(index),
         }
-        if self.count == 0 || value < self.min {
-            self.min = value;
-        }
+        self.min = self.min.min(value);
         self.max = self.max.max(value);
         self.count += 1;
         self.sum += u128::from(value);
@@ -92,7 +97,7 @@ impl Histogram {
         for (mine, theirs) in self.counts[used.clone()].iter_mut().zip(&other.counts[used]) {
             *mine += theirs;
         }
-        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
+        self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         self.count += other.count;
         self.sum += other.sum;
@@ -196,7 +201,8 @@ pub(super) fn rank(count: u64, millionths: u32) -> Option<u64> {
 /// The bucket of a value.
 #[inline]
 pub(super) fn index_of(value: u64) -> usize {
-    let shift = value.checked_ilog2().unwrap_or(0).saturating_sub(OCTAVE_BITS);
+    // Values below 128 have a bucket each, 0 too.
+    let shift = (value | 1 << OCTAVE_BITS).ilog2() - OCTAVE_BITS;
     ((shift as usize) << OCTAVE_BITS) + (value >> shift) as usize
 }
 

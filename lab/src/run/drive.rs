@@ -248,7 +248,7 @@ impl<'a> Run<'a> {
         if let Span::Bytes { offset, .. } = &lane.offer.extent {
             self.device.expect(*offset);
         }
-        if self.issued - self.told >= STRIDE {
+        if self.issued.is_multiple_of(STRIDE) {
             self.tell();
         }
         Ok(())

@@ -39,7 +39,7 @@ impl Device {
         while let Some(lpn) = self.buffer.as_mut().and_then(|b| b.next_flush(flow)) {
             let plane = self.place(lpn);
             let bytes = self.page_on_bus();
-            let txn = self.new_txn(SlotId::MAX, flow, Owner::Buffer, FlashOp::Program, lpn, plane, bytes);
+            let txn = self.new_txn(Some(SlotId::MAX), flow, Owner::Buffer, FlashOp::Program, lpn, plane, bytes);
             self.supersede(txn.id, lpn);
             self.enqueue(txn);
         }

@@ -2,9 +2,10 @@
 
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Completion, Op, Owner, Transaction, TxnId};
+use flashlane_core::{Completion, FlowId, Lpn, Op, Owner, Transaction, TxnId};
 
 use super::Device;
+use super::slots::{Lone, is_lone};
 use crate::front::SlotId;
 
 impl Device {
@@ -30,7 +31,11 @@ impl Device {
                 if let Some(buffer) = &mut self.buffer {
                     buffer.fill(lpn, flow);
                 }
-                serves_host = true;
+                if is_lone(request) {
+                    self.lone_served(id, flow, lpn, tag);
+                } else {
+                    serves_host = true;
+                }
             }
             (Owner::User, _) => {
                 self.pending.remove(lpn, id);
@@ -102,9 +107,23 @@ impl Device {
     pub(super) fn deliver(&mut self, slot: SlotId) {
         let done = self.board.now;
         let answer = Completion { done, ..self.slots.remove(slot) };
-        debug_assert!(done >= answer.arrival);
+        self.answer(answer);
+    }
+
+    /// The request that is the read `id` is served, and the host sees it.
+    #[inline(always)]
+    fn lone_served(&mut self, id: TxnId, flow: FlowId, lpn: Lpn, touched: u8) {
+        let (done, op, pages) = (self.board.now, Op::Read, 1);
+        let Lone { id, arrival, bytes } = self.slots.lone(id);
+        self.answer(Completion { id, flow, op, arrival, done, lpn, pages, bytes, touched });
+    }
+
+    /// The host hears of a request that is done.
+    #[inline(always)]
+    fn answer(&mut self, answer: Completion) {
+        debug_assert!(answer.done >= answer.arrival);
         self.completions.push(answer);
-        self.log.push(done, || Event::Completed { request: answer.id });
+        self.log.push(answer.done, || Event::Completed { request: answer.id });
         self.front.completed(answer.flow, &mut self.board);
         if self.front.could_admit() {
             self.agenda.open = true;

@@ -2,11 +2,11 @@
 
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Duration, Lpn, Op, Owner, PlaneId, TxnId};
+use flashlane_core::{Completion, Duration, Lpn, Op, Owner, PlaneId, TxnId};
 
 use super::Device;
 use super::queue::Made;
-use super::slots::Slot;
+use super::slots::{Lone, Slot};
 use crate::front::SlotId;
 
 impl Device {
@@ -22,7 +22,6 @@ impl Device {
         self.made.clear();
         match entry.answer.op {
             Op::Write if self.buffer.as_ref().is_some_and(|b| b.write_back) => self.write_to_buffer(slot, false),
-            Op::Read if entry.answer.pages == 1 && self.known.newcomers => self.read_alone(slot, &entry),
             Op::Read => {
                 let mut from_memory = false;
                 for i in 0..entry.answer.pages {
@@ -69,41 +68,59 @@ impl Device {
         self.log.push(self.board.now, || Event::PageFromMemory { request, lpn });
     }
 
-    /// Sees to the only page of a request that is read. Where its unit has nothing else to do it need not queue.
+    /// Sees to a request to read a page or a part of one. Where its unit has nothing else to do it need not queue.
     #[inline(always)]
-    fn read_alone(&mut self, slot: SlotId, entry: &Slot) {
-        match self.read_from_flash(slot, entry, 0) {
-            Some(made) if self.comes_new(made) => {}
-            Some(made) => self.enqueue(made),
-            None => self.serve_if_done(slot),
+    pub(super) fn read_alone(&mut self, entry: &Slot) {
+        self.made.clear();
+        let lpn = entry.answer.lpn;
+        if self.is_in_memory(lpn) {
+            self.read_alone_from_memory(*entry);
+            return;
         }
+        let made = self.read_from_flash(None, entry, 0, lpn);
+        let Completion { id, arrival, bytes, .. } = entry.answer;
+        self.slots.keep_lone(made.id, Lone { id, arrival, bytes });
+        if !self.comes_new(made) {
+            self.enqueue(made);
+        }
+    }
+
+    #[cold]
+    fn read_alone_from_memory(&mut self, entry: Slot) {
+        let slot = self.slots.insert(entry);
+        self.page_from_memory(slot, entry.answer.lpn);
+        self.serve_if_done(slot);
     }
 
     /// Sees to a page that is read. Whether memory has it.
     #[inline(always)]
     fn read_page(&mut self, slot: SlotId, entry: &Slot, i: u32) -> bool {
-        let made = self.read_from_flash(slot, entry, i);
-        if let Some(made) = made {
+        let lpn = self.slots.page_of(slot, entry, i);
+        let from_memory = self.is_in_memory(lpn);
+        if from_memory {
+            self.page_from_memory(slot, lpn);
+        } else {
+            let made = self.read_from_flash(Some(slot), entry, i, lpn);
             self.enqueue(made);
         }
-        made.is_none()
+        from_memory
     }
 
-    /// The transaction of a page that is read, if memory does not have it.
+    /// Whether the buffer has the page, or a write of it waits.
     #[inline(always)]
-    fn read_from_flash(&mut self, slot: SlotId, entry: &Slot, i: u32) -> Option<Made> {
-        let lpn = self.slots.page_of(slot, entry, i);
-        let buffered = self.buffer.as_mut().is_some_and(|b| b.read(lpn));
-        if buffered || self.pending.get(lpn).is_some() {
-            self.page_from_memory(slot, lpn);
-            return None;
-        }
+    fn is_in_memory(&mut self, lpn: Lpn) -> bool {
+        self.buffer.as_mut().is_some_and(|b| b.read(lpn)) || self.pending.get(lpn).is_some()
+    }
+
+    /// The transaction of a page that is read, the request's `i`-th; without a slot it is all of it.
+    #[inline(always)]
+    fn read_from_flash(&mut self, slot: Option<SlotId>, entry: &Slot, i: u32, lpn: Lpn) -> Made {
         let bytes = self.on_bus(entry.bytes_of(i, self.board.facts.geometry.page_bytes));
         let flow = entry.answer.flow;
         let plane = self.ftl.plane_of(lpn);
         let txn = self.new_txn(slot, flow, Owner::User, FlashOp::Read, lpn, plane, bytes);
         self.address(txn.id, lpn);
-        Some(txn)
+        txn
     }
 
     #[inline(always)]
@@ -115,11 +132,11 @@ impl Device {
         let on_bus = self.on_bus(if partial { page_bytes } else { bytes });
         let reads_first = partial && self.pending.get(lpn).is_none();
         let plane = self.place(lpn);
-        let program = self.new_txn(slot, flow, Owner::User, FlashOp::Program, lpn, plane, on_bus);
+        let program = self.new_txn(Some(slot), flow, Owner::User, FlashOp::Program, lpn, plane, on_bus);
         self.supersede(program.id, lpn);
         if reads_first {
             let from = self.ftl.plane_of(lpn);
-            let read = self.new_txn(SlotId::MAX, flow, Owner::User, FlashOp::Read, lpn, from, on_bus);
+            let read = self.new_txn(Some(SlotId::MAX), flow, Owner::User, FlashOp::Read, lpn, from, on_bus);
             self.board.txn_mut(program.id).stage = Stage::Held;
             self.board.txn_mut(read.id).then = program.id;
             self.tally.partial_reads += 1;

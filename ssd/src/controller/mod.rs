@@ -282,13 +282,13 @@ impl Device {
 
     /// Requests inside the device or on their way to or from it.
     pub fn outstanding(&self) -> usize {
-        self.slots.len()
+        self.front.outstanding()
     }
 
     /// Turns event reporting on.
     pub fn report_events(&mut self) {
         // The log tells of queues.
-        self.known.newcomers = false;
+        (self.known.newcomers, self.known.lone_requests) = (false, false);
         self.log.on = true;
         self.flash.watch();
     }

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use flashlane_core::{Completion, Lpn};
+use flashlane_core::{Completion, Lpn, RequestId, Time, TxnId};
 use prefetch_index::prefetch_index;
 
 use crate::front::SlotId;
@@ -37,10 +37,35 @@ impl Slot {
     }
 }
 
+/// A request that is one transaction: what the transaction does not say of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lone {
+    pub(super) id: RequestId,
+    pub(super) arrival: Time,
+    pub(super) bytes: u64,
+}
+
+/// Set in the slot number of a request that has no slot; the rest is the number of its only transaction.
+const LONE: SlotId = 1 << 31;
+
+/// The slot number of a request that is this transaction and no more.
+#[inline(always)]
+pub(super) const fn lone(txn: TxnId) -> SlotId {
+    LONE | txn.0
+}
+
+/// Whether a request, of which there is one, has no slot.
+#[inline(always)]
+pub(super) const fn is_lone(slot: SlotId) -> bool {
+    slot >= LONE
+}
+
 /// All requests inside the device.
 #[derive(Debug, Default)]
 pub(super) struct Slots {
     slots: Vec<Slot>,
+    /// Those that are one transaction, by transaction.
+    lone: Vec<Lone>,
     /// The pages of scattered requests, by slot.
     lists: Vec<Box<[Lpn]>>,
     free: Vec<SlotId>,
@@ -55,6 +80,21 @@ impl Slots {
         }
         self.slots.push(slot);
         self.slots.len() as SlotId - 1
+    }
+
+    /// Keeps a request that is the transaction `id` and no more.
+    #[inline(always)]
+    pub(super) fn keep_lone(&mut self, id: TxnId, request: Lone) {
+        match self.lone.get_mut(id.index()) {
+            Some(place) => *place = request,
+            None => self.lone.resize(id.index() + 1, request),
+        }
+    }
+
+    /// The request that is the transaction `id`.
+    #[inline(always)]
+    pub(super) fn lone(&self, id: TxnId) -> Lone {
+        self.lone[id.index()]
     }
 
     /// The pages of a scattered request.
@@ -104,10 +144,5 @@ impl Slots {
     #[inline]
     pub(super) fn get_mut(&mut self, id: SlotId) -> &mut Slot {
         &mut self.slots[id as usize]
-    }
-
-    /// Requests inside the device.
-    pub(super) fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
     }
 }

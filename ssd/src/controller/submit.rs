@@ -1,7 +1,7 @@
 //! The door: a request comes to the device, is checked, and enters or waits in its submission queue.
 
 use flashlane_core::event::Event;
-use flashlane_core::{Completion, Extent, Lpn, Op, Request, Time};
+use flashlane_core::{Completion, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
 
 use super::Device;
 use super::slots::Slot;
@@ -20,6 +20,15 @@ pub enum Refusal {
     UnknownFlow,
 }
 
+/// A request but for what it touches.
+#[derive(Clone, Copy)]
+struct Name {
+    id: RequestId,
+    flow: FlowId,
+    op: Op,
+    arrival: Time,
+}
+
 /// What a request touches: its first page, how many, bytes of the first page before it begins, bytes in all.
 struct Shape {
     first: Lpn,
@@ -33,30 +42,83 @@ impl Device {
     ///
     /// # Errors
     /// Refuses what it could not serve; nothing has changed then.
+    #[inline]
     pub fn submit(&mut self, now: Time, request: &Request<'_>) -> Result<(), Refusal> {
-        if request.flow.index() >= self.flows {
+        let Request { id, flow, op, arrival, extent } = *request;
+        match extent {
+            Extent::Bytes { offset, length } => self.submit_bytes(now, id, (flow, op), arrival, (offset, length)),
+            Extent::Pages(list) => self.submit_pages(now, Name { id, flow, op, arrival }, list),
+        }
+    }
+
+    /// The same for consecutive bytes. (Pairs, so that all of it comes in registers.)
+    fn submit_bytes(
+        &mut self,
+        now: Time,
+        id: RequestId,
+        (flow, op): (FlowId, Op),
+        arrival: Time,
+        (offset, length): (u64, u64),
+    ) -> Result<(), Refusal> {
+        if length == 0 {
+            return Err(Refusal::Empty);
+        }
+        let page = u64::from(self.board.facts.geometry.page_bytes);
+        let beyond = Refusal::BeyondDrive { pages: self.logical_pages };
+        let end = offset.checked_add(length).ok_or(beyond)?;
+        if end > u64::from(self.logical_pages) * page {
+            return Err(beyond);
+        }
+        let (first, skip) = self.page_size.split(offset);
+        let pages = self.page_size.quotient(skip + length + page - 1);
+        let shape = Shape { first: Lpn(first as u32), pages: pages as u32, skip: skip as u32, bytes: length };
+        self.enter(now, Name { id, flow, op, arrival }, &shape, None)
+    }
+
+    /// The same for pages that lie anywhere.
+    #[cold]
+    fn submit_pages(&mut self, now: Time, name: Name, list: &[Lpn]) -> Result<(), Refusal> {
+        let Some(&first) = list.first() else { return Err(Refusal::Empty) };
+        if list.iter().any(|lpn| lpn.0 >= self.logical_pages) {
+            return Err(Refusal::BeyondDrive { pages: self.logical_pages });
+        }
+        let bytes = list.len() as u64 * u64::from(self.board.facts.geometry.page_bytes);
+        let shape = Shape { first, pages: list.len() as u32, skip: 0, bytes };
+        self.enter(now, name, &shape, Some(list))
+    }
+
+    /// A request of this shape, or of a list of pages, comes: it enters or waits.
+    #[inline(always)]
+    fn enter(&mut self, now: Time, name: Name, shape: &Shape, list: Option<&[Lpn]>) -> Result<(), Refusal> {
+        let Name { id, flow, op, arrival } = name;
+        let Shape { first, pages, skip, bytes } = *shape;
+        if flow.index() >= self.flows {
             return Err(Refusal::UnknownFlow);
         }
-        let Shape { first, pages, skip, bytes } = self.shape_of(request)?;
         if now > self.board.now {
             self.advance(now);
         }
-        debug_assert!(request.arrival <= now && now == self.board.now, "submitted into the past");
+        debug_assert!(arrival <= now && now == self.board.now, "submitted into the past");
         debug_assert!(now <= Time::LAST, "submitted after the last instant");
-        let Request { id, flow, op, arrival, extent } = *request;
         self.log.push(now, || Event::Submitted { request: id, flow, op, arrival, pages });
-        let scattered = matches!(extent, Extent::Pages(_));
         let answer = Completion { id, flow, op, arrival, done: Time::NEVER, lpn: first, pages, bytes, touched: 0 };
-        let entry = Slot { answer, skip, remaining: pages, cursor: 0, scattered };
+        let entry = Slot { answer, skip, remaining: pages, cursor: 0, scattered: list.is_some() };
+        let passes =
+            self.front.inward.is_instant() && self.known.lone_commands_pass && self.front.is_open(flow, &self.board);
+        if passes && op == Op::Read && pages == 1 && self.known.lone_requests && list.is_none() {
+            self.front.pass(flow, &mut self.board);
+            self.read_alone(&entry);
+            return Ok(());
+        }
         let slot = self.slots.insert(entry);
-        if let Extent::Pages(list) = extent {
+        if let Some(list) = list {
             self.slots.scatter(slot, list);
         }
         if !self.front.inward.is_instant() {
             let bytes = if op == Op::Write { bytes } else { 0 };
             self.front.inward.send(now, slot, bytes);
             self.refresh_other();
-        } else if self.known.lone_commands_pass && self.front.is_open(flow, &self.board) {
+        } else if passes {
             self.front.pass(flow, &mut self.board);
             self.log.push(now, || Event::Admitted { request: id });
             self.take_in(slot, entry);
@@ -72,29 +134,5 @@ impl Device {
     #[inline]
     pub fn expect(&self, offset: u64) {
         self.pending.expect(Lpn(self.page_size.quotient(offset) as u32));
-    }
-
-    /// What a request touches.
-    fn shape_of(&self, request: &Request<'_>) -> Result<Shape, Refusal> {
-        let page = u64::from(self.board.facts.geometry.page_bytes);
-        let beyond = Refusal::BeyondDrive { pages: self.logical_pages };
-        match request.extent {
-            Extent::Bytes { length: 0, .. } | Extent::Pages([]) => Err(Refusal::Empty),
-            Extent::Bytes { offset, length } => {
-                let end = offset.checked_add(length).ok_or(beyond)?;
-                if end > u64::from(self.logical_pages) * page {
-                    return Err(beyond);
-                }
-                let (first, skip) = self.page_size.split(offset);
-                let pages = self.page_size.quotient(skip + length + page - 1);
-                Ok(Shape { first: Lpn(first as u32), pages: pages as u32, skip: skip as u32, bytes: length })
-            }
-            Extent::Pages(list) => {
-                if list.iter().any(|lpn| lpn.0 >= self.logical_pages) {
-                    return Err(beyond);
-                }
-                Ok(Shape { first: list[0], pages: list.len() as u32, skip: 0, bytes: list.len() as u64 * page })
-            }
-        }
     }
 }
