@@ -101,9 +101,9 @@ impl Device {
     #[inline(never)]
     fn begin_move(&mut self, unit: UnitId) -> bool {
         while self.board.units[unit.index()].gc.reads > 0 {
+            self.moves.coming(unit).iter().for_each(|&(_, lpn)| self.ftl.expect(lpn));
             let next = self.moves.next(unit);
             if self.ftl.is_valid(next.plane, next.from) {
-                self.ftl.expect(next.lpn);
                 let (size, transfer) = (self.page_on_bus(), self.board.facts.transfer_page);
                 let read = self.gc_transaction(next, unit, FlashOp::Read, (size, transfer), Stage::InService);
                 self.begin_gc(unit, read, FlashOp::Read, transfer);

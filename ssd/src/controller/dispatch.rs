@@ -40,12 +40,20 @@ impl Device {
         self.begin_alone(unit, id, &txn);
     }
 
-    /// Has the memory fetch what the dispatch of `next` is going to need, if that is a transaction.
+    /// Has the memory fetch what the dispatches of `next`, if that is a transaction, and of the one behind it are going to need,
+    /// each for the step after: the second one's map entry, and the first one's page that its entry leads to.
     #[inline(always)]
     fn expect_dispatch(&self, next: TxnId) {
-        if next.is_some() {
-            let Transaction { next: behind, lpn, op, .. } = *self.board.txn(next);
-            prefetch_index(&self.board.txns, behind.index());
+        if next.is_none() {
+            return;
+        }
+        let Transaction { next: second, lpn, op, .. } = *self.board.txn(next);
+        if op == FlashOp::Program {
+            self.ftl.expect_copy(lpn);
+        }
+        if second.is_some() {
+            let Transaction { next: third, lpn, op, .. } = *self.board.txn(second);
+            prefetch_index(&self.board.txns, third.index());
             if op == FlashOp::Program {
                 self.ftl.expect(lpn);
             }

@@ -13,6 +13,9 @@ use prefetch_index::prefetch_index;
 /// How many moves ahead of the one that begins the memory is to fetch: a cache line of a list.
 const AHEAD: usize = 8;
 
+/// For how many moves at a time the memory is to fetch what they are going to change.
+const TOGETHER: usize = 4;
+
 /// What waits, of all units and planes.
 #[derive(Debug)]
 pub(super) struct Moves {
@@ -105,6 +108,17 @@ impl Moves {
             self.go_on(unit);
         }
         next
+    }
+
+    /// The unit's moves the memory is to fetch for now, one after the other: every so many moves, so many. Finding out where a
+    /// far page of memory is takes long, and two can be looked for at a time.
+    #[inline]
+    pub(super) fn coming(&self, unit: UnitId) -> &[(Ppa, Lpn)] {
+        let Line { begun, victim: Victim { pages, .. }, .. } = &self.units[unit.index()];
+        if begun % TOGETHER != 0 {
+            return &[];
+        }
+        &pages[*begun..(begun + TOGETHER).min(pages.len())]
     }
 
     /// All moves of the unit's victim have begun: turns to the next, if there is one.

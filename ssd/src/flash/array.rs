@@ -37,7 +37,8 @@ impl Seat<'_> {
         self.shown.count(members, op, owner);
         let (flash, state) = (&mut *self.unit, &mut *self.shown);
         debug_assert!(state.service != Service::Busy && flash.phase == Phase::Idle);
-        if state.paused.lead.is_none() {
+        debug_assert!(flash.has_paused == state.paused.lead.is_some());
+        if !flash.has_paused {
             flash.busy_from = now;
         }
         state.service = Service::Busy;
@@ -204,7 +205,7 @@ impl Flash {
         let remaining = state.command.ends - now;
         state.paused = Command { remaining, paused_at: now, in_array: false, ..state.command };
         state.counters.pauses += 1;
-        self.units[u].paused_serial = self.units[u].serial;
+        (self.units[u].has_paused, self.units[u].paused_serial) = (true, self.units[u].serial);
         log.push(now, || Event::Paused { unit, command: self.units[u].serial, remaining });
         if board.facts.suspend == Duration::ZERO {
             self.units[u].phase = Phase::Idle;
@@ -231,7 +232,7 @@ impl Flash {
         command.paused += stood;
         command.started += stood;
         command.ends = now + overhead + command.remaining;
-        flash.serial = flash.paused_serial;
+        (flash.has_paused, flash.serial) = (false, flash.paused_serial);
         let until = if overhead == Duration::ZERO {
             go_on(flash, state, unit, now, log)
         } else {

@@ -243,7 +243,7 @@ impl Seat<'_> {
     pub(super) fn free(&mut self) {
         self.unit.phase = Phase::Idle;
         let state = &mut *self.shown;
-        if state.paused.lead.is_some() {
+        if self.unit.has_paused {
             state.service = Service::Paused;
             self.agenda.mark(self.id);
         } else {

@@ -20,7 +20,6 @@ impl Ended {
     /// Adds a transaction that no list holds any more.
     #[inline(always)]
     pub(super) fn push(&mut self, txns: &mut [Transaction], id: TxnId) {
-        txns[id.index()].next = TxnId::NONE;
         if self.first.is_none() {
             self.first = id;
         } else {
@@ -36,7 +35,8 @@ impl Ended {
         if id.is_none() {
             return None;
         }
-        self.first = board.txn(id).next;
+        // What the last leads to is not looked at.
+        self.first = if id == self.last { TxnId::NONE } else { board.txn(id).next };
         Some(id)
     }
 }

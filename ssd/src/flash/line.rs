@@ -13,7 +13,7 @@ pub(super) struct Line {
     length: usize,
     /// From place 1 on, ascending, each the instant in ns, whether it is late, and the unit, packed: `ns << 7 | late << 6 | way`.
     /// Before them stands 0, behind them all ones.
-    keys: [u64; 2 * MOST],
+    keys: [u64; 2 * MOST + 1],
 }
 
 impl Line {
@@ -22,7 +22,7 @@ impl Line {
 
     /// Nobody.
     pub(super) fn empty() -> Line {
-        let mut keys = [u64::MAX; 2 * MOST];
+        let mut keys = [u64::MAX; 2 * MOST + 1];
         keys[0] = 0;
         Line { length: 0, keys }
     }
@@ -57,13 +57,13 @@ impl Line {
     #[inline(always)]
     fn insert(&mut self, way: usize, key: u64, unheeded: u64) {
         debug_assert!(self.length < MOST && self.all().all(|(other, _)| other != way));
+        let mut last = self.length % (2 * MOST);
         self.length += 1;
-        let mut place = self.length % (2 * MOST);
-        while self.keys[place - 1] > key | unheeded {
-            self.keys[place] = self.keys[place - 1];
-            place -= 1;
+        while self.keys[last] > key | unheeded {
+            self.keys[last + 1] = self.keys[last];
+            last = (last - 1) % (2 * MOST);
         }
-        self.keys[place] = key;
+        self.keys[last + 1] = key;
     }
 
     /// The first leaves.

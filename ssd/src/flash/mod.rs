@@ -54,6 +54,8 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 struct FlashUnit {
     phase: Phase,
+    /// Whether a command stands paused: what the board says in a line of memory that is not needed else.
+    has_paused: bool,
     /// Its number on the channel.
     way: u8,
     channel: u16,
@@ -118,6 +120,7 @@ impl Flash {
             units: (0..units)
                 .map(|u| FlashUnit {
                     phase: Phase::Idle,
+                    has_paused: false,
                     way: (u % g.units_per_channel() as usize) as u8,
                     channel: g.channel_of(UnitId(u as u16)).0,
                     current: TxnId::NONE,

@@ -156,6 +156,14 @@ impl Ftl {
         self.map.expect(lpn);
     }
 
+    /// The same, when the entry has been fetched, for the page that holds the current copy of `lpn`.
+    #[inline]
+    pub fn expect_copy(&self, lpn: Lpn) {
+        if let Some((plane, ppa)) = self.map.current(lpn, &self.validity) {
+            self.validity.expect(plane, ppa);
+        }
+    }
+
     /// Programmed pages of a block, from its start.
     pub fn written(&self, plane: PlaneId, block: u32) -> u32 {
         self.pools[plane.index()].written(block, self.geometry.pages_per_block)

@@ -4,6 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use flashlane_core::{Divisor, Geometry, PlaneId, Ppa};
+use prefetch_index::prefetch_index;
 
 use super::map::Map;
 use crate::config::Config;
@@ -88,6 +89,14 @@ impl Validity {
         let block = self.block_size.quotient(ppa.0.into()) as u32;
         self.counts[plane.index() * self.blocks + block as usize] -= 1;
         block
+    }
+
+    /// Has the memory fetch what is kept of the page.
+    #[inline]
+    pub(super) fn expect(&self, plane: PlaneId, ppa: Ppa) {
+        prefetch_index(&self.bits, self.word(plane, ppa));
+        let block = self.block_size.quotient(ppa.0.into()) as usize;
+        prefetch_index(&self.counts, plane.index() * self.blocks + block);
     }
 
     /// Valid pages of each block of a plane.
