@@ -101,7 +101,10 @@ impl Device {
             self.page_from_memory(slot, lpn);
         } else {
             let made = self.read_from_flash(Some(slot), entry, i, lpn);
-            self.enqueue(made);
+            let alone = entry.answer.pages == 1 && self.known.newcomers;
+            if !(alone && self.comes_new(made)) {
+                self.enqueue(made);
+            }
         }
         from_memory
     }
