@@ -7,12 +7,13 @@ use flashlane_ssd::{Config, Device};
 
 use super::feed::Feed;
 use super::follow::Followed;
+use super::lane::{BEYOND, Lane};
 use super::observe::{self, Onlookers, Seen, Watch};
 use super::{Progress, RunError};
 use crate::audit::Verdict;
 use crate::metrics::{Estimation, FlowMetrics, Pairs, Responses, Slack};
 use crate::results::DeviceFigures;
-use crate::workload::{Arrival, Drawn, Source, Span};
+use crate::workload::{Arrival, Source, Span};
 
 /// How often progress is told, in requests.
 const STRIDE: u64 = 4096;
@@ -20,9 +21,6 @@ const STRIDE: u64 = 4096;
 /// How many completions may wait to be counted, where no later request depends on them: one by one, how many there are
 /// each time would be a surprise to the processor.
 const BATCH: usize = 64;
-
-/// No device lives to see this instant.
-const BEYOND: Time = Time::from_ns(Time::LAST.ns() + 1);
 
 /// How much is run, and what counts.
 #[derive(Clone, Copy, Debug)]
@@ -65,21 +63,6 @@ pub struct Outcome {
     pub known: Option<Known>,
     /// Its requests against those of another run: made by a comparison.
     pub pairs: Option<Pairs>,
-}
-
-/// A flow of a run: its source, what that offers next, and what became of its requests.
-struct Lane {
-    /// None keeps the flow silent.
-    feed: Option<Feed>,
-    /// The request on offer; when it comes stands in [`Run::times`].
-    offer: Arrival,
-    /// Nothing is on offer until a request of the flow completes.
-    awaits: bool,
-    metrics: FlowMetrics,
-    /// Requests still to be left out of the figures.
-    warming: u64,
-    /// The first request that figures count, as far as is known.
-    warm_from: RequestId,
 }
 
 /// A run in the making.
@@ -275,41 +258,5 @@ impl<'a> Run<'a> {
             }
         }
         Ok(())
-    }
-}
-
-impl Lane {
-    /// A flow that has offered nothing yet and leaves its first `warming` requests out of the figures.
-    fn new(feed: Option<Feed>, warming: u64) -> Lane {
-        let metrics = FlowMetrics::new();
-        Lane { feed, offer: Arrival::NONE, awaits: false, metrics, warming, warm_from: RequestId(0) }
-    }
-
-    /// Draws the next offer; returns when it comes, never if there is none before `end`.
-    #[inline(always)]
-    fn draw(&mut self, end: Time) -> Result<Time, RunError> {
-        let drawn = match &mut self.feed {
-            Some(feed) => feed.draw(&mut self.offer)?,
-            None => Drawn::End,
-        };
-        self.awaits = drawn == Drawn::Await;
-        let comes = drawn == Drawn::Request && self.offer.at < end;
-        if drawn == Drawn::Request && !comes {
-            return self.cut_off(end);
-        }
-        Ok(if comes { self.offer.at } else { Time::NEVER })
-    }
-
-    /// A request that comes too late for the run: its end, if it has one.
-    #[cold]
-    fn cut_off(&self, end: Time) -> Result<Time, RunError> {
-        if end < BEYOND {
-            return Ok(Time::NEVER);
-        }
-        let (at, last) = (self.offer.at.ns(), Time::LAST.ns());
-        Err(RunError::Input(format!(
-            "a request that comes at {at} ns: legal is up to {last} ns (2.28 years); raise the rate, or end the run \
-             before with `run.duration_ms` or `run.requests`"
-        )))
     }
 }

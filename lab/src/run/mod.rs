@@ -9,6 +9,7 @@ mod drive;
 mod expected;
 mod feed;
 mod follow;
+mod lane;
 mod observe;
 mod oracle;
 mod pairing;

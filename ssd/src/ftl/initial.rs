@@ -158,9 +158,10 @@ impl Initial {
         (0..self.planes).map(move |_| if steady { rng.next_u32() % pages_per_block } else { open_pages })
     }
 
-    /// The block pools of all planes.
-    pub(super) fn pools(&self, config: &Config) -> Vec<Pool> {
-        self.open_pages(config).map(|open| Pool::new(config, self.sealed, open)).collect()
+    /// The block pools of all planes, `valid` pages of each block valid.
+    pub(super) fn pools(&self, config: &Config, valid: Vec<Vec<u16>>) -> Vec<Pool> {
+        let planes = self.open_pages(config).zip(valid);
+        planes.map(|(open, valid)| Pool::new(config, self.sealed, open, valid)).collect()
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod beginning;
 mod initial;
+mod jobs;
 pub mod map;
 mod owners;
 pub mod pool;
@@ -15,27 +16,17 @@ mod victim;
 use alloc::vec::Vec;
 
 pub use beginning::Beginning;
-use flashlane_core::event::Event;
-use flashlane_core::{Board, FlowId, Geometry, Lpn, PlaneId, Ppa};
+use flashlane_core::{Board, Divisor, FlowId, Geometry, Lpn, PlaneId, Ppa};
 use rand_pcg::Pcg64Mcg;
 
 use crate::config::{Config, Precondition, Victim};
-use crate::log::Log;
 use initial::Initial;
+use jobs::Job;
 use map::Map;
 use owners::Owners;
 use pool::Pool;
 pub use pool::Stream;
 use validity::Validity;
-
-/// What collecting a plane takes: its victim and the work left.
-#[derive(Clone, Copy, Debug)]
-pub struct Job {
-    /// The block to empty.
-    pub block: u32,
-    /// Page moves not yet ended.
-    pub moves_left: u32,
-}
 
 /// Counters of the translation layer.
 #[derive(Clone, Copy, Default, Debug)]
@@ -56,6 +47,7 @@ pub struct FtlTotals {
 #[derive(Debug)]
 pub struct Ftl {
     geometry: Geometry,
+    block_size: Divisor,
     map: Map,
     validity: Validity,
     pools: Vec<Pool>,
@@ -76,10 +68,11 @@ impl Ftl {
     pub fn new(config: &Config, is_static: bool) -> Ftl {
         let initial = Initial::new(config);
         let map = Map::new(config, initial, is_static);
-        let validity = Validity::new(config, &map);
-        let pools = map.initial().pools(config);
+        let (validity, valid) = Validity::new(config, &map);
+        let pools = map.initial().pools(config, valid);
         let mut ftl = Ftl {
             geometry: config.geometry,
+            block_size: Divisor::new(config.geometry.pages_per_block),
             map,
             validity,
             jobs: alloc::vec![None; pools.len()],
@@ -161,6 +154,7 @@ impl Ftl {
     pub fn expect_copy(&self, lpn: Lpn) {
         if let Some((plane, ppa)) = self.map.current(lpn, &self.validity) {
             self.validity.expect(plane, ppa);
+            self.pools[plane.index()].expect(self.block_size.quotient(ppa.0.into()) as u32);
         }
     }
 
@@ -180,23 +174,23 @@ impl Ftl {
         let ppa = self.pools[plane.index()].take_page(Stream::User, self.geometry.pages_per_block)?;
         self.totals.user_programs += 1;
         if let Some((old_plane, old)) = self.map.current(lpn, &self.validity) {
-            let block = self.validity.invalidate(old_plane, old);
-            self.pools[old_plane.index()].lost_a_page(block);
+            self.validity.invalidate(old_plane, old);
+            self.pools[old_plane.index()].lost_a_page(self.block_size.quotient(old.0.into()) as u32);
         }
         self.map.set(lpn, plane, ppa);
         self.validity.validate(plane, ppa);
         Some(ppa)
     }
 
-    /// Gives `lpn`, whose current copy is at `from` in `plane`, another physical page there and maps it. That copy need
-    /// not be looked up: on a large drive the map's entry is far away.
+    /// Gives `lpn`, whose current copy is at `from` in a victim of `plane`, another physical page there and maps it. That copy
+    /// need not be looked up: on a large drive the map's entry is far away.
     #[inline(always)]
     pub fn move_page(&mut self, lpn: Lpn, plane: PlaneId, from: Ppa) -> Ppa {
         debug_assert!(self.map.current(lpn, &self.validity) == Some((plane, from)), "moves the current copy");
         let pool = &mut self.pools[plane.index()];
         let ppa = pool.take_page(Stream::Gc, self.geometry.pages_per_block).expect("one block is kept for moves");
         self.totals.gc_programs += 1;
-        pool.lost_a_page(self.validity.invalidate(plane, from));
+        self.validity.invalidate(plane, from);
         self.map.set(lpn, plane, ppa);
         self.validity.validate(plane, ppa);
         ppa
@@ -228,69 +222,12 @@ impl Ftl {
         true
     }
 
-    /// Whether `plane` should start collecting now.
-    #[inline]
-    pub fn wants_collection(&self, plane: PlaneId) -> bool {
-        self.jobs[plane.index()].is_none() && self.pools[plane.index()].free_blocks() < self.start_blocks
-    }
-
-    /// Chooses a victim in `plane` and opens a job, whatever the threshold; `None` when a job runs already or no block
-    /// would yield a page.
-    pub fn start_job(&mut self, plane: PlaneId, board: &Board, log: &mut Log) -> Option<Job> {
-        let job = self.open_job(plane)?;
-        log.push(board.now, || Event::VictimChosen { plane, block: job.block, valid: job.moves_left });
-        Some(job)
-    }
-
-    fn open_job(&mut self, plane: PlaneId) -> Option<Job> {
-        if self.jobs[plane.index()].is_some() {
-            return None;
-        }
-        let pages = self.geometry.pages_per_block;
-        let valid = self.validity.counts(plane);
-        let victim = victim::choose(self.victim, &self.pools[plane.index()], valid, pages, &mut self.rng);
-        let Some(block) = victim else {
-            self.pools[plane.index()].turned = true;
-            return None;
-        };
-        let valid = u32::from(valid[block as usize]);
-        self.pools[plane.index()].becomes_victim(block);
-        self.totals.victims += 1;
-        self.totals.victim_valid += u64::from(valid);
-        let job = Job { block, moves_left: valid };
-        self.jobs[plane.index()] = Some(job);
-        Some(job)
-    }
-
-    /// The valid pages of a block, in order, each with the logical page whose copy it holds.
-    pub fn valid_pages(&self, plane: PlaneId, block: u32, out: &mut Vec<(Ppa, Lpn)>) {
-        out.clear();
-        // (Not `extend`: it would ask the iterator of iterators for one page at a time.)
-        out.reserve(usize::from(self.validity.counts(plane)[block as usize]));
-        self.validity.valid_pages(plane, block).for_each(|ppa| out.push((ppa, self.map.owner(plane, ppa))));
-    }
-
-    /// A page move of `plane`'s job ended. Returns the block to erase if it was the last.
-    pub fn move_ended(&mut self, plane: PlaneId) -> Option<u32> {
-        let job = self.jobs[plane.index()].as_mut().expect("a move belongs to a job");
-        job.moves_left -= 1;
-        (job.moves_left == 0).then_some(job.block)
-    }
-
-    /// The victim of `plane` was erased: the job is over.
-    pub fn erased(&mut self, plane: PlaneId, block: u32) {
-        debug_assert_eq!(self.validity.counts(plane)[block as usize], 0, "erased a block with valid pages");
-        self.jobs[plane.index()] = None;
-        self.pools[plane.index()].erased(block, self.geometry.pages_per_block);
-        self.totals.erases += 1;
-    }
-
     /// Free and sealed blocks, for an error message: (free, with an invalid page, all valid).
     pub fn census(&self, plane: PlaneId) -> (u32, u32, u32) {
         let pages = self.geometry.pages_per_block as u16;
         let pool = &self.pools[plane.index()];
         let sealed = |full: bool| {
-            let valid = self.validity.counts(plane).iter().enumerate();
+            let valid = pool.kept().iter().enumerate();
             valid.filter(|(b, v)| pool.is_sealed(*b as u32) && (**v == pages) == full).count() as u32
         };
         (pool.free_blocks(), sealed(false), sealed(true))
@@ -299,8 +236,10 @@ impl Ftl {
     /// Checks that bits, counts, map, reverse map and what `board` shows of the flows agree; for tests. Visits every
     /// page.
     pub fn check(&self, board: &Board) {
-        self.validity.check();
-        self.pools.iter().for_each(|pool| pool.check(self.geometry.pages_per_block));
+        for (pool, plane) in self.pools.iter().zip(0..) {
+            let bits = |block| self.validity.valid_pages(PlaneId(plane), block).count() as u32;
+            pool.check(self.geometry.pages_per_block, bits);
+        }
         let mut valid = alloc::vec![0u64; board.flows.len()];
         let pages = self.geometry.pages_per_plane();
         for plane in (0..self.geometry.planes() as u16).map(PlaneId) {

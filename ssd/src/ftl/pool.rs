@@ -5,6 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use flashlane_core::Ppa;
+use prefetch_index::prefetch_index;
 
 use crate::config::{Config, Victim};
 
@@ -54,6 +55,10 @@ pub struct Pool {
     separate: bool,
     wear_aware: bool,
     seals: u64,
+    keeps_ages: bool,
+    /// Pages of each block but for those that were overwritten elsewhere since it was opened: of a sealed block its valid pages. Those
+    /// still to be written, and those that garbage collection has moved away, are among them.
+    kept: Vec<u16>,
     blocks: Vec<Block>,
     erases: Vec<u32>,
     /// When each block was sealed: a count of seals.
@@ -64,15 +69,17 @@ pub struct Pool {
 
 impl Pool {
     /// A plane of `config` whose first `sealed` blocks are full, whose next is open with `open_pages` written, and the rest
-    /// free.
-    pub(super) fn new(config: &Config, sealed: u32, open_pages: u32) -> Pool {
+    /// free; so many pages of each are valid.
+    pub(super) fn new(config: &Config, sealed: u32, open_pages: u32, valid: Vec<u16>) -> Pool {
         let (blocks, pages) = (config.geometry.blocks_per_plane, config.geometry.pages_per_block);
         let keeps_ages = config.gc.victim == Victim::CostBenefit;
         let mut states = vec![Block::Free; blocks as usize];
         states[..sealed as usize].fill(Block::Sealed);
         let mut user = None;
         let mut first_free = sealed;
+        let mut kept = valid;
         if open_pages > 0 {
+            kept[sealed as usize] += (pages - open_pages) as u16;
             states[sealed as usize] = Block::Open;
             user = Some(Frontier { block: sealed, next: open_pages });
             first_free += 1;
@@ -81,7 +88,9 @@ impl Pool {
         Pool {
             free: (first_free..blocks).collect(),
             blocks: states,
+            kept,
             erases: vec![0; blocks as usize],
+            keeps_ages,
             touched_at: if keeps_ages { sealed_at.clone() } else { Vec::new() },
             sealed_at,
             seals: u64::from(blocks),
@@ -133,7 +142,7 @@ impl Pool {
         }
         let mut frontier = match self.frontiers[which] {
             Some(frontier) if frontier.next < pages => frontier,
-            _ => self.open_block()?,
+            _ => self.open_block(pages)?,
         };
         let ppa = Ppa(frontier.block * pages + frontier.next);
         frontier.next += 1;
@@ -147,9 +156,10 @@ impl Pool {
 
     /// Opens an erased block.
     #[cold]
-    fn open_block(&mut self) -> Option<Frontier> {
+    fn open_block(&mut self, pages: u32) -> Option<Frontier> {
         let block = self.take_block()?;
         self.turned = true;
+        self.kept[block as usize] = pages as u16;
         self.blocks[block as usize] = Block::Open;
         Some(Frontier { block, next: 0 })
     }
@@ -160,7 +170,7 @@ impl Pool {
         self.turned = true;
         self.blocks[block as usize] = Block::Sealed;
         self.sealed_at[block as usize] = self.seals;
-        self.lost_a_page(block);
+        self.touch(block);
         self.seals += 1;
     }
 
@@ -172,12 +182,31 @@ impl Pool {
         self.free.remove(least)
     }
 
-    /// One of the block's pages became invalid.
+    /// One of the block's pages was overwritten elsewhere.
     #[inline]
     pub(super) fn lost_a_page(&mut self, block: u32) {
+        self.kept[block as usize] -= 1;
+        if self.keeps_ages {
+            self.touch(block);
+        }
+    }
+
+    /// The block has just been sealed or lost a page.
+    fn touch(&mut self, block: u32) {
         if let Some(at) = self.touched_at.get_mut(block as usize) {
             *at = self.seals;
         }
+    }
+
+    /// Has the memory fetch what the loss of one of the block's pages changes.
+    #[inline]
+    pub(super) fn expect(&self, block: u32) {
+        prefetch_index(&self.kept, block as usize);
+    }
+
+    /// Pages of each block, of which those of sealed blocks are the valid ones (see [`Pool::kept`]).
+    pub(super) fn kept(&self) -> &[u16] {
+        &self.kept
     }
 
     /// The block is going to be emptied.
@@ -225,10 +254,20 @@ impl Pool {
         }
     }
 
-    /// Free pages counted equal those of the free blocks and the open ones; for tests.
-    pub(super) fn check(&self, pages: u32) {
+    /// Free pages counted equal those of the free blocks and the open ones, and valid pages those of `bits`, by block; for
+    /// tests.
+    pub(super) fn check(&self, pages: u32, bits: impl Fn(u32) -> u32) {
         let open: u32 = self.frontiers.iter().flatten().map(|f| pages - f.next).sum();
         assert_eq!(self.free_pages, self.free_blocks() * pages + open, "free pages");
+        for (block, kept) in self.kept.iter().map(|&kept| u32::from(kept)).enumerate() {
+            let (block, bits) = (block as u32, bits(block as u32));
+            match self.blocks[block as usize] {
+                Block::Free => assert_eq!(bits, 0, "block {block} is free"),
+                Block::Open => assert_eq!(bits, kept - (pages - self.written(block, pages)), "block {block} is open"),
+                Block::Sealed => assert_eq!(bits, kept, "block {block} is sealed"),
+                Block::Victim => assert!(bits <= kept, "block {block} is a victim: {bits} of {kept} are left"),
+            }
+        }
     }
 
     /// All blocks count as never erased.

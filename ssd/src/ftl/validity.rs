@@ -1,9 +1,9 @@
-//! Which physical pages are valid: a bit a page and a count a block.
+//! Which physical pages are valid: a bit a page.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-use flashlane_core::{Divisor, Geometry, PlaneId, Ppa};
+use flashlane_core::{Geometry, PlaneId, Ppa};
 use prefetch_index::prefetch_index;
 
 use super::map::Map;
@@ -14,49 +14,40 @@ use crate::config::Config;
 pub(super) struct Validity {
     bits: Vec<u64>,
     words_per_plane: usize,
-    counts: Vec<u16>,
-    blocks: usize,
     pages: u32,
-    block_size: Divisor,
 }
 
 impl Validity {
-    /// The validity that the initial state implies.
-    pub(super) fn new(config: &Config, map: &Map) -> Validity {
+    /// The validity that the initial state implies, and the valid pages of each block, plane by plane.
+    pub(super) fn new(config: &Config, map: &Map) -> (Validity, Vec<Vec<u16>>) {
         let g: &Geometry = &config.geometry;
         let words_per_plane = g.pages_per_plane().div_ceil(64) as usize;
-        let blocks = g.blocks_per_plane as usize;
-        let mut validity = Validity {
-            bits: vec![0; words_per_plane * g.planes() as usize],
-            words_per_plane,
-            counts: vec![0; blocks * g.planes() as usize],
-            blocks,
-            pages: g.pages_per_block,
-            block_size: Divisor::new(g.pages_per_block),
-        };
+        let planes = g.planes() as usize;
+        let bits = vec![0; words_per_plane * planes];
+        let mut validity = Validity { bits, words_per_plane, pages: g.pages_per_block };
         // All planes start with the same pattern but for one page more or less at its end.
         let initial = map.initial();
         let mut pattern = vec![0u64; words_per_plane];
-        let mut counts = vec![0u16; blocks];
+        let mut counts = vec![0u16; g.blocks_per_plane as usize];
         let longest = initial.longest();
         for local in 0..longest {
             let ppa = initial.address(local);
             pattern[ppa.0 as usize / 64] |= 1 << (ppa.0 % 64);
             counts[(ppa.0 / g.pages_per_block) as usize] += 1;
         }
+        let mut all = vec![counts; planes];
         if longest == 0 {
-            return validity;
+            return (validity, all);
         }
         let last = initial.address(longest - 1);
-        for plane in 0..g.planes() as usize {
-            validity.bits[plane * words_per_plane..][..words_per_plane].copy_from_slice(&pattern);
-            validity.counts[plane * blocks..][..blocks].copy_from_slice(&counts);
-            let plane = PlaneId(plane as u16);
+        for (plane, counts) in (0..).map(PlaneId).zip(&mut all) {
+            validity.bits[plane.index() * words_per_plane..][..words_per_plane].copy_from_slice(&pattern);
             if map.initial_pages(plane) < longest {
                 validity.invalidate(plane, last);
+                counts[(last.0 / g.pages_per_block) as usize] -= 1;
             }
         }
-        validity
+        (validity, all)
     }
 
     #[inline]
@@ -76,33 +67,20 @@ impl Validity {
         let word = self.word(plane, ppa);
         debug_assert!(self.bits[word] >> (ppa.0 % 64) & 1 == 0);
         self.bits[word] |= 1 << (ppa.0 % 64);
-        let block = self.block_size.quotient(ppa.0.into()) as usize;
-        self.counts[plane.index() * self.blocks + block] += 1;
     }
 
-    /// Marks the page invalid; returns its block.
+    /// Marks the page invalid.
     #[inline]
-    pub(super) fn invalidate(&mut self, plane: PlaneId, ppa: Ppa) -> u32 {
+    pub(super) fn invalidate(&mut self, plane: PlaneId, ppa: Ppa) {
         let word = self.word(plane, ppa);
         debug_assert!(self.bits[word] >> (ppa.0 % 64) & 1 == 1);
         self.bits[word] &= !(1 << (ppa.0 % 64));
-        let block = self.block_size.quotient(ppa.0.into()) as u32;
-        self.counts[plane.index() * self.blocks + block as usize] -= 1;
-        block
     }
 
     /// Has the memory fetch what is kept of the page.
     #[inline]
     pub(super) fn expect(&self, plane: PlaneId, ppa: Ppa) {
         prefetch_index(&self.bits, self.word(plane, ppa));
-        let block = self.block_size.quotient(ppa.0.into()) as usize;
-        prefetch_index(&self.counts, plane.index() * self.blocks + block);
-    }
-
-    /// Valid pages of each block of a plane.
-    #[inline]
-    pub(super) fn counts(&self, plane: PlaneId) -> &[u16] {
-        &self.counts[plane.index() * self.blocks..][..self.blocks]
     }
 
     /// The valid pages of a block, ascending.
@@ -118,18 +96,6 @@ impl Validity {
                 Some(Ppa(word * 64 + bit))
             })
         })
-    }
-
-    /// Bits counted equal counts kept.
-    pub(super) fn check(&self) {
-        let planes = self.counts.len() / self.blocks;
-        for plane in (0..planes as u16).map(PlaneId) {
-            for block in 0..self.blocks as u32 {
-                let range = block * self.pages..(block + 1) * self.pages;
-                let bits = range.filter(|&p| self.is_valid(plane, Ppa(p))).count();
-                assert_eq!(bits, usize::from(self.counts(plane)[block as usize]), "{plane:?} block {block}");
-            }
-        }
     }
 }
 
@@ -149,9 +115,7 @@ mod tests {
                 x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
                 *word = x ^ x >> 32;
             }
-            let counts = vec![0; 2 * blocks];
-            let block_size = Divisor::new(pages);
-            let validity = Validity { bits, words_per_plane, counts, blocks, pages, block_size };
+            let validity = Validity { bits, words_per_plane, pages };
             for (plane, block) in [(0, 0), (0, 3), (1, 2), (1, 6)] {
                 let plane = PlaneId(plane);
                 let plain = (block * pages..(block + 1) * pages).map(Ppa).filter(|&ppa| validity.is_valid(plane, ppa));

@@ -10,7 +10,8 @@ use super::pool::{Block, Pool};
 use crate::config::Victim;
 
 /// The victim that `policy` chooses among the sealed blocks with at least one invalid page.
-pub(super) fn choose(policy: Victim, pool: &Pool, valid: &[u16], pages: u32, rng: &mut Pcg64Mcg) -> Option<u32> {
+pub(super) fn choose(policy: Victim, pool: &Pool, pages: u32, rng: &mut Pcg64Mcg) -> Option<u32> {
+    let valid = pool.kept();
     let candidate = |block: u32| pool.is_sealed(block) && u32::from(valid[block as usize]) < pages;
     let blocks = 0..valid.len() as u32;
     match policy {
