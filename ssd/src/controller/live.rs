@@ -61,6 +61,10 @@ impl Device {
                 if self.agenda.open && limit > self.board.now {
                     runs = self.settle();
                     next = self.next_instant();
+                    if to_completion && next > self.board.now && !self.completions.is_empty() {
+                        // Transfers that took no time.
+                        break;
+                    }
                 }
                 if next > limit || !runs {
                     break;
