@@ -84,7 +84,9 @@ impl Device {
     #[cold]
     fn end_life(&mut self, next: Time) -> Time {
         if next != Time::NEVER {
-            let (next, last) = (next.ns(), Time::LAST.ns());
+            let last = Time::LAST.ns();
+            // It has been packed with other things, and came back with a sign.
+            let next = next.ns() & (2 * last + 1);
             let message = format!("its next event comes at {next} ns, and it lives to {last} ns at most (2.28 years)");
             self.fault = Some(Fault { at: self.board.now, message });
         }
