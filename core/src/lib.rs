@@ -1,6 +1,6 @@
 //! Words: the vocabulary every other room speaks, and nothing that acts.
 //!
-//! Time, ids, geometry, requests, transactions, the [`Board`](board::Board) a scheduler reads, the seven questions
+//! Time, ids, geometry, requests, transactions, the [`Board`] a scheduler reads, the seven questions
 //! a scheduler answers ([`decide`]), and the events a device can report. No clock, no files, no dependencies.
 #![no_std]
 

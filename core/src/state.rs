@@ -60,7 +60,7 @@ pub enum Service {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Command {
-    /// First transaction; the rest are linked by [`Transaction::next`].
+    /// First transaction; the rest are linked by [`crate::Transaction::next`].
     pub lead: TxnId,
     /// Transactions in the command.
     pub members: u8,

@@ -226,13 +226,6 @@ pub struct Front {
     pub link_latency: Duration,
 }
 
-impl Front {
-    /// Whether crossing the link takes no time.
-    pub const fn is_instant(&self) -> bool {
-        self.link_bytes_per_s == 0 && self.link_latency.ns() == 0
-    }
-}
-
 /// Host protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protocol {

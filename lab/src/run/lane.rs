@@ -14,7 +14,7 @@ pub(super) const BEYOND: Time = Time::from_ns(Time::LAST.ns() + 1);
 pub(super) struct Lane {
     /// None keeps the flow silent.
     pub(super) feed: Option<Feed>,
-    /// The request on offer; when it comes stands in [`Run::times`].
+    /// The request on offer; when it comes stands in the run's `times`.
     pub(super) offer: Arrival,
     /// Nothing is on offer until a request of the flow completes.
     pub(super) awaits: bool,
@@ -40,11 +40,11 @@ impl Lane {
             None => Drawn::End,
         };
         self.awaits = drawn == Drawn::Await;
-        let comes = drawn == Drawn::Request && self.offer.at < end;
-        if drawn == Drawn::Request && !comes {
-            return self.cut_off(end);
+        match drawn {
+            Drawn::Request if self.offer.at < end => Ok(self.offer.at),
+            Drawn::Request => self.cut_off(end),
+            Drawn::Await | Drawn::End => Ok(Time::NEVER),
         }
-        Ok(if comes { self.offer.at } else { Time::NEVER })
     }
 
     /// A request that comes too late for the run: its end, if it has one.

@@ -4,6 +4,7 @@ use flashlane_core::transaction::FlashOp;
 use flashlane_core::{FlowId, Owner, TxnId};
 
 use super::Device;
+use super::slots::Asker;
 use crate::buffer::Stored;
 use crate::front::SlotId;
 
@@ -39,7 +40,7 @@ impl Device {
         while let Some(lpn) = self.buffer.as_mut().and_then(|b| b.next_flush(flow)) {
             let plane = self.place(lpn);
             let bytes = self.page_on_bus();
-            let txn = self.new_txn(Some(SlotId::MAX), flow, Owner::Buffer, FlashOp::Program, lpn, plane, bytes);
+            let txn = self.new_txn(Asker::Nobody, flow, Owner::Buffer, FlashOp::Program, lpn, plane, bytes);
             self.supersede(txn.id, lpn);
             self.enqueue(txn);
         }

@@ -113,6 +113,7 @@ impl Device {
     /// The request that is the read `id` is served, and the host sees it.
     #[inline(always)]
     fn lone_served(&mut self, id: TxnId, flow: FlowId, lpn: Lpn, touched: u8) {
+        debug_assert!(self.front.outward.is_instant(), "came over a link that takes no time");
         let (done, op, pages) = (self.board.now, Op::Read, 1);
         let Lone { id, arrival, bytes } = self.slots.lone(id);
         self.answer(Completion { id, flow, op, arrival, done, lpn, pages, bytes, touched });

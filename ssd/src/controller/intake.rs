@@ -6,7 +6,7 @@ use flashlane_core::{Completion, Duration, Lpn, Op, Owner, PlaneId, TxnId};
 
 use super::Device;
 use super::queue::Made;
-use super::slots::{Lone, Slot};
+use super::slots::{Asker, Lone, Slot};
 use crate::front::SlotId;
 
 impl Device {
@@ -71,13 +71,12 @@ impl Device {
     /// Sees to a request to read a page or a part of one. Where its unit has nothing else to do it need not queue.
     #[inline(always)]
     pub(super) fn read_alone(&mut self, entry: &Slot) {
-        self.made.clear();
         let lpn = entry.answer.lpn;
         if self.is_in_memory(lpn) {
             self.read_alone_from_memory(*entry);
             return;
         }
-        let made = self.read_from_flash(None, entry, 0, lpn);
+        let made = self.read_from_flash(Asker::Alone, entry, 0, lpn);
         let Completion { id, arrival, bytes, .. } = entry.answer;
         self.slots.keep_lone(made.id, Lone { id, arrival, bytes });
         if !self.comes_new(made) {
@@ -100,7 +99,7 @@ impl Device {
         if from_memory {
             self.page_from_memory(slot, lpn);
         } else {
-            let made = self.read_from_flash(Some(slot), entry, i, lpn);
+            let made = self.read_from_flash(Asker::In(slot), entry, i, lpn);
             let alone = entry.answer.pages == 1 && self.known.newcomers;
             if !(alone && self.comes_new(made)) {
                 self.enqueue(made);
@@ -115,13 +114,13 @@ impl Device {
         self.buffer.as_mut().is_some_and(|b| b.read(lpn)) || self.pending.get(lpn).is_some()
     }
 
-    /// The transaction of a page that is read, the request's `i`-th; without a slot it is all of it.
+    /// The transaction of a page that is read, the request's `i`-th.
     #[inline(always)]
-    fn read_from_flash(&mut self, slot: Option<SlotId>, entry: &Slot, i: u32, lpn: Lpn) -> Made {
+    fn read_from_flash(&mut self, asker: Asker, entry: &Slot, i: u32, lpn: Lpn) -> Made {
         let bytes = self.on_bus(entry.bytes_of(i, self.board.facts.geometry.page_bytes));
         let flow = entry.answer.flow;
         let plane = self.ftl.plane_of(lpn);
-        let txn = self.new_txn(slot, flow, Owner::User, FlashOp::Read, lpn, plane, bytes);
+        let txn = self.new_txn(asker, flow, Owner::User, FlashOp::Read, lpn, plane, bytes);
         self.address(txn.id, lpn);
         txn
     }
@@ -135,11 +134,11 @@ impl Device {
         let on_bus = self.on_bus(if partial { page_bytes } else { bytes });
         let reads_first = partial && self.pending.get(lpn).is_none();
         let plane = self.place(lpn);
-        let program = self.new_txn(Some(slot), flow, Owner::User, FlashOp::Program, lpn, plane, on_bus);
+        let program = self.new_txn(Asker::In(slot), flow, Owner::User, FlashOp::Program, lpn, plane, on_bus);
         self.supersede(program.id, lpn);
         if reads_first {
             let from = self.ftl.plane_of(lpn);
-            let read = self.new_txn(Some(SlotId::MAX), flow, Owner::User, FlashOp::Read, lpn, from, on_bus);
+            let read = self.new_txn(Asker::Nobody, flow, Owner::User, FlashOp::Read, lpn, from, on_bus);
             self.board.txn_mut(program.id).stage = Stage::Held;
             self.board.txn_mut(read.id).then = program.id;
             self.tally.partial_reads += 1;

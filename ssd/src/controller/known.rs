@@ -15,8 +15,6 @@ pub(super) struct Known {
     pub(super) lone_transactions_go: bool,
     /// So does a read that is the only thing to decide about at its instant, and nobody looks at its queue before.
     pub(super) newcomers: bool,
-    /// The request of such a read needs no slot: it is its transaction.
-    pub(super) lone_requests: bool,
     /// Garbage collection goes before user transactions.
     pub(super) gc_first: bool,
     /// When it waits for an idle unit it begins, whatever else there is.
@@ -32,13 +30,11 @@ impl Known {
         let tail_order = order.is_tail();
         let lone_transactions_go = pick.lets_lone_transactions_go() && place.is_static();
         let unseen = tail_order && !wants.estimates && wants.departures_from > 0;
-        let newcomers = lone_transactions_go && unseen && eager;
         Known {
             tail_order,
             lone_commands_pass: admit.lets_lone_commands_in() && config.front.queue_capacity == [u32::MAX; 2],
             lone_transactions_go,
-            newcomers,
-            lone_requests: newcomers && config.front.is_instant(),
+            newcomers: lone_transactions_go && unseen && eager,
             gc_first: collect.goes_first(),
             gc_goes_at_once: collect.goes_first() && !collect.writes_pay() && eager,
         }

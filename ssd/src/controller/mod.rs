@@ -131,7 +131,7 @@ impl Device {
     /// Turns event reporting on.
     pub fn report_events(&mut self) {
         // The log tells of queues.
-        (self.known.newcomers, self.known.lone_requests) = (false, false);
+        self.known.newcomers = false;
         self.log.on = true;
         self.flash.watch();
     }

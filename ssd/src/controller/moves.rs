@@ -110,8 +110,8 @@ impl Moves {
         next
     }
 
-    /// The unit's moves the memory is to fetch for now, one after the other: every so many moves, so many. Finding out where a
-    /// far page of memory is takes long, and two can be looked for at a time.
+    /// The moves of the unit, its next among them, that the memory is to fetch for now: several at a time, as it can look for
+    /// several far pages at once; none when those to come have been told before.
     #[inline]
     pub(super) fn coming(&self, unit: UnitId) -> &[(Ppa, Lpn)] {
         let Line { begun, victim: Victim { pages, .. }, .. } = &self.units[unit.index()];

@@ -7,7 +7,7 @@ use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, QueueId, Transaction, TxnId, UnitId};
 
 use super::Device;
-use super::slots::lone;
+use super::slots::Asker;
 use crate::front::SlotId;
 
 /// A transaction just made, and where it is to wait.
@@ -33,13 +33,12 @@ impl Device {
         TxnId(self.board.txns.len() as u32 - 1)
     }
 
-    /// A transaction of the request in `slot` ([`SlotId::MAX`] for none; without a slot, it is the request), not garbage
-    /// collection's, not yet in the queue where it is to wait.
+    /// A transaction in the slab that is not garbage collection's, not yet in the queue where it is to wait.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
     pub(super) fn new_txn(
         &mut self,
-        slot: Option<SlotId>,
+        asker: Asker,
         flow: FlowId,
         owner: Owner,
         op: FlashOp,
@@ -48,18 +47,17 @@ impl Device {
         bytes: u32,
     ) -> Made {
         let id = self.free_slot();
-        let slot = slot.unwrap_or(lone(id));
         let (unit, in_unit) = self.board.home_of(plane);
         let level = self.board.flows[flow.index()].level.min(self.board.facts.levels - 1);
         let queue = self.board.queue_for(unit, op, level);
         let transfer = self.board.facts.transfer(bytes);
-        if self.wants.estimates && slot != SlotId::MAX {
+        if self.wants.estimates && matches!(asker, Asker::In(_)) {
             self.made.push(id);
         }
         *self.board.txn_mut(id) = Transaction {
             serial: self.serials,
             enqueued: self.board.now,
-            request: slot,
+            request: asker.of(id),
             lpn,
             bytes,
             transfer,

@@ -48,10 +48,27 @@ pub(super) struct Lone {
 /// Set in the slot number of a request that has no slot; the rest is the number of its only transaction.
 const LONE: SlotId = 1 << 31;
 
-/// The slot number of a request that is this transaction and no more.
-#[inline(always)]
-pub(super) const fn lone(txn: TxnId) -> SlotId {
-    LONE | txn.0
+/// Whose a transaction is.
+#[derive(Clone, Copy)]
+pub(super) enum Asker {
+    /// The request's in this slot.
+    In(SlotId),
+    /// A request's that is this transaction and no more.
+    Alone,
+    /// No request's.
+    Nobody,
+}
+
+impl Asker {
+    /// What the transaction `id` has for the slot number.
+    #[inline(always)]
+    pub(super) const fn of(self, id: TxnId) -> SlotId {
+        match self {
+            Asker::In(slot) => slot,
+            Asker::Alone => LONE | id.0,
+            Asker::Nobody => SlotId::MAX,
+        }
+    }
 }
 
 /// Whether a request, of which there is one, has no slot.

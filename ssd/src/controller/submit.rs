@@ -105,7 +105,8 @@ impl Device {
         let entry = Slot { answer, skip, remaining: pages, cursor: 0, scattered: list.is_some() };
         let passes =
             self.front.inward.is_instant() && self.known.lone_commands_pass && self.front.is_open(flow, &self.board);
-        if passes && op == Op::Read && pages == 1 && self.known.lone_requests && list.is_none() {
+        if passes && op == Op::Read && pages == 1 && self.known.newcomers && list.is_none() {
+            // It is its transaction, and needs no slot.
             self.front.pass(flow, &mut self.board);
             self.read_alone(&entry);
             return Ok(());

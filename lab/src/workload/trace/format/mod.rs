@@ -119,7 +119,7 @@ impl Format {
         self.row().2
     }
 
-    /// Whether [`convert`](super::convert) can write it.
+    /// Whether [`convert`](mod@super::convert) can write it.
     pub const fn writable(self) -> bool {
         !matches!(self, Format::Blktrace)
     }
