@@ -14,20 +14,20 @@ impl Lane<'_> {
     #[inline(always)]
     pub(super) fn live(&mut self, units: bool) -> u64 {
         let now = self.now.ns();
-        if self.channel.ends_unseen(now, self.common.watched) {
-            let way = self.channel.wants.first();
-            self.seat(way).planned_ended();
-        } else if self.channel.planned == now {
-            self.grant();
+        if self.channel.planned == now {
+            if self.first_is_unseen() {
+                let way = self.channel.wants.first();
+                self.seat(way).planned_ended();
+            } else {
+                self.grant();
+            }
         }
-        while self.channel.end == now {
-            self.transfer_ended();
-        }
+        self.end_transfers();
         if units {
             self.units_due();
         }
         self.hand_over();
-        if self.channel.deferred != 0 && !self.channel.taken() {
+        if self.channel.deferred != 0 && !self.channel.in_use(now) {
             self.channel.release_deferred(self.agenda);
         }
         self.channel.next()
@@ -46,43 +46,56 @@ impl Lane<'_> {
         }
     }
 
-    /// Takes note of a transfer that has begun, and ends those that take no time.
-    pub(super) fn hand_over_at_once(&mut self) {
-        while self.channel.end == self.now.ns() {
-            self.transfer_ended();
+    /// Takes note of a transfer that has begun.
+    pub(super) fn take_note(&mut self) {
+        let now = self.now.ns();
+        while !self.channel.taken() && self.channel.wants.least().max(self.channel.released) <= now {
+            self.grant();
+            self.end_transfers();
         }
         self.hand_over();
     }
 
-    /// A bus nobody is known to have goes to who wants it now, or is planned for who will.
+    /// Ends the transfer that has been taken note of if it is over, and those after it that take no time.
     #[inline(always)]
-    fn hand_over(&mut self) {
-        let now = self.now.ns();
-        while !self.channel.taken() {
-            let since = self.channel.wants.least();
-            if since > now || now < self.channel.released {
-                self.plan(since);
-                return;
-            }
-            self.grant();
-            while self.channel.end == now {
-                // A transfer that takes no time.
-                self.transfer_ended();
-            }
+    pub(super) fn end_transfers(&mut self) {
+        while self.channel.end == self.now.ns() {
+            self.transfer_ended();
         }
     }
 
-    /// The bus is free, or about to come free, and first wanted at `since`: its next instant is the end of that transfer, or
-    /// its beginning if that may be watched.
+    /// A bus nobody is known to have: what comes next is the end of the transfer of who wants it first, or its beginning if that
+    /// may be watched or is more than its end can tell. What is to come now happens.
     #[inline(always)]
-    fn plan(&mut self, since: u64) {
-        self.channel.planned = NEVER;
-        if since != NEVER {
+    pub(super) fn hand_over(&mut self) {
+        let now = self.now.ns();
+        while !self.channel.taken() {
+            self.channel.planned = NEVER;
+            let since = self.channel.wants.least();
+            if since == NEVER {
+                return;
+            }
             let way = self.channel.wants.first();
             debug_assert!(self.goes_first(way));
-            let length = self.seat(way).unseen_length();
+            let unseen = self.first_is_unseen();
+            let length = if unseen { self.units[self.first + way].bus_time } else { 0 };
             self.channel.planned = self.channel.instant_of(since, length);
+            if self.channel.planned > now {
+                return;
+            }
+            if unseen {
+                self.seat(way).planned_ended();
+            } else {
+                self.grant();
+            }
+            self.end_transfers();
         }
+    }
+
+    /// Whether nobody sees the beginning of the first transfer in line: a page's.
+    #[inline(always)]
+    fn first_is_unseen(&self) -> bool {
+        !self.channel.wants.first_is_late() & !self.common.watched
     }
 
     /// Whether `way`, the first in line, goes before all that want the bus since the same instant: data-out before data-in, then
@@ -131,14 +144,14 @@ impl Lane<'_> {
 }
 
 impl Seat<'_> {
-    /// The transfer that was planned, this unit's, is over, and its beginning has not been taken note of. It was a page's: only
-    /// those are wanted ahead.
+    /// The transfer that was planned, this unit's, is over, and its beginning has not been taken note of. It was a page's: it
+    /// takes more than a transfer's end to tell what has become of a command.
     #[inline(always)]
     pub(super) fn planned_ended(&mut self) {
+        let (since, length) = (self.channel.wants.least(), self.unit.bus_time);
         self.channel.planned = NEVER;
         self.channel.wants.leave();
-        self.counters.transfers += u64::from(self.shown.command.members);
-        self.counters.busy += Duration::from_ns(self.unit.bus_time);
+        self.count(self.shown.command.members, since, since.max(self.channel.released), length);
         self.page_out();
     }
 
@@ -180,9 +193,6 @@ impl Seat<'_> {
             let length = self.unit.bus_time;
             self.count(members, since, start, length);
             self.channel.released = start + length;
-            if self.channel.wants.least() < self.channel.released {
-                self.channel.planned = self.channel.released;
-            }
             self.start_array(op, members, Time::from_ns(start + length));
         }
     }
@@ -193,11 +203,11 @@ impl Seat<'_> {
     pub(super) fn want_now(&mut self, op: FlashOp, members: u8) -> bool {
         let now = self.now.ns();
         if self.channel.in_use(now) {
-            self.channel.wants.put_behind(self.way, now, true);
-            return false;
+            let is_first = self.channel.wants.put_behind(self.way, now, true);
+            return self.channel.taken() | !is_first;
         }
         self.send(op, members, now, now);
-        self.channel.end != now
+        (self.channel.end != now) & (self.channel.wants.least() >= self.channel.released)
     }
 
     /// When a read's array phase ends, its page wants the bus.

@@ -12,6 +12,7 @@ use crate::agenda::Agenda;
 /// so that is what the channel waits for. It is taken note of when something else comes to want the bus meanwhile, or at
 /// its end.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(super) struct Channel {
     /// When the transfer under way ends, ns; [`NEVER`] when none has been taken note of.
     pub(super) end: u64,
@@ -26,12 +27,12 @@ pub(super) struct Channel {
     pub(super) holder: u8,
     /// The channel's first unit.
     pub(super) first: u16,
-    /// Instants of the units that have nothing to do with the bus, those of one instant in order of their numbers.
-    pub(super) own: Line,
     /// Since when, or from when on, units want the bus, those of one instant in the order in which they are going to have it:
     /// late are those that want it for a command. (Commands begin in the order of their age and come to want the bus, for
     /// themselves or at the end of arrays that began to work at one instant, in that order.)
     pub(super) wants: Line,
+    /// Instants of the units that have nothing to do with the bus, those of one instant in order of their numbers.
+    pub(super) own: Line,
 }
 
 impl Channel {
@@ -71,24 +72,18 @@ impl Channel {
     /// be watched). (On a tie the page that was already planned goes first: its command is older.)
     #[inline(always)]
     pub(super) fn want_later(&mut self, way: usize, at: Time, length: u64) {
-        let (at, earliest) = (at.ns(), self.wants.least());
-        self.wants.put_behind(way, at, false);
-        if !self.taken() & (at < earliest) {
+        let at = at.ns();
+        let is_first = self.wants.put_behind(way, at, false);
+        if !self.taken() & is_first {
             self.planned = self.instant_of(at, length);
         }
     }
 
-    /// What to wait for when the bus is first wanted at `since` for `length`: the end of that transfer, or the bus to come
-    /// free.
+    /// What to wait for when the bus is first wanted at `since` for `length`, with nobody known to have it: the end of that
+    /// transfer.
     #[inline(always)]
     pub(super) fn instant_of(&self, since: u64, length: u64) -> u64 {
-        if since < self.released { self.released } else { since + length }
-    }
-
-    /// Whether a transfer ends at `now` the beginning of which has not been taken note of.
-    #[inline(always)]
-    pub(super) fn ends_unseen(&self, now: u64, watched: bool) -> bool {
-        self.planned == now && self.released != now && !watched
+        since.max(self.released) + length
     }
 
     /// Lets the units that waited for the bus to decide do so.

@@ -9,6 +9,7 @@ const WAY_BITS: u32 = 6;
 
 /// Units of a channel, each with an instant.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct Line {
     length: usize,
     /// From place 1 on, ascending, each the instant in ns, whether it is late, and the unit, packed: `ns << 7 | late << 6 | way`.
@@ -40,6 +41,12 @@ impl Line {
         self.keys[1] as usize % MOST
     }
 
+    /// Whether the first is late.
+    #[inline(always)]
+    pub(super) fn first_is_late(&self) -> bool {
+        self.keys[1] >> WAY_BITS & 1 == 1
+    }
+
     /// Adds a unit that is not in the line, at its instant: among those of the same one in order of their numbers.
     #[inline(always)]
     pub(super) fn put(&mut self, way: usize, at: u64) {
@@ -47,15 +54,16 @@ impl Line {
     }
 
     /// Adds a unit that is not in the line, at its instant: behind all others of the same one, but before those that are
-    /// `late` if it is not.
+    /// `late` if it is not. Whether it is the first now.
     #[inline(always)]
-    pub(super) fn put_behind(&mut self, way: usize, at: u64, late: bool) {
-        self.insert(way, (at << 1 | u64::from(late)) << WAY_BITS | way as u64, MOST as u64 - 1);
+    pub(super) fn put_behind(&mut self, way: usize, at: u64, late: bool) -> bool {
+        self.insert(way, (at << 1 | u64::from(late)) << WAY_BITS | way as u64, MOST as u64 - 1)
     }
 
-    /// Adds the unit behind the keys that are less than or equal to its own, or would be but for `unheeded` bits.
+    /// Adds the unit behind the keys that are less than or equal to its own, or would be but for `unheeded` bits. Whether there
+    /// are none.
     #[inline(always)]
-    fn insert(&mut self, way: usize, key: u64, unheeded: u64) {
+    fn insert(&mut self, way: usize, key: u64, unheeded: u64) -> bool {
         debug_assert!(self.length < MOST && self.all().all(|(other, _)| other != way));
         let mut last = self.length % (2 * MOST);
         self.length += 1;
@@ -64,6 +72,7 @@ impl Line {
             last = (last - 1) % (2 * MOST);
         }
         self.keys[last + 1] = key;
+        last == 0
     }
 
     /// The first leaves.

@@ -199,11 +199,20 @@ impl Flash {
         self.lane(channel, board, agenda, log).live(true)
     }
 
-    /// Takes note of transfers that begin or end at this instant on a channel, and returns its next.
+    /// Sees to who has a channel's bus next, where that has changed; returns the channel's next instant.
     #[inline(never)]
     fn hand_over(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) -> u64 {
         let mut lane = self.lane(channel, board, agenda, log);
-        lane.hand_over_at_once();
+        lane.end_transfers();
+        lane.hand_over();
+        lane.channel.next()
+    }
+
+    /// Takes note of a transfer that has begun on a channel, and returns its next instant.
+    #[inline(never)]
+    fn take_note(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) -> u64 {
+        let mut lane = self.lane(channel, board, agenda, log);
+        lane.take_note();
         lane.channel.next()
     }
 
@@ -236,7 +245,7 @@ impl Flash {
     pub fn show_channel(&mut self, unit: UnitId, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
         let channel = usize::from(self.units[unit.index()].channel);
         if self.channels[channel].is_silent(board.now.ns()) {
-            let next = self.hand_over(channel, board, agenda, log);
+            let next = self.take_note(channel, board, agenda, log);
             self.set_next(channel, next);
         }
     }
