@@ -1,6 +1,6 @@
 //! A transaction: one page-sized flash operation that belongs to a request (or to garbage collection).
 
-use crate::id::{FlowId, PlaneId, QueueId, TxnId, UnitId};
+use crate::id::{FlowId, PlaneId, QueueId, RequestId, TxnId, UnitId};
 use crate::units::{Duration, Lpn, Time};
 
 /// What a flash unit is told to do.
@@ -92,7 +92,7 @@ pub struct Transaction {
     pub stage: Stage,
     /// Who asked.
     pub flow: FlowId,
-    /// Slot of its request; `u32::MAX` for none.
+    /// Slot of its request; no two requests in the device have the same. `u32::MAX` for none.
     pub request: u32,
     /// The logical page it moves; meaningless for an erase.
     pub lpn: Lpn,
@@ -115,12 +115,18 @@ pub struct Transaction {
     pub enqueued: Time,
     /// Bytes that cross the bus, metadata included when the configuration says so.
     pub bytes: u32,
+    /// Of a request that has no slot, for it is this transaction and no more: the bytes it asked for, and the next two.
+    pub asked_bytes: u32,
     /// Note (Slacker): how much later it may end without its request ending later.
     pub slack: Duration,
     /// Note (FLIN): its estimated time in the device had its flow been alone.
     pub alone: Duration,
     /// Note (Slacker): its response time as estimated on arrival, without the error term.
     pub estimate: Duration,
+    /// Its id.
+    pub asked_id: RequestId,
+    /// When it arrived.
+    pub asked_at: Time,
 }
 
 /// Bits of [`Transaction::tag`].
@@ -157,6 +163,9 @@ impl Transaction {
         slack: Duration::ZERO,
         alone: Duration::ZERO,
         estimate: Duration::ZERO,
+        asked_bytes: 0,
+        asked_id: RequestId(0),
+        asked_at: Time::ZERO,
         rank: 0,
         request: u32::MAX,
         lpn: Lpn(0),

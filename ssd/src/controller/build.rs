@@ -42,9 +42,10 @@ impl Device {
         scheduler.admit.prepare(&board);
         scheduler.order.prepare(&board);
         scheduler.pick.prepare(&board);
+        let front = Front::new(&config.front, config.flows.len(), wants.decision);
         Ok(Device {
             address_reads: flash.reads_need_addresses() || board.facts.same_page[0],
-            known: Known::of(&scheduler, config),
+            known: Known::of(&scheduler, config, &front),
             newcomer: TxnId::NONE,
             page_size: Divisor::new(config.geometry.page_bytes),
             ask_again: Time::NEVER,
@@ -55,7 +56,7 @@ impl Device {
             flash,
             ftl,
             buffer: config.buffer.as_ref().map(|b| Buffer::new(b, config.flows.len())),
-            front: Front::new(&config.front, config.flows.len(), wants.decision),
+            front,
             hears_departures: wants.departures_from == 0,
             wants,
             moments: scheduler.preempt.moments(),

@@ -2,10 +2,10 @@
 
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Completion, FlowId, Lpn, Op, Owner, Transaction, TxnId};
+use flashlane_core::{Completion, Op, Owner, Transaction, TxnId};
 
 use super::Device;
-use super::slots::{Lone, is_lone};
+use super::slots::is_lone;
 use crate::front::SlotId;
 
 impl Device {
@@ -32,7 +32,7 @@ impl Device {
                     buffer.fill(lpn, flow);
                 }
                 if is_lone(request) {
-                    self.lone_served(id, flow, lpn, tag);
+                    self.lone_served(id);
                 } else {
                     serves_host = true;
                 }
@@ -112,11 +112,20 @@ impl Device {
 
     /// The request that is the read `id` is served, and the host sees it.
     #[inline(always)]
-    fn lone_served(&mut self, id: TxnId, flow: FlowId, lpn: Lpn, touched: u8) {
+    fn lone_served(&mut self, id: TxnId) {
         debug_assert!(self.front.outward.is_instant(), "came over a link that takes no time");
-        let (done, op, pages) = (self.board.now, Op::Read, 1);
-        let Lone { id, arrival, bytes } = self.slots.lone(id);
-        self.answer(Completion { id, flow, op, arrival, done, lpn, pages, bytes, touched });
+        let Transaction { asked_id, asked_at, asked_bytes, flow, lpn, tag, .. } = *self.board.txn(id);
+        self.answer(Completion {
+            id: asked_id,
+            flow,
+            op: Op::Read,
+            arrival: asked_at,
+            done: self.board.now,
+            lpn,
+            pages: 1,
+            bytes: asked_bytes.into(),
+            touched: tag,
+        });
     }
 
     /// The host hears of a request that is done.

@@ -2,11 +2,12 @@
 
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Completion, Duration, Lpn, Op, Owner, PlaneId, TxnId};
+use flashlane_core::{Duration, FlowId, Lpn, Op, Owner, PlaneId, TxnId};
 
 use super::Device;
 use super::queue::Made;
-use super::slots::{Asker, Lone, Slot};
+use super::slots::{Asker, Slot};
+use super::submit::Name;
 use crate::front::SlotId;
 
 impl Device {
@@ -68,26 +69,24 @@ impl Device {
         self.log.push(self.board.now, || Event::PageFromMemory { request, lpn });
     }
 
-    /// Sees to a request to read a page or a part of one. Where its unit has nothing else to do it need not queue.
+    /// Sees to a request to read `bytes` of a page. Where its unit has nothing else to do it need not queue.
     #[inline(always)]
-    pub(super) fn read_alone(&mut self, entry: &Slot) {
-        let lpn = entry.answer.lpn;
+    pub(super) fn read_alone(&mut self, name: &Name, lpn: Lpn, bytes: u32) {
         if self.is_in_memory(lpn) {
-            self.read_alone_from_memory(*entry);
+            self.read_alone_from_memory(name, lpn, bytes);
             return;
         }
-        let made = self.read_from_flash(Asker::Alone, entry, 0, lpn);
-        let Completion { id, arrival, bytes, .. } = entry.answer;
-        self.slots.keep_lone(made.id, Lone { id, arrival, bytes });
+        let asker = Asker::Alone(name.id, name.arrival, bytes);
+        let made = self.read_from_flash(asker, name.flow, lpn, bytes);
         if !self.comes_new(made) {
-            self.enqueue(made);
+            self.enqueue_last(made);
         }
     }
 
     #[cold]
-    fn read_alone_from_memory(&mut self, entry: Slot) {
-        let slot = self.slots.insert(entry);
-        self.page_from_memory(slot, entry.answer.lpn);
+    fn read_alone_from_memory(&mut self, name: &Name, lpn: Lpn, bytes: u32) {
+        let slot = self.slots.insert(Slot::new(name, lpn, 1, 0, bytes.into()));
+        self.page_from_memory(slot, lpn);
         self.serve_if_done(slot);
     }
 
@@ -99,7 +98,8 @@ impl Device {
         if from_memory {
             self.page_from_memory(slot, lpn);
         } else {
-            let made = self.read_from_flash(Asker::In(slot), entry, i, lpn);
+            let bytes = entry.bytes_of(i, self.board.facts.geometry.page_bytes);
+            let made = self.read_from_flash(Asker::In(slot), entry.answer.flow, lpn, bytes);
             let alone = entry.answer.pages == 1 && self.known.newcomers;
             if !(alone && self.comes_new(made)) {
                 self.enqueue(made);
@@ -114,13 +114,12 @@ impl Device {
         self.buffer.as_mut().is_some_and(|b| b.read(lpn)) || self.pending.get(lpn).is_some()
     }
 
-    /// The transaction of a page that is read, the request's `i`-th.
+    /// The transaction that reads `bytes` of a page.
     #[inline(always)]
-    fn read_from_flash(&mut self, asker: Asker, entry: &Slot, i: u32, lpn: Lpn) -> Made {
-        let bytes = self.on_bus(entry.bytes_of(i, self.board.facts.geometry.page_bytes));
-        let flow = entry.answer.flow;
+    fn read_from_flash(&mut self, asker: Asker, flow: FlowId, lpn: Lpn, bytes: u32) -> Made {
+        let on_bus = self.on_bus(bytes);
         let plane = self.ftl.plane_of(lpn);
-        let txn = self.new_txn(asker, flow, Owner::User, FlashOp::Read, lpn, plane, bytes);
+        let txn = self.new_txn(asker, flow, Owner::User, FlashOp::Read, lpn, plane, on_bus);
         self.address(txn.id, lpn);
         txn
     }

@@ -3,13 +3,14 @@
 use flashlane_core::decide::Scheduler;
 
 use crate::config::{Config, Dispatch};
+use crate::front::Front;
 
 /// Answers that are known beforehand. The controller does not ask for them; what happens is the same.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     /// The order decision puts every transaction at the tail of its queue.
     pub(super) tail_order: bool,
-    /// A command that finds no other waiting, and space in the device, enters it.
+    /// A command that finds no other waiting, and space in the device, enters it at once.
     pub(super) lone_commands_pass: bool,
     /// The only transaction that waits for an idle unit begins, if it may.
     pub(super) lone_transactions_go: bool,
@@ -22,8 +23,8 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// What is known of `scheduler` on the drive of `config`.
-    pub(super) fn of(scheduler: &Scheduler, config: &Config) -> Known {
+    /// What is known of `scheduler` on the drive of `config`, behind `front`.
+    pub(super) fn of(scheduler: &Scheduler, config: &Config, front: &Front) -> Known {
         let Scheduler { admit, order, place, pick, collect, .. } = scheduler;
         let eager = config.bus.dispatch == Dispatch::Eager;
         let wants = order.wants();
@@ -32,7 +33,9 @@ impl Known {
         let unseen = tail_order && !wants.estimates && wants.departures_from > 0;
         Known {
             tail_order,
-            lone_commands_pass: admit.lets_lone_commands_in() && config.front.queue_capacity == [u32::MAX; 2],
+            lone_commands_pass: front.inward.is_instant()
+                && admit.lets_lone_commands_in()
+                && config.front.queue_capacity == [u32::MAX; 2],
             lone_transactions_go,
             newcomers: lone_transactions_go && unseen && eager,
             gc_first: collect.goes_first(),

@@ -4,7 +4,7 @@ use flashlane_core::board::{Batch, Service};
 use flashlane_core::decide::{Departure, Moments};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, QueueId, Transaction, TxnId, UnitId};
+use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, QueueId, RequestId, Time, Transaction, TxnId, UnitId};
 
 use super::Device;
 use super::slots::Asker;
@@ -54,10 +54,17 @@ impl Device {
         if self.wants.estimates && matches!(asker, Asker::In(_)) {
             self.made.push(id);
         }
+        let (asked_id, asked_at, asked_bytes) = match asker {
+            Asker::Alone(id, at, bytes) => (id, at, bytes),
+            Asker::In(_) | Asker::Nobody => (RequestId(0), Time::ZERO, 0),
+        };
         *self.board.txn_mut(id) = Transaction {
             serial: self.serials,
             enqueued: self.board.now,
-            request: asker.of(id),
+            request: asker.slot(id),
+            asked_id,
+            asked_at,
+            asked_bytes,
             lpn,
             bytes,
             transfer,
@@ -89,7 +96,7 @@ impl Device {
     /// Puts a transaction just made into its unit's queue, where the order decision wants it.
     #[inline(always)]
     pub(super) fn enqueue(&mut self, made: Made) {
-        let Made { id, unit, queue, op, slot } = made;
+        let Made { id, queue, op, .. } = made;
         if self.newcomer.is_some() {
             self.queue_newcomer();
         }
@@ -101,6 +108,23 @@ impl Device {
             return;
         }
         let before = if self.known.tail_order { TxnId::NONE } else { self.position(id, queue) };
+        self.join(made, before);
+    }
+
+    /// The same for one that goes to the tail, whatever there is.
+    #[inline(always)]
+    pub(super) fn enqueue_last(&mut self, made: Made) {
+        debug_assert!(self.known.tail_order && !self.log.on && !self.draws);
+        if self.newcomer.is_some() {
+            self.queue_newcomer();
+        }
+        self.join(made, TxnId::NONE);
+    }
+
+    /// A transaction stands in its queue now, before another or at the tail; its unit decides, if it has to.
+    #[inline(always)]
+    fn join(&mut self, made: Made, before: TxnId) {
+        let Made { id, unit, queue, op, slot } = made;
         self.board.link_as(id, queue, slot, before);
         let state = &mut self.board.units[unit.index()];
         state.waiting[op.index()] += 1;

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use flashlane_core::{Completion, Lpn, RequestId, Time, TxnId};
 use prefetch_index::prefetch_index;
 
+use super::submit::Name;
 use crate::front::SlotId;
 
 /// A request inside the device.
@@ -24,6 +25,14 @@ pub(super) struct Slot {
 }
 
 impl Slot {
+    /// A request of consecutive pages that has just come.
+    #[inline(always)]
+    pub(super) fn new(name: &Name, lpn: Lpn, pages: u32, skip: u32, bytes: u64) -> Slot {
+        let Name { id, flow, op, arrival } = *name;
+        let answer = Completion { id, flow, op, arrival, done: Time::NEVER, lpn, pages, bytes, touched: 0 };
+        Slot { answer, skip, remaining: pages, cursor: 0, scattered: false }
+    }
+
     /// Bytes of the `i`-th page that the request touches.
     #[inline]
     pub(super) fn bytes_of(&self, i: u32, page_bytes: u32) -> u32 {
@@ -37,15 +46,8 @@ impl Slot {
     }
 }
 
-/// A request that is one transaction: what the transaction does not say of it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Lone {
-    pub(super) id: RequestId,
-    pub(super) arrival: Time,
-    pub(super) bytes: u64,
-}
-
-/// Set in the slot number of a request that has no slot; the rest is the number of its only transaction.
+/// Set in the slot number of a request that has no slot, for its only transaction says all of it; the rest is the number of that
+/// transaction, so that no two requests are taken for one.
 const LONE: SlotId = 1 << 31;
 
 /// Whose a transaction is.
@@ -53,8 +55,8 @@ const LONE: SlotId = 1 << 31;
 pub(super) enum Asker {
     /// The request's in this slot.
     In(SlotId),
-    /// A request's that is this transaction and no more.
-    Alone,
+    /// A request's that is this transaction and no more: its id, when it arrived, the bytes it asks for.
+    Alone(RequestId, Time, u32),
     /// No request's.
     Nobody,
 }
@@ -62,10 +64,10 @@ pub(super) enum Asker {
 impl Asker {
     /// What the transaction `id` has for the slot number.
     #[inline(always)]
-    pub(super) const fn of(self, id: TxnId) -> SlotId {
+    pub(super) const fn slot(self, id: TxnId) -> SlotId {
         match self {
             Asker::In(slot) => slot,
-            Asker::Alone => LONE | id.0,
+            Asker::Alone(..) => LONE | id.0,
             Asker::Nobody => SlotId::MAX,
         }
     }
@@ -81,8 +83,6 @@ pub(super) const fn is_lone(slot: SlotId) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Slots {
     slots: Vec<Slot>,
-    /// Those that are one transaction, by transaction.
-    lone: Vec<Lone>,
     /// The pages of scattered requests, by slot.
     lists: Vec<Box<[Lpn]>>,
     free: Vec<SlotId>,
@@ -97,21 +97,6 @@ impl Slots {
         }
         self.slots.push(slot);
         self.slots.len() as SlotId - 1
-    }
-
-    /// Keeps a request that is the transaction `id` and no more.
-    #[inline(always)]
-    pub(super) fn keep_lone(&mut self, id: TxnId, request: Lone) {
-        match self.lone.get_mut(id.index()) {
-            Some(place) => *place = request,
-            None => self.lone.resize(id.index() + 1, request),
-        }
-    }
-
-    /// The request that is the transaction `id`.
-    #[inline(always)]
-    pub(super) fn lone(&self, id: TxnId) -> Lone {
-        self.lone[id.index()]
     }
 
     /// The pages of a scattered request.

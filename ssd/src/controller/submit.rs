@@ -1,7 +1,7 @@
 //! The door: a request comes to the device, is checked, and enters or waits in its submission queue.
 
 use flashlane_core::event::Event;
-use flashlane_core::{Completion, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
+use flashlane_core::{Extent, FlowId, Lpn, Op, Request, RequestId, Time};
 
 use super::Device;
 use super::slots::Slot;
@@ -22,11 +22,11 @@ pub enum Refusal {
 
 /// A request but for what it touches.
 #[derive(Clone, Copy)]
-struct Name {
-    id: RequestId,
-    flow: FlowId,
-    op: Op,
-    arrival: Time,
+pub(super) struct Name {
+    pub(super) id: RequestId,
+    pub(super) flow: FlowId,
+    pub(super) op: Op,
+    pub(super) arrival: Time,
 }
 
 /// What a request touches: its first page, how many, bytes of the first page before it begins, bytes in all.
@@ -101,28 +101,27 @@ impl Device {
         debug_assert!(arrival <= now && now == self.board.now, "submitted into the past");
         debug_assert!(now <= Time::LAST, "submitted after the last instant");
         self.log.push(now, || Event::Submitted { request: id, flow, op, arrival, pages });
-        let answer = Completion { id, flow, op, arrival, done: Time::NEVER, lpn: first, pages, bytes, touched: 0 };
-        let entry = Slot { answer, skip, remaining: pages, cursor: 0, scattered: list.is_some() };
-        let passes =
-            self.front.inward.is_instant() && self.known.lone_commands_pass && self.front.is_open(flow, &self.board);
+        let passes = self.known.lone_commands_pass && self.front.is_open(flow, &self.board);
         if passes && op == Op::Read && pages == 1 && self.known.newcomers && list.is_none() {
             // It is its transaction, and needs no slot.
             self.front.pass(flow, &mut self.board);
-            self.read_alone(&entry);
+            self.read_alone(&name, first, bytes as u32);
             return Ok(());
         }
+        let mut entry = Slot::new(&name, first, pages, skip, bytes);
+        entry.scattered = list.is_some();
         let slot = self.slots.insert(entry);
         if let Some(list) = list {
             self.slots.scatter(slot, list);
         }
-        if !self.front.inward.is_instant() {
-            let bytes = if op == Op::Write { bytes } else { 0 };
-            self.front.inward.send(now, slot, bytes);
-            self.refresh_other();
-        } else if passes {
+        if passes {
             self.front.pass(flow, &mut self.board);
             self.log.push(now, || Event::Admitted { request: id });
             self.take_in(slot, entry);
+        } else if !self.front.inward.is_instant() {
+            let bytes = if op == Op::Write { bytes } else { 0 };
+            self.front.inward.send(now, slot, bytes);
+            self.refresh_other();
         } else {
             self.front.push(flow, slot, &mut self.board);
             self.admit();
