@@ -19,24 +19,21 @@ pub use crate::state::*;
 pub use links::Walk;
 
 /// Everything a decision may look at.
+///
+/// What nearly everything looks at comes first: instructions that reach it are shorter.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Board {
     /// The instant a decision is taken at.
     pub now: Time,
-    /// What never changes.
-    pub facts: Facts,
     /// The transaction slab, indexed by [`TxnId`].
     pub txns: Vec<Transaction>,
-    /// Waiting lines, `kinds` a unit, and the line of writes that no unit has yet ([`Board::unplaced`]).
-    pub queues: Vec<Queue>,
     /// Units.
     pub units: Vec<Unit>,
-    /// Channels.
-    pub channels: Vec<Channel>,
-    /// Planes, unit by unit.
-    pub planes: Vec<Plane>,
     /// Flows.
     pub flows: Vec<Flow>,
+    /// Waiting lines, `kinds` a unit, and the line of writes that no unit has yet ([`Board::unplaced`]).
+    pub queues: Vec<Queue>,
     /// Waiting transactions by queue and plane slot.
     by_slot: Vec<SlotLine>,
     slots: usize,
@@ -44,6 +41,12 @@ pub struct Board {
     kinds: usize,
     /// Unit of each plane, and the plane's number in it.
     homes: Vec<(UnitId, u8)>,
+    /// Channels.
+    pub channels: Vec<Channel>,
+    /// Planes, unit by unit.
+    pub planes: Vec<Plane>,
+    /// What never changes.
+    pub facts: Facts,
 }
 
 impl Board {

@@ -7,12 +7,13 @@ const WORD: usize = 64;
 
 /// The units that must decide: at most 64 channels of 64.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Agenda {
-    units: [u64; WORD],
-    /// Words with a bit set, a bit each.
-    words: u64,
     /// Whether there is something to decide: a unit's next step, or which command to admit.
     pub open: bool,
+    /// Words with a bit set, a bit each.
+    words: u64,
+    units: [u64; WORD],
 }
 
 impl Agenda {

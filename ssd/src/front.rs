@@ -66,13 +66,14 @@ impl Lane {
 
 /// The host interface.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Front {
-    lines: Vec<VecDeque<SlotId>>,
-    shared: bool,
-    depth: u32,
-    limit: u32,
-    in_flight: u32,
     waiting: u32,
+    in_flight: u32,
+    limit: u32,
+    depth: u32,
+    shared: bool,
+    lines: Vec<VecDeque<SlotId>>,
     /// Host to device.
     pub(crate) inward: Lane,
     /// Device to host.

@@ -55,59 +55,62 @@ pub struct Fault {
 }
 
 /// A modelled SSD.
+///
+/// What is asked for at every request and every instant comes first and lies together.
+#[repr(C)]
 pub struct Device {
     board: Board,
-    flash: Flash,
-    ftl: Ftl,
-    buffer: Option<Buffer>,
-    front: Front,
-    scheduler: Scheduler,
+    /// First free slot of the transaction slab.
+    free_txn: TxnId,
+    /// The only transaction to decide about at this instant, which stands in no queue yet; none where another is.
+    newcomer: TxnId,
+    serials: u64,
+    /// The earliest instant of anything but flash.
+    other_next: Time,
+    log: Log,
+    known: Known,
     moments: Moments,
     style: Style,
     static_place: bool,
-    wants: Wants,
-    known: Known,
     /// Whether the order decision is told of departures by now.
     hears_departures: bool,
     /// Whether whose data the pages hold is kept.
     owners: bool,
     /// Writes get their plane at dispatch.
     draws: bool,
+    read_modify_write: bool,
+    suspensions_of_gc: bool,
+    address_reads: bool,
+    wants: Wants,
+    logical_pages: u32,
+    metadata_bytes: u32,
+    flows: usize,
+    page_size: Divisor,
+    front: Front,
+    agenda: Agenda,
+    flash: Flash,
+    fault: Option<Fault>,
+    completions: Vec<Completion>,
+    pending: LpnTable,
+    slots: Slots,
+    tally: totals::Tally,
+    ftl: Ftl,
+    moves: Moves,
+    buffer: Option<Buffer>,
+    scheduler: Scheduler,
     /// The transactions of the request that is being taken in, if they are to be estimated.
     made: Vec<TxnId>,
     /// The estimates of a request, to be logged.
     estimates: Vec<(TxnId, Estimate)>,
     /// Planes that lost a copy of a page to another plane and want collecting.
     emptied: Vec<PlaneId>,
-    slots: Slots,
-    pending: LpnTable,
-    /// First free slot of the transaction slab.
-    free_txn: TxnId,
-    serials: u64,
-    agenda: Agenda,
-    /// The only transaction to decide about at this instant, which stands in no queue yet; none where another is.
-    newcomer: TxnId,
     /// Requests served from memory, on their way.
     soon: VecDeque<(Time, SlotId)>,
     memory: Duration,
-    group: Group,
-    moves: Moves,
-    completions: Vec<Completion>,
-    log: Log,
-    fault: Option<Fault>,
-    read_modify_write: bool,
     queue_capacity: [u32; 2],
-    metadata_bytes: u32,
-    logical_pages: u32,
-    flows: usize,
-    suspensions_of_gc: bool,
-    address_reads: bool,
-    page_size: Divisor,
     /// When the admit decision wants to be asked again.
     ask_again: Time,
-    /// The earliest instant of anything but flash.
-    other_next: Time,
-    tally: totals::Tally,
+    group: Group,
 }
 
 impl Device {

@@ -77,17 +77,18 @@ const CHANNEL_BITS: u32 = 6;
 
 /// All flash units and channels of a device.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Flash {
-    units: Vec<FlashUnit>,
-    channels: Vec<Channel>,
-    /// Next instant of each channel and the channel, packed: `ns << 6 | channel`, so that one minimum gives both.
-    next: Row,
-    /// The least of them, unpacked.
+    /// The earliest instant of the channels', unpacked.
     soonest: Time,
     /// Transactions whose flash work is done, in order; the controller drains it.
     pub ended: Ended,
-    dispatch: Dispatch,
+    units: Vec<FlashUnit>,
+    channels: Vec<Channel>,
     common: Common,
+    dispatch: Dispatch,
+    /// Next instant of each channel and the channel, packed: `ns << 6 | channel`, so that one minimum gives both.
+    next: Row,
 }
 
 /// What all channels share.
