@@ -6,6 +6,7 @@
 use std::vec::IntoIter;
 
 use flashlane_core::{Lpn, Op, Time};
+use prefetch_index::prefetch_index;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +38,9 @@ pub enum SceneOp {
     /// To the drive.
     Write,
 }
+
+/// How many requests ahead the memory is asked for them.
+const AHEAD: usize = 16;
 
 /// The requests of a scene as a stream.
 #[derive(Clone, Debug)]
@@ -116,6 +120,8 @@ impl Source for SceneSource {
     #[inline]
     fn draw(&mut self, arrival: &mut Arrival) -> Result<Drawn, WorkloadError> {
         let Some(next) = self.arrivals.next() else { return Ok(Drawn::End) };
+        // A scene of millions is far away in memory.
+        prefetch_index(self.arrivals.as_slice(), AHEAD);
         *arrival = next;
         Ok(Drawn::Request)
     }
