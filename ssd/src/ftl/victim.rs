@@ -34,15 +34,23 @@ pub(super) fn choose(policy: Victim, pool: &Pool, pages: u32, rng: &mut Pcg64Mcg
     }
 }
 
-/// Fewest valid pages, lowest block on a tie.
+/// Blocks looked at together.
+const TOGETHER: usize = 64;
+
+/// Fewest valid pages, lowest block on a tie. The least of some blocks at a time: that is done for many at once, and only where
+/// it is the least of all it is asked whose it is.
 fn greedy(states: &[Block], valid: &[u16], pages: u32) -> Option<u32> {
-    let mut best = (pages, u32::MAX);
-    for (block, (state, &valid)) in states.iter().zip(valid).enumerate() {
-        if *state == Block::Sealed && u32::from(valid) < best.0 {
-            best = (u32::from(valid), block as u32);
+    let count = |(state, valid): (&Block, &u16)| if *state == Block::Sealed { *valid } else { u16::MAX };
+    let mut best = (pages, None);
+    for (some, (states, valid)) in states.chunks(TOGETHER).zip(valid.chunks(TOGETHER)).enumerate() {
+        let least = u32::from(states.iter().zip(valid).map(count).fold(u16::MAX, u16::min));
+        if least < best.0 {
+            best = (least, Some(some * TOGETHER));
         }
     }
-    (best.1 != u32::MAX).then_some(best.1)
+    let (least, first) = (best.0, best.1?);
+    let whose = states[first..].iter().zip(&valid[first..]).map(count).position(|count| u32::from(count) == least);
+    whose.map(|place| (first + place) as u32)
 }
 
 /// A uniform draw among the candidates: by chance first, in order from a random start when chance fails.
@@ -53,4 +61,33 @@ fn draw(rng: &mut Pcg64Mcg, blocks: usize, candidate: impl Fn(u32) -> bool) -> O
     }
     let start = any();
     (0..blocks as u32).map(|i| (start + i) % blocks as u32).find(|&b| candidate(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    /// Against looking at one block after the other.
+    #[test]
+    fn greedy_takes_the_first_of_the_emptiest() {
+        let mut x: u64 = 9;
+        let mut drawn = |below: u64| {
+            x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (x >> 33) % below
+        };
+        for blocks in [1, 2, 63, 64, 65, 137, 400] {
+            for most in [1, 3, 200, u64::from(u16::MAX) + 1] {
+                let states: Vec<Block> =
+                    (0..blocks).map(|_| [Block::Free, Block::Open, Block::Sealed][drawn(3) as usize]).collect();
+                let valid: Vec<u16> = (0..blocks).map(|_| drawn(most) as u16).collect();
+                for pages in [1, 2, 128, 65_535] {
+                    let plain = (0..blocks)
+                        .filter(|&b| states[b] == Block::Sealed && u32::from(valid[b]) < pages)
+                        .min_by_key(|&b| (valid[b], b));
+                    assert_eq!(greedy(&states, &valid, pages), plain.map(|block| block as u32));
+                }
+            }
+        }
+    }
 }
