@@ -36,6 +36,9 @@ pub struct Board {
     pub queues: Vec<Queue>,
     /// Waiting transactions by queue and plane slot.
     by_slot: Vec<SlotLine>,
+    /// By waiting transaction that is not the hindmost: the next behind it of its queue and plane slot. (A table of its own, so
+    /// that who comes next is known without a look at transactions that have waited for long.)
+    behind: Vec<TxnId>,
     slots: usize,
     /// Waiting lines of a unit.
     kinds: usize,
@@ -65,6 +68,7 @@ impl Board {
             planes: vec![Plane::default(); geometry.planes() as usize],
             flows: vec![Flow::default(); flows],
             by_slot: vec![SlotLine::EMPTY; (queues + 1) * slots],
+            behind: Vec::new(),
             slots,
             kinds: kinds(facts.levels),
             homes: (0..geometry.planes() as u16)

@@ -36,13 +36,15 @@ pub struct SlotLine {
     /// The foremost, [`TxnId::NONE`] where none waits. Which of two slots' stands nearer the head,
     /// [`crate::Transaction::rank`] tells.
     pub first: TxnId,
+    /// The hindmost, likewise.
+    pub(crate) last: TxnId,
     /// How many.
     pub waiting: u32,
 }
 
 impl SlotLine {
     /// None.
-    pub const EMPTY: SlotLine = SlotLine { first: TxnId::NONE, waiting: 0 };
+    pub const EMPTY: SlotLine = SlotLine { first: TxnId::NONE, last: TxnId::NONE, waiting: 0 };
 }
 
 /// What a unit is doing, as a scheduler sees it.

@@ -1,5 +1,5 @@
-//! The waiting lines as doubly linked lists through the slab: joining anywhere, leaving from anywhere, ranks, and who is
-//! foremost for each plane.
+//! The waiting lines as doubly linked lists through the slab: joining anywhere, leaving from anywhere, ranks, and those for each
+//! plane as lists of their own.
 
 use super::{Board, Queue, SlotLine};
 use crate::id::{QueueId, TxnId};
@@ -49,12 +49,67 @@ impl Board {
         txn.prev = prev;
         txn.next = before;
         txn.rank = rank;
-        let at = queue.index() * self.slots + slot as usize;
-        let line = &mut self.by_slot[at];
+        self.join_slot(id, queue, slot, before);
+    }
+
+    /// A transaction that stands in its queue, before another or at the tail, joins those of its plane slot.
+    #[inline(always)]
+    fn join_slot(&mut self, id: TxnId, queue: QueueId, slot: u8, before: TxnId) {
+        let line = &mut self.by_slot[queue.index() * self.slots + slot as usize];
         line.waiting += 1;
-        if line.first.is_none() || before.is_some() && rank < self.txns[line.first.index()].rank {
+        if line.first.is_none() {
             line.first = id;
+        } else if before.is_none() {
+            let last = line.last;
+            line.last = id;
+            return self.set_behind(last, id);
+        } else {
+            return self.join_slot_before(id, queue, slot);
         }
+        line.last = id;
+    }
+
+    /// The same where others of the slot may stand behind it.
+    #[inline(never)]
+    fn join_slot_before(&mut self, id: TxnId, queue: QueueId, slot: u8) {
+        let front = self.nearest_before(id, slot);
+        let line = &mut self.by_slot[queue.index() * self.slots + slot as usize];
+        if front.is_none() {
+            let first = core::mem::replace(&mut line.first, id);
+            return self.set_behind(id, first);
+        }
+        if line.last == front {
+            line.last = id;
+        } else {
+            let behind = self.behind[front.index()];
+            self.set_behind(id, behind);
+        }
+        self.set_behind(front, id);
+    }
+
+    /// The nearest transaction of the slot that stands before this one in its queue.
+    fn nearest_before(&self, id: TxnId, slot: u8) -> TxnId {
+        let mut front = self.txns[id.index()].prev;
+        while front.is_some() && self.txns[front.index()].slot != slot {
+            front = self.txns[front.index()].prev;
+        }
+        front
+    }
+
+    /// Notes who is behind a transaction that is not the hindmost of its slot.
+    #[inline(always)]
+    fn set_behind(&mut self, front: TxnId, behind: TxnId) {
+        match self.behind.get_mut(front.index()) {
+            Some(place) => *place = behind,
+            None => self.set_first_behind(front, behind),
+        }
+    }
+
+    /// The same where the table has become too short for the slab.
+    #[cold]
+    fn set_first_behind(&mut self, front: TxnId, behind: TxnId) {
+        self.behind.resize(self.txns.len(), TxnId::NONE);
+        self.behind[front.index()] = behind;
     }
 
     /// A rank between two neighbours, `before` being the second.
@@ -83,7 +138,7 @@ impl Board {
     #[inline(always)]
     pub fn unlink(&mut self, id: TxnId) -> &mut Transaction {
         let Transaction { prev, next, slot, queue, .. } = self.txns[id.index()];
-        self.leave_slot(id, queue, slot, next);
+        self.leave_slot(id, queue, slot);
         let q = &mut self.queues[queue.index()];
         q.len -= 1;
         if prev.is_some() {
@@ -112,20 +167,34 @@ impl Board {
         txn
     }
 
-    /// A transaction of `queue` for plane `slot` leaves, `next` being behind it.
+    /// A transaction of `queue` for plane `slot` is about to leave.
     #[inline(always)]
-    fn leave_slot(&mut self, id: TxnId, queue: QueueId, slot: u8, next: TxnId) {
-        let at = queue.index() * self.slots + slot as usize;
-        let line = &mut self.by_slot[at];
+    fn leave_slot(&mut self, id: TxnId, queue: QueueId, slot: u8) {
+        let line = &mut self.by_slot[queue.index() * self.slots + slot as usize];
         line.waiting -= 1;
         if line.first == id {
-            // The next for the same slot is the nearest behind: over the life of a queue no more steps than entries.
-            let mut heir = if line.waiting > 0 { next } else { TxnId::NONE };
-            while heir.is_some() && self.txns[heir.index()].slot != slot {
-                heir = self.txns[heir.index()].next;
-            }
-            line.first = heir;
+            line.first = if line.waiting > 0 { self.behind[id.index()] } else { TxnId::NONE };
+        } else {
+            self.leave_slot_between(id, queue, slot);
         }
+    }
+
+    /// The same where others of the slot stand before it.
+    #[inline(never)]
+    fn leave_slot_between(&mut self, id: TxnId, queue: QueueId, slot: u8) {
+        let front = self.nearest_before(id, slot);
+        let line = &mut self.by_slot[queue.index() * self.slots + slot as usize];
+        if line.last == id {
+            line.last = front;
+        } else {
+            self.behind[front.index()] = self.behind[id.index()];
+        }
+    }
+
+    /// The second of those for one plane slot; [`TxnId::NONE`] if there is none.
+    #[inline(always)]
+    pub fn second(&self, line: &SlotLine) -> TxnId {
+        if line.waiting > 1 { self.behind[line.first.index()] } else { TxnId::NONE }
     }
 }
 
@@ -148,3 +217,6 @@ impl Iterator for Walk<'_> {
         Some(id)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -40,20 +40,23 @@ impl Device {
         self.begin_alone(unit, id, &txn);
     }
 
-    /// Has the memory fetch what the dispatches of `next`, if that is a transaction, and of the one behind it are going to need,
-    /// each for the step after: the second one's map entry, and the first one's page that its entry leads to.
+    /// Has the memory fetch what the dispatches of `next`, if that is a transaction, and of those behind it are going to need,
+    /// each for the step after: for each plane the one behind the foremost, the second one's map entry, and the first one's page
+    /// that its entry leads to.
     #[inline(always)]
     fn expect_dispatch(&self, next: TxnId) {
         if next.is_none() {
             return;
         }
-        let Transaction { next: second, lpn, op, .. } = *self.board.txn(next);
+        let Transaction { next: second, lpn, op, queue, .. } = *self.board.txn(next);
+        for line in self.board.by_slot(queue) {
+            prefetch_index(&self.board.txns, self.board.second(line).index());
+        }
         if op == FlashOp::Program {
             self.ftl.expect_copy(lpn);
         }
         if second.is_some() {
-            let Transaction { next: third, lpn, op, .. } = *self.board.txn(second);
-            prefetch_index(&self.board.txns, third.index());
+            let Transaction { lpn, op, .. } = *self.board.txn(second);
             if op == FlashOp::Program {
                 self.ftl.expect(lpn);
             }

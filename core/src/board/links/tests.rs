@@ -1,0 +1,95 @@
+//! The lists against plain vectors.
+
+use super::*;
+use crate::board::{Board, Facts};
+use crate::geometry::{Geometry, UnitKind};
+use crate::id::UnitId;
+use crate::transaction::FlashOp;
+use crate::units::Duration;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// One unit of `slots` planes.
+fn board(slots: u32) -> Board {
+    let geometry = Geometry {
+        channels: 1,
+        chips_per_channel: 1,
+        dies_per_chip: 1,
+        planes_per_die: slots,
+        blocks_per_plane: 4,
+        pages_per_block: 4,
+        page_bytes: 4096,
+        metadata_bytes: 0,
+        unit: UnitKind::Die,
+    };
+    let facts = Facts {
+        geometry,
+        levels: 1,
+        command: [Duration::ZERO; 3],
+        array: [Duration::ZERO; 3],
+        transfer_page: Duration::ZERO,
+        transfer_sectors: vec![Duration::ZERO; 9],
+        iteration: Duration::ZERO,
+        suspend: Duration::ZERO,
+        resume: Duration::ZERO,
+        multi_plane: true,
+        multi_die: true,
+        same_page: [false; 3],
+        gc_hard_blocks: 1,
+        gc_start_blocks: 2,
+        writes_pay: false,
+    };
+    Board::new(facts, 1)
+}
+
+/// What the board says of a queue is what the vector says.
+fn compare(board: &Board, queue: QueueId, plain: &[TxnId], slots: u32) {
+    let walked: Vec<TxnId> = board.walk(queue).collect();
+    assert_eq!(walked, plain);
+    assert_eq!(board.queues[queue.index()].len as usize, plain.len());
+    let rank = |id: &TxnId| board.txn(*id).rank;
+    assert!(plain.is_sorted_by(|one, next| rank(one) < rank(next)), "ranks ascend");
+    for slot in 0..slots as u8 {
+        let mine: Vec<TxnId> = plain.iter().copied().filter(|&id| board.txn(id).slot == slot).collect();
+        let line = &board.by_slot(queue)[slot as usize];
+        let at = |place: usize| mine.get(place).copied().unwrap_or(TxnId::NONE);
+        assert_eq!((line.waiting as usize, line.first, board.second(line)), (mine.len(), at(0), at(1)), "slot {slot}");
+    }
+}
+
+/// Transactions join at the tail or anywhere and leave from anywhere, as often as not from the head.
+#[test]
+fn lists_are_what_vectors_make_of_it() {
+    let mut x: u64 = 3;
+    let mut drawn = |below: usize| {
+        x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (x >> 33) as usize % below
+    };
+    for (slots, most) in [(1, 3), (2, 5), (2, 40), (8, 30)] {
+        let mut board = board(slots);
+        let queue = board.queue_for(UnitId(0), FlashOp::Read, 0);
+        let (mut plain, mut free): (Vec<TxnId>, Vec<TxnId>) = (Vec::new(), Vec::new());
+        for _ in 0..4_000 {
+            if plain.len() < most && (plain.is_empty() || drawn(2) == 0) {
+                let id = free.pop().unwrap_or(TxnId(board.txns.len() as u32));
+                let txn = Transaction { queue, slot: drawn(slots as usize) as u8, ..Transaction::EMPTY };
+                match board.txns.get_mut(id.index()) {
+                    Some(place) => *place = txn,
+                    None => board.txns.push(txn),
+                }
+                let place = if drawn(2) == 0 { plain.len() } else { drawn(plain.len() + 1) };
+                board.link(id, queue, plain.get(place).copied().unwrap_or(TxnId::NONE));
+                plain.insert(place, id);
+            } else {
+                let id = plain.remove(if drawn(2) == 0 { 0 } else { drawn(plain.len()) });
+                if plain.is_empty() && drawn(2) == 0 {
+                    board.unlink_lone(id);
+                } else {
+                    board.unlink(id);
+                }
+                free.push(id);
+            }
+            compare(&board, queue, &plain, slots);
+        }
+    }
+}
