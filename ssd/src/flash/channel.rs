@@ -8,9 +8,9 @@ use crate::agenda::Agenda;
 
 /// A channel: its bus, and what its units wait for.
 ///
-/// A transfer that finds the bus free begins without an event of its own: all that anyone could see of it is its end,
-/// so that is what the channel waits for. It is taken note of when something else comes to want the bus meanwhile, or at
-/// its end.
+/// A page's transfer begins without an event of its own, whether it finds the bus free or waits for it: who has it next is known when
+/// it comes free, and all that anyone could see of the transfer is its end, so that is what the channel waits for. It is taken note of
+/// then, or when somebody looks.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Channel {
