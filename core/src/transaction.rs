@@ -115,7 +115,7 @@ pub struct Transaction {
     pub enqueued: Time,
     /// Bytes that cross the bus, metadata included when the configuration says so.
     pub bytes: u32,
-    /// Of a request that has no slot, for it is this transaction and no more: the bytes it asked for, and the next two.
+    /// Bytes asked for by a request that has no slot, for it is this transaction and no more.
     pub asked_bytes: u32,
     /// Note (Slacker): how much later it may end without its request ending later.
     pub slack: Duration,
@@ -123,7 +123,7 @@ pub struct Transaction {
     pub alone: Duration,
     /// Note (Slacker): its response time as estimated on arrival, without the error term.
     pub estimate: Duration,
-    /// Its id.
+    /// The id of such a request.
     pub asked_id: RequestId,
     /// When it arrived.
     pub asked_at: Time,

@@ -55,25 +55,31 @@ impl Board {
     /// A transaction that stands in its queue, before another or at the tail, joins those of its plane slot.
     #[inline(always)]
     fn join_slot(&mut self, id: TxnId, queue: QueueId, slot: u8, before: TxnId) {
-        let line = &mut self.by_slot[queue.index() * self.slots + slot as usize];
+        let at = self.line_of(queue, slot);
+        let line = &mut self.by_slot[at];
         line.waiting += 1;
         if line.first.is_none() {
-            line.first = id;
+            (line.first, line.last) = (id, id);
         } else if before.is_none() {
-            let last = line.last;
-            line.last = id;
-            return self.set_behind(last, id);
+            let last = core::mem::replace(&mut line.last, id);
+            self.set_behind(last, id);
         } else {
-            return self.join_slot_before(id, queue, slot);
+            self.join_slot_before(id, queue, slot);
         }
-        line.last = id;
+    }
+
+    /// Where the transactions of `queue` for one plane slot are listed in `by_slot`.
+    #[inline(always)]
+    fn line_of(&self, queue: QueueId, slot: u8) -> usize {
+        queue.index() * self.slots + slot as usize
     }
 
     /// The same where others of the slot may stand behind it.
     #[inline(never)]
     fn join_slot_before(&mut self, id: TxnId, queue: QueueId, slot: u8) {
         let front = self.nearest_before(id, slot);
-        let line = &mut self.by_slot[queue.index() * self.slots + slot as usize];
+        let at = self.line_of(queue, slot);
+        let line = &mut self.by_slot[at];
         if front.is_none() {
             let first = core::mem::replace(&mut line.first, id);
             return self.set_behind(id, first);
@@ -160,17 +166,19 @@ impl Board {
     /// The same for the only transaction of its queue.
     #[inline(always)]
     pub fn unlink_lone(&mut self, id: TxnId) -> &mut Transaction {
-        let txn = &mut self.txns[id.index()];
-        debug_assert!(txn.prev.is_none() && txn.next.is_none());
-        self.queues[txn.queue.index()] = Queue::EMPTY;
-        self.by_slot[txn.queue.index() * self.slots + txn.slot as usize] = SlotLine::EMPTY;
-        txn
+        let Transaction { prev, next, slot, queue, .. } = self.txns[id.index()];
+        debug_assert!(prev.is_none() && next.is_none());
+        let at = self.line_of(queue, slot);
+        self.queues[queue.index()] = Queue::EMPTY;
+        self.by_slot[at] = SlotLine::EMPTY;
+        &mut self.txns[id.index()]
     }
 
     /// A transaction of `queue` for plane `slot` is about to leave.
     #[inline(always)]
     fn leave_slot(&mut self, id: TxnId, queue: QueueId, slot: u8) {
-        let line = &mut self.by_slot[queue.index() * self.slots + slot as usize];
+        let at = self.line_of(queue, slot);
+        let line = &mut self.by_slot[at];
         line.waiting -= 1;
         if line.first == id {
             line.first = if line.waiting > 0 { self.behind[id.index()] } else { TxnId::NONE };
@@ -183,7 +191,8 @@ impl Board {
     #[inline(never)]
     fn leave_slot_between(&mut self, id: TxnId, queue: QueueId, slot: u8) {
         let front = self.nearest_before(id, slot);
-        let line = &mut self.by_slot[queue.index() * self.slots + slot as usize];
+        let at = self.line_of(queue, slot);
+        let line = &mut self.by_slot[at];
         if line.last == id {
             line.last = front;
         } else {
