@@ -7,11 +7,12 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use flashlane_core::{Divisor, Ppa};
+use flashlane_core::{Divisor, PlaneId, Ppa};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
 use super::pool::Pool;
+use super::reverse::Reverse;
 use crate::config::{Config, Precondition};
 
 /// Logical pages between two hints.
@@ -159,9 +160,11 @@ impl Initial {
     }
 
     /// The block pools of all planes, `valid` pages of each block valid.
-    pub(super) fn pools(&self, config: &Config, valid: Vec<Vec<u16>>) -> Vec<Pool> {
-        let planes = self.open_pages(config).zip(valid);
-        planes.map(|(open, valid)| Pool::new(config, self.sealed, open, valid)).collect()
+    pub(super) fn pools(&self, config: &Config, valid: Vec<Vec<u16>>, reverse: &mut Reverse) -> Vec<Pool> {
+        let planes = (0..).map(PlaneId).zip(self.open_pages(config).zip(valid));
+        let pool =
+            |(plane, (open, valid))| Pool::new(config, self.sealed, open, valid, |block| reverse.open(plane, block));
+        planes.map(pool).collect()
     }
 }
 

@@ -56,7 +56,12 @@ impl Ftl {
         out.clear();
         // (Not `extend`: it would ask the iterator of iterators for one page at a time.)
         out.reserve(usize::from(self.pools[plane.index()].kept()[block as usize]));
-        self.validity.valid_pages(plane, block).for_each(|ppa| out.push((ppa, self.map.owner(plane, ppa))));
+        let (written_for, first) = (self.reverse.written_for(plane, block), block * self.geometry.pages_per_block);
+        let owner = |ppa: Ppa| {
+            let written = written_for.page(ppa.0 - first);
+            written.unwrap_or_else(|| self.map.initial_owner(plane, ppa))
+        };
+        self.validity.valid_pages(plane, block).for_each(|ppa| out.push((ppa, owner(ppa))));
     }
 
     /// A page move of `plane`'s job ended. Returns the block to erase if it was the last.

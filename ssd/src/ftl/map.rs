@@ -1,7 +1,7 @@
-//! The page map: logical page to physical page and back.
+//! The page map: logical page to physical page.
 //!
-//! Both tables are zero where nothing was written during the run, and zero means "as preconditioning left it", which
-//! [`Initial`] computes. So a drive of any size starts in milliseconds and costs memory only for what a run touches.
+//! What nothing was written to during the run is as preconditioning left it, which [`Initial`] computes. So a drive of any
+//! size starts in milliseconds and costs memory only for what a run touches.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -23,9 +23,6 @@ pub struct Map {
     forward: Vec<u32>,
     /// By logical page: plane plus one; 0 for home. Empty when pages stay at home.
     planes: Vec<u16>,
-    /// By plane and physical page: logical page plus one; 0 for untouched.
-    reverse: Vec<u32>,
-    pages_per_plane: usize,
     initial: Initial,
 }
 
@@ -34,14 +31,11 @@ impl Map {
     pub(super) fn new(config: &Config, initial: Initial, is_static: bool) -> Map {
         let g = &config.geometry;
         let stripe = Stripe::new(g, config.ftl.order);
-        let pages_per_plane = g.pages_per_plane() as usize;
         Map {
             positions: stripe.positions(),
             stripe,
             forward: vec![0; config.ftl.logical_pages as usize],
             planes: vec![0; if is_static { 0 } else { config.ftl.logical_pages as usize }],
-            reverse: vec![0; pages_per_plane * g.planes() as usize],
-            pages_per_plane,
             initial,
         }
     }
@@ -100,19 +94,14 @@ impl Map {
     #[inline]
     pub(super) fn set(&mut self, lpn: Lpn, plane: PlaneId, ppa: Ppa) {
         self.forward[lpn.0 as usize] = ppa.0 + 1;
-        self.reverse[plane.index() * self.pages_per_plane + ppa.0 as usize] = lpn.0 + 1;
         if let Some(entry) = self.planes.get_mut(lpn.0 as usize) {
             *entry = plane.0 + 1;
         }
     }
 
-    /// The logical page whose copy a valid physical page holds.
-    #[inline]
-    pub(super) fn owner(&self, plane: PlaneId, ppa: Ppa) -> Lpn {
-        match self.reverse[plane.index() * self.pages_per_plane + ppa.0 as usize] {
-            0 => Lpn(self.initial.local_at(ppa) * self.positions.len() as u32 + self.positions[plane.index()]),
-            lpn => Lpn(lpn - 1),
-        }
+    /// The logical page that the initial state keeps in a valid physical page not written since.
+    pub(super) fn initial_owner(&self, plane: PlaneId, ppa: Ppa) -> Lpn {
+        Lpn(self.initial.local_at(ppa) * self.positions.len() as u32 + self.positions[plane.index()])
     }
 
     /// Has the memory fetch the entry of `lpn`, which is going to be needed soon: on a large drive it is far away.

@@ -1,6 +1,6 @@
 //! Translation layer: where pages lie, which blocks are free, what garbage collection should empty next.
 //!
-//! Owns the page map, the pages' validity, the block pools and the collection jobs of every plane. It hands work over
+//! Owns the page map and the way back, the pages' validity, the block pools and the collection jobs of every plane. It hands work over
 //! and never issues any; it must never know queues, schedulers or the controller.
 
 mod beginning;
@@ -10,6 +10,7 @@ pub mod map;
 mod owners;
 pub mod pool;
 mod replay;
+mod reverse;
 mod validity;
 mod victim;
 
@@ -24,8 +25,9 @@ use initial::Initial;
 use jobs::Job;
 use map::Map;
 use owners::Owners;
-use pool::Pool;
 pub use pool::Stream;
+use pool::{FreshPage, Pool};
+use reverse::Reverse;
 use validity::Validity;
 
 /// Counters of the translation layer.
@@ -49,6 +51,7 @@ pub struct Ftl {
     geometry: Geometry,
     block_size: Divisor,
     map: Map,
+    reverse: Reverse,
     validity: Validity,
     pools: Vec<Pool>,
     jobs: Vec<Option<Job>>,
@@ -69,11 +72,13 @@ impl Ftl {
         let initial = Initial::new(config);
         let map = Map::new(config, initial, is_static);
         let (validity, valid) = Validity::new(config, &map);
-        let pools = map.initial().pools(config, valid);
+        let mut reverse = Reverse::new(&config.geometry);
+        let pools = map.initial().pools(config, valid, &mut reverse);
         let mut ftl = Ftl {
             geometry: config.geometry,
             block_size: Divisor::new(config.geometry.pages_per_block),
             map,
+            reverse,
             validity,
             jobs: alloc::vec![None; pools.len()],
             pools,
@@ -140,7 +145,9 @@ impl Ftl {
     #[inline]
     pub fn owner(&self, plane: PlaneId, ppa: Ppa) -> Lpn {
         debug_assert!(self.is_valid(plane, ppa));
-        self.map.owner(plane, ppa)
+        let (block, page) = self.block_size.split(ppa.0.into());
+        let written = self.reverse.written_for(plane, block as u32).page(page as u32);
+        written.unwrap_or_else(|| self.map.initial_owner(plane, ppa))
     }
 
     /// Has the memory fetch what a program of `lpn` is going to look up and change.
@@ -171,15 +178,15 @@ impl Ftl {
     /// Gives `lpn`, written by the host, a new physical page in `plane` and maps it there. `None` when the plane has no
     /// page to give. The caller refreshes the board ([`Ftl::show`]).
     pub fn write(&mut self, lpn: Lpn, plane: PlaneId) -> Option<Ppa> {
-        let ppa = self.pools[plane.index()].take_page(Stream::User, self.geometry.pages_per_block)?;
+        let row = |block| self.reverse.open(plane, block);
+        let fresh = self.pools[plane.index()].take_page(Stream::User, self.geometry.pages_per_block, row)?;
         self.totals.user_programs += 1;
         if let Some((old_plane, old)) = self.map.current(lpn, &self.validity) {
             self.validity.invalidate(old_plane, old);
             self.pools[old_plane.index()].lost_a_page(self.block_size.quotient(old.0.into()) as u32);
         }
-        self.map.set(lpn, plane, ppa);
-        self.validity.validate(plane, ppa);
-        Some(ppa)
+        self.fill(lpn, plane, &fresh);
+        Some(fresh.ppa)
     }
 
     /// Gives `lpn`, whose current copy is at `from` in a victim of `plane`, another physical page there and maps it. That copy
@@ -187,13 +194,21 @@ impl Ftl {
     #[inline(always)]
     pub fn move_page(&mut self, lpn: Lpn, plane: PlaneId, from: Ppa) -> Ppa {
         debug_assert!(self.map.current(lpn, &self.validity) == Some((plane, from)), "moves the current copy");
-        let pool = &mut self.pools[plane.index()];
-        let ppa = pool.take_page(Stream::Gc, self.geometry.pages_per_block).expect("one block is kept for moves");
+        let row = |block| self.reverse.open(plane, block);
+        let fresh = self.pools[plane.index()].take_page(Stream::Gc, self.geometry.pages_per_block, row);
+        let fresh = fresh.expect("one block is kept for moves");
         self.totals.gc_programs += 1;
         self.validity.invalidate(plane, from);
-        self.map.set(lpn, plane, ppa);
-        self.validity.validate(plane, ppa);
-        ppa
+        self.fill(lpn, plane, &fresh);
+        fresh.ppa
+    }
+
+    /// `lpn` lies in a page from now on.
+    #[inline(always)]
+    fn fill(&mut self, lpn: Lpn, plane: PlaneId, fresh: &FreshPage) {
+        self.map.set(lpn, plane, fresh.ppa);
+        self.reverse.set(fresh.row, fresh.page, lpn);
+        self.validity.validate(plane, fresh.ppa);
     }
 
     /// Puts what the board shows of `plane` in step with the pools.

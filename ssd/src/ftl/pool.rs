@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use flashlane_core::Ppa;
 use prefetch_index::prefetch_index;
 
+use super::reverse::Row;
 use crate::config::{Config, Victim};
 
 /// Blocks kept back for garbage collection: with one, a victim can always be emptied.
@@ -39,6 +40,14 @@ pub(super) enum Block {
 struct Frontier {
     block: u32,
     next: u32,
+    row: Row,
+}
+
+/// A page handed out to be written: where it lies in its plane and in its block, and the block's row in the reverse map.
+pub(super) struct FreshPage {
+    pub(super) ppa: Ppa,
+    pub(super) page: u32,
+    pub(super) row: Row,
 }
 
 /// The blocks of one plane. What every page that is written looks at comes first.
@@ -69,8 +78,14 @@ pub struct Pool {
 
 impl Pool {
     /// A plane of `config` whose first `sealed` blocks are full, whose next is open with `open_pages` written, and the rest
-    /// free; so many pages of each are valid.
-    pub(super) fn new(config: &Config, sealed: u32, open_pages: u32, valid: Vec<u16>) -> Pool {
+    /// free; so many pages of each are valid. `row` gives the row of a block.
+    pub(super) fn new(
+        config: &Config,
+        sealed: u32,
+        open_pages: u32,
+        valid: Vec<u16>,
+        row: impl FnOnce(u32) -> Row,
+    ) -> Pool {
         let (blocks, pages) = (config.geometry.blocks_per_plane, config.geometry.pages_per_block);
         let keeps_ages = config.gc.victim == Victim::CostBenefit;
         let mut states = vec![Block::Free; blocks as usize];
@@ -81,7 +96,7 @@ impl Pool {
         if open_pages > 0 {
             kept[sealed as usize] += (pages - open_pages) as u16;
             states[sealed as usize] = Block::Open;
-            user = Some(Frontier { block: sealed, next: open_pages });
+            user = Some(Frontier { block: sealed, next: open_pages, row: row(sealed) });
             first_free += 1;
         }
         let sealed_at: Vec<u64> = (0..u64::from(blocks)).collect();
@@ -133,35 +148,36 @@ impl Pool {
         (open && (self.separate || self.free_blocks() >= RESERVE)) || self.free_blocks() > RESERVE
     }
 
-    /// The next physical page of a stream.
+    /// The next physical page of a stream; `row` gives the row of a block.
     #[inline(always)]
-    pub(super) fn take_page(&mut self, stream: Stream, pages: u32) -> Option<Ppa> {
+    pub(super) fn take_page(&mut self, stream: Stream, pages: u32, row: impl FnOnce(u32) -> Row) -> Option<FreshPage> {
         let which = if stream == Stream::Gc && self.separate { 1 } else { 0 };
         if stream == Stream::User && !self.has_room(pages) {
             return None;
         }
         let mut frontier = match self.frontiers[which] {
             Some(frontier) if frontier.next < pages => frontier,
-            _ => self.open_block(pages)?,
+            _ => self.open_block(pages, row)?,
         };
-        let ppa = Ppa(frontier.block * pages + frontier.next);
+        let page = frontier.next;
+        let fresh = FreshPage { ppa: Ppa(frontier.block * pages + page), page, row: frontier.row };
         frontier.next += 1;
         self.frontiers[which] = Some(frontier);
         self.free_pages -= 1;
         if frontier.next == pages {
             self.seal(frontier.block);
         }
-        Some(ppa)
+        Some(fresh)
     }
 
     /// Opens an erased block.
     #[cold]
-    fn open_block(&mut self, pages: u32) -> Option<Frontier> {
+    fn open_block(&mut self, pages: u32, row: impl FnOnce(u32) -> Row) -> Option<Frontier> {
         let block = self.take_block()?;
         self.turned = true;
         self.kept[block as usize] = pages as u16;
         self.blocks[block as usize] = Block::Open;
-        Some(Frontier { block, next: 0 })
+        Some(Frontier { block, next: 0, row: row(block) })
     }
 
     /// A block is full.
