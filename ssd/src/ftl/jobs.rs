@@ -37,7 +37,7 @@ impl Ftl {
             return None;
         }
         let pages = self.geometry.pages_per_block;
-        let victim = victim::choose(self.victim, &self.pools[plane.index()], pages, &mut self.rng);
+        let victim = victim::choose(self.victim, &mut self.pools[plane.index()], pages, &mut self.rng);
         let Some(block) = victim else {
             self.pools[plane.index()].turned = true;
             return None;

@@ -8,6 +8,7 @@ use flashlane_core::Ppa;
 use prefetch_index::prefetch_index;
 
 use super::reverse::Row;
+use super::victim::Lows;
 use crate::config::{Config, Victim};
 
 /// Blocks kept back for garbage collection: with one, a victim can always be emptied.
@@ -68,6 +69,7 @@ pub struct Pool {
     /// Pages of each block but for those that were overwritten elsewhere since it was opened: of a sealed block its valid pages. Those
     /// still to be written, and those that garbage collection has moved away, are among them.
     kept: Vec<u16>,
+    lows: Lows,
     blocks: Vec<Block>,
     erases: Vec<u32>,
     /// When each block was sealed: a count of seals.
@@ -103,6 +105,7 @@ impl Pool {
         Pool {
             free: (first_free..blocks).collect(),
             blocks: states,
+            lows: Lows::new(kept.len()),
             kept,
             erases: vec![0; blocks as usize],
             keeps_ages,
@@ -186,6 +189,7 @@ impl Pool {
         self.turned = true;
         self.blocks[block as usize] = Block::Sealed;
         self.sealed_at[block as usize] = self.seals;
+        self.lows.note(block, self.kept[block as usize]);
         self.touch(block);
         self.seals += 1;
     }
@@ -202,6 +206,7 @@ impl Pool {
     #[inline]
     pub(super) fn lost_a_page(&mut self, block: u32) {
         self.kept[block as usize] -= 1;
+        self.lows.note(block, self.kept[block as usize]);
         if self.keeps_ages {
             self.touch(block);
         }
@@ -246,9 +251,9 @@ impl Pool {
         self.blocks[block as usize] == Block::Sealed
     }
 
-    /// States of all blocks.
-    pub(super) fn states(&self) -> &[Block] {
-        &self.blocks
+    /// States of all blocks, pages of each as [`Pool::kept`] has them, and their lows.
+    pub(super) fn counts(&mut self) -> (&[Block], &[u16], &mut Lows) {
+        (&self.blocks, &self.kept, &mut self.lows)
     }
 
     /// The seal count when the block was sealed.

@@ -1,7 +1,10 @@
 //! Which block garbage collection empties.
 //!
-//! A plain scan of the plane's counts: a victim frees a hundred pages or so, which pays for looking at a few thousand
-//! 16-bit counts, and no write pays for keeping an order.
+//! Scans of the plane's counts: a victim frees a hundred pages or so, which pays for looking at a few thousand 16-bit
+//! counts. The greedy choice looks at 64 blocks where it must, and at a count for each 64 else.
+
+use alloc::vec;
+use alloc::vec::Vec;
 
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -10,12 +13,15 @@ use super::pool::{Block, Pool};
 use crate::config::Victim;
 
 /// The victim that `policy` chooses among the sealed blocks with at least one invalid page.
-pub(super) fn choose(policy: Victim, pool: &Pool, pages: u32, rng: &mut Pcg64Mcg) -> Option<u32> {
+pub(super) fn choose(policy: Victim, pool: &mut Pool, pages: u32, rng: &mut Pcg64Mcg) -> Option<u32> {
     let valid = pool.kept();
     let candidate = |block: u32| pool.is_sealed(block) && u32::from(valid[block as usize]) < pages;
     let blocks = 0..valid.len() as u32;
     match policy {
-        Victim::Greedy => greedy(pool.states(), valid, pages),
+        Victim::Greedy => {
+            let (states, valid, lows) = pool.counts();
+            greedy(states, valid, lows, pages)
+        }
         Victim::Random => draw(rng, valid.len(), candidate),
         Victim::DChoices(d) => {
             (0..d).filter_map(|_| draw(rng, valid.len(), candidate)).min_by_key(|&block| (valid[block as usize], block))
@@ -37,20 +43,45 @@ pub(super) fn choose(policy: Victim, pool: &Pool, pages: u32, rng: &mut Pcg64Mcg
 /// Blocks looked at together.
 const TOGETHER: usize = 64;
 
-/// Fewest valid pages, lowest block on a tie. The least of some blocks at a time: that is done for many at once, and only where
-/// it is the least of all it is asked whose it is.
-fn greedy(states: &[Block], valid: &[u16], pages: u32) -> Option<u32> {
-    let count = |(state, valid): (&Block, &u16)| if *state == Block::Sealed { *valid } else { u16::MAX };
-    let mut best = (pages, None);
-    for (some, (states, valid)) in states.chunks(TOGETHER).zip(valid.chunks(TOGETHER)).enumerate() {
-        let least = u32::from(states.iter().zip(valid).map(count).fold(u16::MAX, u16::min));
-        if least < best.0 {
-            best = (least, Some(some * TOGETHER));
-        }
+/// For every 64 blocks a count that no sealed one of them is below. It is lowered as blocks lose pages, and raised when the greedy choice
+/// finds it too low: the emptiest has been erased, or is not full yet.
+#[derive(Debug)]
+pub(super) struct Lows(Vec<u16>);
+
+impl Lows {
+    /// Those of so many blocks, of which nothing is known.
+    pub(super) fn new(blocks: usize) -> Lows {
+        Lows(vec![0; blocks.div_ceil(TOGETHER)])
     }
-    let (least, first) = (best.0, best.1?);
-    let whose = states[first..].iter().zip(&valid[first..]).map(count).position(|count| u32::from(count) == least);
-    whose.map(|place| (first + place) as u32)
+
+    /// The block is sealed, or has lost a page: so many are valid.
+    #[inline(always)]
+    pub(super) fn note(&mut self, block: u32, valid: u16) {
+        let low = &mut self.0[block as usize / TOGETHER];
+        *low = valid.min(*low);
+    }
+}
+
+/// Fewest valid pages, lowest block on a tie.
+fn greedy(states: &[Block], valid: &[u16], lows: &mut Lows, pages: u32) -> Option<u32> {
+    let count = |(state, valid): (&Block, &u16)| if *state == Block::Sealed { *valid } else { u16::MAX };
+    loop {
+        let low = lows.0.iter().copied().fold(u16::MAX, u16::min);
+        if u32::from(low) >= pages {
+            return None;
+        }
+        let some = lows.0.iter().position(|&other| other == low)?;
+        let first = some * TOGETHER;
+        let those = first..states.len().min(first + TOGETHER);
+        let counts = || states[those.clone()].iter().zip(&valid[those.clone()]).map(count);
+        let least = counts().fold(u16::MAX, u16::min);
+        if least == low {
+            // None of those before is as low, and none behind is lower.
+            return counts().position(|count| count == least).map(|place| (first + place) as u32);
+        }
+        debug_assert!(least > low, "a sealed block is below its low");
+        lows.0[some] = least;
+    }
 }
 
 /// A uniform draw among the candidates: by chance first, in order from a random start when chance fails.
@@ -66,9 +97,8 @@ fn draw(rng: &mut Pcg64Mcg, blocks: usize, candidate: impl Fn(u32) -> bool) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec::Vec;
 
-    /// Against looking at one block after the other.
+    /// Against looking at one block after the other, while blocks are filled, lose pages, are emptied and erased.
     #[test]
     fn greedy_takes_the_first_of_the_emptiest() {
         let mut x: u64 = 9;
@@ -77,15 +107,33 @@ mod tests {
             (x >> 33) % below
         };
         for blocks in [1, 2, 63, 64, 65, 137, 400] {
-            for most in [1, 3, 200, u64::from(u16::MAX) + 1] {
-                let states: Vec<Block> =
-                    (0..blocks).map(|_| [Block::Free, Block::Open, Block::Sealed][drawn(3) as usize]).collect();
-                let valid: Vec<u16> = (0..blocks).map(|_| drawn(most) as u16).collect();
-                for pages in [1, 2, 128, 65_535] {
+            for pages in [1, 3, 200, 32_768] {
+                let mut states = vec![Block::Free; blocks];
+                let mut valid = vec![0; blocks];
+                let mut lows = Lows::new(blocks);
+                for turn in 0..3 * blocks {
+                    let b = drawn(blocks as u64) as usize;
+                    states[b] = match states[b] {
+                        Block::Free => Block::Open,
+                        Block::Open => Block::Sealed,
+                        Block::Sealed if valid[b] > 0 && drawn(8) > 0 => Block::Sealed,
+                        Block::Sealed => Block::Victim,
+                        Block::Victim => Block::Free,
+                    };
+                    match states[b] {
+                        Block::Open => valid[b] = pages as u16,
+                        Block::Sealed => {
+                            valid[b] -= drawn(u64::from(valid[b]) + 1) as u16;
+                            lows.note(b as u32, valid[b]);
+                        }
+                        _ => {}
+                    }
+                    let asked = if turn % 3 == 0 { pages } else { 1 + drawn(u64::from(pages)) as u32 };
                     let plain = (0..blocks)
-                        .filter(|&b| states[b] == Block::Sealed && u32::from(valid[b]) < pages)
+                        .filter(|&b| states[b] == Block::Sealed && u32::from(valid[b]) < asked)
                         .min_by_key(|&b| (valid[b], b));
-                    assert_eq!(greedy(&states, &valid, pages), plain.map(|block| block as u32));
+                    let chosen = greedy(&states, &valid, &mut lows, asked);
+                    assert_eq!(chosen, plain.map(|block| block as u32), "{blocks} blocks of {pages} pages");
                 }
             }
         }
