@@ -25,7 +25,10 @@ fn processor(cpuinfo: &str) -> String {
         line.split_once(':').map(|(_, value)| value.trim().to_string()).filter(|value| !value.is_empty())
     };
     let part = || Some(format!("CPU implementer {} part {}", value("CPU implementer")?, value("CPU part")?));
-    value("model name").or_else(part).unwrap_or_else(|| "unknown processor".into())
+    // Machines of a cloud say "AMD EPYC" of every generation.
+    let generation = || Some(format!(" (family {}, model {})", value("cpu family")?, value("model")?));
+    let name = value("model name").map(|name| name + &generation().unwrap_or_default());
+    name.or_else(part).unwrap_or_else(|| "unknown processor".into())
 }
 
 /// Memory from `/proc/meminfo`, to the next GiB.
@@ -41,10 +44,9 @@ mod tests {
 
     #[test]
     fn processors_have_names() {
-        assert_eq!(
-            processor("processor\t: 0\nmodel\t\t: 79\nmodel name\t: Some CPU @ 2.20GHz\n"),
-            "Some CPU @ 2.20GHz"
-        );
+        let plain = "processor\t: 0\nmodel\t\t: 79\nmodel name\t: Some CPU @ 2.20GHz\n";
+        assert_eq!(processor(plain), "Some CPU @ 2.20GHz");
+        assert_eq!(processor(&format!("cpu family\t: 6\n{plain}")), "Some CPU @ 2.20GHz (family 6, model 79)");
         let arm = "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n";
         assert_eq!(processor(arm), "CPU implementer 0x41 part 0xd0c");
         assert_eq!(processor(""), "unknown processor");

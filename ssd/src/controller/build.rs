@@ -30,12 +30,7 @@ impl Device {
         let mut board = first_board(config, &scheduler);
         let static_place = scheduler.place.is_static();
         let wants = scheduler.order.wants();
-        let pauses = scheduler.preempt.moments() != Moments::Never;
-        let mut flash = Flash::new(config, !static_place, pauses, Known::expectations(&scheduler));
-        if !static_place {
-            // Choosing a unit looks at the channels.
-            flash.watch();
-        }
+        let flash = first_flash(config, &scheduler);
         let owners = board.facts.writes_pay || scheduler.admit.wants_owners();
         let ftl = first_ftl(config, static_place, owners, &mut board);
         let style = scheduler.collect.style();
@@ -101,6 +96,18 @@ fn first_board(config: &Config, scheduler: &Scheduler) -> Board {
         shown.level = flow.level;
     }
     board
+}
+
+/// The flash before the first request.
+fn first_flash(config: &Config, scheduler: &Scheduler) -> Flash {
+    let chosen_late = !scheduler.place.is_static();
+    let pauses = scheduler.preempt.moments() != Moments::Never;
+    let mut flash = Flash::new(config, chosen_late, pauses, Known::expectations(scheduler));
+    if chosen_late {
+        // Choosing a unit looks at the channels.
+        flash.watch();
+    }
+    flash
 }
 
 /// The translation layer before the first request, shown on the board.

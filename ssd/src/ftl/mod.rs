@@ -3,6 +3,7 @@
 //! Owns the page map and the way back, the pages' validity, the block pools and the collection jobs of every plane. It hands work over
 //! and never issues any; it must never know queues, schedulers or the controller.
 
+mod ages;
 mod beginning;
 mod initial;
 mod jobs;

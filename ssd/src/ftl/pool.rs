@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use flashlane_core::Ppa;
 use prefetch_index::prefetch_index;
 
+use super::ages::Ages;
 use super::reverse::Row;
 use super::victim::Lows;
 use crate::config::{Config, Victim};
@@ -64,7 +65,6 @@ pub struct Pool {
     pub(super) turned: bool,
     separate: bool,
     wear_aware: bool,
-    seals: u64,
     keeps_ages: bool,
     /// Pages of each block but for those that were overwritten elsewhere since it was opened: of a sealed block its valid pages. Those
     /// still to be written, and those that garbage collection has moved away, are among them.
@@ -72,10 +72,7 @@ pub struct Pool {
     lows: Lows,
     blocks: Vec<Block>,
     erases: Vec<u32>,
-    /// When each block was sealed: a count of seals.
-    sealed_at: Vec<u64>,
-    /// When each block last lost a page: the same count. Empty where no choice of a victim looks at it.
-    touched_at: Vec<u64>,
+    ages: Ages,
 }
 
 impl Pool {
@@ -101,7 +98,6 @@ impl Pool {
             user = Some(Frontier { block: sealed, next: open_pages, row: row(sealed) });
             first_free += 1;
         }
-        let sealed_at: Vec<u64> = (0..u64::from(blocks)).collect();
         Pool {
             free: (first_free..blocks).collect(),
             blocks: states,
@@ -109,9 +105,7 @@ impl Pool {
             kept,
             erases: vec![0; blocks as usize],
             keeps_ages,
-            touched_at: if keeps_ages { sealed_at.clone() } else { Vec::new() },
-            sealed_at,
-            seals: u64::from(blocks),
+            ages: Ages::new(blocks, keeps_ages),
             free_pages: (blocks - sealed) * pages - open_pages,
             frontiers: [user, None],
             turned: true,
@@ -188,10 +182,8 @@ impl Pool {
     fn seal(&mut self, block: u32) {
         self.turned = true;
         self.blocks[block as usize] = Block::Sealed;
-        self.sealed_at[block as usize] = self.seals;
         self.lows.note(block, self.kept[block as usize]);
-        self.touch(block);
-        self.seals += 1;
+        self.ages.sealed(block);
     }
 
     fn take_block(&mut self) -> Option<u32> {
@@ -208,14 +200,7 @@ impl Pool {
         self.kept[block as usize] -= 1;
         self.lows.note(block, self.kept[block as usize]);
         if self.keeps_ages {
-            self.touch(block);
-        }
-    }
-
-    /// The block has just been sealed or lost a page.
-    fn touch(&mut self, block: u32) {
-        if let Some(at) = self.touched_at.get_mut(block as usize) {
-            *at = self.seals;
+            self.ages.touched(block);
         }
     }
 
@@ -256,14 +241,9 @@ impl Pool {
         (&self.blocks, &self.kept, &mut self.lows)
     }
 
-    /// The seal count when the block was sealed.
-    pub(super) fn sealed_at(&self, block: u32) -> u64 {
-        self.sealed_at[block as usize]
-    }
-
-    /// Seals since the block last lost a page.
-    pub(super) fn age(&self, block: u32) -> u64 {
-        self.seals - self.touched_at[block as usize] + 1
+    /// When blocks were sealed and last lost a page; the latter only for [`Victim::CostBenefit`].
+    pub(super) fn ages(&self) -> &Ages {
+        &self.ages
     }
 
     /// Programmed pages of a block.

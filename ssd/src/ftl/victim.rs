@@ -26,12 +26,12 @@ pub(super) fn choose(policy: Victim, pool: &mut Pool, pages: u32, rng: &mut Pcg6
         Victim::DChoices(d) => {
             (0..d).filter_map(|_| draw(rng, valid.len(), candidate)).min_by_key(|&block| (valid[block as usize], block))
         }
-        Victim::Fifo => blocks.filter(|&b| candidate(b)).min_by_key(|&b| (pool.sealed_at(b), b)),
+        Victim::Fifo => blocks.filter(|&b| candidate(b)).min_by_key(|&b| (pool.ages().sealed_at(b), b)),
         Victim::CostBenefit => blocks.filter(|&b| candidate(b)).max_by(|&a, &b| {
             let score = |block: u32| {
                 let v = u128::from(valid[block as usize]);
                 // (1 - u) / 2u * age with u = v / pages, as a fraction of two integers.
-                ((u128::from(pages) - v) * u128::from(pool.age(block)), 2 * v)
+                ((u128::from(pages) - v) * u128::from(pool.ages().since_touched(block)), 2 * v)
             };
             let ((an, ad), (bn, bd)) = (score(a), score(b));
             // An empty block (denominator zero) beats every other; ties go to the lower block.
