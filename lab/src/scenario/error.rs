@@ -184,6 +184,10 @@ fn owner(table: &DeTable<'_>, span: &Range<usize>) -> Option<String> {
 /// Says things in the words of a TOML file, not of Rust, and offers the nearest name for an unknown one.
 fn reword(message: &str) -> String {
     let mut text = message.trim_end().to_owned();
+    if text == "expected empty table" || text.starts_with("expected table, found ") {
+        // Of a table whose key is one of the words.
+        return "takes no value: expected the word alone, as a string".into();
+    }
     for (rust, ours) in [
         ("expected u8", "expected a whole number from 0 to 255"),
         ("expected u32", "expected a whole number from 0 to 4294967295"),

@@ -112,6 +112,8 @@ const TOP: &[(&str, &str)] = &[
     ("[device.gc]\nstart_blocks = 1", "s.toml:2:16: device.gc.start_blocks = 1: must be 2 to 700"),
     ("[device.gc]\nhard_blocks = 2000", "s.toml:2:15: device.gc.hard_blocks = 2000: must be 1 to 34"),
     ("[device.gc]\nstart_blocks=3\nstart_percent=5", "s.toml:3:15: device.gc.start_percent = 5: give exactly one of start_percent, start_blocks"),
+    ("[device.gc]\nvictim = { d-choices = 4 }", "s.toml:2:24: device.gc.victim.d-choices = 4: takes no value: expected the word alone, as a string"),
+    ("[device.gc]\nvictim = { d-choices = { of = 4 } }", "s.toml:2:24: device.gc.victim.d-choices = { of = 4 }: takes no value: expected the word alone, as a string"),
     ("[device.gc]\nvictim = \"greed\"", "s.toml:2:10: device.gc.victim = \"greed\": unknown word `greed`, expected one of `greedy`, `random`, `d-choices`, `fifo`, `cost-benefit`; did you mean `greedy`?"),
     ("[device.gc]\nvictim = \"d-choices\"\nchoices = 0", "s.toml:3:11: device.gc.choices = 0: must be 1 to 700"),
     ("[device.ftl]\nover_provisioning_percent = 2", "s.toml:2:29: device.ftl.over_provisioning_percent = 2: device.gc.start_percent = 5 (35 blocks): garbage collection would start above the over-provisioning: of a plane's 700 blocks 687 hold user data and 2 are open; must be at most 11 blocks (1.5 %), or give the user less capacity"),
