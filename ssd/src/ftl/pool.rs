@@ -250,7 +250,11 @@ impl Pool {
     pub(super) fn written(&self, block: u32, pages: u32) -> u32 {
         match self.blocks[block as usize] {
             Block::Free => 0,
-            Block::Open => self.frontiers.iter().flatten().find(|f| f.block == block).map_or(0, |f| f.next),
+            // A frontier that is full stays where it was until its stream needs a page, and its block may be open again by then.
+            Block::Open => {
+                let open = |f: &&Frontier| f.block == block && f.next < pages;
+                self.frontiers.iter().flatten().find(open).map_or(0, |f| f.next)
+            }
             Block::Sealed | Block::Victim => pages,
         }
     }
@@ -279,5 +283,37 @@ impl Pool {
     /// Erase counts of the blocks.
     pub(super) fn erase_counts(&self) -> impl Iterator<Item = u32> + '_ {
         self.erases.iter().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The host's block is full, emptied and erased while the host writes nothing, and moves go to it next.
+    #[test]
+    fn a_block_opened_again_is_not_taken_for_the_full_one_it_was() {
+        let pages = 4;
+        let mut pool = Pool {
+            free: VecDeque::new(),
+            frontiers: [Some(Frontier { block: 0, next: pages, row: Row::ANY }), None],
+            free_pages: 0,
+            turned: false,
+            separate: true,
+            wear_aware: false,
+            keeps_ages: false,
+            kept: vec![0, 4],
+            lows: Lows::new(2),
+            blocks: vec![Block::Victim, Block::Sealed],
+            erases: vec![0; 2],
+            ages: Ages::new(2, false),
+        };
+        assert_eq!(pool.written(0, pages), 4);
+        pool.erased(0, pages);
+        assert_eq!(pool.written(0, pages), 0);
+        let fresh = pool.take_page(Stream::Gc, pages, |_| Row::ANY).unwrap();
+        assert_eq!((fresh.ppa, fresh.page), (Ppa(0), 0));
+        assert_eq!(pool.written(0, pages), 1);
+        pool.check(pages, |block| if block == 0 { 1 } else { 4 });
     }
 }

@@ -26,6 +26,12 @@ pub(super) struct Reverse {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Row(NonZeroU32);
 
+#[cfg(test)]
+impl Row {
+    /// Where nobody looks at it.
+    pub(super) const ANY: Row = Row(NonZeroU32::MIN);
+}
+
 impl Reverse {
     /// The map of a drive to which nothing was written yet.
     pub(super) fn new(geometry: &Geometry) -> Reverse {
