@@ -56,11 +56,8 @@ impl Ftl {
         out.clear();
         // (Not `extend`: it would ask the iterator of iterators for one page at a time.)
         out.reserve(usize::from(self.pools[plane.index()].kept()[block as usize]));
-        let (written_for, first) = (self.reverse.written_for(plane, block), block * self.geometry.pages_per_block);
-        let owner = |ppa: Ppa| {
-            let written = written_for.page(ppa.0 - first);
-            written.unwrap_or_else(|| self.map.initial_owner(plane, ppa))
-        };
+        let (kept, first) = (self.reverse.written_for(plane, block), block * self.geometry.pages_per_block);
+        let owner = |ppa: Ppa| self.owner_by(&kept, plane, ppa, ppa.0 - first);
         self.validity.valid_pages(plane, block).for_each(|ppa| out.push((ppa, owner(ppa))));
     }
 

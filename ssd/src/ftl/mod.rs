@@ -1,12 +1,13 @@
 //! Translation layer: where pages lie, which blocks are free, what garbage collection should empty next.
 //!
-//! Owns the page map and the way back, the pages' validity, the block pools and the collection jobs of every plane. It hands work over
-//! and never issues any; it must never know queues, schedulers or the controller.
+//! Owns the page map and the way back, the pages' validity, the block pools and the collection jobs of every plane. It
+//! hands work over and never issues any; it must never know queues, schedulers or the controller.
 
 mod ages;
 mod beginning;
 mod initial;
 mod jobs;
+mod lows;
 pub mod map;
 mod owners;
 pub mod pool;
@@ -28,7 +29,7 @@ use map::Map;
 use owners::Owners;
 pub use pool::Stream;
 use pool::{FreshPage, Pool};
-use reverse::Reverse;
+use reverse::{Reverse, WrittenFor};
 use validity::Validity;
 
 /// Counters of the translation layer.
@@ -147,8 +148,13 @@ impl Ftl {
     pub fn owner(&self, plane: PlaneId, ppa: Ppa) -> Lpn {
         debug_assert!(self.is_valid(plane, ppa));
         let (block, page) = self.block_size.split(ppa.0.into());
-        let written = self.reverse.written_for(plane, block as u32).page(page as u32);
-        written.unwrap_or_else(|| self.map.initial_owner(plane, ppa))
+        self.owner_by(&self.reverse.written_for(plane, block as u32), plane, ppa, page as u32)
+    }
+
+    /// The same, given what is kept of the page's block.
+    #[inline(always)]
+    fn owner_by(&self, kept: &WrittenFor<'_>, plane: PlaneId, ppa: Ppa, page: u32) -> Lpn {
+        kept.page(page).unwrap_or_else(|| self.map.initial_owner(plane, ppa))
     }
 
     /// Has the memory fetch what a program of `lpn` is going to look up and change.

@@ -8,8 +8,8 @@ use flashlane_core::Ppa;
 use prefetch_index::prefetch_index;
 
 use super::ages::Ages;
+use super::lows::Lows;
 use super::reverse::Row;
-use super::victim::Lows;
 use crate::config::{Config, Victim};
 
 /// Blocks kept back for garbage collection: with one, a victim can always be emptied.

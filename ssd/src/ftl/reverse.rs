@@ -1,8 +1,8 @@
 //! The reverse map: physical page to logical page, kept for the blocks that a run opens.
 //!
-//! The table is cut into rows of a block each. A block gets the next row when the first page of it is written during the
-//! run, so that a run touches memory for the blocks it fills and no more, one row behind the other: on a drive of 480 GB
-//! the whole table has 280 MB, which the system would have to clear.
+//! The table is cut into rows of a block each. A block gets the next row when it is opened (those that are open at the start
+//! have theirs), so that a run touches memory for the blocks it fills and no more, one row behind the other: on a drive of
+//! 480 GB the whole table has 280 MB, which the system would have to clear.
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -3,12 +3,10 @@
 //! Scans of the plane's counts: a victim frees a hundred pages or so, which pays for looking at a few thousand 16-bit
 //! counts. The greedy choice looks at 64 blocks where it must, and at a count for each 64 else.
 
-use alloc::vec;
-use alloc::vec::Vec;
-
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
+use super::lows::Lows;
 use super::pool::{Block, Pool};
 use crate::config::Victim;
 
@@ -40,47 +38,22 @@ pub(super) fn choose(policy: Victim, pool: &mut Pool, pages: u32, rng: &mut Pcg6
     }
 }
 
-/// Blocks looked at together.
-const TOGETHER: usize = 64;
-
-/// For every 64 blocks a count that no sealed one of them is below. It is lowered as blocks lose pages, and raised when the greedy choice
-/// finds it too low: the emptiest has been erased, or is not full yet.
-#[derive(Debug)]
-pub(super) struct Lows(Vec<u16>);
-
-impl Lows {
-    /// Those of so many blocks, of which nothing is known.
-    pub(super) fn new(blocks: usize) -> Lows {
-        Lows(vec![0; blocks.div_ceil(TOGETHER)])
-    }
-
-    /// The block is sealed, or has lost a page: so many are valid.
-    #[inline(always)]
-    pub(super) fn note(&mut self, block: u32, valid: u16) {
-        let low = &mut self.0[block as usize / TOGETHER];
-        *low = valid.min(*low);
-    }
-}
-
 /// Fewest valid pages, lowest block on a tie.
 fn greedy(states: &[Block], valid: &[u16], lows: &mut Lows, pages: u32) -> Option<u32> {
     let count = |(state, valid): (&Block, &u16)| if *state == Block::Sealed { *valid } else { u16::MAX };
     loop {
-        let low = lows.0.iter().copied().fold(u16::MAX, u16::min);
+        let (low, those) = lows.lowest(states.len());
         if u32::from(low) >= pages {
             return None;
         }
-        let some = lows.0.iter().position(|&other| other == low)?;
-        let first = some * TOGETHER;
-        let those = first..states.len().min(first + TOGETHER);
+        let first = those.start;
         let counts = || states[those.clone()].iter().zip(&valid[those.clone()]).map(count);
         let least = counts().fold(u16::MAX, u16::min);
         if least == low {
             // None of those before is as low, and none behind is lower.
             return counts().position(|count| count == least).map(|place| (first + place) as u32);
         }
-        debug_assert!(least > low, "a sealed block is below its low");
-        lows.0[some] = least;
+        lows.raise(first, least);
     }
 }
 
@@ -97,6 +70,7 @@ fn draw(rng: &mut Pcg64Mcg, blocks: usize, candidate: impl Fn(u32) -> bool) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec;
 
     /// Against looking at one block after the other, while blocks are filled, lose pages, are emptied and erased.
     #[test]
