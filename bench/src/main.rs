@@ -32,7 +32,16 @@ struct Wish {
 }
 
 fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().skip(1).collect();
+    let text = |(i, arg): (usize, std::ffi::OsString)| {
+        arg.into_string().map_err(|arg| format!("argument {i}, {arg:?}: is not UTF-8; legal is text"))
+    };
+    let args: Vec<String> = match std::env::args_os().enumerate().skip(1).map(text).collect() {
+        Ok(args) => args,
+        Err(message) => {
+            eprintln!("flashlane-bench: {message}");
+            return ExitCode::from(2);
+        }
+    };
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         [CHILD, name, requests] => run_case(name, requests),

@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use flashlane_lab::scenario::TEMPLATE;
+use flashlane_lab::shown;
 
 use crate::fail::Failure;
 use crate::text::print;
@@ -24,5 +25,6 @@ pub fn write(file: &Path) -> Result<(), Failure> {
         let _ = std::fs::remove_file(file);
         return Err(Failure::Fault(format!("{shown}: cannot be written: {e}")));
     }
+    let shown = shown::path(file);
     print(&format!("wrote {shown}; run it with: flashlane compare {shown}\n"))
 }

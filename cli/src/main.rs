@@ -4,6 +4,7 @@
 //! flashlane or of the machine. Complaints go to standard error, one line that starts with `error:`.
 
 mod args;
+mod arguments;
 mod cost;
 mod devices;
 mod fail;
@@ -19,7 +20,7 @@ mod traces;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 
 use args::{Cli, Command};
 use fail::Failure;
@@ -29,10 +30,14 @@ use fail::Failure;
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    match act(Cli::parse()) {
+    let cli = match arguments::read() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    match act(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("error: {failure}");
+            text::complain(&failure);
             ExitCode::from(failure.code())
         }
     }
@@ -54,7 +59,7 @@ fn act(cli: Cli) -> Result<(), Failure> {
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "flashlane", &mut script);
-            text::print(&String::from_utf8_lossy(&script))
+            text::print_as_it_is(&String::from_utf8_lossy(&script))
         }
     }
 }

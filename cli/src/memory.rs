@@ -1,16 +1,126 @@
-//! Memory in large or small pages.
+//! Memory: whether the machine has what the runs will take, and in large or small pages.
+//!
+//! Promises that runs which cannot have their memory are refused before the first, with what would help: a program that
+//! is refused memory on the way ends without a word about the scenario, or is ended by the system.
 //!
 //! The allocator asks the system for huge pages, because a long run looks into its drive's page map at random places. A
 //! huge page is cleared as a whole when it is first touched: a run that is over before it has touched much of the map is
 //! quicker with small ones, and takes far less memory.
 
-use flashlane_lab::run;
+use flashlane_lab::run::{self, Memory};
 use flashlane_lab::scenario::Scenario;
+use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
 
-/// From now on small pages, if the runs of `scenario` are short. Whatever is wrong with it will be said by the runs.
-pub fn suit(scenario: &Scenario) {
-    if run::is_short(scenario).unwrap_or(false) {
+use crate::fail::Failure;
+
+/// Address space beyond what is reckoned: stacks, pieces that the allocator takes ahead of their use.
+const AHEAD: u64 = 64 << 20;
+
+/// Makes ready for the runs of `scenario`, as many at a time as there are threads for.
+///
+/// # Errors
+/// If the machine has less memory than they need; or what is wrong with the scenario.
+pub fn suit(scenario: &Scenario) -> Result<(), Failure> {
+    let needs = run::memory(scenario)?;
+    refuse(&needs, run::threads(), &Room::here())?;
+    if needs.short {
         small_pages();
+    }
+    Ok(())
+}
+
+/// A line that says what the runs of `scenario` will take.
+pub fn told(scenario: &Scenario) -> Result<String, Failure> {
+    let needs = run::memory(scenario)?;
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = processors.min(needs.runs);
+    let (one, several) = (needs.at_a_time(1), needs.at_a_time(jobs));
+    let mut text = format!(
+        "memory      up to {} for {}, {} of address space",
+        amount(one.1),
+        if needs.runs == 1 { "the run".into() } else { format!("one of {} runs at a time", needs.runs) },
+        amount(one.0)
+    );
+    if jobs > 1 {
+        text.push_str(&format!("; {} and {} with {jobs} at a time (--jobs)", amount(several.1), amount(several.0)));
+    }
+    if let Some(room) = Room::here().memory.filter(|&room| room < several.1) {
+        text.push_str(&format!("; only {} are available here", amount(room)));
+    }
+    Ok(text)
+}
+
+/// What this process may still take, as far as the system says.
+struct Room {
+    /// Memory, of the machine or of the control group.
+    memory: Option<u64>,
+    /// Address space (`ulimit -v`).
+    space: Option<u64>,
+}
+
+impl Room {
+    fn here() -> Room {
+        let Ok(mut system) = System::new() else { return Room { memory: None, space: address_space_limit() } };
+        system.refresh_memory();
+        let machine = Some(system.available_memory()).filter(|&bytes| bytes > 0);
+        let Ok(id) = sysinfo::get_current_pid() else { return Room { memory: machine, space: None } };
+        let what = ProcessRefreshKind::nothing().with_memory().without_tasks();
+        system.refresh_processes_specifics(ProcessesToUpdate::Some(&[id]), false, what);
+        let process = system.process(id);
+        // What the group has cached of files counts as used, but is given back when it is needed.
+        let group = process.and_then(|process| process.cgroup_limits());
+        let group = group.map(|limits| limits.total_memory.saturating_sub(limits.rss));
+        let used = process.map_or(0, |process| process.virtual_memory());
+        Room {
+            memory: machine.into_iter().chain(group).min(),
+            space: address_space_limit().map(|limit| limit.saturating_sub(used)),
+        }
+    }
+}
+
+/// The limit of the process's address space, if it has one.
+#[cfg(target_os = "linux")]
+fn address_space_limit() -> Option<u64> {
+    use rustix::process::{Resource, getrlimit};
+    getrlimit(Resource::As).current
+}
+
+/// The same where it is not asked.
+#[cfg(not(target_os = "linux"))]
+fn address_space_limit() -> Option<u64> {
+    None
+}
+
+/// Refuses runs that need more than `room`.
+fn refuse(needs: &Memory, jobs: usize, room: &Room) -> Result<(), Failure> {
+    let jobs = jobs.clamp(1, needs.runs.max(1));
+    let space = |jobs| needs.at_a_time(jobs).0 + AHEAD;
+    let memory = |jobs| needs.at_a_time(jobs).1;
+    too_little("address space (its limit: ulimit -v)", jobs, space, room.space)?;
+    too_little("memory", jobs, memory, room.memory)
+}
+
+fn too_little(what: &str, jobs: usize, need: impl Fn(usize) -> u64, room: Option<u64>) -> Result<(), Failure> {
+    let Some(room) = room.filter(|&room| need(jobs) > room) else { return Ok(()) };
+    let who = if jobs == 1 { "a run needs".into() } else { format!("{jobs} runs at a time need") };
+    let advice = match (1..jobs).rev().find(|&fewer| need(fewer) <= room) {
+        Some(fewer) => format!("give --jobs {fewer}, for which {} are enough, or", amount(need(fewer))),
+        None if jobs > 1 => format!("even one at a time (--jobs 1) needs {}:", amount(need(1))),
+        None => "give".into(),
+    };
+    Err(Failure::Input(format!(
+        "{who} up to {} of {what}, and {} are available; {advice} a smaller drive (device.geometry.blocks_per_plane and the \
+         user's capacity in device.ftl)",
+        amount(need(jobs)),
+        amount(room)
+    )))
+}
+
+/// Bytes for people.
+fn amount(bytes: u64) -> String {
+    match bytes {
+        0..10_000_000_000 => format!("{} MB", bytes.div_ceil(1_000_000)),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
     }
 }
 
@@ -24,3 +134,33 @@ pub fn small_pages() {
 /// The same where pages have one size.
 #[cfg(not(target_os = "linux"))]
 pub fn small_pages() {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NEEDS: Memory = Memory { space: 600 << 20, resident: 500 << 20, kept: 0, runs: 5, short: false };
+
+    fn said(jobs: usize, memory: u64, space: Option<u64>) -> Option<String> {
+        let room = Room { memory: Some(memory), space };
+        refuse(&NEEDS, jobs, &room).err().map(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn what_there_is_room_for_is_let_go() {
+        assert_eq!(said(4, 2000 << 20, None), None);
+        assert_eq!(said(64, 2500 << 20, Some((3000 << 20) + AHEAD)), None);
+        assert!(refuse(&NEEDS, 4, &Room { memory: None, space: None }).is_ok());
+    }
+
+    #[test]
+    fn what_there_is_no_room_for_is_refused_with_what_would_help() {
+        let text = said(4, 1100 << 20, None).unwrap();
+        assert!(text.starts_with("4 runs at a time need up to 2098 MB of memory, and 1154 MB are available"), "{text}");
+        assert!(text.contains("--jobs 2, for which 1049 MB are enough"), "{text}");
+        let text = said(4, 100 << 20, None).unwrap();
+        assert!(text.contains("even one at a time (--jobs 1) needs 525 MB: a smaller drive"), "{text}");
+        let text = said(1, 2000 << 20, Some(600 << 20)).unwrap();
+        assert!(text.starts_with("a run needs up to 697 MB of address space (its limit: ulimit -v)"), "{text}");
+    }
+}

@@ -12,7 +12,7 @@ use crate::fail::Failure;
 use crate::memory;
 use crate::progress;
 use crate::run::{command, rayon_threads};
-use crate::text::print;
+use crate::text::{note, print};
 
 /// Columns of the table of claims.
 const WIDTH: u16 = 120;
@@ -99,7 +99,8 @@ fn calibrated(paper: &Paper, settings: &Settings) -> Result<(), Failure> {
     let told = |one: &Calibrated| {
         let (at, name, gap) = (begun.elapsed().as_secs(), &one.row.name, one.gap_us);
         let verdict = if one.is_reached() { "" } else { ": not reached" };
-        eprintln!("{at:4} s  {name}: {gap:.1} us gives {:.2} ms for {:.1}{verdict}", one.reached_ms, one.wanted_ms());
+        let (reached, wanted) = (one.reached_ms, one.wanted_ms());
+        note(&format!("{at:4} s  {name}: {gap:.1} us gives {reached:.2} ms for {wanted:.1}{verdict}"));
     };
     let made = calibrate::calibrate(&bench, &told)?;
     print(&calibrate::to_csv(&made, &command()))

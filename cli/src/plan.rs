@@ -2,12 +2,14 @@
 //!
 //! Promises that a complaint about a flag's value names the flag, not the file.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flashlane_lab::scenario::{self, Device, Document, Flow, FlowSource, Range, Scenario, Speedup, TraceFlow};
+use flashlane_lab::shown::{self, escaped};
 
 use crate::args::{Beyond, RangeWord, Workload};
 use crate::fail::Failure;
+use crate::memory;
 use crate::text::print;
 
 /// The scenario that `args` ask for.
@@ -51,8 +53,9 @@ pub fn scenario(args: &Workload) -> Result<Scenario, Failure> {
 
 /// A flow of the command line. Its path is relative to where the user is, not to a scenario's folder.
 fn replay(path: &Path, beside_scenario: bool) -> Flow {
-    let path = if beside_scenario { std::path::absolute(path).unwrap_or_else(|_| path.into()) } else { path.into() };
-    Flow { trace: Some(TraceFlow::file(path.display().to_string())), ..Flow::default() }
+    let path: PathBuf =
+        if beside_scenario { std::path::absolute(path).unwrap_or_else(|_| path.into()) } else { path.into() };
+    Flow { trace: Some(TraceFlow::file(path)), ..Flow::default() }
 }
 
 /// Flags that say how traces are replayed, for every flow that replays one.
@@ -130,7 +133,8 @@ pub fn check(args: &Workload) -> Result<(), Failure> {
     let schedulers: Vec<String> = scenario.schedulers()?.iter().map(|choice| choice.name()).collect();
     let g = &config.geometry;
     let user = u64::from(config.ftl.logical_pages) * u64::from(g.page_bytes);
-    let mut text = format!("{}: scenario {}, seed {}\n", scenario.name(), scenario.hash()?, scenario.seed());
+    let name = escaped(scenario.name());
+    let mut text = format!("{name}: scenario {}, seed {}\n", scenario.hash()?, scenario.seed());
     let preset = scenario.document().device.preset.as_deref().unwrap_or(scenario::DEFAULT_PRESET);
     text.push_str(&format!(
         "device      {preset}: {} units on {} channels, {} GB for the user of {} GB raw ({:.1} % over-provisioning)\n",
@@ -147,7 +151,7 @@ pub fn check(args: &Workload) -> Result<(), Failure> {
     text.push_str(&format!("schedulers  {}\n", schedulers.join(", ")));
     for flow in &flows {
         let source = match &flow.source {
-            FlowSource::Trace(path, _) => format!("trace {}", path.display()),
+            FlowSource::Trace(path, _) => format!("trace {}", shown::path(path)),
             FlowSource::Synthetic(_) => "synthetic".into(),
             FlowSource::Clone(_) => "clone".into(),
             FlowSource::Inline(requests) => format!("{} requests written out", requests.len()),
@@ -155,9 +159,12 @@ pub fn check(args: &Workload) -> Result<(), Failure> {
         let (from, to) = (flow.range.offset, flow.range.offset + flow.range.length);
         text.push_str(&format!(
             "flow        {}: {source}; priority {}; bytes {from} to {to}\n",
-            flow.name, flow.priority
+            escaped(&flow.name),
+            flow.priority
         ));
     }
+    text.push_str(&memory::told(&scenario)?);
+    text.push('\n');
     print(&text)
 }
 

@@ -8,6 +8,8 @@ use flashlane_lab::papers;
 use flashlane_lab::run::Progress;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::text;
+
 /// Does `work`, showing how far `progress` has come while a terminal watches.
 pub fn shown<T>(progress: &Progress, work: impl FnOnce() -> T) -> T {
     watched(|bar| follow(bar, progress), |_| work())
@@ -18,8 +20,8 @@ pub fn of_paper<T>(progress: &papers::Progress, work: impl FnOnce(&dyn Fn(String
     let follow = |bar: &ProgressBar| follow_paper(bar, progress);
     watched(follow, |bar| {
         work(&|line| match bar {
-            Some(bar) => bar.suspend(|| eprintln!("{line}")),
-            None => eprintln!("{line}"),
+            Some(bar) => bar.suspend(|| text::note(&line)),
+            None => text::note(&line),
         })
     })
 }

@@ -5,13 +5,15 @@ use std::fmt::Write as _;
 use flashlane_lab::results::{self, ResultsDir, Summary, fio, report, table};
 use flashlane_lab::run::{self, Comparison, Options, Progress, Rows};
 use flashlane_lab::scenario::{Scenario, SchedulerChoice};
+use flashlane_lab::shown;
 
 use crate::args::{Format, Output, Workload};
+use crate::arguments;
 use crate::fail::Failure;
 use crate::memory;
 use crate::plan;
 use crate::progress;
-use crate::text::print;
+use crate::text::{print, print_json};
 
 /// `flashlane run`: one scheduler.
 pub fn run(workload: &Workload, scheduler: Option<String>, output: &Output) -> Result<(), Failure> {
@@ -62,7 +64,7 @@ fn make(scenario: &Scenario, output: &Output) -> Result<(), Failure> {
     }
     let dir = output.out.as_deref().map(ResultsDir::create).transpose()?;
     check_report(output)?;
-    memory::suit(scenario);
+    memory::suit(scenario)?;
     let progress = Progress::default();
     let options = Options {
         audit: output.audit,
@@ -84,11 +86,11 @@ fn make(scenario: &Scenario, output: &Output) -> Result<(), Failure> {
     if let Some(file) = &output.report {
         results::write_whole(file, report::html(summary).as_bytes())?;
     }
-    print(&match output.format {
-        Format::Json => summary.to_json(),
-        Format::FioJson => format!("{:#}\n", fio::document(summary)),
-        Format::Table => told(&comparison, summary, output),
-    })
+    match output.format {
+        Format::Json => print_json(&summary.to_json()),
+        Format::FioJson => print_json(&format!("{:#}\n", fio::document(summary))),
+        Format::Table => print(&told(&comparison, summary, output)),
+    }
 }
 
 /// A report that could not be written is better refused before the run than after it.
@@ -107,7 +109,7 @@ fn check_report(output: &Output) -> Result<(), Failure> {
 fn told(comparison: &Comparison, summary: &Summary, output: &Output) -> String {
     let mut text = String::new();
     for (flow, remark) in &comparison.remarks {
-        let _ = writeln!(text, "{flow}: {remark}");
+        let _ = writeln!(text, "{}: {}", shown::escaped(flow), shown::escaped(remark));
     }
     if !text.is_empty() {
         text.push('\n');
@@ -117,21 +119,17 @@ fn told(comparison: &Comparison, summary: &Summary, output: &Output) -> String {
         let _ = writeln!(text, "audit: {events} events checked, no violation");
     }
     if let Some(out) = &output.out {
-        let _ = writeln!(text, "results: {}", out.display());
+        let _ = writeln!(text, "results: {}", shown::path(out));
     }
     if let Some(report) = &output.report {
-        let _ = writeln!(text, "report: {}", report.display());
+        let _ = writeln!(text, "report: {}", shown::path(report));
     }
     text
 }
 
 /// The command line, to run it again.
 pub(crate) fn command() -> String {
-    let quoted = std::env::args().skip(1).map(|arg| {
-        let plain = !arg.is_empty() && arg.chars().all(|c| c.is_ascii_alphanumeric() || "-_./,=:+@%".contains(c));
-        if plain { arg } else { format!("'{}'", arg.replace('\'', "'\\''")) }
-    });
-    std::iter::once("flashlane".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
+    arguments::command_line()
 }
 
 pub(crate) fn rayon_threads(jobs: u16) -> Result<(), Failure> {

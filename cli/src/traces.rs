@@ -1,17 +1,18 @@
 //! `flashlane trace stat` and `flashlane trace convert`.
 
+use flashlane_lab::shown;
 use flashlane_lab::workload::trace::{Format, TraceOptions, convert, stat};
 
 use crate::args::{Reading, TraceCommand};
 use crate::fail::Failure;
-use crate::text::print;
+use crate::text::{print, print_json};
 
 /// Does what `command` says.
 pub fn act(command: TraceCommand) -> Result<(), Failure> {
     match command {
         TraceCommand::Stat { file, reading, json } => {
             let stat = stat(&file, &options(&reading)?)?;
-            print(&if json { stat.to_json() } else { stat.to_string() })
+            if json { print_json(&stat.to_json()) } else { print(&stat.to_string()) }
         }
         TraceCommand::Convert { input, output, to, reading } => {
             let to: Format = to.parse().map_err(|message| Failure::Input(format!("--to: {message}")))?;
@@ -19,7 +20,7 @@ pub fn act(command: TraceCommand) -> Result<(), Failure> {
             let c = report.counts;
             print(&format!(
                 "{}: {} requests written as {to} (read as {}: {}; {} rejected)\n",
-                output.display(),
+                shown::path(&output),
                 c.issued(),
                 report.from,
                 report.reason,

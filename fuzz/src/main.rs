@@ -26,7 +26,16 @@ struct Wish {
 }
 
 fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().skip(1).collect();
+    let text = |(i, arg): (usize, std::ffi::OsString)| {
+        arg.into_string().map_err(|arg| format!("argument {i}, {arg:?}: is not UTF-8; legal is text"))
+    };
+    let args: Vec<String> = match std::env::args_os().enumerate().skip(1).map(text).collect() {
+        Ok(args) => args,
+        Err(message) => {
+            eprintln!("flashlane-fuzz: {message}");
+            return ExitCode::from(2);
+        }
+    };
     if args.iter().any(|arg| matches!(arg.as_str(), "help" | "--help" | "-h")) {
         print!("{HELP}\nTargets:\n");
         targets::ALL.iter().for_each(|target| println!("  {:<18} {}", target.name, target.about));

@@ -6,7 +6,12 @@ pub mod papers;
 pub mod results;
 pub mod run;
 pub mod scenario;
+pub mod shown;
 pub mod theory;
 pub mod workload;
 
 pub use flashlane_sched::catalogue;
+
+#[cfg(test)]
+#[path = "../tests/common/kept.rs"]
+mod kept;

@@ -1,12 +1,13 @@
 //! The comparison of four schedulers on two tenants, as text: any change of a result shows in a diff.
 //!
-//! `UPDATE=1 cargo test --test golden` writes the file anew; say in the commit why the figures changed.
-
-use std::path::Path;
+//! `cargo xtask bless golden` writes the file anew; say in the commit why the figures changed.
 
 use flashlane_lab::results::table;
 use flashlane_lab::run::{Options, compare};
 use flashlane_lab::scenario::Scenario;
+
+#[path = "common/kept.rs"]
+mod kept;
 
 /// A reader and a writer on a small drive in steady state, small enough to run in a blink and loaded enough that the
 /// schedulers differ in every column.
@@ -42,13 +43,5 @@ fn two_tenants_under_four_schedulers() {
     let options = Options { audit: true, rows: None, command: String::new(), progress: None };
     let summary = compare(&scenario, &options).unwrap_or_else(|why| panic!("{why}")).summary;
     let shown = table::render(&summary);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/two_tenants.txt");
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(&path, &shown).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
-    }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        kept == shown,
-        "results changed; if they should have, run with UPDATE=1 and say why.\n\nnow:\n{shown}\nkept:\n{kept}"
-    );
+    kept::same("golden", "lab/tests/golden/two_tenants.txt", &shown);
 }

@@ -9,6 +9,9 @@ use flashlane_core::geometry::AllocationOrder;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Geometry};
 
+/// Most flows of a device.
+pub const MAX_FLOWS: usize = 1024;
+
 /// A device to build.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -411,7 +414,7 @@ impl Config {
     }
 
     fn check_front(&self) -> Result<(), ConfigError> {
-        range("flows", self.flows.len() as u64, 1, 1024)?;
+        range("flows", self.flows.len() as u64, 1, MAX_FLOWS as u64)?;
         range("levels", self.levels as u64, 1, 8)?;
         for flow in &self.flows {
             range("flow priority", flow.level as u64, 0, 7)?;

@@ -12,6 +12,7 @@ mod buffer;
 pub mod config;
 mod controller;
 mod flash;
+mod footprint;
 mod front;
 mod ftl;
 mod log;
@@ -19,4 +20,5 @@ mod lpn_table;
 
 pub use config::{Config, ConfigError};
 pub use controller::{Device, Fault, Refusal, Totals};
+pub use footprint::{Asks, Footprint};
 pub use ftl::Beginning;

@@ -1,4 +1,4 @@
-//! The repository's own checks and chores: `cargo run -p xtask -- help`.
+//! The repository's own checks and chores: `cargo xtask help`.
 //!
 //! It knows the repository as files and manifests and imports none of the crates it checks, so it builds and runs
 //! when they do not.
@@ -6,20 +6,29 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+mod arguments;
+mod bless;
 mod test;
 mod tidy;
 
 const HELP: &str = "\
-cargo run -p xtask -- COMMAND
+cargo xtask COMMAND
 
   tidy           check the house rules: sizes, module docs, who may name whom, links, words
   tidy --list    say what each rule asks
-  test [ARGS]    cargo test --workspace --locked ARGS, ending in one line that counts all tests
+  test [ARGS]    cargo test --workspace --locked ARGS, ending in what was skipped and one line that counts all tests
+  bless WHAT...  write anew what tests hold the code to: golden (figures), docs (generated pages), report (an example)
   help           this page
 ";
 
 fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args = match arguments::read() {
+        Ok(args) => args,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            return ExitCode::from(2);
+        }
+    };
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["tidy"] => tidy::run(&root()),
@@ -28,11 +37,15 @@ fn main() -> ExitCode {
             Ok(true)
         }
         ["test", rest @ ..] => test::run(&root(), rest),
+        ["bless", what @ ..] => bless::run(&root(), what),
         [] | ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             Ok(true)
         }
-        other => Err(format!("unknown command {:?}; legal are: tidy, tidy --list, test, help", other.join(" "))),
+        other => {
+            let legal = "tidy, tidy --list, test, bless, help";
+            Err(format!("unknown command {:?}; legal are: {legal}", other.join(" ")))
+        }
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

@@ -121,11 +121,7 @@ impl Bench<'_> {
         let flow = Flow { name: Some(name.to_owned()), ..Flow::default() };
         Ok(match self.trace(name)? {
             Some(path) => {
-                let trace = TraceFlow {
-                    limit: Some(limit),
-                    beyond: Some(Beyond::Wrap),
-                    ..TraceFlow::file(path.display().to_string())
-                };
+                let trace = TraceFlow { limit: Some(limit), beyond: Some(Beyond::Wrap), ..TraceFlow::file(path) };
                 Flow { trace: Some(trace), ..flow }
             }
             None => Flow { clone: Some(clone), ..flow },

@@ -1,6 +1,6 @@
 //! The documentation of what is written: generated from the types, so that it cannot drift.
 //!
-//! A test compares the files in `docs/` with these texts; with `UPDATE_DOCS=1` in the environment it writes them.
+//! A test compares the files in `docs/` with these texts; `cargo xtask bless docs` writes them.
 
 use std::fmt::Write;
 
@@ -109,16 +109,7 @@ mod tests {
     use crate::results::example::example;
 
     fn compare(file: &str, text: &str) {
-        let path = format!("{}/../docs/{file}", env!("CARGO_MANIFEST_DIR"));
-        if std::env::var_os("UPDATE_DOCS").is_some() {
-            std::fs::create_dir_all(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs")).unwrap();
-            std::fs::write(&path, text).unwrap();
-        }
-        let written = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(
-            written == text,
-            "docs/{file} is not what the code says; run the tests with UPDATE_DOCS=1 and commit it"
-        );
+        crate::kept::same("docs", &format!("docs/{file}"), text);
     }
 
     #[test]

@@ -112,9 +112,9 @@ fn expected(summary: &Value, path: &str, show: &str) -> String {
 #[test]
 fn the_page_shows_the_numbers_of_the_summary() {
     let summary = example();
-    // To look at it: KEEP_REPORT=page.html cargo test -p flashlane-lab report
-    if let Some(file) = std::env::var_os("KEEP_REPORT") {
-        std::fs::write(file, html(&summary)).unwrap();
+    if crate::kept::permitted("report") {
+        // To look at it.
+        crate::kept::same("report", "target/example-report.html", &html(&summary));
     }
     let Some(opened) = open(&html(&summary), "report") else { return };
     opened.check();

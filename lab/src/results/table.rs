@@ -7,6 +7,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use super::format::{count, number, or_dash, percent, share, time};
 use super::paired::PairFigures;
 use super::summary::{ResponseChange, ResponseFigures, SchedulerResult, Summary};
+use crate::shown::escaped;
 
 /// Schedulers side by side in the table of slowdowns; more continue below.
 const ACROSS: usize = 6;
@@ -268,7 +269,9 @@ fn flows(text: &mut String, summary: &Summary) {
         let rows = |cell: &dyn Fn(&super::summary::FlowResult) -> String| {
             let mut table = table(std::iter::once("flow").chain(runs.iter().map(|run| run.name.as_str())));
             for (i, flow) in summary.flows.iter().enumerate() {
-                table.add_row(std::iter::once(flow.name.clone()).chain(runs.iter().map(|run| cell(&run.flows[i]))));
+                table.add_row(
+                    std::iter::once(escaped(&flow.name).into_owned()).chain(runs.iter().map(|run| cell(&run.flows[i]))),
+                );
             }
             table
         };
@@ -285,7 +288,7 @@ fn flows(text: &mut String, summary: &Summary) {
 fn overloads(runs: &[SchedulerResult]) -> String {
     let mut text = String::new();
     for run in runs {
-        let names: Vec<&str> = run.flows.iter().filter(|flow| flow.overloaded).map(|flow| flow.name.as_str()).collect();
+        let names: Vec<_> = run.flows.iter().filter(|flow| flow.overloaded).map(|flow| escaped(&flow.name)).collect();
         if !names.is_empty() {
             let length = time(run.total.makespan_ns as f64);
             let who = names.join(", ");

@@ -152,6 +152,16 @@ impl Ready {
         Ok(opened.collect::<Result<_, _>>()?)
     }
 
+    /// Every scheduler that runs, that of the runs alone included.
+    pub(super) fn recipes(&self) -> impl Iterator<Item = &Recipe> {
+        self.schedulers.iter().map(|(_, recipe)| recipe).chain(self.alone.iter().flatten())
+    }
+
+    /// Runs with all flows: one a scheduler.
+    pub(super) fn shared_runs(&self) -> u64 {
+        self.schedulers.len() as u64
+    }
+
     /// Whether this is the run that the others are compared with.
     fn is_against(&self, task: Task) -> bool {
         task.alone.is_none() && task.scheduler == self.against
@@ -270,7 +280,7 @@ fn recipe(choice: &SchedulerChoice) -> Recipe {
 }
 
 /// All runs of a comparison.
-fn tasks(ready: &Ready) -> Vec<Task> {
+pub(super) fn tasks(ready: &Ready) -> Vec<Task> {
     // First the one that the others are compared with, so that they need not keep what they have for long.
     let others = (0..ready.schedulers.len()).filter(|scheduler| *scheduler != ready.against);
     let shared = std::iter::once(ready.against).chain(others).map(|scheduler| Task { scheduler, alone: None });

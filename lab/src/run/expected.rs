@@ -30,7 +30,11 @@ pub(super) fn in_all(ready: &Ready, tasks: &[Task]) -> Result<u64, RunError> {
 /// # Errors
 /// Whatever is wrong with the scenario or its traces, as far as was looked at.
 pub fn is_short(scenario: &Scenario) -> Result<bool, RunError> {
-    let ready = ready(scenario)?;
+    is_short_when_ready(&ready(scenario)?)
+}
+
+/// The same of a scenario that was made ready.
+pub(super) fn is_short_when_ready(ready: &Ready) -> Result<bool, RunError> {
     let once = |plan: &FlowPlan| matches!(&plan.source, FlowSource::Trace(path, _) if !path.is_file());
     if ready.flows.iter().any(once) {
         return Ok(false);
@@ -40,7 +44,7 @@ pub fn is_short(scenario: &Scenario) -> Result<bool, RunError> {
         return Ok(true);
     }
     for flow in 0..ready.flows.len() {
-        match requests(&ready, flow, left)? {
+        match requests(ready, flow, left)? {
             Some(count) if count < left => left -= count,
             _ => return Ok(false),
         }

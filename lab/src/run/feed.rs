@@ -5,7 +5,7 @@ use flashlane_core::Time;
 use crate::scenario::{FlowPlan, FlowSource};
 use crate::workload::scene::SceneSource;
 use crate::workload::synthetic::{SyntheticSource, flow_seed};
-use crate::workload::trace::TraceSource;
+use crate::workload::trace::{TraceSource, rereadable};
 use crate::workload::{Arrival, Drawn, Source, Span, WorkloadError};
 
 /// An opened source.
@@ -33,6 +33,8 @@ impl Feed {
         Ok(match &plan.source {
             FlowSource::Trace(path, trace) => {
                 let options = trace.options().map_err(|(key, message)| WorkloadError { place: key.into(), message })?;
+                rereadable(path)
+                    .map_err(|message| WorkloadError { place: path.display().to_string(), message: message.into() })?;
                 let source = TraceSource::open(path, &options, plan.range.length)?;
                 feed(Kind::Trace(Box::new(source), plan.range.offset), false)
             }

@@ -10,6 +10,7 @@ mod expected;
 mod feed;
 mod follow;
 mod lane;
+mod memory;
 mod observe;
 mod oracle;
 mod pairing;
@@ -19,6 +20,7 @@ pub use compare::{Comparison, Options, Rows, compare, watch};
 pub use drive::{Limits, Outcome, Run};
 pub use expected::is_short;
 pub use feed::Feed;
+pub use memory::{Memory, memory};
 pub use observe::Onlookers;
 pub use progress::Progress;
 
@@ -68,6 +70,11 @@ impl From<ResultsError> for RunError {
     fn from(error: ResultsError) -> RunError {
         RunError::Results(error)
     }
+}
+
+/// How many runs are made at a time.
+pub fn threads() -> usize {
+    rayon::current_num_threads()
 }
 
 /// Makes at most `jobs` runs at a time. To be called once, before any run; else one run a processor.

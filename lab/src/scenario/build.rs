@@ -31,6 +31,10 @@ pub(super) fn config(device: &Device, priorities: &[u8], seed: u64) -> Result<Co
     if priorities.is_empty() {
         return Err(KeyError::new("flow", "", "a scenario needs at least one [[flow]]"));
     }
+    if priorities.len() > config::MAX_FLOWS {
+        let message = format!("{} flows; must be at most {}", priorities.len(), config::MAX_FLOWS);
+        return Err(KeyError { keys: vec!["flow".into()], value: String::new(), message });
+    }
     if let Some(i) = priorities.iter().position(|&priority| priority > 7) {
         return Err(KeyError::new(format!("flow[{i}].priority"), priorities[i], "must be 0 to 7"));
     }

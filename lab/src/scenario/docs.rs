@@ -10,7 +10,7 @@ const HEAD: &str = "\
 # Scenario keys
 
 A scenario is a TOML file. `flashlane init` writes one to start from; this page lists every key. It is made from the
-program's own schema (`UPDATE_DOCS=1 cargo test -p flashlane-lab scenario`), so it says what the program does.
+program's own schema (`cargo xtask bless docs`), so it says what the program does.
 
 Units are in the names: device times are whole nanoseconds (`_ns`), times of a run whole milliseconds (`_ms`); `offset`
 and `length` are bytes. An unknown key is an error. Keys of `[device...]` that a scenario does not give come from

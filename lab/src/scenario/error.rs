@@ -183,7 +183,7 @@ fn owner(table: &DeTable<'_>, span: &Range<usize>) -> Option<String> {
 
 /// Says things in the words of a TOML file, not of Rust, and offers the nearest name for an unknown one.
 fn reword(message: &str) -> String {
-    let mut text = message.trim_end().to_owned();
+    let mut text = message.trim_end().replace('\n', "; ");
     if text == "expected empty table" || text.starts_with("expected table, found ") {
         // Of a table whose key is one of the words.
         return "takes no value: expected the word alone, as a string".into();

@@ -6,7 +6,7 @@
 //!
 //! Only the hash of the whole is shown: 16 hexadecimal digits (64 bits) of BLAKE3 over the canonical JSON.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -21,6 +21,7 @@ use super::trace::TraceFlow;
 use crate::workload::clone::CloneSpec;
 use crate::workload::scene::SceneRequest;
 use crate::workload::synthetic::SyntheticSpec;
+use crate::workload::trace::rereadable;
 
 #[derive(Serialize)]
 struct Effective<'a> {
@@ -58,7 +59,7 @@ pub(super) fn hash(scenario: &Scenario) -> Result<String, KeyError> {
         let source = match plan.source {
             FlowSource::Trace(path, options) => {
                 let (bytes, blake3) = contents(&path, i)?;
-                Source::Trace { options: TraceFlow { path: String::new(), ..options }, bytes, blake3 }
+                Source::Trace { options: TraceFlow { path: PathBuf::new(), ..options }, bytes, blake3 }
             }
             FlowSource::Synthetic(table) => Source::Synthetic(table),
             FlowSource::Clone(table) => Source::Clone(table),
@@ -78,6 +79,11 @@ fn contents(path: &Path, flow: usize) -> Result<(u64, String), KeyError> {
         value: format!("{:?}", path.display().to_string()),
         message: format!("cannot read the trace: {e}"),
     };
+    rereadable(path).map_err(|message| KeyError {
+        keys: vec![format!("flow[{flow}].trace.path"), format!("flow[{flow}].trace")],
+        value: format!("{:?}", path.display().to_string()),
+        message: message.into(),
+    })?;
     let files = if path.is_dir() {
         let entries: Result<Vec<_>, _> = std::fs::read_dir(path).map_err(fault)?.collect();
         let mut files: Vec<_> = entries.map_err(fault)?.into_iter().map(|entry| entry.path()).collect();

@@ -9,6 +9,7 @@
 //! flow, trace  [[flow]]          scheduler       names and mixes                     capacity   gigabytes to pages
 //! resolve   defaults, ranges     complaint       the device's complaints in our keys
 //! value     shapes of values     error           where in the text a key stands      hash, docs what follows from all
+//! limits    how long, how many   names           what schedulers and flows may be called
 //! ```
 
 mod build;
@@ -20,6 +21,8 @@ mod document;
 mod error;
 mod flow;
 mod hash;
+mod limits;
+mod names;
 mod preset;
 mod resolve;
 mod scheduler;
@@ -68,13 +71,7 @@ impl Scenario {
         let name = path.display().to_string();
         let fault =
             |message: String| ScenarioError { place: name.clone(), key: String::new(), value: String::new(), message };
-        let bytes = std::fs::read(path).map_err(|e| fault(format!("cannot read the scenario: {e}")))?;
-        let text = String::from_utf8(bytes).map_err(|e| {
-            fault(format!("not a text file: byte {} is not UTF-8; a scenario is TOML", e.utf8_error().valid_up_to()))
-        })?;
-        if text.trim().is_empty() {
-            return Err(fault("the file is empty; `flashlane init` writes a scenario to start from".into()));
-        }
+        let text = limits::read(path).map_err(fault)?;
         let mut scenario = Scenario::parse(&name, text)?;
         scenario.folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
         if scenario.document.name.is_none() {

@@ -10,6 +10,8 @@ use super::device::Device;
 use super::document::Document;
 use super::error::KeyError;
 use super::flow::{ByteRange, Flow, Range, RangeWord};
+use super::limits;
+use super::names;
 use super::preset::{DEFAULT_PRESET, PRESETS, Preset};
 use super::scheduler::SchedulerChoice;
 use super::trace::TraceFlow;
@@ -73,21 +75,18 @@ pub(super) fn schedulers(document: &Document) -> Result<Vec<SchedulerChoice>, Ke
     if choices.is_empty() {
         return Err(KeyError::new("schedulers", "[]", "must name at least one scheduler"));
     }
+    if choices.len() > limits::SCHEDULERS {
+        let message = format!("{} schedulers; must be at most {}", choices.len(), limits::SCHEDULERS);
+        return Err(KeyError { keys: vec!["schedulers".into()], value: String::new(), message });
+    }
     for (i, choice) in choices.iter().enumerate() {
         let key = || if document.scheduler.is_some() { "scheduler".into() } else { format!("schedulers[{i}]") };
-        if choice.name().is_empty() {
-            return Err(KeyError::new(key(), "\"\"", "must be a name; `flashlane schedulers` lists them"));
-        }
         let name = choice.name();
-        let awkward = |c: char| c.is_control() || "/\\:*?\"<>|".contains(c);
-        if name.starts_with('.') || name.contains(awkward) {
-            // A results folder has a folder of this name.
-            let message = "must not begin with a dot or hold / \\ : * ? \" < > | or control characters";
-            return Err(KeyError::new(key(), format!("{name:?}"), message));
-        }
-        if let Some(first) = choices[..i].iter().position(|other| other.name() == choice.name()) {
-            let message = format!("is called like schedulers[{first}]; names must differ");
-            return Err(KeyError::new(key(), format!("{:?}", choice.name()), message));
+        names::of_scheduler(&name).map_err(|message| KeyError::new(key(), shortened(&name), message))?;
+        if let Some(first) = choices[..i].iter().position(|other| names::clash(&other.name(), &name)) {
+            let how = if choices[first].name() == name { "" } else { ", but for upper and lower case" };
+            let message = format!("is called like schedulers[{first}]{how}; names must differ");
+            return Err(KeyError::new(key(), shortened(&name), message));
         }
     }
     Ok(choices)
@@ -101,8 +100,9 @@ pub(super) fn flows(document: &Document, folder: &Path, config: &Config) -> Resu
         let source = source(flow, i, folder)?;
         let range = range(flow, i, count, &drive)?;
         let name = match (&flow.name, &source) {
-            (Some(name), _) if name.is_empty() => {
-                return Err(KeyError::new(format!("flow[{i}].name"), "\"\"", "must not be empty"));
+            (Some(name), _) if names::of_flow(name).is_err() => {
+                let message = names::of_flow(name).expect_err("just asked");
+                return Err(KeyError::new(format!("flow[{i}].name"), shortened(name), message));
             }
             (Some(name), _) if plans.iter().any(|other| other.name == *name) => {
                 let message = "another flow has this name; names must differ";
@@ -117,6 +117,14 @@ pub(super) fn flows(document: &Document, folder: &Path, config: &Config) -> Resu
         plans.push(plan);
     }
     Ok(plans)
+}
+
+/// A name in quotes for a message, the end of a long one left out.
+fn shortened(name: &str) -> String {
+    match name.char_indices().nth(60) {
+        Some((end, _)) => format!("{:?}...", &name[..end]),
+        None => format!("{name:?}"),
+    }
 }
 
 /// `name`, or `name-2`, `name-3`, ... when it is taken: the same trace may well feed two flows.
@@ -148,7 +156,7 @@ fn source(flow: &Flow, i: usize, folder: &Path) -> Result<FlowSource, KeyError> 
     .filter_map(|(key, given)| given.then_some(key))
     .collect();
     match (given.as_slice(), &flow.trace, &flow.synthetic, &flow.clone) {
-        (["trace"], Some(trace), _, _) if trace.path.is_empty() => {
+        (["trace"], Some(trace), _, _) if trace.path.as_os_str().is_empty() => {
             let keys = vec![format!("flow[{i}].trace.path"), format!("flow[{i}].trace")];
             Err(KeyError { keys, value: "\"\"".into(), message: "must be the path of a trace file".into() })
         }

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::path::PathBuf;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
@@ -18,7 +19,7 @@ use crate::workload::trace::{self, TraceOptions};
 #[serde(deny_unknown_fields)]
 pub struct TraceFlow {
     /// The file, relative to the scenario's folder; gz and zst are read transparently.
-    pub path: String,
+    pub path: PathBuf,
     /// Its format (`flashlane trace stat --help` lists them). Default: recognised from the content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
@@ -56,8 +57,8 @@ pub struct TraceFlow {
 
 impl TraceFlow {
     /// The file, replayed as it is.
-    pub fn file(path: String) -> TraceFlow {
-        TraceFlow { path, ..TraceFlow::default() }
+    pub fn file<P: Into<PathBuf>>(path: P) -> TraceFlow {
+        TraceFlow { path: path.into(), ..TraceFlow::default() }
     }
 
     /// The same options as the reader takes them; an error names the key and says what is legal.
@@ -100,7 +101,8 @@ impl TraceFlow {
 
     /// Reads a path or a table.
     pub(super) fn name_or_table<'de, D: Deserializer<'de>>(d: D) -> Result<Option<TraceFlow>, D::Error> {
-        text_or_table(d, "the path of a trace file or a table of trace keys", TraceFlow::file, |table| table).map(Some)
+        text_or_table(d, "the path of a trace file or a table of trace keys", TraceFlow::file::<String>, |table| table)
+            .map(Some)
     }
 
     /// The schema of a path or a table.

@@ -151,16 +151,10 @@ fn a_trace_enters_the_hash_by_its_bytes() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// `docs/scenario.md` says what the code does. `UPDATE_DOCS=1` rewrites it.
+/// `docs/scenario.md` says what the code does. `cargo xtask bless docs` writes it anew.
 #[test]
 fn the_reference_page_is_up_to_date() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/scenario.md");
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::create_dir_all(Path::new(path).parent().unwrap()).unwrap();
-        std::fs::write(path, reference()).unwrap();
-    }
-    let written = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(written == reference(), "docs/scenario.md is stale: UPDATE_DOCS=1 cargo test -p flashlane-lab scenario");
+    crate::kept::same("docs", "docs/scenario.md", &reference());
 }
 
 #[test]

@@ -82,6 +82,20 @@ fn decompressed<R: Read + Send + 'static>(name: &str, mut raw: R) -> Result<Stre
     Ok(Box::new(whole))
 }
 
+/// Whether a run can read the file at `path` as often as it must: once to count its requests, once for every scheduler, once
+/// for its hash. What is not there is told by whoever opens it.
+///
+/// # Errors
+/// For a pipe, a device or a socket: opened a second time, it would have nothing more, wait, or never end.
+pub fn rereadable(path: &Path) -> Result<(), &'static str> {
+    match std::fs::metadata(path) {
+        Ok(about) if !about.is_file() && !about.is_dir() => Err(
+            "is a pipe, a device or a socket, and a run reads its traces several times; legal is a file: save it as one",
+        ),
+        _ => Ok(()),
+    }
+}
+
 /// The origins a path names: itself, or the per-CPU files of a binary blktrace when it is a directory, a base name
 /// (`sda` for `sda.blktrace.0`, `sda.blktrace.1`, ...) or an unexpanded pattern (`sda.blktrace.*`).
 pub(super) fn origins(path: &Path) -> Result<Vec<Origin>, WorkloadError> {

@@ -39,6 +39,7 @@ mod write;
 pub use convert::{ConvertReport, convert};
 pub use counts::TraceCounts;
 pub use format::Format;
+pub use input::rereadable;
 pub use options::{Action, Beyond, JITTER_SEED, Order, Sizes, Speedup, TraceOptions};
 pub use recognise::{Recognition, recognise};
 pub use source::TraceSource;

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::stat::{Sizing, TraceStat};
+use crate::shown::escaped;
 
 /// Devices listed by name at most.
 const DEVICES: usize = 8;
@@ -10,7 +11,7 @@ const DEVICES: usize = 8;
 impl fmt::Display for TraceStat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let c = &self.counts;
-        writeln!(f, "file          {}", self.file)?;
+        writeln!(f, "file          {}", escaped(&self.file))?;
         writeln!(f, "format        {} ({}): {}", self.format.key(), self.format.title(), self.reason)?;
         writeln!(f, "lines         {} read, {} skipped, {} of other devices", c.lines, c.skipped, c.filtered)?;
         writeln!(
@@ -20,7 +21,7 @@ impl fmt::Display for TraceStat {
         )?;
         write!(f, "devices       {}:", self.devices.len())?;
         for (name, requests) in self.devices.iter().take(DEVICES) {
-            write!(f, " {name} ({requests})")?;
+            write!(f, " {} ({requests})", escaped(name))?;
         }
         writeln!(f, "{}", if self.devices.len() > DEVICES { " ..." } else { "" })?;
         writeln!(

@@ -1,0 +1,91 @@
+//! The words of the command line, which may be any bytes: reading them, complaining about them, writing them down.
+//!
+//! Promises that no argument makes the program panic: paths may be any that the system has, everything else is text, and a
+//! complaint names the argument with what cannot be shown escaped.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::{Error, ErrorKind};
+use flashlane_lab::shown::{bytes, escaped_lines};
+
+use crate::args::Cli;
+use crate::fail::Failure;
+use crate::text;
+
+/// What the command line asks for; or, when that has been said already, the exit code.
+pub fn read() -> Result<Cli, ExitCode> {
+    let given: Vec<OsString> = std::env::args_os().collect();
+    let error = match Cli::try_parse_from(&given) {
+        Ok(cli) => return Ok(cli),
+        Err(error) if error.kind() == ErrorKind::InvalidUtf8 => {
+            let failure = Failure::Input(not_text(&given));
+            text::complain(&failure);
+            return Err(ExitCode::from(failure.code()));
+        }
+        Err(error) => error,
+    };
+    say(&given, error)
+}
+
+/// Prints help, or what is wrong with the arguments: as they are if they can be shown, else escaped.
+fn say(given: &[OsString], error: Error) -> Result<Cli, ExitCode> {
+    let code = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+    let shown: Vec<OsString> = given.iter().map(|arg| bytes(arg.as_encoded_bytes()).into()).collect();
+    if shown == given {
+        // A reader that has gone is no failure.
+        let _ = error.print();
+        return Err(code);
+    }
+    match Cli::try_parse_from(&shown) {
+        Err(same) if same.kind() == error.kind() => {
+            let _ = same.print();
+        }
+        _ => text::note(&escaped_lines(&error.render().to_string())),
+    }
+    Err(code)
+}
+
+/// Which argument must be text and is not: the one by whose repair the complaint goes away.
+fn not_text(given: &[OsString]) -> String {
+    let mut mended = given.to_vec();
+    let broken =
+        |args: &[OsString]| matches!(Cli::try_parse_from(args), Err(error) if error.kind() == ErrorKind::InvalidUtf8);
+    for at in 0..given.len() {
+        if given[at].to_str().is_some() {
+            continue;
+        }
+        mended[at] = bytes(given[at].as_encoded_bytes()).into();
+        if !broken(&mended) {
+            let word = bytes(given[at].as_encoded_bytes());
+            return format!(
+                "argument {at}, `{word}`: is not UTF-8; only the names of files and folders may be other bytes"
+            );
+        }
+    }
+    "an argument is not UTF-8; only the names of files and folders may be other bytes".into()
+}
+
+/// The command line in the words of a shell, to run it again.
+pub fn command_line() -> String {
+    let quoted = std::env::args_os().skip(1).map(quoted);
+    std::iter::once("flashlane".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// One word of it. Bytes that are not UTF-8 as `$'\xFF'`, which bash, zsh and others read.
+fn quoted(arg: OsString) -> String {
+    let text = match arg.into_string() {
+        Ok(text) => text,
+        Err(arg) => {
+            let plain = |byte: &u8| byte.is_ascii_graphic() && !b"'\\".contains(byte) || *byte == b' ';
+            let shown = arg.as_encoded_bytes().iter().map(|byte| match byte {
+                byte if plain(byte) => char::from(*byte).to_string(),
+                byte => format!("\\x{byte:02x}"),
+            });
+            return format!("$'{}'", shown.collect::<String>());
+        }
+    };
+    let plain = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./,=:+@%".contains(c));
+    if plain { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}

@@ -1,0 +1,142 @@
+//! How much memory the runs of a scenario will take, told before the first.
+//!
+//! Promises an upper bound that a run comes near to: all tables, of those that fill as they are used only what the
+//! requests can touch where that can be told quickly. Not in it: eight bytes a request for comparing requests one by one,
+//! and what waits when more arrives than the device can do. Must never know the machine.
+
+use flashlane_sched::catalogue;
+use flashlane_ssd::{Asks, Footprint};
+
+use super::RunError;
+use super::compare::{Ready, ready, tasks};
+use super::expected::is_short_when_ready;
+use super::feed::Feed;
+use super::oracle;
+use crate::scenario::Scenario;
+use crate::workload::{Next, Source, Span};
+
+/// Memory comes in pieces of this size, where runs are short ([`is_short`](super::is_short)).
+const PIECE: u64 = 4096;
+/// Pages that garbage collection moves for a page written, at most, in a drive that collects all the time.
+const MOVES: u64 = 4;
+/// Of a run besides its device: sources, buffers of files, figures of a device.
+const BESIDES: u64 = 6 << 20;
+/// Figures of a flow, with its histograms.
+const A_FLOW: u64 = 160 << 10;
+
+/// What runs take, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Memory {
+    /// Address space of a run: every table in full.
+    pub space: u64,
+    /// Memory of a run.
+    pub resident: u64,
+    /// Figures of runs that have ended, kept until all have.
+    pub kept: u64,
+    /// Runs in all.
+    pub runs: usize,
+    /// Whether runs are short ([`is_short`](super::is_short)).
+    pub short: bool,
+}
+
+impl Memory {
+    /// Address space and memory with so many runs at a time.
+    pub fn at_a_time(&self, jobs: usize) -> (u64, u64) {
+        let runs = self.runs.min(jobs.max(1)) as u64;
+        (runs * self.space + self.kept, runs * self.resident + self.kept)
+    }
+}
+
+/// What the runs of `scenario` will take.
+///
+/// # Errors
+/// Whatever is wrong with the scenario or its traces, as far as was looked at.
+pub fn memory(scenario: &Scenario) -> Result<Memory, RunError> {
+    let ready = ready(scenario)?;
+    let mut asks = Asks::default();
+    // An oracle is told what it knows by another run, and is otherwise built like its row's neighbours.
+    for recipe in ready.recipes().filter(|recipe| !oracle::is_one(recipe)) {
+        let answers = catalogue::resolve(recipe).map_err(|error| RunError::Input(error.to_string()))?;
+        let scheduler = catalogue::build(recipe).map_err(|error| RunError::Input(error.to_string()))?;
+        asks.moves_pages |= !scheduler.place.is_static();
+        asks.owners |= scheduler.admit.wants_owners() || scheduler.collect.writes_pay();
+        asks.by_flow |= answers.order == "fair";
+    }
+    let device = ready.config.footprint(asks);
+    let short = is_short_when_ready(&ready)?;
+    let touched = if short { touched(&ready, &device)? } else { device.as_touched };
+    let (runs, flows) = (tasks(&ready).len(), ready.flows.len() as u64);
+    let besides = BESIDES + flows * A_FLOW;
+    Ok(Memory {
+        space: device.in_all() + besides,
+        resident: device.at_once + touched + besides,
+        // A run alone has figures of its own flow, and empty ones of the others.
+        kept: runs as u64 * (64 << 10) + ready.shared_runs() * flows * A_FLOW,
+        runs,
+        short,
+    })
+}
+
+/// How much of what fills as it is used the requests can touch. Looks at no more of them than touch all.
+fn touched(ready: &Ready, device: &Footprint) -> Result<u64, RunError> {
+    let page = ready.config.geometry.page_bytes;
+    let collects = !matches!(ready.config.precondition, flashlane_ssd::config::Precondition::Fresh);
+    // Tables with an entry a logical page are looked into at the same places; the reverse map fills from its start.
+    let tables = device.by_page.div_ceil(4 * u64::from(ready.config.ftl.logical_pages).max(1));
+    let mut bytes = u64::from(ready.config.geometry.planes()) * PIECE;
+    for flow in 0..ready.flows.len() {
+        let mut feed = Feed::open(&ready.flows[flow], flow as u16, page, ready.seed)?;
+        let mut left = ready.limits.requests;
+        while left > 0
+            && bytes < device.as_touched
+            && let Next::Request(arrival) = feed.next()?
+            && arrival.at < ready.limits.end
+        {
+            left -= 1;
+            let (pages, places) = match &arrival.extent {
+                Span::Bytes { length, .. } => (length / u64::from(page) + 2, length / u64::from(page) / 1024 + 2),
+                Span::Pages(pages) => (pages.len() as u64, pages.len() as u64),
+            };
+            let moved = if arrival.op == flashlane_core::Op::Write && collects { MOVES * pages } else { 0 };
+            bytes += tables * PIECE * (places + moved) + 4 * (pages + moved);
+        }
+    }
+    Ok(bytes.min(device.as_touched))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(device: &str, run: &str, requests: u32) -> Memory {
+        let flow = format!("[[flow]]\n[flow.synthetic]\nrate_iops = 1000\nrequests = {requests}\n");
+        let text = format!("scheduler = \"fcfs\"\n{device}{run}{flow}");
+        memory(&Scenario::parse("test", text).expect("a scenario")).expect("no error")
+    }
+
+    /// 480 GB in pages of 8 KiB: 4 bytes for each of 58.6 million logical and 67.1 million physical pages.
+    #[test]
+    fn the_tables_of_a_large_drive_are_what_counts() {
+        let large = of("device = \"flin-isca18\"\n", "", 1000);
+        let tables = 4 * (58_593_750 + 67_108_864);
+        assert!(large.space > tables && large.space < tables + (40 << 20), "{large:?}");
+        assert!(large.resident < 120 << 20, "a short run touches little: {large:?}");
+        let long = of("device = \"flin-isca18\"\n", "", 1_000_000);
+        assert!(long.resident == long.space && long.space == large.space, "{long:?}");
+    }
+
+    #[test]
+    fn runs_at_a_time_add_up_and_are_no_more_than_there_are() {
+        let one = of("device = \"flin-isca18\"\n", "", 1000);
+        assert_eq!((one.runs, one.at_a_time(1)), (1, one.at_a_time(8)));
+        let several = Memory { runs: 5, ..one };
+        assert_eq!(several.at_a_time(4).0, 4 * one.space + one.kept);
+        assert_eq!(several.at_a_time(64).0, 5 * one.space + one.kept);
+    }
+
+    #[test]
+    fn a_replayed_drive_is_touched_whole() {
+        let replayed = of("[device]\npreset = \"flin-isca18\"\nprecondition = { state = \"replayed\" }\n", "", 10);
+        assert_eq!(replayed.resident, replayed.space);
+    }
+}

@@ -1,0 +1,46 @@
+//! How much a scenario may hold, and reading no more of a file than that.
+//!
+//! Promises that a file that is too long, or has no end (`/dev/zero`, a pipe that is written for ever), is refused after
+//! as many bytes as are legal, before anything is parsed. Must never know keys.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// Longest scenario, in bytes: some hundred thousand requests written out.
+pub(super) const BYTES: u64 = 16 << 20;
+/// Most schedulers of a comparison.
+pub(super) const SCHEDULERS: usize = 1024;
+/// Most bytes of a scheduler's or a flow's name.
+pub(super) const NAME: usize = 200;
+
+/// The text of the scenario at `path`, or what is wrong with the file.
+pub(super) fn read(path: &Path) -> Result<String, String> {
+    let unreadable = |e: std::io::Error| format!("cannot read the scenario: {e}");
+    let file = File::open(path).map_err(unreadable)?;
+    let about = file.metadata().map_err(unreadable)?;
+    if about.is_dir() {
+        return Err("is a folder; legal is a scenario, a TOML file".into());
+    }
+    let mut bytes = Vec::new();
+    if about.len() <= BYTES {
+        file.take(BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    }
+    if about.len().max(bytes.len() as u64) > BYTES {
+        return Err(format!(
+            "longer than {BYTES} bytes ({} MiB), the most that a scenario may have; requests by the million belong in a \
+             trace file, which a flow names with `trace`",
+            BYTES >> 20
+        ));
+    }
+    let text = String::from_utf8(bytes).map_err(|e| {
+        format!("not a text file: byte {} is not UTF-8; a scenario is TOML", e.utf8_error().valid_up_to())
+    })?;
+    if text.trim().is_empty() {
+        return Err("the file is empty; `flashlane init` writes a scenario to start from".into());
+    }
+    if let Some(at) = text.find('\0') {
+        return Err(format!("not a text file: byte {at} is 0; a scenario is TOML"));
+    }
+    Ok(text)
+}

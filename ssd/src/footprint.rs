@@ -1,0 +1,81 @@
+//! What a device takes of the machine's memory, told from its configuration before anything is allocated.
+//!
+//! Follows the tables of the translation layer, which are all that is large; the rest is allowed for in the lump. Whoever
+//! changes a table changes its line here (a test in `cli` holds the sum to what programs were seen to take).
+
+use core::mem::size_of;
+
+use flashlane_core::{Lpn, Ppa};
+
+use crate::config::{Config, Precondition, Victim};
+
+/// What of a device's tables depends on the scheduler.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Asks {
+    /// Pages may leave their home plane.
+    pub moves_pages: bool,
+    /// It is kept whose data pages hold.
+    pub owners: bool,
+    /// The scheduler keeps a state a flow in every queue of every unit.
+    pub by_flow: bool,
+}
+
+/// Bytes of a device.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Footprint {
+    /// Written to before the first request.
+    pub at_once: u64,
+    /// Zero until a run touches them; the system gives memory for what is touched. `at_once` not included.
+    pub as_touched: u64,
+    /// Tables of `as_touched` with an entry a logical page.
+    pub by_page: u64,
+}
+
+impl Footprint {
+    /// Address space of all of it.
+    pub const fn in_all(&self) -> u64 {
+        self.at_once + self.as_touched
+    }
+}
+
+/// Queues, transactions under way, and whatever else is small.
+const REST: u64 = 2 << 20;
+
+impl Config {
+    /// What a device of this configuration takes under a scheduler that asks for this.
+    pub fn footprint(&self, asks: Asks) -> Footprint {
+        let g = &self.geometry;
+        let (planes, units) = (u64::from(g.planes()), u64::from(g.units()));
+        let blocks = planes * u64::from(g.blocks_per_plane);
+        let pages = u64::from(g.pages_per_block);
+        let logical = u64::from(self.ftl.logical_pages);
+        let entry = size_of::<Lpn>() as u64;
+
+        // map.rs, owners.rs: an entry a logical page; reverse.rs: one a physical page, and rows.
+        let map = logical * (size_of::<Ppa>() as u64 + if asks.moves_pages { 2 } else { 0 });
+        let owners = if asks.owners { 2 * logical } else { 0 };
+        let reverse = (1 + blocks) * pages * entry + 4 * blocks;
+        // validity.rs: a bit a physical page. Copied from a pattern, unless no page is valid.
+        let validity = planes * u64::from(g.pages_per_plane()).div_ceil(64) * 8;
+        // pool.rs, ages.rs: valid pages, state, erases, age, and the list of free blocks.
+        let ages = if self.gc.victim == Victim::CostBenefit { 16 } else { 8 };
+        let pools = blocks * (2 + 1 + 4 + 4 + ages) + planes * 512;
+        // initial.rs, and the pattern that validity is copied from.
+        let initial = u64::from(g.blocks_per_plane) * 8 + logical.div_ceil(planes) / 16 + validity / planes;
+        // buffer.rs: an entry and a spare number a page, and a table that is a quarter to an eighth full.
+        let buffer = self.buffer.as_ref().map_or(0, |buffer| u64::from(buffer.pages) * 84);
+        // board.rs: a waiting line a unit, direction and level, and one in it a plane.
+        let lines = units * 2 * u64::from(self.levels) * (16 + 16 * u64::from(g.planes_per_unit())) + units * 1024;
+        let flows = self.flows.len() as u64;
+        let by_flow = if asks.by_flow { units * flows * (2 * u64::from(self.levels) * 64 + 256) } else { 0 };
+
+        let at_once = validity + pools + initial + buffer + lines + by_flow + REST;
+        let as_touched = map + owners + reverse;
+        let by_page = map + owners;
+        match self.precondition {
+            // Filled and overwritten page by page.
+            Precondition::Replayed { .. } => Footprint { at_once: at_once + as_touched, as_touched: 0, by_page: 0 },
+            _ => Footprint { at_once, as_touched, by_page },
+        }
+    }
+}
