@@ -1,5 +1,5 @@
 #!/bin/sh
-# Gets what a make target needs: tools/setup.sh rust | browser | valgrind ...
+# Gets what a make target needs: tools/setup.sh rust | browser | python | valgrind ...
 #
 # Present tools are left alone. Absent ones are installed with rustup or apt-get when that can be done without asking
 # anybody (as root, or with a sudo that wants no password). What stays absent is a failure with CI=true and for tools
@@ -85,16 +85,23 @@ need_browser() {
     fi
 }
 
+# Python makes the traces of the reference simulator, where its figures lie beside the repository.
+need_python() {
+    if ! command -v python3 >/dev/null 2>&1 && ! { apt python3 && command -v python3 >/dev/null 2>&1; }; then
+        absent "python3" "the comparison with the reference simulator will FAIL where its figures are there"
+    fi
+}
+
 need_valgrind() {
     if ! command -v valgrind >/dev/null 2>&1 && ! { apt valgrind && command -v valgrind >/dev/null 2>&1; }; then
         absent "valgrind" "instructions a transaction will NOT be counted"
     fi
 }
 
-[ "$#" -gt 0 ] || fail "say what for: rust, browser, valgrind"
+[ "$#" -gt 0 ] || fail "say what for: rust, browser, python, valgrind"
 for want in "$@"; do
     case $want in
-        rust | browser | valgrind) "need_$want" ;;
-        *) fail "unknown need '$want'; legal are: rust, browser, valgrind" ;;
+        rust | browser | python | valgrind) "need_$want" ;;
+        *) fail "unknown need '$want'; legal are: rust, browser, python, valgrind" ;;
     esac
 done

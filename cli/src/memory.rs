@@ -35,14 +35,10 @@ pub fn told(scenario: &Scenario) -> Result<String, Failure> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = processors.min(needs.runs);
     let (one, several) = (needs.at_a_time(1), needs.at_a_time(jobs));
-    let mut text = format!(
-        "memory      up to {} for {}, {} of address space",
-        amount(one.1),
-        if needs.runs == 1 { "the run".into() } else { format!("one of {} runs at a time", needs.runs) },
-        amount(one.0)
-    );
+    let mut text = format!("memory      a run up to {} ({} of address space)", amount(one.1), amount(one.0));
     if jobs > 1 {
-        text.push_str(&format!("; {} and {} with {jobs} at a time (--jobs)", amount(several.1), amount(several.0)));
+        let (memory, space) = (amount(several.1), amount(several.0));
+        text.push_str(&format!("; of {} runs {jobs} at a time (--jobs) up to {memory} ({space})", needs.runs));
     }
     if let Some(room) = Room::here().memory.filter(|&room| room < several.1) {
         text.push_str(&format!("; only {} are available here", amount(room)));

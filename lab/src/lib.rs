@@ -13,5 +13,8 @@ pub mod workload;
 pub use flashlane_sched::catalogue;
 
 #[cfg(test)]
+#[path = "../tests/common/drawn.rs"]
+mod drawn;
+#[cfg(test)]
 #[path = "../tests/common/kept.rs"]
 mod kept;

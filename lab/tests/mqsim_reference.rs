@@ -45,7 +45,7 @@ fn trace(case: &str, shared: &Path, scratch: &Path) -> PathBuf {
         .args(["--kind", kind, "-n", count, "--rate", rate, "--span-sectors", "930000000", "--seed", "1", "-o"])
         .arg(&path)
         .status()
-        .expect("python3 runs");
+        .unwrap_or_else(|why| panic!("python3, which makes the traces of the reference, cannot be run ({why}): install it, or tools/setup.sh python"));
     assert!(status.success());
     path
 }

@@ -1,4 +1,4 @@
-//! Runs every test of the workspace and closes with one line that counts them all.
+//! Runs every test of the workspace and closes with what was skipped and one line that counts them all.
 //!
 //! `cargo test` prints one summary a test program; a reader of the log wants one for the run. Cargo's output passes
 //! through unchanged and its verdict is kept. A test that cannot do its work here (no browser, no traces) prints a line
@@ -34,7 +34,8 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
     }
     let status = child.wait().map_err(|e| format!("cannot wait for cargo: {e}"))?;
     let verdict = tally.verdict(status.success());
-    writeln!(out, "\n{verdict}").map_err(|e| format!("cannot write: {e}"))?;
+    let skips = tally.skips(root.join("../shared").is_dir());
+    writeln!(out, "\n{skips}{verdict}").map_err(|e| format!("cannot write: {e}"))?;
     Ok(status.success() && tally.failed == 0 && tally.passed > 0)
 }
 
@@ -45,8 +46,13 @@ struct Tally {
     failed: u64,
     ignored: u64,
     skipped: u64,
+    /// What tests said when they skipped, in the order they first said it, and how many did.
+    reasons: Vec<(String, u64)>,
     part: Part,
 }
+
+/// Reasons that are listed at the end.
+const REASONS: usize = 20;
 
 /// Where in a test program's output we are.
 #[derive(Default, Debug, PartialEq, Eq, Clone, Copy)]
@@ -75,16 +81,36 @@ impl Tally {
             self.part = Part::Failures;
         } else if line.starts_with("---- ") && line.ends_with(" ----") && self.part != Part::Failures {
             self.part = Part::Success(false);
-        } else if line.starts_with("SKIPPED: ") {
+        } else if let Some(reason) = line.strip_prefix("SKIPPED: ") {
             match self.part {
-                Part::Success(true) | Part::Failures => {}
-                Part::Success(false) => {
-                    self.part = Part::Success(true);
-                    self.skipped += 1;
-                }
-                Part::Open | Part::Successes => self.skipped += 1,
+                Part::Success(true) | Part::Failures => return,
+                Part::Success(false) => self.part = Part::Success(true),
+                Part::Open | Part::Successes => {}
+            }
+            self.skipped += 1;
+            match self.reasons.iter_mut().find(|(known, _)| known == reason) {
+                Some((_, count)) => *count += 1,
+                None => self.reasons.push((reason.to_owned(), 1)),
             }
         }
+    }
+
+    /// The closing lines about what was not tested here; nothing if all was.
+    fn skips(&self, shared_is_there: bool) -> String {
+        let mut text = String::new();
+        for (reason, count) in self.reasons.iter().take(REASONS) {
+            let tests = if *count == 1 { "1 test".to_owned() } else { format!("{count} tests") };
+            text.push_str(&format!("skipped, {tests}: {reason}\n"));
+        }
+        if self.reasons.len() > REASONS {
+            text.push_str(&format!("skipped for {} more reasons, see above\n", self.reasons.len() - REASONS));
+        }
+        if !shared_is_there {
+            text.push_str(
+                "not tested here: the reference figures and the real traces, which lie in ../shared, beside the repository\n",
+            );
+        }
+        text
     }
 
     fn verdict(&self, success: bool) -> String {
@@ -153,6 +179,14 @@ test result: FAILED. 10 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out;
         let t = tally(TWO_PROGRAMS);
         assert_eq!((t.passed, t.failed, t.ignored, t.skipped), (13, 2, 1, 3));
         assert_eq!(t.verdict(false), "10 passed, 2 failed, 4 skipped");
+    }
+
+    #[test]
+    fn the_end_says_what_was_skipped_and_that_shared_is_absent() {
+        let t = tally(TWO_PROGRAMS);
+        assert_eq!(t.skips(true), "skipped, 2 tests: no chromium\nskipped, 1 test: straight to standard error\n");
+        assert!(t.skips(false).ends_with("which lie in ../shared, beside the repository\n"));
+        assert_eq!(tally("test result: ok. 3 passed; 0 failed; 0 ignored").skips(true), "");
     }
 
     #[test]

@@ -83,25 +83,34 @@ fn touched(ready: &Ready, device: &Footprint) -> Result<u64, RunError> {
     let collects = !matches!(ready.config.precondition, flashlane_ssd::config::Precondition::Fresh);
     // Tables with an entry a logical page are looked into at the same places; the reverse map fills from its start.
     let tables = device.by_page.div_ceil(4 * u64::from(ready.config.ftl.logical_pages).max(1));
-    let mut bytes = u64::from(ready.config.geometry.planes()) * PIECE;
+    let mut by_page = 0;
+    let mut reverse = u64::from(ready.config.geometry.planes()) * PIECE;
     for flow in 0..ready.flows.len() {
         let mut feed = Feed::open(&ready.flows[flow], flow as u16, page, ready.seed)?;
         let mut left = ready.limits.requests;
         while left > 0
-            && bytes < device.as_touched
+            && by_page < device.by_page
             && let Next::Request(arrival) = feed.next()?
             && arrival.at < ready.limits.end
         {
             left -= 1;
             let (pages, places) = match &arrival.extent {
-                Span::Bytes { length, .. } => (length / u64::from(page) + 2, length / u64::from(page) / 1024 + 2),
+                Span::Bytes { offset, length } => {
+                    let pages = (offset + length).div_ceil(u64::from(page)) - offset / u64::from(page);
+                    (pages, pages / 1024 + 1)
+                }
                 Span::Pages(pages) => (pages.len() as u64, pages.len() as u64),
             };
-            let moved = if arrival.op == flashlane_core::Op::Write && collects { MOVES * pages } else { 0 };
-            bytes += tables * PIECE * (places + moved) + 4 * (pages + moved);
+            let is_write = arrival.op == flashlane_core::Op::Write;
+            let moved = if is_write && collects { MOVES * pages } else { 0 };
+            by_page += tables * PIECE * (places + moved);
+            reverse += if is_write { 4 * (pages + moved) } else { 0 };
         }
     }
-    Ok(bytes.min(device.as_touched))
+    // Once the requests touch the whole map, how much more they write is not looked at.
+    let rest = device.as_touched - device.by_page;
+    let reverse = if by_page < device.by_page { reverse.min(rest) } else { rest };
+    Ok(by_page.min(device.by_page) + reverse)
 }
 
 #[cfg(test)]

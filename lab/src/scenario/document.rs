@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::device::Device;
 use super::flow::Flow;
+use super::limits;
 use super::scheduler::SchedulerChoice;
 
 /// A scenario: a device, the flows that share it, and the schedulers to compare on it.
@@ -32,6 +33,8 @@ pub struct Document {
     /// Limits of a run.
     pub run: Run,
     /// The flows, at least one.
+    #[serde(deserialize_with = "limits::flows")]
+    #[schemars(with = "Vec<Flow>")]
     pub flow: Vec<Flow>,
 }
 

@@ -1,14 +1,21 @@
 //! How much a scenario may hold, and reading no more of a file than that.
 //!
 //! Promises that a file that is too long, or has no end (`/dev/zero`, a pipe that is written for ever), is refused after
-//! as many bytes as are legal, before anything is parsed. Must never know keys.
+//! as many bytes as are legal, before anything is parsed, and that flows beyond the most a device has are not built. Must
+//! never know a flow's keys.
 
+use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Longest scenario, in bytes: some hundred thousand requests written out.
-pub(super) const BYTES: u64 = 16 << 20;
+use flashlane_ssd::config::MAX_FLOWS;
+use serde::de::{Deserializer, Error, SeqAccess, Visitor};
+
+use super::flow::Flow;
+
+/// Longest scenario, in bytes: some hundred thousand requests written out. Parsing takes up to eighty times as much memory.
+pub(super) const BYTES: u64 = 4 << 20;
 /// Most schedulers of a comparison.
 pub(super) const SCHEDULERS: usize = 1024;
 /// Most bytes of a scheduler's or a flow's name.
@@ -43,4 +50,28 @@ pub(super) fn read(path: &Path) -> Result<String, String> {
         return Err(format!("not a text file: byte {at} is 0; a scenario is TOML"));
     }
     Ok(text)
+}
+
+/// Reads the flows, and stops where there are more than a device can have.
+pub(super) fn flows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Flow>, D::Error> {
+    struct Shape;
+    impl<'de> Visitor<'de> for Shape {
+        type Value = Vec<Flow>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a sequence")
+        }
+        fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<Flow>, A::Error> {
+            let mut flows = Vec::new();
+            while let Some(flow) = items.next_element()? {
+                if flows.len() == MAX_FLOWS {
+                    return Err(A::Error::custom(format_args!(
+                        "more than {MAX_FLOWS} flows; must be at most {MAX_FLOWS}"
+                    )));
+                }
+                flows.push(flow);
+            }
+            Ok(flows)
+        }
+    }
+    deserializer.deserialize_seq(Shape)
 }

@@ -32,7 +32,7 @@ fn fuzz_bytes(data: &[u8]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(drawn(2_000, "traces-fuzz"))]
 
     #[test]
     fn arbitrary_bytes_never_panic(data in proptest::collection::vec(any::<u8>(), 0..400)) {
@@ -68,4 +68,25 @@ proptest! {
         bytes.insert(0, if auto { 15 } else { number as u8 });
         fuzz_bytes(&bytes);
     }
+}
+
+/// A property that fails for numbers above 1,000 is tried with what failed before anything is drawn.
+#[test]
+fn a_failure_is_kept_and_tried_first() {
+    use proptest::test_runner::TestRunner;
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("kept.txt");
+    let config = || ProptestConfig { source_file: Some(file!()), ..kept_in(256, file.display().to_string()) };
+    let small = |number: u64| if number > 1_000 { Err(TestCaseError::fail("large")) } else { Ok(()) };
+    assert!(TestRunner::new(config()).run(&any::<u64>(), small).is_err());
+    let kept = std::fs::read_to_string(&file).expect("a file of failures");
+    assert!(kept.lines().any(|line| line.starts_with("cc ")), "{kept}");
+
+    let tried = std::cell::Cell::new(0);
+    let once = ProptestConfig { cases: 0, ..config() };
+    let outcome = TestRunner::new(once).run(&any::<u64>(), |number| {
+        tried.set(tried.get() + 1);
+        small(number)
+    });
+    assert!(outcome.is_err() && tried.get() > 0, "what failed is tried without any drawn case");
 }

@@ -3,6 +3,8 @@
 mod blktrace;
 mod convert;
 mod differential;
+#[path = "../common/drawn.rs"]
+mod drawn;
 mod errors;
 mod formats;
 mod fuzz;
@@ -12,6 +14,7 @@ mod real;
 mod recognition;
 mod stat;
 
+use drawn::{drawn, kept_in};
 use flashlane_core::Op;
 use flashlane_lab::workload::trace::{Format, Recognition, TraceCounts, TraceOptions, TraceSource};
 use flashlane_lab::workload::{Next, Source, Span, WorkloadError};

@@ -151,6 +151,8 @@ fn a_closed_loop_keeps_its_depth_and_its_pause() {
 }
 
 proptest! {
+    #![proptest_config(crate::drawn::drawn(256, "synthetic-arrivals"))]
+
     /// A server that completes a random outstanding number of requests after random times.
     #[test]
     fn a_closed_loop_never_exceeds_its_depth(

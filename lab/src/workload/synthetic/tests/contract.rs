@@ -90,6 +90,8 @@ fn arrivals() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    #![proptest_config(crate::drawn::drawn(256, "synthetic-contract"))]
+
     #[test]
     fn requests_stay_in_range_in_order_and_aligned(
         access in access(), size in size(), arrivals in arrivals(), seed: u64,

@@ -107,6 +107,8 @@ fn zipf_over_a_large_drive_keeps_the_share_of_its_head() {
 }
 
 proptest! {
+    #![proptest_config(crate::drawn::drawn(256, "synthetic-draws"))]
+
     #[test]
     fn a_shuffle_is_a_permutation(n in 1u64..3000, seed: u64) {
         let shuffle = Shuffle::new(n, seed);
