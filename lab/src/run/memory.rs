@@ -64,7 +64,7 @@ pub fn memory(scenario: &Scenario) -> Result<Memory, RunError> {
     }
     let device = ready.config.footprint(asks);
     let short = is_short_when_ready(&ready)?;
-    let touched = if short { touched(&ready, &device)? } else { device.as_touched };
+    let touched = if short { touched(&ready, asks, &device)? } else { device.as_touched };
     let (runs, flows) = (tasks(&ready).len(), ready.flows.len() as u64);
     let besides = BESIDES + flows * A_FLOW;
     Ok(Memory {
@@ -78,11 +78,11 @@ pub fn memory(scenario: &Scenario) -> Result<Memory, RunError> {
 }
 
 /// How much of what fills as it is used the requests can touch. Looks at no more of them than touch all.
-fn touched(ready: &Ready, device: &Footprint) -> Result<u64, RunError> {
+fn touched(ready: &Ready, asks: Asks, device: &Footprint) -> Result<u64, RunError> {
     let page = ready.config.geometry.page_bytes;
     let collects = !matches!(ready.config.precondition, flashlane_ssd::config::Precondition::Fresh);
     // Tables with an entry a logical page are looked into at the same places; the reverse map fills from its start.
-    let tables = device.by_page.div_ceil(4 * u64::from(ready.config.ftl.logical_pages).max(1));
+    let tables = 1 + u64::from(asks.moves_pages) + u64::from(asks.owners);
     let mut by_page = 0;
     let mut reverse = u64::from(ready.config.geometry.planes()) * PIECE;
     for flow in 0..ready.flows.len() {
