@@ -45,3 +45,19 @@ fn two_tenants_under_four_schedulers() {
     let shown = table::render(&summary);
     kept::same("golden", "lab/tests/golden/two_tenants.txt", &shown);
 }
+
+/// What a shell may happen to have in its environment: a number, a file that is gone, one that permits something else.
+#[test]
+fn only_a_permit_of_its_kind_lets_a_file_be_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("written");
+        path
+    };
+    let (own, other, stray) = (file("bless-1", "golden"), file("bless-2", "docs"), file("notes", "golden"));
+    assert!(kept::permits(&own, "golden"));
+    for path in [&other, &stray, &folder.path().join("bless-3"), std::path::Path::new("1"), folder.path()] {
+        assert!(!kept::permits(path, "golden"), "{}", path.display());
+    }
+}

@@ -11,10 +11,13 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 /// Whether files of this kind (`golden`, `docs`, `report`) are to be written.
 pub fn permitted(kind: &str) -> bool {
-    let Some(permit) = std::env::var_os("FLASHLANE_BLESS").map(PathBuf::from) else { return false };
-    // The file must be where `xtask` makes it: in the build's folder, called after its process.
+    std::env::var_os("FLASHLANE_BLESS").map(PathBuf::from).is_some_and(|permit| permits(&permit, kind))
+}
+
+/// Whether the file `permit` is a permit for files of this kind: called as `xtask` calls it, and saying so.
+pub fn permits(permit: &Path, kind: &str) -> bool {
     let name = permit.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    name.starts_with("bless-") && std::fs::read_to_string(&permit).is_ok_and(|text| text.trim() == kind)
+    name.starts_with("bless-") && std::fs::read_to_string(permit).is_ok_and(|text| text.trim() == kind)
 }
 
 /// `file` (from the top of the repository) holds `now`; else the test fails, or writes it if that is permitted.
