@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::metrics::FlowMetrics;
-use crate::results::dir::tests::scratch;
+use crate::results::tests::scratch;
 use crate::results::example::{example, made_by};
 use crate::results::{DeviceFigures, FlowInfo, SchedulerResult};
 
