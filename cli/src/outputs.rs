@@ -13,13 +13,23 @@ use crate::args::{Output, Workload};
 use crate::fail::Failure;
 use crate::signals;
 
-/// Names that the results take themselves.
+/// The file of figures in a results folder.
 const SUMMARY: &str = "summary.json";
 
 /// Outputs on their way.
 pub struct Outputs {
     dir: Option<(ResultsDir, OutFile)>,
-    report: Option<OutFile>,
+    /// Inside the results folder, or elsewhere.
+    report: Option<Begun>,
+}
+
+/// A report, and where it goes.
+type Begun = (OutFile, Where);
+
+#[derive(Clone, Copy)]
+enum Where {
+    Inside,
+    Elsewhere,
 }
 
 impl Outputs {
@@ -52,18 +62,25 @@ impl Outputs {
 
     /// Writes what is made of the summary, and gives everything its name.
     pub fn finish(self, summary: &Summary) -> Result<(), Failure> {
-        // One inside the results folder must be whole before that is; one elsewhere must not keep it from its name.
-        let report = self.report.map(|file| file.write_whole(report::html(summary).as_bytes()));
+        let mut elsewhere = Ok(());
+        if let Some((file, place)) = self.report {
+            let written = file.write_whole(report::html(summary).as_bytes());
+            match place {
+                Where::Inside => written?,
+                // It must not keep the results from their name.
+                Where::Elsewhere => elsewhere = written,
+            }
+        }
         if let Some((dir, file)) = self.dir {
             file.write_whole(summary.to_json().as_bytes())?;
             dir.commit()?;
         }
-        Ok(report.transpose().map(drop)?)
+        Ok(elsewhere?)
     }
 }
 
 /// Begins the report: inside the results folder, or in a folder that is there.
-fn begin_report(path: &Path, dir: Option<&ResultsDir>, inputs: &Inputs, force: bool) -> Result<OutFile, Failure> {
+fn begin_report(path: &Path, dir: Option<&ResultsDir>, inputs: &Inputs, force: bool) -> Result<Begun, Failure> {
     if let Some(dir) = dir
         && let Some(name) = dir.inside(path)?
     {
@@ -72,7 +89,7 @@ fn begin_report(path: &Path, dir: Option<&ResultsDir>, inputs: &Inputs, force: b
             let shown = path.display();
             return Err(Failure::Input(format!("--report {shown}: rows are called so in --out; give another name")));
         }
-        return Ok(dir.begin(&name)?);
+        return Ok((dir.begin(&name)?, Where::Inside));
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if !folder.is_none_or(Path::is_dir) || path.is_dir() {
@@ -87,7 +104,7 @@ fn begin_report(path: &Path, dir: Option<&ResultsDir>, inputs: &Inputs, force: b
             "exists and is no report of flashlane (or one of 0.1), so it is left as it is; give another name, or --force",
         )
     };
-    Ok(OutFile::create(path, existing, inputs)?)
+    Ok((OutFile::create(path, existing, inputs)?, Where::Elsewhere))
 }
 
 /// What the run reads.

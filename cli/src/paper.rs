@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
+use flashlane_lab::outputs::{Inputs, OutFile};
 use flashlane_lab::papers::slacker::calibrate::{self, Calibrated};
 use flashlane_lab::papers::{self, Bench, PAPERS, Paper, Progress, Settings};
-use flashlane_lab::outputs::{Inputs, OutFile};
 use flashlane_lab::results::ResultsDir;
 
 use crate::args::PaperArgs;

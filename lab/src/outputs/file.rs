@@ -110,11 +110,13 @@ impl Pending {
         let Some(temporary) = place.temporary.take() else { return Ok(()) };
         let mut held = registry::hold();
         held.forget(&temporary);
-        let named = if place.replaces { temporary.persist(&place.path) } else { temporary.persist_noclobber(&place.path) };
+        let named =
+            if place.replaces { temporary.persist(&place.path) } else { temporary.persist_noclobber(&place.path) };
         let named = named.map_err(|e| match e.error.kind() {
-            ErrorKind::AlreadyExists => {
-                OutputError::refused(&self.shown, "has come to be there meanwhile and is left as it is; give another name")
-            }
+            ErrorKind::AlreadyExists => OutputError::refused(
+                &self.shown,
+                "has come to be there meanwhile and is left as it is; give another name",
+            ),
             _ => OutputError::io(&self.shown, &e.error),
         });
         named?;

@@ -141,7 +141,9 @@ impl Folder {
             if place::is_taken(earlier) && refuse_foreign(&self.shown, earlier).is_err() {
                 let kept = self.temporary.beside("earlier");
                 let message = match fs::rename(earlier, &kept) {
-                    Ok(()) => format!("is the new results; a file came to the earlier ones meanwhile: see {}", kept.display()),
+                    Ok(()) => {
+                        format!("is the new results; a file came to the earlier ones meanwhile: see {}", kept.display())
+                    }
                     Err(e) => format!("is the new results; the earlier ones are in {}: {e}", earlier.display()),
                 };
                 return Err(OutputError::refused(&self.shown, message));
@@ -206,7 +208,8 @@ fn refuse_mount(shown: &Path, name: &Path, parent: &Path) -> Result<(), OutputEr
         if let (Ok(own), Ok(around)) = (fs::metadata(name), fs::metadata(parent))
             && own.dev() != around.dev()
         {
-            let message = "is a file system of its own and cannot be replaced; name a folder inside it, such as DIR/results";
+            let message =
+                "is a file system of its own and cannot be replaced; name a folder inside it, such as DIR/results";
             return Err(OutputError::refused(shown, message));
         }
     }

@@ -3,8 +3,8 @@
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 
-use super::listing::Listing;
 use super::OutputError;
+use super::listing::Listing;
 
 /// The files and folders that a command reads, none of which may be written.
 #[derive(Clone, Debug, Default)]

@@ -67,7 +67,8 @@ fn a_dead_runs_listed_files_are_swept_and_no_others() {
 #[test]
 fn other_names_are_not_swept() {
     let parent = tempfile::tempdir().unwrap();
-    let others = [".out.flashlane-aaaaBBBB012", ".out.flashlane-aaaaBBBB01234", ".out.flashlane-aaaaBBBB01.3", ".out.partial-1"];
+    let others =
+        [".out.flashlane-aaaaBBBB012", ".out.flashlane-aaaaBBBB01234", ".out.flashlane-aaaaBBBB01.3", ".out.partial-1"];
     let others = others.into_iter().chain([".outer.flashlane-aaaaBBBB0123", "out.flashlane-aaaaBBBB0123"]);
     let mut others: Vec<&str> = others.collect();
     for name in &others {
@@ -218,7 +219,9 @@ fn recovers(parent: &Path) {
 
 #[test]
 fn a_run_that_dies_at_any_step_loses_nothing() {
-    for (step, name_is_there) in [("before the first rename", true), ("between the renames", false), ("installed", true)] {
+    for (step, name_is_there) in
+        [("before the first rename", true), ("between the renames", false), ("installed", true)]
+    {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("out");
         fs::write(parent.path().join("thesis.tex"), "mine").unwrap();

@@ -51,7 +51,8 @@ impl Listing {
         let mut text = String::new();
         let read = File::open(&path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
         read.map_err(|e| format!("{MARKER} cannot be read: {e}"))?;
-        let marker: Marker = serde_json::from_str(&text).map_err(|e| format!("{MARKER} is not a list of files: {e}"))?;
+        let marker: Marker =
+            serde_json::from_str(&text).map_err(|e| format!("{MARKER} is not a list of files: {e}"))?;
         if marker.format != FORMAT {
             return Err(format!("{MARKER} has format {}; this version knows {FORMAT}", marker.format));
         }

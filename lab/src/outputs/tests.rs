@@ -108,7 +108,10 @@ fn a_folder_that_holds_anything_else_is_left_as_it_is() {
         (|out| fs::remove_file(out.join(MARKER)).unwrap(), "holds a summary.json and no flashlane-files.json"),
         (|out| fs::write(out.join(MARKER), "{").unwrap(), "is not a list of files"),
         (|out| fs::write(out.join(MARKER), r#"{"format":2,"flashlane":"9","files":[]}"#).unwrap(), "has format 2"),
-        (|out| (0..9).for_each(|i| fs::write(out.join(format!("{i}.md")), "").unwrap()), "0.md, 1.md, 2.md and 6 more;"),
+        (
+            |out| (0..9).for_each(|i| fs::write(out.join(format!("{i}.md")), "").unwrap()),
+            "0.md, 1.md, 2.md and 6 more;",
+        ),
     ];
     for (deed, says) in deeds {
         let parent = tempfile::tempdir().unwrap();
@@ -286,7 +289,10 @@ fn an_input_is_no_output_under_any_name() {
     inputs.add("the trace", &at("missing.csv"));
     for name in ["web.csv", "hard.csv", "soft.csv"] {
         let error = OutFile::create(&at(name), Existing::Replace, &inputs).unwrap_err();
-        assert!(error.message.starts_with("is the trace ") && error.message.contains("web.csv, which is read"), "{error}");
+        assert!(
+            error.message.starts_with("is the trace ") && error.message.contains("web.csv, which is read"),
+            "{error}"
+        );
     }
     // The same through a folder: its files are inputs too.
     let mut inputs = Inputs::default();

@@ -51,20 +51,18 @@ impl ResultsDir {
         self.0.write(name, bytes)
     }
 
-    /// Begins the folder's file of these rows: `requests.parquet`, `transactions.csv`.
+    /// Begins a file of these rows, `requests.parquet` or `transactions.csv`, beside the folder's other files or in the
+    /// sub-folder `within`.
     ///
     /// # Errors
     /// See [`Folder::begin`].
-    pub fn rows<R: Row>(&self, format: Format) -> Result<RowWriter<R>, OutputError> {
-        RowWriter::to(self.begin(&R::TABLE.file_name(format.extension()))?, format)
-    }
-
-    /// Begins a file of rows in the sub-folder `name`, which is made if missing.
-    ///
-    /// # Errors
-    /// See [`Folder::begin`].
-    pub fn rows_in<R: Row>(&self, name: &str, format: Format) -> Result<RowWriter<R>, OutputError> {
-        RowWriter::to(self.begin(&format!("{name}/{}", R::TABLE.file_name(format.extension())))?, format)
+    pub fn rows<R: Row>(&self, within: Option<&str>, format: Format) -> Result<RowWriter<R>, OutputError> {
+        let file = R::TABLE.file_name(format.extension());
+        let file = match within {
+            Some(folder) => format!("{folder}/{file}"),
+            None => file,
+        };
+        RowWriter::to(self.begin(&file)?, format)
     }
 
     /// Everything is written: the folder takes its name, which is returned.
