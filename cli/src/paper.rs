@@ -65,7 +65,7 @@ fn results_in(path: &Path, args: &PaperArgs) -> Result<(ResultsDir, OutFile), Fa
     signals::watch()?;
     let mut inputs = Inputs::default();
     if let Some(traces) = &args.traces {
-        inputs.add("the folder of traces", traces);
+        inputs.add_folder("the folder of traces", traces);
     }
     let dir = ResultsDir::apart_from(path, &inputs)?;
     let file = dir.begin("results.json")?;

@@ -6,21 +6,19 @@ use crate::fail::Failure;
 
 #[cfg(unix)]
 mod watched {
+    use std::io::{IsTerminal, Write};
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
 
     use flashlane_lab::outputs;
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     use signal_hook::iterator::Signals;
 
     /// The signals that end the program, and what people call them.
     const ENDING: [(i32, &str); 3] = [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")];
-    /// A file grew beyond what the system allows.
-    const SIGXFSZ: i32 = 25;
 
     pub(super) fn watch() -> std::io::Result<()> {
-        // Heard and not heeded: writing then fails with an error that names the file.
-        #[cfg(any(target_os = "linux", target_os = "macos"))]
+        // A file has grown beyond what the system allows. Heard and not heeded: writing then fails with an error that names the file.
         signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
         let ignored = ignored();
         let wanted = ENDING.into_iter().map(|(signal, _)| signal).filter(|signal| ignored >> (signal - 1) & 1 == 0);
@@ -29,8 +27,12 @@ mod watched {
             if let Some(signal) = signals.forever().next() {
                 outputs::abandon(|| {
                     let name = ENDING.iter().find(|(own, _)| *own == signal).map_or("a signal", |(_, name)| *name);
-                    eprintln!("error: ended by {name}; unfinished outputs are removed");
-                    std::process::exit(128 + signal);
+                    let mut stderr = std::io::stderr().lock();
+                    let line = if stderr.is_terminal() { "\n" } else { "" };
+                    // The terminal may be what has gone.
+                    let _ = writeln!(stderr, "{line}error: ended by {name}; unfinished outputs are removed");
+                    // Other threads go on meanwhile, so nothing is torn down.
+                    signal_hook::low_level::exit(128 + signal);
                 });
             }
         })?;

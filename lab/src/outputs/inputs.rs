@@ -36,15 +36,18 @@ fn id(_: &Metadata) -> Option<Id> {
 }
 
 impl Inputs {
-    /// Adds the file or folder `path`; of a folder all files in it. One that cannot be found is left to whoever reads it.
+    /// Adds the file or folder `path`. One that cannot be found is left to whoever reads it.
     pub fn add(&mut self, what: &'static str, path: &Path) {
         let Ok(real) = fs::canonicalize(path) else { return };
         let Ok(metadata) = fs::metadata(&real) else { return };
         self.0.push(Input { what, shown: path.into(), real, id: id(&metadata) });
-        if metadata.is_dir() {
-            let entries = fs::read_dir(path).into_iter().flatten().flatten();
-            entries.map(|entry| entry.path()).filter(|path| path.is_file()).for_each(|path| self.add(what, &path));
-        }
+    }
+
+    /// Adds the folder `path` and all files in it.
+    pub fn add_folder(&mut self, what: &'static str, path: &Path) {
+        self.add(what, path);
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).filter(|path| path.is_file()).for_each(|path| self.add(what, &path));
     }
 
     /// Refuses to write the file `output` if it is an input.

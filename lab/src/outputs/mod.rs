@@ -24,9 +24,9 @@ mod place;
 mod registry;
 mod temporary;
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod kill_tests;
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;
 
 pub use error::{Cause, OutputError};
