@@ -222,6 +222,9 @@ Examples:
         /// The format to write
         #[arg(long, value_name = "FORMAT")]
         to: String,
+        /// Overwrites the output if it exists
+        #[arg(long)]
+        force: bool,
         /// How it is read
         #[command(flatten)]
         reading: Reading,
@@ -270,6 +273,10 @@ pub struct Output {
     /// Writes a self-contained page with tables and charts
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
+
+    /// Overwrites the --report file even if it is no report of flashlane
+    #[arg(long, requires = "report")]
+    pub force: bool,
 
     /// What is printed
     #[arg(long, value_enum, default_value_t = Format::Table)]

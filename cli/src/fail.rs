@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use flashlane_lab::results::ResultsError;
+use flashlane_lab::outputs::{Cause, OutputError};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::ScenarioError;
 use flashlane_lab::workload::WorkloadError;
+use flashlane_lab::workload::trace::ConvertError;
 
 /// A command that could not do its work.
 #[derive(Debug)]
@@ -39,15 +40,27 @@ impl From<RunError> for Failure {
         match error {
             // A device out of space is a matter of what the user configured.
             RunError::Input(message) | RunError::Device(message) => Failure::Input(message),
-            RunError::Results(error) => Failure::Input(error.to_string()),
+            RunError::Results(error) => error.into(),
             RunError::Fault(message) => Failure::Fault(message),
         }
     }
 }
 
-impl From<ResultsError> for Failure {
-    fn from(error: ResultsError) -> Failure {
-        Failure::Input(error.to_string())
+impl From<OutputError> for Failure {
+    fn from(error: OutputError) -> Failure {
+        match error.cause {
+            Cause::Refused => Failure::Input(error.to_string()),
+            Cause::Machine => Failure::Fault(error.to_string()),
+        }
+    }
+}
+
+impl From<ConvertError> for Failure {
+    fn from(error: ConvertError) -> Failure {
+        match error {
+            ConvertError::Input(error) => error.into(),
+            ConvertError::Output(error) => error.into(),
+        }
     }
 }
 

@@ -10,11 +10,13 @@ mod devices;
 mod fail;
 mod init;
 mod memory;
+mod outputs;
 mod paper;
 mod plan;
 mod progress;
 mod run;
 mod schedulers;
+mod signals;
 mod text;
 mod traces;
 

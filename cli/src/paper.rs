@@ -1,8 +1,10 @@
 //! `flashlane paper`: a paper's experiments and claims.
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::time::Instant;
 
+use flashlane_lab::outputs::{Inputs, OutFile};
 use flashlane_lab::papers::slacker::calibrate::{self, Calibrated};
 use flashlane_lab::papers::{self, Bench, PAPERS, Paper, Progress, Settings};
 use flashlane_lab::results::ResultsDir;
@@ -12,6 +14,7 @@ use crate::fail::Failure;
 use crate::memory;
 use crate::progress;
 use crate::run::{command, rayon_threads};
+use crate::signals;
 use crate::text::{note, print};
 
 /// Columns of the table of claims.
@@ -39,20 +42,34 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
         // Hundreds of short runs.
         memory::small_pages();
     }
-    let dir = args.out.as_deref().map(ResultsDir::create).transpose()?;
+    let dir = args.out.as_deref().map(|path| results_in(path, args)).transpose()?;
     let begun = Instant::now();
     let progress = Progress::default();
     let result = progress::of_paper(&progress, |say| {
         let told = |what: &str| say(format!("{:4} s  {what}", begun.elapsed().as_secs()));
         paper.run(&args.experiment, &settings, Some(&progress), &told)
     })?;
-    if let Some(dir) = dir {
-        dir.write("results.json", result.to_json().as_bytes())?;
-        dir.commit()?;
-    }
+    let written = dir.map(|(dir, file)| {
+        file.write_whole(result.to_json().as_bytes())?;
+        dir.commit()
+    });
     let mut text = if args.tables { papers::tables(&result) } else { String::new() };
     text.push_str(&papers::render(&result, WIDTH));
-    print(&text)
+    // The claims are shown even if the results could not be written: the runs may have taken hours.
+    print(&text)?;
+    Ok(written.transpose().map(drop)?)
+}
+
+/// The results folder, prepared before anything runs, and its file.
+fn results_in(path: &Path, args: &PaperArgs) -> Result<(ResultsDir, OutFile), Failure> {
+    signals::watch()?;
+    let mut inputs = Inputs::default();
+    if let Some(traces) = &args.traces {
+        inputs.add_folder("the folder of traces", traces);
+    }
+    let dir = ResultsDir::apart_from(path, &inputs)?;
+    let file = dir.begin("results.json")?;
+    Ok((dir, file))
 }
 
 fn overview() -> String {

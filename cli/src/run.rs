@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use flashlane_lab::results::{self, ResultsDir, Summary, fio, report, table};
+use flashlane_lab::results::{self, Summary, fio, table};
 use flashlane_lab::run::{self, Comparison, Options, Progress, Rows};
 use flashlane_lab::scenario::{Scenario, SchedulerChoice};
 use flashlane_lab::shown;
@@ -11,6 +11,7 @@ use crate::args::{Format, Output, Workload};
 use crate::arguments;
 use crate::fail::Failure;
 use crate::memory;
+use crate::outputs::Outputs;
 use crate::plan;
 use crate::progress;
 use crate::text::{print, print_json};
@@ -23,7 +24,7 @@ pub fn run(workload: &Workload, scheduler: Option<String>, output: &Output) -> R
         None => scenario.schedulers()?.swap_remove(0),
     };
     choose(&mut scenario, "--scheduler", vec![choice]);
-    make(&scenario, output)
+    make(workload, &scenario, output)
 }
 
 /// `flashlane compare`: several.
@@ -41,7 +42,7 @@ pub fn compare(
     if against.is_some() {
         scenario.set("run.against", "--against", |document| document.run.against = against);
     }
-    make(&scenario, output)
+    make(workload, &scenario, output)
 }
 
 /// The scheduler called `name`: one of the scenario's own, or a row of the catalogue.
@@ -58,17 +59,16 @@ fn choose(scenario: &mut Scenario, flag: &'static str, choices: Vec<SchedulerCho
 }
 
 /// Makes the comparison, then everything the user wants of it.
-fn make(scenario: &Scenario, output: &Output) -> Result<(), Failure> {
+fn make(workload: &Workload, scenario: &Scenario, output: &Output) -> Result<(), Failure> {
     if let Some(jobs) = output.jobs {
         rayon_threads(jobs)?;
     }
-    let dir = output.out.as_deref().map(ResultsDir::create).transpose()?;
-    check_report(output)?;
+    let outputs = Outputs::prepare(workload, scenario, output)?;
     memory::suit(scenario)?;
     let progress = Progress::default();
     let options = Options {
         audit: output.audit,
-        rows: dir.as_ref().map(|dir| Rows {
+        rows: outputs.dir().map(|dir| Rows {
             dir,
             format: if output.csv { results::Format::Csv } else { results::Format::Parquet },
             transactions: output.transactions,
@@ -79,34 +79,18 @@ fn make(scenario: &Scenario, output: &Output) -> Result<(), Failure> {
     let comparison = progress::shown(&progress, || run::compare(scenario, &options))?;
     drop(options);
     let summary = &comparison.summary;
-    if let Some(dir) = dir {
-        dir.write("summary.json", summary.to_json().as_bytes())?;
-        dir.commit()?;
-    }
-    if let Some(file) = &output.report {
-        results::write_whole(file, report::html(summary).as_bytes())?;
-    }
+    let finished = outputs.finish(summary);
+    // The figures are shown even if they could not be written: the run may have taken hours.
     match output.format {
-        Format::Json => print_json(&summary.to_json()),
-        Format::FioJson => print_json(&format!("{:#}\n", fio::document(summary))),
-        Format::Table => print(&told(&comparison, summary, output)),
+        Format::Json => print_json(&summary.to_json())?,
+        Format::FioJson => print_json(&format!("{:#}\n", fio::document(summary)))?,
+        Format::Table => print(&told(&comparison, summary, output, finished.is_ok()))?,
     }
-}
-
-/// A report that could not be written is better refused before the run than after it.
-fn check_report(output: &Output) -> Result<(), Failure> {
-    let Some(file) = &output.report else { return Ok(()) };
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let there = folder.is_none_or(|folder| folder.is_dir() || output.out.as_deref() == Some(folder));
-    if !there || file.is_dir() {
-        let shown = file.display();
-        return Err(Failure::Input(format!("--report {shown}: must be a file in a folder that exists, or in --out")));
-    }
-    Ok(())
+    finished
 }
 
 /// The table, and what a person should know besides.
-fn told(comparison: &Comparison, summary: &Summary, output: &Output) -> String {
+fn told(comparison: &Comparison, summary: &Summary, output: &Output, written: bool) -> String {
     let mut text = String::new();
     for (flow, remark) in &comparison.remarks {
         let _ = writeln!(text, "{}: {}", shown::escaped(flow), shown::escaped(remark));
@@ -117,6 +101,9 @@ fn told(comparison: &Comparison, summary: &Summary, output: &Output) -> String {
     text.push_str(&table::render(summary));
     if let Some(events) = comparison.audited {
         let _ = writeln!(text, "audit: {events} events checked, no violation");
+    }
+    if !written {
+        return text;
     }
     if let Some(out) = &output.out {
         let _ = writeln!(text, "results: {}", shown::path(out));

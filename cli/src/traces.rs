@@ -1,11 +1,17 @@
 //! `flashlane trace stat` and `flashlane trace convert`.
 
+use flashlane_lab::outputs::{Existing, Inputs, OutFile};
 use flashlane_lab::shown;
 use flashlane_lab::workload::trace::{Format, TraceOptions, convert, stat};
 
 use crate::args::{Reading, TraceCommand};
 use crate::fail::Failure;
+use crate::outputs::add_trace;
+use crate::signals;
 use crate::text::{print, print_json};
+
+/// What is said of an output that is there.
+const KEPT: &str = "exists already and is left as it is; give another name, or --force to overwrite it";
 
 /// Does what `command` says.
 pub fn act(command: TraceCommand) -> Result<(), Failure> {
@@ -14,9 +20,14 @@ pub fn act(command: TraceCommand) -> Result<(), Failure> {
             let stat = stat(&file, &options(&reading)?)?;
             if json { print_json(&stat.to_json()) } else { print(&stat.to_string()) }
         }
-        TraceCommand::Convert { input, output, to, reading } => {
+        TraceCommand::Convert { input, output, to, force, reading } => {
             let to: Format = to.parse().map_err(|message| Failure::Input(format!("--to: {message}")))?;
-            let report = convert(&input, &output, &options(&reading)?, to)?;
+            let options = options(&reading)?;
+            signals::watch()?;
+            let mut inputs = Inputs::default();
+            add_trace(&mut inputs, &input);
+            let existing = if force { Existing::Replace } else { Existing::Keep(KEPT) };
+            let report = convert(&input, OutFile::create(&output, existing, &inputs)?, &options, to)?;
             let c = report.counts;
             print(&format!(
                 "{}: {} requests written as {to} (read as {}: {}; {} rejected)\n",

@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod metrics;
+pub mod outputs;
 pub mod papers;
 pub mod results;
 pub mod run;

@@ -86,6 +86,8 @@ fn the_columns_of_estimates() {
         document.schedulers = Some(vec![flashlane_lab::scenario::SchedulerChoice::Row("rbyp".into())]);
     });
     let out = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("estimates");
+    // Results of another version may lie there.
+    let _ = std::fs::remove_dir_all(&out);
     let dir = ResultsDir::create(&out).expect("a folder");
     let rows = Some(Rows { dir: &dir, format: Format::Csv, transactions: true });
     let options = Options { audit: true, rows, command: String::new(), progress: None };

@@ -139,6 +139,8 @@ fn done(rows: &str) -> Vec<u64> {
 fn run(name: &str) -> BTreeMap<String, Vec<u64>> {
     let scenario = Scenario::load(&folder().join(format!("{name}.toml"))).expect("a good scenario");
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("golden").join(name);
+    // Results of another version may lie there.
+    let _ = std::fs::remove_dir_all(&out);
     let dir = ResultsDir::create(&out).expect("a folder for results");
     let rows = Some(Rows { dir: &dir, format: Format::Csv, transactions: false });
     let options = Options { audit: true, rows, command: String::new(), progress: None };

@@ -1,8 +1,8 @@
 //! Results: what a run leaves behind.
 //!
 //! Owns `summary.json` and everything made from it (the comparison table, the HTML report, fio's JSON), and the rows of
-//! requests and transactions as Parquet or CSV. Promises that the same scenario gives the same bytes and that a file is
-//! either whole or not there. Must never know how a run is made: it gets figures and events.
+//! requests and transactions as Parquet or CSV. Promises that the same scenario gives the same bytes. That a file is either
+//! whole or not there is the promise of `outputs`. Must never know how a run is made: it gets figures and events.
 
 mod change;
 mod columns;
@@ -24,7 +24,6 @@ mod summary;
 pub mod table;
 mod transactions;
 mod waits;
-mod whole_file;
 mod writer;
 
 pub use columns::{Column, Kind, Table};
@@ -36,5 +35,20 @@ pub use slowdowns::SlowdownOverTime;
 pub use summary::*;
 pub use transactions::TransactionLog;
 pub use waits::Waited;
-pub use whole_file::{ResultsError, write_whole};
 pub use writer::{Format, RowWriter};
+
+/// What files of rows are called, but for their ending.
+pub const TABLES: [&str; 2] = [<RequestRow as Row>::TABLE.name, <TransactionRow as Row>::TABLE.name];
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    /// An empty folder of this test's own.
+    pub(super) fn scratch(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("flashlane-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        path
+    }
+}

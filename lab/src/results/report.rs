@@ -17,6 +17,14 @@ const CHARTS: &str = include_str!("../../assets/vendor/uplot/uPlot.iife.min.js")
 const CHARTS_STYLE: &str = include_str!("../../assets/vendor/uplot/uPlot.min.css");
 const CHARTS_LICENCE: &str = include_str!("../../assets/vendor/uplot/LICENSE");
 
+/// What makes a page known as a report.
+const GENERATOR: &[u8] = b"<meta name=\"generator\" content=\"Flashlane\">";
+
+/// Whether a file that begins with `head` is a report.
+pub fn is_one(head: &[u8]) -> bool {
+    head.windows(GENERATOR.len()).any(|part| part == GENERATOR)
+}
+
 /// The page of a summary.
 pub fn html(summary: &Summary) -> String {
     let mut environment = Environment::new();

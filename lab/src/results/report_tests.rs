@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::*;
 use crate::metrics::FlowMetrics;
-use crate::results::dir::tests::scratch;
 use crate::results::example::{example, made_by};
+use crate::results::tests::scratch;
 use crate::results::{DeviceFigures, FlowInfo, SchedulerResult};
 
 /// The page as the browser has it after its scripts ran, and what the browser complained of.

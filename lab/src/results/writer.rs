@@ -10,7 +10,7 @@ use parquet::errors::ParquetError;
 use super::csv;
 use super::parquet::ParquetRows;
 use super::rows::Row;
-use super::whole_file::{Pending, ResultsError};
+use crate::outputs::{Existing, Inputs, OutFile, OutputError, Pending};
 
 /// How rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,17 +46,17 @@ enum Sink {
 
 impl<R: Row> RowWriter<R> {
     /// Begins the file `path`.
-    pub fn create(path: &Path, format: Format) -> Result<RowWriter<R>, ResultsError> {
-        RowWriter::create_as(path, path, format)
+    pub fn create(path: &Path, format: Format) -> Result<RowWriter<R>, OutputError> {
+        RowWriter::to(OutFile::create(path, Existing::Replace, &Inputs::default())?, format)
     }
 
-    /// Begins the file `path`; errors call it `shown`.
-    pub(super) fn create_as(path: &Path, shown: &Path, format: Format) -> Result<RowWriter<R>, ResultsError> {
-        let (file, pending) = Pending::create(path, shown)?;
+    /// Begins with a file just created.
+    pub(super) fn to(file: OutFile, format: Format) -> Result<RowWriter<R>, OutputError> {
+        let (file, pending) = file.parts();
         RowWriter::on(file, pending, format)
     }
 
-    fn on(mut file: BufWriter<File>, pending: Pending, format: Format) -> Result<RowWriter<R>, ResultsError> {
+    fn on(mut file: BufWriter<File>, pending: Pending, format: Format) -> Result<RowWriter<R>, OutputError> {
         let sink = match format {
             Format::Parquet => {
                 ParquetRows::new(&R::TABLE, file).map(|rows| Sink::Parquet(Box::new(rows))).map_err(Failure::from)
@@ -68,7 +68,7 @@ impl<R: Row> RowWriter<R> {
     }
 
     /// Adds a row.
-    pub fn push(&mut self, row: &R) -> Result<(), ResultsError> {
+    pub fn push(&mut self, row: &R) -> Result<(), OutputError> {
         let cells = row.cells();
         let result = match &mut self.sink {
             Sink::Parquet(rows) => rows.push(cells.as_ref()).map_err(Failure::from),
@@ -79,7 +79,7 @@ impl<R: Row> RowWriter<R> {
     }
 
     /// Completes the file, gives it its name, and returns the number of rows.
-    pub fn finish(self) -> Result<u64, ResultsError> {
+    pub fn finish(self) -> Result<u64, OutputError> {
         let file = match self.sink {
             Sink::Parquet(rows) => rows.finish().map_err(|e| Failure::from(e).at(self.pending.shown()))?,
             Sink::Csv(file) => file,
@@ -108,8 +108,8 @@ impl From<ParquetError> for Failure {
 }
 
 impl Failure {
-    fn at(self, path: &Path) -> ResultsError {
-        ResultsError::new(path, format!("cannot write: {}", self.0))
+    fn at(self, path: &Path) -> OutputError {
+        OutputError::fault(path, format!("cannot be written: {}", self.0))
     }
 }
 
@@ -124,7 +124,7 @@ mod tests {
     use parquet::record::{Field, RowAccessor};
 
     use super::*;
-    use crate::results::dir::tests::scratch;
+    use crate::results::tests::scratch;
     use crate::results::{RequestRow, TransactionRow, Waited};
 
     fn request(i: u64) -> RequestRow {
@@ -269,7 +269,7 @@ mod tests {
                 eprintln!("SKIPPED: no /dev/full on this system");
                 return;
             };
-            let (_, pending) = Pending::create(&path, &path).unwrap();
+            let (_, pending) = OutFile::create(&path, Existing::Replace, &Inputs::default()).unwrap().parts();
             let mut writer = RowWriter::on(BufWriter::new(full), pending, format).unwrap();
             let error = (0..1_000_000).find_map(|i| writer.push(&request(i)).err()).expect("the disk is full");
             assert_eq!(error.path, path);
@@ -288,7 +288,7 @@ mod tests {
             return;
         };
         let path = dir.join("requests.csv");
-        let (_, pending) = Pending::create(&path, &path).unwrap();
+        let (_, pending) = OutFile::create(&path, Existing::Replace, &Inputs::default()).unwrap().parts();
         let mut writer = RowWriter::on(BufWriter::new(full), pending, Format::Csv).unwrap();
         writer.push(&request(1)).unwrap();
         assert!(writer.finish().unwrap_err().message.contains("No space left"));

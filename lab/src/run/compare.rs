@@ -313,10 +313,10 @@ fn run(ready: &Ready, task: Task, options: &Options<'_>) -> Result<Outcome, RunE
     let mut onlookers = Onlookers { audit: options.audit, responses, slack, estimation, ..Onlookers::default() };
     if let (Some(rows), None) = (&options.rows, task.alone) {
         // One scheduler's rows lie beside summary.json, those of several in a folder each.
-        let folder = if ready.schedulers.len() == 1 { "." } else { name.as_str() };
-        onlookers.requests = Some(rows.dir.rows_in(folder, rows.format)?);
+        let folder = (ready.schedulers.len() > 1).then_some(name.as_str());
+        onlookers.requests = Some(rows.dir.rows(folder, rows.format)?);
         if rows.transactions {
-            onlookers.transactions = Some(rows.dir.rows_in(folder, rows.format)?);
+            onlookers.transactions = Some(rows.dir.rows(folder, rows.format)?);
         }
     }
     let run = Run::new(&ready.config, scheduler, feeds()?, ready.limits, onlookers, options.progress)?;

@@ -26,7 +26,7 @@ pub use progress::Progress;
 
 use std::fmt;
 
-use crate::results::ResultsError;
+use crate::outputs::OutputError;
 use crate::scenario::ScenarioError;
 use crate::workload::WorkloadError;
 
@@ -38,7 +38,7 @@ pub enum RunError {
     /// The modelled device could not go on.
     Device(String),
     /// Results could not be written.
-    Results(ResultsError),
+    Results(OutputError),
     /// Flashlane itself is wrong: requests lost, or an audit that found violations.
     Fault(String),
 }
@@ -66,8 +66,8 @@ impl From<WorkloadError> for RunError {
     }
 }
 
-impl From<ResultsError> for RunError {
-    fn from(error: ResultsError) -> RunError {
+impl From<OutputError> for RunError {
+    fn from(error: OutputError) -> RunError {
         RunError::Results(error)
     }
 }

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use flashlane_lab::workload::trace::{convert, recognise};
+use flashlane_lab::outputs::{Cause, Existing, Inputs, OutFile, OutputError};
+use flashlane_lab::workload::WorkloadError;
+use flashlane_lab::workload::trace::{ConvertError, ConvertReport, recognise};
 
 use super::*;
 
@@ -15,6 +17,30 @@ fn original(resolution_ns: u64) -> String {
             format!("{ns} {} {} {} {}\n", i % 3, i * 104_729 % 1_000_003, 1 + i % 127, i * 31 % 7 % 2)
         })
         .collect()
+}
+
+/// Converts, over what may be there.
+pub fn convert(input: &Path, output: &Path, options: &TraceOptions, to: Format) -> Result<ConvertReport, ConvertError> {
+    let output = OutFile::create(output, Existing::Replace, &Inputs::default())?;
+    flashlane_lab::workload::trace::convert(input, output, options, to)
+}
+
+/// What is wrong with the trace.
+#[track_caller]
+fn wrong(result: Result<ConvertReport, ConvertError>) -> WorkloadError {
+    match result {
+        Err(ConvertError::Input(error)) => error,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What is wrong with the output.
+#[track_caller]
+fn unwritten(result: Result<ConvertReport, ConvertError>) -> OutputError {
+    match result {
+        Err(ConvertError::Output(error)) => error,
+        other => panic!("{other:?}"),
+    }
 }
 
 fn files(dir: &Path) -> Vec<String> {
@@ -87,7 +113,7 @@ fn a_failure_leaves_nothing_and_keeps_what_was_there() {
     let mut text = original(1);
     text.push_str("broken\n");
     std::fs::write(&input, text).unwrap();
-    let why = convert(&input, &output, &as_format(Format::Mqsim), Format::Msr).unwrap_err();
+    let why = wrong(convert(&input, &output, &as_format(Format::Mqsim), Format::Msr));
     assert_eq!(why.place, format!("{}:501", input.display()));
     assert_eq!(std::fs::read_to_string(&output).unwrap(), "precious");
     let mut left = files(dir.path());
@@ -100,26 +126,26 @@ fn what_a_format_cannot_say_is_refused_with_the_line() {
     let dir = tempfile::tempdir().unwrap();
     let (input, output) = (dir.path().join("in"), dir.path().join("out"));
     std::fs::write(&input, "0 0 512 512 1\n1 0 512 100 1\n").unwrap();
-    let why = convert(&input, &output, &as_format(Format::Replayer), Format::Mqsim).unwrap_err();
+    let why = wrong(convert(&input, &output, &as_format(Format::Replayer), Format::Mqsim));
     assert_eq!(why.place, format!("{}:2", input.display()));
     assert!(why.message.contains("size of 100 bytes; legal for MQSim ASCII are multiples of 512"), "{why}");
     assert!(!output.exists());
-    let why = convert(&input, &output, &as_format(Format::Replayer), Format::Blktrace).unwrap_err();
+    let why = wrong(convert(&input, &output, &as_format(Format::Replayer), Format::Blktrace));
     assert!(why.message.contains("legal is one of msr"), "{why}");
     let nowhere = dir.path().join("no/such/dir/out");
-    let why = convert(&input, &nowhere, &as_format(Format::Replayer), Format::Msr).unwrap_err();
-    assert!(why.place.ends_with("out") && why.message.contains("cannot be written"), "{why}");
-    let why = convert(&input, dir.path(), &as_format(Format::Replayer), Format::Msr).unwrap_err();
+    let why = unwritten(convert(&input, &nowhere, &as_format(Format::Replayer), Format::Msr));
+    assert!(why.path.ends_with("out") && why.message.contains("cannot be written"), "{why}");
+    let why = unwritten(convert(&input, dir.path(), &as_format(Format::Replayer), Format::Msr));
     assert!(why.message.contains("is a directory"), "{why}");
 }
 
 #[test]
-#[cfg(target_os = "linux")]
-fn a_full_disk_is_an_error() {
-    // Every write to it fails with "no space left"; a directory there cannot hold the temporary file either.
+fn a_place_that_no_file_can_have_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let input = dir.path().join("in");
     std::fs::write(&input, original(1)).unwrap();
-    let why = convert(&input, Path::new("/dev/full/out"), &as_format(Format::Mqsim), Format::Msr).unwrap_err();
-    assert!(why.message.contains("nothing was left there"), "{why}");
+    let inside_a_file = input.join("out");
+    let why = unwritten(convert(&input, &inside_a_file, &as_format(Format::Mqsim), Format::Msr));
+    assert!(why.cause == Cause::Refused && why.message.contains("cannot be written"), "{why}");
+    assert_eq!(files(dir.path()), ["in"]);
 }

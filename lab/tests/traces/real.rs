@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use flashlane_lab::workload::trace::{convert, recognise, stat};
+use flashlane_lab::workload::trace::{recognise, stat};
 
+use super::convert::convert;
 use super::*;
 
 /// File, format, requests, reads in per cent, span in seconds, end of the addresses in GiB: as documented beside them.

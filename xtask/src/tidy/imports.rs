@@ -28,6 +28,10 @@ const DIRECTIONS: &[Direction] = &[
     Direction { room: "ssd::front", never: &["ssd::controller"] },
     Direction { room: "lab::metrics", never: &["lab::workload", "lab::scenario"] },
     Direction { room: "lab::results", never: &["lab::scenario", "lab::run"] },
+    Direction {
+        room: "lab::outputs",
+        never: &["lab::metrics", "lab::workload", "lab::scenario", "lab::results", "lab::run", "lab::papers"],
+    },
     Direction { room: "lab::run", never: &["lab::papers"] },
     Direction { room: "lab::audit", never: &["ssd::controller"] },
 ];

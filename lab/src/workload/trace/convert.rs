@@ -1,13 +1,14 @@
 //! A trace rewritten in another text format, with the options applied (so it also cuts, filters and speeds up).
 //!
-//! Promises the whole output file or none: it is written beside its place under a temporary name and moved there last.
+//! The output file is whole or not there, which [`OutFile`] promises.
 
+use std::fmt;
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flate2::write::GzEncoder;
 use serde::Serialize;
-use tempfile::NamedTempFile;
 
 use super::super::WorkloadError;
 use super::counts::TraceCounts;
@@ -15,6 +16,7 @@ use super::input::origins;
 use super::source::TraceSource;
 use super::write::{Lines, Unwritten, resolution_ns};
 use super::{Format, TraceOptions, error};
+use crate::outputs::{OutFile, OutputError};
 
 /// What a conversion did.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -33,35 +35,67 @@ pub struct ConvertReport {
     pub resolution_ns: u64,
 }
 
-/// Writes the trace at `input` to `output` as `to`, gz or zst by the extension `.gz` or `.zst`. An existing file is
-/// replaced, and only by a complete one.
+/// Why a trace could not be converted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ConvertError {
+    /// What is read, or the format to write.
+    Input(WorkloadError),
+    /// The file to write.
+    Output(OutputError),
+}
+
+impl fmt::Display for ConvertError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConvertError::Input(error) => write!(f, "{error}"),
+            ConvertError::Output(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl std::error::Error for ConvertError {}
+
+impl From<WorkloadError> for ConvertError {
+    fn from(error: WorkloadError) -> ConvertError {
+        ConvertError::Input(error)
+    }
+}
+
+impl From<OutputError> for ConvertError {
+    fn from(error: OutputError) -> ConvertError {
+        ConvertError::Output(error)
+    }
+}
+
+/// Writes the trace at `input` to `output` as `to`, gz or zst by the extension `.gz` or `.zst`.
+///
+/// # Errors
+/// A trace that cannot be read or said in the format, or a fault while writing.
 pub fn convert(
     input: &Path,
-    output: &Path,
+    output: OutFile,
     options: &TraceOptions,
     to: Format,
-) -> Result<ConvertReport, WorkloadError> {
-    let place = output.display().to_string();
+) -> Result<ConvertReport, ConvertError> {
     if !to.writable() {
         let legal: Vec<_> = Format::ALL.into_iter().filter(|f| f.writable()).map(Format::key).collect();
-        return Err(error("to", format!("`{to}` is not written; legal is one of {}", legal.join(", "))));
+        return Err(error("to", format!("`{to}` is not written; legal is one of {}", legal.join(", "))).into());
     }
     let mut source = TraceSource::of(origins(input)?, options, u64::MAX, true)?;
-    let (file, packing) = beside(output, &place)?;
-    let mut lines =
-        Packed::new(file, packing).and_then(|out| Lines::new(out, to)).map_err(|e| unwritable(&place, &e))?;
+    let (file, pending) = output.parts();
+    let packing = Packing::of(pending.shown());
+    let mut lines = Packed::new(file, packing).and_then(|out| Lines::new(out, to)).map_err(|e| pending.fault(&e))?;
     let mut written = 0u64;
     while let Some(request) = source.next_shaped()? {
         let device = source.devices().get(request.device as usize).map_or(&b""[..], Vec::as_slice);
         lines.write(&request, device).map_err(|why| match why {
-            Unwritten::Io(e) => unwritable(&place, &e),
-            Unwritten::Illegal(why) => error(source.place(), why),
+            Unwritten::Io(e) => ConvertError::Output(pending.fault(&e)),
+            Unwritten::Illegal(why) => error(source.place(), why).into(),
         })?;
         written += 1;
     }
-    let file = lines.finish().and_then(Packed::finish).map_err(|e| unwritable(&place, &e))?;
-    file.as_file().sync_all().map_err(|e| unwritable(&place, &e))?;
-    file.persist(output).map_err(|e| unwritable(&place, &e.error))?;
+    let file = lines.finish().and_then(Packed::finish).map_err(|e| pending.fault(&e))?;
+    pending.finish(file)?;
     let recognition = source.recognition();
     Ok(ConvertReport {
         from: recognition.format,
@@ -81,47 +115,26 @@ enum Packing {
     Zst,
 }
 
-/// A temporary file in the directory of `output`, and how to fill it.
-fn beside(output: &Path, place: &str) -> Result<(NamedTempFile, Packing), WorkloadError> {
-    if output.is_dir() {
-        return Err(error(place, "is a directory; legal is the path of a file to write"));
+impl Packing {
+    /// As the name of the output says.
+    fn of(output: &Path) -> Packing {
+        match output.extension().and_then(|e| e.to_str()) {
+            Some("gz") => Packing::Gz,
+            Some("zst") => Packing::Zst,
+            _ => Packing::Plain,
+        }
     }
-    let parent = output.parent().filter(|p| !p.as_os_str().is_empty());
-    let directory = parent.map_or_else(|| PathBuf::from("."), Path::to_path_buf);
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".trace-").suffix(".part");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // As any new file: readable by whom the user's mask allows, instead of the owner alone.
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let file = builder.tempfile_in(directory).map_err(|e| unwritable(place, &e))?;
-    let packing = match output.extension().and_then(|e| e.to_str()) {
-        Some("gz") => Packing::Gz,
-        Some("zst") => Packing::Zst,
-        _ => Packing::Plain,
-    };
-    Ok((file, packing))
-}
-
-fn unwritable(place: &str, e: &io::Error) -> WorkloadError {
-    error(
-        place,
-        format!("cannot be written ({e}); nothing was left there; legal is a path in a writable directory with room"),
-    )
 }
 
 /// The output with its compression.
 enum Packed {
-    Plain(BufWriter<NamedTempFile>),
-    Gz(Box<GzEncoder<BufWriter<NamedTempFile>>>),
-    Zst(Box<zstd::stream::write::Encoder<'static, BufWriter<NamedTempFile>>>),
+    Plain(BufWriter<File>),
+    Gz(Box<GzEncoder<BufWriter<File>>>),
+    Zst(Box<zstd::stream::write::Encoder<'static, BufWriter<File>>>),
 }
 
 impl Packed {
-    fn new(file: NamedTempFile, packing: Packing) -> io::Result<BufWriter<Packed>> {
-        let file = BufWriter::with_capacity(1 << 16, file);
+    fn new(file: BufWriter<File>, packing: Packing) -> io::Result<BufWriter<Packed>> {
         let packed = match packing {
             Packing::Plain => Packed::Plain(file),
             Packing::Gz => Packed::Gz(Box::new(GzEncoder::new(file, flate2::Compression::default()))),
@@ -131,13 +144,12 @@ impl Packed {
     }
 
     /// Ends the stream and gives the file back, complete.
-    fn finish(buffered: BufWriter<Packed>) -> io::Result<NamedTempFile> {
-        let file = match buffered.into_inner().map_err(io::IntoInnerError::into_error)? {
-            Packed::Plain(file) => file,
-            Packed::Gz(encoder) => encoder.finish()?,
-            Packed::Zst(encoder) => encoder.finish()?,
-        };
-        file.into_inner().map_err(io::IntoInnerError::into_error)
+    fn finish(buffered: BufWriter<Packed>) -> io::Result<BufWriter<File>> {
+        match buffered.into_inner().map_err(io::IntoInnerError::into_error)? {
+            Packed::Plain(file) => Ok(file),
+            Packed::Gz(encoder) => encoder.finish(),
+            Packed::Zst(encoder) => encoder.finish(),
+        }
     }
 }
 

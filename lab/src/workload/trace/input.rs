@@ -126,6 +126,16 @@ pub(super) fn origins(path: &Path) -> Result<Vec<Origin>, WorkloadError> {
     Ok(vec![Origin::File(path.to_path_buf())])
 }
 
+/// The files that are read when `path` is, as far as they are there.
+pub fn files(path: &Path) -> Vec<PathBuf> {
+    let files = origins(path).into_iter().flatten();
+    let path_of = |origin| match origin {
+        Origin::File(path) => Some(path),
+        Origin::Bytes(..) => None,
+    };
+    files.filter_map(path_of).collect()
+}
+
 /// The files `stem.blktrace.N` of `dir` (every stem when it is empty), by name and CPU.
 fn per_cpu(dir: &Path, stem: &str, name: &str) -> Result<Vec<Origin>, WorkloadError> {
     let mut found = Vec::new();

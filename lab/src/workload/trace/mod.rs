@@ -36,10 +36,10 @@ mod stat_text;
 mod window;
 mod write;
 
-pub use convert::{ConvertReport, convert};
+pub use convert::{ConvertError, ConvertReport, convert};
 pub use counts::TraceCounts;
 pub use format::Format;
-pub use input::rereadable;
+pub use input::{files, rereadable};
 pub use options::{Action, Beyond, JITTER_SEED, Order, Sizes, Speedup, TraceOptions};
 pub use recognise::{Recognition, recognise};
 pub use source::TraceSource;

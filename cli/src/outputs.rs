@@ -1,0 +1,128 @@
+//! What `run` and `compare` leave behind: prepared before the run, so that none is made whose results have no place.
+//!
+//! Promises that no output is one of the inputs, and that a file of somebody else is not overwritten.
+
+use std::path::Path;
+
+use flashlane_lab::outputs::{Existing, Inputs, OutFile};
+use flashlane_lab::results::{ResultsDir, Summary, TABLES, report};
+use flashlane_lab::scenario::{FlowSource, Scenario};
+use flashlane_lab::workload::trace;
+
+use crate::args::{Output, Workload};
+use crate::fail::Failure;
+use crate::signals;
+
+/// The file of figures in a results folder.
+const SUMMARY: &str = "summary.json";
+
+/// Outputs on their way.
+pub struct Outputs {
+    dir: Option<(ResultsDir, OutFile)>,
+    /// Inside the results folder, or elsewhere.
+    report: Option<Begun>,
+}
+
+/// A report, and where it goes.
+type Begun = (OutFile, Where);
+
+#[derive(Clone, Copy)]
+enum Where {
+    Inside,
+    Elsewhere,
+}
+
+impl Outputs {
+    /// Prepares what `output` asks for.
+    pub fn prepare(workload: &Workload, scenario: &Scenario, output: &Output) -> Result<Outputs, Failure> {
+        if output.out.is_none() && output.report.is_none() {
+            return Ok(Outputs { dir: None, report: None });
+        }
+        signals::watch()?;
+        let inputs = inputs(workload, scenario)?;
+        let dir = match &output.out {
+            Some(path) => {
+                let dir = ResultsDir::apart_from(path, &inputs)?;
+                let summary = dir.begin(SUMMARY)?;
+                Some((dir, summary))
+            }
+            None => None,
+        };
+        let report = match &output.report {
+            Some(path) => Some(begin_report(path, dir.as_ref().map(|(dir, _)| dir), &inputs, output.force)?),
+            None => None,
+        };
+        Ok(Outputs { dir, report })
+    }
+
+    /// The results folder, if there is to be one.
+    pub fn dir(&self) -> Option<&ResultsDir> {
+        self.dir.as_ref().map(|(dir, _)| dir)
+    }
+
+    /// Writes what is made of the summary, and gives everything its name.
+    pub fn finish(self, summary: &Summary) -> Result<(), Failure> {
+        let mut elsewhere = Ok(());
+        if let Some((file, place)) = self.report {
+            let written = file.write_whole(report::html(summary).as_bytes());
+            match place {
+                Where::Inside => written?,
+                // It must not keep the results from their name.
+                Where::Elsewhere => elsewhere = written,
+            }
+        }
+        if let Some((dir, file)) = self.dir {
+            file.write_whole(summary.to_json().as_bytes())?;
+            dir.commit()?;
+        }
+        Ok(elsewhere?)
+    }
+}
+
+/// Begins the report: inside the results folder, or in a folder that is there.
+fn begin_report(path: &Path, dir: Option<&ResultsDir>, inputs: &Inputs, force: bool) -> Result<Begun, Failure> {
+    if let Some(dir) = dir
+        && let Some(name) = dir.inside(path)?
+    {
+        let own = name.rsplit('/').next().unwrap_or(&name);
+        if TABLES.iter().any(|table| own.strip_prefix(table).is_some_and(|rest| rest.starts_with('.'))) {
+            let shown = path.display();
+            return Err(Failure::Input(format!("--report {shown}: rows are called so in --out; give another name")));
+        }
+        return Ok((dir.begin(&name)?, Where::Inside));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if !folder.is_none_or(Path::is_dir) || path.is_dir() {
+        let shown = path.display();
+        return Err(Failure::Input(format!("--report {shown}: must be a file in a folder that exists, or in --out")));
+    }
+    let existing = if force {
+        Existing::Replace
+    } else {
+        Existing::ReplaceIf(
+            report::is_one,
+            "exists and is no report of flashlane (or one of 0.1), so it is left as it is; give another name, or --force",
+        )
+    };
+    Ok((OutFile::create(path, existing, inputs)?, Where::Elsewhere))
+}
+
+/// What the run reads.
+fn inputs(workload: &Workload, scenario: &Scenario) -> Result<Inputs, Failure> {
+    let mut inputs = Inputs::default();
+    if let Some(path) = &workload.scenario {
+        inputs.add("the scenario", path);
+    }
+    for flow in scenario.flows(&scenario.device_config()?)? {
+        if let FlowSource::Trace(path, _) = flow.source {
+            add_trace(&mut inputs, &path);
+        }
+    }
+    Ok(inputs)
+}
+
+/// Adds a trace, with all its files.
+pub fn add_trace(inputs: &mut Inputs, path: &Path) {
+    inputs.add("the trace", path);
+    trace::files(path).iter().for_each(|file| inputs.add("the trace", file));
+}

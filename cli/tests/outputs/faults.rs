@@ -1,0 +1,132 @@
+//! Disks that are full, folders that may not be written, limits: a clear error, the earlier results whole, nothing left.
+
+use super::*;
+
+/// Runs a script in which `$0` is the program and `$1` the desk.
+fn script(desk: &Path, script: &str) -> Output {
+    let program = env!("CARGO_BIN_EXE_flashlane");
+    Command::new("sh").args(["-c", script, program]).arg(desk).current_dir(desk).output().unwrap()
+}
+
+/// A script as [`script`], in which file systems can be mounted. None, with a word about it, where that cannot be had.
+fn script_with_mounts(desk: &Path, text: &str) -> Option<Output> {
+    let try_out = "mkdir -p m && mount -t tmpfs tmpfs m";
+    let tried = Command::new("unshare").args(["-r", "-m", "sh", "-c", try_out]).current_dir(desk).output();
+    if !tried.is_ok_and(|output| output.status.success()) {
+        println!("SKIPPED: no file system can be mounted here (unshare -r -m)");
+        return None;
+    }
+    let program = env!("CARGO_BIN_EXE_flashlane");
+    let output =
+        Command::new("unshare").args(["-r", "-m", "sh", "-c", text, program]).arg(desk).current_dir(desk).output();
+    Some(output.unwrap())
+}
+
+/// The standard output of a script that checks everything itself.
+#[track_caller]
+fn checked(output: Output) -> String {
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    said
+}
+
+/// A run that fills the disk, after one that did not: with code 1 and a word about it; the earlier results stand, alone.
+const FILLS: &str = r#"
+    set -e
+    mkdir -p m
+    mount -t tmpfs -o "$OPTIONS" tmpfs m
+    "$0" compare tiny.toml --out m/out --csv > /dev/null
+    cp -r m/out before
+    if "$0" compare long.toml --out m/out --csv > out.txt 2> err.txt; then exit 90; else code=$?; fi
+    cat err.txt
+    echo "code $code"
+    diff -r m/out before
+    ls -A m
+    # A report alone needs more than is left too.
+    if "$0" compare tiny.toml --report m/page.html > out.txt 2> err.txt; then exit 91; else echo "report $?"; fi
+    cat err.txt
+    ls -A m
+"#;
+
+#[test]
+fn a_full_disk_leaves_the_earlier_results() {
+    let desk = desk();
+    let Some(output) = script_with_mounts(desk.path(), &FILLS.replace("$OPTIONS", "size=64k")) else { return };
+    let said = checked(output);
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines[0].starts_with("error: m/out/") && lines[0].contains("No space left on device"), "{said}");
+    assert_eq!(lines[1..4], ["code 1", "out", "report 1"], "{said}");
+    assert!(lines[4].starts_with("error: m/page.html: cannot be written: No space left on device"), "{said}");
+    assert_eq!(lines[5..], ["out"], "{said}");
+}
+
+#[test]
+fn a_disk_without_inodes_leaves_the_earlier_results() {
+    let desk = desk();
+    let fills = FILLS.replace("$OPTIONS", "size=8m,nr_inodes=11").split("# A report").next().unwrap().to_owned();
+    let Some(output) = script_with_mounts(desk.path(), &fills) else { return };
+    let said = checked(output);
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines[0].starts_with("error: m/out") && lines[0].contains("No space left on device"), "{said}");
+    assert_eq!(lines[1..], ["code 1", "out"], "{said}");
+}
+
+#[test]
+fn a_folder_that_may_not_be_written_is_refused_before_the_run() {
+    let desk = desk();
+    let text = r#"
+        set -e
+        mkdir -p m
+        mount -t tmpfs tmpfs m
+        "$0" compare tiny.toml --out m/out --csv > /dev/null
+        mkdir m/mounted
+        mount -t tmpfs tmpfs m/mounted
+        if "$0" compare long.toml --out m/mounted 2> err.txt; then exit 91; else echo "code $?"; fi
+        cat err.txt
+        umount m/mounted
+        rmdir m/mounted
+        mount -o remount,ro m
+        for args in "--out m/out" "--out m/other" "--report m/page.html"; do
+            if "$0" compare long.toml $args 2> err.txt; then exit 90; else echo "code $?"; fi
+            cat err.txt
+        done
+        ls -A m m/out
+    "#;
+    let Some(output) = script_with_mounts(desk.path(), text) else { return };
+    let said = checked(output);
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines[0], "code 2", "{said}");
+    assert!(lines[1].starts_with("error: m/mounted: is a file system of its own and cannot be replaced"), "{said}");
+    for (at, name) in [(2, "m/out"), (4, "m/other"), (6, "m/page.html")] {
+        assert_eq!(lines[at], "code 1", "{said}");
+        let wanted = format!("error: {name}: cannot be written: Read-only file system");
+        assert!(lines[at + 1].starts_with(&wanted), "{said}");
+    }
+    assert!(said.ends_with("m:\nout\n\nm/out:\nfcfs\nflashlane-files.json\nread-first\nsummary.json\n"), "{said}");
+}
+
+/// A file may be no larger than some kilobytes: an error, not a death by SIGXFSZ.
+#[test]
+fn a_limit_of_file_sizes_leaves_the_earlier_results() {
+    let desk = desk();
+    let desk = desk.path();
+    good(desk, &["compare", "tiny.toml", "--out", "out"]);
+    std::fs::write(desk.join("web.csv"), "0 0 0 8 1\n".repeat(100_000)).unwrap();
+    let before = files(desk);
+    let commands = [
+        "compare long.toml --out out --csv",
+        "compare long.toml --out out",
+        "compare tiny.toml --report page.html",
+        "compare tiny.toml --out out --report out/page.html",
+        "trace convert web.csv web.msr --to msr",
+    ];
+    for limit in ["0", "16"] {
+        for command in commands {
+            let output = script(desk, &format!("ulimit -f {limit}; exec \"$0\" {command}"));
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(1), "{limit}, {command}: {said}");
+            assert!(said.starts_with("error: ") && said.contains("File too large"), "{limit}, {command}: {said}");
+            assert_eq!(files(desk), before, "{limit}, {command}");
+        }
+    }
+}

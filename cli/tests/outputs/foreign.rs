@@ -1,0 +1,203 @@
+//! Files of the user are not touched: in results folders, as reports, as inputs.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use super::*;
+
+const OUT: [&str; 4] = ["compare", "tiny.toml", "--out", "out"];
+const WHOLE: [&str; 4] =
+    ["fcfs/requests.parquet", "flashlane-files.json", "read-first/requests.parquet", "summary.json"];
+
+fn keys(folder: &Path) -> Vec<String> {
+    files(folder).into_keys().collect()
+}
+
+#[test]
+fn a_folder_with_a_summary_and_a_thesis_keeps_both() {
+    let desk = desk();
+    let desk = desk.path();
+    fs::create_dir_all(desk.join("work/src")).unwrap();
+    fs::write(desk.join("work/summary.json"), "{}").unwrap();
+    fs::write(desk.join("work/src/main.rs"), "mine").unwrap();
+    let said = refused(desk, &["compare", "tiny.toml", "--out", "work"]);
+    assert!(said.starts_with("error: work: holds a summary.json and no flashlane-files.json: results of "), "{said}");
+    assert!(said.contains("move the folder away, or name another one"), "{said}");
+    fs::write(desk.join("summary.json"), "{}").unwrap();
+    for here in [".", "..", "work/..", desk.to_str().unwrap(), "/"] {
+        let said = refused(desk, &["compare", "tiny.toml", "--out", here]);
+        assert!(said.contains("is the working directory or lies above it") || here == "/", "{here}: {said}");
+    }
+}
+
+#[test]
+fn a_note_in_a_results_folder_keeps_it_from_being_replaced() {
+    let desk = desk();
+    let desk = desk.path();
+    good(desk, &OUT);
+    good(desk, &OUT);
+    assert_eq!(keys(&desk.join("out")), WHOLE);
+    fs::write(desk.join("out/notes.md"), "mine").unwrap();
+    let wanted = "error: out: holds what flashlane did not write there: notes.md; nothing is replaced: move that away, or \
+                  name another folder\n";
+    assert_eq!(refused(desk, &OUT), wanted);
+    assert_eq!(refused(desk, &["paper", "slacker", "--quick", "--experiment", "E17", "--out", "out"]), wanted);
+    // It is no matter of --force, which is about a single file.
+    assert!(refused(desk, &[&OUT[..], &["--force"]].concat()).contains("--report"));
+    assert_eq!(refused(desk, &[&OUT[..], &["--force", "--report", "out/r.html"]].concat()), wanted);
+    fs::rename(desk.join("out/notes.md"), desk.join("notes.md")).unwrap();
+    good(desk, &OUT);
+    assert_eq!(keys(&desk.join("out")), WHOLE);
+    // Other results replace them as a whole.
+    good(desk, &["run", "tiny.toml", "--out", "out", "--csv", "--transactions"]);
+    assert_eq!(keys(&desk.join("out")), ["flashlane-files.json", "requests.csv", "summary.json", "transactions.csv"]);
+    assert_eq!(names(desk), ["long.toml", "notes.md", "out", "thesis.tex", "tiny.toml"]);
+}
+
+/// As `make demo` does.
+#[test]
+fn a_report_in_the_results_folder_is_one_of_its_files() {
+    let desk = desk();
+    let desk = desk.path();
+    for report in ["out/report.html", "./out/report.html", "out/pages/report.html"] {
+        good(desk, &[&OUT[..], &["--report", report]].concat());
+        let file = report.trim_start_matches("./").strip_prefix("out/").unwrap();
+        let mut whole: Vec<&str> = WHOLE.to_vec();
+        whole.push(file);
+        whole.sort_unstable();
+        assert_eq!(keys(&desk.join("out")), whole);
+        let list = fs::read_to_string(desk.join("out/flashlane-files.json")).unwrap();
+        assert!(list.contains(file), "{list}");
+        assert!(fs::read_to_string(desk.join("out").join(file)).unwrap().starts_with("<!doctype html>"));
+    }
+    good(desk, &OUT);
+    assert_eq!(keys(&desk.join("out")), WHOLE, "the report went with the results it was about");
+    for (name, says) in [
+        ("out/summary.json", "would be written twice"),
+        ("out/flashlane-files.json", "would be written twice"),
+        ("out/requests.parquet", "rows are called so"),
+        ("out/fcfs/requests.parquet", "rows are called so"),
+        ("out", "is the results folder itself"),
+    ] {
+        let said = refused(desk, &[&OUT[..], &["--report", name]].concat());
+        assert!(said.contains(says), "{name}: {said}");
+    }
+}
+
+#[test]
+fn a_report_replaces_reports_only() {
+    let desk = desk();
+    let desk = desk.path();
+    let report = ["compare", "tiny.toml", "--report", "page.html"];
+    good(desk, &report);
+    good(desk, &report);
+    fs::write(desk.join("page.html"), "<!doctype html><html>mine</html>").unwrap();
+    let said = refused(desk, &report);
+    assert!(said.starts_with("error: page.html: exists and is no report of flashlane"), "{said}");
+    good(desk, &[&report[..], &["--force"]].concat());
+    good(desk, &report);
+    let said = refused(desk, &["compare", "tiny.toml", "--report", "none/page.html"]);
+    assert!(said.contains("must be a file in a folder that exists, or in --out"), "{said}");
+    symlink("page.html", desk.join("latest.html")).unwrap();
+    good(desk, &["compare", "tiny.toml", "--report", "latest.html"]);
+    assert!(desk.join("latest.html").is_symlink());
+    assert!(refused(desk, &["compare", "tiny.toml", "--report", "/dev/null"]).contains("no regular file"));
+    assert_eq!(names(desk), ["latest.html", "long.toml", "page.html", "thesis.tex", "tiny.toml"]);
+}
+
+#[test]
+fn no_output_is_an_input() {
+    let desk = desk();
+    let desk = desk.path();
+    fs::write(desk.join("web.csv"), "0 0 0 8 1\n").unwrap();
+    fs::hard_link(desk.join("web.csv"), desk.join("hard.csv")).unwrap();
+    symlink("web.csv", desk.join("soft.csv")).unwrap();
+    for name in ["web.csv", "hard.csv", "soft.csv", "./web.csv"] {
+        let said = refused(desk, &["compare", "--trace", "web.csv", "--report", name, "--force"]);
+        assert!(said.contains("is the trace web.csv, which is read"), "{said}");
+        let said = refused(desk, &["trace", "convert", "web.csv", name, "--to", "msr", "--force"]);
+        assert!(said.contains("is the trace web.csv, which is read"), "{said}");
+    }
+    let said = refused(desk, &["compare", "tiny.toml", "--report", "tiny.toml", "--force"]);
+    assert!(said.starts_with("error: tiny.toml: is the scenario tiny.toml, which is read"), "{said}");
+    // Rows of an earlier run, read as a trace by another name.
+    good(desk, &["run", "--trace", "web.csv", "--scheduler", "fcfs", "--out", "out", "--csv"]);
+    fs::write(desk.join("out/requests.csv"), "0 0 0 8 1\n").unwrap();
+    fs::hard_link(desk.join("out/requests.csv"), desk.join("rows.csv")).unwrap();
+    for trace in ["out/requests.csv", "rows.csv"] {
+        let said = refused(desk, &["compare", "--trace", trace, "--out", "out"]);
+        assert!(said.starts_with(&format!("error: out: holds the trace {trace}, which is read")), "{said}");
+    }
+    fs::create_dir(desk.join("traces")).unwrap();
+    let paper = ["paper", "slacker", "--quick", "--experiment", "E17", "--traces", "traces", "--out"];
+    assert!(refused(desk, &[&paper[..], &["traces"]].concat()).contains("holds the folder of traces traces"));
+}
+
+#[test]
+fn a_converted_trace_replaces_nothing_unless_forced() {
+    let desk = desk();
+    let desk = desk.path();
+    fs::write(desk.join("web.csv"), "0 0 0 8 1\n").unwrap();
+    let convert = ["trace", "convert", "web.csv", "web.msr", "--to", "msr"];
+    good(desk, &convert);
+    let said = refused(desk, &convert);
+    assert!(
+        said.starts_with("error: web.msr: exists already and is left as it is; give another name, or --force"),
+        "{said}"
+    );
+    good(desk, &[&convert[..], &["--force"]].concat());
+    assert!(
+        refused(desk, &["trace", "convert", "web.csv", "out/web.msr", "--to", "msr"]).contains("cannot be written")
+    );
+    assert_eq!(names(desk), ["long.toml", "thesis.tex", "tiny.toml", "web.csv", "web.msr"]);
+}
+
+#[test]
+fn a_link_to_a_results_folder_stays_a_link() {
+    let desk = desk();
+    let desk = desk.path();
+    fs::create_dir_all(desk.join("disk/one")).unwrap();
+    symlink("disk/one", desk.join("out")).unwrap();
+    good(desk, &[&OUT[..], &["--report", "out/report.html"]].concat());
+    good(desk, &OUT);
+    assert_eq!(fs::read_link(desk.join("out")).unwrap(), Path::new("disk/one"));
+    assert_eq!(keys(&desk.join("disk/one")), WHOLE);
+    assert_eq!(names(&desk.join("disk")), ["one"]);
+}
+
+#[test]
+fn a_run_that_fails_leaves_what_was_there() {
+    let desk = desk();
+    let desk = desk.path();
+    good(desk, &OUT);
+    let mut text = "0 0 0 8 1\n".repeat(5_000);
+    text.push_str("broken\n");
+    fs::write(desk.join("bad.csv"), text).unwrap();
+    let args = ["compare", "--trace", "bad.csv", "--trace-format", "mqsim", "--out", "out", "--report", "page.html"];
+    assert!(refused(desk, &args).contains("bad.csv:5001"));
+}
+
+#[test]
+fn two_runs_at_once_do_not_mix() {
+    let desk = desk();
+    let desk = desk.path();
+    let args = |seed: &'static str| [&OUT[..], &["--report", "out/report.html", "--seed", seed]].concat();
+    let mut wholes = Vec::new();
+    for seed in ["1", "2"] {
+        good(desk, &args(seed));
+        wholes.push(files(&desk.join("out")));
+    }
+    assert_ne!(wholes[0], wholes[1]);
+    for _ in 0..10 {
+        let children = ["1", "2"].map(|seed| {
+            program(desk, &args(seed)).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn()
+        });
+        for child in children {
+            assert!(child.unwrap().wait().unwrap().success());
+        }
+        assert!(wholes.contains(&files(&desk.join("out"))));
+    }
+    let mut left = names(desk);
+    left.retain(|name| name != "out");
+    assert_eq!(left, DESK);
+}

@@ -1,0 +1,86 @@
+//! Killed at random moments: the folder is the earlier one or the new one, and the next run leaves nothing else.
+//!
+//! That holds for the exchange in one step. The moment between two renames, where a system has no such step, is met in the
+//! laboratory's own tests, which can ask for it.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use super::*;
+
+/// How often a run is killed.
+const KILLS: u32 = 200;
+
+#[test]
+fn a_run_killed_at_any_moment_leaves_old_or_new() {
+    let desk = desk();
+    let desk = desk.path();
+    std::fs::create_dir(desk.join(".out.flashlane-of-mine")).unwrap();
+    std::fs::write(desk.join(".out.flashlane-of-mine/notes.md"), "mine").unwrap();
+    std::fs::write(desk.join("out.txt"), "mine").unwrap();
+    let args = |seed: &'static str| {
+        ["compare", "tiny.toml", "--seed", seed, "--out", "out", "--report", "out/report.html", "--transactions"]
+    };
+    let page = ["compare", "tiny.toml", "--report", "page.html"];
+    good(desk, &page);
+    // A whole folder of each seed, and how long it takes to make one.
+    let mut wholes = Vec::new();
+    let mut takes = Duration::ZERO;
+    for seed in ["1", "2"] {
+        let begun = Instant::now();
+        good(desk, &args(seed));
+        takes = begun.elapsed();
+        wholes.push(files(&desk.join("out")));
+    }
+    let around = |desk: &Path| {
+        let mut around = files(desk);
+        around.retain(|name, _| !name.starts_with("out/") && !is_leftover(name));
+        around
+    };
+    let neighbours = around(desk);
+    // Numbers in no order; the same ones each time.
+    let mut random = 0x2545_F491_4F6C_DD1Du64;
+    let (mut replaced, mut leftovers) = (0, 0);
+    for kill in 0..KILLS {
+        let seed = ["1", "2"][kill as usize % 2];
+        let with_page = kill % 10 == 9;
+        let args = if with_page { &page[..] } else { &args(seed)[..] };
+        let mut child = program(desk, args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let moment = takes.mul_f64(1.2 * (random >> 40) as f64 / f64::from(1u32 << 24));
+        std::thread::sleep(moment);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let now = files(&desk.join("out"));
+        assert!(wholes.contains(&now), "after {moment:?}: neither the earlier results nor the new: {:?}", now.keys());
+        replaced += u32::from(!with_page && now == wholes[kill as usize % 2]);
+        leftovers += u32::from(names(desk).iter().any(|name| is_leftover(name)));
+        assert_eq!(around(desk), neighbours, "after {moment:?}");
+        // Now and then what was left is taken up at once; else it piles up.
+        if kill % 4 == 3 {
+            good(desk, args);
+            if with_page {
+                assert!(!names(desk).iter().any(|name| name.starts_with(".page.html.")), "{:?}", names(desk));
+            } else {
+                assert_eq!(files(&desk.join("out")), wholes[kill as usize % 2]);
+                assert!(
+                    !names(desk).iter().any(|name| is_leftover(name) && name.starts_with(".out.")),
+                    "{:?}",
+                    names(desk)
+                );
+            }
+        }
+    }
+    good(desk, &args("1"));
+    good(desk, &page);
+    assert_eq!(files(&desk.join("out")), wholes[0]);
+    assert!(!names(desk).iter().any(|name| is_leftover(name)), "{:?}", names(desk));
+    println!(
+        "{takes:?} a run, {KILLS} kills: {replaced} found the new results in place, {leftovers} times something was left to sweep"
+    );
+}
+
+/// Whether a name is one of flashlane's temporary ones, or a path below one.
+fn is_leftover(name: &str) -> bool {
+    name.starts_with('.') && name.contains(".flashlane-") && !name.contains("of-mine")
+}

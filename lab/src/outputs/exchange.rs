@@ -1,0 +1,116 @@
+//! How a finished folder takes its name: in one step where the system can exchange two names, else in two.
+//!
+//! Between the two steps the name is free and the earlier folder stands in the temporary one; the next run puts it back.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use super::place::is_taken;
+
+/// How names are exchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// In one step, unless the system has none.
+    OneStep,
+    /// Always in two.
+    #[cfg(test)]
+    TwoSteps,
+}
+
+/// Another run may take or free the name between a look at it and the step; so often is looked again.
+const ATTEMPTS: usize = 8;
+
+/// Gives the folder `new` the name `name`. What stood there is `new` or `old` then. `told` hears of each step.
+pub(super) fn install(new: &Path, name: &Path, old: &Path, way: Way, told: fn(&str)) -> io::Result<()> {
+    let mut last = None;
+    for _ in 0..ATTEMPTS {
+        let done = if is_taken(name) { exchange(new, name, old, way, told) } else { step::place(new, name) };
+        match done {
+            Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists) && is_taken(new) => {
+                last = Some(e);
+            }
+            other => {
+                told("installed");
+                return other;
+            }
+        }
+    }
+    Err(last.unwrap_or_else(|| ErrorKind::AlreadyExists.into()))
+}
+
+fn exchange(new: &Path, name: &Path, old: &Path, way: Way, told: fn(&str)) -> io::Result<()> {
+    if way == Way::OneStep {
+        match step::exchange(new, name) {
+            Err(e) if e.kind() == ErrorKind::Unsupported => {}
+            other => return other,
+        }
+    }
+    told("before the first rename");
+    fs::rename(name, old)?;
+    told("between the renames");
+    fs::rename(new, name).inspect_err(|_| {
+        // If that fails too, whoever clears the temporary folder tries again.
+        if !is_taken(name) {
+            let _ = fs::rename(old, name);
+        }
+    })
+}
+
+/// Writes what the folder `path` holds, by name, to the disk, where the system can.
+pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
+    if !cfg!(unix) {
+        return Ok(());
+    }
+    match File::open(path)?.sync_all() {
+        // File systems that cannot say so.
+        Err(e) if matches!(e.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
+        other => other,
+    }
+}
+
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+mod step {
+    use std::io::{self, ErrorKind};
+    use std::path::Path;
+
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use rustix::io::Errno;
+
+    /// Exchanges two names. `Unsupported` if the system or the file system cannot.
+    pub(super) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+        renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).map_err(unsupported)
+    }
+
+    /// Gives `new` a name that is free.
+    pub(super) fn place(new: &Path, name: &Path) -> io::Result<()> {
+        match renameat_with(CWD, new, CWD, name, RenameFlags::NOREPLACE).map_err(unsupported) {
+            // A plain rename replaces no folder that holds something, and no file by a folder.
+            Err(e) if e.kind() == ErrorKind::Unsupported => std::fs::rename(new, name),
+            other => other,
+        }
+    }
+
+    fn unsupported(errno: Errno) -> io::Error {
+        match errno {
+            Errno::NOSYS | Errno::INVAL | Errno::NOTSUP => ErrorKind::Unsupported.into(),
+            other => other.into(),
+        }
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+mod step {
+    use std::io::{self, ErrorKind};
+    use std::path::Path;
+
+    /// There is no such step here.
+    pub(super) fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+        Err(ErrorKind::Unsupported.into())
+    }
+
+    /// Gives `new` a name that is free: a plain rename replaces no folder that holds something.
+    pub(super) fn place(new: &Path, name: &Path) -> io::Result<()> {
+        std::fs::rename(new, name)
+    }
+}

@@ -1,0 +1,124 @@
+//! What a dead run left, and its removal.
+//!
+//! A temporary folder stands beside the folder whose place it will take and holds three things: `lock`, which is locked for
+//! the run's life and lists the files it began; `new`, the folder on its way; and `old`, the earlier folder while two
+//! renames take the place of an exchange. After an exchange, `new` holds the earlier folder. So what there is to do
+//! can be told from what is there, whenever a run died.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, TryLockError};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use super::listing::Listing;
+use super::place::is_taken;
+use super::registry;
+
+/// Locked by the run that owns the folder; lists the files it began, a JSON string a line.
+pub(super) const LOCK: &str = "lock";
+/// The folder on its way; after an exchange the earlier one.
+pub(super) const NEW: &str = "new";
+/// The earlier folder, between two renames.
+pub(super) const OLD: &str = "old";
+
+/// Random letters and digits at the end of a temporary name.
+pub(super) const RANDOM: usize = 12;
+/// A name of so many bytes is used whole in temporary names.
+const LONG: usize = 200;
+
+/// What temporary names of the output `name` begin with.
+pub(super) fn prefix(name: &Path) -> OsString {
+    let own = name.file_name().unwrap_or_default();
+    let mut prefix = OsString::from(".");
+    if own.len() <= LONG {
+        prefix.push(own);
+    } else {
+        // Names end at 255 bytes: of a long one there is a part, and a hash of the whole.
+        let hash = blake3::hash(own.as_encoded_bytes()).to_hex();
+        prefix.push(own.to_string_lossy().chars().take(LONG / 8).collect::<String>());
+        prefix.push(format!("~{}", &hash[..16]));
+    }
+    prefix.push(".flashlane-");
+    prefix
+}
+
+/// The random part of a temporary name with that prefix.
+pub(super) fn random_part<'a>(name: &'a OsStr, prefix: &OsStr) -> Option<&'a str> {
+    let rest = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes())?;
+    let rest = std::str::from_utf8(rest).ok()?;
+    (rest.len() == RANDOM && rest.bytes().all(|b| b.is_ascii_alphanumeric())).then_some(rest)
+}
+
+/// Removes what dead runs left of the output `name`, and puts back what they had moved away. What is locked belongs to a run
+/// that lives; what cannot be locked, or not be removed, stays.
+pub(super) fn sweep(name: &Path) {
+    let Some(entries) = name.parent().and_then(|parent| fs::read_dir(parent).ok()) else { return };
+    let prefix = prefix(name);
+    let mut found: Vec<PathBuf> = Vec::new();
+    for entry in entries.flatten() {
+        if random_part(&entry.file_name(), &prefix).is_some() {
+            found.push(entry.path());
+        }
+    }
+    for path in found {
+        let _held = registry::hold();
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_dir() => sweep_folder(&path, name),
+            Ok(metadata) if metadata.is_file() => {
+                if let Some(_lock) = lock_of_the_dead(&path) {
+                    let _ = fs::remove_file(&path);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn sweep_folder(outer: &Path, name: &Path) {
+    let lock = outer.join(LOCK);
+    if !is_taken(&lock) {
+        // Begun and not locked yet. If its run lives, it begins another.
+        let _ = fs::remove_dir(outer);
+    } else if fs::symlink_metadata(&lock).is_ok_and(|m| m.is_file())
+        && let Some(_lock) = lock_of_the_dead(&lock)
+    {
+        clear(outer, name);
+    }
+}
+
+/// The lock of a file that no living run holds.
+fn lock_of_the_dead(path: &Path) -> Option<File> {
+    let file = File::open(path).ok()?;
+    match file.try_lock() {
+        Ok(()) => Some(file),
+        // Where files cannot be locked, nobody knows whether a run lives.
+        Err(TryLockError::WouldBlock | TryLockError::Error(_)) => None,
+    }
+}
+
+/// Removes the temporary folder `outer`, whose lock the caller holds; what stood at `name` is put back if nothing does now.
+/// Only listed files are deleted. What cannot be removed is left to the next run.
+pub(super) fn clear(outer: &Path, name: &Path) {
+    let (new, old) = (outer.join(NEW), outer.join(OLD));
+    if is_taken(&old) && !is_taken(name) {
+        let _ = fs::rename(&old, name);
+    }
+    let began = began(outer);
+    for folder in [&old, &new] {
+        if is_taken(folder) {
+            let listing = Listing::of(folder).ok().flatten();
+            let _ = listing.as_ref().unwrap_or(&began).delete(folder);
+        }
+    }
+    if !is_taken(&old) && !is_taken(&new) {
+        let _ = fs::remove_file(outer.join(LOCK));
+        let _ = fs::remove_dir(outer);
+    }
+}
+
+/// The files that a run began in its temporary folder.
+pub(super) fn began(outer: &Path) -> Listing {
+    let Ok(file) = File::open(outer.join(LOCK)) else { return Listing::default() };
+    // The last line may be half of one.
+    BufReader::new(file).lines().map_while(Result::ok).filter_map(|line| serde_json::from_str(&line).ok()).collect()
+}

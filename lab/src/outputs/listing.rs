@@ -1,0 +1,163 @@
+//! Which files of a folder are ours: those on the list that the folder carries.
+//!
+//! Promises that nothing is followed or opened on the way, and that folders without a listed file are not even entered.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Component, Path};
+
+use serde::{Deserialize, Serialize};
+
+/// The file of a results folder that lists all its files, itself included.
+pub const MARKER: &str = "flashlane-files.json";
+
+/// The format of the list.
+const FORMAT: u32 = 1;
+/// No list of ours is longer, in bytes.
+const LONGEST: u64 = 16 << 20;
+
+/// Files, named from their folder with `/` between the parts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Listing(BTreeSet<String>);
+
+/// The list as written.
+#[derive(Serialize, Deserialize)]
+struct Marker {
+    format: u32,
+    flashlane: String,
+    files: Vec<String>,
+}
+
+impl FromIterator<String> for Listing {
+    fn from_iter<I: IntoIterator<Item = String>>(names: I) -> Listing {
+        Listing(names.into_iter().filter(|name| is_plain(name)).collect())
+    }
+}
+
+impl Listing {
+    /// The list that `folder` carries, none if it has none.
+    ///
+    /// # Errors
+    /// Why a list that is there cannot be read.
+    pub(super) fn of(folder: &Path) -> Result<Option<Listing>, String> {
+        let path = folder.join(MARKER);
+        match fs::symlink_metadata(&path) {
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(e) => return Err(format!("{MARKER} cannot be read: {e}")),
+            Ok(metadata) if !metadata.is_file() => return Err(format!("{MARKER} is not a file")),
+            Ok(_) => {}
+        }
+        let mut text = String::new();
+        let read = File::open(&path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
+        read.map_err(|e| format!("{MARKER} cannot be read: {e}"))?;
+        let marker: Marker =
+            serde_json::from_str(&text).map_err(|e| format!("{MARKER} is not a list of files: {e}"))?;
+        if marker.format != FORMAT {
+            return Err(format!("{MARKER} has format {}; this version knows {FORMAT}", marker.format));
+        }
+        Ok(Some(marker.files.into_iter().collect()))
+    }
+
+    /// The text of the list, which names itself too.
+    pub(super) fn text(&self) -> String {
+        let mut files = self.0.clone();
+        files.insert(MARKER.to_owned());
+        let flashlane = env!("CARGO_PKG_VERSION").to_owned();
+        let marker = Marker { format: FORMAT, flashlane, files: files.into_iter().collect() };
+        serde_json::to_string_pretty(&marker).expect("strings and a number") + "\n"
+    }
+
+    fn has_file(&self, name: &str) -> bool {
+        self.0.contains(name)
+    }
+
+    /// Whether a listed file lies somewhere in the folder `name`.
+    fn has_folder(&self, name: &str) -> bool {
+        let within = format!("{name}/");
+        self.0.range(within.clone()..).next().is_some_and(|next| next.starts_with(&within))
+    }
+
+    /// The folders of listed files, those further in first.
+    pub(super) fn folders(&self) -> Vec<&Path> {
+        let mut folders: BTreeSet<&Path> = BTreeSet::new();
+        for name in &self.0 {
+            folders.extend(Path::new(name).ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()));
+        }
+        folders.into_iter().rev().collect()
+    }
+
+    /// What `folder` holds beyond the listed files and their folders: names, as far as they can be shown.
+    pub(super) fn foreign(&self, folder: &Path) -> io::Result<Vec<String>> {
+        let mut found = Vec::new();
+        self.visit(folder, "", &mut |thing| {
+            if let Thing::Foreign(name) = thing {
+                found.push(name);
+            }
+            Ok(())
+        })?;
+        found.sort();
+        Ok(found)
+    }
+
+    /// The listed files that are in `folder`.
+    pub(super) fn present(&self, folder: &Path) -> io::Result<Vec<String>> {
+        let mut found = Vec::new();
+        self.visit(folder, "", &mut |thing| {
+            if let Thing::File(name) = thing {
+                found.push(name);
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Deletes the listed files in `folder`, and the folders that are empty then, itself too.
+    pub(super) fn delete(&self, folder: &Path) -> io::Result<()> {
+        self.visit(folder, "", &mut |thing| match thing {
+            Thing::File(name) => fs::remove_file(folder.join(name)),
+            // One that is not empty holds something foreign.
+            Thing::Folder(name) => fs::remove_dir(folder.join(name)).or(Ok(())),
+            Thing::Foreign(_) => Ok(()),
+        })?;
+        fs::remove_dir(folder)
+    }
+
+    fn visit(&self, root: &Path, at: &str, hear: &mut dyn FnMut(Thing) -> io::Result<()>) -> io::Result<()> {
+        for entry in fs::read_dir(root.join(at))? {
+            let entry = entry?;
+            let own = entry.file_name();
+            let shown = own.to_string_lossy();
+            let name = if at.is_empty() { shown.to_string() } else { format!("{at}/{shown}") };
+            let kind = entry.file_type()?;
+            let known = own.to_str().is_some();
+            if known && kind.is_file() && self.has_file(&name) {
+                hear(Thing::File(name))?;
+            } else if known && kind.is_dir() && self.has_folder(&name) {
+                self.visit(root, &name, hear)?;
+                hear(Thing::Folder(name))?;
+            } else {
+                hear(Thing::Foreign(name))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Something found in a folder.
+enum Thing {
+    File(String),
+    Folder(String),
+    Foreign(String),
+}
+
+/// Whether a name stays in its folder: no root, no `..`, nothing that another name could say.
+pub(super) fn is_plain(name: &str) -> bool {
+    let path = Path::new(name);
+    let mut parts = 0;
+    let normal = path.components().all(|part| {
+        parts += 1;
+        matches!(part, Component::Normal(_))
+    });
+    normal && parts > 0 && name.split('/').count() == parts && !name.ends_with('/')
+}

@@ -1,0 +1,69 @@
+//! Where a path leads once links are followed.
+//!
+//! An output named by a symlink is written where the link leads, and the link stays.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use super::OutputError;
+
+/// `path` with every link followed. What does not exist yet stays as written.
+pub(super) fn real(path: &Path) -> io::Result<PathBuf> {
+    let absolute = std::path::absolute(path)?;
+    let mut there = absolute.as_path();
+    let mut missing: Vec<OsString> = Vec::new();
+    loop {
+        match fs::canonicalize(there) {
+            Ok(mut real) => {
+                real.extend(missing.iter().rev());
+                return Ok(real);
+            }
+            Err(e) if e.kind() == ErrorKind::NotFound => {}
+            Err(e) => return Err(e),
+        }
+        if fs::symlink_metadata(there).is_ok() {
+            let message = format!("{} is a link that leads nowhere", there.display());
+            return Err(io::Error::new(ErrorKind::InvalidInput, message));
+        }
+        match (there.file_name(), there.parent()) {
+            (Some(name), Some(parent)) => {
+                missing.push(name.to_owned());
+                there = parent;
+            }
+            _ => return Err(io::Error::new(ErrorKind::InvalidInput, "`..` after a folder that does not exist")),
+        }
+    }
+}
+
+/// The folder in which `path` stands, with every link followed, and its name there: `path` itself may be a link.
+pub(super) fn real_entry(path: &Path) -> io::Result<PathBuf> {
+    let absolute = std::path::absolute(path)?;
+    match (absolute.parent(), absolute.file_name()) {
+        (Some(parent), Some(name)) => Ok(real(parent)?.join(name)),
+        _ => real(&absolute),
+    }
+}
+
+/// The place of an output, refused if it has no name or no folder around it.
+pub(super) fn output(path: &Path) -> Result<(PathBuf, PathBuf), OutputError> {
+    let real = real(path).map_err(|e| OutputError::io(path, &e))?;
+    match real.parent() {
+        Some(parent) if real.file_name().is_some() => {
+            let parent = parent.to_path_buf();
+            Ok((real, parent))
+        }
+        _ => Err(OutputError::refused(path, "is no place for an output; give a name, such as results/today")),
+    }
+}
+
+/// Whether two paths lead to one place, be it there or not yet.
+pub fn same_place(one: &Path, other: &Path) -> bool {
+    matches!((real(one), real(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+/// Whether something stands at `path`, a link that leads nowhere included.
+pub(super) fn is_taken(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
