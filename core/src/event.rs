@@ -44,6 +44,8 @@ pub enum Event {
         arrival: Time,
         /// Pages it touches.
         pages: u32,
+        /// Its first byte and its length; `None` for a list of pages, of which it touches all.
+        extent: Option<(u64, u64)>,
     },
     /// The device fetched it from its submission queue.
     Admitted {

@@ -174,7 +174,8 @@ pub enum Victim {
     DChoices(u32),
     /// The block sealed longest ago that has an invalid page.
     Fifo,
-    /// Largest `(1 - u) / 2u * age`.
+    /// Largest `(1 - u) / 2u * age`, `u` being the share of valid pages and the age counted from the last page lost, in blocks
+    /// filled; on a tie fewest valid pages, then the lowest block.
     CostBenefit,
 }
 

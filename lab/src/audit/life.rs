@@ -2,7 +2,7 @@
 
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Owner};
-use flashlane_core::{Duration, PlaneId, UnitId};
+use flashlane_core::{Duration, Lpn, PlaneId, RequestId, UnitId};
 
 use super::Auditor;
 use super::pages::Place;
@@ -37,6 +37,9 @@ impl Auditor {
         if let Some(request) = request {
             self.requests.queued(request, flow, op, self.modifies, &mut self.log);
         }
+        if fits {
+            self.moves_bytes(serial, (request, lpn), op, bytes);
+        }
         let place = if erase { Place::NOWHERE } else { self.pages.find(lpn) };
         let mut source = None;
         match (owner, op) {
@@ -53,6 +56,24 @@ impl Auditor {
         }
         let (dispatched, slack) = (None, Duration::ZERO);
         self.txns.insert(serial, Txn { request, op, owner, lpn, plane, bytes, place, dispatched, slack, source });
+    }
+
+    /// A transaction moves so many bytes: those its request touches of the page, or all.
+    fn moves_bytes(&mut self, serial: u64, (request, lpn): (Option<RequestId>, Lpn), op: FlashOp, bytes: u32) {
+        let (page, spare) = (self.page_bytes, self.units.page_on_bus() - self.page_bytes);
+        let touched = match request {
+            Some(request) => self.requests.touches(request, lpn.0.into(), page, self.modifies),
+            None => Some(page),
+        };
+        let Some(touched) = touched else { return };
+        let due = match op {
+            FlashOp::Erase => 0,
+            _ if touched == page => page + spare,
+            _ => touched,
+        };
+        self.log.check(u64::from(bytes) == due, Rule::TransferBytes, || {
+            format!("{} {serial} of page {} moves {bytes} bytes instead of {due}.", op.name(), lpn.0)
+        });
     }
 
     pub(super) fn dispatched(&mut self, serial: u64, command: u64, unit: UnitId, ppa: u32, slack: Duration) {
@@ -111,14 +132,15 @@ impl Auditor {
             }
         }
         if let Some(request) = txn.request {
-            self.requests.ended(request, txn.op);
+            self.requests.ended(request, txn.op, self.log.now);
         }
         if txn.owner == Owner::Gc {
             self.victims.ended(&txn, end);
         } else if txn.op == FlashOp::Program {
+            let now = self.log.now;
             match end {
-                End::Cancelled => self.lines.cancelled(&txn, serial, &mut self.requests),
-                End::Flash | End::Stale => self.lines.ended(&txn, serial, &mut self.requests),
+                End::Cancelled => self.lines.cancelled(&txn, serial, now, &mut self.requests),
+                End::Flash | End::Stale => self.lines.ended(&txn, serial, now, &mut self.requests),
             }
         }
     }
@@ -128,6 +150,7 @@ impl Auditor {
             return;
         }
         let unit = UnitId((plane.0 as u32 / self.units.planes_per_unit()) as u16);
+        self.choice.erased(plane);
         let block = self.pages.block(plane, block);
         if self.units.erase_runs(unit) {
             let (pages, log) = (&self.pages, &mut self.log);

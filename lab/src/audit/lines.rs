@@ -3,7 +3,7 @@
 //!
 //! Knows programs of hosts and of the buffer; moves of garbage collection are [`super::victims`]' business.
 
-use flashlane_core::{Lpn, RequestId};
+use flashlane_core::{Lpn, RequestId, Time};
 use rustc_hash::FxHashMap;
 
 use super::requests::Requests;
@@ -84,25 +84,25 @@ impl Lines {
     }
 
     /// The flash ended a write: requests whose cancelled writes it replaced may complete.
-    pub(super) fn ended(&mut self, txn: &Txn, serial: u64, requests: &mut Requests) {
+    pub(super) fn ended(&mut self, txn: &Txn, serial: u64, now: Time, requests: &mut Requests) {
         if let Some(line) = self.lines.get_mut(&txn.lpn) {
             line.ended = line.ended.max(Some(serial));
         }
         self.leave(txn.lpn, serial);
         if !self.carried.is_empty() {
             for request in self.carried.remove(&serial).unwrap_or_default() {
-                requests.released(request);
+                requests.released(request, Some(now));
             }
         }
     }
 
     /// A write was cancelled: its request, and those it already stood for, now wait for the next write of the page.
-    pub(super) fn cancelled(&mut self, txn: &Txn, serial: u64, requests: &mut Requests) {
+    pub(super) fn cancelled(&mut self, txn: &Txn, serial: u64, now: Time, requests: &mut Requests) {
         let replaced = self.lines.get(&txn.lpn).is_some_and(|line| line.ended > Some(serial));
         let next = self.leave(txn.lpn, serial);
         let inherited = self.carried.remove(&serial).unwrap_or_default();
         if replaced {
-            inherited.into_iter().for_each(|request| requests.released(request));
+            inherited.into_iter().for_each(|request| requests.released(request, Some(now)));
             return;
         }
         // Those inherited are counted as waiting already; the cancelled write's own request joins them.
@@ -129,7 +129,7 @@ impl Lines {
                 format!("write {} of page {} was cancelled for no other write.", orphan.serial, orphan.lpn.0)
             });
             if let Some(request) = orphan.request {
-                requests.released(request);
+                requests.released(request, None);
             }
         }
     }

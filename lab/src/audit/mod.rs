@@ -21,13 +21,17 @@
 //!   may come before or after the resume time has passed: `until` covers it in the first case.
 //! - `Mapped` comes in the instant of its program's `Dispatched`, before or after it. Only free garbage collection
 //!   maps without a program. `Erased` comes in the instant of the erase's `Ended`, before or after it.
+//! - `VictimChosen` comes in the instant of the `Mapped` or `Erased` that leaves its plane short of free blocks or gives it a block
+//!   to empty, and after it.
 //!
 //! Memory is bounded by what is in flight, plus eight bytes a block and four a logical page (committed where pages were
 //! written, and where they lay at the start if no formula says so).
 
+mod choice;
 mod command;
 mod life;
 mod lines;
+mod link;
 mod pages;
 mod pairs;
 mod requests;
@@ -46,7 +50,9 @@ use flashlane_core::event::{Event, Stamped};
 use flashlane_core::{Lpn, PlaneId, Ppa};
 use flashlane_ssd::config::Config;
 
+use choice::Choice;
 use lines::Lines;
+use link::Link;
 use pages::Pages;
 use pairs::Pairs;
 use requests::Requests;
@@ -110,6 +116,7 @@ pub struct Auditor {
     planes: u32,
     blocks_per_plane: u32,
     pages_per_block: u32,
+    page_bytes: u64,
     write_back: bool,
     modifies: bool,
     free_collection: bool,
@@ -119,6 +126,7 @@ pub struct Auditor {
     units: Units,
     pages: Pages,
     victims: Victims,
+    choice: Choice,
     pairs: Pairs,
 }
 
@@ -137,15 +145,17 @@ impl Auditor {
             planes: config.geometry.planes(),
             blocks_per_plane: config.geometry.blocks_per_plane,
             pages_per_block: config.geometry.pages_per_block,
+            page_bytes: config.geometry.page_bytes.into(),
             write_back: config.buffer.as_ref().is_some_and(|buffer| buffer.write_back),
             modifies: config.ftl.read_modify_write,
             free_collection: policy.style == Style::Free,
-            requests: Requests::default(),
+            requests: Requests::new(Link::new(config)),
             txns: Transactions::default(),
             lines: Lines::default(),
             units: Units::new(config, policy),
             pages: Pages::new(&config.geometry, config.ftl.logical_pages, start, &mut log),
             victims: Victims::default(),
+            choice: Choice::new(config),
             pairs: Pairs::new(policy.style == Style::Free),
             log,
         }
@@ -200,14 +210,17 @@ impl Auditor {
         if self.victims.unsettled() {
             self.victims.settle(&self.pages, &mut self.log);
         }
+        if self.choice.unsettled() {
+            self.choice.settle(&self.victims, &mut self.pages, &mut self.log);
+        }
     }
 
     fn take(&mut self, event: &Event) {
         let log = &mut self.log;
         match *event {
-            Event::Submitted { request, flow, op, arrival, pages } => {
+            Event::Submitted { request, flow, op, arrival, pages, extent } => {
                 log.check(flow.index() < self.flows, Rule::Address, || format!("flow {} of {}.", flow.0, self.flows));
-                self.requests.submitted(request, flow, op, arrival, pages, log);
+                self.requests.submitted(request, ((flow, op, arrival), pages, extent), log);
             }
             Event::Admitted { request } => self.requests.admitted(request, log),
             Event::PageFromMemory { request, lpn } => {
@@ -230,6 +243,7 @@ impl Auditor {
             Event::Completed { request } => self.requests.completed(request, log),
             Event::VictimChosen { plane, block, valid } => {
                 if self.has_page(plane, block.checked_mul(self.pages_per_block)) {
+                    self.choice.chosen(plane, block, &self.victims, &mut self.pages, &mut self.log);
                     let block = self.pages.block(plane, block);
                     self.victims.chosen(block, valid, &mut self.pages, &mut self.log);
                 }
@@ -237,6 +251,7 @@ impl Auditor {
             Event::Mapped { lpn, plane, ppa } => {
                 if self.has_page(plane, Some(ppa)) && self.has_logical(lpn) {
                     let old = self.pages.map(lpn, plane, ppa, &mut self.log);
+                    self.choice.mapped(old, plane, ppa, &self.pages);
                     self.pairs.mapped(lpn, (plane, ppa), old, (&self.victims, &self.pages), &mut self.log);
                 }
             }

@@ -230,6 +230,21 @@ impl Pages {
         block.known != Known::All || block.written as u32 == self.pages_per_block
     }
 
+    /// Pages of a block written since its last erase, if that is known.
+    pub(super) fn written(&self, index: u32) -> Option<u32> {
+        let block = &self.blocks[index as usize];
+        if block.known != Known::Nothing {
+            return Some(block.written.into());
+        }
+        let (plane, block) = self.inside(index);
+        self.formula.as_ref().map(|formula| formula.written(plane, block))
+    }
+
+    /// The plane of a block.
+    pub(super) fn plane_of(&self, block: u32) -> usize {
+        (block / self.blocks_per_plane) as usize
+    }
+
     /// A block was erased.
     pub(super) fn erase(&mut self, block: u32) {
         let block = &mut self.blocks[block as usize];

@@ -5,6 +5,7 @@ use flashlane_core::transaction::FlashOp;
 use flashlane_core::{FlowId, RequestId, Time};
 use rustc_hash::FxHashMap;
 
+use super::link::Link;
 use super::rule::{Log, Rule};
 use super::seen::Seen;
 
@@ -15,9 +16,15 @@ struct Open {
     op: Op,
     arrival: Time,
     pages: u32,
+    /// First byte and length, unless it is a list of pages.
+    extent: Option<(u64, u64)>,
+    /// When it has crossed the link.
+    here: Time,
     admitted: bool,
     /// Pages served.
     served: u32,
+    /// When the last of them was, if that is known.
+    served_at: Option<Time>,
     /// Transactions queued and not ended.
     live: u32,
     /// Cancelled writes whose successor has not ended.
@@ -25,30 +32,52 @@ struct Open {
 }
 
 /// All requests in flight, and the names of all there ever were.
-#[derive(Default, Debug)]
+#[derive(Debug)]
 pub(super) struct Requests {
     open: FxHashMap<RequestId, Open>,
     seen: Seen,
+    link: Link,
 }
 
+/// A request that comes: its flow, operation and arrival, its pages and what it touches of them.
+pub(super) type Coming = ((FlowId, Op, Time), u32, Option<(u64, u64)>);
+
 impl Requests {
-    pub(super) fn submitted(&mut self, id: RequestId, flow: FlowId, op: Op, arrival: Time, pages: u32, log: &mut Log) {
+    pub(super) fn new(link: Link) -> Requests {
+        Requests { open: FxHashMap::default(), seen: Seen::default(), link }
+    }
+
+    pub(super) fn submitted(&mut self, id: RequestId, coming: Coming, log: &mut Log) {
+        let ((flow, op, arrival), pages, extent) = coming;
         if log.check(self.seen.add(id.0), Rule::SubmitOnce, || format!("request {} came again.", id.0)) {
-            let fresh = Open { flow, op, arrival, pages, admitted: false, served: 0, live: 0, awaiting: 0 };
+            let data = if op == Op::Write { self.link.bytes(pages, extent) } else { 0 };
+            let here;
+            (here, self.link.inward) = self.link.cross(self.link.inward, log.now, data);
+            let (admitted, served, served_at, live, awaiting) = (false, 0, None, 0, 0);
+            let fresh = Open { flow, op, arrival, pages, extent, here, admitted, served, served_at, live, awaiting };
             self.open.insert(id, fresh);
         }
     }
 
     pub(super) fn admitted(&mut self, id: RequestId, log: &mut Log) {
+        let now = log.now;
         let Some(open) = self.known(id, "admitted", log) else { return };
-        log.check(!open.admitted, Rule::AdmitOnce, || format!("request {} was admitted again.", id.0));
-        open.admitted = true;
+        let (again, here, flow) = (std::mem::replace(&mut open.admitted, true), open.here, open.flow);
+        log.check(!again, Rule::AdmitOnce, || format!("request {} was admitted again.", id.0));
+        log.check(now >= here, Rule::AdmitTime, || format!("request {} was admitted and is here at {here}.", id.0));
+        if !again && let Some((all, own)) = self.link.enters(flow) {
+            log.report(Rule::InFlight, || {
+                format!("request {} makes {all} commands in the device, {own} of its queue.", id.0)
+            });
+        }
     }
 
     /// A page came from memory. `write_back`: whether a buffer may take writes.
     pub(super) fn serve_from_memory(&mut self, id: RequestId, write_back: bool, log: &mut Log) {
+        let answers = log.now + self.link.memory;
         let Some(open) = self.known(id, "served from memory", log) else { return };
         open.served += 1;
+        open.served_at = Some(answers);
         log.check(open.admitted, Rule::AdmitFirst, || format!("request {} had a page served.", id.0));
         log.check(open.op == Op::Read || write_back, Rule::WriteFromMemory, || {
             format!("a page of write {} ended in memory on a device without a write-back buffer.", id.0)
@@ -71,16 +100,32 @@ impl Requests {
         });
     }
 
+    /// Bytes of page `lpn` that the request touches, of `page` in all; `None` when the request is gone. A device that
+    /// `modifies` reads and writes all of a page that is written.
+    pub(super) fn touches(&self, id: RequestId, lpn: u64, page: u64, modifies: bool) -> Option<u64> {
+        let open = self.open.get(&id)?;
+        Some(match open.extent {
+            Some((first, length)) if open.op == Op::Read || !modifies => {
+                let end = (first + length).min((lpn + 1) * page);
+                end.saturating_sub(first.max(lpn * page))
+            }
+            _ => page,
+        })
+    }
+
     /// Whether the request is a read (then its reads are host reads, not the first half of a partial write).
     pub(super) fn is_read(&self, id: RequestId) -> bool {
         self.open.get(&id).is_some_and(|open| open.op == Op::Read)
     }
 
     /// A transaction of the request ended. Silent when the request is gone: its early completion was reported.
-    pub(super) fn ended(&mut self, id: RequestId, op: FlashOp) {
+    pub(super) fn ended(&mut self, id: RequestId, op: FlashOp, now: Time) {
         if let Some(open) = self.open.get_mut(&id) {
             open.live = open.live.saturating_sub(1);
-            open.served += u32::from((open.op == Op::Write) == (op == FlashOp::Program));
+            if (open.op == Op::Write) == (op == FlashOp::Program) {
+                open.served += 1;
+                open.served_at = Some(now);
+            }
         }
     }
 
@@ -91,10 +136,11 @@ impl Requests {
         }
     }
 
-    /// A successor ended.
-    pub(super) fn released(&mut self, id: RequestId) {
+    /// A successor ended, at an instant that may be known.
+    pub(super) fn released(&mut self, id: RequestId, now: Option<Time>) {
         if let Some(open) = self.open.get_mut(&id) {
             open.awaiting = open.awaiting.saturating_sub(1);
+            open.served_at = now;
         }
     }
 
@@ -104,6 +150,9 @@ impl Requests {
             log.report(Rule::CompleteOnce, || format!("request {} completed {before}.", id.0));
             return;
         };
+        if open.admitted {
+            self.link.leaves(open.flow);
+        }
         let now = log.now;
         log.check(now >= open.arrival, Rule::NotBeforeArrival, || {
             format!("request {} arrives at {} and completed at {now}.", id.0, open.arrival)
@@ -118,6 +167,13 @@ impl Requests {
         } else if open.awaiting > 0 {
             log.report(Rule::NotBeforeSuccessor, || {
                 format!("request {} completed with {} cancelled writes to be replaced.", id.0, open.awaiting)
+            });
+        } else if let Some(served) = open.served_at {
+            let data = if open.op == Op::Read { self.link.bytes(open.pages, open.extent) } else { 0 };
+            let due;
+            (due, self.link.outward) = self.link.cross(self.link.outward, served, data);
+            log.check(now == due, Rule::CompleteTime, || {
+                format!("request {} completed at {now}, due at {due}: its last page was served at {served}.", id.0)
             });
         }
     }

@@ -83,6 +83,11 @@ impl Victims {
         });
     }
 
+    /// The blocks being emptied, in no order.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = u32> {
+        self.victims.keys().copied()
+    }
+
     /// Whether a block is being emptied.
     pub(super) fn contains(&self, block: u32) -> bool {
         self.victims.contains_key(&block)

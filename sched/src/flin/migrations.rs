@@ -102,6 +102,7 @@ fn time(board: &Board, pairs: u32, begun: u32, emptied: bool) -> Duration {
 mod tests {
     use super::*;
     use crate::pick::testing::board;
+    use alloc::vec;
 
     fn shares(written: (u64, u64), valid: (u64, u64)) -> Shares {
         Shares { written, valid }
@@ -119,6 +120,41 @@ mod tests {
         assert_eq!((all, time(&board, all, 0, true)), (64, us(95_000)));
         let one = up(shares((1, 200), (10, 10_000)), 3);
         assert_eq!((one, time(&board, one, 0, false)), (1, us(1425)));
+    }
+
+    /// A write pays from one page below the threshold on, and for all that waits from the hard threshold of blocks on.
+    #[test]
+    fn thresholds_of_pages_and_blocks() {
+        use flashlane_core::board::{Flow, GcWaiting};
+        let mut board = board(1, 2);
+        board.facts.gc_hard_blocks = 3;
+        board.flows =
+            vec![1, 3].into_iter().map(|n| Flow { programmed: n, valid_pages: n, ..Flow::default() }).collect();
+        let write = crate::pick::testing::program(&mut board, 1, 0);
+        let migrations = Migrations { below_pages: 100, rounding: Rounding::Up };
+        let debt = |board: &mut Board, free_blocks, free_pages| {
+            (board.planes[1].free_blocks, board.planes[1].free_pages) = (free_blocks, free_pages);
+            migrations.debt(board, write)
+        };
+        assert_eq!(debt(&mut board, 1, 1), Debt::default(), "nothing waits");
+        board.units[0].gc = GcWaiting { reads: 32, ..GcWaiting::default() };
+        let share = Debt { due: true, pairs: 2, forced: false };
+        let all = Debt { due: true, pairs: 32, forced: true };
+        for (blocks, pages, expected) in [
+            (4, 101, Debt::default()),
+            (4, 100, Debt::default()),
+            (4, 99, share),
+            (4, 0, share),
+            (3, 100, all),
+            (3, 99, all),
+            (2, 1_000, all),
+            (0, 0, all),
+        ] {
+            assert_eq!(debt(&mut board, blocks, pages), expected, "{blocks} blocks, {pages} pages");
+        }
+        board.units[0].gc = GcWaiting { erases: 1, ..GcWaiting::default() };
+        assert_eq!(debt(&mut board, 4, 99), Debt { due: true, ..Debt::default() }, "only an erase is left");
+        assert_eq!(debt(&mut board, 4, 100), Debt::default());
     }
 
     /// D-FLN-13.

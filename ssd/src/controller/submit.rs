@@ -100,7 +100,11 @@ impl Device {
         }
         debug_assert!(arrival <= now && now == self.board.now, "submitted into the past");
         debug_assert!(now <= Time::LAST, "submitted after the last instant");
-        self.log.push(now, || Event::Submitted { request: id, flow, op, arrival, pages });
+        self.log.push(now, || {
+            let begins = u64::from(first.0) * u64::from(self.board.facts.geometry.page_bytes) + u64::from(skip);
+            let extent = list.is_none().then_some((begins, bytes));
+            Event::Submitted { request: id, flow, op, arrival, pages, extent }
+        });
         let passes = self.known.lone_commands_pass && self.front.is_open(flow, &self.board);
         if passes && op == Op::Read && pages == 1 && self.known.newcomers && list.is_none() {
             // It is its transaction, and needs no slot.

@@ -290,24 +290,33 @@ impl Pool {
 mod tests {
     use super::*;
 
+    impl Pool {
+        /// Blocks in these states with so many valid pages, and nothing open.
+        pub(in crate::ftl) fn of(blocks: Vec<Block>, kept: Vec<u16>) -> Pool {
+            let count = blocks.len();
+            Pool {
+                free: VecDeque::new(),
+                frontiers: [None, None],
+                free_pages: 0,
+                turned: false,
+                separate: true,
+                wear_aware: false,
+                keeps_ages: false,
+                kept,
+                lows: Lows::new(count),
+                blocks,
+                erases: vec![0; count],
+                ages: Ages::new(count as u32, false),
+            }
+        }
+    }
+
     /// The host's block is full, emptied and erased while the host writes nothing, and moves go to it next.
     #[test]
     fn a_block_opened_again_is_not_taken_for_the_full_one_it_was() {
         let pages = 4;
-        let mut pool = Pool {
-            free: VecDeque::new(),
-            frontiers: [Some(Frontier { block: 0, next: pages, row: Row::ANY }), None],
-            free_pages: 0,
-            turned: false,
-            separate: true,
-            wear_aware: false,
-            keeps_ages: false,
-            kept: vec![0, 4],
-            lows: Lows::new(2),
-            blocks: vec![Block::Victim, Block::Sealed],
-            erases: vec![0; 2],
-            ages: Ages::new(2, false),
-        };
+        let mut pool = Pool::of(vec![Block::Victim, Block::Sealed], vec![0, 4]);
+        pool.frontiers[0] = Some(Frontier { block: 0, next: pages, row: Row::ANY });
         assert_eq!(pool.written(0, pages), 4);
         pool.erased(0, pages);
         assert_eq!(pool.written(0, pages), 0);

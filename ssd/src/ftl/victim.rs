@@ -32,7 +32,7 @@ pub(super) fn choose(policy: Victim, pool: &mut Pool, pages: u32, rng: &mut Pcg6
                 ((u128::from(pages) - v) * u128::from(pool.ages().since_touched(block)), 2 * v)
             };
             let ((an, ad), (bn, bd)) = (score(a), score(b));
-            // An empty block (denominator zero) beats every other; ties go to the lower block.
+            // An empty block (denominator zero) beats every other; ties go to the emptier block, then to the lower.
             (an * bd).cmp(&(bn * ad)).then(bd.cmp(&ad)).then(b.cmp(&a))
         }),
     }
@@ -109,6 +109,70 @@ mod tests {
                     let chosen = greedy(&states, &valid, &mut lows, asked);
                     assert_eq!(chosen, plain.map(|block| block as u32), "{blocks} blocks of {pages} pages");
                 }
+            }
+        }
+    }
+
+    const PAGES: u32 = 64;
+
+    /// Of so many blocks every third may be chosen, and the `i`-th of those has `i` valid pages; the others are full of valid
+    /// pages, or not full, or victims.
+    fn every_third(blocks: usize) -> Pool {
+        let others = [Block::Free, Block::Open, Block::Victim];
+        let state = |b: usize| if b.is_multiple_of(3) || b % 3 == 1 { Block::Sealed } else { others[b / 3 % 3] };
+        let valid = |b: usize| if b % 3 == 1 { PAGES as u16 } else { (b / 3) as u16 };
+        Pool::of((0..blocks).map(state).collect(), (0..blocks).map(valid).collect())
+    }
+
+    /// How often each block is chosen, by the block's number among the candidates.
+    fn tally(policy: Victim, blocks: usize, times: u32) -> alloc::vec::Vec<u32> {
+        let (mut pool, mut rng) = (every_third(blocks), Pcg64Mcg::new(5));
+        let mut counts = vec![0; blocks.div_ceil(3)];
+        for _ in 0..times {
+            let block = choose(policy, &mut pool, PAGES, &mut rng).expect("some may be chosen") as usize;
+            assert_eq!(block % 3, 0, "block {block} may not be chosen");
+            counts[block / 3] += 1;
+        }
+        counts
+    }
+
+    /// Drawn `d` times among `n` of different counts, the emptiest of the drawn is the `i`-th in
+    /// `((n - i)^d - (n - i - 1)^d) / n^d` of all cases.
+    #[test]
+    fn choices_are_the_emptiest_of_so_many_drawn() {
+        let (n, times) = (10u64, 40_000);
+        for (policy, d) in
+            [(Victim::Random, 1), (Victim::DChoices(1), 1), (Victim::DChoices(2), 2), (Victim::DChoices(3), 3)]
+        {
+            let counts = tally(policy, 3 * n as usize, times);
+            for (i, &count) in counts.iter().enumerate() {
+                let left = n - i as u64;
+                let share = (left.pow(d) - (left - 1).pow(d)) as f64 / n.pow(d) as f64;
+                let (mean, deviation) =
+                    (share * f64::from(times), square_root(share * (1.0 - share) * f64::from(times)));
+                let off = (f64::from(count) - mean).abs();
+                assert!(off < 5.0 * deviation + 1.0, "{policy:?}: {i} of {n} {count} times, not {mean:.0}");
+            }
+        }
+    }
+
+    /// Newton's square root: there is none without the standard library.
+    fn square_root(x: f64) -> f64 {
+        (0..60).fold(x.max(1.0), |guess, _| (guess + x / guess) / 2.0)
+    }
+
+    /// Where draws hardly ever hit a candidate it is found all the same, and where there is none nothing is chosen.
+    #[test]
+    fn the_only_candidate_is_found() {
+        for policy in [Victim::Random, Victim::DChoices(4), Victim::Greedy, Victim::Fifo] {
+            for only in [0, 1, 4_999, 9_998, 9_999] {
+                let mut kept = vec![PAGES as u16; 10_000];
+                kept[only] = PAGES as u16 - 1;
+                let mut pool = Pool::of(vec![Block::Sealed; 10_000], kept);
+                pool.counts().2.note(only as u32, PAGES as u16 - 1);
+                let rng = &mut Pcg64Mcg::new(6);
+                assert_eq!(choose(policy, &mut pool, PAGES, rng), Some(only as u32), "{policy:?}");
+                assert_eq!(choose(policy, &mut pool, PAGES - 1, rng), None, "{policy:?}");
             }
         }
     }

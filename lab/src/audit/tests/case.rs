@@ -112,8 +112,10 @@ pub fn config() -> Config {
 impl Case {
     /// An erased device that does nothing.
     pub fn new() -> Case {
-        let config = config();
+        let mut config = config();
         config.check().unwrap();
+        // More than a plane can keep free: scenes may collect as soon as a block is written.
+        config.gc.start_blocks = config.geometry.blocks_per_plane;
         let policy = Policy { moments: Moments::Boundary, style: Style::Transactions { pausable: true } };
         Case { config, policy, start: None, events: Vec::new(), as_told: false }
     }
@@ -149,7 +151,8 @@ impl Case {
     /// A request comes and is admitted.
     pub fn submit(&mut self, at: u64, request: u64, op: Op, pages: u32) {
         let request = RequestId(request);
-        self.push(at, Event::Submitted { request, flow: FlowId(0), op, arrival: Time::from_ns(at), pages });
+        let (arrival, extent) = (Time::from_ns(at), None);
+        self.push(at, Event::Submitted { request, flow: FlowId(0), op, arrival, pages, extent });
         self.push(at, Event::Admitted { request });
     }
 

@@ -73,6 +73,7 @@ pub fn phases() -> Vec<Row> {
             c.change(1, bus, |s| s.at = Time::from_ns(READ + X - 1));
             edit!(c, 1, bus, Event::BusTaken { until, .. } => *until = Time::from_ns(READ + 2 * X - 1));
             c.change(1, ended, |s| s.at = Time::from_ns(READ + 2 * X - 1));
+            c.change(1, completed, |s| s.at = Time::from_ns(READ + 2 * X - 1));
         }),
         (Rule::BusLength, write_read(), |c| {
             edit!(c, 1, bus, Event::BusTaken { until, .. } => *until += Duration::from_ns(1));
@@ -82,6 +83,7 @@ pub fn phases() -> Vec<Row> {
         (Rule::BusLength, write_read(), |c| {
             edit!(c, 1, bus, Event::BusTaken { until, .. } => *until = Time::from_ns(until.ns() - 1));
             c.change(1, ended, |s| s.at = Time::from_ns(s.at.ns() - 1));
+            c.change(1, completed, |s| s.at = Time::from_ns(s.at.ns() - 1));
         }),
         (Rule::ArrayLength, write(), |c| {
             edit!(c, 0, array, Event::ArrayStarted { until, .. } => *until += Duration::from_ns(1));
@@ -91,16 +93,19 @@ pub fn phases() -> Vec<Row> {
             edit!(c, 0, array, Event::ArrayStarted { until, .. } => *until = Time::from_ns(until.ns() - 1));
             c.change(0, array_end, |s| s.at = Time::from_ns(s.at.ns() - 1));
             c.change(0, ended, |s| s.at = Time::from_ns(s.at.ns() - 1));
+            c.change(0, completed, |s| s.at = Time::from_ns(s.at.ns() - 1));
         }),
         (Rule::ArrayLength, write(), |c| c.delay(array_end, 1)),
         (Rule::EndTime, write(), |c| c.delay(ended, 1)),
         (Rule::EndTime, write_read(), |c| {
             c.change(1, ended, |s| s.at = Time::from_ns(s.at.ns() - 1));
+            c.change(1, completed, |s| s.at = Time::from_ns(s.at.ns() - 1));
         }),
         (Rule::EndTime, write_read(), |c| {
             let (from, to) = (c.find(1, ended), c.find(1, array_end));
-            let event = c.events.remove(from).event;
-            c.events.insert(to + 1, Stamped { at: c.events[to].at, event });
+            let (event, at) = (c.events.remove(from).event, c.events[to].at);
+            c.change(1, completed, |s| s.at = at);
+            c.events.insert(to + 1, Stamped { at, event });
             c.events.retain(|s| !matches!(s.event, Event::BusTaken { command: 1, .. }));
         }),
     ]

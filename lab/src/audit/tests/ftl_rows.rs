@@ -4,6 +4,7 @@ use flashlane_core::PlaneId;
 use flashlane_core::event::Event;
 use flashlane_core::request::Op;
 use flashlane_core::transaction::FlashOp;
+use flashlane_ssd::config::Victim;
 
 use super::case::*;
 use super::scenes::*;
@@ -58,6 +59,33 @@ fn read_of_moved() -> Case {
     case
 }
 
+/// Blocks 0 and 2 of plane 0 are full, with one page each that is valid no more.
+const FULL: Layout = (&[(0, 0, 0), (1, 0, 1), (2, 0, 2), (10, 0, 8), (11, 0, 9), (12, 0, 10)], &[(0, 0, 4), (0, 2, 4)]);
+
+/// The same with two of them in the second.
+const EMPTIER: Layout = (&[(0, 0, 0), (1, 0, 1), (2, 0, 2), (10, 0, 8), (11, 0, 9)], &[(0, 0, 4), (0, 2, 4)]);
+
+/// Both are chosen in their order, which every policy would do; nothing comes of it.
+fn collect_first(victim: Victim) -> Case {
+    let mut case = Case::new();
+    (case.start, case.config.gc.victim) = (Some(FULL), victim);
+    for block in [0, 2] {
+        case.push(0, Event::VictimChosen { plane: PlaneId(0), block, valid: 3 });
+    }
+    case
+}
+
+/// A page is written in a plane with a block to collect, which is chosen, though draws would have the choice.
+fn all_valid() -> Case {
+    let mut case = write();
+    case.start = Some((&[], &[(0, 0, 4)]));
+    case.config.gc.victim = Victim::Random;
+    edit!(case, 0, dispatched, Event::Dispatched { ppa, .. } => *ppa = 4);
+    edit!(case, 0, mapped, Event::Mapped { ppa, .. } => *ppa = 4);
+    case.push(0, Event::VictimChosen { plane: PlaneId(0), block: 0, valid: 0 });
+    case
+}
+
 pub fn collection() -> Vec<Row> {
     vec![
         (Rule::VictimState, collect(), |c| c.repeat(0, chosen)),
@@ -65,6 +93,25 @@ pub fn collection() -> Vec<Row> {
             c.push(1, Event::VictimChosen { plane: PlaneId(0), block: 2, valid: 1 });
         }),
         (Rule::VictimCount, collect(), |c| edit!(c, 0, chosen, Event::VictimChosen { valid, .. } => *valid = 3)),
+        (Rule::VictimChoice, collect_first(Victim::Greedy), |c| {
+            c.start = Some(EMPTIER);
+            edit!(c, 1, chosen, Event::VictimChosen { valid, .. } => *valid = 2);
+        }),
+        (Rule::VictimChoice, collect_first(Victim::Fifo), |c| {
+            edit!(c, 0, chosen, Event::VictimChosen { block, .. } => *block = 2);
+            edit!(c, 1, chosen, Event::VictimChosen { block, .. } => *block = 0);
+        }),
+        // Half a block to gain against a quarter outweighs ages of 7 and 9.
+        (Rule::VictimChoice, collect_first(Victim::CostBenefit), |c| {
+            c.start = Some(EMPTIER);
+            edit!(c, 1, chosen, Event::VictimChosen { valid, .. } => *valid = 2);
+        }),
+        (Rule::VictimChoice, all_valid(), |c| {
+            c.start = Some((&[(10, 0, 0), (11, 0, 1), (12, 0, 2), (13, 0, 3)], &[(0, 0, 4)]));
+            edit!(c, 0, chosen, Event::VictimChosen { valid, .. } => *valid = 4);
+        }),
+        (Rule::VictimNeed, collect(), |c| c.config.gc.start_blocks = 6),
+        (Rule::VictimInTime, all_valid(), |c| c.leave_out(0, chosen)),
         (Rule::MoveFromVictim, collect(), |c| {
             c.queue(5_000_000, 20, Whose::Gc, FlashOp::Read, 2, 0);
             c.read(5_000_000, 20, 200, 0, 8, 0);

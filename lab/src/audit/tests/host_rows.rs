@@ -1,8 +1,10 @@
 //! Rows about requests and transactions.
 
 use flashlane_core::event::{End, Event};
+use flashlane_core::request::Op;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, FlowId, PlaneId, RequestId, Time};
+use flashlane_ssd::config::Protocol;
 
 use super::case::*;
 use super::scenes::*;
@@ -33,6 +35,15 @@ pub fn requests() -> Vec<Row> {
         (Rule::AdmitOnce, write(), |c| c.repeat(0, admitted)),
         (Rule::AdmitFirst, write(), |c| c.leave_out(0, admitted)),
         (Rule::AdmitFirst, buffered(), |c| c.leave_out(0, admitted)),
+        (Rule::InFlight, two_units(), |c| c.config.front.in_flight = 1),
+        (Rule::InFlight, two_units(), |c| c.config.front.protocol = Protocol::Nvme { depth: 1 }),
+        (Rule::InFlight, two_units(), |c| {
+            edit!(c, 1, submitted, Event::Submitted { flow, .. } => *flow = FlowId(1));
+            edit!(c, 1, queued, Event::Queued { flow, .. } => *flow = FlowId(1));
+            c.config.front.protocol = Protocol::Sata { depth: 1 };
+        }),
+        (Rule::AdmitTime, over_link(), |c| c.change(1, admitted, |s| s.at = Time::from_ns(2 * 4_096 + 499))),
+        (Rule::AdmitTime, over_link(), |c| c.change(2, admitted, |s| s.at = Time::from_ns(2 * 4_096 + 499))),
         (Rule::CompleteOnce, write(), |c| c.repeat(0, completed)),
         (Rule::CompleteOnce, write(), |c| c.push(0, Event::Completed { request: RequestId(9) })),
         (Rule::NotBeforeArrival, write(), |c| {
@@ -45,11 +56,66 @@ pub fn requests() -> Vec<Row> {
         (Rule::PageCount, write(), |c| edit!(c, 0, submitted, Event::Submitted { pages, .. } => *pages = 2)),
         (Rule::PageCount, pair_program(), |c| edit!(c, 0, submitted, Event::Submitted { pages, .. } => *pages = 1)),
         (Rule::NotBeforeSuccessor, cancel(), |c| c.change(1, completed, |s| s.at = Time::from_ns(11))),
+        (Rule::CompleteTime, write(), |c| c.change(0, completed, |s| late(s, 1))),
+        (Rule::CompleteTime, buffered(), |c| c.change(0, completed, |s| late(s, 1))),
+        (Rule::CompleteTime, over_link(), |c| c.config.front.link_latency = Duration::from_ns(499)),
+        // The answers of two reads at once.
+        (Rule::CompleteTime, over_link(), |c| {
+            let both = c.events.iter().map(|s| s.at).max().expect("some");
+            c.events.iter_mut().for_each(|s| {
+                if completed(&s.event) && s.at == both {
+                    s.at = Time::from_ns(both.ns() - 4_096);
+                }
+            });
+        }),
         (Rule::WriteFromMemory, buffered(), |c| c.config.buffer.as_mut().unwrap().write_back = false),
         (Rule::WriteFromMemory, buffered(), |c| c.config.buffer = None),
         (Rule::Leftover, write_read(), |c| c.leave_out(1, completed)),
         (Rule::Leftover, collect(), |c| c.queue(900_000_000, 99, Whose::Buffer, FlashOp::Read, 5, 0)),
     ]
+}
+
+/// A buffer takes two writes of a page each that cross a link of 1 GB/s and half a microsecond one after the other, and two
+/// reads of them; the answers to the reads cross it likewise.
+fn over_link() -> Case {
+    let mut case = buffered();
+    case.events.clear();
+    (case.config.front.link_bytes_per_s, case.config.front.link_latency) = (1_000_000_000, Duration::from_ns(500));
+    for (request, op, at, here, done) in [
+        (1, Op::Write, 0, 4_096 + 500, 4_096 + 500 + 1_000 + 500),
+        (2, Op::Write, 0, 8_192 + 500, 8_192 + 500 + 1_000 + 500),
+        (3, Op::Read, 1, 8_192 + 500, 8_192 + 500 + 1_000 + 4_096 + 500),
+        (4, Op::Read, 20_000, 20_500, 21_500 + 4_096 + 500),
+        (5, Op::Read, 20_000, 20_500, 21_500 + 8_192 + 500),
+    ] {
+        let request = RequestId(request);
+        let (flow, arrival, extent) = (FlowId(0), Time::from_ns(at), None);
+        case.push(at, Event::Submitted { request, flow, op, arrival, pages: 1, extent });
+        case.push(here, Event::Admitted { request });
+        case.push(here, Event::PageFromMemory { request, lpn: flashlane_core::Lpn(0) });
+        case.push(done, Event::Completed { request });
+    }
+    case
+}
+
+/// A write of all but the first sector of a page, which the device moves as it is, or with what it has read before.
+fn part_of_a_page(modifies: bool) -> Case {
+    let mut case = write();
+    case.config.ftl.read_modify_write = modifies;
+    edit!(case, 0, submitted, Event::Submitted { extent, .. } => *extent = Some((512, 3_584)));
+    if !modifies {
+        edit!(case, 0, queued, Event::Queued { bytes, .. } => *bytes = 3_584);
+        let shorter = X - 35_840;
+        for stamped in &mut case.events {
+            if stamped.at > Time::ZERO {
+                stamped.at = Time::from_ns(stamped.at.ns() - shorter);
+            }
+            if let Event::BusTaken { until, .. } | Event::ArrayStarted { until, .. } = &mut stamped.event {
+                *until = Time::from_ns(until.ns() - shorter);
+            }
+        }
+    }
+    case
 }
 
 /// What happens to request 2 after its submission.
@@ -66,6 +132,15 @@ pub fn transactions() -> Vec<Row> {
         (Rule::TxnShape, buffered(), |c| {
             edit!(c, 0, queued, Event::Queued { owner, .. } => *owner = flashlane_core::Owner::User);
         }),
+        (Rule::TransferBytes, write(), |c| {
+            edit!(c, 0, submitted, Event::Submitted { extent, .. } => *extent = Some((0, 4_095)));
+        }),
+        (Rule::TransferBytes, collect(), |c| edit!(c, 4, queued, Event::Queued { bytes, .. } => *bytes = 512)),
+        (Rule::TransferBytes, part_of_a_page(false), |c| {
+            edit!(c, 0, submitted, Event::Submitted { extent, .. } => *extent = Some((1_024, 3_072)));
+        }),
+        (Rule::TransferBytes, part_of_a_page(true), |c| c.config.ftl.read_modify_write = false),
+        (Rule::TransferBytes, part_of_a_page(false), |c| c.config.ftl.read_modify_write = true),
         (Rule::TxnKnown, write(), |c| c.dispatch(0, 9, 9, 1, 0)),
         (Rule::TxnKnown, write(), |c| c.dispatch(900_000, 1, 9, 1, 0)),
         (Rule::MoveWaiting, write(), |c| c.push(900_000, Event::Moved { txn: 1, plane: PlaneId(0) })),

@@ -9,6 +9,7 @@ use flashlane_ssd::config::{Latency, Rounding};
 use super::broken;
 use super::case::*;
 use super::scenes::*;
+use super::table::{edit, submitted};
 use crate::audit::{Rule, Start};
 
 fn silent(name: &str, case: &Case) {
@@ -98,6 +99,7 @@ fn every_bus_time_counts() {
     case.submit(0, 1, Op::Write, 2);
     case.queue(0, 1, Whose::Request(1), FlashOp::Program, 0, 0);
     case.queue(0, 2, Whose::Request(1), FlashOp::Program, 1, 1);
+    edit!(case, 0, submitted, Event::Submitted { extent, .. } => *extent = Some((0, 4096 + 2048)));
     resize(&mut case, 1, 4224);
     resize(&mut case, 2, 2048);
     for (txn, plane) in [(1, 0u16), (2, 1)] {
@@ -114,6 +116,7 @@ fn every_bus_time_counts() {
     case.complete(done, 1);
     case.submit(done, 2, Op::Read, 1);
     case.queue(done, 3, Whose::Request(2), FlashOp::Read, 0, 0);
+    edit!(case, 1, submitted, Event::Submitted { extent, .. } => *extent = Some((3000, 1000)));
     resize(&mut case, 3, 1000);
     case.dispatch(done, 3, 1, 0, 0);
     case.bus(done, 0, 1, 100);

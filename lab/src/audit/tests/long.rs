@@ -1,6 +1,8 @@
 //! Long streams of a tiny device made up on the spot: the auditor stays silent on them, finds any single event that
 //! is lost, told twice or told early.
 
+use std::collections::VecDeque;
+
 use flashlane_core::event::Event;
 use flashlane_core::request::Op;
 use flashlane_core::transaction::FlashOp;
@@ -10,18 +12,21 @@ use rand_pcg::Pcg64Mcg;
 
 use super::case::*;
 
-/// A plane of unit 0 to 3 that writes its blocks in turn; one plane a unit is used.
+/// Free blocks below which a plane is collected.
+const START: usize = 4;
+
+/// A plane of unit 0 to 3 that writes its blocks in the order in which they were erased; one plane a unit is used.
 struct Plane {
     /// Logical pages by page, and the next page to write.
     owner: Vec<Option<u32>>,
     next: u32,
-    /// Blocks that hold anything since their last erase.
-    written: [bool; 8],
+    free: VecDeque<u32>,
+    victim: Option<u32>,
     free_at: u64,
 }
 
 /// A device of four units with one request after another on each: random reads and overwrites of 12 pages a plane,
-/// and a victim emptied whenever a block that holds pages comes up to be written next.
+/// and the emptiest full block emptied whenever a plane runs short of free ones.
 struct Maker {
     case: Case,
     planes: Vec<Plane>,
@@ -32,9 +37,10 @@ struct Maker {
 
 impl Maker {
     fn make(requests: u64, seed: u64) -> Case {
-        let plane = || Plane { owner: vec![None; 32], next: 0, written: [false; 8], free_at: 0 };
+        let plane = || Plane { owner: vec![None; 32], next: 0, free: (0..8).collect(), victim: None, free_at: 0 };
         let planes = (0..4).map(|_| plane()).collect();
         let mut maker = Maker { case: Case::new(), planes, bus: [0; 2], txn: 0, now: 0 };
+        maker.case.config.gc.start_blocks = START as u32;
         let mut rng = Pcg64Mcg::new(seed as u128);
         for request in 0..requests {
             let (unit, local) = (rng.next_u32() as usize % 4, rng.next_u32() % 12);
@@ -54,14 +60,12 @@ impl Maker {
                 let page = self.planes[unit].owner.iter().position(|&owner| owner == Some(lpn)).unwrap_or(0);
                 self.read(at, whose, unit, lpn, page as u32)
             }
-            Op::Write => {
-                let at = self.make_room(at, unit);
-                self.program(at, whose, unit, lpn)
-            }
+            Op::Write => self.program(at, whose, unit, lpn),
         };
         self.case.complete(done, request);
-        self.planes[unit].free_at = done;
-        self.bus[unit / 2] = done;
+        let free = self.collect(done, unit);
+        self.planes[unit].free_at = free;
+        self.bus[unit / 2] = free;
         self.now = if request.is_multiple_of(2) { at } else { done };
     }
 
@@ -74,38 +78,56 @@ impl Maker {
     fn program(&mut self, at: u64, whose: Whose, unit: usize, lpn: u32) -> u64 {
         self.txn += 1;
         let plane = &mut self.planes[unit];
+        if plane.next.is_multiple_of(4) {
+            plane.next = 4 * plane.free.pop_front().expect("collected in time");
+        }
         let page = plane.next;
-        plane.next = (page + 1) % 32;
-        plane.written[page as usize / 4] = true;
+        plane.next += 1;
         if let Some(old) = plane.owner.iter_mut().find(|owner| **owner == Some(lpn)) {
             *old = None;
         }
         plane.owner[page as usize] = Some(lpn);
         self.case.queue(at, self.txn, whose, FlashOp::Program, lpn, unit as u16 * 4);
-        self.case.program(at, self.txn, self.txn, lpn, (unit as u16 * 4, page))
+        let done = self.case.program(at, self.txn, self.txn, lpn, (unit as u16 * 4, page));
+        self.choose(at, unit);
+        done
     }
 
-    /// Keeps the block after the one to be written erased: empties and erases the second next if it was written. Moves
-    /// may fill a block and come to the next.
-    fn make_room(&mut self, mut at: u64, unit: usize) -> u64 {
-        loop {
-            let victim = (self.planes[unit].next / 4 + 2) % 8;
-            if !self.planes[unit].next.is_multiple_of(4) || !self.planes[unit].written[victim as usize] {
-                return at;
-            }
-            let pages = victim * 4..victim * 4 + 4;
-            let held: Vec<(u32, u32)> =
-                pages.filter_map(|page| self.planes[unit].owner[page as usize].map(|lpn| (page, lpn))).collect();
-            let plane = PlaneId(unit as u16 * 4);
-            self.case.push(at, Event::VictimChosen { plane, block: victim, valid: held.len() as u32 });
-            for (page, lpn) in held {
+    /// The pages of a block that hold a logical one, with that.
+    fn held(&self, unit: usize, block: u32) -> Vec<(u32, u32)> {
+        let owner = &self.planes[unit].owner;
+        (block * 4..block * 4 + 4).filter_map(|page| owner[page as usize].map(|lpn| (page, lpn))).collect()
+    }
+
+    /// Chooses a victim if the plane needs one and has none.
+    fn choose(&mut self, at: u64, unit: usize) {
+        let plane = &self.planes[unit];
+        if plane.victim.is_some() || plane.free.len() >= START {
+            return;
+        }
+        let open = (!plane.next.is_multiple_of(4)).then_some(plane.next / 4);
+        let full = (0..8).filter(|block| !plane.free.contains(block) && Some(*block) != open);
+        let counted = full.map(|block| (self.held(unit, block).len() as u32, block));
+        if let Some((valid, block)) = counted.filter(|&(valid, _)| valid < 4).min() {
+            self.case.push(at, Event::VictimChosen { plane: PlaneId(unit as u16 * 4), block, valid });
+            self.planes[unit].victim = Some(block);
+        }
+    }
+
+    /// Empties and erases victims until there is none.
+    fn collect(&mut self, mut at: u64, unit: usize) -> u64 {
+        while let Some(victim) = self.planes[unit].victim {
+            for (page, lpn) in self.held(unit, victim) {
                 at = self.read(at, Whose::Gc, unit, lpn, page);
                 at = self.program(at, Whose::Gc, unit, lpn);
             }
             self.txn += 1;
-            at = self.case.erase(at, self.txn, self.txn, plane.0, victim);
-            self.planes[unit].written[victim as usize] = false;
+            at = self.case.erase(at, self.txn, self.txn, unit as u16 * 4, victim);
+            self.planes[unit].victim = None;
+            self.planes[unit].free.push_back(victim);
+            self.choose(at, unit);
         }
+        at
     }
 }
 

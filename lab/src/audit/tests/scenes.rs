@@ -181,7 +181,7 @@ pub fn buffered() -> Case {
     case.config.buffer =
         Some(Buffer { pages: 8, per_flow: false, write_back: true, read_allocate: true, flush_above: 8 });
     case.submit(0, 1, Op::Write, 1);
-    case.push(1_000, Event::PageFromMemory { request: RequestId(1), lpn: Lpn(0) });
+    case.push(0, Event::PageFromMemory { request: RequestId(1), lpn: Lpn(0) });
     case.complete(1_000, 1);
     case.queue(2_000, 1, Whose::Buffer, FlashOp::Program, 0, 0);
     case.program(2_000, 1, 0, 0, (0, 0));

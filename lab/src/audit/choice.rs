@@ -1,0 +1,221 @@
+//! Whether garbage collection empties the block its policy says, and whether it does so when it should.
+//!
+//! Looks at every block of a plane when a victim is chosen there, and knows no more of blocks than [`super::pages`] and
+//! the order in which they were filled and lost pages. Policies that draw are judged by what they may draw alone.
+
+use flashlane_core::PlaneId;
+use flashlane_ssd::config::{Config, Precondition, Victim};
+
+use super::pages::{Pages, Place};
+use super::rule::{Log, Rule};
+use super::victims::Victims;
+
+/// When a block was filled and last lost a page, in blocks filled of its plane.
+#[derive(Clone, Copy, Debug)]
+struct Age {
+    filled: u64,
+    lost: u64,
+}
+
+impl Age {
+    /// Of a block filled before what was told.
+    const UNKNOWN: Age = Age { filled: u64::MAX, lost: u64::MAX };
+}
+
+/// A plane.
+#[derive(Clone, Copy, Debug)]
+struct Plane {
+    /// Blocks filled.
+    fills: u64,
+    /// Erased blocks, if they have been counted since a block was last opened or erased.
+    free: Option<u32>,
+    /// Whether anything was written, overwritten or erased at this instant.
+    changed: bool,
+}
+
+/// A block that may be chosen.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    block: u32,
+    valid: u32,
+    /// Blocks of its plane filled before it was, and since it last lost a page.
+    filled: u64,
+    age: u64,
+}
+
+/// The judge.
+#[derive(Debug)]
+pub(super) struct Choice {
+    policy: Victim,
+    start_blocks: u32,
+    blocks_per_plane: u32,
+    pages_per_block: u32,
+    planes: Vec<Plane>,
+    /// By block, where the policy looks at ages.
+    ages: Vec<Age>,
+    changed: Vec<u16>,
+}
+
+impl Choice {
+    /// Of a device of `config`. Where the run begins with a drive that no replay has worn, blocks were filled in their order.
+    pub(super) fn new(config: &Config) -> Choice {
+        let (blocks, planes) = (config.geometry.blocks_per_plane, config.geometry.planes());
+        let ages = if matches!(config.gc.victim, Victim::Fifo | Victim::CostBenefit) { blocks * planes } else { 0 };
+        let replayed = matches!(config.precondition, Precondition::Replayed { .. });
+        let age = |block: u32| {
+            let first = u64::from(block % blocks);
+            if replayed { Age::UNKNOWN } else { Age { filled: first, lost: first } }
+        };
+        Choice {
+            policy: config.gc.victim,
+            start_blocks: config.gc.start_blocks,
+            blocks_per_plane: blocks,
+            pages_per_block: config.geometry.pages_per_block,
+            planes: vec![Plane { fills: blocks.into(), free: None, changed: false }; planes as usize],
+            ages: (0..ages).map(age).collect(),
+            changed: Vec::new(),
+        }
+    }
+
+    /// A page was written, and the copy at `old` is one no more.
+    pub(super) fn mapped(&mut self, old: Place, plane: PlaneId, ppa: u32, pages: &Pages) {
+        let (block, offset) = (pages.block_of(plane, ppa), ppa % self.pages_per_block);
+        let state = &mut self.planes[plane.index()];
+        if offset == 0 {
+            state.free = None;
+        }
+        if offset + 1 == self.pages_per_block {
+            let fills = state.fills;
+            state.fills += 1;
+            if let Some(age) = self.ages.get_mut(block as usize) {
+                *age = Age { filled: fills, lost: fills };
+            }
+        }
+        self.change(plane.index());
+        if old.is_known() {
+            let block = pages.block_at(old);
+            let plane = pages.plane_of(block);
+            let fills = self.planes[plane].fills;
+            if let Some(age) = self.ages.get_mut(block as usize) {
+                age.lost = fills;
+            }
+            self.change(plane);
+        }
+    }
+
+    /// A block was erased.
+    pub(super) fn erased(&mut self, plane: PlaneId) {
+        self.planes[plane.index()].free = None;
+        self.change(plane.index());
+    }
+
+    fn change(&mut self, plane: usize) {
+        if !std::mem::replace(&mut self.planes[plane].changed, true) {
+            self.changed.push(plane as u16);
+        }
+    }
+
+    /// Erased blocks of a plane, if that is known.
+    fn free(&mut self, plane: usize, pages: &Pages) -> Option<u32> {
+        let first = plane as u32 * self.blocks_per_plane;
+        let state = &mut self.planes[plane];
+        if state.free.is_none() {
+            let written = (first..first + self.blocks_per_plane).map(|block| pages.written(block));
+            state.free = written.map(|written| written.map(|pages| u32::from(pages == 0))).sum();
+        }
+        state.free
+    }
+
+    /// The block, if it is known to be full, has an invalid page and is no victim.
+    fn candidate(&self, block: u32, victims: &Victims, pages: &mut Pages, log: &mut Log) -> Option<Candidate> {
+        if pages.written(block)? < self.pages_per_block || victims.contains(block) {
+            return None;
+        }
+        let (valid, exact) = pages.valid(block, log);
+        let fills = self.planes[pages.plane_of(block)].fills;
+        let age = self.ages.get(block as usize).copied().unwrap_or(Age::UNKNOWN);
+        let (filled, age) = (age.filled, fills.wrapping_sub(age.lost).wrapping_add(1));
+        (exact && valid < self.pages_per_block).then_some(Candidate { block, valid, filled, age })
+    }
+
+    /// Whether the policy takes `other` rather than `own`.
+    fn prefers(&self, other: Candidate, own: Candidate) -> bool {
+        match self.policy {
+            Victim::Random | Victim::DChoices(_) => false,
+            Victim::Greedy => (other.valid, other.block) < (own.valid, own.block),
+            _ if other.filled == u64::MAX || own.filled == u64::MAX => false,
+            Victim::Fifo => other.filled < own.filled,
+            Victim::CostBenefit => {
+                // (1 - u) / 2u * age, over a common denominator: who has nothing valid has all the benefit there is. Of
+                // equal ones the emptier.
+                let gain = |a: Candidate, b: Candidate| {
+                    u128::from(self.pages_per_block - a.valid) * u128::from(a.age) * u128::from(b.valid)
+                };
+                let (theirs, ours) = (gain(other, own), gain(own, other));
+                theirs > ours || theirs == ours && (other.valid, other.block) < (own.valid, own.block)
+            }
+        }
+    }
+
+    /// A block, counted inside its plane, is about to become a victim.
+    pub(super) fn chosen(&mut self, plane: PlaneId, block: u32, victims: &Victims, pages: &mut Pages, log: &mut Log) {
+        if let Some(free) = self.free(plane.index(), pages) {
+            log.check(free < self.start_blocks, Rule::VictimNeed, || {
+                format!(
+                    "block {block} of plane {} was chosen with {free} blocks free of {}.",
+                    plane.0, self.start_blocks
+                )
+            });
+        }
+        let block = pages.block(plane, block);
+        if pages.written(block) != Some(self.pages_per_block) || victims.contains(block) {
+            return;
+        }
+        let (valid, exact) = pages.valid(block, log);
+        let Some(own) = self.candidate(block, victims, pages, log) else {
+            log.check(!exact, Rule::VictimChoice, || {
+                format!("{}: all {valid} pages are valid.", pages.describe(block))
+            });
+            return;
+        };
+        let first = plane.0 as u32 * self.blocks_per_plane;
+        for other in first..first + self.blocks_per_plane {
+            let Some(other) = self.candidate(other, victims, pages, log) else { continue };
+            if self.prefers(other, own) {
+                log.report(Rule::VictimChoice, || {
+                    format!(
+                        "{} was chosen, {own:?}, and not {}, {other:?}.",
+                        pages.describe(own.block),
+                        pages.describe(other.block)
+                    )
+                });
+                return;
+            }
+        }
+    }
+
+    /// Whether [`Choice::settle`] has anything to do.
+    pub(super) fn unsettled(&self) -> bool {
+        !self.changed.is_empty()
+    }
+
+    /// The instant is over: planes short of blocks are being collected.
+    pub(super) fn settle(&mut self, victims: &Victims, pages: &mut Pages, log: &mut Log) {
+        for plane in std::mem::take(&mut self.changed) {
+            let index = usize::from(plane);
+            self.planes[index].changed = false;
+            let Some(free) = self.free(index, pages).filter(|&free| free < self.start_blocks) else { continue };
+            if victims.blocks().any(|block| pages.plane_of(block) == index) {
+                continue;
+            }
+            let first = u32::from(plane) * self.blocks_per_plane;
+            let mut all = first..first + self.blocks_per_plane;
+            if let Some(idle) = all.find_map(|block| self.candidate(block, victims, pages, log)) {
+                log.report(Rule::VictimInTime, || {
+                    let (named, valid) = (pages.describe(idle.block), idle.valid);
+                    format!("plane {plane} has {free} blocks free and no victim; {named} has {valid} valid pages.")
+                });
+            }
+        }
+    }
+}

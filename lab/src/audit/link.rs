@@ -1,0 +1,87 @@
+//! The way between host and device, worked out from the configuration: when a request has crossed the link, and how many
+//! commands the device may hold.
+
+use flashlane_core::{Duration, FlowId, Time};
+use flashlane_ssd::config::{Config, Protocol};
+
+/// One direction of the link.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Direction {
+    /// When the last data it was given is over.
+    free: Time,
+}
+
+/// Link, memory and the limits of the front.
+#[derive(Debug)]
+pub(super) struct Link {
+    bytes_per_s: u64,
+    latency: Duration,
+    page_bytes: u64,
+    /// Time the memory takes over a request it serves.
+    pub(super) memory: Duration,
+    /// Commands the device holds, and each queue.
+    limit: u32,
+    depth: u32,
+    shared: bool,
+    in_flight: Vec<u32>,
+    pub(super) inward: Direction,
+    pub(super) outward: Direction,
+}
+
+impl Link {
+    /// Of a device of `config`.
+    pub(super) fn new(config: &Config) -> Link {
+        let front = &config.front;
+        let (shared, depth) = match front.protocol {
+            Protocol::Nvme { depth } => (false, depth),
+            Protocol::Sata { depth } => (true, depth),
+        };
+        Link {
+            bytes_per_s: front.link_bytes_per_s,
+            latency: front.link_latency,
+            page_bytes: config.geometry.page_bytes.into(),
+            memory: config.memory,
+            limit: front.in_flight,
+            depth,
+            shared,
+            in_flight: vec![0; config.flows.len()],
+            inward: Direction::default(),
+            outward: Direction::default(),
+        }
+    }
+
+    fn line(&self, flow: FlowId) -> usize {
+        if self.shared { 0 } else { flow.index() }
+    }
+
+    /// A command of `flow` enters: how many are in the device then, and in its queue, if those are too many.
+    pub(super) fn enters(&mut self, flow: FlowId) -> Option<(u32, u32)> {
+        let line = self.line(flow);
+        *self.in_flight.get_mut(line)? += 1;
+        let (all, own) = (self.in_flight.iter().sum(), self.in_flight[line]);
+        (all > self.limit || own > self.depth).then_some((all, own))
+    }
+
+    /// A command that had entered completes.
+    pub(super) fn leaves(&mut self, flow: FlowId) {
+        let line = self.line(flow);
+        if let Some(count) = self.in_flight.get_mut(line) {
+            *count = count.saturating_sub(1);
+        }
+    }
+
+    /// Bytes of a request of so many pages.
+    pub(super) fn bytes(&self, pages: u32, extent: Option<(u64, u64)>) -> u64 {
+        extent.map_or(u64::from(pages) * self.page_bytes, |(_, length)| length)
+    }
+
+    /// When `bytes` that are there at `at` have crossed, and `direction` afterwards.
+    pub(super) fn cross(&self, direction: Direction, at: Time, bytes: u64) -> (Time, Direction) {
+        let length = match u128::from(self.bytes_per_s) {
+            0 => 0,
+            rate => (u128::from(bytes) * 1_000_000_000).div_ceil(rate) as u64,
+        };
+        let free = direction.free.max(at) + Duration::from_ns(length);
+        (free + self.latency, Direction { free })
+    }
+}
