@@ -52,7 +52,9 @@ impl Auditor {
             _ => {}
         }
         let (dispatched, slack) = (None, Duration::ZERO);
-        self.txns.insert(serial, Txn { request, op, owner, lpn, plane, bytes, place, dispatched, slack, source });
+        let txn = Txn { request, op, owner, lpn, plane, bytes, place, dispatched, slack, source };
+        self.waiting.queued(serial, &txn);
+        self.txns.insert(serial, txn);
     }
 
     pub(super) fn dispatched(&mut self, serial: u64, command: u64, unit: UnitId, ppa: u32, slack: Duration) {
@@ -72,6 +74,7 @@ impl Auditor {
             txn.dispatched = None;
             return;
         }
+        self.waiting.leaves(serial, txn);
         self.units.join(serial, txn, (unit, command), ppa, log);
         match (txn.op, txn.owner) {
             (FlashOp::Read, owner) => {
@@ -99,8 +102,10 @@ impl Auditor {
             Some((unit, command)) => {
                 log.check(flash, Rule::DropWaiting, || format!("{op} {serial} in command {command} was dropped."));
                 self.units.member_ends(serial, (unit, command), flash.then_some(paused), log);
+                self.waiting.freed(unit);
             }
             None => {
+                self.waiting.leaves(serial, &txn);
                 log.check(!flash, Rule::EndDispatched, || format!("{op} {serial} of {owner} was never dispatched."));
                 let fits = match end {
                     End::Flash => true,

@@ -37,6 +37,7 @@ mod times;
 mod transactions;
 mod units;
 mod victims;
+mod waiting;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -55,6 +56,7 @@ pub use rule::{Rule, Verdict, Violation};
 use transactions::Transactions;
 use units::Units;
 use victims::Victims;
+use waiting::Waiting;
 
 /// What the scheduler has said about itself that decides what is legal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,6 +65,8 @@ pub struct Policy {
     pub moments: Moments,
     /// How garbage collection runs: [`flashlane_core::decide::Collect::style`].
     pub style: Style,
+    /// Whether writes get their unit only when one takes them: [`flashlane_core::decide::Place::binds_at_dispatch`].
+    pub binds_late: bool,
 }
 
 /// The logical page a physical page holds, if any.
@@ -120,6 +124,7 @@ pub struct Auditor {
     pages: Pages,
     victims: Victims,
     pairs: Pairs,
+    waiting: Waiting,
 }
 
 /// Violations kept in words unless said otherwise.
@@ -147,6 +152,7 @@ impl Auditor {
             pages: Pages::new(&config.geometry, config.ftl.logical_pages, start, &mut log),
             victims: Victims::default(),
             pairs: Pairs::new(policy.style == Style::Free),
+            waiting: Waiting::new(config, policy),
             log,
         }
     }
@@ -200,6 +206,9 @@ impl Auditor {
         if self.victims.unsettled() {
             self.victims.settle(&self.pages, &mut self.log);
         }
+        if self.waiting.unsettled() {
+            self.waiting.settle(&self.units, &mut self.log);
+        }
     }
 
     fn take(&mut self, event: &Event) {
@@ -218,6 +227,9 @@ impl Auditor {
             Event::Queued { .. } => self.queued(event),
             Event::Moved { txn, plane } => {
                 if self.has_page(plane, Some(0)) {
+                    if let Some(waits) = self.txns.get(txn).filter(|waits| waits.dispatched.is_none()) {
+                        self.waiting.moved(txn, waits, plane);
+                    }
                     self.txns.relocate(txn, plane, |lpn| self.pages.find(lpn), &mut self.log);
                 }
             }

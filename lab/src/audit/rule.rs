@@ -61,6 +61,7 @@ rules! {
     SlackShrinks "Slack never grows: a transaction is dispatched with no more than it was estimated to have.",
 
     CommandNumber "Command numbers count up and name one command.",
+    NotIdle "A unit is not idle at the end of an instant at which it could begin something: a read, garbage collection, or the oldest waiting write of a page.",
     UnitBusy "A unit works on one command at a time.",
     OwnUnit "A command works only planes of its own unit.",
     CommandClosed "All members of a command are dispatched at one instant, before its first phase.",

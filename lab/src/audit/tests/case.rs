@@ -114,7 +114,8 @@ impl Case {
     pub fn new() -> Case {
         let config = config();
         config.check().unwrap();
-        let policy = Policy { moments: Moments::Boundary, style: Style::Transactions { pausable: true } };
+        let policy =
+            Policy { moments: Moments::Boundary, style: Style::Transactions { pausable: true }, binds_late: false };
         Case { config, policy, start: None, events: Vec::new(), as_told: false }
     }
 
