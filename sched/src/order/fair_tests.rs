@@ -11,15 +11,15 @@ use flashlane_core::transaction::{Stage, Transaction};
 use super::*;
 use crate::pick::testing::board;
 
-const READS: QueueId = QueueId(0);
+pub(super) const READS: QueueId = QueueId(0);
 /// Flows by the letters of the specification: two of low intensity, three of high.
-const A: u16 = 0;
-const B: u16 = 1;
-const C: u16 = 2;
-const D: u16 = 3;
-const E: u16 = 4;
+pub(super) const A: u16 = 0;
+pub(super) const B: u16 = 1;
+pub(super) const C: u16 = 2;
+pub(super) const D: u16 = 3;
+pub(super) const E: u16 = 4;
 
-const DECIDED: Settings = Settings {
+pub(super) const DECIDED: Settings = Settings {
     intensity: Rule { epoch_ns: 10_000_000, limit: [32_000_000, 256_000], window: 1, per_unit: false },
     threshold: 600,
     barrier: true,
@@ -28,7 +28,7 @@ const DECIDED: Settings = Settings {
 };
 
 /// A board of five flows with reads of 100 ns.
-fn scene(settings: Settings) -> (Board, Fair) {
+pub(super) fn scene(settings: Settings) -> (Board, Fair) {
     let mut board = board(1, 2);
     board.flows = vec![Default::default(); 5];
     board.facts.array[0] = Duration::from_ns(75);
@@ -40,7 +40,7 @@ fn scene(settings: Settings) -> (Board, Fair) {
 }
 
 /// A read of `flow` joins its queue, as the controller has it join.
-fn join(board: &mut Board, fair: &mut Fair, flow: u16) -> TxnId {
+pub(super) fn join(board: &mut Board, fair: &mut Fair, flow: u16) -> TxnId {
     let id = TxnId(board.txns.len() as u32);
     board.txns.push(Transaction {
         serial: u64::from(id.0),
@@ -58,12 +58,12 @@ fn join(board: &mut Board, fair: &mut Fair, flow: u16) -> TxnId {
     id
 }
 
-fn leave(board: &mut Board, fair: &mut Fair, txn: TxnId) {
+pub(super) fn leave(board: &mut Board, fair: &mut Fair, txn: TxnId) {
     fair.departs(board, txn, Departure::Dispatched);
     board.unlink(txn).stage = Stage::InService;
 }
 
-fn place(board: &Board, txn: TxnId) -> usize {
+pub(super) fn place(board: &Board, txn: TxnId) -> usize {
     board.walk(READS).position(|other| other == txn).expect("it waits")
 }
 
