@@ -167,6 +167,18 @@ fn a_slk_15_too_little_slack() {
     assert_eq!(pause(&round_times(), 1, 20, 320), (1425, 1325, 80, 80));
 }
 
+/// A program that can spare a read's 100 us exactly is paused, and with a microsecond less it is not; likewise with what the
+/// pause itself costs.
+#[test]
+fn slack_that_is_just_enough() {
+    let mut config = round_times();
+    assert_eq!(pause(&config, 1, 0, 300), (450, 1425, 100, 0));
+    assert_eq!(pause(&config, 1, 1, 301), (1425, 1325, 99, 99));
+    (config.nand.suspend, config.nand.resume) = (Duration::from_us(5), Duration::from_us(5));
+    assert_eq!(pause(&config, 2, 90, 390), (455, 1435, 110, 0));
+    assert_eq!(pause(&config, 2, 91, 391), (1425, 1325, 109, 109));
+}
+
 /// A-SLK-19: bound at dispatch, writes of one home spread over the chips.
 #[test]
 fn a_slk_19_dynamic_allocation_at_dispatch() {

@@ -58,6 +58,18 @@ fn ends(config: &Config, recipe: &Recipe, lines: &[Line<'_>]) -> Vec<u64> {
     watched
 }
 
+/// When each request entered the device.
+fn admitted(config: &Config, recipe: &Recipe, lines: &[Line<'_>]) -> Vec<u64> {
+    let mut device = lived(config, recipe, lines, true);
+    let mut at = vec![0; lines.len()];
+    for stamped in device.events().drain(..) {
+        if let Event::Admitted { request } = stamped.event {
+            at[request.0 as usize] = stamped.at.ns();
+        }
+    }
+    at
+}
+
 /// `row` with other answers.
 fn mix(row: &str, answers: &[(&str, &str)], params: &[(&str, u64)]) -> Recipe {
     let answers = answers.iter().map(|&(question, answer)| (question.to_owned(), answer.to_owned())).collect();
@@ -292,8 +304,10 @@ fn the_line_of_the_device_has_space_again() {
     let mut lines: Vec<Line<'_>> =
         vec![(0, 0, Write, &[0]), (0, 0, Write, &[2]), (1, 0, Write, &[4]), (1, 0, Write, &[6]), (1, 0, Read, &[1])];
     assert_eq!(ends(&config, &dynamic, &lines), [WRITE, WRITE, 2 * WRITE, 2 * WRITE + READ, WRITE + READ]);
+    assert_eq!(admitted(&config, &dynamic, &lines), [0, 0, 1, 1, 1]);
     lines.insert(4, (1, 0, Write, &[8]));
     assert_eq!(ends(&config, &dynamic, &lines), [WRITE, WRITE, 2 * WRITE, 2 * WRITE, 3 * WRITE, 2 * WRITE + READ]);
+    assert_eq!(admitted(&config, &dynamic, &lines), [0, 0, 1, 1, WRITE, WRITE]);
 }
 
 /// A device that takes one command at a time takes the next the instant one completes; so does a queue of depth one.
@@ -308,6 +322,15 @@ fn a_command_completes() {
         config.front.protocol = protocol;
         assert_eq!(ends(&config, &recipe("fcfs", &[]), &lines), [READ, 2 * READ, 2 * READ + WRITE], "{protocol:?}");
     }
+}
+
+/// What enters as another completes is seen by the unit that is free then: the read goes before the write that waits.
+#[test]
+fn a_command_enters_before_units_decide() {
+    let mut config = one_plane();
+    config.front.in_flight = 2;
+    let lines: [Line<'_>; 3] = [(0, 0, Write, &[0]), (0, 0, Write, &[1]), (0, 0, Read, &[2])];
+    assert_eq!(ends(&config, &recipe("read-first", &[]), &lines), [WRITE, 2 * WRITE + READ, WRITE + READ]);
 }
 
 /// A command that has crossed the link enters the instant it arrives; so does one whose decision takes time. The answer is
@@ -430,6 +453,39 @@ fn a_plane_is_short_of_blocks() {
         }
         assert!(short > 500, "{row}: {short}");
     }
+}
+
+/// A plane that is short of blocks and has nothing but valid pages begins to collect the instant it loses a copy to another
+/// plane.
+///
+/// Writes go to the two chips in turn, ten cycles apart. Those on chip 0 are of pages of chip 1, so chip 0 loses nothing: of
+/// its eight blocks of four pages four are full at first and three are opened, the last by the ninth write there. The others
+/// are of page 31, which lies on chip 1. The last write is of page 0 of chip 0, and goes to chip 1.
+#[test]
+fn a_plane_loses_a_copy() {
+    let mut config = unit_cycle(2);
+    (config.geometry.blocks_per_plane, config.geometry.pages_per_block) = (8, 4);
+    (config.gc.start_blocks, config.ftl.logical_pages) = (2, 32);
+    config.precondition = Precondition::Filled { per_mille: 1000 };
+    let pages: Vec<[u32; 1]> = (0..20)
+        .map(|i| {
+            [if i == 19 {
+                0
+            } else if i % 2 == 0 {
+                1 + i
+            } else {
+                31
+            }]
+        })
+        .collect();
+    let lines: Vec<Line<'_>> =
+        pages.iter().enumerate().map(|(i, page)| (10 * CYCLE * i as u64, 0, Write, &page[..])).collect();
+    let mut device = lived(&config, &mix("fr-fcfs", &[("place", "rotate")], &[]), &lines, true);
+    let chosen = device.events().drain(..).filter_map(|s| match s.event {
+        Event::VictimChosen { plane, .. } if plane.0 == 0 => Some(s.at.ns() / CYCLE),
+        _ => None,
+    });
+    assert_eq!(chosen.collect::<Vec<_>>(), [190]);
 }
 
 /// An answer that asks to be asked again at an instant is asked then: not a nanosecond later, and not when something else

@@ -88,6 +88,12 @@ fn stage_1_is_the_plain_model() {
         if die(5) < 2 && board.queues[0].len > 0 {
             let skip = die(u64::from(board.queues[0].len)).min(die(4)) as usize;
             let gone = board.walk(READS).nth(skip).expect("it waits");
+            if die(6) == 0 {
+                // A younger write would take its place: it counts in nobody's average.
+                fair.departs(&board, gone, Departure::Withdrawn);
+                board.unlink(gone).stage = flashlane_core::transaction::Stage::Free;
+                continue;
+            }
             let txn = board.txn(gone);
             let shared = (board.now - txn.enqueued).ns() + board.facts.service_of(txn).ns();
             let record = &mut departed[txn.flow.index()];

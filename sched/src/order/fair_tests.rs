@@ -235,6 +235,19 @@ fn averages_of_departed_transactions() {
     }
 }
 
+/// What leaves its queue undone, replaced or gone to another unit, counts in no average, and not as waiting.
+#[test]
+fn what_is_withdrawn_was_not_slowed_down() {
+    let (mut board, mut fair) = scene(DECIDED);
+    let gone = join(&mut board, &mut fair, A);
+    at(&mut board, 70);
+    fair.departs(&board, gone, Departure::Withdrawn);
+    board.unlink(gone).stage = Stage::Free;
+    assert_eq!(fair.presence(READS, FlowId(A)).mean(), None);
+    let next = join(&mut board, &mut fair, A);
+    assert_eq!(board.txn(next).alone.ns(), 100);
+}
+
 /// Its picture of the queue is the queue, whatever comes and goes.
 #[test]
 fn the_picture_is_the_queue() {
