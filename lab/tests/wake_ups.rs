@@ -238,6 +238,11 @@ fn a_read_goes_to_another_unit() {
     lines.push((2, 0, Write, &[7]));
     let cycles: Vec<u64> = ends(&unit_cycle(2), &rotate, &lines).iter().map(|ns| ns / CYCLE).collect();
     assert_eq!(cycles, [4, 4, 5, 6, 7, 8, 9, 10, 10, 8], "at 9 chip 0 takes page 7 and chip 1 page 19");
+    // Whoever orders queues hears of it: all is done under every row.
+    for row in flashlane_sched::catalogue::rows() {
+        let done = ends(&unit_cycle(2), &mix(row.name, &[("place", "rotate")], &[]), &lines);
+        assert!(done.iter().all(|&ns| ns <= 18 * CYCLE), "{}: {done:?}", row.name);
+    }
 }
 
 /// The same where the read is found in a pause: the program on the unit it came from goes on at once, or another read is
@@ -271,6 +276,9 @@ fn a_unit_takes_the_next_write() {
     // Chip 0 reads first, so write 2 goes to chip 1 and write 4 to chip 0 at 1; at 4.5 chip 1 has been idle for half a cycle.
     let done = ends(&unit_cycle(2), &dynamic, &lines);
     assert_eq!(done, [CYCLE, 4 * CYCLE, 5 * CYCLE, 8_500]);
+    // One whose page has an older write that has not begun lets the next go first.
+    let lines: [Line<'_>; 3] = [(0, 0, Write, &[5]), (0, 0, Write, &[5]), (0, 0, Write, &[6])];
+    assert_eq!(ends(&unit_cycle(2), &dynamic, &lines), [4 * CYCLE, 8 * CYCLE, 4 * CYCLE]);
 }
 
 /// A queue with space for two: a command enters the instant one of its queue begins, and so does the one behind it, which is
@@ -344,6 +352,11 @@ fn a_command_crosses_the_link() {
     // A byte a nanosecond: 8,192 ns out for the read, 8,192 in for the write.
     config.front.link_bytes_per_s = 1_000_000_000;
     assert_eq!(ends(&config, &recipe("fcfs", &[]), &lines), [READ + 14_192, 10_000 + WRITE + 14_192]);
+    // One page crosses at a time: the second write comes in behind the first, and of two reads done at once one goes out behind.
+    let lines: [Line<'_>; 2] = [(0, 0, Write, &[0]), (0, 0, Write, &[1])];
+    assert_eq!(ends(&config, &recipe("fcfs", &[]), &lines), [14_192 + WRITE, 14_192 + 8_192 + WRITE]);
+    let lines: [Line<'_>; 2] = [(0, 0, Read, &[0]), (0, 0, Read, &[1])];
+    assert_eq!(ends(&config, &recipe("fcfs", &[]), &lines), [READ + 14_192, READ + 14_192 + 8_192]);
 }
 
 /// What memory serves is answered when it has answered, with nothing else going on.

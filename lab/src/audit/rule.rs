@@ -83,7 +83,7 @@ rules! {
     PauseRemaining "A pause leaves exactly the array time not yet spent.",
     PauseReads "While a command stands paused its unit serves only reads.",
     SuspendTime "A unit serves nothing before its suspend time is over.",
-    ResumeTime "A paused array phase goes on after the resume time, with what was left.",
+    ResumeTime "A paused array phase goes on as soon as its unit has served what it was paused for and the resume time has passed, with what was left.",
     PausedTime "A transaction reports the time its command stood paused.",
 
     StartState "Before the first event every logical page lies on a written page of its own.",

@@ -135,6 +135,8 @@ fn stage_1_is_the_plain_model() {
         let txn = join(&mut board, &mut fair, flow);
         assert_eq!(place(&board, txn), expected, "flow {flow}, high: {is_high}, chip: {kind}");
         assert_eq!((board.txn(txn).tag & tag::HIGH != 0, board.txn(txn).alone.ns()), (is_high, service + newest));
+        let barrier = is_high && worst == Some(flow) && expected < tail;
+        assert_eq!(board.txn(txn).tag & tag::BARRIER != 0, barrier, "what passed nobody bars nobody");
         seen[usize::from(is_high)] += 1;
         jumped += u32::from(expected < tail);
         worst_off += u32::from(is_high && worst == Some(flow));

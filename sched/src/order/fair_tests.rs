@@ -235,6 +235,18 @@ fn averages_of_departed_transactions() {
     }
 }
 
+/// D-FLN-09: half for each epoch that has ended since the last look, in one look or in several.
+#[test]
+fn averages_halve_once_an_epoch() {
+    for looks in [&[3][..], &[1, 2, 3], &[0, 0, 2, 2, 3, 3]] {
+        let mut presence = Presence { departed: 24, slowdowns: 240, ..Presence::default() };
+        looks.iter().for_each(|&epoch| presence.age(epoch));
+        assert_eq!((presence.departed, presence.slowdowns), (3, 30), "{looks:?}");
+        presence.age(5);
+        assert_eq!((presence.departed, presence.slowdowns), (0, 0), "less than one is none");
+    }
+}
+
 /// What leaves its queue undone, replaced or gone to another unit, counts in no average, and not as waiting.
 #[test]
 fn what_is_withdrawn_was_not_slowed_down() {

@@ -194,4 +194,29 @@ mod tests {
         Sprinkler::new(64).pick(&board, UnitId(0), Scope::Any, &mut group);
         assert_eq!(group.members(), [younger]);
     }
+
+    /// Where every write of the highest level waits for an older one of its page, those of a lower level go.
+    #[test]
+    fn below_a_level_that_is_held_up() {
+        let facts = board(1, 2).facts;
+        let mut board = Board::new(flashlane_core::board::Facts { levels: 2, ..facts }, 1);
+        board.planes.iter_mut().for_each(|plane| plane.room = true);
+        let [held, free] = [(1, 0), (0, 1)].map(|(level, slot)| {
+            let id = super::super::testing::program(&mut board, slot, u32::from(slot));
+            board.unlink(id);
+            let queue = board.queue_for(UnitId(0), FlashOp::Program, level);
+            let txn = board.txn_mut(id);
+            (txn.level, txn.queue) = (level, queue);
+            board.link(id, queue, TxnId::NONE);
+            id
+        });
+        board.txn_mut(held).after = free;
+        let mut group = Group::new();
+        Sprinkler::new(64).pick(&board, UnitId(0), Scope::Any, &mut group);
+        assert_eq!(group.members(), [free]);
+        board.txn_mut(held).after = TxnId::NONE;
+        group.clear();
+        Sprinkler::new(64).pick(&board, UnitId(0), Scope::Any, &mut group);
+        assert_eq!(group.members(), [held]);
+    }
 }
