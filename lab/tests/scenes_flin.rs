@@ -4,7 +4,7 @@ mod common;
 
 use common::{device, drain, one_plane, recipe, table1};
 use flashlane_core::Op::{self, Read, Write};
-use flashlane_core::event::{Event, Stamped};
+use flashlane_core::event::{End, Event, Stamped};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Extent, FlowId, Lpn, Owner, Request, RequestId, Time};
 use flashlane_sched::catalogue::rows;
@@ -102,6 +102,30 @@ fn a_read_suspends_a_program_that_waits_less() {
     assert_eq!(ends(&config, "flin", &lines(over))[2], 2 * WRITE + READ);
 }
 
+/// A pause counts as the program's waiting from then on. One read has suspended it for 99,601 ns; the next, with L ns left to
+/// run, suspends it if L / 99,601 is more than (99,601 + 99,601) / 1,324,601: from 14,979 ns on.
+#[test]
+fn a_program_that_was_suspended_has_waited() {
+    let config = one_plane();
+    let even = READ * (READ + READ) / WRITE;
+    let end = WRITE + READ;
+    let lines = |left: u64| [(0, 0, Write, 0), (300_000, 0, Read, 1), (end - left, 0, Read, 2)];
+    assert_eq!(ends(&config, "flin", &lines(even)), [end, 300_000 + READ, end + READ]);
+    assert_eq!(ends(&config, "flin", &lines(even + 1)), [end + READ, 300_000 + READ, end - even - 1 + READ]);
+}
+
+/// A-FLN-03 on a device: what each of a flow's waiting reads would take alone is noted as it joins its queue.
+#[test]
+fn alone_times_are_noted() {
+    let mut device = common::device(&levels(&[0, 0]), &recipe("flin", &[]));
+    let lines = [(0, 0, Read, 9), (1_000, 0, Read, 1), (1_000, 1, Read, 2), (2_000, 0, Read, 3), (2_000, 1, Read, 4)];
+    lines.iter().enumerate().for_each(|(id, line)| send(&mut device, id as u64, line));
+    let alone = |page| device.board().txns.iter().find(|txn| txn.lpn == Lpn(page)).expect("it waits").alone.ns();
+    assert_eq!([1, 2].map(alone), [READ; 2]);
+    assert_eq!([3, 4].map(alone), [2 * READ - 1_000; 2]);
+    drain(&mut device);
+}
+
 /// A chip whose first write starts a collection.
 fn collecting() -> Config {
     let mut config = one_plane();
@@ -181,6 +205,123 @@ fn idle_moves_give_way_to_reads() {
     lines[100].0 = erase + 100_000;
     let done = play(&config, "flin", &[("gc_pages", 0)], &lines).0;
     assert_eq!(done[100], erase + 3_800_000 + READ, "the erase was not");
+}
+
+/// Eq. 10 on a device. Two flows own half of the pages each and only one writes, so of the moves that wait when a write's turn
+/// has come half go before it, rounded up: for writes that all wait from the start, and for writes that come one by one.
+#[test]
+fn half_of_what_waits_goes_before_a_write() {
+    let config = collecting();
+    for gap in [0, 3_000_000, 9_000_000] {
+        let lines: Vec<Line> = (0..100).map(|i| (u64::from(i) * gap, 0, Write, i * 77 % 128)).collect();
+        let (_, events) = play(&config, "flin", &[], &lines);
+        let mut kinds = std::collections::BTreeMap::new();
+        // Moves not begun; those that waited when the coming write's turn began; those begun or dropped since.
+        let (mut waiting, mut base, mut moved, mut dropped) = (0u64, 0, 0, 0);
+        let (mut fresh, mut paid, mut writes) = (true, 0, 0);
+        for Stamped { event, at } in events {
+            match event {
+                Event::VictimChosen { valid, .. } => (waiting, fresh) = (waiting + u64::from(valid), false),
+                Event::Queued { txn, op, owner, .. } => {
+                    kinds.insert(txn, (op, owner));
+                    if owner == Owner::User {
+                        // Its turn begins now, unless it has to wait for another write's.
+                        if writes == 0 {
+                            (base, moved, dropped, fresh) = (waiting, 0, 0, true);
+                        }
+                        writes += 1;
+                    }
+                }
+                Event::Ended { txn, end: End::Stale, .. } if kinds[&txn].0 == FlashOp::Read => {
+                    (waiting, dropped) = (waiting - 1, dropped + 1);
+                }
+                Event::Dispatched { txn, .. } if kinds[&txn] == (FlashOp::Read, Owner::Gc) => {
+                    (waiting, moved) = (waiting - 1, moved + 1);
+                }
+                Event::Dispatched { txn, .. } if kinds[&txn] == (FlashOp::Program, Owner::User) => {
+                    // (A victim chosen in between adds to what waits, not to what this write was asked for.)
+                    if base > 0 && fresh && dropped == 0 {
+                        assert_eq!(moved, base.div_ceil(2), "of {base}, {gap} ns apart, {at}");
+                        paid += 1;
+                    }
+                    (base, moved, dropped, fresh) = (waiting, 0, 0, true);
+                    writes -= 1;
+                }
+                _ => {}
+            }
+        }
+        assert!(paid >= 5, "{paid} writes paid, {gap} ns apart");
+    }
+}
+
+/// When writes have paid, what is left is moved in idle time, and gives way to reads again.
+#[test]
+fn idle_moves_after_a_batch_give_way_to_reads() {
+    let config = collecting();
+    let mut left = 0;
+    for writes in 20..60 {
+        let mut lines: Vec<Line> = (0..writes).map(|i| (0, 0, Write, i * 77 % 128)).collect();
+        let (done, events) = play(&config, "flin", &[], &lines);
+        let last = *done.iter().max().expect("some");
+        let list = commands(&events);
+        // Garbage collection went before writes, and a move begins when they are done.
+        let before = list.iter().any(|c| c.0 < last && c.2 == Owner::Gc);
+        let after = list.iter().find(|c| c.0 >= last && c.1 == FlashOp::Program);
+        if let Some(&(program, ..)) = after.filter(|_| before) {
+            lines.push((program + 700_000, 1, Read, 200));
+            assert_eq!(ends(&config, "flin", &lines).pop(), Some(program + 700_000 + READ), "{writes} writes");
+            left += 1;
+        }
+    }
+    assert!(left > 5, "{left} times moves were left");
+}
+
+/// Where reads pause programs at boundaries, a move's program is paused like any, and an erase is not.
+#[test]
+fn an_erase_has_no_boundaries() {
+    let config = collecting();
+    let pauses = flashlane_sched::catalogue::Recipe {
+        answers: vec![("preempt".to_owned(), "pause-at-boundary".to_owned())],
+        ..recipe("read-first", &[])
+    };
+    let mut lines: Vec<Line> = (0..100).map(|i| (0, 0, Write, i * 77 % 128)).collect();
+    let run = |lines: &[Line]| {
+        let mut device = device(&config, &pauses);
+        device.report_events();
+        lines.iter().enumerate().for_each(|(id, line)| send(&mut device, id as u64, line));
+        drain(&mut device);
+        let done = device.completions().iter().find(|c| c.id.0 == 100).map_or(0, |c| c.done.ns());
+        (done, std::mem::take(device.events()))
+    };
+    let list = commands(&run(&lines).1);
+    let first = |op| list.iter().find(|c| c.1 == op && c.2 == Owner::Gc).expect("a collection").0;
+    let (program, erase) = (first(FlashOp::Program), first(FlashOp::Erase));
+    // Its data are in after 24,601 ns; of its iterations of 65 us ten are over at 650 us.
+    lines.push((program + 24_601 + 600_000, 1, Read, 200));
+    assert_eq!(run(&lines).0, program + 24_601 + 650_000 + READ);
+    lines[100].0 = erase + 100_000;
+    // The erase is not paused. The plane is still short then, so a page of the next victim is read first; its program is paused
+    // at its first boundary.
+    assert_eq!(run(&lines).0, erase + 3_800_000 + READ + 24_601 + 65_000 + READ);
+}
+
+/// A write that has garbage collection done for it may be replaced by a younger one of its page meanwhile.
+#[test]
+fn a_write_that_pays_may_be_replaced() {
+    let config = collecting();
+    let replaced = flashlane_sched::catalogue::Recipe {
+        answers: vec![("cancel".to_owned(), "overwrite".to_owned())],
+        ..recipe("flin", &[])
+    };
+    let asks: Vec<common::play::Ask> = (0..2_000u32)
+        .map(|i| {
+            let page = if i % 8 == 0 { i / 8 * 77 % 128 } else { i % 4 };
+            let touch = common::play::Touch::Pages(vec![Lpn(page)]);
+            common::play::Ask { at: u64::from(i) * 400_000, flow: 0, op: Write, touch }
+        })
+        .collect();
+    let (played, _) = common::play::audit(&config, &replaced, &asks).unwrap_or_else(|why| panic!("{why}"));
+    assert!(played.totals.cancelled > 100 && played.totals.erases > 10, "{:?}", played.totals);
 }
 
 /// D-FLN-13: at or below the hard threshold of free blocks a write does all that waits, and that is counted.

@@ -167,6 +167,71 @@ fn a_slk_15_too_little_slack() {
     assert_eq!(pause(&round_times(), 1, 20, 320), (1425, 1325, 80, 80));
 }
 
+/// A program that can spare a read's 100 us exactly is paused, and with a microsecond less it is not; likewise with what the
+/// pause itself costs.
+#[test]
+fn slack_that_is_just_enough() {
+    let mut config = round_times();
+    assert_eq!(pause(&config, 1, 0, 300), (450, 1425, 100, 0));
+    assert_eq!(pause(&config, 1, 1, 301), (1425, 1325, 99, 99));
+    (config.nand.suspend, config.nand.resume) = (Duration::from_us(5), Duration::from_us(5));
+    assert_eq!(pause(&config, 2, 90, 390), (455, 1435, 110, 0));
+    assert_eq!(pause(&config, 2, 91, 391), (1425, 1325, 109, 109));
+}
+
+/// A pause is charged to every program of the command: on a chip of two planes, of a write whose third page waits for 2 ms
+/// elsewhere. The first program has 2,000 us to spare and the second, behind it, 675 (D-SLK-04 counts it), each 100 less after.
+#[test]
+fn every_program_of_a_command_pays_for_its_pause() {
+    let mut config = table1(2, 1);
+    (config.geometry.page_bytes, config.bus.mega_transfers) = (12_800, 512);
+    let mut device = device(&config, &recipe("wp", &[]));
+    let fillers: Vec<u32> = (0..20).map(|i| 1001 + 2 * i).collect();
+    let mut lines: Vec<Line<'_>> = fillers.iter().map(|page| (0, Read, std::slice::from_ref(page))).collect();
+    lines.push((0, Write, &[0, 2, 1]));
+    lines.push((300_000, Read, &[500]));
+    let done = scene(&mut device, &lines);
+    assert_eq!(done[21].done.ns(), (50 + 4 * 65 + 100) * 1000);
+    let slack = [0, 2].map(|page| {
+        let txn = device.board().txns.iter().find(|t| t.lpn == Lpn(page) && t.stage == Stage::Free);
+        txn.expect("it was written").slack.ns() / 1000
+    });
+    assert_eq!(slack, [1_900, 575]);
+}
+
+/// In a queue of hundreds, too, whoever is passed pays every time.
+///
+/// At 0 chip 1 has 1,000 reads to do. Then come 300 requests of a page on each chip. On chip 1 the i-th (from 0) waits for
+/// 1,000 + i; on chip 0 it passes all before it, so that its slack there is 1,000 + i. The 299 - i that come later pass it, for a
+/// cycle each, and it is done in cycle 300 - i.
+#[test]
+fn who_is_passed_pays_in_a_long_queue() {
+    let pages: Vec<[u32; 2]> = (0..300).map(|i| [2 * i, 2 * i + 1]).collect();
+    let fillers: Vec<u32> = (0..1_000).map(|i| 2 * (300 + i) + 1).collect();
+    let mut lines: Vec<Line<'_>> = fillers.iter().map(|page| (0, Read, std::slice::from_ref(page))).collect();
+    lines.extend(pages.iter().map(|pages| (0, Read, &pages[..])));
+    let (_, told) = tell(&unit_cycle(2), &recipe("rbyp", &[]), &lines);
+    for i in 0..300 {
+        let of = |list| Told::of(list, 1_000 + i)[0];
+        assert_eq!((of(&told.estimated), of(&told.done)), (1_000 + i, 300 - i), "request {i}");
+        assert_eq!(of(&told.dispatched_slack), 1_000 + i - (299 - i), "request {i}");
+    }
+}
+
+/// Who went ahead of others says so when it is done: in figure 2 one read of B's, and nobody in order of arrival.
+#[test]
+fn who_jumped_is_marked() {
+    let fillers = [1u32, 5, 9, 13, 17, 21, 25, 2, 6, 10, 14, 3];
+    let mut lines: Vec<Line<'_>> = fillers.iter().map(|page| (0, Read, std::slice::from_ref(page))).collect();
+    lines.push((0, Read, &[100, 101, 102]));
+    lines.push((0, Read, &[106, 107]));
+    for (row, expected) in [("rbyp", vec![13]), ("wp", vec![])] {
+        let done = scene(&mut device(&unit_cycle(4), &recipe(row, &[])), &lines);
+        let jumped = done.iter().filter(|c| c.touched & flashlane_core::transaction::tag::JUMPED != 0);
+        assert_eq!(jumped.map(|c| c.id.0).collect::<Vec<_>>(), expected, "{row}");
+    }
+}
+
 /// A-SLK-19: bound at dispatch, writes of one home spread over the chips.
 #[test]
 fn a_slk_19_dynamic_allocation_at_dispatch() {
@@ -243,6 +308,11 @@ fn reads_may_be_charged_to_waiting_writes() {
     // Page 2 waits for four cycles of page 0 (not begun: in the queue before it), page 3 for six reads.
     assert_eq!(slack_left(&[]), (vec![2, 0], vec![2, 0]));
     assert_eq!(slack_left(&[("charge_reads", 1)]), (vec![2, 0], vec![0, 0]));
+    // Writes that arrive take nothing.
+    let mut writes = lines.clone();
+    writes[8..].iter_mut().for_each(|line| line.1 = Write);
+    let (_, told) = tell(&config, &recipe("wbyp", &[("charge_reads", 1), ("wbyp", 0)]), &writes);
+    assert_eq!(Told::of(&told.dispatched_slack, 7), [2, 0]);
 }
 
 /// The true response times of the baseline in place of estimates.

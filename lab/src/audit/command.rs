@@ -205,8 +205,9 @@ impl Command {
         let planned = until.since(now).ns();
         // The overhead may lie before the reported instant or after it; either way the array works again only then.
         let inside = planned == self.remaining + resume;
-        let early = until.ns() < free.ns() + resume + self.remaining;
-        log.check((inside || planned == self.remaining) && !early, Rule::ResumeTime, || {
+        // Whoever has nothing more to serve resumes at once.
+        let at_once = until.ns() == free.ns() + resume + self.remaining;
+        log.check((inside || planned == self.remaining) && at_once, Rule::ResumeTime, || {
             format!(
                 "command {number} goes on to {until}: {} ns left, unit free at {free}, resume time {resume}.",
                 self.remaining

@@ -55,7 +55,9 @@ impl Auditor {
             _ => {}
         }
         let (dispatched, slack) = (None, Duration::ZERO);
-        self.txns.insert(serial, Txn { request, op, owner, lpn, plane, bytes, place, dispatched, slack, source });
+        let txn = Txn { request, op, owner, lpn, plane, bytes, place, dispatched, slack, source };
+        self.waiting.queued(serial, &txn);
+        self.txns.insert(serial, txn);
     }
 
     /// A transaction moves so many bytes: those its request touches of the page, or all.
@@ -93,6 +95,7 @@ impl Auditor {
             txn.dispatched = None;
             return;
         }
+        self.waiting.leaves(serial, txn);
         self.units.join(serial, txn, (unit, command), ppa, log);
         match (txn.op, txn.owner) {
             (FlashOp::Read, owner) => {
@@ -120,8 +123,10 @@ impl Auditor {
             Some((unit, command)) => {
                 log.check(flash, Rule::DropWaiting, || format!("{op} {serial} in command {command} was dropped."));
                 self.units.member_ends(serial, (unit, command), flash.then_some(paused), log);
+                self.waiting.freed(unit);
             }
             None => {
+                self.waiting.leaves(serial, &txn);
                 log.check(!flash, Rule::EndDispatched, || format!("{op} {serial} of {owner} was never dispatched."));
                 let fits = match end {
                     End::Flash => true,

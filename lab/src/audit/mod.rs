@@ -41,6 +41,7 @@ mod times;
 mod transactions;
 mod units;
 mod victims;
+mod waiting;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -61,6 +62,7 @@ pub use rule::{Rule, Verdict, Violation};
 use transactions::Transactions;
 use units::Units;
 use victims::Victims;
+use waiting::Waiting;
 
 /// What the scheduler has said about itself that decides what is legal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,6 +71,8 @@ pub struct Policy {
     pub moments: Moments,
     /// How garbage collection runs: [`flashlane_core::decide::Collect::style`].
     pub style: Style,
+    /// Whether writes get their unit only when one takes them: [`flashlane_core::decide::Place::binds_at_dispatch`].
+    pub binds_late: bool,
 }
 
 /// The logical page a physical page holds, if any.
@@ -128,6 +132,7 @@ pub struct Auditor {
     victims: Victims,
     choice: Choice,
     pairs: Pairs,
+    waiting: Waiting,
 }
 
 /// Violations kept in words unless said otherwise.
@@ -157,6 +162,7 @@ impl Auditor {
             victims: Victims::default(),
             choice: Choice::new(config),
             pairs: Pairs::new(policy.style == Style::Free),
+            waiting: Waiting::new(config, policy),
             log,
         }
     }
@@ -213,6 +219,9 @@ impl Auditor {
         if self.choice.unsettled() {
             self.choice.settle(&self.victims, &mut self.pages, &mut self.log);
         }
+        if self.waiting.unsettled() {
+            self.waiting.settle(&self.units, &mut self.log);
+        }
     }
 
     fn take(&mut self, event: &Event) {
@@ -231,6 +240,9 @@ impl Auditor {
             Event::Queued { .. } => self.queued(event),
             Event::Moved { txn, plane } => {
                 if self.has_page(plane, Some(0)) {
+                    if let Some(waits) = self.txns.get(txn).filter(|waits| waits.dispatched.is_none()) {
+                        self.waiting.moved(txn, waits, plane);
+                    }
                     self.txns.relocate(txn, plane, |lpn| self.pages.find(lpn), &mut self.log);
                 }
             }

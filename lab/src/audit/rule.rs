@@ -65,6 +65,7 @@ rules! {
     SlackShrinks "Slack never grows: a transaction is dispatched with no more than it was estimated to have.",
 
     CommandNumber "Command numbers count up and name one command.",
+    NotIdle "A unit is not idle at the end of an instant at which it could begin something: a read, garbage collection, or the oldest waiting write of a page.",
     UnitBusy "A unit works on one command at a time.",
     OwnUnit "A command works only planes of its own unit.",
     CommandClosed "All members of a command are dispatched at one instant, before its first phase.",
@@ -86,7 +87,7 @@ rules! {
     PauseRemaining "A pause leaves exactly the array time not yet spent.",
     PauseReads "While a command stands paused its unit serves only reads.",
     SuspendTime "A unit serves nothing before its suspend time is over.",
-    ResumeTime "A paused array phase goes on after the resume time, with what was left.",
+    ResumeTime "A paused array phase goes on as soon as its unit has served what it was paused for and the resume time has passed, with what was left.",
     PausedTime "A transaction reports the time its command stood paused.",
 
     StartState "Before the first event every logical page lies on a written page of its own.",

@@ -168,6 +168,11 @@ impl Units {
         }
     }
 
+    /// Whether `unit` has no command, in service or paused.
+    pub(super) fn is_idle(&self, unit: UnitId) -> bool {
+        self.units.get(unit.index()).is_some_and(|unit| unit.commands.is_empty())
+    }
+
     /// Whether an erase of `unit` is still before the end of its array phase.
     pub(super) fn erase_runs(&self, unit: UnitId) -> bool {
         let commands = self.units.get(unit.index()).map(|unit| unit.commands.as_slice()).unwrap_or_default();

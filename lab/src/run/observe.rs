@@ -161,7 +161,8 @@ impl Formula for Beginning {
 
 /// What a scheduler says it does, as far as an auditor must know.
 pub(super) fn policy(scheduler: &Scheduler) -> Policy {
-    Policy { moments: scheduler.preempt.moments(), style: scheduler.collect.style() }
+    let (moments, style) = (scheduler.preempt.moments(), scheduler.collect.style());
+    Policy { moments, style, binds_late: scheduler.place.binds_at_dispatch() }
 }
 
 /// An audit that found violations, as an error.

@@ -53,7 +53,8 @@ pub struct Played {
 /// A device of `config` under `recipe`, or what is wrong with either.
 pub fn built(config: &Config, recipe: &Recipe) -> Result<(Device, Policy), String> {
     let scheduler = build(recipe).map_err(|e| e.to_string())?;
-    let policy = Policy { moments: scheduler.preempt.moments(), style: scheduler.collect.style() };
+    let (moments, style) = (scheduler.preempt.moments(), scheduler.collect.style());
+    let policy = Policy { moments, style, binds_late: scheduler.place.binds_at_dispatch() };
     Ok((Device::new(config, scheduler).map_err(|e| e.to_string())?, policy))
 }
 

@@ -123,10 +123,11 @@ impl Budget {
 
 impl Admit for Budget {
     fn prepare(&mut self, board: &Board) {
-        let weights: i64 = board.flows.iter().map(|flow| 1 << flow.level).sum();
-        let time = self.round.ns() as i64 * board.units.len() as i64;
+        let weights: i128 = board.flows.iter().map(|flow| 1 << flow.level).sum();
+        // The longest round on the largest drive is near the limit of 64 bits before it is weighted.
+        let time = i128::from(self.round.ns()) * board.units.len() as i128;
         let account = |flow: &flashlane_core::board::Flow| {
-            let quantum = (time * (1 << flow.level) / weights).max(1);
+            let quantum = (time * (1 << flow.level) / weights).max(1) as i64;
             Account { left: quantum, quantum, ..Account::default() }
         };
         self.accounts = board.flows.iter().map(account).collect();

@@ -117,3 +117,102 @@ fn quanta_by_level() {
     let quanta: Vec<i64> = budget.accounts.iter().map(|a| a.quantum).collect();
     assert_eq!(quanta, [1000, 2000, 4000, 8000]);
 }
+
+/// Who has nothing left holds nobody back: a flow whose commands are all in the device and whose budget is used up, or
+/// overdrawn, does not keep the round open. With a nanosecond left it does.
+#[test]
+fn a_flow_without_budget_keeps_no_round_open() {
+    for (left, waits) in [(1, true), (0, false), (-1, false), (-3_000_000, false)] {
+        let (mut board, mut budget, heads) = scene([50, 0], Duration::from_us(1000));
+        board.flows[1].in_flight = 1;
+        (budget.accounts[0].left, budget.accounts[1].left) = (0, left);
+        let next = budget.next(&board, &heads);
+        assert_eq!(next, (!waits).then_some(FlowId(0)), "{left} ns left");
+        assert_eq!(budget.ask_again(), if waits { Time::from_ns(2_000_000) } else { Time::NEVER }, "{left} ns left");
+    }
+}
+
+/// A flow with a command waiting is fetched from with a nanosecond left, and not with none; it may overdraw.
+#[test]
+fn the_last_nanosecond_of_a_budget() {
+    for (left, goes) in [(1, true), (0, false), (-1, false)] {
+        let (board, mut budget, _) = scene([5, 5], Duration::from_us(1000));
+        let heads = Line { heads: vec![Some(READ), Some(WRITE)], ..Line::full(|flow| flow == FlowId(1)) };
+        budget.accounts[0].left = left;
+        assert_eq!(budget.next(&board, &heads), goes.then_some(FlowId(0)), "{left} ns left");
+        assert_eq!(budget.accounts[0].left, if goes { left - 100_000 } else { left });
+    }
+}
+
+/// When nobody can go, as many rounds end at once as it takes until one of those that wait has budget: no fewer, and no more.
+/// What the others have is at most a round's.
+#[test]
+fn as_many_rounds_as_it_takes() {
+    let quantum = 1_000_000;
+    for (lefts, waiting, rounds) in [
+        ([0, 0], [1, 1], 1),
+        ([-999_999, -5_000_000], [1, 1], 1),
+        ([-1_000_000, -5_000_000], [1, 1], 2),
+        ([-1_000_001, -5_000_000], [1, 1], 2),
+        ([-2_000_000, -2_500_000], [1, 1], 3),
+        ([-1, -2_500_000], [0, 1], 3),
+        ([-2_500_000, -1], [0, 1], 1),
+        ([-7_000_000, -7_000_000], [1, 1], 8),
+    ] {
+        let (board, mut budget, heads) = scene(waiting, Duration::from_us(1000));
+        [0, 1].into_iter().for_each(|f| budget.accounts[f].left = lefts[f]);
+        let taken = budget.next(&board, &heads).expect("somebody goes").index();
+        let due = |f: usize| quantum.min(lefts[f] + rounds * quantum);
+        let paid = |f: usize| if f == taken { [100_000, 1_325_000][f] } else { 0 };
+        let left = [0, 1].map(|f| budget.accounts[f].left);
+        assert_eq!(left, [0, 1].map(|f| due(f) - paid(f)), "{lefts:?}, {waiting:?}");
+        let waits = (0..2).filter(|&f| waiting[f] > 0);
+        assert!(waits.clone().any(|f| due(f) > 0) && waits.clone().all(|f| lefts[f] + (rounds - 1) * quantum <= 0));
+    }
+}
+
+/// A round that ends because its time is over is one round, however deep somebody is in debt; the next lasts its whole length
+/// from then on.
+#[test]
+fn time_ends_one_round_at_a_time() {
+    let (mut board, mut budget, _) = scene([5, 5], Duration::from_us(1000));
+    let heads = Line { heads: vec![Some(READ), Some(WRITE)], ..Line::full(|flow| flow == FlowId(1)) };
+    budget.accounts[0].left = -2_500_000;
+    for (now, left) in [(2_300_000, -1_500_000), (4_300_000, -500_000)] {
+        board.now = Time::from_ns(now);
+        assert_eq!(budget.next(&board, &heads), None);
+        assert_eq!((budget.accounts[0].left, budget.ask_again()), (left, Time::from_ns(now + 2_000_000)));
+    }
+    board.now = Time::from_ns(6_300_000);
+    assert_eq!(budget.next(&board, &heads), Some(FlowId(0)));
+}
+
+/// Every round charges what it saw: pages written and moved and blocks erased since the round before. Who wrote nothing keeps
+/// the surcharge of the round before.
+#[test]
+fn a_round_charges_what_it_saw() {
+    let (mut board, mut budget, _) = scene([0, 0], Duration::from_us(1000));
+    let (pair, erase) = (1_425_000, 3_800_000);
+    let mut round = |programmed: [u64; 2], moved: [u64; 2], erases: u64| {
+        [0, 1].into_iter().for_each(|f| (board.flows[f].programmed, board.flows[f].moved) = (programmed[f], moved[f]));
+        board.units[0].counters.erases = erases;
+        budget.replenish(&board, 1);
+        [0, 1].map(|f| budget.accounts[f].surcharge)
+    };
+    assert_eq!(round([10, 30], [5, 0], 2), [5 * pair / 10 + 2 * erase / 40, 2 * erase / 40]);
+    // 10 and 10 more, 2 and 4 moves more, one erase more.
+    assert_eq!(round([20, 40], [7, 4], 3), [2 * pair / 10 + erase / 20, 4 * pair / 10 + erase / 20]);
+    assert_eq!(round([20, 50], [9, 4], 3), [2 * pair / 10 + erase / 20, 0]);
+}
+
+/// The longest round on the largest drive is reckoned with, at the highest level too.
+#[test]
+fn the_longest_round_there_is() {
+    let mut board = board(1, 2);
+    board.units = vec![board.units[0]; 64 * 64];
+    board.flows = [0, 7].map(|level| Flow { level, ..Flow::default() }).to_vec();
+    let mut budget = Budget::new(Duration::from_us(1 << 40), true, true);
+    budget.prepare(&board);
+    let time = (1i128 << 40) * 1000 * 4096;
+    assert_eq!([0, 1].map(|f| i128::from(budget.accounts[f].quantum)), [time / 129, time * 128 / 129]);
+}

@@ -1,6 +1,7 @@
 //! Weighted round robin over priority classes, as NVMe's optional arbitration: level `i` is fetched from `2^i` times as
 //! often as level 0 while both have commands waiting; within a level, round robin.
 
+use flashlane_core::board::Flow;
 use flashlane_core::decide::{Admit, Heads};
 use flashlane_core::{Board, FlowId};
 
@@ -9,7 +10,31 @@ use flashlane_core::{Board, FlowId};
 pub struct Weighted {
     /// Fetches left to each level in this round.
     credit: [u32; 8],
+    /// The flow to look at first for a level that has fetches left.
     next: usize,
+    /// By level, the flow whose turn it is.
+    turns: [usize; 8],
+}
+
+/// The class of a flow.
+fn level_of(flow: &Flow) -> usize {
+    usize::from(flow.level.min(7))
+}
+
+impl Weighted {
+    /// The flow of `level` to fetch from: there is one. Which levels have fetches left must not say whose turn it is: after
+    /// every fetch of another level the same flow would come first.
+    fn turn_of(&mut self, level: usize, board: &Board, heads: &dyn Heads) -> FlowId {
+        let flows = board.flows.len();
+        let from = self.turns[level];
+        let mut turns = (0..flows).map(|i| (from + i) % flows);
+        let may = |&f: &usize| {
+            level_of(&board.flows[f]) == level && board.flows[f].waiting > 0 && !heads.full(FlowId(f as u16))
+        };
+        let f = turns.find(may).expect("a flow of the level can be fetched from");
+        self.turns[level] = f + 1;
+        FlowId(f as u16)
+    }
 }
 
 impl Admit for Weighted {
@@ -23,11 +48,11 @@ impl Admit for Weighted {
                 if flow.waiting == 0 || heads.full(FlowId(f as u16)) {
                     continue;
                 }
-                let credit = &mut self.credit[usize::from(flow.level.min(7))];
-                if *credit > 0 {
-                    *credit -= 1;
+                let level = level_of(flow);
+                if self.credit[level] > 0 {
+                    self.credit[level] -= 1;
                     self.next = f + 1;
-                    return Some(FlowId(f as u16));
+                    return Some(self.turn_of(level, board, heads));
                 }
                 starving = true;
             }
@@ -63,5 +88,33 @@ mod tests {
         board.flows[2].waiting = 0;
         assert!(admit.next(&board, &Line::full(|f| f == FlowId(1))) == Some(FlowId(0)), "a full flow is passed over");
         assert!(admit.next(&board, &Line::full(|_| true)).is_none());
+    }
+
+    /// A round of three levels by itself: each level's fetches, in turn as long as it has some; then the next round.
+    #[test]
+    fn turns_within_a_round() {
+        let mut board = crate::pick::testing::board(1, 2);
+        board.flows =
+            (0..3).map(|level| flashlane_core::board::Flow { level, waiting: 9, ..Default::default() }).collect();
+        let mut admit = Weighted::default();
+        let served: Vec<u16> = (0..14).map(|_| admit.next(&board, &Line::open()).unwrap().0).collect();
+        assert_eq!(served, [0, 1, 2, 1, 2, 2, 2, 0, 1, 2, 1, 2, 2, 2]);
+    }
+
+    /// Two flows of a level share its fetches in turn. A level that had nothing to fetch saves nothing up.
+    #[test]
+    fn fetches_not_used_are_lost() {
+        let mut board = crate::pick::testing::board(1, 2);
+        board.flows =
+            [0, 0, 1].map(|level| flashlane_core::board::Flow { level, waiting: 9, ..Default::default() }).to_vec();
+        board.flows[2].waiting = 0;
+        let mut admit = Weighted::default();
+        let serve = |admit: &mut Weighted, board: &flashlane_core::Board, count: usize| -> Vec<u16> {
+            (0..count).map(|_| admit.next(board, &Line::open()).unwrap().0).collect()
+        };
+        assert_eq!(serve(&mut admit, &board, 6), [0, 1, 0, 1, 0, 1]);
+        board.flows[2].waiting = 9;
+        // What is left of the round that began with the last of these: the two fetches of level 1.
+        assert_eq!(serve(&mut admit, &board, 8), [2, 2, 0, 2, 2, 1, 2, 2]);
     }
 }

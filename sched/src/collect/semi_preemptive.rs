@@ -28,23 +28,37 @@ mod tests {
     use super::*;
     use crate::pick::testing::board;
 
-    /// With so many free blocks in its planes, those named being collected.
-    fn turn(free: [u32; 2], collecting: [bool; 2]) -> Turn {
-        let mut board = board(1, 2);
+    /// At the hard threshold of free blocks garbage collection goes first, a block above it users do; for any plane of the
+    /// unit that is collected, and for none that is not.
+    #[test]
+    fn the_hard_threshold() {
+        let mut board = board(2, 2);
         board.facts.gc_hard_blocks = 3;
-        for (plane, (free, collecting)) in board.planes.iter_mut().zip(free.into_iter().zip(collecting)) {
-            (plane.free_blocks, plane.collecting) = (free, collecting);
+        for pressed in 0..4 {
+            for (free_blocks, collecting, turn) in [
+                (4, true, Turn::User),
+                (3, true, Turn::Gc),
+                (2, true, Turn::Gc),
+                (0, true, Turn::Gc),
+                (0, false, Turn::User),
+            ] {
+                board.planes.iter_mut().for_each(|plane| (plane.free_blocks, plane.collecting) = (9, true));
+                (board.planes[pressed].free_blocks, board.planes[pressed].collecting) = (free_blocks, collecting);
+                let is = SemiPreemptive.turn(&board, UnitId(0));
+                assert_eq!(is, turn, "plane {pressed}: {free_blocks} free blocks, collecting: {collecting}");
+            }
         }
-        SemiPreemptive.turn(&board, UnitId(0))
     }
 
-    /// At the hard threshold and below it, collection goes first; above it and in planes that are not collected, users do.
+    /// A unit's planes are its own.
     #[test]
-    fn the_hard_threshold_decides() {
-        for (free, expected) in [(2, Turn::Gc), (3, Turn::Gc), (4, Turn::User)] {
-            assert_eq!(turn([free, 9], [true, false]), expected, "{free} blocks");
-            assert_eq!(turn([9, free], [true, true]), expected, "{free} blocks in the second plane");
-            assert_eq!(turn([9, free], [true, false]), Turn::User, "{free} blocks in a plane without a victim");
-        }
+    fn planes_of_another_unit_do_not_count() {
+        let facts = board(1, 2).facts;
+        let geometry = flashlane_core::Geometry { chips_per_channel: 3, ..facts.geometry };
+        let mut board = Board::new(flashlane_core::board::Facts { geometry, ..facts }, 1);
+        board.planes.iter_mut().for_each(|plane| (plane.free_blocks, plane.collecting) = (9, true));
+        (board.planes[2].free_blocks, board.planes[3].free_blocks) = (9, 1);
+        let turns = [0, 1, 2].map(|unit| SemiPreemptive.turn(&board, UnitId(unit)));
+        assert_eq!(turns, [Turn::User, Turn::Gc, Turn::User]);
     }
 }

@@ -138,3 +138,61 @@ fn the_error_term_is_a_correction() {
     let plain = Estimator::new(Options::default(), false).waiting(&board, id);
     assert_eq!((plain.correction, plain.response()), (0, estimate.response()));
 }
+
+/// An erase in service is one of the erases to come, and is counted by itself: here with another plane's victim behind it, of
+/// which one page is left to move.
+#[test]
+fn residual_of_an_erase_and_another_victim() {
+    let mut board = rounded();
+    board.units[0].gc.reads = 1;
+    board.planes.iter_mut().for_each(|plane| plane.collecting = true);
+    let unit = &mut board.units[0];
+    unit.service = Service::Busy;
+    unit.command = Command { op: FlashOp::Erase, owner: Owner::Gc, started: Time::ZERO, ..Command::NONE };
+    board.now = Time::from_ns(800 * US);
+    assert_eq!(residual::remaining(&board, UnitId(0), false) / US, 3000 + (100 + 1325) + 3800);
+}
+
+/// Of the same kind, those of higher levels go first, and those of its own level that stand before it; lower levels do not.
+#[test]
+fn higher_levels_go_first() {
+    let facts = rounded().facts;
+    let mut board = Board::new(flashlane_core::board::Facts { levels: 3, ..facts }, 1);
+    let mut ids = [TxnId::NONE; 6];
+    for (i, level) in [0u8, 0, 1, 1, 1, 2].into_iter().enumerate() {
+        let id = read(&mut board, i as u32, 0, i as u32);
+        board.unlink(id);
+        let queue = board.queue_for(UnitId(0), FlashOp::Read, level);
+        let txn = board.txn_mut(id);
+        (txn.level, txn.queue) = (level, queue);
+        board.link(id, queue, TxnId::NONE);
+        ids[i] = id;
+    }
+    let mut estimator = Estimator::new(Options::default(), false);
+    let queue = ids.map(|id| estimator.waiting(&board, id).queue.ns() / US);
+    assert_eq!(queue, [400, 500, 100, 200, 300, 0]);
+}
+
+/// A write that no unit has yet: so many of those before it and itself as there are idle units go at once, the rest is shared
+/// out. A unit with anything to do is not idle.
+#[test]
+fn writes_that_no_unit_has_yet() {
+    let facts = rounded().facts;
+    let geometry = flashlane_core::Geometry { chips_per_channel: 4, ..facts.geometry };
+    let mut board = Board::new(flashlane_core::board::Facts { geometry, ..facts }, 1);
+    let line = board.unplaced();
+    let ids: [TxnId; 4] = core::array::from_fn(|i| {
+        let id = program(&mut board, 0, i as u32);
+        board.unlink(id);
+        board.units[0].waiting[1] -= 1;
+        board.txn_mut(id).queue = line;
+        board.link(id, line, TxnId::NONE);
+        id
+    });
+    board.units[1].service = Service::Busy;
+    board.units[2].waiting[0] = 1;
+    let mut estimator = Estimator::new(Options::default(), false);
+    let queue = ids.map(|id| estimator.waiting(&board, id).queue.ns());
+    // Units 0 and 3 are idle: the first two wait for nobody.
+    assert_eq!(queue, [0, 0, 1, 2].map(|waits_for| waits_for * 1_325_000 / 4));
+}

@@ -210,4 +210,26 @@ mod tests {
         let high = [0, 1, 2, 3].map(|unit| classes.is_high(FlowId(0), UnitId(unit), 0));
         assert_eq!(high, [false, false, true, false], "9.77 pages an epoch and unit");
     }
+
+    /// The limit is met by the first count of pages whose rate reaches it, whatever the page, the epoch and the limit; and
+    /// whatever lies between the last transaction and the question, the last epochs are those that have ended.
+    #[test]
+    fn the_limit_is_reached_and_not_passed() {
+        // 4 pages of 8,192 bytes in 10 ms are 3,276,800 bytes a second.
+        for (limit, pages) in
+            [(3_276_799, 4), (3_276_800, 4), (3_276_801, 5), (0, 0), (1, 1), (819_200, 1), (819_201, 2)]
+        {
+            for direction in [0, 1] {
+                let rule = Rule { limit: [limit; 2], ..PAPER };
+                assert!(after(rule, direction, pages), "{limit}: {pages}");
+                assert!(pages == 0 || !after(rule, direction, pages - 1), "{limit}: {}", pages - 1);
+            }
+        }
+        let mut classes = classes(Rule { limit: [819_200; 2], window: 3, ..PAPER });
+        assert_eq!([0; 3].map(|_| classes.count(Time::from_ns(5 * MS), FlowId(0), UnitId(0), 0)), [false; 3]);
+        for (ms, high) in [(10, true), (39, true), (40, false), (95, false)] {
+            classes.roll(Time::from_ns(ms * MS));
+            assert_eq!(classes.is_high(FlowId(0), UnitId(0), 0), high, "at {ms} ms");
+        }
+    }
 }

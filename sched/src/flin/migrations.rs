@@ -170,4 +170,68 @@ mod tests {
             "nothing written: the first share is 1"
         );
     }
+
+    /// A unit with so much garbage collection waiting, its first plane with so many free blocks and pages, and a write of
+    /// flow 0, which wrote `written` of 120 pages and owns 6,000 of 10,000.
+    fn due(gc: [u32; 3], (blocks, pages): (u32, u32), written: u64) -> (Board, TxnId) {
+        let mut board = board(1, 2);
+        (board.facts.writes_pay, board.facts.gc_hard_blocks) = (true, 2);
+        let flow =
+            |programmed, valid_pages| flashlane_core::board::Flow { programmed, valid_pages, ..Default::default() };
+        board.flows = alloc::vec![flow(written, 6_000), flow(120 - written, 4_000)];
+        let [reads, programs, erases] = gc;
+        board.units[0].gc = flashlane_core::board::GcWaiting { reads, programs, erases };
+        (board.planes[0].free_blocks, board.planes[0].free_pages) = (blocks, pages);
+        let write = crate::pick::testing::program(&mut board, 0, 1);
+        (board, write)
+    }
+
+    const BELOW_100: Migrations = Migrations { below_pages: 100, rounding: Rounding::Up };
+
+    /// Writes pay below the limit of free pages and not at it, and at the hard threshold of blocks for all that waits, not a
+    /// block above it; and only where something waits.
+    #[test]
+    fn when_a_write_pays() {
+        let share = 10;
+        for (gc, free, expected) in [
+            ([64, 0, 0], (9, 99), (true, share, false)),
+            ([64, 0, 0], (9, 100), (false, 0, false)),
+            ([64, 0, 0], (3, 100), (false, 0, false)),
+            ([64, 0, 0], (3, 99), (true, share, false)),
+            ([64, 0, 0], (2, 100), (true, 64, true)),
+            ([64, 0, 0], (2, 5_000), (true, 64, true)),
+            ([64, 0, 0], (0, 0), (true, 64, true)),
+            ([0, 1, 0], (2, 99), (true, 0, false)),
+            ([0, 0, 1], (9, 99), (true, 0, false)),
+            ([0, 0, 0], (0, 0), (false, 0, false)),
+        ] {
+            let (board, write) = due(gc, free, 30);
+            let Debt { due, pairs, forced } = BELOW_100.debt(&board, write);
+            assert_eq!((due, pairs, forced), expected, "{gc:?} waiting, {free:?} free");
+        }
+    }
+
+    /// Eq. 9: the moves, the programs of moves begun, and the erase if the victim will be empty; 1,425 us, 1,325 and 3,800.
+    #[test]
+    fn how_long_garbage_collection_takes() {
+        for (gc, written, us) in [
+            ([64, 0, 0], 30, 10 * 1_425),
+            ([63, 1, 0], 30, 10 * 1_425 + 1_325),
+            ([1, 0, 0], 30, 1_425 + 3_800),
+            ([1, 1, 0], 30, 1_425 + 1_325 + 3_800),
+            ([0, 1, 0], 30, 1_325 + 3_800),
+            ([0, 0, 1], 30, 3_800),
+            ([64, 0, 1], 30, 10 * 1_425 + 3_800),
+            ([64, 0, 0], 0, 0),
+            ([0, 0, 0], 30, 0),
+        ] {
+            let (board, write) = due(gc, (9, 99), written);
+            assert_eq!(BELOW_100.time(&board, write), Duration::from_us(us), "{gc:?} waiting, {written} written");
+        }
+        let (mut board, write) = due([64, 0, 0], (9, 100), 30);
+        assert_eq!(BELOW_100.time(&board, write), Duration::ZERO, "not due");
+        board.planes[0].free_pages = 99;
+        board.facts.writes_pay = false;
+        assert_eq!(BELOW_100.time(&board, write), Duration::ZERO, "goes at its own time");
+    }
 }

@@ -48,6 +48,7 @@ mod tests {
         assert_eq!(turns(3, 0b111, 7), [2, 1, 2, 0, 2, 1, 2]);
         assert_eq!(turns(4, 0b1111, 15), [3, 2, 3, 1, 3, 2, 3, 0, 3, 2, 3, 1, 3, 2, 3]);
         assert_eq!(turns(4, 0b0101, 10), [2, 2, 0, 2, 2, 2, 2, 0, 2, 2]);
+        assert_eq!(turns(2, 0b11, 9), [1, 0, 1, 1, 0, 1, 1, 0, 1], "and from the start again");
     }
 
     #[test]

@@ -210,3 +210,7 @@ impl Order for Fair {
 #[cfg(test)]
 #[path = "fair_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "fair_model.rs"]
+mod model;

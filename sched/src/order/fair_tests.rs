@@ -11,15 +11,15 @@ use flashlane_core::transaction::{Stage, Transaction};
 use super::*;
 use crate::pick::testing::board;
 
-const READS: QueueId = QueueId(0);
+pub(super) const READS: QueueId = QueueId(0);
 /// Flows by the letters of the specification: two of low intensity, three of high.
-const A: u16 = 0;
-const B: u16 = 1;
-const C: u16 = 2;
-const D: u16 = 3;
-const E: u16 = 4;
+pub(super) const A: u16 = 0;
+pub(super) const B: u16 = 1;
+pub(super) const C: u16 = 2;
+pub(super) const D: u16 = 3;
+pub(super) const E: u16 = 4;
 
-const DECIDED: Settings = Settings {
+pub(super) const DECIDED: Settings = Settings {
     intensity: Rule { epoch_ns: 10_000_000, limit: [32_000_000, 256_000], window: 1, per_unit: false },
     threshold: 600,
     barrier: true,
@@ -28,7 +28,7 @@ const DECIDED: Settings = Settings {
 };
 
 /// A board of five flows with reads of 100 ns.
-fn scene(settings: Settings) -> (Board, Fair) {
+pub(super) fn scene(settings: Settings) -> (Board, Fair) {
     let mut board = board(1, 2);
     board.flows = vec![Default::default(); 5];
     board.facts.array[0] = Duration::from_ns(75);
@@ -40,7 +40,7 @@ fn scene(settings: Settings) -> (Board, Fair) {
 }
 
 /// A read of `flow` joins its queue, as the controller has it join.
-fn join(board: &mut Board, fair: &mut Fair, flow: u16) -> TxnId {
+pub(super) fn join(board: &mut Board, fair: &mut Fair, flow: u16) -> TxnId {
     let id = TxnId(board.txns.len() as u32);
     board.txns.push(Transaction {
         serial: u64::from(id.0),
@@ -58,12 +58,12 @@ fn join(board: &mut Board, fair: &mut Fair, flow: u16) -> TxnId {
     id
 }
 
-fn leave(board: &mut Board, fair: &mut Fair, txn: TxnId) {
+pub(super) fn leave(board: &mut Board, fair: &mut Fair, txn: TxnId) {
     fair.departs(board, txn, Departure::Dispatched);
     board.unlink(txn).stage = Stage::InService;
 }
 
-fn place(board: &Board, txn: TxnId) -> usize {
+pub(super) fn place(board: &Board, txn: TxnId) -> usize {
     board.walk(READS).position(|other| other == txn).expect("it waits")
 }
 
@@ -233,6 +233,31 @@ fn averages_of_departed_transactions() {
         let average = fair.presence(READS, FlowId(A)).mean().unwrap();
         assert!(average.0.abs_diff(mean << 16) < 10, "{average:?}");
     }
+}
+
+/// D-FLN-09: half for each epoch that has ended since the last look, in one look or in several.
+#[test]
+fn averages_halve_once_an_epoch() {
+    for looks in [&[3][..], &[1, 2, 3], &[0, 0, 2, 2, 3, 3]] {
+        let mut presence = Presence { departed: 24, slowdowns: 240, ..Presence::default() };
+        looks.iter().for_each(|&epoch| presence.age(epoch));
+        assert_eq!((presence.departed, presence.slowdowns), (3, 30), "{looks:?}");
+        presence.age(5);
+        assert_eq!((presence.departed, presence.slowdowns), (0, 0), "less than one is none");
+    }
+}
+
+/// What leaves its queue undone, replaced or gone to another unit, counts in no average, and not as waiting.
+#[test]
+fn what_is_withdrawn_was_not_slowed_down() {
+    let (mut board, mut fair) = scene(DECIDED);
+    let gone = join(&mut board, &mut fair, A);
+    at(&mut board, 70);
+    fair.departs(&board, gone, Departure::Withdrawn);
+    board.unlink(gone).stage = Stage::Free;
+    assert_eq!(fair.presence(READS, FlowId(A)).mean(), None);
+    let next = join(&mut board, &mut fair, A);
+    assert_eq!(board.txn(next).alone.ns(), 100);
 }
 
 /// Its picture of the queue is the queue, whatever comes and goes.

@@ -50,3 +50,27 @@ impl FillTrigger {
         u64::from(board.waiting(unit, FlashOp::Program)) * 100 > self.threshold
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pick::testing::{board, program, read};
+
+    /// Writes go first from the first write above the share on: reads that wait do not count, nor does the share itself.
+    #[test]
+    fn above_the_share_and_not_at_it() {
+        for (alpha, capacity, most) in
+            [(80, 10, 8), (50, 4, 2), (50, 5, 2), (100, 3, 3), (0, 10, 0), (99, 1, 0), (100, 1, 1)]
+        {
+            let mut board = board(1, 2);
+            for i in 0..20 {
+                read(&mut board, i, 0, i);
+            }
+            let fill = FillTrigger::new(alpha, capacity);
+            for waiting in 0..12 {
+                assert_eq!(fill.holds(&board, UnitId(0)), waiting > most, "{waiting} of {capacity} at {alpha} %");
+                program(&mut board, 0, 100 + waiting as u32);
+            }
+        }
+    }
+}

@@ -133,4 +133,90 @@ mod tests {
         Sprinkler::new(64).pick(&board, UnitId(0), Scope::Any, &mut group);
         assert_eq!(group.members(), [TxnId(0), TxnId(2)]);
     }
+
+    /// What is picked of reads on these slots, of these requests, oldest first.
+    fn picked(mut board: Board, window: u64, reads: &[(u8, u32)]) -> alloc::vec::Vec<u32> {
+        for (i, &(slot, request)) in reads.iter().enumerate() {
+            read(&mut board, i as u32, slot, request);
+        }
+        let mut group = Group::new();
+        Sprinkler::new(window).pick(&board, UnitId(0), Scope::Any, &mut group);
+        group.members().iter().map(|id| id.0).collect()
+    }
+
+    /// Of equal groups the one of the oldest goes.
+    #[test]
+    fn the_oldest_of_equals() {
+        let mut alone = board(2, 2);
+        (alone.facts.multi_plane, alone.facts.multi_die) = (false, false);
+        assert_eq!(picked(alone, 64, &[(2, 1), (0, 2), (1, 3), (3, 4)]), [0]);
+        let mut dies = board(2, 2);
+        dies.facts.multi_die = false;
+        // Planes 2 and 3 of the second die, and planes 0 and 1 of the first: two each, of four requests.
+        assert_eq!(picked(dies, 64, &[(3, 1), (0, 2), (1, 3), (2, 4)]), [0, 3]);
+    }
+
+    /// A larger group before one request's, one request's before the oldest.
+    #[test]
+    fn size_before_kinship_before_age() {
+        let two_dies = |planes| {
+            let mut board = board(2, planes);
+            board.facts.multi_die = false;
+            board
+        };
+        // The first die has two of two requests, the second two of one.
+        assert_eq!(picked(two_dies(2), 64, &[(0, 1), (1, 2), (2, 7), (3, 7)]), [2, 3]);
+        // The first die has three of three requests, the second two of one: whichever is older.
+        assert_eq!(picked(two_dies(3), 64, &[(3, 7), (4, 7), (0, 1), (1, 2), (2, 3)]), [2, 3, 4]);
+        // Two of one request on the first die, three with two of one on the second.
+        assert_eq!(picked(two_dies(3), 64, &[(0, 7), (1, 7), (3, 8), (4, 8), (5, 9)]), [2, 3, 4]);
+    }
+
+    /// The first so many that may go, and no more, are looked at.
+    #[test]
+    fn the_window_ends_where_it_ends() {
+        let reads = [(0, 1), (0, 2), (0, 3), (1, 4)];
+        for (window, expected) in [(1, &[0][..]), (3, &[0]), (4, &[0, 3]), (5, &[0, 3])] {
+            assert_eq!(picked(board(1, 2), window, &reads), expected, "window {window}");
+        }
+    }
+
+    /// Reads before writes, however large the group of writes.
+    #[test]
+    fn reads_before_writes() {
+        let mut board = board(1, 2);
+        board.planes.iter_mut().for_each(|plane| plane.room = true);
+        for slot in 0..2 {
+            super::super::testing::program(&mut board, slot, 1);
+        }
+        let younger = read(&mut board, 9, 0, 2);
+        let mut group = Group::new();
+        Sprinkler::new(64).pick(&board, UnitId(0), Scope::Any, &mut group);
+        assert_eq!(group.members(), [younger]);
+    }
+
+    /// Where every write of the highest level waits for an older one of its page, those of a lower level go.
+    #[test]
+    fn below_a_level_that_is_held_up() {
+        let facts = board(1, 2).facts;
+        let mut board = Board::new(flashlane_core::board::Facts { levels: 2, ..facts }, 1);
+        board.planes.iter_mut().for_each(|plane| plane.room = true);
+        let [held, free] = [(1, 0), (0, 1)].map(|(level, slot)| {
+            let id = super::super::testing::program(&mut board, slot, u32::from(slot));
+            board.unlink(id);
+            let queue = board.queue_for(UnitId(0), FlashOp::Program, level);
+            let txn = board.txn_mut(id);
+            (txn.level, txn.queue) = (level, queue);
+            board.link(id, queue, TxnId::NONE);
+            id
+        });
+        board.txn_mut(held).after = free;
+        let mut group = Group::new();
+        Sprinkler::new(64).pick(&board, UnitId(0), Scope::Any, &mut group);
+        assert_eq!(group.members(), [free]);
+        board.txn_mut(held).after = TxnId::NONE;
+        group.clear();
+        Sprinkler::new(64).pick(&board, UnitId(0), Scope::Any, &mut group);
+        assert_eq!(group.members(), [held]);
+    }
 }

@@ -151,4 +151,69 @@ mod tests {
         pick.pick(&board, UnitId(0), Scope::Any, &mut group);
         assert_eq!(group.lead(), TxnId(2));
     }
+
+    /// A read and a write that have waited so long, us, at an idle unit; whether the read is picked.
+    fn read_goes(board: &mut Board, waited: [u64; 2]) -> bool {
+        board.now = flashlane_core::Time::from_ns(300_000_000);
+        let queued = [read(board, 1, 0, 1), super::super::testing::program(board, 0, 2)];
+        for (id, us) in queued.into_iter().zip(waited) {
+            board.txn_mut(id).enqueued = flashlane_core::Time::from_ns(300_000_000 - us * 1000);
+        }
+        let mut group = Group::new();
+        balanced(board).pick(board, UnitId(0), Scope::Any, &mut group);
+        assert!(queued.contains(&group.lead()));
+        group.lead() == queued[0]
+    }
+
+    /// D-FLN-11: the garbage collection that goes before the write counts in both waits. A read that has just come against a
+    /// write that has waited 18,000 us: 1,325 / 100 against 18,100 / 1,325 = 13.66, the write goes. With ten moves of
+    /// 1,425 us before it 15,575 / 100 against 32,350 / 1,325 = 24.4, the read; up to 1,325 x 155.75 - 14,350 = 192,018 us.
+    #[test]
+    fn collection_counts_in_the_balance() {
+        for (moves, waited, read_first) in
+            [(0, 18_000, false), (64, 18_000, true), (0, 17_000, true), (64, 192_018, true), (64, 192_019, false)]
+        {
+            let mut board = board(1, 2);
+            board.facts.writes_pay = true;
+            let flow =
+                |programmed, valid_pages| flashlane_core::board::Flow { programmed, valid_pages, ..Default::default() };
+            board.flows = alloc::vec![flow(30, 6_000), flow(90, 4_000)];
+            board.units[0].gc.reads = moves;
+            (board.planes[0].free_blocks, board.planes[0].free_pages) = (9, 9);
+            let first = read_goes(&mut board, [0, waited]);
+            assert_eq!(first, read_first, "{moves} moves, {waited} us");
+        }
+    }
+
+    /// The write whose garbage collection is done goes, whatever read has come meanwhile; not where only reads may go.
+    #[test]
+    fn a_write_that_has_paid_goes() {
+        let mut board = board(1, 2);
+        board.now = flashlane_core::Time::from_ns(10_000_000);
+        let reading = read(&mut board, 1, 0, 1);
+        let write = super::super::testing::program(&mut board, 0, 2);
+        board.txn_mut(write).enqueued = board.now;
+        board.units[0].batch.write = write;
+        let mut group = Group::new();
+        balanced(&board).pick(&board, UnitId(0), Scope::Any, &mut group);
+        assert_eq!(group.lead(), write);
+        group.clear();
+        balanced(&board).pick(&board, UnitId(0), Scope::Reads, &mut group);
+        assert_eq!(group.lead(), reading);
+    }
+
+    /// A slot does not hold what has gone to another unit.
+    #[test]
+    fn a_slot_lets_go_of_what_has_gone_elsewhere() {
+        let mut board = board(1, 2);
+        let mut pick = balanced(&board);
+        let [first, second] = [0, 1].map(|i| read(&mut board, i, 0, i));
+        let mut group = Group::new();
+        pick.pick(&board, UnitId(0), Scope::Any, &mut group);
+        assert_eq!(group.lead(), first);
+        board.unlink(first).unit = UnitId(1);
+        group.clear();
+        pick.pick(&board, UnitId(0), Scope::Any, &mut group);
+        assert_eq!(group.lead(), second);
+    }
 }

@@ -139,4 +139,25 @@ mod tests {
         }
         assert!(compared[2..8].iter().all(|&count| count > 100), "groups of every size: {compared:?}");
     }
+
+    /// Where planes of a die must work one page offset, the first of a plane decides for it: a younger one that would fit does
+    /// not overtake it, in a short queue as in a long one.
+    #[test]
+    fn nobody_overtakes_the_first_of_a_plane() {
+        for behind in [0, LONG] {
+            let mut board = board(1, 3);
+            board.facts.same_page = [true, false, false];
+            let pages = [(0, 5), (1, 6), (1, 5), (2, 5)].into_iter().chain((0..behind).map(|_| (0, 5)));
+            let ids: Vec<TxnId> = pages
+                .map(|(slot, page)| {
+                    let id = crate::pick::testing::read(&mut board, 0, slot, 0);
+                    board.txn_mut(id).ppa = 16 * 3 + page;
+                    id
+                })
+                .collect();
+            let mut group = Group::new();
+            widen(&board, ids[0], &mut group);
+            assert_eq!(group.members(), [ids[0], ids[3]], "{behind} more");
+        }
+    }
 }

@@ -11,7 +11,7 @@ use flashlane_core::decide::Place;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Lpn, PlaneId, TxnId, UnitId};
 
-use crate::estimate::{Estimator, params};
+use crate::estimate::{Estimator, Options, params};
 use crate::params::{Param, Values};
 
 /// Parameters of [`Dynamic`].
@@ -28,7 +28,6 @@ pub(crate) const PARAMS: &[Param] = &[
     params::DOUBLE_COUNT,
     params::GC_PER_OP,
     params::RESIDUAL_PHY,
-    params::ERR_TERM,
 ];
 
 /// Dynamic allocation.
@@ -44,7 +43,7 @@ impl Dynamic {
     /// As a row's parameters ask for.
     pub(crate) fn of(values: &Values<'_>) -> Dynamic {
         let at_arrival = values.get("bind_at_arrival") == 1;
-        Dynamic { estimator: at_arrival.then(|| Estimator::of(values)), turn: 0 }
+        Dynamic { estimator: at_arrival.then(|| Estimator::new(Options::of(values), false)), turn: 0 }
     }
 }
 

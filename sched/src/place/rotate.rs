@@ -31,3 +31,28 @@ impl Place for Rotate {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashlane_core::board::Facts;
+    use flashlane_core::geometry::Geometry;
+
+    /// Two channels of three planes: planes 0 to 2 and 3 to 5.
+    #[test]
+    fn channels_first_past_planes_without_room() {
+        let facts = crate::pick::testing::board(1, 1).facts;
+        let geometry = Geometry { channels: 2, chips_per_channel: 3, ..facts.geometry };
+        let mut board = Board::new(Facts { geometry, ..facts }, 1);
+        board.planes.iter_mut().for_each(|plane| plane.room = true);
+        let mut place = Rotate::default();
+        let mut next = |board: &Board| place.plane(board, Lpn(9), PlaneId(5)).0;
+        assert_eq!([0; 8].map(|_| next(&board)), [0, 3, 1, 4, 2, 5, 0, 3]);
+        (board.planes[1].room, board.planes[4].room) = (false, false);
+        assert_eq!([0; 4].map(|_| next(&board)), [2, 5, 0, 3]);
+        board.planes.iter_mut().for_each(|plane| plane.room = false);
+        assert_eq!([0; 2].map(|_| next(&board)), [5, 5], "at home if nowhere else");
+        board.planes[1].room = true;
+        assert_eq!(next(&board), 1);
+    }
+}

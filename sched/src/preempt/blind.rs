@@ -38,3 +38,25 @@ impl Preempt for Blind {
         Some(Duration::ZERO)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashlane_core::Time;
+
+    /// A pause is worth it when more than its overheads is left, to the nanosecond.
+    #[test]
+    fn more_than_the_overheads_is_left() {
+        let mut board = crate::pick::testing::board(1, 2);
+        (board.facts.suspend, board.facts.resume) = (Duration::from_ns(300), Duration::from_ns(500));
+        board.now = Time::from_ns(1_000);
+        for (ends, pauses) in [(1_801, true), (1_800, false), (1_000, false)] {
+            board.units[0].command.ends = Time::from_ns(ends);
+            for mut answer in [Blind::anytime(), Blind::at_boundaries()] {
+                let is = answer.pause(&board, UnitId(0), TxnId(0));
+                assert_eq!(is, pauses.then_some(Duration::ZERO), "to {ends}");
+                assert_eq!(answer.serve(&board, UnitId(0), TxnId(0)), Some(Duration::ZERO));
+            }
+        }
+    }
+}

@@ -121,4 +121,18 @@ mod tests {
         program(&mut board, 0, 30);
         assert_eq!(answer.pause(&board, UnitId(0), waiting), None);
     }
+
+    /// A paused command serves a read whose service it can spare to the nanosecond, and not one more.
+    #[test]
+    fn a_paused_command_serves_what_it_can_spare() {
+        for (left, serves) in [(100_000, true), (99_999, false)] {
+            let mut board = busy();
+            let waiting = board.first(UnitId(0), flashlane_core::transaction::FlashOp::Read);
+            board.units[0].paused = board.units[0].command;
+            let other = board.txn(board.units[0].command.lead).next;
+            board.txn_mut(other).slack = Duration::from_ns(left);
+            let mut answer = BySlack::new(FillTrigger::new(80, 4096));
+            assert_eq!(answer.serve(&board, UnitId(0), waiting), serves.then_some(Duration::from_us(100)), "{left} ns");
+        }
+    }
 }

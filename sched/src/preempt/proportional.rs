@@ -60,3 +60,80 @@ impl Preempt for Proportional {
         yields.then_some(Duration::ZERO)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pick::testing::{board, program, read, serve};
+    use flashlane_core::Time;
+
+    /// The instant of every question, ns.
+    const NOW: u64 = 5_000_000;
+
+    /// A program of `owner` in service, of which `left` ns are to run, that waited `waited` ns before it began; and a read that
+    /// has just come. Services are 1,325 us and 100.
+    fn busy(owner: Owner, left: u64, waited: u64) -> (Board, TxnId) {
+        let mut board = board(1, 2);
+        board.now = Time::from_ns(NOW);
+        let id = program(&mut board, 0, 1);
+        board.txn_mut(id).enqueued = Time::from_ns(1_000_000);
+        serve(&mut board, &[id], Time::from_ns(NOW + left));
+        let command = &mut board.units[0].command;
+        (command.owner, command.started) = (owner, Time::from_ns(1_000_000 + waited));
+        let reading = read(&mut board, 1, 1, 2);
+        board.txn_mut(reading).enqueued = board.now;
+        (board, reading)
+    }
+
+    /// O1: the read's proportional wait, what is left of the program over 100 us, must be longer than the program's, what it
+    /// has waited and the read with its overheads over 1,325 us. With 40 us left that is 0.4, even at 430 us of waiting and
+    /// overheads.
+    #[test]
+    fn a_program_of_a_user_is_suspended_if_the_read_waits_more() {
+        for (waited, overheads, yields) in
+            [(429_999, 0, true), (430_000, 0, false), (409_999, 20, true), (410_000, 20, false)]
+        {
+            let (mut board, reading) = busy(Owner::User, 40_000, waited);
+            board.facts.suspend = Duration::from_us(overheads / 4);
+            board.facts.resume = Duration::from_us(overheads * 3 / 4);
+            let pauses = Proportional.pause(&board, UnitId(0), reading).is_some();
+            assert_eq!(pauses, yields, "waited {waited} ns, overheads {overheads} us");
+        }
+    }
+
+    /// O2: the program of a move yields to any read, unless less than the overheads is left of it. An erase never does.
+    #[test]
+    fn a_program_of_a_move_is_suspended_if_anything_is_gained() {
+        for (left, yields) in [(0, false), (20_000, false), (20_001, true)] {
+            let (mut board, reading) = busy(Owner::Gc, left, 4_000_000);
+            (board.facts.suspend, board.facts.resume) = (Duration::from_us(15), Duration::from_us(5));
+            assert_eq!(Proportional.pause(&board, UnitId(0), reading).is_some(), yields, "{left} ns left");
+            board.units[0].command.op = FlashOp::Erase;
+            assert_eq!(Proportional.pause(&board, UnitId(0), reading), None, "an erase");
+        }
+    }
+
+    /// In a pause the time it has lasted counts as the program's waiting, and only resuming still costs. 50 us left are 0.5,
+    /// even at 662.5 us.
+    #[test]
+    fn a_paused_program_is_resumed_when_it_has_waited_more() {
+        for (waited, pause, resume, yields) in [
+            (0, 562_499, 0, true),
+            (0, 562_500, 0, false),
+            (200_000, 362_499, 0, true),
+            (200_000, 362_500, 0, false),
+            (0, 462_499, 100, true),
+            (0, 462_500, 100, false),
+        ] {
+            let (mut board, reading) = busy(Owner::User, 0, waited);
+            (board.facts.suspend, board.facts.resume) = (Duration::from_us(300), Duration::from_us(resume));
+            let command = board.units[0].command;
+            let paused_at = Time::from_ns(NOW - pause);
+            board.units[0].paused = Command { remaining: Duration::from_us(50), paused_at, ..command };
+            let serves = Proportional.serve(&board, UnitId(0), reading).is_some();
+            assert_eq!(serves, yields, "waited {waited}, paused for {pause} ns, resuming {resume} us");
+            board.units[0].paused.owner = Owner::Gc;
+            assert!(Proportional.serve(&board, UnitId(0), reading).is_some(), "a move waits for any read");
+        }
+    }
+}

@@ -116,7 +116,8 @@ impl Case {
         config.check().unwrap();
         // More than a plane can keep free: scenes may collect as soon as a block is written.
         config.gc.start_blocks = config.geometry.blocks_per_plane;
-        let policy = Policy { moments: Moments::Boundary, style: Style::Transactions { pausable: true } };
+        let policy =
+            Policy { moments: Moments::Boundary, style: Style::Transactions { pausable: true }, binds_late: false };
         Case { config, policy, start: None, events: Vec::new(), as_told: false }
     }
 

@@ -23,6 +23,12 @@ pub fn commands() -> Vec<Row> {
                 }
             }
         }),
+        (Rule::NotIdle, write(), |c| delay(c, 0)),
+        (Rule::NotIdle, write_read(), |c| delay(c, 500_000)),
+        (Rule::NotIdle, collect(), |c| {
+            let erase = c.find(0, |e| matches!(e, Event::Queued { op: FlashOp::Erase, .. }));
+            delay(c, c.events[erase].at.ns());
+        }),
         (Rule::UnitBusy, two_units(), |c| {
             edit!(c, 1, queued, Event::Queued { plane, .. } => *plane = PlaneId(1));
             for s in &mut c.events {
@@ -50,6 +56,17 @@ pub fn commands() -> Vec<Row> {
         (Rule::CommandKnown, write(), |c| c.array_end(900_000, 0, 0)),
         (Rule::OwnChannel, write(), |c| edit!(c, 0, bus, Event::BusTaken { channel, .. } => *channel = ChannelId(1))),
     ]
+}
+
+/// What happens from the dispatch at `at` on happens a nanosecond later.
+fn delay(case: &mut Case, at: u64) {
+    let from = case.events.iter().position(|s| s.at.ns() == at && matches!(s.event, Event::Dispatched { .. }));
+    for stamped in &mut case.events[from.expect("a dispatch then")..] {
+        stamped.at += Duration::from_ns(1);
+        if let Event::BusTaken { until, .. } | Event::ArrayStarted { until, .. } = &mut stamped.event {
+            *until += Duration::from_ns(1);
+        }
+    }
 }
 
 /// The second transaction of a pair works another page.

@@ -30,7 +30,9 @@ fn every_rule_has_a_stream_that_breaks_it_alone() {
                 wrong.push(format!("row {index}, {name}, told {how}, before the change: {verdict}"));
             }
             let verdict = audit(&illegal);
-            if !matches!(verdict.by_rule.as_slice(), [(only, _)] if only == rule) {
+            // Where a unit that should work does something illegal instead, or nothing, it may stand idle as well.
+            let counts = |broken: Rule| broken == *rule || broken != Rule::NotIdle;
+            if !verdict.by_rule.iter().map(|&(broken, _)| broken).filter(|&broken| counts(broken)).eq([*rule]) {
                 wrong.push(format!("row {index}, {name}, told {how}: {verdict}"));
             }
             assert_eq!(verdict.kept.len() as u64, verdict.total, "{name}");

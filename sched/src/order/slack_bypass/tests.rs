@@ -113,7 +113,12 @@ fn the_order_is_the_plain_rule() {
             jumped += insert(&mut board, &mut *order, id);
             let list = &mut plain[usize::from(write)];
             let at = plainly(list, (request, page), cost);
-            let slack = draw(if write { 6_000_000 } else { 400_000 });
+            // Now and then exactly what some newcomer costs: equality is enough (D-SLK-01).
+            let array = if write { 1_300_000 } else { 75_000 };
+            let slack = match draw(2) {
+                0 => draw(if write { 6_000_000 } else { 400_000 }),
+                _ => (array + 3_000 * draw(9)) * draw(3),
+            };
             board.txn_mut(id).slack = Duration::from_ns(slack);
             list[at].2 = slack;
             let plain: Vec<_> = list.iter().map(|&(request, _, slack)| (request, slack)).collect();

@@ -122,3 +122,71 @@ fn only_free_chips() {
     board.planes[3].room = false;
     assert_eq!(drawn(&mut board), [0; 0]);
 }
+
+/// A chip of several planes: bound at dispatch, a write goes to the plane with most free pages, the first of equals; bound at
+/// arrival, to the one with fewest waiting writes, the first of equals. Planes without room are passed over.
+#[test]
+fn the_plane_of_a_chip() {
+    let roomy = |free: [u32; 4]| {
+        let mut board = board(2, 2);
+        for (plane, free_pages) in board.planes.iter_mut().zip(free) {
+            (plane.room, plane.free_pages) = (free_pages > 0, free_pages);
+        }
+        board
+    };
+    for (free, first) in [([5, 9, 9, 7], 1), ([9, 9, 9, 9], 0), ([0, 0, 0, 1], 3), ([1, 2, 3, 0], 2)] {
+        let taken = Dynamic { estimator: None, turn: 0 }.draw(&roomy(free), TxnId::NONE);
+        assert_eq!(taken, Some(PlaneId(first)), "{free:?}");
+    }
+    for (writes, expected) in
+        [(&[0u8, 0, 1, 3][..], 2), (&[], 0), (&[0], 1), (&[0, 1, 2, 3], 0), (&[0, 1, 1, 2, 3, 3], 0)]
+    {
+        let mut board = roomy([5, 9, 9, 7]);
+        for &slot in writes {
+            crate::pick::testing::program(&mut board, slot, 0);
+        }
+        assert_eq!(at_arrival().plane(&board, Lpn(0), PlaneId(3)), PlaneId(expected), "{writes:?} wait");
+        board.planes[usize::from(expected)].room = false;
+        assert_ne!(at_arrival().plane(&board, Lpn(0), PlaneId(3)), PlaneId(expected), "no room");
+    }
+}
+
+/// Waiting writes and reads of a chip count in its estimate: each write and each read that waits is one more before it.
+#[test]
+fn who_waits_counts() {
+    let mut board = busy([0, 0, 0]);
+    let three = |board: &mut Board, waiting: [[u32; 2]; 3]| {
+        board.units.iter_mut().zip(waiting).for_each(|(unit, waiting)| unit.waiting = waiting);
+        at_arrival().plane(board, Lpn(0), PlaneId(0))
+    };
+    assert_eq!(three(&mut board, [[0, 1], [0, 0], [0, 0]]), PlaneId(1));
+    assert_eq!(three(&mut board, [[0, 2], [0, 2], [0, 1]]), PlaneId(2));
+    assert_eq!(three(&mut board, [[1, 0], [2, 0], [1, 0]]), PlaneId(0));
+    // Reads take 75 us here, writes 10.
+    assert_eq!(three(&mut board, [[1, 0], [0, 7], [0, 8]]), PlaneId(1));
+    assert_eq!(three(&mut board, [[1, 0], [0, 8], [0, 8]]), PlaneId(0));
+}
+
+/// Where nothing runs or waits and no plane has a page to give, the chip whose turn it is gets the write, so that it says so or
+/// collects; with anything under way the write waits.
+#[test]
+fn nobody_has_room() {
+    let full = || {
+        let mut board = chips(2, 2);
+        board.planes.iter_mut().for_each(|plane| plane.room = false);
+        board
+    };
+    let draw = |board: &Board, turn| Dynamic { estimator: None, turn }.draw(board, TxnId::NONE);
+    assert_eq!([0, 1, 2, 3].map(|turn| draw(&full(), turn)), [0, 2, 1, 3].map(|plane| Some(PlaneId(plane))));
+    let disturbed: [fn(&mut flashlane_core::board::Unit); 4] = [
+        |unit| unit.service = Service::Busy,
+        |unit| unit.waiting[0] = 1,
+        |unit| unit.waiting[1] = 1,
+        |unit| unit.gc.erases = 1,
+    ];
+    for disturb in disturbed {
+        let mut board = full();
+        disturb(&mut board.units[3]);
+        assert_eq!(draw(&board, 0), None);
+    }
+}

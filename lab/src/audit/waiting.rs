@@ -1,0 +1,156 @@
+//! Who waits at which unit, and whether a unit stands idle that could begin something.
+//!
+//! A device that forgets to let a unit decide stalls, or goes on late when something else wakes the unit. Both show here, at
+//! the instant it happens, under every scheduler: none of the catalogue leaves a unit idle that may begin something.
+//!
+//! Not judged: units that may begin nothing before their bus is free (`dispatch = "bus-idle"`); writes that no unit has
+//! taken yet; and any write where parts of pages are read first, as a write may then wait for an older one that the stream
+//! has not told of.
+
+use std::collections::VecDeque;
+
+use flashlane_core::transaction::{FlashOp, Owner};
+use flashlane_core::{Lpn, PlaneId, UnitId};
+use flashlane_ssd::config::{Config, Dispatch};
+use rustc_hash::FxHashMap;
+
+use super::Policy;
+use super::rule::{Log, Rule};
+use super::transactions::Txn;
+use super::units::Units;
+
+/// A write that waits, and the unit that has it, if one has.
+#[derive(Clone, Copy, Debug)]
+struct Write {
+    serial: u64,
+    unit: Option<UnitId>,
+}
+
+/// What waits at every unit.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    eager: bool,
+    judges_writes: bool,
+    /// Writes get their unit only when they are moved to it.
+    binds_late: bool,
+    planes_per_unit: u32,
+    /// Transactions that each unit could begin.
+    ready: Vec<u32>,
+    /// Units that have changed at this instant.
+    touched: Vec<UnitId>,
+    /// The waiting writes of each page, oldest first. Only the first could begin.
+    pages: FxHashMap<Lpn, VecDeque<Write>>,
+}
+
+impl Waiting {
+    pub(super) fn new(config: &Config, policy: Policy) -> Waiting {
+        Waiting {
+            eager: config.bus.dispatch == Dispatch::Eager,
+            judges_writes: !config.ftl.read_modify_write,
+            binds_late: policy.binds_late,
+            planes_per_unit: config.geometry.planes_per_unit(),
+            ready: vec![0; config.geometry.units() as usize],
+            touched: Vec::new(),
+            pages: FxHashMap::default(),
+        }
+    }
+
+    fn unit_of(&self, plane: PlaneId) -> UnitId {
+        UnitId((u32::from(plane.0) / self.planes_per_unit) as u16)
+    }
+
+    fn add(&mut self, unit: Option<UnitId>) {
+        let Some(unit) = unit else { return };
+        self.ready[unit.index()] += 1;
+        self.touched.push(unit);
+    }
+
+    fn take(&mut self, unit: Option<UnitId>) {
+        let Some(unit) = unit else { return };
+        let ready = &mut self.ready[unit.index()];
+        *ready = ready.saturating_sub(1);
+    }
+
+    /// A transaction joined a queue.
+    pub(super) fn queued(&mut self, serial: u64, txn: &Txn) {
+        let unit = self.unit_of(txn.plane);
+        if !is_write(txn) {
+            self.add(Some(unit));
+        } else if self.judges_writes {
+            let unit = (!self.binds_late).then_some(unit);
+            let page = self.pages.entry(txn.lpn).or_default();
+            page.push_back(Write { serial, unit });
+            if page.len() == 1 {
+                self.add(unit);
+            }
+        }
+    }
+
+    /// A waiting transaction, as it was before, goes to `plane`.
+    pub(super) fn moved(&mut self, serial: u64, txn: &Txn, plane: PlaneId) {
+        let (from, to) = (self.unit_of(txn.plane), self.unit_of(plane));
+        if !is_write(txn) {
+            self.take(Some(from));
+            self.add(Some(to));
+        } else if let Some(page) = self.pages.get_mut(&txn.lpn)
+            && let Some(place) = page.iter().position(|write| write.serial == serial)
+        {
+            let before = page[place].unit.replace(to);
+            if place == 0 {
+                self.take(before);
+                self.add(Some(to));
+            }
+        }
+    }
+
+    /// A transaction waits no more: its unit begins it, or it was dropped.
+    pub(super) fn leaves(&mut self, serial: u64, txn: &Txn) {
+        if !is_write(txn) {
+            self.take(Some(self.unit_of(txn.plane)));
+            return;
+        }
+        let Some(page) = self.pages.get_mut(&txn.lpn) else { return };
+        let Some(place) = page.iter().position(|write| write.serial == serial) else { return };
+        let gone = page.remove(place).and_then(|write| write.unit);
+        let next = page.front().and_then(|write| write.unit);
+        if page.is_empty() {
+            self.pages.remove(&txn.lpn);
+        }
+        if place == 0 {
+            self.take(gone);
+            self.add(next);
+        }
+    }
+
+    /// A unit may have become free.
+    pub(super) fn freed(&mut self, unit: UnitId) {
+        self.touched.push(unit);
+    }
+
+    /// Whether [`Waiting::settle`] has anything to do.
+    pub(super) fn unsettled(&self) -> bool {
+        !self.touched.is_empty()
+    }
+
+    /// The instant is over: a unit that is idle has nothing to begin.
+    pub(super) fn settle(&mut self, units: &Units, log: &mut Log) {
+        let mut touched = std::mem::take(&mut self.touched);
+        if self.eager {
+            touched.sort_unstable();
+            touched.dedup();
+            for &unit in &touched {
+                let ready = self.ready.get(unit.index()).copied().unwrap_or_default();
+                log.check(ready == 0 || !units.is_idle(unit), Rule::NotIdle, || {
+                    format!("unit {} is idle and could begin any of {ready} transactions.", unit.0)
+                });
+            }
+        }
+        touched.clear();
+        self.touched = touched;
+    }
+}
+
+/// Whether it is a write of a host or of the buffer.
+fn is_write(txn: &Txn) -> bool {
+    txn.op == FlashOp::Program && txn.owner != Owner::Gc
+}

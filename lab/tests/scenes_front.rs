@@ -1,0 +1,105 @@
+//! What becomes of commands before a unit has them, with exact times: whose comes next, and writes that younger ones replace.
+
+mod common;
+
+use common::{device, drain, one_plane, recipe};
+use flashlane_core::Op::{self, Read, Write};
+use flashlane_core::{Extent, FlowId, Request, RequestId, Time};
+use flashlane_sched::catalogue::Recipe;
+use flashlane_ssd::Totals;
+use flashlane_ssd::config::{Config, FlowConfig, Protocol};
+
+/// A whole read and a whole write, ns.
+const READ: u64 = 99_601;
+const WRITE: u64 = 1_324_601;
+const PAGE: u64 = 8192;
+
+/// A request: arrival ns, flow, operation, bytes from the page's beginning, page.
+type Line = (u64, u16, Op, u64, u64);
+
+/// When each request was done, and the totals.
+fn play(config: &Config, recipe: &Recipe, lines: &[Line]) -> (Vec<u64>, Totals) {
+    let mut device = device(config, recipe);
+    for (id, &(at, flow, op, length, page)) in lines.iter().enumerate() {
+        let arrival = Time::from_ns(at);
+        device.advance(arrival);
+        let extent = Extent::Bytes { offset: page * PAGE, length };
+        let request = Request { id: RequestId(id as u64), flow: FlowId(flow), op, arrival, extent };
+        device.submit(arrival, &request).expect("within the drive");
+    }
+    drain(&mut device);
+    device.check();
+    let mut done = std::mem::take(device.completions());
+    done.sort_by_key(|c| c.id);
+    (done.iter().map(|c| c.done.ns()).collect(), device.totals())
+}
+
+/// `read-first` with this answer to this question.
+fn with(question: &str, answer: &str) -> Recipe {
+    Recipe { answers: vec![(question.to_owned(), answer.to_owned())], ..recipe("read-first", &[]) }
+}
+
+/// A device that takes a command at a time: of NVMe's queues each flow's in turn, of SATA's one the oldest.
+#[test]
+fn whose_command_comes_next() {
+    let mut config = one_plane();
+    config.flows = vec![FlowConfig::at_level(0); 3];
+    config.front.in_flight = 1;
+    let line = |flow| (0, flow, Read, PAGE, u64::from(flow));
+    let lines = [2, 0, 0, 0, 1, 2].map(line);
+    let of = |protocol| {
+        let config = Config { front: flashlane_ssd::config::Front { protocol, ..config.front }, ..config.clone() };
+        play(&config, &recipe("read-first", &[]), &lines).0
+    };
+    assert_eq!(of(Protocol::Nvme { depth: 9 }), [1, 2, 5, 6, 3, 4].map(|n| n * READ));
+    assert_eq!(of(Protocol::Sata { depth: 9 }), [1, 2, 3, 4, 5, 6].map(|n| n * READ));
+}
+
+/// By weight: two flows of level 0 have a fetch each, one of level 1 has two, and so on; all have commands waiting.
+#[test]
+fn flows_of_a_level_share_its_fetches() {
+    let mut config = one_plane();
+    config.flows = [0, 0, 1].map(FlowConfig::at_level).to_vec();
+    config.levels = 2;
+    config.front.in_flight = 1;
+    let lines: Vec<Line> = (0..18).map(|i| (0, i % 3, Read, PAGE, u64::from(i))).collect();
+    let (done, _) = play(&config, &with("admit", "weighted-round-robin"), &lines);
+    let mut order: Vec<(u64, u16)> = done.iter().zip(&lines).map(|(&done, line)| (done, line.1)).collect();
+    order.sort_unstable();
+    // The first has entered before the others came.
+    let flows: Vec<u16> = order.iter().map(|&(_, flow)| flow).collect();
+    let fetched = |flow: u16, of: usize| flows[1..=of].iter().filter(|&&f| f == flow).count();
+    for rounds in 1..=3 {
+        let counts = [0, 1, 2].map(|flow| fetched(flow, 3 * rounds));
+        assert_eq!((counts[2], counts[0] + counts[1]), (2 * rounds, rounds), "{flows:?}");
+        assert!(counts[0].abs_diff(counts[1]) <= 1, "flows of a level in turn: {flows:?}");
+    }
+}
+
+/// A younger write of its page takes a waiting write's place, at the tail; the older completes with it. One that runs is left
+/// alone.
+#[test]
+fn a_waiting_write_is_replaced() {
+    let write = |at, page| (at, 0, Write, PAGE, page);
+    let lines = [write(0, 9), write(1, 5), write(2, 6), write(3, 5), write(4, 5), write(5, 7)];
+    let (done, totals) = play(&one_plane(), &with("cancel", "overwrite"), &lines);
+    assert_eq!(done, [1, 3, 2, 3, 3, 4].map(|n| n * WRITE));
+    assert_eq!((totals.cancelled, totals.user_programs), (2, 4));
+    let (done, totals) = play(&one_plane(), &with("cancel", "keep"), &lines);
+    assert_eq!(done, [1, 2, 3, 4, 5, 6].map(|n| n * WRITE));
+    assert_eq!((totals.cancelled, totals.user_programs), (0, 6));
+    let (done, totals) = play(&one_plane(), &with("cancel", "overwrite"), &[write(0, 5), write(WRITE - 1, 5)]);
+    assert_eq!((done, totals.cancelled), (vec![WRITE, 2 * WRITE], 0));
+}
+
+/// A write that takes another's place waits for the older write that one waited for: here one of part of the page, whose
+/// rest is read first.
+#[test]
+fn who_replaces_a_write_waits_for_what_it_waited_for() {
+    let mut config = one_plane();
+    config.ftl.read_modify_write = true;
+    let lines = [(0, 0, Write, 2048, 5), (1, 0, Write, PAGE, 5), (2, 0, Write, PAGE, 5)];
+    let (done, totals) = play(&config, &with("cancel", "overwrite"), &lines);
+    assert_eq!(done, [READ + WRITE, READ + 2 * WRITE, READ + 2 * WRITE]);
+    assert_eq!((totals.cancelled, totals.partial_reads, totals.user_programs), (1, 1, 2));
+}

@@ -1,0 +1,145 @@
+//! Stage 1 against the specification written plainly: which place, among which, at what slowdowns. The model reads the board and
+//! shares the fixed-point slowdowns, and nothing else, with the answer.
+
+extern crate std;
+
+use std::vec;
+use std::vec::Vec;
+
+use flashlane_core::transaction::Transaction;
+
+use super::tests::{A, B, C, D, DECIDED, E, READS, join, leave, place, scene};
+use super::*;
+
+/// What the plain model below knows of a flow: slowdowns of its departed transactions.
+#[derive(Clone, Default)]
+struct Departed {
+    count: u64,
+    sum: u64,
+}
+
+/// The place of a newcomer by the specification, written plainly: every place that is open to it is tried, and for each the
+/// slowdowns of all of its region are worked out from the head of the whole queue on (FLIN §5.1 to 5.3, D-FLN-07, 08).
+/// `busy` is how long the chip is busy; the newcomer is `(flow, service, alone, high)`.
+fn plain_place(board: &Board, busy: u64, new: (u16, u64, u64, bool), worst: Option<u16>) -> usize {
+    let (flow, service, alone, high) = new;
+    let waiting: Vec<&Transaction> = board.walk(READS).map(|txn| board.txn(txn)).collect();
+    let is = |txn: &Transaction, bit: u8| txn.tag & bit != 0;
+    let lows = waiting.iter().filter(|txn| !is(txn, tag::HIGH)).count();
+    let behind =
+        |holds: &dyn Fn(&Transaction) -> bool| waiting.iter().rposition(|t| holds(t)).map_or(0, |last| last + 1);
+    let open = lows.max(behind(&|txn| is(txn, tag::BARRIER)));
+    if high && worst == Some(flow) {
+        return open.max(behind(&|txn| is(txn, tag::HIGH) && txn.flow.0 == flow));
+    }
+    let (from, to) = if high { (open, waiting.len()) } else { (0, lows) };
+    let extremes = |place: usize| {
+        let mut wait = busy;
+        let mut all = Extremes::NONE;
+        for position in 0..=waiting.len() {
+            let in_region = (from..=to).contains(&position);
+            if position == place {
+                wait += service;
+                all = all.with(Alone::of(Duration::from_ns(alone)).slowdown(wait));
+            }
+            if let Some(txn) = waiting.get(position) {
+                wait += board.facts.service_of(txn).ns();
+                if in_region && position < to {
+                    let since = (board.now - txn.enqueued).ns();
+                    all = all.with(Alone::of(txn.alone).slowdown(since + wait));
+                }
+            }
+        }
+        all
+    };
+    (from..=to).rev().fold(to, |best, place| if extremes(place).fairer_than(extremes(best)) { place } else { best })
+}
+
+/// The high flow that is worst off while fairness is below 0.6, of those that have had transactions served.
+fn plain_worst(departed: &[Departed], high: impl Fn(usize) -> bool) -> Option<u16> {
+    let means = departed.iter().enumerate().filter(|(f, d)| d.count > 0 && high(*f)).map(|(f, d)| (d.sum / d.count, f));
+    let means: Vec<(u64, usize)> = means.collect();
+    let (least, most) = (means.iter().map(|m| m.0).min()?, means.iter().map(|m| m.0).max()?);
+    (means.len() > 1 && least * 1000 < most * 600).then(|| means.iter().find(|m| m.0 == most).expect("one").1 as u16)
+}
+
+/// Stage 1 is the plain model: reads of many lengths, of flows of low and high intensity, behind a busy, a paused or an idle
+/// chip. What stands before the region counts: the service of the low ones ahead of the high ones, and the chip's.
+#[test]
+fn stage_1_is_the_plain_model() {
+    let intensity = Rule { epoch_ns: 40_000, limit: [409_600_000; 2], ..DECIDED.intensity };
+    let (mut board, mut fair) = scene(Settings { intensity, ..DECIDED });
+    (board.facts.resume, board.facts.suspend) = (Duration::from_ns(500), Duration::from_ns(70));
+    let mut draw = 2018u64;
+    let mut die = |most: u64| {
+        draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (draw >> 33) % most
+    };
+    let mut departed = vec![Departed::default(); 5];
+    // Reads of each flow in this epoch, and whether the last one had four or more (4 KiB at 409.6 MB/s for 40 us).
+    let (mut epoch, mut counts, mut high) = (0, [0u32; 5], [false; 5]);
+    let (mut seen, mut jumped, mut worst_off) = ([0; 2], 0, 0);
+    for _ in 0..30_000 {
+        board.now += Duration::from_ns(die(2_000));
+        while epoch < board.now.ns() / 40_000 {
+            high = counts.map(|count| count >= 4);
+            (counts, epoch) = ([0; 5], epoch + 1);
+        }
+        if die(5) < 2 && board.queues[0].len > 0 {
+            let skip = die(u64::from(board.queues[0].len)).min(die(4)) as usize;
+            let gone = board.walk(READS).nth(skip).expect("it waits");
+            if die(6) == 0 {
+                // A younger write would take its place: it counts in nobody's average.
+                fair.departs(&board, gone, Departure::Withdrawn);
+                board.unlink(gone).stage = flashlane_core::transaction::Stage::Free;
+                continue;
+            }
+            let txn = board.txn(gone);
+            let shared = (board.now - txn.enqueued).ns() + board.facts.service_of(txn).ns();
+            let record = &mut departed[txn.flow.index()];
+            (record.count, record.sum) = (record.count + 1, record.sum + Alone::of(txn.alone).slowdown(shared).0);
+            leave(&mut board, &mut fair, gone);
+            continue;
+        }
+        if board.queues[0].len > 25 {
+            continue;
+        }
+        // The chip: idle, at work for a while, or at work with a program paused.
+        let (left, paused) = (die(3_000), die(3_000));
+        let unit = &mut board.units[0];
+        unit.command.lead = TxnId(0);
+        unit.command.ends = board.now + Duration::from_ns(left);
+        unit.paused.lead = TxnId::NONE;
+        let kind = die(4);
+        unit.service =
+            if kind == 0 { flashlane_core::board::Service::Idle } else { flashlane_core::board::Service::Busy };
+        if kind >= 2 {
+            unit.paused.remaining = Duration::from_ns(paused);
+            // Told twice while the overhead of the pause runs: in service and paused.
+            unit.paused.lead = if kind == 2 { TxnId(0) } else { TxnId(1) };
+        }
+        let busy = [0, left, 500 + paused, left + 500 + paused][kind as usize];
+
+        let flow = [A, B, C, C, C, D, D, E][die(8) as usize];
+        // A flow of short reads among long ones is slowed down most.
+        let lengths = if flow == C { [25, 25, 25, 400] } else { [400, 1_000, 2_000, 2_000] };
+        board.facts.transfer_sectors = vec![Duration::from_ns(lengths[die(4) as usize]); 9];
+        let service = 75 + board.facts.transfer(0).ns();
+        let own = board.walk(READS).map(|txn| board.txn(txn)).filter(|txn| txn.flow.0 == flow);
+        let newest = own.max_by_key(|txn| txn.serial).map_or(0, |txn| (txn.enqueued + txn.alone).since(board.now).ns());
+        let is_high = high[usize::from(flow)];
+        let worst = plain_worst(&departed, |f| high[f]);
+        counts[usize::from(flow)] += 1;
+        let expected = plain_place(&board, busy, (flow, service, service + newest, is_high), worst);
+        let tail = board.queues[0].len as usize;
+        let txn = join(&mut board, &mut fair, flow);
+        assert_eq!(place(&board, txn), expected, "flow {flow}, high: {is_high}, chip: {kind}");
+        assert_eq!((board.txn(txn).tag & tag::HIGH != 0, board.txn(txn).alone.ns()), (is_high, service + newest));
+        let barrier = is_high && worst == Some(flow) && expected < tail;
+        assert_eq!(board.txn(txn).tag & tag::BARRIER != 0, barrier, "what passed nobody bars nobody");
+        seen[usize::from(is_high)] += 1;
+        jumped += u32::from(expected < tail);
+        worst_off += u32::from(is_high && worst == Some(flow));
+    }
+    assert!(seen[0] > 1_000 && seen[1] > 1_000 && jumped > 1_000 && worst_off > 300, "{seen:?} {jumped} {worst_off}");
+}
