@@ -193,21 +193,25 @@ impl Board {
         &self.flows[flow.index()]
     }
 
+    /// Whether a waiting transaction may begin: no older write of its page waits, and a program finds a page to go to.
+    #[inline(always)]
+    pub fn eligible(&self, id: TxnId) -> bool {
+        let txn = self.txn(id);
+        txn.unobstructed() && (txn.op != FlashOp::Program || self.plane(txn.plane).room)
+    }
+
     /// Whether `other` may join the command of `group`: same operation, a plane no member uses yet, the die and page
     /// rules of the device (SPEC 0.4), room for a program, and no older write of its page in the way.
     #[inline]
     pub fn may_join(&self, group: &Group, other: TxnId) -> bool {
         let (a, b) = (self.txn(group.lead()), self.txn(other));
         let used = group.used();
-        if used >> b.slot & 1 == 1 || b.op != a.op || b.after.is_some() {
+        if used >> b.slot & 1 == 1 || b.op != a.op || !self.eligible(other) {
             return false;
         }
         let planes = self.facts.geometry.planes_per_die as u8;
         let shares_die = self.die_used(used, b.slot / planes);
         if (shares_die && !self.facts.multi_plane) || (b.slot / planes != a.slot / planes && !self.facts.multi_die) {
-            return false;
-        }
-        if b.op == FlashOp::Program && !self.plane(b.plane).room {
             return false;
         }
         !shares_die || !self.facts.same_page[b.op.index()] || self.pages_match(group, b)

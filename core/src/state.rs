@@ -161,20 +161,19 @@ impl Unit {
         }
     }
 
-    /// Counts a command that begins (D-SLK-02, D-SLK-14, D-SLK-25), and its members as waiting no more. For the device.
+    /// Counts a command that begins (D-SLK-02, D-SLK-14, D-SLK-25). For the device.
     #[inline(always)]
     pub fn count(&mut self, members: u8, op: FlashOp, owner: Owner) {
         let counters = &mut self.counters;
         if owner == Owner::Gc {
             match op {
-                FlashOp::Read => self.gc.reads -= 1,
-                FlashOp::Program => (self.gc.programs, counters.moves) = (self.gc.programs - 1, counters.moves + 1),
-                FlashOp::Erase => (self.gc.erases, counters.erases) = (self.gc.erases - 1, counters.erases + 1),
+                FlashOp::Read => {}
+                FlashOp::Program => counters.moves += 1,
+                FlashOp::Erase => counters.erases += 1,
             }
             return;
         }
         let direction = usize::from(op == FlashOp::Program);
-        self.waiting[direction] -= u32::from(members);
         counters.user[direction] += u64::from(members);
         if members > 1 {
             counters.advanced[direction] += u64::from(members);

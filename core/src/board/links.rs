@@ -1,9 +1,9 @@
 //! The waiting lines as doubly linked lists through the slab: joining anywhere, leaving from anywhere, ranks, and those for each
 //! plane as lists of their own.
 
-use super::{Board, Queue, SlotLine};
-use crate::id::{QueueId, TxnId};
-use crate::transaction::Transaction;
+use super::{Board, SlotLine};
+use crate::id::{QueueId, TxnId, UnitId};
+use crate::transaction::{FlashOp, Transaction};
 
 /// Rank of the only transaction of a queue, and what one at the tail has more than its predecessor.
 const RANK_START: u64 = 1 << 48;
@@ -16,15 +16,11 @@ impl Board {
         Walk { board: self, next: self.queues[queue.index()].head }
     }
 
-    /// Links a transaction into its queue just before `before`, or at the tail. For the controller.
+    /// Puts a transaction into `queue` just before `before`, or at the tail, and counts it as waiting. For the device.
     #[inline(always)]
     pub fn link(&mut self, id: TxnId, queue: QueueId, before: TxnId) {
-        self.link_as(id, queue, self.txns[id.index()].slot, before);
-    }
-
-    /// The same where its plane slot is at hand.
-    #[inline(always)]
-    pub fn link_as(&mut self, id: TxnId, queue: QueueId, slot: u8, before: TxnId) {
+        let Transaction { slot, unit, op, .. } = self.txns[id.index()];
+        self.count_waiting(queue, unit, op, 1);
         let q = &mut self.queues[queue.index()];
         q.len += 1;
         let prev = if before.is_some() { self.txns[before.index()].prev } else { q.tail };
@@ -140,10 +136,22 @@ impl Board {
         low + RANK_STEP / 2
     }
 
-    /// Takes a transaction out of its queue, wherever it stands, and hands it over. For the controller.
+    /// A unit has so many transactions more (or, wrapping, fewer) waiting. Those that wait for no unit yet are counted in their
+    /// queue alone.
+    #[inline(always)]
+    fn count_waiting(&mut self, queue: QueueId, unit: UnitId, op: FlashOp, more: u32) {
+        if queue != self.unplaced() {
+            let waiting = &mut self.units[unit.index()].waiting[op.index()];
+            *waiting = waiting.wrapping_add(more);
+        }
+    }
+
+    /// Takes a transaction out of its queue, wherever it stands, counts it as waiting no more, and hands it over. For the device.
     #[inline(always)]
     pub fn unlink(&mut self, id: TxnId) -> &mut Transaction {
-        let Transaction { prev, next, slot, queue, .. } = self.txns[id.index()];
+        let Transaction { prev, next, slot, queue, unit, op, .. } = self.txns[id.index()];
+        debug_assert!(queue == self.unplaced() || self.units[unit.index()].waiting[op.index()] > 0);
+        self.count_waiting(queue, unit, op, u32::MAX);
         self.leave_slot(id, queue, slot);
         let q = &mut self.queues[queue.index()];
         q.len -= 1;
@@ -161,17 +169,6 @@ impl Board {
         txn.prev = TxnId::NONE;
         txn.next = TxnId::NONE;
         txn
-    }
-
-    /// The same for the only transaction of its queue.
-    #[inline(always)]
-    pub fn unlink_lone(&mut self, id: TxnId) -> &mut Transaction {
-        let Transaction { prev, next, slot, queue, .. } = self.txns[id.index()];
-        debug_assert!(prev.is_none() && next.is_none());
-        let at = self.line_of(queue, slot);
-        self.queues[queue.index()] = Queue::EMPTY;
-        self.by_slot[at] = SlotLine::EMPTY;
-        &mut self.txns[id.index()]
     }
 
     /// A transaction of `queue` for plane `slot` is about to leave.

@@ -6,9 +6,9 @@ use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Owner, Time, Transaction, TxnId, UnitId};
 
 use super::{Flash, FlashUnit, Phase, Seat};
-use crate::agenda::Agenda;
 use crate::config::Latency;
 use crate::log::Log;
+use crate::state::State;
 
 /// A command to begin.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,6 @@ impl Seat<'_> {
         let Start { lead, members, op, owner, first, transfers } = start;
         let now = self.now;
         let on_bus = self.facts.command[op.index()];
-        self.shown.count(members, op, owner);
         let (flash, state) = (&mut *self.unit, &mut *self.shown);
         debug_assert!(state.service != Service::Busy && flash.phase == Phase::Idle);
         debug_assert!(flash.has_paused == state.paused.lead.is_some());
@@ -176,10 +175,10 @@ fn slowest_page(txns: &[Transaction], lead: TxnId, pages: u32, fast: Duration, s
 impl Flash {
     /// Begins a command. The unit must not be busy.
     #[inline(always)]
-    pub fn begin(&mut self, unit: UnitId, start: Start, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
-        let mut seat = self.seat(unit, board, agenda, log);
+    pub fn begin(&mut self, unit: UnitId, start: Start, state: &mut State) {
+        let mut seat = self.seat(unit, state);
         let channel = usize::from(seat.unit.channel);
-        let next = if seat.begin(start) { seat.channel.next() } else { self.hand_over(channel, board, agenda, log) };
+        let next = if seat.begin(start) { seat.channel.next() } else { self.hand_over(channel, state) };
         self.set_next(channel, next);
     }
 
@@ -197,7 +196,8 @@ impl Flash {
 
     /// Interrupts the running array phase. The unit can be given reads once the overhead has passed; if there is none, it
     /// must be given one, or go on, at once.
-    pub fn pause(&mut self, unit: UnitId, board: &mut Board, log: &mut Log) {
+    pub fn pause(&mut self, unit: UnitId, shared: &mut State) {
+        let State { board, log, .. } = shared;
         let u = unit.index();
         let now = board.now;
         let state = &mut board.units[u];
@@ -220,7 +220,8 @@ impl Flash {
     }
 
     /// Takes the paused command up again.
-    pub fn resume(&mut self, unit: UnitId, board: &mut Board, log: &mut Log) {
+    pub fn resume(&mut self, unit: UnitId, shared: &mut State) {
+        let State { board, log, .. } = shared;
         let (now, overhead) = (board.now, board.facts.resume);
         let (flash, state) = (&mut self.units[unit.index()], &mut board.units[unit.index()]);
         debug_assert!(state.service == Service::Paused && state.paused.lead.is_some());

@@ -10,9 +10,9 @@ use super::row::NEVER;
 use super::{Lane, Phase, Seat};
 
 impl Lane<'_> {
-    /// Lives everything that happens at this instant, to `units` too if some are due; returns the channel's next.
+    /// Processes everything that happens at this instant, to `units` too if some are due; returns the channel's next instant.
     #[inline(always)]
-    pub(super) fn live(&mut self, units: bool) -> u64 {
+    pub(super) fn process(&mut self, units: bool) -> u64 {
         let now = self.now.ns();
         if self.channel.planned == now {
             if self.first_is_unseen() {
@@ -33,7 +33,7 @@ impl Lane<'_> {
         self.channel.next()
     }
 
-    /// Lives the instants of the units that have nothing to do with the bus.
+    /// Processes the instants of the units that have nothing to do with the bus.
     #[inline(always)]
     pub(super) fn units_due(&mut self) {
         let now = self.now.ns();

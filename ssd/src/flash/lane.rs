@@ -2,12 +2,13 @@
 
 use flashlane_core::board::{self, Facts};
 use flashlane_core::transaction::Transaction;
-use flashlane_core::{Board, Time, UnitId};
+use flashlane_core::{Time, UnitId};
 
 use super::channel::Channel;
 use super::{Common, Ended, Flash, FlashUnit};
 use crate::agenda::Agenda;
 use crate::log::Log;
+use crate::state::State;
 
 /// A channel at work: all that a step of it touches.
 pub(super) struct Lane<'a> {
@@ -72,13 +73,8 @@ impl Lane<'_> {
 impl Flash {
     /// A unit with its channel.
     #[inline(always)]
-    pub(super) fn seat<'a>(
-        &'a mut self,
-        id: UnitId,
-        board: &'a mut Board,
-        agenda: &'a mut Agenda,
-        log: &'a mut Log,
-    ) -> Seat<'a> {
+    pub(super) fn seat<'a>(&'a mut self, id: UnitId, state: &'a mut State) -> Seat<'a> {
+        let State { board, agenda, log, .. } = state;
         let unit = &mut self.units[id.index()];
         let channel = usize::from(unit.channel);
         Seat {
@@ -100,13 +96,8 @@ impl Flash {
 
     /// The channel with its units.
     #[inline(always)]
-    pub(super) fn lane<'a>(
-        &'a mut self,
-        channel: usize,
-        board: &'a mut Board,
-        agenda: &'a mut Agenda,
-        log: &'a mut Log,
-    ) -> Lane<'a> {
+    pub(super) fn lane<'a>(&'a mut self, channel: usize, state: &'a mut State) -> Lane<'a> {
+        let State { board, agenda, log, .. } = state;
         let counters = &mut board.channels[channel];
         let channel = &mut self.channels[channel];
         Lane {

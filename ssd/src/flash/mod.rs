@@ -1,8 +1,8 @@
 //! Flash: units, their array phases, and the channel buses between them and the controller.
 //!
 //! Owns when things happen on the hardware and nothing about why: it is told to begin a command, to pause or resume
-//! one, and it reports transactions that ended and units that became free. It must never know addresses, mappings,
-//! queues or schedulers.
+//! one, and it reports transactions that ended and units that must decide. It must never know addresses, mappings or schedulers; of
+//! queues it knows whether a read waits for a unit that can be paused.
 //!
 //! A unit has at most one pending instant: of its own (the end of an array phase or of a pause's overhead), or the one
 //! it begins to want the bus at. A unit that wants a taken bus costs no event: it is looked at when the bus comes free.
@@ -20,12 +20,11 @@ mod row;
 
 use alloc::vec::Vec;
 
-use flashlane_core::{Board, Duration, Time, TxnId, UnitId};
+use flashlane_core::{Duration, Time, TxnId, UnitId};
 use rand_pcg::Pcg64Mcg;
 
-use crate::agenda::Agenda;
 use crate::config::{Config, Dispatch, Latency};
-use crate::log::Log;
+use crate::state::State;
 use channel::Channel;
 pub use ended::Ended;
 use lane::{Lane, Seat};
@@ -168,17 +167,20 @@ impl Flash {
         self.soonest
     }
 
-    /// Lives something that happens at this instant on the channel whose turn is next.
+    /// Processes what happens at this instant on the channel whose turn is next.
     #[inline(always)]
-    pub fn step(&mut self, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
+    pub fn step(&mut self, state: &mut State) {
         let channel = (self.next.least() & ((1 << CHANNEL_BITS) - 1)) as usize;
-        let (now, state) = (board.now.ns(), &self.channels[channel]);
-        let next = if state.own.least() > now {
-            self.lane(channel, board, agenda, log).live(false)
-        } else if state.bus_next() > now {
-            self.step_unit(channel, board, agenda, log)
+        let (now, own, bus_next) = {
+            let channel = &self.channels[channel];
+            (state.now().ns(), channel.own.least(), channel.bus_next())
+        };
+        let next = if own > now {
+            self.lane(channel, state).process(false)
+        } else if bus_next > now {
+            self.step_unit(channel, state)
         } else {
-            self.step_all(channel, board, agenda, log)
+            self.step_all(channel, state)
         };
         self.set_next(channel, next);
     }
@@ -186,24 +188,24 @@ impl Flash {
     /// The same, returning the channel's next instant, where a unit has come to the end of an array phase or an overhead
     /// and the bus is not concerned. If several have, the first.
     #[inline(never)]
-    fn step_unit(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) -> u64 {
-        let state = &self.channels[channel];
-        let unit = UnitId(state.first + state.own.first() as u16);
-        let mut seat = self.seat(unit, board, agenda, log);
+    fn step_unit(&mut self, channel: usize, state: &mut State) -> u64 {
+        let first = &self.channels[channel];
+        let unit = UnitId(first.first + first.own.first() as u16);
+        let mut seat = self.seat(unit, state);
         seat.due();
         seat.channel.next()
     }
 
     /// The same where both have.
     #[cold]
-    fn step_all(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) -> u64 {
-        self.lane(channel, board, agenda, log).live(true)
+    fn step_all(&mut self, channel: usize, state: &mut State) -> u64 {
+        self.lane(channel, state).process(true)
     }
 
     /// Sees to who has a channel's bus next, where that has changed; returns the channel's next instant.
     #[inline(never)]
-    fn hand_over(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) -> u64 {
-        let mut lane = self.lane(channel, board, agenda, log);
+    fn hand_over(&mut self, channel: usize, state: &mut State) -> u64 {
+        let mut lane = self.lane(channel, state);
         lane.end_transfers();
         lane.hand_over();
         lane.channel.next()
@@ -211,8 +213,8 @@ impl Flash {
 
     /// Takes note of a transfer that has begun on a channel, and returns its next instant.
     #[inline(never)]
-    fn take_note(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) -> u64 {
-        let mut lane = self.lane(channel, board, agenda, log);
+    fn take_note(&mut self, channel: usize, state: &mut State) -> u64 {
+        let mut lane = self.lane(channel, state);
         lane.take_note();
         lane.channel.next()
     }
@@ -243,20 +245,22 @@ impl Flash {
     /// Makes what the board shows of the unit's channel true at this instant, for who is going to look at it: takes note of a
     /// transfer that has begun.
     #[inline(always)]
-    pub fn show_channel(&mut self, unit: UnitId, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
+    pub fn show_channel(&mut self, unit: UnitId, state: &mut State) {
         let channel = usize::from(self.units[unit.index()].channel);
-        if self.channels[channel].is_silent(board.now.ns()) {
-            let next = self.take_note(channel, board, agenda, log);
+        if self.channels[channel].is_silent(state.now().ns()) {
+            let next = self.take_note(channel, state);
             self.set_next(channel, next);
         }
     }
 
-    /// Whether the unit must wait for its bus before it may choose a command (`Dispatch::BusIdle`).
-    #[inline]
+    /// Whether units may choose a command only while their bus is free (`Dispatch::BusIdle`).
+    #[inline(always)]
+    pub fn waits_for_bus(&self) -> bool {
+        self.dispatch == Dispatch::BusIdle
+    }
+
+    /// Whether the unit must wait for its bus, where units do. It is told to decide when the bus comes free.
     pub fn must_wait_for_bus(&mut self, unit: UnitId, now: Time) -> bool {
-        if self.dispatch == Dispatch::Eager {
-            return false;
-        }
         let FlashUnit { channel, way, .. } = self.units[unit.index()];
         let channel = &mut self.channels[usize::from(channel)];
         let in_use = channel.in_use(now.ns());

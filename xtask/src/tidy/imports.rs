@@ -20,16 +20,43 @@ struct Direction {
 const DIRECTIONS: &[Direction] = &[
     Direction {
         room: "ssd::config",
-        never: &["ssd::flash", "ssd::ftl", "ssd::buffer", "ssd::front", "ssd::controller"],
+        never: &[
+            "ssd::state",
+            "ssd::flash",
+            "ssd::ftl",
+            "ssd::gc",
+            "ssd::buffer",
+            "ssd::host",
+            "ssd::policy",
+            "ssd::device",
+        ],
     },
-    Direction { room: "ssd::flash", never: &["ssd::ftl", "ssd::buffer", "ssd::front", "ssd::controller"] },
-    Direction { room: "ssd::ftl", never: &["ssd::buffer", "ssd::front", "ssd::controller"] },
-    Direction { room: "ssd::buffer", never: &["ssd::controller"] },
-    Direction { room: "ssd::front", never: &["ssd::controller"] },
+    Direction {
+        room: "ssd::state",
+        never: &["ssd::flash", "ssd::ftl", "ssd::gc", "ssd::buffer", "ssd::host", "ssd::policy", "ssd::device"],
+    },
+    Direction {
+        room: "ssd::flash",
+        never: &["ssd::ftl", "ssd::gc", "ssd::buffer", "ssd::host", "ssd::policy", "ssd::device"],
+    },
+    Direction {
+        room: "ssd::ftl",
+        never: &["ssd::flash", "ssd::gc", "ssd::buffer", "ssd::host", "ssd::policy", "ssd::device"],
+    },
+    Direction { room: "ssd::gc", never: &["ssd::flash", "ssd::buffer", "ssd::host", "ssd::policy", "ssd::device"] },
+    Direction {
+        room: "ssd::host",
+        never: &["ssd::flash", "ssd::ftl", "ssd::gc", "ssd::buffer", "ssd::policy", "ssd::device"],
+    },
+    Direction { room: "ssd::buffer", never: &["ssd::flash", "ssd::ftl", "ssd::gc", "ssd::policy", "ssd::device"] },
+    Direction {
+        room: "ssd::policy",
+        never: &["ssd::state", "ssd::flash", "ssd::ftl", "ssd::gc", "ssd::buffer", "ssd::host", "ssd::device"],
+    },
     Direction { room: "lab::metrics", never: &["lab::workload", "lab::scenario"] },
     Direction { room: "lab::results", never: &["lab::scenario", "lab::run"] },
     Direction { room: "lab::run", never: &["lab::papers"] },
-    Direction { room: "lab::audit", never: &["ssd::controller"] },
+    Direction { room: "lab::audit", never: &["ssd::device"] },
 ];
 
 /// Rule: rooms name only the rooms below them.

@@ -8,11 +8,8 @@ use super::Device;
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Tally {
     pub(super) transactions: u64,
-    pub(super) pages_from_memory: u64,
     pub(super) cancelled: u64,
-    pub(super) stale_moves: u64,
     pub(super) room_stalls: u64,
-    pub(super) forced_batches: u64,
     pub(super) partial_reads: u64,
 }
 
@@ -69,7 +66,7 @@ impl Device {
     /// Totals since the device was built.
     pub fn totals(&self) -> Totals {
         let ftl = &self.ftl.totals;
-        let counters = || self.board.units.iter().map(|u| &u.counters);
+        let counters = || self.state.board.units.iter().map(|u| &u.counters);
         let pair = |f: fn(&flashlane_core::board::UnitCounters) -> [u64; 2]| {
             counters().map(f).fold([0, 0], |a, b| [a[0] + b[0], a[1] + b[1]])
         };
@@ -82,26 +79,26 @@ impl Device {
             blocks += 1;
         }
         Totals {
-            now: self.board.now,
+            now: self.state.board.now,
             transactions: self.tally.transactions,
-            pages_from_memory: self.tally.pages_from_memory,
+            pages_from_memory: self.host.pages_from_memory,
             cancelled: self.tally.cancelled,
             user_programs: ftl.user_programs,
             gc_programs: ftl.gc_programs,
-            stale_moves: self.tally.stale_moves,
+            stale_moves: self.gc.stale_moves,
             erases: ftl.erases,
-            victims: ftl.victims,
-            victim_valid: ftl.victim_valid,
+            victims: self.gc.victims().0,
+            victim_valid: self.gc.victims().1,
             room_stalls: self.tally.room_stalls,
-            forced_batches: self.tally.forced_batches,
+            forced_batches: self.gc.forced_batches,
             pauses: counters().map(|c| c.pauses).sum(),
             advanced_commands: pair(|c| c.advanced_commands),
             partial_reads: self.tally.partial_reads,
             advanced: pair(|c| c.advanced),
             user: pair(|c| c.user),
             unit_busy: counters().map(|c| c.busy).collect(),
-            channel_busy: self.board.channels.iter().map(|c| c.busy).collect(),
-            transfers: self.board.channels.iter().fold([0, 0], |a, c| [a[0] + c.transfers, a[1] + c.stalled]),
+            channel_busy: self.state.board.channels.iter().map(|c| c.busy).collect(),
+            transfers: self.state.board.channels.iter().fold([0, 0], |a, c| [a[0] + c.transfers, a[1] + c.stalled]),
             erase_counts,
             blocks,
         }

@@ -12,59 +12,59 @@ impl Device {
     /// Has the waiting transactions of the request that was taken in estimated, and notes their slack up to the longest
     /// (eq. 8). A program that waits for its page to be read first has no estimate and no slack, and counts for none.
     pub(super) fn estimate_request(&mut self, request: RequestId) {
-        if self.made.len() <= 1 && !self.wants.ends && !self.log.on {
+        if self.estimates.made.len() <= 1 && !self.policy.wants().ends && !self.state.log.on {
             // A single transaction has no slack, whatever its estimate, and nobody looks at that.
             return;
         }
-        if self.log.on {
-            return self.estimate_aloud(request);
+        if self.state.log.on {
+            return self.estimate_and_report(request);
         }
-        self.note_slack(|device, id| device.scheduler.order.response(&device.board, id, request));
+        self.note_slack(|device, id| device.policy.response(&device.state.board, id, request));
     }
 
-    /// The same, telling the parts.
+    /// [`Device::estimate_request`] where the parts of the estimates are logged.
     #[cold]
-    fn estimate_aloud(&mut self, request: RequestId) {
+    fn estimate_and_report(&mut self, request: RequestId) {
         self.note_slack(|device, id| {
-            let estimate = device.scheduler.order.estimate(&device.board, id, request);
-            device.estimates.push((id, estimate));
+            let estimate = device.policy.estimate(&device.state.board, id, request);
+            device.estimates.parts.push((id, estimate));
             estimate.response()
         });
-        for (id, estimate) in self.estimates.drain(..) {
-            let txn = self.board.txn(id);
-            self.log.push(self.board.now, || Event::Estimated { txn: txn.serial, estimate, slack: txn.slack });
+        for (id, estimate) in self.estimates.parts.drain(..) {
+            let Transaction { serial, slack, .. } = *self.state.board.txn(id);
+            self.state.log(|| Event::Estimated { txn: serial, estimate, slack });
         }
     }
 
     /// Notes the response times of the request's waiting transactions, and what each can end later than the longest.
     #[inline(always)]
     fn note_slack(&mut self, mut response_of: impl FnMut(&mut Device, TxnId) -> Duration) {
-        let made = core::mem::take(&mut self.made);
+        let made = core::mem::take(&mut self.estimates.made);
         let mut longest = Duration::ZERO;
         for &id in made.iter().rev() {
-            let Transaction { stage, unit, .. } = *self.board.txn(id);
+            let Transaction { stage, unit, .. } = *self.state.board.txn(id);
             if stage == Stage::Waiting {
-                self.flash.show_channel(unit, &mut self.board, &mut self.agenda, &mut self.log);
+                self.flash.show_channel(unit, &mut self.state);
                 let response = response_of(self, id);
-                self.board.txn_mut(id).estimate = response;
+                self.state.board.txn_mut(id).estimate = response;
                 longest = longest.max(response);
             }
         }
         for &id in &made {
-            let txn = self.board.txn_mut(id);
+            let txn = self.state.board.txn_mut(id);
             if txn.stage == Stage::Waiting {
                 txn.slack = longest - txn.estimate;
             }
         }
-        self.made = made;
+        self.estimates.made = made;
     }
 
     /// Takes `charge` from every waiting program of a unit, as far as each has slack (D-SLK-11).
     pub(super) fn charge_programs(&mut self, unit: UnitId, charge: Duration) {
-        for level in 0..self.board.facts.levels {
-            let mut id = self.board.queue(unit, QueueKind::Write(level)).head;
+        for level in 0..self.state.board.facts.levels {
+            let mut id = self.state.board.queue(unit, QueueKind::Write(level)).head;
             while id.is_some() {
-                let txn = self.board.txn_mut(id);
+                let txn = self.state.board.txn_mut(id);
                 txn.slack = txn.slack.saturating_sub(charge);
                 id = txn.next;
             }

@@ -13,24 +13,24 @@ const TOGETHER: usize = 64;
 
 /// The counts of a plane.
 #[derive(Debug)]
-pub(super) struct Lows(Vec<u16>);
+pub(crate) struct GroupMinima(Vec<u16>);
 
-impl Lows {
+impl GroupMinima {
     /// Those of so many blocks, of which nothing is known.
-    pub(super) fn new(blocks: usize) -> Lows {
-        Lows(vec![0; blocks.div_ceil(TOGETHER)])
+    pub(crate) fn new(blocks: usize) -> GroupMinima {
+        GroupMinima(vec![0; blocks.div_ceil(TOGETHER)])
     }
 
     /// The block is sealed, or has lost a page: so many are valid.
     #[inline(always)]
-    pub(super) fn note(&mut self, block: u32, valid: u16) {
+    pub(crate) fn note(&mut self, block: u32, valid: u16) {
         let low = &mut self.0[block as usize / TOGETHER];
         *low = valid.min(*low);
     }
 
     /// The least count, and the first of the plane's `blocks` that it is of.
     #[inline]
-    pub(super) fn lowest(&self, blocks: usize) -> (u16, Range<usize>) {
+    pub(crate) fn lowest(&self, blocks: usize) -> (u16, Range<usize>) {
         let low = self.0.iter().copied().fold(u16::MAX, u16::min);
         let some = self.0.iter().position(|&other| other == low).unwrap_or(0) * TOGETHER;
         (low, some..blocks.min(some + TOGETHER))
@@ -38,7 +38,7 @@ impl Lows {
 
     /// No sealed block of those that begin with `first` is below `least`.
     #[inline]
-    pub(super) fn raise(&mut self, first: usize, least: u16) {
+    pub(crate) fn raise(&mut self, first: usize, least: u16) {
         let low = &mut self.0[first / TOGETHER];
         debug_assert!(least > *low, "a sealed block is below its low");
         *low = least;

@@ -6,19 +6,18 @@
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
-use super::lows::Lows;
-use super::pool::{Block, Pool};
 use crate::config::Victim;
+use crate::ftl::{Block, GroupMinima, Pool};
 
 /// The victim that `policy` chooses among the sealed blocks with at least one invalid page.
 pub(super) fn choose(policy: Victim, pool: &mut Pool, pages: u32, rng: &mut Pcg64Mcg) -> Option<u32> {
-    let valid = pool.kept();
+    let valid = pool.valid_when_sealed();
     let candidate = |block: u32| pool.is_sealed(block) && u32::from(valid[block as usize]) < pages;
     let blocks = 0..valid.len() as u32;
     match policy {
         Victim::Greedy => {
-            let (states, valid, lows) = pool.counts();
-            greedy(states, valid, lows, pages)
+            let (states, valid, minima) = pool.counts();
+            greedy(states, valid, minima, pages)
         }
         Victim::Random => draw(rng, valid.len(), candidate),
         Victim::DChoices(d) => {
@@ -39,10 +38,10 @@ pub(super) fn choose(policy: Victim, pool: &mut Pool, pages: u32, rng: &mut Pcg6
 }
 
 /// Fewest valid pages, lowest block on a tie.
-fn greedy(states: &[Block], valid: &[u16], lows: &mut Lows, pages: u32) -> Option<u32> {
+fn greedy(states: &[Block], valid: &[u16], minima: &mut GroupMinima, pages: u32) -> Option<u32> {
     let count = |(state, valid): (&Block, &u16)| if *state == Block::Sealed { *valid } else { u16::MAX };
     loop {
-        let (low, those) = lows.lowest(states.len());
+        let (low, those) = minima.lowest(states.len());
         if u32::from(low) >= pages {
             return None;
         }
@@ -53,7 +52,7 @@ fn greedy(states: &[Block], valid: &[u16], lows: &mut Lows, pages: u32) -> Optio
             // None of those before is as low, and none behind is lower.
             return counts().position(|count| count == least).map(|place| (first + place) as u32);
         }
-        lows.raise(first, least);
+        minima.raise(first, least);
     }
 }
 
@@ -84,7 +83,7 @@ mod tests {
             for pages in [1, 3, 200, 32_768] {
                 let mut states = vec![Block::Free; blocks];
                 let mut valid = vec![0; blocks];
-                let mut lows = Lows::new(blocks);
+                let mut minima = GroupMinima::new(blocks);
                 for turn in 0..3 * blocks {
                     let b = drawn(blocks as u64) as usize;
                     states[b] = match states[b] {
@@ -98,7 +97,7 @@ mod tests {
                         Block::Open => valid[b] = pages as u16,
                         Block::Sealed => {
                             valid[b] -= drawn(u64::from(valid[b]) + 1) as u16;
-                            lows.note(b as u32, valid[b]);
+                            minima.note(b as u32, valid[b]);
                         }
                         _ => {}
                     }
@@ -106,7 +105,7 @@ mod tests {
                     let plain = (0..blocks)
                         .filter(|&b| states[b] == Block::Sealed && u32::from(valid[b]) < asked)
                         .min_by_key(|&b| (valid[b], b));
-                    let chosen = greedy(&states, &valid, &mut lows, asked);
+                    let chosen = greedy(&states, &valid, &mut minima, asked);
                     assert_eq!(chosen, plain.map(|block| block as u32), "{blocks} blocks of {pages} pages");
                 }
             }

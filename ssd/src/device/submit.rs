@@ -1,0 +1,46 @@
+//! A request is submitted: checked, and sent to its submission queue or straight into the device.
+
+use flashlane_core::event::Event;
+use flashlane_core::{Extent, Request, Time};
+
+use super::Device;
+use crate::host::{Name, Refusal};
+
+impl Device {
+    /// Submits a request at `now`, which must not be before the instant the device has reached, nor after [`Time::LAST`].
+    ///
+    /// # Errors
+    /// Refuses what the device could not serve; nothing has changed then.
+    #[inline]
+    pub fn submit(&mut self, now: Time, request: &Request<'_>) -> Result<(), Refusal> {
+        let Request { id, flow, op, arrival, extent } = *request;
+        let shape = self.host.check(flow, &extent)?;
+        if now > self.now() {
+            self.advance(now);
+        }
+        debug_assert!(arrival <= now && now == self.now(), "submitted into the past");
+        debug_assert!(now <= Time::LAST, "submitted after the last instant");
+        self.state.log(|| Event::Submitted { request: id, flow, op, arrival, pages: shape.pages });
+        let name = Name { id, flow, op, arrival };
+        let list = if let Extent::Pages(list) = extent { Some(list) } else { None };
+        let (slot, request) = self.host.register(&name, &shape, list);
+        if self.policy.lets_lone_commands_in() && self.host.is_open(flow, &self.state.board) {
+            self.host.pass(flow, &mut self.state.board);
+            self.state.log(|| Event::Admitted { request: id });
+            self.take_in(slot, &request);
+            return Ok(());
+        }
+        self.host.send(slot, &mut self.state);
+        if self.host.is_link_instant() {
+            self.admit();
+        }
+        Ok(())
+    }
+
+    /// Prefetches what a request that begins at byte `offset` will need: a hint that it will be submitted soon, which changes
+    /// nothing but speed.
+    #[inline]
+    pub fn prefetch(&self, offset: u64) {
+        self.writes.prefetch(self.host.page_at(offset));
+    }
+}
