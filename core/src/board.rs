@@ -30,6 +30,8 @@ pub struct Board {
     pub txns: Vec<Transaction>,
     /// Units.
     pub units: Vec<Unit>,
+    /// Requests inside the device, indexed by [`Transaction::request`]; other entries are left over from completed ones.
+    pub requests: Vec<ActiveRequest>,
     /// Flows.
     pub flows: Vec<Flow>,
     /// Waiting lines, `kinds` a unit, and the line of writes that no unit has yet ([`Board::unplaced`]).
@@ -62,6 +64,7 @@ impl Board {
         Board {
             now: Time::ZERO,
             txns: Vec::new(),
+            requests: Vec::new(),
             queues: vec![Queue::EMPTY; queues + 1],
             units: (0..units as u16).map(|unit| Unit::idle(geometry.channel_of(UnitId(unit)))).collect(),
             channels: vec![Channel::default(); geometry.channels as usize],
@@ -123,6 +126,13 @@ impl Board {
     #[inline(always)]
     pub fn txn_mut(&mut self, id: TxnId) -> &mut Transaction {
         &mut self.txns[id.index()]
+    }
+
+    /// The request a transaction belongs to; `None` for garbage collection, the buffer's programs and the read that completes
+    /// a write of part of a page.
+    #[inline(always)]
+    pub fn request(&self, txn: TxnId) -> Option<&ActiveRequest> {
+        self.requests.get(self.txn(txn).request as usize)
     }
 
     /// A unit's waiting lines of user reads (or programs), lowest level first.

@@ -2,8 +2,8 @@
 //! plane as lists of their own.
 
 use super::{Board, SlotLine};
-use crate::id::{QueueId, TxnId, UnitId};
-use crate::transaction::{FlashOp, Transaction};
+use crate::id::{QueueId, TxnId};
+use crate::transaction::Transaction;
 
 /// Rank of the only transaction of a queue, and what one at the tail has more than its predecessor.
 const RANK_START: u64 = 1 << 48;
@@ -19,8 +19,8 @@ impl Board {
     /// Puts a transaction into `queue` just before `before`, or at the tail, and counts it as waiting. For the device.
     #[inline(always)]
     pub fn link(&mut self, id: TxnId, queue: QueueId, before: TxnId) {
-        let Transaction { slot, unit, op, .. } = self.txns[id.index()];
-        self.count_waiting(queue, unit, op, 1);
+        let slot = self.txns[id.index()].slot;
+        self.count_waiting(id, 1);
         let q = &mut self.queues[queue.index()];
         q.len += 1;
         let prev = if before.is_some() { self.txns[before.index()].prev } else { q.tail };
@@ -136,22 +136,25 @@ impl Board {
         low + RANK_STEP / 2
     }
 
-    /// A unit has so many transactions more (or, wrapping, fewer) waiting. Those that wait for no unit yet are counted in their
-    /// queue alone.
+    /// The transaction's unit and request have so many transactions more (or, wrapping, fewer) waiting. Those that wait for no unit
+    /// yet are counted in their queue alone.
     #[inline(always)]
-    fn count_waiting(&mut self, queue: QueueId, unit: UnitId, op: FlashOp, more: u32) {
+    fn count_waiting(&mut self, id: TxnId, more: u32) {
+        let Transaction { queue, unit, op, request, .. } = self.txns[id.index()];
         if queue != self.unplaced() {
             let waiting = &mut self.units[unit.index()].waiting[op.index()];
             *waiting = waiting.wrapping_add(more);
+        }
+        if let Some(request) = self.requests.get_mut(request as usize) {
+            request.waiting = request.waiting.wrapping_add(more);
         }
     }
 
     /// Takes a transaction out of its queue, wherever it stands, counts it as waiting no more, and hands it over. For the device.
     #[inline(always)]
     pub fn unlink(&mut self, id: TxnId) -> &mut Transaction {
-        let Transaction { prev, next, slot, queue, unit, op, .. } = self.txns[id.index()];
-        debug_assert!(queue == self.unplaced() || self.units[unit.index()].waiting[op.index()] > 0);
-        self.count_waiting(queue, unit, op, u32::MAX);
+        let Transaction { prev, next, slot, queue, .. } = self.txns[id.index()];
+        self.count_waiting(id, u32::MAX);
         self.leave_slot(id, queue, slot);
         let q = &mut self.queues[queue.index()];
         q.len -= 1;

@@ -10,26 +10,26 @@ use crate::host::RequestSlot;
 impl Device {
     /// Writes as many pages of a request into the buffer as it has space for; the rest waits.
     pub(super) fn write_to_buffer(&mut self, slot: RequestSlot, is_first_waiting: bool) {
-        let request = *self.host.requests.get(slot);
-        let (flow, pages) = (request.answer.flow, request.answer.pages);
+        let request = self.state.board.requests[slot as usize];
+        let (flow, pages) = (request.flow, request.pages);
         let buffer = self.buffer.as_mut().expect("only called with a buffer");
-        let mut cursor = request.cursor;
+        let mut cursor = request.buffered;
         let must_queue = !is_first_waiting && buffer.has_waiting(flow);
         while cursor < pages && !must_queue {
-            let lpn = self.host.requests.page_of(slot, &request, cursor);
+            let lpn = self.host.requests.page(slot, &request, cursor);
             if buffer.write(lpn, flow) == Stored::Full {
                 break;
             }
             self.host.page_from_memory(slot, lpn, &mut self.state);
             cursor += 1;
         }
-        self.host.requests.get_mut(slot).cursor = cursor;
+        self.state.board.requests[slot as usize].buffered = cursor;
         match (is_first_waiting, cursor == pages) {
             (false, false) => buffer.wait(flow, slot, pages - cursor),
             (true, _) => buffer.still_waits_for(flow, pages - cursor),
             (false, true) => {}
         }
-        self.host.serve_if_done(slot, self.state.now());
+        self.host.serve_if_done(slot, &mut self.state);
         self.flush(flow);
     }
 

@@ -111,7 +111,7 @@ impl Device {
         debug_assert!(txn.after.is_none(), "dispatched before an older write of its page");
         txn.stage = Stage::InService;
         let txn = *txn;
-        self.host.requests.prefetch(txn.request);
+        prefetch_index(&self.state.board.requests, txn.request as usize);
         txn
     }
 

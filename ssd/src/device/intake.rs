@@ -1,34 +1,35 @@
 //! From a fetched command to transactions: buffer, map and place, cancel.
 
+use flashlane_core::board::ActiveRequest;
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Duration, Lpn, Op, Owner, TxnId};
 
 use super::Device;
-use crate::host::{HostRequest, RequestSlot};
+use crate::host::RequestSlot;
 
 impl Device {
     /// Splits a command into pages and takes in each.
     #[inline(always)]
-    pub(super) fn take_in(&mut self, slot: RequestSlot, request: &HostRequest) {
+    pub(super) fn take_in(&mut self, slot: RequestSlot, request: &ActiveRequest) {
         self.estimates.made.clear();
-        match request.answer.op {
+        match request.op {
             Op::Write if self.buffer.as_ref().is_some_and(|b| b.write_back) => self.write_to_buffer(slot, false),
             Op::Read => {
                 let mut from_memory = false;
-                for i in 0..request.answer.pages {
+                for i in 0..request.pages {
                     from_memory |= self.read_page(slot, request, i);
                 }
                 if self.policy.wants().estimates {
-                    self.estimate_request(request.answer.id);
+                    self.estimate_request(request.id);
                 }
                 if from_memory {
-                    self.host.serve_if_done(slot, self.state.now());
+                    self.host.serve_if_done(slot, &mut self.state);
                 }
             }
             Op::Write => {
-                for i in 0..request.answer.pages {
-                    let lpn = self.host.requests.page_of(slot, request, i);
+                for i in 0..request.pages {
+                    let lpn = self.host.requests.page(slot, request, i);
                     if let Some(buffer) = &mut self.buffer {
                         // A read cache only: a write updates what it holds.
                         buffer.read(lpn);
@@ -36,7 +37,7 @@ impl Device {
                     self.write_page(slot, request, lpn, i);
                 }
                 if self.policy.wants().estimates {
-                    self.estimate_request(request.answer.id);
+                    self.estimate_request(request.id);
                 }
             }
         }
@@ -44,15 +45,15 @@ impl Device {
 
     /// Takes in a page that is read. Whether memory serves it: the buffer has it, or a write of it has not ended.
     #[inline(always)]
-    fn read_page(&mut self, slot: RequestSlot, request: &HostRequest, i: u32) -> bool {
-        let lpn = self.host.requests.page_of(slot, request, i);
+    fn read_page(&mut self, slot: RequestSlot, request: &ActiveRequest, i: u32) -> bool {
+        let lpn = self.host.requests.page(slot, request, i);
         if self.buffer.as_mut().is_some_and(|b| b.read(lpn)) || self.writes.get(lpn).is_some() {
             self.host.page_from_memory(slot, lpn, &mut self.state);
             return true;
         }
         let bytes = self.transfer.of(request.bytes_of(i, self.transfer.page_bytes));
         let plane = self.ftl.plane_of(lpn);
-        let read = self.new_transaction(slot, request.answer.flow, Owner::User, FlashOp::Read, lpn, plane, bytes);
+        let read = self.new_transaction(slot, request.flow, Owner::User, FlashOp::Read, lpn, plane, bytes);
         self.look_up(read, lpn);
         self.enqueue(read);
         false
@@ -60,8 +61,8 @@ impl Device {
 
     /// Takes in a page that is written.
     #[inline(always)]
-    fn write_page(&mut self, slot: RequestSlot, request: &HostRequest, lpn: Lpn, i: u32) {
-        let flow = request.answer.flow;
+    fn write_page(&mut self, slot: RequestSlot, request: &ActiveRequest, lpn: Lpn, i: u32) {
+        let flow = request.flow;
         let page_bytes = self.transfer.page_bytes;
         let bytes = request.bytes_of(i, page_bytes);
         let partial = bytes < page_bytes && self.transfer.read_modify_write;

@@ -188,7 +188,7 @@ impl Device {
     #[cold]
     fn report_queued(&mut self, id: TxnId) {
         let Transaction { serial, request, flow, op, owner, lpn, plane, bytes, .. } = *self.state.board.txn(id);
-        let request = (request != RequestSlot::MAX).then(|| self.host.requests.get(request).answer.id);
+        let request = self.state.board.requests.get(request as usize).map(|request| request.id);
         self.state.log(|| Event::Queued { txn: serial, request, flow, op, owner, lpn, plane, bytes });
     }
 }

@@ -1,10 +1,11 @@
 //! A request is submitted: checked, and sent to its submission queue or straight into the device.
 
+use flashlane_core::board::ActiveRequest;
 use flashlane_core::event::Event;
 use flashlane_core::{Extent, Request, Time};
 
 use super::Device;
-use crate::host::{Name, Refusal};
+use crate::host::{Refusal, Shape};
 
 impl Device {
     /// Submits a request at `now`, which must not be before the instant the device has reached, nor after [`Time::LAST`].
@@ -20,10 +21,25 @@ impl Device {
         }
         debug_assert!(arrival <= now && now == self.now(), "submitted into the past");
         debug_assert!(now <= Time::LAST, "submitted after the last instant");
-        self.state.log(|| Event::Submitted { request: id, flow, op, arrival, pages: shape.pages });
-        let name = Name { id, flow, op, arrival };
+        let Shape { first: lpn, pages, skip, bytes } = shape;
+        self.state.log(|| Event::Submitted { request: id, flow, op, arrival, pages });
         let list = if let Extent::Pages(list) = extent { Some(list) } else { None };
-        let (slot, request) = self.host.register(&name, &shape, list);
+        let request = ActiveRequest {
+            id,
+            arrival,
+            bytes,
+            flow,
+            op,
+            lpn,
+            pages,
+            remaining: pages,
+            waiting: 0,
+            skip,
+            buffered: 0,
+            scattered: list.is_some(),
+            touched: 0,
+        };
+        let slot = self.host.register(request, list, &mut self.state.board);
         if self.policy.lets_lone_commands_in() && self.host.is_open(flow, &self.state.board) {
             self.host.pass(flow, &mut self.state.board);
             self.state.log(|| Event::Admitted { request: id });

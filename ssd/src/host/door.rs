@@ -1,6 +1,6 @@
 //! The door: what a submitted request touches, and whether the device can take it.
 
-use flashlane_core::{Divisor, Extent, FlowId, Lpn, Op, RequestId, Time};
+use flashlane_core::{Divisor, Extent, FlowId, Lpn};
 
 use crate::config::Config;
 
@@ -16,15 +16,6 @@ pub enum Refusal {
     Empty,
     /// Its flow was not configured.
     UnknownFlow,
-}
-
-/// A request but for what it touches.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Name {
-    pub(crate) id: RequestId,
-    pub(crate) flow: FlowId,
-    pub(crate) op: Op,
-    pub(crate) arrival: Time,
 }
 
 /// What a request touches: its first page, how many, bytes of the first page before it begins, bytes in all.

@@ -11,6 +11,7 @@ mod requests;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use flashlane_core::board::ActiveRequest;
 use flashlane_core::decide::{Head, Heads};
 use flashlane_core::event::Event;
 use flashlane_core::{Board, Completion, Duration, Extent, FlowId, Lpn, Op, Time};
@@ -19,10 +20,10 @@ use crate::config::Config;
 use crate::state::State;
 use door::Door;
 pub use door::Refusal;
-pub(crate) use door::{Name, Shape};
+pub(crate) use door::Shape;
 use link::Link;
 use queues::Queues;
-pub(crate) use requests::{HostRequest, Requests};
+pub(crate) use requests::Requests;
 
 /// A request's slot in the table of requests; `RequestSlot::MAX` in a transaction of none.
 pub(crate) type RequestSlot = u32;
@@ -89,13 +90,12 @@ impl Host {
 
     /// A request is submitted: gives it a slot.
     #[inline(always)]
-    pub(crate) fn register(&mut self, name: &Name, shape: &Shape, list: Option<&[Lpn]>) -> (RequestSlot, HostRequest) {
-        let request = HostRequest::new(name, shape, list.is_some());
-        let slot = self.requests.insert(request);
+    pub(crate) fn register(&mut self, request: ActiveRequest, list: Option<&[Lpn]>, board: &mut Board) -> RequestSlot {
+        let slot = self.requests.insert(request, board);
         if let Some(list) = list {
             self.requests.scatter(slot, list);
         }
-        (slot, request)
+        slot
     }
 
     /// Whether a command takes no time to cross the link to the device.
@@ -119,7 +119,7 @@ impl Host {
     /// A command sets out to its submission queue.
     #[cold]
     pub(crate) fn send(&mut self, slot: RequestSlot, state: &mut State) {
-        let Completion { flow, op, bytes, .. } = self.requests.get(slot).answer;
+        let ActiveRequest { flow, op, bytes, .. } = *request_at(slot, state);
         if self.inward.is_instant() {
             self.queues.push(flow, slot, &mut state.board);
             return;
@@ -138,7 +138,8 @@ impl Host {
     /// The device fetches the head command of a queue.
     pub(crate) fn fetch(&mut self, queue: FlowId, state: &mut State) -> RequestSlot {
         let slot = self.queues.fetch(queue, &mut state.board);
-        state.log(|| Event::Admitted { request: self.requests.get(slot).answer.id });
+        let request = request_at(slot, state).id;
+        state.log(|| Event::Admitted { request });
         slot
     }
 
@@ -177,7 +178,7 @@ impl Host {
             let (_, slot) = self.from_memory.pop_front().expect("just seen");
             self.served(slot, state);
         } else if let Some(slot) = self.inward.arrived(now) {
-            let flow = self.requests.get(slot).answer.flow;
+            let flow = request_at(slot, state).flow;
             self.queues.push(flow, slot, &mut state.board);
             state.agenda.open = true;
         } else if self.ask_again <= now {
@@ -190,18 +191,18 @@ impl Host {
     /// A page of a request was served from memory.
     #[cold]
     pub(crate) fn page_from_memory(&mut self, slot: RequestSlot, lpn: Lpn, state: &mut State) {
-        let request = self.requests.get_mut(slot);
+        let request = request_at(slot, state);
         request.remaining -= 1;
+        let request = request.id;
         self.pages_from_memory += 1;
-        let request = request.answer.id;
         state.log(|| Event::PageFromMemory { request, lpn });
     }
 
     /// A request whose every page was served from memory ends when the memory has answered.
     #[cold]
-    pub(crate) fn serve_if_done(&mut self, slot: RequestSlot, now: Time) {
-        if self.requests.get(slot).remaining == 0 {
-            self.from_memory.push_back((now + self.memory, slot));
+    pub(crate) fn serve_if_done(&mut self, slot: RequestSlot, state: &mut State) {
+        if request_at(slot, state).remaining == 0 {
+            self.from_memory.push_back((state.now() + self.memory, slot));
             self.refresh();
         }
     }
@@ -209,8 +210,8 @@ impl Host {
     /// A page of a request is done, by a transaction of this tag; the last completes the request.
     #[inline(always)]
     pub(crate) fn page_done(&mut self, slot: RequestSlot, tag: u8, state: &mut State) {
-        let request = self.requests.get_mut(slot);
-        request.answer.touched |= tag;
+        let request = request_at(slot, state);
+        request.touched |= tag;
         request.remaining -= 1;
         if request.remaining == 0 {
             self.served(slot, state);
@@ -224,8 +225,8 @@ impl Host {
             self.complete(slot, state);
             return;
         }
-        let answer = &self.requests.get(slot).answer;
-        let bytes = if answer.op == Op::Read { answer.bytes } else { 0 };
+        let ActiveRequest { op, bytes, .. } = *request_at(slot, state);
+        let bytes = if op == Op::Read { bytes } else { 0 };
         self.outward.send(state.now(), slot, bytes);
         self.refresh();
     }
@@ -233,11 +234,14 @@ impl Host {
     /// The host sees the request done.
     #[inline(always)]
     fn complete(&mut self, slot: RequestSlot, state: &mut State) {
-        let answer = Completion { done: state.now(), ..self.requests.remove(slot) };
-        debug_assert!(answer.done >= answer.arrival);
-        self.completions.push(answer);
-        state.log(|| Event::Completed { request: answer.id });
-        self.queues.completed(answer.flow, &mut state.board);
+        let request = *request_at(slot, state);
+        self.requests.remove(slot, &request);
+        let ActiveRequest { id, flow, op, arrival, lpn, pages, bytes, touched, .. } = request;
+        let done = state.now();
+        debug_assert!(done >= arrival);
+        self.completions.push(Completion { id, flow, op, arrival, done, lpn, pages, bytes, touched });
+        state.log(|| Event::Completed { request: id });
+        self.queues.completed(flow, &mut state.board);
         if self.queues.could_admit() {
             state.agenda.open = true;
         }
@@ -249,21 +253,28 @@ impl Host {
     }
 }
 
+/// The request in a slot.
+#[inline(always)]
+fn request_at(slot: RequestSlot, state: &mut State) -> &mut ActiveRequest {
+    &mut state.board.requests[slot as usize]
+}
+
 /// The heads of the submission queues, as the admit decision may ask about them: `full` says whether the device's queues lack
 /// room for the command in a slot.
-pub(crate) struct WaitingCommands<'a, F: Fn(RequestSlot, &HostRequest) -> bool> {
+pub(crate) struct WaitingCommands<'a, F: Fn(RequestSlot, &ActiveRequest) -> bool> {
     pub(crate) host: &'a Host,
+    pub(crate) board: &'a Board,
     pub(crate) full: F,
 }
 
-impl<F: Fn(RequestSlot, &HostRequest) -> bool> Heads for WaitingCommands<'_, F> {
+impl<F: Fn(RequestSlot, &ActiveRequest) -> bool> Heads for WaitingCommands<'_, F> {
     #[inline]
     fn full(&self, queue: FlowId) -> bool {
-        self.host.head(queue).is_some_and(|slot| (self.full)(slot, self.host.requests.get(slot)))
+        self.host.head(queue).is_some_and(|slot| (self.full)(slot, &self.board.requests[slot as usize]))
     }
 
     fn head(&self, queue: FlowId) -> Option<Head> {
-        let request = &self.host.requests.get(self.host.head(queue)?).answer;
+        let request = &self.board.requests[self.host.head(queue)? as usize];
         Some(Head { op: request.op, pages: request.pages })
     }
 }

@@ -1,56 +1,16 @@
-//! Requests inside the device, from submission to completion.
+//! The table of requests on the board: which slots are free, and the pages of requests whose pages are a list.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use flashlane_core::{Completion, Lpn};
-use prefetch_index::prefetch_index;
+use flashlane_core::board::ActiveRequest;
+use flashlane_core::{Board, Lpn};
 
 use super::RequestSlot;
-use super::door::{Name, Shape};
 
-/// A request inside the device.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct HostRequest {
-    /// What the host will be told: all of it but the time of completion, and what touched it so far.
-    pub(crate) answer: Completion,
-    /// Bytes of the first page before the request begins.
-    pub(super) skip: u32,
-    /// Pages not yet served.
-    pub(crate) remaining: u32,
-    /// Next page to put into the buffer.
-    pub(crate) cursor: u32,
-    /// Whether its pages are a list of their own instead of consecutive.
-    pub(super) scattered: bool,
-}
-
-impl HostRequest {
-    /// A request that was just submitted.
-    #[inline(always)]
-    pub(super) fn new(name: &Name, shape: &Shape, scattered: bool) -> HostRequest {
-        use flashlane_core::Time;
-        let (Name { id, flow, op, arrival }, Shape { first: lpn, pages, skip, bytes }) = (*name, *shape);
-        let answer = Completion { id, flow, op, arrival, done: Time::NEVER, lpn, pages, bytes, touched: 0 };
-        HostRequest { answer, skip, remaining: pages, cursor: 0, scattered }
-    }
-
-    /// Bytes of the `i`-th page that the request touches.
-    #[inline]
-    pub(crate) fn bytes_of(&self, i: u32, page_bytes: u32) -> u32 {
-        if self.scattered {
-            return page_bytes;
-        }
-        let page = u64::from(page_bytes);
-        let start = if i == 0 { u64::from(self.skip) } else { 0 };
-        let end = (u64::from(self.skip) + self.answer.bytes - u64::from(i) * page).min(page);
-        (end - start) as u32
-    }
-}
-
-/// All requests inside the device.
+/// What the board does not show of the table of requests.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
-    slots: Vec<HostRequest>,
     /// The pages of scattered requests, by slot.
     lists: Vec<Box<[Lpn]>>,
     free: Vec<RequestSlot>,
@@ -59,13 +19,13 @@ pub(crate) struct Requests {
 impl Requests {
     /// Gives a request a slot.
     #[inline]
-    pub(super) fn insert(&mut self, request: HostRequest) -> RequestSlot {
+    pub(super) fn insert(&mut self, request: ActiveRequest, board: &mut Board) -> RequestSlot {
         if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = request;
+            board.requests[slot as usize] = request;
             return slot;
         }
-        self.slots.push(request);
-        self.slots.len() as RequestSlot - 1
+        board.requests.push(request);
+        board.requests.len() as RequestSlot - 1
     }
 
     /// Notes the pages of a scattered request.
@@ -77,43 +37,19 @@ impl Requests {
         self.lists[index] = pages.into();
     }
 
-    /// The `i`-th page of the request in `slot`.
-    #[inline(always)]
-    pub(crate) fn page(&self, slot: RequestSlot, i: u32) -> Lpn {
-        self.page_of(slot, self.get(slot), i)
-    }
-
     /// The `i`-th page of `request`, which is in `slot`.
     #[inline(always)]
-    pub(crate) fn page_of(&self, slot: RequestSlot, request: &HostRequest, i: u32) -> Lpn {
-        if request.scattered { self.lists[slot as usize][i as usize] } else { Lpn(request.answer.lpn.0 + i) }
+    pub(crate) fn page(&self, slot: RequestSlot, request: &ActiveRequest, i: u32) -> Lpn {
+        if request.scattered { self.lists[slot as usize][i as usize] } else { Lpn(request.lpn.0 + i) }
     }
 
-    /// Gives the slot of a served request back; returns what the host is told.
+    /// Gives the slot of a served request back.
     #[inline(always)]
-    pub(super) fn remove(&mut self, slot: RequestSlot) -> Completion {
-        let HostRequest { answer, scattered, remaining, .. } = *self.get(slot);
-        debug_assert!(remaining == 0);
-        if scattered {
+    pub(super) fn remove(&mut self, slot: RequestSlot, request: &ActiveRequest) {
+        debug_assert!(request.remaining == 0);
+        if request.scattered {
             self.lists[slot as usize] = Box::default();
         }
         self.free.push(slot);
-        answer
-    }
-
-    /// Prefetches a request that will be needed soon.
-    #[inline]
-    pub(crate) fn prefetch(&self, slot: RequestSlot) {
-        prefetch_index(&self.slots, slot as usize);
-    }
-
-    #[inline]
-    pub(crate) fn get(&self, slot: RequestSlot) -> &HostRequest {
-        &self.slots[slot as usize]
-    }
-
-    #[inline]
-    pub(crate) fn get_mut(&mut self, slot: RequestSlot) -> &mut HostRequest {
-        &mut self.slots[slot as usize]
     }
 }

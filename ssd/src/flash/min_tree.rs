@@ -1,20 +1,20 @@
-//! A row of instants and the least of them.
+//! The minimum of some instants, any of which may change.
 //!
-//! A tournament: each inner node of a binary tree holds the lesser of the two below it, so that changing an instant costs
-//! a comparison a level and no branch that depends on the instants.
+//! A tournament tree: each inner node holds the lesser of the two below it, so that changing an instant costs a comparison a
+//! level and no branch that depends on the instants.
 
-/// "Never", in a row.
+/// No instant.
 pub(super) const NEVER: u64 = u64::MAX;
 
-/// Things a row can hold, at most: units of a channel, channels of a device.
+/// Leaves of a tree, at most; also units of a channel and channels of a device.
 pub(super) const MOST: usize = 64;
 
-/// Levels of a row's tree above its leaves, or more: as many as the usual number of channels needs, so that those cost no loop.
+/// Levels above the leaves that are climbed without a loop: as many as the usual number of channels needs.
 const LEVELS: u32 = 3;
 
 /// Instants in ns of at most [`MOST`] things.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
+pub(super) struct MinTree {
     /// How many may be other than never.
     length: usize,
     /// Leaves: a power of two.
@@ -23,19 +23,19 @@ pub(super) struct Row {
     nodes: [u64; 2 * MOST],
 }
 
-impl Row {
-    /// Leaves of the shortest rows.
+impl MinTree {
+    /// Leaves of the smallest trees.
     const FEW: usize = 1 << LEVELS;
 
     /// `length` instants, all never.
-    pub(super) fn new(length: usize) -> Row {
+    pub(super) fn new(length: usize) -> MinTree {
         assert!(length <= MOST, "configuration check allows no more than 64");
-        Row { length, leaves: length.next_power_of_two().max(Self::FEW), nodes: [NEVER; 2 * MOST] }
+        MinTree { length, leaves: length.next_power_of_two().max(Self::FEW), nodes: [NEVER; 2 * MOST] }
     }
 
     /// The least instant.
     #[inline(always)]
-    pub(super) fn least(&self) -> u64 {
+    pub(super) fn min(&self) -> u64 {
         self.nodes[1]
     }
 
@@ -79,7 +79,7 @@ mod tests {
     fn the_least_is_that_of_a_plain_scan() {
         let mut x: u64 = 7;
         for length in [1, 2, 3, 4, 5, 7, 8, 9, 16, 33, 64] {
-            let mut row = Row::new(length);
+            let mut row = MinTree::new(length);
             let mut plain = vec![NEVER; length];
             for _ in 0..5_000 {
                 x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -87,7 +87,7 @@ mod tests {
                 let at = if x >> 62 == 0 { NEVER } else { (x >> 50) % 64 };
                 row.set(i, at);
                 plain[i] = at;
-                assert_eq!(row.least(), *plain.iter().min().unwrap());
+                assert_eq!(row.min(), *plain.iter().min().unwrap());
                 assert_eq!(row.at(i), at);
             }
         }

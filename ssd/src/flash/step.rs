@@ -1,4 +1,4 @@
-//! What is borrowed for one step: a channel with its units, or one of them alone.
+//! What one step of the flash borrows: a channel with its units, or with one of them.
 
 use flashlane_core::board::{self, Facts};
 use flashlane_core::transaction::Transaction;
@@ -10,8 +10,8 @@ use crate::agenda::Agenda;
 use crate::log::Log;
 use crate::state::State;
 
-/// A channel at work: all that a step of it touches.
-pub(super) struct Lane<'a> {
+/// A channel with its units: all that a step of it reads or changes.
+pub(super) struct ChannelStep<'a> {
     pub(super) now: Time,
     pub(super) channel: &'a mut Channel,
     /// The channel's first unit in the two tables that follow.
@@ -29,8 +29,8 @@ pub(super) struct Lane<'a> {
     pub(super) log: &'a mut Log,
 }
 
-/// A unit of a channel at work: what the phases of its command touch.
-pub(super) struct Seat<'a> {
+/// A unit with its channel: all that the phases of its command read or change.
+pub(super) struct UnitStep<'a> {
     pub(super) now: Time,
     pub(super) id: UnitId,
     /// Its number on the channel.
@@ -47,12 +47,12 @@ pub(super) struct Seat<'a> {
     pub(super) log: &'a mut Log,
 }
 
-impl Lane<'_> {
+impl ChannelStep<'_> {
     /// A unit of the channel.
     #[inline(always)]
-    pub(super) fn seat(&mut self, way: usize) -> Seat<'_> {
+    pub(super) fn unit_step(&mut self, way: usize) -> UnitStep<'_> {
         let index = self.first + way;
-        Seat {
+        UnitStep {
             now: self.now,
             id: UnitId(index as u16),
             way,
@@ -73,11 +73,11 @@ impl Lane<'_> {
 impl Flash {
     /// A unit with its channel.
     #[inline(always)]
-    pub(super) fn seat<'a>(&'a mut self, id: UnitId, state: &'a mut State) -> Seat<'a> {
+    pub(super) fn unit_step<'a>(&'a mut self, id: UnitId, state: &'a mut State) -> UnitStep<'a> {
         let State { board, agenda, log, .. } = state;
         let unit = &mut self.units[id.index()];
         let channel = usize::from(unit.channel);
-        Seat {
+        UnitStep {
             now: board.now,
             id,
             way: usize::from(unit.way),
@@ -96,11 +96,11 @@ impl Flash {
 
     /// The channel with its units.
     #[inline(always)]
-    pub(super) fn lane<'a>(&'a mut self, channel: usize, state: &'a mut State) -> Lane<'a> {
+    pub(super) fn channel_step<'a>(&'a mut self, channel: usize, state: &'a mut State) -> ChannelStep<'a> {
         let State { board, agenda, log, .. } = state;
         let counters = &mut board.channels[channel];
         let channel = &mut self.channels[channel];
-        Lane {
+        ChannelStep {
             now: board.now,
             first: usize::from(channel.first),
             units: &mut self.units,
