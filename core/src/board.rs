@@ -203,11 +203,18 @@ impl Board {
         &self.flows[flow.index()]
     }
 
-    /// Whether a waiting transaction may begin: no older write of its page waits, and a program finds a page to go to.
+    /// Whether a waiting transaction may be picked to lead a command: no older write of its page waits (D-SLK-16). It may be a
+    /// program whose plane has no page to give: the device then collects first.
     #[inline(always)]
     pub fn eligible(&self, id: TxnId) -> bool {
+        self.txn(id).unobstructed()
+    }
+
+    /// Whether the operation finds a page: a read always, a program where its plane has one to give.
+    #[inline(always)]
+    pub fn has_page(&self, id: TxnId) -> bool {
         let txn = self.txn(id);
-        txn.unobstructed() && (txn.op != FlashOp::Program || self.plane(txn.plane).room)
+        txn.op != FlashOp::Program || self.plane(txn.plane).room
     }
 
     /// Whether `other` may join the command of `group`: same operation, a plane no member uses yet, the die and page
@@ -216,7 +223,7 @@ impl Board {
     pub fn may_join(&self, group: &Group, other: TxnId) -> bool {
         let (a, b) = (self.txn(group.lead()), self.txn(other));
         let used = group.used();
-        if used >> b.slot & 1 == 1 || b.op != a.op || !self.eligible(other) {
+        if used >> b.slot & 1 == 1 || b.op != a.op || !self.eligible(other) || !self.has_page(other) {
             return false;
         }
         let planes = self.facts.geometry.planes_per_die as u8;

@@ -22,10 +22,9 @@ pub struct ActiveRequest {
     pub lpn: Lpn,
     /// Pages touched.
     pub pages: u32,
-    /// Pages not yet served: those whose transactions wait or are in service, and those that wait for space in the buffer.
+    /// Pages not yet served: those whose transactions wait or are in service, and those that wait for space in the buffer. (A
+    /// unit serves one command at a time, so with more than a few pages left nearly all of them wait.)
     pub remaining: u32,
-    /// Its transactions that stand in queues.
-    pub waiting: u32,
     /// Bytes of the first page before the request begins.
     pub skip: u32,
     /// Pages that have gone into the buffer.

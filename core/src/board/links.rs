@@ -1,7 +1,7 @@
 //! The waiting lines as doubly linked lists through the slab: joining anywhere, leaving from anywhere, ranks, and those for each
 //! plane as lists of their own.
 
-use super::{Board, SlotLine};
+use super::{Board, Queue, SlotLine};
 use crate::id::{QueueId, TxnId};
 use crate::transaction::Transaction;
 
@@ -23,6 +23,15 @@ impl Board {
         self.count_waiting(id, 1);
         let q = &mut self.queues[queue.index()];
         q.len += 1;
+        if q.len == 1 {
+            // Most queues are empty most of the time.
+            (q.head, q.tail) = (id, id);
+            let txn = &mut self.txns[id.index()];
+            (txn.prev, txn.next, txn.rank) = (TxnId::NONE, TxnId::NONE, RANK_START);
+            let at = self.line_of(queue, slot);
+            self.by_slot[at] = SlotLine { first: id, last: id, waiting: 1 };
+            return;
+        }
         let prev = if before.is_some() { self.txns[before.index()].prev } else { q.tail };
         if prev.is_some() {
             self.txns[prev.index()].next = id;
@@ -136,17 +145,14 @@ impl Board {
         low + RANK_STEP / 2
     }
 
-    /// The transaction's unit and request have so many transactions more (or, wrapping, fewer) waiting. Those that wait for no unit
-    /// yet are counted in their queue alone.
+    /// The transaction's unit has so many transactions more (or, wrapping, fewer) waiting. Those that wait for no unit yet are
+    /// counted in their queue alone.
     #[inline(always)]
     fn count_waiting(&mut self, id: TxnId, more: u32) {
-        let Transaction { queue, unit, op, request, .. } = self.txns[id.index()];
+        let Transaction { queue, unit, op, .. } = self.txns[id.index()];
         if queue != self.unplaced() {
             let waiting = &mut self.units[unit.index()].waiting[op.index()];
             *waiting = waiting.wrapping_add(more);
-        }
-        if let Some(request) = self.requests.get_mut(request as usize) {
-            request.waiting = request.waiting.wrapping_add(more);
         }
     }
 
@@ -155,9 +161,16 @@ impl Board {
     pub fn unlink(&mut self, id: TxnId) -> &mut Transaction {
         let Transaction { prev, next, slot, queue, .. } = self.txns[id.index()];
         self.count_waiting(id, u32::MAX);
-        self.leave_slot(id, queue, slot);
         let q = &mut self.queues[queue.index()];
         q.len -= 1;
+        if q.len == 0 {
+            *q = Queue::EMPTY;
+            let at = self.line_of(queue, slot);
+            self.by_slot[at] = SlotLine::EMPTY;
+            return &mut self.txns[id.index()];
+        }
+        self.leave_slot(id, queue, slot);
+        let q = &mut self.queues[queue.index()];
         if prev.is_some() {
             self.txns[prev.index()].next = next;
         } else {

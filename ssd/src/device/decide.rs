@@ -68,11 +68,11 @@ impl Device {
     /// Begins the unit's next command of garbage collection. Whether there was one.
     #[inline(always)]
     fn collect(&mut self, unit: UnitId) -> bool {
-        let command = self.gc.next_command(unit, &mut self.state, &mut self.ftl);
-        if let Some(command) = command {
-            self.begin_gc(unit, command);
+        let id = self.gc.next_transaction(unit, &mut self.state, &mut self.ftl);
+        if id.is_some() {
+            self.begin_gc(unit, id);
         }
-        command.is_some()
+        id.is_some()
     }
 
     /// Begins the picked transactions, if reads find their pages where they are and a write finds a page to go to.

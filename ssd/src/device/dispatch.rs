@@ -9,7 +9,6 @@ use prefetch_index::prefetch_index;
 use super::Device;
 use crate::flash::array::Start;
 use crate::ftl::Stream;
-use crate::gc::GcCommand;
 
 impl Device {
     /// Begins the command in the policy's group at `unit`.
@@ -27,7 +26,8 @@ impl Device {
             self.tell_of_departure(id, Departure::Dispatched);
         }
         let next = self.state.board.txn(id).next;
-        let Transaction { op, owner, transfer, lpn, .. } = self.leave_queue(unit, id);
+        self.leave_queue(unit, id);
+        let Transaction { op, owner, transfer, lpn, .. } = *self.state.board.txn(id);
         self.prefetch_dispatches(next);
         match op {
             FlashOp::Read => self.look_up(id, lpn),
@@ -64,7 +64,8 @@ impl Device {
                 continue;
             }
             let id = self.policy.group.members()[i];
-            transfers += self.leave_queue(unit, id).transfer;
+            self.leave_queue(unit, id);
+            transfers += self.state.board.txn(id).transfer;
             if last.is_some() {
                 self.state.board.txn_mut(last).next = id;
             } else {
@@ -88,9 +89,9 @@ impl Device {
 
     /// Begins a command of garbage collection.
     #[inline(always)]
-    pub(super) fn begin_gc(&mut self, unit: UnitId, command: GcCommand) {
-        let GcCommand { txn, op, transfer } = command;
-        self.begin(unit, Start { lead: txn, members: 1, op, owner: Owner::Gc, first: transfer, transfers: transfer });
+    pub(super) fn begin_gc(&mut self, unit: UnitId, id: TxnId) {
+        let Transaction { op, transfer, .. } = *self.state.board.txn(id);
+        self.begin(unit, Start { lead: id, members: 1, op, owner: Owner::Gc, first: transfer, transfers: transfer });
     }
 
     /// Begins a command, its members bound to their pages.
@@ -99,20 +100,27 @@ impl Device {
         if self.state.log.on {
             self.report_dispatched(unit, start.lead);
         }
+        // A copy of the code for each operation: constants in place of look-ups.
+        match start.op {
+            FlashOp::Read => self.begin_on_flash(unit, Start { op: FlashOp::Read, ..start }),
+            FlashOp::Program => self.begin_on_flash(unit, Start { op: FlashOp::Program, ..start }),
+            FlashOp::Erase => self.begin_on_flash(unit, Start { op: FlashOp::Erase, ..start }),
+        }
+    }
+
+    #[inline(always)]
+    fn begin_on_flash(&mut self, unit: UnitId, start: Start) {
         self.state.board.units[unit.index()].count(start.members, start.op, start.owner);
         self.flash.begin(unit, start, &mut self.state);
     }
 
-    /// A transaction leaves its queue and is in service; returns it.
+    /// A transaction leaves its queue and is in service.
     #[inline(always)]
-    fn leave_queue(&mut self, unit: UnitId, id: TxnId) -> Transaction {
+    fn leave_queue(&mut self, unit: UnitId, id: TxnId) {
         let txn = self.state.board.unlink(id);
         debug_assert!(txn.unit == unit && txn.stage == Stage::Waiting);
         debug_assert!(txn.after.is_none(), "dispatched before an older write of its page");
         txn.stage = Stage::InService;
-        let txn = *txn;
-        prefetch_index(&self.state.board.requests, txn.request as usize);
-        txn
     }
 
     /// Tells the order decision of the chosen group's members, but for the refused, a bit each.

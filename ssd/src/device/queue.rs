@@ -97,7 +97,7 @@ impl Device {
     pub(super) fn draw(&mut self) {
         loop {
             let board = &mut self.state.board;
-            let next = board.walk(board.unplaced()).find(|&id| board.txn(id).unobstructed());
+            let next = board.walk(board.unplaced()).find(|&id| board.eligible(id));
             let Some(id) = next else { return };
             let Some(plane) = self.policy.draw(board, id) else { return };
             board.unlink(id);

@@ -33,7 +33,6 @@ impl Device {
             lpn,
             pages,
             remaining: pages,
-            waiting: 0,
             skip,
             buffered: 0,
             scattered: list.is_some(),

@@ -23,15 +23,6 @@ use crate::state::State;
 use jobs::Jobs;
 use moves::{Move, Moves};
 
-/// A command of garbage collection that a unit begins.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct GcCommand {
-    pub(crate) txn: TxnId,
-    pub(crate) op: FlashOp,
-    /// Bus time of its page.
-    pub(crate) transfer: Duration,
-}
-
 /// Garbage collection of a device.
 #[derive(Debug)]
 pub(crate) struct Gc {
@@ -177,18 +168,21 @@ impl Gc {
 
     // What a unit does next.
 
-    /// The unit's next command of garbage collection, if one is ready: of a batch that a write pays for, else programs before
-    /// erases before reads, so that a victim is finished before the next is begun. `None`, and nothing waits, when all that waited
-    /// was stale; or when nothing is left of the batch, which is closed then.
+    /// The transaction of garbage collection that the unit begins next: of a batch that a write pays for, else programs before
+    /// erases before reads, so that a victim is finished before the next is begun. [`TxnId::NONE`], and nothing waits, when all
+    /// that waited was stale; or when nothing is left of the batch, which is closed then.
     #[inline(always)]
-    pub(crate) fn next_command(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> Option<GcCommand> {
+    pub(crate) fn next_transaction(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
         if state.board.units[unit.index()].batch.open {
             return self.next_of_batch(unit, state, ftl);
         }
         // Dropping the last stale move may have queued the erase.
-        self.finish_moves(unit, state, ftl)
-            .or_else(|| self.begin_move(unit, state, ftl))
-            .or_else(|| self.begin_erase(unit, state))
+        let finishing = self.finish_moves(unit, state, ftl);
+        if finishing.is_some() {
+            return finishing;
+        }
+        let moving = self.begin_move(unit, state, ftl);
+        if moving.is_some() { moving } else { self.begin_erase(unit, state) }
     }
 
     /// A write pays for garbage collection before it goes: opens its batch.
@@ -199,16 +193,18 @@ impl Gc {
 
     /// The next step of the batch before a write: moves under way first, then an empty victim's erase, then the next move.
     #[cold]
-    fn next_of_batch(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> Option<GcCommand> {
+    fn next_of_batch(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
         let u = unit.index();
-        if let Some(command) = self.finish_moves(unit, state, ftl) {
-            return Some(command);
+        let finishing = self.finish_moves(unit, state, ftl);
+        if finishing.is_some() {
+            return finishing;
         }
-        if state.board.units[u].batch.pairs > 0
-            && let Some(command) = self.begin_move(unit, state, ftl)
-        {
-            state.board.units[u].batch.pairs -= 1;
-            return Some(command);
+        if state.board.units[u].batch.pairs > 0 {
+            let moving = self.begin_move(unit, state, ftl);
+            if moving.is_some() {
+                state.board.units[u].batch.pairs -= 1;
+                return moving;
+            }
         }
         // Stale moves may have left a victim empty.
         let erase = self.begin_erase(unit, state);
@@ -221,38 +217,36 @@ impl Gc {
 
     /// Begins the program of a page that has been read, else the erase of an empty victim.
     #[inline(always)]
-    fn finish_moves(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> Option<GcCommand> {
+    fn finish_moves(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
         let programs = state.board.units[unit.index()].gc.programs;
-        let program = if programs > 0 { self.begin_program(unit, state, ftl) } else { None };
-        program.or_else(|| self.begin_erase(unit, state))
+        let program = if programs > 0 { self.begin_program(unit, state, ftl) } else { TxnId::NONE };
+        if program.is_some() { program } else { self.begin_erase(unit, state) }
     }
 
     /// Begins the unit's next move that is not stale.
     #[inline(always)]
-    fn begin_move(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> Option<GcCommand> {
-        if state.board.units[unit.index()].gc.reads > 0 { self.begin_read(unit, state, ftl) } else { None }
+    fn begin_move(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
+        if state.board.units[unit.index()].gc.reads > 0 { self.begin_read(unit, state, ftl) } else { TxnId::NONE }
     }
 
     #[inline(never)]
-    fn begin_read(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> Option<GcCommand> {
+    fn begin_read(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
         while state.board.units[unit.index()].gc.reads > 0 {
             self.moves.coming(unit).iter().for_each(|&(_, lpn)| ftl.prefetch(lpn));
             let next = self.moves.next(unit);
             state.board.units[unit.index()].gc.reads -= 1;
             if ftl.is_valid(next.plane, next.from) {
-                let transfer = state.board.facts.transfer_page;
-                let size = (self.page_on_bus, transfer);
-                let read = new_transaction(next, unit, FlashOp::Read, size, Stage::InService, state);
-                return Some(GcCommand { txn: read, op: FlashOp::Read, transfer });
+                let size = (self.page_on_bus, state.board.facts.transfer_page);
+                return new_transaction(next, unit, FlashOp::Read, size, Stage::InService, state);
             }
             self.drop_move(next.serial, next.plane, state);
         }
-        None
+        TxnId::NONE
     }
 
     /// Begins the program that waits for the unit, if its page is still valid.
     #[inline(never)]
-    fn begin_program(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> Option<GcCommand> {
+    fn begin_program(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
         let id = self.moves.take_program(unit);
         state.board.units[unit.index()].gc.programs -= 1;
         let txn = state.board.txn_mut(id);
@@ -261,7 +255,7 @@ impl Gc {
             let serial = txn.serial;
             state.release(id);
             self.drop_move(serial, plane, state);
-            return None;
+            return TxnId::NONE;
         }
         let ppa = ftl.move_page(lpn, plane, from);
         (txn.ppa, txn.stage) = (ppa.0, Stage::InService);
@@ -272,21 +266,21 @@ impl Gc {
         }
         state.log(|| Event::Mapped { lpn, plane, ppa: ppa.0 });
         self.page_written(plane, Stream::Gc, state, ftl);
-        Some(GcCommand { txn: id, op: FlashOp::Program, transfer: state.board.facts.transfer_page })
+        id
     }
 
     /// Begins the erase that has waited longest for the unit.
     #[inline(always)]
-    fn begin_erase(&mut self, unit: UnitId, state: &mut State) -> Option<GcCommand> {
-        if state.board.units[unit.index()].gc.erases > 0 { Some(self.take_erase(unit, state)) } else { None }
+    fn begin_erase(&mut self, unit: UnitId, state: &mut State) -> TxnId {
+        if state.board.units[unit.index()].gc.erases > 0 { self.take_erase(unit, state) } else { TxnId::NONE }
     }
 
     #[cold]
-    fn take_erase(&mut self, unit: UnitId, state: &mut State) -> GcCommand {
+    fn take_erase(&mut self, unit: UnitId, state: &mut State) -> TxnId {
         let txn = self.moves.take_erase(unit).expect("as many wait as the board shows");
         state.board.units[unit.index()].gc.erases -= 1;
         state.board.txn_mut(txn).stage = Stage::InService;
-        GcCommand { txn, op: FlashOp::Erase, transfer: Duration::ZERO }
+        txn
     }
 
     // What has ended.

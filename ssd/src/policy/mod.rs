@@ -242,7 +242,7 @@ impl Policy {
         }
         if self.shortcuts.lone_transactions_go && !gc_waits && reads + programs == 1 {
             let id = board.first(unit, if reads == 1 { FlashOp::Read } else { FlashOp::Program });
-            if board.eligible(id) {
+            if board.eligible(id) && board.has_page(id) {
                 return Action::StartOne(id);
             }
         }
