@@ -30,6 +30,8 @@ pub struct Board {
     pub txns: Vec<Transaction>,
     /// Units.
     pub units: Vec<Unit>,
+    /// Requests inside the device, indexed by [`Transaction::request`]; other entries are left over from completed ones.
+    pub requests: Vec<ActiveRequest>,
     /// Flows.
     pub flows: Vec<Flow>,
     /// Waiting lines, `kinds` a unit, and the line of writes that no unit has yet ([`Board::unplaced`]).
@@ -62,6 +64,7 @@ impl Board {
         Board {
             now: Time::ZERO,
             txns: Vec::new(),
+            requests: Vec::new(),
             queues: vec![Queue::EMPTY; queues + 1],
             units: (0..units as u16).map(|unit| Unit::idle(geometry.channel_of(UnitId(unit)))).collect(),
             channels: vec![Channel::default(); geometry.channels as usize],
@@ -123,6 +126,13 @@ impl Board {
     #[inline(always)]
     pub fn txn_mut(&mut self, id: TxnId) -> &mut Transaction {
         &mut self.txns[id.index()]
+    }
+
+    /// The request a transaction belongs to; `None` for garbage collection, the buffer's programs and the read that completes
+    /// a write of part of a page.
+    #[inline(always)]
+    pub fn request(&self, txn: TxnId) -> Option<&ActiveRequest> {
+        self.requests.get(self.txn(txn).request as usize)
     }
 
     /// A unit's waiting lines of user reads (or programs), lowest level first.
@@ -193,21 +203,32 @@ impl Board {
         &self.flows[flow.index()]
     }
 
+    /// Whether a waiting transaction may be picked to lead a command: no older write of its page waits (D-SLK-16). It may be a
+    /// program whose plane has no page to give: the device then collects first.
+    #[inline(always)]
+    pub fn eligible(&self, id: TxnId) -> bool {
+        self.txn(id).unobstructed()
+    }
+
+    /// Whether the operation finds a page: a read always, a program where its plane has one to give.
+    #[inline(always)]
+    pub fn has_page(&self, id: TxnId) -> bool {
+        let txn = self.txn(id);
+        txn.op != FlashOp::Program || self.plane(txn.plane).room
+    }
+
     /// Whether `other` may join the command of `group`: same operation, a plane no member uses yet, the die and page
     /// rules of the device (SPEC 0.4), room for a program, and no older write of its page in the way.
     #[inline]
     pub fn may_join(&self, group: &Group, other: TxnId) -> bool {
         let (a, b) = (self.txn(group.lead()), self.txn(other));
         let used = group.used();
-        if used >> b.slot & 1 == 1 || b.op != a.op || b.after.is_some() {
+        if used >> b.slot & 1 == 1 || b.op != a.op || !self.eligible(other) || !self.has_page(other) {
             return false;
         }
         let planes = self.facts.geometry.planes_per_die as u8;
         let shares_die = self.die_used(used, b.slot / planes);
         if (shares_die && !self.facts.multi_plane) || (b.slot / planes != a.slot / planes && !self.facts.multi_die) {
-            return false;
-        }
-        if b.op == FlashOp::Program && !self.plane(b.plane).room {
             return false;
         }
         !shares_die || !self.facts.same_page[b.op.index()] || self.pages_match(group, b)

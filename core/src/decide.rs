@@ -210,8 +210,9 @@ pub trait Pick {
     /// Called once, when the device is built: the place to reserve what the answer will ever need.
     fn prepare(&mut self, _: &Board) {}
 
-    /// Fills `group` with a lead and its companions, all waiting user transactions of `unit` that may share one
-    /// command ([`Board::may_join`]); leaves it empty to stay idle.
+    /// Fills `group` with a lead and its companions, all waiting user transactions of `unit`; leaves it empty to stay idle. The
+    /// lead must be [`Board::eligible`], each companion must [`Board::may_join`] the group as it is when it is added. Where it
+    /// chooses none, it must not change its state: it may be asked again at the same instant.
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group);
 
     /// Whether the only transaction that waits for an idle unit always goes at once, if it may, and so does the only read

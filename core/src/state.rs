@@ -1,8 +1,53 @@
-//! The entries of the board: waiting lines, units and their commands, channels, planes, flows.
+//! The entries of the board: requests, waiting lines, units and their commands, channels, planes, flows.
 
-use crate::id::{ChannelId, TxnId};
+use crate::id::{ChannelId, FlowId, RequestId, TxnId};
+use crate::request::Op;
 use crate::transaction::{FlashOp, Owner};
-use crate::units::{Duration, Time};
+use crate::units::{Duration, Lpn, Time};
+
+/// A request inside the device, from its submission to its completion.
+#[derive(Clone, Copy, Debug)]
+pub struct ActiveRequest {
+    /// The host's name for it.
+    pub id: RequestId,
+    /// When the host created it.
+    pub arrival: Time,
+    /// Bytes asked for.
+    pub bytes: u64,
+    /// The submission queue it came through.
+    pub flow: FlowId,
+    /// Read or write.
+    pub op: Op,
+    /// First page touched.
+    pub lpn: Lpn,
+    /// Pages touched.
+    pub pages: u32,
+    /// Pages not yet served: those whose transactions wait or are in service, and those that wait for space in the buffer. (A
+    /// unit serves one command at a time, so with more than a few pages left nearly all of them wait.)
+    pub remaining: u32,
+    /// Bytes of the first page before the request begins.
+    pub skip: u32,
+    /// Pages that have gone into the buffer.
+    pub buffered: u32,
+    /// Whether its pages are a list instead of consecutive.
+    pub scattered: bool,
+    /// Bits of [`crate::transaction::tag`] that any of its transactions has ended with.
+    pub touched: u8,
+}
+
+impl ActiveRequest {
+    /// Bytes of the `i`-th page that the request touches.
+    #[inline]
+    pub fn bytes_of(&self, i: u32, page_bytes: u32) -> u32 {
+        if self.scattered {
+            return page_bytes;
+        }
+        let page = u64::from(page_bytes);
+        let start = if i == 0 { u64::from(self.skip) } else { 0 };
+        let end = (u64::from(self.skip) + self.bytes - u64::from(i) * page).min(page);
+        (end - start) as u32
+    }
+}
 
 /// The waiting lines of a unit. Garbage collection stands in none: it goes one by one, and its order is its own
 /// ([`GcWaiting`]).
@@ -161,20 +206,19 @@ impl Unit {
         }
     }
 
-    /// Counts a command that begins (D-SLK-02, D-SLK-14, D-SLK-25), and its members as waiting no more. For the device.
+    /// Counts a command that begins (D-SLK-02, D-SLK-14, D-SLK-25). For the device.
     #[inline(always)]
     pub fn count(&mut self, members: u8, op: FlashOp, owner: Owner) {
         let counters = &mut self.counters;
         if owner == Owner::Gc {
             match op {
-                FlashOp::Read => self.gc.reads -= 1,
-                FlashOp::Program => (self.gc.programs, counters.moves) = (self.gc.programs - 1, counters.moves + 1),
-                FlashOp::Erase => (self.gc.erases, counters.erases) = (self.gc.erases - 1, counters.erases + 1),
+                FlashOp::Read => {}
+                FlashOp::Program => counters.moves += 1,
+                FlashOp::Erase => counters.erases += 1,
             }
             return;
         }
         let direction = usize::from(op == FlashOp::Program);
-        self.waiting[direction] -= u32::from(members);
         counters.user[direction] += u64::from(members);
         if members > 1 {
             counters.advanced[direction] += u64::from(members);

@@ -1,6 +1,6 @@
 //! A transaction: one page-sized flash operation that belongs to a request (or to garbage collection).
 
-use crate::id::{FlowId, PlaneId, QueueId, RequestId, TxnId, UnitId};
+use crate::id::{FlowId, PlaneId, QueueId, TxnId, UnitId};
 use crate::units::{Duration, Lpn, Time};
 
 /// What a flash unit is told to do.
@@ -58,8 +58,8 @@ impl Owner {
 
 /// One page-sized flash operation.
 ///
-/// `slack`, `alone`, `estimate` and `tag` are notes: scheduling decisions leave them for one another, and the
-/// controller never reads them.
+/// `slack`, `alone`, `estimate` and `tag` are notes: scheduling decisions leave them for one another. The device
+/// computes `slack` and charges it as the order decision says, and reports what `tag` says in the completion.
 ///
 /// What every transaction's way needs comes first and fills one cache line; what only some need follows. (No gain of it was
 /// measured so far: docs/performance.md.)
@@ -115,18 +115,12 @@ pub struct Transaction {
     pub enqueued: Time,
     /// Bytes that cross the bus, metadata included when the configuration says so.
     pub bytes: u32,
-    /// Bytes asked for by a request that has no slot, for it is this transaction and no more.
-    pub asked_bytes: u32,
     /// Note (Slacker): how much later it may end without its request ending later.
     pub slack: Duration,
     /// Note (FLIN): its estimated time in the device had its flow been alone.
     pub alone: Duration,
     /// Note (Slacker): its response time as estimated on arrival, without the error term.
     pub estimate: Duration,
-    /// The id of such a request.
-    pub asked_id: RequestId,
-    /// When it arrived.
-    pub asked_at: Time,
 }
 
 /// Bits of [`Transaction::tag`].
@@ -163,9 +157,6 @@ impl Transaction {
         slack: Duration::ZERO,
         alone: Duration::ZERO,
         estimate: Duration::ZERO,
-        asked_bytes: 0,
-        asked_id: RequestId(0),
-        asked_at: Time::ZERO,
         rank: 0,
         request: u32::MAX,
         lpn: Lpn(0),

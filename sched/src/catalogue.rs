@@ -8,7 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use flashlane_core::decide::Scheduler;
+use flashlane_core::decide::{Admit, Cancel, Collect, Order, Pick, Place, Preempt, Scheduler};
 
 pub use crate::estimate::cost::{self, Kind, State};
 use crate::estimate::{self, Estimator};
@@ -17,8 +17,12 @@ use crate::order::{Responses, Shadow};
 use crate::params::{Param, Values};
 use crate::rows::{ADMIT, ALIASES, CANCEL, COLLECT, ORDER, PICK, PLACE, PREEMPT, ROWS};
 
+/// How an answer is built from the values of its parameters. (A closure that captures something can be leaked:
+/// `Box::leak(Box::new(...))`. A catalogue lives as long as the program.)
+pub type Build<T> = &'static (dyn Fn(&Values<'_>) -> Box<T> + Sync);
+
 /// A named answer to one question.
-pub struct Choice<T: ?Sized> {
+pub struct Choice<T: ?Sized + 'static> {
     /// Its name in a scenario.
     pub name: &'static str,
     /// One line.
@@ -28,8 +32,16 @@ pub struct Choice<T: ?Sized> {
     /// Its parameters.
     pub params: &'static [Param],
     /// Builds it.
-    pub build: fn(&Values<'_>) -> Box<T>,
+    pub build: Build<T>,
 }
+
+impl<T: ?Sized + 'static> Clone for Choice<T> {
+    fn clone(&self) -> Choice<T> {
+        *self
+    }
+}
+
+impl<T: ?Sized + 'static> Copy for Choice<T> {}
 
 /// The seven answers of a scheduler, by name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,7 +73,7 @@ impl Answers {
 }
 
 /// A scheduler of the catalogue.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// Its name.
     pub name: &'static str,
@@ -122,7 +134,249 @@ impl core::fmt::Display for RecipeError {
 
 impl core::error::Error for RecipeError {}
 
-/// Every scheduler.
+/// Schedulers and answers by name: the shipped ones, and those a caller adds.
+#[derive(Clone)]
+pub struct Catalogue {
+    rows: Vec<Row>,
+    aliases: &'static [(&'static str, &'static str)],
+    admit: Vec<Choice<dyn Admit>>,
+    place: Vec<Choice<dyn Place>>,
+    order: Vec<Choice<dyn Order>>,
+    pick: Vec<Choice<dyn Pick>>,
+    preempt: Vec<Choice<dyn Preempt>>,
+    collect: Vec<Choice<dyn Collect>>,
+    cancel: Vec<Choice<dyn Cancel>>,
+}
+
+/// A trait of [`flashlane_core::decide`] whose answers a catalogue lists.
+pub trait Question: 'static {
+    /// Its name, one of [`QUESTIONS`].
+    const NAME: &'static str;
+
+    /// Its answers in a catalogue.
+    fn choices(catalogue: &mut Catalogue) -> &mut Vec<Choice<Self>>;
+}
+
+macro_rules! questions {
+    ($($name:literal $trait:ident $field:ident,)*) => {
+        $(impl Question for dyn $trait {
+            const NAME: &'static str = $name;
+
+            fn choices(catalogue: &mut Catalogue) -> &mut Vec<Choice<dyn $trait>> {
+                &mut catalogue.$field
+            }
+        })*
+    };
+}
+
+questions! {
+    "admit" Admit admit,
+    "place" Place place,
+    "order" Order order,
+    "pick" Pick pick,
+    "preempt" Preempt preempt,
+    "collect" Collect collect,
+    "cancel" Cancel cancel,
+}
+
+impl core::fmt::Debug for Catalogue {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_list().entries(self.rows.iter().map(|row| row.name)).finish()
+    }
+}
+
+impl Catalogue {
+    /// What ships with Flashlane.
+    pub fn shipped() -> Catalogue {
+        Catalogue {
+            rows: ROWS.to_vec(),
+            aliases: ALIASES,
+            admit: ADMIT.to_vec(),
+            place: PLACE.to_vec(),
+            order: ORDER.to_vec(),
+            pick: PICK.to_vec(),
+            preempt: PREEMPT.to_vec(),
+            collect: COLLECT.to_vec(),
+            cancel: CANCEL.to_vec(),
+        }
+    }
+
+    /// Adds an answer: `catalogue.add_answer::<dyn Pick>(choice)`.
+    ///
+    /// # Errors
+    /// Its name is taken, or one of its parameters has the name of another answer's and differs from it.
+    pub fn add_answer<T: Question + ?Sized>(&mut self, choice: Choice<T>) -> Result<(), RecipeError> {
+        if self.answers(T::NAME).iter().any(|listed| listed.name == choice.name) {
+            return Err(fail(T::NAME, choice.name, "this name is taken; give the answer another"));
+        }
+        let all = QUESTIONS.iter().flat_map(|question| self.answers(question)).flat_map(|listed| listed.params);
+        let clash = |known: &&Param| choice.params.iter().any(|param| param.name == known.name && param != *known);
+        if let Some(known) = all.into_iter().find(clash) {
+            return Err(fail("parameter", known.name, "another answer has a parameter of this name that differs"));
+        }
+        T::choices(self).push(choice);
+        Ok(())
+    }
+
+    /// Adds a scheduler composed of answers the catalogue has.
+    ///
+    /// # Errors
+    /// Its name is taken, an answer is unknown, or it sets a parameter that its answers do not have or out of its range.
+    pub fn add_row(&mut self, row: Row) -> Result<(), RecipeError> {
+        if self.row(row.name).is_some() {
+            return Err(fail("scheduler", row.name, "this name is taken; give the scheduler another"));
+        }
+        let names = QUESTIONS.iter().zip(row.answers.by_question());
+        let recipe = Recipe {
+            base: None,
+            answers: names.map(|(question, answer)| (question.to_string(), answer.to_string())).collect(),
+            params: row.set.iter().map(|&(name, value)| (name.to_string(), value)).collect(),
+            known: None,
+        };
+        self.resolve(&recipe)?;
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// Every scheduler.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The scheduler named `name`, or whose other name that is.
+    pub fn row(&self, name: &str) -> Option<&Row> {
+        let name = self.aliases.iter().find(|(alias, _)| *alias == name).map_or(name, |&(_, of)| of);
+        self.rows.iter().find(|row| row.name == name)
+    }
+
+    /// Every answer to a question of [`QUESTIONS`].
+    pub fn answers(&self, question: &str) -> Vec<Listed> {
+        fn list<T: ?Sized + 'static>(choices: &[Choice<T>]) -> Vec<Listed> {
+            let listed =
+                |c: &Choice<T>| Listed { name: c.name, summary: c.summary, source: c.source, params: c.params };
+            choices.iter().map(listed).collect()
+        }
+        match question {
+            "admit" => list(&self.admit),
+            "place" => list(&self.place),
+            "order" => list(&self.order),
+            "pick" => list(&self.pick),
+            "preempt" => list(&self.preempt),
+            "collect" => list(&self.collect),
+            "cancel" => list(&self.cancel),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether the scheduler of `recipe` is meant to know the response times of an earlier run, of the baseline.
+    ///
+    /// # Errors
+    /// As [`Catalogue::resolve`].
+    pub fn wants_responses(&self, recipe: &Recipe) -> Result<bool, RecipeError> {
+        Ok(self.resolve(recipe)?.order == "slack-oracle")
+    }
+
+    /// The names a recipe resolves to, checked.
+    ///
+    /// # Errors
+    /// An unknown row, question, answer or parameter, or a parameter out of range, with what is legal.
+    pub fn resolve(&self, recipe: &Recipe) -> Result<Answers, RecipeError> {
+        let mut resolved = self.base(recipe)?.answers;
+        for (question, answer) in &recipe.answers {
+            let slot = match question.as_str() {
+                "admit" => &mut resolved.admit,
+                "place" => &mut resolved.place,
+                "order" => &mut resolved.order,
+                "pick" => &mut resolved.pick,
+                "preempt" => &mut resolved.preempt,
+                "collect" => &mut resolved.collect,
+                "cancel" => &mut resolved.cancel,
+                _ => return Err(fail("question", question, &QUESTIONS.join(", "))),
+            };
+            let known = self.answers(question);
+            *slot = known.iter().find(|listed| listed.name == answer).map(|listed| listed.name).ok_or_else(|| {
+                let names: Vec<&str> = known.iter().map(|listed| listed.name).collect();
+                fail(question, answer, &names.join(", "))
+            })?;
+        }
+        self.check_params(recipe, &resolved)?;
+        Ok(resolved)
+    }
+
+    /// The row a recipe starts from.
+    fn base(&self, recipe: &Recipe) -> Result<&Row, RecipeError> {
+        let base = recipe.base.as_deref().unwrap_or("read-first");
+        self.row(base).ok_or_else(|| {
+            let names: Vec<&str> = self.rows.iter().map(|r| r.name).collect();
+            fail("scheduler", base, &names.join(", "))
+        })
+    }
+
+    /// The parameters of a set of answers. Answers that must agree on something share the parameter.
+    pub fn params(&self, of: &Answers) -> Vec<Param> {
+        let mut params: Vec<Param> = Vec::new();
+        for (question, name) in QUESTIONS.iter().zip(of.by_question()) {
+            for listed in self.answers(question).iter().filter(|listed| listed.name == name) {
+                add(&mut params, listed.params);
+            }
+        }
+        params
+    }
+
+    fn check_params(&self, recipe: &Recipe, resolved: &Answers) -> Result<(), RecipeError> {
+        let mut known = self.params(resolved);
+        let shadows = recipe.params.iter().any(|(name, value)| name == SHADOW.name && *value == 1);
+        if shadows {
+            add(&mut known, estimate::params::ALL);
+        }
+        add(&mut known, &[SHADOW]);
+        for (name, value) in &recipe.params {
+            let Some(param) = known.iter().find(|p| p.name == name) else {
+                let names: Vec<&str> = known.iter().map(|p| p.name).collect();
+                return Err(fail("parameter", name, &names.join(", ")));
+            };
+            if !(param.min..=param.max).contains(value) {
+                let legal = alloc::format!("{} to {} {}", param.min, param.max, param.unit);
+                return Err(fail(name, &value.to_string(), &legal));
+            }
+        }
+        Ok(())
+    }
+
+    /// Builds the scheduler of a recipe.
+    ///
+    /// # Errors
+    /// As [`Catalogue::resolve`].
+    pub fn build(&self, recipe: &Recipe) -> Result<Scheduler, RecipeError> {
+        let names = self.resolve(recipe)?;
+        let mut set: Vec<(&str, u64)> = self.base(recipe)?.set.to_vec();
+        set.extend(recipe.params.iter().map(|(name, value)| (name.as_str(), *value)));
+        let known = recipe.known.as_ref();
+        type Set<'a> = (&'a [(&'a str, u64)], Option<&'a Arc<Responses>>);
+        fn make<T: ?Sized + 'static>(choices: &[Choice<T>], name: &str, (set, known): Set<'_>) -> Box<T> {
+            let choice = choices.iter().find(|c| c.name == name).expect("resolved");
+            (choice.build)(&Values { params: choice.params, set, known })
+        }
+        let set = (&set[..], known);
+        let mut order = make(&self.order, names.order, set);
+        let shadows = Values { params: &[SHADOW], set: set.0, known: None }.get(SHADOW.name) == 1;
+        if shadows && !order.wants().estimates {
+            let estimator = Estimator::of(&Values { params: estimate::params::ALL, set: set.0, known: None });
+            order = Box::new(Shadow::new(order, estimator));
+        }
+        Ok(Scheduler {
+            admit: make(&self.admit, names.admit, set),
+            place: make(&self.place, names.place, set),
+            order,
+            pick: make(&self.pick, names.pick, set),
+            preempt: make(&self.preempt, names.preempt, set),
+            collect: make(&self.collect, names.collect, set),
+            cancel: make(&self.cancel, names.cancel, set),
+        })
+    }
+}
+
+/// Every shipped scheduler.
 pub fn rows() -> &'static [Row] {
     ROWS
 }
@@ -132,7 +386,7 @@ pub fn aliases() -> &'static [(&'static str, &'static str)] {
     ALIASES
 }
 
-/// The scheduler named `name`, or whose other name that is.
+/// The shipped scheduler named `name`, or whose other name that is.
 pub fn row(name: &str) -> Option<&'static Row> {
     let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |&(_, of)| of);
     ROWS.iter().find(|row| row.name == name)
@@ -149,67 +403,30 @@ pub const SHADOW: Param = Param {
     help: "Slacker's estimator runs beside the scheduler and changes nothing (Slacker §5.2, SPEC 1.2.1)",
 };
 
-/// Whether the scheduler of `recipe` is meant to know the response times of an earlier run, of the baseline.
-pub fn wants_responses(recipe: &Recipe) -> Result<bool, RecipeError> {
-    Ok(resolve(recipe)?.order == "slack-oracle")
-}
-
-/// Every answer to a question of [`QUESTIONS`].
+/// [`Catalogue::answers`] of the shipped catalogue.
 pub fn answers(question: &str) -> Vec<Listed> {
-    fn list<T: ?Sized>(choices: &[Choice<T>]) -> Vec<Listed> {
-        let listed = |c: &Choice<T>| Listed { name: c.name, summary: c.summary, source: c.source, params: c.params };
-        choices.iter().map(listed).collect()
-    }
-    match question {
-        "admit" => list(ADMIT),
-        "place" => list(PLACE),
-        "order" => list(ORDER),
-        "pick" => list(PICK),
-        "preempt" => list(PREEMPT),
-        "collect" => list(COLLECT),
-        "cancel" => list(CANCEL),
-        _ => Vec::new(),
-    }
+    Catalogue::shipped().answers(question)
 }
 
-/// The names a recipe resolves to, checked.
+/// [`Catalogue::resolve`] in the shipped catalogue.
+///
+/// # Errors
+/// As there.
 pub fn resolve(recipe: &Recipe) -> Result<Answers, RecipeError> {
-    let base = recipe.base.as_deref().unwrap_or("read-first");
-    let row = row(base).ok_or_else(|| {
-        let names: Vec<&str> = ROWS.iter().map(|r| r.name).collect();
-        fail("scheduler", base, &names.join(", "))
-    })?;
-    let mut resolved = row.answers;
-    for (question, answer) in &recipe.answers {
-        let slot = match question.as_str() {
-            "admit" => &mut resolved.admit,
-            "place" => &mut resolved.place,
-            "order" => &mut resolved.order,
-            "pick" => &mut resolved.pick,
-            "preempt" => &mut resolved.preempt,
-            "collect" => &mut resolved.collect,
-            "cancel" => &mut resolved.cancel,
-            _ => return Err(fail("question", question, &QUESTIONS.join(", "))),
-        };
-        let known = answers(question);
-        *slot = known.iter().find(|listed| listed.name == answer).map(|listed| listed.name).ok_or_else(|| {
-            let names: Vec<&str> = known.iter().map(|listed| listed.name).collect();
-            fail(question, answer, &names.join(", "))
-        })?;
-    }
-    check_params(recipe, &resolved)?;
-    Ok(resolved)
+    Catalogue::shipped().resolve(recipe)
 }
 
-/// The parameters of a set of answers. Answers that must agree on something share the parameter.
+/// [`Catalogue::params`] of the shipped catalogue.
 pub fn params(of: &Answers) -> Vec<Param> {
-    let mut params: Vec<Param> = Vec::new();
-    for (question, name) in QUESTIONS.iter().zip(of.by_question()) {
-        for listed in answers(question).iter().filter(|listed| listed.name == name) {
-            add(&mut params, listed.params);
-        }
-    }
-    params
+    Catalogue::shipped().params(of)
+}
+
+/// [`Catalogue::build`] from the shipped catalogue.
+///
+/// # Errors
+/// As there.
+pub fn build(recipe: &Recipe) -> Result<Scheduler, RecipeError> {
+    Catalogue::shipped().build(recipe)
 }
 
 /// Adds what is not there yet.
@@ -221,61 +438,8 @@ fn add(params: &mut Vec<Param>, more: &[Param]) {
     }
 }
 
-fn check_params(recipe: &Recipe, resolved: &Answers) -> Result<(), RecipeError> {
-    let mut known = params(resolved);
-    let shadows = recipe.params.iter().any(|(name, value)| name == SHADOW.name && *value == 1);
-    if shadows {
-        add(&mut known, estimate::params::ALL);
-    }
-    add(&mut known, &[SHADOW]);
-    for (name, value) in &recipe.params {
-        let Some(param) = known.iter().find(|p| p.name == name) else {
-            let names: Vec<&str> = known.iter().map(|p| p.name).collect();
-            return Err(fail("parameter", name, &names.join(", ")));
-        };
-        if !(param.min..=param.max).contains(value) {
-            let legal = alloc::format!("{} to {} {}", param.min, param.max, param.unit);
-            return Err(fail(name, &value.to_string(), &legal));
-        }
-    }
-    Ok(())
-}
-
 fn fail(key: &str, value: &str, legal: &str) -> RecipeError {
     RecipeError { key: key.to_string(), value: value.to_string(), legal: legal.to_string() }
-}
-
-/// Builds the scheduler of a recipe.
-///
-/// # Errors
-/// An unknown row, question, answer or parameter, or a parameter out of range, with what is legal.
-pub fn build(recipe: &Recipe) -> Result<Scheduler, RecipeError> {
-    let names = resolve(recipe)?;
-    let base = row(recipe.base.as_deref().unwrap_or("read-first")).expect("resolved");
-    let mut set: Vec<(&str, u64)> = base.set.to_vec();
-    set.extend(recipe.params.iter().map(|(name, value)| (name.as_str(), *value)));
-    let known = recipe.known.as_ref();
-    type Set<'a> = (&'a [(&'a str, u64)], Option<&'a Arc<Responses>>);
-    fn make<T: ?Sized>(choices: &[Choice<T>], name: &str, (set, known): Set<'_>) -> Box<T> {
-        let choice = choices.iter().find(|c| c.name == name).expect("resolved");
-        (choice.build)(&Values { params: choice.params, set, known })
-    }
-    let set = (&set[..], known);
-    let mut order = make(ORDER, names.order, set);
-    let shadows = Values { params: &[SHADOW], set: set.0, known: None }.get(SHADOW.name) == 1;
-    if shadows && !order.wants().estimates {
-        let estimator = Estimator::of(&Values { params: estimate::params::ALL, set: set.0, known: None });
-        order = Box::new(Shadow::new(order, estimator));
-    }
-    Ok(Scheduler {
-        admit: make(ADMIT, names.admit, set),
-        place: make(PLACE, names.place, set),
-        order,
-        pick: make(PICK, names.pick, set),
-        preempt: make(PREEMPT, names.preempt, set),
-        collect: make(COLLECT, names.collect, set),
-        cancel: make(CANCEL, names.cancel, set),
-    })
 }
 
 #[cfg(test)]

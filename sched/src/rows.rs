@@ -15,14 +15,14 @@ pub(crate) static ADMIT: &[Choice<dyn Admit>] = &[
         summary: "submission queues in turn",
         source: "NVMe; FLIN §2.2",
         params: &[],
-        build: |_| Box::new(admit::RoundRobin::default()),
+        build: &|_| Box::new(admit::RoundRobin::default()),
     },
     Choice {
         name: "weighted-round-robin",
         summary: "priority level i is fetched 2^i times as often as level 0",
         source: "NVMe weighted round robin; FLIN §5.2 weights",
         params: &[],
-        build: |_| Box::new(admit::Weighted::default()),
+        build: &|_| Box::new(admit::Weighted::default()),
     },
     Choice {
         name: "budget",
@@ -54,7 +54,7 @@ pub(crate) static ADMIT: &[Choice<dyn Admit>] = &[
                 help: "whether a flow with budget left and commands in the device keeps those without budget waiting",
             },
         ],
-        build: |v| {
+        build: &|v| {
             let round = Duration::from_us(v.get("budget_round_us"));
             let [compensates, until_completed] =
                 ["budget_compensation", "budget_until_completed"].map(|name| v.get(name) == 1);
@@ -69,46 +69,46 @@ pub(crate) static PLACE: &[Choice<dyn Place>] = &[
         summary: "every page stays on the plane the stripe gives it",
         source: "SPEC 1.1.1",
         params: &[],
-        build: |_| Box::new(place::Home),
+        build: &|_| Box::new(place::Home),
     },
     Choice {
         name: "rotate",
         summary: "each write goes to the next plane in turn, channel first",
         source: "SPEC 6 F09 dynamic plane",
         params: &[],
-        build: |_| Box::new(place::Rotate::default()),
+        build: &|_| Box::new(place::Rotate::default()),
     },
     Choice {
         name: "dynamic",
         summary: "a write goes to the chip that can take it first, when it can",
         source: "Slacker §3.3, §7.6; D-SLK-22",
         params: place::dynamic::PARAMS,
-        build: |v| Box::new(place::Dynamic::of(v)),
+        build: &|v| Box::new(place::Dynamic::of(v)),
     },
 ];
 
 pub(crate) static ORDER: &[Choice<dyn Order>] = &[
-    Choice { name: "tail", summary: "order of arrival", source: "", params: &[], build: |_| Box::new(order::Tail) },
+    Choice { name: "tail", summary: "order of arrival", source: "", params: &[], build: &|_| Box::new(order::Tail) },
     Choice {
         name: "fair",
         summary: "low intensity before high, then where slowdowns are most equal",
         source: "FLIN §4.1, §5.1-5.3; SPEC 2.1.5",
         params: flin::ORDER_PARAMS,
-        build: |v| Box::new(order::Fair::new(flin::order_settings(v))),
+        build: &|v| Box::new(order::Fair::new(flin::order_settings(v))),
     },
     Choice {
         name: "slack-bypass",
         summary: "ahead of what can spare the time, by estimated slack",
         source: "Slacker §4.1, §5; SPEC 1.1.3",
         params: order::slack_bypass::PARAMS,
-        build: |v| Box::new(order::SlackBypass::estimating(v)),
+        build: &|v| Box::new(order::SlackBypass::estimating(v)),
     },
     Choice {
         name: "slack-oracle",
         summary: "slack-bypass with the true response times of the baseline in place of estimates: a control",
         source: "SPEC 1.1.7",
         params: order::slack_bypass::PARAMS,
-        build: |v| Box::new(order::SlackBypass::knowing(v)),
+        build: &|v| Box::new(order::SlackBypass::knowing(v)),
     },
 ];
 
@@ -125,21 +125,21 @@ pub(crate) static PICK: &[Choice<dyn Pick>] = &[
             max: 1,
             help: "whether companions may share the oldest transaction's command (multi-plane, multi-die)",
         }],
-        build: |v| Box::new(pick::Fcfs::new(v.get("fcfs_widen") == 1)),
+        build: &|v| Box::new(pick::Fcfs::new(v.get("fcfs_widen") == 1)),
     },
     Choice {
         name: "read-first",
         summary: "reads before writes, each in order",
         source: "SPEC 2.1.9 RP",
         params: &[],
-        build: |_| Box::new(pick::ReadFirst),
+        build: &|_| Box::new(pick::ReadFirst),
     },
     Choice {
         name: "fr-fcfs",
         summary: "reads before writes until the write queue fills",
         source: "Slacker §2.1; SPEC 1.1.2",
         params: pick::fill::PARAMS,
-        build: |v| Box::new(pick::FrFcfs::new(pick::FillTrigger::of(v))),
+        build: &|v| Box::new(pick::FrFcfs::new(pick::FillTrigger::of(v))),
     },
     Choice {
         name: "largest-group",
@@ -153,14 +153,14 @@ pub(crate) static PICK: &[Choice<dyn Pick>] = &[
             max: 1 << 20,
             help: "how far into a queue groups are looked for",
         }],
-        build: |v| Box::new(pick::Sprinkler::new(v.get("group_window"))),
+        build: &|v| Box::new(pick::Sprinkler::new(v.get("group_window"))),
     },
     Choice {
         name: "wait-balanced",
         summary: "levels in turn by weight, then the read or write that waits longer in proportion to its service",
         source: "FLIN §4.2-4.3, §5.4; SPEC 2.1.6-7",
         params: flin::MIGRATION_PARAMS,
-        build: |v| Box::new(pick::WaitBalanced::new(flin::migrations(v))),
+        build: &|v| Box::new(pick::WaitBalanced::new(flin::migrations(v))),
     },
 ];
 
@@ -170,35 +170,35 @@ pub(crate) static PREEMPT: &[Choice<dyn Preempt>] = &[
         summary: "commands run to their end",
         source: "",
         params: &[],
-        build: |_| Box::new(preempt::Never),
+        build: &|_| Box::new(preempt::Never),
     },
     Choice {
         name: "suspend",
         summary: "a waiting read suspends a program or erase at once",
         source: "Wu and He (FAST 2012) as in FLIN §6",
         params: &[],
-        build: |_| Box::new(preempt::Blind::anytime()),
+        build: &|_| Box::new(preempt::Blind::anytime()),
     },
     Choice {
         name: "pause-at-boundary",
         summary: "a waiting read pauses a program at the end of its iteration",
         source: "Wu and He (FAST 2012) as in Slacker §4.3",
         params: &[],
-        build: |_| Box::new(preempt::Blind::at_boundaries()),
+        build: &|_| Box::new(preempt::Blind::at_boundaries()),
     },
     Choice {
         name: "proportional",
         summary: "a read suspends a program that waits less in proportion, and any page move made in idle time",
         source: "FLIN §4.3 optimisations; SPEC 2.1.7",
         params: &[],
-        build: |_| Box::new(preempt::Proportional),
+        build: &|_| Box::new(preempt::Proportional),
     },
     Choice {
         name: "slack-pause",
         summary: "reads pause a program at the end of its iteration while it can spare the time",
         source: "Slacker §4.2; SPEC 1.1.6",
         params: pick::fill::PARAMS,
-        build: |v| Box::new(preempt::BySlack::new(pick::FillTrigger::of(v))),
+        build: &|v| Box::new(preempt::BySlack::new(pick::FillTrigger::of(v))),
     },
 ];
 
@@ -208,35 +208,35 @@ pub(crate) static COLLECT: &[Choice<dyn Collect>] = &[
         summary: "a victim is emptied and erased without a break",
         source: "D-SLK-14",
         params: &[],
-        build: |_| Box::new(collect::First::atomic()),
+        build: &|_| Box::new(collect::First::atomic()),
     },
     Choice {
         name: "non-preemptive",
         summary: "garbage collection beats user transactions until the victim is erased; reads may suspend its programs",
         source: "SPEC 2.1.9",
         params: &[],
-        build: |_| Box::new(collect::First::non_preemptive()),
+        build: &|_| Box::new(collect::First::non_preemptive()),
     },
     Choice {
         name: "semi-preemptive",
         summary: "user transactions go between its steps above the hard threshold of free blocks",
         source: "SPEC 2.1.9 SPGC",
         params: &[],
-        build: |_| Box::new(collect::SemiPreemptive),
+        build: &|_| Box::new(collect::SemiPreemptive),
     },
     Choice {
         name: "paid-by-writes",
         summary: "in idle time, and before a write of a plane short of pages its flow's share of what waits",
         source: "FLIN §4.3, §5.4 eq. 10; SPEC 2.1.7",
         params: flin::MIGRATION_PARAMS,
-        build: |v| Box::new(collect::PaidByWrites::new(flin::migrations(v))),
+        build: &|v| Box::new(collect::PaidByWrites::new(flin::migrations(v))),
     },
     Choice {
         name: "free",
         summary: "garbage collection takes no time: a control",
         source: "FLN-E7",
         params: &[],
-        build: |_| Box::new(collect::Free),
+        build: &|_| Box::new(collect::Free),
     },
 ];
 
@@ -246,14 +246,14 @@ pub(crate) static CANCEL: &[Choice<dyn Cancel>] = &[
         summary: "every write is programmed",
         source: "",
         params: &[],
-        build: |_| Box::new(cancel::Keep),
+        build: &|_| Box::new(cancel::Keep),
     },
     Choice {
         name: "overwrite",
         summary: "a waiting write is dropped when a younger write of its page arrives",
         source: "SOS; SPEC 4.1.2 WHM",
         params: &[],
-        build: |_| Box::new(cancel::Overwrite),
+        build: &|_| Box::new(cancel::Overwrite),
     },
 ];
 

@@ -22,12 +22,6 @@ impl Agenda {
         Agenda { units: [0; WORD], words: 0, open: false }
     }
 
-    /// Whether no unit must decide.
-    #[inline(always)]
-    pub const fn is_empty(&self) -> bool {
-        self.words == 0
-    }
-
     /// The unit must decide.
     #[inline(always)]
     pub fn mark(&mut self, unit: UnitId) {

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use flashlane_core::{FlowId, Lpn, TxnId};
 
 use crate::config;
-use crate::front::SlotId;
+use crate::host::RequestSlot;
 use crate::lpn_table::LpnTable;
 
 const NONE: u32 = u32::MAX;
@@ -45,7 +45,7 @@ struct Part {
     dirty: u32,
     flushing: u32,
     /// Writes that wait for space, and for how many pages.
-    waiting: VecDeque<(SlotId, u32)>,
+    waiting: VecDeque<(RequestSlot, u32)>,
     /// Sum of those pages.
     wanted: u32,
 }
@@ -205,7 +205,7 @@ impl Buffer {
     }
 
     /// A write waits for space for `pages`.
-    pub(crate) fn wait(&mut self, flow: FlowId, slot: SlotId, pages: u32) {
+    pub(crate) fn wait(&mut self, flow: FlowId, slot: RequestSlot, pages: u32) {
         let p = self.part_of(flow);
         self.parts[p].waiting.push_back((slot, pages));
         self.parts[p].wanted += pages;
@@ -217,7 +217,7 @@ impl Buffer {
     }
 
     /// The write that waited longest in `flow`'s part.
-    pub(crate) fn first_waiting(&self, flow: FlowId) -> Option<SlotId> {
+    pub(crate) fn first_waiting(&self, flow: FlowId) -> Option<RequestSlot> {
         self.parts[self.part_of(flow)].waiting.front().map(|&(slot, _)| slot)
     }
 

@@ -1,8 +1,9 @@
 //! Device: a modelled SSD that is stepped, never clocked.
 //!
-//! [`Device`] takes requests, lives events at their own times, and hands completions back. Inside: `front` (submission
-//! queues, NCQ, link), `buffer` (page buffer), `ftl` (map, blocks, garbage collection), `flash` (units, buses), and the
-//! `controller`, which alone acts. Owns simulated hardware; no clock, no files.
+//! [`Device`] takes requests, processes events at their own times, and hands completions back. Inside: `host` (submission
+//! queues, NCQ, link), `policy` (the scheduler's answers), `gc` (garbage collection), `ftl` (map, blocks), `flash` (units, buses),
+//! `buffer` (page buffer), around one shared `state`, and the `device`, which alone acts. Owns simulated hardware; no clock, no
+//! files.
 #![no_std]
 
 extern crate alloc;
@@ -10,15 +11,19 @@ extern crate alloc;
 mod agenda;
 mod buffer;
 pub mod config;
-mod controller;
+mod device;
 mod flash;
 mod footprint;
-mod front;
 mod ftl;
+mod gc;
+mod host;
 mod log;
 mod lpn_table;
+mod policy;
+mod state;
 
 pub use config::{Config, ConfigError};
-pub use controller::{Device, Fault, Refusal, Totals};
+pub use device::{Device, Fault, Totals};
 pub use footprint::{Asks, Footprint};
 pub use ftl::Beginning;
+pub use host::Refusal;

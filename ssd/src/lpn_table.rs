@@ -51,9 +51,9 @@ impl LpnTable {
         }
     }
 
-    /// Has the memory fetch where `lpn` would stand, which is going to be needed soon.
+    /// Prefetches where `lpn` would stand.
     #[inline]
-    pub fn expect(&self, lpn: Lpn) {
+    pub fn prefetch(&self, lpn: Lpn) {
         if self.len > 0 {
             prefetch_index(&self.slots, self.start(lpn.0));
         }

@@ -16,17 +16,22 @@ impl Board {
         Walk { board: self, next: self.queues[queue.index()].head }
     }
 
-    /// Links a transaction into its queue just before `before`, or at the tail. For the controller.
+    /// Puts a transaction into `queue` just before `before`, or at the tail, and counts it as waiting. For the device.
     #[inline(always)]
     pub fn link(&mut self, id: TxnId, queue: QueueId, before: TxnId) {
-        self.link_as(id, queue, self.txns[id.index()].slot, before);
-    }
-
-    /// The same where its plane slot is at hand.
-    #[inline(always)]
-    pub fn link_as(&mut self, id: TxnId, queue: QueueId, slot: u8, before: TxnId) {
+        let slot = self.txns[id.index()].slot;
+        self.count_waiting(id, 1);
         let q = &mut self.queues[queue.index()];
         q.len += 1;
+        if q.len == 1 {
+            // Most queues are empty most of the time.
+            (q.head, q.tail) = (id, id);
+            let txn = &mut self.txns[id.index()];
+            (txn.prev, txn.next, txn.rank) = (TxnId::NONE, TxnId::NONE, RANK_START);
+            let at = self.line_of(queue, slot);
+            self.by_slot[at] = SlotLine { first: id, last: id, waiting: 1 };
+            return;
+        }
         let prev = if before.is_some() { self.txns[before.index()].prev } else { q.tail };
         if prev.is_some() {
             self.txns[prev.index()].next = id;
@@ -140,13 +145,32 @@ impl Board {
         low + RANK_STEP / 2
     }
 
-    /// Takes a transaction out of its queue, wherever it stands, and hands it over. For the controller.
+    /// The transaction's unit has so many transactions more (or, wrapping, fewer) waiting. Those that wait for no unit yet are
+    /// counted in their queue alone.
+    #[inline(always)]
+    fn count_waiting(&mut self, id: TxnId, more: u32) {
+        let Transaction { queue, unit, op, .. } = self.txns[id.index()];
+        if queue != self.unplaced() {
+            let waiting = &mut self.units[unit.index()].waiting[op.index()];
+            *waiting = waiting.wrapping_add(more);
+        }
+    }
+
+    /// Takes a transaction out of its queue, wherever it stands, counts it as waiting no more, and hands it over. For the device.
     #[inline(always)]
     pub fn unlink(&mut self, id: TxnId) -> &mut Transaction {
         let Transaction { prev, next, slot, queue, .. } = self.txns[id.index()];
-        self.leave_slot(id, queue, slot);
+        self.count_waiting(id, u32::MAX);
         let q = &mut self.queues[queue.index()];
         q.len -= 1;
+        if q.len == 0 {
+            *q = Queue::EMPTY;
+            let at = self.line_of(queue, slot);
+            self.by_slot[at] = SlotLine::EMPTY;
+            return &mut self.txns[id.index()];
+        }
+        self.leave_slot(id, queue, slot);
+        let q = &mut self.queues[queue.index()];
         if prev.is_some() {
             self.txns[prev.index()].next = next;
         } else {
@@ -161,17 +185,6 @@ impl Board {
         txn.prev = TxnId::NONE;
         txn.next = TxnId::NONE;
         txn
-    }
-
-    /// The same for the only transaction of its queue.
-    #[inline(always)]
-    pub fn unlink_lone(&mut self, id: TxnId) -> &mut Transaction {
-        let Transaction { prev, next, slot, queue, .. } = self.txns[id.index()];
-        debug_assert!(prev.is_none() && next.is_none());
-        let at = self.line_of(queue, slot);
-        self.queues[queue.index()] = Queue::EMPTY;
-        self.by_slot[at] = SlotLine::EMPTY;
-        &mut self.txns[id.index()]
     }
 
     /// A transaction of `queue` for plane `slot` is about to leave.

@@ -1,9 +1,10 @@
 //! A comparison: the same arrivals under several schedulers, and each flow alone.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use flashlane_core::Time;
-use flashlane_sched::catalogue::{self, Recipe, SHADOW};
+use flashlane_sched::catalogue::{Catalogue, Recipe, RecipeError, SHADOW};
 use flashlane_ssd::Config;
 use rayon::prelude::*;
 
@@ -55,6 +56,8 @@ pub struct Comparison {
 
 /// A scenario made ready: everything that can be wrong with it has been found.
 pub(super) struct Ready {
+    /// Where the schedulers are looked up.
+    pub(super) catalogue: Arc<Catalogue>,
     pub(super) config: Config,
     pub(super) flows: Vec<FlowPlan>,
     schedulers: Vec<(String, Recipe)>,
@@ -140,7 +143,8 @@ pub fn compare(scenario: &Scenario, options: &Options<'_>) -> Result<Comparison,
 /// As [`compare`], but for violations: the auditor's verdict is part of the outcome.
 pub fn watch(scenario: &Scenario, onlookers: Onlookers<'_>) -> Result<Outcome, RunError> {
     let ready = ready(scenario)?;
-    let scheduler = catalogue::build(&ready.schedulers[0].1).map_err(|error| RunError::Input(error.to_string()))?;
+    let scheduler =
+        ready.catalogue.build(&ready.schedulers[0].1).map_err(|error| RunError::Input(error.to_string()))?;
     Run::new(&ready.config, scheduler, ready.feeds(|_| true)?, ready.limits, onlookers, None)?.finish()
 }
 
@@ -171,22 +175,22 @@ impl Ready {
 /// For every scheduler, the first whose alone runs are its own too: all of them where one scheduler is named for that,
 /// else those that differ in nothing that a flow by itself could notice. With one flow every admit decision fetches its
 /// commands in their order as soon as there is space.
-fn alone_of(schedulers: &[(String, Recipe)], alone: &Option<Option<Recipe>>) -> Vec<usize> {
+fn alone_of(catalogue: &Catalogue, schedulers: &[(String, Recipe)], alone: &Option<Option<Recipe>>) -> Vec<usize> {
     if let Some(Some(_)) = alone {
         return vec![0; schedulers.len()];
     }
-    let keys: Vec<_> = schedulers.iter().map(|(_, recipe)| behaviour_alone(recipe)).collect();
+    let keys: Vec<_> = schedulers.iter().map(|(_, recipe)| behaviour_alone(catalogue, recipe)).collect();
     keys.iter().map(|key| keys.iter().position(|other| other == key).expect("itself at least")).collect()
 }
 
 /// Answers and parameters that matter to a flow by itself.
-fn behaviour_alone(recipe: &Recipe) -> impl PartialEq + use<> {
-    let mut answers = catalogue::resolve(recipe).expect("resolved before");
+fn behaviour_alone(catalogue: &Catalogue, recipe: &Recipe) -> impl PartialEq + use<> {
+    let mut answers = catalogue.resolve(recipe).expect("resolved before");
     answers.admit = "round-robin";
-    let row = recipe.base.as_deref().and_then(catalogue::row);
+    let row = recipe.base.as_deref().and_then(|name| catalogue.row(name));
     let set = row.map_or(&[][..], |row| row.set).iter().map(|&(name, value)| (name.to_owned(), value));
     let set: BTreeMap<String, u64> = set.chain(recipe.params.iter().cloned()).collect();
-    let known = catalogue::params(&answers);
+    let known = catalogue.params(&answers);
     let own = |name: &str| name == SHADOW.name || known.iter().any(|param| param.name == name);
     let set: Vec<(String, u64)> = set.into_iter().filter(|(name, _)| own(name)).collect();
     (answers, set)
@@ -199,6 +203,7 @@ pub(super) fn ready(scenario: &Scenario) -> Result<Ready, RunError> {
         let page = u64::from(config.geometry.page_bytes);
         (flow.first_page, flow.pages) = ((plan.range.offset / page) as u32, (plan.range.length / page) as u32);
     }
+    let catalogue = scenario.catalogue();
     let document = scenario.document();
     let mut schedulers = Vec::new();
     for (i, choice) in scenario.schedulers()?.iter().enumerate() {
@@ -206,7 +211,7 @@ pub(super) fn ready(scenario: &Scenario) -> Result<Ready, RunError> {
         if document.run.shadow_estimator == Some(true) && !is_shadowed(&recipe) {
             recipe.params.push((SHADOW.name.to_owned(), 1));
         }
-        catalogue::resolve(&recipe).map_err(|error| {
+        catalogue.resolve(&recipe).map_err(|error| {
             let key = if document.scheduler.is_some() { "scheduler".into() } else { format!("schedulers[{i}]") };
             scenario.complain(&key, format!("{:?}", error.value), legal(&error))
         })?;
@@ -219,7 +224,8 @@ pub(super) fn ready(scenario: &Scenario) -> Result<Ready, RunError> {
         (None, true) => Some(None),
         (Some(name), true) => {
             let recipe = Recipe { base: Some(name.clone()), ..Recipe::default() };
-            catalogue::resolve(&recipe)
+            catalogue
+                .resolve(&recipe)
                 .map_err(|error| scenario.complain("run.alone_scheduler", format!("{name:?}"), legal(&error)))?;
             Some(Some(recipe))
         }
@@ -240,19 +246,31 @@ pub(super) fn ready(scenario: &Scenario) -> Result<Ready, RunError> {
     let closed = |flow: &FlowPlan| matches!(&flow.source, FlowSource::Synthetic(spec) if spec.is_closed_loop());
     let closed = flows.iter().any(closed);
     let pairs = schedulers.len() > 1 && !closed;
-    if let (Some(i), true) = (schedulers.iter().position(|(_, recipe)| oracle::is_one(recipe)), closed) {
+    if let (Some(i), true) = (schedulers.iter().position(|(_, recipe)| oracle::is_one(catalogue, recipe)), closed) {
         let key = if document.scheduler.is_some() { "scheduler".into() } else { format!("schedulers[{i}]") };
         let message =
             "knows the response times of a run of the baseline with the same arrivals: not with a closed loop";
         return Err(scenario.complain(&key, format!("{:?}", schedulers[i].0), message).into());
     }
-    let alone_of = alone_of(&schedulers, &alone);
+    let alone_of = alone_of(catalogue, &schedulers, &alone);
     let (slack, seed) = (run.slack.unwrap_or(false), scenario.seed());
-    Ok(Ready { config, flows, schedulers, alone, alone_of, against, pairs, slack, limits, seed })
+    Ok(Ready {
+        catalogue: catalogue.clone(),
+        config,
+        flows,
+        schedulers,
+        alone,
+        alone_of,
+        against,
+        pairs,
+        slack,
+        limits,
+        seed,
+    })
 }
 
 /// What is legal instead, with the nearest name.
-fn legal(error: &catalogue::RecipeError) -> String {
+fn legal(error: &RecipeError) -> String {
     let near = crate::scenario::nearest(&error.value, error.legal.split(", "));
     let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
     format!("no such {}; there are {}{near}", error.key, error.legal)
@@ -304,10 +322,10 @@ fn run(ready: &Ready, task: Task, options: &Options<'_>) -> Result<Outcome, RunE
         _ => own,
     };
     let feeds = || ready.feeds(|i| task.alone.is_none_or(|flow| flow == i));
-    let told =
-        oracle::is_one(recipe).then(|| oracle::told(recipe, &ready.config, feeds()?, ready.limits)).transpose()?;
+    let catalogue = &ready.catalogue;
+    let told = oracle::is_one(catalogue, recipe).then(|| oracle::told(ready, recipe, feeds()?)).transpose()?;
     let recipe = told.as_ref().unwrap_or(recipe);
-    let scheduler = catalogue::build(recipe).map_err(|error| RunError::Input(error.to_string()))?;
+    let scheduler = catalogue.build(recipe).map_err(|error| RunError::Input(error.to_string()))?;
     let shared = task.alone.is_none();
     let (responses, slack, estimation) = (shared && ready.pairs, shared && ready.slack, shared && is_shadowed(recipe));
     let mut onlookers = Onlookers { audit: options.audit, responses, slack, estimation, ..Onlookers::default() };

@@ -229,7 +229,7 @@ impl<'a> Run<'a> {
         self.issued += 1;
         self.times[flow] = lane.draw(self.limits.end)?;
         if let Span::Bytes { offset, .. } = &lane.offer.extent {
-            self.device.expect(*offset);
+            self.device.prefetch(*offset);
         }
         if self.issued.is_multiple_of(STRIDE) {
             self.tell();

@@ -4,7 +4,6 @@
 //! requests can touch where that can be told quickly. Not in it: eight bytes a request for comparing requests one by one,
 //! and what waits when more arrives than the device can do. Must never know the machine.
 
-use flashlane_sched::catalogue;
 use flashlane_ssd::{Asks, Footprint};
 
 use super::RunError;
@@ -55,9 +54,9 @@ pub fn memory(scenario: &Scenario) -> Result<Memory, RunError> {
     let ready = ready(scenario)?;
     let mut asks = Asks::default();
     // An oracle is told what it knows by another run, and is otherwise built like its row's neighbours.
-    for recipe in ready.recipes().filter(|recipe| !oracle::is_one(recipe)) {
-        let answers = catalogue::resolve(recipe).map_err(|error| RunError::Input(error.to_string()))?;
-        let scheduler = catalogue::build(recipe).map_err(|error| RunError::Input(error.to_string()))?;
+    for recipe in ready.recipes().filter(|recipe| !oracle::is_one(&ready.catalogue, recipe)) {
+        let answers = ready.catalogue.resolve(recipe).map_err(|error| RunError::Input(error.to_string()))?;
+        let scheduler = ready.catalogue.build(recipe).map_err(|error| RunError::Input(error.to_string()))?;
         asks.moves_pages |= !scheduler.place.is_static();
         asks.owners |= scheduler.admit.wants_owners() || scheduler.collect.writes_pay();
         asks.by_flow |= answers.order == "fair";

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use flashlane_sched::catalogue::{self, Recipe};
-use flashlane_ssd::Config;
+use flashlane_sched::catalogue::{Catalogue, Recipe};
 
 use super::RunError;
-use super::drive::{Limits, Run};
+use super::compare::Ready;
+use super::drive::Run;
 use super::feed::Feed;
 use super::observe::Onlookers;
 
@@ -15,21 +15,16 @@ const BASELINE: &str = "fr-fcfs";
 const SHARED: [&str; 2] = ["alpha", "write_capacity"];
 
 /// Whether the scheduler wants to be told.
-pub(super) fn is_one(recipe: &Recipe) -> bool {
-    catalogue::wants_responses(recipe).unwrap_or(false)
+pub(super) fn is_one(catalogue: &Catalogue, recipe: &Recipe) -> bool {
+    catalogue.wants_responses(recipe).unwrap_or(false)
 }
 
 /// The recipe with what a run of the baseline on `feeds` came to.
-pub(super) fn told(
-    recipe: &Recipe,
-    config: &Config,
-    feeds: Vec<Option<Feed>>,
-    limits: Limits,
-) -> Result<Recipe, RunError> {
+pub(super) fn told(ready: &Ready, recipe: &Recipe, feeds: Vec<Option<Feed>>) -> Result<Recipe, RunError> {
     let params = recipe.params.iter().filter(|(name, _)| SHARED.contains(&name.as_str())).cloned().collect();
     let baseline = Recipe { base: Some(BASELINE.to_owned()), params, ..Recipe::default() };
-    let scheduler = catalogue::build(&baseline).map_err(|error| RunError::Input(error.to_string()))?;
+    let scheduler = ready.catalogue.build(&baseline).map_err(|error| RunError::Input(error.to_string()))?;
     let onlookers = Onlookers { known: true, ..Onlookers::default() };
-    let outcome = Run::new(config, scheduler, feeds, limits, onlookers, None)?.finish()?;
+    let outcome = Run::new(&ready.config, scheduler, feeds, ready.limits, onlookers, None)?.finish()?;
     Ok(Recipe { known: outcome.known.map(Arc::new), ..recipe.clone() })
 }

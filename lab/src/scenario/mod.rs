@@ -34,6 +34,7 @@ mod words;
 mod tests;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use device::{Buffer, Bus, Device, Front, Ftl, Gc, Geometry, Nand, Precondition};
 pub use docs::{reference, schema};
@@ -48,6 +49,7 @@ pub use value::{Latency, Limit};
 pub use words::{Dispatch, DriveState, Protocol, Rounding, Unit, Victim};
 
 use error::{KeyError, Origin};
+use flashlane_sched::catalogue::Catalogue;
 use flashlane_ssd::config::Config;
 
 /// The schedulers of a scenario that names none.
@@ -63,6 +65,7 @@ pub struct Scenario {
     document: Document,
     origin: Origin,
     folder: PathBuf,
+    catalogue: Arc<Catalogue>,
 }
 
 impl Scenario {
@@ -84,7 +87,7 @@ impl Scenario {
     pub fn parse(name: &str, text: String) -> Result<Scenario, ScenarioError> {
         let origin = Origin { name: name.into(), text, overridden: Vec::new() };
         match toml::from_str(&origin.text) {
-            Ok(document) => Ok(Scenario { document, origin, folder: PathBuf::new() }),
+            Ok(document) => Ok(Scenario::new(document, origin)),
             Err(error) => Err(origin.syntax(&error)),
         }
     }
@@ -92,7 +95,21 @@ impl Scenario {
     /// A scenario that no file holds; complaints call its origin `name`.
     pub fn from_document(name: &str, document: Document) -> Scenario {
         let origin = Origin { name: name.into(), text: String::new(), overridden: Vec::new() };
-        Scenario { document, origin, folder: PathBuf::new() }
+        Scenario::new(document, origin)
+    }
+
+    fn new(document: Document, origin: Origin) -> Scenario {
+        Scenario { document, origin, folder: PathBuf::new(), catalogue: Arc::new(Catalogue::shipped()) }
+    }
+
+    /// Schedulers and answers are looked up in `catalogue` from now on: the shipped ones with rows and answers of the caller's.
+    pub fn use_catalogue(&mut self, catalogue: Arc<Catalogue>) {
+        self.catalogue = catalogue;
+    }
+
+    /// Where schedulers and answers are looked up.
+    pub fn catalogue(&self) -> &Arc<Catalogue> {
+        &self.catalogue
     }
 
     /// What it says.

@@ -25,7 +25,7 @@ use flashlane_core::{Board, TxnId, UnitId};
 #[inline(always)]
 fn oldest(board: &Board, unit: UnitId, op: FlashOp) -> TxnId {
     let head = board.first(unit, op);
-    if head.is_none() || board.txn(head).unobstructed() {
+    if head.is_none() || board.eligible(head) {
         return head;
     }
     oldest_behind(board, unit, op, board.txn(head).level)
@@ -38,7 +38,7 @@ fn oldest_behind(board: &Board, unit: UnitId, op: FlashOp, highest: u8) -> TxnId
     let mut level = highest + 1;
     while level > 0 {
         level -= 1;
-        let first = board.walk(board.queue_for(unit, op, level)).find(|&txn| board.txn(txn).unobstructed());
+        let first = board.walk(board.queue_for(unit, op, level)).find(|&txn| board.eligible(txn));
         if let Some(txn) = first {
             return txn;
         }

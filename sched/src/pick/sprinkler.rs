@@ -27,7 +27,7 @@ impl Sprinkler {
         let mut heads = [TxnId::NONE; Group::MAX];
         let mut planes = 0;
         // Writes that must wait for older ones do not count: a window full of them would leave the unit idle.
-        for txn in board.walk(queue).filter(|&txn| board.txn(txn).unobstructed()).take(self.window) {
+        for txn in board.walk(queue).filter(|&txn| board.eligible(txn)).take(self.window) {
             let slot = board.txn(txn).slot as usize;
             if count[slot] == CANDIDATES {
                 continue;

@@ -54,8 +54,7 @@ pub(crate) fn read(board: &mut Board, serial: u32, slot: u8, request: u32) -> Tx
 /// Makes these waiting transactions the unit's command, which ends then.
 pub(crate) fn serve(board: &mut Board, members: &[TxnId], ends: Time) {
     for (i, &id) in members.iter().enumerate() {
-        let op = board.unlink(id).op;
-        board.units[0].waiting[op.index()] -= 1;
+        board.unlink(id);
         let txn = board.txn_mut(id);
         txn.stage = Stage::InService;
         txn.next = members.get(i + 1).copied().unwrap_or(TxnId::NONE);
@@ -84,6 +83,5 @@ fn put(board: &mut Board, op: FlashOp, serial: u32, slot: u8, request: u32) -> T
     });
     let queue = board.txn(id).queue;
     board.link(id, queue, TxnId::NONE);
-    board.units[0].waiting[op.index()] += 1;
     id
 }

@@ -75,10 +75,10 @@ impl WaitBalanced {
 fn ready(board: &Board, unit: UnitId, op: FlashOp, level: u8) -> TxnId {
     let queue = board.queue_for(unit, op, level);
     let head = board.queues[queue.index()].head;
-    if head.is_none() || board.txn(head).unobstructed() {
+    if head.is_none() || board.eligible(head) {
         return head;
     }
-    board.walk(queue).find(|&txn| board.txn(txn).unobstructed()).unwrap_or(TxnId::NONE)
+    board.walk(queue).find(|&txn| board.eligible(txn)).unwrap_or(TxnId::NONE)
 }
 
 impl Pick for WaitBalanced {

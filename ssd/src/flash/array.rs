@@ -5,10 +5,10 @@ use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Owner, Time, Transaction, TxnId, UnitId};
 
-use super::{Flash, FlashUnit, Phase, Seat};
-use crate::agenda::Agenda;
+use super::{Flash, FlashUnit, Phase, UnitStep};
 use crate::config::Latency;
 use crate::log::Log;
+use crate::state::State;
 
 /// A command to begin.
 #[derive(Clone, Copy, Debug)]
@@ -27,14 +27,13 @@ pub struct Start {
     pub transfers: Duration,
 }
 
-impl Seat<'_> {
-    /// Begins a command at the unit, which must not be busy. Whether that is all: if not, the bus is to be handed over.
+impl UnitStep<'_> {
+    /// Begins a command at the unit, which must not be busy. Whether that is all: if not, the bus must be assigned.
     #[inline(always)]
     fn begin(&mut self, start: Start) -> bool {
         let Start { lead, members, op, owner, first, transfers } = start;
         let now = self.now;
         let on_bus = self.facts.command[op.index()];
-        self.shown.count(members, op, owner);
         let (flash, state) = (&mut *self.unit, &mut *self.shown);
         debug_assert!(state.service != Service::Busy && flash.phase == Phase::Idle);
         debug_assert!(flash.has_paused == state.paused.lead.is_some());
@@ -58,15 +57,15 @@ impl Seat<'_> {
         if op == FlashOp::Program || on_bus > Duration::ZERO {
             flash.phase = Phase::Command;
             flash.bus_time = if op == FlashOp::Program { on_bus + transfers } else { on_bus }.ns();
-            // Told, not read again: just written a byte at a time, they would be slow to read as one word.
-            self.want_now(op, members)
+            // Passed on rather than read again: fields just written one by one would stall a read of them as one word.
+            self.request_bus_now(op, members)
         } else {
             self.start_array(op, members, now);
             true
         }
     }
 
-    /// The command phase of `op` on so many pages is over at `from`: the array works from then on.
+    /// The command phase of `op` on so many pages is over at `from`: the array phase begins then.
     #[inline(always)]
     pub(super) fn start_array(&mut self, op: FlashOp, members: u8, from: Time) {
         let length = match self.common.latency[op.index()] {
@@ -82,14 +81,14 @@ impl Seat<'_> {
         if op == FlashOp::Read {
             flash.phase = Phase::ReadArray;
             flash.bus_time = flash.data_out;
-            self.want_from(ends);
+            self.request_bus_from(ends);
         } else {
             flash.phase = Phase::Array;
             command.ends = ends;
             command.array_from = from;
             command.in_array = true;
-            self.channel.own.put(self.way, ends.ns());
-            self.may_pause();
+            self.channel.timers.insert_by_number(self.way, ends.ns());
+            self.array_started();
         }
         if self.log.on {
             let (unit, command) = (self.id, self.unit.serial);
@@ -97,24 +96,24 @@ impl Seat<'_> {
         }
     }
 
-    /// The array works and can be interrupted from now on: the unit must decide if a read came for it before that, while
+    /// The array phase runs and can be interrupted from now on: the unit must decide if a read came for it before that, while
     /// data went in or an overhead ran.
     #[inline(always)]
-    fn may_pause(&mut self) {
+    fn array_started(&mut self) {
         if self.common.pauses && self.shown.waiting[FlashOp::Read.index()] > 0 {
             self.agenda.mark(self.id);
         }
     }
 
-    /// An instant of the unit that has nothing to do with the bus.
+    /// The unit's timer has expired.
     #[inline(always)]
-    pub(super) fn due(&mut self) {
-        debug_assert!(self.channel.own.first() == self.way);
-        self.channel.own.leave();
+    pub(super) fn timer_expired(&mut self) {
+        debug_assert!(self.channel.timers.first() == self.way);
+        self.channel.timers.pop_first();
         match self.unit.phase {
             Phase::Array if self.now < self.shown.command.ends => {
                 // A program's iteration ended and a read waits: it may be paused now.
-                self.channel.own.put(self.way, self.shown.command.ends.ns());
+                self.channel.timers.insert_by_number(self.way, self.shown.command.ends.ns());
                 self.agenda.mark(self.id);
             }
             Phase::Array => self.array_ended(),
@@ -124,9 +123,9 @@ impl Seat<'_> {
                 self.agenda.mark(self.id);
             }
             Phase::Resuming => {
-                let until = go_on(self.unit, self.shown, self.id, self.now, self.log);
-                self.channel.own.put(self.way, until);
-                self.may_pause();
+                let until = restart_array(self.unit, self.shown, self.id, self.now, self.log);
+                self.channel.timers.insert_by_number(self.way, until);
+                self.array_started();
             }
             phase => unreachable!("due in phase {phase:?}"),
         }
@@ -148,9 +147,9 @@ impl Seat<'_> {
     }
 }
 
-/// The array works on after a pause: until when.
+/// The array phase goes on after a pause. Returns its end.
 #[inline(always)]
-fn go_on(flash: &mut FlashUnit, state: &mut board::Unit, unit: UnitId, now: Time, log: &mut Log) -> u64 {
+fn restart_array(flash: &mut FlashUnit, state: &mut board::Unit, unit: UnitId, now: Time, log: &mut Log) -> u64 {
     let command = &mut state.command;
     command.array_from = now;
     command.in_array = true;
@@ -176,10 +175,10 @@ fn slowest_page(txns: &[Transaction], lead: TxnId, pages: u32, fast: Duration, s
 impl Flash {
     /// Begins a command. The unit must not be busy.
     #[inline(always)]
-    pub fn begin(&mut self, unit: UnitId, start: Start, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
-        let mut seat = self.seat(unit, board, agenda, log);
-        let channel = usize::from(seat.unit.channel);
-        let next = if seat.begin(start) { seat.channel.next() } else { self.hand_over(channel, board, agenda, log) };
+    pub fn begin(&mut self, unit: UnitId, start: Start, state: &mut State) {
+        let mut step = self.unit_step(unit, state);
+        let channel = usize::from(step.unit.channel);
+        let next = if step.begin(start) { step.channel.next() } else { self.assign_bus(channel, state) };
         self.set_next(channel, next);
     }
 
@@ -197,7 +196,8 @@ impl Flash {
 
     /// Interrupts the running array phase. The unit can be given reads once the overhead has passed; if there is none, it
     /// must be given one, or go on, at once.
-    pub fn pause(&mut self, unit: UnitId, board: &mut Board, log: &mut Log) {
+    pub fn pause(&mut self, unit: UnitId, shared: &mut State) {
+        let State { board, log, .. } = shared;
         let u = unit.index();
         let now = board.now;
         let state = &mut board.units[u];
@@ -209,9 +209,9 @@ impl Flash {
         log.push(now, || Event::Paused { unit, command: self.units[u].serial, remaining });
         if board.facts.suspend == Duration::ZERO {
             self.units[u].phase = Phase::Idle;
-            // What begins now says what the channel waits for next.
+            // The command that begins now sets the channel's next instant.
             let (channel, way) = self.place_of(unit);
-            self.channels[channel].own.remove(way);
+            self.channels[channel].timers.remove(way);
             board.units[u].service = Service::Paused;
         } else {
             self.units[u].phase = Phase::Suspending;
@@ -220,7 +220,8 @@ impl Flash {
     }
 
     /// Takes the paused command up again.
-    pub fn resume(&mut self, unit: UnitId, board: &mut Board, log: &mut Log) {
+    pub fn resume(&mut self, unit: UnitId, shared: &mut State) {
+        let State { board, log, .. } = shared;
         let (now, overhead) = (board.now, board.facts.resume);
         let (flash, state) = (&mut self.units[unit.index()], &mut board.units[unit.index()]);
         debug_assert!(state.service == Service::Paused && state.paused.lead.is_some());
@@ -234,7 +235,7 @@ impl Flash {
         command.ends = now + overhead + command.remaining;
         (flash.has_paused, flash.serial) = (false, flash.paused_serial);
         let until = if overhead == Duration::ZERO {
-            go_on(flash, state, unit, now, log)
+            restart_array(flash, state, unit, now, log)
         } else {
             flash.phase = Phase::Resuming;
             (now + overhead).ns()

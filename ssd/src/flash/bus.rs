@@ -6,57 +6,57 @@ use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{ChannelId, Duration, Time};
 
-use super::row::NEVER;
-use super::{Lane, Phase, Seat};
+use super::min_tree::NEVER;
+use super::{ChannelStep, Phase, UnitStep};
 
-impl Lane<'_> {
-    /// Lives everything that happens at this instant, to `units` too if some are due; returns the channel's next.
+impl ChannelStep<'_> {
+    /// Processes everything that happens at this instant, to `units` too if some are due; returns the channel's next instant.
     #[inline(always)]
-    pub(super) fn live(&mut self, units: bool) -> u64 {
+    pub(super) fn process(&mut self, units: bool) -> u64 {
         let now = self.now.ns();
         if self.channel.planned == now {
             if self.first_is_unseen() {
-                let way = self.channel.wants.first();
-                self.seat(way).planned_ended();
+                let way = self.channel.bus_requests.first();
+                self.unit_step(way).planned_transfer_ended();
             } else {
                 self.grant();
             }
         }
         self.end_transfers();
         if units {
-            self.units_due();
+            self.timers_expired();
         }
-        self.hand_over();
+        self.assign_bus();
         if self.channel.deferred != 0 && !self.channel.in_use(now) {
             self.channel.release_deferred(self.agenda);
         }
         self.channel.next()
     }
 
-    /// Lives the instants of the units that have nothing to do with the bus.
+    /// Processes the units whose timers have expired.
     #[inline(always)]
-    pub(super) fn units_due(&mut self) {
+    pub(super) fn timers_expired(&mut self) {
         let now = self.now.ns();
         let mut due =
-            self.channel.own.all().take_while(|&(_, at)| at <= now).fold(0, |due, (way, _)| due | 1u64 << way);
+            self.channel.timers.all().take_while(|&(_, at)| at <= now).fold(0, |due, (way, _)| due | 1u64 << way);
         while due != 0 {
             let way = due.trailing_zeros() as usize;
             due &= due - 1;
-            self.seat(way).due();
+            self.unit_step(way).timer_expired();
         }
     }
 
-    /// Takes note of a transfer that has begun.
-    pub(super) fn take_note(&mut self) {
+    /// Notes the transfers that have begun without an event.
+    pub(super) fn start_unseen_transfers(&mut self) {
         let now = self.now.ns();
-        while !self.channel.taken() && self.channel.wants.least().max(self.channel.released) <= now {
+        while !self.channel.taken() && self.channel.bus_requests.first_instant().max(self.channel.released) <= now {
             self.grant();
             self.end_transfers();
         }
-        self.hand_over();
+        self.assign_bus();
     }
 
-    /// Ends the transfer that has been taken note of if it is over, and those after it that take no time.
+    /// Ends the noted transfer if it is over, and those after it that take no time.
     #[inline(always)]
     pub(super) fn end_transfers(&mut self) {
         while self.channel.end == self.now.ns() {
@@ -64,18 +64,18 @@ impl Lane<'_> {
         }
     }
 
-    /// A bus nobody is known to have: what comes next is the end of the transfer of who wants it first, or its beginning if that
-    /// may be watched or is more than its end can tell. What is to come now happens.
+    /// Gives a free bus to the first unit in line. The channel then waits for the end of that transfer, or for its beginning if
+    /// that can be observed or is not determined by the end. What happens at this instant is processed.
     #[inline(always)]
-    pub(super) fn hand_over(&mut self) {
+    pub(super) fn assign_bus(&mut self) {
         let now = self.now.ns();
         while !self.channel.taken() {
             self.channel.planned = NEVER;
-            let since = self.channel.wants.least();
+            let since = self.channel.bus_requests.first_instant();
             if since == NEVER {
                 return;
             }
-            let way = self.channel.wants.first();
+            let way = self.channel.bus_requests.first();
             debug_assert!(self.goes_first(way));
             let unseen = self.first_is_unseen();
             let length = if unseen { self.units[self.first + way].bus_time } else { 0 };
@@ -84,7 +84,7 @@ impl Lane<'_> {
                 return;
             }
             if unseen {
-                self.seat(way).planned_ended();
+                self.unit_step(way).planned_transfer_ended();
             } else {
                 self.grant();
             }
@@ -92,16 +92,17 @@ impl Lane<'_> {
         }
     }
 
-    /// Whether nobody sees the beginning of the first transfer in line: a page's.
+    /// Whether the beginning of the first transfer in line cannot be observed. (Only a page's: a command's is noted.)
     #[inline(always)]
     fn first_is_unseen(&self) -> bool {
-        !self.channel.wants.first_is_late() & !self.common.watched
+        !self.channel.bus_requests.first_is_late() & !self.common.watched
     }
 
-    /// Whether `way`, the first in line, goes before all that want the bus since the same instant: data-out before data-in, then
-    /// by command age.
+    /// Whether `way`, the first in line, goes before all that have requested the bus since the same instant: data-out before
+    /// data-in, then by command age.
     fn goes_first(&self, way: usize) -> bool {
-        let among = self.channel.wants.all().filter(|&(_, since)| since == self.channel.wants.least());
+        let among =
+            self.channel.bus_requests.all().filter(|&(_, since)| since == self.channel.bus_requests.first_instant());
         let key = |&(way, _): &(usize, u64)| {
             let unit = &self.units[self.first + way];
             (unit.phase == Phase::Command, unit.serial)
@@ -109,22 +110,22 @@ impl Lane<'_> {
         among.min_by_key(key).is_some_and(|(first, _)| first == way)
     }
 
-    /// The transfer that has waited longest has the bus, from when it came to want it or the bus came free. (One that
-    /// takes no time has ended already: the callers see to it.)
+    /// The first unit in line has the bus, from the later of its request and the instant the bus became free. (A transfer that
+    /// takes no time is over then: the callers end it.)
     #[inline(always)]
     fn grant(&mut self) {
-        let since = self.channel.wants.least();
-        let way = self.channel.wants.first();
+        let since = self.channel.bus_requests.first_instant();
+        let way = self.channel.bus_requests.first();
         debug_assert!(self.goes_first(way));
-        self.channel.wants.leave();
-        let mut seat = self.seat(way);
-        let start = since.max(seat.channel.released);
-        let Command { op, members, .. } = seat.shown.command;
-        if seat.unit.phase == Phase::Command {
-            seat.send(op, members, since, start);
+        self.channel.bus_requests.pop_first();
+        let mut step = self.unit_step(way);
+        let start = since.max(step.channel.released);
+        let Command { op, members, .. } = step.shown.command;
+        if step.unit.phase == Phase::Command {
+            step.send(op, members, since, start);
         } else {
-            seat.unit.phase = Phase::DataOut;
-            seat.give(members, since, start);
+            step.unit.phase = Phase::DataOut;
+            step.occupy_for(members, since, start);
         }
     }
 
@@ -132,30 +133,29 @@ impl Lane<'_> {
     #[inline(always)]
     fn transfer_ended(&mut self) {
         self.channel.end = NEVER;
-        let mut seat = self.seat(usize::from(self.channel.holder));
-        if seat.unit.phase == Phase::Command {
-            seat.channel.released = seat.now.ns();
-            let Command { op, members, .. } = seat.shown.command;
-            seat.start_array(op, members, seat.now);
+        let mut step = self.unit_step(usize::from(self.channel.holder));
+        if step.unit.phase == Phase::Command {
+            step.channel.released = step.now.ns();
+            let Command { op, members, .. } = step.shown.command;
+            step.start_array(op, members, step.now);
         } else {
-            seat.page_out();
+            step.page_out();
         }
     }
 }
 
-impl Seat<'_> {
-    /// The transfer that was planned, this unit's, is over, and its beginning has not been taken note of. It was a page's: it
-    /// takes more than a transfer's end to tell what has become of a command.
+impl UnitStep<'_> {
+    /// This unit's planned transfer, whose beginning was not noted, is over. It was a page's: a command's is always noted.
     #[inline(always)]
-    pub(super) fn planned_ended(&mut self) {
-        let (since, length) = (self.channel.wants.least(), self.unit.bus_time);
+    pub(super) fn planned_transfer_ended(&mut self) {
+        let (since, length) = (self.channel.bus_requests.first_instant(), self.unit.bus_time);
         self.channel.planned = NEVER;
-        self.channel.wants.leave();
+        self.channel.bus_requests.pop_first();
         self.count(self.shown.command.members, since, since.max(self.channel.released), length);
         self.page_out();
     }
 
-    /// How long the unit is going to have the bus without its beginning being of interest.
+    /// How long the unit will hold the bus if the beginning of the transfer is not noted; 0 if it is.
     #[inline(always)]
     fn unseen_length(&self) -> u64 {
         if self.common.watched { 0 } else { self.unit.bus_time }
@@ -180,15 +180,14 @@ impl Seat<'_> {
         }
     }
 
-    /// The unit has the bus from `start` on for its command, having wanted it since `since`; with a program so many pages
-    /// go in. Where nobody can tell when a program's array phase begins, it begins together with the transfer: one thing to
-    /// wait for, the end of both.
+    /// The unit has the bus from `start` on for its command, requested since `since`; with a program so many pages go in. Where
+    /// `Common::programs_run_on`, a program's array phase begins together with the transfer: one event for the end of both.
     #[inline(always)]
     fn send(&mut self, op: FlashOp, members: u8, since: u64, start: u64) {
         if op != FlashOp::Program {
-            self.give(0, since, start);
+            self.occupy_for(0, since, start);
         } else if !self.common.programs_run_on {
-            self.give(members, since, start);
+            self.occupy_for(members, since, start);
         } else {
             let length = self.unit.bus_time;
             self.count(members, since, start, length);
@@ -197,29 +196,29 @@ impl Seat<'_> {
         }
     }
 
-    /// The unit wants the bus for its command on so many pages at this instant. Whether that is all: if not, the bus is to be
+    /// The unit requests the bus for its command on so many pages at this instant. Whether that is all: if not, the bus is to be
     /// handed over at once.
     #[inline(always)]
-    pub(super) fn want_now(&mut self, op: FlashOp, members: u8) -> bool {
+    pub(super) fn request_bus_now(&mut self, op: FlashOp, members: u8) -> bool {
         let now = self.now.ns();
         if self.channel.in_use(now) {
-            let is_first = self.channel.wants.put_behind(self.way, now, true);
+            let is_first = self.channel.bus_requests.insert_by_arrival(self.way, now, true);
             return self.channel.taken() | !is_first;
         }
         self.send(op, members, now, now);
-        (self.channel.end != now) & (self.channel.wants.least() >= self.channel.released)
+        (self.channel.end != now) & (self.channel.bus_requests.first_instant() >= self.channel.released)
     }
 
-    /// When a read's array phase ends, its page wants the bus.
+    /// When a read's array phase ends, its page requests the bus.
     #[inline(always)]
-    pub(super) fn want_from(&mut self, at: Time) {
+    pub(super) fn request_bus_from(&mut self, at: Time) {
         let length = self.unseen_length();
-        self.channel.want_later(self.way, at, length);
+        self.channel.request_later(self.way, at, length);
     }
 
-    /// The unit has the bus from `start` on for `pages`, having wanted it since `since`.
+    /// The unit has the bus from `start` on for `pages`, requested since `since`.
     #[inline(always)]
-    fn give(&mut self, pages: u8, since: u64, start: u64) {
+    fn occupy_for(&mut self, pages: u8, since: u64, start: u64) {
         let length = self.unit.bus_time;
         self.count(pages, since, start, 0);
         self.channel.holder = self.way as u8;
@@ -227,7 +226,7 @@ impl Seat<'_> {
         self.occupy(Time::from_ns(start), Duration::from_ns(length));
     }
 
-    /// Counts a transfer of `pages` that begins at `start`, wanted since `since`, and `length` of bus time.
+    /// Counts a transfer of `pages` that begins at `start`, requested since `since`, and `length` of bus time.
     #[inline(always)]
     fn count(&mut self, pages: u8, since: u64, start: u64, length: u64) {
         let pages = u64::from(pages);

@@ -1,44 +1,45 @@
 //! Flash: units, their array phases, and the channel buses between them and the controller.
 //!
-//! Owns when things happen on the hardware and nothing about why: it is told to begin a command, to pause or resume
-//! one, and it reports transactions that ended and units that became free. It must never know addresses, mappings,
-//! queues or schedulers.
+//! Owns when things happen on the hardware and nothing about why: it is told to begin, pause or resume a command,
+//! and it reports transactions that ended and units that must decide. It must never know addresses, mappings or schedulers; of
+//! queues it knows whether a read waits for a unit that can be paused.
 //!
-//! A unit has at most one pending instant: of its own (the end of an array phase or of a pause's overhead), or the one
-//! it begins to want the bus at. A unit that wants a taken bus costs no event: it is looked at when the bus comes free.
-//! A channel's next instant is the least of its units' (see [`bus`]), the flash's the least of its channels'. What
-//! happens on a channel happens in its [`Lane`]: the channel with its units, borrowed for one step; what happens to one unit
-//! alone, in its [`Seat`].
+//! A unit has at most one pending instant: its timer (the end of an array phase or of a pause's overhead), or the instant from
+//! which it requests the bus. A unit that waits for a taken bus costs no event: it is considered when the bus becomes free.
+//! A channel's next instant is the earliest of its units' (see [`bus`]), the flash's the earliest of its channels'. A step of
+//! a channel borrows it with its units ([`ChannelStep`]), or with one of them ([`UnitStep`]).
+//!
+//! Transfers whose beginning cannot be observed cost one event, at their end. `Common::watched` is the switch: with it every
+//! transfer is noted when it begins. A test holds runs with and without it to the same completions under every row.
 
 pub mod array;
 pub mod bus;
 mod channel;
 mod ended;
-mod lane;
-mod line;
-mod row;
+mod instants;
+mod min_tree;
+mod step;
 
 use alloc::vec::Vec;
 
-use flashlane_core::{Board, Duration, Time, TxnId, UnitId};
+use flashlane_core::{Duration, Time, TxnId, UnitId};
 use rand_pcg::Pcg64Mcg;
 
-use crate::agenda::Agenda;
 use crate::config::{Config, Dispatch, Latency};
-use crate::log::Log;
+use crate::state::State;
 use channel::Channel;
 pub use ended::Ended;
-use lane::{Lane, Seat};
-use row::Row;
+use min_tree::MinTree;
+use step::{ChannelStep, UnitStep};
 
 /// What a unit's hardware is in the middle of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
     /// Nothing.
     Idle,
-    /// Wants the bus for its command, or is sending it; the array phase follows.
+    /// Requests the bus for its command, or is sending it; the array phase follows.
     Command,
-    /// Array phase of a read; then it wants the bus.
+    /// Array phase of a read; then it requests the bus.
     ReadArray,
     /// Sending a page out.
     DataOut,
@@ -54,14 +55,14 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 struct FlashUnit {
     phase: Phase,
-    /// Whether a command stands paused: what the board says in a line of memory that is not needed else.
+    /// Whether a command stands paused: a copy of what the board shows, in a cache line that every step reads anyway.
     has_paused: bool,
     /// Its number on the channel.
     way: u8,
     channel: u16,
     /// The member whose page goes out next, or is on the bus.
     current: TxnId,
-    /// How long it will have the bus when it next gets it, ns.
+    /// How long it will hold the bus when it next gets it, ns.
     bus_time: u64,
     /// Bus time of the lead's page, ns.
     data_out: u64,
@@ -87,8 +88,8 @@ pub struct Flash {
     channels: Vec<Channel>,
     common: Common,
     dispatch: Dispatch,
-    /// Next instant of each channel and the channel, packed: `ns << 6 | channel`, so that one minimum gives both.
-    next: Row,
+    /// Next instant of each channel with the channel's number, packed: `ns << 6 | channel`, so that one minimum gives both.
+    next: MinTree,
 }
 
 /// What all channels share.
@@ -102,9 +103,10 @@ struct Common {
     reads_move: bool,
     /// Whether a program or erase may be interrupted.
     pauses: bool,
-    /// Whether anyone may see the beginning of a transfer.
+    /// Whether anyone may observe the beginning of a transfer: the event log, or a place decision that looks at the channels.
     watched: bool,
-    /// Whether nobody can tell when a program's array phase begins.
+    /// Whether a program's array phase is begun together with the transfer before it, because nothing can observe the difference:
+    /// no decision asks for the expected end of a command, nothing can be paused, and the program's time is known beforehand.
     programs_run_on: bool,
     rng: Pcg64Mcg,
 }
@@ -133,7 +135,7 @@ impl Flash {
                 })
                 .collect(),
             channels: (0..g.channels).map(|c| Channel::idle(c * g.units_per_channel())).collect(),
-            next: Row::new(g.channels as usize),
+            next: MinTree::new(g.channels as usize),
             soonest: Time::NEVER,
             ended: Ended::default(),
             dispatch: config.bus.dispatch,
@@ -151,8 +153,8 @@ impl Flash {
         }
     }
 
-    /// From now on transfers are taken note of when they begin, not only when they end: what happens is the same, and
-    /// the event log and the channels on the board are true at every instant.
+    /// From now on transfers are noted when they begin, not only when they end. What happens is the same, and the event log
+    /// and the channels on the board are correct at every instant.
     pub fn watch(&mut self) {
         (self.common.watched, self.common.programs_run_on) = (true, false);
     }
@@ -168,95 +170,99 @@ impl Flash {
         self.soonest
     }
 
-    /// Lives something that happens at this instant on the channel whose turn is next.
+    /// Processes what happens at this instant on the channel whose turn is next.
     #[inline(always)]
-    pub fn step(&mut self, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
-        let channel = (self.next.least() & ((1 << CHANNEL_BITS) - 1)) as usize;
-        let (now, state) = (board.now.ns(), &self.channels[channel]);
-        let next = if state.own.least() > now {
-            self.lane(channel, board, agenda, log).live(false)
-        } else if state.bus_next() > now {
-            self.step_unit(channel, board, agenda, log)
+    pub fn step(&mut self, state: &mut State) {
+        let channel = (self.next.min() & ((1 << CHANNEL_BITS) - 1)) as usize;
+        let (now, own, bus_next) = {
+            let channel = &self.channels[channel];
+            (state.now().ns(), channel.timers.first_instant(), channel.bus_next())
+        };
+        let next = if own > now {
+            self.channel_step(channel, state).process(false)
+        } else if bus_next > now {
+            self.step_unit(channel, state)
         } else {
-            self.step_all(channel, board, agenda, log)
+            self.step_all(channel, state)
         };
         self.set_next(channel, next);
     }
 
-    /// The same, returning the channel's next instant, where a unit has come to the end of an array phase or an overhead
-    /// and the bus is not concerned. If several have, the first.
+    /// A unit's timer has expired and the bus is not concerned. If several have, the first. Returns the channel's next
+    /// instant.
     #[inline(never)]
-    fn step_unit(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) -> u64 {
-        let state = &self.channels[channel];
-        let unit = UnitId(state.first + state.own.first() as u16);
-        let mut seat = self.seat(unit, board, agenda, log);
-        seat.due();
-        seat.channel.next()
+    fn step_unit(&mut self, channel: usize, state: &mut State) -> u64 {
+        let first = &self.channels[channel];
+        let unit = UnitId(first.first + first.timers.first() as u16);
+        let mut step = self.unit_step(unit, state);
+        step.timer_expired();
+        step.channel.next()
     }
 
-    /// The same where both have.
+    /// Something happens on the bus, and timers of units have expired.
     #[cold]
-    fn step_all(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) -> u64 {
-        self.lane(channel, board, agenda, log).live(true)
+    fn step_all(&mut self, channel: usize, state: &mut State) -> u64 {
+        self.channel_step(channel, state).process(true)
     }
 
-    /// Sees to who has a channel's bus next, where that has changed; returns the channel's next instant.
+    /// Decides who has a channel's bus next, where that has changed; returns the channel's next instant.
     #[inline(never)]
-    fn hand_over(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) -> u64 {
-        let mut lane = self.lane(channel, board, agenda, log);
-        lane.end_transfers();
-        lane.hand_over();
-        lane.channel.next()
+    fn assign_bus(&mut self, channel: usize, state: &mut State) -> u64 {
+        let mut step = self.channel_step(channel, state);
+        step.end_transfers();
+        step.assign_bus();
+        step.channel.next()
     }
 
-    /// Takes note of a transfer that has begun on a channel, and returns its next instant.
+    /// Notes the transfers that have begun on a channel unseen; returns its next instant.
     #[inline(never)]
-    fn take_note(&mut self, channel: usize, board: &mut Board, agenda: &mut Agenda, log: &mut Log) -> u64 {
-        let mut lane = self.lane(channel, board, agenda, log);
-        lane.take_note();
-        lane.channel.next()
+    fn start_unseen_transfers(&mut self, channel: usize, state: &mut State) -> u64 {
+        let mut step = self.channel_step(channel, state);
+        step.start_unseen_transfers();
+        step.channel.next()
     }
 
     /// Notes the channel's next instant.
     #[inline(always)]
     fn set_next(&mut self, channel: usize, next: u64) {
-        // Never stays later than any instant, and is never again when it comes back with its sign.
+        // NEVER stays later than any instant, and an arithmetic shift brings it back.
         let packed = next << CHANNEL_BITS | channel as u64;
         if packed == self.next.at(channel) {
             return;
         }
         self.next.set(channel, packed);
-        self.soonest = Time::from_ns((self.next.least() as i64 >> CHANNEL_BITS) as u64);
+        self.soonest = Time::from_ns((self.next.min() as i64 >> CHANNEL_BITS) as u64);
     }
 
-    /// Sets the next instant of a unit that has nothing to do with the bus.
+    /// Sets a unit's timer.
     #[inline(always)]
     fn set_own(&mut self, unit: usize, at: u64) {
         let FlashUnit { channel, way, .. } = self.units[unit];
         let state = &mut self.channels[usize::from(channel)];
-        state.own.remove(usize::from(way));
-        state.own.put(usize::from(way), at);
+        state.timers.remove(usize::from(way));
+        state.timers.insert_by_number(usize::from(way), at);
         let next = state.next();
         self.set_next(usize::from(channel), next);
     }
 
-    /// Makes what the board shows of the unit's channel true at this instant, for who is going to look at it: takes note of a
-    /// transfer that has begun.
+    /// Brings what the board shows of the unit's channel up to this instant, for a decision that looks at it.
     #[inline(always)]
-    pub fn show_channel(&mut self, unit: UnitId, board: &mut Board, agenda: &mut Agenda, log: &mut Log) {
+    pub fn show_channel(&mut self, unit: UnitId, state: &mut State) {
         let channel = usize::from(self.units[unit.index()].channel);
-        if self.channels[channel].is_silent(board.now.ns()) {
-            let next = self.take_note(channel, board, agenda, log);
+        if self.channels[channel].has_unseen_transfer(state.now().ns()) {
+            let next = self.start_unseen_transfers(channel, state);
             self.set_next(channel, next);
         }
     }
 
-    /// Whether the unit must wait for its bus before it may choose a command (`Dispatch::BusIdle`).
-    #[inline]
+    /// Whether units may choose a command only while their bus is free (`Dispatch::BusIdle`).
+    #[inline(always)]
+    pub fn waits_for_bus(&self) -> bool {
+        self.dispatch == Dispatch::BusIdle
+    }
+
+    /// Whether the unit must wait for its bus, where units do. It is told to decide when the bus comes free.
     pub fn must_wait_for_bus(&mut self, unit: UnitId, now: Time) -> bool {
-        if self.dispatch == Dispatch::Eager {
-            return false;
-        }
         let FlashUnit { channel, way, .. } = self.units[unit.index()];
         let channel = &mut self.channels[usize::from(channel)];
         let in_use = channel.in_use(now.ns());

@@ -106,7 +106,7 @@ impl Map {
 
     /// Has the memory fetch the entry of `lpn`, which is going to be needed soon: on a large drive it is far away.
     #[inline]
-    pub(super) fn expect(&self, lpn: Lpn) {
+    pub(super) fn prefetch(&self, lpn: Lpn) {
         prefetch_index(&self.forward, lpn.0 as usize);
     }
 }

@@ -1,34 +1,30 @@
-//! Translation layer: where pages lie, which blocks are free, what garbage collection should empty next.
+//! Translation layer: where pages lie, and which blocks are free.
 //!
-//! Owns the page map and the way back, the pages' validity, the block pools and the collection jobs of every plane. It
-//! hands work over and never issues any; it must never know queues, schedulers or the controller.
+//! Owns the page map and the reverse map, the pages' validity, and the block pools of every plane. It must never know queues,
+//! schedulers, or when garbage is collected.
 
-mod ages;
+pub(crate) mod ages;
 mod beginning;
+mod group_minima;
 mod initial;
-mod jobs;
-mod lows;
 pub mod map;
 mod owners;
 pub mod pool;
-mod replay;
 mod reverse;
 mod validity;
-mod victim;
 
 use alloc::vec::Vec;
 
 pub use beginning::Beginning;
 use flashlane_core::{Board, Divisor, FlowId, Geometry, Lpn, PlaneId, Ppa};
-use rand_pcg::Pcg64Mcg;
 
-use crate::config::{Config, Precondition, Victim};
+use crate::config::Config;
+pub(crate) use group_minima::GroupMinima;
 use initial::Initial;
-use jobs::Job;
 use map::Map;
 use owners::Owners;
-pub use pool::Stream;
-use pool::{FreshPage, Pool};
+use pool::FreshPage;
+pub(crate) use pool::{Block, Pool, Stream};
 use reverse::{Reverse, WrittenFor};
 use validity::Validity;
 
@@ -41,10 +37,6 @@ pub struct FtlTotals {
     pub gc_programs: u64,
     /// Blocks erased.
     pub erases: u64,
-    /// Victims chosen.
-    pub victims: u64,
-    /// Valid pages in them when they were chosen.
-    pub victim_valid: u64,
 }
 
 /// The translation layer of a device.
@@ -56,45 +48,65 @@ pub struct Ftl {
     reverse: Reverse,
     validity: Validity,
     pools: Vec<Pool>,
-    jobs: Vec<Option<Job>>,
-    victim: Victim,
-    start_blocks: u32,
     /// Whose data the pages hold, if anyone asks.
     owners: Option<Owners>,
-    /// Pages of a victim; kept for its memory.
-    scratch: Vec<(Ppa, Lpn)>,
-    rng: Pcg64Mcg,
     /// Totals since the start.
     pub totals: FtlTotals,
 }
 
 impl Ftl {
-    /// The translation layer of `config`, preconditioned; `is_static` when pages never leave their home plane.
+    /// The translation layer of `config` in the state that its formula gives; `is_static` when pages never leave their home
+    /// plane.
     pub fn new(config: &Config, is_static: bool) -> Ftl {
         let initial = Initial::new(config);
         let map = Map::new(config, initial, is_static);
         let (validity, valid) = Validity::new(config, &map);
         let mut reverse = Reverse::new(&config.geometry);
         let pools = map.initial().pools(config, valid, &mut reverse);
-        let mut ftl = Ftl {
+        Ftl {
             geometry: config.geometry,
             block_size: Divisor::new(config.geometry.pages_per_block),
             map,
             reverse,
             validity,
-            jobs: alloc::vec![None; pools.len()],
             pools,
-            victim: config.gc.victim,
-            start_blocks: config.gc.start_blocks,
             owners: None,
-            scratch: Vec::new(),
-            rng: Pcg64Mcg::new(((config.seed as u128) << 64) | 0x5eed_0f7c_11ec_7013),
             totals: FtlTotals::default(),
-        };
-        if let Precondition::Replayed { percent } = config.precondition {
-            ftl.replay(config, percent);
         }
-        ftl
+    }
+
+    /// Erased blocks of a plane.
+    #[inline]
+    pub fn free_blocks(&self, plane: PlaneId) -> u32 {
+        self.pools[plane.index()].free_blocks()
+    }
+
+    /// The blocks of a plane, and the pages of each, for the choice of a victim.
+    pub(crate) fn pool_mut(&mut self, plane: PlaneId) -> (&mut Pool, u32) {
+        (&mut self.pools[plane.index()], self.geometry.pages_per_block)
+    }
+
+    /// The valid pages of a block, in order, each with the logical page whose copy it holds.
+    pub fn valid_pages(&self, plane: PlaneId, block: u32, out: &mut Vec<(Ppa, Lpn)>) {
+        out.clear();
+        // (Not `extend`: it would ask the iterator of iterators for one page at a time.)
+        out.reserve(usize::from(self.pools[plane.index()].valid_when_sealed()[block as usize]));
+        let (written, first) = (self.reverse.written_for(plane, block), block * self.geometry.pages_per_block);
+        let owner = |ppa: Ppa| self.owner_by(&written, plane, ppa, ppa.0 - first);
+        self.validity.valid_pages(plane, block).for_each(|ppa| out.push((ppa, owner(ppa))));
+    }
+
+    /// A block without valid pages was erased.
+    pub fn erased(&mut self, plane: PlaneId, block: u32) {
+        debug_assert!(self.validity.valid_pages(plane, block).next().is_none(), "erased a block with valid pages");
+        self.pools[plane.index()].erased(block, self.geometry.pages_per_block);
+        self.totals.erases += 1;
+    }
+
+    /// What has been done so far does not count, in totals or in wear.
+    pub fn reset_counts(&mut self) {
+        self.totals = FtlTotals::default();
+        self.pools.iter_mut().for_each(Pool::reset_wear);
     }
 
     /// Begins to keep whose data the pages hold, before the first request.
@@ -151,24 +163,24 @@ impl Ftl {
         self.owner_by(&self.reverse.written_for(plane, block as u32), plane, ppa, page as u32)
     }
 
-    /// The same, given what is kept of the page's block.
+    /// [`Ftl::owner`], given what is known of the page's block.
     #[inline(always)]
-    fn owner_by(&self, kept: &WrittenFor<'_>, plane: PlaneId, ppa: Ppa, page: u32) -> Lpn {
-        kept.page(page).unwrap_or_else(|| self.map.initial_owner(plane, ppa))
+    fn owner_by(&self, written: &WrittenFor<'_>, plane: PlaneId, ppa: Ppa, page: u32) -> Lpn {
+        written.page(page).unwrap_or_else(|| self.map.initial_owner(plane, ppa))
     }
 
-    /// Has the memory fetch what a program of `lpn` is going to look up and change.
+    /// Prefetches the map entry of `lpn`, which a program will look up and change.
     #[inline]
-    pub fn expect(&self, lpn: Lpn) {
-        self.map.expect(lpn);
+    pub fn prefetch(&self, lpn: Lpn) {
+        self.map.prefetch(lpn);
     }
 
-    /// The same, when the entry has been fetched, for the page that holds the current copy of `lpn`.
+    /// Prefetches what is kept of the page that holds the current copy of `lpn`. Reads its map entry, so prefetch that first.
     #[inline]
-    pub fn expect_copy(&self, lpn: Lpn) {
+    pub fn prefetch_copy(&self, lpn: Lpn) {
         if let Some((plane, ppa)) = self.map.current(lpn, &self.validity) {
-            self.validity.expect(plane, ppa);
-            self.pools[plane.index()].expect(self.block_size.quotient(ppa.0.into()) as u32);
+            self.validity.prefetch(plane, ppa);
+            self.pools[plane.index()].prefetch(self.block_size.quotient(ppa.0.into()) as u32);
         }
     }
 
@@ -218,7 +230,7 @@ impl Ftl {
         self.validity.validate(plane, fresh.ppa);
     }
 
-    /// Puts what the board shows of `plane` in step with the pools.
+    /// Updates what the board shows of `plane`'s blocks and pages.
     #[inline]
     pub fn show(&self, board: &mut Board, plane: PlaneId) {
         let pool = &self.pools[plane.index()];
@@ -227,15 +239,14 @@ impl Ftl {
         shown.free_pages = pool.free_pages();
         shown.next_page = pool.next_page(self.geometry.pages_per_block);
         shown.room = pool.has_room(self.geometry.pages_per_block);
-        shown.collecting = self.jobs[plane.index()].is_some();
     }
 
-    /// The same after one page more was written for `stream`, if that is all that has changed. Whether it is: if not, the plane
-    /// must be shown as a whole, and may want collecting.
+    /// Updates the board after one more page was written for `stream`. False if more than that has changed: then the plane must be
+    /// shown as a whole ([`Ftl::show`]), and may want collecting.
     #[inline(always)]
     pub fn show_page(&mut self, board: &mut Board, plane: PlaneId, stream: Stream) -> bool {
         let pool = &mut self.pools[plane.index()];
-        if core::mem::take(&mut pool.turned) {
+        if core::mem::take(&mut pool.board_stale) {
             return false;
         }
         let shown = &mut board.planes[plane.index()];
@@ -249,7 +260,7 @@ impl Ftl {
         let pages = self.geometry.pages_per_block as u16;
         let pool = &self.pools[plane.index()];
         let sealed = |full: bool| {
-            let valid = pool.kept().iter().enumerate();
+            let valid = pool.valid_when_sealed().iter().enumerate();
             valid.filter(|(b, v)| pool.is_sealed(*b as u32) && (**v == pages) == full).count() as u32
         };
         (pool.free_blocks(), sealed(false), sealed(true))

@@ -8,11 +8,11 @@ use flashlane_core::Ppa;
 use prefetch_index::prefetch_index;
 
 use super::ages::Ages;
-use super::lows::Lows;
+use super::group_minima::GroupMinima;
 use super::reverse::Row;
 use crate::config::{Config, Victim};
 
-/// Blocks kept back for garbage collection: with one, a victim can always be emptied.
+/// Blocks valid_when_sealed back for garbage collection: with one, a victim can always be emptied.
 const RESERVE: u32 = 1;
 
 /// Who writes a page.
@@ -26,7 +26,7 @@ pub enum Stream {
 
 /// State of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Block {
+pub(crate) enum Block {
     /// Erased.
     Free,
     /// Takes pages.
@@ -62,14 +62,14 @@ pub struct Pool {
     free_pages: u32,
     /// Whether more has changed than the number of pages written: a block was opened or filled, or no victim was found when one
     /// was wanted. Whoever acts on it takes it back.
-    pub(super) turned: bool,
+    pub(crate) board_stale: bool,
     separate: bool,
     wear_aware: bool,
     keeps_ages: bool,
     /// Pages of each block but for those that were overwritten elsewhere since it was opened: of a sealed block its valid pages. Those
     /// still to be written, and those that garbage collection has moved away, are among them.
-    kept: Vec<u16>,
-    lows: Lows,
+    valid_when_sealed: Vec<u16>,
+    minima: GroupMinima,
     blocks: Vec<Block>,
     erases: Vec<u32>,
     ages: Ages,
@@ -91,9 +91,9 @@ impl Pool {
         states[..sealed as usize].fill(Block::Sealed);
         let mut user = None;
         let mut first_free = sealed;
-        let mut kept = valid;
+        let mut valid_when_sealed = valid;
         if open_pages > 0 {
-            kept[sealed as usize] += (pages - open_pages) as u16;
+            valid_when_sealed[sealed as usize] += (pages - open_pages) as u16;
             states[sealed as usize] = Block::Open;
             user = Some(Frontier { block: sealed, next: open_pages, row: row(sealed) });
             first_free += 1;
@@ -101,14 +101,14 @@ impl Pool {
         Pool {
             free: (first_free..blocks).collect(),
             blocks: states,
-            lows: Lows::new(kept.len()),
-            kept,
+            minima: GroupMinima::new(valid_when_sealed.len()),
+            valid_when_sealed,
             erases: vec![0; blocks as usize],
             keeps_ages,
             ages: Ages::new(blocks, keeps_ages),
             free_pages: (blocks - sealed) * pages - open_pages,
             frontiers: [user, None],
-            turned: true,
+            board_stale: true,
             separate: config.gc.separate_frontier,
             wear_aware: config.ftl.wear_aware,
         }
@@ -171,8 +171,8 @@ impl Pool {
     #[cold]
     fn open_block(&mut self, pages: u32, row: impl FnOnce(u32) -> Row) -> Option<Frontier> {
         let block = self.take_block()?;
-        self.turned = true;
-        self.kept[block as usize] = pages as u16;
+        self.board_stale = true;
+        self.valid_when_sealed[block as usize] = pages as u16;
         self.blocks[block as usize] = Block::Open;
         Some(Frontier { block, next: 0, row: row(block) })
     }
@@ -180,9 +180,9 @@ impl Pool {
     /// A block is full.
     #[cold]
     fn seal(&mut self, block: u32) {
-        self.turned = true;
+        self.board_stale = true;
         self.blocks[block as usize] = Block::Sealed;
-        self.lows.note(block, self.kept[block as usize]);
+        self.minima.note(block, self.valid_when_sealed[block as usize]);
         self.ages.sealed(block);
     }
 
@@ -197,26 +197,26 @@ impl Pool {
     /// One of the block's pages was overwritten elsewhere.
     #[inline]
     pub(super) fn lost_a_page(&mut self, block: u32) {
-        self.kept[block as usize] -= 1;
-        self.lows.note(block, self.kept[block as usize]);
+        self.valid_when_sealed[block as usize] -= 1;
+        self.minima.note(block, self.valid_when_sealed[block as usize]);
         if self.keeps_ages {
             self.ages.touched(block);
         }
     }
 
-    /// Has the memory fetch what the loss of one of the block's pages changes.
+    /// Prefetches what the loss of one of the block's pages changes.
     #[inline]
-    pub(super) fn expect(&self, block: u32) {
-        prefetch_index(&self.kept, block as usize);
+    pub(super) fn prefetch(&self, block: u32) {
+        prefetch_index(&self.valid_when_sealed, block as usize);
     }
 
-    /// Pages of each block, of which those of sealed blocks are the valid ones (see [`Pool::kept`]).
-    pub(super) fn kept(&self) -> &[u16] {
-        &self.kept
+    /// Pages of each block, of which those of sealed blocks are the valid ones (see [`Pool::valid_when_sealed`]).
+    pub(crate) fn valid_when_sealed(&self) -> &[u16] {
+        &self.valid_when_sealed
     }
 
     /// The block is going to be emptied.
-    pub(super) fn becomes_victim(&mut self, block: u32) {
+    pub(crate) fn becomes_victim(&mut self, block: u32) {
         debug_assert!(self.is_sealed(block));
         self.blocks[block as usize] = Block::Victim;
     }
@@ -232,17 +232,17 @@ impl Pool {
 
     /// Whether the block is full and not being emptied.
     #[inline]
-    pub(super) fn is_sealed(&self, block: u32) -> bool {
+    pub(crate) fn is_sealed(&self, block: u32) -> bool {
         self.blocks[block as usize] == Block::Sealed
     }
 
-    /// States of all blocks, pages of each as [`Pool::kept`] has them, and their lows.
-    pub(super) fn counts(&mut self) -> (&[Block], &[u16], &mut Lows) {
-        (&self.blocks, &self.kept, &mut self.lows)
+    /// States of all blocks, pages of each as [`Pool::valid_when_sealed`] has them, and their minima.
+    pub(crate) fn counts(&mut self) -> (&[Block], &[u16], &mut GroupMinima) {
+        (&self.blocks, &self.valid_when_sealed, &mut self.minima)
     }
 
     /// When blocks were sealed and last lost a page; the latter only for [`Victim::CostBenefit`].
-    pub(super) fn ages(&self) -> &Ages {
+    pub(crate) fn ages(&self) -> &Ages {
         &self.ages
     }
 
@@ -264,19 +264,26 @@ impl Pool {
     pub(super) fn check(&self, pages: u32, bits: impl Fn(u32) -> u32) {
         let open: u32 = self.frontiers.iter().flatten().map(|f| pages - f.next).sum();
         assert_eq!(self.free_pages, self.free_blocks() * pages + open, "free pages");
-        for (block, kept) in self.kept.iter().map(|&kept| u32::from(kept)).enumerate() {
+        for (block, valid_when_sealed) in
+            self.valid_when_sealed.iter().map(|&valid_when_sealed| u32::from(valid_when_sealed)).enumerate()
+        {
             let (block, bits) = (block as u32, bits(block as u32));
             match self.blocks[block as usize] {
                 Block::Free => assert_eq!(bits, 0, "block {block} is free"),
-                Block::Open => assert_eq!(bits, kept - (pages - self.written(block, pages)), "block {block} is open"),
-                Block::Sealed => assert_eq!(bits, kept, "block {block} is sealed"),
-                Block::Victim => assert!(bits <= kept, "block {block} is a victim: {bits} of {kept} are left"),
+                Block::Open => {
+                    assert_eq!(bits, valid_when_sealed - (pages - self.written(block, pages)), "block {block} is open")
+                }
+                Block::Sealed => assert_eq!(bits, valid_when_sealed, "block {block} is sealed"),
+                Block::Victim => assert!(
+                    bits <= valid_when_sealed,
+                    "block {block} is a victim: {bits} of {valid_when_sealed} are left"
+                ),
             }
         }
     }
 
     /// All blocks count as never erased.
-    pub(super) fn forget_wear(&mut self) {
+    pub(super) fn reset_wear(&mut self) {
         self.erases.fill(0);
     }
 
@@ -292,18 +299,18 @@ mod tests {
 
     impl Pool {
         /// Blocks in these states with so many valid pages, and nothing open.
-        pub(in crate::ftl) fn of(blocks: Vec<Block>, kept: Vec<u16>) -> Pool {
+        pub(crate) fn of(blocks: Vec<Block>, valid_when_sealed: Vec<u16>) -> Pool {
             let count = blocks.len();
             Pool {
                 free: VecDeque::new(),
                 frontiers: [None, None],
                 free_pages: 0,
-                turned: false,
+                board_stale: false,
                 separate: true,
                 wear_aware: false,
                 keeps_ages: false,
-                kept,
-                lows: Lows::new(count),
+                valid_when_sealed,
+                minima: GroupMinima::new(count),
                 blocks,
                 erases: vec![0; count],
                 ages: Ages::new(count as u32, false),

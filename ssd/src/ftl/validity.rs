@@ -77,9 +77,9 @@ impl Validity {
         self.bits[word] &= !(1 << (ppa.0 % 64));
     }
 
-    /// Has the memory fetch what is kept of the page.
+    /// Prefetches the validity of the page.
     #[inline]
-    pub(super) fn expect(&self, plane: PlaneId, ppa: Ppa) {
+    pub(super) fn prefetch(&self, plane: PlaneId, ppa: Ppa) {
         prefetch_index(&self.bits, self.word(plane, ppa));
     }
 

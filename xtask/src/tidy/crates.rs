@@ -39,6 +39,7 @@ const ARROWS: &[Arrows] = &[
     Arrows { krate: "flashlane-emulator", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
     Arrows { krate: "flashlane-bench", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
     Arrows { krate: "flashlane-fuzz", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
+    Arrows { krate: "shortest-request-first", ours: &[CORE, SCHED, LAB], foreign: Foreign::Only(&[]) },
     Arrows { krate: "xtask", ours: &[], foreign: Foreign::Any },
 ];
 

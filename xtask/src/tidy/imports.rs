@@ -1,4 +1,4 @@
-//! Rule on directions inside a crate: flash knows no translation layer, the translation layer no controller, and so on.
+//! Rule on directions inside a crate: flash knows no translation layer, the translation layer no garbage collection, and so on.
 //! Cargo keeps the arrows between crates; nothing but this keeps those between rooms of one crate.
 //!
 //! Every path a file writes, in a `use`, in code or in a macro's arguments, is resolved to `crate::room::...` and held
@@ -20,12 +20,39 @@ struct Direction {
 const DIRECTIONS: &[Direction] = &[
     Direction {
         room: "ssd::config",
-        never: &["ssd::flash", "ssd::ftl", "ssd::buffer", "ssd::front", "ssd::controller"],
+        never: &[
+            "ssd::state",
+            "ssd::flash",
+            "ssd::ftl",
+            "ssd::gc",
+            "ssd::buffer",
+            "ssd::host",
+            "ssd::policy",
+            "ssd::device",
+        ],
     },
-    Direction { room: "ssd::flash", never: &["ssd::ftl", "ssd::buffer", "ssd::front", "ssd::controller"] },
-    Direction { room: "ssd::ftl", never: &["ssd::buffer", "ssd::front", "ssd::controller"] },
-    Direction { room: "ssd::buffer", never: &["ssd::controller"] },
-    Direction { room: "ssd::front", never: &["ssd::controller"] },
+    Direction {
+        room: "ssd::state",
+        never: &["ssd::flash", "ssd::ftl", "ssd::gc", "ssd::buffer", "ssd::host", "ssd::policy", "ssd::device"],
+    },
+    Direction {
+        room: "ssd::flash",
+        never: &["ssd::ftl", "ssd::gc", "ssd::buffer", "ssd::host", "ssd::policy", "ssd::device"],
+    },
+    Direction {
+        room: "ssd::ftl",
+        never: &["ssd::flash", "ssd::gc", "ssd::buffer", "ssd::host", "ssd::policy", "ssd::device"],
+    },
+    Direction { room: "ssd::gc", never: &["ssd::flash", "ssd::buffer", "ssd::host", "ssd::policy", "ssd::device"] },
+    Direction {
+        room: "ssd::host",
+        never: &["ssd::flash", "ssd::ftl", "ssd::gc", "ssd::buffer", "ssd::policy", "ssd::device"],
+    },
+    Direction { room: "ssd::buffer", never: &["ssd::flash", "ssd::ftl", "ssd::gc", "ssd::policy", "ssd::device"] },
+    Direction {
+        room: "ssd::policy",
+        never: &["ssd::state", "ssd::flash", "ssd::ftl", "ssd::gc", "ssd::buffer", "ssd::host", "ssd::device"],
+    },
     Direction { room: "lab::metrics", never: &["lab::workload", "lab::scenario"] },
     Direction { room: "lab::results", never: &["lab::scenario", "lab::run"] },
     Direction {
@@ -33,7 +60,7 @@ const DIRECTIONS: &[Direction] = &[
         never: &["lab::metrics", "lab::workload", "lab::scenario", "lab::results", "lab::run", "lab::papers"],
     },
     Direction { room: "lab::run", never: &["lab::papers"] },
-    Direction { room: "lab::audit", never: &["ssd::controller"] },
+    Direction { room: "lab::audit", never: &["ssd::device"] },
 ];
 
 /// Rule: rooms name only the rooms below them.
@@ -182,7 +209,7 @@ mod tests {
     use super::*;
 
     fn lines(path: &str, text: &str) -> Vec<usize> {
-        let root = "pub mod controller;\npub use controller::Device;\npub use flash::Bus;\n";
+        let root = "pub mod device;\npub use device::Device;\npub use flash::Bus;\n";
         let repo = Repo::of(&[("ssd/src/lib.rs", root), (path, text)]);
         check(&repo).into_iter().map(|finding| finding.line).collect()
     }
@@ -191,8 +218,8 @@ mod tests {
     fn what_is_below_may_be_named() {
         let ftl = "use crate::flash::Array;\nuse crate::{config::Config, flash};\nfn f() { flash::g(); self::h(); }\n";
         assert_eq!(lines("ssd/src/ftl/map.rs", ftl), [0usize; 0]);
-        let controller = "use crate::{flash, ftl, buffer::*, front};\nuse super::*;\n";
-        assert_eq!(lines("ssd/src/controller/mod.rs", controller), [0usize; 0]);
+        let device = "use crate::{flash, ftl, buffer::*, host};\nuse super::*;\n";
+        assert_eq!(lines("ssd/src/device/mod.rs", device), [0usize; 0]);
         assert_eq!(
             lines("ssd/src/flash/bus.rs", "use super::*;\nuse crate::Bus;\nuse flashlane_core::Time;\n"),
             [0usize; 0]
@@ -204,14 +231,14 @@ mod tests {
     fn what_is_above_may_not() {
         assert_eq!(lines("ssd/src/flash/bus.rs", "\nuse crate::ftl::Map;\n"), [2]);
         assert_eq!(lines("ssd/src/flash/bus.rs", "use crate::{config,\n ftl as f};\n"), [2]);
-        assert_eq!(lines("ssd/src/flash/bus.rs", "use super::super::controller::X;\n"), [1]);
-        assert_eq!(lines("ssd/src/flash/mod.rs", "use super::controller;\n"), [1]);
-        assert_eq!(lines("ssd/src/ftl.rs", "fn f(x: &crate::controller::X) {}\n"), [1]);
-        assert_eq!(lines("ssd/src/ftl.rs", "fn f() {\n  assert!(a == crate::controller::X, \"b\");\n}\n"), [2]);
-        assert_eq!(lines("ssd/src/buffer.rs", "mod inner {\n use super::super::controller;\n}\n"), [2]);
+        assert_eq!(lines("ssd/src/flash/bus.rs", "use super::super::device::X;\n"), [1]);
+        assert_eq!(lines("ssd/src/flash/mod.rs", "use super::device;\n"), [1]);
+        assert_eq!(lines("ssd/src/ftl.rs", "fn f(x: &crate::device::X) {}\n"), [1]);
+        assert_eq!(lines("ssd/src/ftl.rs", "fn f() {\n  assert!(a == crate::device::X, \"b\");\n}\n"), [2]);
+        assert_eq!(lines("ssd/src/buffer.rs", "mod inner {\n use super::super::device;\n}\n"), [2]);
         assert_eq!(lines("lab/src/metrics/table.rs", "use crate::workload::Source;\n"), [1]);
         assert_eq!(lines("lab/src/results.rs", "use crate::run::Run;\nuse crate::scenario::Scenario;\n"), [1, 2]);
-        assert_eq!(lines("lab/src/audit.rs", "fn f(d: &flashlane_ssd::controller::State) {}\n"), [1]);
+        assert_eq!(lines("lab/src/audit.rs", "fn f(d: &flashlane_ssd::device::State) {}\n"), [1]);
     }
 
     #[test]
@@ -223,8 +250,8 @@ mod tests {
 
     #[test]
     fn tests_may_name_anything() {
-        let text = "#[cfg(test)]\nmod tests {\n    use crate::controller::Device;\n}\n";
+        let text = "#[cfg(test)]\nmod tests {\n    use crate::device::Device;\n}\n";
         assert_eq!(lines("ssd/src/flash/bus.rs", text), [0usize; 0]);
-        assert_eq!(lines("ssd/src/flash/tests.rs", "use crate::controller::Device;\n"), [0usize; 0]);
+        assert_eq!(lines("ssd/src/flash/tests.rs", "use crate::device::Device;\n"), [0usize; 0]);
     }
 }

@@ -82,11 +82,7 @@ fn lists_are_what_vectors_make_of_it() {
                 plain.insert(place, id);
             } else {
                 let id = plain.remove(if drawn(2) == 0 { 0 } else { drawn(plain.len()) });
-                if plain.is_empty() && drawn(2) == 0 {
-                    board.unlink_lone(id);
-                } else {
-                    board.unlink(id);
-                }
+                board.unlink(id);
                 free.push(id);
             }
             compare(&board, queue, &plain, slots);

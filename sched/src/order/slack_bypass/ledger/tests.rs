@@ -33,7 +33,6 @@ impl Side {
     fn make(&mut self, write: bool, request: u32, lpn: u32, bytes: u32, slot: u8) -> TxnId {
         let id = if write { program(&mut self.board, slot, request) } else { read(&mut self.board, 0, slot, request) };
         self.board.unlink(id);
-        self.board.units[0].waiting[usize::from(write)] -= 1;
         let older = self.writes_of(lpn).last().copied().filter(|_| write);
         let transfer = self.board.facts.transfer(bytes);
         let txn = self.board.txn_mut(id);
@@ -68,8 +67,6 @@ impl Side {
             self.board.txn_mut(id).tag = position.tag;
         }
         self.board.link(id, queue, before);
-        let op = self.board.txn(id).op;
-        self.board.units[0].waiting[op.index()] += 1;
         before.is_some()
     }
 
@@ -81,8 +78,7 @@ impl Side {
         }
         let slack = ids.iter().map(|&id| self.board.txn(id).slack).collect();
         for &id in ids {
-            let op = self.board.unlink(id).op;
-            self.board.units[0].waiting[op.index()] -= 1;
+            self.board.unlink(id);
         }
         slack
     }

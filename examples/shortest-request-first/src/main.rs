@@ -1,0 +1,98 @@
+//! Flashlane with a scheduler of one's own: shortest request first beside FR-FCFS, on a tenant that mixes small and large requests.
+//!
+//! [docs/add-a-scheduler.md](../../../docs/add-a-scheduler.md) walks through it.
+
+mod pick;
+
+use std::error::Error;
+use std::sync::Arc;
+
+use flashlane_core::decide::Pick;
+use flashlane_lab::results::table;
+use flashlane_lab::run::{Comparison, Options, compare};
+use flashlane_lab::scenario::Scenario;
+use flashlane_sched::catalogue::{Answers, Catalogue, Choice, Row};
+use pick::ShortestRequestFirst;
+
+const SCENARIO: &str = r#"
+name = "small-and-large"
+schedulers = ["fr-fcfs", "shortest-request-first"]
+[device]
+preset = "flin-isca18"
+geometry = { channels = 2, chips_per_channel = 2, blocks_per_plane = 64, pages_per_block = 32 }
+ftl = { over_provisioning_percent = 28 }
+[[flow]]
+name = "mixed"
+[flow.synthetic]
+read_ratio = 0.9
+size = { mix = [[8192, 9], [262144, 1]] }
+rate_iops = 5_000
+requests = 20_000
+"#;
+
+/// The shipped catalogue with the new answer and a scheduler that uses it: `fr-fcfs`, but for what an idle die does next.
+fn catalogue() -> Result<Catalogue, Box<dyn Error>> {
+    let mut catalogue = Catalogue::shipped();
+    catalogue.add_answer::<dyn Pick>(Choice {
+        name: "shortest-request",
+        summary: "the request with the fewest pages left to serve",
+        source: "an example",
+        params: &[],
+        build: &|_| Box::new(ShortestRequestFirst),
+    })?;
+    let base = catalogue.row("fr-fcfs").ok_or("fr-fcfs is shipped")?.answers;
+    catalogue.add_row(Row {
+        name: "shortest-request-first",
+        paper: "none: an example",
+        section: "",
+        summary: "fr-fcfs, and the request with the fewest pages left goes first",
+        answers: Answers { pick: "shortest-request", ..base },
+        set: &[],
+    })?;
+    Ok(catalogue)
+}
+
+/// Runs the comparison with every rule of the device checked on the way.
+fn run() -> Result<Comparison, Box<dyn Error>> {
+    let mut scenario = Scenario::parse("small-and-large", SCENARIO.to_owned())?;
+    scenario.use_catalogue(Arc::new(catalogue()?));
+    let options = Options { audit: true, rows: None, command: String::new(), progress: None };
+    Ok(compare(&scenario, &options)?)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let comparison = run()?;
+    println!("{}", table::render(&comparison.summary));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_runs_audited_and_its_row_is_in_the_table() {
+        let comparison = run().expect("the comparison runs");
+        assert!(comparison.audited.is_some_and(|events| events > 0), "the auditor saw events");
+        let [base, own] = &comparison.summary.schedulers[..] else { panic!("two schedulers") };
+        assert_eq!((base.name.as_str(), own.name.as_str()), ("fr-fcfs", "shortest-request-first"));
+        assert_eq!(base.total.completed, 20_000);
+        assert_eq!(own.total.completed, 20_000);
+        assert!(table::render(&comparison.summary).contains("shortest-request-first"));
+        // What the policy is for: small requests no longer wait behind the pages of large ones.
+        let mean = |result: &flashlane_lab::results::SchedulerResult| {
+            result.total.all.as_ref().expect("requests completed").mean_ns
+        };
+        assert!(mean(own) < mean(base), "{} is not below {}", mean(own), mean(base));
+    }
+
+    #[test]
+    fn names_that_are_taken_are_refused() {
+        let mut twice = catalogue().expect("the catalogue can be extended");
+        let row = *twice.row("shortest-request-first").expect("just added");
+        let error = twice.add_row(row).expect_err("the name is taken");
+        assert!(error.to_string().contains("shortest-request-first"), "{error}");
+        let error = twice.add_row(Row { name: "other", answers: Answers { pick: "nearest", ..row.answers }, ..row });
+        assert!(error.expect_err("no such answer").to_string().contains("shortest-request"), "legal names are listed");
+    }
+}

@@ -1,0 +1,45 @@
+//! Which command enters the device next: the admit decision put to use.
+
+use flashlane_core::board::ActiveRequest;
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{Op, Time};
+
+use super::Device;
+use crate::host::{RequestSlot, WaitingCommands};
+
+impl Device {
+    /// Fetches commands as long as the admit decision finds one and the device has space.
+    pub(super) fn admit(&mut self) {
+        let mut again = Time::NEVER;
+        while self.host.could_admit() {
+            let Device { host, ftl, state, policy, .. } = self;
+            let capacity = host.queue_capacity;
+            let (board, draws) = (&state.board, policy.draws());
+            let full = |slot: RequestSlot, request: &ActiveRequest| {
+                capacity != [u32::MAX; 2]
+                    && (0..request.pages).any(|i| {
+                        let unit = board.home_of(ftl.plane_of(host.requests.page(slot, request, i))).0;
+                        let op = if request.op == Op::Read { FlashOp::Read } else { FlashOp::Program };
+                        if draws && op == FlashOp::Program {
+                            // One queue for the device has the space of all units' queues.
+                            let waiting = u64::from(board.queues[board.unplaced().index()].len);
+                            return waiting >= u64::from(capacity[1]) * board.units.len() as u64;
+                        }
+                        board.waiting(unit, op) >= capacity[request.op.index()]
+                    })
+            };
+            match policy.admit(board, &WaitingCommands { host, board, full }) {
+                Ok(queue) => {
+                    let slot = self.host.fetch(queue, &mut self.state);
+                    let request = self.state.board.requests[slot as usize];
+                    self.take_in(slot, &request);
+                }
+                Err(at) => {
+                    again = at;
+                    break;
+                }
+            }
+        }
+        self.host.ask_again_at(again);
+    }
+}

@@ -1,0 +1,180 @@
+//! What a unit does next: the policy says it, and here it is applied.
+
+use alloc::format;
+
+use flashlane_core::board::Service;
+use flashlane_core::decide::Scope;
+use flashlane_core::transaction::{FlashOp, tag};
+use flashlane_core::{Duration, PlaneId, TxnId, UnitId};
+
+use super::{Device, Fault};
+use crate::policy::Action;
+
+impl Device {
+    /// Asks what `unit` does at this instant, and does it.
+    #[inline(always)]
+    pub(super) fn decide(&mut self, unit: UnitId) {
+        if self.flash.waits_for_bus() && self.must_wait_for_bus(unit) {
+            return;
+        }
+        // Asked again where the answer could not be followed, or has opened another question.
+        while self.apply(unit) {}
+    }
+
+    /// Whether an idle unit that has something to do must wait for its bus first ([`crate::config::Dispatch::BusIdle`]).
+    #[cold]
+    fn must_wait_for_bus(&mut self, unit: UnitId) -> bool {
+        let state = &self.state.board.units[unit.index()];
+        let has_work = state.user_waiting() > 0 || state.gc.any();
+        state.service == Service::Idle && has_work && self.flash.must_wait_for_bus(unit, self.state.now())
+    }
+
+    /// Does what the policy says. Whether it must be asked again at once.
+    #[inline(always)]
+    fn apply(&mut self, unit: UnitId) -> bool {
+        match self.policy.next(&self.state.board, unit) {
+            Action::Stay => false,
+            // If none began, all that waited was stale, or the batch before a write is over.
+            Action::Collect => !self.collect(unit),
+            Action::StartOne(id) => {
+                self.dispatch_one(unit, id);
+                false
+            }
+            Action::Start => {
+                self.start(unit);
+                false
+            }
+            Action::StartInPause(charge) => {
+                self.start_in_pause(unit, charge);
+                false
+            }
+            Action::Pause(charge) => {
+                self.charge_command(self.state.board.units[unit.index()].command.lead, charge);
+                self.flash.pause(unit, &mut self.state);
+                // Without overhead the unit is free at once.
+                true
+            }
+            Action::AskAtBoundary => {
+                self.flash.arm_boundary(unit, &self.state.board);
+                false
+            }
+            Action::Resume => {
+                self.resume(unit);
+                false
+            }
+        }
+    }
+
+    /// Begins the unit's next command of garbage collection. Whether there was one.
+    #[inline(always)]
+    fn collect(&mut self, unit: UnitId) -> bool {
+        let id = self.gc.next_transaction(unit, &mut self.state, &mut self.ftl);
+        if id.is_some() {
+            self.begin_gc(unit, id);
+        }
+        id.is_some()
+    }
+
+    /// Begins the picked transactions, if reads find their pages where they are and a write finds a page to go to.
+    #[inline(always)]
+    fn start(&mut self, unit: UnitId) {
+        if !self.policy.is_place_static() && self.reroute_moved_reads() {
+            self.state.mark(unit);
+            return;
+        }
+        let lead = self.policy.group.lead();
+        let txn = self.state.board.txn(lead);
+        if txn.op == FlashOp::Program {
+            let plane = txn.plane;
+            if self.state.board.facts.writes_pay && self.pay(unit, lead) {
+                return;
+            }
+            if !self.state.board.plane(plane).room {
+                self.make_room(unit, plane);
+                return;
+            }
+        }
+        self.dispatch(unit);
+    }
+
+    /// Does the garbage collection that goes before the picked write, if it has not paid yet. Whether any began.
+    fn pay(&mut self, unit: UnitId, write: TxnId) -> bool {
+        let state = &self.state.board.units[unit.index()];
+        if state.batch.write == write || !state.gc.any() {
+            return false;
+        }
+        let debt = self.policy.debt(&self.state.board, write);
+        self.gc.open_batch(unit, write, debt, &mut self.state);
+        debt.due && self.collect(unit)
+    }
+
+    /// The picked program has no page to go to: collect first, serve reads if even that is impossible.
+    fn make_room(&mut self, unit: UnitId, plane: PlaneId) {
+        self.tally.room_stalls += 1;
+        self.gc.start(plane, &mut self.state, &mut self.ftl);
+        if self.state.board.plane(plane).room {
+            self.state.mark(unit);
+            return;
+        }
+        if self.collect(unit) {
+            return;
+        }
+        self.policy.pick(&self.state.board, unit, Scope::Reads);
+        if self.policy.group.lead().is_none() {
+            self.out_of_space(plane);
+        } else if !self.policy.is_place_static() && self.reroute_moved_reads() {
+            self.state.mark(unit);
+        } else {
+            self.dispatch(unit);
+        }
+    }
+
+    /// Stops the device: a write waits for a page of `plane`, and nothing can free one.
+    #[cold]
+    fn out_of_space(&mut self, plane: PlaneId) {
+        let (free, reclaimable, full) = self.ftl.census(plane);
+        let place = self.state.board.facts.geometry.place_of(plane);
+        self.fault = Some(Fault {
+            at: self.state.now(),
+            message: format!(
+                "drive out of space: plane {} (channel {}, chip {}, die {}, plane {}) has a write waiting but {} free \
+                 block(s), {} sealed block(s) with an invalid page and {} sealed block(s) all valid, so garbage \
+                 collection cannot free a page; lower the user capacity or raise over-provisioning",
+                plane.0, place.channel, place.chip, place.die, place.plane, free, reclaimable, full
+            ),
+        });
+    }
+
+    /// Begins the picked reads beside the paused command, which loses so much slack.
+    fn start_in_pause(&mut self, unit: UnitId, charge: Duration) {
+        if !self.policy.is_place_static() && self.reroute_moved_reads() {
+            self.state.mark(unit);
+            return;
+        }
+        self.charge_command(self.state.board.units[unit.index()].paused.lead, charge);
+        for &member in self.policy.group.members() {
+            self.state.board.txns[member.index()].tag |= tag::IN_PAUSE;
+        }
+        self.dispatch(unit);
+    }
+
+    /// The paused command goes on; a waiting read may have it paused again later.
+    fn resume(&mut self, unit: UnitId) {
+        self.flash.resume(unit, &mut self.state);
+        let board = &self.state.board;
+        let read = board.first(unit, FlashOp::Read);
+        if read.is_some() && self.policy.asks_at_boundary(board, unit, read) {
+            self.flash.arm_boundary(unit, board);
+        }
+    }
+
+    /// Takes `charge` from the slack of a command's transactions.
+    fn charge_command(&mut self, lead: TxnId, charge: Duration) {
+        let mut member = lead;
+        while member.is_some() {
+            let txn = self.state.board.txn_mut(member);
+            txn.slack -= charge;
+            member = txn.next;
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! A command begins: its members leave their queue, programs get their physical pages, the flash starts.
+
+use flashlane_core::decide::Departure;
+use flashlane_core::event::Event;
+use flashlane_core::transaction::{FlashOp, Stage};
+use flashlane_core::{Duration, Owner, Transaction, TxnId, UnitId};
+use prefetch_index::prefetch_index;
+
+use super::Device;
+use crate::flash::array::Start;
+use crate::ftl::Stream;
+
+impl Device {
+    /// Begins the command in the policy's group at `unit`.
+    pub(super) fn dispatch(&mut self, unit: UnitId) {
+        match *self.policy.group.members() {
+            [one] => self.dispatch_one(unit, one),
+            _ => self.dispatch_several(unit),
+        }
+    }
+
+    /// Begins a command of one transaction.
+    #[inline(always)]
+    pub(super) fn dispatch_one(&mut self, unit: UnitId, id: TxnId) {
+        if self.policy.tells_departures() {
+            self.tell_of_departure(id, Departure::Dispatched);
+        }
+        let next = self.state.board.txn(id).next;
+        self.leave_queue(unit, id);
+        let Transaction { op, owner, transfer, lpn, .. } = *self.state.board.txn(id);
+        self.prefetch_dispatches(next);
+        match op {
+            FlashOp::Read => self.look_up(id, lpn),
+            _ => {
+                let paid = &mut self.state.board.units[unit.index()].batch.write;
+                if *paid == id {
+                    *paid = TxnId::NONE;
+                }
+                self.bind(id);
+                self.gc.collect_emptied(&mut self.state, &mut self.ftl);
+            }
+        }
+        self.begin(unit, Start { lead: id, members: 1, op, owner, first: transfer, transfers: transfer });
+    }
+
+    /// Begins a command of several transactions.
+    #[inline(never)]
+    fn dispatch_several(&mut self, unit: UnitId) {
+        let lead = self.policy.group.lead();
+        let Transaction { op, owner, .. } = *self.state.board.txn(lead);
+        let refused = if op == FlashOp::Read && self.address_reads { self.look_up_group() } else { 0 };
+        if self.policy.tells_departures() {
+            self.tell_of_departures(refused);
+        }
+        let paid = self.state.board.units[unit.index()].batch.write;
+        if op == FlashOp::Program && paid.is_some() && self.policy.group.members().contains(&paid) {
+            self.state.board.units[unit.index()].batch.write = TxnId::NONE;
+        }
+        let mut last = TxnId::NONE;
+        let mut members = 0u8;
+        let (mut first, mut transfers) = (Duration::ZERO, Duration::ZERO);
+        for i in 0..self.policy.group.members().len() {
+            if refused >> i & 1 == 1 {
+                continue;
+            }
+            let id = self.policy.group.members()[i];
+            self.leave_queue(unit, id);
+            transfers += self.state.board.txn(id).transfer;
+            if last.is_some() {
+                self.state.board.txn_mut(last).next = id;
+            } else {
+                first = transfers;
+            }
+            last = id;
+            members += 1;
+        }
+        self.prefetch_dispatches(self.state.board.first(unit, op));
+        if op == FlashOp::Program {
+            let mut member = lead;
+            while member.is_some() {
+                let next = self.state.board.txn(member).next;
+                self.bind(member);
+                member = next;
+            }
+            self.gc.collect_emptied(&mut self.state, &mut self.ftl);
+        }
+        self.begin(unit, Start { lead, members, op, owner, first, transfers });
+    }
+
+    /// Begins a command of garbage collection.
+    #[inline(always)]
+    pub(super) fn begin_gc(&mut self, unit: UnitId, id: TxnId) {
+        let Transaction { op, transfer, .. } = *self.state.board.txn(id);
+        self.begin(unit, Start { lead: id, members: 1, op, owner: Owner::Gc, first: transfer, transfers: transfer });
+    }
+
+    /// Begins a command, its members bound to their pages.
+    #[inline(always)]
+    fn begin(&mut self, unit: UnitId, start: Start) {
+        if self.state.log.on {
+            self.report_dispatched(unit, start.lead);
+        }
+        // A copy of the code for each operation: constants in place of look-ups.
+        match start.op {
+            FlashOp::Read => self.begin_on_flash(unit, Start { op: FlashOp::Read, ..start }),
+            FlashOp::Program => self.begin_on_flash(unit, Start { op: FlashOp::Program, ..start }),
+            FlashOp::Erase => self.begin_on_flash(unit, Start { op: FlashOp::Erase, ..start }),
+        }
+    }
+
+    #[inline(always)]
+    fn begin_on_flash(&mut self, unit: UnitId, start: Start) {
+        self.state.board.units[unit.index()].count(start.members, start.op, start.owner);
+        self.flash.begin(unit, start, &mut self.state);
+    }
+
+    /// A transaction leaves its queue and is in service.
+    #[inline(always)]
+    fn leave_queue(&mut self, unit: UnitId, id: TxnId) {
+        let txn = self.state.board.unlink(id);
+        debug_assert!(txn.unit == unit && txn.stage == Stage::Waiting);
+        debug_assert!(txn.after.is_none(), "dispatched before an older write of its page");
+        txn.stage = Stage::InService;
+    }
+
+    /// Tells the order decision of the chosen group's members, but for the refused, a bit each.
+    #[inline(never)]
+    fn tell_of_departures(&mut self, refused: u64) {
+        for i in 0..self.policy.group.members().len() {
+            if refused >> i & 1 == 0 {
+                self.tell_of_departure(self.policy.group.members()[i], Departure::Dispatched);
+            }
+        }
+    }
+
+    /// Looks up where the pages of the chosen reads lie now. Returns those, a bit each in the group's order, that may
+    /// not share a command with the ones before them after all: garbage collection may have moved any since they were
+    /// queued.
+    #[cold]
+    fn look_up_group(&mut self) -> u64 {
+        let mut refused = 0u64;
+        let board = &mut self.state.board;
+        let (planes, pages) = (board.facts.geometry.planes_per_die as u8, board.facts.geometry.pages_per_block);
+        let same_page = board.facts.same_page[FlashOp::Read.index()];
+        let members = self.policy.group.members();
+        for (i, &id) in members.iter().enumerate() {
+            let Transaction { lpn, slot, .. } = *board.txn(id);
+            let ppa = self.ftl.lookup(lpn).0;
+            board.txn_mut(id).ppa = ppa;
+            let clashes = |(j, other): (usize, &TxnId)| {
+                let other = board.txn(*other);
+                refused >> j & 1 == 0 && other.slot / planes == slot / planes && other.ppa % pages != ppa % pages
+            };
+            if same_page && members[..i].iter().enumerate().any(clashes) {
+                refused |= 1 << i;
+            }
+        }
+        refused
+    }
+
+    /// Gives a program its physical page, maps it, and lets the next write of the same page go.
+    #[inline(always)]
+    fn bind(&mut self, id: TxnId) {
+        let Transaction { lpn, plane, flow, before, .. } = *self.state.board.txn(id);
+        // Its end will look there.
+        self.writes.prefetch(lpn);
+        let left = if self.policy.is_place_static() { plane } else { self.ftl.plane_of(lpn) };
+        let ppa = self.ftl.write(lpn, plane).expect("room was checked");
+        let board = &mut self.state.board;
+        board.txn_mut(id).ppa = ppa.0;
+        self.ftl.claim(lpn, flow, board);
+        board.flows[flow.index()].programmed += 1;
+        if before.is_some() {
+            board.txn_mut(id).before = TxnId::NONE;
+            board.txn_mut(before).after = TxnId::NONE;
+            let waiter = board.txn(before).unit;
+            self.state.mark(waiter);
+        }
+        self.state.log(|| Event::Mapped { lpn, plane, ppa: ppa.0 });
+        self.gc.page_written(plane, Stream::User, &mut self.state, &mut self.ftl);
+        if left != plane {
+            self.gc.page_left(left, &self.ftl);
+        }
+    }
+
+    /// Prefetches what the dispatches of `next` and of those behind it in its queue will need, each for the step after: for each
+    /// plane the second transaction, the second one's map entry, and the page of the first one that its entry leads to.
+    #[inline(always)]
+    fn prefetch_dispatches(&self, next: TxnId) {
+        if next.is_none() {
+            return;
+        }
+        let board = &self.state.board;
+        let Transaction { next: second, lpn, op, queue, .. } = *board.txn(next);
+        for line in board.by_slot(queue) {
+            prefetch_index(&board.txns, board.second(line).index());
+        }
+        if op == FlashOp::Program {
+            self.ftl.prefetch_copy(lpn);
+        }
+        if second.is_some() {
+            let Transaction { lpn, op, .. } = *board.txn(second);
+            if op == FlashOp::Program {
+                self.ftl.prefetch(lpn);
+            }
+        }
+    }
+
+    /// Reports the members of a command about to begin.
+    fn report_dispatched(&mut self, unit: UnitId, lead: TxnId) {
+        let command = self.flash.next_serial();
+        let mut member = lead;
+        while member.is_some() {
+            let txn = self.state.board.txn(member);
+            let ppa =
+                if txn.op == FlashOp::Read && txn.owner != Owner::Gc { self.ftl.lookup(txn.lpn).0 } else { txn.ppa };
+            let (txn, slack, next) = (txn.serial, txn.slack, txn.next);
+            self.state.log(|| Event::Dispatched { txn, command, unit, ppa, slack });
+            member = next;
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Estimates for the order decision, asked when all transactions of a request stand in their queues (Slacker §5.1), and the
+//! slack that comes of them.
+
+use flashlane_core::board::QueueKind;
+use flashlane_core::event::Event;
+use flashlane_core::transaction::Stage;
+use flashlane_core::{Duration, RequestId, Transaction, TxnId, UnitId};
+
+use super::Device;
+
+impl Device {
+    /// Has the waiting transactions of the request that was taken in estimated, and notes their slack up to the longest
+    /// (eq. 8). A program that waits for its page to be read first has no estimate and no slack, and counts for none.
+    pub(super) fn estimate_request(&mut self, request: RequestId) {
+        if self.estimates.made.len() <= 1 && !self.policy.wants().ends && !self.state.log.on {
+            // A single transaction has no slack, whatever its estimate, and nobody looks at that.
+            return;
+        }
+        if self.state.log.on {
+            return self.estimate_and_report(request);
+        }
+        self.note_slack(|device, id| device.policy.response(&device.state.board, id, request));
+    }
+
+    /// [`Device::estimate_request`] where the parts of the estimates are logged.
+    #[cold]
+    fn estimate_and_report(&mut self, request: RequestId) {
+        self.note_slack(|device, id| {
+            let estimate = device.policy.estimate(&device.state.board, id, request);
+            device.estimates.parts.push((id, estimate));
+            estimate.response()
+        });
+        for (id, estimate) in self.estimates.parts.drain(..) {
+            let Transaction { serial, slack, .. } = *self.state.board.txn(id);
+            self.state.log(|| Event::Estimated { txn: serial, estimate, slack });
+        }
+    }
+
+    /// Notes the response times of the request's waiting transactions, and what each can end later than the longest.
+    #[inline(always)]
+    fn note_slack(&mut self, mut response_of: impl FnMut(&mut Device, TxnId) -> Duration) {
+        let made = core::mem::take(&mut self.estimates.made);
+        let mut longest = Duration::ZERO;
+        for &id in made.iter().rev() {
+            let Transaction { stage, unit, .. } = *self.state.board.txn(id);
+            if stage == Stage::Waiting {
+                self.flash.show_channel(unit, &mut self.state);
+                let response = response_of(self, id);
+                self.state.board.txn_mut(id).estimate = response;
+                longest = longest.max(response);
+            }
+        }
+        for &id in &made {
+            let txn = self.state.board.txn_mut(id);
+            if txn.stage == Stage::Waiting {
+                txn.slack = longest - txn.estimate;
+            }
+        }
+        self.estimates.made = made;
+    }
+
+    /// Takes `charge` from every waiting program of a unit, as far as each has slack (D-SLK-11).
+    pub(super) fn charge_programs(&mut self, unit: UnitId, charge: Duration) {
+        for level in 0..self.state.board.facts.levels {
+            let mut id = self.state.board.queue(unit, QueueKind::Write(level)).head;
+            while id.is_some() {
+                let txn = self.state.board.txn_mut(id);
+                txn.slack = txn.slack.saturating_sub(charge);
+                id = txn.next;
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! A transaction ends; the last of a request completes it.
+
+use flashlane_core::event::{End, Event};
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{Owner, Transaction, TxnId};
+
+use super::Device;
+use crate::host::RequestSlot;
+
+impl Device {
+    /// A transaction's flash work is done.
+    #[inline(always)]
+    pub(super) fn ended(&mut self, id: TxnId) {
+        self.tally.transactions += 1;
+        if self.state.log.on {
+            self.report_end(id);
+        }
+        if self.state.board.txn(id).owner == Owner::Gc {
+            self.gc.ended(id, &mut self.state, &mut self.ftl);
+            return;
+        }
+        let Transaction { owner, op, request, lpn, flow, then, tag, .. } = *self.state.board.txn(id);
+        if owner == Owner::User {
+            self.policy.ended(&self.state.board, id);
+        }
+        match (owner, op) {
+            (_, FlashOp::Read) if then.is_some() => self.enqueue_held(then),
+            (_, FlashOp::Read) => {
+                if let Some(buffer) = &mut self.buffer {
+                    buffer.fill(lpn, flow);
+                }
+                self.host.page_done(request, tag, &mut self.state);
+            }
+            (Owner::User, _) => {
+                self.writes.remove(lpn, id);
+                self.host.page_done(request, tag, &mut self.state);
+            }
+            _ => {
+                self.writes.remove(lpn, id);
+                self.page_flushed(id);
+            }
+        }
+        if then.is_some() && op == FlashOp::Program {
+            self.end_superseded(then);
+        }
+        self.state.release(id);
+    }
+
+    #[cold]
+    fn report_end(&mut self, id: TxnId) {
+        let Transaction { serial, unit, .. } = *self.state.board.txn(id);
+        let paused = self.state.board.units[unit.index()].command.paused;
+        self.state.log(|| Event::Ended { txn: serial, end: End::Flash, paused });
+    }
+
+    /// Cancelled writes complete with the write that took their place.
+    #[cold]
+    fn end_superseded(&mut self, mut id: TxnId) {
+        while id.is_some() {
+            let Transaction { then, request, tag, .. } = *self.state.board.txn(id);
+            if request == RequestSlot::MAX {
+                self.page_flushed(id);
+            } else {
+                self.host.page_done(request, tag, &mut self.state);
+            }
+            self.state.release(id);
+            id = then;
+        }
+    }
+}

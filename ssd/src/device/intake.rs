@@ -1,0 +1,131 @@
+//! From a fetched command to transactions: buffer, map and place, cancel.
+
+use flashlane_core::board::ActiveRequest;
+use flashlane_core::event::{End, Event};
+use flashlane_core::transaction::{FlashOp, Stage};
+use flashlane_core::{Duration, Lpn, Op, Owner, TxnId};
+
+use super::Device;
+use crate::host::RequestSlot;
+
+impl Device {
+    /// Splits a command into pages and takes in each.
+    #[inline(always)]
+    pub(super) fn take_in(&mut self, slot: RequestSlot, request: &ActiveRequest) {
+        self.estimates.made.clear();
+        match request.op {
+            Op::Write if self.buffer.as_ref().is_some_and(|b| b.write_back) => self.write_to_buffer(slot, false),
+            Op::Read => {
+                let mut from_memory = false;
+                for i in 0..request.pages {
+                    from_memory |= self.read_page(slot, request, i);
+                }
+                if self.policy.wants().estimates {
+                    self.estimate_request(request.id);
+                }
+                if from_memory {
+                    self.host.serve_if_done(slot, &mut self.state);
+                }
+            }
+            Op::Write => {
+                for i in 0..request.pages {
+                    let lpn = self.host.requests.page(slot, request, i);
+                    if let Some(buffer) = &mut self.buffer {
+                        // A read cache only: a write updates what it holds.
+                        buffer.read(lpn);
+                    }
+                    self.write_page(slot, request, lpn, i);
+                }
+                if self.policy.wants().estimates {
+                    self.estimate_request(request.id);
+                }
+            }
+        }
+    }
+
+    /// Takes in a page that is read. Whether memory serves it: the buffer has it, or a write of it has not ended.
+    #[inline(always)]
+    fn read_page(&mut self, slot: RequestSlot, request: &ActiveRequest, i: u32) -> bool {
+        let lpn = self.host.requests.page(slot, request, i);
+        if self.buffer.as_mut().is_some_and(|b| b.read(lpn)) || self.writes.get(lpn).is_some() {
+            self.host.page_from_memory(slot, lpn, &mut self.state);
+            return true;
+        }
+        let bytes = self.transfer.of(request.bytes_of(i, self.transfer.page_bytes));
+        let plane = self.ftl.plane_of(lpn);
+        let read = self.new_transaction(slot, request.flow, Owner::User, FlashOp::Read, lpn, plane, bytes);
+        self.look_up(read, lpn);
+        self.enqueue(read);
+        false
+    }
+
+    /// Takes in a page that is written.
+    #[inline(always)]
+    fn write_page(&mut self, slot: RequestSlot, request: &ActiveRequest, lpn: Lpn, i: u32) {
+        let flow = request.flow;
+        let page_bytes = self.transfer.page_bytes;
+        let bytes = request.bytes_of(i, page_bytes);
+        let partial = bytes < page_bytes && self.transfer.read_modify_write;
+        let on_bus = self.transfer.of(if partial { page_bytes } else { bytes });
+        let reads_first = partial && self.writes.get(lpn).is_none();
+        let plane = self.policy.place(&self.state.board, lpn, self.ftl.home(lpn));
+        let program = self.new_transaction(slot, flow, Owner::User, FlashOp::Program, lpn, plane, on_bus);
+        self.supersede(program, lpn);
+        if reads_first {
+            let from = self.ftl.plane_of(lpn);
+            let read = self.new_transaction(RequestSlot::MAX, flow, Owner::User, FlashOp::Read, lpn, from, on_bus);
+            self.state.board.txn_mut(program).stage = Stage::Held;
+            self.state.board.txn_mut(read).then = program;
+            self.tally.partial_reads += 1;
+            self.enqueue(read);
+        } else {
+            self.enqueue(program);
+        }
+    }
+
+    /// Notes where the page of a read lies now, if that matters to anything.
+    #[inline(always)]
+    pub(super) fn look_up(&mut self, read: TxnId, lpn: Lpn) {
+        if self.address_reads {
+            self.state.board.txn_mut(read).ppa = self.ftl.lookup(lpn).0;
+        }
+    }
+
+    /// Notes `program` as the youngest write of its page, behind an older one or in its place.
+    pub(super) fn supersede(&mut self, program: TxnId, lpn: Lpn) {
+        let old = self.writes.insert(lpn, program);
+        if old.is_none() {
+            return;
+        }
+        let stage = self.state.board.txn(old).stage;
+        if stage == Stage::InService {
+            return;
+        }
+        if stage == Stage::Waiting && self.policy.drops(&self.state.board, old) {
+            self.drop_write(old, program);
+            return;
+        }
+        self.state.board.txn_mut(program).after = old;
+        self.state.board.txn_mut(old).before = program;
+    }
+
+    /// Takes the waiting write `old` out of its queue; it completes with `successor` (D-SOS-06).
+    #[cold]
+    fn drop_write(&mut self, old: TxnId, successor: TxnId) {
+        self.withdraw(old);
+        let board = &mut self.state.board;
+        let gone = board.txn_mut(old);
+        gone.stage = Stage::Held;
+        let (older, serial) = (gone.after, gone.serial);
+        gone.after = TxnId::NONE;
+        if older.is_some() {
+            board.txn_mut(older).before = successor;
+        }
+        let new = board.txn_mut(successor);
+        new.after = older;
+        new.then = old;
+        self.tally.cancelled += 1;
+        let paused = Duration::ZERO;
+        self.state.log(|| Event::Ended { txn: serial, end: End::Cancelled, paused });
+    }
+}

@@ -1,0 +1,155 @@
+//! The device: the only part that acts.
+//!
+//! It holds the parts (`host`, `policy`, `gc`, `flash`, `ftl`, `buffer`) around one shared state, and takes a request through
+//! them, file by file: [`submit`] (checked, sent across the link), [`admit`], [`intake`] and [`buffered`] (pages become
+//! transactions, or the buffer serves them), [`queue`] (they wait), [`decide`] (what the policy says is applied), [`dispatch`]
+//! (a command begins), [`finish`] (a transaction ends; the last completes its request). [`step`] says at what instant what
+//! happens.
+
+mod admit;
+mod buffered;
+mod build;
+mod decide;
+mod dispatch;
+mod estimate;
+mod finish;
+mod intake;
+mod queue;
+mod step;
+mod submit;
+mod totals;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use flashlane_core::decide::Estimate;
+use flashlane_core::event::Stamped;
+use flashlane_core::{Board, Completion, FlowId, Lpn, PlaneId, Ppa, Time, TxnId};
+
+use crate::buffer::Buffer;
+use crate::flash::Flash;
+use crate::ftl::Ftl;
+use crate::gc::Gc;
+use crate::host::Host;
+use crate::lpn_table::LpnTable;
+use crate::policy::Policy;
+use crate::state::State;
+pub use totals::Totals;
+
+/// Why a device cannot go on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// When.
+    pub at: Time,
+    /// What, with the plane and the figures.
+    pub message: String,
+}
+
+/// A modelled SSD.
+pub struct Device {
+    state: State,
+    policy: Policy,
+    flash: Flash,
+    host: Host,
+    ftl: Ftl,
+    gc: Gc,
+    buffer: Option<Buffer>,
+    /// The youngest write of each page that has not ended: reads of the page are served from memory, and two writes of it never
+    /// swap (D-SLK-16).
+    writes: LpnTable,
+    estimates: Estimates,
+    transfer: Transfer,
+    /// Whether reads need their page's address before they begin: their time, or what they may share a command with, depends
+    /// on it.
+    address_reads: bool,
+    tally: totals::Tally,
+    fault: Option<Fault>,
+}
+
+/// The transactions of the request that is being taken in, for estimates.
+#[derive(Debug, Default)]
+struct Estimates {
+    /// All of them.
+    made: Vec<TxnId>,
+    /// Their estimates, to be logged.
+    parts: Vec<(TxnId, Estimate)>,
+}
+
+/// What crosses the bus for a page, or a part of one.
+#[derive(Clone, Copy, Debug)]
+struct Transfer {
+    page_bytes: u32,
+    metadata_bytes: u32,
+    /// Whether a write of a part of a page reads the page first.
+    read_modify_write: bool,
+}
+
+impl Transfer {
+    /// Bytes that cross the bus for `bytes` of a page: a whole page takes its metadata along.
+    #[inline(always)]
+    fn of(self, bytes: u32) -> u32 {
+        if bytes == self.page_bytes { bytes + self.metadata_bytes } else { bytes }
+    }
+}
+
+impl Device {
+    /// Completions since they were last drained, in order of time; the caller drains.
+    #[inline]
+    pub fn completions(&mut self) -> &mut Vec<Completion> {
+        &mut self.host.completions
+    }
+
+    /// Why the device stopped, if it did.
+    #[inline]
+    pub fn fault(&self) -> Option<&Fault> {
+        self.fault.as_ref()
+    }
+
+    /// Requests inside the device or on their way to or from it.
+    pub fn outstanding(&self) -> usize {
+        self.host.outstanding()
+    }
+
+    /// Turns event reporting on.
+    pub fn report_events(&mut self) {
+        self.state.log.on = true;
+        self.flash.watch();
+    }
+
+    /// Events since they were last drained; the caller drains.
+    #[inline]
+    pub fn events(&mut self) -> &mut Vec<Stamped> {
+        &mut self.state.log.events
+    }
+
+    /// The instant the device has reached.
+    #[inline]
+    pub fn now(&self) -> Time {
+        self.state.now()
+    }
+
+    /// What a scheduler sees.
+    pub fn board(&self) -> &Board {
+        &self.state.board
+    }
+
+    /// The logical page a physical page was last written with, if any: for auditors, at the start of a run.
+    pub fn owner_of(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
+        self.ftl.is_valid(plane, ppa).then(|| self.ftl.owner(plane, ppa))
+    }
+
+    /// Programmed pages of a block: for auditors, at the start of a run.
+    pub fn written_in(&self, plane: PlaneId, block: u32) -> u32 {
+        self.ftl.written(plane, block)
+    }
+
+    /// Pages a write of `flow` could put into the buffer at once.
+    pub fn free_buffer_pages(&self, flow: FlowId) -> Option<u32> {
+        self.buffer.as_ref().map(|b| b.free_pages(flow))
+    }
+
+    /// Checks the translation layer's tables against one another, visiting every page; for tests.
+    pub fn check(&self) {
+        self.ftl.check(&self.state.board);
+    }
+}

@@ -1,0 +1,64 @@
+//! A request is submitted: checked, and sent to its submission queue or straight into the device.
+
+use flashlane_core::board::ActiveRequest;
+use flashlane_core::event::Event;
+use flashlane_core::{Extent, Request, Time};
+
+use super::Device;
+use crate::host::{Refusal, Shape};
+
+impl Device {
+    /// Submits a request at `now`, which must not be before the instant the device has reached, nor after [`Time::LAST`].
+    ///
+    /// # Errors
+    /// Refuses what the device could not serve; nothing has changed then.
+    #[inline]
+    pub fn submit(&mut self, now: Time, request: &Request<'_>) -> Result<(), Refusal> {
+        let Request { id, flow, op, arrival, extent } = *request;
+        let shape = self.host.check(flow, &extent)?;
+        if now > self.now() {
+            self.advance(now);
+        }
+        debug_assert!(arrival <= now && now == self.now(), "submitted into the past");
+        debug_assert!(now <= Time::LAST, "submitted after the last instant");
+        let Shape { first: lpn, pages, skip, bytes } = shape;
+        let (list, bytes_touched) = match extent {
+            Extent::Bytes { offset, length } => (None, Some((offset, length))),
+            Extent::Pages(list) => (Some(list), None),
+        };
+        self.state.log(|| Event::Submitted { request: id, flow, op, arrival, pages, extent: bytes_touched });
+        let request = ActiveRequest {
+            id,
+            arrival,
+            bytes,
+            flow,
+            op,
+            lpn,
+            pages,
+            remaining: pages,
+            skip,
+            buffered: 0,
+            scattered: list.is_some(),
+            touched: 0,
+        };
+        let slot = self.host.register(request, list, &mut self.state.board);
+        if self.policy.lets_lone_commands_in() && self.host.is_open(flow, &self.state.board) {
+            self.host.pass(flow, &mut self.state.board);
+            self.state.log(|| Event::Admitted { request: id });
+            self.take_in(slot, &request);
+            return Ok(());
+        }
+        self.host.send(slot, &mut self.state);
+        if self.host.is_link_instant() {
+            self.admit();
+        }
+        Ok(())
+    }
+
+    /// Prefetches what a request that begins at byte `offset` will need: a hint that it will be submitted soon, which changes
+    /// nothing but speed.
+    #[inline]
+    pub fn prefetch(&self, offset: u64) {
+        self.writes.prefetch(self.host.page_at(offset));
+    }
+}

@@ -1,0 +1,106 @@
+//! Totals of a run, for summaries.
+
+use flashlane_core::{Duration, Time};
+
+use super::Device;
+
+/// Counted along the way.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Tally {
+    pub(super) transactions: u64,
+    pub(super) cancelled: u64,
+    pub(super) room_stalls: u64,
+    pub(super) partial_reads: u64,
+}
+
+/// What a device has done since it was built.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Totals {
+    /// The instant it has lived up to.
+    pub now: Time,
+    /// Flash transactions ended, garbage collection included.
+    pub transactions: u64,
+    /// Pages served from the buffer or from a waiting write.
+    pub pages_from_memory: u64,
+    /// Waiting writes dropped because a younger write of their page came.
+    pub cancelled: u64,
+    /// Pages programmed for the host.
+    pub user_programs: u64,
+    /// Pages programmed by garbage collection.
+    pub gc_programs: u64,
+    /// Moves dropped because their page was overwritten first.
+    pub stale_moves: u64,
+    /// Blocks erased.
+    pub erases: u64,
+    /// Victims chosen.
+    pub victims: u64,
+    /// Valid pages in them when they were chosen.
+    pub victim_valid: u64,
+    /// Times a chosen program found its plane without a page to give.
+    pub room_stalls: u64,
+    /// Times a write did more garbage collection than its share because its plane was short of blocks (D-FLN-13).
+    pub forced_batches: u64,
+    /// Times a program or erase was paused.
+    pub pauses: u64,
+    /// Commands of several transactions: reads, programs.
+    pub advanced_commands: [u64; 2],
+    /// User transactions that went in them: reads, programs.
+    pub advanced: [u64; 2],
+    /// Reads that completed a write of part of a page.
+    pub partial_reads: u64,
+    /// User transactions dispatched: reads, programs.
+    pub user: [u64; 2],
+    /// Busy time of each unit.
+    pub unit_busy: alloc::vec::Vec<Duration>,
+    /// Busy time of each channel's bus.
+    pub channel_busy: alloc::vec::Vec<Duration>,
+    /// Data phases, and those that found the bus taken.
+    pub transfers: [u64; 2],
+    /// Least and greatest erase count of a block, and the sum over all blocks.
+    pub erase_counts: (u32, u32, u64),
+    /// Blocks of the drive.
+    pub blocks: u64,
+}
+
+impl Device {
+    /// Totals since the device was built.
+    pub fn totals(&self) -> Totals {
+        let ftl = &self.ftl.totals;
+        let counters = || self.state.board.units.iter().map(|u| &u.counters);
+        let pair = |f: fn(&flashlane_core::board::UnitCounters) -> [u64; 2]| {
+            counters().map(f).fold([0, 0], |a, b| [a[0] + b[0], a[1] + b[1]])
+        };
+        let mut erase_counts = (u32::MAX, 0, 0u64);
+        let mut blocks = 0;
+        for count in self.ftl.erase_counts() {
+            erase_counts.0 = erase_counts.0.min(count);
+            erase_counts.1 = erase_counts.1.max(count);
+            erase_counts.2 += u64::from(count);
+            blocks += 1;
+        }
+        Totals {
+            now: self.state.board.now,
+            transactions: self.tally.transactions,
+            pages_from_memory: self.host.pages_from_memory,
+            cancelled: self.tally.cancelled,
+            user_programs: ftl.user_programs,
+            gc_programs: ftl.gc_programs,
+            stale_moves: self.gc.stale_moves,
+            erases: ftl.erases,
+            victims: self.gc.victims().0,
+            victim_valid: self.gc.victims().1,
+            room_stalls: self.tally.room_stalls,
+            forced_batches: self.gc.forced_batches,
+            pauses: counters().map(|c| c.pauses).sum(),
+            advanced_commands: pair(|c| c.advanced_commands),
+            partial_reads: self.tally.partial_reads,
+            advanced: pair(|c| c.advanced),
+            user: pair(|c| c.user),
+            unit_busy: counters().map(|c| c.busy).collect(),
+            channel_busy: self.state.board.channels.iter().map(|c| c.busy).collect(),
+            transfers: self.state.board.channels.iter().fold([0, 0], |a, c| [a[0] + c.transfers, a[1] + c.stalled]),
+            erase_counts,
+            blocks,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The minimum of some instants, any of which may change.
+//!
+//! A tournament tree: each inner node holds the lesser of the two below it, so that changing an instant costs a comparison a
+//! level and no branch that depends on the instants.
+
+/// No instant.
+pub(super) const NEVER: u64 = u64::MAX;
+
+/// Leaves of a tree, at most; also units of a channel and channels of a device.
+pub(super) const MOST: usize = 64;
+
+/// Levels above the leaves that are climbed without a loop: as many as the usual number of channels needs.
+const LEVELS: u32 = 3;
+
+/// Instants in ns of at most [`MOST`] things.
+#[derive(Clone, Debug)]
+pub(super) struct MinTree {
+    /// How many may be other than never.
+    length: usize,
+    /// Leaves: a power of two.
+    leaves: usize,
+    /// The root is node 1, the children of node `n` are `2 n` and `2 n + 1`, and leaf `i` is node `leaves + i`.
+    nodes: [u64; 2 * MOST],
+}
+
+impl MinTree {
+    /// Leaves of the smallest trees.
+    const FEW: usize = 1 << LEVELS;
+
+    /// `length` instants, all never.
+    pub(super) fn new(length: usize) -> MinTree {
+        assert!(length <= MOST, "configuration check allows no more than 64");
+        MinTree { length, leaves: length.next_power_of_two().max(Self::FEW), nodes: [NEVER; 2 * MOST] }
+    }
+
+    /// The least instant.
+    #[inline(always)]
+    pub(super) fn min(&self) -> u64 {
+        self.nodes[1]
+    }
+
+    /// The `i`-th instant.
+    #[inline(always)]
+    pub(super) fn at(&self, i: usize) -> u64 {
+        self.nodes[(self.leaves + i) % (2 * MOST)]
+    }
+
+    /// Changes the `i`-th instant.
+    #[inline(always)]
+    pub(super) fn set(&mut self, i: usize, at: u64) {
+        debug_assert!(i < self.length);
+        let mut node = (self.leaves + i) % (2 * MOST);
+        let mut least = at;
+        self.nodes[node] = least;
+        for _ in 0..LEVELS {
+            (node, least) = self.climb(node, least);
+        }
+        while node > 1 {
+            (node, least) = self.climb(node, least);
+        }
+    }
+
+    /// From a node with the value `least` to the one above it, and its value.
+    #[inline(always)]
+    fn climb(&mut self, node: usize, least: u64) -> (usize, u64) {
+        let least = least.min(self.nodes[node ^ 1]);
+        self.nodes[node / 2] = least;
+        (node / 2, least)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    /// Against a plain scan, for rows of many lengths.
+    #[test]
+    fn the_least_is_that_of_a_plain_scan() {
+        let mut x: u64 = 7;
+        for length in [1, 2, 3, 4, 5, 7, 8, 9, 16, 33, 64] {
+            let mut row = MinTree::new(length);
+            let mut plain = vec![NEVER; length];
+            for _ in 0..5_000 {
+                x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                let i = (x >> 40) as usize % length;
+                let at = if x >> 62 == 0 { NEVER } else { (x >> 50) % 64 };
+                row.set(i, at);
+                plain[i] = at;
+                assert_eq!(row.min(), *plain.iter().min().unwrap());
+                assert_eq!(row.at(i), at);
+            }
+        }
+    }
+}

@@ -1,0 +1,413 @@
+//! Garbage collection: victims, the moves of their valid pages, their erases, and what writes pay of it.
+//!
+//! Owns the collection jobs and what of them waits, unit by unit. It says which transaction a unit begins next and never
+//! begins one; it must never know the scheduler or the flash's timing. A victim's valid pages become transactions one by one,
+//! as they begin: a read and then, in the same slot, a program.
+
+mod jobs;
+mod moves;
+mod replay;
+mod victim;
+
+use alloc::vec::Vec;
+
+use flashlane_core::board::{Batch, Service};
+use flashlane_core::decide::Debt;
+use flashlane_core::event::{End, Event};
+use flashlane_core::transaction::{FlashOp, Stage};
+use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, Ppa, Transaction, TxnId, UnitId};
+
+use crate::config::{Config, Precondition};
+use crate::ftl::{Ftl, Stream};
+use crate::state::State;
+use jobs::Jobs;
+use moves::{Move, Moves};
+
+/// Garbage collection of a device.
+#[derive(Debug)]
+pub(crate) struct Gc {
+    moves: Moves,
+    jobs: Jobs,
+    /// Victims are emptied at once and for free.
+    free: bool,
+    /// Whether whose data the pages hold is kept.
+    owners: bool,
+    /// Bytes of a page on the bus.
+    page_on_bus: u32,
+    /// Planes that lost a copy of a page to another plane and want collecting.
+    emptied: Vec<PlaneId>,
+    /// Moves dropped because their page was overwritten first.
+    pub(crate) stale_moves: u64,
+    /// Times a write did more than its share because its plane was short of blocks (D-FLN-13).
+    pub(crate) forced_batches: u64,
+}
+
+impl Gc {
+    /// Nothing is collected yet on the drive of `config`, which is preconditioned by replay if it says so.
+    pub(crate) fn new(config: &Config, ftl: &mut Ftl, free: bool, owners: bool) -> Gc {
+        let mut jobs = Jobs::new(config);
+        if let Precondition::Replayed { percent } = config.precondition {
+            jobs.replay(ftl, config, percent);
+        }
+        let g = &config.geometry;
+        Gc {
+            moves: Moves::new(g.units() as usize, g.planes() as usize),
+            jobs,
+            free,
+            owners,
+            page_on_bus: config.page_on_bus(),
+            emptied: Vec::new(),
+            stale_moves: 0,
+            forced_batches: 0,
+        }
+    }
+
+    /// Victims chosen, and valid pages in them when they were.
+    pub(crate) fn victims(&self) -> (u64, u64) {
+        (self.jobs.victims, self.jobs.victim_valid)
+    }
+
+    // When collecting begins.
+
+    /// A page was programmed in `plane` for `stream`: updates the board, and begins to collect where that is wanted.
+    #[inline(always)]
+    pub(crate) fn page_written(&mut self, plane: PlaneId, stream: Stream, state: &mut State, ftl: &mut Ftl) {
+        if !ftl.show_page(&mut state.board, plane, stream) {
+            self.block_turned(plane, state, ftl);
+        }
+    }
+
+    /// A plane has opened or filled a block, or found no victim lately.
+    #[cold]
+    fn block_turned(&mut self, plane: PlaneId, state: &mut State, ftl: &mut Ftl) {
+        ftl.show(&mut state.board, plane);
+        if self.jobs.wants_collection(plane, ftl) {
+            self.start(plane, state, ftl);
+        }
+    }
+
+    /// `plane` lost a copy of a page to another plane, and may have had nothing to collect until now. It begins when all
+    /// members of the command have their pages ([`Gc::collect_emptied`]): collecting for free moves pages, and other members'
+    /// planes may be among them.
+    pub(crate) fn page_left(&mut self, plane: PlaneId, ftl: &Ftl) {
+        if self.jobs.wants_collection(plane, ftl) {
+            self.emptied.push(plane);
+        }
+    }
+
+    /// Begins to collect the planes noted by [`Gc::page_left`].
+    #[inline(always)]
+    pub(crate) fn collect_emptied(&mut self, state: &mut State, ftl: &mut Ftl) {
+        while let Some(plane) = self.emptied.pop() {
+            self.start(plane, state, ftl);
+        }
+    }
+
+    /// Begins to collect `plane` if it does not already and some block would yield a page.
+    pub(crate) fn start(&mut self, plane: PlaneId, state: &mut State, ftl: &mut Ftl) {
+        if self.free {
+            while self.jobs.wants_collection(plane, ftl) && self.collect_for_free(plane, state, ftl) {}
+            self.show(plane, state, ftl);
+            return;
+        }
+        let Some(block) = self.choose_victim(plane, state, ftl) else { return };
+        self.show(plane, state, ftl);
+        let unit = state.board.home_of(plane).0;
+        let pages = self.moves.list(plane);
+        ftl.valid_pages(plane, block, pages);
+        let count = pages.len() as u32;
+        let first = state.take_serials(u64::from(count));
+        if state.log.on {
+            self.report_moves(plane, first, state);
+        }
+        self.moves.wait(unit, plane, first, state.now());
+        state.board.units[unit.index()].gc.reads += count;
+        if count == 0 {
+            self.queue_erase(plane, block, state);
+        } else {
+            has_work(unit, state);
+        }
+    }
+
+    /// Updates what the board shows of a plane.
+    fn show(&self, plane: PlaneId, state: &mut State, ftl: &Ftl) {
+        ftl.show(&mut state.board, plane);
+        self.jobs.show(plane, &mut state.board);
+    }
+
+    /// Opens a job in `plane`; returns its victim.
+    fn choose_victim(&mut self, plane: PlaneId, state: &mut State, ftl: &mut Ftl) -> Option<u32> {
+        let job = self.jobs.open(plane, ftl)?;
+        state.log(|| Event::VictimChosen { plane, block: job.block, valid: job.moves_left });
+        Some(job.block)
+    }
+
+    /// Empties and erases a victim at this instant, at no cost. Whether one was found.
+    fn collect_for_free(&mut self, plane: PlaneId, state: &mut State, ftl: &mut Ftl) -> bool {
+        let Some(block) = self.choose_victim(plane, state, ftl) else { return false };
+        let pages = self.moves.list(plane);
+        ftl.valid_pages(plane, block, pages);
+        for &(old, lpn) in pages.iter() {
+            let ppa = ftl.move_page(lpn, plane, old);
+            state.log(|| Event::Mapped { lpn, plane, ppa: ppa.0 });
+        }
+        self.close(plane, block, state, ftl);
+        true
+    }
+
+    /// The victim of `plane` is erased.
+    fn close(&mut self, plane: PlaneId, block: u32, state: &mut State, ftl: &mut Ftl) {
+        ftl.erased(plane, block);
+        self.jobs.close(plane);
+        if self.owners {
+            // What flows wrote is counted from here (FLIN eq. 10).
+            state.board.flows.iter_mut().for_each(|flow| flow.programmed_at_erase = flow.programmed);
+        }
+        state.log(|| Event::Erased { plane, block });
+    }
+
+    // What a unit does next.
+
+    /// The transaction of garbage collection that the unit begins next: of a batch that a write pays for, else programs before
+    /// erases before reads, so that a victim is finished before the next is begun. [`TxnId::NONE`], and nothing waits, when all
+    /// that waited was stale; or when nothing is left of the batch, which is closed then.
+    #[inline(always)]
+    pub(crate) fn next_transaction(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
+        if state.board.units[unit.index()].batch.open {
+            return self.next_of_batch(unit, state, ftl);
+        }
+        // Dropping the last stale move may have queued the erase.
+        let finishing = self.finish_moves(unit, state, ftl);
+        if finishing.is_some() {
+            return finishing;
+        }
+        let moving = self.begin_move(unit, state, ftl);
+        if moving.is_some() { moving } else { self.begin_erase(unit, state) }
+    }
+
+    /// A write pays for garbage collection before it goes: opens its batch.
+    pub(crate) fn open_batch(&mut self, unit: UnitId, write: TxnId, debt: Debt, state: &mut State) {
+        self.forced_batches += u64::from(debt.forced);
+        state.board.units[unit.index()].batch = Batch { open: debt.due, pairs: debt.pairs, write };
+    }
+
+    /// The next step of the batch before a write: moves under way first, then an empty victim's erase, then the next move.
+    #[cold]
+    fn next_of_batch(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
+        let u = unit.index();
+        let finishing = self.finish_moves(unit, state, ftl);
+        if finishing.is_some() {
+            return finishing;
+        }
+        if state.board.units[u].batch.pairs > 0 {
+            let moving = self.begin_move(unit, state, ftl);
+            if moving.is_some() {
+                state.board.units[u].batch.pairs -= 1;
+                return moving;
+            }
+        }
+        // Stale moves may have left a victim empty.
+        let erase = self.begin_erase(unit, state);
+        if erase.is_none() {
+            let batch = &mut state.board.units[u].batch;
+            (batch.open, batch.pairs) = (false, 0);
+        }
+        erase
+    }
+
+    /// Begins the program of a page that has been read, else the erase of an empty victim.
+    #[inline(always)]
+    fn finish_moves(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
+        let programs = state.board.units[unit.index()].gc.programs;
+        let program = if programs > 0 { self.begin_program(unit, state, ftl) } else { TxnId::NONE };
+        if program.is_some() { program } else { self.begin_erase(unit, state) }
+    }
+
+    /// Begins the unit's next move that is not stale.
+    #[inline(always)]
+    fn begin_move(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
+        if state.board.units[unit.index()].gc.reads > 0 { self.begin_read(unit, state, ftl) } else { TxnId::NONE }
+    }
+
+    #[inline(never)]
+    fn begin_read(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
+        while state.board.units[unit.index()].gc.reads > 0 {
+            self.moves.coming(unit).iter().for_each(|&(_, lpn)| ftl.prefetch(lpn));
+            let next = self.moves.next(unit);
+            state.board.units[unit.index()].gc.reads -= 1;
+            if ftl.is_valid(next.plane, next.from) {
+                let size = (self.page_on_bus, state.board.facts.transfer_page);
+                return new_transaction(next, unit, FlashOp::Read, size, Stage::InService, state);
+            }
+            self.drop_move(next.serial, next.plane, state);
+        }
+        TxnId::NONE
+    }
+
+    /// Begins the program that waits for the unit, if its page is still valid.
+    #[inline(never)]
+    fn begin_program(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
+        let id = self.moves.take_program(unit);
+        state.board.units[unit.index()].gc.programs -= 1;
+        let txn = state.board.txn_mut(id);
+        let (plane, from, lpn) = (txn.plane, Ppa(txn.ppa), txn.lpn);
+        if !ftl.is_valid(plane, from) {
+            let serial = txn.serial;
+            state.release(id);
+            self.drop_move(serial, plane, state);
+            return TxnId::NONE;
+        }
+        let ppa = ftl.move_page(lpn, plane, from);
+        (txn.ppa, txn.stage) = (ppa.0, Stage::InService);
+        if self.owners
+            && let Some(flow) = ftl.owner_of(lpn)
+        {
+            state.board.flows[flow.index()].moved += 1;
+        }
+        state.log(|| Event::Mapped { lpn, plane, ppa: ppa.0 });
+        self.page_written(plane, Stream::Gc, state, ftl);
+        id
+    }
+
+    /// Begins the erase that has waited longest for the unit.
+    #[inline(always)]
+    fn begin_erase(&mut self, unit: UnitId, state: &mut State) -> TxnId {
+        if state.board.units[unit.index()].gc.erases > 0 { self.take_erase(unit, state) } else { TxnId::NONE }
+    }
+
+    #[cold]
+    fn take_erase(&mut self, unit: UnitId, state: &mut State) -> TxnId {
+        let txn = self.moves.take_erase(unit).expect("as many wait as the board shows");
+        state.board.units[unit.index()].gc.erases -= 1;
+        state.board.txn_mut(txn).stage = Stage::InService;
+        txn
+    }
+
+    // What has ended.
+
+    /// A transaction of garbage collection has ended on the flash.
+    pub(crate) fn ended(&mut self, id: TxnId, state: &mut State, ftl: &mut Ftl) {
+        let Transaction { op, plane, ppa, .. } = *state.board.txn(id);
+        match op {
+            FlashOp::Read => self.page_read(id, state),
+            FlashOp::Program => {
+                state.release(id);
+                self.move_ended(plane, state);
+            }
+            FlashOp::Erase => {
+                state.release(id);
+                self.block_erased(plane, ppa / state.board.facts.geometry.pages_per_block, state, ftl);
+            }
+        }
+    }
+
+    /// The page of a move was read: its program waits, the same transaction under another serial. Until it is bound, it
+    /// carries the address it moves from.
+    #[inline(always)]
+    fn page_read(&mut self, id: TxnId, state: &mut State) {
+        let (serial, now) = (state.take_serials(1), state.now());
+        let txn = state.board.txn_mut(id);
+        (txn.serial, txn.enqueued, txn.op, txn.stage) = (serial, now, FlashOp::Program, Stage::Waiting);
+        txn.next = TxnId::NONE;
+        let Transaction { unit, plane, lpn, .. } = *txn;
+        if state.log.on {
+            self.report_waiting(serial, FlashOp::Program, lpn, plane, state);
+        }
+        self.moves.read(unit, id);
+        state.board.units[unit.index()].gc.programs += 1;
+        has_work(unit, state);
+    }
+
+    #[cold]
+    fn block_erased(&mut self, plane: PlaneId, block: u32, state: &mut State, ftl: &mut Ftl) {
+        self.close(plane, block, state, ftl);
+        if self.jobs.wants_collection(plane, ftl) {
+            self.start(plane, state, ftl);
+        }
+        self.show(plane, state, ftl);
+    }
+
+    /// Drops a move whose page is no longer valid.
+    #[cold]
+    fn drop_move(&mut self, txn: u64, plane: PlaneId, state: &mut State) {
+        self.stale_moves += 1;
+        state.log(|| Event::Ended { txn, end: End::Stale, paused: Duration::ZERO });
+        self.move_ended(plane, state);
+    }
+
+    fn move_ended(&mut self, plane: PlaneId, state: &mut State) {
+        if let Some(block) = self.jobs.move_ended(plane) {
+            self.queue_erase(plane, block, state);
+        }
+    }
+
+    #[cold]
+    fn queue_erase(&mut self, plane: PlaneId, block: u32, state: &mut State) {
+        let unit = state.board.home_of(plane).0;
+        let from = Ppa(block * state.board.facts.geometry.pages_per_block);
+        let erase = Move { plane, from, lpn: Lpn(0), serial: state.take_serials(1), since: state.now() };
+        let id = new_transaction(erase, unit, FlashOp::Erase, (0, Duration::ZERO), Stage::Waiting, state);
+        if state.log.on {
+            self.report_waiting(erase.serial, FlashOp::Erase, Lpn(0), plane, state);
+        }
+        self.moves.emptied(unit, id);
+        state.board.units[unit.index()].gc.erases += 1;
+        has_work(unit, state);
+    }
+
+    /// Reports the moves in the plane's list, which now wait; the first has this serial.
+    #[cold]
+    fn report_moves(&mut self, plane: PlaneId, first: u64, state: &mut State) {
+        for i in 0..self.moves.list(plane).len() {
+            let lpn = self.moves.list(plane)[i].1;
+            self.report_waiting(first + i as u64, FlashOp::Read, lpn, plane, state);
+        }
+    }
+
+    /// Reports that a transaction of garbage collection waits.
+    #[cold]
+    fn report_waiting(&self, txn: u64, op: FlashOp, lpn: Lpn, plane: PlaneId, state: &mut State) {
+        let bytes = if op == FlashOp::Erase { 0 } else { self.page_on_bus };
+        let (request, flow, owner) = (None, FlowId(0), Owner::Gc);
+        state.log(|| Event::Queued { txn, request, flow, op, owner, lpn, plane, bytes });
+    }
+}
+
+/// Garbage collection has come to wait for the unit: it must decide, unless it is busy.
+#[inline(always)]
+fn has_work(unit: UnitId, state: &mut State) {
+    if state.board.units[unit.index()].service != Service::Busy {
+        state.mark(unit);
+    }
+}
+
+/// Makes a transaction of garbage collection.
+#[inline(always)]
+fn new_transaction(
+    moved: Move,
+    unit: UnitId,
+    op: FlashOp,
+    (bytes, transfer): (u32, Duration),
+    stage: Stage,
+    state: &mut State,
+) -> TxnId {
+    let Move { plane, from, lpn, serial, since } = moved;
+    let id = state.allocate();
+    let slot = state.board.home_of(plane).1;
+    *state.board.txn_mut(id) = Transaction {
+        serial,
+        enqueued: since,
+        lpn,
+        ppa: from.0,
+        bytes,
+        transfer,
+        plane,
+        unit,
+        slot,
+        op,
+        owner: Owner::Gc,
+        stage,
+        ..Transaction::EMPTY
+    };
+    id
+}

@@ -1,0 +1,178 @@
+//! Which block garbage collection empties.
+//!
+//! Scans of the plane's counts: a victim frees a hundred pages or so, which pays for looking at a few thousand 16-bit
+//! counts. The greedy choice looks at 64 blocks where it must, and at a count for each 64 else.
+
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
+
+use crate::config::Victim;
+use crate::ftl::{Block, GroupMinima, Pool};
+
+/// The victim that `policy` chooses among the sealed blocks with at least one invalid page.
+pub(super) fn choose(policy: Victim, pool: &mut Pool, pages: u32, rng: &mut Pcg64Mcg) -> Option<u32> {
+    let valid = pool.valid_when_sealed();
+    let candidate = |block: u32| pool.is_sealed(block) && u32::from(valid[block as usize]) < pages;
+    let blocks = 0..valid.len() as u32;
+    match policy {
+        Victim::Greedy => {
+            let (states, valid, minima) = pool.counts();
+            greedy(states, valid, minima, pages)
+        }
+        Victim::Random => draw(rng, valid.len(), candidate),
+        Victim::DChoices(d) => {
+            (0..d).filter_map(|_| draw(rng, valid.len(), candidate)).min_by_key(|&block| (valid[block as usize], block))
+        }
+        Victim::Fifo => blocks.filter(|&b| candidate(b)).min_by_key(|&b| (pool.ages().sealed_at(b), b)),
+        Victim::CostBenefit => blocks.filter(|&b| candidate(b)).max_by(|&a, &b| {
+            let score = |block: u32| {
+                let v = u128::from(valid[block as usize]);
+                // (1 - u) / 2u * age with u = v / pages, as a fraction of two integers.
+                ((u128::from(pages) - v) * u128::from(pool.ages().since_touched(block)), 2 * v)
+            };
+            let ((an, ad), (bn, bd)) = (score(a), score(b));
+            // An empty block (denominator zero) beats every other; ties go to the emptier block, then to the lower.
+            (an * bd).cmp(&(bn * ad)).then(bd.cmp(&ad)).then(b.cmp(&a))
+        }),
+    }
+}
+
+/// Fewest valid pages, lowest block on a tie.
+fn greedy(states: &[Block], valid: &[u16], minima: &mut GroupMinima, pages: u32) -> Option<u32> {
+    let count = |(state, valid): (&Block, &u16)| if *state == Block::Sealed { *valid } else { u16::MAX };
+    loop {
+        let (low, those) = minima.lowest(states.len());
+        if u32::from(low) >= pages {
+            return None;
+        }
+        let first = those.start;
+        let counts = || states[those.clone()].iter().zip(&valid[those.clone()]).map(count);
+        let least = counts().fold(u16::MAX, u16::min);
+        if least == low {
+            // None of those before is as low, and none behind is lower.
+            return counts().position(|count| count == least).map(|place| (first + place) as u32);
+        }
+        minima.raise(first, least);
+    }
+}
+
+/// A uniform draw among the candidates: by chance first, in order from a random start when chance fails.
+fn draw(rng: &mut Pcg64Mcg, blocks: usize, candidate: impl Fn(u32) -> bool) -> Option<u32> {
+    let mut any = || ((u64::from(rng.next_u32()) * blocks as u64) >> 32) as u32;
+    if let Some(block) = (0..64).map(|_| any()).find(|&b| candidate(b)) {
+        return Some(block);
+    }
+    let start = any();
+    (0..blocks as u32).map(|i| (start + i) % blocks as u32).find(|&b| candidate(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    /// Against looking at one block after the other, while blocks are filled, lose pages, are emptied and erased.
+    #[test]
+    fn greedy_takes_the_first_of_the_emptiest() {
+        let mut x: u64 = 9;
+        let mut drawn = |below: u64| {
+            x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (x >> 33) % below
+        };
+        for blocks in [1, 2, 63, 64, 65, 137, 400] {
+            for pages in [1, 3, 200, 32_768] {
+                let mut states = vec![Block::Free; blocks];
+                let mut valid = vec![0; blocks];
+                let mut minima = GroupMinima::new(blocks);
+                for turn in 0..3 * blocks {
+                    let b = drawn(blocks as u64) as usize;
+                    states[b] = match states[b] {
+                        Block::Free => Block::Open,
+                        Block::Open => Block::Sealed,
+                        Block::Sealed if valid[b] > 0 && drawn(8) > 0 => Block::Sealed,
+                        Block::Sealed => Block::Victim,
+                        Block::Victim => Block::Free,
+                    };
+                    match states[b] {
+                        Block::Open => valid[b] = pages as u16,
+                        Block::Sealed => {
+                            valid[b] -= drawn(u64::from(valid[b]) + 1) as u16;
+                            minima.note(b as u32, valid[b]);
+                        }
+                        _ => {}
+                    }
+                    let asked = if turn % 3 == 0 { pages } else { 1 + drawn(u64::from(pages)) as u32 };
+                    let plain = (0..blocks)
+                        .filter(|&b| states[b] == Block::Sealed && u32::from(valid[b]) < asked)
+                        .min_by_key(|&b| (valid[b], b));
+                    let chosen = greedy(&states, &valid, &mut minima, asked);
+                    assert_eq!(chosen, plain.map(|block| block as u32), "{blocks} blocks of {pages} pages");
+                }
+            }
+        }
+    }
+
+    const PAGES: u32 = 64;
+
+    /// Of so many blocks every third may be chosen, and the `i`-th of those has `i` valid pages; the others are full of valid
+    /// pages, or not full, or victims.
+    fn every_third(blocks: usize) -> Pool {
+        let others = [Block::Free, Block::Open, Block::Victim];
+        let state = |b: usize| if b.is_multiple_of(3) || b % 3 == 1 { Block::Sealed } else { others[b / 3 % 3] };
+        let valid = |b: usize| if b % 3 == 1 { PAGES as u16 } else { (b / 3) as u16 };
+        Pool::of((0..blocks).map(state).collect(), (0..blocks).map(valid).collect())
+    }
+
+    /// How often each block is chosen, by the block's number among the candidates.
+    fn tally(policy: Victim, blocks: usize, times: u32) -> alloc::vec::Vec<u32> {
+        let (mut pool, mut rng) = (every_third(blocks), Pcg64Mcg::new(5));
+        let mut counts = vec![0; blocks.div_ceil(3)];
+        for _ in 0..times {
+            let block = choose(policy, &mut pool, PAGES, &mut rng).expect("some may be chosen") as usize;
+            assert_eq!(block % 3, 0, "block {block} may not be chosen");
+            counts[block / 3] += 1;
+        }
+        counts
+    }
+
+    /// Drawn `d` times among `n` of different counts, the emptiest of the drawn is the `i`-th in
+    /// `((n - i)^d - (n - i - 1)^d) / n^d` of all cases.
+    #[test]
+    fn choices_are_the_emptiest_of_so_many_drawn() {
+        let (n, times) = (10u64, 40_000);
+        for (policy, d) in
+            [(Victim::Random, 1), (Victim::DChoices(1), 1), (Victim::DChoices(2), 2), (Victim::DChoices(3), 3)]
+        {
+            let counts = tally(policy, 3 * n as usize, times);
+            for (i, &count) in counts.iter().enumerate() {
+                let left = n - i as u64;
+                let share = (left.pow(d) - (left - 1).pow(d)) as f64 / n.pow(d) as f64;
+                let (mean, deviation) =
+                    (share * f64::from(times), square_root(share * (1.0 - share) * f64::from(times)));
+                let off = (f64::from(count) - mean).abs();
+                assert!(off < 5.0 * deviation + 1.0, "{policy:?}: {i} of {n} {count} times, not {mean:.0}");
+            }
+        }
+    }
+
+    /// Newton's square root: there is none without the standard library.
+    fn square_root(x: f64) -> f64 {
+        (0..60).fold(x.max(1.0), |guess, _| (guess + x / guess) / 2.0)
+    }
+
+    /// Where draws hardly ever hit a candidate it is found all the same, and where there is none nothing is chosen.
+    #[test]
+    fn the_only_candidate_is_found() {
+        for policy in [Victim::Random, Victim::DChoices(4), Victim::Greedy, Victim::Fifo] {
+            for only in [0, 1, 4_999, 9_998, 9_999] {
+                let mut kept = vec![PAGES as u16; 10_000];
+                kept[only] = PAGES as u16 - 1;
+                let mut pool = Pool::of(vec![Block::Sealed; 10_000], kept);
+                pool.counts().2.note(only as u32, PAGES as u16 - 1);
+                let rng = &mut Pcg64Mcg::new(6);
+                assert_eq!(choose(policy, &mut pool, PAGES, rng), Some(only as u32), "{policy:?}");
+                assert_eq!(choose(policy, &mut pool, PAGES - 1, rng), None, "{policy:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The door: what a submitted request touches, and whether the device can take it.
+
+use flashlane_core::{Divisor, Extent, FlowId, Lpn};
+
+use crate::config::Config;
+
+/// A request the device cannot take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// It reaches past the last logical page.
+    BeyondDrive {
+        /// Pages the drive has.
+        pages: u32,
+    },
+    /// It touches nothing.
+    Empty,
+    /// Its flow was not configured.
+    UnknownFlow,
+}
+
+/// What a request touches: its first page, how many, bytes of the first page before it begins, bytes in all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) first: Lpn,
+    pub(crate) pages: u32,
+    pub(crate) skip: u32,
+    pub(crate) bytes: u64,
+}
+
+/// The checks at the door.
+#[derive(Debug)]
+pub(super) struct Door {
+    page_bytes: u32,
+    page_size: Divisor,
+    logical_pages: u32,
+    flows: usize,
+}
+
+impl Door {
+    /// The checks of `config`.
+    pub(super) fn new(config: &Config) -> Door {
+        Door {
+            page_bytes: config.geometry.page_bytes,
+            page_size: Divisor::new(config.geometry.page_bytes),
+            logical_pages: config.ftl.logical_pages,
+            flows: config.flows.len(),
+        }
+    }
+
+    /// What a request of `flow` touches.
+    ///
+    /// # Errors
+    /// Refuses what the device could not serve.
+    #[inline(always)]
+    pub(super) fn check(&self, flow: FlowId, extent: &Extent<'_>) -> Result<Shape, Refusal> {
+        let shape = match *extent {
+            Extent::Bytes { offset, length } => self.bytes(offset, length)?,
+            Extent::Pages(list) => self.pages(list)?,
+        };
+        if flow.index() < self.flows { Ok(shape) } else { Err(Refusal::UnknownFlow) }
+    }
+
+    /// Consecutive bytes.
+    #[inline(always)]
+    fn bytes(&self, offset: u64, length: u64) -> Result<Shape, Refusal> {
+        if length == 0 {
+            return Err(Refusal::Empty);
+        }
+        let page = u64::from(self.page_bytes);
+        let beyond = Refusal::BeyondDrive { pages: self.logical_pages };
+        let end = offset.checked_add(length).ok_or(beyond)?;
+        if end > u64::from(self.logical_pages) * page {
+            return Err(beyond);
+        }
+        let (first, skip) = self.page_size.split(offset);
+        let pages = self.page_size.quotient(skip + length + page - 1);
+        Ok(Shape { first: Lpn(first as u32), pages: pages as u32, skip: skip as u32, bytes: length })
+    }
+
+    /// Whole pages that lie anywhere.
+    #[cold]
+    fn pages(&self, list: &[Lpn]) -> Result<Shape, Refusal> {
+        let Some(&first) = list.first() else { return Err(Refusal::Empty) };
+        if list.iter().any(|lpn| lpn.0 >= self.logical_pages) {
+            return Err(Refusal::BeyondDrive { pages: self.logical_pages });
+        }
+        let bytes = list.len() as u64 * u64::from(self.page_bytes);
+        Ok(Shape { first, pages: list.len() as u32, skip: 0, bytes })
+    }
+
+    /// The page of byte `offset`.
+    #[inline]
+    pub(super) fn page_at(&self, offset: u64) -> Lpn {
+        Lpn(self.page_size.quotient(offset) as u32)
+    }
+}

@@ -1,0 +1,280 @@
+//! Host interface: requests from their submission to their completion, the queues they wait in, and the link they cross.
+//!
+//! Owns which requests are inside the device, which commands may be fetched, and when answers reach the host. Promises that
+//! every request completes once. It must never know pages' places, transactions or flash.
+
+mod door;
+mod link;
+mod queues;
+mod requests;
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use flashlane_core::board::ActiveRequest;
+use flashlane_core::decide::{Head, Heads};
+use flashlane_core::event::Event;
+use flashlane_core::{Board, Completion, Duration, Extent, FlowId, Lpn, Op, Time};
+
+use crate::config::Config;
+use crate::state::State;
+use door::Door;
+pub use door::Refusal;
+pub(crate) use door::Shape;
+use link::Link;
+use queues::Queues;
+pub(crate) use requests::Requests;
+
+/// A request's slot in the table of requests; `RequestSlot::MAX` in a transaction of none.
+pub(crate) type RequestSlot = u32;
+
+/// The host interface.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) requests: Requests,
+    /// Completions since they were last drained, in order of time.
+    pub(crate) completions: Vec<Completion>,
+    /// Commands that find this many transactions of their kind waiting at a unit they need are not fetched: reads, writes.
+    pub(crate) queue_capacity: [u32; 2],
+    /// Pages served without a flash operation of their own.
+    pub(crate) pages_from_memory: u64,
+    /// The earliest instant of what follows.
+    next: Time,
+    queues: Queues,
+    /// Host to device.
+    inward: Link,
+    /// Device to host.
+    outward: Link,
+    /// Requests served from memory: when each ends.
+    from_memory: VecDeque<(Time, RequestSlot)>,
+    /// Time the memory takes.
+    memory: Duration,
+    /// When the admit decision wants to be asked again.
+    ask_again: Time,
+    door: Door,
+}
+
+impl Host {
+    /// The idle interface of `config`; `decision` is time a scheduler takes over every command before it can enter.
+    pub(crate) fn new(config: &Config, decision: Duration) -> Host {
+        Host {
+            requests: Requests::default(),
+            completions: Vec::new(),
+            queue_capacity: config.front.queue_capacity,
+            pages_from_memory: 0,
+            next: Time::NEVER,
+            queues: Queues::new(&config.front, config.flows.len()),
+            inward: Link::new(&config.front, decision),
+            outward: Link::new(&config.front, Duration::ZERO),
+            from_memory: VecDeque::new(),
+            memory: config.memory,
+            ask_again: Time::NEVER,
+            door: Door::new(config),
+        }
+    }
+
+    /// What a request touches.
+    ///
+    /// # Errors
+    /// Refuses what the device could not serve.
+    #[inline(always)]
+    pub(crate) fn check(&self, flow: FlowId, extent: &Extent<'_>) -> Result<Shape, Refusal> {
+        self.door.check(flow, extent)
+    }
+
+    /// The page of byte `offset`.
+    #[inline]
+    pub(crate) fn page_at(&self, offset: u64) -> Lpn {
+        self.door.page_at(offset)
+    }
+
+    /// A request is submitted: gives it a slot.
+    #[inline(always)]
+    pub(crate) fn register(&mut self, request: ActiveRequest, list: Option<&[Lpn]>, board: &mut Board) -> RequestSlot {
+        let slot = self.requests.insert(request, board);
+        if let Some(list) = list {
+            self.requests.scatter(slot, list);
+        }
+        slot
+    }
+
+    /// Whether a command takes no time to cross the link to the device.
+    #[inline]
+    pub(crate) fn is_link_instant(&self) -> bool {
+        self.inward.is_instant()
+    }
+
+    /// Whether a command of `flow` would find no other waiting, and space in the device.
+    #[inline]
+    pub(crate) fn is_open(&self, flow: FlowId, board: &Board) -> bool {
+        self.queues.is_open(flow, board)
+    }
+
+    /// A command of `flow` goes straight into the device.
+    #[inline]
+    pub(crate) fn pass(&mut self, flow: FlowId, board: &mut Board) {
+        self.queues.pass(flow, board);
+    }
+
+    /// A command sets out to its submission queue.
+    #[cold]
+    pub(crate) fn send(&mut self, slot: RequestSlot, state: &mut State) {
+        let ActiveRequest { flow, op, bytes, .. } = *request_at(slot, state);
+        if self.inward.is_instant() {
+            self.queues.push(flow, slot, &mut state.board);
+            return;
+        }
+        let bytes = if op == Op::Write { bytes } else { 0 };
+        self.inward.send(state.now(), slot, bytes);
+        self.refresh();
+    }
+
+    /// Whether anything waits that the device has space for.
+    #[inline]
+    pub(crate) fn could_admit(&self) -> bool {
+        self.queues.could_admit()
+    }
+
+    /// The device fetches the head command of a queue.
+    pub(crate) fn fetch(&mut self, queue: FlowId, state: &mut State) -> RequestSlot {
+        let slot = self.queues.fetch(queue, &mut state.board);
+        let request = request_at(slot, state).id;
+        state.log(|| Event::Admitted { request });
+        slot
+    }
+
+    /// The slot of the head command of a queue.
+    pub(crate) fn head(&self, queue: FlowId) -> Option<RequestSlot> {
+        self.queues.head(queue)
+    }
+
+    /// The admit decision wants to be asked again at this instant, [`Time::NEVER`] for at none.
+    #[inline]
+    pub(crate) fn ask_again_at(&mut self, at: Time) {
+        if at != self.ask_again {
+            self.ask_again = at;
+            self.refresh();
+        }
+    }
+
+    /// The earliest instant anything happens at the interface.
+    #[inline(always)]
+    pub(crate) fn next_event(&self) -> Time {
+        self.next
+    }
+
+    fn refresh(&mut self) {
+        let from_memory = self.from_memory.front().map_or(Time::NEVER, |&(at, _)| at);
+        let link = self.inward.next().min(self.outward.next());
+        self.next = from_memory.min(link).min(self.ask_again);
+    }
+
+    /// Processes one event of this instant.
+    pub(crate) fn step(&mut self, state: &mut State) {
+        let now = state.now();
+        if let Some(slot) = self.outward.arrived(now) {
+            self.complete(slot, state);
+        } else if self.from_memory.front().is_some_and(|&(at, _)| at <= now) {
+            let (_, slot) = self.from_memory.pop_front().expect("just seen");
+            self.served(slot, state);
+        } else if let Some(slot) = self.inward.arrived(now) {
+            let flow = request_at(slot, state).flow;
+            self.queues.push(flow, slot, &mut state.board);
+            state.agenda.open = true;
+        } else if self.ask_again <= now {
+            self.ask_again = Time::NEVER;
+            state.agenda.open = true;
+        }
+        self.refresh();
+    }
+
+    /// A page of a request was served from memory.
+    #[cold]
+    pub(crate) fn page_from_memory(&mut self, slot: RequestSlot, lpn: Lpn, state: &mut State) {
+        let request = request_at(slot, state);
+        request.remaining -= 1;
+        let request = request.id;
+        self.pages_from_memory += 1;
+        state.log(|| Event::PageFromMemory { request, lpn });
+    }
+
+    /// A request whose every page was served from memory ends when the memory has answered.
+    #[cold]
+    pub(crate) fn serve_if_done(&mut self, slot: RequestSlot, state: &mut State) {
+        if request_at(slot, state).remaining == 0 {
+            self.from_memory.push_back((state.now() + self.memory, slot));
+            self.refresh();
+        }
+    }
+
+    /// A page of a request is done, by a transaction of this tag; the last completes the request.
+    #[inline(always)]
+    pub(crate) fn page_done(&mut self, slot: RequestSlot, tag: u8, state: &mut State) {
+        let request = request_at(slot, state);
+        request.touched |= tag;
+        request.remaining -= 1;
+        if request.remaining == 0 {
+            self.served(slot, state);
+        }
+    }
+
+    /// The device has done its part: the answer crosses the link.
+    #[inline(always)]
+    fn served(&mut self, slot: RequestSlot, state: &mut State) {
+        if self.outward.is_instant() {
+            self.complete(slot, state);
+            return;
+        }
+        let ActiveRequest { op, bytes, .. } = *request_at(slot, state);
+        let bytes = if op == Op::Read { bytes } else { 0 };
+        self.outward.send(state.now(), slot, bytes);
+        self.refresh();
+    }
+
+    /// The host sees the request done.
+    #[inline(always)]
+    fn complete(&mut self, slot: RequestSlot, state: &mut State) {
+        let request = *request_at(slot, state);
+        self.requests.remove(slot, &request);
+        let ActiveRequest { id, flow, op, arrival, lpn, pages, bytes, touched, .. } = request;
+        let done = state.now();
+        debug_assert!(done >= arrival);
+        self.completions.push(Completion { id, flow, op, arrival, done, lpn, pages, bytes, touched });
+        state.log(|| Event::Completed { request: id });
+        self.queues.completed(flow, &mut state.board);
+        if self.queues.could_admit() {
+            state.agenda.open = true;
+        }
+    }
+
+    /// Requests inside the device or on their way to or from it.
+    pub(crate) fn outstanding(&self) -> usize {
+        self.inward.len() + self.queues.outstanding()
+    }
+}
+
+/// The request in a slot.
+#[inline(always)]
+fn request_at(slot: RequestSlot, state: &mut State) -> &mut ActiveRequest {
+    &mut state.board.requests[slot as usize]
+}
+
+/// The heads of the submission queues, as the admit decision may ask about them: `full` says whether the device's queues lack
+/// room for the command in a slot.
+pub(crate) struct WaitingCommands<'a, F: Fn(RequestSlot, &ActiveRequest) -> bool> {
+    pub(crate) host: &'a Host,
+    pub(crate) board: &'a Board,
+    pub(crate) full: F,
+}
+
+impl<F: Fn(RequestSlot, &ActiveRequest) -> bool> Heads for WaitingCommands<'_, F> {
+    #[inline]
+    fn full(&self, queue: FlowId) -> bool {
+        self.host.head(queue).is_some_and(|slot| (self.full)(slot, &self.board.requests[slot as usize]))
+    }
+
+    fn head(&self, queue: FlowId) -> Option<Head> {
+        let request = &self.board.requests[self.host.head(queue)? as usize];
+        Some(Head { op: request.op, pages: request.pages })
+    }
+}

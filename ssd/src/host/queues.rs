@@ -1,0 +1,113 @@
+//! The submission queues commands wait in: NVMe has a queue a flow, SATA one for all.
+//!
+//! Owns which commands wait and how many the device has fetched; it must never know what a command means to the flash.
+
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use flashlane_core::{Board, FlowId};
+
+use super::RequestSlot;
+use crate::config::{self, Protocol};
+
+/// The submission queues.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Queues {
+    waiting: u32,
+    in_flight: u32,
+    limit: u32,
+    depth: u32,
+    shared: bool,
+    queues: Vec<VecDeque<RequestSlot>>,
+}
+
+impl Queues {
+    /// The empty queues of `config`.
+    pub(super) fn new(config: &config::Front, flows: usize) -> Queues {
+        let (shared, depth) = match config.protocol {
+            Protocol::Nvme { depth } => (false, depth),
+            Protocol::Sata { depth } => (true, depth),
+        };
+        Queues {
+            queues: vec![VecDeque::new(); if shared { 1 } else { flows }],
+            shared,
+            depth,
+            limit: if shared { config.in_flight.min(depth) } else { config.in_flight },
+            in_flight: 0,
+            waiting: 0,
+        }
+    }
+
+    /// The queue a flow's commands wait in: its own, or (SATA) the one for all, which counts as flow 0's.
+    fn queue_of(&self, flow: FlowId) -> usize {
+        if self.shared { 0 } else { flow.index() }
+    }
+
+    /// A command joins its queue.
+    #[cold]
+    pub(super) fn push(&mut self, flow: FlowId, slot: RequestSlot, board: &mut Board) {
+        let queue = self.queue_of(flow);
+        self.queues[queue].push_back(slot);
+        self.waiting += 1;
+        self.show(queue, board);
+    }
+
+    /// Whether anything waits that the device has space for.
+    #[inline]
+    pub(super) fn could_admit(&self) -> bool {
+        self.waiting > 0 && self.in_flight < self.limit
+    }
+
+    /// Commands that wait, or were fetched and have not completed.
+    pub(super) fn outstanding(&self) -> usize {
+        self.waiting as usize + self.in_flight as usize
+    }
+
+    /// Whether a command of `flow` would find no other waiting, and space in the device.
+    #[inline]
+    pub(super) fn is_open(&self, flow: FlowId, board: &Board) -> bool {
+        self.waiting == 0 && self.in_flight < self.limit && board.flows[self.queue_of(flow)].in_flight < self.depth
+    }
+
+    /// A command goes straight into the device.
+    #[inline]
+    pub(super) fn pass(&mut self, flow: FlowId, board: &mut Board) {
+        self.in_flight += 1;
+        board.flows[self.queue_of(flow)].in_flight += 1;
+    }
+
+    /// The next command of a flow's queue.
+    pub(super) fn head(&self, queue: FlowId) -> Option<RequestSlot> {
+        self.queues.get(queue.index())?.front().copied()
+    }
+
+    /// The device fetches the head of a flow's queue.
+    pub(super) fn fetch(&mut self, queue: FlowId, board: &mut Board) -> RequestSlot {
+        let slot = self.queues[queue.index()].pop_front().expect("admitted from an empty queue");
+        self.waiting -= 1;
+        self.in_flight += 1;
+        board.flows[queue.index()].in_flight += 1;
+        self.show(queue.index(), board);
+        slot
+    }
+
+    /// A fetched command of `flow` completed.
+    #[inline]
+    pub(super) fn completed(&mut self, flow: FlowId, board: &mut Board) {
+        let queue = self.queue_of(flow);
+        self.in_flight -= 1;
+        board.flows[queue].in_flight -= 1;
+        if self.waiting > 0 {
+            self.show(queue, board);
+        }
+    }
+
+    /// Updates what the board shows of a queue: commands that the depth lets the device see.
+    #[cold]
+    fn show(&self, queue: usize, board: &mut Board) {
+        let space = self.depth - board.flows[queue].in_flight.min(self.depth);
+        board.flows[queue].waiting = space.min(self.queues[queue].len() as u32);
+    }
+}

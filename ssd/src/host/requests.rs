@@ -1,0 +1,55 @@
+//! The table of requests on the board: which slots are free, and the pages of requests whose pages are a list.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use flashlane_core::board::ActiveRequest;
+use flashlane_core::{Board, Lpn};
+
+use super::RequestSlot;
+
+/// What the board does not show of the table of requests.
+#[derive(Debug, Default)]
+pub(crate) struct Requests {
+    /// The pages of scattered requests, by slot.
+    lists: Vec<Box<[Lpn]>>,
+    free: Vec<RequestSlot>,
+}
+
+impl Requests {
+    /// Gives a request a slot.
+    #[inline]
+    pub(super) fn insert(&mut self, request: ActiveRequest, board: &mut Board) -> RequestSlot {
+        if let Some(slot) = self.free.pop() {
+            board.requests[slot as usize] = request;
+            return slot;
+        }
+        board.requests.push(request);
+        board.requests.len() as RequestSlot - 1
+    }
+
+    /// Notes the pages of a scattered request.
+    pub(super) fn scatter(&mut self, slot: RequestSlot, pages: &[Lpn]) {
+        let index = slot as usize;
+        if self.lists.len() <= index {
+            self.lists.resize_with(index + 1, Box::default);
+        }
+        self.lists[index] = pages.into();
+    }
+
+    /// The `i`-th page of `request`, which is in `slot`.
+    #[inline(always)]
+    pub(crate) fn page(&self, slot: RequestSlot, request: &ActiveRequest, i: u32) -> Lpn {
+        if request.scattered { self.lists[slot as usize][i as usize] } else { Lpn(request.lpn.0 + i) }
+    }
+
+    /// Gives the slot of a served request back.
+    #[inline(always)]
+    pub(super) fn remove(&mut self, slot: RequestSlot, request: &ActiveRequest) {
+        debug_assert!(request.remaining == 0);
+        if request.scattered {
+            self.lists[slot as usize] = Box::default();
+        }
+        self.free.push(slot);
+    }
+}

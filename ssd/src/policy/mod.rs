@@ -1,0 +1,323 @@
+//! The policy: the scheduler's seven answers, and what is known of them beforehand ([`shortcuts`]).
+//!
+//! It says what a unit does next as an [`Action`] and changes nothing of the device; the device applies it. The scheduler is
+//! asked here and nowhere else.
+
+mod shortcuts;
+
+use flashlane_core::board::{Service, Unit};
+use flashlane_core::decide::{
+    Debt, Departure, Estimate, Group, Heads, Moments, Position, Scheduler, Scope, Style, Turn, Wants,
+};
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{Board, Duration, FlowId, Lpn, Owner, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
+
+use crate::config::Config;
+use shortcuts::Shortcuts;
+
+/// What a unit does next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Action {
+    /// Nothing at this instant.
+    Stay,
+    /// The next step of the garbage collection that waits for it.
+    Collect,
+    /// The user transaction, which is the only one that waits.
+    StartOne(TxnId),
+    /// The user transactions in [`Policy::group`], the foremost of which leads.
+    Start,
+    /// The same while a command stands paused, which loses so much slack.
+    StartInPause(Duration),
+    /// Its running program or erase is paused, and loses so much slack.
+    Pause(Duration),
+    /// Its running program goes on to the end of its iteration; then it must decide again.
+    AskAtBoundary,
+    /// Its paused command goes on.
+    Resume,
+}
+
+/// The scheduler in charge.
+pub(crate) struct Policy {
+    /// Members of the command that [`Action::Start`] or [`Action::StartInPause`] begins.
+    pub(crate) group: Group,
+    shortcuts: Shortcuts,
+    moments: Moments,
+    wants: Wants,
+    /// Whether the order decision is told of departures by now.
+    tells_departures: bool,
+    /// Pages stay at home always.
+    static_place: bool,
+    /// Writes get their plane at dispatch.
+    draws: bool,
+    /// Whether a program or an erase of garbage collection may be paused.
+    pauses_gc: bool,
+    style: Style,
+    scheduler: Scheduler,
+}
+
+impl Policy {
+    /// `scheduler` on the drive of `config`.
+    pub(crate) fn new(scheduler: Scheduler, config: &Config) -> Policy {
+        let wants = scheduler.order.wants();
+        let front = &config.front;
+        let instant = Duration::ZERO;
+        let instant_link = front.link_bytes_per_s == 0 && front.link_latency == instant && wants.decision == instant;
+        let style = scheduler.collect.style();
+        Policy {
+            group: Group::new(),
+            shortcuts: Shortcuts::of(&scheduler, config, instant_link),
+            moments: scheduler.preempt.moments(),
+            wants,
+            tells_departures: wants.departures_from == 0,
+            static_place: scheduler.place.is_static(),
+            draws: scheduler.place.binds_at_dispatch(),
+            pauses_gc: matches!(style, Style::Transactions { pausable: true }),
+            style,
+            scheduler,
+        }
+    }
+
+    /// Lets the answers reserve what they will need, before the first request.
+    pub(crate) fn prepare(&mut self, board: &Board) {
+        self.scheduler.admit.prepare(board);
+        self.scheduler.order.prepare(board);
+        self.scheduler.pick.prepare(board);
+    }
+
+    // What the scheduler says of itself.
+
+    /// Whether pages stay at home always.
+    #[inline(always)]
+    pub(crate) fn is_place_static(&self) -> bool {
+        self.static_place
+    }
+
+    /// Whether writes get their plane when a unit takes them.
+    #[inline(always)]
+    pub(crate) fn draws(&self) -> bool {
+        self.draws
+    }
+
+    /// Whether running programs may be paused at the end of an iteration only.
+    #[inline(always)]
+    pub(crate) fn pauses_at_boundaries(&self) -> bool {
+        self.moments == Moments::Boundary
+    }
+
+    /// Whether running programs or erases may be paused.
+    #[inline(always)]
+    pub(crate) fn pauses(&self) -> bool {
+        self.moments != Moments::Never
+    }
+
+    /// What the order decision wants.
+    #[inline(always)]
+    pub(crate) fn wants(&self) -> &Wants {
+        &self.wants
+    }
+
+    /// Whether victims are emptied at once and for free.
+    pub(crate) fn collects_for_free(&self) -> bool {
+        self.style == Style::Free
+    }
+
+    /// Whether whose data the pages hold is to be kept.
+    pub(crate) fn wants_owners(&self) -> bool {
+        self.scheduler.collect.writes_pay() || self.scheduler.admit.wants_owners()
+    }
+
+    /// Whether someone may ask how long commands are still expected to take.
+    pub(crate) fn asks_expected_ends(&self) -> bool {
+        !self.shortcuts.tail_order || self.wants.estimates
+    }
+
+    // Admit.
+
+    /// Whether a command that finds no other waiting, and space in the device, enters without being asked about.
+    #[inline(always)]
+    pub(crate) fn lets_lone_commands_in(&self) -> bool {
+        self.shortcuts.lone_commands_enter
+    }
+
+    /// The flow whose head command enters next, or when to ask again.
+    pub(crate) fn admit(&mut self, board: &Board, heads: &dyn Heads) -> Result<FlowId, Time> {
+        self.scheduler.admit.next(board, heads).ok_or_else(|| {
+            let again = self.scheduler.admit.ask_again();
+            debug_assert!(again > board.now, "asked again at once, the answer would be the same");
+            again
+        })
+    }
+
+    // Place and cancel.
+
+    /// The plane a page is going to be written in, or counts as written in until it is drawn.
+    #[inline(always)]
+    pub(crate) fn place(&mut self, board: &Board, lpn: Lpn, home: PlaneId) -> PlaneId {
+        if self.static_place || self.draws { home } else { self.scheduler.place.plane(board, lpn, home) }
+    }
+
+    /// The plane that takes a write that no unit has yet.
+    pub(crate) fn draw(&mut self, board: &Board, write: TxnId) -> Option<PlaneId> {
+        self.scheduler.place.draw(board, write)
+    }
+
+    /// Whether the waiting write `old` is dropped for a younger one of its page.
+    pub(crate) fn drops(&mut self, board: &Board, old: TxnId) -> bool {
+        self.scheduler.cancel.drops(board, old)
+    }
+
+    // Order.
+
+    /// Where a user transaction stands in a queue.
+    #[inline(always)]
+    pub(crate) fn position(&mut self, board: &Board, id: TxnId, queue: QueueId) -> Position {
+        if self.shortcuts.tail_order {
+            return Position::TAIL;
+        }
+        self.tells_departures |= board.queues[queue.index()].len >= self.wants.departures_from;
+        self.scheduler.order.position(board, id, queue)
+    }
+
+    /// Whether every transaction goes to the tail of its queue.
+    #[inline(always)]
+    pub(crate) fn is_order_tail(&self) -> bool {
+        self.shortcuts.tail_order
+    }
+
+    /// Whether the order decision is told of departures.
+    #[inline(always)]
+    pub(crate) fn tells_departures(&self) -> bool {
+        self.tells_departures
+    }
+
+    /// Tells the order decision that a user transaction leaves its queue; returns what is taken from its slack.
+    #[inline(always)]
+    pub(crate) fn departs(&mut self, board: &Board, id: TxnId, departure: Departure) -> Duration {
+        self.scheduler.order.departs(board, id, departure)
+    }
+
+    /// Tells the order decision that a user transaction has ended, if it wants to know.
+    #[inline(always)]
+    pub(crate) fn ended(&mut self, board: &Board, id: TxnId) {
+        if self.wants.ends {
+            self.scheduler.order.ended(board, id);
+        }
+    }
+
+    /// The estimated response time of a waiting transaction.
+    pub(crate) fn response(&mut self, board: &Board, id: TxnId, request: RequestId) -> Duration {
+        self.scheduler.order.response(board, id, request)
+    }
+
+    /// The same in parts.
+    pub(crate) fn estimate(&mut self, board: &Board, id: TxnId, request: RequestId) -> Estimate {
+        self.scheduler.order.estimate(board, id, request)
+    }
+
+    // Pick, preempt and collect.
+
+    /// What `unit` does next.
+    #[inline(always)]
+    pub(crate) fn next(&mut self, board: &Board, unit: UnitId) -> Action {
+        let Unit { service, gc, .. } = board.units[unit.index()];
+        match service {
+            Service::Idle if gc.any() && self.shortcuts.gc_goes_at_once => Action::Collect,
+            Service::Idle => self.next_of_idle(board, unit),
+            Service::Paused => self.next_in_pause(board, unit),
+            Service::Busy if self.moments != Moments::Never => self.next_of_busy(board, unit),
+            Service::Busy => Action::Stay,
+        }
+    }
+
+    /// An idle unit: garbage collection or user transactions.
+    #[inline(never)]
+    fn next_of_idle(&mut self, board: &Board, unit: UnitId) -> Action {
+        let Unit { waiting: [reads, programs], gc, batch, .. } = board.units[unit.index()];
+        let gc_waits = gc.any();
+        if reads + programs == 0 && !gc_waits {
+            return Action::Stay;
+        }
+        if batch.open {
+            return Action::Collect;
+        }
+        if self.shortcuts.lone_transactions_go && !gc_waits && reads + programs == 1 {
+            let id = board.first(unit, if reads == 1 { FlashOp::Read } else { FlashOp::Program });
+            if board.eligible(id) && board.has_page(id) {
+                return Action::StartOne(id);
+            }
+        }
+        if gc_waits && (self.shortcuts.gc_first || self.scheduler.collect.turn(board, unit) == Turn::Gc) {
+            return Action::Collect;
+        }
+        self.pick(board, unit, Scope::Any);
+        match (self.group.lead().is_some(), gc_waits) {
+            (true, _) => Action::Start,
+            (false, true) => Action::Collect,
+            (false, false) => Action::Stay,
+        }
+    }
+
+    /// Fills [`Policy::group`] with the transactions that go next within `scope`, if any.
+    pub(crate) fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope) {
+        self.group.clear();
+        self.scheduler.pick.pick(board, unit, scope, &mut self.group);
+    }
+
+    /// A free unit with a paused command: a waiting read first, or on with the paused one.
+    #[inline(never)]
+    fn next_in_pause(&mut self, board: &Board, unit: UnitId) -> Action {
+        let read = board.first(unit, FlashOp::Read);
+        if read.is_none() {
+            return Action::Resume;
+        }
+        let Some(charge) = self.scheduler.preempt.serve(board, unit, read) else { return Action::Resume };
+        if self.shortcuts.lone_transactions_go && board.waiting(unit, FlashOp::Read) == 1 {
+            self.group.clear();
+            self.group.push(board, read);
+        } else {
+            self.pick(board, unit, Scope::Reads);
+        }
+        if self.group.lead().is_some() { Action::StartInPause(charge) } else { Action::Resume }
+    }
+
+    /// A busy unit, with a read that may be waiting behind a program or erase.
+    #[inline(never)]
+    fn next_of_busy(&mut self, board: &Board, unit: UnitId) -> Action {
+        let state = &board.units[unit.index()];
+        let command = &state.command;
+        if !command.in_array || state.paused.lead.is_some() || command.ends <= board.now {
+            return Action::Stay;
+        }
+        if command.owner == Owner::Gc && (!self.pauses_gc || state.batch.open) {
+            return Action::Stay;
+        }
+        if self.moments == Moments::Boundary && command.op != FlashOp::Program {
+            return Action::Stay;
+        }
+        let read = board.first(unit, FlashOp::Read);
+        if read.is_none() {
+            return Action::Stay;
+        }
+        let into = (board.now - command.array_from).ns();
+        let at_boundary = into > 0 && into.is_multiple_of(board.facts.iteration.ns());
+        if (self.moments == Moments::Any || at_boundary)
+            && let Some(charge) = self.scheduler.preempt.pause(board, unit, read)
+        {
+            return Action::Pause(charge);
+        }
+        if self.asks_at_boundary(board, unit, read) { Action::AskAtBoundary } else { Action::Stay }
+    }
+
+    /// Whether to ask again at the next iteration boundary of the unit's program, which may be paused for `read` then.
+    #[inline(always)]
+    pub(crate) fn asks_at_boundary(&self, board: &Board, unit: UnitId, read: TxnId) -> bool {
+        self.moments == Moments::Boundary
+            && board.units[unit.index()].command.in_array
+            && !self.scheduler.preempt.is_vain(board, unit, read)
+    }
+
+    /// What of the garbage collection that waits goes before the picked `write`.
+    pub(crate) fn debt(&mut self, board: &Board, write: TxnId) -> Debt {
+        self.scheduler.collect.debt(board, write)
+    }
+}
