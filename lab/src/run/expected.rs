@@ -1,8 +1,8 @@
 //! How many requests runs are going to issue, found by going through their sources once: that costs little beside the runs.
 
 use super::RunError;
-use super::compare::{Ready, Task, ready};
 use super::feed::Feed;
+use super::ready::{Ready, Task, ready};
 use crate::scenario::{FlowPlan, FlowSource, Scenario};
 use crate::workload::{Next, Source};
 

@@ -7,10 +7,10 @@
 use flashlane_ssd::{Asks, Footprint};
 
 use super::RunError;
-use super::compare::{Ready, ready, tasks};
 use super::expected::is_short_when_ready;
 use super::feed::Feed;
 use super::oracle;
+use super::ready::{Ready, ready, tasks};
 use crate::scenario::Scenario;
 use crate::workload::{Next, Source, Span};
 

@@ -1,6 +1,6 @@
 //! Runs: a scenario's flows on a device under a scheduler, alone runs, and comparisons of several schedulers.
 //!
-//! Owns the loop that feeds a device (`drive`) and the plan of a comparison (`compare`). Promises that every request
+//! Owns the loop that feeds a device (`drive`) what a comparison takes (`ready`) and the comparison itself (`compare`). Promises that every request
 //! a source produced is completed or reported as rejected, and that a comparison's figures do not depend on how many
 //! threads made them. Must never know how figures are shown.
 
@@ -15,6 +15,7 @@ mod observe;
 mod oracle;
 mod pairing;
 mod progress;
+mod ready;
 
 pub use compare::{Comparison, Options, Rows, compare, watch};
 pub use drive::{Limits, Outcome, Run};

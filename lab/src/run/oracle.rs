@@ -5,10 +5,10 @@ use std::sync::Arc;
 use flashlane_sched::catalogue::{Catalogue, Recipe};
 
 use super::RunError;
-use super::compare::Ready;
 use super::drive::Run;
 use super::feed::Feed;
 use super::observe::Onlookers;
+use super::ready::Ready;
 
 /// The scheduler whose response times are the truth, and the parameters it shares with the oracle's.
 const BASELINE: &str = "fr-fcfs";
