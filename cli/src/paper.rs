@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use flashlane_lab::outputs::{Inputs, OutFile};
-use flashlane_lab::papers::slacker::calibrate::{self, Calibrated};
-use flashlane_lab::papers::{self, Bench, PAPERS, Paper, Progress, Settings};
 use flashlane_lab::results::ResultsDir;
+use flashlane_papers::slacker::calibrate::{self, Calibrated};
+use flashlane_papers::{self as papers, Bench, PAPERS, Paper, Progress, Settings};
 
 use crate::args::PaperArgs;
 use crate::fail::Failure;

@@ -4,8 +4,8 @@ use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use flashlane_lab::papers;
 use flashlane_lab::run::Progress;
+use flashlane_papers as papers;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::text;

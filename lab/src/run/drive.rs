@@ -10,10 +10,10 @@ use super::follow::Followed;
 use super::lane::{BEYOND, Lane};
 use super::observe::{self, Onlookers, Seen, Watch};
 use super::{Progress, RunError};
-use crate::audit::Verdict;
 use crate::metrics::{Estimation, FlowMetrics, Pairs, Responses, Slack};
 use crate::results::DeviceFigures;
 use crate::workload::{Arrival, Source, Span};
+use flashlane_audit::Verdict;
 
 /// How often progress is told, in requests.
 const STRIDE: u64 = 4096;

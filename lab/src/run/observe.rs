@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 use flashlane_core::decide::Scheduler;
 use flashlane_core::event::Stamped;
-use flashlane_core::{Completion, Lpn, PlaneId, Ppa};
+use flashlane_core::{Completion, PlaneId, Ppa};
 use flashlane_ssd::{Beginning, Config, Device};
 
 use super::RunError;
 use super::follow::{Follow, Followed, Wanted};
-use crate::audit::{Auditor, Formula, Policy, Start, Verdict};
 use crate::metrics::Responses;
 use crate::results::{RequestRow, RowWriter, TransactionRow};
+use flashlane_audit::{Auditor, Policy, Start, Verdict};
 
 /// Violations an audit spells out.
 const KEPT: usize = 100;
@@ -143,20 +143,6 @@ fn auditor(config: &Config, policy: Policy, device: &Device) -> Auditor {
         None => Start::Known { owner: &owner, written: &written },
     };
     Auditor::new(config, policy, start, KEPT)
-}
-
-impl Formula for Beginning {
-    fn place(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)> {
-        self.place(lpn)
-    }
-
-    fn owner(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
-        self.owner(plane, ppa)
-    }
-
-    fn written(&self, plane: PlaneId, block: u32) -> u32 {
-        self.written(plane, block)
-    }
 }
 
 /// What a scheduler says it does, as far as an auditor must know.

@@ -38,20 +38,12 @@ pub fn read_saturation(config: &Config, bytes: u32) -> Saturation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::tests::case;
-    use flashlane_core::Duration;
-    use flashlane_core::geometry::UnitKind;
-    use flashlane_ssd::config::Latency;
 
     /// 8 channels, 4 dies each, 8 KiB pages, 75 us reads, 333 MT/s.
     fn flin() -> Config {
-        let mut config = case::config();
-        let g = &mut config.geometry;
-        (g.channels, g.chips_per_channel, g.dies_per_chip, g.unit) = (8, 4, 1, UnitKind::Die);
-        (g.page_bytes, g.metadata_bytes) = (8192, 448);
-        config.nand.read = Latency::Constant(Duration::from_us(75));
-        config.bus.mega_transfers = 333;
-        config
+        let text = "device = \"flin-isca18\"\n[[flow]]\n[flow.synthetic]\nrate_iops = 1\nrequests = 1\n".to_owned();
+        let scenario = crate::scenario::Scenario::parse("the device of FLIN", text).expect("a scenario");
+        scenario.device_config().expect("a device")
     }
 
     #[test]

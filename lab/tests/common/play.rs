@@ -1,7 +1,7 @@
 //! Plays lists of requests on a device, in step with the clock or with spare wake-ups, audited or not.
 
+use flashlane_audit::{Auditor, Policy, Start, Verdict};
 use flashlane_core::{Completion, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
-use flashlane_lab::audit::{Auditor, Policy, Start, Verdict};
 use flashlane_sched::catalogue::{Recipe, build};
 use flashlane_ssd::config::Config;
 use flashlane_ssd::{Beginning, Device, Totals};

@@ -26,15 +26,19 @@ const CORE: &str = "flashlane-core";
 const SCHED: &str = "flashlane-sched";
 const SSD: &str = "flashlane-ssd";
 const HOST: &str = "flashlane-host";
+const AUDIT: &str = "flashlane-audit";
 const LAB: &str = "flashlane-lab";
+const PAPERS: &str = "flashlane-papers";
 
 const ARROWS: &[Arrows] = &[
     Arrows { krate: CORE, ours: &[], foreign: Foreign::Only(&[]) },
     Arrows { krate: SCHED, ours: &[CORE], foreign: Foreign::Only(&[]) },
     Arrows { krate: SSD, ours: &[CORE], foreign: Foreign::Only(&["prefetch-index", "rand_core", "rand_pcg"]) },
     Arrows { krate: HOST, ours: &[CORE], foreign: Foreign::Only(&[]) },
-    Arrows { krate: LAB, ours: &[CORE, SCHED, SSD, HOST], foreign: Foreign::Any },
-    Arrows { krate: "flashlane-cli", ours: &[LAB], foreign: Foreign::Any },
+    Arrows { krate: AUDIT, ours: &[CORE, SSD], foreign: Foreign::Only(&["rustc-hash"]) },
+    Arrows { krate: LAB, ours: &[CORE, SCHED, SSD, HOST, AUDIT], foreign: Foreign::Any },
+    Arrows { krate: PAPERS, ours: &[CORE, SCHED, SSD, LAB], foreign: Foreign::Any },
+    Arrows { krate: "flashlane-cli", ours: &[LAB, PAPERS], foreign: Foreign::Any },
     Arrows { krate: "flashlane-python", ours: &[LAB], foreign: Foreign::Any },
     Arrows { krate: "flashlane-emulator", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
     Arrows { krate: "flashlane-bench", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },

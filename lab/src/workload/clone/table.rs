@@ -65,6 +65,17 @@ pub enum Group {
     ReadIntensive,
 }
 
+impl Group {
+    /// Its name in figures and claims.
+    pub fn name(self) -> &'static str {
+        match self {
+            Group::WriteIntensive => "write_intensive",
+            Group::Balanced => "balanced",
+            Group::ReadIntensive => "read_intensive",
+        }
+    }
+}
+
 /// A trace of FLIN's Table 2. KB are 1,024 bytes.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,0 +1,193 @@
+//! Rows about requests and transactions.
+
+use flashlane_core::event::{End, Event};
+use flashlane_core::request::Op;
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{Duration, FlowId, PlaneId, RequestId, Time};
+use flashlane_ssd::config::Protocol;
+
+use super::case::*;
+use super::scenes::*;
+use super::table::*;
+use crate::Rule;
+
+pub fn requests() -> Vec<Row> {
+    vec![
+        (Rule::TimeForward, write_read(), |c| {
+            c.as_told = true;
+            c.change(1, completed, |s| s.at = Time::from_ns(1));
+        }),
+        (Rule::Address, write(), |c| {
+            c.push(900_000, Event::VictimChosen { plane: PlaneId(0), block: 8, valid: 0 });
+        }),
+        (Rule::Address, write(), |c| {
+            edit!(c, 0, submitted, Event::Submitted { flow, .. } => *flow = FlowId(2));
+            edit!(c, 0, queued, Event::Queued { flow, .. } => *flow = FlowId(2));
+        }),
+        (Rule::Address, write(), |c| edit!(c, 0, queued, Event::Queued { bytes, .. } => *bytes = 4097)),
+        (Rule::SubmitOnce, write_read(), |c| c.repeat(0, submitted)),
+        (Rule::SubmitOnce, write_read(), |c| {
+            edit!(c, 1, submitted, Event::Submitted { request, .. } => *request = RequestId(1));
+            c.events.retain(|s| !about_second(&s.event));
+        }),
+        (Rule::RequestKnown, write(), |c| c.push(0, Event::Admitted { request: RequestId(9) })),
+        (Rule::RequestKnown, write(), |c| c.push(900_000, Event::Admitted { request: RequestId(1) })),
+        (Rule::AdmitOnce, write(), |c| c.repeat(0, admitted)),
+        (Rule::AdmitFirst, write(), |c| c.leave_out(0, admitted)),
+        (Rule::AdmitFirst, buffered(), |c| c.leave_out(0, admitted)),
+        (Rule::InFlight, two_units(), |c| c.config.front.in_flight = 1),
+        (Rule::InFlight, two_units(), |c| c.config.front.protocol = Protocol::Nvme { depth: 1 }),
+        (Rule::InFlight, two_units(), |c| {
+            edit!(c, 1, submitted, Event::Submitted { flow, .. } => *flow = FlowId(1));
+            edit!(c, 1, queued, Event::Queued { flow, .. } => *flow = FlowId(1));
+            c.config.front.protocol = Protocol::Sata { depth: 1 };
+        }),
+        (Rule::AdmitTime, over_link(), |c| c.change(1, admitted, |s| s.at = Time::from_ns(2 * 4_096 + 499))),
+        (Rule::AdmitTime, over_link(), |c| c.change(2, admitted, |s| s.at = Time::from_ns(2 * 4_096 + 499))),
+        (Rule::CompleteOnce, write(), |c| c.repeat(0, completed)),
+        (Rule::CompleteOnce, write(), |c| c.push(0, Event::Completed { request: RequestId(9) })),
+        (Rule::NotBeforeArrival, write(), |c| {
+            edit!(c, 0, submitted, Event::Submitted { arrival, .. } => *arrival = Time::from_ns(X + PROGRAM + 1));
+        }),
+        (Rule::NotBeforeTransactions, write_read(), |c| {
+            let last = c.events.len() - 1;
+            c.events.swap(last - 1, last);
+        }),
+        (Rule::PageCount, write(), |c| edit!(c, 0, submitted, Event::Submitted { pages, .. } => *pages = 2)),
+        (Rule::PageCount, pair_program(), |c| edit!(c, 0, submitted, Event::Submitted { pages, .. } => *pages = 1)),
+        (Rule::NotBeforeSuccessor, cancel(), |c| c.change(1, completed, |s| s.at = Time::from_ns(11))),
+        (Rule::CompleteTime, write(), |c| c.change(0, completed, |s| late(s, 1))),
+        (Rule::CompleteTime, buffered(), |c| c.change(0, completed, |s| late(s, 1))),
+        (Rule::CompleteTime, over_link(), |c| c.config.front.link_latency = Duration::from_ns(499)),
+        // The answers of two reads at once.
+        (Rule::CompleteTime, over_link(), |c| {
+            let both = c.events.iter().map(|s| s.at).max().expect("some");
+            c.events.iter_mut().for_each(|s| {
+                if completed(&s.event) && s.at == both {
+                    s.at = Time::from_ns(both.ns() - 4_096);
+                }
+            });
+        }),
+        (Rule::WriteFromMemory, buffered(), |c| c.config.buffer.as_mut().unwrap().write_back = false),
+        (Rule::WriteFromMemory, buffered(), |c| c.config.buffer = None),
+        (Rule::Leftover, write_read(), |c| c.leave_out(1, completed)),
+        (Rule::Leftover, collect(), |c| c.queue(900_000_000, 99, Whose::Buffer, FlashOp::Read, 5, 0)),
+    ]
+}
+
+/// A buffer takes two writes of a page each that cross a link of 1 GB/s and half a microsecond one after the other, and two
+/// reads of them; the answers to the reads cross it likewise.
+fn over_link() -> Case {
+    let mut case = buffered();
+    case.events.clear();
+    (case.config.front.link_bytes_per_s, case.config.front.link_latency) = (1_000_000_000, Duration::from_ns(500));
+    for (request, op, at, here, done) in [
+        (1, Op::Write, 0, 4_096 + 500, 4_096 + 500 + 1_000 + 500),
+        (2, Op::Write, 0, 8_192 + 500, 8_192 + 500 + 1_000 + 500),
+        (3, Op::Read, 1, 8_192 + 500, 8_192 + 500 + 1_000 + 4_096 + 500),
+        (4, Op::Read, 20_000, 20_500, 21_500 + 4_096 + 500),
+        (5, Op::Read, 20_000, 20_500, 21_500 + 8_192 + 500),
+    ] {
+        let request = RequestId(request);
+        let (flow, arrival, extent) = (FlowId(0), Time::from_ns(at), None);
+        case.push(at, Event::Submitted { request, flow, op, arrival, pages: 1, extent });
+        case.push(here, Event::Admitted { request });
+        case.push(here, Event::PageFromMemory { request, lpn: flashlane_core::Lpn(0) });
+        case.push(done, Event::Completed { request });
+    }
+    case
+}
+
+/// A write of all but the first sector of a page, which the device moves as it is, or with what it has read before.
+fn part_of_a_page(modifies: bool) -> Case {
+    let mut case = write();
+    case.config.ftl.read_modify_write = modifies;
+    edit!(case, 0, submitted, Event::Submitted { extent, .. } => *extent = Some((512, 3_584)));
+    if !modifies {
+        edit!(case, 0, queued, Event::Queued { bytes, .. } => *bytes = 3_584);
+        let shorter = X - 35_840;
+        for stamped in &mut case.events {
+            if stamped.at > Time::ZERO {
+                stamped.at = Time::from_ns(stamped.at.ns() - shorter);
+            }
+            if let Event::BusTaken { until, .. } | Event::ArrayStarted { until, .. } = &mut stamped.event {
+                *until = Time::from_ns(until.ns() - shorter);
+            }
+        }
+    }
+    case
+}
+
+/// What happens to request 2 after its submission.
+fn about_second(e: &Event) -> bool {
+    matches!(e, Event::Admitted { request } | Event::Completed { request } if request.0 == 2)
+        || matches!(e, Event::Queued { txn: 2, .. } | Event::Ended { txn: 2, .. })
+        || command_of(e) == Some(1)
+}
+
+pub fn transactions() -> Vec<Row> {
+    vec![
+        (Rule::QueueOnce, write(), |c| c.repeat(0, queued)),
+        (Rule::TxnShape, write(), |c| edit!(c, 0, queued, Event::Queued { flow, .. } => *flow = FlowId(1))),
+        (Rule::TxnShape, buffered(), |c| {
+            edit!(c, 0, queued, Event::Queued { owner, .. } => *owner = flashlane_core::Owner::User);
+        }),
+        (Rule::TransferBytes, write(), |c| {
+            edit!(c, 0, submitted, Event::Submitted { extent, .. } => *extent = Some((0, 4_095)));
+        }),
+        (Rule::TransferBytes, collect(), |c| edit!(c, 4, queued, Event::Queued { bytes, .. } => *bytes = 512)),
+        (Rule::TransferBytes, part_of_a_page(false), |c| {
+            edit!(c, 0, submitted, Event::Submitted { extent, .. } => *extent = Some((1_024, 3_072)));
+        }),
+        (Rule::TransferBytes, part_of_a_page(true), |c| c.config.ftl.read_modify_write = false),
+        (Rule::TransferBytes, part_of_a_page(false), |c| c.config.ftl.read_modify_write = true),
+        (Rule::TxnKnown, write(), |c| c.dispatch(0, 9, 9, 1, 0)),
+        (Rule::TxnKnown, write(), |c| c.dispatch(900_000, 1, 9, 1, 0)),
+        (Rule::MoveWaiting, write(), |c| c.push(900_000, Event::Moved { txn: 1, plane: PlaneId(0) })),
+        (Rule::MoveWaiting, write(), |c| c.push(900_000, Event::Moved { txn: 9, plane: PlaneId(0) })),
+        (Rule::DispatchOnce, write(), |c| c.repeat(0, dispatched)),
+        (Rule::EndOnce, write(), |c| c.repeat(0, ended)),
+        (Rule::EndOnce, write(), |c| c.end(0, 9, End::Flash, 0)),
+        (Rule::EndDispatched, write_read(), |c| c.leave_out_command(1)),
+        (Rule::DropWaiting, write_read(), |c| edit!(c, 1, ended, Event::Ended { end, .. } => *end = End::Stale)),
+        (Rule::DropWaiting, collect(), |c| edit!(c, 1, ended, Event::Ended { end, .. } => *end = End::Stale)),
+        (Rule::DropKind, write_read(), |c| {
+            c.leave_out_command(1);
+            edit!(c, 1, ended, Event::Ended { end, .. } => *end = End::Cancelled);
+        }),
+        (Rule::DropKind, write_read(), |c| {
+            c.leave_out_command(1);
+            edit!(c, 1, ended, Event::Ended { end, .. } => *end = End::Stale);
+        }),
+        (Rule::HasSuccessor, write_read(), |c| {
+            c.leave_out_command(0);
+            c.leave_out(0, mapped);
+            edit!(c, 0, ended, Event::Ended { end, .. } => *end = End::Cancelled);
+            c.change(0, completed, |s| late(s, 1));
+        }),
+        (Rule::WriteOrder, two_writes(), |c| {
+            // The younger is dispatched and ends first, and with it its request.
+            for s in &mut c.events {
+                match &mut s.event {
+                    Event::Dispatched { txn, .. } | Event::Ended { txn, .. } => *txn = 3 - *txn,
+                    Event::Completed { request } => request.0 = 3 - request.0,
+                    _ => {}
+                }
+            }
+        }),
+        (Rule::ReadHazard, read_behind_write(), |c| {
+            c.put_after(bus, |e| matches!(e, Event::Queued { txn: 2, .. }));
+            c.put_after(dispatched, |e| matches!(e, Event::Queued { txn: 2, .. }));
+        }),
+        (Rule::Slack, write(), |c| {
+            let wrapped = Duration::from_ns(0u64.wrapping_sub(5));
+            edit!(c, 0, dispatched, Event::Dispatched { slack, .. } => *slack = wrapped);
+        }),
+        (Rule::EstimateWaiting, estimated_write(), |c| {
+            c.put_after(estimated, dispatched);
+        }),
+        (Rule::SlackShrinks, estimated_write(), |c| {
+            edit!(c, 0, dispatched, Event::Dispatched { slack, .. } => *slack = Duration::from_ns(6));
+        }),
+    ]
+}

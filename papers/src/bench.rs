@@ -1,0 +1,135 @@
+//! What experiments work with: the settings of this run, and ways to run scenarios.
+
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::progress::Progress;
+use flashlane_lab::metrics::FlowMetrics;
+use flashlane_lab::results::Summary;
+use flashlane_lab::run::{self, Onlookers, Options, Outcome, RunError};
+use flashlane_lab::scenario::{Beyond, Document, Flow, Scenario, TraceFlow};
+use flashlane_lab::workload::clone::CloneSpec;
+
+/// How a paper's experiments are run.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// A look: fewer requests and one seed.
+    pub quick: bool,
+    /// Seeds of every clone, from 1 on.
+    pub seeds: u64,
+    /// A folder of traces that take the place of clones of their names.
+    pub traces: Option<PathBuf>,
+}
+
+/// Settings and means of a paper's experiments.
+#[derive(Debug)]
+pub struct Bench<'a> {
+    /// How they are run.
+    pub settings: &'a Settings,
+    /// Who is told how far they are.
+    pub progress: Option<&'a Progress>,
+}
+
+impl Bench<'_> {
+    /// The seeds.
+    pub fn seeds(&self) -> Vec<u64> {
+        (1..=self.settings.seeds).collect()
+    }
+
+    /// `whole`, or `quick` of it for a look.
+    pub fn amount(&self, whole: u64, quick: u64) -> u64 {
+        if self.settings.quick { quick } else { whole }
+    }
+
+    /// `make` of every item, several at a time, in their order: the scenarios of an experiment.
+    ///
+    /// # Errors
+    /// The first that `make` has.
+    pub fn each<T: Send, R: Send>(
+        &self,
+        items: Vec<T>,
+        make: impl Fn(T) -> Result<R, RunError> + Sync,
+    ) -> Result<Vec<R>, RunError> {
+        if let Some(progress) = self.progress {
+            progress.expect(items.len() as u64);
+        }
+        let one = |item| {
+            let made = make(item)?;
+            if let Some(progress) = self.progress {
+                progress.finished_one();
+            }
+            Ok(made)
+        };
+        items.into_par_iter().map(one).collect()
+    }
+
+    /// The comparison of everything `document` names.
+    ///
+    /// # Errors
+    /// As [`run::compare`].
+    pub fn compare(&self, document: Document) -> Result<Summary, RunError> {
+        let name = document.name.clone().unwrap_or_default();
+        let options = Options { audit: false, rows: None, command: String::new(), progress: None };
+        let made = run::compare(&Scenario::from_document(&name, document), &options)?;
+        if let Some(progress) = self.progress {
+            progress.served(made.summary.schedulers.iter().map(|run| run.total.completed).sum());
+        }
+        Ok(made.summary)
+    }
+
+    /// The run of the first scheduler that `document` names, with onlookers.
+    ///
+    /// # Errors
+    /// As [`run::compare`].
+    pub fn watch(&self, document: Document, onlookers: Onlookers<'_>) -> Result<Outcome, RunError> {
+        let name = document.name.clone().unwrap_or_default();
+        let made = run::watch(&Scenario::from_document(&name, document), onlookers)?;
+        if let Some(progress) = self.progress {
+            progress.served(made.flows.iter().map(FlowMetrics::completed).sum());
+        }
+        Ok(made)
+    }
+
+    /// The trace that takes the place of the clone `name`, if the user has one: a file in the folder of traces that is
+    /// called so up to its first dot; for `x-p`, a leading part of a trace (D-SLK-23), `x` will do.
+    ///
+    /// # Errors
+    /// A folder that cannot be read.
+    pub fn trace(&self, name: &str) -> Result<Option<PathBuf>, RunError> {
+        let Some(folder) = &self.settings.traces else { return Ok(None) };
+        let unreadable =
+            |error: std::io::Error| RunError::Input(format!("--traces {}: cannot be read: {error}", folder.display()));
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+            let path = entry.map_err(unreadable)?.path();
+            if stem(&path).is_some_and(|stem| stem == name || Some(stem) == name.strip_suffix("-p")) {
+                found.push(path);
+            }
+        }
+        // The exact name before the shorter one, and always the same of several.
+        found.sort_by_key(|path| (stem(path) != Some(name), path.clone()));
+        Ok(found.into_iter().next())
+    }
+
+    /// A flow called `name`: the user's trace of that name, addresses wrapped into the drive and at most `limit` requests, or
+    /// the clone.
+    ///
+    /// # Errors
+    /// As [`Bench::trace`].
+    pub fn flow(&self, name: &str, limit: u64, clone: CloneSpec) -> Result<Flow, RunError> {
+        let flow = Flow { name: Some(name.to_owned()), ..Flow::default() };
+        Ok(match self.trace(name)? {
+            Some(path) => {
+                let trace = TraceFlow { limit: Some(limit), beyond: Some(Beyond::Wrap), ..TraceFlow::file(path) };
+                Flow { trace: Some(trace), ..flow }
+            }
+            None => Flow { clone: Some(clone), ..flow },
+        })
+    }
+}
+
+/// A file's name up to its first dot.
+fn stem(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()?.split('.').next()
+}

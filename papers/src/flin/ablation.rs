@@ -1,0 +1,69 @@
+//! Where FLIN gains and loses (A1): the first mix of every class again with other answers and readings. Not an experiment
+//! of the paper.
+
+use super::mixes::{self, TraceMix};
+use super::setup::{mix, rows, with};
+use super::systems::{ms, run_all};
+use crate::{Bench, Figures};
+use flashlane_lab::results::SchedulerResult;
+use flashlane_lab::run::RunError;
+use flashlane_lab::scenario::{Document, Limit, Mix, SchedulerChoice};
+
+/// Rows of which `base` is one with another answer to one question.
+fn answer(name: &str, base: &str, set: fn(&mut Mix)) -> SchedulerChoice {
+    let mut changed = Mix { name: Some(name.into()), base: Some(base.into()), ..Mix::default() };
+    set(&mut changed);
+    mix(changed)
+}
+
+/// The systems and what is changed about them.
+fn variants() -> Vec<SchedulerChoice> {
+    let mut all = rows(&["sprinkler", "sprinkler+fairness", "flin", "flin-stage1", "flin-stage3"]);
+    // Without garbage collection: what is left is scheduling.
+    all.extend(
+        ["sprinkler", "sprinkler+fairness", "flin"]
+            .map(|row| answer(&format!("{row} gc-free"), row, |mix| mix.collect = Some("free".into()))),
+    );
+    all.extend([
+        answer("flin semi-preemptive", "flin", |mix| mix.collect = Some("semi-preemptive".into())),
+        answer("flin suspend", "flin", |mix| mix.preempt = Some("suspend".into())),
+        answer("flin suspend semi-preemptive", "flin", |mix| {
+            (mix.preempt, mix.collect) = (Some("suspend".into()), Some("semi-preemptive".into()));
+        }),
+        with("flin no-barrier", "flin", &[("barrier", 0)]),
+        with("flin all-low", "flin", &[("alpha_read", 1 << 50), ("alpha_write", 1 << 50)]),
+        with("flin gc-never-paid", "flin", &[("gc_pages", 0)]),
+        with("budget until-fetched", "sprinkler+fairness", &[("budget_until_completed", 0)]),
+        with("budget no-compensation", "sprinkler+fairness", &[("budget_compensation", 0)]),
+    ]);
+    all
+}
+
+/// Commands that a drive holds at a time where it fetches no more: 512 a flow, as MQSim by default.
+const FETCHED: u64 = 4 * 512;
+
+/// The systems on a drive that leaves what comes beyond in the submission queues, where budgets decide.
+fn limited() -> Vec<SchedulerChoice> {
+    ["sprinkler", "sprinkler+fairness", "flin"].map(|row| with(&format!("{row} fetch-limit"), row, &[])).into()
+}
+
+/// A1.
+pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
+    let mut figures = Figures::default();
+    let limit = |document: &mut Document| document.device.front.in_flight = Some(Limit::At(FETCHED));
+    for made in run_all(bench, mixes::first(1), ms(bench), &limited(), limit)? {
+        made.summary.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
+    }
+    for made in run_all(bench, mixes::first(1), ms(bench), &variants(), |_| ())? {
+        made.summary.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
+    }
+    Ok(figures)
+}
+
+fn add(figures: &mut Figures, mix: &TraceMix, run: &SchedulerResult) {
+    let Some(fairness) = &run.fairness else { return };
+    let mut push = |what, value| figures.push(&["ablation", what, &run.name, &mix.name], value);
+    push("fairness", fairness.fairness);
+    push("max_slowdown", fairness.max_slowdown);
+    push("weighted_speedup", fairness.weighted_speedup);
+}

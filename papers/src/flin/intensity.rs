@@ -1,0 +1,141 @@
+//! What intensity does (FLN-E2 to E4): one flow of reads of growing rate, and a light one beside it.
+//!
+//! The printed rates, 16 to 1,024 MB/s, come to at most two fifths of what the drive of table 1 can read, so that the
+//! figures are made at rates up to 1.05 times that too, and with closed loops (SPEC 2.2, capacity note).
+
+use flashlane_core::event::{Event, Stamped};
+use rustc_hash::FxHashMap;
+
+use super::setup::{document, drive_in, pages_at, rows, synthetic};
+use crate::{Bench, Figures};
+use flashlane_lab::run::{Onlookers, RunError};
+use flashlane_lab::scenario::{Document, DriveState, Flow, SchedulerChoice};
+use flashlane_lab::workload::synthetic::{Arrivals, SyntheticSpec};
+
+/// What the drive reads at most in commands of one page, MB/s: 32 units with 99.601 us a page, less than its buses carry.
+pub const SATURATION_MB_PER_S: f64 = 2_632.0;
+
+/// The axes: name, and a name and MB/s of each point.
+fn axes() -> [(&'static str, Vec<(String, f64)>); 2] {
+    let printed = (4..=10).map(|power| f64::from(1 << power));
+    let top = |halvings: i32| 105.0 / f64::from(1 << halvings);
+    let normalised = (0..7).rev().map(top);
+    [
+        ("printed", printed.map(|rate| (rate.to_string(), rate)).collect()),
+        ("normalised", normalised.map(|p| (format!("{p:.0}"), p / 100.0 * SATURATION_MB_PER_S)).collect()),
+    ]
+}
+
+/// Depths of the interfering closed loop.
+const DEPTHS: [u32; 6] = [1, 4, 16, 64, 256, 1_024];
+
+fn ms(bench: &Bench<'_>) -> u64 {
+    bench.amount(2_000, 200)
+}
+
+/// Reads only, of pages that are there, and nothing to collect.
+fn reads(name: String, bench: &Bench<'_>, seed: u64, schedulers: Vec<SchedulerChoice>, flows: Vec<Flow>) -> Document {
+    Document { device: drive_in(DriveState::Filled), ..document(name, seed, ms(bench), schedulers, flows) }
+}
+
+/// FLN-E2 and E3.
+pub fn alone(bench: &Bench<'_>) -> Result<Figures, RunError> {
+    let mut runs = Vec::new();
+    for (axis, points) in axes() {
+        for point in points {
+            runs.extend(bench.seeds().into_iter().map(|seed| (axis, point.clone(), seed)));
+        }
+    }
+    let made = bench.each(runs, |(axis, (level, rate), seed)| {
+        let flow = synthetic("reads", ms(bench), pages_at(rate, 1.0));
+        let mut seen = Seen::default();
+        let document = reads(format!("flin E2 {level}"), bench, seed, rows(&["fcfs"]), vec![flow]);
+        bench.watch(document, Onlookers { events: Some(&mut |event| seen.hear(event)), ..Onlookers::default() })?;
+        Ok((axis, level, seen))
+    })?;
+    let mut figures = Figures::default();
+    for (axis, level, seen) in made {
+        let each = |sum: u64| sum as f64 / seen.ended.max(1) as f64 / 1e3;
+        let [waited, moved, all] = [seen.queued_ns, seen.bus_ns, seen.turnaround_ns].map(each);
+        let executed = seen.array_ns as f64 / seen.commands.max(1) as f64 / 1e3;
+        let wait = all - moved - executed;
+        // Little's law: time waited by all over the time, by unit.
+        let length = waited * 1e3 * seen.ended as f64 / (seen.last_ns.max(1) as f64 * 32.0);
+        figures.push(&["queue_length", axis, &level], length);
+        for (part, us) in [("wait", wait), ("transfer", moved), ("execution", executed)] {
+            figures.push(&["turnaround_us", axis, part, &level], us);
+        }
+        figures.push(&["wait_share_percent", axis, &level], 100.0 * wait / all);
+    }
+    Ok(figures)
+}
+
+/// What events say of transactions: reads of one page.
+#[derive(Default)]
+struct Seen {
+    joined: FxHashMap<u64, u64>,
+    ended: u64,
+    commands: u64,
+    queued_ns: u64,
+    turnaround_ns: u64,
+    bus_ns: u64,
+    array_ns: u64,
+    last_ns: u64,
+}
+
+impl Seen {
+    fn hear(&mut self, stamped: &Stamped) {
+        let at = stamped.at.ns();
+        self.last_ns = at;
+        match stamped.event {
+            Event::Queued { txn, .. } => drop(self.joined.insert(txn, at)),
+            Event::Dispatched { txn, .. } => self.queued_ns += at - self.joined[&txn],
+            Event::BusTaken { until, .. } => self.bus_ns += until.ns() - at,
+            Event::ArrayStarted { until, .. } => {
+                self.commands += 1;
+                self.array_ns += until.ns() - at;
+            }
+            Event::Ended { txn, .. } => {
+                self.ended += 1;
+                self.turnaround_ns += at - self.joined.remove(&txn).expect("it was queued");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// FLN-E4.
+pub fn beside(bench: &Bench<'_>) -> Result<Figures, RunError> {
+    let base = || pages_at(16.0, 1.0);
+    let mut runs: Vec<(&str, String, [SyntheticSpec; 2])> = Vec::new();
+    for (axis, points) in axes() {
+        runs.extend(points.into_iter().map(|(level, rate)| (axis, level, [base(), pages_at(rate, 1.0)])));
+    }
+    runs.extend(DEPTHS.map(|depth| ("closed", depth.to_string(), [1, depth].map(|depth| closed(depth, 1.0)))));
+    let made = bench.each(runs, |(axis, level, [base, other])| {
+        let flows = vec![synthetic("base", ms(bench), base), synthetic("interfering", ms(bench), other)];
+        let document = reads(format!("flin E4 {axis} {level}"), bench, 1, rows(&["fcfs", "sprinkler"]), flows);
+        Ok((axis, level, bench.compare(document)?))
+    })?;
+    let mut figures = Figures::default();
+    for (axis, level, summary) in made {
+        let table = format!("beside_{axis}");
+        for run in &summary.schedulers {
+            for flow in &run.flows {
+                figures.push_some(&[&table, &flow.name, &run.name, &level], flow.slowdown);
+            }
+            figures.push_some(&[&table, "fairness", &run.name, &level], run.fairness.as_ref().map(|f| f.fairness));
+        }
+    }
+    Ok(figures)
+}
+
+/// Requests of a page, so many at a time.
+pub fn closed(depth: u32, read_ratio: f64) -> SyntheticSpec {
+    SyntheticSpec {
+        rate_mb_per_s: None,
+        arrivals: Arrivals::ClosedLoop,
+        depth: Some(depth),
+        ..pages_at(1.0, read_ratio)
+    }
+}

@@ -1,0 +1,89 @@
+//! What FLIN costs (FLN-E21, E22): memory by the paper's list, and places of queues visited.
+
+use flashlane_core::event::{Event, Stamped};
+use flashlane_core::geometry::Geometry;
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{Owner, PlaneId};
+use flashlane_sched::flin::dram_bytes;
+use rustc_hash::FxHashMap;
+
+use super::mixes;
+use super::setup::{clone, document, rows};
+use super::systems::ms;
+use crate::{Bench, Figures};
+use flashlane_lab::run::{Onlookers, RunError};
+use flashlane_lab::scenario::Scenario;
+
+/// Cycles for a place visited, and nanoseconds of one at 500 MHz (SPEC 2.2.1).
+const NS_A_VISIT: f64 = 20.0 * 2.0;
+
+/// FLN-E21 and E22.
+pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
+    let mut figures = Figures::default();
+    let bytes = dram_bytes(64, 128, 262_144);
+    figures.push(&["dram", "bytes"], bytes as f64);
+    figures.push(&["dram", "percent_of_2_gib"], 100.0 * bytes as f64 / f64::from(1u32 << 31));
+    let made = bench.each(mixes::first(1), |mix| {
+        let flows = mix.traces.iter().map(|name| clone(bench, name, ms(bench))).collect::<Result<_, _>>()?;
+        let document = document(format!("flin E22 {}", mix.name), 1, ms(bench), rows(&["flin"]), flows);
+        let geometry = Scenario::from_document("E22", document.clone()).device_config()?.geometry;
+        let mut seen = Lengths::new(geometry);
+        let outcome =
+            bench.watch(document, Onlookers { events: Some(&mut |event| seen.hear(event)), ..Onlookers::default() })?;
+        let (mut requests, mut sum) = (0, 0.0);
+        for flow in &outcome.flows {
+            let all = flow.response_all();
+            (requests, sum) = (requests + all.count(), sum + all.mean().unwrap_or(0.0) * all.count() as f64);
+        }
+        Ok((mix, seen, sum / requests.max(1) as f64))
+    })?;
+    for (mix, seen, mean_ns) in made {
+        // Two passes over the whole queue at most.
+        let visits = 2.0 * seen.sum as f64 / seen.joined.max(1) as f64;
+        figures.push(&["visits_at_most", "mean", &mix.name], visits);
+        figures.push(&["visits_at_most", "most", &mix.name], 2.0 * seen.most as f64);
+        figures.push(&["visits_at_most", "percent_of_mean_response", &mix.name], 100.0 * visits * NS_A_VISIT / mean_ns);
+    }
+    Ok(figures)
+}
+
+/// Transactions that wait where another joins: same unit, same direction, of users.
+struct Lengths {
+    geometry: Geometry,
+    /// Where each that waits does.
+    places: FxHashMap<u64, usize>,
+    lengths: Vec<u64>,
+    joined: u64,
+    sum: u64,
+    most: u64,
+}
+
+impl Lengths {
+    fn new(geometry: Geometry) -> Lengths {
+        let lengths = vec![0; 2 * geometry.units() as usize];
+        Lengths { geometry, places: FxHashMap::default(), lengths, joined: 0, sum: 0, most: 0 }
+    }
+
+    fn place(&self, plane: PlaneId, op: FlashOp) -> usize {
+        2 * self.geometry.unit_of(plane).index() + usize::from(op == FlashOp::Program)
+    }
+
+    fn hear(&mut self, stamped: &Stamped) {
+        match stamped.event {
+            Event::Queued { txn, owner: Owner::User, plane, op, .. } => {
+                let place = self.place(plane, op);
+                self.joined += 1;
+                self.sum += self.lengths[place];
+                self.most = self.most.max(self.lengths[place]);
+                self.lengths[place] += 1;
+                self.places.insert(txn, place);
+            }
+            Event::Dispatched { txn, .. } => {
+                if let Some(place) = self.places.remove(&txn) {
+                    self.lengths[place] -= 1;
+                }
+            }
+            _ => {}
+        }
+    }
+}

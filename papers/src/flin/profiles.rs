@@ -1,0 +1,42 @@
+//! Figure 2 without the drives it was measured on (FLN-E1): tpce beside tpcc on four modelled ones, from roomy to small.
+
+use super::setup::{clone, document, rows};
+use super::systems::ms;
+use crate::{Bench, Figures};
+use flashlane_lab::run::RunError;
+use flashlane_lab::scenario::Device;
+
+/// A modelled drive: name, channels, dies a channel, pages of write cache.
+const DRIVES: [(&str, u32, u32, u32); 4] =
+    [("16x4_cached", 16, 4, 4_096), ("8x4", 8, 4, 0), ("4x2", 4, 2, 0), ("8x2", 8, 2, 0)];
+
+fn change(device: &mut Device, channels: u32, dies: u32, cache: u32) {
+    device.geometry.channels = Some(channels);
+    device.geometry.chips_per_channel = Some(dies);
+    (device.ftl.user_gb, device.ftl.over_provisioning_percent) = (None, Some(super::shapes::OVER_PROVISIONING));
+    if cache > 0 {
+        device.buffer.pages = Some(cache);
+    }
+}
+
+/// FLN-E1.
+pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
+    let seeds = bench.seeds();
+    let runs: Vec<_> = DRIVES.iter().flat_map(|drive| seeds.iter().map(move |&seed| (drive, seed))).collect();
+    let made = bench.each(runs, |(&(name, channels, dies, cache), seed)| {
+        let flows = ["tpce", "tpcc"].map(|trace| clone(bench, trace, ms(bench)));
+        let flows = flows.into_iter().collect::<Result<_, _>>()?;
+        let mut document = document(format!("flin E1 {name}"), seed, ms(bench), rows(&["sprinkler"]), flows);
+        change(&mut document.device, channels, dies, cache);
+        Ok((name, bench.compare(document)?))
+    })?;
+    let mut figures = Figures::default();
+    for (drive, summary) in made {
+        for flow in &summary.schedulers[0].flows {
+            let peak = flow.slowdown_over_time.as_ref().and_then(|s| s.slowdown.iter().copied().reduce(f64::max));
+            figures.push_some(&["profiles", "average", &flow.name, drive], flow.slowdown);
+            figures.push_some(&["profiles", "peak", &flow.name, drive], peak);
+        }
+    }
+    Ok(figures)
+}

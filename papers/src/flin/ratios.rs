@@ -1,0 +1,98 @@
+//! What access patterns and the share of reads do (FLN-E5, E6).
+
+use super::intensity::{SATURATION_MB_PER_S, closed};
+use super::setup::{PAGE, document, drive_in, rows, synthetic};
+use crate::{Bench, Figures};
+use flashlane_lab::run::RunError;
+use flashlane_lab::scenario::{Document, DriveState};
+use flashlane_lab::workload::synthetic::{Size, SyntheticSpec};
+
+/// Share of the drive's bandwidth that each flow of E5 asks for.
+const LOAD: f64 = 0.4;
+/// Bytes of a streaming request.
+const STREAM: u64 = 65_536;
+
+/// Reads, this percent of whose bytes are single pages anywhere and the rest 64 KiB on and on.
+fn reads(random_percent: u32) -> SyntheticSpec {
+    let x = f64::from(random_percent) / 100.0;
+    let (pages, streams) = (x / PAGE as f64, (1.0 - x) / STREAM as f64);
+    SyntheticSpec {
+        read_ratio: Some(1.0),
+        size: match random_percent {
+            0 => Size::Constant(STREAM),
+            100 => Size::Constant(PAGE),
+            _ => Size::Mix(vec![(PAGE, pages), (STREAM, streams)]),
+        },
+        sequential_probability: Some(streams / (pages + streams)),
+        align_bytes: Some(PAGE),
+        rate_mb_per_s: Some(LOAD * SATURATION_MB_PER_S),
+        ..SyntheticSpec::default()
+    }
+}
+
+/// FLN-E5.
+pub fn patterns(bench: &Bench<'_>) -> Result<Figures, RunError> {
+    let ms = bench.amount(2_000, 200);
+    let runs: Vec<(u32, u64)> =
+        (0..=5).flat_map(|step| bench.seeds().into_iter().map(move |seed| (20 * step, seed))).collect();
+    let made = bench.each(runs, |(percent, seed)| {
+        let flows = vec![synthetic("base", ms, reads(0)), synthetic("interfering", ms, reads(percent))];
+        let document = document(format!("flin E5 {percent}"), seed, ms, rows(&["fcfs", "sprinkler"]), flows);
+        let document = Document { device: drive_in(DriveState::Filled), ..document };
+        Ok((percent.to_string(), bench.compare(document)?))
+    })?;
+    let mut figures = Figures::default();
+    for (percent, summary) in made {
+        for run in &summary.schedulers {
+            for flow in &run.flows {
+                figures.push_some(&["patterns", &flow.name, &run.name, &percent], flow.slowdown);
+            }
+            figures
+                .push_some(&["patterns", "fairness", &run.name, &percent], run.fairness.as_ref().map(|f| f.fairness));
+        }
+    }
+    Ok(figures)
+}
+
+/// Percent of writes of the base flow.
+const WRITES: [u32; 4] = [0, 30, 70, 100];
+
+/// FLN-E6.
+pub fn directions(bench: &Bench<'_>) -> Result<Figures, RunError> {
+    let ms = bench.amount(1_000, 100);
+    let schedulers = ["fcfs", "read-first", "read-first-suspend"];
+    let mut runs = Vec::new();
+    for writes in WRITES {
+        runs.extend((0..=10).map(|step| (writes, 10 * step)));
+    }
+    let made = bench.each(runs, |(writes, reads): (u32, u32)| {
+        let base = closed(1, 1.0 - f64::from(writes) / 100.0);
+        let other = closed(6, f64::from(reads) / 100.0);
+        let flows = vec![synthetic("base", ms, base), synthetic("interfering", ms, other)];
+        let document = document(format!("flin E6 {writes} {reads}"), 1, ms, rows(&schedulers), flows);
+        let document = Document { device: drive_in(DriveState::Filled), ..document };
+        Ok((writes, reads, bench.compare(document)?))
+    })?;
+    let mut figures = Figures::default();
+    let mut beyond = Vec::new();
+    for (writes, reads, summary) in made {
+        let (table, level) = (format!("directions_{writes}"), reads.to_string());
+        let mean = |i: usize| summary.schedulers[i].total.all.as_ref().map(|f| f.mean_ns / 1e3);
+        let fair = |i: usize| summary.schedulers[i].fairness.as_ref().map(|f| f.fairness);
+        for (i, run) in summary.schedulers.iter().enumerate() {
+            figures.push_some(&[&table, "mean_us", &run.name, &level], mean(i));
+            figures.push_some(&[&table, "fairness", &run.name, &level], fair(i));
+        }
+        let (Some(fcfs), Some(first)) = (mean(0), mean(1)) else { continue };
+        let percent = 100.0 * (first - fcfs) / fcfs;
+        figures.push(&["read_first_change_percent", &writes.to_string(), &level], percent);
+        let (Some(fcfs), Some(first)) = (fair(0), fair(1)) else { continue };
+        figures.push(&["read_first_fairness_gain", &writes.to_string(), &level], first / fcfs);
+        if reads > 80 && writes > 0 {
+            beyond.push(first < fcfs);
+        }
+    }
+    let unfair = beyond.iter().filter(|&&less| less).count() as f64;
+    figures.push(&["read_first_less_fair_percent"], 100.0 * unfair / beyond.len() as f64);
+    Ok(figures)
+}

@@ -1,0 +1,90 @@
+//! What FLIN gains on other drives (FLN-E18) and with a write cache (FLN-E20), on the first mix of every class.
+
+use super::mixes;
+use super::setup::{PAGE, rows};
+use super::systems::{run_all, swept_ms};
+use crate::{Bench, Figures};
+use flashlane_lab::run::RunError;
+use flashlane_lab::scenario::{Device, Latency};
+
+/// The preset's over-provisioning, percent, where the geometry changes: 512 GiB raw for 480 GB.
+pub const OVER_PROVISIONING: f64 = 14.53;
+
+/// A factor and its levels.
+struct Factor {
+    name: &'static str,
+    levels: &'static [f64],
+    set: fn(&mut Device, f64),
+}
+
+const FACTORS: [Factor; 3] = [
+    Factor { name: "page_kb", levels: &[4.0, 8.0, 16.0], set: page },
+    Factor { name: "latencies", levels: &[0.5, 1.0, 2.0, 4.0], set: latencies },
+    Factor { name: "units", levels: &[16.0, 32.0, 64.0, 128.0], set: units },
+];
+
+/// As large a block of more or fewer pages.
+fn page(device: &mut Device, kb: f64) {
+    device.geometry.page_bytes = Some((kb * 1_024.0) as u32);
+    device.geometry.metadata_bytes = Some((448.0 * kb / 8.0) as u32);
+    device.geometry.pages_per_block = Some((256.0 * 8.0 / kb) as u32);
+}
+
+fn latencies(device: &mut Device, factor: f64) {
+    let times = |ns: f64| Some(Latency::Constant((ns * factor) as u64));
+    let nand = &mut device.nand;
+    (nand.read_ns, nand.program_ns, nand.erase_ns) = (times(75_000.0), times(1_300_000.0), times(3_800_000.0));
+}
+
+/// More dies on each channel, and with them a larger drive.
+fn units(device: &mut Device, units: f64) {
+    device.geometry.chips_per_channel = Some((units / 8.0) as u32);
+    (device.ftl.user_gb, device.ftl.over_provisioning_percent) = (None, Some(OVER_PROVISIONING));
+}
+
+/// FLN-E18.
+pub fn sweeps(bench: &Bench<'_>) -> Result<Figures, RunError> {
+    let mut figures = Figures::default();
+    for factor in &FACTORS {
+        for &level in factor.levels {
+            gains(bench, &mut figures, [factor.name, &level.to_string()], |device| (factor.set)(device, level))?;
+        }
+    }
+    Ok(figures)
+}
+
+/// What FLIN gains over Sprinkler on a changed drive: `gain.fairness.NAME.LEVEL.MIX`.
+fn gains(
+    bench: &Bench<'_>,
+    figures: &mut Figures,
+    [name, level]: [&str; 2],
+    change: impl Fn(&mut Device) + Sync,
+) -> Result<(), RunError> {
+    let schedulers = rows(&["sprinkler", "flin"]);
+    for made in run_all(bench, mixes::first(1), swept_ms(bench), &schedulers, |document| change(&mut document.device))?
+    {
+        let fairness: Option<Vec<_>> = made.summary.schedulers.iter().map(|run| run.fairness.as_ref()).collect();
+        let Some([base, flin]) = fairness.as_deref() else { continue };
+        let mut push = |what, gain| figures.push(&["gain", what, name, level, &made.mix.name], gain);
+        push("fairness", flin.fairness / base.fairness);
+        push("weighted_speedup", flin.weighted_speedup / base.weighted_speedup);
+        push("max_slowdown", flin.max_slowdown / base.max_slowdown);
+    }
+    Ok(())
+}
+
+/// Pages of write cache that four flows have together, 128 MB each: the share of the drive that it is in the paper, and as
+/// many bytes.
+const CACHES: [(&str, u64); 3] = [("none", 0), ("scaled", 512_000_000 / 16), ("as_printed", 512_000_000)];
+
+/// FLN-E20.
+pub fn caches(bench: &Bench<'_>) -> Result<Figures, RunError> {
+    let mut figures = Figures::default();
+    for (name, bytes) in CACHES {
+        gains(bench, &mut figures, ["cache", name], |device| {
+            device.buffer.pages = Some((bytes / PAGE) as u32);
+            (device.buffer.per_flow, device.buffer.write_back) = (Some(true), Some(true));
+        })?;
+    }
+    Ok(figures)
+}

@@ -1,0 +1,233 @@
+//! FLIN, its stages and the baselines on 40 mixes of traces (FLN-E8 to E13), and which traces interfere (table 2).
+
+use super::mixes::{self, TraceMix};
+use super::setup::{clone, document, rows};
+use crate::{Bench, Figures};
+use flashlane_lab::results::{SchedulerResult, Summary};
+use flashlane_lab::run::RunError;
+use flashlane_lab::scenario::SchedulerChoice;
+use flashlane_lab::workload::clone::FlinRow;
+
+/// The systems of section 7, its two baselines first.
+pub const SYSTEMS: [&str; 6] = ["sprinkler", "sprinkler+fairness", "flin", "flin-stage1", "flin-stage3", "fcfs"];
+
+/// Simulated time of a mix, ms: all, and for a look. SPEC 2.2.1 has 60 s; a third keeps the whole paper below half an
+/// hour.
+const MS: (u64, u64) = (20_000, 1_000);
+
+/// Simulated time of a mix where many settings are tried, ms.
+const SWEPT_MS: u64 = 5_000;
+
+/// Simulated time of a mix.
+pub fn ms(bench: &Bench<'_>) -> u64 {
+    bench.amount(MS.0, MS.1)
+}
+
+/// Simulated time of a mix where many settings are tried.
+pub fn swept_ms(bench: &Bench<'_>) -> u64 {
+    bench.amount(SWEPT_MS, MS.1)
+}
+
+/// What a mix came to.
+pub struct Made {
+    /// The mix.
+    pub mix: TraceMix,
+    /// Its figures.
+    pub summary: Summary,
+}
+
+/// Every mix with every seed under `schedulers` for `ms`, in the order of the mixes; `change` has the last word on each
+/// scenario.
+///
+/// # Errors
+/// Bad input, or a run that failed.
+pub fn run_all(
+    bench: &Bench<'_>,
+    mixes: Vec<TraceMix>,
+    ms: u64,
+    schedulers: &[SchedulerChoice],
+    change: impl Fn(&mut flashlane_lab::scenario::Document) + Sync,
+) -> Result<Vec<Made>, RunError> {
+    let seeds = bench.seeds();
+    let runs: Vec<(TraceMix, u64)> =
+        mixes.into_iter().flat_map(|mix| seeds.iter().map(move |&seed| (mix.clone(), seed))).collect();
+    bench.each(runs, |(mix, seed)| {
+        let flows = mix.traces.iter().map(|name| clone(bench, name, ms)).collect::<Result<_, _>>()?;
+        let mut document = document(format!("flin {}", mix.name), seed, ms, schedulers.to_vec(), flows);
+        change(&mut document);
+        Ok(Made { summary: bench.compare(document)?, mix })
+    })
+}
+
+/// FLN-E8 to E13: fairness, largest slowdown, deviation of slowdowns and weighted speedup, by class of mixes.
+pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
+    let mut figures = Figures::default();
+    let made = run_all(bench, mixes::first(bench.amount(10, 2) as usize), ms(bench), &rows(&SYSTEMS), |_| ())?;
+    let overloaded = |made: &&Made| made.summary.schedulers.iter().any(|run| run.flows.iter().any(|f| f.overloaded));
+    figures.note(format!(
+        "{} of {} runs of mixes have overloaded flows under some scheduler: their slowdowns grow with the {} s simulated",
+        made.iter().filter(overloaded).count(),
+        made.len(),
+        ms(bench) / 1_000
+    ));
+    for name in made.iter().flat_map(|one| &one.mix.traces) {
+        if bench.trace(name)?.is_some() {
+            figures.note(format!("{name}: a trace, not a clone"));
+        }
+    }
+    for one in &made {
+        for run in &one.summary.schedulers {
+            add(&mut figures, &one.mix, run);
+        }
+    }
+    orders(&mut figures);
+    Ok(figures)
+}
+
+/// What one mix came to under one system.
+fn add(figures: &mut Figures, mix: &TraceMix, run: &SchedulerResult) {
+    let of = |what: &str| format!("{what}_{}", mix.class);
+    let mut push = |what: &str, value: f64| figures.push(&[&of(what), &run.name, &mix.name], value);
+    if let Some(fairness) = &run.fairness {
+        push("fairness", fairness.fairness);
+        push("max_slowdown", fairness.max_slowdown);
+        push("stdev", fairness.stdev);
+        push("weighted_speedup", fairness.weighted_speedup);
+    }
+    push("overloaded_flows", run.flows.iter().filter(|flow| flow.overloaded).count() as f64);
+    push("units_busy_percent", 100.0 * run.device.chip_utilisation);
+    push("collections_forced", run.device.gc.forced as f64);
+    for flow in &run.flows {
+        let row = format!("{} {}", mix.name, flow.name);
+        figures.push_some(&[&of("slowdown"), &run.name, &row], flow.slowdown);
+    }
+}
+
+/// A class's mean under a system of that name.
+type Means<'a> = dyn Fn(&str) -> f64 + 'a;
+
+/// FLN-E13: classes in which the systems stand in the order of figure 14, by their means over the class.
+fn orders(figures: &mut Figures) {
+    let classes = [25, 50, 75, 100];
+    let mean = |what: &str, class: u32, system: &str| {
+        let table = format!("{what}_{class}");
+        let of = |path: &[String]| path[0] == table && path[1] == system;
+        let values: Vec<f64> =
+            figures.iter().filter(|(path, _)| of(path)).map(|(_, v)| crate::mean_and_ci95(v).0).collect();
+        values.iter().sum::<f64>() / values.len() as f64
+    };
+    let count = |what: &str, holds: fn(&Means<'_>) -> bool| {
+        classes.iter().filter(|&&class| holds(&|system| mean(what, class, system))).count() as f64
+    };
+    let mut found = Vec::new();
+    for what in ["fairness", "weighted_speedup"] {
+        found.push((
+            what,
+            "flin_over_its_parts",
+            count(what, |of| of("flin") > of("flin-stage1").max(of("flin-stage3"))),
+        ));
+        found.push((
+            what,
+            "parts_over_sprinkler",
+            count(what, |of| of("flin-stage1").min(of("flin-stage3")) > of("sprinkler")),
+        ));
+        found.push((what, "stage1_over_stage3", count(what, |of| of("flin-stage1") > of("flin-stage3"))));
+    }
+    found.push((
+        "max_slowdown",
+        "stage3_below_stage1",
+        count("max_slowdown", |of| of("flin-stage3") < of("flin-stage1")),
+    ));
+    for (what, order, classes) in found {
+        figures.push(&["classes_in_order", what, order], classes);
+    }
+}
+
+/// Table 2: how long each trace alone keeps the units busy.
+pub fn interference(bench: &Bench<'_>) -> Result<Figures, RunError> {
+    let rows = FlinRow::all();
+    let made = bench.each(rows, |row| {
+        let flow = clone(bench, &row.name, ms(bench))?;
+        let made = bench.compare(document(
+            format!("flin {}", row.name),
+            1,
+            ms(bench),
+            self::rows(&["sprinkler"]),
+            vec![flow],
+        ))?;
+        Ok((row, made))
+    })?;
+    let mut figures = Figures::default();
+    let mut alike = 0;
+    for (row, summary) in made {
+        let run = &summary.schedulers[0];
+        let high = row.interference == flashlane_lab::workload::clone::Interference::High;
+        let busy = 100.0 * run.device.chip_utilisation;
+        alike += u32::from((busy > 8.0) == high);
+        figures.push(&["table2", "busy_percent", &row.name], busy);
+        figures.push(&["table2", "high_in_table", &row.name], f64::from(u8::from(high)));
+        figures.push_some(&["table2", "mean_response_ms", &row.name], run.total.all.as_ref().map(|f| f.mean_ns / 1e6));
+    }
+    figures.push(&["table2_alike"], f64::from(alike));
+    Ok(figures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Settings;
+    use flashlane_lab::scenario::Limit;
+
+    /// A mix for a moment: every figure of every system, and the same ones again.
+    #[test]
+    fn a_mix_comes_to_figures() {
+        let settings = Settings { quick: true, seeds: 2, traces: None };
+        let bench = Bench { settings: &settings, progress: None };
+        let make = || {
+            let mixes = mixes::first(1)[3..].to_vec();
+            let shorter = |document: &mut flashlane_lab::scenario::Document| {
+                document.device.geometry.blocks_per_plane = Some(64);
+                document.device.ftl.user_gb = Some(7);
+                document.device.front.depth = Some(Limit::At(1_024));
+                for clone in document.flow.iter_mut().filter_map(|flow| flow.clone.as_mut()) {
+                    clone.working_set_bytes = Some(100_000_000);
+                }
+            };
+            let mut figures = Figures::default();
+            for made in run_all(&bench, mixes, 300, &rows(&SYSTEMS), shorter).expect("runs") {
+                made.summary.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
+            }
+            figures
+        };
+        let figures = make();
+        for what in ["fairness_100", "max_slowdown_100", "stdev_100", "weighted_speedup_100"] {
+            for system in SYSTEMS {
+                let mean = figures.mean(&[what, system, "100-01"]);
+                assert!(mean.is_some_and(|mean| mean > 0.0), "{what} {system}: {mean:?}");
+            }
+        }
+        let fairness = figures.mean(&["fairness_100", "flin", "100-01"]).expect("measured");
+        assert!(fairness <= 1.0);
+        let seeds = figures.iter().map(|(_, values)| values.len()).collect::<Vec<_>>();
+        assert!(seeds.iter().all(|&count| count == 2), "{seeds:?}");
+        assert_eq!(make().to_json(), figures.to_json());
+    }
+
+    #[test]
+    fn orders_are_counted_by_class() {
+        let mut figures = Figures::default();
+        for (class, flin) in [(25, 0.9), (50, 0.8), (75, 0.3), (100, 0.2)] {
+            for (system, value) in [("sprinkler", 0.1), ("flin-stage1", 0.5), ("flin-stage3", 0.4), ("flin", flin)] {
+                for what in ["fairness", "weighted_speedup", "max_slowdown"] {
+                    figures.push(&[&format!("{what}_{class}"), system, "mix"], value);
+                }
+            }
+        }
+        orders(&mut figures);
+        let count = |what, order| figures.mean(&["classes_in_order", what, order]);
+        assert_eq!(count("fairness", "flin_over_its_parts"), Some(2.0));
+        assert_eq!(count("weighted_speedup", "parts_over_sprinkler"), Some(4.0));
+        assert_eq!(count("fairness", "stage1_over_stage3"), Some(4.0));
+        assert_eq!(count("max_slowdown", "stage3_below_stage1"), Some(4.0));
+    }
+}

@@ -1,0 +1,142 @@
+//! Papers: their experiments, made again, and their claims, judged.
+//!
+//! Owns the list of papers. An experiment is code that runs scenarios and yields [`Figures`]; what the paper claims and
+//! what counts as reproduced stands in its `claims.toml` ([`claims`]), so that no experiment knows what it should come
+//! to. Promises the same figures for the same settings. Must never know how anything is printed.
+
+mod bench;
+pub mod claims;
+mod figures;
+pub mod flin;
+mod progress;
+mod report;
+pub mod slacker;
+
+pub use bench::{Bench, Settings};
+pub use figures::{Figures, mean_and_ci95};
+pub use progress::Progress;
+pub use report::{PaperResult, render, schema, tables};
+
+use claims::Claims;
+
+use flashlane_lab::run::RunError;
+use flashlane_lab::scenario::nearest;
+
+/// A paper.
+#[derive(Debug)]
+pub struct Paper {
+    /// Its short name.
+    pub name: &'static str,
+    /// Seeds of each workload unless the user says otherwise.
+    pub seeds: u64,
+    /// Its claims, as the file says them.
+    claims: &'static str,
+    /// Its experiments, in groups that share runs.
+    pub groups: &'static [Group],
+}
+
+/// Experiments made from one set of runs.
+#[derive(Debug)]
+pub struct Group {
+    /// Their names: `E6`, `E7`.
+    pub experiments: &'static [&'static str],
+    /// What is run, in a line.
+    pub about: &'static str,
+    /// Runs it.
+    pub run: fn(&Bench<'_>) -> Result<Figures, RunError>,
+}
+
+/// All papers.
+pub const PAPERS: &[Paper] = &[slacker::PAPER, flin::PAPER];
+
+impl Paper {
+    /// The paper called `name`.
+    ///
+    /// # Errors
+    /// What there is instead, with the nearest name.
+    pub fn named(name: &str) -> Result<&'static Paper, String> {
+        let names = || PAPERS.iter().map(|paper| paper.name);
+        PAPERS.iter().find(|paper| paper.name == name).ok_or_else(|| {
+            let near = nearest(name, names()).map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
+            format!("paper {name:?}: no such paper; there are {}{near}", names().collect::<Vec<_>>().join(", "))
+        })
+    }
+
+    /// Its claims.
+    pub fn claims(&self) -> Claims {
+        Claims::read(self.claims)
+    }
+
+    /// Its experiments that are run, in order.
+    pub fn experiments(&self) -> Vec<&'static str> {
+        self.groups.iter().flat_map(|group| group.experiments).copied().collect()
+    }
+
+    /// Runs `experiments` (all, if none is named) and judges their claims. `told` hears of each group when it begins.
+    ///
+    /// # Errors
+    /// An experiment there is not, bad input, or a run that failed.
+    pub fn run(
+        &self,
+        experiments: &[String],
+        settings: &Settings,
+        progress: Option<&Progress>,
+        told: &dyn Fn(&str),
+    ) -> Result<PaperResult, RunError> {
+        let claims = self.claims();
+        let mut known: Vec<&str> = self.experiments();
+        known.extend(claims.claim.iter().map(|claim| claim.experiment.as_str()));
+        let mut distinct = Vec::new();
+        known.iter().for_each(|name| {
+            if !distinct.contains(name) {
+                distinct.push(*name)
+            }
+        });
+        if let Some(unknown) = experiments.iter().find(|name| !distinct.contains(&name.as_str())) {
+            let message = format!("experiment {unknown:?}: {} has {}", self.name, distinct.join(", "));
+            return Err(RunError::Input(message));
+        }
+        let chosen = |name: &str| experiments.is_empty() || experiments.iter().any(|e| e == name);
+        let bench = Bench { settings, progress };
+        let mut figures = Figures::default();
+        for group in self.groups.iter().filter(|group| group.experiments.iter().any(|name| chosen(name))) {
+            if let Some(progress) = progress {
+                progress.begin();
+            }
+            told(&format!("{}: {}", group.experiments.join(", "), group.about));
+            figures.merge((group.run)(&bench)?);
+        }
+        let names: Vec<&str> = distinct.into_iter().filter(|name| chosen(name)).collect();
+        let judged = claims.judge(&names, &figures).map_err(RunError::Fault)?;
+        Ok(PaperResult::new(self.name, &claims.paper, settings, judged, figures))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_experiment_has_claims_and_every_claim_an_experiment_or_a_reason() {
+        for paper in PAPERS {
+            let claims = paper.claims();
+            for name in paper.experiments() {
+                assert!(claims.claim.iter().any(|claim| claim.experiment == name), "{}: {name}", paper.name);
+            }
+            for claim in &claims.claim {
+                let run = paper.experiments().contains(&claim.experiment.as_str());
+                assert!(run || claim.untestable.is_some(), "{}: {} {}", paper.name, claim.experiment, claim.says);
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_looked_up_with_help() {
+        assert_eq!(Paper::named("slacker").map(|paper| paper.name), Ok("slacker"));
+        let said = Paper::named("slaker").expect_err("none");
+        assert!(said.ends_with("did you mean \"slacker\"?"), "{said}");
+        let settings = Settings { quick: true, seeds: 1, traces: None };
+        let said = slacker::PAPER.run(&["E99".into()], &settings, None, &|_| ()).expect_err("none").to_string();
+        assert!(said.starts_with("experiment \"E99\": slacker has E1, "), "{said}");
+    }
+}

@@ -1,0 +1,42 @@
+//! What the gains hang on: the write-intensive workloads again without advanced commands, at several loads (A1).
+//!
+//! Slack is accounted as if a chip served its queue one after the other. A chip of four dies with two planes that works
+//! several of them at once does not: who passes a write for another die gains nothing and still charges it.
+
+use super::calibrate::work_us;
+use super::workloads::{BASELINE, run_all};
+use crate::{Bench, Figures};
+use flashlane_lab::run::RunError;
+use flashlane_lab::workload::clone::{Group, SlackerRow};
+
+/// Shares of the time that the chips work, a page at a time.
+const LOADS: [f64; 4] = [0.3, 0.5, 0.7, 0.9];
+
+/// A1.
+pub fn one_page_at_a_time(bench: &Bench<'_>) -> Result<Figures, RunError> {
+    let rows: Vec<SlackerRow> =
+        SlackerRow::all().into_iter().filter(|row| row.group == Group::WriteIntensive).collect();
+    let mut figures = Figures::default();
+    for load in LOADS {
+        let made = run_all(bench, rows.clone(), &[BASELINE, "wbyp", "slacker"], |document| {
+            document.device.nand.multi_plane = Some(false);
+            document.device.nand.multi_die = Some(false);
+            for clone in document.flow.iter_mut().filter_map(|flow| flow.clone.as_mut()) {
+                let row = rows.iter().find(|row| row.name == clone.name).expect("one of these");
+                clone.mean_gap_us = Some(work_us(row) / load);
+            }
+        })?;
+        let load = load.to_string();
+        for one in &made {
+            for run in &one.summary.schedulers[1..] {
+                let Some(paired) = &run.paired else { continue };
+                let percent = |count: u64| 100.0 * count as f64 / paired.all.requests as f64;
+                let path = |what: &'static str| ["one_page_at_a_time", what, &run.name, &load, &one.row.name];
+                figures.push_some(&path("improvement"), paired.all.improvement_percent);
+                figures.push(&path("faster_percent"), percent(paired.all.faster));
+                figures.push(&path("slower_percent"), percent(paired.all.slower));
+            }
+        }
+    }
+    Ok(figures)
+}

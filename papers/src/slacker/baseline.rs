@@ -1,0 +1,257 @@
+//! What needs the baseline only: slack, chips a request touches, queue lengths (SLK-E1 to E4, E17).
+
+use flashlane_core::event::{Event, Stamped};
+use flashlane_core::geometry::Stripe;
+use flashlane_core::{Geometry, Lpn, Owner};
+use rustc_hash::FxHashSet;
+
+use super::workloads::{BASELINE, document, requests, run_all};
+use crate::{Bench, Figures};
+use flashlane_lab::results::SlackDistribution;
+use flashlane_lab::run::{Feed, Onlookers, RunError};
+use flashlane_lab::scenario::Scenario;
+use flashlane_lab::workload::clone::SlackerRow;
+use flashlane_lab::workload::{Next, Source, Span};
+
+/// SLK-E1 and E4: the actual slack of every transaction, as Table 2 and Figure 3a have it.
+pub fn slack(bench: &Bench<'_>) -> Result<Figures, RunError> {
+    let mut figures = Figures::default();
+    for made in run_all(bench, SlackerRow::all(), &[BASELINE], |document| document.run.slack = Some(true))? {
+        let (row, name) = (&made.row, made.row.name.as_str());
+        if bench.trace(name)?.is_some() {
+            figures.note(format!("{name}: a trace, not a clone"));
+        }
+        let run = &made.summary.schedulers[0];
+        let slack = run.slack.as_ref().expect("asked for");
+        for (direction, measured, mean, sd) in [
+            ("read", &slack.read, row.read_slack_ms_mean, row.read_slack_ms_sd),
+            ("write", &slack.write, row.write_slack_ms_mean, row.write_slack_ms_sd),
+        ] {
+            figures.push(&["slack_ms", direction, "mean", name], measured.as_ref().map_or(0.0, |s| s.mean_ns / 1e6));
+            figures.push(&["slack_ms", direction, "sd", name], measured.as_ref().map_or(0.0, |s| s.stdev_ns / 1e6));
+            figures.push(
+                &["slack_ms", direction, "median", name],
+                measured.as_ref().map_or(0.0, |s| s.p50_ns as f64 / 1e6),
+            );
+            figures.push(&["table2_ms", direction, "mean", name], mean);
+            figures.push(&["table2_ms", direction, "sd", name], sd);
+        }
+        let parts: Vec<&SlackDistribution> = slack.read.iter().chain(&slack.write).collect();
+        let all: u64 = parts.iter().map(|part| part.transactions).sum();
+        let most: u64 = parts.iter().map(|part| at_most(part, 10_000_000)).sum();
+        figures.push(&["slack_over_10_ms", name], 1.0 - most as f64 / all.max(1) as f64);
+        let total = run.total.all.as_ref();
+        figures.push(&["baseline", "mean_response_ms", name], total.map_or(0.0, |f| f.mean_ns / 1e6));
+        figures.push(&["baseline", "chips_busy_percent", name], 100.0 * run.device.chip_utilisation);
+        figures.push(&["baseline", "offered_iops", name], run.total.offered_iops.unwrap_or(0.0));
+    }
+    Ok(figures)
+}
+
+/// Transactions with no more slack than that.
+fn at_most(slack: &SlackDistribution, limit_ns: u64) -> u64 {
+    let upto = slack.cdf.at_most_ns.partition_point(|&at| at <= limit_ns);
+    if upto == 0 { 0 } else { slack.cdf.requests[upto - 1] }
+}
+
+/// SLK-E2: distinct chips of each request's pages under static allocation.
+pub fn chips(bench: &Bench<'_>) -> Result<Figures, RunError> {
+    let mut figures = Figures::default();
+    for row in SlackerRow::all() {
+        let seeds = if bench.trace(&row.name)?.is_some() { vec![1] } else { bench.seeds() };
+        for seed in seeds {
+            let scenario = Scenario::from_document("E2", document(bench, &row, requests(bench), seed, &[BASELINE])?);
+            let (all, few) = count_chips(&scenario, 4)?;
+            figures.push(&["touches_at_most_4_chips", &row.name], few as f64 / all.max(1) as f64);
+        }
+    }
+    Ok(figures)
+}
+
+/// Requests of the scenario's first flow, and those of them that touch at most `limit` chips.
+fn count_chips(scenario: &Scenario, limit: usize) -> Result<(u64, u64), RunError> {
+    let config = scenario.device_config()?;
+    let plan = scenario.flows(&config)?.swap_remove(0);
+    let stripe = Stripe::new(&config.geometry, config.ftl.order);
+    let page = u64::from(config.geometry.page_bytes);
+    let mut feed = Feed::open(&plan, 0, config.geometry.page_bytes, scenario.seed())?;
+    let (mut all, mut few) = (0, 0);
+    let mut seen = vec![0u64; config.geometry.units() as usize];
+    while let Next::Request(arrival) = feed.next()? {
+        let Span::Bytes { offset, length } = arrival.extent else { continue };
+        all += 1;
+        let mut chips = 0;
+        for lpn in offset / page..(offset + length).div_ceil(page) {
+            let unit = config.geometry.unit_of(stripe.home(Lpn(lpn as u32)).0).index();
+            chips += usize::from(seen[unit] != all);
+            seen[unit] = all;
+        }
+        few += u64::from(chips <= limit);
+    }
+    Ok((all, few))
+}
+
+/// Simulated time that SLK-E3 samples.
+const SAMPLED_NS: u64 = 100_000_000_000;
+/// Time between two samples (D-SLK-28).
+const STEP_NS: u64 = 1_000_000;
+
+/// SLK-E3: the longest and the shortest queue of the 16 chips under prxy0, every millisecond of 100 s.
+pub fn queues(bench: &Bench<'_>) -> Result<Figures, RunError> {
+    let row = SlackerRow::named("prxy0")?;
+    let sampled = bench.amount(SAMPLED_NS, SAMPLED_NS / 20);
+    let mut figures = Figures::default();
+    let seeds = if bench.trace(&row.name)?.is_some() { vec![1] } else { bench.seeds() };
+    for seed in seeds {
+        let mut document = document(bench, &row, 1_000, seed, &[BASELINE])?;
+        let warm_up = sampled / 10;
+        document.run.duration_ms = Some((warm_up + sampled) / 1_000_000);
+        if let Some(clone) = &mut document.flow[0].clone {
+            (clone.requests, clone.duration_s) = (None, Some((warm_up + sampled) as f64 / 1e9));
+        }
+        let geometry = Scenario::from_document("E3", document.clone()).device_config()?.geometry;
+        let mut lengths = Lengths::new(geometry, warm_up, sampled);
+        bench
+            .watch(document, Onlookers { events: Some(&mut |event| lengths.observe(event)), ..Onlookers::default() })?;
+        figures.push(&["queue", "peak_ratio"], lengths.peak);
+        figures.push(&["queue", "longest"], lengths.longest as f64);
+        figures.push(&["queue", "mean"], lengths.sum / lengths.samples.max(1) as f64);
+        figures.push(&["queue", "mean_of_longest"], lengths.sum_longest as f64 / lengths.samples.max(1) as f64);
+    }
+    Ok(figures)
+}
+
+/// Waiting user transactions of each unit, sampled.
+struct Lengths {
+    geometry: Geometry,
+    waiting: FxHashSet<u64>,
+    lengths: Vec<u64>,
+    next: u64,
+    end: u64,
+    samples: u64,
+    longest: u64,
+    sum_longest: u64,
+    sum: f64,
+    /// Largest of longest queue over shortest, at least one.
+    peak: f64,
+}
+
+impl Lengths {
+    fn new(geometry: Geometry, from: u64, time: u64) -> Lengths {
+        Lengths {
+            geometry,
+            waiting: FxHashSet::default(),
+            lengths: vec![0; geometry.units() as usize],
+            next: from,
+            end: from + time,
+            samples: 0,
+            longest: 0,
+            sum_longest: 0,
+            sum: 0.0,
+            peak: 0.0,
+        }
+    }
+
+    fn observe(&mut self, stamped: &Stamped) {
+        while self.next < stamped.at.ns() && self.next < self.end {
+            self.sample();
+        }
+        match stamped.event {
+            Event::Queued { txn, owner: Owner::User, plane, .. } => {
+                self.waiting.insert(txn);
+                self.lengths[self.geometry.unit_of(plane).index()] += 1;
+            }
+            Event::Dispatched { txn, unit, .. } if self.waiting.remove(&txn) => self.lengths[unit.index()] -= 1,
+            _ => {}
+        }
+    }
+
+    fn sample(&mut self) {
+        let longest = self.lengths.iter().copied().max().unwrap_or(0);
+        let shortest = self.lengths.iter().copied().min().unwrap_or(0);
+        self.peak = self.peak.max(longest as f64 / shortest.max(1) as f64);
+        self.longest = self.longest.max(longest);
+        self.sum_longest += longest;
+        self.sum += self.lengths.iter().sum::<u64>() as f64 / self.lengths.len() as f64;
+        self.samples += 1;
+        self.next += STEP_NS;
+    }
+}
+
+/// SLK-E17: bytes of a table with the place of every page: 4 bits of chip, 2 of die, 1 of plane.
+pub fn table_size(_: &Bench<'_>) -> Result<Figures, RunError> {
+    let geometry = Scenario::from_document("E17", super::workloads::plain_document()).device_config()?.geometry;
+    let pages = geometry.raw_bytes() / u64::from(geometry.page_bytes);
+    let bits = |count: u32| u64::from(count.next_power_of_two().trailing_zeros());
+    let place = bits(geometry.channels * geometry.chips_per_channel)
+        + bits(geometry.dies_per_chip)
+        + bits(geometry.planes_per_die);
+    let mut figures = Figures::default();
+    figures.push(&["redirection_table", "bits_a_page"], place as f64);
+    figures.push(&["redirection_table", "bytes"], (pages * place) as f64 / 8.0);
+    Ok(figures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashlane_core::geometry::UnitKind;
+    use flashlane_core::transaction::FlashOp;
+    use flashlane_core::{FlowId, PlaneId, Time, UnitId};
+
+    #[test]
+    fn queue_lengths_are_sampled_between_events() {
+        let geometry = Geometry {
+            channels: 2,
+            chips_per_channel: 1,
+            dies_per_chip: 1,
+            planes_per_die: 1,
+            blocks_per_plane: 8,
+            pages_per_block: 8,
+            page_bytes: 4_096,
+            metadata_bytes: 0,
+            unit: UnitKind::Chip,
+        };
+        let mut lengths = Lengths::new(geometry, 0, 3 * STEP_NS);
+        let queued = |at: u64, txn: u64, owner: Owner| Stamped {
+            at: Time::from_ns(at),
+            event: Event::Queued {
+                txn,
+                request: None,
+                flow: FlowId(0),
+                op: FlashOp::Read,
+                owner,
+                lpn: Lpn(0),
+                plane: PlaneId(1),
+                bytes: 1,
+            },
+        };
+        (0..3).for_each(|txn| lengths.observe(&queued(5, txn, Owner::User)));
+        lengths.observe(&queued(6, 3, Owner::Gc));
+        let out = |at: u64, txn: u64| Stamped {
+            at: Time::from_ns(at),
+            event: Event::Dispatched {
+                txn,
+                command: 0,
+                unit: UnitId(1),
+                ppa: 0,
+                slack: flashlane_core::Duration::ZERO,
+            },
+        };
+        lengths.observe(&out(STEP_NS + 1, 0));
+        lengths.observe(&out(STEP_NS + 2, 3));
+        lengths.observe(&out(10 * STEP_NS, 1));
+        // At 0 nothing waits, at 1 ms three do, at 2 ms two.
+        assert_eq!((lengths.samples, lengths.longest, lengths.peak, lengths.sum), (3, 3, 3.0, 2.5));
+        assert_eq!(lengths.sum_longest, 5);
+    }
+
+    /// A-SLK-13.
+    #[test]
+    fn the_redirection_table_of_the_paper() {
+        let settings = crate::Settings { quick: true, seeds: 1, traces: None };
+        let figures = table_size(&Bench { settings: &settings, progress: None }).expect("arithmetic");
+        assert_eq!(figures.mean(&["redirection_table", "bits_a_page"]), Some(7.0));
+        assert_eq!(figures.mean(&["redirection_table", "bytes"]), Some(117_440_512.0));
+    }
+}

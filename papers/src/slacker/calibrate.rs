@@ -1,0 +1,162 @@
+//! The rates of the clones: Table 2 prints sizes and slack but no rates (SPEC 1.2, "Needs").
+//!
+//! For each workload, the mean time between requests is searched until the actual slack of the baseline's transactions
+//! (of writes; of reads where the group is read-intensive) has the mean that Table 2 prints.
+
+use std::fmt::Write as _;
+
+use rayon::prelude::*;
+
+use super::workloads::{BASELINE, document, requests};
+use crate::Bench;
+use flashlane_lab::run::RunError;
+use flashlane_lab::workload::clone::{Group, SlackerRow};
+
+/// How near the printed slack is near enough to stop.
+const NEAR: f64 = 0.02;
+/// Gaps tried at most.
+const STEPS: usize = 16;
+/// No gap is tried that asks for more than so many times what chips can do a page at a time: they have eight planes.
+const HIGHEST_LOAD: f64 = 24.0;
+
+/// A calibrated workload.
+#[derive(Clone, Debug)]
+pub struct Calibrated {
+    /// Its row of Table 2.
+    pub row: SlackerRow,
+    /// Mean time between requests, us.
+    pub gap_us: f64,
+    /// The slack reached with it, ms.
+    pub reached_ms: f64,
+}
+
+impl Calibrated {
+    /// The slack that Table 2 prints.
+    pub fn wanted_ms(&self) -> f64 {
+        wanted_ms(&self.row)
+    }
+
+    /// Whether the slack reached is within 10 % of the printed one.
+    pub fn is_reached(&self) -> bool {
+        (self.reached_ms - self.wanted_ms()).abs() <= 0.1 * self.wanted_ms()
+    }
+}
+
+/// The calibrated column of Table 2.
+fn wanted_ms(row: &SlackerRow) -> f64 {
+    if row.group == Group::ReadIntensive { row.read_slack_ms_mean } else { row.write_slack_ms_mean }
+}
+
+/// Calibrates every workload of Table 2; `told` hears of each when it is done.
+///
+/// # Errors
+/// A run that failed.
+pub fn calibrate(bench: &Bench<'_>, told: &(dyn Fn(&Calibrated) + Sync)) -> Result<Vec<Calibrated>, RunError> {
+    SlackerRow::all()
+        .into_par_iter()
+        .map(|row| {
+            let done = one(bench, row)?;
+            told(&done);
+            Ok(done)
+        })
+        .collect()
+}
+
+/// Time a request keeps a chip busy on average if every page is a command of its own, over 16 chips: us.
+pub fn work_us(row: &SlackerRow) -> f64 {
+    // A request begins at a page, so half a page of it is wasted on average.
+    let pages = |kb: f64| kb / 8.0 + 0.5;
+    let (writes, reads) = (row.write_fraction, 1.0 - row.write_fraction);
+    (writes * pages(row.write_kb_mean) * 1_325.0 + reads * pages(row.read_kb_mean) * 100.0) / 16.0
+}
+
+/// Finds the gap between one with too little slack and one with too much, on the line between their logarithms; an end that
+/// stays counts half the next time, lest the search creeps up to the other (the Illinois rule).
+fn one(bench: &Bench<'_>, row: SlackerRow) -> Result<Calibrated, RunError> {
+    let wanted = wanted_ms(&row);
+    // Advanced commands work several pages at once, so that a chip can take more than a page at a time.
+    let mut gap = work_us(&row) / 2.0;
+    let mut short: Option<(f64, f64)> = None;
+    let mut long: Option<(f64, f64)> = None;
+    let mut best: Option<Calibrated> = None;
+    for _ in 0..STEPS {
+        // As it is stored.
+        gap = (gap * 10.0).round().max(1.0) / 10.0;
+        let reached = slack_ms(bench, &row, gap)?;
+        let off = (reached.max(1e-6) / wanted).ln();
+        if best.as_ref().is_none_or(|best| off.abs() < (best.reached_ms / wanted).ln().abs()) {
+            best = Some(Calibrated { row: row.clone(), gap_us: gap, reached_ms: reached });
+        }
+        if (reached - wanted).abs() <= NEAR * wanted {
+            break;
+        }
+        if off > 0.0 {
+            short = Some((gap.ln(), off));
+            long = long.map(|(at, off)| (at, off / 2.0));
+        } else {
+            long = Some((gap.ln(), off));
+            short = short.map(|(at, off)| (at, off / 2.0));
+        }
+        gap = match (short, long) {
+            (Some((a, _)), Some((b, _))) if b - a < 1e-3 => break,
+            (Some((a, over)), Some((b, under))) => (a + (b - a) * over / (over - under)).exp(),
+            (Some((a, _)), None) => a.exp() * 1.6,
+            (None, Some((b, _))) => b.exp() / 1.6,
+            (None, None) => break,
+        };
+        if gap < work_us(&row) / HIGHEST_LOAD {
+            break;
+        }
+    }
+    Ok(best.expect("at least one step"))
+}
+
+/// Mean over the seeds of the baseline's mean actual slack at this gap, ms.
+fn slack_ms(bench: &Bench<'_>, row: &SlackerRow, gap_us: f64) -> Result<f64, RunError> {
+    let seeds = bench.seeds();
+    let slacks: Vec<f64> = seeds
+        .par_iter()
+        .map(|&seed| {
+            let mut document = document(bench, row, requests(bench), seed, &[BASELINE])?;
+            document.run.slack = Some(true);
+            if let Some(clone) = &mut document.flow[0].clone {
+                clone.mean_gap_us = Some(gap_us);
+            }
+            let summary = bench.compare(document)?;
+            let slack = summary.schedulers[0].slack.as_ref().expect("asked for");
+            let part = if row.group == Group::ReadIntensive { &slack.read } else { &slack.write };
+            Ok(part.as_ref().map_or(0.0, |part| part.mean_ns / 1e6))
+        })
+        .collect::<Result<_, RunError>>()?;
+    Ok(slacks.iter().sum::<f64>() / slacks.len() as f64)
+}
+
+/// Table 2 as a data file, with the gaps found; `command` made it.
+pub fn to_csv(calibrated: &[Calibrated], command: &str) -> String {
+    let mut text = format!("# Table 2 of Slacker, ASPLOS 2017; the last two columns are made by: {command}\n");
+    text.push_str(
+        "name,group,write_fraction,read_kb_mean,read_kb_sd,write_kb_mean,write_kb_sd,read_slack_ms_mean,read_slack_ms_sd,\
+         write_slack_ms_mean,write_slack_ms_sd,mean_gap_us,reached_slack_ms\n",
+    );
+    for one in calibrated {
+        let row = &one.row;
+        let _ = writeln!(
+            text,
+            "{},{},{},{:.1},{:.1},{:.1},{:.1},{:.1},{:.1},{:.1},{:.1},{:.1},{:.2}",
+            row.name,
+            row.group.name().replace('_', "-"),
+            row.write_fraction,
+            row.read_kb_mean,
+            row.read_kb_sd,
+            row.write_kb_mean,
+            row.write_kb_sd,
+            row.read_slack_ms_mean,
+            row.read_slack_ms_sd,
+            row.write_slack_ms_mean,
+            row.write_slack_ms_sd,
+            one.gap_us,
+            one.reached_ms
+        );
+    }
+    text
+}

@@ -1,0 +1,83 @@
+//! Slacker beside dynamic redirection of writes (SLK-E15).
+//!
+//! Reads are hurt by redirection only where pages were written through it, so that a first flow writes the working set at
+//! random through the system under test; then the workload begins. The working set is small, so that most of it is written.
+
+use super::workloads::{BASELINE, DEVICE, requests};
+use crate::{Bench, Figures};
+use flashlane_lab::results::SchedulerResult;
+use flashlane_lab::run::RunError;
+use flashlane_lab::scenario::{Device, Document, Flow, Range, RangeWord, Run, SchedulerChoice};
+use flashlane_lab::workload::clone::{CloneSpec, SlackerRow, Table};
+
+/// The systems, the baseline first.
+const SYSTEMS: [&str; 4] = [BASELINE, "dynalloc", "slacker", "dynalloc+slacker"];
+/// One workload of each group; the paper names only the second.
+const WORKLOADS: [&str; 3] = ["rsrch1", "src2-0-p", "rsrch2-p"];
+
+/// Bytes of the working set.
+const WORKING_SET: u64 = 1 << 30;
+/// How often the first flow writes it, so that 95 % of its pages have been.
+const TIMES: f64 = 3.0;
+/// Mean time between writes of the first flow: chips a third busy.
+const WRITE_GAP_US: f64 = 900.0;
+
+/// SLK-E15.
+pub fn redirection(bench: &Bench<'_>) -> Result<Figures, RunError> {
+    let runs: Vec<(&str, u64)> =
+        WORKLOADS.iter().flat_map(|name| bench.seeds().into_iter().map(move |seed| (*name, seed))).collect();
+    let made = bench.each(runs, |(name, seed)| {
+        let row = SlackerRow::named(name)?;
+        Ok((name, bench.compare(document(bench, &row, seed))?.schedulers))
+    })?;
+    let mut figures = Figures::default();
+    for (name, runs) in made {
+        for (part, of) in [("improvement", 0), ("reads", 1), ("writes", 2)] {
+            let mean = |run: &SchedulerResult| {
+                let figures = &run.flows[1].figures;
+                let part = [&figures.all, &figures.read, &figures.write][of];
+                part.as_ref().map(|f| f.mean_ns)
+            };
+            for run in &runs[1..] {
+                let change = mean(&runs[0]).zip(mean(run)).map(|(base, own)| 100.0 * (base - own) / base);
+                figures.push_some(&["dynalloc", part, &run.name, name], change);
+            }
+        }
+    }
+    Ok(figures)
+}
+
+/// The first flow, then the workload.
+fn document(bench: &Bench<'_>, row: &SlackerRow, seed: u64) -> Document {
+    let requests = requests(bench) / 2;
+    let clone = |requests| CloneSpec {
+        working_set_bytes: Some(WORKING_SET),
+        ..CloneSpec::new(Table::Slacker, &row.name, requests)
+    };
+    let pages = WORKING_SET as f64 / 8_192.0 * TIMES;
+    let writes = pages / (row.write_kb_mean / 8.0 + 0.5);
+    let first = CloneSpec {
+        read_ratio: Some(0.0),
+        mean_gap_us: Some(WRITE_GAP_US),
+        sequential_probability: Some(0.0),
+        ..clone(writes as u64)
+    };
+    // Bursts make the last of the writes end a while after their mean.
+    let begins_us = 1.3 * writes * WRITE_GAP_US + 5e6;
+    let measured = CloneSpec { start_us: Some(begins_us), ..clone(requests) };
+    let flow = |name: &str, clone: CloneSpec| Flow {
+        name: Some(name.into()),
+        range: Some(Range::Word(RangeWord::All)),
+        clone: Some(clone),
+        ..Flow::default()
+    };
+    Document {
+        name: Some(format!("slacker E15 {}", row.name)),
+        seed: Some(seed),
+        device: Device::preset(DEVICE.into()),
+        schedulers: Some(SYSTEMS.map(|name| SchedulerChoice::Row(name.into())).into()),
+        run: Run { alone: Some(false), ..Run::default() },
+        flow: vec![flow("fill", first), flow("measured", measured)],
+        ..Document::default()
+    }
+}

@@ -1,0 +1,43 @@
+//! How well response times are estimated (SLK-E5): the estimator in the baseline's shadow.
+
+use super::workloads::{BASELINE, run_all};
+use crate::{Bench, Figures};
+use flashlane_lab::run::RunError;
+use flashlane_lab::scenario::{Mix, SchedulerChoice};
+use flashlane_lab::workload::clone::SlackerRow;
+
+/// The estimator as SPEC decides, by the letter of the paper, and with the hardware asked for the residual (SPEC 1.2.1).
+const VARIANTS: [(&str, &[&str]); 3] =
+    [("decided", &[]), ("literal", &["adv_literal", "double_count"]), ("phy", &["residual_phy"])];
+
+/// SLK-E5.
+pub fn errors(bench: &Bench<'_>) -> Result<Figures, RunError> {
+    let shadowed = VARIANTS.map(|(name, switches)| {
+        let parameters = switches.iter().chain(&["shadow"]).map(|switch| (switch.to_string(), 1)).collect();
+        let mix = Mix { name: Some(name.into()), base: Some(BASELINE.into()), parameters, ..Mix::default() };
+        SchedulerChoice::Mix(Box::new(mix))
+    });
+    let made = run_all(bench, SlackerRow::all(), &[], |document| document.schedulers = Some(shadowed.to_vec()))?;
+    let mut figures = Figures::default();
+    for one in &made {
+        let name = one.row.name.as_str();
+        for run in &one.summary.schedulers {
+            let Some(estimation) = &run.estimation else { continue };
+            let (all, variant) = (&estimation.all, run.name.as_str());
+            figures.push_some(&["estimation", "error_percent", variant, name], all.error_percent);
+            figures.push_some(&["estimation", "mape_percent", variant, name], all.mape_percent);
+            let parts = [
+                ("queue", &all.parts.queue),
+                ("gc", &all.parts.gc),
+                ("interference", &all.parts.interference),
+                ("residual", &all.parts.residual),
+            ];
+            for (part, figure) in parts {
+                // Estimated less actual, in percent of the actual response time: how the error comes about.
+                let share = 100.0 * (figure.estimated_ns - figure.actual_ns) / all.actual_ns.max(1.0);
+                figures.push(&["estimation_by_part_percent", variant, part, name], share);
+            }
+        }
+    }
+    Ok(figures)
+}

@@ -1,0 +1,48 @@
+//! Slacker, ASPLOS 2017: the experiments of SPEC 1.2.
+//!
+//! Owns what is run; claims and published values are in `papers/slacker/claims.toml`. The original traces were not
+//! published with it, so that its workloads are clones of Table 2 with calibrated rates ([`calibrate`]), unless the user
+//! has the traces.
+
+mod ablation;
+mod baseline;
+pub mod calibrate;
+mod dynalloc;
+mod estimator;
+mod sensitivity;
+mod systems;
+mod workloads;
+
+use super::{Group, Paper};
+
+/// The paper.
+pub const PAPER: Paper = Paper {
+    name: "slacker",
+    seeds: 5,
+    claims: include_str!("../../slacker/claims.toml"),
+    groups: &[
+        Group { experiments: &["E1", "E4"], about: "the baseline's slack on 21 workloads", run: baseline::slack },
+        Group { experiments: &["E2"], about: "chips a request touches", run: baseline::chips },
+        Group { experiments: &["E3"], about: "queue lengths of prxy0 over 100 s", run: baseline::queues },
+        Group {
+            experiments: &["E5"],
+            about: "the estimator in the baseline's shadow, three readings of it",
+            run: estimator::errors,
+        },
+        Group {
+            experiments: &["E6", "E7", "E8", "E9", "E10", "E11", "E12", "E14"],
+            about: "six systems on 21 workloads",
+            run: systems::all,
+        },
+        Group { experiments: &["E13"], about: "prxy0 and prn0 by size of the request", run: systems::by_size },
+        Group { experiments: &["E15"], about: "dynamic redirection of writes", run: dynalloc::redirection },
+        Group { experiments: &["E16"], about: "one factor at a time on src2-0-p", run: sensitivity::sweeps },
+        Group { experiments: &["E18"], about: "what a decision may cost", run: systems::decision_cost },
+        Group {
+            experiments: &["A1"],
+            about: "the write-intensive without advanced commands, at four loads",
+            run: ablation::one_page_at_a_time,
+        },
+        Group { experiments: &["E17"], about: "the size of a redirection table", run: baseline::table_size },
+    ],
+};

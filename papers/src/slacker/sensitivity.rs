@@ -1,0 +1,102 @@
+//! One factor at a time on src2-0-p (SLK-E16): improvement of the mean by Slacker.
+
+use super::workloads::{BASELINE, document, requests};
+use crate::{Bench, Figures};
+use flashlane_lab::run::RunError;
+use flashlane_lab::scenario::{Document, Latency};
+use flashlane_lab::workload::clone::{CloneSpec, SlackerRow};
+
+/// The workload.
+const WORKLOAD: &str = "src2-0-p";
+
+/// A factor and its levels.
+struct Factor {
+    name: &'static str,
+    levels: &'static [f64],
+    set: fn(&mut Document, f64),
+}
+
+const FACTORS: [Factor; 9] = [
+    Factor { name: "page_kb", levels: &[4.0, 8.0, 16.0, 32.0], set: page },
+    Factor {
+        name: "chips_per_channel",
+        levels: &[2.0, 4.0, 8.0, 16.0],
+        set: |document, level| document.device.geometry.chips_per_channel = Some(level as u32),
+    },
+    Factor {
+        name: "channels",
+        levels: &[2.0, 4.0, 8.0],
+        set: |document, level| document.device.geometry.channels = Some(level as u32),
+    },
+    Factor {
+        name: "read_time",
+        levels: &[0.5, 1.0, 2.0],
+        set: |document, level| document.device.nand.read_ns = Some(Latency::Constant((75_000.0 * level) as u64)),
+    },
+    Factor {
+        name: "program_time",
+        levels: &[0.5, 1.0, 2.0, 4.0],
+        set: |document, level| document.device.nand.program_ns = Some(Latency::Constant((1_300_000.0 * level) as u64)),
+    },
+    Factor {
+        name: "size",
+        levels: &[0.5, 1.0, 2.0, 4.0],
+        set: |document, level| on_clone(document, |clone| clone.size_scale = Some(level)),
+    },
+    Factor {
+        name: "gap",
+        levels: &[0.5, 1.0, 2.0],
+        set: |document, level| on_clone(document, |clone| clone.gap_scale = Some(level)),
+    },
+    Factor {
+        name: "write_percent",
+        levels: &[10.0, 30.0, 50.0, 70.0, 90.0],
+        set: |document, level| on_clone(document, |clone| clone.read_ratio = Some(1.0 - level / 100.0)),
+    },
+    Factor {
+        name: "burst_requests",
+        levels: &[16.0, 64.0, 1_024.0, 16_384.0],
+        set: |document, level| on_clone(document, |clone| clone.burst_requests = Some(level)),
+    },
+];
+
+/// A larger page in as many fewer blocks: the same capacity.
+fn page(document: &mut Document, kb: f64) {
+    let geometry = &mut document.device.geometry;
+    geometry.page_bytes = Some((kb * 1_024.0) as u32);
+    geometry.metadata_bytes = Some((448.0 * kb / 8.0) as u32);
+    geometry.blocks_per_plane = Some((4_096.0 * 8.0 / kb) as u32);
+    on_clone(document, |clone| clone.align_bytes = Some((kb * 1_024.0).max(8_192.0) as u64));
+}
+
+fn on_clone(document: &mut Document, change: impl Fn(&mut CloneSpec)) {
+    document.flow.iter_mut().filter_map(|flow| flow.clone.as_mut()).for_each(change);
+}
+
+/// SLK-E16.
+pub fn sweeps(bench: &Bench<'_>) -> Result<Figures, RunError> {
+    let row = SlackerRow::named(WORKLOAD)?;
+    let mut figures = Figures::default();
+    if bench.trace(WORKLOAD)?.is_some() {
+        figures.note(format!("{WORKLOAD}: sizes, gaps and shares of writes are those of the clone, not of the trace"));
+    }
+    let no_traces = crate::Settings { traces: None, ..bench.settings.clone() };
+    let bench = Bench { settings: &no_traces, progress: bench.progress };
+    let mut runs = Vec::new();
+    for factor in &FACTORS {
+        for &level in factor.levels {
+            runs.extend(bench.seeds().into_iter().map(|seed| (factor, level, seed)));
+        }
+    }
+    let made = bench.each(runs, |(factor, level, seed)| {
+        let mut document = document(&bench, &row, requests(&bench), seed, &[BASELINE, "slacker"])?;
+        (factor.set)(&mut document, level);
+        let summary = bench.compare(document)?;
+        let paired = summary.schedulers[1].paired.as_ref();
+        Ok((factor, level, paired.and_then(|paired| paired.all.improvement_percent)))
+    })?;
+    for (factor, level, improvement) in made {
+        figures.push_some(&["sensitivity", factor.name, &level.to_string()], improvement);
+    }
+    Ok(figures)
+}

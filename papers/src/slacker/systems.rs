@@ -1,0 +1,117 @@
+//! Slacker and its parts against the baseline on all workloads (SLK-E6 to E12 and E14, from one set of runs), by request
+//! size (E13), and what a decision may cost (E18).
+
+use super::workloads::{BASELINE, Made, run_all};
+use crate::{Bench, Figures};
+use flashlane_lab::results::SchedulerResult;
+use flashlane_lab::run::RunError;
+use flashlane_lab::scenario::{Mix, SchedulerChoice};
+use flashlane_lab::workload::clone::{Group, SlackerRow};
+
+/// The systems of section 7, the baseline first.
+const SYSTEMS: [&str; 6] = [BASELINE, "wbyp", "rbyp", "wp", "rbyp+wp", "slacker"];
+
+/// SLK-E6 to E12 and E14.
+pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
+    let mut figures = Figures::default();
+    for made in run_all(bench, SlackerRow::all(), &SYSTEMS, |_| ())? {
+        let name = made.row.name.as_str();
+        for run in &made.summary.schedulers[1..] {
+            add(&mut figures, run, name);
+        }
+    }
+    contributions(&mut figures);
+    Ok(figures)
+}
+
+/// What one run came to against the baseline's.
+fn add(figures: &mut Figures, run: &SchedulerResult, name: &str) {
+    let Some(paired) = &run.paired else { return };
+    let (all, system) = (&paired.all, run.name.as_str());
+    let percent = |count: u64| 100.0 * count as f64 / all.requests as f64;
+    figures.push_some(&["improvement", system, name], all.improvement_percent);
+    figures.push_some(&["p95_improvement", system, name], all.p95_improvement_percent);
+    for (what, count) in [("faster", all.faster), ("equal", all.equal), ("slower", all.slower)] {
+        figures.push(&["pairs_percent", what, system, name], percent(count));
+    }
+    let touched = &run.touched;
+    for (what, count) in [
+        ("reads_jumped", touched.read_jumped),
+        ("writes_jumped", touched.write_jumped),
+        ("in_pauses", touched.in_pause),
+    ] {
+        figures.push(&["touched_percent", system, what, name], percent(count));
+    }
+}
+
+/// Improvement by a system of that name.
+type Gains<'a> = dyn Fn(&str) -> f64 + 'a;
+
+/// How the parts compare, workload by workload, counted by group.
+fn contributions(figures: &mut Figures) {
+    for group in [Group::WriteIntensive, Group::Balanced, Group::ReadIntensive] {
+        let rows: Vec<SlackerRow> = SlackerRow::all().into_iter().filter(|row| row.group == group).collect();
+        let count = |holds: fn(&Gains<'_>) -> bool| {
+            let of = |row: &SlackerRow| {
+                let gain = |system: &str| figures.mean(&["improvement", system, &row.name]).unwrap_or(f64::NAN);
+                holds(&gain)
+            };
+            rows.iter().filter(|row| of(row)).count() as f64
+        };
+        let adds_up = count(|gain| gain("slacker") >= gain("wbyp").max(gain("rbyp+wp")) - 1.0);
+        let writes = count(|gain| gain("wbyp") > gain("rbyp").max(gain("wp")));
+        let reads = count(|gain| gain("rbyp") > gain("wp"));
+        figures.push(&["systems", "at_least_its_parts", group.name()], adds_up);
+        figures.push(&["systems", "wbyp_is_largest", group.name()], writes);
+        figures.push(&["systems", "rbyp_over_wp", group.name()], reads);
+    }
+}
+
+/// SLK-E13: prxy0 and prn0 under Slacker, by size of the request.
+pub fn by_size(bench: &Bench<'_>) -> Result<Figures, RunError> {
+    let rows = vec![SlackerRow::named("prxy0")?, SlackerRow::named("prn0")?];
+    let mut figures = Figures::default();
+    for made in run_all(bench, rows, &[BASELINE, "slacker"], |document| document.run.slack = Some(true))? {
+        let Made { row, summary } = &made;
+        let [base, slacker] = &summary.schedulers[..] else { unreachable!("two schedulers") };
+        let (Some(paired), Some(slack)) = (&slacker.paired, &base.slack) else { continue };
+        for size in &paired.by_size {
+            let pages = if size.and_more { format!("{} and more", size.pages) } else { size.pages.to_string() };
+            let path = |what: &'static str| ["by_size", row.name.as_str(), what];
+            let mut push = |what, value: Option<f64>| {
+                let [a, b, c] = path(what);
+                figures.push_some(&[a, b, c, &pages], value);
+            };
+            push("pages", Some(f64::from(size.pages)));
+            push("share_percent", Some(100.0 * size.requests as f64 / paired.all.requests as f64));
+            push("improvement_percent", size.improvement_percent);
+            let mean = slack.by_size.iter().find(|s| s.pages == size.pages).map(|s| s.mean_ns / 1e6);
+            push("slack_ms", mean);
+        }
+    }
+    Ok(figures)
+}
+
+/// SLK-E18: Slacker's decisions made to take time.
+pub fn decision_cost(bench: &Bench<'_>) -> Result<Figures, RunError> {
+    let rows = ["prxy0", "src2-0-p", "hm1"].map(SlackerRow::named).into_iter().collect::<Result<Vec<_>, _>>()?;
+    let costing = |ns: u64| {
+        SchedulerChoice::Mix(Box::new(Mix {
+            name: Some(format!("{ns}_ns")),
+            base: Some("slacker".into()),
+            parameters: [("decision_ns".to_string(), ns)].into(),
+            ..Mix::default()
+        }))
+    };
+    let mut figures = Figures::default();
+    let made = run_all(bench, rows, &["slacker"], |document| {
+        document.schedulers = Some([0, 1_000, 5_000].map(costing).into());
+    })?;
+    for Made { row, summary } in &made {
+        for run in &summary.schedulers[1..] {
+            let improvement = run.paired.as_ref().and_then(|paired| paired.all.improvement_percent);
+            figures.push_some(&["decision_cost", "change_percent", &run.name, &row.name], improvement.map(|i| -i));
+        }
+    }
+    Ok(figures)
+}
