@@ -6,6 +6,7 @@
 
 extern crate alloc;
 
+pub mod arrival;
 pub mod board;
 pub mod decide;
 pub mod divisor;

@@ -1,14 +1,14 @@
 //! Bench: scenarios, workloads, runs, metrics, results, reports.
 
 pub mod metrics;
-pub mod outputs;
 pub mod results;
 pub mod run;
 pub mod scenario;
-pub mod shown;
 pub mod theory;
 pub mod workload;
 
+pub use flashlane_outputs as outputs;
+pub use flashlane_outputs::shown;
 pub use flashlane_sched::catalogue;
 
 #[cfg(test)]

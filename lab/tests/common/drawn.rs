@@ -1,6 +1,6 @@
 //! How properties are tried with drawn values: how often, and where a failure is kept.
 //!
-//! A failed property prints a line `cc SEED` and adds it to `lab/proptest-regressions/NAME.txt`, to be committed: what stands
+//! A failed property prints a line `cc SEED` and adds it to `proptest-regressions/NAME.txt` of the crate, to be committed: what stands
 //! there is tried first from then on. `PROPTEST_CASES` and `PROPTEST_RNG_SEED` in the environment say how many cases are drawn,
 //! and from which seed.
 

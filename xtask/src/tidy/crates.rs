@@ -27,6 +27,8 @@ const SCHED: &str = "flashlane-sched";
 const SSD: &str = "flashlane-ssd";
 const HOST: &str = "flashlane-host";
 const AUDIT: &str = "flashlane-audit";
+const OUTPUTS: &str = "flashlane-outputs";
+const TRACE: &str = "flashlane-trace";
 const LAB: &str = "flashlane-lab";
 const PAPERS: &str = "flashlane-papers";
 
@@ -36,7 +38,9 @@ const ARROWS: &[Arrows] = &[
     Arrows { krate: SSD, ours: &[CORE], foreign: Foreign::Only(&["prefetch-index", "rand_core", "rand_pcg"]) },
     Arrows { krate: HOST, ours: &[CORE], foreign: Foreign::Only(&[]) },
     Arrows { krate: AUDIT, ours: &[CORE, SSD], foreign: Foreign::Only(&["rustc-hash"]) },
-    Arrows { krate: LAB, ours: &[CORE, SCHED, SSD, HOST, AUDIT], foreign: Foreign::Any },
+    Arrows { krate: OUTPUTS, ours: &[], foreign: Foreign::Any },
+    Arrows { krate: TRACE, ours: &[CORE, OUTPUTS], foreign: Foreign::Any },
+    Arrows { krate: LAB, ours: &[CORE, SCHED, SSD, HOST, AUDIT, OUTPUTS, TRACE], foreign: Foreign::Any },
     Arrows { krate: PAPERS, ours: &[CORE, SCHED, SSD, LAB], foreign: Foreign::Any },
     Arrows { krate: "flashlane-cli", ours: &[LAB, PAPERS], foreign: Foreign::Any },
     Arrows { krate: "flashlane-python", ours: &[LAB], foreign: Foreign::Any },

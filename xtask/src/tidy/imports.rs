@@ -55,10 +55,6 @@ const DIRECTIONS: &[Direction] = &[
     },
     Direction { room: "lab::metrics", never: &["lab::workload", "lab::scenario"] },
     Direction { room: "lab::results", never: &["lab::scenario", "lab::run"] },
-    Direction {
-        room: "lab::outputs",
-        never: &["lab::metrics", "lab::workload", "lab::scenario", "lab::results", "lab::run"],
-    },
     Direction { room: "audit", never: &["ssd::device"] },
 ];
 

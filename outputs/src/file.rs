@@ -1,0 +1,177 @@
+//! A single file that is whole or not there.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempPath;
+
+use super::registry::{self, Unfinished};
+use super::temporary::{lock_new, named_beside};
+use super::{Inputs, OutputError, exchange, leftover, place};
+
+/// What becomes of a file that stands at the place of an output.
+#[derive(Clone, Copy)]
+pub enum Existing {
+    /// It stays, and the output is refused with this message.
+    Keep(&'static str),
+    /// It is replaced if its first bytes are those of an output of ours; else the output is refused with this message.
+    ReplaceIf(fn(&[u8]) -> bool, &'static str),
+    /// It is replaced.
+    Replace,
+}
+
+/// How much of a file is looked at to see whether it is ours.
+const HEAD: u64 = 4_096;
+
+/// An output file being written. Dropped before it is finished, it leaves nothing.
+#[derive(Debug)]
+pub struct OutFile {
+    file: BufWriter<File>,
+    pending: Pending,
+}
+
+/// What remains to be done for a file once it is written.
+#[derive(Debug)]
+pub struct Pending {
+    /// The name errors give it.
+    shown: PathBuf,
+    /// None in a folder that is temporary as a whole.
+    place: Option<Place>,
+}
+
+#[derive(Debug)]
+struct Place {
+    /// Where it goes, links followed.
+    path: PathBuf,
+    temporary: Option<TempPath>,
+    /// What stood there at the beginning may go.
+    replaces: bool,
+}
+
+impl OutFile {
+    /// Begins the file `path`, beside its place, in a folder that is there. A link is followed, and stays.
+    ///
+    /// # Errors
+    /// A file that stays, one of `inputs`, a place that is no file's, or a fault of the machine.
+    pub fn create(path: &Path, existing: Existing, inputs: &Inputs) -> Result<OutFile, OutputError> {
+        inputs.refuse_file(path)?;
+        let (name, _) = place::output(path)?;
+        let replaces = check(path, &name, existing)?;
+        let (file, temporary) = begin(&name).map_err(|e| OutputError::io(path, &e))?;
+        let place = Place { path: name, temporary: Some(temporary), replaces };
+        Ok(OutFile::around(file, Pending { shown: path.into(), place: Some(place) }))
+    }
+
+    /// A file just made in a temporary folder.
+    pub(super) fn in_folder(file: File, shown: &Path) -> OutFile {
+        OutFile::around(file, Pending { shown: shown.into(), place: None })
+    }
+
+    fn around(file: File, pending: Pending) -> OutFile {
+        OutFile { file: BufWriter::with_capacity(1 << 16, file), pending }
+    }
+
+    /// What is written to, and what is to be done with it then.
+    pub fn parts(self) -> (BufWriter<File>, Pending) {
+        (self.file, self.pending)
+    }
+
+    /// Writes all of it and finishes it.
+    ///
+    /// # Errors
+    /// As [`Pending::finish`].
+    pub fn write_whole(self, bytes: &[u8]) -> Result<(), OutputError> {
+        let OutFile { mut file, pending } = self;
+        file.write_all(bytes).map_err(|e| pending.fault(&e))?;
+        pending.finish(file)
+    }
+}
+
+impl Pending {
+    /// The name errors give it.
+    pub fn shown(&self) -> &Path {
+        &self.shown
+    }
+
+    /// Writing failed.
+    pub fn fault(&self, error: &io::Error) -> OutputError {
+        OutputError::io(&self.shown, error)
+    }
+
+    /// Everything is written: brings it to the disk and gives it its name.
+    ///
+    /// # Errors
+    /// A fault of the machine, or a file that came to its place meanwhile and may not go.
+    pub fn finish(mut self, file: BufWriter<File>) -> Result<(), OutputError> {
+        let file = file.into_inner().map_err(|e| self.fault(e.error()))?;
+        file.sync_all().map_err(|e| self.fault(&e))?;
+        let Some(place) = &mut self.place else { return Ok(()) };
+        let Some(temporary) = place.temporary.take() else { return Ok(()) };
+        let mut held = registry::hold();
+        held.forget(&temporary);
+        let named =
+            if place.replaces { temporary.persist(&place.path) } else { temporary.persist_noclobber(&place.path) };
+        let named = named.map_err(|e| match e.error.kind() {
+            ErrorKind::AlreadyExists => OutputError::refused(
+                &self.shown,
+                "has come to be there meanwhile and is left as it is; give another name",
+            ),
+            _ => OutputError::io(&self.shown, &e.error),
+        });
+        named?;
+        let parent = place.path.parent().unwrap_or(Path::new("."));
+        exchange::sync_folder(parent).map_err(|e| OutputError::io(&self.shown, &e))
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if let Some(temporary) = self.place.as_mut().and_then(|place| place.temporary.take()) {
+            let mut held = registry::hold();
+            held.forget(&temporary);
+            // Removes it.
+            drop(temporary);
+        }
+    }
+}
+
+/// Whether what stands at `name` is replaced; false if nothing does.
+fn check(shown: &Path, name: &Path, existing: Existing) -> Result<bool, OutputError> {
+    match fs::metadata(name) {
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(e) => return Err(OutputError::io(shown, &e)),
+        Ok(metadata) if metadata.is_dir() => {
+            return Err(OutputError::refused(shown, "is a directory; legal is the path of a file to write"));
+        }
+        Ok(metadata) if !metadata.is_file() => {
+            return Err(OutputError::refused(shown, "is no regular file; legal is the path of a file to write"));
+        }
+        Ok(_) => {}
+    }
+    match existing {
+        Existing::Replace => Ok(true),
+        Existing::Keep(message) => Err(OutputError::refused(shown, message)),
+        Existing::ReplaceIf(ours, message) => {
+            let mut head = Vec::new();
+            let read = File::open(name).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+            read.map_err(|e| OutputError::fault(shown, format!("cannot be read, to see what is replaced: {e}")))?;
+            if ours(&head) { Ok(true) } else { Err(OutputError::refused(shown, message)) }
+        }
+    }
+}
+
+/// A temporary file beside `name`, locked, after sweeping what dead runs left of it.
+fn begin(name: &Path) -> io::Result<(File, TempPath)> {
+    const ATTEMPTS: usize = 100;
+    leftover::sweep(name);
+    for _ in 0..ATTEMPTS {
+        let mut held = registry::hold();
+        let (path, file) = named_beside(name, |path| OpenOptions::new().write(true).create_new(true).open(path))?;
+        if lock_new(&file, &path)?.is_some() {
+            held.add(Unfinished::File(path.clone()));
+            return Ok((file, TempPath::try_from_path(path)?));
+        }
+    }
+    Err(io::Error::other("other runs sweep its temporary file again and again"))
+}

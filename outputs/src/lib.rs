@@ -1,0 +1,39 @@
+//! Outputs: files and folders that appear whole or not at all, and never over something that is not ours.
+//!
+//! Owns how anything is written that a user keeps: under a temporary name beside its place, synced, and then given its name in
+//! one step; the list of files in a results folder ([`MARKER`]); the removal of what runs left unfinished. Promises that no
+//! file is deleted or replaced that flashlane did not write, unless the user forces a single file, and that a kill at any
+//! moment leaves the earlier output or the new one, at the latest after the next run to the same place. Must never know
+//! what is written.
+//!
+//! ```text
+//! place     where a path leads             listing   which files of a folder are ours
+//! inputs    outputs that are inputs        registry  what is unfinished in this process, for signals
+//! leftover  what a dead run left           temporary a run's own temporary folder, locked
+//! exchange  taking the name                folder, file   what the rest of the crate uses
+//! ```
+
+mod error;
+mod exchange;
+mod file;
+mod folder;
+mod inputs;
+mod leftover;
+mod listing;
+mod place;
+mod registry;
+pub mod shown;
+mod temporary;
+
+#[cfg(all(test, unix))]
+mod kill_tests;
+#[cfg(all(test, unix))]
+mod tests;
+
+pub use error::{Cause, OutputError};
+pub use file::{Existing, OutFile, Pending};
+pub use folder::Folder;
+pub use inputs::Inputs;
+pub use listing::MARKER;
+pub use place::same_place;
+pub use registry::abandon;

@@ -1,0 +1,191 @@
+//! Binary blktrace: 48-byte records in the byte order of the recording machine, each with extra bytes (pdu) behind it.
+//!
+//! As in blkparse's text one action is read, `Q` or `D`; notify records, other actions, discards, flushes without data
+//! and passed-through commands are skipped. Promises an error with file and record number for a broken magic, an unknown
+//! version, or a record cut short. Must never know that there are other files: [`super::merge`] does.
+
+use std::io::{BufReader, ErrorKind, Read};
+
+use flashlane_core::Op;
+
+use super::format::RawRecord;
+use super::input::{Origin, Stream};
+use super::lines::broken;
+use super::options::Action;
+use super::{Format, error};
+use flashlane_core::arrival::WorkloadError;
+
+/// The magic's upper three bytes; the lowest is the version.
+const MAGIC: u32 = 0x6561_7400;
+/// The version there is.
+const VERSION: u32 = 7;
+/// Bytes of a record without its pdu.
+const RECORD: usize = 48;
+
+/// Categories, in the upper half of the action word.
+const READ: u32 = 1 << 16;
+const WRITE: u32 = 1 << 17;
+const FLUSH: u32 = 1 << 18;
+const PASSED_THROUGH: u32 = 1 << 24;
+const NOTIFY: u32 = 1 << 26;
+const DISCARD: u32 = 1 << 29;
+/// In the lower half: the pdu names a control group; it does not change the action.
+const CGROUP: u32 = 1 << 8;
+
+/// Whether bytes start like a blktrace of either byte order.
+pub(super) fn is_blktrace(sample: &[u8]) -> bool {
+    sample.first_chunk().is_some_and(|magic| order(*magic).is_some())
+}
+
+/// Whether a magic is little-endian (true), big-endian (false) or none.
+fn order(magic: [u8; 4]) -> Option<bool> {
+    if u32::from_le_bytes(magic) & 0xffff_ff00 == MAGIC {
+        Some(true)
+    } else if u32::from_be_bytes(magic) & 0xffff_ff00 == MAGIC {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+/// A request and the device it went to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Event {
+    pub raw: RawRecord,
+    /// The kernel's device number.
+    pub device: u32,
+    /// Which record of the file it is, from 1.
+    pub number: u64,
+}
+
+/// What a record is.
+enum What {
+    Wanted(Event),
+    Other,
+    End,
+}
+
+/// One per-CPU file.
+pub(super) struct CpuFile {
+    name: String,
+    input: BufReader<Stream>,
+    action: Action,
+    little: Option<bool>,
+    /// Records read so far.
+    pub number: u64,
+    /// Records read that are no request.
+    pub skipped: u64,
+}
+
+impl CpuFile {
+    /// Opens it; requests are the records with `action`.
+    pub fn open(origin: &Origin, action: Action) -> Result<Self, WorkloadError> {
+        let input = BufReader::with_capacity(1 << 18, origin.open()?);
+        Ok(CpuFile { name: origin.name(), input, action, little: None, number: 0, skipped: 0 })
+    }
+
+    /// `file:record N`.
+    pub fn place(&self, number: u64) -> String {
+        format!("{}:record {number}", self.name)
+    }
+
+    /// The next request.
+    pub fn next(&mut self) -> Result<Option<Event>, WorkloadError> {
+        loop {
+            match self.record()? {
+                What::Wanted(event) => return Ok(Some(event)),
+                What::Other => self.skipped += 1,
+                What::End => return Ok(None),
+            }
+        }
+    }
+
+    /// The next record.
+    fn record(&mut self) -> Result<What, WorkloadError> {
+        let mut bytes = [0u8; RECORD];
+        if !self.fill(&mut bytes)? {
+            return Ok(What::End);
+        }
+        self.number += 1;
+        let magic = [bytes[0], bytes[1], bytes[2], bytes[3]];
+        let found = order(magic);
+        if found.is_none() || self.little.is_some_and(|little| found != Some(little)) {
+            let message =
+                format!("magic {:#010x}; legal is 0x65617407 at the start of every record", u32::from_le_bytes(magic));
+            return Err(error(self.place(self.number), message));
+        }
+        let little = found == Some(true);
+        self.little = found;
+        let word = |at: usize| {
+            let bytes = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+            if little { u32::from_le_bytes(bytes) } else { u32::from_be_bytes(bytes) }
+        };
+        let long = |at: usize| {
+            let (first, second) = (u64::from(word(at)), u64::from(word(at + 4)));
+            if little { second << 32 | first } else { first << 32 | second }
+        };
+        let version = word(0) & 0xff;
+        if version != VERSION {
+            return Err(error(self.place(self.number), format!("blktrace version {version}; legal is {VERSION}")));
+        }
+        let pdu = if little { word(44) >> 16 } else { word(44) & 0xffff };
+        self.skip(pdu)?;
+        self.request(long(8), long(16), word(24), word(28), word(36))
+    }
+
+    /// What a record with these fields is.
+    fn request(&self, time_ns: u64, sector: u64, bytes: u32, action: u32, device: u32) -> Result<What, WorkloadError> {
+        let wanted = match self.action {
+            Action::Queue => 1,
+            Action::Issue => 7,
+        };
+        if action & 0xffff & !CGROUP != wanted || action & (NOTIFY | DISCARD | PASSED_THROUGH) != 0 {
+            return Ok(What::Other);
+        }
+        let op = match (action & READ != 0, action & WRITE != 0) {
+            (true, false) => Op::Read,
+            (false, true) => Op::Write,
+            _ => return Ok(What::Other),
+        };
+        if bytes == 0 && action & FLUSH != 0 {
+            return Ok(What::Other);
+        }
+        let Some(offset) = sector.checked_mul(512) else {
+            let message = format!("sector {sector}; legal is 0 to {}", u64::MAX / 512);
+            return Err(error(self.place(self.number), message));
+        };
+        let raw = RawRecord { time_ns, offset, length: u64::from(bytes), op, device: (0, 0) };
+        Ok(What::Wanted(Event { raw, device, number: self.number }))
+    }
+
+    /// Fills `bytes`; false at the end of the file.
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<bool, WorkloadError> {
+        let mut got = 0;
+        while got < bytes.len() {
+            match self.input.read(&mut bytes[got..]) {
+                Ok(0) if got == 0 => return Ok(false),
+                Ok(0) => return Err(self.cut_short()),
+                Ok(n) => got += n,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(error(self.place(self.number + 1), broken(&e))),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Passes over a record's extra bytes.
+    fn skip(&mut self, count: u32) -> Result<(), WorkloadError> {
+        let copied = std::io::copy(&mut self.input.by_ref().take(u64::from(count)), &mut std::io::sink());
+        match copied {
+            Ok(n) if n == u64::from(count) => Ok(()),
+            Ok(_) => Err(self.cut_short()),
+            Err(e) => Err(error(self.place(self.number), broken(&e))),
+        }
+    }
+
+    /// The error of a file that ends inside a record.
+    fn cut_short(&self) -> WorkloadError {
+        let place = self.place(self.number.max(1));
+        error(place, format!("the file ends inside a record; legal is {}, each with its pdu", Format::Blktrace.shape()))
+    }
+}

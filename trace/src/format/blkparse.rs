@@ -1,0 +1,113 @@
+//! The default text of blkparse: `major,minor cpu sequence seconds pid action rwbs sector + sectors [process]`.
+//!
+//! A request shows up many times on its way (queued, merged, issued, completed): exactly one action is read, `Q` (as the
+//! file system sent it) or `D` (as the driver got it). Other actions, messages, discards, flushes without data and the
+//! summary at the end are skipped.
+
+use flashlane_core::Op;
+
+use super::{Line, RawRecord, range};
+use crate::cursor::{Cursor, Fault};
+use crate::options::Action;
+
+/// What is remembered from line to line.
+#[derive(Clone, Debug)]
+pub(in super::super) struct State {
+    action: Action,
+    summary: bool,
+}
+
+impl State {
+    /// At the top of a file whose requests are the lines with `action`.
+    pub fn new(action: Action) -> Self {
+        State { action, summary: false }
+    }
+
+    /// Reads one line.
+    #[inline]
+    pub fn read(&mut self, line: &mut Cursor<'_>) -> Result<Line, Fault> {
+        if self.summary || starts_summary(line.line()) {
+            self.summary = true;
+            return Ok(Line::Skip);
+        }
+        let start = line.pos();
+        line.number("the device")?;
+        line.comma("the minor number")?;
+        line.number("the minor number")?;
+        let device = range(start, line);
+        line.gap("the CPU")?;
+        line.number("the CPU")?;
+        line.gap("the sequence number")?;
+        line.number("the sequence number")?;
+        line.gap("the time in seconds")?;
+        let time_ns = line.decimal("the time in seconds", 9)?;
+        line.gap("the process id")?;
+        line.number("the process id")?;
+        line.gap("the action")?;
+        let action_fault = line.fault("the action", "a blkparse action such as Q, D or C");
+        match line.word() {
+            [a] if *a == self.action.letter() => {}
+            [a, ..] if a.is_ascii_alphabetic() => return Ok(Line::Skip),
+            _ => return Err(action_fault),
+        }
+        line.gap("the operation (rwbs)")?;
+        let rwbs_fault = line.fault("the operation (rwbs)", "letters such as R, W, WS, RA, D or N");
+        let rwbs = line.word();
+        if rwbs.is_empty() || !rwbs.iter().all(u8::is_ascii_alphabetic) {
+            return Err(rwbs_fault);
+        }
+        let Some(op) = operation(rwbs) else { return Ok(Line::Skip) };
+        line.blanks();
+        if rwbs.contains(&b'F') && !line.peek().is_some_and(|b| b.is_ascii_digit()) {
+            return Ok(Line::Skip);
+        }
+        let offset = line.sectors("the sector")?;
+        line.gap("the plus sign")?;
+        let plus_fault = line.fault("the plus sign", "`sector + sectors`");
+        if line.word() != b"+" {
+            return Err(plus_fault);
+        }
+        line.gap("the number of sectors")?;
+        let length = line.sectors("the number of sectors")?;
+        if length == 0 && rwbs.contains(&b'F') {
+            return Ok(Line::Skip);
+        }
+        if !line.at_end() {
+            let process_fault = line.fault("the process", "a name in brackets, or nothing");
+            if line.peek() != Some(b'[') {
+                return Err(process_fault);
+            }
+        }
+        Ok(Line::Request(RawRecord { time_ns, offset, length, op, device }))
+    }
+}
+
+/// Whether the line opens the summary that blkparse prints at the end.
+fn starts_summary(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    let cpu = line.strip_prefix(b"CPU").and_then(|rest| rest.first()).is_some_and(u8::is_ascii_digit);
+    cpu || [&b"Total ("[..], b"Throughput", b"Events (", b"Skips:"].iter().any(|head| line.starts_with(head))
+}
+
+/// Read or write, or none of them (a discard, a bare flush, no data).
+fn operation(rwbs: &[u8]) -> Option<Op> {
+    if rwbs.contains(&b'D') {
+        return None;
+    }
+    if rwbs.contains(&b'R') {
+        return Some(Op::Read);
+    }
+    rwbs.contains(&b'W').then_some(Op::Write)
+}
+
+/// The action of a blkparse line, if it is one.
+pub(in super::super) fn action_of(line: &[u8]) -> Option<&[u8]> {
+    let mut words = line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty());
+    let (major, minor) = {
+        let first = words.next()?;
+        let comma = first.iter().position(|b| *b == b',')?;
+        (&first[..comma], &first[comma + 1..])
+    };
+    let digits = |w: &[u8]| !w.is_empty() && w.iter().all(u8::is_ascii_digit);
+    if digits(major) && digits(minor) { words.nth(4) } else { None }
+}

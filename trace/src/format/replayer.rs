@@ -1,0 +1,22 @@
+//! The five columns of the FEMU and Heimdall replayers: `ms(decimal) device offset(B) size(B) type`, 1 = read, 0 = write.
+
+use super::{Line, RawRecord, range};
+use crate::cursor::{Cursor, Fault};
+
+/// Reads one line.
+#[inline]
+pub(in super::super) fn read(line: &mut Cursor<'_>) -> Result<Line, Fault> {
+    let time_ns = line.decimal("the time in ms", 6)?;
+    line.gap("the device")?;
+    let start = line.pos();
+    line.number("the device")?;
+    let device = range(start, line);
+    line.gap("the offset in bytes")?;
+    let offset = line.number("the offset in bytes")?;
+    line.gap("the size in bytes")?;
+    let length = line.number("the size in bytes")?;
+    line.gap("the type")?;
+    let op = line.one_is_read("the type")?;
+    line.finish()?;
+    Ok(Line::Request(RawRecord { time_ns, offset, length, op, device }))
+}

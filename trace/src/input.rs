@@ -1,0 +1,155 @@
+//! Where a trace's bytes come from: a file, the per-CPU files of a blktrace, or memory; gz and zst undone by magic bytes.
+//!
+//! Promises that the same origin can be opened again (loops, several flows on one file). Must never know a format.
+
+use std::fs::File;
+use std::io::{Chain, Cursor, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::error;
+use flashlane_core::arrival::WorkloadError;
+
+/// Where bytes come from.
+#[derive(Clone, Debug)]
+pub(super) enum Origin {
+    /// A file.
+    File(PathBuf),
+    /// Bytes in memory under a name.
+    Bytes(String, Arc<[u8]>),
+}
+
+/// A stream after decompression.
+pub(super) type Stream = Box<dyn Read + Send>;
+
+impl Origin {
+    /// What messages call it.
+    pub fn name(&self) -> String {
+        match self {
+            Origin::File(path) => path.display().to_string(),
+            Origin::Bytes(name, _) => name.clone(),
+        }
+    }
+
+    /// Opens it from the start and undoes gz and zst. An empty one is an error.
+    pub fn open(&self) -> Result<Stream, WorkloadError> {
+        match self {
+            Origin::Bytes(name, bytes) => decompressed(name, Cursor::new(Arc::clone(bytes))),
+            Origin::File(path) => {
+                let name = self.name();
+                let file = File::open(path).map_err(|e| unreadable(&name, &e))?;
+                if file.metadata().is_ok_and(|m| m.is_dir()) {
+                    return Err(error(name, "is a directory; legal is a trace file"));
+                }
+                decompressed(&name, file)
+            }
+        }
+    }
+}
+
+/// What to say when `name` cannot be opened.
+fn unreadable(name: &str, e: &std::io::Error) -> WorkloadError {
+    match e.kind() {
+        ErrorKind::NotFound => error(name, "no such file; legal is the path of a trace file"),
+        _ => error(name, format!("cannot be opened ({e}); legal is a readable trace file")),
+    }
+}
+
+/// `raw` with gz or zst undone, as its first bytes say.
+fn decompressed<R: Read + Send + 'static>(name: &str, mut raw: R) -> Result<Stream, WorkloadError> {
+    let mut magic = [0u8; 4];
+    let mut got = 0;
+    while got < magic.len() {
+        match raw.read(&mut magic[got..]) {
+            Ok(0) => break,
+            Ok(n) => got += n,
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            Err(e) => return Err(unreadable(name, &e)),
+        }
+    }
+    if got == 0 {
+        return Err(error(name, "the file is empty; legal is a trace with at least one request"));
+    }
+    let whole: Chain<Cursor<Vec<u8>>, R> = Cursor::new(magic[..got].to_vec()).chain(raw);
+    if magic[..got].starts_with(&[0x1f, 0x8b]) {
+        return Ok(Box::new(flate2::read::MultiGzDecoder::new(whole)));
+    }
+    if magic == [0x28, 0xb5, 0x2f, 0xfd] {
+        let decoder = zstd::stream::read::Decoder::new(whole)
+            .map_err(|e| error(name, format!("zst cannot be decoded here ({e})")))?;
+        return Ok(Box::new(decoder));
+    }
+    Ok(Box::new(whole))
+}
+
+/// Whether a run can read the file at `path` as often as it must: once to count its requests, once for every scheduler, once
+/// for its hash. What is not there is told by whoever opens it.
+///
+/// # Errors
+/// For a pipe, a device or a socket: opened a second time, it would have nothing more, wait, or never end.
+pub fn rereadable(path: &Path) -> Result<(), &'static str> {
+    match std::fs::metadata(path) {
+        Ok(about) if !about.is_file() && !about.is_dir() => Err(
+            "is a pipe, a device or a socket, and a run reads its traces several times; legal is a file: save it as one",
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// The origins a path names: itself, or the per-CPU files of a binary blktrace when it is a directory, a base name
+/// (`sda` for `sda.blktrace.0`, `sda.blktrace.1`, ...) or an unexpanded pattern (`sda.blktrace.*`).
+pub(super) fn origins(path: &Path) -> Result<Vec<Origin>, WorkloadError> {
+    let name = path.display().to_string();
+    if path.is_dir() {
+        let found = per_cpu(path, "", &name)?;
+        if found.is_empty() {
+            return Err(error(
+                name,
+                "a directory without per-CPU files; legal is a trace file, or a directory holding NAME.blktrace.0, NAME.blktrace.1, ...",
+            ));
+        }
+        return Ok(found);
+    }
+    if !path.exists() {
+        let base = name.strip_suffix(".blktrace.*").unwrap_or(&name);
+        let base = Path::new(base);
+        if let Some(stem) = base.file_name().and_then(|s| s.to_str()) {
+            let dir = base.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            if dir.is_dir() {
+                let found = per_cpu(dir, stem, &name)?;
+                if !found.is_empty() {
+                    return Ok(found);
+                }
+            }
+        }
+    }
+    Ok(vec![Origin::File(path.to_path_buf())])
+}
+
+/// The files that are read when `path` is, as far as they are there.
+pub fn files(path: &Path) -> Vec<PathBuf> {
+    let files = origins(path).into_iter().flatten();
+    let path_of = |origin| match origin {
+        Origin::File(path) => Some(path),
+        Origin::Bytes(..) => None,
+    };
+    files.filter_map(path_of).collect()
+}
+
+/// The files `stem.blktrace.N` of `dir` (every stem when it is empty), by name and CPU.
+fn per_cpu(dir: &Path, stem: &str, name: &str) -> Result<Vec<Origin>, WorkloadError> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir).map_err(|e| unreadable(name, &e))? {
+        let entry = entry.map_err(|e| unreadable(name, &e))?;
+        let file = entry.file_name();
+        let Some((base, cpu)) = file.to_str().and_then(|f| f.rsplit_once(".blktrace.")) else { continue };
+        let Ok(cpu) = cpu.parse::<u32>() else { continue };
+        // blktrace leaves an empty file for a CPU that saw nothing.
+        let empty = entry.metadata().is_ok_and(|m| m.len() == 0);
+        if (stem.is_empty() || base == stem) && !empty {
+            found.push((base.to_owned(), cpu, entry.path()));
+        }
+    }
+    found.sort();
+    Ok(found.into_iter().map(|(_, _, path)| Origin::File(path)).collect())
+}

@@ -1,0 +1,82 @@
+//! Whole-second times made finer: a second's requests are spread over it at random, in file order.
+//!
+//! Promises the same times for the same file and seed, never decreasing within a second, never outside it. It needs to
+//! see a second whole before it can hand out its first request, and refuses a second too full to be one.
+
+use std::collections::VecDeque;
+
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use super::error;
+use super::records::{Record, Records};
+use flashlane_core::arrival::WorkloadError;
+
+/// A second.
+const SECOND_NS: u64 = 1_000_000_000;
+/// Requests held at most: what the busiest storage cluster sends in a second, many times over, and about 60 MB.
+const FULLEST: usize = 1 << 20;
+
+/// Spreads the requests of [`Records`].
+pub(super) struct Jitter {
+    seed: u64,
+    rng: Pcg64Mcg,
+    group: VecDeque<Record>,
+    ahead: Option<Record>,
+    moments: Vec<u64>,
+}
+
+impl Jitter {
+    /// With this seed.
+    pub fn new(seed: u64) -> Self {
+        let rng = Pcg64Mcg::seed_from_u64(seed);
+        Jitter { seed, rng, group: VecDeque::new(), ahead: None, moments: Vec::new() }
+    }
+
+    /// Starts over, so that every loop sees the same times.
+    pub fn rewind(&mut self) {
+        *self = Jitter::new(self.seed);
+    }
+
+    /// The next request, its time made finer.
+    pub fn next(&mut self, records: &mut Records) -> Result<Option<Record>, WorkloadError> {
+        if self.group.is_empty() {
+            self.gather(records)?;
+        }
+        Ok(self.group.pop_front())
+    }
+
+    /// Reads the requests of one second and gives them ascending times in it.
+    fn gather(&mut self, records: &mut Records) -> Result<(), WorkloadError> {
+        let first = match self.ahead.take() {
+            Some(record) => record,
+            None => match records.next()? {
+                Some(record) => record,
+                None => return Ok(()),
+            },
+        };
+        self.group.push_back(first);
+        while let Some(record) = records.next()? {
+            if record.time_ns != first.time_ns {
+                self.ahead = Some(record);
+                break;
+            }
+            if self.group.len() == FULLEST {
+                let message = format!(
+                    "more than {FULLEST} requests in one second; legal is up to {FULLEST} when times are whole seconds (or no jitter)"
+                );
+                return Err(error(records.place(record.at), message));
+            }
+            self.group.push_back(record);
+        }
+        self.moments.clear();
+        // The high half of a product is a uniform number below a second, to one part in 2^34.
+        let moment = |draw: u64| ((u128::from(draw) * u128::from(SECOND_NS)) >> 64) as u64;
+        self.moments.extend((0..self.group.len()).map(|_| moment(self.rng.next_u64())));
+        self.moments.sort_unstable();
+        for (record, moment) in self.group.iter_mut().zip(&self.moments) {
+            record.time_ns = record.time_ns.saturating_add(*moment);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,61 @@
+//! Trace files: reading them as a flow's requests, telling their format, measuring and converting them.
+//!
+//! Owns the text and binary formats practitioners have, the options that shape a trace to an experiment, and every
+//! message about a bad line. Promises that no input makes it panic, that nothing is read as something else in silence
+//! (what is skipped, rejected, clamped or wrapped is counted), and that a reading allocates nothing per line.
+//! Must never know devices, schedulers or metrics: a trace ends at [`Arrival`](super::Arrival).
+//!
+//! ```text
+//! input    file, directory, bytes; gz and zst by magic       lines   1 MiB chunks cut into lines
+//! window, digits, columns   a common line without a branch a field
+//! cursor   any line, field by field, faults                  format/ one file a format: a line to a RawRecord
+//! records  lines + format + device filter = Records          blktrace binary records of all CPUs merged by time
+//! jitter   whole-second times spread over their second       source  options, order, address, size, loops: a Source
+//! recognise  which format a sample is, and why               stat, convert   what `flashlane trace` does
+//! ```
+
+mod blktrace;
+mod columns;
+mod convert;
+mod counts;
+mod cursor;
+mod digits;
+mod format;
+mod input;
+mod jitter;
+mod lines;
+mod merge;
+mod options;
+mod plausible;
+mod recognise;
+mod records;
+mod refuse;
+mod source;
+mod stat;
+mod stat_text;
+mod window;
+mod write;
+
+pub use convert::{ConvertError, ConvertReport, convert};
+pub use counts::TraceCounts;
+pub use format::Format;
+pub use input::{files, rereadable};
+pub use options::{Action, Beyond, JITTER_SEED, Order, Sizes, Speedup, TraceOptions};
+pub use recognise::{Recognition, recognise};
+pub use source::TraceSource;
+pub use stat::{Gaps, Sizing, TraceStat, stat};
+
+use flashlane_core::arrival::WorkloadError;
+
+/// An error at `place` with `message`.
+fn error(place: impl Into<String>, message: impl Into<String>) -> WorkloadError {
+    WorkloadError { place: place.into(), message: message.into() }
+}
+
+/// Bytes of a file as they may stand in a message: shortened, with what cannot be printed escaped.
+fn quote(bytes: &[u8]) -> String {
+    const LONGEST: usize = 60;
+    let shown = &bytes[..bytes.len().min(LONGEST)];
+    let dots = if bytes.len() > LONGEST { "..." } else { "" };
+    format!("`{}{dots}`", shown.escape_ascii())
+}

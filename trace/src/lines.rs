@@ -1,0 +1,150 @@
+//! Cuts a byte stream into lines, in place, a chunk at a time.
+//!
+//! Promises a line of any place in the stream whole, numbers it from 1, and copies only the piece of a line that a chunk's
+//! end cuts. A stream that breaks (a truncated gz) yields its whole lines first and then the error. Must never know what
+//! a line means.
+
+use std::io::{ErrorKind, Read};
+
+use super::cursor::Cursor;
+use super::error;
+use super::window::{WIDTH, Window};
+use flashlane_core::arrival::WorkloadError;
+
+/// Bytes read at a time; also the longest line.
+const CHUNK: usize = 1 << 20;
+/// Bytes past the last one read that a cursor may look at.
+const PAD: usize = 64;
+
+/// The lines of one stream.
+pub(super) struct Lines {
+    name: String,
+    input: Box<dyn Read + Send>,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    number: u64,
+    state: Stream,
+}
+
+enum Stream {
+    Open,
+    Ended,
+    Broken(String),
+}
+
+impl Lines {
+    /// The lines of `input`, whose place in messages is `name`. Reads the first chunk.
+    pub fn new(name: String, input: Box<dyn Read + Send>) -> Self {
+        let mut lines =
+            Lines { name, input, buffer: vec![0; CHUNK + PAD], start: 0, end: 0, number: 0, state: Stream::Open };
+        lines.fill();
+        if lines.buffer[..lines.end].starts_with(b"\xef\xbb\xbf") {
+            lines.start = 3;
+        }
+        lines
+    }
+
+    /// The first bytes not yet handed out and whether they are all there is.
+    pub fn sample(&self) -> (&[u8], bool) {
+        (&self.buffer[self.start..self.end], !matches!(self.state, Stream::Open))
+    }
+
+    /// Why the stream broke, if it did before anything could be read from it.
+    pub fn broken(&self) -> Option<WorkloadError> {
+        match &self.state {
+            Stream::Broken(why) if self.start == self.end => Some(error(&self.name, why)),
+            _ => None,
+        }
+    }
+
+    /// Lines handed out so far.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// `file:line` of any line.
+    #[cold]
+    pub fn place_of(&self, number: u64) -> String {
+        format!("{}:{number}", self.name)
+    }
+
+    /// The next line without its end.
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<Cursor<'_>>, WorkloadError> {
+        let window = match self.buffer[self.start..].first_chunk::<WIDTH>() {
+            Some(bytes) => Window::of(bytes),
+            None => Window::default(),
+        };
+        let length = match window.ends {
+            0 => memchr::memchr(b'\n', &self.buffer[self.start..self.end]),
+            ends => Some(ends.trailing_zeros() as usize),
+        };
+        let (from, to, breaks) = match length {
+            Some(length) => {
+                let from = self.start;
+                self.start += length + 1;
+                (from, from + length, window.breaks)
+            }
+            None => match self.next_across()? {
+                Some((from, to)) => (from, to, 0),
+                None => return Ok(None),
+            },
+        };
+        self.number += 1;
+        let to = if to > from && self.buffer[to - 1] == b'\r' { to - 1 } else { to };
+        Ok(Some(Cursor::with_breaks(&self.buffer[from..to + PAD], to - from, breaks)))
+    }
+
+    /// The next line when the chunk at hand holds only its beginning.
+    #[cold]
+    fn next_across(&mut self) -> Result<Option<(usize, usize)>, WorkloadError> {
+        loop {
+            match &self.state {
+                Stream::Open => {}
+                Stream::Ended if self.start == self.end => return Ok(None),
+                Stream::Ended => {
+                    let range = (self.start, self.end);
+                    self.start = self.end;
+                    return Ok(Some(range));
+                }
+                Stream::Broken(why) => return Err(error(self.place_of(self.number + 1), why)),
+            }
+            let had = self.end - self.start;
+            if had == CHUNK {
+                let place = self.place_of(self.number + 1);
+                return Err(error(place, "a line longer than 1 MiB; legal is a text trace with a request a line"));
+            }
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.start = 0;
+            self.end = had;
+            self.fill();
+            if let Some(at) = memchr::memchr(b'\n', &self.buffer[had..self.end]) {
+                self.start = had + at + 1;
+                return Ok(Some((0, had + at)));
+            }
+        }
+    }
+
+    /// Reads until the chunk is full, the stream ends or breaks.
+    fn fill(&mut self) {
+        while self.end < CHUNK && matches!(self.state, Stream::Open) {
+            match self.input.read(&mut self.buffer[self.end..CHUNK]) {
+                Ok(0) => self.state = Stream::Ended,
+                Ok(n) => self.end += n,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => self.state = Stream::Broken(broken(&e)),
+            }
+        }
+        // The bytes a cursor may see past the last line must not look like digits.
+        self.buffer[self.end..self.end + PAD].fill(0);
+    }
+}
+
+/// What a failed read means to the user.
+pub(super) fn broken(e: &std::io::Error) -> String {
+    match e.kind() {
+        ErrorKind::UnexpectedEof => format!("the compressed data ends early ({e}); legal is a complete gz or zst file"),
+        _ => format!("cannot be read on ({e}); legal is an intact file (plain, gz or zst)"),
+    }
+}

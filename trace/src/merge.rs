@@ -1,0 +1,79 @@
+//! The per-CPU files of a blktrace as one stream, merged by time; of equal times the lower CPU goes first.
+//!
+//! Also chooses the action when the user has not: `Q` if any file has one, else `D`.
+
+use super::blktrace::{CpuFile, Event};
+use super::format::RawRecord;
+use super::input::Origin;
+use super::options::Action;
+use flashlane_core::arrival::WorkloadError;
+
+/// All files of a trace.
+pub(super) struct Merge {
+    files: Vec<(CpuFile, Option<Event>)>,
+    device: Option<u32>,
+    device_name: Vec<u8>,
+}
+
+/// A request of the merged stream: what it is, which file, which record of it.
+pub(super) struct Merged {
+    pub raw: RawRecord,
+    pub file: usize,
+    pub number: u64,
+}
+
+impl Merge {
+    /// Opens all files at their first request with `action`.
+    pub fn open(origins: &[Origin], action: Action) -> Result<Self, WorkloadError> {
+        let mut files = Vec::with_capacity(origins.len());
+        for origin in origins {
+            let mut file = CpuFile::open(origin, action)?;
+            let head = file.next()?;
+            files.push((file, head));
+        }
+        Ok(Merge { files, device: None, device_name: Vec::new() })
+    }
+
+    /// The next request of all files.
+    pub fn next(&mut self) -> Result<Option<Merged>, WorkloadError> {
+        let heads = self.files.iter().enumerate();
+        let earliest = heads.filter_map(|(at, (_, head))| head.map(|event| (event.raw.time_ns, at, event))).min_by_key(
+            // A machine has at most a few hundred CPUs, so a plain minimum beats a heap in clarity and loses little.
+            |(time, at, _)| (*time, *at),
+        );
+        let Some((_, at, event)) = earliest else { return Ok(None) };
+        let (file, head) = &mut self.files[at];
+        *head = file.next()?;
+        if self.device != Some(event.device) {
+            self.device = Some(event.device);
+            // The kernel's numbering in user space: 12 bits of major, 20 of minor.
+            self.device_name = format!("{},{}", event.device >> 20, event.device & 0xf_ffff).into_bytes();
+        }
+        Ok(Some(Merged { raw: event.raw, file: at, number: event.number }))
+    }
+
+    /// `major,minor` of the last request handed out.
+    pub fn device_name(&self) -> &[u8] {
+        &self.device_name
+    }
+
+    /// Records read so far in all files, and how many of them are no request.
+    pub fn records(&self) -> (u64, u64) {
+        self.files.iter().fold((0, 0), |(n, s), (file, _)| (n + file.number, s + file.skipped))
+    }
+
+    /// Where a request stands.
+    pub fn place(&self, file: usize, number: u64) -> String {
+        self.files[file].0.place(number)
+    }
+}
+
+/// `Q` if any record has it, else `D`.
+pub(super) fn choose_action(origins: &[Origin]) -> Result<Action, WorkloadError> {
+    for origin in origins {
+        if CpuFile::open(origin, Action::Queue)?.next()?.is_some() {
+            return Ok(Action::Queue);
+        }
+    }
+    Ok(Action::Issue)
+}

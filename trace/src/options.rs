@@ -1,0 +1,247 @@
+//! What a user may ask of a trace, and which values are legal.
+//!
+//! The defaults change nothing and forgive nothing: real time, the whole file, once, and an error for anything odd.
+
+use flashlane_core::Time;
+
+use super::{Format, error};
+use flashlane_core::arrival::WorkloadError;
+
+/// How much faster than recorded a trace is replayed: a ratio, so that times stay exact.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Speedup {
+    numerator: u64,
+    denominator: u64,
+}
+
+impl Speedup {
+    /// As recorded.
+    pub const ONE: Speedup = Speedup { numerator: 1, denominator: 1 };
+
+    /// `numerator / denominator`, both from 1 to 1,000,000,000.
+    pub fn new(numerator: u64, denominator: u64) -> Result<Speedup, String> {
+        const LEGAL: std::ops::RangeInclusive<u64> = 1..=1_000_000_000;
+        if LEGAL.contains(&numerator) && LEGAL.contains(&denominator) {
+            return Ok(Speedup { numerator, denominator });
+        }
+        Err(format!("`{numerator}/{denominator}` is no speedup; legal is a ratio of two numbers from 1 to 1000000000"))
+    }
+
+    /// A recorded span in replayed nanoseconds, none when it leaves 64 bits.
+    #[inline]
+    pub(super) fn apply(self, span_ns: u64) -> Option<u64> {
+        if self == Speedup::ONE {
+            return Some(span_ns);
+        }
+        match span_ns.checked_mul(self.denominator) {
+            Some(product) => Some(product / self.numerator),
+            None => {
+                let exact = u128::from(span_ns) * u128::from(self.denominator) / u128::from(self.numerator);
+                u64::try_from(exact).ok()
+            }
+        }
+    }
+}
+
+impl Default for Speedup {
+    fn default() -> Self {
+        Speedup::ONE
+    }
+}
+
+impl std::fmt::Display for Speedup {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.denominator == 1 {
+            write!(f, "{}", self.numerator)
+        } else {
+            write!(f, "{}/{}", self.numerator, self.denominator)
+        }
+    }
+}
+
+/// `50`, `0.5` or `3/2`.
+impl std::str::FromStr for Speedup {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Speedup, String> {
+        let bad = || {
+            format!(
+                "`{}` is no speedup; legal is a number or a ratio above 0, such as 50, 0.5 or 3/2",
+                text.escape_debug()
+            )
+        };
+        let whole = |digits: &str| {
+            let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+            if plain { digits.parse::<u64>().map_err(|_| bad()) } else { Err(bad()) }
+        };
+        if let Some((numerator, denominator)) = text.split_once('/') {
+            return Speedup::new(whole(numerator)?, whole(denominator)?).map_err(|_| bad());
+        }
+        let (integer, fraction) = text.split_once('.').unwrap_or((text, ""));
+        if fraction.len() > 9 {
+            return Err(bad());
+        }
+        let mut denominator = 10u64.pow(fraction.len() as u32);
+        let mut numerator = whole(&format!("{integer}{fraction}"))?;
+        while denominator > 1 && numerator % 10 == 0 {
+            (numerator, denominator) = (numerator / 10, denominator / 10);
+        }
+        Speedup::new(numerator, denominator).map_err(|_| bad())
+    }
+}
+
+/// What becomes of a request that reaches beyond the drive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Beyond {
+    /// The trace is refused there.
+    #[default]
+    Error,
+    /// Its address is taken modulo the drive's size; if it then straddles the end, it starts at 0.
+    Wrap,
+    /// It is left out and counted.
+    Reject,
+}
+
+/// What becomes of a time that lies before the one before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Order {
+    /// The trace is refused there.
+    #[default]
+    Error,
+    /// It takes its predecessor's time and is counted.
+    Clamp,
+}
+
+/// What becomes of a request of no bytes, or of more than the largest legal size.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Sizes {
+    /// The trace is refused there.
+    #[default]
+    Error,
+    /// It is left out and counted.
+    Reject,
+}
+
+/// Which of a request's appearances in a blktrace counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// `Q`: queued, as the file system or program sent it.
+    Queue,
+    /// `D`: issued, as the driver got it after merging and scheduling by the kernel.
+    Issue,
+}
+
+impl Action {
+    /// Its letter in blkparse's text.
+    pub(super) const fn letter(self) -> u8 {
+        match self {
+            Action::Queue => b'Q',
+            Action::Issue => b'D',
+        }
+    }
+}
+
+/// `Name::from_str` for the little choices above, with what is legal in the error.
+macro_rules! choices {
+    ($type:ident, $what:literal, $($word:literal => $value:expr),+) => {
+        impl std::str::FromStr for $type {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<$type, String> {
+                match text {
+                    $($word => Ok($value),)+
+                    _ => Err(format!(
+                        concat!("`{}` is no ", $what, "; legal is one of {}"),
+                        text.escape_debug(),
+                        [$($word),+].join(", ")
+                    )),
+                }
+            }
+        }
+    };
+}
+
+choices!(Beyond, "way to treat addresses beyond the drive", "error" => Beyond::Error, "wrap" => Beyond::Wrap, "reject" => Beyond::Reject);
+choices!(Order, "way to treat times that go backwards", "error" => Order::Error, "clamp" => Order::Clamp);
+choices!(Sizes, "way to treat illegal sizes", "error" => Sizes::Error, "reject" => Sizes::Reject);
+choices!(Action, "blktrace action", "queue" => Action::Queue, "Q" => Action::Queue, "issue" => Action::Issue, "D" => Action::Issue);
+
+/// The seed of the jitter unless another is asked for.
+pub const JITTER_SEED: u64 = 1;
+
+/// How a trace is read and shaped.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TraceOptions {
+    /// The format; recognised from the content when absent.
+    pub format: Option<Format>,
+    /// How much faster than recorded.
+    pub speedup: Speedup,
+    /// When the first request arrives.
+    pub start: Time,
+    /// Requests (of the device asked for) to pass over first.
+    pub offset: u64,
+    /// Requests to read at most in a loop; all when absent.
+    pub limit: Option<u64>,
+    /// How often the trace is gone through, at least 1.
+    pub loops: u32,
+    /// Only requests of this device, named as the format names it (`2`, `hm_0`, `8,0`, `/dev/sda`).
+    pub device: Option<String>,
+    /// Requests beyond the drive.
+    pub beyond: Beyond,
+    /// Times that go backwards.
+    pub order: Order,
+    /// Sizes of zero or above the largest.
+    pub sizes: Sizes,
+    /// The largest legal size, 1 B to 1 GiB.
+    pub max_request_bytes: u64,
+    /// blkparse and blktrace: which action; `Q` if the trace has any, else `D`, when absent.
+    pub action: Option<Action>,
+    /// Tencent's whole-second times: the seed that spreads a second's requests over it; left as they are when absent.
+    pub jitter_seed: Option<u64>,
+}
+
+impl Default for TraceOptions {
+    fn default() -> Self {
+        TraceOptions {
+            format: None,
+            speedup: Speedup::ONE,
+            start: Time::ZERO,
+            offset: 0,
+            limit: None,
+            loops: 1,
+            device: None,
+            beyond: Beyond::Error,
+            order: Order::Error,
+            sizes: Sizes::Error,
+            max_request_bytes: 64 << 20,
+            action: None,
+            jitter_seed: Some(JITTER_SEED),
+        }
+    }
+}
+
+/// Later times are refused: no device lives so long (2.28 years).
+pub(super) const LATEST_NS: u64 = Time::LAST.ns();
+
+impl TraceOptions {
+    /// Refuses values outside their legal range.
+    pub(super) fn check(&self) -> Result<(), WorkloadError> {
+        if self.loops == 0 {
+            return Err(error("loops", "`0` goes through no trace; legal is a whole number from 1"));
+        }
+        if self.limit == Some(0) {
+            return Err(error("limit", "`0` reads no request; legal is a whole number from 1"));
+        }
+        if !(1..=1 << 30).contains(&self.max_request_bytes) {
+            let message = format!("`{}` is no largest size; legal is 1 to 1073741824 bytes", self.max_request_bytes);
+            return Err(error("max_request_bytes", message));
+        }
+        if self.start.ns() > LATEST_NS {
+            return Err(error("start", format!("`{}` is too late; legal is up to {LATEST_NS} ns", self.start.ns())));
+        }
+        if self.device.as_deref() == Some("") {
+            return Err(error("device", "`` is no device; legal is a name as the trace has it"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,153 @@
+//! Tells a trace's format from its content, and says why; the file's name is never asked.
+//!
+//! Every text format reads the first lines on trial; the one that takes most of them wins. The formats of five numbers
+//! in columns take one another's lines, so [`super::plausible`] weighs the units. Must never choose in silence: the
+//! reason travels with the choice, and a user's choice overrides it before this module is asked.
+
+use std::path::Path;
+
+use super::cursor::Cursor;
+use super::format::{Line, LineReader, RawRecord, blkparse, iolog_v2, iolog_v3};
+use super::input::origins;
+use super::lines::Lines;
+use super::options::Action;
+use super::{Format, blktrace, error, plausible, quote, records, refuse};
+use flashlane_core::arrival::WorkloadError;
+
+/// A format and why it was chosen.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Recognition {
+    /// The format.
+    pub format: Format,
+    /// Why, for the user.
+    pub reason: String,
+}
+
+/// Lines read on trial.
+const TRIALS: usize = 1_000;
+
+/// Recognises the trace at `path` (a file, or the per-CPU files of a blktrace).
+pub fn recognise(path: &Path) -> Result<Recognition, WorkloadError> {
+    let origins = origins(path)?;
+    let first = &origins[0];
+    records::recognised(&Lines::new(first.name(), first.open()?), &first.name())
+}
+
+/// Recognises a trace from its first bytes; `whole` when there are no more.
+pub(super) fn of_sample(sample: &[u8], whole: bool, name: &str) -> Result<Recognition, WorkloadError> {
+    if blktrace::is_blktrace(sample) {
+        return Ok(Recognition { format: Format::Blktrace, reason: "starts with blktrace's magic number".to_owned() });
+    }
+    if let Some(reason) = refuse::by_content(sample, whole) {
+        return Err(error(format!("{name}:1"), format!("{reason}; legal is a trace in one of {}", Format::keys())));
+    }
+    let lines = trial_lines(sample, whole);
+    if let Some(found) = iolog(&lines, name)? {
+        return Ok(found);
+    }
+    let unknown = |what: String| {
+        let legal =
+            format!("legal is a trace in one of {} (name the format to have its first bad line shown)", Format::keys());
+        Err(error(format!("{name}:1"), format!("{what}; {legal}")))
+    };
+    if sample.contains(&0) {
+        return unknown(format!(
+            "binary data that is no blktrace, starting {}",
+            quote(&sample[..sample.len().min(16)])
+        ));
+    }
+    let best = [Format::Msr, Format::Spc, Format::Alibaba, Format::Tencent, Format::Systor, Format::Blkparse]
+        .into_iter()
+        .map(|format| (trial(format, &lines), format))
+        .chain([(trial(Format::Disksim, &lines).max(trial(Format::Replayer, &lines)), Format::Disksim)])
+        // Of equals the first: `max_by_key` takes the last.
+        .rev()
+        .max_by_key(|(taken, _)| *taken);
+    match best {
+        Some((taken, Format::Disksim)) if believable(taken, &lines) => Ok(columns(&lines)),
+        Some((taken, format)) if believable(taken, &lines) => {
+            let reason = format!("{taken} of the first {} lines read as `{}`", lines.len(), format.shape());
+            Ok(Recognition { format, reason })
+        }
+        _ => match lines.iter().find(|line| !is_blank(line)) {
+            Some(first) => unknown(format!("no format reads the first lines, such as {}", quote(first))),
+            None => unknown("only blank lines and comments".to_owned()),
+        },
+    }
+}
+
+/// A format is believed when it takes at least half of the lines; the others are then errors that its reader explains.
+fn believable(taken: usize, lines: &[&[u8]]) -> bool {
+    taken > 0 && 2 * taken >= lines.iter().filter(|line| !is_blank(line)).count().saturating_sub(1)
+}
+
+fn is_blank(line: &[u8]) -> bool {
+    matches!(line.trim_ascii().first(), None | Some(b'#'))
+}
+
+/// The first lines of a sample, the last only when it is complete.
+fn trial_lines(sample: &[u8], whole: bool) -> Vec<&[u8]> {
+    let mut lines: Vec<_> = sample.split(|b| *b == b'\n').take(TRIALS + 1).collect();
+    let cut = lines.len() > TRIALS || !whole || lines.last().is_some_and(|last| last.is_empty());
+    if cut && lines.len() > 1 {
+        lines.pop();
+    }
+    lines.into_iter().map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect()
+}
+
+/// fio's logs name themselves; a version there is no reader for is refused with that reason.
+fn iolog(lines: &[&[u8]], name: &str) -> Result<Option<Recognition>, WorkloadError> {
+    let first = lines.first().copied().unwrap_or_default().trim_ascii();
+    let format = match first {
+        _ if first == iolog_v2::HEADER => Format::IologV2,
+        _ if first == iolog_v3::HEADER => Format::IologV3,
+        _ if first.starts_with(b"fio version") => {
+            let message = format!("{} is a fio log of another version; legal is 2 or 3", quote(first));
+            return Err(error(format!("{name}:1"), message));
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(Recognition { format, reason: "its first line says so".to_owned() }))
+}
+
+/// How many of the lines a format takes (as requests, or as something it knows to skip).
+fn trial(format: Format, lines: &[&[u8]]) -> usize {
+    requests(format, lines).map_or(0, |(taken, _)| taken)
+}
+
+/// How many of the lines a format takes, and the requests among them; none when there is no request.
+fn requests(format: Format, lines: &[&[u8]]) -> Option<(usize, Vec<RawRecord>)> {
+    // Any action will do to tell blkparse's text: lines with another one are skipped, and so are taken.
+    let mut reader = LineReader::new(format, Action::Queue);
+    let (mut taken, mut found) = (0, Vec::new());
+    let mut seen_action = false;
+    for (at, line) in lines.iter().enumerate() {
+        match reader.read(&mut Cursor::new(line, line.len()), at as u64 + 1) {
+            Ok(Line::Request(raw)) => {
+                taken += 1;
+                found.push(raw);
+            }
+            Ok(Line::Skip) if !is_blank(line) => {
+                taken += 1;
+                seen_action |= format == Format::Blkparse && blkparse::action_of(line).is_some();
+            }
+            _ => {}
+        }
+    }
+    (!found.is_empty() || seen_action).then_some((taken, found))
+}
+
+/// Five numbers in columns: which units?
+fn columns(lines: &[&[u8]]) -> Recognition {
+    let in_sectors = requests(Format::Disksim, lines).map_or(Vec::new(), |(_, requests)| requests);
+    let first_words = lines
+        .iter()
+        .filter(|line| !is_blank(line))
+        .map(|line| line.trim_ascii_start().split(|b| matches!(b, b' ' | b'\t')).next().unwrap_or_default());
+    let fractional = first_words.filter(|word| word.iter().any(|b| matches!(b, b'.' | b'e' | b'E'))).count();
+    if in_sectors.is_empty() {
+        let reason = "five columns, addresses beyond what sectors could reach".to_owned();
+        return Recognition { format: Format::Replayer, reason };
+    }
+    plausible::weigh(&in_sectors, fractional > 0)
+}

@@ -1,0 +1,301 @@
+//! All requests of a trace in file order, whatever its format, with the device filter applied: what the file says.
+//!
+//! Promises to read a file once per pass, to number lines (or records) for messages, and to turn a fault into a message
+//! that names place, value and what is legal. Must never know the drive, nor shape times and sizes.
+
+use flashlane_core::Op;
+
+use super::cursor::{Cursor, Fault};
+use super::format::{Line, LineReader, RawRecord, blkparse};
+use super::input::Origin;
+use super::lines::Lines;
+use super::merge::{self, Merge};
+use super::options::{Action, TraceOptions};
+use super::recognise::{Recognition, of_sample};
+use super::{Format, error, quote, refuse};
+use flashlane_core::arrival::WorkloadError;
+
+/// A request as the file says it, on the file's time axis.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Record {
+    pub time_ns: u64,
+    pub offset: u64,
+    pub length: u64,
+    pub op: Op,
+    /// Which of the devices met so far, when they are told apart (else 0).
+    pub device: u32,
+    /// Where it stands, for [`Records::place`].
+    pub at: At,
+}
+
+/// A place in a trace: a line of the text, or a record of a binary file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct At {
+    file: u32,
+    number: u64,
+}
+
+/// How many lines (or records) were read, and what became of those that gave no request.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Tally {
+    pub lines: u64,
+    pub skipped: u64,
+    pub filtered: u64,
+}
+
+/// The requests of a trace.
+pub(super) struct Records {
+    origins: Vec<Origin>,
+    recognition: Recognition,
+    action: Action,
+    stream: Stream,
+    filter: Option<Vec<u8>>,
+    devices: Option<Devices>,
+    /// Of the passes before this one.
+    earlier: Tally,
+    skipped: u64,
+    filtered: u64,
+    /// Devices met while the filter has let nothing pass yet, for its message.
+    refused: Vec<Vec<u8>>,
+    passed: bool,
+}
+
+enum Stream {
+    Text(Lines, LineReader),
+    Binary(Merge),
+}
+
+/// Devices in the order they were met.
+#[derive(Default)]
+struct Devices {
+    names: Vec<Vec<u8>>,
+    numbers: std::collections::HashMap<Vec<u8>, u32>,
+    last: u32,
+}
+
+impl Devices {
+    fn number(&mut self, name: &[u8]) -> u32 {
+        if self.names.get(self.last as usize).is_some_and(|last| last == name) {
+            return self.last;
+        }
+        self.last = match self.numbers.get(name) {
+            Some(number) => *number,
+            None => {
+                let number = self.names.len() as u32;
+                self.names.push(name.to_vec());
+                self.numbers.insert(name.to_vec(), number);
+                number
+            }
+        };
+        self.last
+    }
+}
+
+impl Records {
+    /// Opens a trace. With `tell_devices` every record says which device it is for.
+    pub fn open(origins: Vec<Origin>, options: &TraceOptions, tell_devices: bool) -> Result<Self, WorkloadError> {
+        options.check()?;
+        let first = &origins[0];
+        let lines = Lines::new(first.name(), first.open()?);
+        let recognition = match options.format {
+            Some(format) => Recognition { format, reason: "as asked".to_owned() },
+            None if origins.len() > 1 => of_files(&lines)?,
+            None => recognised(&lines, &first.name())?,
+        };
+        if origins.len() > 1 && recognition.format != Format::Blktrace {
+            let message = format!("{} is one file; legal for several is a binary blktrace", recognition.format.title());
+            return Err(error(first.name(), message));
+        }
+        let action = match (options.action, recognition.format) {
+            (Some(action), _) => action,
+            (None, Format::Blktrace) => merge::choose_action(&origins)?,
+            (None, Format::Blkparse) => text_action(first, &lines)?,
+            (None, _) => Action::Queue,
+        };
+        let stream = match recognition.format {
+            Format::Blktrace => Stream::Binary(Merge::open(&origins, action)?),
+            format => Stream::Text(lines, LineReader::new(format, action)),
+        };
+        let filter = options.device.as_ref().map(|name| filter_bytes(name, recognition.format));
+        Ok(Records {
+            origins,
+            recognition,
+            action,
+            stream,
+            filter,
+            devices: tell_devices.then(Devices::default),
+            earlier: Tally::default(),
+            skipped: 0,
+            filtered: 0,
+            refused: Vec::new(),
+            passed: false,
+        })
+    }
+
+    /// The format and why.
+    pub fn recognition(&self) -> &Recognition {
+        &self.recognition
+    }
+
+    /// Goes back to the first request.
+    pub fn rewind(&mut self) -> Result<(), WorkloadError> {
+        self.earlier = self.tally();
+        (self.skipped, self.filtered) = (0, 0);
+        self.stream = match self.recognition.format {
+            Format::Blktrace => Stream::Binary(Merge::open(&self.origins, self.action)?),
+            format => {
+                let lines = Lines::new(self.origins[0].name(), self.origins[0].open()?);
+                Stream::Text(lines, LineReader::new(format, self.action))
+            }
+        };
+        Ok(())
+    }
+
+    /// The next request.
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<Record>, WorkloadError> {
+        loop {
+            let (raw, device, at) = match &mut self.stream {
+                Stream::Text(lines, reader) => {
+                    let number = lines.number() + 1;
+                    let Some(mut line) = lines.next()? else { return Ok(None) };
+                    match reader.read(&mut line, number) {
+                        Ok(Line::Request(raw)) => {
+                            let (from, to) = raw.device;
+                            (raw, &line.line()[from as usize..to as usize], At { file: 0, number })
+                        }
+                        Ok(Line::Skip) => {
+                            self.skipped += 1;
+                            continue;
+                        }
+                        Err(fault) => {
+                            let message = message(self.recognition.format, &line, fault);
+                            return Err(error(lines.place_of(number), message));
+                        }
+                    }
+                }
+                Stream::Binary(merge) => {
+                    let Some(merged) = merge.next()? else { return Ok(None) };
+                    (merged.raw, merge.device_name(), At { file: merged.file as u32, number: merged.number })
+                }
+            };
+            if let Some(filter) = &self.filter {
+                if device != filter {
+                    self.filtered += 1;
+                    const SHOWN: usize = 8;
+                    if !self.passed && self.refused.len() < SHOWN && !self.refused.iter().any(|d| d == device) {
+                        self.refused.push(device.to_vec());
+                    }
+                    continue;
+                }
+                self.passed = true;
+            }
+            let device = self.devices.as_mut().map_or(0, |devices| devices.number(device));
+            let RawRecord { time_ns, offset, length, op, .. } = raw;
+            return Ok(Some(Record { time_ns, offset, length, op, device, at }));
+        }
+    }
+
+    /// `file:line`, or `file:record N`.
+    #[cold]
+    pub fn place(&self, at: At) -> String {
+        match &self.stream {
+            Stream::Text(lines, _) => lines.place_of(at.number),
+            Stream::Binary(merge) => merge.place(at.file as usize, at.number),
+        }
+    }
+
+    /// The error of a trace that gave no request at all.
+    #[cold]
+    pub fn nothing(&self) -> WorkloadError {
+        let place = self.origins[0].name();
+        let Some(filter) = &self.filter else {
+            return error(
+                place,
+                format!("no request in it; legal is at least one line `{}`", self.recognition.format.shape()),
+            );
+        };
+        let seen: Vec<_> = self.refused.iter().map(|d| quote(d)).collect();
+        error(place, format!("no request of device {}; the trace has {}", quote(filter), seen.join(", ")))
+    }
+
+    /// What was read so far, over all passes.
+    pub fn tally(&self) -> Tally {
+        let (lines, skipped) = match &self.stream {
+            Stream::Text(lines, _) => (lines.number(), self.skipped),
+            Stream::Binary(merge) => merge.records(),
+        };
+        let Tally { lines: l, skipped: s, filtered: f } = self.earlier;
+        Tally { lines: l + lines, skipped: s + skipped, filtered: f + self.filtered }
+    }
+
+    /// The names of the devices met so far, in the order of [`Record::device`].
+    pub fn devices(&self) -> &[Vec<u8>] {
+        self.devices.as_ref().map_or(&[], |devices| &devices.names)
+    }
+}
+
+/// Recognises what `lines` start with.
+pub(super) fn recognised(lines: &Lines, name: &str) -> Result<Recognition, WorkloadError> {
+    if let Some(broken) = lines.broken() {
+        return Err(broken);
+    }
+    let (sample, whole) = lines.sample();
+    if sample.is_empty() {
+        return Err(error(name, "the file is empty; legal is a trace with at least one request"));
+    }
+    of_sample(sample, whole, name)
+}
+
+/// Several files are the per-CPU files of a blktrace, or nothing.
+fn of_files(lines: &Lines) -> Result<Recognition, WorkloadError> {
+    if let Some(broken) = lines.broken() {
+        return Err(broken);
+    }
+    Ok(Recognition { format: Format::Blktrace, reason: "several files NAME.blktrace.CPU".to_owned() })
+}
+
+/// The filter as the format writes devices. MSR's `host,disk` may be given as its files are named: `hm_0`.
+fn filter_bytes(name: &str, format: Format) -> Vec<u8> {
+    match (format, name.rsplit_once('_')) {
+        (Format::Msr, Some((host, disk))) if !name.contains(',') => format!("{host},{disk}").into_bytes(),
+        _ => name.as_bytes().to_vec(),
+    }
+}
+
+/// `Q` if any line of a blkparse text has it, else `D`.
+fn text_action(origin: &Origin, lines: &Lines) -> Result<Action, WorkloadError> {
+    let queued = |line: &[u8]| blkparse::action_of(line) == Some(b"Q");
+    let (sample, whole) = lines.sample();
+    if sample.split(|b| *b == b'\n').any(queued) {
+        return Ok(Action::Queue);
+    }
+    if whole {
+        return Ok(Action::Issue);
+    }
+    let mut rest = Lines::new(origin.name(), origin.open()?);
+    while let Some(line) = rest.next()? {
+        if queued(line.line()) {
+            return Ok(Action::Queue);
+        }
+    }
+    Ok(Action::Issue)
+}
+
+/// What to say of a line that does not fit.
+#[cold]
+fn message(format: Format, line: &Cursor<'_>, fault: Fault) -> String {
+    let bytes = line.line();
+    let at = fault.at.min(bytes.len());
+    let ends = |b: &u8| matches!(b, b',' | b' ' | b'\t');
+    let from = bytes[..at].iter().rposition(ends).map_or(0, |p| p + 1);
+    let to = bytes[at..].iter().position(ends).map_or(bytes.len(), |p| at + p);
+    let value = match &bytes[from..to] {
+        _ if at == bytes.len() => "the line ends there".to_owned(),
+        [] => quote(&bytes[at..(at + 1).min(bytes.len())]),
+        value => quote(value),
+    };
+    let refused = refuse::by_content(bytes, true).map_or(String::new(), |why| format!(" ({why})"));
+    let (field, legal) = (fault.field, fault.legal);
+    format!("{field}: {value}; legal is {legal} (a {} line is `{}`){refused}", format.title(), format.shape())
+}

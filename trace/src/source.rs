@@ -1,0 +1,317 @@
+//! A trace as a flow's requests: options applied, everything odd refused or counted.
+//!
+//! Promises times from the asked start on that never decrease, requests of at least one byte that lie on the drive, and
+//! counts that add up: `requests = issued + rejected`. Open loop: completions change nothing. Must never know a format.
+
+use std::path::Path;
+
+use flashlane_core::Time;
+
+use super::counts::{Shaped, TraceCounts};
+use super::input::{Origin, origins};
+use super::jitter::Jitter;
+use super::options::{Beyond, LATEST_NS, Order, Sizes, TraceOptions};
+use super::recognise::Recognition;
+use super::records::{At, Record, Records};
+use super::{Format, error};
+use flashlane_core::arrival::{Arrival, Drawn, Source, Span, WorkloadError};
+
+/// A trace file as a [`Source`].
+pub struct TraceSource {
+    records: Records,
+    jitter: Option<Jitter>,
+    options: TraceOptions,
+    capacity_bytes: u64,
+    counts: TraceCounts,
+    pass: Pass,
+    loops_left: u32,
+    state: State,
+    /// Where the last request stands in the file.
+    at: Option<At>,
+}
+
+/// One going through the trace.
+#[derive(Clone, Copy, Default)]
+struct Pass {
+    /// When its first request arrives in the run.
+    start_ns: u64,
+    /// The file's time of its first request.
+    origin_ns: u64,
+    /// The file's time of its last request.
+    last_ns: u64,
+    /// When that arrives.
+    last_at_ns: u64,
+    /// Requests passed over.
+    passed_over: u64,
+    /// Requests read.
+    requests: u64,
+}
+
+enum State {
+    Reading,
+    Ended,
+    Failed(WorkloadError),
+}
+
+impl TraceSource {
+    /// Opens the trace at `path` for a drive of `capacity_bytes`.
+    ///
+    /// `path` is a file (plain, gz or zst), or for a binary blktrace also the directory of its per-CPU files, their base
+    /// name, or `BASE.blktrace.*`.
+    pub fn open(path: &Path, options: &TraceOptions, capacity_bytes: u64) -> Result<TraceSource, WorkloadError> {
+        TraceSource::of(origins(path)?, options, capacity_bytes, false)
+    }
+
+    /// Opens several files that are one trace: the per-CPU files of a binary blktrace.
+    pub fn open_files(
+        paths: &[&Path],
+        options: &TraceOptions,
+        capacity_bytes: u64,
+    ) -> Result<TraceSource, WorkloadError> {
+        if paths.is_empty() {
+            return Err(error("trace", "no file; legal is at least one"));
+        }
+        let origins = paths.iter().map(|path| Origin::File(path.to_path_buf())).collect();
+        TraceSource::of(origins, options, capacity_bytes, false)
+    }
+
+    /// A trace in memory; `name` stands for the file in messages. Never panics, whatever the bytes.
+    pub fn from_bytes(
+        name: &str,
+        bytes: &[u8],
+        options: &TraceOptions,
+        capacity_bytes: u64,
+    ) -> Result<TraceSource, WorkloadError> {
+        TraceSource::of(vec![Origin::Bytes(name.to_owned(), bytes.into())], options, capacity_bytes, false)
+    }
+
+    /// Opens `origins`; with `tell_devices` requests say which device they are for.
+    pub(super) fn of(
+        origins: Vec<Origin>,
+        options: &TraceOptions,
+        capacity_bytes: u64,
+        tell_devices: bool,
+    ) -> Result<TraceSource, WorkloadError> {
+        let records = Records::open(origins, options, tell_devices)?;
+        let jitter = match (records.recognition().format, options.jitter_seed) {
+            (Format::Tencent, Some(seed)) => Some(Jitter::new(seed)),
+            _ => None,
+        };
+        Ok(TraceSource {
+            records,
+            jitter,
+            options: options.clone(),
+            capacity_bytes,
+            counts: TraceCounts::default(),
+            pass: Pass { start_ns: options.start.ns(), ..Pass::default() },
+            loops_left: options.loops - 1,
+            state: State::Reading,
+            at: None,
+        })
+    }
+
+    /// The trace's format and why it was taken for it.
+    pub fn recognition(&self) -> &Recognition {
+        self.records.recognition()
+    }
+
+    /// What was read so far and what became of it.
+    pub fn counts(&self) -> TraceCounts {
+        let tally = self.records.tally();
+        TraceCounts { lines: tally.lines, skipped: tally.skipped, filtered: tally.filtered, ..self.counts }
+    }
+
+    /// Where the request handed out last stands in the file.
+    #[cold]
+    pub(super) fn place(&self) -> String {
+        self.at.map_or_else(String::new, |at| self.records.place(at))
+    }
+
+    /// The names of the devices met so far, in the order of [`Shaped::device`].
+    pub(super) fn devices(&self) -> &[Vec<u8>] {
+        self.records.devices()
+    }
+
+    /// The next request after the options; none at the end. An error stays.
+    #[inline]
+    pub(super) fn next_shaped(&mut self) -> Result<Option<Shaped>, WorkloadError> {
+        match &self.state {
+            State::Reading => {}
+            State::Ended => return Ok(None),
+            State::Failed(why) => return Err(why.clone()),
+        }
+        match self.read() {
+            Ok(Some(shaped)) => Ok(Some(shaped)),
+            Ok(None) => {
+                self.state = State::Ended;
+                Ok(None)
+            }
+            Err(why) => {
+                self.state = State::Failed(why.clone());
+                Err(why)
+            }
+        }
+    }
+
+    #[inline]
+    fn read(&mut self) -> Result<Option<Shaped>, WorkloadError> {
+        loop {
+            if self.options.limit.is_some_and(|limit| self.pass.requests >= limit) {
+                if self.again()? {
+                    continue;
+                }
+                return Ok(None);
+            }
+            let next = match &mut self.jitter {
+                None => self.records.next()?,
+                Some(jitter) => jitter.next(&mut self.records)?,
+            };
+            let Some(record) = next else {
+                if self.again()? {
+                    continue;
+                }
+                return Ok(None);
+            };
+            if self.pass.passed_over < self.options.offset {
+                self.pass.passed_over += 1;
+                continue;
+            }
+            let at_ns = self.time(&record)?;
+            self.counts.requests += 1;
+            self.pass.requests += 1;
+            let Record { op, device, length, .. } = record;
+            if length == 0 || length > self.options.max_request_bytes {
+                self.bad_size(&record)?;
+                continue;
+            }
+            let end = record.offset.checked_add(length);
+            let offset = if end.is_some_and(|end| end <= self.capacity_bytes) {
+                record.offset
+            } else {
+                match self.beyond(&record)? {
+                    Some(offset) => offset,
+                    None => continue,
+                }
+            };
+            self.at = Some(record.at);
+            return Ok(Some(Shaped { at_ns, offset, length, op, device }));
+        }
+    }
+
+    /// When a request arrives in the run; checks the order.
+    #[inline]
+    fn time(&mut self, record: &Record) -> Result<u64, WorkloadError> {
+        let pass = &mut self.pass;
+        if pass.requests == 0 {
+            pass.origin_ns = record.time_ns;
+        } else if record.time_ns < pass.last_ns {
+            if self.options.order == Order::Error {
+                return Err(self.backwards(record));
+            }
+            self.counts.clamped += 1;
+            return Ok(self.pass.last_at_ns);
+        }
+        let span = self.options.speedup.apply(record.time_ns - pass.origin_ns);
+        match span.and_then(|span| span.checked_add(pass.start_ns)) {
+            Some(at) if at <= LATEST_NS => {
+                pass.last_ns = record.time_ns;
+                pass.last_at_ns = at;
+                Ok(at)
+            }
+            _ => {
+                let origin = pass.origin_ns;
+                let message = format!(
+                    "a time {} ns after the first request; legal is up to {LATEST_NS} ns after start, speed-up and loops",
+                    record.time_ns - origin
+                );
+                Err(error(self.records.place(record.at), message))
+            }
+        }
+    }
+
+    #[cold]
+    fn backwards(&self, record: &Record) -> WorkloadError {
+        let back = self.pass.last_ns - record.time_ns;
+        let message = format!(
+            "the time {} ns goes back by {back} ns; legal are times in ascending order (or clamp: the time of the request before)",
+            record.time_ns
+        );
+        error(self.records.place(record.at), message)
+    }
+
+    /// Refuses or rejects a size.
+    #[cold]
+    fn bad_size(&mut self, record: &Record) -> Result<(), WorkloadError> {
+        if self.options.sizes == Sizes::Reject {
+            self.counts.rejected += 1;
+            return Ok(());
+        }
+        let message = format!(
+            "a size of {} bytes; legal is 1 to {} bytes (or reject: left out and counted)",
+            record.length, self.options.max_request_bytes
+        );
+        Err(error(self.records.place(record.at), message))
+    }
+
+    /// Refuses, rejects or wraps an address.
+    #[cold]
+    fn beyond(&mut self, record: &Record) -> Result<Option<u64>, WorkloadError> {
+        let (offset, length, capacity) = (record.offset, record.length, self.capacity_bytes);
+        match self.options.beyond {
+            Beyond::Reject => {
+                self.counts.rejected += 1;
+                Ok(None)
+            }
+            Beyond::Wrap if length <= capacity => {
+                self.counts.wrapped += 1;
+                let wrapped = offset % capacity;
+                Ok(Some(if wrapped > capacity - length { 0 } else { wrapped }))
+            }
+            Beyond::Wrap | Beyond::Error => {
+                let message = format!(
+                    "bytes {offset} to {} lie beyond the drive; legal is below {capacity} (or wrap: modulo the drive, or reject: left out and counted)",
+                    u128::from(offset) + u128::from(length) - 1
+                );
+                Err(error(self.records.place(record.at), message))
+            }
+        }
+    }
+
+    /// Starts the next loop; false when there is none. The loop follows one mean gap after the last arrival, so that the
+    /// rate stays what it is.
+    #[cold]
+    fn again(&mut self) -> Result<bool, WorkloadError> {
+        let pass = self.pass;
+        if pass.requests == 0 {
+            return Err(match pass.passed_over {
+                0 => self.records.nothing(),
+                n => error(
+                    "offset",
+                    format!("`{}` passes over all {n} requests; legal is 0 to {}", self.options.offset, n - 1),
+                ),
+            });
+        }
+        if self.loops_left == 0 {
+            return Ok(false);
+        }
+        self.loops_left -= 1;
+        let gap = (pass.last_at_ns - pass.start_ns).checked_div(pass.requests - 1).unwrap_or(0);
+        self.pass = Pass { start_ns: pass.last_at_ns.saturating_add(gap), ..Pass::default() };
+        self.records.rewind()?;
+        if let Some(jitter) = &mut self.jitter {
+            jitter.rewind();
+        }
+        Ok(true)
+    }
+}
+
+impl Source for TraceSource {
+    #[inline]
+    fn draw(&mut self, arrival: &mut Arrival) -> Result<Drawn, WorkloadError> {
+        let Some(Shaped { at_ns, op, offset, length, .. }) = self.next_shaped()? else { return Ok(Drawn::End) };
+        *arrival = Arrival { at: Time::from_ns(at_ns), op, extent: Span::Bytes { offset, length } };
+        Ok(Drawn::Request)
+    }
+
+    fn completed(&mut self, _now: Time) {}
+}

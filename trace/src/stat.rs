@@ -1,0 +1,335 @@
+//! What a trace is like, in numbers: one pass, in memory bounded by the addresses it touches.
+//!
+//! Counts, sums, sizes and addresses are exact; percentiles of gaps hold to three significant digits. Addresses of
+//! different devices are different addresses. Must never know a drive: stat reads what is there.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use flashlane_core::Op;
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+use super::counts::{Shaped, TraceCounts};
+use super::input::{Origin, origins};
+use super::source::TraceSource;
+use super::{Format, TraceOptions, error};
+use flashlane_core::arrival::WorkloadError;
+
+/// The page by which footprint and re-writes are counted.
+const PAGE_BYTES: u64 = 4096;
+/// Pages in a word of a bit map, words in a block of it.
+const WORD: u64 = 64;
+const WORDS: usize = 8;
+
+/// Request sizes in bytes.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct Sizing {
+    /// Requests counted.
+    pub requests: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Mean size.
+    pub mean: f64,
+    /// Smallest size.
+    pub min: u64,
+    /// Half of the requests are no larger.
+    pub p50: u64,
+    /// 90 % of the requests are no larger.
+    pub p90: u64,
+    /// 99 % of the requests are no larger.
+    pub p99: u64,
+    /// Largest size.
+    pub max: u64,
+}
+
+/// Time between an arrival and the next, in nanoseconds.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct Gaps {
+    /// Mean.
+    pub mean_ns: f64,
+    /// Standard deviation over mean: 1 for Poisson arrivals, more for bursts.
+    pub variation: f64,
+    /// Median.
+    pub p50_ns: u64,
+    /// 99 % of the gaps are no longer.
+    pub p99_ns: u64,
+    /// Longest.
+    pub max_ns: u64,
+    /// Share of requests that arrive together with the one before.
+    pub zero_share: f64,
+}
+
+/// What a trace is like.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct TraceStat {
+    /// The file.
+    pub file: String,
+    /// Its format.
+    pub format: Format,
+    /// Why it was taken for it.
+    pub reason: String,
+    /// What was read and what became of it.
+    pub counts: TraceCounts,
+    /// Devices and their requests, in the order they appear.
+    pub devices: Vec<(String, u64)>,
+    /// Reads.
+    pub reads: Sizing,
+    /// Writes.
+    pub writes: Sizing,
+    /// All requests.
+    pub all: Sizing,
+    /// From the first arrival to the last, seconds, after the speed-up.
+    pub span_s: f64,
+    /// Requests a second over the span; zero when it has no length.
+    pub rate_iops: f64,
+    /// Bytes a second over the span.
+    pub rate_bytes_per_s: f64,
+    /// Most requests in any second counted from the first arrival.
+    pub peak_iops: u64,
+    /// First byte touched.
+    pub first_byte: u64,
+    /// One past the last byte touched: the drive this trace needs.
+    pub end_byte: u64,
+    /// Bytes of the 4 KiB pages touched, each counted once.
+    pub footprint_bytes: u64,
+    /// Gaps between arrivals.
+    pub gaps: Gaps,
+    /// Share of requests that start where the one before on the same device ended.
+    pub sequential_share: f64,
+    /// Share of written 4 KiB pages that had been written before.
+    pub rewrite_share: f64,
+    /// Share of requests whose offset or size is no multiple of 4 KiB.
+    pub unaligned_share: f64,
+}
+
+/// Reads the trace at `path` once and says what it is like.
+pub fn stat(path: &Path, options: &TraceOptions) -> Result<TraceStat, WorkloadError> {
+    measure(origins(path)?, path.display().to_string(), options)
+}
+
+impl TraceStat {
+    /// The figures as JSON, for programs.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("figures with text keys always have a JSON form");
+        text.push('\n');
+        text
+    }
+
+    /// The same for a trace in memory.
+    pub fn of_bytes(name: &str, bytes: &[u8], options: &TraceOptions) -> Result<TraceStat, WorkloadError> {
+        measure(vec![Origin::Bytes(name.to_owned(), bytes.into())], name.to_owned(), options)
+    }
+}
+
+fn measure(origins: Vec<Origin>, file: String, options: &TraceOptions) -> Result<TraceStat, WorkloadError> {
+    let mut source = TraceSource::of(origins, options, u64::MAX, true)?;
+    let mut meter = Meter::new();
+    while let Some(request) = source.next_shaped()? {
+        meter.add(request);
+    }
+    if meter.sizes.iter().all(BTreeMap::is_empty) {
+        return Err(error(file, "every request was rejected; legal is a trace with at least one that is not"));
+    }
+    Ok(meter.finish(file, &source))
+}
+
+/// What is known of a device.
+#[derive(Default)]
+struct Device {
+    requests: u64,
+    next_offset: Option<u64>,
+}
+
+/// A block of the page bit maps: which pages were touched, which written.
+#[derive(Default)]
+struct Block {
+    touched: [u64; WORDS],
+    written: [u64; WORDS],
+}
+
+/// Sums of one pass.
+struct Meter {
+    /// Requests of a size, by operation.
+    sizes: [BTreeMap<u64, u64>; 2],
+    devices: Vec<Device>,
+    blocks: HashMap<(u32, u64), Block>,
+    gaps: Histogram<u64>,
+    gap_sum: f64,
+    gap_squares: f64,
+    zero_gaps: u64,
+    first_ns: Option<u64>,
+    last_ns: u64,
+    second: u64,
+    in_second: u64,
+    peak: u64,
+    first_byte: u64,
+    end_byte: u64,
+    sequential: u64,
+    unaligned: u64,
+    written_pages: u64,
+    rewritten_pages: u64,
+}
+
+impl Meter {
+    fn new() -> Self {
+        Meter {
+            sizes: [BTreeMap::new(), BTreeMap::new()],
+            devices: Vec::new(),
+            blocks: HashMap::new(),
+            // Three digits is a legal number of digits, so this cannot fail.
+            gaps: Histogram::new(3).expect("a histogram of three significant digits"),
+            gap_sum: 0.0,
+            gap_squares: 0.0,
+            zero_gaps: 0,
+            first_ns: None,
+            last_ns: 0,
+            second: 0,
+            in_second: 0,
+            peak: 0,
+            first_byte: u64::MAX,
+            end_byte: 0,
+            sequential: 0,
+            unaligned: 0,
+            written_pages: 0,
+            rewritten_pages: 0,
+        }
+    }
+
+    fn add(&mut self, r: Shaped) {
+        *self.sizes[r.op.index()].entry(r.length).or_default() += 1;
+        self.time(r.at_ns);
+        let end = r.offset + r.length;
+        self.first_byte = self.first_byte.min(r.offset);
+        self.end_byte = self.end_byte.max(end);
+        self.unaligned += u64::from(!r.offset.is_multiple_of(PAGE_BYTES) || !r.length.is_multiple_of(PAGE_BYTES));
+        let number = r.device as usize;
+        if number >= self.devices.len() {
+            self.devices.resize_with(number + 1, Device::default);
+        }
+        let device = &mut self.devices[number];
+        device.requests += 1;
+        self.sequential += u64::from(device.next_offset == Some(r.offset));
+        device.next_offset = Some(end);
+        self.touch(r.device, r.offset / PAGE_BYTES, (end - 1) / PAGE_BYTES, r.op);
+    }
+
+    fn time(&mut self, at_ns: u64) {
+        let first = *self.first_ns.get_or_insert(at_ns);
+        if self.peak > 0 {
+            let gap = at_ns - self.last_ns;
+            let recorded = self.gaps.record(gap);
+            debug_assert!(recorded.is_ok(), "the histogram grows as it needs");
+            self.gap_sum += gap as f64;
+            self.gap_squares += (gap as f64) * (gap as f64);
+            self.zero_gaps += u64::from(gap == 0);
+        }
+        self.last_ns = at_ns;
+        let second = (at_ns - first) / 1_000_000_000;
+        if second != self.second {
+            (self.second, self.in_second) = (second, 0);
+        }
+        self.in_second += 1;
+        self.peak = self.peak.max(self.in_second);
+    }
+
+    /// Marks the pages `from` to `to`.
+    fn touch(&mut self, device: u32, from: u64, to: u64, op: Op) {
+        let mut page = from;
+        while page <= to {
+            let block = self.blocks.entry((device, page / (WORD * WORDS as u64))).or_default();
+            let word = (page / WORD) as usize % WORDS;
+            let last = to.min(page | (WORD - 1));
+            let count = (last - page + 1) as u32;
+            let bits = (u64::MAX >> (64 - count)) << (page % WORD);
+            block.touched[word] |= bits;
+            if op == Op::Write {
+                self.written_pages += u64::from(count);
+                self.rewritten_pages += u64::from((block.written[word] & bits).count_ones());
+                block.written[word] |= bits;
+            }
+            page = last + 1;
+        }
+    }
+
+    fn finish(self, file: String, source: &TraceSource) -> TraceStat {
+        let mut both = self.sizes[0].clone();
+        for (size, count) in &self.sizes[1] {
+            *both.entry(*size).or_default() += count;
+        }
+        let all = sizing(&both);
+        let share = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+        let span_s = (self.last_ns - self.first_ns.unwrap_or(0)) as f64 / 1e9;
+        let per_second = |amount: u64| if span_s > 0.0 { amount as f64 / span_s } else { 0.0 };
+        // The order of a sum of counts does not show.
+        let pages: u64 =
+            self.blocks.values().flat_map(|block| block.touched).map(|word| u64::from(word.count_ones())).sum();
+        let names = source.devices().iter().map(|name| String::from_utf8_lossy(name).into_owned());
+        TraceStat {
+            file,
+            format: source.recognition().format,
+            reason: source.recognition().reason.clone(),
+            counts: source.counts(),
+            devices: names.zip(self.devices.iter().map(|d| d.requests)).collect(),
+            reads: sizing(&self.sizes[Op::Read.index()]),
+            writes: sizing(&self.sizes[Op::Write.index()]),
+            all,
+            span_s,
+            rate_iops: per_second(all.requests),
+            rate_bytes_per_s: per_second(all.bytes),
+            peak_iops: self.peak,
+            first_byte: self.first_byte,
+            end_byte: self.end_byte,
+            footprint_bytes: pages * PAGE_BYTES,
+            gaps: self.gap_figures(),
+            sequential_share: share(self.sequential, all.requests),
+            rewrite_share: share(self.rewritten_pages, self.written_pages),
+            unaligned_share: share(self.unaligned, all.requests),
+        }
+    }
+
+    fn gap_figures(&self) -> Gaps {
+        let count = self.gaps.len();
+        if count == 0 {
+            return Gaps::default();
+        }
+        let mean = self.gap_sum / count as f64;
+        let variance = (self.gap_squares / count as f64 - mean * mean).max(0.0);
+        Gaps {
+            mean_ns: mean,
+            variation: if mean > 0.0 { variance.sqrt() / mean } else { 0.0 },
+            p50_ns: self.gaps.value_at_quantile(0.5),
+            p99_ns: self.gaps.value_at_quantile(0.99),
+            max_ns: self.gaps.max(),
+            zero_share: self.zero_gaps as f64 / count as f64,
+        }
+    }
+}
+
+/// The figures of a table of sizes: size, requests of that size.
+fn sizing(table: &BTreeMap<u64, u64>) -> Sizing {
+    let requests: u64 = table.values().sum();
+    let bytes: u64 = table.iter().map(|(size, count)| size * count).sum();
+    let (Some((min, _)), Some((max, _))) = (table.first_key_value(), table.last_key_value()) else {
+        return Sizing::default();
+    };
+    let percentile = |percent: u64| {
+        let rank = (requests * percent).div_ceil(100);
+        let mut seen = 0;
+        let found = table.iter().find(|(_, count)| {
+            seen += **count;
+            seen >= rank
+        });
+        found.map_or(*max, |(size, _)| *size)
+    };
+    Sizing {
+        requests,
+        bytes,
+        mean: bytes as f64 / requests as f64,
+        min: *min,
+        p50: percentile(50),
+        p90: percentile(90),
+        p99: percentile(99),
+        max: *max,
+    }
+}

@@ -1,0 +1,79 @@
+//! A [`TraceStat`] as text for people.
+
+use std::fmt;
+
+use super::stat::{Sizing, TraceStat};
+use flashlane_outputs::shown::escaped;
+
+/// Devices listed by name at most.
+const DEVICES: usize = 8;
+
+impl fmt::Display for TraceStat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let c = &self.counts;
+        writeln!(f, "file          {}", escaped(&self.file))?;
+        writeln!(f, "format        {} ({}): {}", self.format.key(), self.format.title(), self.reason)?;
+        writeln!(f, "lines         {} read, {} skipped, {} of other devices", c.lines, c.skipped, c.filtered)?;
+        writeln!(
+            f,
+            "requests      {} read, {} rejected, {} clamped, {} wrapped",
+            c.requests, c.rejected, c.clamped, c.wrapped
+        )?;
+        write!(f, "devices       {}:", self.devices.len())?;
+        for (name, requests) in self.devices.iter().take(DEVICES) {
+            write!(f, " {} ({requests})", escaped(name))?;
+        }
+        writeln!(f, "{}", if self.devices.len() > DEVICES { " ..." } else { "" })?;
+        writeln!(
+            f,
+            "\n                requests   share         bytes       mean     min     p50     p90     p99        max"
+        )?;
+        for (name, sizing) in [("reads", &self.reads), ("writes", &self.writes), ("all", &self.all)] {
+            row(f, name, sizing, self.all.requests)?;
+        }
+        writeln!(f, "\nspan          {:.3} s", self.span_s)?;
+        let megabytes = self.rate_bytes_per_s / 1e6;
+        writeln!(
+            f,
+            "rate          {:.1} IOPS, {megabytes:.2} MB/s, at most {} in a second",
+            self.rate_iops, self.peak_iops
+        )?;
+        let g = &self.gaps;
+        writeln!(
+            f,
+            "gaps          mean {:.1} us, variation {:.2}, p50 {:.1} us, p99 {:.1} us, max {:.1} us, {:.1} % zero",
+            g.mean_ns / 1e3,
+            g.variation,
+            g.p50_ns as f64 / 1e3,
+            g.p99_ns as f64 / 1e3,
+            g.max_ns as f64 / 1e3,
+            100.0 * g.zero_share
+        )?;
+        let gigabytes = |bytes: u64| bytes as f64 / 1e9;
+        writeln!(
+            f,
+            "addresses     {} to {} ({:.2} GB), footprint {:.3} GB in 4 KiB pages",
+            self.first_byte,
+            self.end_byte,
+            gigabytes(self.end_byte),
+            gigabytes(self.footprint_bytes)
+        )?;
+        write!(
+            f,
+            "pattern       {:.1} % sequential, {:.1} % of written pages written before, {:.1} % unaligned to 4 KiB",
+            100.0 * self.sequential_share,
+            100.0 * self.rewrite_share,
+            100.0 * self.unaligned_share
+        )
+    }
+}
+
+/// One line of the size table.
+fn row(f: &mut fmt::Formatter<'_>, name: &str, s: &Sizing, all: u64) -> fmt::Result {
+    let share = 100.0 * s.requests as f64 / all.max(1) as f64;
+    writeln!(
+        f,
+        "{name:10} {:>13} {share:>5.1} % {:>13} {:>10.0} {:>7} {:>7} {:>7} {:>7} {:>10}",
+        s.requests, s.bytes, s.mean, s.min, s.p50, s.p90, s.p99, s.max
+    )
+}

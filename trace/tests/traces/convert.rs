@@ -1,0 +1,151 @@
+//! Converting: every writable format read back, nothing half-written.
+
+use std::path::Path;
+
+use flashlane_core::arrival::WorkloadError;
+use flashlane_outputs::{Cause, Existing, Inputs, OutFile, OutputError};
+use flashlane_trace::{ConvertError, ConvertReport, recognise};
+
+use super::*;
+
+/// 500 requests a format with this time resolution and sectors can say, on three devices.
+fn original(resolution_ns: u64) -> String {
+    let mut ns = 0;
+    (0..500u64)
+        .map(|i| {
+            ns += resolution_ns * (i * 7_919 % 97);
+            format!("{ns} {} {} {} {}\n", i % 3, i * 104_729 % 1_000_003, 1 + i % 127, i * 31 % 7 % 2)
+        })
+        .collect()
+}
+
+/// Converts, over what may be there.
+pub fn convert(input: &Path, output: &Path, options: &TraceOptions, to: Format) -> Result<ConvertReport, ConvertError> {
+    let output = OutFile::create(output, Existing::Replace, &Inputs::default())?;
+    flashlane_trace::convert(input, output, options, to)
+}
+
+/// What is wrong with the trace.
+#[track_caller]
+fn wrong(result: Result<ConvertReport, ConvertError>) -> WorkloadError {
+    match result {
+        Err(ConvertError::Input(error)) => error,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What is wrong with the output.
+#[track_caller]
+fn unwritten(result: Result<ConvertReport, ConvertError>) -> OutputError {
+    match result {
+        Err(ConvertError::Output(error)) => error,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn files(dir: &Path) -> Vec<String> {
+    std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn every_writable_format_reads_back_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    for to in Format::ALL.into_iter().filter(|f| f.writable()) {
+        let resolution = match to {
+            Format::Tencent => 1_000_000_000,
+            Format::Msr => 100,
+            Format::Alibaba | Format::Systor | Format::IologV2 | Format::IologV3 => 1_000,
+            _ => 1,
+        };
+        let input = dir.path().join("in");
+        std::fs::write(&input, original(resolution)).unwrap();
+        let exact = |format| TraceOptions { jitter_seed: None, ..as_format(format) };
+        let want = drain(TraceSource::open(&input, &exact(Format::Mqsim), HUGE).unwrap(), HUGE).unwrap();
+        for extension in ["txt", "gz", "zst"] {
+            let output = dir.path().join(format!("out-{to}.{extension}"));
+            let report = convert(&input, &output, &exact(Format::Mqsim), to).unwrap_or_else(|why| panic!("{why}"));
+            assert_eq!((report.written, report.resolution_ns, report.to), (500, resolution, to));
+            let head = std::fs::read(&output).unwrap();
+            assert_eq!(head.starts_with(&[0x1f, 0x8b]), extension == "gz");
+            assert_eq!(head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]), extension == "zst");
+            let back = drain(TraceSource::open(&output, &exact(to), HUGE).unwrap(), HUGE).unwrap();
+            assert_eq!(back.rows, want.rows, "{to}");
+            let found = recognise(&output).unwrap();
+            assert!(found.format == to || to == Format::Mqsim || to == Format::Ssdsim, "{to}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn devices_survive() {
+    let dir = tempfile::tempdir().unwrap();
+    let (input, output) = (dir.path().join("in"), dir.path().join("out"));
+    for (from, to, device) in [
+        (Format::Msr, Format::Msr, "usr,1"),
+        (Format::Alibaba, Format::Tencent, "9"),
+        (Format::Spc, Format::Mqsim, "1"),
+        (Format::IologV3, Format::IologV2, "/dev/x"),
+        (Format::Blkparse, Format::Blkparse, "8,0"),
+    ] {
+        std::fs::write(&input, sample(from)).unwrap();
+        convert(&input, &output, &as_format(from), to).unwrap();
+        let options = TraceOptions { device: Some(device.into()), ..as_format(to) };
+        let back = drain(TraceSource::open(&output, &options, HUGE).unwrap(), HUGE).unwrap();
+        assert!(!back.rows.is_empty(), "{from} to {to}");
+    }
+}
+
+#[test]
+fn options_apply_to_what_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let (input, output) = (dir.path().join("in"), dir.path().join("out"));
+    std::fs::write(&input, "1000 0 16 8 1\n2000 1 32 8 0\n4000 0 48 8 1\n").unwrap();
+    let options = TraceOptions { device: Some("0".into()), speedup: "2".parse().unwrap(), ..as_format(Format::Mqsim) };
+    convert(&input, &output, &options, Format::Mqsim).unwrap();
+    assert_eq!(std::fs::read_to_string(&output).unwrap(), "0 0 16 8 1\n1500 0 48 8 1\n");
+}
+
+#[test]
+fn a_failure_leaves_nothing_and_keeps_what_was_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let (input, output) = (dir.path().join("in"), dir.path().join("out.gz"));
+    std::fs::write(&output, "precious").unwrap();
+    let mut text = original(1);
+    text.push_str("broken\n");
+    std::fs::write(&input, text).unwrap();
+    let why = wrong(convert(&input, &output, &as_format(Format::Mqsim), Format::Msr));
+    assert_eq!(why.place, format!("{}:501", input.display()));
+    assert_eq!(std::fs::read_to_string(&output).unwrap(), "precious");
+    let mut left = files(dir.path());
+    left.sort();
+    assert_eq!(left, ["in", "out.gz"]);
+}
+
+#[test]
+fn what_a_format_cannot_say_is_refused_with_the_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let (input, output) = (dir.path().join("in"), dir.path().join("out"));
+    std::fs::write(&input, "0 0 512 512 1\n1 0 512 100 1\n").unwrap();
+    let why = wrong(convert(&input, &output, &as_format(Format::Replayer), Format::Mqsim));
+    assert_eq!(why.place, format!("{}:2", input.display()));
+    assert!(why.message.contains("size of 100 bytes; legal for MQSim ASCII are multiples of 512"), "{why}");
+    assert!(!output.exists());
+    let why = wrong(convert(&input, &output, &as_format(Format::Replayer), Format::Blktrace));
+    assert!(why.message.contains("legal is one of msr"), "{why}");
+    let nowhere = dir.path().join("no/such/dir/out");
+    let why = unwritten(convert(&input, &nowhere, &as_format(Format::Replayer), Format::Msr));
+    assert!(why.path.ends_with("out") && why.message.contains("cannot be written"), "{why}");
+    let why = unwritten(convert(&input, dir.path(), &as_format(Format::Replayer), Format::Msr));
+    assert!(why.message.contains("is a directory"), "{why}");
+}
+
+#[test]
+fn a_place_that_no_file_can_have_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let input = dir.path().join("in");
+    std::fs::write(&input, original(1)).unwrap();
+    let inside_a_file = input.join("out");
+    let why = unwritten(convert(&input, &inside_a_file, &as_format(Format::Mqsim), Format::Msr));
+    assert!(why.cause == Cause::Refused && why.message.contains("cannot be written"), "{why}");
+    assert_eq!(files(dir.path()), ["in"]);
+}

@@ -1,0 +1,142 @@
+//! What the options do: speed-up, start, window, loops, filter, wrap, reject, clamp.
+
+use flashlane_core::Time;
+use flashlane_trace::{Beyond, Order, Sizes, Speedup};
+
+use super::*;
+
+const TEXT: &str = "1000 0 16 8 1\n2000 1 32 8 0\n4000 0 48 8 1\n7000 1 64 8 0\n";
+
+fn times(options: TraceOptions) -> Vec<u64> {
+    read(TEXT, &options).unwrap_or_else(|why| panic!("{why}")).rows.iter().map(|r| r.0).collect()
+}
+
+fn plain() -> TraceOptions {
+    as_format(Format::Mqsim)
+}
+
+#[test]
+fn the_first_request_is_time_zero_or_the_start() {
+    assert_eq!(times(plain()), [0, 1000, 3000, 6000]);
+    assert_eq!(times(TraceOptions { start: Time::from_ns(50), ..plain() }), [50, 1050, 3050, 6050]);
+}
+
+#[test]
+fn speedups_are_exact_ratios() {
+    let at = |text: &str| times(TraceOptions { speedup: text.parse().unwrap(), ..plain() });
+    assert_eq!(at("2"), [0, 500, 1500, 3000]);
+    assert_eq!(at("0.5"), [0, 2000, 6000, 12000]);
+    assert_eq!(at("3/2"), [0, 666, 2000, 4000]);
+    assert_eq!("50.0".parse(), Speedup::new(50, 1));
+    assert_eq!("0.25".parse::<Speedup>().unwrap().to_string(), "25/100");
+    for bad in ["0", "-1", "", "x", "1/0", "0/1", "1e3", ".", "9999999999", "1.0000000001"] {
+        let why = bad.parse::<Speedup>().unwrap_err();
+        assert!(why.contains("legal is a number or a ratio above 0"), "{bad}: {why}");
+    }
+}
+
+#[test]
+fn offset_and_limit_make_a_window_whose_first_request_is_the_origin() {
+    assert_eq!(times(TraceOptions { offset: 1, limit: Some(2), ..plain() }), [0, 2000]);
+    assert_eq!(times(TraceOptions { offset: 3, ..plain() }), [0]);
+    assert_eq!(times(TraceOptions { limit: Some(99), ..plain() }), [0, 1000, 3000, 6000]);
+    let short = read(format!("{TEXT}garbage\n"), &TraceOptions { limit: Some(4), ..plain() }).unwrap();
+    assert_eq!(short.counts.requests, 4, "what lies behind the limit is not read");
+}
+
+#[test]
+fn loops_follow_one_mean_gap_after_the_last_arrival() {
+    let twice = times(TraceOptions { loops: 2, ..plain() });
+    assert_eq!(twice, [0, 1000, 3000, 6000, 8000, 9000, 11000, 14000]);
+    let window = TraceOptions { loops: 3, offset: 1, limit: Some(2), ..plain() };
+    assert_eq!(times(window), [0, 2000, 4000, 6000, 8000, 10000]);
+    let faster = TraceOptions { loops: 2, speedup: Speedup::new(2, 1).unwrap(), ..plain() };
+    assert_eq!(times(faster), [0, 500, 1500, 3000, 4000, 4500, 5500, 7000]);
+    let whole = read(TEXT, &TraceOptions { loops: 2, ..plain() }).unwrap();
+    assert_eq!((whole.counts.lines, whole.counts.requests), (8, 8));
+}
+
+#[test]
+fn loops_work_for_every_format() {
+    for format in text_formats() {
+        let once = read(sample(format), &as_format(format)).unwrap();
+        let thrice = read(sample(format), &TraceOptions { loops: 3, ..as_format(format) }).unwrap();
+        let tail: Vec<_> = once.rows.iter().map(|r| (r.1, r.2, r.3)).cycle().take(6).collect();
+        assert_eq!(thrice.rows.iter().map(|r| (r.1, r.2, r.3)).collect::<Vec<_>>(), tail, "{format}");
+        let gap = once.rows[1].0;
+        assert!(thrice.rows.windows(2).all(|w| w[1].0 - w[0].0 == gap), "{format}");
+    }
+}
+
+#[test]
+fn the_device_filter_comes_before_the_window() {
+    let one = TraceOptions { device: Some("1".into()), ..plain() };
+    let whole = read(TEXT, &one).unwrap();
+    assert_eq!(whole.rows, vec![(0, W, 32 * 512, 4096), (5000, W, 64 * 512, 4096)]);
+    assert_eq!((whole.counts.lines, whole.counts.filtered, whole.counts.requests), (4, 2, 2));
+    assert_eq!(times(TraceOptions { offset: 1, ..one }), [0]);
+    for name in ["usr_1", "usr,1"] {
+        let options = TraceOptions { device: Some(name.into()), ..as_format(Format::Msr) };
+        assert_eq!(read(sample(Format::Msr), &options).unwrap().rows.len(), 2, "{name}");
+    }
+}
+
+#[test]
+fn unsorted_lines_of_other_devices_do_not_matter() {
+    let text = "1000 0 16 8 1\n5 1 32 8 0\n2000 0 48 8 1\n";
+    let zero = TraceOptions { device: Some("0".into()), ..plain() };
+    assert_eq!(read(text, &zero).unwrap().rows.len(), 2);
+    assert!(read(text, &plain()).is_err());
+}
+
+#[test]
+fn clamped_times_take_their_predecessors() {
+    let clamp = TraceOptions { order: Order::Clamp, ..plain() };
+    let text = "1000 0 8 8 1\n3000 0 8 8 1\n2000 0 8 8 1\n2500 0 8 8 1\n3500 0 8 8 1\n500 0 8 8 1\n";
+    let whole = read(text, &clamp).unwrap();
+    assert_eq!(whole.rows.iter().map(|r| r.0).collect::<Vec<_>>(), [0, 2000, 2000, 2000, 2500, 2500]);
+    assert_eq!(whole.counts.clamped, 3);
+}
+
+#[test]
+fn beyond_the_drive_requests_wrap_or_are_left_out_and_counted() {
+    let capacity = 20 * 512;
+    let text = "1 0 8 8 1\n2 0 18 4 1\n3 0 43 2 0\n4 0 16 4 0\n5 0 38 4 1\n";
+    let wrap = TraceOptions { beyond: Beyond::Wrap, ..plain() };
+    let whole = read_on(text.as_bytes(), &wrap, capacity).unwrap();
+    let sectors: Vec<_> = whole.rows.iter().map(|r| (r.2 / 512, r.3 / 512)).collect();
+    assert_eq!(sectors, [(8, 8), (0, 4), (3, 2), (16, 4), (0, 4)], "a straddler starts at 0");
+    assert_eq!((whole.counts.wrapped, whole.counts.rejected), (3, 0));
+    let reject = TraceOptions { beyond: Beyond::Reject, ..plain() };
+    let whole = read_on(text.as_bytes(), &reject, capacity).unwrap();
+    assert_eq!(whole.rows.iter().map(|r| r.0).collect::<Vec<_>>(), [0, 3]);
+    assert_eq!((whole.counts.wrapped, whole.counts.rejected, whole.counts.requests), (0, 3, 5));
+    let larger_than_the_drive = read_on(b"1 0 0 21 1\n", &wrap, capacity).unwrap_err();
+    assert!(larger_than_the_drive.message.contains("bytes 0 to 10751"), "{larger_than_the_drive}");
+    assert!(read_on(b"1 0 0 21 1\n", &wrap, 0).is_err());
+}
+
+#[test]
+fn illegal_sizes_can_be_left_out() {
+    let options = TraceOptions { sizes: Sizes::Reject, max_request_bytes: 4096, ..plain() };
+    let whole = read("1 0 8 0 1\n2 0 8 8 1\n3 0 8 9 1\n", &options).unwrap();
+    assert_eq!(whole.rows, vec![(1, R, 4096, 4096)]);
+    assert_eq!((whole.counts.rejected, whole.counts.requests), (2, 3));
+}
+
+#[test]
+fn several_flows_read_one_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trace");
+    std::fs::write(&path, TEXT).unwrap();
+    let mut both: Vec<_> = (0..2).map(|_| TraceSource::open(&path, &plain(), HUGE).unwrap()).collect();
+    let mut seen = [Vec::new(), Vec::new()];
+    for _ in 0..4 {
+        for (source, seen) in both.iter_mut().zip(&mut seen) {
+            let Ok(Next::Request(arrival)) = source.next() else { panic!("four requests each") };
+            source.completed(arrival.at);
+            seen.push(arrival);
+        }
+    }
+    assert_eq!(seen[0], seen[1]);
+}

@@ -1,0 +1,78 @@
+//! Figures of a trace small enough to work out by hand.
+
+use flashlane_trace::TraceStat;
+
+use super::*;
+
+const TEXT: &str = "\
+0.000 0 0 8192 0
+1.000 0 8192 4096 0
+1.000 1 8192 4096 1
+3.000 0 12288 4096 1
+4.000 0 4096 8192 0
+2000.000 0 1048064 1024 1
+";
+
+#[test]
+fn every_figure_by_hand() {
+    let s = TraceStat::of_bytes("t", TEXT.as_bytes(), &as_format(Format::Replayer)).unwrap();
+    assert_eq!((s.all.requests, s.reads.requests, s.writes.requests), (6, 3, 3));
+    assert_eq!((s.reads.bytes, s.writes.bytes), (9_216, 20_480));
+    assert_eq!((s.reads.min, s.reads.p50, s.reads.p90, s.reads.max), (1_024, 4_096, 4_096, 4_096));
+    assert_eq!((s.writes.p50, s.writes.p99, s.all.p50), (8_192, 8_192, 4_096));
+    assert!((s.reads.mean - 3_072.0).abs() < 1e-9);
+    assert_eq!(s.devices, vec![("0".to_owned(), 5), ("1".to_owned(), 1)]);
+    assert!((s.span_s - 2.0).abs() < 1e-12);
+    assert!((s.rate_iops - 3.0).abs() < 1e-12);
+    assert!((s.rate_bytes_per_s - 14_848.0).abs() < 1e-9);
+    assert_eq!(s.peak_iops, 5);
+    assert_eq!((s.first_byte, s.end_byte), (0, 1_049_088));
+    // Device 0: pages 0 to 3 and 255 to 256; device 1: page 2.
+    assert_eq!(s.footprint_bytes, 7 * 4_096);
+    // Requests 2 and 4 start where their predecessor on device 0 ended.
+    assert!((s.sequential_share - 2.0 / 6.0).abs() < 1e-12);
+    // Five pages written, the last two of them for the second time.
+    assert!((s.rewrite_share - 2.0 / 5.0).abs() < 1e-12);
+    assert!((s.unaligned_share - 1.0 / 6.0).abs() < 1e-12);
+    assert!((s.gaps.mean_ns - 400_000_000.0).abs() < 1e-3);
+    assert!((s.gaps.zero_share - 0.2).abs() < 1e-12);
+    let within = |got: u64, want: u64| got.abs_diff(want) <= want / 1_000;
+    assert!(within(s.gaps.p50_ns, 1_000_000) && within(s.gaps.max_ns, 1_996_000_000), "{:?}", s.gaps);
+    // Gaps 1, 0, 2, 1, 1996 ms: standard deviation 798.0 ms over a mean of 400 ms.
+    assert!((s.gaps.variation - 1.995).abs() < 0.001, "{}", s.gaps.variation);
+}
+
+#[test]
+fn pages_across_blocks_of_the_bit_map_are_counted_once() {
+    // 64 MiB from page 511 on, twice as a write: 16,384 pages over 33 blocks.
+    let text = "0 0 2093056 67108864 0\n1 0 2093056 67108864 0\n";
+    let s = TraceStat::of_bytes("t", text.as_bytes(), &as_format(Format::Replayer)).unwrap();
+    assert_eq!(s.footprint_bytes, 67_108_864);
+    assert!((s.rewrite_share - 0.5).abs() < 1e-12);
+}
+
+#[test]
+fn text_and_json_hold_the_figures() {
+    let s = TraceStat::of_bytes("t", TEXT.as_bytes(), &as_format(Format::Replayer)).unwrap();
+    let text = s.to_string();
+    for part in [
+        "replayer (five-column replayer): as asked",
+        "6 read",
+        "0 (5) 1 (1)",
+        "2.000 s",
+        "3.0 IOPS",
+        "33.3 % sequential",
+    ] {
+        assert!(text.contains(part), "`{part}` is missing in\n{text}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&serde_json::to_string(&s).unwrap()).unwrap();
+    assert_eq!(json["format"], "replayer");
+    assert_eq!(json["writes"]["bytes"], 20_480);
+    assert_eq!(json["counts"]["requests"], 6);
+}
+
+#[test]
+fn one_request_has_no_rate() {
+    let s = TraceStat::of_bytes("t", b"5 0 0 512 1\n", &as_format(Format::Replayer)).unwrap();
+    assert_eq!((s.span_s, s.rate_iops, s.gaps.max_ns), (0.0, 0.0, 0));
+}
