@@ -1,6 +1,6 @@
 //! How long things last, worked out from the configuration alone.
 //!
-//! Written from SPEC 0.2 and 0.4 and the doc comments of the configuration; it calls none of the device's own
+//! Written from model 0.2 and model 0.4 and the doc comments of the configuration; it calls none of the device's own
 //! arithmetic, so that an error there shows.
 
 use flashlane_core::Duration;
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::tests::case;
 
-    /// The bus of SPEC 0.2: 333 MT/s, one byte wide, pages of 8 KiB with 448 spare bytes.
+    /// The bus of model 0.2: 333 MT/s, one byte wide, pages of 8 KiB with 448 spare bytes.
     fn times(rounding: Rounding, with_metadata: bool) -> Times {
         let mut config = case::config();
         (config.geometry.page_bytes, config.geometry.metadata_bytes) = (8192, 448);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn transfers_of_the_specification() {
+    fn transfers_of_the_model() {
         assert_eq!(times(Rounding::Exact, false).data(8192), 24_601);
         assert_eq!(times(Rounding::Exact, true).data(8640), 25_946);
         assert_eq!(times(Rounding::MqSim, false).data(8192), 24_576);

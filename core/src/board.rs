@@ -185,7 +185,7 @@ impl Board {
         if unit.paused.lead.is_some() { running + self.facts.resume + unit.paused.remaining } else { running }
     }
 
-    /// Service time of a transaction executed alone (SPEC 0.1 `svc`).
+    /// Service time of a transaction executed alone (model 0.1 `svc`).
     #[inline(always)]
     pub fn service(&self, txn: TxnId) -> Duration {
         self.facts.service_of(self.txn(txn))
@@ -218,7 +218,7 @@ impl Board {
     }
 
     /// Whether `other` may join the command of `group`: same operation, a plane no member uses yet, the die and page
-    /// rules of the device (SPEC 0.4), room for a program, and no older write of its page in the way.
+    /// rules of the device (model 0.4), room for a program, and no older write of its page in the way.
     #[inline]
     pub fn may_join(&self, group: &Group, other: TxnId) -> bool {
         let (a, b) = (self.txn(group.lead()), self.txn(other));

@@ -1,4 +1,4 @@
-//! The seven questions a scheduler answers (DESIGN: "a scheduler is a handful of answers").
+//! The seven questions a scheduler answers (ARCHITECTURE.md: a scheduler is seven answers).
 //!
 //! An answer decides and never acts: it gets `&Board` and returns a value; the controller alone changes anything. It
 //! reads no clock (`board.now` is the instant), never allocates after it is built, and computes in integers.

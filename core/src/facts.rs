@@ -42,7 +42,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Service time of an operation that moves `bytes` over the bus, alone (SPEC 0.4).
+    /// Service time of an operation that moves `bytes` over the bus, alone (model 0.4).
     #[inline]
     pub fn service(&self, op: FlashOp, bytes: u32) -> Duration {
         match op {

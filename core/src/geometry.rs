@@ -119,7 +119,7 @@ pub struct Place {
 }
 
 /// The order in which consecutive logical pages spread over the levels, fastest-changing first; `CWDP` is channel,
-/// way, die, plane (Slacker §3.1 "plane chosen statically by striping", SPEC 1.1.1).
+/// way, die, plane (Slacker §3.1 "plane chosen statically by striping", model 1.1.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AllocationOrder([Level; 4]);
 

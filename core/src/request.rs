@@ -53,7 +53,7 @@ pub struct Request<'a> {
     pub flow: FlowId,
     /// Read or write.
     pub op: Op,
-    /// When the host created it: response time counts from here (SPEC 0.5).
+    /// When the host created it: response time counts from here (model 0.5).
     pub arrival: Time,
     /// What it touches.
     pub extent: Extent<'a>,

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 
-/// An instant of simulated time: nanoseconds since the start of the run (SPEC 0.2).
+/// An instant of simulated time: nanoseconds since the start of the run (model 0.2).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(u64);
 

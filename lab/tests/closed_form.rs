@@ -331,7 +331,7 @@ fn saturated(config: &Config, recipe: &Recipe, length: u64) -> f64 {
     (seen - warm_up) as f64 * length as f64 * 1e9 / (device.now() - from).ns() as f64
 }
 
-/// SPEC 2.2, capacity note: one read a command.
+/// Model 2.2, capacity note: one read a command.
 #[test]
 fn saturation_bandwidth_of_the_flin_device() {
     let config = flin();

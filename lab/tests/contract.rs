@@ -210,7 +210,7 @@ const READ_TIME: u64 = 99_601;
 const WRITE_TIME: u64 = 1_324_601;
 
 /// Reads that come later and pass a write under balanced waits when `gc` ns of garbage collection go before the write
-/// (SPEC 2.3, starvation figures): the oldest read of the flood has waited for those before it, and the write goes once
+/// (model 2.3, starvation figures): the oldest read of the flood has waited for those before it, and the write goes once
 /// it has waited longer in proportion; those that waited when it came do not count. Each is one read's time.
 const fn balanced(gc: u64) -> u64 {
     let read_has_waited = (DEPTH - 1) * READ_TIME;

@@ -54,7 +54,7 @@ impl Case {
         Case { op, dies, planes, multi_plane: of(4) > 0, multi_die: of(4) > 0, same_page: of(2) > 0, queue }
     }
 
-    /// Whether these may share a command: SPEC 0.4, written out.
+    /// Whether these may share a command: model 0.4, written out.
     fn legal(&self, members: &[usize]) -> bool {
         members.iter().enumerate().all(|(i, &a)| {
             members[..i].iter().all(|&b| {

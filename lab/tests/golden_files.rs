@@ -1,4 +1,4 @@
-//! The hand-worked scenes of SPEC chapter 8 as files, as a user runs them: each comes to the times in this table, under
+//! The hand-worked scenes of model 8.0 as files, as a user runs them: each comes to the times in this table, under
 //! the auditor's eyes, and says them in its own comments.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Hand-worked scenes with exact timelines: the substrate and baseline statements of SPEC chapter 8.
+//! Hand-worked scenes with exact timelines: the statements on the device and the baseline (model 8.4).
 
 mod common;
 

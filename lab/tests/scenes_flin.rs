@@ -1,4 +1,4 @@
-//! FLIN's second and third stages on a device, with exact timelines (SPEC 2.1.6, 2.1.7).
+//! FLIN's second and third stages on a device, with exact timelines (model 2.1.6, model 2.1.7).
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Slacker, statement by statement (SPEC 8.1): the paper's figures worked by hand, pauses, dynamic allocation, the
+//! Slacker, statement by statement (model 8.1): the paper's figures worked by hand, pauses, dynamic allocation, the
 //! parameters. What holds in all scenes is in `slacker_laws.rs`.
 //!
 //! The arithmetic of the estimator (A-SLK-06 to 10) and insertion (A-SLK-05) are tested where they are written, the

@@ -400,7 +400,7 @@ pub const SHADOW: Param = Param {
     default: 0,
     min: 0,
     max: 1,
-    help: "Slacker's estimator runs beside the scheduler and changes nothing (Slacker §5.2, SPEC 1.2.1)",
+    help: "Slacker's estimator runs beside the scheduler and changes nothing (Slacker §5.2, model 1.2.1)",
 };
 
 /// [`Catalogue::answers`] of the shipped catalogue.

@@ -27,7 +27,7 @@ pub(crate) static ADMIT: &[Choice<dyn Admit>] = &[
     Choice {
         name: "budget",
         summary: "each flow a budget of flash time a round, less the garbage collection it causes",
-        source: "Jun and Shin (NVMSA 2015) as in FLIN §7; SPEC 2.1.9 WA-BC",
+        source: "Jun and Shin (NVMSA 2015) as in FLIN §7; model 2.1.9 WA-BC",
         params: &[
             Param {
                 name: "budget_round_us",
@@ -67,14 +67,14 @@ pub(crate) static PLACE: &[Choice<dyn Place>] = &[
     Choice {
         name: "static",
         summary: "every page stays on the plane the stripe gives it",
-        source: "SPEC 1.1.1",
+        source: "model 1.1.1",
         params: &[],
         build: &|_| Box::new(place::Home),
     },
     Choice {
         name: "rotate",
         summary: "each write goes to the next plane in turn, channel first",
-        source: "SPEC 6 F09 dynamic plane",
+        source: "model 1.1.1",
         params: &[],
         build: &|_| Box::new(place::Rotate::default()),
     },
@@ -92,21 +92,21 @@ pub(crate) static ORDER: &[Choice<dyn Order>] = &[
     Choice {
         name: "fair",
         summary: "low intensity before high, then where slowdowns are most equal",
-        source: "FLIN §4.1, §5.1-5.3; SPEC 2.1.5",
+        source: "FLIN §4.1, §5.1-5.3; model 2.1.5",
         params: flin::ORDER_PARAMS,
         build: &|v| Box::new(order::Fair::new(flin::order_settings(v))),
     },
     Choice {
         name: "slack-bypass",
         summary: "ahead of what can spare the time, by estimated slack",
-        source: "Slacker §4.1, §5; SPEC 1.1.3",
+        source: "Slacker §4.1, §5; model 1.1.3",
         params: order::slack_bypass::PARAMS,
         build: &|v| Box::new(order::SlackBypass::estimating(v)),
     },
     Choice {
         name: "slack-oracle",
         summary: "slack-bypass with the true response times of the baseline in place of estimates: a control",
-        source: "SPEC 1.1.7",
+        source: "model 1.1.7",
         params: order::slack_bypass::PARAMS,
         build: &|v| Box::new(order::SlackBypass::knowing(v)),
     },
@@ -116,7 +116,7 @@ pub(crate) static PICK: &[Choice<dyn Pick>] = &[
     Choice {
         name: "fcfs",
         summary: "the oldest transaction, read or write",
-        source: "SPEC 2.1.9",
+        source: "model 2.1.9",
         params: &[Param {
             name: "fcfs_widen",
             unit: "0 or 1",
@@ -130,21 +130,21 @@ pub(crate) static PICK: &[Choice<dyn Pick>] = &[
     Choice {
         name: "read-first",
         summary: "reads before writes, each in order",
-        source: "SPEC 2.1.9 RP",
+        source: "model 2.1.9 RP",
         params: &[],
         build: &|_| Box::new(pick::ReadFirst),
     },
     Choice {
         name: "fr-fcfs",
         summary: "reads before writes until the write queue fills",
-        source: "Slacker §2.1; SPEC 1.1.2",
+        source: "Slacker §2.1; model 1.1.2",
         params: pick::fill::PARAMS,
         build: &|v| Box::new(pick::FrFcfs::new(pick::FillTrigger::of(v))),
     },
     Choice {
         name: "largest-group",
         summary: "the largest multi-plane, multi-die group, then one request's, then the oldest; reads first",
-        source: "Sprinkler (HPCA 2014) as in FLIN §6; SPEC 2.1.9",
+        source: "Sprinkler (HPCA 2014) as in FLIN §6; model 2.1.9",
         params: &[Param {
             name: "group_window",
             unit: "transactions",
@@ -158,7 +158,7 @@ pub(crate) static PICK: &[Choice<dyn Pick>] = &[
     Choice {
         name: "wait-balanced",
         summary: "levels in turn by weight, then the read or write that waits longer in proportion to its service",
-        source: "FLIN §4.2-4.3, §5.4; SPEC 2.1.6-7",
+        source: "FLIN §4.2-4.3, §5.4; model 2.1.6, model 2.1.7",
         params: flin::MIGRATION_PARAMS,
         build: &|v| Box::new(pick::WaitBalanced::new(flin::migrations(v))),
     },
@@ -189,14 +189,14 @@ pub(crate) static PREEMPT: &[Choice<dyn Preempt>] = &[
     Choice {
         name: "proportional",
         summary: "a read suspends a program that waits less in proportion, and any page move made in idle time",
-        source: "FLIN §4.3 optimisations; SPEC 2.1.7",
+        source: "FLIN §4.3 optimisations; model 2.1.7",
         params: &[],
         build: &|_| Box::new(preempt::Proportional),
     },
     Choice {
         name: "slack-pause",
         summary: "reads pause a program at the end of its iteration while it can spare the time",
-        source: "Slacker §4.2; SPEC 1.1.6",
+        source: "Slacker §4.2; model 1.1.6",
         params: pick::fill::PARAMS,
         build: &|v| Box::new(preempt::BySlack::new(pick::FillTrigger::of(v))),
     },
@@ -213,21 +213,21 @@ pub(crate) static COLLECT: &[Choice<dyn Collect>] = &[
     Choice {
         name: "non-preemptive",
         summary: "garbage collection beats user transactions until the victim is erased; reads may suspend its programs",
-        source: "SPEC 2.1.9",
+        source: "model 2.1.9",
         params: &[],
         build: &|_| Box::new(collect::First::non_preemptive()),
     },
     Choice {
         name: "semi-preemptive",
         summary: "user transactions go between its steps above the hard threshold of free blocks",
-        source: "SPEC 2.1.9 SPGC",
+        source: "model 2.1.9 SPGC",
         params: &[],
         build: &|_| Box::new(collect::SemiPreemptive),
     },
     Choice {
         name: "paid-by-writes",
         summary: "in idle time, and before a write of a plane short of pages its flow's share of what waits",
-        source: "FLIN §4.3, §5.4 eq. 10; SPEC 2.1.7",
+        source: "FLIN §4.3, §5.4 eq. 10; model 2.1.7",
         params: flin::MIGRATION_PARAMS,
         build: &|v| Box::new(collect::PaidByWrites::new(flin::migrations(v))),
     },
@@ -251,7 +251,7 @@ pub(crate) static CANCEL: &[Choice<dyn Cancel>] = &[
     Choice {
         name: "overwrite",
         summary: "a waiting write is dropped when a younger write of its page arrives",
-        source: "SOS; SPEC 4.1.2 WHM",
+        source: "SOS; model 4.1.2 WHM",
         params: &[],
         build: &|_| Box::new(cancel::Overwrite),
     },
@@ -276,7 +276,7 @@ pub(crate) static ROWS: &[Row] = &[
     Row {
         name: "fcfs",
         paper: "FLIN (ISCA 2018)",
-        section: "§6; SPEC 2.1.9",
+        section: "§6; model 2.1.9",
         summary: "first come, first served on every chip",
         answers: Answers { pick: "fcfs", ..PLAIN },
         set: &[],
@@ -284,7 +284,7 @@ pub(crate) static ROWS: &[Row] = &[
     Row {
         name: "read-first",
         paper: "FLIN (ISCA 2018)",
-        section: "§3.3; SPEC 2.1.9 RP",
+        section: "§3.3; model 2.1.9 RP",
         summary: "reads before writes",
         answers: PLAIN,
         set: &[],
@@ -292,7 +292,7 @@ pub(crate) static ROWS: &[Row] = &[
     Row {
         name: "read-first-suspend",
         paper: "FLIN (ISCA 2018)",
-        section: "§6; SPEC 2.1.9 RP+S",
+        section: "§6; model 2.1.9 RP+S",
         summary: "reads before writes, and a waiting read suspends programs and erases",
         answers: Answers { preempt: "suspend", ..PLAIN },
         set: &[],
@@ -300,7 +300,7 @@ pub(crate) static ROWS: &[Row] = &[
     Row {
         name: "fr-fcfs",
         paper: SLACKER,
-        section: "§2.1; SPEC 1.1.2",
+        section: "§2.1; model 1.1.2",
         summary: "reads before writes until the write queue fills; advanced commands; Slacker's baseline",
         answers: FR_FCFS,
         set: &[],
@@ -308,7 +308,7 @@ pub(crate) static ROWS: &[Row] = &[
     Row {
         name: "sprinkler",
         paper: "FLIN (ISCA 2018)",
-        section: "§6; SPEC 2.1.9; Sprinkler (HPCA 2014)",
+        section: "§6; model 2.1.9; Sprinkler (HPCA 2014)",
         summary: "largest group first, reads first, suspension, semi-preemptive garbage collection",
         answers: SPRINKLER,
         set: &[],
@@ -316,7 +316,7 @@ pub(crate) static ROWS: &[Row] = &[
     Row {
         name: "sprinkler+fairness",
         paper: "FLIN (ISCA 2018)",
-        section: "§7; SPEC 2.1.9 WA-BC; Jun and Shin (NVMSA 2015)",
+        section: "§7; model 2.1.9 WA-BC; Jun and Shin (NVMSA 2015)",
         summary: "sprinkler, and flows fetched from by budgets of flash time",
         answers: Answers { admit: "budget", ..SPRINKLER },
         set: &[],
@@ -324,7 +324,7 @@ pub(crate) static ROWS: &[Row] = &[
     Row {
         name: "flin",
         paper: "FLIN (ISCA 2018)",
-        section: "§4; SPEC 2.1.3-2.1.7",
+        section: "§4; model 2.1.3 to model 2.1.7",
         summary: "fairness between flows: fair insertion, priority arbitration, balanced waits, shared garbage collection",
         answers: Answers { order: "fair", ..FLIN_STAGE_3 },
         set: &[],
@@ -332,7 +332,7 @@ pub(crate) static ROWS: &[Row] = &[
     Row {
         name: "flin-stage1",
         paper: "FLIN (ISCA 2018)",
-        section: "§7.2; SPEC 2.1.9 FLIN-S1",
+        section: "§7.2; model 2.1.9 FLIN-S1",
         summary: "fair insertion alone, with reads first, suspension and semi-preemptive garbage collection",
         answers: Answers { order: "fair", preempt: "suspend", collect: "semi-preemptive", ..PLAIN },
         set: &[],
@@ -340,7 +340,7 @@ pub(crate) static ROWS: &[Row] = &[
     Row {
         name: "flin-stage3",
         paper: "FLIN (ISCA 2018)",
-        section: "§7.2; SPEC 2.1.9 FLIN-S3",
+        section: "§7.2; model 2.1.9 FLIN-S3",
         summary: "flin with insertion in order of arrival",
         answers: FLIN_STAGE_3,
         set: &[],
@@ -348,7 +348,7 @@ pub(crate) static ROWS: &[Row] = &[
     Row {
         name: "wbyp",
         paper: SLACKER,
-        section: "§4.1; SPEC 1.1.3",
+        section: "§4.1; model 1.1.3",
         summary: "fr-fcfs, and writes go ahead of writes that can spare the time",
         answers: Answers { order: "slack-bypass", ..FR_FCFS },
         set: &[("rbyp", 0)],
@@ -356,7 +356,7 @@ pub(crate) static ROWS: &[Row] = &[
     Row {
         name: "rbyp",
         paper: SLACKER,
-        section: "§4.1; SPEC 1.1.3",
+        section: "§4.1; model 1.1.3",
         summary: "fr-fcfs, and reads go ahead of reads that can spare the time",
         answers: Answers { order: "slack-bypass", ..FR_FCFS },
         set: &[("wbyp", 0)],
@@ -364,7 +364,7 @@ pub(crate) static ROWS: &[Row] = &[
     Row {
         name: "wp",
         paper: SLACKER,
-        section: "§4.2; SPEC 1.1.6",
+        section: "§4.2; model 1.1.6",
         summary: "fr-fcfs, and reads pause programs that can spare the time",
         answers: Answers { order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
         set: &[("rbyp", 0), ("wbyp", 0)],
@@ -372,7 +372,7 @@ pub(crate) static ROWS: &[Row] = &[
     Row {
         name: "rbyp+wp",
         paper: SLACKER,
-        section: "§7; SPEC 1.1.7",
+        section: "§7; model 1.1.7",
         summary: "rbyp and wp together",
         answers: Answers { order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
         set: &[("wbyp", 0)],
@@ -380,7 +380,7 @@ pub(crate) static ROWS: &[Row] = &[
     Row {
         name: "slacker",
         paper: SLACKER,
-        section: "§4; SPEC 1.1",
+        section: "§4; model 1.1",
         summary: "reads and writes bypass by slack, and reads pause programs by slack",
         answers: Answers { order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
         set: &[],
@@ -388,7 +388,7 @@ pub(crate) static ROWS: &[Row] = &[
     Row {
         name: "dynalloc",
         paper: SLACKER,
-        section: "§3.3, §7.6; SPEC 1.1.7",
+        section: "§3.3, §7.6; model 1.1.7",
         summary: "fr-fcfs, and writes go to whichever chip is free",
         answers: Answers { place: "dynamic", ..FR_FCFS },
         set: &[],
@@ -396,7 +396,7 @@ pub(crate) static ROWS: &[Row] = &[
     Row {
         name: "dynalloc+slacker",
         paper: SLACKER,
-        section: "§7.6; SPEC 1.1.7",
+        section: "§7.6; model 1.1.7",
         summary: "slacker, and writes go to whichever chip is free",
         answers: Answers { place: "dynamic", order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
         set: &[],
@@ -404,7 +404,7 @@ pub(crate) static ROWS: &[Row] = &[
     Row {
         name: "wp-blind",
         paper: SLACKER,
-        section: "§4.2; SPEC 1.1.7",
+        section: "§4.2; model 1.1.7",
         summary: "fr-fcfs, and any waiting read pauses a program: a control for wp",
         answers: Answers { preempt: "pause-at-boundary", ..FR_FCFS },
         set: &[],
@@ -412,7 +412,7 @@ pub(crate) static ROWS: &[Row] = &[
     Row {
         name: "oracle-slack",
         paper: SLACKER,
-        section: "§5; SPEC 1.1.7",
+        section: "§5; model 1.1.7",
         summary: "slacker with the baseline's true response times in place of estimates: a control",
         answers: Answers { order: "slack-oracle", preempt: "slack-pause", ..FR_FCFS },
         set: &[],

@@ -1,4 +1,4 @@
-//! Page buffer in the controller's memory: least recently used out first, shared or a part a flow.
+//! Page buffer in the controller's memory: least recently used out first, shared or a part a flow (model 0.10).
 //!
 //! Owns which pages are buffered and which of them are dirty. It says what must be written out and never writes; it must
 //! never know the flash or the map.

@@ -105,7 +105,7 @@ pub struct Bus {
     pub mega_transfers: u32,
     /// Bytes a transfer.
     pub width_bytes: u32,
-    /// How transfer times are rounded (SPEC 0.2).
+    /// How transfer times are rounded (model 0.2).
     pub rounding: Rounding,
     /// Whether a whole page's spare bytes cross the bus too.
     pub with_metadata: bool,

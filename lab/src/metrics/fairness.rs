@@ -1,4 +1,4 @@
-//! Fairness between flows that share a device (SPEC 2.1.1).
+//! Fairness between flows that share a device (model 2.1.1).
 //!
 //! Owns the four figures and the slowdown they are made of. Must never know how the mean response times were found.
 
@@ -48,7 +48,7 @@ mod tests {
 
     /// A-FLN-01.
     #[test]
-    fn the_worked_example_of_the_specification() {
+    fn the_worked_example_of_the_model() {
         let alone = [100.0, 200.0, 50.0, 400.0];
         let shared = [150.0, 600.0, 400.0, 480.0];
         let slowdowns: Vec<f64> = shared.iter().zip(alone).map(|(&s, a)| slowdown(s, a).unwrap()).collect();

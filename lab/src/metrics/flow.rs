@@ -24,7 +24,7 @@ pub struct FlowMetrics {
     timelines: [Timeline; 2],
 }
 
-/// Requests that a mechanism of the scheduler touched, through at least one of their transactions (SPEC 1.2).
+/// Requests that a mechanism of the scheduler touched, through at least one of their transactions (model 1.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Touched {
     /// Reads, then writes, that jumped at least one place when they joined a queue.

@@ -1,7 +1,7 @@
 //! Metrics: what a run adds up to, one flow at a time.
 //!
 //! Owns the histogram of response times, the counts of a flow, its response time over time and the fairness figures
-//! of SPEC 2.1.1. Promises a few nanoseconds a completed request, memory that does not grow with the number of
+//! of model 2.1.1. Promises a few nanoseconds a completed request, memory that does not grow with the number of
 //! requests, and figures that are the same on every machine. Must never know where requests come from: no workload is
 //! named here.
 

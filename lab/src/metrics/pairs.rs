@@ -1,4 +1,4 @@
-//! Pairs: the same request under two schedulers (SPEC 0.5: identical arrivals, common random numbers).
+//! Pairs: the same request under two schedulers (model 0.5: identical arrivals, common random numbers).
 //!
 //! Owns the response time of every request of a run, eight bytes each ([`Responses`]), and what two such lists come to
 //! request by request ([`Pairs`]). Promises integers throughout, so that pairs do not depend on the order runs end in.
@@ -91,7 +91,7 @@ pub struct Pairs {
     pub size: [Tally; SIZES],
 }
 
-/// By how much a response time must differ from `against` to count: more than 1 us and more than 0.1 % (SPEC 1.2).
+/// By how much a response time must differ from `against` to count: more than 1 us and more than 0.1 % (model 1.2).
 fn tolerance(against: u64) -> u64 {
     (against / 1_000).max(1_000)
 }
@@ -111,7 +111,7 @@ impl Tally {
         self.requests - self.faster - self.slower
     }
 
-    /// Improvement of the mean in percent, `100 (against - own) / against` (SPEC 0.5).
+    /// Improvement of the mean in percent, `100 (against - own) / against` (model 0.5).
     pub fn improvement_percent(&self) -> Option<f64> {
         (self.against_ns > 0).then(|| 100.0 * (self.against_ns as f64 - self.own_ns as f64) / self.against_ns as f64)
     }

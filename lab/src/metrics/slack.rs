@@ -1,4 +1,4 @@
-//! Actual slack: how much later a transaction could have ended without its request ending later (SPEC 1.2.1).
+//! Actual slack: how much later a transaction could have ended without its request ending later (model 1.2.1).
 //!
 //! Owns the distributions. The slack of a transaction is the end of the last of its request's transactions less its
 //! own end, known only afterwards; what a scheduler estimated is another matter. Must never know schedulers.

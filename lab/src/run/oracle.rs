@@ -1,4 +1,4 @@
-//! What an oracle is told: the response times of the baseline on the same arrivals (SPEC 1.1.7, `oracle-slack`).
+//! What an oracle is told: the response times of the baseline on the same arrivals (model 1.1.7, `oracle-slack`).
 
 use std::sync::Arc;
 

@@ -21,8 +21,8 @@ impl Saturation {
 
 /// Bandwidth of single-plane reads of `bytes` (a page at most) that keep every unit busy.
 ///
-/// Source: SPEC 2.2, capacity note: `min(units / svc, buses / transfer)` times the bytes of a read, with
-/// `svc = command + array + set-up + transfer` (SPEC 0.4).
+/// Source: model 2.2, capacity note: `min(units / svc, buses / transfer)` times the bytes of a read, with
+/// `svc = command + array + set-up + transfer` (model 0.4).
 pub fn read_saturation(config: &Config, bytes: u32) -> Saturation {
     let moved = if bytes == config.geometry.page_bytes { config.page_on_bus() } else { bytes.div_ceil(512) * 512 };
     let array_ns = config.typical(FlashOp::Read).ns() as f64;
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn the_capacity_note_of_the_specification() {
+    fn the_capacity_note_of_the_model() {
         let whole = read_saturation(&flin(), 8192);
         assert!((whole.bytes_per_s() / 1e9 - 2.63).abs() < 0.005, "{whole:?}");
         assert!((whole.buses_bytes_per_s / 1e9 - 2.664).abs() < 0.001, "{whole:?}");

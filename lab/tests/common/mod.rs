@@ -81,7 +81,7 @@ pub fn one_plane() -> Config {
 /// One unit-cycle, in ns.
 pub const CYCLE: u64 = 1000;
 
-/// The unit-cycle model of SPEC 0.6: page `lpn` on chip `lpn % chips`, reads 1 cycle, writes 4, no bus.
+/// The unit-cycle model of model 0.6: page `lpn` on chip `lpn % chips`, reads 1 cycle, writes 4, no bus.
 pub fn unit_cycle(chips: u32) -> Config {
     let mut config = table1(1, chips);
     config.geometry.planes_per_die = 1;

@@ -1,7 +1,7 @@
 //! What intensity does (FLN-E2 to E4): one flow of reads of growing rate, and a light one beside it.
 //!
 //! The printed rates, 16 to 1,024 MB/s, come to at most two fifths of what the drive of table 1 can read, so that the
-//! figures are made at rates up to 1.05 times that too, and with closed loops (SPEC 2.2, capacity note).
+//! figures are made at rates up to 1.05 times that too, and with closed loops (model 2.2, capacity note).
 
 use flashlane_core::event::{Event, Stamped};
 use rustc_hash::FxHashMap;

@@ -1,4 +1,4 @@
-//! FLIN, ISCA 2018: the experiments of SPEC 2.2.
+//! FLIN, ISCA 2018: the experiments of model 2.2.
 //!
 //! Owns what is run; claims and published values are in `papers/flin/claims.toml`, the mixes of traces in
 //! `papers/flin/mixes.toml`. The traces themselves are clones of table 2, unless the user has them.

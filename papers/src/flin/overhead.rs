@@ -14,7 +14,7 @@ use crate::{Bench, Figures};
 use flashlane_lab::run::{Onlookers, RunError};
 use flashlane_lab::scenario::Scenario;
 
-/// Cycles for a place visited, and nanoseconds of one at 500 MHz (SPEC 2.2.1).
+/// Cycles for a place visited, and nanoseconds of one at 500 MHz (model 2.2.1).
 const NS_A_VISIT: f64 = 20.0 * 2.0;
 
 /// FLN-E21 and E22.

@@ -11,7 +11,7 @@ use flashlane_lab::workload::clone::FlinRow;
 /// The systems of section 7, its two baselines first.
 pub const SYSTEMS: [&str; 6] = ["sprinkler", "sprinkler+fairness", "flin", "flin-stage1", "flin-stage3", "fcfs"];
 
-/// Simulated time of a mix, ms: all, and for a look. SPEC 2.2.1 has 60 s; a third keeps the whole paper below half an
+/// Simulated time of a mix, ms: all, and for a look. Model 2.2.1 has 60 s; a third keeps the whole paper below half an
 /// hour.
 const MS: (u64, u64) = (20_000, 1_000);
 

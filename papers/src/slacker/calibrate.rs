@@ -1,4 +1,4 @@
-//! The rates of the clones: Table 2 prints sizes and slack but no rates (SPEC 1.2, "Needs").
+//! The rates of the clones: Table 2 prints sizes and slack but no rates (model 1.2, "Needs").
 //!
 //! For each workload, the mean time between requests is searched until the actual slack of the baseline's transactions
 //! (of writes; of reads where the group is read-intensive) has the mean that Table 2 prints.

@@ -6,7 +6,7 @@ use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Mix, SchedulerChoice};
 use flashlane_lab::workload::clone::SlackerRow;
 
-/// The estimator as SPEC decides, by the letter of the paper, and with the hardware asked for the residual (SPEC 1.2.1).
+/// The estimator as the model decides, by the letter of the paper, and with the hardware asked for the residual (model 1.2.1).
 const VARIANTS: [(&str, &[&str]); 3] =
     [("decided", &[]), ("literal", &["adv_literal", "double_count"]), ("phy", &["residual_phy"])];
 

@@ -11,7 +11,7 @@ pub const DEVICE: &str = "slacker-asplos17";
 /// The baseline of the paper: FR-FCFS with a conditional queue size.
 pub const BASELINE: &str = "fr-fcfs";
 
-/// Measured requests of a run: all, and for a look. SPEC 1.2.1 asks for 300,000; a third keeps the whole paper, five seeds
+/// Measured requests of a run: all, and for a look. Model 1.2.1 asks for 300,000; a third keeps the whole paper, five seeds
 /// of everything, below half an hour.
 const REQUESTS: (u64, u64) = (100_000, 12_000);
 

@@ -1,5 +1,5 @@
 //! Workload-aware budget compensation: every flow may take so much flash time a round, and pays for the garbage
-//! collection it causes (Jun and Shin, NVMSA 2015, as FLIN §7's fairness baseline; SPEC 2.1.9, D-FLN-20).
+//! collection it causes (Jun and Shin, NVMSA 2015, as FLIN §7's fairness baseline; model 2.1.9, D-FLN-20).
 //!
 //! A flow with budget left is fetched from, one without waits for the next round even if the flash is idle. A round ends
 //! when every flow with a command pending has used up its budget, or, if some has, when its time is over. A command is

@@ -1,4 +1,4 @@
-//! Budget compensation against the specification.
+//! Budget compensation against the model.
 
 extern crate std;
 
@@ -27,7 +27,7 @@ fn scene(waiting: [u32; 2], quantum: Duration) -> (Board, Budget, Line) {
 
 /// A-FLN-17.
 #[test]
-fn the_admissions_of_the_specification() {
+fn the_admissions_of_the_model() {
     let (mut board, mut budget, heads) = scene([12, 3], Duration::from_us(1000));
     let mut admitted = String::new();
     loop {

@@ -1,4 +1,4 @@
-//! Write hit manager: a waiting write is dropped when a younger write of its page arrives (SOS, SPEC 4.1.2 WHM).
+//! Write hit manager: a waiting write is dropped when a younger write of its page arrives (SOS, model 4.1.2 and model 4.3).
 
 use flashlane_core::decide::Cancel;
 use flashlane_core::{Board, TxnId};

@@ -1,5 +1,5 @@
 //! Semi-preemptive garbage collection: user transactions go between its steps as long as a plane of the unit has more
-//! free blocks than the hard threshold; at or below it, garbage collection goes first (SPEC 2.1.9 SPGC).
+//! free blocks than the hard threshold; at or below it, garbage collection goes first (model 2.1.9 SPGC).
 
 use flashlane_core::decide::{Collect, Style, Turn};
 use flashlane_core::{Board, UnitId};

@@ -5,7 +5,7 @@
 
 use flashlane_core::board::UnitCounters;
 
-/// Which of the paper's sentences are taken by the letter where SPEC 1.3 decides otherwise.
+/// Which of the paper's sentences are taken by the letter where model 1.3 decides otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Options {
     /// The advanced counter counts commands, not transactions (against D-SLK-02).

@@ -1,4 +1,4 @@
-//! Slacker's on-line estimate of a transaction's response time (Slacker §5.1, SPEC 1.1.5).
+//! Slacker's on-line estimate of a transaction's response time (Slacker §5.1, model 1.1.5).
 //!
 //! Owns how the equations read the board; the arithmetic is in [`formula`]. It decides nothing: the slack bypass, the
 //! arrival-bound dynamic allocation and the shadow mode ask it. Everything it knows is what the paper's counters hold

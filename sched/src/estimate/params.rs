@@ -1,5 +1,5 @@
-//! The estimator's switches as parameters of catalogue rows; 0 is SPEC's decision, 1 the paper by the letter or another
-//! reading.
+//! The estimator's switches as parameters of catalogue rows; 0 is the model's decision, 1 the paper by the letter or
+//! another reading.
 
 use super::Options;
 use crate::params::{Param, Values};

@@ -10,7 +10,7 @@ use super::latency;
 
 /// Time until `unit` is free of what it works on: its command, a paused one behind it, and the rest of a collection.
 ///
-/// `physical` asks the hardware's expected end instead of taking the typical time (`slk.residual=phy`).
+/// `physical` asks the hardware's expected end instead of taking the typical time (D-SLK-07, `residual_phy`).
 #[inline(always)]
 pub(super) fn remaining(board: &Board, unit: UnitId, physical: bool) -> u64 {
     let state = &board.units[unit.index()];

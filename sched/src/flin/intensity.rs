@@ -137,7 +137,7 @@ mod tests {
 
     /// A-FLN-02.
     #[test]
-    fn limits_of_the_specification() {
+    fn limits_of_the_model() {
         assert!(!after(PAPER, 0, 39) && after(PAPER, 0, 40));
         assert!(!after(PAPER, 1, 0) && after(PAPER, 1, 1));
         let binary = Rule { limit: [32 << 20, 256_000], ..PAPER };

@@ -1,4 +1,4 @@
-//! Stage 1's queue against the specification and against brute force.
+//! Stage 1's queue against the model and against brute force.
 
 extern crate std;
 
@@ -52,7 +52,7 @@ fn ten_thousandths(Slowdown(s): Slowdown) -> u64 {
 
 /// A-FLN-04 (eq. 5): a write at the fourth place. It waits 300 + 40 + 3 x 1325 = 4315 and takes 5640 in all.
 #[test]
-fn shared_time_of_the_specification() {
+fn shared_time_of_the_model() {
     let write = entry(4, 0, 700, 1325, 2650);
     let whole = Alone::of(Duration::from_ns(1));
     let shared = Entry { alone: whole, ..write }.slowdown(1000, 40 + 3 * 1325);

@@ -110,7 +110,7 @@ mod tests {
 
     /// A-FLN-10.
     #[test]
-    fn worked_examples_of_the_specification() {
+    fn worked_examples_of_the_model() {
         let board = board(1, 2);
         let us = Duration::from_us;
         let up = |s, len| moves(s, len, Rounding::Up);

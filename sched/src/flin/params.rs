@@ -1,5 +1,5 @@
-//! The parameters of FLIN's answers: its configuration values (SPEC 2.1.8), and every choice where the paper is silent or
-//! contradicts itself (SPEC 2.3), the decision as the default.
+//! The parameters of FLIN's answers: its configuration values (model 2.1.8), and every choice where the paper is silent or
+//! contradicts itself (model 2.3), the decision as the default.
 
 use super::intensity::Rule;
 use super::migrations::{Migrations, Rounding};

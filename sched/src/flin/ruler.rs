@@ -43,7 +43,7 @@ mod tests {
 
     /// A-FLN-08.
     #[test]
-    fn sequences_of_the_specification() {
+    fn sequences_of_the_model() {
         assert_eq!(turns(2, 0b11, 3), [1, 0, 1]);
         assert_eq!(turns(3, 0b111, 7), [2, 1, 2, 0, 2, 1, 2]);
         assert_eq!(turns(4, 0b1111, 15), [3, 2, 3, 1, 3, 2, 3, 0, 3, 2, 3, 1, 3, 2, 3]);

@@ -1,4 +1,5 @@
-//! Slowdowns in fixed point: a transaction's time in the device over the time it would have taken alone (FLIN §5.2).
+//! Slowdowns in fixed point: a transaction's time in the device over the time it would have taken alone (FLIN §5.2,
+//! model 2.1.4).
 //!
 //! Alone times do not change once a transaction waits, so their inverse is kept and a slowdown costs a multiplication.
 

@@ -1,4 +1,4 @@
-//! Stage 1 against the specification, on a board.
+//! Stage 1 against the statements of model 8.2, on a board.
 
 extern crate std;
 
@@ -73,7 +73,7 @@ fn at(board: &mut Board, ns: u64) {
 
 /// A-FLN-03: arrivals at 0, 20, 150, 500 with the flow's previous transaction still queued, and at 600 with none.
 #[test]
-fn alone_times_of_the_specification() {
+fn alone_times_of_the_model() {
     for (count_departed, last) in [(false, 100), (true, 100)] {
         let (mut board, mut fair) = scene(Settings { count_departed, ..DECIDED });
         let mut all = Vec::new();
@@ -155,7 +155,7 @@ fn searched(board: &Board, fair: &mut Fair, from: usize, to: usize, flow: u16) -
 
 /// A-FLN-06: low goes behind the low, then is reordered among them; high to the tail, then among the high.
 #[test]
-fn step_1_and_2a_of_the_specification() {
+fn step_1_and_2a_of_the_model() {
     let (mut board, mut fair, _) = six(DECIDED);
     let expected = searched(&board, &mut fair, 0, 3, B);
     let low = join(&mut board, &mut fair, B);
@@ -174,13 +174,13 @@ fn step_1_and_2a_of_the_specification() {
 
 /// A-FLN-07.
 #[test]
-fn step_2b_of_the_specification() {
+fn step_2b_of_the_model() {
     let worst = |flow| [(C, 5), (flow, 10)];
     let literal = Settings { barrier: false, ..DECIDED };
     for (settings, flow, expected) in [(DECIDED, E, 3), (DECIDED, D, 5), (literal, D, 3)] {
         let (mut board, mut fair, _) = six(settings);
         departed(&mut fair, &worst(flow));
-        // The order within the high ones is by arrival here, as the specification has it.
+        // The order within the high ones is by arrival here, as the statement has it.
         let high: Vec<FlowId> = board.walk(READS).skip(3).map(|txn| board.txn(txn).flow).collect();
         assert_eq!(high, [C, D, C].map(FlowId));
         let moved = join(&mut board, &mut fair, flow);

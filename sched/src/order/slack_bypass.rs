@@ -1,5 +1,5 @@
 //! Bypass by slack: a newcomer goes ahead of waiting transactions of its kind that can spare its service time (Slacker
-//! §4.1, SPEC 1.1.3), and slack from estimated, or known, response times (§5).
+//! §4.1, model 1.1.3), and slack from estimated, or known, response times (§5).
 //!
 //! Each queue is put in order by itself, one scan from its tail. Slack never becomes negative: who has less than the
 //! newcomer needs is not passed. With both bypasses off it is the tail order with slack noted, for pausing or for a look.

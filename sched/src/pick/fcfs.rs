@@ -1,4 +1,4 @@
-//! First come, first served over reads and writes of a unit (SPEC 2.1.9 FCFS).
+//! First come, first served over reads and writes of a unit (model 2.1.9 FCFS).
 
 use flashlane_core::decide::{Group, Pick, Scope};
 use flashlane_core::transaction::FlashOp;

@@ -1,5 +1,5 @@
 //! The fill trigger of FR-FCFS: writes go first while the write queue is fuller than a threshold (Slacker §2.1, "conditional
-//! queue size", SPEC 1.1.2). What to pick next and whether to pause a program must agree on it (D-SLK-15).
+//! queue size", model 1.1.2). What to pick next and whether to pause a program must agree on it (D-SLK-15).
 
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, UnitId};

@@ -1,5 +1,5 @@
 //! FR-FCFS with conditional queue size: reads first, unless the write queue is fuller than a threshold (Slacker §2.1,
-//! SPEC 1.1.2).
+//! model 1.1.2).
 
 use flashlane_core::decide::{Group, Pick, Scope};
 use flashlane_core::transaction::FlashOp;

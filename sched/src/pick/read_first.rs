@@ -1,4 +1,4 @@
-//! Reads before writes, each in order of arrival (SPEC 2.1.9 RP).
+//! Reads before writes, each in order of arrival (model 2.1.9 RP).
 
 use flashlane_core::decide::{Group, Pick, Scope};
 use flashlane_core::transaction::FlashOp;

@@ -1,5 +1,5 @@
 //! Sprinkler: the largest multi-plane, multi-die group first (overlap depth), then transactions of one request
-//! (connectivity), then age; reads before writes (FLIN §6, SPEC 2.1.9; FARO of the HPCA 2014 paper).
+//! (connectivity), then age; reads before writes (FLIN §6, model 2.1.9; FARO of the HPCA 2014 paper).
 
 use flashlane_core::decide::{Group, Pick, Scope};
 use flashlane_core::transaction::FlashOp;
@@ -109,7 +109,7 @@ mod tests {
 
     /// A-FLN-16: t1(d0,p0) t2(d0,p0) t3(d0,p1) t4(d1,p0) t5(d0,p1) on 2 dies x 2 planes: group t1, t3, t4.
     #[test]
-    fn group_of_the_specification() {
+    fn group_of_the_model() {
         let mut board = board(2, 2);
         for (i, slot) in [0u8, 0, 1, 2, 1].into_iter().enumerate() {
             read(&mut board, i as u32, slot, i as u32);

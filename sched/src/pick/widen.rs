@@ -1,5 +1,5 @@
 //! Advanced commands: the lead's queue is scanned in order and every transaction that may share the command joins
-//! (Slacker §2.2, SPEC 1.1.4). Companions cost nobody slack (D-SLK-17).
+//! (Slacker §2.2, model 1.1.4). Companions cost nobody slack (D-SLK-17).
 
 use flashlane_core::decide::Group;
 use flashlane_core::{Board, QueueId, TxnId};

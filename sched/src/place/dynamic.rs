@@ -1,4 +1,4 @@
-//! Dynamic allocation, DynAlloc: writes go to whichever chip can take them (Slacker §3.3 and §7.6, SPEC 1.1.7).
+//! Dynamic allocation, DynAlloc: writes go to whichever chip can take them (Slacker §3.3 and §7.6, model 1.1.7).
 //!
 //! Bound at dispatch (the default, D-SLK-22), writes wait in one line for the device, oldest first; a chip that is free,
 //! with no read and no collection waiting, takes the next, chips in turn with channels first. While writes are left, the

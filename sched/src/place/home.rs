@@ -1,4 +1,4 @@
-//! Static allocation: every page stays on the plane the stripe gives it (SPEC 1.1.1).
+//! Static allocation: every page stays on the plane the stripe gives it (model 1.1.1).
 
 use flashlane_core::decide::Place;
 use flashlane_core::{Board, Lpn, PlaneId};

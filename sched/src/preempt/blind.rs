@@ -1,5 +1,5 @@
 //! Pause whenever a read waits, and serve all waiting reads before resuming (Wu and He, cited by Slacker §4.3 and as
-//! part of FLIN's baselines, SPEC 2.1.9).
+//! part of FLIN's baselines, model 2.1.9).
 //!
 //! A pause that would save nothing, because less than its own overheads is left to run, is not made.
 

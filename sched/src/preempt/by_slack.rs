@@ -1,5 +1,5 @@
 //! Slack-aware write pausing: a program that can spare the time is paused, at the end of an iteration, for the read that
-//! has waited longest, and for further ones while it can spare theirs (Slacker §4.2, SPEC 1.1.6).
+//! has waited longest, and for further ones while it can spare theirs (Slacker §4.2, model 1.1.6).
 //!
 //! The slack of a command is the least of its transactions'. Only the read at the head of the queue is considered
 //! (D-SLK-13). While the fill trigger holds, writes go before reads and nothing is paused (D-SLK-15).

@@ -1,7 +1,7 @@
 //! FLIN's two optimisations: a program is suspended for a read that waits longer in proportion (O1), and the program of
 //! a page move made in idle time for any read (O2; FLIN §4.3).
 //!
-//! The paper does not say what the proportional wait of a running program is; the rule is written out in SPEC 2.1.7. It
+//! The paper does not say what the proportional wait of a running program is; the rule is written out in model 2.1.7. It
 //! does not change with time: what the read waits more, the program has less to run. Moves that go before a write are
 //! not interrupted (D-FLN-16), nor is an erase.
 

@@ -1,6 +1,6 @@
 //! A device's instants: what happens at each, and in which order.
 //!
-//! Events of one instant happen in the order of R-ORDER (SPEC 0.3): completions and timers, then arrivals, then
+//! Events of one instant happen in the order of R-ORDER (model 0.3): completions and timers, then arrivals, then
 //! decisions. So [`Device::advance`] processes the completions of `now` but leaves its decisions open until time moves on
 //! or [`Device::next_event`] closes the instant: what is submitted at `now` is seen by the decisions at `now`.
 

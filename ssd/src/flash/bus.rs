@@ -1,5 +1,5 @@
 //! Channel buses: one transfer at a time, first come first served among ready transfers, data-out before data-in when
-//! both become ready at the same instant, then by command age (SPEC 0.4).
+//! both become ready at the same instant, then by command age (model 0.4).
 
 use flashlane_core::board::{Command, Service};
 use flashlane_core::event::Event;

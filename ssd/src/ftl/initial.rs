@@ -1,4 +1,4 @@
-//! The state of the drive before the first request, as a formula (preconditioning).
+//! The state of the drive before the first request, as a formula (preconditioning, model 0.9).
 //!
 //! Every plane starts with the same picture: its first blocks sealed, one perhaps open, the rest free; `valid[b]` pages
 //! of sealed block `b` valid, spread evenly over it, holding the plane's logical pages in order. Lookups in either

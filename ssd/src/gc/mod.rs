@@ -1,4 +1,5 @@
-//! Garbage collection: victims, the moves of their valid pages, their erases, and what writes pay of it.
+//! Garbage collection: victims, the moves of their valid pages, their erases, and what writes pay of it
+//! (model 0.8).
 //!
 //! Owns the collection jobs and what of them waits, unit by unit. It says which transaction a unit begins next and never
 //! begins one; it must never know the scheduler or the flash's timing. A victim's valid pages become transactions one by one,

@@ -1,4 +1,4 @@
-//! The submission queues commands wait in: NVMe has a queue a flow, SATA one for all.
+//! The submission queues commands wait in: NVMe has a queue a flow, SATA one for all (model 0.7).
 //!
 //! Owns which commands wait and how many the device has fetched; it must never know what a command means to the flash.
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use repo::Repo;
 
 mod catalogue;
+mod citations;
 mod crates;
 mod docs;
 mod imports;
@@ -94,6 +95,11 @@ const RULES: &[Rule] = &[
         name: "catalogue",
         asks: "every scheduler of the catalogue is described in README.md or docs/",
         check: catalogue::check,
+    },
+    Rule {
+        name: "citations",
+        asks: "what is cited of the model (model 0.4, D-SLK-11, A-FLN-05) has an entry in docs/model.md",
+        check: citations::check,
     },
 ];
 

@@ -102,7 +102,7 @@ fn a_small_read_on_cosmos_takes_361_us() {
     assert_eq!((c.geometry.units(), c.buffer.map(|b| b.pages)), (4, Some(64)));
 }
 
-/// SPEC 0.6: page `lpn` lies on chip `lpn` modulo the chips, a read is 1 cycle, a write 4, a cycle 1,000 ns.
+/// Model 0.6: page `lpn` lies on chip `lpn` modulo the chips, a read is 1 cycle, a write 4, a cycle 1,000 ns.
 #[test]
 fn a_cycle_is_a_microsecond_and_pages_go_round_the_chips() {
     for chips in [1, 2, 3, 4, 7] {

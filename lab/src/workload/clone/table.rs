@@ -12,11 +12,11 @@ use crate::workload::WorkloadError;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Table {
-    /// Slacker, ASPLOS 2017, Table 2: 21 traces (SPEC 9.1).
+    /// Slacker, ASPLOS 2017, Table 2: 21 traces (model 9.1).
     Slacker,
-    /// FLIN, ISCA 2018, Table 2: 20 traces (SPEC 9.2).
+    /// FLIN, ISCA 2018, Table 2: 20 traces (model 9.2).
     Flin,
-    /// SOS, MSST 2013, benchmark characteristics: 5 mixes (SPEC 9.3).
+    /// SOS, MSST 2013, benchmark characteristics: 5 mixes (model 9.3).
     Sos,
 }
 

@@ -177,7 +177,7 @@ fn working_set(spec: &SyntheticSpec, range: &AddressRange, align: u64) -> Result
     Ok((base, len))
 }
 
-/// Files that lie one after the other from the start of the working set (SPEC 5.2).
+/// Files that lie one after the other from the start of the working set (model 5.2).
 #[derive(Clone, Debug)]
 struct Files {
     files: Vec<File>,

@@ -86,7 +86,7 @@ impl Stream {
     }
 }
 
-/// A Markov-modulated Poisson process of two states, quiet and burst (SPEC chapter 9).
+/// A Markov-modulated Poisson process of two states, quiet and burst (model 9.0).
 ///
 /// The rate in a burst is `burst_factor` times the mean rate, bursts take `burst_duty` of the time, and the quiet rate
 /// is what makes the mean come out: (1 - factor * duty) / (1 - duty) of it. The length of a burst is told in requests,

@@ -157,7 +157,7 @@ pub enum Access {
     Zipf,
     /// `hot_access` of the requests in `hot_space` of the working set.
     HotCold,
-    /// In files of log-uniform sizes that lie one after the other (SPEC 5.2, as IOmeter would).
+    /// In files of log-uniform sizes that lie one after the other (model 5.2, as IOmeter would).
     Files,
 }
 

@@ -62,7 +62,7 @@ fn a_slk_05_insertion() {
     assert_eq!(order_of(&board, queue, 1000), [(1, 0), (x, 5), (2, 4), (3, 0), (z, 0), (4, 0), (y, 2)]);
 }
 
-/// The queue as a plain list of (request, page, slack, cost), and the rule as SPEC 1.1.3 writes it.
+/// The queue as a plain list of (request, page, slack, cost), and the rule as model 1.1.3 writes it.
 fn plainly(queue: &mut Vec<(u32, u32, u64)>, newcomer: (u32, u32), cost: u64) -> usize {
     let mut pos = queue.len();
     while pos > 0 {

@@ -81,7 +81,7 @@ fn a_mix_has_the_shares_of_its_weights() {
 
 #[test]
 fn the_iometer_mix_of_the_documentation_has_its_mean() {
-    // SPEC 5.2: 4 KB x 2^k with a mean of 103.5 KB.
+    // Model 5.2: 4 KB x 2^k with a mean of 103.5 KB.
     let weights = (0..8).map(|k| (4096u64 << k, 0.9246906f64.powi(k))).collect();
     near(SizeDraw::new(&Size::Mix(weights), 512).mean() / 1024.0, 103.5, 0.001);
 }
