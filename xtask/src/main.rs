@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+mod mutants;
 mod test;
 mod tidy;
 
@@ -15,6 +16,8 @@ cargo run -p xtask -- COMMAND
   tidy           check the house rules: sizes, module docs, who may name whom, links, words
   tidy --list    say what each rule asks
   test [ARGS]    cargo test --workspace --locked ARGS, ending in one line that counts all tests
+  mutants [OPTIONS]  small changes of the engine, one at a time: which change results, and which of those a test
+                 notices; `mutants --help` says more
   help           this page
 ";
 
@@ -28,11 +31,14 @@ fn main() -> ExitCode {
             Ok(true)
         }
         ["test", rest @ ..] => test::run(&root(), rest),
+        ["mutants", rest @ ..] => mutants::run(&root(), rest),
         [] | ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             Ok(true)
         }
-        other => Err(format!("unknown command {:?}; legal are: tidy, tidy --list, test, help", other.join(" "))),
+        other => {
+            Err(format!("unknown command {:?}; legal are: tidy, tidy --list, test, mutants, help", other.join(" ")))
+        }
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

@@ -1,0 +1,142 @@
+//! Do the tests notice when the engine computes something else? Small changes of its source, one at a time: which of
+//! them change results, and which of those fails a test.
+//!
+//! Works on a copy of the repository below `target/mutants`. What is drawn depends on the sources and the seed alone.
+//! Knows nothing of what the engine does; `docs/trust.md` says what came of it.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+mod build;
+mod corpus;
+mod draw;
+mod mutant;
+mod operators;
+mod options;
+mod process;
+mod programs;
+mod report;
+mod store;
+mod tree;
+
+use build::{Built, Workshop};
+use corpus::Corpus;
+use mutant::Mutant;
+use options::Options;
+use programs::Suite;
+use store::{Fate, Store};
+use tree::Tree;
+
+/// The command `mutants`; `Ok(true)` when it has done what was asked, whatever the tests noticed.
+pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
+    let Some(options) = Options::parse(args)? else {
+        print!("{}", options::HELP);
+        return Ok(true);
+    };
+    let tree = Tree::read(root)?;
+    let all = tree.mutants()?;
+    let count = all.len();
+    let mut drawn = draw::order(all, options.seed);
+    drawn.retain(|mutant| options.concerns(mutant));
+    if drawn.is_empty() {
+        return Err(format!("--only {}: no mutant of {count} has that file, kind or id", options.only.join(",")));
+    }
+    if options.list {
+        drawn.truncate(options.sample);
+        drawn.iter().for_each(|mutant| println!("{} {}", mutant.id, mutant.told()));
+        println!("{} of {count} mutants", drawn.len());
+        return Ok(true);
+    }
+    let home = root.join("target/mutants");
+    std::fs::create_dir_all(&home).map_err(|e| format!("{}: cannot be made: {e}", home.display()))?;
+    let mut store = Store::open(&home.join("results.json"), &tree.identity());
+    drawn.retain(|mutant| !store.is_illegal(&mutant.id));
+    // Some more than asked for: a part turns out to be no legal Rust.
+    drawn.truncate(options.sample + options.sample / 3 + 5);
+    let begun = Instant::now();
+    println!("building with {} of {count} mutants; minutes", drawn.len());
+    let workshop = Workshop::new(&home);
+    let Built { mut mutants, illegal, tests } = workshop.build(&tree, drawn)?;
+    illegal.iter().for_each(|mutant| store.note(mutant, None));
+    mutants.truncate(options.sample);
+    println!("built in {} s: {} legal, {} illegal", begun.elapsed().as_secs(), mutants.len(), illegal.len());
+    let corpus = Corpus::prepare(&workshop)?;
+    let (scenarios, time) = corpus.told();
+    println!("corpus: {scenarios} scenarios, {:.1} s of processor time", time.as_secs_f64());
+    let suites = prepare(tests)?;
+    let bench = Bench { corpus, suites, store: Mutex::new(store), begun: Instant::now(), options: &options };
+    bench.all(&mutants)?;
+    let store = bench.store.into_inner().map_err(|_| "a worker stopped")?;
+    let known: Vec<(&Mutant, Fate)> = mutants.iter().filter_map(|(_, m)| Some((m, store.fate(&m.id)?))).collect();
+    println!("\n{}", report::text(&known));
+    println!("{} s in all; results: target/mutants/results.json", begun.elapsed().as_secs());
+    Ok(true)
+}
+
+/// Runs the tests without a mutant, and says what takes part.
+fn prepare(tests: Vec<build::TestProgram>) -> Result<Vec<Suite>, String> {
+    let (suites, broken) = programs::prepare(tests)?;
+    for (program, test, reason) in programs::EXCLUDED {
+        println!("left out: {program} {test}: {reason}");
+    }
+    broken.iter().for_each(|test| println!("left out: {test}: fails in the copy without a mutant"));
+    let mut total = Duration::ZERO;
+    for suite in &suites {
+        let (name, usual) = suite.told();
+        total += usual;
+        let beyond = if total > programs::BUDGET { "; beyond a mutant's time" } else { "" };
+        println!("{name}: {:.1} s, {:.1} s with those before it{beyond}", usual.as_secs_f64(), total.as_secs_f64());
+    }
+    Ok(suites)
+}
+
+/// What every worker needs.
+struct Bench<'a> {
+    corpus: Corpus,
+    suites: Vec<Suite>,
+    store: Mutex<Store>,
+    begun: Instant,
+    options: &'a Options,
+}
+
+impl Bench<'_> {
+    /// Takes one mutant after the other, several at a time.
+    fn all(&self, mutants: &[(u32, Mutant)]) -> Result<(), String> {
+        let waiting: Mutex<VecDeque<&(u32, Mutant)>> = Mutex::new(mutants.iter().collect());
+        let next = || waiting.lock().ok()?.pop_front();
+        let work = || -> Result<(), String> {
+            while let Some((number, mutant)) = next() {
+                if self.begun.elapsed() > self.options.time {
+                    return Ok(());
+                }
+                let known = self.store.lock().map_err(|_| "a worker stopped")?.fate(&mutant.id);
+                if known.is_none() {
+                    self.one(*number, mutant)?;
+                }
+            }
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..self.options.jobs).map(|_| scope.spawn(work)).collect();
+            workers.into_iter().try_for_each(|worker| worker.join().map_err(|_| "a worker stopped")?)
+        })
+    }
+
+    fn one(&self, number: u32, mutant: &Mutant) -> Result<(), String> {
+        let (catch, time) = programs::noticed(&self.suites, number)?;
+        // Of one that no test notices, all is wanted: how much it changes, and where most.
+        let change = self.corpus.changes(number, catch.is_none())?;
+        let verdict = match (&change, &catch) {
+            (Some(_), Some(catch)) => format!("caught by {} {}", catch.program, catch.test),
+            (Some(change), None) => format!("SURVIVED, {} in {}", change.how, change.scenario),
+            (None, Some(catch)) => format!("noticed by {} {}, no result changes", catch.program, catch.test),
+            (None, None) => "silent".into(),
+        };
+        println!("{} {}: {verdict} ({:.1} s)", mutant.id, mutant.told(), time.as_secs_f64());
+        let mut store = self.store.lock().map_err(|_| "a worker stopped")?;
+        store.note(mutant, Some(&Fate { change, catch, seconds: time.as_secs_f64() }));
+        store.write()
+    }
+}
