@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -62,8 +62,11 @@ impl Workshop {
             let mut args = vec!["check", "--keep-going"];
             let packages = ENGINE.map(|krate| format!("flashlane-{krate}"));
             packages.iter().for_each(|package| args.extend(["-p", package.as_str()]));
-            let errors = self.cargo(&args)?.errors;
-            if errors.is_empty() {
+            let Messages { success, said, errors, .. } = self.cargo(&args)?;
+            if errors.is_empty() && !success {
+                return Err(format!("the copy cannot be checked:\n{said}"));
+            }
+            if success {
                 break;
             }
             let blamed = blame(&errors, &places);
@@ -87,7 +90,8 @@ impl Workshop {
             ["debug-assertions", "overflow-checks"].map(|check| format!("profile.dev.package.{package}.{check}=false"))
         };
         let settings: Vec<String> = UNCHECKED.iter().flat_map(|package| off(package)).collect();
-        let mut args = vec!["build", "-p", "flashlane-cli"];
+        // Asked for by way of a test of the program, so that other people's crates are built as the tests have them.
+        let mut args = vec!["test", "--workspace", "--exclude", "xtask", "--no-run", "--test", "door"];
         settings.iter().for_each(|setting| args.extend(["--config", setting.as_str()]));
         self.complete(&args)?;
         let built = self.target.join("debug/flashlane");
@@ -119,7 +123,7 @@ impl Workshop {
         let messages = self.cargo(args)?;
         match messages.errors.first() {
             None if messages.success => Ok(messages),
-            None => Err(format!("cargo {} failed; see above", args.join(" "))),
+            None => Err(format!("cargo {} failed:\n{}", args.join(" "), messages.said)),
             Some(error) => Err(error["rendered"].as_str().unwrap_or("an error without a text").to_owned()),
         }
     }
@@ -131,10 +135,10 @@ impl Workshop {
             .args(args)
             .args(["--locked", "--quiet", "--message-format=json", "--target-dir"])
             .arg(&self.target)
-            .stderr(Stdio::inherit())
             .output()
             .map_err(|e| format!("cannot run cargo: {e}"))?;
-        let mut messages = Messages { success: output.status.success(), ..Messages::default() };
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let mut messages = Messages { success: output.status.success(), said, ..Messages::default() };
         for line in String::from_utf8_lossy(&output.stdout).lines() {
             let Ok(value) = serde_json::from_str::<Value>(line) else { continue };
             match value["reason"].as_str() {
@@ -154,6 +158,8 @@ impl Workshop {
 #[derive(Default)]
 struct Messages {
     success: bool,
+    /// What Cargo said to people.
+    said: String,
     errors: Vec<Value>,
     artifacts: Vec<Value>,
 }

@@ -63,7 +63,8 @@ impl Tree {
         let mut files = Vec::new();
         for path in paths {
             let full = root.join(path);
-            if std::fs::symlink_metadata(&full).is_ok_and(|meta| meta.is_file()) {
+            // Cargo's settings hold for the copy as well, for it lies below them; a second time they would double the flags.
+            if !path.starts_with(".cargo/") && std::fs::symlink_metadata(&full).is_ok_and(|meta| meta.is_file()) {
                 let content = std::fs::read(&full).map_err(|e| format!("{path}: cannot be read: {e}"))?;
                 files.push((path.to_owned(), content));
             }
