@@ -16,6 +16,9 @@ const ATTEMPTS: usize = 25;
 /// The crates of which the corpus's program is built without checks, as users have it.
 const UNCHECKED: [&str; 5] = ["flashlane-core", "flashlane-sched", "flashlane-ssd", "flashlane-lab", "flashlane-cli"];
 
+/// The crates around the engine, optimised less: building them takes longer than running them so gains.
+const AROUND: [&str; 4] = ["flashlane-lab", "flashlane-cli", "flashlane-fuzz", "flashlane-bench"];
+
 /// Where things are built.
 pub struct Workshop {
     /// The copy of the repository.
@@ -37,24 +40,15 @@ pub struct TestProgram {
     pub folder: PathBuf,
 }
 
-/// What has been built.
-pub struct Built {
-    /// The mutants in it, each with its number.
-    pub mutants: Vec<(u32, Mutant)>,
-    /// Those that are no legal Rust.
-    pub illegal: Vec<Mutant>,
-    /// The test programs.
-    pub tests: Vec<TestProgram>,
-}
-
 impl Workshop {
     /// The workshop in the folder `at`.
     pub fn new(at: &Path) -> Workshop {
         Workshop { copy: at.join("src"), target: at.join("build"), program: at.join("flashlane") }
     }
 
-    /// Builds `tree` with `mutants` in it.
-    pub fn build(&self, tree: &Tree, mutants: Vec<Mutant>) -> Result<Built, String> {
+    /// Writes the copy of `tree` with `mutants` in it; returns those that are in it, each with its number, and those that
+    /// are no legal Rust.
+    pub fn write(&self, tree: &Tree, mutants: Vec<Mutant>) -> Result<(Vec<(u32, Mutant)>, Vec<Mutant>), String> {
         let mut numbered: Vec<(u32, Mutant)> = (1..).zip(mutants).collect();
         let mut illegal = Vec::new();
         for attempt in 1.. {
@@ -79,17 +73,16 @@ impl Workshop {
             numbered = kept;
             illegal.extend(Vec::into_iter(out).map(|(_, mutant): (u32, Mutant)| mutant));
         }
-        self.build_program()?;
-        let tests = self.build_tests()?;
-        Ok(Built { mutants: numbered, illegal, tests })
+        Ok((numbered, illegal))
     }
 
     /// The program of the corpus: assertions and overflow checks off, for a user's results do not stop at them.
-    fn build_program(&self) -> Result<(), String> {
+    pub fn build_program(&self) -> Result<(), String> {
         let off = |package: &str| {
             ["debug-assertions", "overflow-checks"].map(|check| format!("profile.dev.package.{package}.{check}=false"))
         };
-        let settings: Vec<String> = UNCHECKED.iter().flat_map(|package| off(package)).collect();
+        let mut settings: Vec<String> = UNCHECKED.iter().flat_map(|package| off(package)).collect();
+        settings.extend(optimised(0));
         // Asked for by way of a test of the program, so that other people's crates are built as the tests have them.
         let mut args = vec!["test", "--workspace", "--exclude", "xtask", "--no-run", "--test", "door"];
         settings.iter().for_each(|setting| args.extend(["--config", setting.as_str()]));
@@ -99,8 +92,12 @@ impl Workshop {
         copied.map(|_| ()).map_err(|e| format!("{}: cannot be copied: {e}", built.display()))
     }
 
-    fn build_tests(&self) -> Result<Vec<TestProgram>, String> {
-        let messages = self.complete(&["test", "--workspace", "--exclude", "xtask", "--no-run"])?;
+    /// The test programs.
+    pub fn build_tests(&self) -> Result<Vec<TestProgram>, String> {
+        let settings = optimised(1);
+        let mut args = vec!["test", "--workspace", "--exclude", "xtask", "--no-run"];
+        settings.iter().for_each(|setting| args.extend(["--config", setting.as_str()]));
+        let messages = self.complete(&args)?;
         let mut tests = Vec::new();
         for message in &messages.artifacts {
             let (Some(exe), Some(true)) = (message["executable"].as_str(), message["profile"]["test"].as_bool()) else {
@@ -153,6 +150,11 @@ impl Workshop {
         messages.errors.retain(|error| error["spans"].as_array().is_some_and(|spans| !spans.is_empty()));
         Ok(messages)
     }
+}
+
+/// Settings that optimise the crates around the engine to a level.
+fn optimised(level: u8) -> Vec<String> {
+    AROUND.iter().map(|package| format!("profile.dev.package.{package}.opt-level={level}")).collect()
 }
 
 #[derive(Default)]

@@ -21,7 +21,7 @@ mod report;
 mod store;
 mod tree;
 
-use build::{Built, Workshop};
+use build::Workshop;
 use corpus::Corpus;
 use mutant::Mutant;
 use options::Options;
@@ -52,16 +52,20 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
     let home = root.join("target/mutants");
     std::fs::create_dir_all(&home).map_err(|e| format!("{}: cannot be made: {e}", home.display()))?;
     let mut store = Store::open(&home.join("results.json"), &tree.identity());
-    drawn.retain(|mutant| !store.is_illegal(&mutant.id));
     // Some more than asked for: a part turns out to be no legal Rust.
-    drawn.truncate(options.sample + options.sample / 3 + 5);
+    drawn.truncate(options.sample + options.sample / 10 + 5);
+    drawn.retain(|mutant| !store.is_illegal(&mutant.id));
     let begun = Instant::now();
     println!("building with {} of {count} mutants; minutes", drawn.len());
     let workshop = Workshop::new(&home);
-    let Built { mut mutants, illegal, tests } = workshop.build(&tree, drawn)?;
+    let (mut mutants, illegal) = workshop.write(&tree, drawn)?;
+    // Noted at once: another run then writes the same copy, and Cargo builds nothing again.
     illegal.iter().for_each(|mutant| store.note(mutant, None));
+    store.write()?;
     mutants.truncate(options.sample);
-    println!("built in {} s: {} legal, {} illegal", begun.elapsed().as_secs(), mutants.len(), illegal.len());
+    workshop.build_program()?;
+    let tests = workshop.build_tests()?;
+    println!("built in {} s, with {} mutants", begun.elapsed().as_secs(), mutants.len());
     let corpus = Corpus::prepare(&workshop)?;
     let (scenarios, time) = corpus.told();
     println!("corpus: {scenarios} scenarios, {:.1} s of processor time", time.as_secs_f64());
