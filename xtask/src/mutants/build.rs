@@ -46,10 +46,13 @@ impl Workshop {
         Workshop { copy: at.join("src"), target: at.join("build"), program: at.join("flashlane") }
     }
 
-    /// Writes the copy of `tree` with `mutants` in it; returns those that are in it, each with its number, and those that
-    /// are no legal Rust.
-    pub fn write(&self, tree: &Tree, mutants: Vec<Mutant>) -> Result<(Vec<(u32, Mutant)>, Vec<Mutant>), String> {
-        let mut numbered: Vec<(u32, Mutant)> = (1..).zip(mutants).collect();
+    /// Writes the copy of `tree` with these mutants in it, each with its number; returns those that are legal Rust, and
+    /// those that are not.
+    pub fn write(
+        &self,
+        tree: &Tree,
+        mut numbered: Vec<(u32, Mutant)>,
+    ) -> Result<(Vec<(u32, Mutant)>, Vec<Mutant>), String> {
         let mut illegal = Vec::new();
         for attempt in 1.. {
             let places = tree.write(&self.copy, &numbered)?;

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 mod build;
@@ -54,24 +54,26 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
     let mut store = Store::open(&home.join("results.json"), &tree.identity());
     // Some more than asked for: a part turns out to be no legal Rust.
     drawn.truncate(options.sample + options.sample / 10 + 5);
-    drawn.retain(|mutant| !store.is_illegal(&mutant.id));
+    // Numbers first: what is known to be illegal leaves gaps, so that the copy is the same as last time.
+    let mut drawn: Vec<(u32, Mutant)> = (1..).zip(drawn).collect();
+    drawn.retain(|(_, mutant)| !store.is_illegal(&mutant.id));
     let begun = Instant::now();
     println!("building with {} of {count} mutants; minutes", drawn.len());
     let workshop = Workshop::new(&home);
     let (mut mutants, illegal) = workshop.write(&tree, drawn)?;
     // Noted at once: another run then writes the same copy, and Cargo builds nothing again.
-    illegal.iter().for_each(|mutant| store.note(mutant, None));
+    illegal.iter().for_each(|mutant| store.note_illegal(mutant));
     store.write()?;
     mutants.truncate(options.sample);
     workshop.build_program()?;
-    let tests = workshop.build_tests()?;
-    println!("built in {} s, with {} mutants", begun.elapsed().as_secs(), mutants.len());
     let corpus = Corpus::prepare(&workshop)?;
     let (scenarios, time) = corpus.told();
-    println!("corpus: {scenarios} scenarios, {:.1} s of processor time", time.as_secs_f64());
-    let suites = prepare(tests)?;
-    let bench = Bench { corpus, suites, store: Mutex::new(store), begun: Instant::now(), options: &options };
-    bench.all(&mutants)?;
+    println!("built in {} s; {scenarios} scenarios take {:.1} s", begun.elapsed().as_secs(), time.as_secs_f64());
+    let store = Mutex::new(store);
+    let mut bench = Bench { corpus, suites: Vec::new(), store, begun, options: &options };
+    bench.look_at_all(&mutants)?;
+    bench.suites = prepare(workshop.build_tests()?)?;
+    bench.test_all(&mutants)?;
     let store = bench.store.into_inner().map_err(|_| "a worker stopped")?;
     let known: Vec<(&Mutant, Fate)> = mutants.iter().filter_map(|(_, m)| Some((m, store.fate(&m.id)?))).collect();
     println!("\n{}", report::text(&known));
@@ -96,6 +98,9 @@ fn prepare(tests: Vec<build::TestProgram>) -> Result<Vec<Suite>, String> {
     Ok(suites)
 }
 
+/// Mutants with their numbers.
+type Numbered<'m> = Vec<&'m (u32, Mutant)>;
+
 /// What every worker needs.
 struct Bench<'a> {
     corpus: Corpus,
@@ -106,19 +111,33 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
+    /// Which of them change results.
+    fn look_at_all(&self, mutants: &[(u32, Mutant)]) -> Result<(), String> {
+        self.each(mutants.iter().collect(), |number, mutant| self.look(number, mutant))?;
+        let changing = self.changing(mutants)?.0.len();
+        println!("{changing} of {} change results; building the tests", mutants.len());
+        Ok(())
+    }
+
+    /// Shows them to the tests: those that change results first.
+    fn test_all(&self, mutants: &[(u32, Mutant)]) -> Result<(), String> {
+        let (changing, others) = self.changing(mutants)?;
+        self.each(changing, |number, mutant| self.test(number, mutant))?;
+        let others = if self.options.changing { Vec::new() } else { others };
+        self.each(others, |number, mutant| self.test(number, mutant))
+    }
+
     /// Takes one mutant after the other, several at a time.
-    fn all(&self, mutants: &[(u32, Mutant)]) -> Result<(), String> {
-        let waiting: Mutex<VecDeque<&(u32, Mutant)>> = Mutex::new(mutants.iter().collect());
-        let next = || waiting.lock().ok()?.pop_front();
+    fn each(
+        &self,
+        mutants: Numbered<'_>,
+        job: impl Fn(u32, &Mutant) -> Result<(), String> + Sync,
+    ) -> Result<(), String> {
+        let waiting = Mutex::new(VecDeque::from(mutants));
+        let next = || waiting.lock().ok()?.pop_front().filter(|_| self.begun.elapsed() < self.options.time);
         let work = || -> Result<(), String> {
             while let Some((number, mutant)) = next() {
-                if self.begun.elapsed() > self.options.time {
-                    return Ok(());
-                }
-                let known = self.store.lock().map_err(|_| "a worker stopped")?.fate(&mutant.id);
-                if known.is_none() {
-                    self.one(*number, mutant)?;
-                }
+                job(*number, mutant)?;
             }
             Ok(())
         };
@@ -128,10 +147,41 @@ impl Bench<'_> {
         })
     }
 
-    fn one(&self, number: u32, mutant: &Mutant) -> Result<(), String> {
+    /// Those that change results, and the others.
+    fn changing<'m>(&self, mutants: &'m [(u32, Mutant)]) -> Result<(Numbered<'m>, Numbered<'m>), String> {
+        let store = self.store()?;
+        Ok(mutants.iter().partition(|(_, mutant)| matches!(store.change(&mutant.id), Some(Some(_)))))
+    }
+
+    fn store(&self) -> Result<MutexGuard<'_, Store>, String> {
+        self.store.lock().map_err(|_| "a worker stopped".into())
+    }
+
+    /// Whether a mutant changes results.
+    fn look(&self, number: u32, mutant: &Mutant) -> Result<(), String> {
+        if self.store()?.change(&mutant.id).is_some() {
+            return Ok(());
+        }
+        let change = self.corpus.changes(number, false)?;
+        let mut store = self.store()?;
+        store.note_change(mutant, change.as_ref());
+        store.write()
+    }
+
+    /// Whether the tests notice it.
+    fn test(&self, number: u32, mutant: &Mutant) -> Result<(), String> {
+        let (known, mut change) = {
+            let store = self.store()?;
+            (store.fate(&mutant.id).is_some(), store.change(&mutant.id).flatten())
+        };
+        if known {
+            return Ok(());
+        }
         let (catch, time) = programs::noticed(&self.suites, number)?;
-        // Of one that no test notices, all is wanted: how much it changes, and where most.
-        let change = self.corpus.changes(number, catch.is_none())?;
+        if change.is_some() && catch.is_none() {
+            // Of a survivor all is wanted: how much it changes, and where most.
+            change = self.corpus.changes(number, true)?;
+        }
         let verdict = match (&change, &catch) {
             (Some(_), Some(catch)) => format!("caught by {} {}", catch.program, catch.test),
             (Some(change), None) => format!("SURVIVED, {} in {}", change.how, change.scenario),
@@ -139,8 +189,8 @@ impl Bench<'_> {
             (None, None) => "silent".into(),
         };
         println!("{} {}: {verdict} ({:.1} s)", mutant.id, mutant.told(), time.as_secs_f64());
-        let mut store = self.store.lock().map_err(|_| "a worker stopped")?;
-        store.note(mutant, Some(&Fate { change, catch, seconds: time.as_secs_f64() }));
+        let mut store = self.store()?;
+        store.note(mutant, &Fate { change, catch, seconds: time.as_secs_f64() });
         store.write()
     }
 }

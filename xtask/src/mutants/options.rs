@@ -17,6 +17,7 @@ target/mutants once for all; what is known already for the same sources is not d
   --only WORDS   only mutants of these files (core/src/state.rs, ssd/src/ftl), kinds (boundary) or ids, with commas
   --minutes M    begins no mutant after so many minutes (default: no limit)
   --jobs J       mutants at a time, 1 to 64 (default 1)
+  --changing     tests see only mutants that change results: half of the time or less, and no figure of the others
   --list         says which would be drawn, and builds nothing
 ";
 
@@ -33,6 +34,8 @@ pub struct Options {
     pub time: Duration,
     /// Mutants at a time.
     pub jobs: usize,
+    /// Tests see only mutants that change results.
+    pub changing: bool,
     /// Only says what would be drawn.
     pub list: bool,
 }
@@ -40,20 +43,29 @@ pub struct Options {
 impl Options {
     /// Reads the words of the command; none if help is wanted.
     pub fn parse(args: &[&str]) -> Result<Option<Options>, String> {
-        let mut options = Options { sample: 160, seed: 1, only: Vec::new(), time: Duration::MAX, jobs: 1, list: false };
+        let mut options = Options {
+            sample: 160,
+            seed: 1,
+            only: Vec::new(),
+            time: Duration::MAX,
+            jobs: 1,
+            changing: false,
+            list: false,
+        };
         let mut words = args.iter();
         while let Some(&word) = words.next() {
             let mut value = || words.next().copied().ok_or(format!("mutants: {word} wants a value"));
             match word {
                 "--help" | "-h" | "help" => return Ok(None),
                 "--list" => options.list = true,
+                "--changing" => options.changing = true,
                 "--sample" => options.sample = number(word, value()?, 1, 1_000_000)? as usize,
                 "--seed" => options.seed = number(word, value()?, 0, u64::MAX)?,
                 "--minutes" => options.time = Duration::from_secs(60 * number(word, value()?, 1, 100_000)?),
                 "--jobs" => options.jobs = number(word, value()?, 1, 64)? as usize,
                 "--only" => options.only.extend(value()?.split(',').map(String::from)),
                 other => {
-                    let legal = "--sample, --seed, --only, --minutes, --jobs, --list, --help";
+                    let legal = "--sample, --seed, --only, --minutes, --jobs, --changing, --list, --help";
                     return Err(format!("mutants: unknown option {other:?}; legal are: {legal}"));
                 }
             }
@@ -96,7 +108,8 @@ mod tests {
         assert_eq!(complaint(&["--sample", "0"]), "mutants: --sample 0: must be a whole number from 1 to 1000000");
         assert_eq!(complaint(&["--jobs"]), "mutants: --jobs wants a value");
         assert!(
-            complaint(&["--all"]).ends_with("legal are: --sample, --seed, --only, --minutes, --jobs, --list, --help")
+            complaint(&["--all"])
+                .ends_with("legal are: --sample, --seed, --only, --minutes, --jobs, --changing, --list, --help")
         );
     }
 

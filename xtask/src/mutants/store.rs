@@ -39,19 +39,23 @@ impl Store {
         Store { path: path.into(), identity: identity.into(), records: records.unwrap_or_default() }
     }
 
-    /// What is known of a mutant.
+    /// How a mutant changes results, if it does; none if that is not known yet.
+    pub fn change(&self, id: &str) -> Option<Option<Change>> {
+        let change = self.records.get(id)?.get("changes")?;
+        let text = |key: &str| change[key].as_str().unwrap_or_default().to_owned();
+        Some(change.as_object().map(|_| Change {
+            scenario: text("scenario"),
+            scenarios: change["scenarios"].as_u64().unwrap_or_default() as usize,
+            mean: change["mean"].as_f64(),
+            how: text("how"),
+        }))
+    }
+
+    /// What is known of a mutant that the tests have seen.
     pub fn fate(&self, id: &str) -> Option<Fate> {
-        let record = self.records.get(id)?;
+        let record = self.records.get(id).filter(|record| record.get("caught").is_some())?;
         let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
-        let change = record["changes"].as_object().map(|_| {
-            let change = &record["changes"];
-            Change {
-                scenario: text(change, "scenario"),
-                scenarios: change["scenarios"].as_u64().unwrap_or_default() as usize,
-                mean: change["mean"].as_f64(),
-                how: text(change, "how"),
-            }
-        });
+        let change = self.change(id)?;
         let catch = record["caught"].as_object().map(|_| {
             let catch = &record["caught"];
             Catch { program: text(catch, "program"), test: text(catch, "test"), hung: catch["hung"] == true }
@@ -64,23 +68,36 @@ impl Store {
         self.records.get(id).is_some_and(|record| record["legal"] == false)
     }
 
-    /// Notes what a mutant does; without a fate, that it is no legal Rust.
-    pub fn note(&mut self, mutant: &Mutant, fate: Option<&Fate>) {
-        let mut record = json!({
-            "kind": mutant.kind.name(), "file": mutant.file, "line": mutant.line, "function": mutant.function,
-            "from": mutant.from, "to": mutant.to, "legal": fate.is_some(),
+    /// Notes that a mutant is no legal Rust.
+    pub fn note_illegal(&mut self, mutant: &Mutant) {
+        self.record(mutant)["legal"] = json!(false);
+    }
+
+    /// Notes how a mutant changes results.
+    pub fn note_change(&mut self, mutant: &Mutant, change: Option<&Change>) {
+        self.record(mutant)["changes"] = change.map_or(Value::Null, |change| {
+            let Change { scenario, scenarios, mean, how } = change;
+            json!({ "scenario": scenario, "scenarios": scenarios, "mean": mean, "how": how })
         });
-        if let Some(fate) = fate {
-            record["changes"] = fate.change.as_ref().map_or(Value::Null, |change| {
-                json!({ "scenario": change.scenario, "scenarios": change.scenarios, "mean": change.mean, "how": change.how })
-            });
-            record["caught"] = fate.catch.as_ref().map_or(
-                Value::Null,
-                |catch| json!({ "program": catch.program, "test": catch.test, "hung": catch.hung }),
-            );
-            record["seconds"] = json!((fate.seconds * 100.0).round() / 100.0);
-        }
-        self.records.insert(mutant.id.clone(), record);
+    }
+
+    /// Notes all that is known of a mutant that the tests have seen.
+    pub fn note(&mut self, mutant: &Mutant, fate: &Fate) {
+        self.note_change(mutant, fate.change.as_ref());
+        let record = self.record(mutant);
+        record["caught"] = fate
+            .catch
+            .as_ref()
+            .map_or(Value::Null, |catch| json!({ "program": catch.program, "test": catch.test, "hung": catch.hung }));
+        record["seconds"] = json!((fate.seconds * 100.0).round() / 100.0);
+    }
+
+    fn record(&mut self, mutant: &Mutant) -> &mut Value {
+        let Mutant { kind, file, line, function, from, to, .. } = mutant;
+        self.records.entry(mutant.id.clone()).or_insert_with(|| {
+            let kind = kind.name();
+            json!({ "kind": kind, "file": file, "line": line, "function": function, "from": from, "to": to, "legal": true })
+        })
     }
 
     /// Writes the file, whole or not at all.
@@ -102,6 +119,7 @@ mod tests {
     fn what_is_written_is_read_again_for_the_same_sources() {
         let path = std::env::temp_dir().join(format!("flashlane-fates-{}.json", std::process::id()));
         let all = operators::find("a.rs", "fn f() -> bool { a < b && c == d }").unwrap();
+        assert_eq!(all.len(), 5);
         let change = Change { scenario: "s".into(), scenarios: 3, mean: Some(0.25), how: "figures".into() };
         let failed = Change { mean: None, ..change.clone() };
         let catch = Catch { program: "core lib".into(), test: "t".into(), hung: false };
@@ -112,15 +130,18 @@ mod tests {
         ];
         let mut store = Store::open(&path, "one");
         for (mutant, fate) in all.iter().zip(&fates) {
-            store.note(mutant, Some(fate));
+            store.note(mutant, fate);
         }
-        store.note(&all[3], None);
+        store.note_illegal(&all[3]);
+        store.note_change(&all[4], fates[0].change.as_ref());
         store.write().unwrap();
         let again = Store::open(&path, "one");
         for (mutant, fate) in all.iter().zip(&fates) {
             assert_eq!(again.fate(&mutant.id).as_ref(), Some(fate));
         }
         assert!(again.is_illegal(&all[3].id) && !again.is_illegal(&all[0].id));
+        assert_eq!((again.change(&all[4].id), again.fate(&all[4].id)), (Some(fates[0].change.clone()), None));
+        assert_eq!(again.change(&all[3].id), None);
         assert_eq!(Store::open(&path, "two").fate(&all[0].id), None);
         std::fs::remove_file(&path).unwrap();
     }
