@@ -29,6 +29,14 @@ pub struct Workshop {
     pub program: PathBuf,
 }
 
+/// What a copy holds.
+pub struct Written {
+    /// The mutants in it, each with its number.
+    pub legal: Vec<(u32, Mutant)>,
+    /// Those that are no legal Rust, and are not in it.
+    pub illegal: Vec<Mutant>,
+}
+
 /// A test program.
 #[derive(Clone, Debug)]
 pub struct TestProgram {
@@ -46,13 +54,8 @@ impl Workshop {
         Workshop { copy: at.join("src"), target: at.join("build"), program: at.join("flashlane") }
     }
 
-    /// Writes the copy of `tree` with these mutants in it, each with its number; returns those that are legal Rust, and
-    /// those that are not.
-    pub fn write(
-        &self,
-        tree: &Tree,
-        mut numbered: Vec<(u32, Mutant)>,
-    ) -> Result<(Vec<(u32, Mutant)>, Vec<Mutant>), String> {
+    /// Writes the copy of `tree` with those of these mutants in it that are legal Rust.
+    pub fn write(&self, tree: &Tree, mut numbered: Vec<(u32, Mutant)>) -> Result<Written, String> {
         let mut illegal = Vec::new();
         for attempt in 1.. {
             let places = tree.write(&self.copy, &numbered)?;
@@ -76,7 +79,7 @@ impl Workshop {
             numbered = kept;
             illegal.extend(Vec::into_iter(out).map(|(_, mutant): (u32, Mutant)| mutant));
         }
-        Ok((numbered, illegal))
+        Ok(Written { legal: numbered, illegal })
     }
 
     /// The program of the corpus: assertions and overflow checks off, for a user's results do not stop at them.
@@ -180,8 +183,8 @@ fn blame(errors: &[Value], places: &[Place]) -> BTreeSet<u32> {
             around.min_by_key(|place| place.range.len()).map(|place| place.number)
         };
         let primary = spans.iter().filter(|span| span["is_primary"] == true);
-        let found: Vec<u32> = primary.filter_map(|span| inner(span)).collect();
-        let found = if found.is_empty() { spans.iter().filter_map(inner).collect() } else { found };
+        let found: Vec<u32> = primary.filter_map(&inner).collect();
+        let found = if found.is_empty() { spans.iter().filter_map(&inner).collect() } else { found };
         if found.is_empty() {
             let files: Vec<&str> = spans.iter().filter_map(|span| span["file_name"].as_str()).collect();
             blamed.extend(places.iter().filter(|place| files.contains(&place.file.as_str())).map(|place| place.number));

@@ -21,7 +21,7 @@ mod report;
 mod store;
 mod tree;
 
-use build::Workshop;
+use build::{Workshop, Written};
 use corpus::Corpus;
 use mutant::Mutant;
 use options::Options;
@@ -60,7 +60,7 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
     let begun = Instant::now();
     println!("building with {} of {count} mutants; minutes", drawn.len());
     let workshop = Workshop::new(&home);
-    let (mut mutants, illegal) = workshop.write(&tree, drawn)?;
+    let Written { legal: mut mutants, illegal } = workshop.write(&tree, drawn)?;
     // Noted at once: another run then writes the same copy, and Cargo builds nothing again.
     illegal.iter().for_each(|mutant| store.note_illegal(mutant));
     store.write()?;
