@@ -16,7 +16,7 @@ cargo run -p xtask -- COMMAND
   tidy           check the house rules: sizes, module docs, who may name whom, links, words
   tidy --list    say what each rule asks
   test [ARGS]    cargo test --workspace --locked ARGS, ending in one line that counts all tests
-  mutants [OPTIONS]  small changes of the engine, one at a time: which change results, and which of those a test
+  mutants [ARGS] small changes of the engine, one at a time: which of them change results, and which of those a test
                  notices; `mutants --help` says more
   help           this page
 ";
