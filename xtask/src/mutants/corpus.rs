@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::build::Workshop;
-use super::process::{Ended, Program};
+use super::process::{self, Ended, Program};
 
 /// Requests of a shipped scenario that are run.
 const REQUESTS: u32 = 400;
@@ -123,7 +123,7 @@ impl Corpus {
     fn program(&self, entry: &Entry, mutant: u32) -> Program<'_> {
         let words = ["compare", "--format", "json", "--jobs", "1"];
         let args = words.map(String::from).into_iter().chain(entry.args.iter().cloned()).collect();
-        Program { exe: &self.program, args, folder: self.folder.clone(), mutant }
+        Program { exe: &self.program, args, folder: self.folder.clone(), mutant, patience: process::PATIENCE }
     }
 }
 

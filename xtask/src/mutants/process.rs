@@ -1,7 +1,7 @@
 //! Runs a program with limits on its time and memory, and reads its lines as they come.
 //!
-//! Time is processor time where the system tells it (/proc), so that a loaded machine changes no verdict; by the clock a
-//! program has many times as much, for one that waits for ever takes none.
+//! Time is processor time where the system tells it (/proc), so that a loaded machine changes no verdict. One that waits
+//! for ever takes none: a program is ended too when it has taken none for long.
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -12,8 +12,10 @@ use std::time::{Duration, Instant};
 
 use super::tree::SWITCH;
 
-/// By the clock a program may take so many times its processor time.
-const PATIENCE: u32 = 8;
+/// A program that takes no processor time for so long waits for ever.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+/// How often processes are asked for their times.
+const OFTEN: Duration = Duration::from_millis(200);
 /// Address space of a program, KiB: many times what the largest device of a test takes.
 const MEMORY_KIB: u64 = 6 << 20;
 
@@ -48,6 +50,8 @@ pub struct Program<'a> {
     pub folder: PathBuf,
     /// The mutant that is on; 0 for none.
     pub mutant: u32,
+    /// How long it may wait without taking processor time: [`PATIENCE`].
+    pub patience: Duration,
 }
 
 impl Program<'_> {
@@ -67,7 +71,7 @@ impl Program<'_> {
         command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(fault)?;
         let stdout = child.stdout.take().expect("a pipe was asked for");
-        let outcome = watch(&mut child, &reader(stdout), limit, enough);
+        let outcome = watch(&mut child, &reader(stdout), (limit, self.patience), enough);
         if child.try_wait().map_err(fault)?.is_none() {
             end_group(child.id());
             child.wait().map_err(fault)?;
@@ -93,10 +97,11 @@ fn reader(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
 fn watch(
     child: &mut Child,
     pieces: &Receiver<Vec<u8>>,
-    limit: Duration,
+    (limit, patience): (Duration, Duration),
     enough: &mut dyn FnMut(&str) -> bool,
 ) -> std::io::Result<Outcome> {
     let begun = Instant::now();
+    let (mut asked, mut moved) = (begun, begun);
     let mut outcome = Outcome { ended: Ended::TooLong, output: Vec::new(), cpu: Duration::ZERO };
     let mut line = 0;
     loop {
@@ -119,26 +124,42 @@ fn watch(
                 return Ok(outcome);
             }
         }
-        outcome.cpu = processor_time(child.id()).unwrap_or_else(|| begun.elapsed()).max(outcome.cpu);
+        let now = Instant::now();
+        let before = outcome.cpu;
+        outcome.cpu = times(child.id()).map_or_else(|| begun.elapsed(), |(_, time)| time).max(outcome.cpu);
+        if now - asked > OFTEN {
+            asked = now;
+            outcome.cpu = time_of_group(child.id()).max(outcome.cpu);
+        }
+        if outcome.cpu > before {
+            moved = now;
+        }
         if silent && let Some(status) = child.try_wait()? {
             outcome.output.extend(pieces.try_iter().flatten());
             outcome.ended = Ended::Itself(status.success());
             return Ok(outcome);
         }
-        if outcome.cpu > limit || begun.elapsed() > limit * PATIENCE {
+        if outcome.cpu > limit || now - moved > patience {
             return Ok(outcome);
         }
     }
 }
 
-/// Processor time of a process and of those it has waited for.
-fn processor_time(process: u32) -> Option<Duration> {
+/// The group of a process, and the processor time of it and of those it has waited for.
+fn times(process: u32) -> Option<(u32, Duration)> {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // After the name, which may hold anything and ends with the last parenthesis: user, system, and the same of children,
-    // in hundredths of a second.
+    // After the name, which may hold anything and ends with the last parenthesis: state, parent, group; and later user,
+    // system, and the same of children, in hundredths of a second.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks: Option<u64> = fields.get(11..15)?.iter().map(|field| field.parse::<u64>().ok()).sum();
-    Some(Duration::from_millis(10 * ticks?))
+    Some((fields[2].parse().ok()?, Duration::from_millis(10 * ticks?)))
+}
+
+/// Processor time of a whole group of processes.
+fn time_of_group(group: u32) -> Duration {
+    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let processes = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    processes.filter_map(times).filter(|&(of, _)| of == group).map(|(_, time)| time).sum()
 }
 
 /// Ends a process and all it has started.
@@ -153,7 +174,8 @@ mod tests {
     fn shell(script: &str, limit: Duration, enough: &mut dyn FnMut(&str) -> bool) -> Outcome {
         let exe = Path::new("/bin/sh");
         let args = vec!["-c".into(), script.into()];
-        let program = Program { exe, args, folder: std::env::temp_dir(), mutant: 42 };
+        let patience = Duration::from_secs(2);
+        let program = Program { exe, args, folder: std::env::temp_dir(), mutant: 42, patience };
         program.run(limit, enough).unwrap()
     }
 
@@ -171,15 +193,17 @@ mod tests {
         let outcome = shell("while :; do :; done", Duration::from_millis(200), &mut |_| false);
         assert_eq!(outcome.ended, Ended::TooLong);
         let begun = Instant::now();
-        let outcome = shell("sleep 60 & wait", Duration::from_millis(50), &mut |_| false);
+        let outcome = shell("sleep 60 & wait", LONG, &mut |_| false);
         assert_eq!(outcome.ended, Ended::TooLong);
-        assert!(begun.elapsed() < Duration::from_secs(20), "the clock limits one that takes no processor time");
+        assert!(begun.elapsed() < LONG, "one that takes no processor time");
+        let outcome = shell("sh -c 'while :; do :; done' & wait", Duration::from_millis(200), &mut |_| false);
+        assert_eq!(outcome.ended, Ended::TooLong, "what it has started counts");
     }
 
     #[test]
     fn the_reader_may_stop_it() {
         let mut seen = Vec::new();
-        let outcome = shell("echo one; echo two; sleep 60; echo three", LONG, &mut |line| {
+        let outcome = shell("echo one; echo two; sleep 1; echo three", LONG, &mut |line| {
             seen.push(line.to_owned());
             line == "two"
         });

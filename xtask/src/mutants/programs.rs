@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use super::build::TestProgram;
-use super::process::{Ended, Program};
+use super::process::{Ended, PATIENCE, Program};
 
 /// Processor time a mutant may take in all test programs together.
 pub const BUDGET: Duration = Duration::from_secs(60);
@@ -106,7 +106,7 @@ impl Suite {
         let mut args = vec!["--test-threads=1".to_owned(), "--exact".to_owned()];
         self.skip.iter().for_each(|test| args.extend(["--skip".to_owned(), test.clone()]));
         let (exe, folder) = (self.program.exe.as_path(), self.program.folder.clone());
-        let program = Program { exe, args, folder, mutant };
+        let program = Program { exe, args, folder, mutant, patience: PATIENCE };
         let mut failed = Vec::new();
         let outcome = program.run(limit, &mut |line| {
             failed.extend(verdict(line).filter(|(_, passed)| !passed).map(|(test, _)| test.to_owned()));
