@@ -135,7 +135,10 @@ fn watch(
             moved = now;
         }
         if silent && let Some(status) = child.try_wait()? {
-            outcome.output.extend(pieces.try_iter().flatten());
+            // The reader may be behind; what still has the pipe open after the program's end is not waited for.
+            while let Ok(piece) = pieces.recv_timeout(Duration::from_secs(2)) {
+                outcome.output.extend(piece);
+            }
             outcome.ended = Ended::Itself(status.success());
             return Ok(outcome);
         }
