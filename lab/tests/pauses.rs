@@ -58,7 +58,7 @@ fn what_is_reported_of_pauses() {
 }
 
 /// A program that has stood paused has waited: FLIN pauses it again only for a read that waits longer in proportion
-/// (SPEC 2.1.7). It began at once, so that the pause is all it has waited.
+/// (model 2.1.7). It began at once, so that the pause is all it has waited.
 #[test]
 fn a_pause_counts_as_wait() {
     for (suspend, resume) in [(0, 0), (2_000, 3_000)] {

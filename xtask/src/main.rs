@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 mod arguments;
 mod bless;
+mod mutants;
 mod test;
 mod tidy;
 
@@ -18,6 +19,8 @@ cargo xtask COMMAND
   tidy --list    say what each rule asks
   test [ARGS]    cargo test --workspace --locked ARGS, ending in what was skipped and one line that counts all tests
   bless WHAT...  write anew what tests hold the code to: golden (figures), docs (generated pages), report (an example)
+  mutants [ARGS] small changes of the engine, one at a time: which of them change results, and which of those a test
+                 notices; `mutants --help` says more
   help           this page
 ";
 
@@ -38,12 +41,13 @@ fn main() -> ExitCode {
         }
         ["test", rest @ ..] => test::run(&root(), rest),
         ["bless", what @ ..] => bless::run(&root(), what),
+        ["mutants", rest @ ..] => mutants::run(&root(), rest),
         [] | ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             Ok(true)
         }
         other => {
-            let legal = "tidy, tidy --list, test, bless, help";
+            let legal = "tidy, tidy --list, test, bless, mutants, help";
             Err(format!("unknown command {:?}; legal are: {legal}", other.join(" ")))
         }
     };

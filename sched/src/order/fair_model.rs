@@ -1,4 +1,4 @@
-//! Stage 1 against the specification written plainly: which place, among which, at what slowdowns. The model reads the board and
+//! Stage 1 against the model written plainly: which place, among which, at what slowdowns. The model reads the board and
 //! shares the fixed-point slowdowns, and nothing else, with the answer.
 
 extern crate std;

@@ -12,7 +12,7 @@ use super::*;
 use crate::pick::testing::board;
 
 pub(super) const READS: QueueId = QueueId(0);
-/// Flows by the letters of the specification: two of low intensity, three of high.
+/// Flows by the letters of A-FLN-07: two of low intensity, three of high.
 pub(super) const A: u16 = 0;
 pub(super) const B: u16 = 1;
 pub(super) const C: u16 = 2;

@@ -211,8 +211,8 @@ mod tests {
 
     #[test]
     fn what_is_below_may_be_named() {
-        let ftl = "use crate::flash::Array;\nuse crate::{config::Config, flash};\nfn f() { flash::g(); self::h(); }\n";
-        assert_eq!(lines("ssd/src/ftl/map.rs", ftl), [0usize; 0]);
+        let gc = "use crate::ftl::Ftl;\nuse crate::{config::Config, ftl};\nfn f() { ftl::g(); self::h(); }\n";
+        assert_eq!(lines("ssd/src/gc/moves.rs", gc), [0usize; 0]);
         let device = "use crate::{flash, ftl, buffer::*, host};\nuse super::*;\n";
         assert_eq!(lines("ssd/src/device/mod.rs", device), [0usize; 0]);
         assert_eq!(

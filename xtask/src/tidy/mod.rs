@@ -12,7 +12,7 @@ mod crates;
 mod docs;
 mod imports;
 mod reexports;
-mod repo;
+pub(crate) mod repo;
 mod size;
 mod words;
 

@@ -97,9 +97,7 @@ impl File {
 
     /// Whether all of it is test code.
     pub fn is_test(&self) -> bool {
-        let mut parts = self.path.rsplit('/');
-        let name = parts.next().unwrap_or_default();
-        name == "tests.rs" || name.ends_with("_tests.rs") || parts.any(|part| part == "tests")
+        is_test_path(&self.path)
     }
 
     /// Whether `line` is test code.
@@ -130,6 +128,13 @@ pub fn parses(repo: &Repo) -> Vec<Finding> {
         Some(Finding::error(&file.path, error.span().start().line, format!("not Rust: {error}")))
     };
     repo.files.iter().filter_map(fault).collect()
+}
+
+/// Whether all of the file at `path` is test code, by its place and name.
+pub fn is_test_path(path: &str) -> bool {
+    let mut parts = path.rsplit('/');
+    let name = parts.next().unwrap_or_default();
+    name == "tests.rs" || name.ends_with("_tests.rs") || parts.any(|part| part == "tests")
 }
 
 /// Whether an item with these attributes exists in test builds only.

@@ -1,0 +1,220 @@
+//! Builds the copy: first the engine alone until all of it compiles, then the program for the corpus and the test
+//! programs. Changes that are no legal Rust are found in the compiler's messages and taken out.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::mutant::Mutant;
+use super::tree::{ENGINE, Place, Tree};
+
+/// Attempts at a copy that compiles: types are checked before borrows, and a crate before those above it.
+const ATTEMPTS: usize = 25;
+
+/// The crates of which the corpus's program is built without checks, as users have it.
+const UNCHECKED: [&str; 5] = ["flashlane-core", "flashlane-sched", "flashlane-ssd", "flashlane-lab", "flashlane-cli"];
+
+/// The crates around the engine, optimised less: building them takes longer than running them so gains.
+const AROUND: [&str; 4] = ["flashlane-lab", "flashlane-cli", "flashlane-fuzz", "flashlane-bench"];
+
+/// Where things are built.
+pub struct Workshop {
+    /// The copy of the repository.
+    pub copy: PathBuf,
+    /// Cargo's folder for it.
+    pub target: PathBuf,
+    /// The program that runs the corpus.
+    pub program: PathBuf,
+}
+
+/// What a copy holds.
+pub struct Written {
+    /// The mutants in it, each with its number.
+    pub legal: Vec<(u32, Mutant)>,
+    /// Those that are no legal Rust, and are not in it.
+    pub illegal: Vec<Mutant>,
+}
+
+/// A test program.
+#[derive(Clone, Debug)]
+pub struct TestProgram {
+    /// Package and target: `flashlane-lab scenes`.
+    pub name: String,
+    /// The file.
+    pub exe: PathBuf,
+    /// The folder of its package, where Cargo runs it.
+    pub folder: PathBuf,
+}
+
+impl Workshop {
+    /// The workshop in the folder `at`.
+    pub fn new(at: &Path) -> Workshop {
+        Workshop { copy: at.join("src"), target: at.join("build"), program: at.join("flashlane") }
+    }
+
+    /// Writes the copy of `tree` with those of these mutants in it that are legal Rust.
+    pub fn write(&self, tree: &Tree, mut numbered: Vec<(u32, Mutant)>) -> Result<Written, String> {
+        let mut illegal = Vec::new();
+        for attempt in 1.. {
+            let places = tree.write(&self.copy, &numbered)?;
+            let mut args = vec!["check", "--keep-going"];
+            let packages = ENGINE.map(|krate| format!("flashlane-{krate}"));
+            packages.iter().for_each(|package| args.extend(["-p", package.as_str()]));
+            let Messages { success, said, errors, .. } = self.cargo(&args)?;
+            if errors.is_empty() && !success {
+                return Err(format!("the copy cannot be checked:\n{said}"));
+            }
+            if success {
+                break;
+            }
+            let blamed = blame(&errors, &places);
+            if blamed.is_empty() || attempt == ATTEMPTS {
+                let first = errors[0]["rendered"].as_str().unwrap_or("an error without a text").to_owned();
+                return Err(format!("the copy does not compile, and no change in it explains why:\n{first}"));
+            }
+            println!("{} of {} changes are no legal Rust and are left out", blamed.len(), numbered.len());
+            let (out, kept) = numbered.into_iter().partition(|(number, _)| blamed.contains(number));
+            numbered = kept;
+            illegal.extend(Vec::into_iter(out).map(|(_, mutant): (u32, Mutant)| mutant));
+        }
+        Ok(Written { legal: numbered, illegal })
+    }
+
+    /// The program of the corpus: assertions and overflow checks off, for a user's results do not stop at them.
+    pub fn build_program(&self) -> Result<(), String> {
+        let off = |package: &str| {
+            ["debug-assertions", "overflow-checks"].map(|check| format!("profile.dev.package.{package}.{check}=false"))
+        };
+        let mut settings: Vec<String> = UNCHECKED.iter().flat_map(|package| off(package)).collect();
+        settings.extend(optimised(0));
+        // Asked for by way of a test of the program, so that other people's crates are built as the tests have them.
+        let mut args = vec!["test", "--workspace", "--exclude", "xtask", "--no-run", "--test", "door"];
+        settings.iter().for_each(|setting| args.extend(["--config", setting.as_str()]));
+        self.complete(&args)?;
+        let built = self.target.join("debug/flashlane");
+        let copied = std::fs::copy(&built, &self.program);
+        copied.map(|_| ()).map_err(|e| format!("{}: cannot be copied: {e}", built.display()))
+    }
+
+    /// The test programs.
+    pub fn build_tests(&self) -> Result<Vec<TestProgram>, String> {
+        let settings = optimised(1);
+        let mut args = vec!["test", "--workspace", "--exclude", "xtask", "--no-run"];
+        settings.iter().for_each(|setting| args.extend(["--config", setting.as_str()]));
+        let messages = self.complete(&args)?;
+        let mut tests = Vec::new();
+        for message in &messages.artifacts {
+            let (Some(exe), Some(true)) = (message["executable"].as_str(), message["profile"]["test"].as_bool()) else {
+                continue;
+            };
+            let folder = Path::new(message["manifest_path"].as_str().unwrap_or_default());
+            let folder = folder.parent().unwrap_or(&self.copy).to_owned();
+            let package = folder.file_name().unwrap_or_default().to_string_lossy();
+            let target = message["target"]["name"].as_str().unwrap_or_default();
+            let kind = message["target"]["kind"][0].as_str().unwrap_or_default();
+            let name = if kind == "test" { format!("{package} {target}") } else { format!("{package} {kind}") };
+            tests.push(TestProgram { name, exe: exe.into(), folder });
+        }
+        tests.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(tests)
+    }
+
+    /// A build that must succeed.
+    fn complete(&self, args: &[&str]) -> Result<Messages, String> {
+        let messages = self.cargo(args)?;
+        match messages.errors.first() {
+            None if messages.success => Ok(messages),
+            None => Err(format!("cargo {} failed:\n{}", args.join(" "), messages.said)),
+            Some(error) => Err(error["rendered"].as_str().unwrap_or("an error without a text").to_owned()),
+        }
+    }
+
+    fn cargo(&self, args: &[&str]) -> Result<Messages, String> {
+        let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+        let output = Command::new(cargo)
+            .current_dir(&self.copy)
+            .args(args)
+            .args(["--locked", "--quiet", "--message-format=json", "--target-dir"])
+            .arg(&self.target)
+            .output()
+            .map_err(|e| format!("cannot run cargo: {e}"))?;
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let mut messages = Messages { success: output.status.success(), said, ..Messages::default() };
+        for line in String::from_utf8_lossy(&output.stdout).lines() {
+            let Ok(value) = serde_json::from_str::<Value>(line) else { continue };
+            match value["reason"].as_str() {
+                Some("compiler-message") if value["message"]["level"] == "error" => {
+                    messages.errors.push(value["message"].clone());
+                }
+                Some("compiler-artifact") => messages.artifacts.push(value),
+                _ => {}
+            }
+        }
+        // The closing line of a failed compilation has no place in the source.
+        messages.errors.retain(|error| error["spans"].as_array().is_some_and(|spans| !spans.is_empty()));
+        Ok(messages)
+    }
+}
+
+/// Settings that optimise the crates around the engine to a level.
+fn optimised(level: u8) -> Vec<String> {
+    AROUND.iter().map(|package| format!("profile.dev.package.{package}.opt-level={level}")).collect()
+}
+
+#[derive(Default)]
+struct Messages {
+    success: bool,
+    /// What Cargo said to people.
+    said: String,
+    errors: Vec<Value>,
+    artifacts: Vec<Value>,
+}
+
+/// The mutants in which the errors lie: for each error the innermost around its place, or else all of that file.
+fn blame(errors: &[Value], places: &[Place]) -> BTreeSet<u32> {
+    let mut blamed = BTreeSet::new();
+    for error in errors {
+        let spans: Vec<&Value> = error["spans"].as_array().into_iter().flatten().collect();
+        let inner = |span: &&Value| {
+            let (file, start) = (span["file_name"].as_str()?, span["byte_start"].as_u64()? as usize);
+            let around = places.iter().filter(|place| place.file == file && place.range.contains(&start));
+            around.min_by_key(|place| place.range.len()).map(|place| place.number)
+        };
+        let primary = spans.iter().filter(|span| span["is_primary"] == true);
+        let found: Vec<u32> = primary.filter_map(&inner).collect();
+        let found = if found.is_empty() { spans.iter().filter_map(&inner).collect() } else { found };
+        if found.is_empty() {
+            let files: Vec<&str> = spans.iter().filter_map(|span| span["file_name"].as_str()).collect();
+            blamed.extend(places.iter().filter(|place| files.contains(&place.file.as_str())).map(|place| place.number));
+        }
+        blamed.extend(found);
+    }
+    blamed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn error(spans: &[(&str, u64, bool)]) -> Value {
+        let span = |&(file, at, primary): &(&str, u64, bool)| json!({ "file_name": file, "byte_start": at, "is_primary": primary });
+        json!({ "level": "error", "spans": spans.iter().map(span).collect::<Vec<_>>() })
+    }
+
+    #[test]
+    fn the_innermost_change_is_to_blame() {
+        let place = |number, file: &str, range| Place { number, file: file.into(), range };
+        let places =
+            [place(1, "a.rs", 10..50), place(2, "a.rs", 20..30), place(3, "b.rs", 20..30), place(4, "a.rs", 60..70)];
+        let blamed = |errors: &[Value]| blame(errors, &places).into_iter().collect::<Vec<_>>();
+        assert_eq!(blamed(&[error(&[("a.rs", 25, true)])]), [2]);
+        assert_eq!(blamed(&[error(&[("a.rs", 35, true), ("a.rs", 25, false)])]), [1]);
+        assert_eq!(blamed(&[error(&[("a.rs", 5, true), ("a.rs", 25, false)])]), [2], "a note will do");
+        assert_eq!(blamed(&[error(&[("a.rs", 5, true)])]), [1, 2, 4], "else all of the file");
+        assert_eq!(blamed(&[error(&[("b.rs", 20, true)]), error(&[("a.rs", 69, true)])]), [3, 4]);
+        assert!(blamed(&[error(&[("c.rs", 20, true)])]).is_empty());
+    }
+}

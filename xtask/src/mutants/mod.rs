@@ -1,0 +1,196 @@
+//! Do the tests notice when the engine computes something else? Small changes of its source, one at a time: which of
+//! them change results, and which of those fails a test.
+//!
+//! Works on a copy of the repository below `target/mutants`. What is drawn depends on the sources and the seed alone.
+//! Knows nothing of what the engine does; `docs/trust.md` says what came of it.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+mod build;
+mod corpus;
+mod draw;
+mod mutant;
+mod operators;
+mod options;
+mod process;
+mod programs;
+mod report;
+mod store;
+mod tree;
+
+use build::{Workshop, Written};
+use corpus::Corpus;
+use mutant::Mutant;
+use options::Options;
+use programs::Suite;
+use store::{Fate, Store};
+use tree::Tree;
+
+/// The command `mutants`; `Ok(true)` when it has done what was asked, whatever the tests noticed.
+pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
+    let Some(options) = Options::parse(args)? else {
+        print!("{}", options::HELP);
+        return Ok(true);
+    };
+    let tree = Tree::read(root)?;
+    let all = tree.mutants()?;
+    let count = all.len();
+    let mut drawn = draw::order(all, options.seed);
+    drawn.retain(|mutant| options.concerns(mutant));
+    if drawn.is_empty() {
+        return Err(format!("--only {}: no mutant of {count} has that file, kind or id", options.only.join(",")));
+    }
+    if options.list {
+        drawn.truncate(options.sample);
+        drawn.iter().for_each(|mutant| println!("{} {}", mutant.id, mutant.told()));
+        println!("{} of {count} mutants", drawn.len());
+        return Ok(true);
+    }
+    let home = root.join("target/mutants");
+    std::fs::create_dir_all(&home).map_err(|e| format!("{}: cannot be made: {e}", home.display()))?;
+    let mut store = Store::open(&home.join("results.json"), &tree.identity());
+    // Some more than asked for: a part turns out to be no legal Rust.
+    drawn.truncate(options.sample + options.sample / 10 + 5);
+    // Numbers first: what is known to be illegal leaves gaps, so that the copy is the same as last time.
+    let mut drawn: Vec<(u32, Mutant)> = (1..).zip(drawn).collect();
+    drawn.retain(|(_, mutant)| !store.is_illegal(&mutant.id));
+    let begun = Instant::now();
+    println!("building with {} of {count} mutants; minutes", drawn.len());
+    let workshop = Workshop::new(&home);
+    let Written { legal: mut mutants, illegal } = workshop.write(&tree, drawn)?;
+    // Noted at once: another run then writes the same copy, and Cargo builds nothing again.
+    illegal.iter().for_each(|mutant| store.note_illegal(mutant));
+    store.write()?;
+    mutants.truncate(options.sample);
+    workshop.build_program()?;
+    let corpus = Corpus::prepare(&workshop)?;
+    let (scenarios, time) = corpus.told();
+    println!("built in {} s; {scenarios} scenarios take {:.1} s", begun.elapsed().as_secs(), time.as_secs_f64());
+    let store = Mutex::new(store);
+    let mut bench = Bench { corpus, suites: Vec::new(), store, begun, options: &options };
+    bench.look_at_all(&mutants)?;
+    bench.suites = prepare(workshop.build_tests()?)?;
+    bench.test_all(&mutants)?;
+    let store = bench.store.into_inner().map_err(|_| "a worker stopped")?;
+    let known: Vec<(&Mutant, Fate)> = mutants.iter().filter_map(|(_, m)| Some((m, store.fate(&m.id)?))).collect();
+    println!("\n{}", report::text(&known));
+    println!("{} s in all; results: target/mutants/results.json", begun.elapsed().as_secs());
+    Ok(true)
+}
+
+/// Runs the tests without a mutant, and says what takes part.
+fn prepare(tests: Vec<build::TestProgram>) -> Result<Vec<Suite>, String> {
+    let (suites, broken) = programs::prepare(tests)?;
+    for (program, test, reason) in programs::EXCLUDED {
+        println!("left out: {program} {test}: {reason}");
+    }
+    broken.iter().for_each(|test| println!("left out: {test}: fails in the copy without a mutant"));
+    let mut total = Duration::ZERO;
+    for suite in &suites {
+        let (name, usual) = suite.told();
+        total += usual;
+        let beyond = if total > programs::BUDGET { "; beyond a mutant's time" } else { "" };
+        println!("{name}: {:.1} s, {:.1} s with those before it{beyond}", usual.as_secs_f64(), total.as_secs_f64());
+    }
+    Ok(suites)
+}
+
+/// Mutants with their numbers.
+type Numbered<'m> = Vec<&'m (u32, Mutant)>;
+
+/// What every worker needs.
+struct Bench<'a> {
+    corpus: Corpus,
+    suites: Vec<Suite>,
+    store: Mutex<Store>,
+    begun: Instant,
+    options: &'a Options,
+}
+
+impl Bench<'_> {
+    /// Which of them change results.
+    fn look_at_all(&self, mutants: &[(u32, Mutant)]) -> Result<(), String> {
+        self.each(mutants.iter().collect(), |number, mutant| self.look(number, mutant))?;
+        let changing = self.changing(mutants)?.0.len();
+        println!("{changing} of {} change results; building the tests", mutants.len());
+        Ok(())
+    }
+
+    /// Shows them to the tests: those that change results first.
+    fn test_all(&self, mutants: &[(u32, Mutant)]) -> Result<(), String> {
+        let (changing, others) = self.changing(mutants)?;
+        self.each(changing, |number, mutant| self.test(number, mutant))?;
+        let others = if self.options.changing { Vec::new() } else { others };
+        self.each(others, |number, mutant| self.test(number, mutant))
+    }
+
+    /// Takes one mutant after the other, several at a time.
+    fn each(
+        &self,
+        mutants: Numbered<'_>,
+        job: impl Fn(u32, &Mutant) -> Result<(), String> + Sync,
+    ) -> Result<(), String> {
+        let waiting = Mutex::new(VecDeque::from(mutants));
+        let next = || waiting.lock().ok()?.pop_front().filter(|_| self.begun.elapsed() < self.options.time);
+        let work = || -> Result<(), String> {
+            while let Some((number, mutant)) = next() {
+                job(*number, mutant)?;
+            }
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..self.options.jobs).map(|_| scope.spawn(work)).collect();
+            workers.into_iter().try_for_each(|worker| worker.join().map_err(|_| "a worker stopped")?)
+        })
+    }
+
+    /// Those that change results, and the others.
+    fn changing<'m>(&self, mutants: &'m [(u32, Mutant)]) -> Result<(Numbered<'m>, Numbered<'m>), String> {
+        let store = self.store()?;
+        Ok(mutants.iter().partition(|(_, mutant)| matches!(store.change(&mutant.id), Some(Some(_)))))
+    }
+
+    fn store(&self) -> Result<MutexGuard<'_, Store>, String> {
+        self.store.lock().map_err(|_| "a worker stopped".into())
+    }
+
+    /// Whether a mutant changes results.
+    fn look(&self, number: u32, mutant: &Mutant) -> Result<(), String> {
+        if self.store()?.change(&mutant.id).is_some() {
+            return Ok(());
+        }
+        let change = self.corpus.changes(number, false)?;
+        let mut store = self.store()?;
+        store.note_change(mutant, change.as_ref());
+        store.write()
+    }
+
+    /// Whether the tests notice it.
+    fn test(&self, number: u32, mutant: &Mutant) -> Result<(), String> {
+        let (known, mut change) = {
+            let store = self.store()?;
+            (store.fate(&mutant.id).is_some(), store.change(&mutant.id).flatten())
+        };
+        if known {
+            return Ok(());
+        }
+        let (catch, time) = programs::noticed(&self.suites, number)?;
+        if change.is_some() && catch.is_none() {
+            // Of a survivor all is wanted: how much it changes, and where most.
+            change = self.corpus.changes(number, true)?;
+        }
+        let verdict = match (&change, &catch) {
+            (Some(_), Some(catch)) => format!("caught by {} {}", catch.program, catch.test),
+            (Some(change), None) => format!("SURVIVED, {} in {}", change.how, change.scenario),
+            (None, Some(catch)) => format!("noticed by {} {}, no result changes", catch.program, catch.test),
+            (None, None) => "silent".into(),
+        };
+        println!("{} {}: {verdict} ({:.1} s)", mutant.id, mutant.told(), time.as_secs_f64());
+        let mut store = self.store()?;
+        store.note(mutant, &Fate { change, catch, seconds: time.as_secs_f64() });
+        store.write()
+    }
+}

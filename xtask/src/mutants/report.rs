@@ -1,0 +1,152 @@
+//! What a run of the mutants comes to, as text.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::mutant::{Kind, Mutant};
+use super::store::Fate;
+
+/// Counts of a group of mutants.
+#[derive(Default, Clone, Copy, PartialEq, Eq, Debug)]
+struct Count {
+    /// Change results and are noticed.
+    caught: u32,
+    /// Change results and are not.
+    survived: u32,
+    /// Change no result of the corpus, but are noticed.
+    only_noticed: u32,
+    /// Neither.
+    silent: u32,
+}
+
+impl Count {
+    fn add(&mut self, fate: &Fate) {
+        let which = match (fate.change.is_some(), fate.catch.is_some()) {
+            (true, true) => &mut self.caught,
+            (true, false) => &mut self.survived,
+            (false, true) => &mut self.only_noticed,
+            (false, false) => &mut self.silent,
+        };
+        *which += 1;
+    }
+
+    fn drawn(&self) -> u32 {
+        self.caught + self.survived + self.only_noticed + self.silent
+    }
+
+    fn row(&self, name: &str) -> String {
+        let Count { caught, survived, only_noticed, silent } = *self;
+        let changing = caught + survived;
+        let rate = share(caught, changing);
+        format!(
+            "| {name} | {} | {silent} | {only_noticed} | {changing} | {caught} | {survived} | {rate} |\n",
+            self.drawn()
+        )
+    }
+}
+
+fn share(part: u32, of: u32) -> String {
+    if of == 0 { "".into() } else { format!("{:.0} %", 100.0 * f64::from(part) / f64::from(of)) }
+}
+
+const HEAD: &str =
+    "drawn | silent | noticed, no result changes | change results | caught | survived | caught of those |
+|---|---|---|---|---|---|---|---|
+";
+
+/// The tables and the survivors.
+pub fn text(fates: &[(&Mutant, Fate)]) -> String {
+    let mut text = String::new();
+    let mut files: BTreeMap<&str, Count> = BTreeMap::new();
+    let mut kinds: BTreeMap<Kind, Count> = BTreeMap::new();
+    let mut catchers: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut all = Count::default();
+    for (mutant, fate) in fates {
+        files.entry(&mutant.file).or_default().add(fate);
+        kinds.entry(mutant.kind).or_default().add(fate);
+        all.add(fate);
+        if let Some(catch) = &fate.catch {
+            *catchers.entry(&catch.program).or_default() += 1;
+        }
+    }
+    let _ = write!(text, "| file | {HEAD}");
+    files.iter().for_each(|(file, count)| text.push_str(&count.row(file)));
+    let _ = write!(text, "\n| kind | {HEAD}");
+    let rows = Kind::ALL.iter().filter_map(|kind| Some((kind, kinds.get(kind)?)));
+    rows.for_each(|(kind, count)| text.push_str(&count.row(kind.name())));
+    text.push_str(&all.row("all"));
+    text.push_str("\nnoticed by:");
+    for (program, count) in catchers {
+        let _ = write!(text, " {program} {count},");
+    }
+    let _ = write!(text, "\n\n{}", survivors(fates));
+    let silent = fates.iter().filter(|(_, fate)| fate.change.is_none() && fate.catch.is_none());
+    let _ = writeln!(text, "\nneither noticed nor changing a result of the corpus:");
+    silent.for_each(|(mutant, _)| {
+        let _ = writeln!(text, "  {} {}", mutant.id, mutant.told());
+    });
+    let changing = all.caught + all.survived;
+    let _ = writeln!(
+        text,
+        "\n{} mutants: {changing} change results, {} of them caught ({}); {} of all noticed ({})",
+        all.drawn(),
+        all.caught,
+        share(all.caught, changing),
+        all.caught + all.only_noticed,
+        share(all.caught + all.only_noticed, all.drawn())
+    );
+    text
+}
+
+/// The mutants that change results unnoticed, those that change most first.
+fn survivors(fates: &[(&Mutant, Fate)]) -> String {
+    let mut text = String::from("survivors that change results:\n");
+    let mut found: Vec<_> = fates.iter().filter(|(_, fate)| fate.catch.is_none()).collect();
+    found.retain(|(_, fate)| fate.change.is_some());
+    let size = |fate: &Fate| fate.change.as_ref().and_then(|change| change.mean).unwrap_or(f64::MAX);
+    found.sort_by(|(_, a), (_, b)| size(b).total_cmp(&size(a)));
+    for (mutant, fate) in found {
+        let Some(change) = &fate.change else { continue };
+        let mean = change.mean.map_or(String::new(), |mean| format!(", a mean by {:.2} %", 100.0 * mean));
+        let _ = writeln!(text, "  {} {}", mutant.id, mutant.told());
+        let _ = writeln!(
+            text,
+            "      {}{mean}; in {} scenarios, most in {}",
+            change.how, change.scenarios, change.scenario
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::corpus::Change;
+    use super::super::operators;
+    use super::super::programs::Catch;
+    use super::*;
+
+    #[test]
+    fn rates_are_of_those_that_change_results() {
+        let all = operators::find("a.rs", "fn f() -> u8 { g(a < b, a <= b, a == b, a != b, a > b) }").unwrap();
+        let change = |mean| Some(Change { scenario: "s".into(), scenarios: 2, mean, how: "figures".into() });
+        let catch = || Some(Catch { program: "core lib".into(), test: "t".into(), hung: false });
+        let fate = |change, catch| Fate { change, catch, seconds: 1.0 };
+        let fates = [
+            fate(change(Some(0.5)), catch()),
+            fate(change(Some(0.125)), None),
+            fate(change(Some(0.25)), None),
+            fate(None, catch()),
+            fate(None, None),
+        ];
+        let pairs: Vec<(&Mutant, Fate)> = all.iter().zip(fates).collect();
+        let text = text(&pairs);
+        assert!(text.contains("| a.rs | 5 | 1 | 1 | 3 | 1 | 2 | 33 % |"), "{text}");
+        assert!(text.contains("| equality | 2 | 0 | 1 | 1 | 0 | 1 | 0 % |"), "{text}");
+        assert!(
+            text.contains("5 mutants: 3 change results, 1 of them caught (33 %); 2 of all noticed (40 %)"),
+            "{text}"
+        );
+        let (first, second) = (text.find("by 25.00 %").unwrap(), text.find("by 12.50 %").unwrap());
+        assert!(first < second, "the largest change first");
+    }
+}

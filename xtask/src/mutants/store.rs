@@ -1,0 +1,148 @@
+//! What is known of each mutant, kept in a file so that a run can go on where another ended.
+//!
+//! Results count for the sources, tests and scenarios they were made with; with others the file begins anew.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::corpus::Change;
+use super::mutant::Mutant;
+use super::programs::Catch;
+
+/// What a mutant does.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Fate {
+    /// How it changes results.
+    pub change: Option<Change>,
+    /// How tests notice it.
+    pub catch: Option<Catch>,
+    /// Processor time the tests took, in seconds.
+    pub seconds: f64,
+}
+
+/// The file.
+pub struct Store {
+    path: PathBuf,
+    identity: String,
+    records: BTreeMap<String, Value>,
+}
+
+impl Store {
+    /// What the file at `path` holds for these sources.
+    pub fn open(path: &Path, identity: &str) -> Store {
+        let read = || serde_json::from_slice::<Value>(&std::fs::read(path).ok()?).ok();
+        let held = read().filter(|held| held["sources"] == identity);
+        let records = held.as_ref().and_then(|held| held["mutants"].as_object());
+        let records = records.map(|all| all.iter().map(|(id, record)| (id.clone(), record.clone())).collect());
+        Store { path: path.into(), identity: identity.into(), records: records.unwrap_or_default() }
+    }
+
+    /// How a mutant changes results, if it does; none if that is not known yet.
+    pub fn change(&self, id: &str) -> Option<Option<Change>> {
+        let change = self.records.get(id)?.get("changes")?;
+        let text = |key: &str| change[key].as_str().unwrap_or_default().to_owned();
+        Some(change.as_object().map(|_| Change {
+            scenario: text("scenario"),
+            scenarios: change["scenarios"].as_u64().unwrap_or_default() as usize,
+            mean: change["mean"].as_f64(),
+            how: text("how"),
+        }))
+    }
+
+    /// What is known of a mutant that the tests have seen.
+    pub fn fate(&self, id: &str) -> Option<Fate> {
+        let record = self.records.get(id).filter(|record| record.get("caught").is_some())?;
+        let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+        let change = self.change(id)?;
+        let catch = record["caught"].as_object().map(|_| {
+            let catch = &record["caught"];
+            Catch { program: text(catch, "program"), test: text(catch, "test"), hung: catch["hung"] == true }
+        });
+        Some(Fate { change, catch, seconds: record["seconds"].as_f64().unwrap_or_default() })
+    }
+
+    /// Whether a mutant is known to be no legal Rust.
+    pub fn is_illegal(&self, id: &str) -> bool {
+        self.records.get(id).is_some_and(|record| record["legal"] == false)
+    }
+
+    /// Notes that a mutant is no legal Rust.
+    pub fn note_illegal(&mut self, mutant: &Mutant) {
+        self.record(mutant)["legal"] = json!(false);
+    }
+
+    /// Notes how a mutant changes results.
+    pub fn note_change(&mut self, mutant: &Mutant, change: Option<&Change>) {
+        self.record(mutant)["changes"] = change.map_or(Value::Null, |change| {
+            let Change { scenario, scenarios, mean, how } = change;
+            json!({ "scenario": scenario, "scenarios": scenarios, "mean": mean, "how": how })
+        });
+    }
+
+    /// Notes all that is known of a mutant that the tests have seen.
+    pub fn note(&mut self, mutant: &Mutant, fate: &Fate) {
+        self.note_change(mutant, fate.change.as_ref());
+        let record = self.record(mutant);
+        record["caught"] = fate
+            .catch
+            .as_ref()
+            .map_or(Value::Null, |catch| json!({ "program": catch.program, "test": catch.test, "hung": catch.hung }));
+        record["seconds"] = json!((fate.seconds * 100.0).round() / 100.0);
+    }
+
+    fn record(&mut self, mutant: &Mutant) -> &mut Value {
+        let Mutant { kind, file, line, function, from, to, .. } = mutant;
+        self.records.entry(mutant.id.clone()).or_insert_with(|| {
+            let kind = kind.name();
+            json!({ "kind": kind, "file": file, "line": line, "function": function, "from": from, "to": to, "legal": true })
+        })
+    }
+
+    /// Writes the file, whole or not at all.
+    pub fn write(&self) -> Result<(), String> {
+        let all = json!({ "sources": self.identity, "mutants": self.records });
+        let beside = self.path.with_extension("json.new");
+        let text = format!("{all:#}\n");
+        let written = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, &self.path));
+        written.map_err(|e| format!("{}: cannot be written: {e}", self.path.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::operators;
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again_for_the_same_sources() {
+        let path = std::env::temp_dir().join(format!("flashlane-fates-{}.json", std::process::id()));
+        let all = operators::find("a.rs", "fn f() -> bool { a < b && c == d }").unwrap();
+        assert_eq!(all.len(), 5);
+        let change = Change { scenario: "s".into(), scenarios: 3, mean: Some(0.25), how: "figures".into() };
+        let failed = Change { mean: None, ..change.clone() };
+        let catch = Catch { program: "core lib".into(), test: "t".into(), hung: false };
+        let fates = [
+            Fate { change: Some(change), catch: Some(catch), seconds: 1.5 },
+            Fate { change: Some(failed), catch: None, seconds: 2.25 },
+            Fate { change: None, catch: None, seconds: 0.0 },
+        ];
+        let mut store = Store::open(&path, "one");
+        for (mutant, fate) in all.iter().zip(&fates) {
+            store.note(mutant, fate);
+        }
+        store.note_illegal(&all[3]);
+        store.note_change(&all[4], fates[0].change.as_ref());
+        store.write().unwrap();
+        let again = Store::open(&path, "one");
+        for (mutant, fate) in all.iter().zip(&fates) {
+            assert_eq!(again.fate(&mutant.id).as_ref(), Some(fate));
+        }
+        assert!(again.is_illegal(&all[3].id) && !again.is_illegal(&all[0].id));
+        assert_eq!((again.change(&all[4].id), again.fate(&all[4].id)), (Some(fates[0].change.clone()), None));
+        assert_eq!(again.change(&all[3].id), None);
+        assert_eq!(Store::open(&path, "two").fate(&all[0].id), None);
+        std::fs::remove_file(&path).unwrap();
+    }
+}
