@@ -184,7 +184,6 @@ fn writes_that_no_unit_has_yet() {
     let ids: [TxnId; 4] = core::array::from_fn(|i| {
         let id = program(&mut board, 0, i as u32);
         board.unlink(id);
-        board.units[0].waiting[1] -= 1;
         board.txn_mut(id).queue = line;
         board.link(id, line, TxnId::NONE);
         id
