@@ -202,7 +202,8 @@ fn process_that_commits() {
 
 fn start(path: &Path, step: &str) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "outputs::kill_tests::process_that_commits"]);
+    let (_, module) = module_path!().split_once("::").unwrap();
+    command.args(["--exact", &format!("{module}::process_that_commits")]);
     let told = format!("{}\n{step}", path.display());
     command.env(TOLD, told).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
@@ -243,11 +244,15 @@ fn a_run_killed_between_two_renames_at_random_moments_loses_nothing() {
     fs::write(parent.path().join("thesis.tex"), "mine").unwrap();
     results(&path, "earlier").commit().unwrap();
     let mut random = fastrand::Rng::with_seed(15);
+    let mut alive = 0;
     for _ in 0..100 {
         let mut child = start(&path, "");
         std::thread::sleep(Duration::from_micros(random.u64(0..30_000)));
+        alive += u32::from(child.try_wait().unwrap().is_none());
         child.kill().unwrap();
         child.wait().unwrap();
         recovers(parent.path());
     }
+    assert_eq!(alive, 100, "processes that were at work when they were killed");
+    assert_ne!(said(&path).as_deref(), Some("earlier"), "some of them committed");
 }
