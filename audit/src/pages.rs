@@ -182,17 +182,17 @@ impl Pages {
         }
         self.learn(page / self.pages_per_block, log);
         let block = &mut self.blocks[(page / self.pages_per_block) as usize];
-        let filled = block.known != Known::Nothing;
-        if filled && offset < block.written {
+        let known = block.known != Known::Nothing;
+        if known && offset < block.written {
             log.report(Rule::PageOnce, || {
                 format!("page {ppa} of plane {} was programmed again, for logical page {}.", plane.0, lpn.0)
             });
-        } else if filled && offset > block.written {
+        } else if known && offset > block.written {
             let next = ppa - (offset - block.written) as u32;
             log.report(Rule::PageOrder, || {
                 format!("page {ppa} of plane {} was programmed and page {next} is next.", plane.0)
             });
-        } else if !filled {
+        } else if !known {
             block.known = Known::Written;
         }
         block.written = block.written.max(offset + 1);
