@@ -1,7 +1,7 @@
-//! Whether garbage collection empties the block its policy says, and whether it does so when it should.
+//! Whether garbage collection chooses a victim its policy allows, and starts when it must.
 //!
-//! Looks at every block of a plane when a victim is chosen there, and knows no more of blocks than [`super::pages`] and
-//! the order in which they were filled and lost pages. Policies that draw are judged by what they may draw alone.
+//! Looks at every block of a plane when a victim is chosen there, using only [`super::pages`] and the order in which blocks
+//! were filled and lost pages. A policy that chooses at random may choose any of the blocks it could draw.
 
 use flashlane_core::PlaneId;
 use flashlane_ssd::config::{Config, Precondition, Victim};
@@ -10,7 +10,7 @@ use super::pages::{Pages, Place};
 use super::rule::{Log, Rule};
 use super::victims::Victims;
 
-/// When a block was filled and last lost a page, in blocks filled of its plane.
+/// When a block was filled and last lost a page, counted in blocks filled in its plane.
 #[derive(Clone, Copy, Debug)]
 struct Age {
     filled: u64,
@@ -18,11 +18,11 @@ struct Age {
 }
 
 impl Age {
-    /// Of a block filled before what was told.
+    /// The age of a block filled before the first event, in an unknown order.
     const UNKNOWN: Age = Age { filled: u64::MAX, lost: u64::MAX };
 }
 
-/// A plane.
+/// What is known of a plane.
 #[derive(Clone, Copy, Debug)]
 struct Plane {
     /// Blocks filled.
@@ -43,7 +43,7 @@ struct Candidate {
     age: u64,
 }
 
-/// The judge.
+/// Checks the choice of victims and the start of collections.
 #[derive(Debug)]
 pub(super) struct Choice {
     policy: Victim,
@@ -51,13 +51,13 @@ pub(super) struct Choice {
     blocks_per_plane: u32,
     pages_per_block: u32,
     planes: Vec<Plane>,
-    /// By block, where the policy looks at ages.
+    /// By block, if the policy looks at ages.
     ages: Vec<Age>,
     changed: Vec<u16>,
 }
 
 impl Choice {
-    /// Of a device of `config`. Where the run begins with a drive that no replay has worn, blocks were filled in their order.
+    /// For a device of `config`. Unless the drive was replayed, its blocks were filled in ascending order before the run.
     pub(super) fn new(config: &Config) -> Choice {
         let (blocks, planes) = (config.geometry.blocks_per_plane, config.geometry.planes());
         let ages = if matches!(config.gc.victim, Victim::Fifo | Victim::CostBenefit) { blocks * planes } else { 0 };
@@ -77,7 +77,7 @@ impl Choice {
         }
     }
 
-    /// A page was written, and the copy at `old` is one no more.
+    /// A page was written, and its copy at `old` became invalid.
     pub(super) fn mapped(&mut self, old: Place, plane: PlaneId, ppa: u32, pages: &Pages) {
         let (block, offset) = (pages.block_of(plane, ppa), ppa % self.pages_per_block);
         let state = &mut self.planes[plane.index()];
@@ -138,7 +138,7 @@ impl Choice {
         (exact && valid < self.pages_per_block).then_some(Candidate { block, valid, filled, age })
     }
 
-    /// Whether the policy takes `other` rather than `own`.
+    /// Whether the policy prefers `other` to `own`.
     fn prefers(&self, other: Candidate, own: Candidate) -> bool {
         match self.policy {
             Victim::Random | Victim::DChoices(_) => false,
@@ -146,8 +146,8 @@ impl Choice {
             _ if other.filled == u64::MAX || own.filled == u64::MAX => false,
             Victim::Fifo => other.filled < own.filled,
             Victim::CostBenefit => {
-                // (1 - u) / 2u * age, over a common denominator: who has nothing valid has all the benefit there is. Of
-                // equal ones the emptier.
+                // (1 - u) / 2u * age, over a common denominator: a block without valid pages has the greatest benefit.
+                // Of equal blocks, the one with fewer valid pages.
                 let gain = |a: Candidate, b: Candidate| {
                     u128::from(self.pages_per_block - a.valid) * u128::from(a.age) * u128::from(b.valid)
                 };
@@ -199,7 +199,7 @@ impl Choice {
         !self.changed.is_empty()
     }
 
-    /// The instant is over: planes short of blocks are being collected.
+    /// The instant is over: planes short of free blocks must have a victim.
     pub(super) fn settle(&mut self, victims: &Victims, pages: &mut Pages, log: &mut Log) {
         for plane in std::mem::take(&mut self.changed) {
             let index = usize::from(plane);

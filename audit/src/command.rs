@@ -7,18 +7,18 @@ use super::rule::{Log, Rule};
 use super::times::Times;
 use super::transactions::Txn;
 
-/// Where a command is in its life.
+/// The phase a command is in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
-    /// Members join.
+    /// Members are joining.
     Fresh,
-    /// First bus phase, to its end.
+    /// First bus phase, until then.
     LeadIn(Time),
-    /// Array phase: its planned end.
+    /// Array phase, with its planned end.
     Array(Time),
-    /// Paused at an instant.
+    /// Paused since then.
     Paused(Time),
-    /// The array phase ended then, and data may leave.
+    /// The array phase ended then, and data may be sent.
     Over(Time),
 }
 
@@ -32,11 +32,11 @@ struct Member {
     offset: u32,
     /// Bus time of its data.
     data: u64,
-    /// When a read's data is out.
+    /// When a read's data has been sent.
     out: Option<Time>,
 }
 
-/// What commands may do, from the configuration.
+/// What the configuration allows a command to do.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Abilities {
     pub(super) multi_plane: bool,
@@ -60,10 +60,10 @@ pub(super) struct Command {
     data: u64,
     /// Shortest and longest legal array time of the slowest member.
     array: (u64, u64),
-    /// Array time: in all, and what is left from the start of this stretch.
+    /// Total array time, and what was left of it when the array last started or resumed.
     total: u64,
     remaining: u64,
-    /// Time paused so far: at least (up to the report of its going on) and at most (up to the array working again).
+    /// Time paused so far: at least (until the resume was reported) and at most (until the array worked again).
     paused: (u64, u64),
 }
 
@@ -95,7 +95,7 @@ impl Command {
         matches!(self.phase, Phase::Over(_))
     }
 
-    /// Adds a transaction, and checks that it fits those already there.
+    /// Adds a transaction, and checks that it fits the members already there.
     pub(super) fn join(
         &mut self,
         (serial, txn, ppa): (u64, &Txn, u32),
@@ -140,7 +140,7 @@ impl Command {
         self.left += 1;
     }
 
-    /// The command takes the bus, until then.
+    /// The command takes the bus until `until`.
     pub(super) fn takes_bus(&mut self, until: Time, times: &Times, log: &mut Log) {
         let (now, number, op) = (log.now, self.number, self.op.name());
         self.read_array_ends(now);
@@ -166,7 +166,7 @@ impl Command {
         });
     }
 
-    /// The array phase of a read ends unsaid: nothing can be done about it but to fetch the data.
+    /// The stream may leave out the end of a read's array phase: the phase is over when its planned end has passed.
     fn read_array_ends(&mut self, now: Time) {
         if let Phase::Array(until) = self.phase
             && self.op == FlashOp::Read
@@ -176,7 +176,7 @@ impl Command {
         }
     }
 
-    /// The array phase begins, for the first time. The channel was given back at `given_back`.
+    /// The array phase begins for the first time. `given_back`: when the channel was released, the last two times.
     pub(super) fn starts(&mut self, until: Time, given_back: [Time; 2], times: &Times, log: &mut Log) {
         let (now, number, op) = (log.now, self.number, self.op.name());
         let due = match self.phase {
@@ -198,14 +198,14 @@ impl Command {
         self.phase = Phase::Array(until);
     }
 
-    /// The array phase goes on after a pause; the unit has been free for it since `free`.
+    /// The array phase resumes after a pause; the unit has been free for it since `free`.
     pub(super) fn resumes(&mut self, until: Time, free: Time, times: &Times, log: &mut Log) {
         let Phase::Paused(from) = self.phase else { return };
         let (now, number, resume) = (log.now, self.number, times.resume.ns());
         let planned = until.since(now).ns();
-        // The overhead may lie before the reported instant or after it; either way the array works again only then.
+        // The overhead may come before the reported instant or after it; either way the array works again only after it.
         let inside = planned == self.remaining + resume;
-        // Whoever has nothing more to serve resumes at once.
+        // A unit with nothing more to serve resumes at once.
         let at_once = until.ns() == free.ns() + resume + self.remaining;
         log.check((inside || planned == self.remaining) && at_once, Rule::ResumeTime, || {
             format!(
@@ -234,14 +234,14 @@ impl Command {
         }
     }
 
-    /// The array phase is interrupted. `boundary`: only at the end of an iteration.
+    /// The array phase is interrupted; with `boundary` only at the end of an iteration.
     pub(super) fn pauses(&mut self, remaining: u64, boundary: bool, times: &Times, log: &mut Log) {
         let (now, number) = (log.now, self.number);
         let Phase::Array(until) = self.phase else {
             log.report(Rule::PhaseOrder, || format!("command {number} is paused in {:?}.", self.phase));
             return;
         };
-        // In the resume overhead of an earlier pause no array time has been spent.
+        // During the resume overhead of an earlier pause no array time is spent.
         let left = until.since(now).ns().min(self.remaining);
         log.check(remaining == left, Rule::PauseRemaining, || {
             format!("command {number} is paused with {remaining} ns reported and {left} ns left.")
@@ -254,8 +254,8 @@ impl Command {
         self.phase = Phase::Paused(now);
     }
 
-    /// A member ended, its command having stood paused for `paused`. Whether it was the last.
-    /// The channel was given back at `given_back`.
+    /// A member ended after its command had been paused for `paused` in all. Returns whether it was the last one.
+    /// `given_back`: when the channel was released, the last two times.
     pub(super) fn member_ends(
         &mut self,
         serial: u64,
@@ -285,15 +285,15 @@ impl Command {
         self.member_leaves()
     }
 
-    /// A member is gone. Whether it was the last.
+    /// Removes a member. Returns whether it was the last one.
     pub(super) fn member_leaves(&mut self) -> bool {
         self.left = self.left.saturating_sub(1);
         self.left == 0
     }
 }
 
-/// When a bus phase of no length that could begin at `from` is over: at once, or, where the bus was taken, when it was
-/// given back (transfers may be free while commands and set-up are not).
+/// When a bus phase of zero length that could begin at `from` is over: at once or, if the bus was taken, when it was
+/// released (transfers may take no time while commands and set-up do).
 fn no_length(from: Time, given_back: [Time; 2], now: Time) -> Time {
     if now > from && given_back.contains(&now) { now } else { from }
 }

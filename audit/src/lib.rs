@@ -1,47 +1,47 @@
 //! The auditor: checks, from the event stream alone, what must be true of a device under every scheduler.
 //!
-//! It owns a second, slow-witted account of everything: requests, transactions, commands, buses, and a page map of
-//! its own. It shares no code with the controller: from the device it takes only the configuration (shape and times),
-//! and works out every time itself. It never changes anything, and never looks at the board.
+//! It keeps a simple account of its own of everything: requests, transactions, commands, buses, and a page map. It shares
+//! no code with the engine: from the device it takes only the configuration (shape and times), and it computes every time
+//! itself. It changes nothing and never reads the board.
 //!
-//! [`Rule`] lists what it checks, a sentence each. What the stream must look like for that:
+//! [`Rule`] lists what it checks, one sentence each. It relies on these properties of the stream:
 //!
 //! - Within an instant events come in the order they happen: `Submitted`, `Admitted`, then the request's `Queued` and
 //!   `PageFromMemory`; `Ended` of the last transaction before `Completed`. A partial write's read serves no page
-//!   and is a transaction of the write's request or of none; a program of the buffer has no request.
+//!   and belongs to the write's request or to none; a program of the buffer has no request.
 //! - A transaction that waits for another (the program of a move) is `Queued` when it joins the queue. One that ends
-//!   without having been queued is never mentioned.
+//!   without having been queued produces no events.
 //! - A cancelled write's `Ended` may come when it is cancelled (the write that replaces it is then queued within that
 //!   instant, or has been) or with the end of its successor. Its request completes no earlier than that.
-//! - A command's `Dispatched` come together. Then its phases: the bus for the command and (program) the data of all
-//!   members; the array; (read) the bus once a member, in the order of their `Dispatched`, for set-up and data. Programs
-//!   and erases end with the array phase, each read with its data. Bus phases of no length, and a read's `ArrayEnded`,
+//! - The `Dispatched` events of a command come first, then its phases: the bus for the command and (program) the data of all
+//!   members; the array; (read) the bus once per member, in the order of their `Dispatched`, for set-up and data. Programs
+//!   and erases end with the array phase, each read with its data. Bus phases of zero length, and a read's `ArrayEnded`,
 //!   may be left out.
-//! - `Paused` comes at the instant the array stops. Nothing starts for the suspend time. `ArrayStarted` on going on
-//!   may come before or after the resume time has passed: `until` covers it in the first case.
+//! - `Paused` comes at the instant the array stops. Nothing starts during the suspend time that follows. On resuming,
+//!   `ArrayStarted` may come before or after the resume time has passed: `until` includes that time in the first case.
 //! - `Mapped` comes in the instant of its program's `Dispatched`, before or after it. Only free garbage collection
 //!   maps without a program. `Erased` comes in the instant of the erase's `Ended`, before or after it.
 //! - `VictimChosen` comes in the instant of the `Mapped` or `Erased` that leaves its plane short of free blocks or gives it a block
 //!   to empty, and after it.
 //!
 //! Memory is bounded by what is in flight, plus eight bytes a block and four a logical page (committed where pages were
-//! written, and where they lay at the start if no formula says so).
+//! written and, without a formula, where they were at the start).
 
 mod choice;
 mod command;
-mod life;
-mod lines;
 mod link;
 mod pages;
 mod pairs;
 mod requests;
 mod rule;
 mod seen;
+mod steps;
 mod times;
 mod transactions;
 mod units;
 mod victims;
 mod waiting;
+mod writes;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -53,7 +53,6 @@ use flashlane_ssd::Beginning;
 use flashlane_ssd::config::Config;
 
 use choice::Choice;
-use lines::Lines;
 use link::Link;
 use pages::Pages;
 use pairs::Pairs;
@@ -64,25 +63,26 @@ use transactions::Transactions;
 use units::Units;
 use victims::Victims;
 use waiting::Waiting;
+use writes::Writes;
 
-/// What the scheduler has said about itself that decides what is legal.
+/// What the scheduler declares about itself that decides what is legal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Policy {
     /// When it pauses: [`flashlane_core::decide::Preempt::moments`].
     pub moments: Moments,
     /// How garbage collection runs: [`flashlane_core::decide::Collect::style`].
     pub style: Style,
-    /// Whether writes get their unit only when one takes them: [`flashlane_core::decide::Place::binds_at_dispatch`].
+    /// Whether a write is bound to a unit only when the unit takes it: [`flashlane_core::decide::Place::binds_at_dispatch`].
     pub binds_late: bool,
 }
 
 /// The logical page a physical page holds, if any.
-pub type Owner<'a> = dyn Fn(PlaneId, Ppa) -> Option<Lpn> + 'a;
+pub type LpnOf<'a> = dyn Fn(PlaneId, Ppa) -> Option<Lpn> + 'a;
 
 /// Pages of a block (counted inside its plane) written since its last erase.
 pub type Written<'a> = dyn Fn(PlaneId, u32) -> u32 + 'a;
 
-/// What a drive holds before the first event, at whatever time one asks.
+/// The state of a drive before the first event, computed for any page or block on request.
 pub trait Formula {
     /// Where a logical page lies, if anywhere.
     fn place(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)>;
@@ -94,7 +94,7 @@ pub trait Formula {
     fn written(&self, plane: PlaneId, block: u32) -> u32;
 }
 
-/// The formula that devices are built from.
+/// The formula from which devices are built.
 impl Formula for Beginning {
     fn place(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)> {
         self.place(lpn)
@@ -113,21 +113,21 @@ impl Formula for Beginning {
 pub enum Start<'a> {
     /// Erased.
     Fresh,
-    /// As told: both functions are asked once about everything when the auditor is built.
+    /// Given by two functions, which are called for every page and block when the auditor is built.
     Known {
         /// The logical page a physical page holds.
-        owner: &'a Owner<'a>,
-        /// How far a block is written.
+        owner: &'a LpnOf<'a>,
+        /// How many pages of a block are written.
         written: &'a Written<'a>,
     },
-    /// As the formula says: it is asked about a block when an event first concerns its pages, and about no other. A run pays
-    /// for what it touches.
+    /// Given by a formula, which is evaluated for a block when an event first concerns its pages, and for no other. A run
+    /// pays only for what it touches.
     Formula(Box<dyn Formula>),
-    /// Not told. A block is then checked in full from its first erase on, and only for what was seen before that.
+    /// Unknown. A block is checked in full from its first erase on, and before that only against what has been seen.
     Unknown,
 }
 
-/// Checks a device's events as they come.
+/// Checks a device's events one by one.
 pub struct Auditor {
     log: Log,
     events: u64,
@@ -142,7 +142,7 @@ pub struct Auditor {
     free_collection: bool,
     requests: Requests,
     txns: Transactions,
-    lines: Lines,
+    writes: Writes,
     units: Units,
     pages: Pages,
     victims: Victims,
@@ -151,12 +151,12 @@ pub struct Auditor {
     waiting: Waiting,
 }
 
-/// Violations kept in words unless said otherwise.
+/// Default number of violations kept with their messages.
 pub const KEPT: usize = 100;
 
 impl Auditor {
-    /// An auditor of a device of `config` that is in state `start`. Keeps the first `keep` violations in words
-    /// ([`KEPT`] is a good number) and counts all.
+    /// An auditor of a device of `config` whose initial state is `start`. Keeps the first `keep` violations with their
+    /// messages ([`KEPT`] is a good number) and counts all.
     pub fn new(config: &Config, policy: Policy, start: Start<'_>, keep: usize) -> Auditor {
         let mut log = Log::new(keep);
         Auditor {
@@ -172,7 +172,7 @@ impl Auditor {
             free_collection: policy.style == Style::Free,
             requests: Requests::new(Link::new(config)),
             txns: Transactions::default(),
-            lines: Lines::default(),
+            writes: Writes::default(),
             units: Units::new(config, policy),
             pages: Pages::new(&config.geometry, config.ftl.logical_pages, start, &mut log),
             victims: Victims::default(),
@@ -206,7 +206,7 @@ impl Auditor {
         self.log.total()
     }
 
-    /// The stream is over and the device has nothing left to do: nothing may be in flight.
+    /// Ends the audit. The device has nothing left to do, so nothing may be in flight.
     pub fn finish(mut self) -> Verdict {
         self.settle();
         for request in self.requests.leftover() {
@@ -221,10 +221,10 @@ impl Auditor {
         self.log.verdict(self.events)
     }
 
-    /// Closes the books of an instant.
+    /// Makes the checks that need all events of an instant.
     fn settle(&mut self) {
-        if self.lines.unsettled() {
-            self.lines.settle(&mut self.requests, &mut self.log);
+        if self.writes.unsettled() {
+            self.writes.settle(&mut self.requests, &mut self.log);
         }
         if self.pairs.unsettled() {
             self.pairs.settle(&mut self.log);

@@ -1,4 +1,4 @@
-//! The way between host and device, worked out from the configuration: when a request has crossed the link, and how many
+//! The path between host and device, computed from the configuration: when a request has crossed the link, and how many
 //! commands the device may hold.
 
 use flashlane_core::{Duration, FlowId, Time};
@@ -7,11 +7,11 @@ use flashlane_ssd::config::{Config, Protocol};
 /// One direction of the link.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Direction {
-    /// When the last data it was given is over.
+    /// When the last data given to it has crossed.
     free: Time,
 }
 
-/// Link, memory and the limits of the front.
+/// The link, the memory, and the limits on commands in the device.
 #[derive(Debug)]
 pub(super) struct Link {
     bytes_per_s: u64,
@@ -29,7 +29,7 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Of a device of `config`.
+    /// The link of a device of `config`.
     pub(super) fn new(config: &Config) -> Link {
         let front = &config.front;
         let (shared, depth) = match front.protocol {
@@ -54,7 +54,7 @@ impl Link {
         if self.shared { 0 } else { flow.index() }
     }
 
-    /// A command of `flow` enters: how many are in the device then, and in its queue, if those are too many.
+    /// A command of `flow` enters. Returns how many are in the device and in its queue, if those are too many.
     pub(super) fn enters(&mut self, flow: FlowId) -> Option<(u32, u32)> {
         let line = self.line(flow);
         *self.in_flight.get_mut(line)? += 1;
@@ -75,7 +75,7 @@ impl Link {
         extent.map_or(u64::from(pages) * self.page_bytes, |(_, length)| length)
     }
 
-    /// When `bytes` that are there at `at` have crossed, and `direction` afterwards.
+    /// When `bytes` that are ready at `at` have crossed, and the state of `direction` afterwards.
     pub(super) fn cross(&self, direction: Direction, at: Time, bytes: u64) -> (Time, Direction) {
         let length = match u128::from(self.bytes_per_s) {
             0 => 0,

@@ -5,23 +5,23 @@
 //! valid + invalid = all then holds by construction, and what can be wrong in a device shows as [`Rule::PageOnce`],
 //! [`Rule::PageOrder`], [`Rule::EraseValid`] or [`Rule::VictimCount`].
 //!
-//! What the drive holds at the start comes from a formula where there is one: a block is asked about when an event first
-//! changes it or somebody counts its pages, and a logical page lies where the formula says until it is written.
+//! What the drive holds at the start comes from a formula where there is one: it is evaluated for a block when an event first
+//! changes the block or a check counts its pages, and a logical page is where the formula says until it is written.
 //!
 //! Memory: eight bytes a block, and four bytes a logical page, which the system commits only where pages were written
-//! or, without a formula, lay at the start.
+//! or, without a formula, were mapped at the start.
 
 use flashlane_core::units::Ppa;
 use flashlane_core::{Geometry, Lpn, PlaneId};
 
 use super::rule::{Log, Rule};
-use super::{Formula, Owner, Start, Written};
+use super::{Formula, LpnOf, Start, Written};
 
-/// Where a logical page lies in the whole device: `plane * pages per plane + ppa`.
+/// Where a logical page is in the whole device: `plane * pages per plane + ppa`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Place {
     page: u32,
-    /// How often its block had been erased when the page was seen there.
+    /// How often its block had been erased when this place was recorded.
     erases: u16,
 }
 
@@ -37,16 +37,16 @@ impl Place {
 /// How much of a block is known.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 enum Known {
-    /// Nothing: the formula has not been asked yet, or there is none.
+    /// Nothing: the formula has not been evaluated for it yet, or there is none.
     #[default]
     Nothing,
-    /// How far it is written, and of its valid pages those seen being written.
+    /// How many pages are written, and of its valid pages those whose writes were seen.
     Written,
     /// Everything.
     All,
 }
 
-/// A block as the start and the events show it.
+/// A block, as known from the start state and the events.
 #[derive(Clone, Copy, Default, Debug)]
 struct Block {
     /// Pages written since the last erase: the next program goes here.
@@ -62,12 +62,12 @@ pub(super) struct Pages {
     pages_per_plane: u32,
     pages_per_block: u32,
     blocks_per_plane: u32,
-    /// Place plus one by logical page; 0 where the formula says, or without one where it lies nowhere or that is not known.
+    /// Place plus one by logical page; 0: as the formula says or, without one, nowhere or unknown.
     map: Vec<u32>,
     blocks: Vec<Block>,
     /// What the drive holds at the start, if that is a formula.
     formula: Option<Box<dyn Formula>>,
-    /// Whether the first state of the drive was told.
+    /// Whether the initial state of the drive is known.
     knows_start: bool,
 }
 
@@ -94,7 +94,7 @@ impl Pages {
     }
 
     /// Notes what every block holds at the start.
-    fn take_over(&mut self, owner: &Owner<'_>, written: &Written<'_>, log: &mut Log) {
+    fn take_over(&mut self, owner: &LpnOf<'_>, written: &Written<'_>, log: &mut Log) {
         for index in 0..self.blocks.len() as u32 {
             let (plane, block) = self.inside(index);
             let first = self.page(plane, 0) + 1;
@@ -103,13 +103,13 @@ impl Pages {
                 let slot = map.get_mut(lpn.0 as usize).filter(|slot| **slot == 0);
                 slot.map(|slot| *slot = first + ppa.0).is_some()
             };
-            let told = written(plane, block);
-            self.blocks[index as usize] = survey((plane, block), self.pages_per_block, told, owner, claim, log);
+            let filled = written(plane, block);
+            self.blocks[index as usize] = survey((plane, block), self.pages_per_block, filled, owner, claim, log);
         }
     }
 
-    /// Asks the formula about a block of which nothing is known: that is as it was at the start, since no page comes or goes
-    /// without this.
+    /// Evaluates the formula for a block of which nothing is known. The block is still as it was at the start, since its pages
+    /// change only after this call.
     fn learn(&mut self, index: u32, log: &mut Log) {
         if self.blocks[index as usize].known != Known::Nothing {
             return;
@@ -119,8 +119,8 @@ impl Pages {
         let owner = |plane, ppa| formula.owner(plane, ppa);
         let pages = self.map.len();
         let lies_there = |lpn: Lpn, ppa| (lpn.0 as usize) < pages && formula.place(lpn) == Some((plane, ppa));
-        let told = formula.written(plane, block);
-        self.blocks[index as usize] = survey((plane, block), self.pages_per_block, told, &owner, lies_there, log);
+        let filled = formula.written(plane, block);
+        self.blocks[index as usize] = survey((plane, block), self.pages_per_block, filled, &owner, lies_there, log);
     }
 
     /// Plane, and block inside it, of a block of the whole device.
@@ -147,18 +147,18 @@ impl Pages {
         place.page / self.pages_per_block
     }
 
-    /// Plane, and block inside it, in words.
+    /// Plane, and block inside it, as text.
     pub(super) fn describe(&self, block: u32) -> String {
         let (plane, block) = self.inside(block);
         format!("block {block} of plane {}", plane.0)
     }
 
-    /// Whether the first state of the drive was told.
+    /// Whether the initial state of the drive is known.
     pub(super) fn knows_start(&self) -> bool {
         self.knows_start
     }
 
-    /// Where a logical page lies now.
+    /// Where a logical page is now.
     pub(super) fn find(&self, lpn: Lpn) -> Place {
         let page = match self.map[lpn.0 as usize] {
             0 => match self.formula.as_ref().and_then(|formula| formula.place(lpn)) {
@@ -170,7 +170,7 @@ impl Pages {
         Place { page, erases: self.blocks[(page / self.pages_per_block) as usize].erases }
     }
 
-    /// A logical page is written to a physical one. Returns where it lay before.
+    /// A logical page is written to a physical one. Returns where it was before.
     pub(super) fn map(&mut self, lpn: Lpn, plane: PlaneId, ppa: u32, log: &mut Log) -> Place {
         let old = self.find(lpn);
         let (page, offset) = (self.page(plane, ppa), (ppa % self.pages_per_block) as u16);
@@ -182,17 +182,17 @@ impl Pages {
         }
         self.learn(page / self.pages_per_block, log);
         let block = &mut self.blocks[(page / self.pages_per_block) as usize];
-        let filled = block.known != Known::Nothing;
-        if filled && offset < block.written {
+        let known = block.known != Known::Nothing;
+        if known && offset < block.written {
             log.report(Rule::PageOnce, || {
                 format!("page {ppa} of plane {} was programmed again, for logical page {}.", plane.0, lpn.0)
             });
-        } else if filled && offset > block.written {
+        } else if known && offset > block.written {
             let next = ppa - (offset - block.written) as u32;
             log.report(Rule::PageOrder, || {
                 format!("page {ppa} of plane {} was programmed and page {next} is next.", plane.0)
             });
-        } else if !filled {
+        } else if !known {
             block.known = Known::Written;
         }
         block.written = block.written.max(offset + 1);
@@ -201,12 +201,12 @@ impl Pages {
         old
     }
 
-    /// A read of `lpn`, queued when the page lay at `queued`, reads a physical page.
+    /// A read of `lpn`, queued when the page was at `queued`, reads a physical page.
     pub(super) fn read(&self, lpn: Lpn, queued: Place, plane: PlaneId, ppa: u32, log: &mut Log) {
         let page = self.page(plane, ppa);
         let now = self.find(lpn);
-        // A page nobody has written is read wherever the device likes, and a read already on its way when the page
-        // moved or was overwritten may read the old copy, as long as that has not been erased.
+        // A page that was never written may be read from anywhere, and a read queued before the page was moved or
+        // overwritten may read the old copy, as long as that has not been erased.
         let untouched =
             queued.page == page && self.blocks[(page / self.pages_per_block) as usize].erases == queued.erases;
         let holds = now.page == page || !queued.is_known() || untouched;
@@ -216,7 +216,7 @@ impl Pages {
         });
     }
 
-    /// Pages of a block that hold a logical page; exact where the second is true, else at least so many.
+    /// Pages of a block that hold a logical page, and whether that count is exact or a lower bound.
     pub(super) fn valid(&mut self, block: u32, log: &mut Log) -> (u32, bool) {
         self.learn(block, log);
         let block = &self.blocks[block as usize];
@@ -252,24 +252,24 @@ impl Pages {
     }
 }
 
-/// What a block (counted inside its plane) holds at the start, `told` of its `pages` being written; `lies_there` says whether
-/// a page is the only place of its logical page.
+/// What a block (counted inside its plane) holds at the start, if `filled` of its `pages` are said to be written;
+/// `lies_there` says whether a page is the only place of its logical page.
 fn survey(
     (plane, block): (PlaneId, u32),
     pages: u32,
-    told: u32,
-    owner: &Owner<'_>,
+    filled: u32,
+    owner: &LpnOf<'_>,
     mut lies_there: impl FnMut(Lpn, Ppa) -> bool,
     log: &mut Log,
 ) -> Block {
-    log.check(told <= pages, Rule::StartState, || {
-        format!("block {block} of plane {} has {told} of {pages} pages written.", plane.0)
+    log.check(filled <= pages, Rule::StartState, || {
+        format!("block {block} of plane {} has {filled} of {pages} pages written.", plane.0)
     });
     let mut valid = 0;
     for offset in 0..pages {
         let ppa = Ppa(block * pages + offset);
         let Some(lpn) = owner(plane, ppa) else { continue };
-        let fault = if offset >= told {
+        let fault = if offset >= filled {
             "was never written there"
         } else if !lies_there(lpn, ppa) {
             "lies elsewhere too, or does not exist"
@@ -281,5 +281,5 @@ fn survey(
             format!("page {} of plane {} holds logical page {}, which {fault}.", ppa.0, plane.0, lpn.0)
         });
     }
-    Block { written: told.min(pages) as u16, valid, erases: 0, known: Known::All }
+    Block { written: filled.min(pages) as u16, valid, erases: 0, known: Known::All }
 }

@@ -1,4 +1,4 @@
-//! Programs and the mappings they make: one each, at one instant, naming one place.
+//! Programs and the mappings they make: one mapping per program, at the same instant, naming the same place.
 
 use flashlane_core::transaction::Owner;
 use flashlane_core::{Lpn, PlaneId};
@@ -24,11 +24,11 @@ struct Unasked {
     plane: PlaneId,
     ppa: u32,
     old: Place,
-    /// Whether it lay in a victim: then free garbage collection may have moved it.
+    /// Whether its old place was in a victim: free garbage collection may then have moved it.
     collected: bool,
 }
 
-/// Pairs each program's dispatch with the mapping it makes, in whichever order one instant reports them.
+/// Pairs each program's dispatch with the mapping it makes, in either order within an instant.
 #[derive(Debug)]
 pub(super) struct Pairs {
     /// Whether garbage collection maps pages without programs.
@@ -38,7 +38,7 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    /// Nothing yet; `free`: garbage collection maps pages without programs.
+    /// No pairs yet. `free`: garbage collection maps pages without programs.
     pub(super) fn new(free: bool) -> Pairs {
         Pairs { free, unmapped: Vec::new(), unasked: Vec::new() }
     }
@@ -63,7 +63,7 @@ impl Pairs {
         }
     }
 
-    /// A logical page was mapped; it lay at `old`.
+    /// A logical page was mapped; before that it was at `old`.
     pub(super) fn mapped(
         &mut self,
         lpn: Lpn,
@@ -94,7 +94,7 @@ impl Pairs {
         !self.unmapped.is_empty() || !self.unasked.is_empty()
     }
 
-    /// The instant is over: what has not found its other half never will.
+    /// The instant is over: a program or mapping without its counterpart by now gets none.
     pub(super) fn settle(&mut self, log: &mut Log) {
         let free = self.free;
         for program in self.unmapped.drain(..) {
@@ -116,7 +116,7 @@ impl Pairs {
     }
 }
 
-/// The program and the mapping of a page name one place.
+/// Checks that the program and the mapping of a page name the same place.
 fn agree(lpn: Lpn, program: (PlaneId, u32), mapped: (PlaneId, u32), log: &mut Log) {
     if program.0 != mapped.0 {
         log.report(Rule::OwnPlane, || {

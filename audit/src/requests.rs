@@ -1,4 +1,4 @@
-//! The ledger of requests: each submitted once, admitted once, served page by page, completed once.
+//! The account of requests: each submitted once, admitted once, served page by page, completed once.
 
 use flashlane_core::request::Op;
 use flashlane_core::transaction::FlashOp;
@@ -23,7 +23,7 @@ struct Open {
     admitted: bool,
     /// Pages served.
     served: u32,
-    /// When the last of them was, if that is known.
+    /// When the last of them was served, if that is known.
     served_at: Option<Time>,
     /// Transactions queued and not ended.
     live: u32,
@@ -31,7 +31,7 @@ struct Open {
     awaiting: u32,
 }
 
-/// All requests in flight, and the names of all there ever were.
+/// All requests in flight, and the ids of all requests so far.
 #[derive(Debug)]
 pub(super) struct Requests {
     open: FxHashMap<RequestId, Open>,
@@ -39,7 +39,7 @@ pub(super) struct Requests {
     link: Link,
 }
 
-/// A request that comes: its flow, operation and arrival, its pages and what it touches of them.
+/// A request that is submitted: its flow, operation and arrival, its pages and what it touches of them.
 pub(super) type Coming = ((FlowId, Op, Time), u32, Option<(u64, u64)>);
 
 impl Requests {
@@ -100,8 +100,8 @@ impl Requests {
         });
     }
 
-    /// Bytes of page `lpn` that the request touches, of `page` in all; `None` when the request is gone. A device that
-    /// `modifies` reads and writes all of a page that is written.
+    /// Bytes of page `lpn` that the request touches, of `page` in all; `None` if the request is no longer in flight. A device
+    /// that `modifies` reads and writes whole pages for its writes.
     pub(super) fn touches(&self, id: RequestId, lpn: u64, page: u64, modifies: bool) -> Option<u64> {
         let open = self.open.get(&id)?;
         Some(match open.extent {
@@ -118,7 +118,7 @@ impl Requests {
         self.open.get(&id).is_some_and(|open| open.op == Op::Read)
     }
 
-    /// A transaction of the request ended. Silent when the request is gone: its early completion was reported.
+    /// A transaction of the request ended. A request no longer in flight is ignored: its early completion was reported.
     pub(super) fn ended(&mut self, id: RequestId, op: FlashOp, now: Time) {
         if let Some(open) = self.open.get_mut(&id) {
             open.live = open.live.saturating_sub(1);
@@ -129,14 +129,14 @@ impl Requests {
         }
     }
 
-    /// A write of the request was cancelled and its successor has yet to end.
+    /// A write of the request was cancelled and its successor has not ended yet.
     pub(super) fn awaits(&mut self, id: RequestId) {
         if let Some(open) = self.open.get_mut(&id) {
             open.awaiting += 1;
         }
     }
 
-    /// A successor ended, at an instant that may be known.
+    /// A successor ended, at `now` if that is known.
     pub(super) fn released(&mut self, id: RequestId, now: Option<Time>) {
         if let Some(open) = self.open.get_mut(&id) {
             open.awaiting = open.awaiting.saturating_sub(1);
@@ -178,7 +178,7 @@ impl Requests {
         }
     }
 
-    /// Requests still in flight, in order of name.
+    /// Requests still in flight, in order of their ids.
     pub(super) fn leftover(&self) -> Vec<RequestId> {
         let mut ids: Vec<RequestId> = self.open.keys().copied().collect();
         ids.sort_unstable();

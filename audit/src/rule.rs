@@ -1,11 +1,11 @@
-//! The rules, and the log of what broke them.
+//! The rules, and the log of violations.
 
 use flashlane_core::Time;
 
 /// Declares [`Rule`] once: variant, and the sentence that must hold.
 macro_rules! rules {
     ($($name:ident $text:literal,)*) => {
-        /// A sentence that must hold, always. [`Rule::statement`] gives it in words.
+        /// A rule that must always hold. [`Rule::statement`] gives it as a sentence.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum Rule {
             $(#[doc = $text] $name,)*
@@ -110,7 +110,7 @@ rules! {
     EraseDone "A block is reported erased in the instant its erase ends, and only then.",
 }
 
-/// A rule broken.
+/// A violation of a rule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation {
     /// The instant of the event that broke it.
@@ -127,7 +127,7 @@ impl std::fmt::Display for Violation {
     }
 }
 
-/// What the auditor has to say at the end.
+/// The result of an audit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Verdict {
     /// Events seen.
@@ -163,10 +163,10 @@ impl std::fmt::Display for Verdict {
     }
 }
 
-/// Collects violations: all are counted, the first few kept in words.
+/// Collects violations: counts all, and keeps the first few with their messages.
 #[derive(Debug)]
 pub(super) struct Log {
-    /// The instant violations are stamped with.
+    /// The instant that violations are reported for.
     pub(super) now: Time,
     keep: usize,
     kept: Vec<Violation>,
@@ -178,7 +178,7 @@ impl Log {
         Log { now: Time::ZERO, keep, kept: Vec::new(), counts: vec![0; Rule::ALL.len()] }
     }
 
-    /// Reports a violation; words are made only if they will be kept.
+    /// Reports a violation; the message is made only if it will be kept.
     #[cold]
     pub(super) fn report(&mut self, rule: Rule, message: impl FnOnce() -> String) {
         self.counts[rule as usize] += 1;

@@ -1,11 +1,11 @@
-//! Which numbers have been seen, in little memory when they come nearly in order.
+//! The set of numbers seen so far, in little memory if they come nearly in order.
 
 use std::collections::BTreeMap;
 
-/// A set of numbers kept as runs: dense numbering, in whatever order it fills up, costs one entry a gap.
+/// A set of numbers stored as runs of consecutive ones: it needs one entry per gap, in whatever order numbers come.
 #[derive(Default, Debug)]
 pub(super) struct Seen {
-    /// Start of a run to its end (inclusive). Runs never touch.
+    /// Start of a run to its end (inclusive). Runs are never adjacent.
     runs: BTreeMap<u64, u64>,
     /// The run that grew last, tried first.
     last: (u64, u64),
@@ -13,10 +13,10 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Adds `n`; whether it was new.
+    /// Adds `n`. Returns whether it was new.
     #[inline]
     pub(super) fn add(&mut self, n: u64) -> bool {
-        // Runs never touch, so a number just past one is new.
+        // Runs are never adjacent, so the number just past one is new.
         if self.any && n.checked_sub(1) == Some(self.last.1) {
             let joined = n.checked_add(1).and_then(|next| self.runs.remove(&next));
             self.last.1 = joined.unwrap_or(n);

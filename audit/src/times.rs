@@ -1,4 +1,4 @@
-//! How long things last, worked out from the configuration alone.
+//! How long operations take, computed from the configuration alone.
 //!
 //! Written from model 0.2 and model 0.4 and the doc comments of the configuration; it calls none of the device's own
 //! arithmetic, so that an error there shows.
@@ -14,7 +14,7 @@ pub(super) struct Times {
     rate: u64,
     rounding: Rounding,
     page_bytes: u64,
-    /// Of a whole page, spare bytes included if they cross the bus.
+    /// Time of a whole page, spare bytes included if they cross the bus.
     page_on_bus: u64,
     command: [u64; 3],
     setup: u64,
@@ -99,7 +99,7 @@ impl Times {
         if op == FlashOp::Read { self.setup + data } else { 0 }
     }
 
-    /// Shortest and longest legal array time of one member working page offset `offset`.
+    /// Shortest and longest legal array time of one member at page offset `offset`.
     pub(super) fn array(&self, op: FlashOp, offset: u32) -> (u64, u64) {
         match self.latency[op.index()] {
             Latency::Constant(d) => (d.ns(), d.ns()),

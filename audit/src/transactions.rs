@@ -1,4 +1,4 @@
-//! The ledger of transactions: each queued once, dispatched at most once, ended once, in this order.
+//! The account of transactions: each queued once, dispatched at most once, ended once, in this order.
 
 use flashlane_core::transaction::{FlashOp, Owner};
 use flashlane_core::{Duration, Lpn, PlaneId, RequestId, UnitId};
@@ -17,17 +17,17 @@ pub(super) struct Txn {
     pub(super) lpn: Lpn,
     pub(super) plane: PlaneId,
     pub(super) bytes: u32,
-    /// Where its page lay when it was queued.
+    /// Where its page was when it was queued.
     pub(super) place: Place,
     /// The unit and command that took it.
     pub(super) dispatched: Option<(UnitId, u64)>,
-    /// Its slack as estimated, none until then.
+    /// Its estimated slack, zero until it is estimated.
     pub(super) slack: Duration,
     /// The victim block (counted through the device) a garbage-collection move empties.
     pub(super) source: Option<u32>,
 }
 
-/// All transactions in flight, and the serials of all there ever were.
+/// All transactions in flight, and the serials of all so far.
 #[derive(Default, Debug)]
 pub(super) struct Transactions {
     live: FxHashMap<u64, Txn>,
@@ -35,7 +35,7 @@ pub(super) struct Transactions {
 }
 
 impl Transactions {
-    /// Whether a transaction that joins a queue has never joined one (reported if it has).
+    /// Records that a transaction joins a queue. Returns whether it is the first time (reported if not).
     pub(super) fn enter(&mut self, serial: u64, log: &mut Log) -> bool {
         log.check(self.seen.add(serial), Rule::QueueOnce, || format!("transaction {serial} joined a queue again."))
     }
@@ -73,7 +73,7 @@ impl Transactions {
         }
     }
 
-    /// A waiting transaction goes to another plane.
+    /// A waiting transaction moves to another plane.
     pub(super) fn relocate(&mut self, serial: u64, plane: PlaneId, place: impl Fn(Lpn) -> Place, log: &mut Log) {
         let waiting = self.live.get_mut(&serial).filter(|txn| txn.dispatched.is_none() && txn.owner != Owner::Gc);
         match waiting {
@@ -87,7 +87,7 @@ impl Transactions {
         }
     }
 
-    /// Takes an ending transaction out; `None` (reported) if there is none.
+    /// Removes a transaction that ends; `None` (reported) if there is none.
     pub(super) fn end(&mut self, serial: u64, log: &mut Log) -> Option<Txn> {
         let txn = self.live.remove(&serial);
         if txn.is_none() {

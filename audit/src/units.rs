@@ -1,4 +1,4 @@
-//! Units and buses: who works on what, and who has the channel.
+//! Units and buses: which command each unit works on, and which unit has the channel.
 //!
 //! A plane belongs to one unit, a unit works on one command, and a command works a plane once: so "one operation per
 //! plane at a time" needs no rule of its own. A paused command keeps its planes; reads served meanwhile may use them.
@@ -15,7 +15,7 @@ use super::rule::{Log, Rule};
 use super::times::Times;
 use super::transactions::Txn;
 
-/// A unit: at most one command in service and at most one paused, unless the device is wrong.
+/// A unit: a correct device has at most one command in service and at most one paused.
 #[derive(Default, Debug)]
 struct Unit {
     commands: Vec<Command>,
@@ -31,7 +31,7 @@ pub(super) struct Units {
     times: Times,
     policy: Policy,
     units: Vec<Unit>,
-    /// When each channel is given back, and was the time before.
+    /// When each channel is released, the last time and the time before.
     channels: Vec<[Time; 2]>,
     /// Highest command number.
     newest: Option<u64>,
@@ -65,7 +65,7 @@ impl Units {
         self.geometry.planes_per_unit()
     }
 
-    /// A transaction is dispatched to `unit` as a member of `number`, to work `ppa`.
+    /// A transaction is dispatched to `unit` as a member of command `number`, for page `ppa`.
     pub(super) fn join(&mut self, serial: u64, txn: &Txn, (unit, number): (UnitId, u64), ppa: u32, log: &mut Log) {
         let own = UnitId((txn.plane.0 as u32 / self.geometry.planes_per_unit()) as u16);
         log.check(own == unit, Rule::OwnUnit, || {
@@ -88,7 +88,7 @@ impl Units {
         unit.commands[index].join((serial, txn, ppa), geometry, can, times, log);
     }
 
-    /// A phase of a command. The event is one of the four of the bus and the array.
+    /// A phase of a command; `event` is one of the four of the bus and the array.
     pub(super) fn phase(&mut self, event: &Event, log: &mut Log) {
         let (unit, number) = match *event {
             Event::BusTaken { unit, command, .. }
@@ -123,7 +123,7 @@ impl Units {
         }
     }
 
-    /// A channel is taken until then.
+    /// A channel is taken until `until`.
     fn bus(&mut self, channel: ChannelId, unit: UnitId, until: Time, log: &mut Log) {
         let own = unit.0 as u32 / self.geometry.units_per_channel();
         log.check(own == channel.0 as u32, Rule::OwnChannel, || {
@@ -137,13 +137,13 @@ impl Units {
         *taken = [until.max(before), before];
     }
 
-    /// When the channel of `unit` was last given back, or will be, and the time before.
+    /// When the channel of `unit` was or will be released, the last time and the time before.
     fn given_back(&self, unit: UnitId) -> [Time; 2] {
         let channel = unit.0 as u32 / self.geometry.units_per_channel();
         self.channels.get(channel as usize).copied().unwrap_or_default()
     }
 
-    /// A member of a command ended. `paused` is `None` when it was not the flash, which has been reported.
+    /// A member of a command ended. `paused` is `None` if it was not ended by the flash, which has been reported.
     pub(super) fn member_ends(
         &mut self,
         serial: u64,
@@ -200,7 +200,7 @@ impl Unit {
         }
     }
 
-    /// A paused command goes on.
+    /// A paused command resumes.
     fn resumes(&mut self, index: usize, until: Time, times: &Times, log: &mut Log) {
         let number = self.commands[index].number;
         if let Some(busy) = self.commands.iter().find(|command| !command.is_paused()) {
@@ -214,7 +214,7 @@ impl Unit {
     }
 }
 
-/// A command is paused, if the scheduler may.
+/// Checks that the scheduler may pause a command, and pauses it.
 fn pauses(command: &mut Command, remaining: Duration, policy: &Policy, times: &Times, log: &mut Log) {
     let (op, owner) = (command.op, command.owner);
     let allowed = match policy.moments {

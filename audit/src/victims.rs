@@ -14,7 +14,7 @@ use super::transactions::Txn;
 struct Victim {
     /// Moves queued and not ended.
     live: u32,
-    /// Pages whose moves were begun.
+    /// Pages whose moves have begun.
     lpns: Vec<Lpn>,
     /// Whether its erase was dispatched.
     erasing: bool,
@@ -48,7 +48,7 @@ impl Victims {
         }
     }
 
-    /// The victim a garbage-collection transaction that joins a queue empties.
+    /// The victim that a garbage-collection transaction empties, when it joins a queue.
     pub(super) fn queued(&mut self, op: FlashOp, lpn: Lpn, place: Place, pages: &Pages) -> Option<u32> {
         let source = match op {
             FlashOp::Read if place.is_known() => pages.block_at(place),
@@ -93,7 +93,7 @@ impl Victims {
         self.victims.contains_key(&block)
     }
 
-    /// A move was programmed; `old` is where its page lay until then.
+    /// The program of a move was dispatched; `old` is where its page was until then.
     pub(super) fn moved(&self, lpn: Lpn, old: Place, pages: &Pages, log: &mut Log) {
         if !old.is_known() {
             return;
@@ -143,7 +143,7 @@ impl Victims {
         !self.ended.is_empty()
     }
 
-    /// The instant is over: erases that ended in it have been reported.
+    /// The instant is over: an erase that ended in it must have been reported as `Erased`.
     pub(super) fn settle(&mut self, pages: &Pages, log: &mut Log) {
         for block in std::mem::take(&mut self.ended) {
             let reported = self.victims.remove(&block).is_none();
@@ -156,7 +156,7 @@ impl Victims {
     /// A block was reported erased. `free`: garbage collection works without transactions.
     pub(super) fn erased(&mut self, block: u32, free: bool, pages: &mut Pages, log: &mut Log) {
         let victim = self.victims.remove(&block);
-        // Its only page may be written, overwritten and the block be chosen again in this very instant.
+        // The block's only page may be written and overwritten, and the block chosen again, within the same instant.
         self.ended.retain(|&ended| ended != block);
         let erasing = victim.as_ref().is_some_and(|victim| victim.erasing);
         if free && !erasing {

@@ -1,11 +1,11 @@
-//! Who waits at which unit, and whether a unit stands idle that could begin something.
+//! Which transactions wait at which unit, and whether a unit is idle although it could begin one.
 //!
-//! A device that forgets to let a unit decide stalls, or goes on late when something else wakes the unit. Both show here, at
-//! the instant it happens, under every scheduler: none of the catalogue leaves a unit idle that may begin something.
+//! If the device does not let a unit decide, the unit stalls, or continues late when another event wakes it. Both show here,
+//! at the instant it happens, under every scheduler: none of the catalogue leaves a unit idle that may begin something.
 //!
-//! Not judged: units that may begin nothing before their bus is free (`dispatch = "bus-idle"`); writes that no unit has
-//! taken yet; and any write where parts of pages are read first, as a write may then wait for an older one that the stream
-//! has not told of.
+//! Not checked: units that may begin nothing before their bus is free (`dispatch = "bus-idle"`); writes not yet bound to a
+//! unit; and, where parts of pages are read first, any write, as it may wait for an older one that has not appeared in the
+//! stream yet.
 
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ use super::rule::{Log, Rule};
 use super::transactions::Txn;
 use super::units::Units;
 
-/// A write that waits, and the unit that has it, if one has.
+/// A waiting write, and the unit it is bound to, if any.
 #[derive(Clone, Copy, Debug)]
 struct Write {
     serial: u64,
@@ -31,7 +31,7 @@ struct Write {
 pub(super) struct Waiting {
     eager: bool,
     judges_writes: bool,
-    /// Writes get their unit only when they are moved to it.
+    /// Writes are bound to a unit only when they are moved to it.
     binds_late: bool,
     planes_per_unit: u32,
     /// Transactions that each unit could begin.
@@ -86,7 +86,7 @@ impl Waiting {
         }
     }
 
-    /// A waiting transaction, as it was before, goes to `plane`.
+    /// A waiting transaction, given as it was before, moves to `plane`.
     pub(super) fn moved(&mut self, serial: u64, txn: &Txn, plane: PlaneId) {
         let (from, to) = (self.unit_of(txn.plane), self.unit_of(plane));
         if !is_write(txn) {
@@ -103,7 +103,7 @@ impl Waiting {
         }
     }
 
-    /// A transaction waits no more: its unit begins it, or it was dropped.
+    /// A transaction no longer waits: its unit begins it, or it was dropped.
     pub(super) fn leaves(&mut self, serial: u64, txn: &Txn) {
         if !is_write(txn) {
             self.take(Some(self.unit_of(txn.plane)));
@@ -132,7 +132,7 @@ impl Waiting {
         !self.touched.is_empty()
     }
 
-    /// The instant is over: a unit that is idle has nothing to begin.
+    /// The instant is over: an idle unit must have nothing to begin.
     pub(super) fn settle(&mut self, units: &Units, log: &mut Log) {
         let mut touched = std::mem::take(&mut self.touched);
         if self.eager {

@@ -1,7 +1,7 @@
 //! The catalogue: every scheduler as a row of seven answers, and every answer by name.
 //!
-//! The command line, the documentation, the contract tests and the benchmark read this table; a new row is in all of
-//! them at once.
+//! The command line, the documentation, the contract tests and the benchmark read this table, so a new row appears in all
+//! of them.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -17,17 +17,17 @@ use crate::order::{Responses, Shadow};
 use crate::params::{Param, Values};
 use crate::rows::{ADMIT, ALIASES, CANCEL, COLLECT, ORDER, PICK, PLACE, PREEMPT, ROWS};
 
-/// How an answer is built from the values of its parameters. (A closure that captures something can be leaked:
-/// `Box::leak(Box::new(...))`. A catalogue lives as long as the program.)
+/// How an answer is built from the values of its parameters. A closure that captures something has to be leaked:
+/// `Box::leak(Box::new(...))`; a catalogue is used until the program ends.
 pub type Build<T> = &'static (dyn Fn(&Values<'_>) -> Box<T> + Sync);
 
 /// A named answer to one question.
 pub struct Choice<T: ?Sized + 'static> {
     /// Its name in a scenario.
     pub name: &'static str,
-    /// One line.
+    /// What it does, in one line.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// The paper or section it comes from.
     pub source: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
@@ -81,7 +81,7 @@ pub struct Row {
     pub paper: &'static str,
     /// The section.
     pub section: &'static str,
-    /// One line.
+    /// What it does, in one line.
     pub summary: &'static str,
     /// Its answers.
     pub answers: Answers,
@@ -94,15 +94,15 @@ pub struct Row {
 pub struct Listed {
     /// Its name in a scenario.
     pub name: &'static str,
-    /// One line.
+    /// What it does, in one line.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// The paper or section it comes from.
     pub source: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
 }
 
-/// What the user asks for: a row, a row with changes, or a free mix.
+/// What the user asks for: a row, a row with changes, or a free combination of answers.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Recipe {
     /// The row to start from; `read-first` if none is named.
@@ -111,7 +111,7 @@ pub struct Recipe {
     pub answers: Vec<(String, String)>,
     /// Parameters.
     pub params: Vec<(String, u64)>,
-    /// Response times of an earlier run of the same requests, for an order that wants them ([`wants_responses`]).
+    /// Response times of an earlier run of the same requests, for an order that needs them ([`wants_responses`]).
     pub known: Option<Arc<Responses>>,
 }
 
@@ -204,7 +204,7 @@ impl Catalogue {
     /// Adds an answer: `catalogue.add_answer::<dyn Pick>(choice)`.
     ///
     /// # Errors
-    /// Its name is taken, or one of its parameters has the name of another answer's and differs from it.
+    /// Its name is taken, or one of its parameters has the same name as another answer's and differs from it.
     pub fn add_answer<T: Question + ?Sized>(&mut self, choice: Choice<T>) -> Result<(), RecipeError> {
         if self.answers(T::NAME).iter().any(|listed| listed.name == choice.name) {
             return Err(fail(T::NAME, choice.name, "this name is taken; give the answer another"));
@@ -243,7 +243,7 @@ impl Catalogue {
         &self.rows
     }
 
-    /// The scheduler named `name`, or whose other name that is.
+    /// The scheduler with this name or alias.
     pub fn row(&self, name: &str) -> Option<&Row> {
         let name = self.aliases.iter().find(|(alias, _)| *alias == name).map_or(name, |&(_, of)| of);
         self.rows.iter().find(|row| row.name == name)
@@ -268,7 +268,7 @@ impl Catalogue {
         }
     }
 
-    /// Whether the scheduler of `recipe` is meant to know the response times of an earlier run, of the baseline.
+    /// Whether the scheduler of `recipe` needs the response times of an earlier run of the baseline.
     ///
     /// # Errors
     /// As [`Catalogue::resolve`].
@@ -386,14 +386,14 @@ pub fn aliases() -> &'static [(&'static str, &'static str)] {
     ALIASES
 }
 
-/// The shipped scheduler named `name`, or whose other name that is.
+/// The shipped scheduler with this name or alias.
 pub fn row(name: &str) -> Option<&'static Row> {
     let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |&(_, of)| of);
     ROWS.iter().find(|row| row.name == name)
 }
 
-/// A parameter every scheduler has: Slacker's estimator runs beside it, notes and is logged, and changes nothing. With
-/// it come the estimator's own parameters.
+/// A parameter of every scheduler: Slacker's estimator runs beside it, notes its estimates, is logged, and changes no
+/// decision. The estimator's own parameters come with it.
 pub const SHADOW: Param = Param {
     name: "shadow",
     unit: "0 or 1",
@@ -429,7 +429,7 @@ pub fn build(recipe: &Recipe) -> Result<Scheduler, RecipeError> {
     Catalogue::shipped().build(recipe)
 }
 
-/// Adds what is not there yet.
+/// Adds the parameters that are not there yet.
 fn add(params: &mut Vec<Param>, more: &[Param]) {
     for param in more {
         if params.iter().all(|known| known.name != param.name) {
@@ -488,7 +488,7 @@ mod tests {
         assert_eq!(names.len(), count);
     }
 
-    /// A user sets a parameter by name, for all answers that have it.
+    /// A parameter set by name is set for all answers that have it.
     #[test]
     fn parameters_of_one_name_are_one_parameter() {
         let all: Vec<Param> = QUESTIONS.iter().flat_map(|q| answers(q)).flat_map(|a| a.params.to_vec()).collect();

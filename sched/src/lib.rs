@@ -1,5 +1,5 @@
-//! Choices: one file for every answer to one of the seven questions of a scheduler, and the catalogue that composes
-//! them into the schedulers of the papers.
+//! The schedulers: one file for every answer to one of the seven questions, and the catalogue that combines answers into
+//! the schedulers of the papers.
 //!
 //! An answer decides from the board and never acts. Adding a scheduler is one file here and one row in [`catalogue`].
 #![no_std]

@@ -9,7 +9,7 @@ use crate::order::Responses;
 pub struct Param {
     /// Its key in a scenario.
     pub name: &'static str,
-    /// Its unit, for people.
+    /// Its unit, as shown to the user.
     pub unit: &'static str,
     /// Its value unless the user says otherwise.
     pub default: u64,

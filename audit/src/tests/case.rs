@@ -1,4 +1,4 @@
-//! Hand-made event streams: a device, its scheduler, its first state, and what it reports.
+//! Hand-made event streams: a device, its scheduler, its initial state, and the events it reports.
 
 use flashlane_core::decide::{Moments, Style};
 use flashlane_core::event::{End, Event, Stamped};
@@ -21,13 +21,13 @@ pub const ITERATION: u64 = 20_000;
 pub const SUSPEND: u64 = 1_000;
 pub const RESUME: u64 = 2_000;
 
-/// Pages that lie somewhere at the start (logical page, plane, physical page), and written pages (plane, block, count).
+/// Places of pages at the start (logical page, plane, physical page), and written pages (plane, block, count).
 pub type Layout = (&'static [(u32, u16, u32)], &'static [(u16, u32, u32)]);
 
 /// A layout as a formula.
-struct Laid(Layout);
+struct LayoutFormula(Layout);
 
-impl Formula for Laid {
+impl Formula for LayoutFormula {
     fn place(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)> {
         let lies = self.0.0.iter().find(|lies| lies.0 == lpn.0);
         lies.map(|&(_, plane, ppa)| (PlaneId(plane), Ppa(ppa)))
@@ -50,8 +50,8 @@ pub struct Case {
     pub policy: Policy,
     pub start: Option<Layout>,
     pub events: Vec<Stamped>,
-    /// Whether events are observed as told; otherwise by time, those of one instant as told.
-    pub as_told: bool,
+    /// Whether events are observed in the order given; otherwise by time, those of one instant in the order given.
+    pub as_given: bool,
 }
 
 /// Two channels of two chips of two dies of two planes of eight blocks of four pages; the chip is the unit, so unit u
@@ -114,31 +114,31 @@ impl Case {
     pub fn new() -> Case {
         let mut config = config();
         config.check().unwrap();
-        // More than a plane can keep free: scenes may collect as soon as a block is written.
+        // More free blocks than a plane can have: scenes may collect as soon as a block is written.
         config.gc.start_blocks = config.geometry.blocks_per_plane;
         let policy =
             Policy { moments: Moments::Boundary, style: Style::Transactions { pausable: true }, binds_late: false };
-        Case { config, policy, start: None, events: Vec::new(), as_told: false }
+        Case { config, policy, start: None, events: Vec::new(), as_given: false }
     }
 
-    /// What the auditor says, the start being told at once.
+    /// The verdict if the whole start state is given at once.
     pub fn audit(&self) -> Verdict {
         let Some(layout) = self.start else { return self.audit_from(Start::Fresh) };
-        let laid = Laid(layout);
-        let (owner, written) = (|plane, ppa| laid.owner(plane, ppa), |plane, block| laid.written(plane, block));
+        let formula = LayoutFormula(layout);
+        let (owner, written) = (|plane, ppa| formula.owner(plane, ppa), |plane, block| formula.written(plane, block));
         self.audit_from(Start::Known { owner: &owner, written: &written })
     }
 
-    /// The same where the start is asked about block by block.
+    /// The verdict if the start state is given by a formula, block by block.
     pub fn audit_by_formula(&self) -> Verdict {
-        self.audit_from(Start::Formula(Box::new(Laid(self.start.unwrap_or_default()))))
+        self.audit_from(Start::Formula(Box::new(LayoutFormula(self.start.unwrap_or_default()))))
     }
 
-    /// What the auditor says when told `start`.
+    /// The verdict for this start state.
     pub fn audit_from(&self, start: Start<'_>) -> Verdict {
         let mut auditor = Auditor::new(&self.config, self.policy, start, KEPT);
         let mut events = self.events.clone();
-        if !self.as_told {
+        if !self.as_given {
             events.sort_by_key(|stamped| stamped.at);
         }
         events.iter().for_each(|stamped| auditor.observe(stamped));
@@ -149,7 +149,7 @@ impl Case {
         self.events.push(Stamped { at: Time::from_ns(at), event });
     }
 
-    /// A request comes and is admitted.
+    /// A request is submitted and admitted.
     pub fn submit(&mut self, at: u64, request: u64, op: Op, pages: u32) {
         let request = RequestId(request);
         let (arrival, extent) = (Time::from_ns(at), None);
@@ -162,11 +162,11 @@ impl Case {
     }
 
     /// A whole-page transaction joins its queue.
-    pub fn queue(&mut self, at: u64, txn: u64, whose: Whose, op: FlashOp, lpn: u32, plane: u16) {
-        let (owner, request) = match whose {
-            Whose::Request(name) => (Owner::User, Some(RequestId(name))),
-            Whose::Gc => (Owner::Gc, None),
-            Whose::Buffer => (Owner::Buffer, None),
+    pub fn queue(&mut self, at: u64, txn: u64, requester: Requester, op: FlashOp, lpn: u32, plane: u16) {
+        let (owner, request) = match requester {
+            Requester::Request(name) => (Owner::User, Some(RequestId(name))),
+            Requester::Gc => (Owner::Gc, None),
+            Requester::Buffer => (Owner::Buffer, None),
         };
         let (plane, bytes) = (PlaneId(plane), if op == FlashOp::Erase { 0 } else { 4096 });
         self.push(at, Event::Queued { txn, request, flow: FlowId(0), op, owner, lpn: Lpn(lpn), plane, bytes });
@@ -197,7 +197,7 @@ impl Case {
         self.push(at, Event::Ended { txn, end, paused: Duration::from_ns(paused) });
     }
 
-    /// A read by itself, dispatch to end; its data goes out `wait` after its array phase. Returns the end.
+    /// A read alone, from dispatch to end; its data goes out `wait` after its array phase. Returns the end.
     pub fn read(&mut self, at: u64, txn: u64, command: u64, unit: u16, ppa: u32, wait: u64) -> u64 {
         self.dispatch(at, txn, command, unit, ppa);
         self.array(at, unit, command, READ);
@@ -208,7 +208,7 @@ impl Case {
         done
     }
 
-    /// A program by itself, dispatch to end. Returns the end.
+    /// A program alone, from dispatch to end. Returns the end.
     pub fn program(&mut self, at: u64, txn: u64, command: u64, lpn: u32, (plane, ppa): (u16, u32)) -> u64 {
         let unit = plane / 4;
         self.dispatch(at, txn, command, unit, ppa);
@@ -221,10 +221,10 @@ impl Case {
         done
     }
 
-    /// A garbage-collection erase by itself, queued to end. Returns the end.
+    /// A garbage-collection erase alone, from its queue to its end. Returns the end.
     pub fn erase(&mut self, at: u64, txn: u64, command: u64, plane: u16, block: u32) -> u64 {
         let unit = plane / 4;
-        self.queue(at, txn, Whose::Gc, FlashOp::Erase, 0, plane);
+        self.queue(at, txn, Requester::Gc, FlashOp::Erase, 0, plane);
         self.dispatch(at, txn, command, unit, block * 4);
         self.array(at, unit, command, ERASE);
         self.array_end(at + ERASE, unit, command);
@@ -233,30 +233,30 @@ impl Case {
         at + ERASE
     }
 
-    /// Index of the `n`th event (from 0) that `is` so.
+    /// Index of the `n`th event (from 0) for which `is` holds.
     pub fn find(&self, n: usize, is: impl Fn(&Event) -> bool) -> usize {
         self.events.iter().enumerate().filter(|(_, s)| is(&s.event)).nth(n).expect("the scene has that event").0
     }
 
-    /// Changes the `n`th event that `is` so.
+    /// Changes the `n`th event for which `is` holds.
     pub fn change(&mut self, n: usize, is: impl Fn(&Event) -> bool, how: impl FnOnce(&mut Stamped)) {
         let index = self.find(n, is);
         how(&mut self.events[index]);
     }
 
-    /// Leaves the `n`th event that `is` so out.
+    /// Leaves out the `n`th event for which `is` holds.
     pub fn leave_out(&mut self, n: usize, is: impl Fn(&Event) -> bool) {
         let index = self.find(n, is);
         self.events.remove(index);
     }
 
-    /// Tells the `n`th event that `is` so twice.
+    /// Repeats the `n`th event for which `is` holds.
     pub fn repeat(&mut self, n: usize, is: impl Fn(&Event) -> bool) {
         let index = self.find(n, is);
         self.events.insert(index, self.events[index]);
     }
 
-    /// Tells one event right after another, at that one's instant.
+    /// Moves one event right after another, to that one's instant.
     pub fn put_after(&mut self, moved: impl Fn(&Event) -> bool, anchor: impl Fn(&Event) -> bool) {
         let event = self.events.remove(self.find(0, moved)).event;
         let index = self.find(0, anchor);
@@ -268,7 +268,7 @@ impl Case {
         self.events.retain(|stamped| command_of(&stamped.event) != Some(number));
     }
 
-    /// Everything from the first event on that `is` so comes `by` later; what was planned before stays planned.
+    /// Delays all events from the first one on for which `is` holds by `by`; ends planned before stay as they were.
     pub fn delay(&mut self, is: impl Fn(&Event) -> bool, by: u64) {
         let index = self.find(0, is);
         for stamped in &mut self.events[index..] {
@@ -292,9 +292,9 @@ pub fn command_of(event: &Event) -> Option<u64> {
     }
 }
 
-/// On whose behalf.
+/// What a transaction is for.
 #[derive(Clone, Copy)]
-pub enum Whose {
+pub enum Requester {
     Request(u64),
     Gc,
     Buffer,

@@ -1,4 +1,4 @@
-//! Rows about commands, buses, array phases and pauses.
+//! Violations of the rules about commands, buses, array phases and pauses.
 
 use flashlane_core::decide::{Moments, Style};
 use flashlane_core::event::{Event, Stamped};
@@ -10,7 +10,7 @@ use super::scenes::*;
 use super::table::*;
 use crate::Rule;
 
-pub fn commands() -> Vec<Row> {
+pub fn commands() -> Vec<Breach> {
     vec![
         (Rule::CommandNumber, write_read(), |c| {
             for s in &mut c.events {
@@ -58,7 +58,7 @@ pub fn commands() -> Vec<Row> {
     ]
 }
 
-/// What happens from the dispatch at `at` on happens a nanosecond later.
+/// Delays everything from the dispatch at `at` on by a nanosecond.
 fn delay(case: &mut Case, at: u64) {
     let from = case.events.iter().position(|s| s.at.ns() == at && matches!(s.event, Event::Dispatched { .. }));
     for stamped in &mut case.events[from.expect("a dispatch then")..] {
@@ -69,13 +69,13 @@ fn delay(case: &mut Case, at: u64) {
     }
 }
 
-/// The second transaction of a pair works another page.
+/// The second transaction of a pair is for page `page`.
 fn with_page(mut case: Case, page: u32) -> Case {
     edit!(case, 1, dispatched, Event::Dispatched { ppa, .. } => *ppa = page);
     case
 }
 
-pub fn phases() -> Vec<Row> {
+pub fn phases() -> Vec<Breach> {
     vec![
         (Rule::PhaseOrder, write(), |c| c.repeat(0, array_end)),
         (Rule::PhaseOrder, write(), |c| c.delay(array, 1)),
@@ -128,7 +128,7 @@ pub fn phases() -> Vec<Row> {
     ]
 }
 
-pub fn pauses() -> Vec<Row> {
+pub fn pauses() -> Vec<Breach> {
     let at_boundary = || pause(3 * ITERATION, FlashOp::Read);
     let anywhere = |spent| {
         let mut case = pause(spent, FlashOp::Read);
@@ -158,7 +158,7 @@ pub fn pauses() -> Vec<Row> {
     ]
 }
 
-/// An erase paused where a program could be: at a multiple of the iteration.
+/// An erase that is paused where a program could be: at a multiple of the iteration.
 fn erase_of_iterations() -> Case {
     let mut case = erase_paused();
     case.config.nand.iterations = PROGRAM as u32;

@@ -1,4 +1,4 @@
-//! Rows about pages, blocks and garbage collection.
+//! Violations of the rules about pages, blocks and garbage collection.
 
 use flashlane_core::PlaneId;
 use flashlane_core::event::Event;
@@ -11,9 +11,9 @@ use super::scenes::*;
 use super::table::*;
 use crate::Rule;
 
-pub fn pages() -> Vec<Row> {
+pub fn pages() -> Vec<Breach> {
     vec![
-        // Each comes to touch the block in question: of others a formula is not asked.
+        // Each case touches the block in question, since the formula is evaluated for no other.
         (Rule::StartState, collect(), |c| {
             c.start = Some((&[(0, 0, 0), (1, 0, 3), (2, 0, 9)], AGED.1));
             overwrite(c, 10, 2);
@@ -42,7 +42,7 @@ pub fn pages() -> Vec<Row> {
         (Rule::OwnPlane, write(), |c| edit!(c, 0, mapped, Event::Mapped { plane, .. } => *plane = PlaneId(1))),
         (Rule::ReadPlace, write_read(), |c| edit!(c, 1, dispatched, Event::Dispatched { ppa, .. } => *ppa = 1)),
         (Rule::ReadPlace, read_of_moved(), |c| {
-            // After the erase the old place will not do any more.
+            // After the erase the old place is no longer legal.
             edit!(c, 5, dispatched, Event::Dispatched { ppa, .. } => *ppa = 0);
         }),
     ]
@@ -52,20 +52,20 @@ pub fn pages() -> Vec<Row> {
 fn read_of_moved() -> Case {
     let mut case = collect();
     case.submit(0, 8, Op::Read, 1);
-    case.queue(0, 80, Whose::Request(8), FlashOp::Read, 0, 0);
+    case.queue(0, 80, Requester::Request(8), FlashOp::Read, 0, 0);
     let erased = case.events.iter().map(|s| s.at.ns()).max().unwrap();
     let done = case.read(erased, 80, 80, 0, 4, 0);
     case.complete(done, 8);
     case
 }
 
-/// Blocks 0 and 2 of plane 0 are full, with one page each that is valid no more.
+/// Blocks 0 and 2 of plane 0 are full, each with one invalid page.
 const FULL: Layout = (&[(0, 0, 0), (1, 0, 1), (2, 0, 2), (10, 0, 8), (11, 0, 9), (12, 0, 10)], &[(0, 0, 4), (0, 2, 4)]);
 
-/// The same with two of them in the second.
+/// As [`FULL`], with two invalid pages in block 2.
 const EMPTIER: Layout = (&[(0, 0, 0), (1, 0, 1), (2, 0, 2), (10, 0, 8), (11, 0, 9)], &[(0, 0, 4), (0, 2, 4)]);
 
-/// Both are chosen in their order, which every policy would do; nothing comes of it.
+/// Blocks 0 and 2 are chosen in this order, as every policy would; no moves follow.
 fn collect_first(victim: Victim) -> Case {
     let mut case = Case::new();
     (case.start, case.config.gc.victim) = (Some(FULL), victim);
@@ -75,7 +75,7 @@ fn collect_first(victim: Victim) -> Case {
     case
 }
 
-/// A page is written in a plane with a block to collect, which is chosen, though draws would have the choice.
+/// A page is written in a plane with a block to collect, which a policy that chooses at random chooses.
 fn all_valid() -> Case {
     let mut case = write();
     case.start = Some((&[], &[(0, 0, 4)]));
@@ -86,7 +86,7 @@ fn all_valid() -> Case {
     case
 }
 
-pub fn collection() -> Vec<Row> {
+pub fn collection() -> Vec<Breach> {
     vec![
         (Rule::VictimState, collect(), |c| c.repeat(0, chosen)),
         (Rule::VictimState, collect(), |c| {
@@ -113,7 +113,7 @@ pub fn collection() -> Vec<Row> {
         (Rule::VictimNeed, collect(), |c| c.config.gc.start_blocks = 6),
         (Rule::VictimInTime, all_valid(), |c| c.leave_out(0, chosen)),
         (Rule::MoveFromVictim, collect(), |c| {
-            c.queue(5_000_000, 20, Whose::Gc, FlashOp::Read, 2, 0);
+            c.queue(5_000_000, 20, Requester::Gc, FlashOp::Read, 2, 0);
             c.read(5_000_000, 20, 200, 0, 8, 0);
         }),
         (Rule::StaleMove, collect(), |c| overwrite(c, 10, 0)),

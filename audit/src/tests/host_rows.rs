@@ -1,4 +1,4 @@
-//! Rows about requests and transactions.
+//! Violations of the rules about requests and transactions.
 
 use flashlane_core::event::{End, Event};
 use flashlane_core::request::Op;
@@ -11,10 +11,10 @@ use super::scenes::*;
 use super::table::*;
 use crate::Rule;
 
-pub fn requests() -> Vec<Row> {
+pub fn requests() -> Vec<Breach> {
     vec![
         (Rule::TimeForward, write_read(), |c| {
-            c.as_told = true;
+            c.as_given = true;
             c.change(1, completed, |s| s.at = Time::from_ns(1));
         }),
         (Rule::Address, write(), |c| {
@@ -59,7 +59,7 @@ pub fn requests() -> Vec<Row> {
         (Rule::CompleteTime, write(), |c| c.change(0, completed, |s| late(s, 1))),
         (Rule::CompleteTime, buffered(), |c| c.change(0, completed, |s| late(s, 1))),
         (Rule::CompleteTime, over_link(), |c| c.config.front.link_latency = Duration::from_ns(499)),
-        // The answers of two reads at once.
+        // The replies to two reads at the same time.
         (Rule::CompleteTime, over_link(), |c| {
             let both = c.events.iter().map(|s| s.at).max().expect("some");
             c.events.iter_mut().for_each(|s| {
@@ -71,12 +71,12 @@ pub fn requests() -> Vec<Row> {
         (Rule::WriteFromMemory, buffered(), |c| c.config.buffer.as_mut().unwrap().write_back = false),
         (Rule::WriteFromMemory, buffered(), |c| c.config.buffer = None),
         (Rule::Leftover, write_read(), |c| c.leave_out(1, completed)),
-        (Rule::Leftover, collect(), |c| c.queue(900_000_000, 99, Whose::Buffer, FlashOp::Read, 5, 0)),
+        (Rule::Leftover, collect(), |c| c.queue(900_000_000, 99, Requester::Buffer, FlashOp::Read, 5, 0)),
     ]
 }
 
-/// A buffer takes two writes of a page each that cross a link of 1 GB/s and half a microsecond one after the other, and two
-/// reads of them; the answers to the reads cross it likewise.
+/// A buffer takes two writes of a page each, which cross a link of 1 GB/s and half a microsecond one after the other, and
+/// serves two reads of them, whose data crosses the link likewise.
 fn over_link() -> Case {
     let mut case = buffered();
     case.events.clear();
@@ -98,7 +98,7 @@ fn over_link() -> Case {
     case
 }
 
-/// A write of all but the first sector of a page, which the device moves as it is, or with what it has read before.
+/// A write of all but the first sector of a page; the device moves just that, or the whole page after reading it.
 fn part_of_a_page(modifies: bool) -> Case {
     let mut case = write();
     case.config.ftl.read_modify_write = modifies;
@@ -125,7 +125,7 @@ fn about_second(e: &Event) -> bool {
         || command_of(e) == Some(1)
 }
 
-pub fn transactions() -> Vec<Row> {
+pub fn transactions() -> Vec<Breach> {
     vec![
         (Rule::QueueOnce, write(), |c| c.repeat(0, queued)),
         (Rule::TxnShape, write(), |c| edit!(c, 0, queued, Event::Queued { flow, .. } => *flow = FlowId(1))),

@@ -1,4 +1,4 @@
-//! Legal streams beyond the base scenes: other configurations, other tellings, unknown starts.
+//! Legal streams beyond the base scenes: other configurations, other orders of events, unknown start states.
 
 use flashlane_core::Duration;
 use flashlane_core::event::Event;
@@ -19,7 +19,7 @@ fn silent(name: &str, case: &Case) {
 }
 
 #[test]
-fn base_scenes_are_silent() {
+fn base_scenes_break_no_rule() {
     let scenes: [(&str, Case); 16] = [
         ("write", write()),
         ("write_read", write_read()),
@@ -31,7 +31,7 @@ fn base_scenes_are_silent() {
         ("two_units", two_units()),
         ("pause", pause(3 * ITERATION, FlashOp::Read)),
         ("cancel", cancel()),
-        ("cancel_told_late", cancel_told_late()),
+        ("cancel_reported_late", cancel_reported_late()),
         ("buffered", buffered()),
         ("collect", collect()),
         ("collect_stale", collect_stale()),
@@ -43,9 +43,9 @@ fn base_scenes_are_silent() {
     }
 }
 
-/// An auditor that was not told the start says nothing wrong about a legal stream, and still checks what it saw.
+/// An auditor without a known start state reports nothing about a legal stream, and still checks what it has seen.
 #[test]
-fn an_unknown_start_is_learnt() {
+fn an_unknown_start_state_breaks_no_rule() {
     let case = collect();
     let verdict = case.audit_from(Start::Unknown);
     assert!(verdict.is_clean(), "{verdict}");
@@ -59,7 +59,7 @@ fn an_unknown_start_is_learnt() {
 }
 
 #[test]
-fn the_mapping_may_be_told_before_the_dispatch() {
+fn the_mapping_may_be_reported_before_the_dispatch() {
     for mut case in [write_read(), collect()] {
         let mapped = case.find(0, |e| matches!(e, Event::Mapped { .. }));
         case.events.swap(mapped - 1, mapped);
@@ -69,7 +69,7 @@ fn the_mapping_may_be_told_before_the_dispatch() {
 }
 
 #[test]
-fn the_end_of_a_reads_array_phase_may_go_without_saying() {
+fn a_read_may_omit_the_end_of_its_array_phase() {
     for mut case in [write_read(), two_units(), pair(1)] {
         let reads: Vec<u64> = case
             .events
@@ -97,8 +97,8 @@ fn every_bus_time_counts() {
     // 4,224 bytes in pairs at 6 ns; half of it.
     let (whole, half) = (2112 * 6, 1056 * 6);
     case.submit(0, 1, Op::Write, 2);
-    case.queue(0, 1, Whose::Request(1), FlashOp::Program, 0, 0);
-    case.queue(0, 2, Whose::Request(1), FlashOp::Program, 1, 1);
+    case.queue(0, 1, Requester::Request(1), FlashOp::Program, 0, 0);
+    case.queue(0, 2, Requester::Request(1), FlashOp::Program, 1, 1);
     edit!(case, 0, submitted, Event::Submitted { extent, .. } => *extent = Some((0, 4096 + 2048)));
     resize(&mut case, 1, 4224);
     resize(&mut case, 2, 2048);
@@ -115,7 +115,7 @@ fn every_bus_time_counts() {
     case.end(done, 2, flashlane_core::event::End::Flash, 0);
     case.complete(done, 1);
     case.submit(done, 2, Op::Read, 1);
-    case.queue(done, 3, Whose::Request(2), FlashOp::Read, 0, 0);
+    case.queue(done, 3, Requester::Request(2), FlashOp::Read, 0, 0);
     edit!(case, 1, submitted, Event::Submitted { extent, .. } => *extent = Some((3000, 1000)));
     resize(&mut case, 3, 1000);
     case.dispatch(done, 3, 1, 0, 0);
@@ -141,15 +141,15 @@ fn resize(case: &mut Case, which: u64, size: u32) {
     );
 }
 
-/// Odd pages are slow; the slowest member makes the command.
+/// Odd pages are slow; the slowest member determines the time of a command.
 #[test]
-fn fast_and_slow_pages_have_their_own_times() {
+fn the_slowest_member_sets_the_array_time() {
     let times = Latency::FastSlow { fast: Duration::from_ns(READ), slow: Duration::from_ns(READ + 7) };
     for (odd, length, legal) in [(0, READ, true), (1, READ + 7, true), (1, READ, false), (0, READ + 7, false)] {
         let mut case = Case::new();
         case.config.nand.read = times;
         case.submit(0, 1, Op::Read, 1);
-        case.queue(0, 1, Whose::Request(1), FlashOp::Read, 0, 0);
+        case.queue(0, 1, Requester::Request(1), FlashOp::Read, 0, 0);
         case.dispatch(0, 1, 0, 0, odd);
         case.array(0, 0, 0, length);
         case.bus(length, 0, 0, X);
@@ -171,20 +171,20 @@ fn a_gaussian_time_has_bounds() {
     }
 }
 
-/// Partial write 1 reads first, so full write 2 of the same page joins the queue before it; age decides all the same.
+/// Partial write 1 reads first, so full write 2 of the same page joins the queue before it, and is still the younger one.
 fn modify(first: u64, request: bool) -> Case {
     let mut case = write_read();
     case.config.ftl.read_modify_write = true;
     let at = 1_000_000;
     case.submit(at, 3, Op::Write, 1);
-    case.queue(at, 10, if request { Whose::Request(3) } else { Whose::Buffer }, FlashOp::Read, 0, 0);
+    case.queue(at, 10, if request { Requester::Request(3) } else { Requester::Buffer }, FlashOp::Read, 0, 0);
     if let Event::Queued { owner, .. } = &mut case.events.last_mut().unwrap().event {
         *owner = Owner::User;
     }
     case.submit(at, 4, Op::Write, 1);
-    case.queue(at, 12, Whose::Request(4), FlashOp::Program, 0, 0);
+    case.queue(at, 12, Requester::Request(4), FlashOp::Program, 0, 0);
     let read = case.read(at, 10, 10, 0, 0, 0);
-    case.queue(read, 11, Whose::Request(3), FlashOp::Program, 0, 0);
+    case.queue(read, 11, Requester::Request(3), FlashOp::Program, 0, 0);
     let (a, b) = if first == 11 { ((11, 3), (12, 4)) } else { ((12, 4), (11, 3)) };
     let done = case.program(read, a.0, 11, 0, (0, 1));
     case.complete(done, a.1);

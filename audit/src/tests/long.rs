@@ -1,5 +1,5 @@
-//! Long streams of a tiny device made up on the spot: the auditor stays silent on them, finds any single event that
-//! is lost, told twice or told early.
+//! Long generated streams of a tiny device: the auditor reports nothing about them, and notices any single event that is
+//! lost, repeated or early.
 
 use std::collections::VecDeque;
 
@@ -54,13 +54,13 @@ impl Maker {
     fn request(&mut self, request: u64, unit: usize, lpn: u32, op: Op) {
         let at = self.now;
         self.case.submit(at, request, op, 1);
-        let whose = Whose::Request(request);
+        let requester = Requester::Request(request);
         let done = match op {
             Op::Read => {
                 let page = self.planes[unit].owner.iter().position(|&owner| owner == Some(lpn)).unwrap_or(0);
-                self.read(at, whose, unit, lpn, page as u32)
+                self.read(at, requester, unit, lpn, page as u32)
             }
-            Op::Write => self.program(at, whose, unit, lpn),
+            Op::Write => self.program(at, requester, unit, lpn),
         };
         self.case.complete(done, request);
         let free = self.collect(done, unit);
@@ -69,13 +69,13 @@ impl Maker {
         self.now = if request.is_multiple_of(2) { at } else { done };
     }
 
-    fn read(&mut self, at: u64, whose: Whose, unit: usize, lpn: u32, page: u32) -> u64 {
+    fn read(&mut self, at: u64, requester: Requester, unit: usize, lpn: u32, page: u32) -> u64 {
         self.txn += 1;
-        self.case.queue(at, self.txn, whose, FlashOp::Read, lpn, unit as u16 * 4);
+        self.case.queue(at, self.txn, requester, FlashOp::Read, lpn, unit as u16 * 4);
         self.case.read(at, self.txn, self.txn, unit as u16, page, 0)
     }
 
-    fn program(&mut self, at: u64, whose: Whose, unit: usize, lpn: u32) -> u64 {
+    fn program(&mut self, at: u64, requester: Requester, unit: usize, lpn: u32) -> u64 {
         self.txn += 1;
         let plane = &mut self.planes[unit];
         if plane.next.is_multiple_of(4) {
@@ -87,13 +87,13 @@ impl Maker {
             *old = None;
         }
         plane.owner[page as usize] = Some(lpn);
-        self.case.queue(at, self.txn, whose, FlashOp::Program, lpn, unit as u16 * 4);
+        self.case.queue(at, self.txn, requester, FlashOp::Program, lpn, unit as u16 * 4);
         let done = self.case.program(at, self.txn, self.txn, lpn, (unit as u16 * 4, page));
         self.choose(at, unit);
         done
     }
 
-    /// The pages of a block that hold a logical one, with that.
+    /// The valid pages of a block, each with its logical page.
     fn held(&self, unit: usize, block: u32) -> Vec<(u32, u32)> {
         let owner = &self.planes[unit].owner;
         (block * 4..block * 4 + 4).filter_map(|page| owner[page as usize].map(|lpn| (page, lpn))).collect()
@@ -118,8 +118,8 @@ impl Maker {
     fn collect(&mut self, mut at: u64, unit: usize) -> u64 {
         while let Some(victim) = self.planes[unit].victim {
             for (page, lpn) in self.held(unit, victim) {
-                at = self.read(at, Whose::Gc, unit, lpn, page);
-                at = self.program(at, Whose::Gc, unit, lpn);
+                at = self.read(at, Requester::Gc, unit, lpn, page);
+                at = self.program(at, Requester::Gc, unit, lpn);
             }
             self.txn += 1;
             at = self.case.erase(at, self.txn, self.txn, unit as u16 * 4, victim);
@@ -132,7 +132,7 @@ impl Maker {
 }
 
 #[test]
-fn a_long_legal_stream_is_silent() {
+fn a_long_legal_stream_breaks_no_rule() {
     for (seed, requests) in (1..=20).map(|seed| (seed, 300)).chain([(21, 20_000)]) {
         let case = Maker::make(requests, seed);
         let verdict = case.audit();
@@ -141,7 +141,7 @@ fn a_long_legal_stream_is_silent() {
     }
 }
 
-/// Events whose loss changes nothing: the end of a read's array phase may go without saying.
+/// Events whose loss changes nothing: the end of a read's array phase is optional.
 fn may_be_lost(case: &Case, index: usize) -> bool {
     let Event::ArrayEnded { command, .. } = case.events[index].event else { return false };
     let started = |s: &&flashlane_core::event::Stamped| matches!(s.event, Event::ArrayStarted { command: other, .. } if other == command);
@@ -153,7 +153,7 @@ fn may_be_lost(case: &Case, index: usize) -> bool {
 fn any_event_lost_repeated_or_early_is_noticed() {
     let mut case = Maker::make(130, 5);
     case.events.sort_by_key(|s| s.at);
-    case.as_told = true;
+    case.as_given = true;
     assert!(case.events.iter().any(|s| matches!(s.event, Event::Erased { .. })));
     for index in 0..case.events.len() {
         let mut lost = case.clone();
@@ -168,7 +168,7 @@ fn any_event_lost_repeated_or_early_is_noticed() {
         if early.events[index].at > Time::ZERO {
             early.events[index].at = Time::from_ns(early.events[index].at.ns() - 1);
             early.events.sort_by_key(|s| s.at);
-            // Nothing tells when these ought to come, but for what follows them.
+            // Only the events that follow these say when they are due.
             let harmless = matches!(
                 case.events[index].event,
                 Event::Submitted { .. } | Event::VictimChosen { .. } | Event::Queued { .. }

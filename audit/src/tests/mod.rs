@@ -1,5 +1,5 @@
-//! The auditor against hand-made streams: silent on every legal one, and for every rule a stream that is a legal one
-//! with one thing changed and breaks that rule alone.
+//! The auditor on hand-made streams: it reports nothing about any legal one, and for every rule there is a legal stream with
+//! one change that breaks that rule alone.
 
 pub(crate) mod case;
 mod flash_rows;
@@ -12,7 +12,7 @@ mod table;
 
 use case::Case;
 
-/// The rules a stream breaks, in words for a failing test.
+/// The rules a stream breaks, as text for a failing test.
 fn broken(case: &Case) -> String {
     case.audit().to_string()
 }

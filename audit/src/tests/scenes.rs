@@ -13,42 +13,42 @@ use super::case::*;
 pub fn write() -> Case {
     let mut case = Case::new();
     case.submit(0, 1, Op::Write, 1);
-    case.queue(0, 1, Whose::Request(1), FlashOp::Program, 0, 0);
+    case.queue(0, 1, Requester::Request(1), FlashOp::Program, 0, 0);
     let done = case.program(0, 1, 0, 0, (0, 0));
     case.complete(done, 1);
     case
 }
 
-/// The same, estimated to have a slack of 5 ns.
+/// As [`write`], with an estimated slack of 5 ns.
 pub fn estimated_write() -> Case {
     let mut case = Case::new();
     case.submit(0, 1, Op::Write, 1);
-    case.queue(0, 1, Whose::Request(1), FlashOp::Program, 0, 0);
+    case.queue(0, 1, Requester::Request(1), FlashOp::Program, 0, 0);
     case.push(0, Event::Estimated { txn: 1, estimate: Estimate::default(), slack: Duration::from_ns(5) });
     let done = case.program(0, 1, 0, 0, (0, 0));
     case.complete(done, 1);
     case
 }
 
-/// Then request 2 reads it.
+/// As [`write`]; request 2 then reads the page.
 pub fn write_read() -> Case {
     let mut case = write();
     let at = 500_000;
     case.submit(at, 2, Op::Read, 1);
-    case.queue(at, 2, Whose::Request(2), FlashOp::Read, 0, 0);
+    case.queue(at, 2, Requester::Request(2), FlashOp::Read, 0, 0);
     let done = case.read(at, 2, 1, 0, 0, 0);
     case.complete(done, 2);
     case
 }
 
-/// A read that comes in the instant the write of its page is dispatched, and follows it.
+/// A read that arrives in the instant the write of its page is dispatched, and runs after it.
 pub fn read_behind_write() -> Case {
     let mut case = Case::new();
     case.submit(0, 1, Op::Write, 1);
-    case.queue(0, 1, Whose::Request(1), FlashOp::Program, 0, 0);
+    case.queue(0, 1, Requester::Request(1), FlashOp::Program, 0, 0);
     let written = case.program(0, 1, 0, 0, (0, 0));
     case.submit(0, 2, Op::Read, 1);
-    case.queue(0, 2, Whose::Request(2), FlashOp::Read, 0, 0);
+    case.queue(0, 2, Requester::Request(2), FlashOp::Read, 0, 0);
     case.complete(written, 1);
     let done = case.read(written, 2, 1, 0, 0, 0);
     case.complete(done, 2);
@@ -60,8 +60,8 @@ pub fn two_writes() -> Case {
     let mut case = Case::new();
     case.submit(0, 1, Op::Write, 1);
     case.submit(0, 2, Op::Write, 1);
-    case.queue(0, 1, Whose::Request(1), FlashOp::Program, 0, 0);
-    case.queue(0, 2, Whose::Request(2), FlashOp::Program, 0, 0);
+    case.queue(0, 1, Requester::Request(1), FlashOp::Program, 0, 0);
+    case.queue(0, 2, Requester::Request(2), FlashOp::Program, 0, 0);
     let first = case.program(0, 1, 0, 0, (0, 0));
     case.complete(first, 1);
     let second = case.program(first, 2, 1, 0, (0, 1));
@@ -73,8 +73,8 @@ pub fn two_writes() -> Case {
 pub fn pair(other: u16) -> Case {
     let mut case = Case::new();
     case.submit(0, 1, Op::Read, 1);
-    case.queue(0, 1, Whose::Request(1), FlashOp::Read, 0, 0);
-    case.queue(0, 2, Whose::Buffer, FlashOp::Read, 1, other);
+    case.queue(0, 1, Requester::Request(1), FlashOp::Read, 0, 0);
+    case.queue(0, 2, Requester::Buffer, FlashOp::Read, 1, other);
     case.dispatch(0, 1, 0, 0, 0);
     case.dispatch(0, 2, 0, 0, 0);
     case.array(0, 0, 0, READ);
@@ -92,7 +92,7 @@ pub fn pair_program() -> Case {
     let mut case = Case::new();
     case.submit(0, 1, Op::Write, 2);
     for (txn, plane) in [(1, 0), (2, 1)] {
-        case.queue(0, txn, Whose::Request(1), FlashOp::Program, plane as u32, plane);
+        case.queue(0, txn, Requester::Request(1), FlashOp::Program, plane as u32, plane);
     }
     for (txn, plane) in [(1, 0), (2, 1)] {
         case.dispatch(0, txn, 0, 0, 0);
@@ -113,7 +113,7 @@ pub fn two_units() -> Case {
     let mut case = Case::new();
     for (request, unit, wait) in [(1, 0, 0), (2, 1, X)] {
         case.submit(0, request, Op::Read, 1);
-        case.queue(0, request, Whose::Request(request), FlashOp::Read, unit as u32, unit * 4);
+        case.queue(0, request, Requester::Request(request), FlashOp::Read, unit as u32, unit * 4);
         let done = case.read(0, request, request, unit, 0, wait);
         case.complete(done, request);
     }
@@ -125,12 +125,12 @@ pub fn two_units() -> Case {
 pub fn pause(spent: u64, inner: FlashOp) -> Case {
     let mut case = Case::new();
     case.submit(0, 1, Op::Write, 1);
-    case.queue(0, 1, Whose::Request(1), FlashOp::Program, 0, 0);
+    case.queue(0, 1, Requester::Request(1), FlashOp::Program, 0, 0);
     case.dispatch(0, 1, 0, 0, 0);
     case.map(0, 0, 0, 0);
     case.bus(0, 0, 0, X);
     case.array(X, 0, 0, PROGRAM);
-    case.queue(X, 2, Whose::Buffer, inner, 5, 0);
+    case.queue(X, 2, Requester::Buffer, inner, 5, 0);
     let (at, left) = (X + spent, PROGRAM - spent);
     case.push(at, Event::Paused { unit: UnitId(0), command: 0, remaining: Duration::from_ns(left) });
     let served = match inner {
@@ -149,13 +149,13 @@ pub fn pause(spent: u64, inner: FlashOp) -> Case {
 pub fn cancel() -> Case {
     let mut case = Case::new();
     case.submit(0, 3, Op::Read, 1);
-    case.queue(0, 3, Whose::Request(3), FlashOp::Read, 9, 1);
+    case.queue(0, 3, Requester::Request(3), FlashOp::Read, 9, 1);
     case.submit(0, 1, Op::Write, 1);
-    case.queue(0, 1, Whose::Request(1), FlashOp::Program, 0, 0);
+    case.queue(0, 1, Requester::Request(1), FlashOp::Program, 0, 0);
     let free = case.read(0, 3, 0, 0, 0, 0);
     case.submit(10, 2, Op::Write, 1);
     case.end(10, 1, End::Cancelled, 0);
-    case.queue(10, 2, Whose::Request(2), FlashOp::Program, 0, 0);
+    case.queue(10, 2, Requester::Request(2), FlashOp::Program, 0, 0);
     case.complete(free, 3);
     let done = case.program(free, 2, 1, 0, (0, 0));
     case.complete(done, 1);
@@ -163,19 +163,19 @@ pub fn cancel() -> Case {
     case
 }
 
-/// The same, the old write's end being told with its successor's.
-pub fn cancel_told_late() -> Case {
+/// As [`cancel`], with the end of the old write reported with that of its successor.
+pub fn cancel_reported_late() -> Case {
     let mut case = cancel();
     let successor = case.find(0, |e| matches!(e, Event::Ended { txn: 2, .. }));
-    let told = case.events[successor];
+    let reported = case.events[successor];
     let old = case.find(0, |e| matches!(e, Event::Ended { txn: 1, .. }));
     let mut cancelled = case.events.remove(old);
-    cancelled.at = told.at;
+    cancelled.at = reported.at;
     case.events.insert(successor, cancelled);
     case
 }
 
-/// A write ends in the buffer, and the buffer writes it out.
+/// A write completes in the buffer, which then programs it.
 pub fn buffered() -> Case {
     let mut case = Case::new();
     case.config.buffer =
@@ -183,7 +183,7 @@ pub fn buffered() -> Case {
     case.submit(0, 1, Op::Write, 1);
     case.push(0, Event::PageFromMemory { request: RequestId(1), lpn: Lpn(0) });
     case.complete(1_000, 1);
-    case.queue(2_000, 1, Whose::Buffer, FlashOp::Program, 0, 0);
+    case.queue(2_000, 1, Requester::Buffer, FlashOp::Program, 0, 0);
     case.program(2_000, 1, 0, 0, (0, 0));
     case
 }
@@ -194,7 +194,7 @@ pub const AGED: Layout = (&[(0, 0, 0), (1, 0, 3), (2, 0, 8)], &[(0, 0, 4), (0, 2
 /// Garbage collection on plane 0 moves `lpn` from page `from` to page `to`. Returns the end.
 pub fn relocate(case: &mut Case, at: u64, txn: u64, lpn: u32, (from, to): (u32, u32)) -> u64 {
     let read = case.read(at, txn, 10 * txn, 0, from, 0);
-    case.queue(read, txn + 1, Whose::Gc, FlashOp::Program, lpn, 0);
+    case.queue(read, txn + 1, Requester::Gc, FlashOp::Program, lpn, 0);
     case.program(read, txn + 1, 10 * (txn + 1), lpn, (0, to))
 }
 
@@ -203,21 +203,21 @@ pub fn collect() -> Case {
     let mut case = Case::new();
     case.start = Some(AGED);
     case.push(0, Event::VictimChosen { plane: PlaneId(0), block: 0, valid: 2 });
-    case.queue(0, 1, Whose::Gc, FlashOp::Read, 0, 0);
-    case.queue(0, 3, Whose::Gc, FlashOp::Read, 1, 0);
+    case.queue(0, 1, Requester::Gc, FlashOp::Read, 0, 0);
+    case.queue(0, 3, Requester::Gc, FlashOp::Read, 1, 0);
     let first = relocate(&mut case, 0, 1, 0, (0, 4));
     let second = relocate(&mut case, first, 3, 1, (3, 5));
     case.erase(second, 5, 50, 0, 0);
     case
 }
 
-/// The same, but a host writes logical page 1 elsewhere, and its move is dropped.
+/// As [`collect`], but a host writes logical page 1 elsewhere, and its move is dropped.
 pub fn collect_stale() -> Case {
     let mut case = Case::new();
     case.start = Some(AGED);
     case.push(0, Event::VictimChosen { plane: PlaneId(0), block: 0, valid: 2 });
-    case.queue(0, 1, Whose::Gc, FlashOp::Read, 0, 0);
-    case.queue(0, 3, Whose::Gc, FlashOp::Read, 1, 0);
+    case.queue(0, 1, Requester::Gc, FlashOp::Read, 0, 0);
+    case.queue(0, 3, Requester::Gc, FlashOp::Read, 1, 0);
     let first = relocate(&mut case, 0, 1, 0, (0, 4));
     overwrite(&mut case, 10, 1);
     case.end(first, 3, End::Stale, 0);
@@ -228,12 +228,12 @@ pub fn collect_stale() -> Case {
 /// A host writes `lpn` to the first page of plane 8, of unit 2 on the other channel.
 pub fn overwrite(case: &mut Case, at: u64, lpn: u32) {
     case.submit(at, 7, Op::Write, 1);
-    case.queue(at, 70, Whose::Request(7), FlashOp::Program, lpn, 8);
+    case.queue(at, 70, Requester::Request(7), FlashOp::Program, lpn, 8);
     let done = case.program(at, 70, 15, lpn, (8, 0));
     case.complete(done, 7);
 }
 
-/// Garbage collection at once and for free.
+/// Garbage collection that takes no time and no transactions.
 pub fn collect_free() -> Case {
     let mut case = Case::new();
     case.start = Some(AGED);
@@ -251,13 +251,13 @@ pub fn erase_paused() -> Case {
     case.start = Some((&[], &[(0, 0, 4)]));
     case.policy.moments = Moments::Any;
     case.push(0, Event::VictimChosen { plane: PlaneId(0), block: 0, valid: 0 });
-    case.queue(0, 1, Whose::Gc, FlashOp::Erase, 0, 0);
+    case.queue(0, 1, Requester::Gc, FlashOp::Erase, 0, 0);
     case.dispatch(0, 1, 0, 0, 0);
     case.array(0, 0, 0, ERASE);
-    case.queue(333, 2, Whose::Buffer, FlashOp::Read, 9, 0);
+    case.queue(333, 2, Requester::Buffer, FlashOp::Read, 9, 0);
     case.push(333, Event::Paused { unit: UnitId(0), command: 0, remaining: Duration::from_ns(ERASE - 333) });
     let on = case.read(333 + SUSPEND, 2, 1, 0, 30, 0);
-    // The resume time counted inside the stretch.
+    // The reported end of the array phase includes the resume time.
     case.array(on, 0, 0, RESUME + ERASE - 333);
     let done = on + RESUME + ERASE - 333;
     case.array_end(done, 0, 0);

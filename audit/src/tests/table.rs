@@ -7,8 +7,8 @@ use super::case::Case;
 use super::{flash_rows, ftl_rows, host_rows};
 use crate::Rule;
 
-/// A rule, a legal stream, and what to change.
-pub type Row = (Rule, Case, fn(&mut Case));
+/// A rule, a legal stream, and a change that breaks the rule.
+pub type Breach = (Rule, Case, fn(&mut Case));
 
 #[test]
 fn every_rule_has_a_stream_that_breaks_it_alone() {
@@ -27,13 +27,13 @@ fn every_rule_has_a_stream_that_breaks_it_alone() {
         for (how, audit) in [("at once", Case::audit as fn(&Case) -> _), ("by formula", Case::audit_by_formula)] {
             let verdict = audit(legal);
             if !verdict.is_clean() {
-                wrong.push(format!("row {index}, {name}, told {how}, before the change: {verdict}"));
+                wrong.push(format!("row {index}, {name}, given {how}, before the change: {verdict}"));
             }
             let verdict = audit(&illegal);
-            // Where a unit that should work does something illegal instead, or nothing, it may stand idle as well.
+            // A unit that does something illegal, or nothing, instead of its work may be idle as well.
             let counts = |broken: Rule| broken == *rule || broken != Rule::NotIdle;
             if !verdict.by_rule.iter().map(|&(broken, _)| broken).filter(|&broken| counts(broken)).eq([*rule]) {
-                wrong.push(format!("row {index}, {name}, told {how}: {verdict}"));
+                wrong.push(format!("row {index}, {name}, given {how}: {verdict}"));
             }
             assert_eq!(verdict.kept.len() as u64, verdict.total, "{name}");
         }

@@ -3,10 +3,10 @@
 //!
 //! A flow with budget left is fetched from, one without waits for the next round even if the flash is idle. A round ends
 //! when every flow with a command pending has used up its budget, or, if some has, when its time is over. A command is
-//! pending until it completes: a flow whose commands are all in the device still has a say, so that one that floods the
-//! device is held to its share, and the flash idles for it (FLIN §7.1: it "leaves many resources idle"). The other reading,
-//! pending until fetched, never holds anybody back where the device fetches without limit. A flow may overdraw with its
-//! last command of a round and pays back in the next; what it does not use is lost.
+//! pending until it completes: a flow whose commands are all in the device keeps the round open, too, so that one that floods
+//! the device is held to its share, and the flash idles for it (FLIN §7.1: it "leaves many resources idle"). The other
+//! reading, pending until fetched, never delays any flow where the device fetches without limit. A flow may overdraw with its
+//! last command of a round and pays back in the next; budget that it does not use is lost.
 
 use alloc::vec::Vec;
 
@@ -19,9 +19,9 @@ use flashlane_core::{Board, Duration, FlowId, Op, Time};
 struct Account {
     left: i64,
     quantum: i64,
-    /// Garbage collection a page it wrote has cost.
+    /// What garbage collection has cost per page it wrote.
     surcharge: i64,
-    /// What the board showed when the round began: pages written, pages of it moved.
+    /// What the board showed when the round began: pages it had written, and pages of it moved.
     written: u64,
     moved: u64,
 }
@@ -43,8 +43,8 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Rounds of `round`; `compensates` charges garbage collection to the flows that cause it; commands are pending
-    /// `until_completed`, else until fetched.
+    /// `round` is the length of a round; `compensates` charges garbage collection to the flows that cause it; commands are
+    /// pending `until_completed`, else until fetched.
     pub const fn new(round: Duration, compensates: bool, until_completed: bool) -> Budget {
         let ends = Time::ZERO;
         Budget { round, compensates, until_completed, accounts: Vec::new(), erased: 0, ends, next: 0, waits: false }
@@ -66,7 +66,7 @@ impl Budget {
         waiting.map(|(account, _)| -account.left / account.quantum + 1).min().unwrap_or(1)
     }
 
-    /// `rounds` end, and the next begins.
+    /// Ends `rounds` rounds and begins the next.
     fn replenish(&mut self, board: &Board, rounds: i64) {
         if self.compensates {
             self.share_out(board);
@@ -77,8 +77,8 @@ impl Budget {
         self.ends = board.now + self.round;
     }
 
-    /// Garbage collection of the round gone by: a move costs the owner of its page, erases everyone by the pages they
-    /// wrote.
+    /// Charges the garbage collection of the last round: a move to the flow whose page it is, erases to every flow by the pages
+    /// it wrote.
     fn share_out(&mut self, board: &Board) {
         let page = board.facts.geometry.page_bytes;
         let [read, program, erase] =
@@ -90,7 +90,7 @@ impl Budget {
         self.erased = erased;
         for (account, flow) in self.accounts.iter_mut().zip(&board.flows) {
             let (written, moved) = (flow.programmed - account.written, flow.moved - account.moved);
-            // Who wrote nothing keeps what a page of his has cost last.
+            // A flow that wrote nothing keeps its last surcharge.
             if let Some(moves) = (moved * (read + program)).checked_div(written) {
                 account.surcharge = (moves + erases / all) as i64;
             }
@@ -98,8 +98,8 @@ impl Budget {
         }
     }
 
-    /// The next flow with a command it may send and budget left. Else whether any with a command pending has budget, and
-    /// whether any with a command waiting has none.
+    /// The next flow with a command it may send and budget left. Otherwise whether any flow with a command pending has budget,
+    /// and whether any with a command waiting has none.
     fn solvent(&self, board: &Board, heads: &dyn Heads) -> Result<usize, (bool, bool)> {
         let flows = self.accounts.len();
         let (mut solvent, mut exhausted) = (false, false);
@@ -124,7 +124,7 @@ impl Budget {
 impl Admit for Budget {
     fn prepare(&mut self, board: &Board) {
         let weights: i128 = board.flows.iter().map(|flow| 1 << flow.level).sum();
-        // The longest round on the largest drive is near the limit of 64 bits before it is weighted.
+        // The longest round on the largest drive is near the limit of 64 bits before the weight is applied.
         let time = i128::from(self.round.ns()) * board.units.len() as i128;
         let account = |flow: &flashlane_core::board::Flow| {
             let quantum = (time * (1 << flow.level) / weights).max(1) as i64;
@@ -151,7 +151,7 @@ impl Admit for Budget {
                 self.waits = exhausted;
                 return None;
             }
-            // If nobody can go after one round either, as many rounds end at once as it takes.
+            // If no flow can go after one round either, as many rounds end at once as are needed.
             let rounds = if solvent { 1 } else { self.rounds_to_solvency(board) };
             self.replenish(board, rounds);
         }

@@ -8,7 +8,7 @@ use std::vec::Vec;
 
 use flashlane_core::board::Flow;
 
-use super::super::testing::Line;
+use super::super::testing::Queues;
 use super::*;
 use crate::pick::testing::board;
 
@@ -16,12 +16,12 @@ const READ: Head = Head { op: Op::Read, pages: 1 };
 const WRITE: Head = Head { op: Op::Write, pages: 1 };
 
 /// Two flows with so many commands waiting on one unit; reads cost 100 us, writes 1,325 us.
-fn scene(waiting: [u32; 2], quantum: Duration) -> (Board, Budget, Line) {
+fn scene(waiting: [u32; 2], quantum: Duration) -> (Board, Budget, Queues) {
     let mut board = board(1, 2);
     board.flows = waiting.map(|waiting| Flow { waiting, ..Flow::default() }).to_vec();
     let mut budget = Budget::new(quantum * 2, true, true);
     budget.prepare(&board);
-    let heads = Line { heads: vec![Some(READ), Some(WRITE)], ..Line::open() };
+    let heads = Queues { heads: vec![Some(READ), Some(WRITE)], ..Queues::open() };
     (board, budget, heads)
 }
 
@@ -45,9 +45,9 @@ fn the_admissions_of_the_model() {
 
 /// A flow without budget waits while another has some and cannot use it, until the round's time is over.
 #[test]
-fn not_work_conserving() {
+fn a_flow_without_budget_waits_even_if_the_flash_is_idle() {
     let (mut board, mut budget, _) = scene([50, 1], Duration::from_us(1000));
-    let heads = Line { heads: vec![Some(READ), Some(WRITE)], ..Line::full(|flow| flow == FlowId(1)) };
+    let heads = Queues { heads: vec![Some(READ), Some(WRITE)], ..Queues::full(|flow| flow == FlowId(1)) };
     for _ in 0..10 {
         assert_eq!(budget.next(&board, &heads), Some(FlowId(0)));
     }
@@ -60,9 +60,10 @@ fn not_work_conserving() {
     assert_eq!(budget.ask_again(), Time::NEVER);
 }
 
-/// A flow whose commands are all in the device keeps the round open if it has budget left; by the other reading it does not.
+/// A flow whose commands are all in the device keeps the round open if it has budget left, unless commands are pending only
+/// until fetched.
 #[test]
-fn who_waits_for_completions_only() {
+fn a_flow_with_all_commands_in_the_device_keeps_the_round_open() {
     for until_completed in [true, false] {
         let (mut board, mut budget, heads) = scene([50, 0], Duration::from_us(1000));
         budget.until_completed = until_completed;
@@ -71,16 +72,16 @@ fn who_waits_for_completions_only() {
         assert_eq!(fetched, if until_completed { 10 } else { 20 });
         if until_completed {
             assert_eq!(budget.ask_again(), Time::from_ns(2_000_000));
-            // Its last command completes, and nobody with budget is left.
+            // Its last command completes, and no flow with budget is left.
             board.flows[1].in_flight = 0;
             assert_eq!(budget.next(&board, &heads), Some(FlowId(0)));
         }
     }
 }
 
-/// A command that costs many rounds' budget is paid off at once when nobody else waits, not round by round.
+/// A command that costs many rounds' budget is paid off at once when no other flow waits, not round by round.
 #[test]
-fn a_debt_of_many_rounds() {
+fn a_debt_of_many_rounds_is_paid_off_at_once() {
     let (board, mut budget, mut heads) = scene([0, 2], Duration::from_us(1000));
     heads.heads[1] = Some(Head { op: Op::Write, pages: u32::MAX });
     for _ in 0..2 {
@@ -89,7 +90,7 @@ fn a_debt_of_many_rounds() {
     assert_eq!(budget.accounts[0].left, 1_000_000, "what a flow does not use is lost");
 }
 
-/// D-FLN-20: moves cost the owner of the page, erases everyone by what he wrote; or nobody.
+/// D-FLN-20: moves are charged to the flow whose page it is, erases to every flow by what it wrote; or nothing is charged.
 #[test]
 fn garbage_collection_is_charged_to_its_cause() {
     for compensates in [true, false] {
@@ -107,9 +108,9 @@ fn garbage_collection_is_charged_to_its_cause() {
     }
 }
 
-/// Levels weigh as in FLIN's arbitration.
+/// Levels are weighted as in FLIN's arbitration.
 #[test]
-fn quanta_by_level() {
+fn budgets_are_weighted_by_level() {
     let mut board = board(1, 2);
     board.flows = (0..4).map(|level| Flow { level, ..Flow::default() }).collect();
     let mut budget = Budget::new(Duration::from_us(15), true, true);
@@ -118,8 +119,8 @@ fn quanta_by_level() {
     assert_eq!(quanta, [1000, 2000, 4000, 8000]);
 }
 
-/// Who has nothing left holds nobody back: a flow whose commands are all in the device and whose budget is used up, or
-/// overdrawn, does not keep the round open. With a nanosecond left it does.
+/// A flow with nothing left delays no other: one whose commands are all in the device and whose budget is used up or
+/// overdrawn does not keep the round open. One with a nanosecond left does.
 #[test]
 fn a_flow_without_budget_keeps_no_round_open() {
     for (left, waits) in [(1, true), (0, false), (-1, false), (-3_000_000, false)] {
@@ -134,20 +135,20 @@ fn a_flow_without_budget_keeps_no_round_open() {
 
 /// A flow with a command waiting is fetched from with a nanosecond left, and not with none; it may overdraw.
 #[test]
-fn the_last_nanosecond_of_a_budget() {
+fn a_nanosecond_of_budget_is_enough_to_fetch() {
     for (left, goes) in [(1, true), (0, false), (-1, false)] {
         let (board, mut budget, _) = scene([5, 5], Duration::from_us(1000));
-        let heads = Line { heads: vec![Some(READ), Some(WRITE)], ..Line::full(|flow| flow == FlowId(1)) };
+        let heads = Queues { heads: vec![Some(READ), Some(WRITE)], ..Queues::full(|flow| flow == FlowId(1)) };
         budget.accounts[0].left = left;
         assert_eq!(budget.next(&board, &heads), goes.then_some(FlowId(0)), "{left} ns left");
         assert_eq!(budget.accounts[0].left, if goes { left - 100_000 } else { left });
     }
 }
 
-/// When nobody can go, as many rounds end at once as it takes until one of those that wait has budget: no fewer, and no more.
-/// What the others have is at most a round's.
+/// When no flow can go, as many rounds end at once as one of the waiting flows needs to have budget: no fewer, and no more.
+/// The other flows have at most one round's budget.
 #[test]
-fn as_many_rounds_as_it_takes() {
+fn as_many_rounds_end_as_a_waiting_flow_needs() {
     let quantum = 1_000_000;
     for (lefts, waiting, rounds) in [
         ([0, 0], [1, 1], 1),
@@ -171,12 +172,12 @@ fn as_many_rounds_as_it_takes() {
     }
 }
 
-/// A round that ends because its time is over is one round, however deep somebody is in debt; the next lasts its whole length
+/// A round that ends because its time is over is one round, however large a flow's debt; the next lasts its whole length
 /// from then on.
 #[test]
 fn time_ends_one_round_at_a_time() {
     let (mut board, mut budget, _) = scene([5, 5], Duration::from_us(1000));
-    let heads = Line { heads: vec![Some(READ), Some(WRITE)], ..Line::full(|flow| flow == FlowId(1)) };
+    let heads = Queues { heads: vec![Some(READ), Some(WRITE)], ..Queues::full(|flow| flow == FlowId(1)) };
     budget.accounts[0].left = -2_500_000;
     for (now, left) in [(2_300_000, -1_500_000), (4_300_000, -500_000)] {
         board.now = Time::from_ns(now);
@@ -187,10 +188,10 @@ fn time_ends_one_round_at_a_time() {
     assert_eq!(budget.next(&board, &heads), Some(FlowId(0)));
 }
 
-/// Every round charges what it saw: pages written and moved and blocks erased since the round before. Who wrote nothing keeps
-/// the surcharge of the round before.
+/// Every round charges what happened in it: pages written and moved and blocks erased since the round before. A flow that
+/// wrote nothing keeps the surcharge of the round before.
 #[test]
-fn a_round_charges_what_it_saw() {
+fn a_round_charges_what_happened_in_it() {
     let (mut board, mut budget, _) = scene([0, 0], Duration::from_us(1000));
     let (pair, erase) = (1_425_000, 3_800_000);
     let mut round = |programmed: [u64; 2], moved: [u64; 2], erases: u64| {
@@ -200,14 +201,14 @@ fn a_round_charges_what_it_saw() {
         [0, 1].map(|f| budget.accounts[f].surcharge)
     };
     assert_eq!(round([10, 30], [5, 0], 2), [5 * pair / 10 + 2 * erase / 40, 2 * erase / 40]);
-    // 10 and 10 more, 2 and 4 moves more, one erase more.
+    // Pages: 10 and 10 more; moves: 2 and 4 more; erases: one more.
     assert_eq!(round([20, 40], [7, 4], 3), [2 * pair / 10 + erase / 20, 4 * pair / 10 + erase / 20]);
     assert_eq!(round([20, 50], [9, 4], 3), [2 * pair / 10 + erase / 20, 0]);
 }
 
-/// The longest round on the largest drive is reckoned with, at the highest level too.
+/// The longest round on the largest drive does not overflow, not even at the highest level.
 #[test]
-fn the_longest_round_there_is() {
+fn the_longest_round_does_not_overflow() {
     let mut board = board(1, 2);
     board.units = vec![board.units[0]; 64 * 64];
     board.flows = [0, 7].map(|level| Flow { level, ..Flow::default() }).to_vec();

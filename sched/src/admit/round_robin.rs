@@ -38,26 +38,26 @@ mod tests {
 
     use flashlane_core::board::Flow;
 
-    use super::super::testing::Line;
+    use super::super::testing::Queues;
     use super::*;
 
-    /// Flows in turn: from the one after the last fetched from, past those without a command or with a full queue.
+    /// Flows take turns: from the one after the last fetched from, past those without a command or with a full queue.
     #[test]
     fn flows_take_turns() {
         let mut board = crate::pick::testing::board(1, 2);
         board.flows = [2, 1, 0, 3].map(|waiting| Flow { waiting, ..Flow::default() }).to_vec();
         let mut admit = RoundRobin::default();
         let mut fetched = Vec::new();
-        while let Some(flow) = admit.next(&board, &Line::open()) {
+        while let Some(flow) = admit.next(&board, &Queues::open()) {
             board.flows[flow.index()].waiting -= 1;
             fetched.push(flow.0);
         }
         assert_eq!(fetched, [0, 1, 3, 0, 3, 3]);
         board.flows.iter_mut().for_each(|flow| flow.waiting = 9);
-        // The turn is flow 0's, whose queue is full; the next is that of the flow after the one that went instead.
-        assert_eq!(admit.next(&board, &Line::full(|flow| flow == FlowId(0))), Some(FlowId(1)));
-        assert_eq!(admit.next(&board, &Line::open()), Some(FlowId(2)));
-        assert_eq!(admit.next(&board, &Line::full(|_| true)), None);
-        assert_eq!(admit.next(&board, &Line::open()), Some(FlowId(3)));
+        // It is flow 0's turn, but its queue is full; the next turn is that of the flow after the one fetched from instead.
+        assert_eq!(admit.next(&board, &Queues::full(|flow| flow == FlowId(0))), Some(FlowId(1)));
+        assert_eq!(admit.next(&board, &Queues::open()), Some(FlowId(2)));
+        assert_eq!(admit.next(&board, &Queues::full(|_| true)), None);
+        assert_eq!(admit.next(&board, &Queues::open()), Some(FlowId(3)));
     }
 }

@@ -7,27 +7,27 @@ use alloc::vec::Vec;
 use flashlane_core::FlowId;
 use flashlane_core::decide::{Head, Heads};
 
-/// The heads of the submission queues.
-pub(super) struct Line {
+/// The submission queues of all flows.
+pub(super) struct Queues {
     /// Whether a queue the flow needs has no room.
     pub(super) full: Box<dyn Fn(FlowId) -> bool>,
     /// By flow.
     pub(super) heads: Vec<Option<Head>>,
 }
 
-impl Line {
-    /// Whose every queue has room.
-    pub(super) fn open() -> Line {
-        Line::full(|_| false)
+impl Queues {
+    /// Every queue has room.
+    pub(super) fn open() -> Queues {
+        Queues::full(|_| false)
     }
 
-    /// Whose queues have no room where `full` says so.
-    pub(super) fn full(full: impl Fn(FlowId) -> bool + 'static) -> Line {
-        Line { full: Box::new(full), heads: vec![] }
+    /// The queues of flows for which `full` holds have no room.
+    pub(super) fn full(full: impl Fn(FlowId) -> bool + 'static) -> Queues {
+        Queues { full: Box::new(full), heads: vec![] }
     }
 }
 
-impl Heads for Line {
+impl Heads for Queues {
     fn full(&self, flow: FlowId) -> bool {
         (self.full)(flow)
     }

@@ -12,7 +12,7 @@ pub struct Weighted {
     credit: [u32; 8],
     /// The flow to look at first for a level that has fetches left.
     next: usize,
-    /// By level, the flow whose turn it is.
+    /// By level, the flow that is next.
     turns: [usize; 8],
 }
 
@@ -22,8 +22,8 @@ fn level_of(flow: &Flow) -> usize {
 }
 
 impl Weighted {
-    /// The flow of `level` to fetch from: there is one. Which levels have fetches left must not say whose turn it is: after
-    /// every fetch of another level the same flow would come first.
+    /// The flow of `level` to fetch from; there is one. Every level has a turn of its own: with one for all levels, the same flow
+    /// of a level would come first after every fetch of another level.
     fn turn_of(&mut self, level: usize, board: &Board, heads: &dyn Heads) -> FlowId {
         let flows = board.flows.len();
         let from = self.turns[level];
@@ -72,7 +72,7 @@ impl Admit for Weighted {
 #[cfg(test)]
 mod tests {
     extern crate std;
-    use super::super::testing::Line;
+    use super::super::testing::Queues;
     use super::*;
     use alloc::vec::Vec;
 
@@ -82,26 +82,26 @@ mod tests {
         board.flows =
             (0..3).map(|level| flashlane_core::board::Flow { level, waiting: 9, ..Default::default() }).collect();
         let mut admit = Weighted::default();
-        let served: Vec<u16> = (0..70).map(|_| admit.next(&board, &Line::open()).unwrap().0).collect();
+        let served: Vec<u16> = (0..70).map(|_| admit.next(&board, &Queues::open()).unwrap().0).collect();
         let count = |f| served.iter().filter(|&&x| x == f).count();
         assert_eq!((count(0), count(1), count(2)), (10, 20, 40));
         board.flows[2].waiting = 0;
-        assert!(admit.next(&board, &Line::full(|f| f == FlowId(1))) == Some(FlowId(0)), "a full flow is passed over");
-        assert!(admit.next(&board, &Line::full(|_| true)).is_none());
+        assert!(admit.next(&board, &Queues::full(|f| f == FlowId(1))) == Some(FlowId(0)), "a full flow is passed over");
+        assert!(admit.next(&board, &Queues::full(|_| true)).is_none());
     }
 
-    /// A round of three levels by itself: each level's fetches, in turn as long as it has some; then the next round.
+    /// A round of three levels: each level's fetches, in turn as long as it has some; then the next round.
     #[test]
     fn turns_within_a_round() {
         let mut board = crate::pick::testing::board(1, 2);
         board.flows =
             (0..3).map(|level| flashlane_core::board::Flow { level, waiting: 9, ..Default::default() }).collect();
         let mut admit = Weighted::default();
-        let served: Vec<u16> = (0..14).map(|_| admit.next(&board, &Line::open()).unwrap().0).collect();
+        let served: Vec<u16> = (0..14).map(|_| admit.next(&board, &Queues::open()).unwrap().0).collect();
         assert_eq!(served, [0, 1, 2, 1, 2, 2, 2, 0, 1, 2, 1, 2, 2, 2]);
     }
 
-    /// Two flows of a level share its fetches in turn. A level that had nothing to fetch saves nothing up.
+    /// Flows of one level share its fetches in turn. A level that has nothing to fetch saves no fetches.
     #[test]
     fn fetches_not_used_are_lost() {
         let mut board = crate::pick::testing::board(1, 2);
@@ -110,7 +110,7 @@ mod tests {
         board.flows[2].waiting = 0;
         let mut admit = Weighted::default();
         let serve = |admit: &mut Weighted, board: &flashlane_core::Board, count: usize| -> Vec<u16> {
-            (0..count).map(|_| admit.next(board, &Line::open()).unwrap().0).collect()
+            (0..count).map(|_| admit.next(board, &Queues::open()).unwrap().0).collect()
         };
         assert_eq!(serve(&mut admit, &board, 6), [0, 1, 0, 1, 0, 1]);
         board.flows[2].waiting = 9;

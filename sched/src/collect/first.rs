@@ -1,5 +1,5 @@
 //! Garbage collection goes first: its transactions beat user transactions on the unit until the victim is erased
-//! (model 2.1.9 "non-preemptive"). Atomic is the same with nothing allowed to pause it (D-SLK-14).
+//! (model 2.1.9 "non-preemptive"). Atomic garbage collection also may not be paused (D-SLK-14).
 
 use flashlane_core::decide::{Collect, Style, Turn};
 use flashlane_core::{Board, UnitId};

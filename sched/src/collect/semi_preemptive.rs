@@ -28,10 +28,10 @@ mod tests {
     use super::*;
     use crate::pick::testing::board;
 
-    /// At the hard threshold of free blocks garbage collection goes first, a block above it users do; for any plane of the
-    /// unit that is collected, and for none that is not.
+    /// At the hard threshold of free blocks garbage collection goes first, one block above it user transactions do. It is
+    /// enough that one plane of the unit that is being collected is at the threshold; planes not being collected do not count.
     #[test]
-    fn the_hard_threshold() {
+    fn collection_goes_first_at_the_hard_threshold() {
         let mut board = board(2, 2);
         board.facts.gc_hard_blocks = 3;
         for pressed in 0..4 {
@@ -50,7 +50,7 @@ mod tests {
         }
     }
 
-    /// A unit's planes are its own.
+    /// Planes of other units do not count.
     #[test]
     fn planes_of_another_unit_do_not_count() {
         let facts = board(1, 2).facts;

@@ -6,11 +6,11 @@
 pub struct State {
     /// What it is.
     pub name: &'static str,
-    /// How it is kept.
+    /// How it is stored.
     pub kind: Kind,
 }
 
-/// How a piece of state is kept.
+/// How a piece of state is stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// An up/down counter.
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_the_paper_counts() {
+    fn sizes_as_in_the_paper() {
         let count = |states: &[State], kind| states.iter().filter(|state| state.kind == kind).count();
         assert_eq!([Kind::Counter, Kind::Flag, Kind::Register].map(|kind| count(CHIP, kind)), [8, 1, 2]);
         assert_eq!([Kind::Counter, Kind::Flag, Kind::Register].map(|kind| count(CHANNEL, kind)), [2, 0, 0]);

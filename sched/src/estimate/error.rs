@@ -19,7 +19,7 @@ pub struct ErrorTerm {
 }
 
 impl ErrorTerm {
-    /// Takes the difference of a transaction that ends at `now`.
+    /// Records the difference of a transaction that ends at `now`.
     pub fn learn(&mut self, now: Time, actual_ns: u64, estimated_ns: u64) {
         self.forget(now);
         let slice = &mut self.slices[(self.newest % SLICES as u64) as usize];

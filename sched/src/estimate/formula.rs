@@ -5,7 +5,7 @@
 
 use flashlane_core::board::UnitCounters;
 
-/// Which of the paper's sentences are taken by the letter where model 1.3 decides otherwise.
+/// Which of the paper's sentences are followed literally where model 1.3 decides otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Options {
     /// The advanced counter counts commands, not transactions (against D-SLK-02).
@@ -38,7 +38,7 @@ pub(super) fn mul_div(a: u64, b: u64, c: u64) -> u64 {
     }
 }
 
-/// The same where the product does not fit.
+/// `a * b / c`, rounded half up, for products that do not fit 64 bits.
 #[cold]
 fn wide_mul_div(a: u64, b: u64, c: u64) -> u64 {
     ((u128::from(a) * u128::from(b) + u128::from(c / 2)) / u128::from(c)) as u64
@@ -59,8 +59,8 @@ fn shared(time: u64, counters: &UnitCounters, direction: usize, options: Options
     mul_div(time, all - advanced + commands, all)
 }
 
-/// The same by the letter: `Pr` = commands / all, `N` = advanced / commands, so that `1 - Pr + Pr / N` over the common
-/// denominator.
+/// The share by the paper's literal definition: `Pr` = commands / all, `N` = advanced / commands, so that
+/// `1 - Pr + Pr / N` over the common denominator.
 #[cold]
 fn shared_by_commands(time: u64, all: u64, advanced: u64, commands: u64) -> u64 {
     let [all, advanced, commands] = [all, advanced, commands].map(u128::from);
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(write_queue(10, 20, &LATENCY, &counters, fixed), 19_350_000);
         assert_eq!(read_queue(10, &LATENCY, &counters, LITERAL), 900_000);
         assert_eq!(write_queue(10, 20, &LATENCY, &counters, LITERAL), 24_275_000);
-        // Each of the two by itself.
+        // Each of the two options alone.
         let literal_counters = Options { literal_advanced: true, ..fixed };
         assert_eq!(write_queue(10, 20, &LATENCY, &counters, literal_counters), 900_000 + 26_500_000 * 85 / 100);
         let twice = Options { double_count: true, ..fixed };

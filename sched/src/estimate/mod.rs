@@ -1,8 +1,8 @@
 //! Slacker's on-line estimate of a transaction's response time (Slacker §5.1, model 1.1.5).
 //!
 //! Owns how the equations read the board; the arithmetic is in [`formula`]. It decides nothing: the slack bypass, the
-//! arrival-bound dynamic allocation and the shadow mode ask it. Everything it knows is what the paper's counters hold
-//! (see [`cost`]), and all of it is on the board. Integers only.
+//! arrival-bound dynamic allocation and the shadow mode ask it. It uses only what the paper's counters hold (see [`cost`]),
+//! and all of that is on the board. Integers only.
 
 pub mod cost;
 mod error;
@@ -23,23 +23,23 @@ use crate::params::Values;
 #[derive(Clone, Debug)]
 pub struct Estimator {
     options: Options,
-    /// Whether none of the options is asked for: looked at for every transaction.
+    /// Whether no option is set. Stored, since it is needed for every transaction.
     fixed: bool,
     error: Option<ErrorTerm>,
 }
 
 impl Estimator {
-    /// An estimator with these switches.
+    /// An estimator with these options.
     pub fn new(options: Options, error_term: bool) -> Estimator {
         Estimator { options, fixed: options == Options::default(), error: error_term.then(ErrorTerm::default) }
     }
 
-    /// The estimator a row's parameters ask for.
+    /// The estimator with a row's parameters.
     pub(crate) fn of(values: &Values<'_>) -> Estimator {
         Estimator::new(Options::of(values), values.get(params::ERR_TERM.name) == 1)
     }
 
-    /// Whether it must hear how transactions ended.
+    /// Whether it needs to be told how transactions ended.
     pub fn learns(&self) -> bool {
         self.error.is_some()
     }
@@ -49,7 +49,7 @@ impl Estimator {
         self.in_parts(board, id, behind(board, id))
     }
 
-    /// The same for a transaction that has so many `behind` it in its queue.
+    /// The estimate of a waiting user transaction that has `behind` transactions behind it in its queue.
     pub fn in_parts(&mut self, board: &Board, id: TxnId, behind: u64) -> Estimate {
         let mut estimate = self.before(board, id, behind);
         if let Some(error) = &mut self.error {
@@ -58,7 +58,7 @@ impl Estimator {
         estimate
     }
 
-    /// The same without the error term.
+    /// As [`Estimator::in_parts`], without the error term.
     #[inline(always)]
     pub fn before(&self, board: &Board, id: TxnId, behind: u64) -> Estimate {
         let txn = board.txn(id);
@@ -74,7 +74,7 @@ impl Estimator {
     /// The estimate of a transaction of `op` and service time `own` at `unit`, behind `ahead` of its kind (eq. 1 to 7).
     #[inline(always)]
     pub fn at(&self, board: &Board, unit: UnitId, op: FlashOp, ahead: u64, own: Duration) -> Estimate {
-        // Made once more for the usual switches, in which none is asked for.
+        // Compiled separately for the usual case, in which no option is set.
         if self.fixed {
             in_parts(board, unit, op, ahead, own, Options::default())
         } else {
@@ -82,8 +82,8 @@ impl Estimator {
         }
     }
 
-    /// A write that no unit has yet: the units take what is ahead of it side by side, and those that are idle take one
-    /// each at once. (The paper does not say how slack is estimated under dynamic allocation.)
+    /// A write that is not bound to a unit yet: all units work on what is ahead of it in parallel, and each idle one takes one
+    /// at once. (The paper does not say how slack is estimated under dynamic allocation.)
     #[inline(never)]
     fn unplaced(&self, board: &Board, ahead: u64, own: Duration) -> Estimate {
         use flashlane_core::board::Service::Idle;
@@ -98,14 +98,14 @@ impl Estimator {
         if let Some(error) = &mut self.error {
             let txn = board.txn(id);
             if txn.estimate > Duration::ZERO {
-                // The service is in both, so the difference is that of the waits.
+                // The service is in both times, so their difference is that of the waits.
                 error.learn(board.now, (board.now - txn.enqueued).ns(), txn.estimate.ns());
             }
         }
     }
 }
 
-/// Equations 1 to 7 with these switches.
+/// Equations 1 to 7 with these options.
 #[inline(always)]
 fn in_parts(board: &Board, unit: UnitId, op: FlashOp, ahead: u64, own: Duration, options: Options) -> Estimate {
     let latency = latency(board);

@@ -36,12 +36,12 @@ fn of_command(board: &Board, command: &Command, at: Time, physical: bool) -> u64
         return command.ends.since(board.now).ns();
     }
     let typical = board.facts.typical(command.op).ns();
-    // A command that goes on after a pause began so much later: the controller moves `started`. Right after resuming it
-    // may so lie ahead of now by the overhead.
+    // The device moves `started` of a command that resumes by the length of the pause. Right after the resume it may
+    // therefore be later than now by the overhead.
     residual(typical, command.started.ns().min(at.ns()), at.ns())
 }
 
-/// What is known of the rest of a unit's collections, beside the operation in service: waiting moves, the program of a
+/// The known rest of a unit's collections, beside the operation in service: waiting moves, the program of a
 /// move whose page is being read, and an erase for every plane that is being emptied.
 #[cold]
 fn burst(board: &Board, unit: UnitId, state: &Unit, latency: &Latency) -> u64 {

@@ -124,7 +124,7 @@ fn only_what_goes_first_counts() {
     assert_eq!(writes.map(&mut queue), [300, 300 + 1325]);
 }
 
-/// Footnote 3: the mean error of the last second is told beside the estimate, and not in it.
+/// Footnote 3: the mean error of the last second is reported beside the estimate, and is not part of it.
 #[test]
 fn the_error_term_is_a_correction() {
     let mut board = rounded();
@@ -153,7 +153,7 @@ fn residual_of_an_erase_and_another_victim() {
     assert_eq!(residual::remaining(&board, UnitId(0), false) / US, 3000 + (100 + 1325) + 3800);
 }
 
-/// Of the same kind, those of higher levels go first, and those of its own level that stand before it; lower levels do not.
+/// Of the same kind, those of higher levels go first, and those of the same level that are before it; lower levels do not.
 #[test]
 fn higher_levels_go_first() {
     let facts = rounded().facts;
@@ -173,10 +173,10 @@ fn higher_levels_go_first() {
     assert_eq!(queue, [400, 500, 100, 200, 300, 0]);
 }
 
-/// A write that no unit has yet: so many of those before it and itself as there are idle units go at once, the rest is shared
-/// out. A unit with anything to do is not idle.
+/// A write that is not bound to a unit yet: as many of those before it and itself as there are idle units go at once, and all
+/// units share the rest. A unit with anything to do is not idle.
 #[test]
-fn writes_that_no_unit_has_yet() {
+fn writes_not_bound_to_a_unit() {
     let facts = rounded().facts;
     let geometry = flashlane_core::Geometry { chips_per_channel: 4, ..facts.geometry };
     let mut board = Board::new(flashlane_core::board::Facts { geometry, ..facts }, 1);
@@ -192,6 +192,6 @@ fn writes_that_no_unit_has_yet() {
     board.units[2].waiting[0] = 1;
     let mut estimator = Estimator::new(Options::default(), false);
     let queue = ids.map(|id| estimator.waiting(&board, id).queue.ns());
-    // Units 0 and 3 are idle: the first two wait for nobody.
+    // Units 0 and 3 are idle: the first two wait for nothing.
     assert_eq!(queue, [0, 0, 1, 2].map(|waits_for| waits_for * 1_325_000 / 4));
 }

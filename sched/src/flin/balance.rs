@@ -1,6 +1,6 @@
 //! How the wait of a read weighs against that of a write: proportional waits (FLIN §5.4, eq. 6-8).
 //!
-//! A transaction's proportional wait is what it would have waited, if the other went first, over its own service time.
+//! The proportional wait of a transaction is how long it would have waited if the other went first, over its own service time.
 
 use flashlane_core::Duration;
 
@@ -23,7 +23,7 @@ impl Wait {
         Wait { over: over.ns() as u128, under: under.ns() as u128 }
     }
 
-    /// Strictly.
+    /// Whether this wait is strictly longer.
     pub(crate) const fn longer_than(self, other: Wait) -> bool {
         self.over * other.under > other.over * self.under
     }
@@ -36,7 +36,7 @@ impl Wait {
 }
 
 /// The proportional waits of a read and a write that wait for one another, when `collection` of garbage collection goes
-/// before the write: each bears it once (D-FLN-11).
+/// before the write: it counts once in each (D-FLN-11).
 pub(crate) fn waits(read: Claim, write: Claim, collection: Duration) -> (Wait, Wait) {
     let wait = |own: Claim, other: Claim| Wait::new(own.waited + other.service + collection, own.service);
     (wait(read, write), wait(write, read))

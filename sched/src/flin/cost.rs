@@ -1,4 +1,4 @@
-//! The memory FLIN takes in the controller's DRAM (FLIN §5.5).
+//! The memory that FLIN needs in the SSD controller's DRAM (FLIN §5.5).
 
 /// Bytes of DRAM for `flows` flows on `chips` chips with at most `transactions` waiting: per flow and chip the arrival
 /// rates of reads and writes and the average slowdowns in both queues, per transaction its alone time, per flow the

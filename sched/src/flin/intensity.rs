@@ -1,23 +1,23 @@
-//! Which flows send much: classes of intensity, for reads and for writes, renewed every epoch (FLIN §5.1).
+//! Which flows are of high intensity, for reads and for writes; renewed every epoch (FLIN §5.1).
 //!
-//! Epochs end at multiples of their length; the classes are worked out when somebody asks, from the instant he asks at,
-//! which comes to the same as a timer. Before the first epoch ends every flow is of low intensity.
+//! Epochs end at multiples of their length; the classes are updated when they are needed, up to that instant, which gives
+//! the same classes as a timer. Before the first epoch ends every flow is of low intensity.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use flashlane_core::{Board, FlowId, Time, UnitId};
 
-/// How flows are classed.
+/// The rule by which flows are classed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rule {
     /// Length of an epoch.
     pub(crate) epoch_ns: u64,
-    /// Bytes a second from which on a flow is of high intensity, reads and writes (D-FLN-02: decimal).
+    /// Bytes per second from which on a flow is of high intensity, for reads and writes (D-FLN-02: decimal).
     pub(crate) limit: [u64; 2],
     /// Epochs a rate is taken over (D-FLN-03).
     pub(crate) window: u64,
-    /// Whether a unit's transactions are held against the limit over the number of units (D-FLN-02).
+    /// Whether a unit's transactions are compared with the limit over the number of units (D-FLN-02).
     pub(crate) per_unit: bool,
 }
 
@@ -37,10 +37,10 @@ pub(crate) struct Intensity {
     rule: Rule,
     epoch: u64,
     cells: Vec<Cell>,
-    /// What each cell counted in the last epochs: a row an epoch.
+    /// What each cell counted in the last epochs, one epoch after another.
     past: Vec<[u32; 2]>,
     units: usize,
-    /// Pages from which on a cell is high.
+    /// Pages from which on a cell is of high intensity.
     least: [u32; 2],
 }
 
@@ -95,7 +95,7 @@ impl Intensity {
     #[cold]
     fn end_epochs(&mut self, epoch: u64) {
         let window = self.rule.window;
-        // More than a window of epochs without a transaction leaves no more than a window of them.
+        // After a window of epochs without a transaction all counts are zero, so no further ones need be ended.
         for ended in 0..(epoch - self.epoch).min(window + 1) {
             let row = ((self.epoch + ended) % window) as usize * self.cells.len();
             for (cell, past) in self.cells.iter_mut().zip(&mut self.past[row..]) {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn an_epoch_s_last_nanosecond_is_its_own() {
+    fn the_last_nanosecond_of_an_epoch_belongs_to_it() {
         let mut classes = classes(PAPER);
         assert!(!classes.count(Time::from_ns(10 * MS - 1), FlowId(0), UnitId(0), 1));
         assert!(classes.count(Time::from_ns(10 * MS), FlowId(0), UnitId(0), 1));
@@ -173,9 +173,9 @@ mod tests {
         assert!(!classes.is_high(FlowId(0), UnitId(0), 1), "and is not any more");
     }
 
-    /// Asking at every instant or seldom comes to the same: equal to a timer.
+    /// Updating at every instant or seldom gives the same classes as a timer.
     #[test]
-    fn lazily_as_by_a_timer() {
+    fn lazy_updates_equal_a_timer() {
         let rule = Rule { window: 3, ..PAPER };
         let (mut lazy, mut eager) = (classes(rule), classes(rule));
         let mut at = 0u64;
@@ -195,7 +195,7 @@ mod tests {
 
     /// D-FLN-02: per unit, against the limit over the number of units.
     #[test]
-    fn by_unit() {
+    fn limits_per_unit() {
         let mut board = crate::pick::testing::board(1, 2);
         board.facts.geometry.page_bytes = 8192;
         board.units = vec![board.units[0]; 4];
@@ -211,10 +211,10 @@ mod tests {
         assert_eq!(high, [false, false, true, false], "9.77 pages an epoch and unit");
     }
 
-    /// The limit is met by the first count of pages whose rate reaches it, whatever the page, the epoch and the limit; and
-    /// whatever lies between the last transaction and the question, the last epochs are those that have ended.
+    /// A class becomes high at the first count of pages whose rate reaches the limit, for any page size, epoch and limit; and
+    /// however much time lies between the last transaction and the question, the last epochs are those that have ended.
     #[test]
-    fn the_limit_is_reached_and_not_passed() {
+    fn high_from_the_first_count_at_the_limit() {
         // 4 pages of 8,192 bytes in 10 ms are 3,276,800 bytes a second.
         for (limit, pages) in
             [(3_276_799, 4), (3_276_800, 4), (3_276_801, 5), (0, 0), (1, 1), (819_200, 1), (819_201, 2)]

@@ -1,8 +1,8 @@
 //! A queue as stage 1 sees it, and the place in it that is fairest (FLIN §4.1, algorithm 1, and §5.3).
 //!
-//! The board's queue is a linked list; this is the same queue in the same order as a row of what stage 1 reckons with, so
-//! that its two passes run over memory in one piece. Transactions of low intensity stand before those of high intensity,
-//! always: tags are given on joining and never changed (D-FLN-05).
+//! The board's queue is a linked list; this is a copy of it in the same order, an array of what stage 1 computes with, so
+//! that its two passes read contiguous memory. Transactions of low intensity always stand before those of high intensity:
+//! tags are given on joining and never changed (D-FLN-05).
 
 use alloc::vec::Vec;
 
@@ -21,7 +21,7 @@ pub(crate) struct Entry {
     pub(crate) alone: Alone,
     pub(crate) txn: TxnId,
     pub(crate) flow: FlowId,
-    /// Was moved forward once and may not be passed (D-FLN-08).
+    /// It was moved forward once and may not be passed (D-FLN-08).
     pub(crate) barrier: bool,
 }
 
@@ -33,31 +33,31 @@ impl Entry {
     }
 }
 
-/// A queue.
+/// The waiting transactions of a queue.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Line {
-    /// The waiting are `entries[head..]`: most leave at the head, and then nobody moves.
+pub(crate) struct Stage1Queue {
+    /// The queue is `entries[head..]`: most transactions leave at the head, and then no entry moves.
     entries: Vec<Entry>,
     head: usize,
-    /// Waiting of low intensity: all stand before the others.
+    /// Waiting transactions of low intensity; they stand before all others.
     lows: usize,
-    /// Where those begin that stand behind every barrier.
+    /// The first place behind every barrier.
     open: usize,
 }
 
-impl Line {
-    /// A line with space for some.
-    pub(crate) fn new() -> Line {
-        Line { entries: Vec::with_capacity(128), ..Line::default() }
+impl Stage1Queue {
+    /// An empty queue with reserved space.
+    pub(crate) fn new() -> Stage1Queue {
+        Stage1Queue { entries: Vec::with_capacity(128), ..Stage1Queue::default() }
     }
 
-    /// The waiting, head first.
+    /// The waiting transactions, head first.
     #[inline]
     pub(crate) fn waiting(&self) -> &[Entry] {
         &self.entries[self.head..]
     }
 
-    /// Transactions of low intensity.
+    /// How many transactions of low intensity wait.
     #[inline]
     pub(crate) fn lows(&self) -> usize {
         self.lows
@@ -76,7 +76,7 @@ impl Line {
         self.waiting()[from..].iter().rposition(|entry| entry.flow == flow).map_or(from, |last| from + last + 1)
     }
 
-    /// Puts `entry` in at `place`; returns whom it stands in front of.
+    /// Inserts `entry` at `place`. Returns the transaction it stands in front of.
     pub(crate) fn insert(&mut self, place: usize, entry: Entry, low: bool) -> TxnId {
         let before = self.waiting().get(place).map_or(TxnId::NONE, |behind| behind.txn);
         if self.entries.len() == self.entries.capacity() && self.head > self.entries.len() / 4 {
@@ -100,7 +100,7 @@ impl Line {
         before
     }
 
-    /// Takes `txn` out.
+    /// Removes `txn`.
     pub(crate) fn remove(&mut self, txn: TxnId) {
         let place = self.waiting().iter().position(|entry| entry.txn == txn).expect("it waits here");
         let barrier = self.entries[self.head + place].barrier;
@@ -128,17 +128,17 @@ impl Line {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
     pub(crate) now: Time,
-    /// Until the chip is free and whatever stands before the region has been served (eq. 5), ns.
+    /// Until the chip is free and everything before the region has been served (eq. 5), ns.
     pub(crate) ahead: u64,
 }
 
 /// The place in `region` for `new`, which stands behind all of it, that makes the slowdowns of all of them fairest;
 /// the last of equals (FLIN §5.3, D-FLN-07). `prefix` is space to work in.
 ///
-/// Two passes. The first, from the head, takes everyone's slowdown with `new` at the tail. The second moves `new` forward
-/// a place at a time: whoever it passes waits longer by its service, whoever stands before it as before. What those
-/// passed come to alone already bounds the fairness of every place nearer to the head, so the pass ends when that bound
-/// is no better than the best place found.
+/// Two passes. The first, from the head, computes all slowdowns with `new` at the tail. The second moves `new` forward a
+/// place at a time: each transaction it passes waits longer by its service, those before it wait as before. The slowdowns of
+/// the passed ones alone bound the fairness of every place nearer to the head, so the pass ends when that bound is no better
+/// than the best place found.
 pub(crate) fn fairest_place(view: View, region: &[Entry], new: &Entry, prefix: &mut Vec<Extremes>) -> usize {
     let now = view.now.ns();
     let mut wait = view.ahead;

@@ -18,7 +18,7 @@ fn view(now: u64, ahead: u64) -> View {
     View { now: Time::from_ns(now), ahead }
 }
 
-/// The slowdowns of everyone in `order`, first to last.
+/// The extremes of all slowdowns in `order`, first to last.
 fn extremes(view: View, order: &[Entry]) -> Extremes {
     let mut wait = view.ahead;
     order.iter().fold(Extremes::NONE, |extremes, entry| {
@@ -34,7 +34,7 @@ fn with(region: &[Entry], new: Entry, place: usize) -> Vec<Entry> {
     order
 }
 
-/// Everyone's slowdown anew for every place; the last of equals.
+/// Computes all slowdowns anew for every place; the last of equals.
 fn by_force(view: View, region: &[Entry], new: Entry) -> usize {
     let mut best = region.len();
     for place in (0..region.len()).rev() {
@@ -76,9 +76,9 @@ fn two_passes_on_the_worked_example() {
     }
 }
 
-struct Dice(u64);
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn upto(&mut self, most: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % (most + 1)
@@ -88,22 +88,22 @@ impl Dice {
 /// The place two passes find is the one that brute force finds, on 10,000 random regions.
 #[test]
 fn two_passes_equal_brute_force() {
-    let mut dice = Dice(7);
+    let mut random = Random(7);
     let mut prefix = Vec::new();
     let mut places = [0u32; 3];
     for round in 0..10_000 {
         let now = 1_000_000;
-        let draw = |dice: &mut Dice, txn| {
+        let draw = |random: &mut Random, txn| {
             // A few distinct values make ties likely in half of the rounds.
             let step = if round % 2 == 0 { 100_000 } else { 1 };
-            let times = [0, 1].map(|_| dice.upto(1_000_000 / step) * step);
-            let service = [75_000, 100_000, 1_325_000][dice.upto(2) as usize];
-            entry(txn, dice.upto(3) as u16, now - times[0], service, service + times[1])
+            let times = [0, 1].map(|_| random.upto(1_000_000 / step) * step);
+            let service = [75_000, 100_000, 1_325_000][random.upto(2) as usize];
+            entry(txn, random.upto(3) as u16, now - times[0], service, service + times[1])
         };
-        let n = dice.upto(if round % 10 == 0 { 150 } else { 12 }) as u32;
-        let region: Vec<Entry> = (0..n).map(|txn| draw(&mut dice, txn)).collect();
-        let new = Entry { enqueued: now, ..draw(&mut dice, n) };
-        let scene = view(now, dice.upto(2_000_000));
+        let n = random.upto(if round % 10 == 0 { 150 } else { 12 }) as u32;
+        let region: Vec<Entry> = (0..n).map(|txn| draw(&mut random, txn)).collect();
+        let new = Entry { enqueued: now, ..draw(&mut random, n) };
+        let scene = view(now, random.upto(2_000_000));
         let place = fairest_place(scene, &region, &new, &mut prefix);
         assert_eq!(place, by_force(scene, &region, new), "round {round}: {region:?} {new:?}");
         places[if place == region.len() { 0 } else { 1 + usize::from(place == 0) }] += 1;
@@ -111,39 +111,39 @@ fn two_passes_equal_brute_force() {
     assert!(places.iter().all(|&count| count > 500), "tail, middle and head all occur: {places:?}");
 }
 
-/// The line keeps order, the border of intensities and the barriers as a plain list does.
+/// The queue keeps order, the border of intensities and the barriers as a plain list does.
 #[test]
-fn the_line_equals_a_plain_list() {
-    let mut dice = Dice(3);
-    let mut line = Line::new();
+fn the_queue_equals_a_plain_list() {
+    let mut random = Random(3);
+    let mut queue = Stage1Queue::new();
     let mut plain: Vec<(Entry, bool)> = Vec::new();
     for txn in 0..50_000u32 {
-        let low = dice.upto(2) == 0;
+        let low = random.upto(2) == 0;
         let lows = plain.iter().filter(|(_, low)| *low).count();
         let open = plain.iter().rposition(|(e, _)| e.barrier).map_or(0, |last| last + 1).max(lows);
-        assert_eq!((line.lows(), line.open()), (lows, open));
-        let mut new = entry(txn, dice.upto(3) as u16, 0, 1, 1);
-        new.barrier = !low && dice.upto(5) == 0;
+        assert_eq!((queue.lows(), queue.open()), (lows, open));
+        let mut new = entry(txn, random.upto(3) as u16, 0, 1, 1);
+        new.barrier = !low && random.upto(5) == 0;
         let (first, last) = if low { (0, lows) } else { (open, plain.len()) };
-        let place = first + dice.upto((last - first) as u64) as usize;
+        let place = first + random.upto((last - first) as u64) as usize;
         let before = plain.get(place).map_or(TxnId::NONE, |(e, _)| e.txn);
         plain.insert(place, (new, low));
-        assert_eq!(line.insert(place, new, low), before);
+        assert_eq!(queue.insert(place, new, low), before);
         let own = plain.iter().rposition(|(e, low)| !low && e.flow.0 == 2).map_or(0, |last| last + 1);
         let open = plain.iter().rposition(|(e, _)| e.barrier).map_or(0, |last| last + 1);
-        assert_eq!(line.front_of_high(FlowId(2)), own.max(open).max(line.lows()));
-        // Now longer, now shorter; mostly from the head.
-        let leave = if txn / 500 % 2 == 0 { dice.upto(1) } else { dice.upto(3) };
+        assert_eq!(queue.front_of_high(FlowId(2)), own.max(open).max(queue.lows()));
+        // The queue grows and shrinks in turn; most leave at the head.
+        let leave = if txn / 500 % 2 == 0 { random.upto(1) } else { random.upto(3) };
         for _ in 0..leave.min(plain.len() as u64) {
             let most = plain.len() as u64 - 1;
-            let place = (if dice.upto(3) == 0 { dice.upto(most) } else { 0 }) as usize;
-            line.remove(plain.remove(place).0.txn);
+            let place = (if random.upto(3) == 0 { random.upto(most) } else { 0 }) as usize;
+            queue.remove(plain.remove(place).0.txn);
         }
-        assert!(line.waiting().iter().map(|e| e.txn).eq(plain.iter().map(|(e, _)| e.txn)));
+        assert!(queue.waiting().iter().map(|e| e.txn).eq(plain.iter().map(|(e, _)| e.txn)));
     }
 }
 
-/// Fixed point keeps what decisions need: ratios to five digits.
+/// Fixed point is precise enough for decisions: ratios to five digits.
 #[test]
 fn slowdowns_in_fixed_point() {
     for (shared, alone, expected) in [(5640, 2650, 21_283), (1_325_000, 1_325_000, 10_000), (1, 1_000_000_000, 0)] {

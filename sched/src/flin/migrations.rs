@@ -34,7 +34,7 @@ pub(crate) struct Migrations {
     pub(crate) rounding: Rounding,
 }
 
-/// A flow's part in the need for garbage collection: of the pages written since a block was last erased, and of the pages
+/// A flow's share in the need for garbage collection: of the pages written since a block was last erased, and of the pages
 /// that hold data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shares {
@@ -42,7 +42,7 @@ pub(crate) struct Shares {
     pub(crate) valid: (u64, u64),
 }
 
-/// Page moves before a write (eq. 10), of `waiting`. A share of nothing is a whole one (D-FLN-13).
+/// Page moves before a write (eq. 10), of `waiting`. If the total is zero, the share is one (D-FLN-13).
 pub(crate) fn moves(shares: Shares, waiting: u32, rounding: Rounding) -> u32 {
     let whole = |(part, all): (u64, u64)| if all == 0 { (1, 1) } else { (u128::from(part), u128::from(all)) };
     let ((written, all_written), (valid, all_valid)) = (whole(shares.written), whole(shares.valid));
@@ -69,7 +69,7 @@ impl Migrations {
         let sum = board.flows.iter().fold((0, 0), |(w, v), f| (w + f.written_since_erase(), v + f.valid_pages));
         let shares = Shares { written: (flow.written_since_erase(), sum.0), valid: (flow.valid_pages, sum.1) };
         let share = moves(shares, waiting, self.rounding);
-        // The safety net: a plane about to run out of blocks is collected whoever writes.
+        // Safety net: a plane about to run out of blocks is collected, whichever flow writes.
         let pairs = if short { waiting } else { share };
         Debt { due: true, pairs, forced: pairs > share }
     }

@@ -1,4 +1,4 @@
-//! FLIN's formulas, shared by its answers: each answer computes them for itself from the board.
+//! FLIN's formulas, shared by its answers: each answer evaluates them for itself from the board.
 //!
 //! ```text
 //! intensity   §5.1            how fast each flow sends: low or high

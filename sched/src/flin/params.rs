@@ -10,7 +10,7 @@ const fn switch(name: &'static str, default: u64, help: &'static str) -> Param {
     Param { name, unit: "0 or 1", default, min: 0, max: 1, help }
 }
 
-/// Of the first stage.
+/// Parameters of the first stage.
 pub(crate) static ORDER_PARAMS: &[Param] = &[
     Param {
         name: "epoch_us",
@@ -58,8 +58,8 @@ pub(crate) static ORDER_PARAMS: &[Param] = &[
     switch("average_halves", 0, "average slowdowns count half after every epoch, else all of the run (D-FLN-09)"),
 ];
 
-/// Of garbage collection before writes. The pick decision reckons with what the collect decision will do, so both have
-/// them.
+/// Parameters of garbage collection before writes. The pick decision computes what the collect decision will do, so both
+/// have them.
 pub(crate) static MIGRATION_PARAMS: &[Param] = &[
     Param {
         name: "gc_pages",

@@ -3,7 +3,7 @@
 //! Of `2^P - 1` turns level `i` of `P` has `2^i`, spread evenly: turn `s` is that of level `P - 1 - z`, where `z` is how
 //! often 2 divides `s`. For four levels: 3 2 3 1 3 2 3 0 3 2 3 1 3 2 3.
 
-/// Where in the sequence a unit and direction stands.
+/// A position in the sequence, for one unit and direction.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Ruler {
     /// The last turn taken; 0 before the first.
@@ -11,8 +11,8 @@ pub(crate) struct Ruler {
 }
 
 impl Ruler {
-    /// The level whose turn it is among those that are `ready`, a bit each, of `levels`. A level that is ready alone goes
-    /// without using up a turn. `None` when none is ready.
+    /// The next level among those that are `ready`, a bit each, of `levels`. If only one level is ready, it is next and uses up
+    /// no turn. `None` when none is ready.
     pub(crate) fn next(&mut self, levels: u8, ready: u32) -> Option<u8> {
         match ready.count_ones() {
             0 => return None,

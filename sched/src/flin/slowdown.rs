@@ -1,7 +1,7 @@
 //! Slowdowns in fixed point: a transaction's time in the device over the time it would have taken alone (FLIN §5.2,
 //! model 2.1.4).
 //!
-//! Alone times do not change once a transaction waits, so their inverse is kept and a slowdown costs a multiplication.
+//! Alone times do not change once a transaction waits, so their inverse is stored and a slowdown costs a multiplication.
 
 use flashlane_core::Duration;
 
@@ -14,7 +14,7 @@ pub(crate) struct Slowdown(pub(crate) u64);
 pub(crate) struct Alone(u64);
 
 impl Alone {
-    /// Of this alone time.
+    /// The inverse of this alone time.
     #[inline]
     pub(crate) fn of(time: Duration) -> Alone {
         Alone((1 << 48) / time.ns().max(1))
@@ -35,33 +35,33 @@ pub(crate) struct Extremes {
 }
 
 impl Extremes {
-    /// Of none.
+    /// The extremes of no slowdowns.
     pub(crate) const NONE: Extremes = Extremes { min: u64::MAX, max: 0 };
 
-    /// With one more.
+    /// The extremes with one more slowdown.
     #[inline(always)]
     pub(crate) fn with(self, Slowdown(s): Slowdown) -> Extremes {
         Extremes { min: self.min.min(s), max: self.max.max(s) }
     }
 
-    /// Of both sets.
+    /// The extremes of both sets together.
     #[inline(always)]
     pub(crate) fn and(self, other: Extremes) -> Extremes {
         Extremes { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
-    /// Whether there is more fairness here than in `other`, strictly.
+    /// Whether this set is strictly fairer than `other`.
     #[inline(always)]
     pub(crate) const fn fairer_than(self, other: Extremes) -> bool {
         self.min as u128 * other.max as u128 > other.min as u128 * self.max as u128
     }
 
-    /// Whether the fairness is below so many thousandths, strictly.
+    /// Whether the fairness is strictly below so many thousandths.
     pub(crate) const fn below(self, thousandths: u64) -> bool {
         (self.min as u128 * 1000) < (self.max as u128 * thousandths as u128)
     }
 
-    /// The largest.
+    /// The largest slowdown.
     pub(crate) const fn worst(self) -> Slowdown {
         Slowdown(self.max)
     }

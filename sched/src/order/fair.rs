@@ -1,8 +1,8 @@
 //! FLIN's first stage: a transaction stands where waiting is shared out most fairly (FLIN §4.1, algorithm 1).
 //!
-//! Owns the classes of intensity, what each flow's departed transactions were slowed down, and its own picture of every
-//! queue. Promises that transactions of low intensity stand before those of high intensity, and that nobody passes a
-//! barrier. A transaction chosen for a slot (§4.3) stands in its queue until it is dispatched, and counts there.
+//! Owns the classes of intensity, the slowdowns of each flow's departed transactions, and a copy of every queue. Promises
+//! that transactions of low intensity stand before those of high intensity, and that no transaction passes a barrier.
+//! A transaction chosen for a slot (§4.3) stays in its queue until it is dispatched, and counts there.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ use flashlane_core::transaction::{FlashOp, tag};
 use flashlane_core::{Board, Duration, FlowId, QueueId, Time, TxnId};
 
 use crate::flin::intensity::{Intensity, Rule};
-use crate::flin::line::{Entry, Line, View, fairest_place};
+use crate::flin::line::{Entry, Stage1Queue, View, fairest_place};
 use crate::flin::slowdown::{Alone, Extremes, Slowdown};
 
 /// How the first stage works.
@@ -25,21 +25,21 @@ pub(crate) struct Settings {
     pub(crate) barrier: bool,
     /// Whether a flow's last transaction counts for the alone time after it has left (D-FLN-06).
     pub(crate) count_departed: bool,
-    /// Whether average slowdowns count half after every epoch (D-FLN-09).
+    /// Whether average slowdowns are halved in weight after every epoch (D-FLN-09).
     pub(crate) halve: bool,
 }
 
-/// A flow in a queue.
+/// What is kept of a flow in a queue.
 #[derive(Clone, Copy, Default, Debug)]
 struct Presence {
-    /// Its transactions that wait here.
+    /// Its transactions waiting in this queue.
     waiting: u32,
     /// Slowdowns of those that were dispatched from here: how many, and their sum.
     departed: u64,
     slowdowns: u64,
-    /// Epochs that sum has seen the end of.
+    /// The epoch up to which that sum has been halved.
     halved: u64,
-    /// The newest of the waiting, and when it would be done were the flow alone.
+    /// Its newest waiting transaction, and when that would be done if the flow ran alone.
     newest: TxnId,
     done: Time,
 }
@@ -50,7 +50,7 @@ pub struct Fair {
     settings: Settings,
     intensity: Intensity,
     /// By queue.
-    lines: Vec<Line>,
+    queues: Vec<Stage1Queue>,
     /// By queue and flow.
     present: Vec<Presence>,
     flows: usize,
@@ -60,14 +60,14 @@ pub struct Fair {
 impl Fair {
     pub(crate) const fn new(settings: Settings) -> Fair {
         let intensity = Intensity::new(settings.intensity);
-        Fair { settings, intensity, lines: Vec::new(), present: Vec::new(), flows: 0, space: Vec::new() }
+        Fair { settings, intensity, queues: Vec::new(), present: Vec::new(), flows: 0, space: Vec::new() }
     }
 
     fn presence(&mut self, queue: QueueId, flow: FlowId) -> &mut Presence {
         &mut self.present[queue.index() * self.flows + flow.index()]
     }
 
-    /// When the flow's newest transaction here would be done, were the flow alone: how long a new one would wait then
+    /// How long a new transaction of the flow would wait in this queue if the flow ran alone: until its newest one would be done
     /// (eq. 4).
     fn wait_alone(&mut self, queue: QueueId, flow: FlowId, now: Time) -> Duration {
         let counts = self.settings.count_departed;
@@ -75,7 +75,7 @@ impl Fair {
         if presence.waiting > 0 || counts { presence.done.since(now) } else { Duration::ZERO }
     }
 
-    /// Whether `flow` is worst off among the flows of high intensity that have had transactions served from `queue`, and
+    /// Whether `flow` has the worst slowdown of the flows of high intensity that have had transactions served from `queue`, and
     /// fairness among them is below the threshold (lines 18-19).
     fn is_worst(&mut self, board: &Board, txn: TxnId, queue: QueueId, epoch: u64) -> bool {
         let (flow, unit, op) = (board.txn(txn).flow, board.txn(txn).unit, board.txn(txn).op);
@@ -103,7 +103,7 @@ impl Fair {
 }
 
 impl Presence {
-    /// Lets what it has seen count half for every epoch that has ended since (D-FLN-09).
+    /// Halves the weight of what was counted for every epoch that has ended since (D-FLN-09).
     fn age(&mut self, epoch: u64) {
         let ended = (epoch - self.halved).min(63);
         self.departed >>= ended;
@@ -121,12 +121,12 @@ impl Order for Fair {
     fn prepare(&mut self, board: &Board) {
         self.intensity.prepare(board);
         self.flows = board.flows.len();
-        // The last line of the board is no unit's.
+        // The last queue of the board belongs to no unit.
         let kinds = (board.queues.len() - 1) / board.units.len();
         let users = 2 * board.facts.levels as usize;
-        // The first lines of a unit are those of user transactions.
-        let line = |queue| if queue % kinds < users { Line::new() } else { Line::default() };
-        self.lines = (0..board.queues.len()).map(line).collect();
+        // The first queues of a unit are those of user transactions.
+        let stage1 = |queue| if queue % kinds < users { Stage1Queue::new() } else { Stage1Queue::default() };
+        self.queues = (0..board.queues.len()).map(stage1).collect();
         self.present = vec![Presence::default(); board.queues.len() * self.flows];
         self.space = Vec::with_capacity(1024);
     }
@@ -150,24 +150,24 @@ impl Order for Fair {
             flow: new.flow,
             barrier: false,
         };
-        let line = &self.lines[queue.index()];
+        let stage1 = &self.queues[queue.index()];
         let place = if !high {
             // Steps 1 and 2a: behind the others of low intensity, then where it is fairest among them.
             let view = View { now, ahead: board.busy_for(new.unit).ns() };
-            fairest_place(view, &line.waiting()[..line.lows()], &entry, &mut self.space)
+            fairest_place(view, &stage1.waiting()[..stage1.lows()], &entry, &mut self.space)
         } else if self.is_worst(board, txn, queue, epoch) {
-            let line = &self.lines[queue.index()];
-            let place = if self.settings.barrier { line.front_of_high(new.flow) } else { line.lows() };
-            entry.barrier = self.settings.barrier && place < line.waiting().len();
+            let stage1 = &self.queues[queue.index()];
+            let place = if self.settings.barrier { stage1.front_of_high(new.flow) } else { stage1.lows() };
+            entry.barrier = self.settings.barrier && place < stage1.waiting().len();
             place
         } else {
-            let line = &self.lines[queue.index()];
-            let from = line.open();
-            let before: u64 = line.waiting()[..from].iter().map(|e| e.service).sum();
+            let stage1 = &self.queues[queue.index()];
+            let from = stage1.open();
+            let before: u64 = stage1.waiting()[..from].iter().map(|e| e.service).sum();
             let view = View { now, ahead: board.busy_for(new.unit).ns() + before };
-            from + fairest_place(view, &line.waiting()[from..], &entry, &mut self.space)
+            from + fairest_place(view, &stage1.waiting()[from..], &entry, &mut self.space)
         };
-        let before = self.lines[queue.index()].insert(place, entry, !high);
+        let before = self.queues[queue.index()].insert(place, entry, !high);
         let noted = |bit: u8, holds: bool| if holds { bit } else { 0 };
         let tag = noted(tag::HIGH, high) | noted(tag::BARRIER, entry.barrier) | noted(tag::JUMPED, before.is_some());
         Position { before, tag, alone, ..Position::TAIL }
@@ -183,13 +183,13 @@ impl Order for Fair {
 
     fn departs(&mut self, board: &Board, txn: TxnId, departure: Departure) -> Duration {
         let gone = board.txn(txn);
-        let line = &mut self.lines[gone.queue.index()];
-        line.remove(txn);
+        let stage1 = &mut self.queues[gone.queue.index()];
+        stage1.remove(txn);
         let presence = &mut self.present[gone.queue.index() * self.flows + gone.flow.index()];
         presence.waiting -= 1;
         if presence.newest == txn && presence.waiting > 0 && !self.settings.count_departed {
-            // It had been put before an older one of its flow: that one is the newest now.
-            let own = line.waiting().iter().filter(|entry| entry.flow == gone.flow);
+            // It had been inserted before an older one of its flow, which is now the newest.
+            let own = stage1.waiting().iter().filter(|entry| entry.flow == gone.flow);
             let newest = own.max_by_key(|entry| board.txn(entry.txn).serial).expect("some wait").txn;
             presence.newest = newest;
             presence.done = board.txn(newest).enqueued + board.txn(newest).alone;

@@ -11,16 +11,16 @@ use flashlane_core::transaction::Transaction;
 use super::tests::{A, B, C, D, DECIDED, E, READS, join, leave, place, scene};
 use super::*;
 
-/// What the plain model below knows of a flow: slowdowns of its departed transactions.
+/// What the plain model below keeps of a flow: slowdowns of its departed transactions.
 #[derive(Clone, Default)]
 struct Departed {
     count: u64,
     sum: u64,
 }
 
-/// The place of a newcomer by the specification, written plainly: every place that is open to it is tried, and for each the
+/// The place of a new transaction by the specification, written plainly: every place open to it is tried, and for each the
 /// slowdowns of all of its region are worked out from the head of the whole queue on (FLIN §5.1 to 5.3, D-FLN-07, 08).
-/// `busy` is how long the chip is busy; the newcomer is `(flow, service, alone, high)`.
+/// `busy` is how long the chip is busy; `new` is `(flow, service, alone, high)`.
 fn plain_place(board: &Board, busy: u64, new: (u16, u64, u64, bool), worst: Option<u16>) -> usize {
     let (flow, service, alone, high) = new;
     let waiting: Vec<&Transaction> = board.walk(READS).map(|txn| board.txn(txn)).collect();
@@ -55,7 +55,7 @@ fn plain_place(board: &Board, busy: u64, new: (u16, u64, u64, bool), worst: Opti
     (from..=to).rev().fold(to, |best, place| if extremes(place).fairer_than(extremes(best)) { place } else { best })
 }
 
-/// The high flow that is worst off while fairness is below 0.6, of those that have had transactions served.
+/// The flow of high intensity with the worst slowdown while fairness is below 0.6, of those that have had transactions served.
 fn plain_worst(departed: &[Departed], high: impl Fn(usize) -> bool) -> Option<u16> {
     let means = departed.iter().enumerate().filter(|(f, d)| d.count > 0 && high(*f)).map(|(f, d)| (d.sum / d.count, f));
     let means: Vec<(u64, usize)> = means.collect();
@@ -63,10 +63,10 @@ fn plain_worst(departed: &[Departed], high: impl Fn(usize) -> bool) -> Option<u1
     (means.len() > 1 && least * 1000 < most * 600).then(|| means.iter().find(|m| m.0 == most).expect("one").1 as u16)
 }
 
-/// Stage 1 is the plain model: reads of many lengths, of flows of low and high intensity, behind a busy, a paused or an idle
-/// chip. What stands before the region counts: the service of the low ones ahead of the high ones, and the chip's.
+/// Stage 1 equals the plain model: reads of many lengths, of flows of low and high intensity, with a busy, a paused or an idle
+/// chip. What is before the region counts: the service of low intensity before that of high intensity, and the chip's.
 #[test]
-fn stage_1_is_the_plain_model() {
+fn stage_1_equals_the_plain_model() {
     let intensity = Rule { epoch_ns: 40_000, limit: [409_600_000; 2], ..DECIDED.intensity };
     let (mut board, mut fair) = scene(Settings { intensity, ..DECIDED });
     (board.facts.resume, board.facts.suspend) = (Duration::from_ns(500), Duration::from_ns(70));
@@ -89,7 +89,7 @@ fn stage_1_is_the_plain_model() {
             let skip = die(u64::from(board.queues[0].len)).min(die(4)) as usize;
             let gone = board.walk(READS).nth(skip).expect("it waits");
             if die(6) == 0 {
-                // A younger write would take its place: it counts in nobody's average.
+                // A younger write replaces it: it counts in no average.
                 fair.departs(&board, gone, Departure::Withdrawn);
                 board.unlink(gone).stage = flashlane_core::transaction::Stage::Free;
                 continue;
@@ -115,7 +115,7 @@ fn stage_1_is_the_plain_model() {
             if kind == 0 { flashlane_core::board::Service::Idle } else { flashlane_core::board::Service::Busy };
         if kind >= 2 {
             unit.paused.remaining = Duration::from_ns(paused);
-            // Told twice while the overhead of the pause runs: in service and paused.
+            // While the suspend overhead runs it is on the board twice: in service and paused.
             unit.paused.lead = if kind == 2 { TxnId(0) } else { TxnId(1) };
         }
         let busy = [0, left, 500 + paused, left + 500 + paused][kind as usize];

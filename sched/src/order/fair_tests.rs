@@ -39,7 +39,7 @@ pub(super) fn scene(settings: Settings) -> (Board, Fair) {
     (board, fair)
 }
 
-/// A read of `flow` joins its queue, as the controller has it join.
+/// A read of `flow` joins its queue, as in the device.
 pub(super) fn join(board: &mut Board, fair: &mut Fair, flow: u16) -> TxnId {
     let id = TxnId(board.txns.len() as u32);
     board.txns.push(Transaction {
@@ -89,9 +89,9 @@ fn alone_times_of_the_model() {
     }
 }
 
-/// D-FLN-06: a transaction that has just left counts only if told so.
+/// D-FLN-06: a transaction that has just left counts only if the setting says so.
 #[test]
-fn a_departed_transaction_counts_if_wanted() {
+fn a_departed_transaction_counts_if_set() {
     for (count_departed, alone) in [(false, 100), (true, 160)] {
         let (mut board, mut fair) = scene(Settings { count_departed, ..DECIDED });
         let first = join(&mut board, &mut fair, A);
@@ -141,9 +141,9 @@ fn departed(fair: &mut Fair, means: &[(u16, u64)]) {
     }
 }
 
-/// The region that was searched, and where it says `txn` should be, as the two passes alone have it.
+/// The place for a new transaction of `flow` in the region from `from` to `to`, by the two passes alone.
 fn searched(board: &Board, fair: &mut Fair, from: usize, to: usize, flow: u16) -> usize {
-    let entries = fair.lines[0].waiting();
+    let entries = fair.queues[0].waiting();
     let alone = Duration::from_ns(100) + fair.present[usize::from(flow)].done.since(board.now);
     let waits = fair.present[usize::from(flow)].waiting > 0;
     let alone = Alone::of(if waits { alone } else { Duration::from_ns(100) });
@@ -153,14 +153,14 @@ fn searched(board: &Board, fair: &mut Fair, from: usize, to: usize, flow: u16) -
     from + fairest_place(View { now: board.now, ahead }, &entries[from..to], &new, &mut Vec::new())
 }
 
-/// A-FLN-06: low goes behind the low, then is reordered among them; high to the tail, then among the high.
+/// A-FLN-06: low goes behind the low ones, then is reordered among them; high to the tail, then among the high ones.
 #[test]
 fn step_1_and_2a_of_the_model() {
     let (mut board, mut fair, _) = six(DECIDED);
     let expected = searched(&board, &mut fair, 0, 3, B);
     let low = join(&mut board, &mut fair, B);
     assert_eq!(place(&board, low), expected);
-    assert!(board.txn(low).tag & tag::HIGH == 0 && fair.lines[0].lows() == 4);
+    assert!(board.txn(low).tag & tag::HIGH == 0 && fair.queues[0].lows() == 4);
     // Fairness 0.7, and the worst flow; or fairness 0.5, and not the worst.
     for (means, flow) in [([(C, 7), (E, 10)], E), ([(C, 5), (D, 10)], E), ([(C, 5), (D, 10)], C)] {
         let (mut board, mut fair, _) = six(DECIDED);
@@ -198,7 +198,7 @@ fn step_2b_of_the_model() {
 
 /// A-FLN-07: t4 carries a barrier; the next goes behind it, and reordering does not cross it either.
 #[test]
-fn nobody_passes_a_barrier() {
+fn no_transaction_passes_a_barrier() {
     let (mut board, mut fair, queue) = six(DECIDED);
     queue[3..].iter().for_each(|&txn| leave(&mut board, &mut fair, txn));
     let tail = join(&mut board, &mut fair, D);
@@ -208,7 +208,7 @@ fn nobody_passes_a_barrier() {
     departed(&mut fair, &[(D, 5), (C, 5), (E, 20)]);
     let moved = join(&mut board, &mut fair, E);
     assert_eq!((place(&board, barrier), place(&board, moved), place(&board, tail)), (3, 4, 5));
-    assert_eq!(fair.lines[0].open(), 5);
+    assert_eq!(fair.queues[0].open(), 5);
     departed(&mut fair, &[(D, 10), (C, 10), (E, 10)]);
     for _ in 0..20 {
         let other = join(&mut board, &mut fair, D);
@@ -235,7 +235,7 @@ fn averages_of_departed_transactions() {
     }
 }
 
-/// D-FLN-09: half for each epoch that has ended since the last look, in one look or in several.
+/// D-FLN-09: halved for each epoch that has ended since the last update, in one update or in several.
 #[test]
 fn averages_halve_once_an_epoch() {
     for looks in [&[3][..], &[1, 2, 3], &[0, 0, 2, 2, 3, 3]] {
@@ -247,9 +247,9 @@ fn averages_halve_once_an_epoch() {
     }
 }
 
-/// What leaves its queue undone, replaced or gone to another unit, counts in no average, and not as waiting.
+/// A transaction that leaves its queue without service, replaced or moved to another unit, counts in no average, nor as waiting.
 #[test]
-fn what_is_withdrawn_was_not_slowed_down() {
+fn withdrawn_transactions_count_in_no_average() {
     let (mut board, mut fair) = scene(DECIDED);
     let gone = join(&mut board, &mut fair, A);
     at(&mut board, 70);
@@ -260,9 +260,9 @@ fn what_is_withdrawn_was_not_slowed_down() {
     assert_eq!(board.txn(next).alone.ns(), 100);
 }
 
-/// Its picture of the queue is the queue, whatever comes and goes.
+/// The copy of the queue equals the queue, whatever joins and leaves.
 #[test]
-fn the_picture_is_the_queue() {
+fn the_copy_equals_the_queue() {
     // Ten reads an epoch are many, and fairness is hardly ever enough.
     let intensity = Rule { epoch_ns: 10_000, limit: [4_096_000_000; 2], ..DECIDED.intensity };
     let (mut board, mut fair) = scene(Settings { intensity, threshold: 950, ..DECIDED });
@@ -280,7 +280,7 @@ fn the_picture_is_the_queue() {
             let txn = board.walk(READS).nth(skip).expect("three wait");
             leave(&mut board, &mut fair, txn);
         }
-        assert!(board.walk(READS).eq(fair.lines[0].waiting().iter().map(|e| e.txn)));
+        assert!(board.walk(READS).eq(fair.queues[0].waiting().iter().map(|e| e.txn)));
         let high: Vec<bool> = board.walk(READS).map(|txn| board.txn(txn).tag & tag::HIGH != 0).collect();
         assert!(high.is_sorted(), "low before high");
     }

@@ -1,4 +1,4 @@
-//! Shadow mode: Slacker's estimator beside any other order. It estimates and notes, and the places are the other's.
+//! Shadow mode: Slacker's estimator beside any other order. It estimates and notes; the other order decides the places.
 
 use alloc::boxed::Box;
 
@@ -7,14 +7,14 @@ use flashlane_core::{Board, Duration, QueueId, RequestId, TxnId};
 
 use crate::estimate::Estimator;
 
-/// An order with the estimator in its shadow.
+/// An order with the estimator beside it.
 pub struct Shadow {
     order: Box<dyn Order>,
     estimator: Estimator,
 }
 
 impl Shadow {
-    /// `order`, watched by `estimator`.
+    /// `order`, with `estimator` beside it.
     pub(crate) fn new(order: Box<dyn Order>, estimator: Estimator) -> Shadow {
         Shadow { order, estimator }
     }

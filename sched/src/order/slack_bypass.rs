@@ -1,9 +1,9 @@
-//! Bypass by slack: a newcomer goes ahead of waiting transactions of its kind that can spare its service time (Slacker
+//! Bypass by slack: a new transaction goes ahead of waiting ones of its kind that can spare its service time (Slacker
 //! §4.1, model 1.1.3), and slack from estimated, or known, response times (§5).
 //!
-//! Each queue is put in order by itself, one scan from its tail. Slack never becomes negative: who has less than the
-//! newcomer needs is not passed. With both bypasses off it is the tail order with slack noted, for pausing or for a look.
-//! The scan is plain; for queues so long that it would pass hundreds, [`ledger`] finds the same places faster.
+//! Each queue is put in order by itself, one scan from its tail. Slack never becomes negative: a transaction with less slack
+//! than the new one costs is not passed. With both bypasses off this is the tail order with slack noted, for pausing or for
+//! the log. The scan is plain; for queues so long that it would pass hundreds, [`ledger`] finds the same places faster.
 
 mod ledger;
 
@@ -49,18 +49,18 @@ pub(crate) const PARAMS: &[Param] = &[
 #[derive(Debug)]
 pub struct SlackBypass {
     estimator: Estimator,
-    /// Reads may bypass, writes may.
+    /// Whether reads may bypass, and writes.
     bypass: [bool; 2],
     charge_reads: bool,
     decision: Duration,
-    /// Of long queues; none where nobody bypasses, or slack shrinks in other ways, too.
+    /// For long queues; none if no transaction bypasses, or if slack also shrinks in other ways.
     ledger: Option<Ledger>,
-    /// Response times known beforehand, which are then believed instead.
+    /// Response times known beforehand, which are used instead of estimates.
     known: Option<Arc<Responses>>,
 }
 
 impl SlackBypass {
-    /// As a row's parameters ask for, with estimated response times.
+    /// With a row's parameters and estimated response times.
     pub(crate) fn estimating(values: &Values<'_>) -> SlackBypass {
         let on = |name| values.get(name) == 1;
         let (bypass, charge_reads) = ([on("rbyp"), on("wbyp")], on("charge_reads"));
@@ -74,13 +74,13 @@ impl SlackBypass {
         }
     }
 
-    /// The same with the response times of an earlier run, where there is one.
+    /// With a row's parameters and the response times of an earlier run, if there are any.
     pub(crate) fn knowing(values: &Values<'_>) -> SlackBypass {
         SlackBypass { known: values.known.cloned(), ..SlackBypass::estimating(values) }
     }
 
     /// The furthest place a transaction may take: in front of the transaction returned, [`TxnId::NONE`] for the tail.
-    /// `late` if it comes after its siblings: those that join together have no slack yet, so nobody passes them.
+    /// `late` if it joins after its siblings: those that join together have no slack yet, so none of them is passed.
     #[inline(always)]
     fn place(board: &Board, newcomer: &Transaction, queue: QueueId, cost: Duration, late: bool) -> TxnId {
         if late || newcomer.after.is_some() || cost == Duration::ZERO {
@@ -90,7 +90,7 @@ impl SlackBypass {
         let mut last = board.queues[queue.index()].tail;
         while last.is_some() {
             let passed = board.txn(last);
-            // D-SLK-01: equality is enough.
+            // D-SLK-01: equal slack is enough.
             if passed.slack < cost {
                 break;
             }
@@ -100,7 +100,7 @@ impl SlackBypass {
         before
     }
 
-    /// The same where there may be slack in some it must not pass: siblings, and an older write of its page.
+    /// As `place`, if a transaction it must not pass may have slack: a sibling, or an older write of its page.
     #[cold]
     fn place_of_barred(board: &Board, newcomer: &Transaction, queue: QueueId, cost: Duration) -> TxnId {
         let mut before = TxnId::NONE;

@@ -39,12 +39,12 @@ impl FillTrigger {
         FillTrigger { threshold: alpha_percent * write_capacity }
     }
 
-    /// As a row's parameters ask for.
+    /// The trigger with a row's parameters.
     pub(crate) fn of(values: &crate::params::Values<'_>) -> FillTrigger {
         FillTrigger::new(values.get("alpha"), values.get("write_capacity"))
     }
 
-    /// Whether it does now.
+    /// Whether writes go first now.
     #[inline(always)]
     pub fn holds(&self, board: &Board, unit: UnitId) -> bool {
         u64::from(board.waiting(unit, FlashOp::Program)) * 100 > self.threshold
@@ -58,7 +58,7 @@ mod tests {
 
     /// Writes go first from the first write above the share on: reads that wait do not count, nor does the share itself.
     #[test]
-    fn above_the_share_and_not_at_it() {
+    fn writes_go_first_above_the_share_and_not_at_it() {
         for (alpha, capacity, most) in
             [(80, 10, 8), (50, 4, 2), (50, 5, 2), (100, 3, 3), (0, 10, 0), (99, 1, 0), (100, 1, 1)]
         {

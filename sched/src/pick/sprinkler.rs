@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_keeps_together_before_age() {
+    fn one_request_before_age() {
         let mut board = board(1, 2);
         // Request 7: planes 0 and 1; an older transaction of another request on plane 1 comes between.
         for (i, (slot, request)) in [(0u8, 7), (1, 8), (1, 7)].into_iter().enumerate() {
@@ -146,7 +146,7 @@ mod tests {
 
     /// Of equal groups the one of the oldest goes.
     #[test]
-    fn the_oldest_of_equals() {
+    fn of_equal_groups_the_oldest_goes() {
         let mut alone = board(2, 2);
         (alone.facts.multi_plane, alone.facts.multi_die) = (false, false);
         assert_eq!(picked(alone, 64, &[(2, 1), (0, 2), (1, 3), (3, 4)]), [0]);
@@ -158,7 +158,7 @@ mod tests {
 
     /// A larger group before one request's, one request's before the oldest.
     #[test]
-    fn size_before_kinship_before_age() {
+    fn size_before_request_before_age() {
         let two_dies = |planes| {
             let mut board = board(2, planes);
             board.facts.multi_die = false;
@@ -174,7 +174,7 @@ mod tests {
 
     /// The first so many that may go, and no more, are looked at.
     #[test]
-    fn the_window_ends_where_it_ends() {
+    fn only_the_window_is_considered() {
         let reads = [(0, 1), (0, 2), (0, 3), (1, 4)];
         for (window, expected) in [(1, &[0][..]), (3, &[0]), (4, &[0, 3]), (5, &[0, 3])] {
             assert_eq!(picked(board(1, 2), window, &reads), expected, "window {window}");
@@ -197,7 +197,7 @@ mod tests {
 
     /// Where every write of the highest level waits for an older one of its page, those of a lower level go.
     #[test]
-    fn below_a_level_that_is_held_up() {
+    fn a_lower_level_goes_if_a_higher_one_is_blocked() {
         let facts = board(1, 2).facts;
         let mut board = Board::new(flashlane_core::board::Facts { levels: 2, ..facts }, 1);
         board.planes.iter_mut().for_each(|plane| plane.room = true);

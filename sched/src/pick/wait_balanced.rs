@@ -21,7 +21,7 @@ use crate::flin::ruler::Ruler;
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     txn: TxnId,
-    /// Names are not reused, ids are.
+    /// Serial numbers are not reused, ids are.
     serial: u64,
     ruler: Ruler,
 }
@@ -90,7 +90,7 @@ impl Pick for WaitBalanced {
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {
         let paid = board.units[unit.index()].batch.write;
         if scope == Scope::Any && paid.is_some() {
-            // Its garbage collection is done: now it goes, whatever has come meanwhile (algorithm 2, line 17).
+            // Its garbage collection is done, so it goes now, whatever has arrived meanwhile (algorithm 2, line 17).
             widen(board, paid, group);
             return;
         }
@@ -127,7 +127,7 @@ mod tests {
         pick
     }
 
-    /// What is in its slot is not replaced by what comes later, and what has left it is.
+    /// A transaction in a slot is not replaced by a later one, but it is once it has left its queue.
     #[test]
     fn a_slot_keeps_its_transaction_until_it_goes() {
         let mut board = board(1, 2);
@@ -138,7 +138,7 @@ mod tests {
         let mut group = Group::new();
         pick.pick(&board, UnitId(0), Scope::Any, &mut group);
         assert_eq!(group.lead(), TxnId(0));
-        // Another is put before it; the slot stands.
+        // Another is inserted before it; the slot keeps its transaction.
         let queue = board.txn(TxnId(2)).queue;
         board.unlink(TxnId(2));
         board.link(TxnId(2), queue, TxnId(0));
@@ -185,9 +185,9 @@ mod tests {
         }
     }
 
-    /// The write whose garbage collection is done goes, whatever read has come meanwhile; not where only reads may go.
+    /// A write whose garbage collection is done goes, whatever read has arrived meanwhile; not where only reads may go.
     #[test]
-    fn a_write_that_has_paid_goes() {
+    fn a_write_whose_collection_is_done_goes() {
         let mut board = board(1, 2);
         board.now = flashlane_core::Time::from_ns(10_000_000);
         let reading = read(&mut board, 1, 0, 1);
@@ -202,9 +202,9 @@ mod tests {
         assert_eq!(group.lead(), reading);
     }
 
-    /// A slot does not hold what has gone to another unit.
+    /// A slot does not keep a transaction that has moved to another unit.
     #[test]
-    fn a_slot_lets_go_of_what_has_gone_elsewhere() {
+    fn a_slot_drops_a_transaction_moved_to_another_unit() {
         let mut board = board(1, 2);
         let mut pick = balanced(&board);
         let [first, second] = [0, 1].map(|i| read(&mut board, i, 0, i));

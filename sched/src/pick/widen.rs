@@ -1,5 +1,5 @@
 //! Advanced commands: the lead's queue is scanned in order and every transaction that may share the command joins
-//! (Slacker §2.2, model 1.1.4). Companions cost nobody slack (D-SLK-17).
+//! (Slacker §2.2, model 1.1.4). Companions cost no other transaction slack (D-SLK-17).
 
 use flashlane_core::decide::Group;
 use flashlane_core::{Board, QueueId, TxnId};
@@ -53,7 +53,7 @@ fn add_companions(board: &Board, lead: TxnId, queue: QueueId, group: &mut Group)
 /// from the head of a long queue, and each command would walk there.
 const LONG: u32 = 24;
 
-/// The same from the foremost transactions of the wanted planes, nearest the head first.
+/// Adds the companions of the lead by starting from the foremost transactions of the wanted planes, nearest the head first.
 #[inline(never)]
 fn add_foremost(board: &Board, wanted: u64, queue: QueueId, group: &mut Group) {
     let mut foremost = [(u64::MAX, TxnId::NONE); Group::MAX];
@@ -143,7 +143,7 @@ mod tests {
     /// Where planes of a die must work one page offset, the first of a plane decides for it: a younger one that would fit does
     /// not overtake it, in a short queue as in a long one.
     #[test]
-    fn nobody_overtakes_the_first_of_a_plane() {
+    fn no_transaction_overtakes_the_first_of_its_plane() {
         for behind in [0, LONG] {
             let mut board = board(1, 3);
             board.facts.same_page = [true, false, false];

@@ -1,6 +1,6 @@
 //! Dynamic allocation, DynAlloc: writes go to whichever chip can take them (Slacker §3.3 and §7.6, model 1.1.7).
 //!
-//! Bound at dispatch (the default, D-SLK-22), writes wait in one line for the device, oldest first; a chip that is free,
+//! Bound at dispatch (the default, D-SLK-22), writes wait in one queue for the device, oldest first; a chip that is free,
 //! with no read and no collection waiting, takes the next, chips in turn with channels first. While writes are left, the
 //! turn goes round again, and a chip takes companions for planes that may share its command. Bound at arrival, a write
 //! goes to the chip with the least estimated response time (eq. 1), the first of equals, and to its plane with the fewest
@@ -35,12 +35,12 @@ pub(crate) const PARAMS: &[Param] = &[
 pub struct Dynamic {
     /// Present when writes are bound at arrival.
     estimator: Option<Estimator>,
-    /// Whose turn it is: units counted channels first.
+    /// The unit that is next, counted channels first.
     turn: u32,
 }
 
 impl Dynamic {
-    /// As a row's parameters ask for.
+    /// Dynamic allocation with a row's parameters.
     pub(crate) fn of(values: &Values<'_>) -> Dynamic {
         let at_arrival = values.get("bind_at_arrival") == 1;
         Dynamic { estimator: at_arrival.then(|| Estimator::new(Options::of(values), false)), turn: 0 }
@@ -86,8 +86,8 @@ fn roomiest(board: &Board, unit: UnitId) -> Option<PlaneId> {
     fit.max_by_key(|&(slot, plane)| (board.plane(plane).free_pages, core::cmp::Reverse(slot))).map(|(_, plane)| plane)
 }
 
-/// Writes waiting at a unit for each of its planes, in the first queue; schedulers with several levels of writes have no
-/// part in what a command may be widened by.
+/// Writes waiting at a unit for each of its planes, in the first queue only: the other queues of schedulers with several
+/// levels of writes do not matter for widening a command.
 fn writes_by_slot(board: &Board, unit: UnitId) -> &[SlotLine] {
     board.by_slot(board.queue_id(unit, QueueKind::Write(0)))
 }
@@ -129,7 +129,7 @@ impl Place for Dynamic {
             self.turn = (turn + 1) % units;
             return Some(plane);
         }
-        // Nothing runs and no plane has a page to give: whoever has the turn says so, and collects if it can.
+        // Nothing runs and no plane has a free page: the next unit takes the write, and reports the shortage or collects.
         let at_rest = |unit: &flashlane_core::board::Unit| {
             unit.service == Service::Idle && unit.user_waiting() == 0 && !unit.gc.any()
         };

@@ -3,7 +3,7 @@
 use flashlane_core::decide::Place;
 use flashlane_core::{Board, Lpn, PlaneId};
 
-/// Home, always.
+/// Every write goes to its home plane.
 #[derive(Debug)]
 pub struct Home;
 

@@ -46,7 +46,7 @@ mod tests {
 
     /// A pause is worth it when more than its overheads is left, to the nanosecond.
     #[test]
-    fn more_than_the_overheads_is_left() {
+    fn a_pause_needs_more_than_its_overheads_left() {
         let mut board = crate::pick::testing::board(1, 2);
         (board.facts.suspend, board.facts.resume) = (Duration::from_ns(300), Duration::from_ns(500));
         board.now = Time::from_ns(1_000);

@@ -47,9 +47,9 @@ impl Preempt for BySlack {
         (!self.is_vain(board, unit, read)).then_some(overheads)
     }
 
-    /// Slack only shrinks, so a command that cannot spare the time now never will. Nor do the writes that wait for a unit
-    /// become fewer while it works on one, but for those that younger writes of their pages replace; and whatever joins
-    /// the unit has the controller look again.
+    /// Slack only shrinks, so a command that cannot spare the time now never can. Nor do the writes that wait for a unit
+    /// become fewer while it works on one, except for those that younger writes of their pages replace; and when a transaction
+    /// joins the unit, the device asks again.
     fn is_vain(&self, board: &Board, unit: UnitId, read: TxnId) -> bool {
         let needed = board.service(read) + board.facts.suspend + board.facts.resume;
         self.fill.holds(board, unit) || !spares(board, board.units[unit.index()].command.lead, needed)
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(answer.pause(&board, UnitId(0), waiting), None);
     }
 
-    /// A paused command serves a read whose service it can spare to the nanosecond, and not one more.
+    /// A paused command serves a read whose service it can just spare, and not one that takes a nanosecond more.
     #[test]
     fn a_paused_command_serves_what_it_can_spare() {
         for (left, serves) in [(100_000, true), (99_999, false)] {

@@ -1,4 +1,4 @@
-//! Never.
+//! Running commands are never paused.
 
 use flashlane_core::decide::{Moments, Preempt};
 use flashlane_core::{Board, Duration, TxnId, UnitId};

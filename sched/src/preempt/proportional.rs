@@ -28,7 +28,7 @@ impl Proportional {
         overhead: Duration,
     ) -> bool {
         let claim = |txn| Claim { waited: board.now - board.txn(txn).enqueued, service: board.service(txn) };
-        // The start of a command is later by the pauses it has had.
+        // Pauses move the start of a command to a later instant.
         let waited = command.started - board.txn(command.lead).enqueued + pause;
         let program = Claim { waited, service: board.service(command.lead) };
         let (of_read, of_program) = waits_in_service(claim(read), program, left, overhead);
@@ -54,7 +54,7 @@ impl Preempt for Proportional {
     fn serve(&mut self, board: &Board, unit: UnitId, read: TxnId) -> Option<Duration> {
         let command = &board.units[unit.index()].paused;
         let pause = board.now - command.paused_at;
-        // It is paused already: only taking it up again still costs.
+        // The command is paused already, so only resuming it costs time.
         let moves = command.owner == Owner::Gc;
         let yields = moves || Self::is_owed(board, read, command, command.remaining, pause, board.facts.resume);
         yields.then_some(Duration::ZERO)
@@ -70,7 +70,7 @@ mod tests {
     /// The instant of every question, ns.
     const NOW: u64 = 5_000_000;
 
-    /// A program of `owner` in service, of which `left` ns are to run, that waited `waited` ns before it began; and a read that
+    /// A program for `owner` in service, of which `left` ns are to run, that waited `waited` ns before it began; and a read that
     /// has just come. Services are 1,325 us and 100.
     fn busy(owner: Owner, left: u64, waited: u64) -> (Board, TxnId) {
         let mut board = board(1, 2);

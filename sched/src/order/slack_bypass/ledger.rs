@@ -1,9 +1,9 @@
-//! Long queues in blocks: a newcomer that passes hundreds looks at tens.
+//! Long queues in stretches: a new transaction that passes hundreds looks at tens.
 //!
-//! Owns what waiting transactions of long queues still owe of their slack. A queue that has grown long is cut into stretches; a
-//! stretch that every newcomer can pass is passed as a whole, by a charge to the stretch, and a stretch with somebody in it
-//! that cannot be passed is walked from its tail as the plain scan does. Places and slack are those of the plain scan,
-//! exactly; what is owed is taken when a transaction leaves.
+//! Owns the slack that waiting transactions of long queues have lost and the board does not show yet: what they owe. A queue
+//! that has grown long is cut into stretches. A stretch whose transactions can all be passed is passed as a whole, by a charge
+//! to the stretch; one with a transaction that cannot be passed is walked from its tail as the plain scan does. Places and
+//! slack are exactly those of the plain scan; what is owed is subtracted when a transaction leaves.
 
 mod tables;
 
@@ -11,25 +11,25 @@ use alloc::vec::Vec;
 
 use flashlane_core::{Board, Duration, QueueId, Transaction, TxnId};
 
-use self::tables::{Entry, Line, NONE, Stretch};
+use self::tables::{Entry, NONE, QueueState, Stretch};
 
 /// A queue is cut up once this many wait in it, and stays so until it has been empty. Shorter ones are cheaper to walk.
 pub(super) const LONG: u32 = 256;
 
-/// So many are passed one by one at most before they become a stretch of their own.
+/// At most so many are passed one by one before they become a stretch of their own.
 const WALKED: u32 = 8;
 
-/// The long queues. Its tables grow with the board's, and not otherwise.
+/// The long queues. Its tables grow only when the board's do.
 #[derive(Debug)]
 pub(super) struct Ledger {
     long: u32,
-    queues: Vec<Line>,
+    queues: Vec<QueueState>,
     entries: Vec<Entry>,
     stretches: Vec<Stretch>,
     free: Vec<u32>,
     /// Stretches in use: without any, no queue is cut up.
     used: u32,
-    /// The highest serial number seen: who has a smaller one joins its queue later than its siblings.
+    /// The highest serial number seen: a transaction with a smaller one joins its queue later than its siblings.
     youngest: u64,
 }
 
@@ -40,7 +40,7 @@ impl Ledger {
         Ledger { long, queues, entries, stretches, free, used: 0, youngest: 0 }
     }
 
-    /// Takes notice of a newcomer: whether it comes after its siblings.
+    /// Records a new transaction. Returns whether it joins after its siblings.
     #[inline(always)]
     pub(super) fn is_late(&mut self, newcomer: &Transaction) -> bool {
         let late = newcomer.serial < self.youngest;
@@ -48,14 +48,14 @@ impl Ledger {
         late
     }
 
-    /// Whether `queue` is cut up; it is now if it is long.
+    /// Whether `queue` is cut up. A queue that has become long is cut up by this call.
     #[inline(always)]
     pub(super) fn keeps(&mut self, board: &Board, queue: QueueId) -> bool {
-        let kept = self.used > 0 && self.queues.get(queue.index()).is_some_and(|line| line.last != NONE);
-        kept || board.queues[queue.index()].len >= self.long && self.open(board, queue)
+        let cut = self.used > 0 && self.queues.get(queue.index()).is_some_and(|queue| queue.last != NONE);
+        cut || board.queues[queue.index()].len >= self.long && self.open(board, queue)
     }
 
-    /// Makes one stretch of a whole queue, about whose slack nothing is known yet.
+    /// Makes one stretch of a whole queue, with no slack known yet.
     #[cold]
     fn open(&mut self, board: &Board, queue: QueueId) -> bool {
         let line = &board.queues[queue.index()];
@@ -63,7 +63,7 @@ impl Ledger {
             Stretch { first: line.head, last: line.tail, len: line.len, ahead: NONE, behind: NONE, taken: 0, least: 0 };
         let at = self.add(whole);
         self.entries.resize(board.txns.len().max(self.entries.len()), Entry::NONE);
-        self.queues.resize(board.queues.len(), Line::UNCUT);
+        self.queues.resize(board.queues.len(), QueueState::UNCUT);
         let line = &mut self.queues[queue.index()];
         (line.last, line.changes) = (at, line.changes.wrapping_add(1));
         let changes = line.changes.wrapping_sub(1);
@@ -88,7 +88,7 @@ impl Ledger {
         self.entries.get(id.index()).map_or(NONE, |entry| entry.stretch)
     }
 
-    /// Joins `id`, which has `passed` so many, to a stretch of a queue, with no slack but what the board will say.
+    /// Adds `id`, which has passed `passed` others, to a stretch of a queue; its only slack is what the board will show.
     #[inline]
     fn join(&mut self, id: TxnId, at: u32, queue: QueueId, passed: u32) {
         if self.entries.len() <= id.index() {
@@ -97,12 +97,12 @@ impl Ledger {
         let stretch = &mut self.stretches[at as usize];
         stretch.len += 1;
         stretch.least = stretch.least.min(stretch.taken);
-        let Line { newcomers, changes, .. } = self.queues[queue.index()];
+        let QueueState { newcomers, changes, .. } = self.queues[queue.index()];
         let owes = 0u64.wrapping_sub(stretch.taken);
         self.entries[id.index()] = Entry { stretch: at, passed, newcomers, changes, owes };
     }
 
-    /// Those that joined the tail of a queue unseen belong to its last stretch.
+    /// Adds transactions that joined the tail of a queue without the ledger to its last stretch.
     #[cold]
     fn adopt(&mut self, board: &Board, queue: QueueId) {
         let tail = board.queues[queue.index()].tail;
@@ -117,8 +117,8 @@ impl Ledger {
         *changes = changes.wrapping_add(1);
     }
 
-    /// Finds the place of a newcomer that costs those it passes `cost`, takes that from them, and notes the newcomer: the
-    /// transaction to stand in front of, [`TxnId::NONE`] for the tail. `barred` are the transactions it may not pass; of
+    /// Finds the place of a new transaction that costs those it passes `cost`, subtracts that from them, and records it: returns
+    /// the transaction to stand in front of, [`TxnId::NONE`] for the tail. `barred` are the transactions it may not pass; of
     /// those only `newcomer.after` and, if `late`, siblings can have slack.
     #[inline(never)]
     pub(super) fn insert(
@@ -170,8 +170,8 @@ impl Ledger {
         before
     }
 
-    /// Passes those of a stretch one by one from its tail: how many, and the foremost of them. If many were but not all,
-    /// they become a stretch.
+    /// Passes those of a stretch one by one from its tail. Returns how many, and the foremost of them. If many were passed but
+    /// not all, they become a stretch.
     #[inline]
     fn walk(
         &mut self,
@@ -204,7 +204,7 @@ impl Ledger {
         (stretch.len, passed)
     }
 
-    /// Makes a stretch of the last `len` of another, from `first` on, which have `least` together.
+    /// Makes a stretch of the last `len` of another, from `first` on, none of which has less slack than `least`.
     #[inline(never)]
     fn split(&mut self, board: &Board, at: u32, first: TxnId, len: u32, least: u64) {
         let old = self.stretches[at as usize];
@@ -223,7 +223,7 @@ impl Ledger {
         }
     }
 
-    /// A transaction leaves its queue: what it owes of its slack.
+    /// A transaction leaves its queue. Returns what it owes of its slack.
     #[inline(always)]
     pub(super) fn leave(&mut self, board: &Board, id: TxnId) -> Duration {
         if self.used == 0 {
@@ -248,7 +248,7 @@ impl Ledger {
             self.close(board.txn(id).queue, at);
             return Duration::from_ns(owes);
         }
-        // Others of the same command may have left before, and stand in the queue still.
+        // Others of the same command may have left before, and are still linked in the queue.
         let belongs = |id: TxnId| self.entries[id.index()].stretch == at;
         if stretch.first == id {
             while !belongs(stretch.first) {
@@ -262,7 +262,7 @@ impl Ledger {
         Duration::from_ns(owes)
     }
 
-    /// Forgets a stretch in which nobody is left.
+    /// Removes a stretch that has become empty.
     fn close(&mut self, queue: QueueId, at: u32) {
         let Stretch { ahead, behind, .. } = self.stretches[at as usize];
         match behind {
@@ -283,12 +283,12 @@ impl Ledger {
             return None;
         }
         let entry = self.entries.get(id.index())?;
-        (entry.stretch != NONE).then(|| self.behind_in_line(board, id))
+        (entry.stretch != NONE).then(|| self.behind_in_cut(board, id))
     }
 
-    /// The same in a queue that is cut up. If only newcomers have joined it since, they are siblings, and behind.
+    /// Transactions behind `id` in a queue that is cut up. If only new transactions joined since, they are siblings behind it.
     #[inline(never)]
-    fn behind_in_line(&self, board: &Board, id: TxnId) -> u64 {
+    fn behind_in_cut(&self, board: &Board, id: TxnId) -> u64 {
         let (entry, txn) = (&self.entries[id.index()], board.txn(id));
         let line = &self.queues[txn.queue.index()];
         if entry.changes == line.changes && txn.enqueued == board.now {

@@ -12,7 +12,7 @@ fn scheduler(row: &str) -> Scheduler {
     build(&Recipe { base: Some(row.to_string()), ..Recipe::default() }).expect("a row")
 }
 
-/// Puts a transaction not yet in its queue where the order wants it, as the controller does; how many it passed.
+/// Puts a transaction not yet in its queue where the order says, as the device does. Returns how many it passed.
 fn insert(board: &mut Board, order: &mut dyn Order, id: TxnId) -> usize {
     let queue = board.txn(id).queue;
     board.unlink(id);
@@ -80,7 +80,7 @@ fn plainly(queue: &mut Vec<(u32, u32, u64)>, newcomer: (u32, u32), cost: u64) ->
 
 /// The order equals the plain rule on random queues of reads and writes, with siblings, hazards and parts of pages.
 #[test]
-fn the_order_is_the_plain_rule() {
+fn the_order_equals_the_plain_rule() {
     let mut x: u64 = 17;
     let mut draw = |n: u64| {
         x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -106,14 +106,14 @@ fn the_order_is_the_plain_rule() {
             let txn = board.txn_mut(id);
             txn.lpn = flashlane_core::Lpn(page);
             txn.transfer = transfer;
-            // Made together with siblings that wait already, and joining after them; else younger than all before.
+            // Created together with siblings that wait already, and joining after them; or younger than all before.
             txn.serial = if kin { 0 } else { 1 + i };
             txn.after = older.unwrap_or(TxnId::NONE);
             let cost = board.service(id).ns();
             jumped += insert(&mut board, &mut *order, id);
             let list = &mut plain[usize::from(write)];
             let at = plainly(list, (request, page), cost);
-            // Now and then exactly what some newcomer costs: equality is enough (D-SLK-01).
+            // Sometimes exactly what some new transaction costs: equality is enough (D-SLK-01).
             let array = if write { 1_300_000 } else { 75_000 };
             let slack = match draw(2) {
                 0 => draw(if write { 6_000_000 } else { 400_000 }),

@@ -1,4 +1,4 @@
-//! Dynamic allocation on boards made by hand: A-SLK-20, turns, companions, who is free.
+//! Dynamic allocation on boards made by hand: A-SLK-20, turns, companions, which units are free.
 
 use super::*;
 use crate::pick::testing::board;
@@ -57,7 +57,7 @@ fn a_slk_20_the_least_estimate_takes_it() {
     assert_eq!(place.plane(&equal, Lpn(0), PlaneId(2)), PlaneId(2));
 }
 
-/// What [`Dynamic::draw`] gives to whom until it lets the rest wait.
+/// The planes that [`Dynamic::draw`] gives out until it lets the rest wait.
 fn drawn(board: &mut Board) -> Vec<u16> {
     let mut place = Dynamic { estimator: None, turn: 0 };
     let mut planes = Vec::new();
@@ -83,7 +83,7 @@ fn drawn(board: &mut Board) -> Vec<u16> {
 
 /// Channels first, then chips, then companions for the planes that may share a command.
 #[test]
-fn turns() {
+fn units_take_turns_channels_first() {
     assert_eq!(drawn(&mut chips(2, 3)), [0, 3, 1, 4, 2, 5]);
     let facts = chips(2, 1).facts;
     let geometry = Geometry { dies_per_chip: 2, planes_per_die: 2, ..facts.geometry };
@@ -112,7 +112,7 @@ fn turns() {
 
 /// Units that are busy, collect or have a read take none.
 #[test]
-fn only_free_chips() {
+fn only_free_chips_take_writes() {
     let mut board = chips(4, 1);
     board.units[0].service = Service::Busy;
     board.units[1].gc.reads = 1;
@@ -125,7 +125,7 @@ fn only_free_chips() {
 /// A chip of several planes: bound at dispatch, a write goes to the plane with most free pages, the first of equals; bound at
 /// arrival, to the one with fewest waiting writes, the first of equals. Planes without room are passed over.
 #[test]
-fn the_plane_of_a_chip() {
+fn the_plane_that_takes_a_write() {
     let roomy = |free: [u32; 4]| {
         let mut board = board(2, 2);
         for (plane, free_pages) in board.planes.iter_mut().zip(free) {
@@ -152,7 +152,7 @@ fn the_plane_of_a_chip() {
 
 /// Waiting writes and reads of a chip count in its estimate: each write and each read that waits is one more before it.
 #[test]
-fn who_waits_counts() {
+fn waiting_transactions_count_in_the_estimate() {
     let mut board = busy([0, 0, 0]);
     let three = |board: &mut Board, waiting: [[u32; 2]; 3]| {
         board.units.iter_mut().zip(waiting).for_each(|(unit, waiting)| unit.waiting = waiting);
@@ -166,10 +166,10 @@ fn who_waits_counts() {
     assert_eq!(three(&mut board, [[1, 0], [0, 8], [0, 8]]), PlaneId(0));
 }
 
-/// Where nothing runs or waits and no plane has a page to give, the chip whose turn it is gets the write, so that it says so or
+/// If nothing runs or waits and no plane has a free page, the next chip gets the write, so that it reports the shortage or
 /// collects; with anything under way the write waits.
 #[test]
-fn nobody_has_room() {
+fn no_plane_has_room() {
     let full = || {
         let mut board = chips(2, 2);
         board.planes.iter_mut().for_each(|plane| plane.room = false);

@@ -1,4 +1,4 @@
-//! The entries of the ledger's tables. Owns their shape and nothing else.
+//! The entries of the ledger's tables, without any logic.
 
 use flashlane_core::TxnId;
 
@@ -14,25 +14,25 @@ pub(super) struct Stretch {
     /// The stretches before and behind it.
     pub(super) ahead: u32,
     pub(super) behind: u32,
-    /// Taken from everybody in it, ns, since it was made.
+    /// Subtracted from the slack of every transaction in it, ns, since it was made.
     pub(super) taken: u64,
-    /// Nobody in it has less slack than this less `taken`, ns.
+    /// No transaction in it has less slack than this less `taken`, ns.
     pub(super) least: u64,
 }
 
-/// A queue.
+/// What is kept of a queue.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line {
+pub(super) struct QueueState {
     /// Its last stretch, [`NONE`] if it is not cut up.
     pub(super) last: u32,
-    /// Newcomers that found their place here.
+    /// New transactions that were given their place here.
     pub(super) newcomers: u32,
     /// Changes of other kinds.
     pub(super) changes: u32,
 }
 
-impl Line {
-    pub(super) const UNCUT: Line = Line { last: NONE, newcomers: 0, changes: 0 };
+impl QueueState {
+    pub(super) const UNCUT: QueueState = QueueState { last: NONE, newcomers: 0, changes: 0 };
 }
 
 /// What is known of a waiting transaction beside its notes on the board.
@@ -40,7 +40,7 @@ impl Line {
 pub(super) struct Entry {
     /// Its stretch, [`NONE`] for none.
     pub(super) stretch: u32,
-    /// Those it passed, and what was known of its queue with it in it.
+    /// How many it passed, and the queue's two counts when it had joined.
     pub(super) passed: u32,
     pub(super) newcomers: u32,
     pub(super) changes: u32,

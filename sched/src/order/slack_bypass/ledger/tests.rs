@@ -1,4 +1,4 @@
-//! The ledger of long queues against the plain scan: the same places, the same slack, through a long random life of a queue.
+//! The ledger of long queues against the plain scan: the same places and the same slack in long random sequences.
 
 use super::super::*;
 use super::Ledger;
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use flashlane_core::decide::Departure;
 use flashlane_core::{Lpn, UnitId};
 
-/// A board and the order that keeps it, driven as the controller drives them.
+/// A board and the order that keeps it, driven as the device drives them.
 struct Side {
     board: Board,
     order: SlackBypass,
@@ -70,7 +70,7 @@ impl Side {
         before.is_some()
     }
 
-    /// Leaves its queue: told of all before any is unlinked, as with the members of a command. Their slack.
+    /// Transactions leave their queue; the order is told of all before any is unlinked, as for a command. Returns their slack.
     fn leave(&mut self, ids: &[TxnId]) -> Vec<Duration> {
         for &id in ids {
             let owed = self.order.departs(&self.board, id, Departure::Dispatched);
@@ -84,19 +84,19 @@ impl Side {
     }
 }
 
-/// Numbers for a life.
-struct Dice(u64);
+/// A random number generator.
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % n
     }
 }
 
-/// A queue's life with a ledger and without one, side by side.
-struct Life {
-    dice: Dice,
+/// The same queue with a ledger and without one, side by side.
+struct SideBySide {
+    random: Random,
     /// With a ledger, and the plain scan.
     sides: [Side; 2],
     /// Writes that join when their siblings have their slack.
@@ -105,20 +105,20 @@ struct Life {
     compared: usize,
 }
 
-impl Life {
-    fn new(seed: u64, long: u32) -> Life {
+impl SideBySide {
+    fn new(seed: u64, long: u32) -> SideBySide {
         let sides = [Side::new(Some(Ledger::new(long))), Side::new(None)];
-        Life { dice: Dice(seed), sides, late: Vec::new(), jumped: 0, compared: 0 }
+        SideBySide { random: Random(seed), sides, late: Vec::new(), jumped: 0, compared: 0 }
     }
 
-    /// The same transaction on both sides.
+    /// Creates the same transaction on both sides.
     fn make(&mut self, write: bool, request: u32, lpn: u32, bytes: u32, slot: u8) -> TxnId {
         let ids = self.sides.each_mut().map(|side| side.make(write, request, lpn, bytes, slot));
         assert_eq!(ids[0], ids[1]);
         ids[0]
     }
 
-    /// It joins its queue: at the same place. Whether it passed anybody.
+    /// It joins its queue, at the same place on both sides. Returns whether it passed any other.
     fn join(&mut self, id: TxnId, asked: bool) -> bool {
         let places = self.sides.each_mut().map(|side| side.enqueue(id, asked));
         assert_eq!(places[0], places[1]);
@@ -127,14 +127,14 @@ impl Life {
 
     /// A request of one to nine pages comes, some of them parts of pages, some written after a read of their page.
     fn arrive(&mut self, request: u32) -> Vec<TxnId> {
-        let write = self.dice.below(3) > 0;
+        let write = self.random.below(3) > 0;
         let mut pages = Vec::new();
-        for _ in 0..1 + self.dice.below(9) {
-            let lpn = if write { self.dice.below(400) as u32 } else { 10_000 };
-            let bytes = if self.dice.below(8) == 0 { 512 * self.dice.below(9) as u32 } else { 4096 };
-            let slot = self.dice.below(4) as u8;
+        for _ in 0..1 + self.random.below(9) {
+            let lpn = if write { self.random.below(400) as u32 } else { 10_000 };
+            let bytes = if self.random.below(8) == 0 { 512 * self.random.below(9) as u32 } else { 4096 };
+            let slot = self.random.below(4) as u8;
             let id = self.make(write, request, lpn, bytes, slot);
-            if write && self.dice.below(30) == 0 {
+            if write && self.random.below(30) == 0 {
                 self.late.push(id);
                 let read = self.make(false, u32::MAX, lpn, bytes, slot);
                 self.join(read, true);
@@ -146,7 +146,7 @@ impl Life {
         pages
     }
 
-    /// Its pages are estimated alike, and get some slack: most of it large, so that many can be passed.
+    /// Its pages get the same estimates, and some slack: mostly large, so that many can be passed.
     fn give_slack(&mut self, request: u32, pages: &[TxnId]) {
         let estimates = self.sides.each_mut().map(|side| {
             let estimate = |&id| side.order.estimate(&side.board, id, RequestId(u64::from(request))).response();
@@ -154,19 +154,19 @@ impl Life {
         });
         assert_eq!(estimates[0], estimates[1], "request {request}");
         for &id in pages {
-            let few = self.dice.below(4) == 0;
-            let slack = Duration::from_ns(self.dice.below(if few { 200_000 } else { 90_000_000 }));
+            let few = self.random.below(4) == 0;
+            let slack = Duration::from_ns(self.random.below(if few { 200_000 } else { 90_000_000 }));
             self.sides.iter_mut().for_each(|side| side.board.txn_mut(id).slack = slack);
         }
     }
 
-    /// Now and then a late sibling joins, or a transaction of another unit, unasked.
+    /// Sometimes a late sibling joins, or a transaction of another unit, for which the order is not asked.
     fn straggle(&mut self) {
-        if !self.late.is_empty() && self.dice.below(6) == 0 {
-            let id = self.late.swap_remove(self.dice.below(self.late.len() as u64) as usize);
+        if !self.late.is_empty() && self.random.below(6) == 0 {
+            let id = self.late.swap_remove(self.random.below(self.late.len() as u64) as usize);
             self.join(id, true);
         }
-        if self.dice.below(40) == 0 {
+        if self.random.below(40) == 0 {
             let id = self.make(false, u32::MAX, 20_000, 4096, 0);
             self.join(id, false);
         }
@@ -174,12 +174,12 @@ impl Life {
 
     /// Up to `most` commands of several leave, from the head or from the middle, with the same slack.
     fn depart(&mut self, most: u64) {
-        for _ in 0..self.dice.below(most) {
-            let queue = self.sides[0].queue(self.dice.below(3) > 0);
+        for _ in 0..self.random.below(most) {
+            let queue = self.sides[0].queue(self.random.below(3) > 0);
             let waiting: Vec<TxnId> = self.sides[0].board.walk(queue).collect();
-            let middle = self.dice.below(8) == 0;
-            let from = if middle { self.dice.below(waiting.len() as u64 + 1) as usize } else { 0 };
-            let some = waiting[from..].iter().copied().filter(|_| self.dice.below(2) == 0);
+            let middle = self.random.below(8) == 0;
+            let from = if middle { self.random.below(waiting.len() as u64 + 1) as usize } else { 0 };
+            let some = waiting[from..].iter().copied().filter(|_| self.random.below(2) == 0);
             let mut members: Vec<TxnId> = some.take(4).collect();
             members.reverse();
             let slacks = self.sides.each_mut().map(|side| side.leave(&members));
@@ -188,7 +188,7 @@ impl Life {
         }
     }
 
-    /// Both sides' queues are the same, and the ledger is what they say: writes waiting, and whether a queue is cut up.
+    /// Both sides' queues are equal, and the ledger matches them: writes waiting, and whether a queue is cut up.
     fn compare(&mut self) -> (usize, bool) {
         let queues = |side: &Side| [0, 1].map(|op| side.board.walk(side.queue(op == 1)).collect::<Vec<_>>());
         let waiting = self.sides.each_ref().map(queues);
@@ -200,30 +200,30 @@ impl Life {
     }
 }
 
-/// Long random lives of queues of up to some hundreds that drain now and then, with hazards between writes of a page.
+/// Long random sequences on queues of up to some hundreds that drain now and then, with hazards between writes of a page.
 #[test]
-fn the_ledger_is_the_plain_scan() {
+fn the_ledger_equals_the_plain_scan() {
     for (seed, long) in [(1, 1), (2, 4), (3, 40), (4, super::LONG)] {
-        let mut life = Life::new(seed, long);
+        let mut both = SideBySide::new(seed, long);
         let (mut kept, mut longest) = (0, 0);
         for request in 0..6_000u32 {
-            let pages = life.arrive(request);
-            life.give_slack(request, &pages);
-            life.straggle();
+            let pages = both.arrive(request);
+            both.give_slack(request, &pages);
+            both.straggle();
             let drains = request % 1_500 > 1_300;
-            life.depart(if drains { 60 } else { 3 });
-            let (waiting, cut_up) = life.compare();
+            both.depart(if drains { 60 } else { 3 });
+            let (waiting, cut_up) = both.compare();
             longest = longest.max(waiting);
             kept += u32::from(cut_up);
         }
-        let Life { jumped, compared, .. } = life;
+        let SideBySide { jumped, compared, .. } = both;
         assert!(jumped > 5_000 && compared > 10_000 && longest > 400, "{jumped} {compared} {longest}");
         assert!(kept > 1_000, "long {long}: kept at {kept} of 6,000 requests");
     }
 }
 
 impl Ledger {
-    /// Every stretch is what the queue says, and nobody in it has less than it says.
+    /// Every stretch matches the queue, and no transaction in it has less slack than the stretch says.
     fn check(&self, board: &Board) {
         for (queue, line) in self.queues.iter().enumerate().filter(|(_, line)| line.last != super::tables::NONE) {
             let waiting: Vec<TxnId> = board.walk(QueueId(queue as u32)).collect();

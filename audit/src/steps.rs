@@ -1,4 +1,4 @@
-//! What the auditor makes of each step of a transaction's life, and of a block's last one.
+//! The checks at each step of a transaction, from its queue to its end, and at the erase of a block.
 
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Owner};
@@ -28,8 +28,8 @@ impl Auditor {
             (Owner::Gc | Owner::Buffer, _) => request.is_none(),
         };
         log.check(shape, Rule::TxnShape, || {
-            let whose = if request.is_some() { "with" } else { "without" };
-            format!("{} {serial} of {} came {whose} a request.", op.name(), owner.name())
+            let with = if request.is_some() { "with" } else { "without" };
+            format!("{} {serial} of {} came {with} a request.", op.name(), owner.name())
         });
         if !self.has_page(plane, Some(0)) || !(erase || self.has_logical(lpn)) {
             return;
@@ -44,9 +44,9 @@ impl Auditor {
         let mut source = None;
         match (owner, op) {
             (Owner::Gc, _) => source = self.victims.queued(op, lpn, place, &self.pages),
-            (_, FlashOp::Program) => self.lines.queued(lpn, serial),
+            (_, FlashOp::Program) => self.writes.queued(lpn, serial),
             (_, FlashOp::Read) if request.is_some_and(|request| self.requests.is_read(request)) => {
-                if let Some(write) = self.lines.waits(lpn, &self.txns) {
+                if let Some(write) = self.writes.waits(lpn, &self.txns) {
                     self.log.report(Rule::ReadHazard, || {
                         format!("read {serial} of page {} was queued and write {write} waits.", lpn.0)
                     });
@@ -60,7 +60,7 @@ impl Auditor {
         self.txns.insert(serial, txn);
     }
 
-    /// A transaction moves so many bytes: those its request touches of the page, or all.
+    /// Checks the bytes that a transaction moves: those its request touches of the page, or the whole page.
     fn moves_bytes(&mut self, serial: u64, (request, lpn): (Option<RequestId>, Lpn), op: FlashOp, bytes: u32) {
         let (page, spare) = (self.page_bytes, self.units.page_on_bus() - self.page_bytes);
         let touched = match request {
@@ -106,7 +106,7 @@ impl Auditor {
             }
             (FlashOp::Program, owner) => {
                 if owner != Owner::Gc {
-                    self.lines.dispatched(txn.lpn, serial, log);
+                    self.writes.dispatched(txn.lpn, serial, log);
                 }
                 self.pairs.program(txn, ppa, (&self.victims, &self.pages), log);
             }
@@ -144,8 +144,8 @@ impl Auditor {
         } else if txn.op == FlashOp::Program {
             let now = self.log.now;
             match end {
-                End::Cancelled => self.lines.cancelled(&txn, serial, now, &mut self.requests),
-                End::Flash | End::Stale => self.lines.ended(&txn, serial, now, &mut self.requests),
+                End::Cancelled => self.writes.cancelled(&txn, serial, now, &mut self.requests),
+                End::Flash | End::Stale => self.writes.ended(&txn, serial, now, &mut self.requests),
             }
         }
     }

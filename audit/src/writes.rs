@@ -1,7 +1,7 @@
 //! The writes of each logical page: dispatched in order of age, and each cancelled one followed by the one that
-//! replaces it. Age is the serial: a partial write that reads first joins its queue later than it was made.
+//! replaces it. Age is the serial number, since a partial write that reads first joins its queue after it was created.
 //!
-//! Knows programs of hosts and of the buffer; moves of garbage collection are [`super::victims`]' business.
+//! Covers programs of hosts and of the buffer; moves of garbage collection are in [`super::victims`].
 
 use flashlane_core::{Lpn, RequestId, Time};
 use rustc_hash::FxHashMap;
@@ -12,16 +12,16 @@ use super::transactions::{Transactions, Txn};
 
 /// The writes of one page that are in flight.
 #[derive(Default, Debug)]
-struct Line {
+struct PageWrites {
     /// Oldest, and the rest by age. Most pages have one write in flight at most, so the rest seldom allocates.
     first: u64,
     rest: Vec<u64>,
-    /// The youngest dispatched, and the youngest the flash ended.
+    /// The youngest dispatched, and the youngest that the flash ended.
     dispatched: Option<u64>,
     ended: Option<u64>,
 }
 
-impl Line {
+impl PageWrites {
     fn add(&mut self, serial: u64) {
         let younger = self.rest.partition_point(|&other| other < serial);
         self.rest.insert(younger, serial);
@@ -31,7 +31,7 @@ impl Line {
     }
 }
 
-/// A cancelled write whose successor has yet to join a queue, at this very instant.
+/// A cancelled write whose successor must join a queue within the same instant.
 #[derive(Debug)]
 struct Orphan {
     lpn: Lpn,
@@ -41,22 +41,22 @@ struct Orphan {
 
 /// The writes in flight by page.
 #[derive(Default, Debug)]
-pub(super) struct Lines {
-    lines: FxHashMap<Lpn, Line>,
+pub(super) struct Writes {
+    pages: FxHashMap<Lpn, PageWrites>,
     orphans: Vec<Orphan>,
-    /// Requests that complete with a write that is not theirs.
+    /// Requests that complete with a write of another request.
     carried: FxHashMap<u64, Vec<RequestId>>,
 }
 
-impl Lines {
+impl Writes {
     /// A write joined its queue.
     pub(super) fn queued(&mut self, lpn: Lpn, serial: u64) {
-        self.lines
+        self.pages
             .entry(lpn)
-            .and_modify(|line| line.add(serial))
-            .or_insert_with(|| Line { first: serial, ..Line::default() });
+            .and_modify(|writes| writes.add(serial))
+            .or_insert_with(|| PageWrites { first: serial, ..PageWrites::default() });
         if !self.orphans.is_empty() {
-            let Lines { orphans, carried, .. } = self;
+            let Writes { orphans, carried, .. } = self;
             orphans.retain(|orphan| {
                 if orphan.lpn == lpn {
                     carried.entry(serial).or_default().extend(orphan.request);
@@ -66,27 +66,27 @@ impl Lines {
         }
     }
 
-    /// Whether a write of `lpn` is queued and not dispatched.
+    /// The write of `lpn` that is queued and not dispatched, if any.
     pub(super) fn waits(&self, lpn: Lpn, txns: &Transactions) -> Option<u64> {
-        let line = self.lines.get(&lpn)?;
-        std::iter::once(line.first)
-            .chain(line.rest.iter().copied())
+        let writes = self.pages.get(&lpn)?;
+        std::iter::once(writes.first)
+            .chain(writes.rest.iter().copied())
             .find(|&serial| txns.get(serial).is_some_and(|txn| txn.dispatched.is_none()))
     }
 
     /// A write was dispatched.
     pub(super) fn dispatched(&mut self, lpn: Lpn, serial: u64, log: &mut Log) {
-        let Some(line) = self.lines.get_mut(&lpn) else { return };
-        log.check(Some(serial) > line.dispatched, Rule::WriteOrder, || {
+        let Some(writes) = self.pages.get_mut(&lpn) else { return };
+        log.check(Some(serial) > writes.dispatched, Rule::WriteOrder, || {
             format!("write {serial} of page {} was dispatched after a younger one.", lpn.0)
         });
-        line.dispatched = line.dispatched.max(Some(serial));
+        writes.dispatched = writes.dispatched.max(Some(serial));
     }
 
     /// The flash ended a write: requests whose cancelled writes it replaced may complete.
     pub(super) fn ended(&mut self, txn: &Txn, serial: u64, now: Time, requests: &mut Requests) {
-        if let Some(line) = self.lines.get_mut(&txn.lpn) {
-            line.ended = line.ended.max(Some(serial));
+        if let Some(writes) = self.pages.get_mut(&txn.lpn) {
+            writes.ended = writes.ended.max(Some(serial));
         }
         self.leave(txn.lpn, serial);
         if !self.carried.is_empty() {
@@ -96,16 +96,16 @@ impl Lines {
         }
     }
 
-    /// A write was cancelled: its request, and those it already stood for, now wait for the next write of the page.
+    /// A write was cancelled: its request, and the requests that completed with it, now wait for the next write of the page.
     pub(super) fn cancelled(&mut self, txn: &Txn, serial: u64, now: Time, requests: &mut Requests) {
-        let replaced = self.lines.get(&txn.lpn).is_some_and(|line| line.ended > Some(serial));
+        let replaced = self.pages.get(&txn.lpn).is_some_and(|writes| writes.ended > Some(serial));
         let next = self.leave(txn.lpn, serial);
         let inherited = self.carried.remove(&serial).unwrap_or_default();
         if replaced {
             inherited.into_iter().for_each(|request| requests.released(request, Some(now)));
             return;
         }
-        // Those inherited are counted as waiting already; the cancelled write's own request joins them.
+        // Inherited requests are counted as waiting already; only the cancelled write's own request is added.
         if let Some(request) = txn.request {
             requests.awaits(request);
         }
@@ -122,7 +122,7 @@ impl Lines {
         }
     }
 
-    /// The instant is over: a cancelled write without a successor will never have one.
+    /// The instant is over: a cancelled write that has no successor by now gets none.
     pub(super) fn settle(&mut self, requests: &mut Requests, log: &mut Log) {
         for orphan in self.orphans.drain(..) {
             log.report(Rule::HasSuccessor, || {
@@ -134,24 +134,24 @@ impl Lines {
         }
     }
 
-    /// Whether [`Lines::settle`] has anything to do.
+    /// Whether [`Writes::settle`] has anything to do.
     pub(super) fn unsettled(&self) -> bool {
         !self.orphans.is_empty()
     }
 
-    /// Takes a write out of its line; the write right after it, if there is one.
+    /// Removes a write from those of its page. Returns the write right after it, if any.
     fn leave(&mut self, lpn: Lpn, serial: u64) -> Option<u64> {
-        let line = self.lines.get_mut(&lpn)?;
-        if line.first == serial {
-            if line.rest.is_empty() {
-                self.lines.remove(&lpn);
+        let writes = self.pages.get_mut(&lpn)?;
+        if writes.first == serial {
+            if writes.rest.is_empty() {
+                self.pages.remove(&lpn);
                 return None;
             }
-            line.first = line.rest.remove(0);
-            return Some(line.first);
+            writes.first = writes.rest.remove(0);
+            return Some(writes.first);
         }
-        let index = line.rest.iter().position(|&other| other == serial)?;
-        line.rest.remove(index);
-        line.rest.get(index).copied()
+        let index = writes.rest.iter().position(|&other| other == serial)?;
+        writes.rest.remove(index);
+        writes.rest.get(index).copied()
     }
 }
