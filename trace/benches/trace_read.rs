@@ -1,6 +1,6 @@
 //! How fast a trace is read: million lines a second through `TraceSource`, everything checked, on one core.
 //!
-//! `cargo bench -p flashlane-lab --bench trace_read [-- LINES FORMAT]` writes a trace of 10 million lines in each of the
+//! `cargo bench -p flashlane-trace --bench trace_read [-- LINES FORMAT]` writes a trace of 10 million lines in each of the
 //! formats below to a temporary directory, reads it five times, and prints the median and the best by thread CPU time
 //! (this machine may be shared, so wall-clock time says less) and the best by wall-clock time.
 
