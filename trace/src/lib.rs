@@ -3,7 +3,7 @@
 //! Owns the text and binary formats in common use, the options that adapt a trace to an experiment, and every message
 //! about a bad line. Promises that no input makes it panic, that nothing is reinterpreted silently (what is skipped,
 //! rejected, clamped or wrapped is counted), and that reading allocates nothing per line. Must never know devices,
-//! schedulers or metrics: a trace ends at [`Arrival`](super::Arrival).
+//! schedulers or metrics: a trace ends at [`Arrival`](flashlane_core::arrival::Arrival).
 //!
 //! ```text
 //! input    file, directory, bytes; gz and zst by magic       lines   1 MiB chunks cut into lines
