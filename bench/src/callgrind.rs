@@ -9,19 +9,19 @@ use crate::outcome::Outcome;
 pub struct Counted {
     /// Items of work the run did.
     pub items: u64,
-    /// Instructions of the measured part of the process.
+    /// Instructions of the measured part of the run.
     pub instructions: u64,
 }
 
-/// Whether valgrind can be run here.
+/// Whether valgrind is installed.
 pub fn present() -> bool {
     Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
 /// Runs `program args` under callgrind.
 pub fn count(program: &std::path::Path, args: &[String]) -> Result<Counted, String> {
-    // The profile itself is not wanted, only the total that callgrind prints at the end; and of the process only what
-    // the meter is told to measure, not the drawing of requests beforehand.
+    // The profile itself is not needed, only the total that callgrind prints at the end, and only that of the part that
+    // the meter measures: drawing requests beforehand is not counted.
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=*measured*"])
         .arg(program)
@@ -36,7 +36,7 @@ pub fn count(program: &std::path::Path, args: &[String]) -> Result<Counted, Stri
     Ok(Counted { items, instructions: collected(&said)? })
 }
 
-/// Instructions an item, from a run and a longer one.
+/// Instructions per item, from a run and a longer one.
 pub fn per_item(short: Counted, long: Counted) -> Result<f64, String> {
     if long.items <= short.items || long.instructions < short.instructions {
         return Err(format!("the longer run did not do more: {short:?}, {long:?}"));
@@ -44,7 +44,7 @@ pub fn per_item(short: Counted, long: Counted) -> Result<f64, String> {
     Ok((long.instructions - short.instructions) as f64 / (long.items - short.items) as f64)
 }
 
-/// The total in callgrind's closing words, `==17== Collected : 1234567`.
+/// The total in callgrind's last lines, `==17== Collected : 1234567`.
 fn collected(said: &str) -> Result<u64, String> {
     let value = said.lines().rev().find_map(|line| line.split_once("Collected : ").map(|(_, value)| value.trim()));
     let value = value.ok_or_else(|| format!("callgrind printed no total: {said:?}"))?;

@@ -1,8 +1,8 @@
-//! What is measured: the registry. A case is four labels and a function; the program, the table and the page walk the
-//! list.
+//! The registry of what is measured. A case is four labels and a function; the program, the table and the page go
+//! through this list.
 //!
-//! The calibration cases measure the machine, not the simulator: they say what arithmetic and a cache miss cost here, so
-//! that figures of two machines can be compared.
+//! The calibration cases measure the machine, not the simulator: the cost of arithmetic and of a cache miss, so that
+//! figures of two machines can be compared.
 
 use std::hint::black_box;
 
@@ -12,18 +12,18 @@ use rand_pcg::Pcg32;
 use crate::meter::{Meter, measured};
 use crate::outcome::Outcome;
 
-/// One run over so many requests.
+/// Runs a case with this number of requests.
 pub type Run = Box<dyn Fn(u64) -> Result<Outcome, String>>;
 
-/// Something to measure.
+/// A case to measure.
 pub struct Case {
     /// Scheduler, workload, drive, queue depth.
     pub labels: [String; 4],
     /// Requests of a timed run.
     pub requests: u64,
-    /// Requests of the shorter counted run; callgrind is some fifty times slower than the processor.
+    /// Requests of the shorter counted run; under callgrind a run is some fifty times slower.
     pub counted: u64,
-    /// Builds what is needed, begins the meter, works through so many requests, ends the meter.
+    /// Prepares the case, begins the meter, does the work for this number of requests, ends the meter.
     pub run: Run,
 }
 
@@ -69,7 +69,7 @@ fn cache_miss(requests: u64) -> Result<Outcome, String> {
     let mut rng = Pcg32::seed_from_u64(1);
     let table: Vec<u32> = (0..ENTRIES).map(|_| rng.next_u32()).collect();
     let meter = Meter::begin();
-    // The counter keeps the walk from closing a short cycle.
+    // The counter keeps the walk out of short cycles.
     let at = measured(|| (0..requests).fold(0u32, |at, i| table[(at ^ i as u32) as usize % ENTRIES]));
     black_box(at);
     meter.end(requests)

@@ -1,8 +1,8 @@
 //! The engine's cases: every scheduler of the catalogue under the three standard workloads on a small and a large drive,
 //! and under closed loops of several depths.
 //!
-//! A case runs what users run, [`flashlane_lab::run::Run`] with all metrics on; only its requests are drawn beforehand, so
-//! that the figures are the engine's and not the generator's.
+//! A case runs what users run, [`flashlane_lab::run::Run`] with all metrics on. Only its requests are drawn beforehand,
+//! so that the figures do not include the generator's time.
 
 use flashlane_lab::catalogue::{self, Recipe};
 use flashlane_lab::run::{Feed, Limits, Onlookers, Run};
@@ -24,11 +24,12 @@ struct Workload {
     counted: u64,
 }
 
-/// Requests of a timed run of a standard workload: on a large drive a shorter one is about the first touch of its map.
+/// Requests of a timed run of a standard workload: a shorter one on a large drive would mostly measure the first
+/// accesses to its map.
 const OPEN_REQUESTS: u64 = 1_000_000;
 
-/// The three standard workloads. They offer a fixed rate, so the queue depth is what the device makes of it. A request of
-/// the last two makes some 15 and 10 transactions.
+/// The three standard workloads. They offer a fixed rate, so the queue depth follows from the device. A request of the
+/// last two has some 15 and 10 transactions.
 const OPEN: [Workload; 3] = [
     Workload {
         name: "4k-reads",
@@ -59,9 +60,9 @@ const DRIVES: [(&str, u32); 2] = [("16 GB", 137), ("480 GB", 4096)];
 /// Requests in flight of the closed loops; 32 chips share them.
 const DEPTHS: [u32; 4] = [32, 320, 3_200, 32_000];
 
-/// Requests in flight that make queues of 10,000 at the 4 chips of one channel, requests of a timed and of a counted run, which
-/// have to fill the queues first; and the rows that are looked at so: FLIN's insertion visits what waits, and what it is
-/// compared with visits nothing.
+/// Requests in flight that make queues of 10,000 at the 4 chips of one channel, and requests of a timed and of a
+/// counted run, which first have to fill the queues. Measured with these rows: FLIN's insertion visits waiting
+/// transactions, and the row it is compared with visits none.
 const DEEP: (u32, u64, u64) = (40_000, 200_000, 60_000);
 const VISITING: [&str; 2] = ["fr-fcfs", "flin"];
 
@@ -69,7 +70,7 @@ const VISITING: [&str; 2] = ["fr-fcfs", "flin"];
 /// requests of a timed and of a counted run.
 const LONG: [(u32, u64, u64); 3] = [(64, 200_000, 20_000), (640, 200_000, 20_000), (64_000, 400_000, 150_000)];
 
-/// The rows that put newcomers elsewhere than at the tail by what siblings can spare, and what they are compared with.
+/// The rows that insert transactions by the slack of those that wait, and the row they are compared with.
 const INSERTING: [&str; 3] = ["fr-fcfs", "slacker", "wbyp"];
 
 /// All cases of the engine.
@@ -118,7 +119,7 @@ pub fn all() -> Vec<Case> {
     cases
 }
 
-/// The flin-isca18 flash with so many channels, `blocks` blocks a plane and 15 % over-provisioning.
+/// The flash of flin-isca18 with this number of channels, `blocks` blocks a plane and 15 % over-provisioning.
 fn config(channels: u32, blocks: u32, state: &str) -> Result<Config, String> {
     let text = format!(
         "[device]\npreset = \"flin-isca18\"\n[device.geometry]\nchannels = {channels}\nblocks_per_plane = {blocks}\n[device.ftl]\n\
@@ -193,10 +194,10 @@ fn finish(
     meter.end(d.user_reads + d.partial_write_reads + d.user_programs + 2 * d.gc.moves + d.gc.erases)
 }
 
-/// The requests of a description, drawn.
+/// Draws the requests of a description.
 fn drawn(spec: &SyntheticSpec, range: &AddressRange) -> Result<Vec<SceneRequest>, String> {
     let mut source = SyntheticSource::new(spec, range, 1).map_err(|e| e.to_string())?;
-    // As long as it will be: what a list grows out of would stay in memory, and be counted as the simulator's.
+    // Allocated in full: the memory a growing list leaves behind would be counted as the simulator's.
     let mut requests = Vec::with_capacity(spec.requests.map_or(0, |requests| requests as usize));
     while let Next::Request(arrival) = source.next().map_err(|e| e.to_string())? {
         let Span::Bytes { offset, length } = arrival.extent else { return Err("a generator draws bytes".into()) };

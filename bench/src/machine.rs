@@ -1,4 +1,4 @@
-//! What machine the figures are from. A figure without its machine says nothing.
+//! Describes the machine that figures were measured on.
 
 use std::fs;
 use std::process::Command;
@@ -18,20 +18,20 @@ pub fn describe() -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// The processor's name from `/proc/cpuinfo`; some architectures give only its parts.
+/// The processor's name from `/proc/cpuinfo`; some architectures give only parts of it.
 fn processor(cpuinfo: &str) -> String {
     let value = |key: &str| {
         let line = cpuinfo.lines().find(|line| line.split(':').next().is_some_and(|k| k.trim() == key))?;
         line.split_once(':').map(|(_, value)| value.trim().to_string()).filter(|value| !value.is_empty())
     };
     let part = || Some(format!("CPU implementer {} part {}", value("CPU implementer")?, value("CPU part")?));
-    // Machines of a cloud say "AMD EPYC" of every generation.
+    // Cloud machines report "AMD EPYC" for every generation.
     let generation = || Some(format!(" (family {}, model {})", value("cpu family")?, value("model")?));
     let name = value("model name").map(|name| name + &generation().unwrap_or_default());
     name.or_else(part).unwrap_or_else(|| "unknown processor".into())
 }
 
-/// Memory from `/proc/meminfo`, to the next GiB.
+/// Memory from `/proc/meminfo`, rounded up to the next GiB.
 fn memory(meminfo: &str) -> String {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"));
     let kilobytes = line.and_then(|rest| rest.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());

@@ -23,7 +23,7 @@ cargo run --release -p flashlane-bench -- [WORD ...] [OPTIONS]
   --write FILE   put the table into the measured part of this page; it says which cases it has
 ";
 
-/// What the user asks for.
+/// The parsed arguments.
 struct Wish {
     words: Vec<String>,
     list: bool,
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// In a child: one run of one case.
+/// In a child process: makes one run of one case.
 fn run_case(name: &str, requests: &str) -> Result<(), String> {
     let case = cases::all().into_iter().find(|case| case.name() == name).ok_or(format!("no case {name:?}"))?;
     let requests = requests.parse().map_err(|_| format!("{requests:?} is not a whole number of requests"))?;

@@ -1,4 +1,4 @@
-//! Measuring one case: several timed runs, two counted ones, each a process of its own.
+//! Measures one case: several timed runs and two counted ones, each in a process of its own.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,12 +7,12 @@ use crate::callgrind::{count, per_item};
 use crate::cases::Case;
 use crate::outcome::Outcome;
 
-/// How thoroughly to measure.
+/// How much to measure.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     /// Timed runs; at least 1.
     pub runs: u32,
-    /// Thousandths of each case's requests.
+    /// Share of each case's requests to run, in thousandths.
     pub per_mille: u64,
     /// Requests of every timed run, instead of the case's own number.
     pub requests: Option<u64>,
@@ -20,23 +20,23 @@ pub struct Effort {
     pub count: bool,
 }
 
-/// What a case costs.
+/// The measured cost of a case.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Figures {
-    /// CPU time an item in ns: lowest, median, highest run.
+    /// CPU time per item in ns: lowest, median, highest run.
     pub ns: [f64; 3],
-    /// Instructions an item, if counted.
+    /// Instructions per item, if counted.
     pub instructions: Option<f64>,
-    /// CPU time of start-up, the median.
+    /// CPU time of start-up, the median of all runs.
     pub ready_ns: u64,
-    /// Peak memory, the highest.
+    /// Peak memory, the highest of all runs.
     pub peak_bytes: u64,
 }
 
-/// The word that makes the program run one case instead of measuring all.
+/// The argument that makes the program run one case instead of measuring all.
 pub const CHILD: &str = "--run-case";
 
-/// Measures `case` in children of `program`.
+/// Measures `case` in child processes of `program`.
 pub fn measure(program: &Path, case: &Case, effort: Effort) -> Result<Figures, String> {
     let scaled = |requests: u64| (requests * effort.per_mille / 1000).max(1);
     let args = |requests: u64| [CHILD.to_string(), case.name(), requests.to_string()];
@@ -76,7 +76,7 @@ fn summary(outcomes: &[Outcome], instructions: Option<f64>) -> Result<Figures, S
     Ok(Figures { ns: [low, middle(&ns), high], instructions, ready_ns: middle(&ready), peak_bytes })
 }
 
-/// The median of sorted values; of an even number, the lower of the two in the middle: a value that was measured.
+/// The median of sorted values; of an even number the lower of the two in the middle, so that it is a measured value.
 fn middle<T: Copy>(sorted: &[T]) -> T {
     sorted[(sorted.len() - 1) / 2]
 }

@@ -1,4 +1,4 @@
-//! The instruments of a running case: CPU clocks and the peak of memory. No wall clock: other processes share the cores.
+//! The measurements inside a running case: CPU clocks and peak memory. No wall clock: other processes share the cores.
 
 use std::fs;
 
@@ -6,24 +6,24 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::outcome::Outcome;
 
-/// A case being measured, from the first line of its process on.
+/// The measurement of a case, which covers its process from the start.
 pub struct Meter {
     ready_ns: u64,
     began_ns: u64,
 }
 
 impl Meter {
-    /// Start-up is over, the work begins.
+    /// Ends start-up and begins the work.
     pub fn begin() -> Meter {
         Meter { ready_ns: cpu_ns(ClockId::ProcessCPUTime), began_ns: cpu_ns(ClockId::ThreadCPUTime) }
     }
 
-    /// What came since was preparation: the work begins only now.
+    /// Counts the time since `begin` as preparation: the work begins now.
     pub fn restart(self) -> Meter {
         Meter { began_ns: cpu_ns(ClockId::ThreadCPUTime), ..self }
     }
 
-    /// The work is done, on the thread that began it.
+    /// Ends the work; must be called on the thread that began it.
     pub fn end(self, items: u64) -> Result<Outcome, String> {
         let work_ns = cpu_ns(ClockId::ThreadCPUTime) - self.began_ns;
         let status = fs::read_to_string("/proc/self/status").map_err(|e| format!("/proc/self/status: {e}"))?;
@@ -31,7 +31,7 @@ impl Meter {
     }
 }
 
-/// Does the work that is measured: instructions are counted inside of the function of this name alone.
+/// Runs the work that is measured: callgrind counts instructions inside the function of this name only.
 #[inline(never)]
 pub fn measured<T>(work: impl FnOnce() -> T) -> T {
     std::hint::black_box(work())

@@ -1,26 +1,26 @@
-//! What one run of a case reports, and how it crosses from the child process: one line of `key=value` words.
+//! What one run of a case reports, and how the child process passes it on: one line of `key=value` words.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What one run cost.
+/// The cost of one run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outcome {
-    /// Items of work done: page transactions, for a simulated drive.
+    /// Items of work done; for a simulated drive these are page transactions.
     pub items: u64,
-    /// CPU time of the work, start-up not counted.
+    /// CPU time of the work, without start-up.
     pub work_ns: u64,
     /// CPU time, all threads, from the start of the process until the work began.
     pub ready_ns: u64,
-    /// The most memory the process ever had.
+    /// The peak memory of the process.
     pub peak_bytes: u64,
 }
 
-/// The line begins with this word; a case may print other lines.
+/// The first word of the outcome's line; a case may print other lines.
 const MARK: &str = "outcome";
 
 impl Outcome {
-    /// Finds the outcome in what a child printed.
+    /// Finds the outcome in the output of a child process.
     pub fn find(printed: &str) -> Result<Outcome, String> {
         let line = printed.lines().find(|line| line.split(' ').next() == Some(MARK));
         line.ok_or_else(|| format!("the child printed no outcome: {printed:?}"))?.parse()

@@ -1,5 +1,5 @@
-//! The measured part of a page of documentation: it stands between two marks and is replaced as a whole, so that prose
-//! is written by people and figures only by the program that measured them.
+//! The measured part of a documentation page, between two marks. It is replaced as a whole: text is written by people,
+//! and figures only by the program that measured them.
 
 use std::fs;
 use std::path::Path;
@@ -14,10 +14,10 @@ pub fn update(path: &Path, figures: &str) -> Result<(), String> {
     let place = path.display();
     let page = fs::read_to_string(path).map_err(|e| format!("{place}: {e}"))?;
     let page = replaced(&page, figures).map_err(|e| format!("{place}: {e}"))?;
-    // Written beside and renamed, so that a full disk leaves the old page.
+    // Written to another file and renamed, so that a full disk leaves the old page intact.
     let beside = path.with_extension("md.new");
     fs::write(&beside, page).and_then(|()| fs::rename(&beside, path)).map_err(|e| {
-        // The old page is whole; a half-written neighbour helps nobody.
+        // The old page is intact; an incomplete new file is of no use.
         let _ = fs::remove_file(&beside);
         format!("{place}: {e}")
     })

@@ -1,4 +1,4 @@
-//! Figures as a table that reads well both as plain text and as Markdown.
+//! Figures as a table that is readable both as plain text and as Markdown.
 
 use crate::measure::Figures;
 
@@ -14,7 +14,7 @@ const HEAD: [&str; 9] = [
     "peak memory, MB",
 ];
 
-/// Columns of words stand left, columns of numbers right.
+/// Columns of words are aligned left, columns of numbers right.
 const WORDS: usize = 3;
 
 /// The table of all rows.

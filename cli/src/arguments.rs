@@ -1,7 +1,7 @@
-//! The words of the command line, which may be any bytes: reading them, complaining about them, writing them down.
+//! The arguments of the command line, which may be any bytes: reading them, reporting errors in them, quoting them.
 //!
-//! Promises that no argument makes the program panic: paths may be any that the system has, everything else is text, and a
-//! complaint names the argument with what cannot be shown escaped.
+//! Promises that no argument makes the program panic: paths may be any that the system allows, everything else must be
+//! text, and an error names the argument with unprintable characters escaped.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use crate::args::Cli;
 use crate::fail::Failure;
 use crate::text;
 
-/// What the command line asks for; or, when that has been said already, the exit code.
+/// The parsed command line; or, when its error or help text has been printed, the exit code.
 pub fn read() -> Result<Cli, ExitCode> {
     let given: Vec<OsString> = std::env::args_os().collect();
     let error = match Cli::try_parse_from(&given) {
@@ -29,12 +29,12 @@ pub fn read() -> Result<Cli, ExitCode> {
     say(&given, error)
 }
 
-/// Prints help, or what is wrong with the arguments: as they are if they can be shown, else escaped.
+/// Prints help or an error in the arguments: unchanged if the arguments are printable, else escaped.
 fn say(given: &[OsString], error: Error) -> Result<Cli, ExitCode> {
     let code = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
     let shown: Vec<OsString> = given.iter().map(|arg| bytes(arg.as_encoded_bytes()).into()).collect();
     if shown == given {
-        // A reader that has gone is no failure.
+        // A closed output pipe is no failure.
         let _ = error.print();
         return Err(code);
     }
@@ -47,7 +47,7 @@ fn say(given: &[OsString], error: Error) -> Result<Cli, ExitCode> {
     Err(code)
 }
 
-/// Which argument must be text and is not: the one by whose repair the complaint goes away.
+/// The argument that must be text and is not: the one whose replacement removes the error.
 fn not_text(given: &[OsString]) -> String {
     let mut mended = given.to_vec();
     let broken =
@@ -67,13 +67,13 @@ fn not_text(given: &[OsString]) -> String {
     "an argument is not UTF-8; only the names of files and folders may be other bytes".into()
 }
 
-/// The command line in the words of a shell, to run it again.
+/// The command line quoted for a shell, to run it again.
 pub fn command_line() -> String {
     let quoted = std::env::args_os().skip(1).map(quoted);
     std::iter::once("flashlane".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// One word of it. Bytes that are not UTF-8 as `$'\xFF'`, which bash, zsh and others read.
+/// One argument of it, with bytes that are not UTF-8 as `$'\xFF'`, which bash, zsh and others read.
 fn quoted(arg: OsString) -> String {
     let text = match arg.into_string() {
         Ok(text) => text,

@@ -1,4 +1,4 @@
-//! `flashlane schedulers --cost`: what schedulers would keep in a controller, as their papers count it.
+//! `flashlane schedulers --cost`: the state that schedulers would keep in a controller, counted as in their papers.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::text::print;
 /// The device whose totals are shown.
 const DEVICE: &str = "slacker-asplos17";
 
-/// Prints the state of every scheduler that keeps any beyond its queues.
+/// Prints the state of every scheduler that has any beyond its queues.
 pub fn show() -> Result<(), Failure> {
     let scene = "[[flow]]\nname = \"cost\"\nrequest = [{ at_ns = 0, op = \"read\", pages = [0] }]";
     let scenario = Scenario::parse(DEVICE, format!("device = \"{DEVICE}\"\n{scene}"))?;
@@ -43,12 +43,12 @@ pub fn show() -> Result<(), Failure> {
     print(&text)
 }
 
-/// FLIN's list, and what it comes to on the drive the paper takes for an example.
+/// The list of FLIN's state, and its size on the drive that the paper uses as an example.
 fn flin(text: &mut String) {
     let (chips, flows, transactions) = (64, 128, 262_144);
     let (none, bytes) = (catalogue::flin_dram_bytes(0, 0, 0), catalogue::flin_dram_bytes);
     let _ = writeln!(text, "\n{} (FLIN §5.5)", names(|row| row.answers.order == "fair"));
-    // A flow with one chip, less what it takes with none.
+    // The size with one chip minus the size with none.
     for (of, bytes, what) in [
         (
             "a flow on a chip",

@@ -5,7 +5,7 @@ use flashlane_lab::scenario::{DEFAULT_PRESET, DEFAULTS, PRESETS, Preset};
 use crate::fail::Failure;
 use crate::text::print;
 
-/// Lists the presets, or prints the one called `name` (or `defaults`, what lies under all of them).
+/// Lists the presets, or prints the one called `name` (or `defaults`, the values that presets do not give).
 pub fn show(name: Option<&str>) -> Result<(), Failure> {
     let Some(name) = name else { return print(&list()) };
     if name == "defaults" {

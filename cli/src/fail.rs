@@ -1,4 +1,4 @@
-//! How a command fails, and the exit code that says so.
+//! The ways a command can fail, and their exit codes.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use flashlane_lab::scenario::ScenarioError;
 use flashlane_lab::workload::WorkloadError;
 use flashlane_lab::workload::trace::ConvertError;
 
-/// A command that could not do its work.
+/// A failed command.
 #[derive(Debug)]
 pub enum Failure {
-    /// What the user gave is wrong: exit code 2.
+    /// The user's input is wrong: exit code 2.
     Input(String),
-    /// The machine or flashlane is: exit code 1.
+    /// A fault of the machine or of flashlane: exit code 1.
     Fault(String),
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for Failure {
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Failure {
         match error {
-            // A device out of space is a matter of what the user configured.
+            // A device runs out of space because of its configuration, which is the user's.
             RunError::Input(message) | RunError::Device(message) => Failure::Input(message),
             RunError::Results(error) => error.into(),
             RunError::Fault(message) => Failure::Fault(message),

@@ -1,7 +1,7 @@
 //! `flashlane`: what a scheduling policy does to a workload on an SSD.
 //!
-//! A door: reads the command line, calls the laboratory, prints. Exit codes: 0 done, 2 bad input, 1 a fault of
-//! flashlane or of the machine. Complaints go to standard error, one line that starts with `error:`.
+//! Reads the command line, calls the laboratory, prints. Exit codes: 0 done, 2 bad input, 1 a fault of flashlane or of
+//! the machine. Errors go to standard error, as one line that begins with `error:`.
 
 mod args;
 mod arguments;
@@ -27,7 +27,7 @@ use clap::CommandFactory;
 use args::{Cli, Command};
 use fail::Failure;
 
-/// Asks for huge pages (`.cargo/config.toml`): the page map is read at random places.
+/// Asks for huge pages (`.cargo/config.toml`), since the page map is accessed at random.
 #[global_allocator]
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,11 +1,11 @@
-//! Memory: whether the machine has what the runs will take, and in large or small pages.
+//! Memory: whether the machine has what the runs will take, and whether it comes in large or small pages.
 //!
-//! Promises that runs which cannot have their memory are refused before the first, with what would help: a program that
-//! is refused memory on the way ends without a word about the scenario, or is ended by the system.
+//! Promises that runs for which there is too little memory are refused before the first, with advice: a program that
+//! cannot allocate in the middle of a run ends without a message about the scenario, or is killed by the system.
 //!
-//! The allocator asks the system for huge pages, because a long run looks into its drive's page map at random places. A
-//! huge page is cleared as a whole when it is first touched: a run that is over before it has touched much of the map is
-//! quicker with small ones, and takes far less memory.
+//! The allocator asks the system for huge pages, because a long run accesses its drive's page map at random. A huge
+//! page is cleared as a whole when it is first touched: a run that ends before it has touched much of the map is faster
+//! with small ones, and takes far less memory.
 
 use flashlane_lab::run::{self, Memory};
 use flashlane_lab::scenario::Scenario;
@@ -13,13 +13,14 @@ use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
 
 use crate::fail::Failure;
 
-/// Address space beyond what is reckoned: stacks, pieces that the allocator takes ahead of their use.
+/// Address space beyond what is computed: stacks, memory that the allocator reserves ahead.
 const AHEAD: u64 = 64 << 20;
 
-/// Makes ready for the runs of `scenario`, as many at a time as there are threads for.
+/// Checks the memory for the runs of `scenario`, as many in parallel as there are threads, and chooses the size of
+/// pages.
 ///
 /// # Errors
-/// If the machine has less memory than they need; or what is wrong with the scenario.
+/// If the machine has less memory than they need, or the scenario is wrong.
 pub fn suit(scenario: &Scenario) -> Result<(), Failure> {
     let needs = run::memory(scenario)?;
     refuse(&needs, run::threads(), &Room::here())?;
@@ -29,7 +30,7 @@ pub fn suit(scenario: &Scenario) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A line that says what the runs of `scenario` will take.
+/// A line of text on the memory that the runs of `scenario` will take.
 pub fn told(scenario: &Scenario) -> Result<String, Failure> {
     let needs = run::memory(scenario)?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
@@ -46,9 +47,9 @@ pub fn told(scenario: &Scenario) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// What this process may still take, as far as the system says.
+/// What this process can still allocate, as far as the system reports it.
 struct Room {
-    /// Memory, of the machine or of the control group.
+    /// Memory of the machine or of the control group.
     memory: Option<u64>,
     /// Address space (`ulimit -v`).
     space: Option<u64>,
@@ -63,7 +64,7 @@ impl Room {
         let what = ProcessRefreshKind::nothing().with_memory().without_tasks();
         system.refresh_processes_specifics(ProcessesToUpdate::Some(&[id]), false, what);
         let process = system.process(id);
-        // What the group has cached of files counts as used, but is given back when it is needed.
+        // File caches of the control group count as used, but are freed when memory is needed.
         let group = process.and_then(|process| process.cgroup_limits());
         let group = group.map(|limits| limits.total_memory.saturating_sub(limits.rss));
         let used = process.map_or(0, |process| process.virtual_memory());
@@ -81,7 +82,7 @@ fn address_space_limit() -> Option<u64> {
     getrlimit(Resource::As).current
 }
 
-/// The same where it is not asked.
+/// `None`: the limit is not queried on this system.
 #[cfg(not(target_os = "linux"))]
 fn address_space_limit() -> Option<u64> {
     None
@@ -112,7 +113,7 @@ fn too_little(what: &str, jobs: usize, need: impl Fn(usize) -> u64, room: Option
     )))
 }
 
-/// Bytes for people.
+/// A number of bytes as text.
 fn amount(bytes: u64) -> String {
     match bytes {
         0..10_000_000_000 => format!("{} MB", bytes.div_ceil(1_000_000)),
@@ -120,14 +121,14 @@ fn amount(bytes: u64) -> String {
     }
 }
 
-/// From now on small pages.
+/// Switches to small pages for all further allocations.
 #[cfg(target_os = "linux")]
 pub fn small_pages() {
-    // A system that does not know of huge pages has small ones.
+    // A system without huge pages has small ones anyway.
     let _ = rustix::thread::disable_transparent_huge_pages(true);
 }
 
-/// The same where pages have one size.
+/// Does nothing: there is no such setting on this system.
 #[cfg(not(target_os = "linux"))]
 pub fn small_pages() {}
 

@@ -1,6 +1,7 @@
-//! What `run` and `compare` leave behind: prepared before the run, so that none is made whose results have no place.
+//! The outputs of `run` and `compare`: prepared before the run, so that no run is made whose results could not be
+//! written.
 //!
-//! Promises that no output is one of the inputs, and that a file of somebody else is not overwritten.
+//! Promises that no output is one of the inputs, and that no file is overwritten that flashlane did not write.
 
 use std::path::Path;
 
@@ -16,14 +17,14 @@ use crate::signals;
 /// The file of figures in a results folder.
 const SUMMARY: &str = "summary.json";
 
-/// Outputs on their way.
+/// The prepared outputs.
 pub struct Outputs {
     dir: Option<(ResultsDir, OutFile)>,
-    /// Inside the results folder, or elsewhere.
+    /// The report, inside the results folder or elsewhere.
     report: Option<Begun>,
 }
 
-/// A report, and where it goes.
+/// A report being written, and its place.
 type Begun = (OutFile, Where);
 
 #[derive(Clone, Copy)]
@@ -33,7 +34,7 @@ enum Where {
 }
 
 impl Outputs {
-    /// Prepares what `output` asks for.
+    /// Prepares the outputs that `output` asks for.
     pub fn prepare(workload: &Workload, scenario: &Scenario, output: &Output) -> Result<Outputs, Failure> {
         if output.out.is_none() && output.report.is_none() {
             return Ok(Outputs { dir: None, report: None });
@@ -55,19 +56,19 @@ impl Outputs {
         Ok(Outputs { dir, report })
     }
 
-    /// The results folder, if there is to be one.
+    /// The results folder, if one was asked for.
     pub fn dir(&self) -> Option<&ResultsDir> {
         self.dir.as_ref().map(|(dir, _)| dir)
     }
 
-    /// Writes what is made of the summary, and gives everything its name.
+    /// Writes all outputs from the summary, and gives them their names.
     pub fn finish(self, summary: &Summary) -> Result<(), Failure> {
         let mut elsewhere = Ok(());
         if let Some((file, place)) = self.report {
             let written = file.write_whole(report::html(summary).as_bytes());
             match place {
                 Where::Inside => written?,
-                // It must not keep the results from their name.
+                // An error here must not prevent the results folder from being completed.
                 Where::Elsewhere => elsewhere = written,
             }
         }
@@ -79,7 +80,7 @@ impl Outputs {
     }
 }
 
-/// Begins the report: inside the results folder, or in a folder that is there.
+/// Begins the report: inside the results folder, or in an existing folder.
 fn begin_report(path: &Path, dir: Option<&ResultsDir>, inputs: &Inputs, force: bool) -> Result<Begun, Failure> {
     if let Some(dir) = dir
         && let Some(name) = dir.inside(path)?
@@ -107,7 +108,7 @@ fn begin_report(path: &Path, dir: Option<&ResultsDir>, inputs: &Inputs, force: b
     Ok((OutFile::create(path, existing, inputs)?, Where::Elsewhere))
 }
 
-/// What the run reads.
+/// The files that the run reads.
 fn inputs(workload: &Workload, scenario: &Scenario) -> Result<Inputs, Failure> {
     let mut inputs = Inputs::default();
     if let Some(path) = &workload.scenario {
@@ -121,7 +122,7 @@ fn inputs(workload: &Workload, scenario: &Scenario) -> Result<Inputs, Failure> {
     Ok(inputs)
 }
 
-/// Adds a trace, with all its files.
+/// Adds all files of a trace.
 pub fn add_trace(inputs: &mut Inputs, path: &Path) {
     inputs.add("the trace", path);
     trace::files(path).iter().for_each(|file| inputs.add("the trace", file));

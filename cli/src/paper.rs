@@ -20,7 +20,7 @@ use crate::text::{note, print};
 /// Columns of the table of claims.
 const WIDTH: u16 = 120;
 
-/// Does what `args` say.
+/// Runs the command with these arguments.
 pub fn act(args: &PaperArgs) -> Result<(), Failure> {
     let Some(name) = &args.name else { return print(&overview()) };
     let paper = Paper::named(name).map_err(Failure::Input)?;
@@ -39,7 +39,7 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
         return calibrated(paper, &settings);
     }
     if args.quick {
-        // Hundreds of short runs.
+        // The experiments are hundreds of short runs.
         memory::small_pages();
     }
     let dir = args.out.as_deref().map(|path| results_in(path, args)).transpose()?;
@@ -55,12 +55,12 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
     });
     let mut text = if args.tables { papers::tables(&result) } else { String::new() };
     text.push_str(&papers::render(&result, WIDTH));
-    // The claims are shown even if the results could not be written: the runs may have taken hours.
+    // The claims are printed even if the results cannot be written: the runs may have taken hours.
     print(&text)?;
     Ok(written.transpose().map(drop)?)
 }
 
-/// The results folder, prepared before anything runs, and its file.
+/// The results folder, prepared before anything runs, and the file in it.
 fn results_in(path: &Path, args: &PaperArgs) -> Result<(ResultsDir, OutFile), Failure> {
     signals::watch()?;
     let mut inputs = Inputs::default();

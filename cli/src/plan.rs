@@ -1,6 +1,6 @@
-//! From the command line to a scenario: the file, or traces, with flags laid over.
+//! Makes a scenario from the command line: a scenario file or traces, with flags overriding its keys.
 //!
-//! Promises that a complaint about a flag's value names the flag, not the file.
+//! Promises that an error in a flag's value names the flag, not the file.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::fail::Failure;
 use crate::memory;
 use crate::text::print;
 
-/// The scenario that `args` ask for.
+/// The scenario that `args` describe.
 pub fn scenario(args: &Workload) -> Result<Scenario, Failure> {
     let mut scenario = match &args.scenario {
         Some(path) => Scenario::load(path)?,
@@ -51,14 +51,14 @@ pub fn scenario(args: &Workload) -> Result<Scenario, Failure> {
     Ok(scenario)
 }
 
-/// A flow of the command line. Its path is relative to where the user is, not to a scenario's folder.
+/// A flow from the command line. Its path is relative to the working directory, not to a scenario's folder.
 fn replay(path: &Path, beside_scenario: bool) -> Flow {
     let path: PathBuf =
         if beside_scenario { std::path::absolute(path).unwrap_or_else(|_| path.into()) } else { path.into() };
     Flow { trace: Some(TraceFlow::file(path)), ..Flow::default() }
 }
 
-/// Flags that say how traces are replayed, for every flow that replays one.
+/// Applies the flags on how traces are replayed to every flow that replays one.
 fn trace_flags(scenario: &mut Scenario, args: &Workload) -> Result<(), Failure> {
     let flags = [
         ("format", "--trace-format", args.trace_format.is_some()),
@@ -87,7 +87,7 @@ fn trace_flags(scenario: &mut Scenario, args: &Workload) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Flags that say who the flows are.
+/// Applies the flags on priorities and ranges of flows.
 fn flow_flags(scenario: &mut Scenario, args: &Workload) -> Result<(), Failure> {
     let flows = scenario.document().flow.len();
     if !matches!(args.priority.len(), 0 | 1) && args.priority.len() != flows {
@@ -125,7 +125,7 @@ impl RangeWord {
     }
 }
 
-/// `flashlane check`.
+/// Runs `flashlane check`.
 pub fn check(args: &Workload) -> Result<(), Failure> {
     let scenario = scenario(args)?;
     let config = scenario.device_config()?;

@@ -1,4 +1,4 @@
-//! Progress on a terminal: rate and time left. Nothing in a pipe.
+//! Progress on a terminal: rate and time left. No output if it is not a terminal.
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,12 +10,13 @@ use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::text;
 
-/// Does `work`, showing how far `progress` has come while a terminal watches.
+/// Runs `work` and shows `progress` on a terminal meanwhile.
 pub fn shown<T>(progress: &Progress, work: impl FnOnce() -> T) -> T {
     watched(|bar| follow(bar, progress), |_| work())
 }
 
-/// Does `work` on a paper, likewise. What it says stands above the bar, and is said in a pipe too.
+/// Runs `work` on a paper and shows its progress. Messages from `work` are printed above the bar, and also where there
+/// is no bar.
 pub fn of_paper<T>(progress: &papers::Progress, work: impl FnOnce(&dyn Fn(String)) -> T) -> T {
     let follow = |bar: &ProgressBar| follow_paper(bar, progress);
     watched(follow, |bar| {
@@ -26,7 +27,7 @@ pub fn of_paper<T>(progress: &papers::Progress, work: impl FnOnce(&dyn Fn(String
     })
 }
 
-/// Does `work` while `follow` keeps a bar up to date, if a terminal watches.
+/// Runs `work` while `follow` updates a bar, if there is a terminal.
 fn watched<T>(follow: impl Fn(&ProgressBar) + Sync, work: impl FnOnce(Option<&ProgressBar>) -> T) -> T {
     if !std::io::stderr().is_terminal() {
         return work(None);
@@ -66,7 +67,7 @@ fn follow_paper(bar: &ProgressBar, progress: &papers::Progress) {
     let (made, of) = (progress.made(), progress.of());
     style(bar, if of > 0 { KNOWN } else { UNKNOWN });
     if made < bar.position() {
-        // Other experiments: their rate is their own.
+        // The next experiments begin, with a rate of their own.
         bar.reset();
     }
     if bar.length() != Some(of) {

@@ -16,7 +16,7 @@ use crate::plan;
 use crate::progress;
 use crate::text::{print, print_json};
 
-/// `flashlane run`: one scheduler.
+/// Runs `flashlane run`: one scheduler.
 pub fn run(workload: &Workload, scheduler: Option<String>, output: &Output) -> Result<(), Failure> {
     let mut scenario = plan::scenario(workload)?;
     let choice = match scheduler {
@@ -27,7 +27,7 @@ pub fn run(workload: &Workload, scheduler: Option<String>, output: &Output) -> R
     make(workload, &scenario, output)
 }
 
-/// `flashlane compare`: several.
+/// Runs `flashlane compare`: several schedulers.
 pub fn compare(
     workload: &Workload,
     schedulers: Vec<String>,
@@ -58,7 +58,7 @@ fn choose(scenario: &mut Scenario, flag: &'static str, choices: Vec<SchedulerCho
     });
 }
 
-/// Makes the comparison, then everything the user wants of it.
+/// Makes the comparison, then all outputs that the user asked for.
 fn make(workload: &Workload, scenario: &Scenario, output: &Output) -> Result<(), Failure> {
     if let Some(jobs) = output.jobs {
         rayon_threads(jobs)?;
@@ -80,7 +80,7 @@ fn make(workload: &Workload, scenario: &Scenario, output: &Output) -> Result<(),
     drop(options);
     let summary = &comparison.summary;
     let finished = outputs.finish(summary);
-    // The figures are shown even if they could not be written: the run may have taken hours.
+    // The figures are printed even if they cannot be written: the run may have taken hours.
     match output.format {
         Format::Json => print_json(&summary.to_json())?,
         Format::FioJson => print_json(&format!("{:#}\n", fio::document(summary)))?,
@@ -89,7 +89,7 @@ fn make(workload: &Workload, scenario: &Scenario, output: &Output) -> Result<(),
     finished
 }
 
-/// The table, and what a person should know besides.
+/// The table, followed by remarks and warnings.
 fn told(comparison: &Comparison, summary: &Summary, output: &Output, written: bool) -> String {
     let mut text = String::new();
     for (flow, remark) in &comparison.remarks {
@@ -114,7 +114,7 @@ fn told(comparison: &Comparison, summary: &Summary, output: &Output, written: bo
     text
 }
 
-/// The command line, to run it again.
+/// The command line, to reproduce the results.
 pub(crate) fn command() -> String {
     arguments::command_line()
 }

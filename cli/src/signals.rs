@@ -1,6 +1,7 @@
-//! Signals that end the program: what is unfinished is removed first.
+//! Signals that end the program: unfinished outputs are removed first.
 //!
-//! Promises that a signal which was ignored when the program began (`nohup`, a job in the background of a script) stays so.
+//! Promises that a signal which was ignored when the program began (`nohup`, a background job of a script) stays
+//! ignored.
 
 use crate::fail::Failure;
 
@@ -14,11 +15,12 @@ mod watched {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     use signal_hook::iterator::Signals;
 
-    /// The signals that end the program, and what people call them.
+    /// The signals that end the program, and their names.
     const ENDING: [(i32, &str); 3] = [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")];
 
     pub(super) fn watch() -> std::io::Result<()> {
-        // A file has grown beyond what the system allows. Heard and not heeded: writing then fails with an error that names the file.
+        // Sent when a file exceeds the system's limit. It must not end the program: the write then fails with an error
+        // that names the file.
         signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
         let ignored = ignored();
         let wanted = ENDING.into_iter().map(|(signal, _)| signal).filter(|signal| ignored >> (signal - 1) & 1 == 0);
@@ -29,9 +31,9 @@ mod watched {
                     let name = ENDING.iter().find(|(own, _)| *own == signal).map_or("a signal", |(_, name)| *name);
                     let mut stderr = std::io::stderr().lock();
                     let line = if stderr.is_terminal() { "\n" } else { "" };
-                    // The terminal may be what has gone.
+                    // Standard error may be a terminal that was closed.
                     let _ = writeln!(stderr, "{line}error: ended by {name}; unfinished outputs are removed");
-                    // Other threads go on meanwhile, so nothing is torn down.
+                    // Other threads are still running, so no destructors may run.
                     signal_hook::low_level::exit(128 + signal);
                 });
             }
@@ -39,7 +41,7 @@ mod watched {
         Ok(())
     }
 
-    /// The signals that are ignored, a bit each, as far as the system says.
+    /// The ignored signals, one bit each, as far as the system reports them.
     fn ignored() -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -47,7 +49,8 @@ mod watched {
     }
 }
 
-/// From now on, signals that end the program remove what is unfinished. To be called once, before an output is begun.
+/// From now on, signals that end the program remove unfinished outputs first. To be called once, before any output is
+/// begun.
 pub fn watch() -> Result<(), Failure> {
     #[cfg(unix)]
     watched::watch().map_err(|e| Failure::Fault(format!("signals cannot be heard: {e}")))?;

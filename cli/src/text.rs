@@ -1,7 +1,7 @@
-//! Printing: standard output, and complaints on standard error.
+//! Printing to standard output, and errors to standard error.
 //!
-//! Promises that whatever came from outside reaches a terminal with its control characters escaped
-//! ([`shown`](flashlane_lab::shown)). Line breaks in what is printed are ours: a name is put into a text by way of
+//! Promises that all text from outside is printed with its control characters escaped
+//! ([`shown`](flashlane_lab::shown)). Line breaks in printed text are the program's own: names are inserted with
 //! [`escaped`] or [`path`](flashlane_lab::shown::path).
 
 use std::io::{ErrorKind, Write};
@@ -20,7 +20,7 @@ pub fn print_json(json: &str) -> Result<(), Failure> {
     print_as_it_is(&escaped_json(json))
 }
 
-/// Prints what holds nothing from outside. A reader that has gone (`| head`) is no failure.
+/// Prints text that contains nothing from outside. A closed pipe (`| head`) is no failure.
 pub fn print_as_it_is(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -29,7 +29,7 @@ pub fn print_as_it_is(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Says why a command failed. What is wrong with the input is said on one line, so a line break in it came with a name.
+/// Prints why a command failed. An error about the input is one line, so a line break in it is part of a name.
 pub fn complain(failure: &Failure) {
     let message = failure.to_string();
     let shown = match failure {
@@ -39,7 +39,7 @@ pub fn complain(failure: &Failure) {
     note(&format!("error: {shown}"));
 }
 
-/// Says `line` on standard error; that nobody listens is no failure.
+/// Prints `line` on standard error; a closed one is no failure.
 pub fn note(line: &str) {
     let _ = writeln!(std::io::stderr(), "{}", escaped_lines(line));
 }

@@ -10,10 +10,10 @@ use crate::outputs::add_trace;
 use crate::signals;
 use crate::text::{print, print_json};
 
-/// What is said of an output that is there.
+/// The error about an output file that exists.
 const KEPT: &str = "exists already and is left as it is; give another name, or --force to overwrite it";
 
-/// Does what `command` says.
+/// Runs `command`.
 pub fn act(command: TraceCommand) -> Result<(), Failure> {
     match command {
         TraceCommand::Stat { file, reading, json } => {

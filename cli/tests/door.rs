@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A folder of its own for each test, gone afterwards.
+/// A temporary folder for one test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -43,7 +43,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Runs and expects success; the standard output.
+/// Runs and expects success; returns the standard output.
 #[track_caller]
 fn good(folder: &Path, args: &[&str]) -> String {
     let output = flashlane(folder, args);
@@ -52,7 +52,7 @@ fn good(folder: &Path, args: &[&str]) -> String {
     text(&output.stdout)
 }
 
-/// Runs and expects a complaint about the input; what it says after `error: `.
+/// Runs and expects an error about the input; returns the text after `error: `.
 #[track_caller]
 fn bad(folder: &Path, args: &[&str]) -> String {
     let output = flashlane(folder, args);
@@ -122,7 +122,7 @@ fn devices_lists_and_prints() {
     assert!(said.ends_with("; did you mean \"flin-isca18\"?"), "{said}");
 }
 
-/// What `devices` prints can be pasted into a scenario.
+/// The output of `devices` can be pasted into a scenario.
 #[test]
 fn a_printed_device_is_a_device() {
     let folder = Folder::new("paste");
@@ -210,7 +210,8 @@ fn flags_change_the_hash_and_repeating_does_not() {
     }
 }
 
-/// As the paper counts it: eight counters, a flag and two registers a chip, two counters a channel; 7 bits a page.
+/// State as the paper counts it: eight counters, a flag and two registers per chip, two counters per channel; 7 bits
+/// per page.
 #[test]
 fn schedulers_say_what_they_cost() {
     let folder = Folder::new("cost");
@@ -223,7 +224,7 @@ fn schedulers_say_what_they_cost() {
     assert!(bad(&folder.0, &["schedulers", "slacker", "--cost"]).contains("--cost"));
 }
 
-/// The shadow estimator speaks only when asked, and to each scheduler.
+/// The shadow estimator reports only when asked, and for each scheduler.
 #[test]
 fn the_shadow_estimator_speaks_when_asked() {
     let folder = Folder::new("shadow");

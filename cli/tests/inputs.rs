@@ -1,5 +1,5 @@
-//! Hostile input at the door: bytes that are no text, names that a terminal would obey, files without an end, names that
-//! clash, runs that the machine has no memory for. Each ends with exit code 2 and a message, or works.
+//! Hostile input on the command line: bytes that are not text, names with control characters, files without an end,
+//! names that clash, runs that the machine has no memory for. Each ends with exit code 2 and a message, or works.
 
 #![cfg(unix)]
 
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 const TRACE: &str = "0 0 0 8 1\n1000 0 8 8 0\n";
 
-/// What a test waits for a refusal at most; it takes a small part of a second.
+/// The longest time a test waits for a refusal, which takes a small part of a second.
 const SOON: Duration = Duration::from_secs(30);
 
 fn folder() -> TempDir {
@@ -40,14 +40,14 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("what is printed is UTF-8")
 }
 
-/// Nothing in it that a terminal obeys, or that nobody sees.
+/// Checks that the text has no control or invisible characters.
 #[track_caller]
 fn harmless(shown: &str) {
     let found = shown.chars().find(|&c| c != '\n' && !flashlane_lab::shown::is_plain(c));
     assert_eq!(found, None, "{shown:?}");
 }
 
-/// Expects success; the standard output.
+/// Expects success; returns the standard output.
 #[track_caller]
 fn good<S: AsRef<OsStr>>(folder: &TempDir, args: &[S]) -> String {
     let output = run(folder, args);
@@ -57,7 +57,7 @@ fn good<S: AsRef<OsStr>>(folder: &TempDir, args: &[S]) -> String {
     said
 }
 
-/// Expects a complaint about the input, soon and on one line; what it says.
+/// Expects an error about the input within a short time; returns it.
 #[track_caller]
 fn bad<S: AsRef<OsStr>>(folder: &TempDir, args: &[S]) -> String {
     let begun = Instant::now();
@@ -70,7 +70,7 @@ fn bad<S: AsRef<OsStr>>(folder: &TempDir, args: &[S]) -> String {
     said.to_owned()
 }
 
-/// The same, on one line.
+/// The error of [`bad`], checked to be one line.
 #[track_caller]
 fn bad_line<S: AsRef<OsStr>>(folder: &TempDir, args: &[S]) -> String {
     let said = bad(folder, args);
@@ -119,7 +119,7 @@ fn words_that_are_no_text_are_refused_by_name() {
     }
     let formats = [bytes(b"run"), bytes(b"--trace"), bytes(b"a.csv"), bytes(b"--format"), bytes(b"f\xffs")];
     assert!(bad(&folder, &formats).starts_with("invalid value 'f\\xFFs' for '--format <FORMAT>'"));
-    // The path is fine; the scheduler is not.
+    // The path is legal; the name of the scheduler is not.
     let args = [bytes(b"run"), bytes(b"--trace"), bytes(b"b\xff.csv"), bytes(b"--scheduler"), bytes(b"\xff")];
     assert!(bad_line(&folder, &args).starts_with("argument 5, `\\xFF`"));
     assert!(bad_line(&folder, &[bytes(b"schedulers"), bytes(b"x\xff")]).contains("argument 2"));
@@ -137,7 +137,7 @@ fn nothing_from_outside_reaches_a_terminal_as_it_is() {
     assert!(good(&folder, &["check", "--trace", &trace, "--trace", "b.csv"]).contains(shown));
     let said = good(&folder, &["compare", "--trace", &trace, "--trace", "b.csv", "--out", "o", "--report", "r.html"]);
     assert!(said.contains(shown), "{said}");
-    // As data: in the file as it is, on a terminal as JSON's own escapes, and both the same.
+    // As data: unchanged in the file, with JSON escapes on a terminal, and both mean the same.
     let kept = std::fs::read_to_string(folder.path().join("o/summary.json")).expect("a summary");
     let said = good(&folder, &["compare", "--trace", &trace, "--trace", "b.csv", "--format", "json"]);
     let parsed = |json: &str| serde_json::from_str::<serde_json::Value>(json).expect("JSON");
@@ -221,7 +221,7 @@ fn files_without_an_end_are_refused() {
 #[test]
 fn a_packed_trace_of_one_line_is_refused() {
     let folder = folder();
-    // 64 MiB of one digit, packed in a few kilobytes.
+    // 64 MiB of one digit, compressed to a few kilobytes.
     let path = folder.path().join("bomb.csv.gz");
     let mut shell = Command::new("sh");
     shell.args(["-c", "head -c 67108864 /dev/zero | tr '\\0' 7 | gzip -1 > bomb.csv.gz"]);
@@ -306,7 +306,7 @@ fn names_that_no_results_folder_can_hold_are_refused_before_the_run() {
     assert!(!folder.path().join("out").exists());
 }
 
-/// The numbers of megabytes in what `check` says of memory: a run, its address space, ...
+/// The numbers of megabytes in the line that `check` prints about memory: a run, its address space, ...
 fn megabytes(said: &str) -> Vec<u64> {
     let line = said.lines().find(|line| line.starts_with("memory ")).unwrap_or_else(|| panic!("{said}"));
     let words: Vec<&str> = line.split(|c: char| c.is_whitespace() || "()".contains(c)).collect();
@@ -341,7 +341,7 @@ fn peak(folder: &TempDir, args: &[&str]) -> Option<u64> {
     said.lines().last()?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes / 1000)
 }
 
-/// An upper bound, and not far from it: within 70 MB and a factor of 2.5 of what the program was seen to take.
+/// The estimate is an upper bound that is not too high: within 70 MB and a factor of 2.5 of the measured peak.
 #[test]
 fn runs_take_what_was_said_and_not_much_less() {
     let folder = folder();

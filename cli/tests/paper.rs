@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A folder of its own for each test, gone afterwards.
+/// A temporary folder for one test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -24,7 +24,7 @@ fn flashlane(folder: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_flashlane")).args(args).current_dir(folder).output().unwrap()
 }
 
-/// Standard output, and standard error, of a run that ends with `code`.
+/// Standard output and standard error of a run that ends with `code`.
 #[track_caller]
 fn said(folder: &Path, args: &[&str], code: i32) -> (String, String) {
     let output = flashlane(folder, args);
@@ -64,7 +64,7 @@ fn an_experiment_is_run_judged_and_written() {
     assert!(out.lines().all(|line| line.chars().count() <= 120), "{out}");
     let written = std::fs::read_to_string(folder.0.join("made/results.json")).unwrap();
     assert!(written.contains("\"verdict\": \"reproduced\"") && written.contains("\"bits_a_page\""), "{written}");
-    // The same again, over the earlier results, with another number of threads.
+    // The same run again, over the earlier results, with another number of threads.
     let again = [&args[..], &["--jobs", "1"]].concat();
     assert_eq!(said(&folder.0, &again, 0).0, out);
     assert_eq!(std::fs::read_to_string(folder.0.join("made/results.json")).unwrap(), written);
@@ -74,7 +74,7 @@ fn an_experiment_is_run_judged_and_written() {
 fn a_trace_takes_the_place_of_the_clone_of_its_name() {
     let folder = Folder::new("traces");
     std::fs::create_dir(folder.0.join("mine")).unwrap();
-    // One page each, but for the last: that touches 16 chips.
+    // One page each, except the last request: that one touches 16 chips.
     let lines: String = (0..9).map(|i| format!("{} 0 {} 16 0\n", i * 1_000, i * 16)).collect();
     std::fs::write(folder.0.join("mine/src2-0.mqsim"), lines + "9000 0 0 256 0\n").unwrap();
     let args = ["paper", "slacker", "--quick", "--experiment", "E2", "--traces", "mine", "--tables"];
@@ -101,7 +101,7 @@ fn wrong_names_are_bad_input() {
     said(&folder.0, &["paper", "flin", "--mixes", "--experiment", "E8"], 2);
 }
 
-/// Of FLIN what takes little: the list, the mixes as stored, and an experiment twice.
+/// The quick parts of FLIN: the list, the mixes as stored, and an experiment twice.
 #[test]
 fn flin_is_made_again() {
     let folder = Folder::new("flin");

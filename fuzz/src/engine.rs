@@ -1,4 +1,5 @@
-//! Feeding one target: choose an input, damage it, feed it, keep it when the answer is new, stop at the first failure.
+//! Fuzzing one target: choose an input, mutate it, run the target, keep inputs with new answers, stop at the first
+//! failure.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -13,51 +14,52 @@ use crate::mutate::mutate;
 use crate::quiet::catch;
 use crate::shrink::shrink;
 
-/// Inputs tried while making a failing one smaller.
+/// The most inputs tried while shrinking a failing one.
 const SHRINK_BUDGET: usize = 20_000;
-/// A reader that needs longer than this for 64 KiB hangs.
+/// A target that takes longer than this for 64 KiB is taken to hang.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
-/// When to stop.
+/// When to stop a campaign.
 #[derive(Clone, Copy, Debug)]
 pub enum Effort {
-    /// After so many inputs: the same inputs every time.
+    /// After this many inputs: the same inputs every time.
     Inputs(u64),
-    /// After so long.
+    /// After this time.
     Time(Duration),
 }
 
-/// What a campaign without failure did.
+/// Figures of a campaign without a failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stats {
-    /// Inputs fed.
+    /// Number of inputs tried.
     pub inputs: u64,
-    /// Different answers seen, numbers in them not counted.
+    /// Number of different answers, ignoring numbers in them.
     pub answers: usize,
 }
 
-/// An input that broke a promise.
+/// An input that made a target fail.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
-    /// The input, made small unless it hangs.
+    /// The input, shrunk unless the target hangs.
     pub input: Vec<u8>,
-    /// The panic and its place, or that it hangs.
+    /// The panic and its place, or that the target hangs.
     pub message: String,
-    /// Which input it was, counted from 1.
+    /// The number of the input, counted from 1.
     pub number: u64,
 }
 
-/// What is being fed since when, for the one who watches the time.
+/// The input being run, its number and when it began, for the thread that watches the time.
 type Watch = Arc<Mutex<Option<(Instant, u64, Vec<u8>)>>>;
 
-/// Feeds `target`. An input that takes longer than `patience` ends the campaign too; its thread is left to itself.
+/// Runs `target` on many inputs. An input that takes longer than `patience` ends the campaign too; its thread is
+/// abandoned.
 pub fn campaign(target: Target, seed: u64, effort: Effort, patience: Duration) -> Result<Stats, Failure> {
     let watch = Watch::default();
     let (sender, receiver) = channel();
     let theirs = Arc::clone(&watch);
     std::thread::spawn(move || {
         let outcome = feed_all(target, seed, effort, &theirs);
-        // Nobody listens once the watcher has given up on this thread.
+        // Sending fails if the watching thread has given up on this one.
         let _ = sender.send(outcome);
     });
     loop {
@@ -75,7 +77,7 @@ pub fn campaign(target: Target, seed: u64, effort: Effort, patience: Duration) -
     }
 }
 
-/// Feeds `input` once; the answer, or the panic.
+/// Runs the target on `input` once; returns its answer, or the panic.
 pub fn feed_one(target: &Target, input: &[u8]) -> Result<String, String> {
     catch(|| (target.feed)(input))
 }
@@ -96,7 +98,7 @@ fn feed_all(target: Target, seed: u64, effort: Effort, watch: &Watch) -> Result<
         if done {
             return Ok(Stats { inputs: number, answers: answers.len() });
         }
-        // The seeds themselves come first, undamaged.
+        // The seeds themselves come first, unchanged.
         let mut input =
             corpus[if number < seeds { number as usize } else { rng.random_range(0..corpus.len()) }].clone();
         if number >= seeds {
@@ -124,7 +126,7 @@ fn smallest(target: &Target, input: &[u8], number: u64) -> Failure {
     Failure { input, message, number }
 }
 
-/// An answer with numbers and quoted words removed: what kind of answer it is.
+/// An answer with numbers and quoted words removed, which identifies its kind.
 fn shape(said: &str) -> String {
     let mut quoted = false;
     let mut kept = String::new();

@@ -17,7 +17,7 @@ cargo run -p flashlane-fuzz -- TARGET --again FILE
   --again FILE  feed this file once: an input saved by an earlier failure
 ";
 
-/// What the user asks for.
+/// The parsed arguments.
 struct Wish {
     targets: Vec<Target>,
     effort: Effort,

@@ -1,8 +1,8 @@
-//! The mutator: small random damage to an input, as text of lines, fields and numbers and as plain bytes.
+//! The mutator: small random changes to an input, as text of lines, fields and numbers and as plain bytes.
 
 use rand::{Rng, RngExt};
 
-/// Inputs longer than this are cut: time goes into many inputs, not into long ones.
+/// Inputs longer than this are cut: many short inputs find more than few long ones.
 pub const MAX_BYTES: usize = 1 << 16;
 
 /// Numbers at which arithmetic and range checks go wrong.
@@ -41,12 +41,13 @@ const NUMBERS: &[&str] = &[
     "",
 ];
 
-/// Bytes that formats care about.
+/// Bytes with a meaning in some format.
 const BYTES: &[u8] = b"\n\r\t ,;:#\"'[]{}=.-+eE0\0\x1f\x7f\x80\xc3\xff";
 
-/// Damages `input` once to a few times. `other` is another input to take pieces of, `words` the target's own words.
+/// Changes `input` once to a few times. `other` is another input to take pieces from, `words` are the target's own
+/// words.
 pub fn mutate(rng: &mut impl Rng, input: &mut Vec<u8>, other: &[u8], words: &[&str]) {
-    // Mostly one change, so that inputs stay near good ones; now and then many.
+    // Mostly one change, so that inputs stay close to valid ones; sometimes many.
     let mut rounds = 1 + rng.random::<u32>().trailing_zeros().min(8);
     while rounds > 0 {
         once(rng, input, other, words);
@@ -89,7 +90,7 @@ fn once(rng: &mut impl Rng, input: &mut Vec<u8>, other: &[u8], words: &[&str]) {
     }
 }
 
-/// Puts a troublesome number, or a near neighbour, where a number stands.
+/// Replaces a number by one that is likely to cause trouble, or by a close neighbour of one.
 fn number(rng: &mut impl Rng, input: &mut Vec<u8>) {
     let numbers: Vec<(usize, usize)> = runs(input, |byte| byte.is_ascii_digit());
     if numbers.is_empty() {
@@ -122,7 +123,7 @@ fn line(rng: &mut impl Rng, input: &mut Vec<u8>) {
     *input = lines.concat();
 }
 
-/// Stretches of bytes that belong together.
+/// Runs of bytes of the same kind.
 fn runs(input: &[u8], belongs: impl Fn(u8) -> bool) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut start = None;

@@ -1,17 +1,17 @@
-//! Catching a panic with its message and place, without the usual noise on standard error.
+//! Catches a panic with its message and place, without the usual output on standard error.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
 thread_local! {
-    /// `Some` while this thread catches: what the panic said.
+    /// `Some` while this thread catches panics: the message of the panic.
     static CAUGHT: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
 static HOOK: Once = Once::new();
 
-/// Runs `work`; a panic becomes an error that says where and what.
+/// Runs `work`; turns a panic into an error with its place and message.
 pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     HOOK.call_once(|| {
         let usual = take_hook();

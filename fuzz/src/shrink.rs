@@ -1,4 +1,4 @@
-//! Making a failing input small enough to read.
+//! Shrinks a failing input to a size that can be read.
 
 /// Cuts pieces out of `input`, large ones first, as long as it keeps failing; tries at most `budget` inputs.
 pub fn shrink(input: &[u8], budget: usize, fails: impl Fn(&[u8]) -> bool) -> Vec<u8> {

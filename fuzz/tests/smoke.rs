@@ -1,4 +1,4 @@
-//! Every target, a little: what `make fuzz` does for longer.
+//! Runs every target for a short time; `make fuzz` runs them for longer.
 
 use flashlane_fuzz::engine::{Effort, PATIENCE, campaign};
 use flashlane_fuzz::targets;

@@ -1,4 +1,4 @@
-//! What the measuring costs: nanoseconds of CPU a completion observed. `cargo bench -p flashlane-lab --bench metrics`.
+//! The cost of metrics: nanoseconds of CPU per completion observed. `cargo bench -p flashlane-lab --bench metrics`.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -38,7 +38,7 @@ fn completions(n: u64) -> Vec<Completion> {
         .collect()
 }
 
-/// Best of several rounds: on a shared machine the smallest figure is the one nobody disturbed.
+/// Best of several rounds: on a shared machine the smallest figure is the one least disturbed by other processes.
 fn best(rounds: u32, items: usize, mut round: impl FnMut()) -> f64 {
     (0..rounds)
         .map(|_| {
@@ -50,7 +50,7 @@ fn best(rounds: u32, items: usize, mut round: impl FnMut()) -> f64 {
 }
 
 fn main() {
-    // As in a run, where a completion has just been made: the sample stays in the cache, and time moves on.
+    // As in a run, where a completion was just made: the sample stays in the cache, and time advances.
     let sample = completions(SAMPLE);
     let shifts = || (0..ROUNDS).map(|round| Duration::from_ns(round * SAMPLE * 5_000));
     let items = (ROUNDS * SAMPLE) as usize;

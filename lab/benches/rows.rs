@@ -1,4 +1,4 @@
-//! What writing rows costs: nanoseconds and bytes a row. `cargo bench -p flashlane-lab --bench rows`.
+//! The cost of writing rows: nanoseconds and bytes per row. `cargo bench -p flashlane-lab --bench rows`.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use flashlane_lab::results::{Format, RequestRow, Row, RowWriter, TransactionRow,
 
 const ROWS: u64 = 1_000_000;
 
-/// A number without a pattern, the same on every run.
+/// A pseudo-random number, the same on every run.
 fn scattered(i: u64) -> u64 {
     let x = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (x ^ (x >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 20

@@ -1,4 +1,4 @@
-//! What a synthetic request costs: nanoseconds a request, per access pattern and arrival process.
+//! The cost of synthetic requests: nanoseconds per request, for each access pattern and arrival process.
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};

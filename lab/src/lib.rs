@@ -1,4 +1,4 @@
-//! Bench: scenarios, workloads, runs, metrics, results, reports.
+//! The laboratory: scenarios, workloads, runs, metrics, results, reports.
 
 pub mod metrics;
 pub mod results;

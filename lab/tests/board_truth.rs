@@ -1,6 +1,6 @@
-//! What schedulers see is true: after every instant of a run the board is compared with a plain account of the event stream,
-//! under every row of the catalogue. A count that is not brought up to date at a decision shows here, even if no other
-//! test's decisions depend on it.
+//! The board is correct: after every instant of a run it is compared with a plain account of the event stream, under
+//! every row of the catalogue. A count that is not updated before a decision shows here, even if no other test's
+//! decisions depend on it.
 
 mod common;
 
@@ -25,15 +25,15 @@ struct Live {
     owner: Owner,
     flow: usize,
     lpn: Lpn,
-    /// The unit it waits at; none for a write that has no unit yet, or once it is dispatched.
+    /// The unit it waits at; `None` for a write that has no unit yet, and after dispatch.
     waits: Option<usize>,
 }
 
-/// What the board must show, worked out from the events.
+/// The content that the board must have, computed from the events.
 struct Truth {
     geometry: Geometry,
     config: Config,
-    /// Whether writes get their unit at dispatch, and whether whose data pages hold is kept.
+    /// Whether writes get their unit at dispatch, and whether page ownership is tracked.
     draws: bool,
     owned: bool,
     written: Vec<u32>,
@@ -41,12 +41,12 @@ struct Truth {
     waiting: Vec<[u32; 2]>,
     gc: Vec<GcWaiting>,
     flows: Vec<Flow>,
-    /// Commands that have come and were not fetched, by line.
+    /// For each submission queue, the commands that have arrived and were not fetched.
     lines: Vec<u32>,
     requests: BTreeMap<RequestId, usize>,
     live: BTreeMap<u64, Live>,
     owners: Vec<Option<usize>>,
-    /// Pages of the programs whose dispatch follows their mapping, and where they lie.
+    /// Pages of the programs whose dispatch follows their mapping, and their places.
     mapped: Vec<(Lpn, PlaneId, u32)>,
 }
 
@@ -98,7 +98,7 @@ impl Truth {
         self.geometry.unit_of(plane).index()
     }
 
-    /// One more, or one less, of a transaction's kind waits where it does.
+    /// Counts one transaction of a kind more, or one less, where it waits.
     fn count(&mut self, txn: Live, more: bool) {
         let Some(unit) = txn.waits else { return };
         let gc = &mut self.gc[unit];
@@ -193,14 +193,15 @@ impl Truth {
         }
     }
 
-    /// What can be worked out from the rest.
+    /// The part of the board that follows from the rest.
     fn planes(&self) -> Vec<Plane> {
         let (blocks, pages) = (self.geometry.blocks_per_plane as usize, self.geometry.pages_per_block);
         let finished = |(index, plane): (usize, &Plane)| {
             let own = &self.written[index * blocks..][..blocks];
             let free_blocks = own.iter().filter(|&&written| written == 0).count() as u32;
             let free_pages = own.iter().map(|written| pages - written).sum();
-            // Moves take the last free block, and where they share the host's open block that must not be the last page.
+            // Moves use the last free block, and where they share the host's open block they must not use its last page
+            // either.
             let shares = !self.config.gc.separate_frontier && free_blocks == 0;
             let room = plane.next_page > 0 && !shares || free_blocks > 1;
             Plane { free_blocks, free_pages, room, ..*plane }
@@ -231,7 +232,7 @@ impl Truth {
     }
 }
 
-/// Four chips of two dies, some of their data each flow's.
+/// Four chips of two dies, with part of the data owned by each flow.
 fn pressed() -> Config {
     let mut config = table1(2, 2);
     (config.geometry.blocks_per_plane, config.geometry.pages_per_block) = (24, 8);
@@ -243,7 +244,8 @@ fn pressed() -> Config {
     config
 }
 
-/// The same with a narrow way in, a buffer and parts of pages read first, and moves that share the host's blocks.
+/// [`pressed`] with narrow limits at the host interface, a page buffer, partial pages that are read first, and moves
+/// that share the host's open blocks.
 fn narrow(protocol: Protocol) -> Config {
     let mut config = pressed();
     config.ftl.read_modify_write = true;

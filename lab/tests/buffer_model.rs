@@ -1,8 +1,10 @@
-//! The page buffer against a plain rewrite: one chip that serves the oldest transaction, a list of pages by last use, and
-//! counts that are taken anew whenever one is needed. Every request must end at the same instant as on the device.
+//! The page buffer compared with a plain model: one chip that serves the oldest transaction, a list of pages by last
+//! use, and counts that are recomputed whenever one is needed. Every request must end at the same instant as on the
+//! device.
 //!
-//! Decides what is written out and when (order of use, `flush_above`, pages that writes wait for), that a write which finds
-//! others waiting waits behind them, even if its page is in the buffer, and what keeps a page in the buffer.
+//! Covers which pages are written out and when (order of use, `flush_above`, pages that writes wait for), that a write
+//! which finds others waiting waits behind them, even if its page is in the buffer, and what keeps a page in the
+//! buffer.
 
 mod common;
 
@@ -18,7 +20,7 @@ const READ: u64 = 1_000;
 const PROGRAM: u64 = 4_000;
 const MEMORY: u64 = 300;
 
-/// A request: when, whose, what, which pages.
+/// A request: arrival time, flow, operation, pages.
 #[derive(Clone, Debug)]
 struct Ask {
     at: u64,
@@ -41,7 +43,7 @@ struct Entry {
     state: State,
 }
 
-/// What the chip does: a page read or written for a request, or written for the buffer.
+/// An operation of the chip: a page read or written for a request, or written for the buffer.
 #[derive(Clone, Copy, Debug)]
 enum Job {
     Read { request: usize, lpn: u32, flow: usize },
@@ -91,7 +93,7 @@ impl<'a> Model<'a> {
         self.entries.iter().filter(|entry| entry.part == part && is(entry.state)).count() as u32
     }
 
-    /// The page becomes the most recently used; whether it is there.
+    /// Makes the page the most recently used; returns whether it is in the buffer.
     fn use_page(&mut self, lpn: u32) -> bool {
         let Some(place) = self.entries.iter().position(|entry| entry.lpn == lpn) else { return false };
         let entry = self.entries.remove(place);
@@ -99,7 +101,7 @@ impl<'a> Model<'a> {
         true
     }
 
-    /// Stores a page in a free slot or a clean one's; whether there was one.
+    /// Stores a page in a free slot or in that of a clean page; returns whether there was one.
     fn insert(&mut self, lpn: u32, part: usize, state: State) -> bool {
         if self.count(part, |_| true) == self.config.pages / self.waiting.len() as u32 {
             let clean = |entry: &Entry| entry.part == part && entry.state == State::Clean;
@@ -122,7 +124,7 @@ impl<'a> Model<'a> {
         true
     }
 
-    /// Stores what it can of a write's last `left` pages; how many are left then.
+    /// Stores as many as possible of a write's last `left` pages; returns how many are left then.
     fn store_all(&mut self, request: usize, left: usize) -> usize {
         let Ask { flow, pages, .. } = &self.asks[request];
         let part = self.part(*flow);
@@ -132,7 +134,7 @@ impl<'a> Model<'a> {
         left - stored
     }
 
-    /// So many pages of a request are served; it ends `after` the last.
+    /// Counts `pages` of a request as served; it ends `after` the last.
     fn served(&mut self, request: usize, pages: usize, after: u64) {
         self.left[request] -= pages;
         if pages > 0 && self.left[request] == 0 {
@@ -140,7 +142,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Writes out the least recently used dirty pages: those beyond `flush_above`, and as many as are waited for.
+    /// Writes out the least recently used dirty pages: those beyond `flush_above`, and as many as writes wait for.
     fn flush(&mut self, flow: usize) {
         let part = self.part(flow);
         loop {
@@ -317,12 +319,13 @@ fn write(at: u64, page: u32) -> Ask {
 fn a_buffered_page_is_not_written_ahead_of_writes_that_wait() {
     let buffer = Buffer { pages: 2, per_flow: false, write_back: true, read_allocate: false, flush_above: 2 };
     let asks = [write(0, 0), write(0, 1), write(10, 2), write(20, 1), write(30, 2)];
-    // Page 0 leaves the buffer at 4010 and page 2 enters; then the writes behind it have their pages there.
+    // Page 0 leaves the buffer at 4010 and page 2 enters; the pages of the writes behind it are in the buffer by then.
     let expected = [MEMORY, MEMORY, 4_010 + MEMORY, 4_010 + MEMORY, 4_010 + MEMORY];
     assert_eq!(on_device(&config(buffer, 1), &asks), expected);
 }
 
-/// With `n` pages written once, all but `flush_above` reach the flash by themselves, oldest first, one after the other.
+/// With `n` pages written once, all but `flush_above` are written to the flash in the background, oldest first, one
+/// after the other.
 #[test]
 fn so_many_pages_stay_dirty() {
     for flush_above in 0..5 {

@@ -1,9 +1,10 @@
-//! The device against mathematics: waits in front of one chip, Little's law, saturation bandwidth, write amplification.
+//! The device compared with closed forms: waiting times at one chip, Little's law, saturation bandwidth, write
+//! amplification.
 //!
-//! A mean wait at 90 % load needs tens of millions of requests before 1 % means anything. So each queueing case has two
-//! halves. The device's every completion must equal, to the nanosecond, a plain recursion of a few lines fed with the
-//! same arrivals; and that recursion's mean over many more arrivals, with its standard error from batch means, must
-//! meet the formula. (In the words of simulation: the recursion is a control variate that correlates perfectly.)
+//! A mean wait at 90 % load needs tens of millions of requests before 1 % is significant. So each queueing test has two
+//! parts. Every completion of the device must equal, to the nanosecond, that of a plain recursion of a few lines with
+//! the same arrivals; and the recursion's mean over many more arrivals, with its standard error from batch means, must
+//! agree with the formula. (In terms of simulation, the recursion is a perfectly correlated control variate.)
 
 mod common;
 
@@ -22,7 +23,7 @@ use flashlane_ssd::config::{Config, Latency, Precondition};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
-/// A Poisson stream of whole nanoseconds.
+/// A Poisson stream with times in whole nanoseconds.
 struct Poisson {
     rng: Pcg64Mcg,
     mean_gap: f64,
@@ -41,7 +42,7 @@ impl Poisson {
     }
 }
 
-/// A job: when it arrives, its class (0 goes first), how long it takes.
+/// A job: its arrival time, its class (0 goes first), its service time.
 #[derive(Clone, Copy)]
 struct Job {
     at: u64,
@@ -49,7 +50,7 @@ struct Job {
     takes: u64,
 }
 
-/// One server, two lines, never interrupted: the plain rewrite of one chip.
+/// One server with two queues and no preemption: the plain model of one chip.
 #[derive(Default)]
 struct Server {
     lines: [VecDeque<(usize, Job)>; 2],
@@ -58,8 +59,8 @@ struct Server {
 }
 
 impl Server {
-    /// Serves what begins before `end`: `began(job number, job, instant)`. What arrives at an instant is seen by the
-    /// decision at that instant.
+    /// Serves what begins before `end`, and calls `began(job number, job, instant)` for each. An arrival at an instant
+    /// is seen by the decision at that instant.
     fn until(&mut self, end: u64, began: &mut impl FnMut(usize, Job, u64)) {
         loop {
             let heads = self.lines.iter().filter_map(|line| line.front()).map(|(_, job)| job.at);
@@ -113,7 +114,8 @@ impl Batches {
         (mean, (variance / n).sqrt())
     }
 
-    /// Within 1 % of `expected`, and known well enough for that to be said: 1 % is at least three standard errors.
+    /// Checks that the mean is within 1 % of `expected`, and that its standard error is small enough: 1 % is at least
+    /// three of them.
     fn agrees(&self, what: &str, expected: f64) {
         let (mean, error) = self.mean_and_error();
         let text = format!("{what}: {mean:.1} ns, standard error {error:.1}, formula {expected:.1}");
@@ -123,7 +125,7 @@ impl Batches {
     }
 }
 
-/// One chip of one plane, bus free.
+/// One chip of one plane, with transfers that take no time.
 fn one_chip() -> Config {
     let mut config = one_plane();
     config.bus.mega_transfers = u32::MAX;
@@ -198,7 +200,7 @@ fn mean_wait_with_fast_and_slow_pages_is_that_of_m_g_1() {
     };
     let mut arrivals = Poisson::new(21, 1.0 / stream.rate_per_ns);
     device_is_the_server(&config, &recipe("fcfs", &[]), 200_000, |_| {
-        // A fill writes logical pages in order, so an odd page lies at an odd offset: a slow one.
+        // Filling writes logical pages in order, so an odd page is at an odd offset: a slow page.
         let lpn = arrivals.rng.next_u32() % 6144;
         let job = Job { at: arrivals.next(), class: 0, takes: takes(lpn % 2 == 1) };
         (job, Read, Lpn(lpn))
@@ -218,7 +220,7 @@ fn mean_wait_with_fast_and_slow_pages_is_that_of_m_g_1() {
 #[test]
 fn read_first_is_a_priority_queue_of_two_classes() {
     let mut config = one_chip();
-    // Room for every write without collecting.
+    // Room for every write without garbage collection.
     (config.geometry.blocks_per_plane, config.geometry.pages_per_block) = (1024, 256);
     config.ftl.logical_pages = 200_000;
     let program = 1_300_000;
@@ -232,7 +234,8 @@ fn read_first_is_a_priority_queue_of_two_classes() {
     device_is_the_server(&config, &recipe("read-first", &[]), 400_000, |_| {
         let class = class_of(&mut arrivals.rng);
         let job = Job { at: arrivals.next(), class, takes: takes[class] };
-        // Reads and writes of different pages, each written once: nothing is served from memory, nothing collected.
+        // Reads and writes go to different pages, each written once: nothing is served from memory, nothing is
+        // collected.
         let lpn = if class == 0 { arrivals.rng.next_u32() % 1000 } else { written };
         written += class as u32;
         (job, [Read, Write][class], Lpn(lpn))
@@ -250,7 +253,8 @@ fn read_first_is_a_priority_queue_of_two_classes() {
     waits[1].agrees("reads before writes: writes", expected[1].expect("stable"));
 }
 
-/// Requests present, integrated over time, are their response times added up: on any device, to the nanosecond.
+/// The number of requests present, integrated over time, equals the sum of their response times: on any device, to the
+/// nanosecond.
 #[test]
 fn littles_law() {
     let mut config = common::table1(2, 2);
@@ -299,14 +303,14 @@ fn littles_law() {
     assert!((present / (area as f64 / span) - 1.0).abs() < 1e-9);
 }
 
-/// The preset, with fewer blocks: how many there are bounds no read.
+/// The preset with fewer blocks: their number does not affect reads.
 fn flin() -> Config {
     let text = "[device]\npreset = \"flin-isca18\"\ngeometry.blocks_per_plane = 64\nftl.user_gb = 7\n\
                 precondition.state = \"fresh\"\n[[flow]]\nsynthetic = { rate_iops = 1, requests = 1 }\n";
     Scenario::parse("saturation", text.to_owned()).unwrap().device_config().unwrap()
 }
 
-/// Bytes a second of random reads of `length`, thousands outstanding.
+/// Bytes a second of random reads of `length`, with thousands outstanding.
 fn saturated(config: &Config, recipe: &Recipe, length: u64) -> f64 {
     let mut device = device(config, recipe);
     let mut rng = Pcg64Mcg::new(51);
@@ -331,7 +335,7 @@ fn saturated(config: &Config, recipe: &Recipe, length: u64) -> f64 {
     (seen - warm_up) as f64 * length as f64 * 1e9 / (device.now() - from).ns() as f64
 }
 
-/// Model 2.2, capacity note: one read a command.
+/// Model 2.2, capacity note: one read in each command.
 #[test]
 fn saturation_bandwidth_of_the_flin_device() {
     let config = flin();
@@ -343,7 +347,7 @@ fn saturation_bandwidth_of_the_flin_device() {
         assert!((measured / published - 1.0).abs() < 0.01, "{length} B: {measured:.4e} against {published:.4e}");
         assert!((measured / theory - 1.0).abs() < 0.01, "{length} B: {measured:.4e} against {theory:.4e}");
     }
-    // Multi-plane reads lift the units' bound, never the buses'.
+    // Multi-plane reads raise the units' bound, but not the buses'.
     let widened = saturated(&config, &recipe("fcfs", &[]), 4096);
     let bound = read_saturation(&config, 4096).buses_bytes_per_s;
     println!("4096 B reads, two planes a command: {widened:.4e} B/s, buses {bound:.4e}");
@@ -366,7 +370,7 @@ fn write_amplification_of_greedy_collection() {
         let live = config.ftl.logical_pages;
         let mut device = device(&config, &recipe("fcfs", &[]));
         let mut rng = Pcg64Mcg::new(61);
-        // What was replayed needs no warm-up: it was one.
+        // The replayed state needs no warm-up: replaying was one.
         let warm_up = if state == replayed { 0 } else { 3 * u64::from(live) };
         let writes = warm_up + 5 * u64::from(live);
         let (mut before, mut free) = (device.totals(), 0u64);

@@ -1,9 +1,10 @@
-//! What every scheduler owes its users, checked on every row of the catalogue: a new row is tested the day it is listed.
+//! The guarantees of every scheduler, checked on every row of the catalogue, so a new row is tested as soon as it is
+//! listed.
 //!
-//! Conservation, determinism, independence of when and how often the device is woken, of other devices in the process,
-//! no allocation once a run is under way, and a stated bound on how long a waiting transaction can be passed by. The
-//! auditor looks on. Only the bound on starvation needs words from the author of a row: [`PATIENCE`] fails for a row it
-//! does not know.
+//! Conservation, determinism, independence of when and how often the device is woken and of other devices in the
+//! process, no allocation once a run is in progress, and a stated bound on how often a waiting transaction can be
+//! passed by. The auditor checks every run. Only the bound on starvation must be added by the author of a row:
+//! [`PATIENCE`] fails for a row that is missing.
 
 mod common;
 
@@ -18,7 +19,7 @@ use flashlane_sched::catalogue::{Recipe, Row, rows};
 use flashlane_ssd::config::{Buffer, Config, FlowConfig, Precondition, Protocol};
 use rand_pcg::Pcg64Mcg;
 
-/// A small drive in steady state: collection runs all the time.
+/// A small drive in steady state, which collects garbage all the time.
 fn pressed() -> Config {
     let mut config = table1(2, 2);
     (config.geometry.dies_per_chip, config.geometry.blocks_per_plane) = (2, 24);
@@ -30,7 +31,8 @@ fn pressed() -> Config {
     config
 }
 
-/// The same with everything on the way to the flash that there is: a buffer, a narrow front, a link, overheads.
+/// [`pressed`] with everything that commands can pass on their way to the flash: a buffer, narrow limits, a link,
+/// overheads.
 fn cluttered() -> Config {
     let mut config = pressed();
     config.geometry.unit = UnitKind::Die;
@@ -49,7 +51,7 @@ fn workload(config: &Config, seed: u128, requests: usize) -> Vec<Ask> {
     asks(config, &mix, &mut Pcg64Mcg::new(seed))
 }
 
-/// Every row, on both devices.
+/// Runs `check` for every row on both devices.
 fn each(mut check: impl FnMut(&Row, &Recipe, &Config, &[Ask])) {
     for config in [pressed(), cluttered()] {
         let asks = workload(&config, 7, 2500);
@@ -78,8 +80,8 @@ fn twice_the_same_whether_watched_or_not() {
     });
 }
 
-/// Nor does watching change what a transaction is worth: whoever estimates sees the channels as they are, though transfers
-/// of which nobody sees the beginning are taken note of late.
+/// Reporting events does not change estimates either: an estimate sees the channels as they are, even where transfers
+/// without a reported beginning are recorded late.
 #[test]
 fn slack_is_the_same_whether_watched_or_not() {
     let mut with_slack = 0;
@@ -157,15 +159,15 @@ fn two_devices_in_a_process_do_not_meet() {
     }
 }
 
-/// Once tables have reached their size, requests cost no allocation: on a device that has served a workload, the
-/// workload again and again, later in time. A table may still grow when more comes together than ever before, but
-/// whatever a request or a decision allocated would show in every round.
+/// Once tables have reached their size, requests allocate nothing: tested on a device that has served a workload, with
+/// the same workload repeated later in time. A table may still grow when more is in progress than ever before, but an
+/// allocation per request or decision would show in every round.
 #[test]
 fn no_allocation_in_steady_state() {
     let counts = allocation_counter::measure(|| drop(std::hint::black_box(Box::new(1u8))));
     assert_eq!(counts.count_total, 1, "the counter counts");
     let config = pressed();
-    // Ranges, not page lists: a list is the caller's own, and the device keeps a copy.
+    // Ranges, not page lists: a list is the caller's, and the device makes a copy.
     let mix = Mix { requests: 3000, gap: 900_000, reads: 55, pages: 4, hot: 20, partial: 30, scattered: 0 };
     let asks = asks(&config, &mix, &mut Pcg64Mcg::new(10));
     let span = asks.last().expect("some").at + 100_000_000;
@@ -188,20 +190,21 @@ fn no_allocation_in_steady_state() {
     }
 }
 
-/// How long a row lets a transaction wait on one chip while the other kind floods it: at most so many transactions of
-/// the other kind that came later go first, whether or not garbage collection waits. `None`: as many as there are, by
-/// the row's definition.
+/// How long a row lets a transaction wait on one chip while the other kind floods it: at most this many transactions of
+/// the other kind that came later go first, whether or not garbage collection waits. `None`: without a bound, by the
+/// row's definition.
 struct Patience {
     row: &'static str,
-    /// Parameters under which the figures hold.
+    /// Parameters for which the bounds hold.
     params: &'static [(&'static str, u64)],
-    /// Of a read while writes flood.
+    /// The bound for a read while writes flood.
     read: Option<u64>,
-    /// Of a write while reads flood.
+    /// The bound for a write while reads flood.
     write: Option<u64>,
 }
 
-/// Requests of the flooding kind kept outstanding, and how many of them go by between two requests of the other kind.
+/// Requests of the flooding kind kept outstanding, and how many of them are sent between two requests of the other
+/// kind.
 const DEPTH: u64 = 8;
 const APART: u64 = 20;
 
@@ -209,42 +212,43 @@ const APART: u64 = 20;
 const READ_TIME: u64 = 99_601;
 const WRITE_TIME: u64 = 1_324_601;
 
-/// Reads that come later and pass a write under balanced waits when `gc` ns of garbage collection go before the write
-/// (model 2.3, starvation figures): the oldest read of the flood has waited for those before it, and the write goes once
-/// it has waited longer in proportion; those that waited when it came do not count. Each is one read's time.
+/// Reads that come later and pass a write under balanced waits, with `gc` ns of garbage collection before the write
+/// (model 2.3, starvation figures): the oldest read of the flood has waited for those before it, and the write goes
+/// once it has waited longer in proportion. Reads that waited when the write came do not count. Each pass takes the
+/// time of one read.
 const fn balanced(gc: u64) -> u64 {
     let read_has_waited = (DEPTH - 1) * READ_TIME;
     let write_waits = WRITE_TIME * (read_has_waited + WRITE_TIME + gc) / READ_TIME - READ_TIME - gc;
     write_waits.div_ceil(READ_TIME) + 1 - DEPTH
 }
 
-/// All of the garbage collection that may go before a write on [`short`]: every page of a victim, and its erase.
+/// The most garbage collection that may go before a write on [`short`]: every page of a victim, and its erase.
 const WHOLE_VICTIM: u64 = 16 * (READ_TIME + WRITE_TIME) + 3_800_000;
 
-/// A write queue that fills soon.
+/// A write queue that is soon full.
 const SOON_FULL: &[(&str, u64)] = &[("alpha", 80), ("write_capacity", 10)];
 
 const PATIENCE: &[Patience] = &[
-    // The oldest first, whatever it is.
+    // The oldest goes first, whatever it is.
     Patience { row: "fcfs", params: &[], read: Some(0), write: Some(0) },
-    // Reads before writes, always: a write waits as long as reads do.
+    // Reads always go before writes: a write waits as long as there are reads.
     Patience { row: "read-first", params: &[], read: Some(0), write: None },
     Patience { row: "read-first-suspend", params: &[], read: Some(0), write: None },
     // Writes go once more than 80 % of 10 wait: a write is served when eight more have come after it.
     Patience { row: "fr-fcfs", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
-    // A transaction without slack is not passed by its own kind, and slack is no matter of the other kind.
+    // A transaction without slack is not passed by its own kind, and slack does not affect the other kind.
     Patience { row: "wbyp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
     Patience { row: "rbyp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
     Patience { row: "wp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
     Patience { row: "rbyp+wp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
     Patience { row: "slacker", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
-    // The trigger begins a write; it then stands paused for as long as reads wait.
+    // The fill trigger begins a write, which is then paused for as long as reads wait.
     Patience { row: "wp-blind", params: SOON_FULL, read: Some(0), write: None },
     Patience { row: "oracle-slack", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
-    // Writes wait in one line until a chip has no read: no trigger counts them.
+    // Writes wait in one queue until a chip has no read: there is no fill trigger.
     Patience { row: "dynalloc", params: SOON_FULL, read: Some(0), write: None },
     Patience { row: "dynalloc+slacker", params: SOON_FULL, read: Some(0), write: None },
-    // Reads before writes, always.
+    // Reads always go before writes.
     Patience { row: "sprinkler", params: &[], read: Some(0), write: None },
     Patience { row: "sprinkler+fairness", params: &[], read: Some(0), write: None },
     Patience { row: "flin-stage1", params: &[], read: Some(0), write: None },
@@ -280,14 +284,14 @@ fn nothing_waits_longer_than_its_row_promises() {
             let pays = collects && rare == Write && PAID_BY_WRITES.contains(&name);
             match bound.map(|bound| if pays { balanced(WHOLE_VICTIM) } else { bound }) {
                 Some(bound) => assert!(worst <= bound, "{name}: a {kind} was passed {worst} times, not {bound}"),
-                // Else the promise is too weak, and the table would say less than is true.
+                // Otherwise a bound exists and must be stated.
                 None => assert!(worst > 1000, "{name}: a {kind} was passed {worst} times only: state the bound"),
             }
         }
     }
 }
 
-/// A chip that has room for all that is written.
+/// A chip with room for all writes.
 fn roomy() -> Config {
     let mut config = common::one_plane();
     (config.geometry.blocks_per_plane, config.ftl.logical_pages) = (256, 12_000);
@@ -302,8 +306,8 @@ fn short() -> Config {
     config
 }
 
-/// Floods one chip with the other kind than `rare` and sends a `rare` request now and then; for each of those, how many
-/// of the flood that came later were dispatched before it. And how many blocks were erased.
+/// Floods one chip with the kind of requests other than `rare` and sends a `rare` request now and then. Returns for
+/// each of those how many of the flood that came later were dispatched before it, and how many blocks were erased.
 fn passed_by(config: &Config, recipe: &Recipe, rare: Op) -> (Vec<u64>, u64) {
     let (mut device, _) = play::built(config, recipe).expect("legal");
     device.report_events();
@@ -314,7 +318,7 @@ fn passed_by(config: &Config, recipe: &Recipe, rare: Op) -> (Vec<u64>, u64) {
     let mut passed = Vec::new();
     let mut gone = 0;
     let mut send = |device: &mut flashlane_ssd::Device, op: Op, now: u64| {
-        // Every page once, so that nothing is served from memory.
+        // Every page is used once, so that nothing is served from memory.
         let touch = Touch::Pages(vec![Lpn(page)]);
         page += 1;
         play::hand_over(device, id, &Ask { at: now, flow: 0, op, touch });
@@ -342,7 +346,7 @@ fn passed_by(config: &Config, recipe: &Recipe, rare: Op) -> (Vec<u64>, u64) {
                 }
                 Event::Dispatched { txn, .. } => match arrived.iter().position(|&(rare, _)| rare == txn) {
                     Some(index) => passed.push(arrived.remove(index).1),
-                    // Garbage collection is not of the flood.
+                    // Garbage collection does not count as part of the flood.
                     None if floods.binary_search(&txn).is_err() => {}
                     None => {
                         gone += 1;
@@ -354,7 +358,7 @@ fn passed_by(config: &Config, recipe: &Recipe, rare: Op) -> (Vec<u64>, u64) {
         }
     }
     assert!(gone > 2000 && floods.len() > 2000, "a flood");
-    // Those still waiting have been passed too.
+    // Transactions that still wait have been passed too.
     passed.extend(arrived.iter().map(|&(_, count)| count));
     (passed, device.totals().erases)
 }

@@ -1,4 +1,4 @@
-//! What the repository shows and ships: the README's lines are what the demo prints, and every shipped scenario runs.
+//! The repository's examples: the lines in the README are what the demo prints, and every shipped scenario runs.
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,7 @@ fn every_shipped_scenario_runs() {
     assert!(files.len() >= 6, "{files:?}");
     for file in files {
         let mut scenario = Scenario::load(&file).expect("a good scenario");
-        // Its beginning will do: whether it runs, not what it shows.
+        // The beginning suffices: the test is whether it runs, not what it shows.
         scenario.set("run", "this test", |document| {
             document.run.requests = Some(300);
             document.run.alone = Some(false);

@@ -1,8 +1,8 @@
-//! Clever structures against plain rewrites: groups against the exhaustive best, one channel against an event list, the
-//! formula of a drive's start against the drive's tables.
+//! Optimised structures compared with plain ones: groups with the exhaustive best, one channel with an event list, the
+//! formula of a drive's initial state with the drive's tables.
 //!
-//! The first two plain halves share nothing with the engine but its vocabulary. (The table of pending writes has such a test of
-//! its own, beside it.)
+//! The plain versions of the first two share nothing with the engine but its types. (The table of pending writes has
+//! such a test beside its code.)
 
 mod common;
 
@@ -20,15 +20,15 @@ use flashlane_ssd::config::{Config, Precondition};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
-/// A waiting transaction, as the plain search sees it.
+/// A waiting transaction in the plain search.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     slot: u32,
-    /// Page offset it works: its own (reads), its plane's next (programs).
+    /// Its page offset: its own (reads), or its plane's next (programs).
     offset: u32,
 }
 
-/// One chip's queue of reads or of programs, and what its commands may do.
+/// One chip's queue of reads or of programs, and which commands are legal.
 #[derive(Debug)]
 struct Case {
     op: FlashOp,
@@ -54,7 +54,7 @@ impl Case {
         Case { op, dies, planes, multi_plane: of(4) > 0, multi_die: of(4) > 0, same_page: of(2) > 0, queue }
     }
 
-    /// Whether these may share a command: model 0.4, written out.
+    /// Whether these may share a command, by the rules of model 0.4.
     fn legal(&self, members: &[usize]) -> bool {
         members.iter().enumerate().all(|(i, &a)| {
             members[..i].iter().all(|&b| {
@@ -70,7 +70,7 @@ impl Case {
         })
     }
 
-    /// Size of the largest legal command, with `lead` in it if one is named: every subset is tried.
+    /// Size of the largest legal command, which includes `lead` if one is named: every subset is tried.
     fn best(&self, lead: Option<usize>) -> usize {
         let subsets = (1u32..1 << self.queue.len()).filter(|set| lead.is_none_or(|lead| set >> lead & 1 == 1));
         let members = |set: u32| (0..self.queue.len()).filter(|i| set >> i & 1 == 1).collect::<Vec<_>>();
@@ -106,7 +106,7 @@ impl Case {
         board
     }
 
-    /// What a row's pick makes of it.
+    /// The members that a row's pick decision chooses.
     fn picked(&self, row: &str) -> Vec<usize> {
         let mut scheduler = build(&recipe(row, &[])).expect("a row");
         let mut group = Group::new();
@@ -121,7 +121,7 @@ fn groups_against_the_exhaustive_best() {
     let (mut ruled, mut ruled_best) = (0, 0);
     for _ in 0..20_000 {
         let case = Case::random(&mut rng);
-        // Without the page rule, and for programs of two planes (whose offsets are given), taking the first that fits
+        // Without the page rule, and for programs of two planes (whose offsets are fixed), taking the first that fits
         // on each plane is best.
         let exact = !case.same_page || (case.op == FlashOp::Program && case.planes <= 2);
         for row in ["fcfs", "read-first", "fr-fcfs", "sprinkler"] {
@@ -139,26 +139,26 @@ fn groups_against_the_exhaustive_best() {
             }
         }
     }
-    // Under the page rule a group is gathered greedily; how often that is best is a figure to keep an eye on.
+    // Under the page rule a group is built greedily; how often that is best is printed for comparison.
     println!("largest-group under the page rule: {ruled_best} of {ruled} groups are the largest possible");
     assert!(ruled > 1000 && f64::from(ruled_best) > 0.95 * f64::from(ruled), "{ruled_best} of {ruled}");
 }
 
-/// What a chip of the plain channel is at.
+/// The state of a chip in the plain channel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Chip {
     Idle,
-    /// Reads its array for request and bytes, until then; when it began, among all commands.
+    /// Reads its array: until when, for which request, and the number of its command in order of beginning.
     Array(u64, usize, u64),
-    /// Has wanted the bus since.
+    /// Waits for the bus: since when, for which request, and the number of its command.
     Wants(u64, usize, u64),
     Sends(usize),
 }
 
 const READ: u64 = 75_000;
 
-/// One channel of `chips`, reads only, first come first served everywhere: `(arrival, chip, bytes)` to completion times.
-/// Time goes from instant to instant; within one: what ends, what arrives, the bus, the idle chips in their order.
+/// One channel of `chips`, reads only, all in order of arrival: from `(arrival, chip, bytes)` to completion times. Time
+/// goes from instant to instant; within one the order is: ends, arrivals, the bus, the idle chips by number.
 fn plain_channel(chips: usize, reads: &[(u64, usize, u64)]) -> Vec<u64> {
     let mut done = vec![0; reads.len()];
     let mut state = vec![Chip::Idle; chips];
@@ -218,7 +218,7 @@ fn one_channel_against_a_plain_event_list() {
         let mut at = 0;
         let reads: Vec<(u64, usize, u64, u64)> = (0..20_000)
             .map(|_| {
-                // Rounded, so that instants coincide: ties are half of the matter.
+                // Rounded, so that instants coincide: half of the cases are ties.
                 at += (rng.next_u64() % (2 * gap)) / 1000 * 1000 * u64::from(!rng.next_u32().is_multiple_of(4));
                 let page = rng.next_u32() % config.ftl.logical_pages;
                 let bytes = 512 * u64::from(1 + rng.next_u32() % 16);
@@ -243,7 +243,7 @@ fn one_channel_against_a_plain_event_list() {
     }
 }
 
-/// A drive whose planes do not hold equally many logical pages, nor whole blocks of them.
+/// A drive whose planes hold different numbers of logical pages, and not whole blocks of them.
 fn uneven(precondition: Precondition) -> Config {
     let mut config = table1(2, 1);
     (config.geometry.blocks_per_plane, config.geometry.pages_per_block) = (40, 24);
@@ -252,7 +252,7 @@ fn uneven(precondition: Precondition) -> Config {
     config
 }
 
-/// An auditor asks the formula about the start of a run when the device has moved on.
+/// The auditor uses the formula of the initial state after the device has advanced.
 #[test]
 fn the_formula_of_the_start_against_the_tables() {
     let filled = [0, 1, 333, 1000].map(|per_mille| Precondition::Filled { per_mille });
@@ -281,7 +281,7 @@ fn the_formula_of_the_start_against_the_tables() {
     }
 }
 
-/// Where no formula says what a drive holds, the auditor visits its pages, and knows the start as well.
+/// Where no formula gives the content of a drive, the auditor visits its pages, and knows the same initial state.
 #[test]
 fn a_replayed_start_is_audited_too() {
     let config = uneven(Precondition::Replayed { percent: 200 });

@@ -1,4 +1,4 @@
-//! Estimates against what comes: the shadow estimator's figures on scenes worked by hand, its columns, and the oracle.
+//! Estimated and actual times: the shadow estimator's figures on hand-worked scenes, its columns, and the oracle.
 
 use flashlane_lab::results::{EstimateFigures, Format, ResultsDir, Summary};
 use flashlane_lab::run::{Options, Rows, RunError, compare};
@@ -30,7 +30,7 @@ fn reads(text: &str) -> EstimateFigures {
     summary.schedulers[0].estimation.clone().expect("asked for").read.expect("there are reads")
 }
 
-/// A read comes 300 us into a program: what is left of it is known, and so is everything else.
+/// A read comes 300 us into a program: the remaining time is known, and so is everything else.
 #[test]
 fn a_residual_is_estimated_exactly() {
     let scene =
@@ -44,7 +44,7 @@ fn a_residual_is_estimated_exactly() {
     assert!(others.iter().all(|part| part.estimated_ns == 0.0 && part.actual_ns == 0.0), "{read:?}");
 }
 
-/// Two reads at once on one channel: the second waits for the bus, which nobody foresaw.
+/// Two reads at once on one channel: the second waits for the bus, which no estimate foresees.
 #[test]
 fn waiting_for_the_bus_is_interference() {
     let scene = "request = [\n{ at_ns = 0, op = \"read\", pages = [0] },\n{ at_ns = 0, op = \"read\", pages = [1] }]";
@@ -59,7 +59,8 @@ fn waiting_for_the_bus_is_interference() {
     assert!(made(&text).expect("made").schedulers[1].estimation.is_none(), "not asked for");
 }
 
-/// Three writes for one chip and a page-mate on the other: slack estimated and actual, and the queue.
+/// Three writes for one chip and one that has a page on the other too: estimated and actual slack, and the queue's
+/// part.
 #[test]
 fn slack_and_queue() {
     let scene = "request = [\n{ at_ns = 0, op = \"write\", pages = [0] },\n{ at_ns = 0, op = \"write\", pages = [2] },\n\
@@ -86,7 +87,7 @@ fn the_columns_of_estimates() {
         document.schedulers = Some(vec![flashlane_lab::scenario::SchedulerChoice::Row("rbyp".into())]);
     });
     let out = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("estimates");
-    // Results of another version may lie there.
+    // Results of another version may be there.
     let _ = std::fs::remove_dir_all(&out);
     let dir = ResultsDir::create(&out).expect("a folder");
     let rows = Some(Rows { dir: &dir, format: Format::Csv, transactions: true });
@@ -133,7 +134,7 @@ requests = 3000
 size = { uniform = { min_bytes = 8192, max_bytes = 65536 } }
 "#;
 
-/// The oracle is told what the baseline comes to: its estimates are the truth until somebody acts on them.
+/// The oracle gets the baseline's response times: its estimates are exact until a decision changes the order.
 #[test]
 fn an_oracle_knows_the_baseline() {
     let text = format!(
@@ -150,7 +151,7 @@ fn an_oracle_knows_the_baseline() {
     assert!(oracle.touched.write_jumped > 10 && oracle.total != base.total);
 }
 
-/// Arrivals of a closed loop depend on completions, so there is no baseline with the same.
+/// Arrivals of a closed loop depend on completions, so no baseline run has the same arrivals.
 #[test]
 fn an_oracle_refuses_closed_loops() {
     let text = format!("scheduler = \"oracle-slack\"{SMALL}arrivals = \"closed-loop\"\ndepth = 4\n");
@@ -158,7 +159,7 @@ fn an_oracle_refuses_closed_loops() {
     assert!(error.contains("oracle-slack") && error.contains("closed loop"), "{error}");
 }
 
-/// The shadow leaves every figure as it is.
+/// Shadow mode changes no figure.
 #[test]
 fn the_shadow_is_only_a_look() {
     let text =

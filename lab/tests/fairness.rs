@@ -1,4 +1,4 @@
-//! Fairness as a user sees it: flows at levels, flows alike.
+//! Fairness in a user's results: flows at priority levels, and equal flows.
 
 use flashlane_lab::results::Summary;
 use flashlane_lab::run::{Options, compare};
@@ -10,8 +10,8 @@ fn run(text: &str) -> Summary {
     compare(&scenario, &options).unwrap_or_else(|why| panic!("{why}")).summary
 }
 
-/// Slowdowns of four flows that are alike but for these levels, on a small fresh drive that they keep busy. (In a drive in
-/// steady state flows are not alike: the first one's data lie in its oldest blocks.)
+/// Slowdowns of four flows that differ only in these levels, on a small fresh drive that they keep busy. (On a drive in
+/// steady state flows are not equal: the data of the first are in its oldest blocks.)
 fn four(scheduler: &str, levels: [u8; 4], iops: u32) -> Vec<f64> {
     let mut text = format!(
         "scheduler = \"{scheduler}\"\n[device]\npreset = \"flin-isca18\"\n[device.geometry]\nchannels = 2\n\
@@ -28,7 +28,7 @@ fn four(scheduler: &str, levels: [u8; 4], iops: u32) -> Vec<f64> {
     slowdowns.collect()
 }
 
-/// The higher a flow's level, the less it is slowed down; whichever flow has which.
+/// The higher a flow's level, the less it is slowed down, whichever flow has which level.
 #[test]
 fn levels_order_slowdowns() {
     for levels in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2]] {
@@ -40,7 +40,7 @@ fn levels_order_slowdowns() {
     }
 }
 
-/// Flows alike in everything are slowed down alike.
+/// Equal flows are slowed down equally.
 #[test]
 fn like_flows_fare_alike() {
     for scheduler in ["flin", "flin-stage1", "flin-stage3"] {
@@ -63,7 +63,7 @@ fn two(schedulers: &str, writes: u32) -> Summary {
     ))
 }
 
-/// Alone runs shared between schedulers are those that each would have made itself.
+/// Alone runs shared between schedulers have the figures that each scheduler's own would have.
 #[test]
 fn shared_alone_runs_are_exact() {
     let both = two("[\"sprinkler\", \"sprinkler+fairness\", { name = \"same\", base = \"sprinkler\" }]", 1_000);
@@ -75,12 +75,12 @@ fn shared_alone_runs_are_exact() {
         let alone = |i: usize| (&both.schedulers[0].flows[i].alone, &result.flows[i].alone);
         assert!((0..2).all(|i| alone(i).0 == alone(i).1), "{}", result.name);
     }
-    // A parameter that counts when alone makes the runs differ.
+    // A parameter that affects a single flow makes the alone runs differ.
     let other = two("[\"sprinkler\", { name = \"narrow\", base = \"sprinkler\", group_window = 1 }]", 1_000);
     assert_ne!(other.schedulers[0].flows[1].alone, other.schedulers[1].flows[1].alone);
 }
 
-/// A flow that sends more than is served is called overloaded, and its slowdown over time rises.
+/// A flow that sends more than can be served is reported as overloaded, and its slowdown rises over time.
 #[test]
 fn overload_is_said() {
     let calm = two("[\"sprinkler\"]", 200);
@@ -100,7 +100,7 @@ fn overload_is_said() {
     assert!(flashlane_lab::results::table::render(&much).lines().any(|l| l.starts_with(said) && l.contains("writer")));
     let series = writer.slowdown_over_time.as_ref().expect("run alone too");
     assert!(series.at_ns.len() > 3 && series.at_ns.len() == series.slowdown.len());
-    // All windows together, weighted by requests, come to about the slowdown.
+    // The mean of all windows, weighted by requests, is about the slowdown.
     let (least, most) = series.slowdown.iter().fold((f64::MAX, 0.0f64), |(l, m), &s| (l.min(s), m.max(s)));
     let mean = writer.slowdown.expect("run alone too");
     assert!(least <= mean && mean <= most, "{least} {mean} {most}");

@@ -1,7 +1,7 @@
-//! The way into and out of the device, with exact times: limits of commands and of queues, and the link.
+//! Commands entering and leaving the device, with exact times: limits of commands and of queues, and the link.
 //!
-//! Chips of one plane without a bus serve reads in one cycle and writes in four, so that when a command enters can be read
-//! off its end.
+//! Chips of one plane without a bus serve reads in one cycle and writes in four, so that the time at which a command
+//! enters follows from its end.
 
 mod common;
 
@@ -14,7 +14,7 @@ use flashlane_ssd::config::{Buffer, Config, FlowConfig, Protocol};
 /// A request of one page at an instant: flow, operation, page.
 type Ask = (u16, Op, u32);
 
-/// Sends all at the start; when each ends, ns.
+/// Sends all requests at the start; returns when each ends, ns.
 fn ends(config: &Config, recipe: &Recipe, asks: &[Ask]) -> Vec<u64> {
     let mut device = device(config, recipe);
     for (id, &(flow, op, page)) in asks.iter().enumerate() {
@@ -37,7 +37,8 @@ fn one_each(flows: u16) -> Vec<Ask> {
     (0..12).map(|i| (i % flows, Read, u32::from(i))).collect()
 }
 
-/// A device that holds `k` commands serves `k` chips at a time, whoever asks: the `i`-th to end does with batch `i / k`.
+/// A device that holds `k` commands serves `k` chips at a time, for any flows: the `i`-th to end does so with batch `i
+/// / k`.
 #[test]
 fn commands_in_flight() {
     let rp = recipe("read-first", &[]);
@@ -48,7 +49,7 @@ fn commands_in_flight() {
             config.flows = vec![FlowConfig::at_level(0); 2];
             let expected: Vec<u64> = (0..12).map(|i| i / u64::from(limit) + 1).collect();
             for flows in [1, 2] {
-                // Who is fetched first is not the question here.
+                // The order in which flows are fetched is not tested here.
                 let mut done = cycles(&config, &rp, &one_each(flows));
                 done.sort_unstable();
                 assert_eq!(done, expected, "{limit} of {protocol:?}, {flows} flows");
@@ -57,7 +58,7 @@ fn commands_in_flight() {
     }
 }
 
-/// The depth is each flow's own with NVMe and everybody's with SATA.
+/// The depth is a limit for each flow with NVMe, and for all together with SATA.
 #[test]
 fn depth_of_queues() {
     for row in ["read-first", "fcfs", "flin"] {
@@ -75,8 +76,8 @@ fn depth_of_queues() {
     }
 }
 
-/// One line of commands: those for chip 0 fill its queue, and the last, for chip 1, waits behind them. One of them is in
-/// service and `capacity` wait, so the last enters when `capacity + 1` fewer are left before it.
+/// One queue of commands: those for chip 0 fill the chip's queue, and the last, for chip 1, waits behind them. One is
+/// in service and `capacity` wait, so the last enters when `capacity + 1` fewer are left before it.
 #[test]
 fn capacity_of_a_chip_s_queues() {
     let rp = recipe("read-first", &[]);
@@ -91,7 +92,7 @@ fn capacity_of_a_chip_s_queues() {
                 let last = *cycles(&config, &rp, &asks).last().expect("some");
                 let enters = u64::from(ahead.saturating_sub(capacity + 1)) * service;
                 assert_eq!(last, enters + service, "{op:?}, {ahead} ahead, capacity {capacity}");
-                // The capacity of the other kind is none of its business.
+                // The capacity of the other direction's queue has no effect.
                 config.front.queue_capacity.swap(0, 1);
                 assert_eq!(*cycles(&config, &rp, &asks).last().expect("some"), service);
             }
@@ -117,12 +118,12 @@ fn capacity_is_asked_of_every_page() {
     drain(&mut device);
     let mut done: Vec<(u64, u64)> = device.completions().iter().map(|c| (c.id.0, c.done.ns() / CYCLE)).collect();
     done.sort_unstable();
-    // Three of chip 1 are in at once, the fourth after a cycle, the fifth after two; the last enters with it, behind its page
-    // of chip 2.
+    // Three of chip 1 enter at once, the fourth after a cycle, the fifth after two; the last enters together with the
+    // fifth and is served behind the fifth's page of chip 2.
     assert_eq!(done, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 4)]);
 }
 
-/// Writes that no chip has yet wait in one line with the room of all chips' queues.
+/// Writes that have no chip yet wait in one queue with the capacity of all chips' queues.
 #[test]
 fn capacity_where_writes_bind_at_dispatch() {
     let dynamic = recipe("dynalloc", &[]);
@@ -154,14 +155,14 @@ fn share_of_the_write_queue() {
     }
 }
 
-/// A device of `chips` whose link carries a byte a nanosecond and takes 700 ns.
+/// A device of `chips` with a link that carries a byte per nanosecond and has a latency of 700 ns.
 fn linked(chips: u32) -> Config {
     let mut config = unit_cycle(chips);
     (config.front.link_bytes_per_s, config.front.link_latency) = (1_000_000_000, Duration::from_ns(700));
     config
 }
 
-/// Requests of bytes of page 0 and on at the start: when each ends.
+/// Requests of bytes from page 0 on at the start; returns when each ends.
 fn sizes(config: &Config, asks: &[(u64, Op, u64, u64)]) -> Vec<u64> {
     let mut device = device(config, &recipe("read-first", &[]));
     for (id, &(at, op, offset, length)) in asks.iter().enumerate() {
@@ -176,7 +177,7 @@ fn sizes(config: &Config, asks: &[(u64, Op, u64, u64)]) -> Vec<u64> {
     done.iter().map(|c| c.done.ns()).collect()
 }
 
-/// Data of writes cross one after the other, the latency passes meanwhile; answers to writes carry none.
+/// Data of writes cross the link one after the other, with latencies overlapping; answers to writes carry no data.
 #[test]
 fn writes_cross_the_link_in_turn() {
     let mut config = linked(1);
@@ -187,19 +188,19 @@ fn writes_cross_the_link_in_turn() {
     let mut crossed = 0;
     let expected: Vec<u64> = lengths.iter().map(|length| (crossed += length, crossed + 700 + 1_000 + 700).1).collect();
     assert_eq!(sizes(&config, &asks), expected);
-    // Three bytes in ten nanoseconds: each crossing is rounded up by itself.
+    // Three bytes in ten nanoseconds: each transfer is rounded up by itself.
     config.front.link_bytes_per_s = 300_000_000;
     let mut crossed = 0;
     let each = |length: &u64| (length * 10u64).div_ceil(3);
     let expected: Vec<u64> =
         lengths.iter().map(|length| (crossed += each(length), crossed + 700 + 1_000 + 700).1).collect();
     assert_eq!(sizes(&config, &asks), expected);
-    // Without a limit only the latency is left.
+    // Without a bandwidth limit only the latency is left.
     config.front.link_bytes_per_s = 0;
     assert_eq!(sizes(&config, &asks), [700 + 1_000 + 700; 5]);
 }
 
-/// What was read crosses one after the other, and a read's command waits only for data before it.
+/// Data of reads cross one after the other, and a read's command waits only for data before it.
 #[test]
 fn answers_cross_the_link_in_turn() {
     let config = linked(4);
@@ -207,13 +208,14 @@ fn answers_cross_the_link_in_turn() {
     let read = |i: u64| (0, Read, i * page, page);
     let one = 700 + CYCLE + page + 700;
     assert_eq!(sizes(&config, &[read(0), read(1), read(2)]), [one, one + page, one + 2 * page]);
-    // A free link is not slower for what it carried before.
+    // Earlier transfers do not slow down a link that is free again.
     let later = (5 * page, Read, 3 * page, 512);
     assert_eq!(sizes(&config, &[read(0), later])[1], 5 * page + 700 + CYCLE + 512 + 700);
-    // Behind the data of a write on the way in; the write's answer, which carries none, is behind its data on the way out.
+    // Behind the data of a write on the way in; the write's answer, which carries no data, is behind the read's data on
+    // the way out.
     let behind = sizes(&config, &[(0, Write, 0, page), read(1)]);
     assert_eq!(behind, [page + one, page + one]);
-    // Data on their way in and out do not meet.
+    // Data on their way in and out do not delay each other.
     let both = sizes(&config, &[read(1), (0, Write, 2 * page, page)]);
     assert_eq!(both, [one, page + 700 + 4 * CYCLE + 700]);
 }

@@ -1,4 +1,4 @@
-//! The comparison of four schedulers on two tenants, as text: any change of a result shows in a diff.
+//! The comparison of four schedulers on two tenants as text: any change of a result shows in a diff.
 //!
 //! `cargo xtask bless golden` writes the file anew; say in the commit why the figures changed.
 
@@ -9,7 +9,7 @@ use flashlane_lab::scenario::Scenario;
 #[path = "common/kept.rs"]
 mod kept;
 
-/// A reader and a writer on a small drive in steady state, small enough to run in a blink and loaded enough that the
+/// A reader and a writer on a small drive in steady state: small enough to run quickly, and loaded enough that the
 /// schedulers differ in every column.
 const SCENARIO: &str = r#"
 schedulers = ["fcfs", "read-first", { name = "fr-fcfs-4", base = "fr-fcfs", write_capacity = 4 }, "sprinkler"]
@@ -46,7 +46,8 @@ fn two_tenants_under_four_schedulers() {
     kept::same("golden", "lab/tests/golden/two_tenants.txt", &shown);
 }
 
-/// What a shell may happen to have in its environment: a number, a file that is gone, one that permits something else.
+/// Values of the environment variable that permit nothing: a number, a file that does not exist, one that permits
+/// something else.
 #[test]
 fn only_a_permit_of_its_kind_lets_a_file_be_written() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,5 +1,5 @@
-//! The hand-worked scenes of model 8.0 as files, as a user runs them: each comes to the times in this table, under
-//! the auditor's eyes, and says them in its own comments.
+//! The hand-worked scenes of model 8.0 as files that a user can run: each has the times of this table, passes the
+//! audit, and states them in its comments.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -120,7 +120,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/golden")
 }
 
-/// When each request was done, in the order of issue, from a file of request rows.
+/// When each request was done, in order of issue, from a file of request rows.
 fn done(rows: &str) -> Vec<u64> {
     let mut lines = rows.lines();
     let header: Vec<&str> = lines.next().expect("a header").split(',').collect();
@@ -135,11 +135,11 @@ fn done(rows: &str) -> Vec<u64> {
     by_id.into_values().collect()
 }
 
-/// Runs a file with the auditor on; the times by scheduler.
+/// Runs a file with the auditor; returns the times by scheduler.
 fn run(name: &str) -> BTreeMap<String, Vec<u64>> {
     let scenario = Scenario::load(&folder().join(format!("{name}.toml"))).expect("a good scenario");
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("golden").join(name);
-    // Results of another version may lie there.
+    // Results of another version may be there.
     let _ = std::fs::remove_dir_all(&out);
     let dir = ResultsDir::create(&out).expect("a folder for results");
     let rows = Some(Rows { dir: &dir, format: Format::Csv, transactions: false });

@@ -1,10 +1,10 @@
-//! A run's limits, what warm-up leaves out, and closed loops through the whole of a run, read off its request rows.
+//! A run's limits, warm-up, and closed loops in complete runs, checked in their request rows.
 
 use flashlane_lab::results::{Figures, Format, ResultsDir};
 use flashlane_lab::run::{Options, Rows, compare};
 use flashlane_lab::scenario::Scenario;
 
-/// A completed request of the rows.
+/// A row of a completed request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Row {
     id: u64,
@@ -22,7 +22,8 @@ ftl.user_bytes = 50331648
 precondition.state = \"fresh\"
 ";
 
-/// Runs flows of these keys under these limits: figures of the run and of each flow, and the rows in order of issue.
+/// Runs flows with these keys and limits; returns the figures of the run and of each flow, and the rows in order of
+/// issue.
 fn run(limits: &str, flows: &[&str]) -> (Figures, Vec<Figures>, Vec<Row>) {
     let flows: String = flows.iter().map(|keys| format!("[[flow]]\n[flow.synthetic]\n{keys}\n")).collect();
     let text = format!("{DEVICE}[run]\nalone = false\n{limits}\n{flows}");
@@ -51,7 +52,7 @@ fn run(limits: &str, flows: &[&str]) -> (Figures, Vec<Figures>, Vec<Row>) {
     (result.total, result.flows.into_iter().map(|flow| flow.figures).collect(), rows)
 }
 
-/// Most requests of a flow present at a time; one that comes as another ends does not overlap it.
+/// The most requests of a flow present at a time; a request that comes as another ends does not overlap it.
 fn most_present(rows: &[Row], flow: usize) -> i64 {
     let own = rows.iter().filter(|row| row.flow == flow);
     let mut steps: Vec<(u64, i64)> = own.flat_map(|row| [(row.arrival, 1), (row.done, -1)]).collect();
@@ -119,7 +120,7 @@ fn a_closed_loop_keeps_its_depth_and_its_think_time() {
         let (_, _, rows) = run("", &[&closed(depth, think_us, 600)]);
         assert_eq!(rows.len(), 600);
         assert_eq!(most_present(&rows, 0), i64::from(depth), "depth {depth}");
-        // Every arrival but the first few follows a completion by the think time.
+        // Every arrival but the first few comes a think time after a completion.
         let mut arrivals: Vec<u64> = rows.iter().map(|row| row.arrival).collect();
         let mut follow: Vec<u64> = rows.iter().map(|row| row.done + u64::from(think_us) * 1000).collect();
         arrivals.sort_unstable();
@@ -157,7 +158,7 @@ fn a_limit_of_time_with_closed_loops() {
     assert!(rows.iter().any(|row| row.done >= 30_000_000));
 }
 
-/// What a run of this flow on a small device is stopped by.
+/// The error that stops a run of this flow on a small device.
 fn stopped_by(limits: &str, flow: &str) -> String {
     let scenario = format!("{DEVICE}[run]\nalone = false\n{limits}\n[[flow]]\n{flow}\n");
     let scenario = Scenario::parse("limits", scenario).unwrap_or_else(|why| panic!("{why}"));
@@ -165,7 +166,7 @@ fn stopped_by(limits: &str, flow: &str) -> String {
     compare(&scenario, &options).map(|_| ()).expect_err("nobody lives so long").to_string()
 }
 
-/// A run that reached instants the device cannot hold once went on for ever.
+/// A run that reaches instants beyond the device's last one is stopped with an error instead of running for ever.
 #[test]
 fn nothing_lives_longer_than_a_device_and_nothing_hangs() {
     let last = flashlane_core::Time::LAST.ns();
@@ -181,7 +182,7 @@ fn nothing_lives_longer_than_a_device_and_nothing_hangs() {
         "[flow.synthetic]\narrivals = \"closed-loop\"\ndepth = 1\nthink_us = 9e14\nrequests = 9\nread_ratio = 1.0";
     let thinks_long = stopped_by("", thinks);
     assert!(thinks_long.contains(&format!("up to {last} ns")), "{thinks_long}");
-    // One that ends before is none of them.
+    // A run that ends before that instant has no error.
     let ended = format!("[flow.synthetic]\n{}", closed(1, 0, 9).replace("think_us = 0", "think_us = 9e14"));
     let (figures, _, rows) = run("duration_ms = 1000", &[ended.trim_start_matches("[flow.synthetic]\n")]);
     assert_eq!((figures.issued, rows.len()), (1, 1));

@@ -28,7 +28,7 @@ fn references(path: &Path) -> Vec<Reference> {
         .collect()
 }
 
-/// The trace of a case: shipped beside the reference, or made by its generator.
+/// The trace of a case: shipped with the reference, or made by its generator.
 fn trace(case: &str, shared: &Path, scratch: &Path) -> PathBuf {
     let (kind, rate) = match case {
         "read_50k" => ("read4k", "50000"),
@@ -86,7 +86,7 @@ fn every_reference_case_is_met() {
             "{:12} mean {mean:9.1} us, reference {:9.1}; minimum {min:6.2} us, reference {}",
             reference.case, reference.mean_us, reference.min_us
         );
-        // The reference prints whole microseconds: half of one on either side is not a difference.
+        // The reference has whole microseconds, so a difference of half of one is ignored.
         let apart = ((mean - reference.mean_us).abs() - 0.5).max(0.0) / reference.mean_us;
         if all.requests != reference.requests || apart > tolerance(&reference.case) {
             wrong.push(format!("{}: mean {mean} against {}", reference.case, reference.mean_us));

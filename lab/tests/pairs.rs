@@ -1,10 +1,11 @@
-//! Requests under several schedulers one by one: a scene worked by hand, and the promises of the comparison.
+//! Requests under several schedulers compared one by one: a hand-worked scene, and properties of the comparison.
 
 use flashlane_lab::results::{Summary, table};
 use flashlane_lab::run::{Options, RunError, compare};
 use flashlane_lab::scenario::Scenario;
 
-/// Two writes and two reads that want chip 0; the first read wants chip 1 too. Cycles of 1 µs: a read 1, a write 4.
+/// Two writes and two reads on chip 0; the first read has a page on chip 1 too. Cycles of 1 µs: a read takes 1, a write
+/// 4.
 const SCENE: &str = r#"
 device = "unit-cycle"
 schedulers = ["fcfs", "read-first", "read-first-suspend"]
@@ -108,7 +109,7 @@ size = { mix = [[8192, 3], [65536, 1], [262144, 1]] }
 requests = 3_000
 "#;
 
-/// Pairs agree with the means that were measured apart, and do not depend on what else ran or on who looked on.
+/// Pairs agree with the means, which are measured separately, and do not depend on the other runs or on observers.
 #[test]
 fn pairs_are_those_of_the_runs() {
     let made_once = summary(&format!("{TENANTS}rate_iops = 700\n"));
@@ -120,7 +121,7 @@ fn pairs_are_those_of_the_runs() {
         assert!((all.gain_ns - (base.mean_ns - own.mean_ns)).abs() < 1e-6 * base.mean_ns);
         assert!(all.gain_ci95_ns.is_some_and(|width| width > 0.0));
     }
-    // Every page of a measured request has its slack, whoever served it.
+    // Every page of a measured request has a slack, however it was served.
     let measured: Vec<u64> = made_once
         .schedulers
         .iter()

@@ -1,7 +1,7 @@
 //! Parameters of schedulers: legal from their least to their greatest value and not beyond, and none without an effect.
 //!
-//! The tests go through the catalogue: a parameter is tested the day it is listed. What a parameter does at which value is
-//! tested where the answer is written.
+//! The tests go through the catalogue, so a parameter is tested as soon as it is listed. The effect of single values is
+//! tested beside each answer.
 
 mod common;
 
@@ -13,7 +13,7 @@ use flashlane_sched::catalogue::{Listed, QUESTIONS, Recipe, answers, build, reso
 use flashlane_ssd::config::{Config, FlowConfig, Precondition};
 use rand_pcg::Pcg64Mcg;
 
-/// The first row with this answer, else the plainest with the answer put in.
+/// The first row with this answer, else the simplest row with the answer put in.
 fn recipe(question: &str, answer: &str, params: &[(&str, u64)]) -> Recipe {
     let place = QUESTIONS.iter().position(|q| *q == question).expect("a question");
     let params = params.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
@@ -29,8 +29,8 @@ fn with_parameters() -> Vec<(&'static str, Listed)> {
     listed.filter(|(_, answer)| !answer.params.is_empty()).collect()
 }
 
-/// The least and the greatest value are legal, and the defaults; one less and one more are refused, by name and with what
-/// would be legal.
+/// The least and the greatest value are legal, and so are the defaults; one less and one more are refused with the
+/// parameter's name and its legal values.
 #[test]
 fn ranges_end_where_they_say() {
     let mut checked = 0;
@@ -52,7 +52,7 @@ fn ranges_end_where_they_say() {
     assert!(checked > 30, "{checked} parameters");
 }
 
-/// A small drive in steady state whose two flows send more than it serves at times.
+/// A small drive in steady state whose two flows at times send more than it can serve.
 fn pressed() -> Config {
     let mut config = table1(2, 2);
     (config.geometry.dies_per_chip, config.geometry.blocks_per_plane) = (2, 24);
@@ -67,14 +67,14 @@ fn pressed() -> Config {
 fn workload(config: &Config) -> Vec<Ask> {
     let mix = Mix { requests: 1500, gap: 350_000, reads: 60, pages: 6, hot: 20, partial: 20, scattered: 20 };
     let mut asks = asks(config, &mix, &mut Pcg64Mcg::new(11));
-    // One flow sends most, and one sends little.
+    // One flow sends most requests, the other few.
     for (i, ask) in asks.iter_mut().enumerate() {
         ask.flow = if i % 16 == 0 { 2 } else { u16::from(i % 4 == 0) };
     }
     asks
 }
 
-/// When requests were done, and what was estimated.
+/// When requests were done, and the estimates.
 #[derive(PartialEq)]
 struct Seen(Vec<Completion>, Vec<(Time, i64)>);
 
@@ -107,8 +107,7 @@ fn played(config: &Config, recipe: &Recipe, asks: &[Ask]) -> Seen {
     seen
 }
 
-/// A parameter that changes nothing is a promise not kept: for each there is a value that changes when requests are done, or
-/// what is estimated.
+/// Every parameter has a value that changes when requests are done, or the estimates.
 #[test]
 fn every_parameter_has_an_effect() {
     let config = pressed();
@@ -116,7 +115,7 @@ fn every_parameter_has_an_effect() {
     let mut idle = Vec::new();
     for (question, answer) in with_parameters() {
         for param in answer.params {
-            // The estimator is asked about places only where writes get theirs when they arrive.
+            // The estimator uses places only if writes get theirs on arrival.
             let needs: &[(&str, u64)] =
                 if question == "place" && param.name != "bind_at_arrival" { &[("bind_at_arrival", 1)] } else { &[] };
             let with = |value: u64| {
@@ -124,7 +123,7 @@ fn every_parameter_has_an_effect() {
                 played(&config, &recipe(question, answer.name, &params), &asks)
             };
             let usual = with(param.default);
-            // Some have their say between the ends of their range only.
+            // Some have an effect only between the ends of their range.
             let between = match param.name {
                 "epoch_us" => 2_000,
                 "rate_window" => 4,
@@ -140,7 +139,7 @@ fn every_parameter_has_an_effect() {
     assert!(idle.is_empty(), "no effect: {idle:?}");
 }
 
-/// Extreme values make legal runs, under the auditor.
+/// Extreme values make legal runs, checked by the auditor.
 #[test]
 fn the_ends_of_ranges_are_legal_runs() {
     let config = pressed();

@@ -1,5 +1,5 @@
-//! The time a program stands paused, wherever it counts: in the end it reports, in its row, in the busy time of its chip, and in
-//! what FLIN takes it to have waited. Times are exact, with and without overheads.
+//! The time for which a program is paused, in every place that counts it: in the reported end, in its row, in the busy
+//! time of its chip, and in its waiting time for FLIN. Times are exact, with and without overheads.
 
 mod common;
 
@@ -18,7 +18,7 @@ fn ends(config: &Config, row: &str, lines: &[common::Line<'_>]) -> Vec<u64> {
     common::ends(config, &recipe(row, &[]), lines)
 }
 
-/// A program paused for two reads together and once more for a third.
+/// A program that is paused for two reads together and once more for a third.
 #[test]
 fn what_is_reported_of_pauses() {
     for (suspend, resume) in [(0, 0), (5_001, 7_003)] {
@@ -57,8 +57,8 @@ fn what_is_reported_of_pauses() {
     }
 }
 
-/// A program that has stood paused has waited: FLIN pauses it again only for a read that waits longer in proportion
-/// (model 2.1.7). It began at once, so that the pause is all it has waited.
+/// A pause counts as waiting time: FLIN pauses the program again only for a read that waits longer in proportion (model
+/// 2.1.7). The program began at once, so its pause is all it has waited.
 #[test]
 fn a_pause_counts_as_wait() {
     for (suspend, resume) in [(0, 0), (2_000, 3_000)] {
@@ -79,20 +79,21 @@ fn a_pause_counts_as_wait() {
     }
 }
 
-/// The pause that runs counts as well: of two reads, the second is served in the same pause only if it has waited longer in
-/// proportion than the program, to which that pause is added.
+/// The current pause counts as well: the second of two reads is served in the same pause only if it has waited longer
+/// in proportion than the program, with that pause added.
 #[test]
 fn the_running_pause_counts_as_wait() {
     let config = one_plane();
-    // The program has 8 us left when it is paused; what the second read must have waited by the end of the first.
+    // The program has 8 us left when it is paused; the second read's waiting time is taken at the end of the first
+    // read.
     let left = 8_000;
     let enough = READ * (READ + READ) / WRITE - left;
     let paused = WRITE - left;
     let lines = |waited: u64| [(0, Write, &[0u32][..]), (paused, Read, &[1]), (paused + READ - waited, Read, &[2])];
     assert_eq!(ends(&config, "flin", &lines(enough)), [WRITE + READ, paused + READ, WRITE + 2 * READ]);
     assert_eq!(ends(&config, "flin", &lines(enough + 1)), [WRITE + 2 * READ, paused + READ, paused + 2 * READ]);
-    // With overheads: that of taking the program up again counts against the second read, which is late by it if it loses
-    // and then, having waited longer, has the program paused once more.
+    // With overheads, resuming counts against the second read: if it is refused, it ends later by that time, and then,
+    // having waited longer, has the program paused once more.
     let (suspend, resume) = (2_000, 3_000);
     let mut config = one_plane();
     (config.nand.suspend, config.nand.resume) = (Duration::from_ns(suspend), Duration::from_ns(resume));

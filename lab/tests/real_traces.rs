@@ -1,5 +1,4 @@
-//! The real traces beside the project, under every scheduler of the catalogue: nothing lost, nothing illegal, the same
-//! bytes twice.
+//! Real traces under every scheduler of the catalogue: nothing lost, nothing illegal, the same bytes twice.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +6,7 @@ use flashlane_lab::catalogue;
 use flashlane_lab::run::{Options, compare};
 use flashlane_lab::scenario::{Beyond, Device, Document, Flow, Scenario, SchedulerChoice, Speedup, TraceFlow};
 
-/// File, requests of it replayed, speed-up that loads the device, requests in that part.
+/// File, number of its requests that are replayed, a speed-up that loads the device, requests in that part.
 const TRACES: [(&str, u64, &str, u64); 6] = [
     ("msnfs.disksim.gz", 20_000, "2", 20_000),
     ("tpcc-small.mqsim", 10_000, "1/4", 6_999),
@@ -59,7 +58,7 @@ fn nothing_is_lost_and_nothing_is_illegal() {
     }
 }
 
-/// What lies beyond the drive is an error, is wrapped, or is left out and counted, as the user says.
+/// Requests beyond the drive are an error, are wrapped, or are left out and counted, as the user chose.
 #[test]
 fn what_lies_beyond_the_drive_is_accounted_for() {
     let file = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/traces/msr-hm_0-899.csv"));

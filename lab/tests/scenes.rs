@@ -107,7 +107,8 @@ fn hazards_of_one_page() {
     assert_eq!(done, [1_324_601, 2_649_202, 11_000, 1_401_000]);
 }
 
-/// Suspension at any instant: a read that comes while a program runs is served at once, the program ends that much later.
+/// Suspension at any instant: a read that comes while a program runs is served at once, and the program ends later by
+/// that time.
 #[test]
 fn a_read_suspends_a_program() {
     let mut config = one_plane();
@@ -120,8 +121,8 @@ fn a_read_suspends_a_program() {
     assert_eq!(ends(&config, &recipe("read-first", &[]), &lines), [1_324_601, 1_424_202]);
 }
 
-/// A read that comes while the program's data goes in, or while an overhead runs, has its turn as soon as the array can be
-/// interrupted: at once, or at the first iteration's end.
+/// A read that comes during a program's data transfer or during an overhead is served as soon as the array can be
+/// interrupted: at once, or at the end of the first iteration.
 #[test]
 fn a_read_that_came_before_the_array_began_suspends_it() {
     let mut config = one_plane();
@@ -134,13 +135,13 @@ fn a_read_that_came_before_the_array_began_suspends_it() {
     };
     assert_eq!(ends(&config, &at_boundaries, &lines), [1_324_601 + 99_601, 24_601 + 65_000 + 99_601]);
     config.nand.resume = Duration::from_us(30);
-    // The second comes while the overhead runs that the first has brought about.
+    // The second comes during the overhead that the first has caused.
     let two = [(0, Write, &[0u32][..]), (10_000, Read, &[1]), (130_000, Read, &[2])];
     let resumed = 24_601 + 99_601 + 30_000;
     assert_eq!(ends(&config, &recipe("read-first-suspend", &[]), &two)[1..], [24_601 + 99_601, resumed + 99_601]);
 }
 
-/// A program is not suspended when less is left of it than the overheads.
+/// A program is not suspended when its remaining time is less than the overheads.
 #[test]
 fn a_pause_that_saves_nothing_is_not_made() {
     let mut config = one_plane();
@@ -164,7 +165,7 @@ fn a_boundary_pause() {
     let boundary = 24_601 + 5 * 65_000;
     let lines = [(0, Write, &[0u32][..]), (300_000, Read, &[1])];
     assert_eq!(ends(&config, &mix, &lines), [1_324_601 + 99_601, boundary + 99_601]);
-    // An arrival at the very boundary is seen by it (R-ORDER: boundaries are examined after arrivals).
+    // A read that arrives exactly at a boundary is served at it (R-ORDER: boundaries are examined after arrivals).
     let at = [(0, Write, &[0u32][..]), (boundary, Read, &[1])];
     assert_eq!(ends(&config, &mix, &at)[1], boundary + 99_601);
     let after = [(0, Write, &[0u32][..]), (boundary + 1, Read, &[1])];
@@ -195,7 +196,7 @@ fn part_of_a_page() {
     assert_eq!(device.completions()[0].done.ns(), 75_000 + 12_300);
 }
 
-/// The drive says when it is out of space, with the plane and the figures.
+/// The error of a drive out of space names the plane and the figures.
 #[test]
 fn out_of_space_is_an_error_not_a_hang() {
     let mut config = one_plane();
@@ -205,7 +206,7 @@ fn out_of_space_is_an_error_not_a_hang() {
     config.precondition = Precondition::Filled { per_mille: 1000 };
     let device = device(&config, &recipe("fr-fcfs", &[]));
     assert_eq!(device.fault(), None);
-    // Four blocks of data in eight leave room for any overwrite: this must go on for ever.
+    // Four blocks of data in eight leave room for any number of overwrites.
     let mut device = device;
     let lines: Vec<(u64, flashlane_core::Op, Vec<u32>)> =
         (0..5000u64).map(|i| (i * 2_000_000, Write, vec![(i * 7919 % 512) as u32])).collect();
@@ -214,8 +215,8 @@ fn out_of_space_is_an_error_not_a_hang() {
     device.check();
 }
 
-/// A write of high priority that waits for an older write of its page must not keep that write, of low priority, from
-/// going: the unit would stand idle for ever.
+/// A write of high priority that waits for an older, low-priority write of its page must not block that write: the unit
+/// would stay idle for ever.
 #[test]
 fn an_overwrite_of_higher_priority_lets_its_predecessor_go() {
     use flashlane_ssd::config::FlowConfig;
@@ -238,7 +239,7 @@ fn an_overwrite_of_higher_priority_lets_its_predecessor_go() {
 }
 
 /// Writes that must wait for older ones do not fill the window in which `largest-group` looks for groups: here the
-/// older write of page 5 waits on the other chip, and page 9 goes meanwhile.
+/// older write of page 5 waits on the other chip, and page 9 is written meanwhile.
 #[test]
 fn blocked_writes_do_not_fill_the_window() {
     let mut config = table1(1, 2);

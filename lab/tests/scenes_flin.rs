@@ -25,7 +25,7 @@ fn send(device: &mut Device, id: u64, &(at, flow, op, page): &Line) {
     device.submit(now, &request).expect("within the drive");
 }
 
-/// Plays `lines`; when each was done, in their order, and what happened.
+/// Runs `lines`; returns when each was done, in their order, and all events.
 fn play(config: &Config, scheduler: &str, params: &[(&str, u64)], lines: &[Line]) -> (Vec<u64>, Vec<Stamped>) {
     let mut device = device(config, &recipe(scheduler, params));
     device.report_events();
@@ -41,7 +41,7 @@ fn ends(config: &Config, scheduler: &str, lines: &[Line]) -> Vec<u64> {
     play(config, scheduler, &[], lines).0
 }
 
-/// One chip and flows at these levels.
+/// One chip, and flows with these levels.
 fn levels(levels: &[u8]) -> Config {
     let mut config = one_plane();
     config.flows = levels.iter().map(|&level| FlowConfig::at_level(level)).collect();
@@ -49,8 +49,8 @@ fn levels(levels: &[u8]) -> Config {
     config
 }
 
-/// A-FLN-08 on a device: fifteen reads of each of four levels wait at an idle chip; turns go by the ruler sequence, so
-/// that the top level gets 8 of the first 15.
+/// A-FLN-08 on a device: fifteen reads of each of four levels wait at an idle chip. Levels take turns by the ruler
+/// sequence, so the top level gets 8 of the first 15.
 #[test]
 fn levels_take_turns_by_weight() {
     let config = levels(&[0, 1, 2, 3]);
@@ -64,8 +64,8 @@ fn levels_take_turns_by_weight() {
     }
 }
 
-/// A-FLN-09: the write goes once its proportional wait is no shorter. Reads come one by one as the last is done, so each
-/// has waited for nothing when the chip is free: break-even at 13.299 x 1,324,601 - 99,601 ns.
+/// A-FLN-09: the write is served once its proportional wait is at least as long. Each read arrives when the last is
+/// done, so it has not waited when the chip is free: break-even at 13.299 x 1,324,601 - 99,601 ns.
 #[test]
 fn a_write_among_reads_that_have_just_come() {
     let config = one_plane();
@@ -79,13 +79,13 @@ fn a_write_among_reads_that_have_just_come() {
     }
 }
 
-/// A-FLN-12 (O1): a read suspends a program that waits less in proportion. With nothing left to gain it does not.
+/// A-FLN-12 (O1): a read suspends a program that has waited less in proportion; without a gain it does not.
 #[test]
 fn a_read_suspends_a_program_that_waits_less() {
     let mut config = one_plane();
     let lines = [(0, 0, Write, 0), (300_000, 0, Read, 1)];
     assert_eq!(ends(&config, "flin", &lines), [WRITE + READ, 300_000 + READ]);
-    // Two programs; the second has waited 1,324,601 when it begins. A read with 13 us of it left to go waits
+    // Two programs; the second has waited 1,324,601 when it begins. A read that comes with 13 us of it left waits
     // 13,000 / 99,601 against (1,324,601 + 99,601) / 1,324,601.
     let late = 2 * WRITE - 13_000;
     let lines = [(0, 0, Write, 0), (0, 0, Write, 1), (late, 0, Read, 2)];
@@ -102,8 +102,8 @@ fn a_read_suspends_a_program_that_waits_less() {
     assert_eq!(ends(&config, "flin", &lines(over))[2], 2 * WRITE + READ);
 }
 
-/// A pause counts as the program's waiting from then on. One read has suspended it for 99,601 ns; the next, with L ns left to
-/// run, suspends it if L / 99,601 is more than (99,601 + 99,601) / 1,324,601: from 14,979 ns on.
+/// A pause counts as the program's waiting afterwards. One read has suspended it for 99,601 ns; the next, with L ns of
+/// the program left, suspends it if L / 99,601 is more than (99,601 + 99,601) / 1,324,601: from 14,979 ns on.
 #[test]
 fn a_program_that_was_suspended_has_waited() {
     let config = one_plane();
@@ -114,7 +114,7 @@ fn a_program_that_was_suspended_has_waited() {
     assert_eq!(ends(&config, "flin", &lines(even + 1)), [end + READ, 300_000 + READ, end - even - 1 + READ]);
 }
 
-/// A-FLN-03 on a device: what each of a flow's waiting reads would take alone is noted as it joins its queue.
+/// A-FLN-03 on a device: the alone time of each waiting read of a flow is noted as it joins its queue.
 #[test]
 fn alone_times_are_noted() {
     let mut device = common::device(&levels(&[0, 0]), &recipe("flin", &[]));
@@ -136,7 +136,7 @@ fn collecting() -> Config {
     config
 }
 
-/// The commands a chip worked on: start, what, for whom.
+/// The commands of a chip: start, operation, owner.
 fn commands(events: &[Stamped]) -> Vec<(u64, FlashOp, Owner)> {
     let mut kinds = std::collections::BTreeMap::new();
     let mut list = Vec::new();
@@ -150,15 +150,15 @@ fn commands(events: &[Stamped]) -> Vec<(u64, FlashOp, Owner)> {
     list
 }
 
-/// Algorithm 2, lines 10-17: before a write of a plane short of pages go its share of page moves, each a read and its
-/// program, then it, whatever reads have come meanwhile. In time without requests the rest is done, and a read does not
-/// wait for the program of a move (O2).
+/// Algorithm 2, lines 10-17: before a write to a plane short of free pages goes its share of page moves, each a read
+/// and its program; then the write, whatever reads have arrived meanwhile. The remaining moves are done in idle time,
+/// and a read does not wait for the program of a move (O2).
 #[test]
 fn a_write_pays_its_share_and_then_goes() {
     let config = collecting();
-    // Flow 0 fills the open block until a collection starts, without a pause for idle moves.
+    // Flow 0 fills the open block until a collection starts, without idle time for moves.
     let mut lines: Vec<Line> = (0..100).map(|i| (0, 0, Write, i * 77 % 128)).collect();
-    // Reads come all the time.
+    // Reads arrive all the time.
     lines.extend((0..400u32).map(|i| (u64::from(i) * 150_000, 1, Read, 200 + i % 50)));
     lines.sort_by_key(|line| line.0);
     let (_, events) = play(&config, "flin-stage3", &[], &lines);
@@ -190,7 +190,7 @@ fn a_write_pays_its_share_and_then_goes() {
     assert!(batches >= 5 && pairs > batches, "{batches} batches of {pairs} pairs");
 }
 
-/// O2: a move begun in idle time is a read and a program; the program gives way to a read of a user, the erase does not.
+/// O2: a move begun in idle time is a read and a program; the program is paused for a user's read, the erase is not.
 #[test]
 fn idle_moves_give_way_to_reads() {
     let config = collecting();
@@ -207,8 +207,9 @@ fn idle_moves_give_way_to_reads() {
     assert_eq!(done[100], erase + 3_800_000 + READ, "the erase was not");
 }
 
-/// Eq. 10 on a device. Two flows own half of the pages each and only one writes, so of the moves that wait when a write's turn
-/// has come half go before it, rounded up: for writes that all wait from the start, and for writes that come one by one.
+/// Eq. 10 on a device. Two flows own half of the pages each and only one writes, so half of the moves that wait when a
+/// write's turn comes go before it, rounded up: for writes that all wait from the start, and for writes that come one
+/// by one.
 #[test]
 fn half_of_what_waits_goes_before_a_write() {
     let config = collecting();
@@ -216,7 +217,7 @@ fn half_of_what_waits_goes_before_a_write() {
         let lines: Vec<Line> = (0..100).map(|i| (u64::from(i) * gap, 0, Write, i * 77 % 128)).collect();
         let (_, events) = play(&config, "flin", &[], &lines);
         let mut kinds = std::collections::BTreeMap::new();
-        // Moves not begun; those that waited when the coming write's turn began; those begun or dropped since.
+        // Moves that have not begun; those that waited when the next write's turn began; those begun or dropped since.
         let (mut waiting, mut base, mut moved, mut dropped) = (0u64, 0, 0, 0);
         let (mut fresh, mut paid, mut writes) = (true, 0, 0);
         for Stamped { event, at } in events {
@@ -225,7 +226,7 @@ fn half_of_what_waits_goes_before_a_write() {
                 Event::Queued { txn, op, owner, .. } => {
                     kinds.insert(txn, (op, owner));
                     if owner == Owner::User {
-                        // Its turn begins now, unless it has to wait for another write's.
+                        // Its turn begins now, unless it has to wait for another write's turn to end.
                         if writes == 0 {
                             (base, moved, dropped, fresh) = (waiting, 0, 0, true);
                         }
@@ -239,7 +240,7 @@ fn half_of_what_waits_goes_before_a_write() {
                     (waiting, moved) = (waiting - 1, moved + 1);
                 }
                 Event::Dispatched { txn, .. } if kinds[&txn] == (FlashOp::Program, Owner::User) => {
-                    // (A victim chosen in between adds to what waits, not to what this write was asked for.)
+                    // (A victim chosen in between adds to the waiting moves, not to this write's share.)
                     if base > 0 && fresh && dropped == 0 {
                         assert_eq!(moved, base.div_ceil(2), "of {base}, {gap} ns apart, {at}");
                         paid += 1;
@@ -254,7 +255,7 @@ fn half_of_what_waits_goes_before_a_write() {
     }
 }
 
-/// When writes have paid, what is left is moved in idle time, and gives way to reads again.
+/// When writes have done their shares, the remaining moves are done in idle time, and are again paused for reads.
 #[test]
 fn idle_moves_after_a_batch_give_way_to_reads() {
     let config = collecting();
@@ -264,7 +265,7 @@ fn idle_moves_after_a_batch_give_way_to_reads() {
         let (done, events) = play(&config, "flin", &[], &lines);
         let last = *done.iter().max().expect("some");
         let list = commands(&events);
-        // Garbage collection went before writes, and a move begins when they are done.
+        // Garbage collection ran before writes, and a move begins when the writes are done.
         let before = list.iter().any(|c| c.0 < last && c.2 == Owner::Gc);
         let after = list.iter().find(|c| c.0 >= last && c.1 == FlashOp::Program);
         if let Some(&(program, ..)) = after.filter(|_| before) {
@@ -276,7 +277,7 @@ fn idle_moves_after_a_batch_give_way_to_reads() {
     assert!(left > 5, "{left} times moves were left");
 }
 
-/// Where reads pause programs at boundaries, a move's program is paused like any, and an erase is not.
+/// Where reads pause programs at boundaries, a move's program is paused like any other, and an erase is not.
 #[test]
 fn an_erase_has_no_boundaries() {
     let config = collecting();
@@ -305,7 +306,7 @@ fn an_erase_has_no_boundaries() {
     assert_eq!(run(&lines).0, erase + 3_800_000 + READ + 24_601 + 65_000 + READ);
 }
 
-/// A write that has garbage collection done for it may be replaced by a younger one of its page meanwhile.
+/// A write may be replaced by a younger one of its page while garbage collection is done for it.
 #[test]
 fn a_write_that_pays_may_be_replaced() {
     let config = collecting();
@@ -324,7 +325,7 @@ fn a_write_that_pays_may_be_replaced() {
     assert!(played.totals.cancelled > 100 && played.totals.erases > 10, "{:?}", played.totals);
 }
 
-/// D-FLN-13: at or below the hard threshold of free blocks a write does all that waits, and that is counted.
+/// D-FLN-13: at or below the hard threshold of free blocks a write does all waiting moves, which is counted as forced.
 #[test]
 fn the_safety_net_is_counted() {
     let mut config = collecting();
@@ -337,7 +338,7 @@ fn the_safety_net_is_counted() {
     };
     config.gc.hard_blocks = 2;
     assert!(forced(&config) > 0);
-    // Nobody else has anything to force.
+    // No other answer forces garbage collection.
     for row in rows().iter().filter(|row| row.answers.collect != "paid-by-writes") {
         let mut device = device(&config, &recipe(row.name, &[]));
         lines.iter().enumerate().for_each(|(id, line)| send(&mut device, id as u64, line));
@@ -346,7 +347,7 @@ fn the_safety_net_is_counted() {
     }
 }
 
-/// Ownership of pages, as the board shows it: by part of the drive at first, by last writer then.
+/// Ownership of pages as the board shows it: at first by part of the drive, then by last writer.
 #[test]
 fn pages_belong_to_who_wrote_them_last() {
     let mut config = table1(2, 2);
@@ -369,7 +370,7 @@ fn pages_belong_to_who_wrote_them_last() {
     let moved: u64 = flows.iter().map(|flow| flow.moved).sum();
     assert_eq!(moved, device.totals().gc_programs, "every moved page is somebody's");
     assert!(device.totals().erases > 0 && flows[1].written_since_erase() < 150);
-    // Who does not ask gets nothing.
+    // A scheduler that does not ask for ownership gets none.
     let plain = common::device(&config, &recipe("read-first", &[]));
     assert_eq!(owned(&plain), [0, 0]);
 }

@@ -1,4 +1,4 @@
-//! What becomes of commands before a unit has them, with exact times: whose comes next, and writes that younger ones replace.
+//! Commands before they reach a unit, with exact times: which comes next, and writes that younger ones replace.
 
 mod common;
 
@@ -17,7 +17,7 @@ const PAGE: u64 = 8192;
 /// A request: arrival ns, flow, operation, bytes from the page's beginning, page.
 type Line = (u64, u16, Op, u64, u64);
 
-/// When each request was done, and the totals.
+/// When each request was done, and the device's totals.
 fn play(config: &Config, recipe: &Recipe, lines: &[Line]) -> (Vec<u64>, Totals) {
     let mut device = device(config, recipe);
     for (id, &(at, flow, op, length, page)) in lines.iter().enumerate() {
@@ -39,7 +39,7 @@ fn with(question: &str, answer: &str) -> Recipe {
     Recipe { answers: vec![(question.to_owned(), answer.to_owned())], ..recipe("read-first", &[]) }
 }
 
-/// A device that takes a command at a time: of NVMe's queues each flow's in turn, of SATA's one the oldest.
+/// A device that takes one command at a time: with NVMe from each flow's queue in turn, with SATA the oldest.
 #[test]
 fn whose_command_comes_next() {
     let mut config = one_plane();
@@ -66,7 +66,7 @@ fn flows_of_a_level_share_its_fetches() {
     let (done, _) = play(&config, &with("admit", "weighted-round-robin"), &lines);
     let mut order: Vec<(u64, u16)> = done.iter().zip(&lines).map(|(&done, line)| (done, line.1)).collect();
     order.sort_unstable();
-    // The first has entered before the others came.
+    // The first had entered before the others arrived.
     let flows: Vec<u16> = order.iter().map(|&(_, flow)| flow).collect();
     let fetched = |flow: u16, of: usize| flows[1..=of].iter().filter(|&&f| f == flow).count();
     for rounds in 1..=3 {
@@ -76,8 +76,8 @@ fn flows_of_a_level_share_its_fetches() {
     }
 }
 
-/// A younger write of its page takes a waiting write's place, at the tail; the older completes with it. One that runs is left
-/// alone.
+/// A younger write takes the place of a waiting write of its page, at the tail; the older completes with it. A running
+/// write is not replaced.
 #[test]
 fn a_waiting_write_is_replaced() {
     let write = |at, page| (at, 0, Write, PAGE, page);
@@ -92,8 +92,8 @@ fn a_waiting_write_is_replaced() {
     assert_eq!((done, totals.cancelled), (vec![WRITE, 2 * WRITE], 0));
 }
 
-/// A write that takes another's place waits for the older write that one waited for: here one of part of the page, whose
-/// rest is read first.
+/// A write that takes another's place waits for the older write that the other waited for: here one of part of the
+/// page, whose rest is read first.
 #[test]
 fn who_replaces_a_write_waits_for_what_it_waited_for() {
     let mut config = one_plane();

@@ -1,8 +1,8 @@
 //! Slacker, statement by statement (model 8.1): the paper's figures worked by hand, pauses, dynamic allocation, the
-//! parameters. What holds in all scenes is in `slacker_laws.rs`.
+//! parameters. Properties of all scenes are in `slacker_laws.rs`.
 //!
-//! The arithmetic of the estimator (A-SLK-06 to 10) and insertion (A-SLK-05) are tested where they are written, the
-//! figures also as files that users can run (`scenarios/golden`).
+//! The arithmetic of the estimator (A-SLK-06 to 10) and insertion (A-SLK-05) are tested beside their code, the figures
+//! also as files that users can run (`scenarios/golden`).
 
 mod common;
 
@@ -161,14 +161,14 @@ fn a_slk_14_a_pause_in_real_time() {
     assert_eq!(pause(&config, 5, 0, 300), (455, 1435, 500, 390));
 }
 
-/// A-SLK-15: with a slack of 80 there is none.
+/// A-SLK-15: with a slack of 80 there is no pause.
 #[test]
 fn a_slk_15_too_little_slack() {
     assert_eq!(pause(&round_times(), 1, 20, 320), (1425, 1325, 80, 80));
 }
 
-/// A program that can spare a read's 100 us exactly is paused, and with a microsecond less it is not; likewise with what the
-/// pause itself costs.
+/// A program whose slack is exactly the 100 us of a read is paused, and with a microsecond less it is not; likewise
+/// with the overheads of the pause added.
 #[test]
 fn slack_that_is_just_enough() {
     let mut config = round_times();
@@ -199,11 +199,11 @@ fn every_program_of_a_command_pays_for_its_pause() {
     assert_eq!(slack, [1_900, 575]);
 }
 
-/// In a queue of hundreds, too, whoever is passed pays every time.
+/// In a queue of hundreds, too, a transaction is charged every time it is passed.
 ///
-/// At 0 chip 1 has 1,000 reads to do. Then come 300 requests of a page on each chip. On chip 1 the i-th (from 0) waits for
-/// 1,000 + i; on chip 0 it passes all before it, so that its slack there is 1,000 + i. The 299 - i that come later pass it, for a
-/// cycle each, and it is done in cycle 300 - i.
+/// At 0 chip 1 has 1,000 reads to do. Then come 300 requests of a page on each chip. On chip 1 the i-th (from 0) waits
+/// for 1,000 + i; on chip 0 it passes all before it, so that its slack there is 1,000 + i. The 299 - i that come later
+/// pass it, for a cycle each, and it is done in cycle 300 - i.
 #[test]
 fn who_is_passed_pays_in_a_long_queue() {
     let pages: Vec<[u32; 2]> = (0..300).map(|i| [2 * i, 2 * i + 1]).collect();
@@ -218,7 +218,8 @@ fn who_is_passed_pays_in_a_long_queue() {
     }
 }
 
-/// Who went ahead of others says so when it is done: in figure 2 one read of B's, and nobody in order of arrival.
+/// Transactions that passed others report it when they are done: in figure 2 one read of B's, and none in order of
+/// arrival.
 #[test]
 fn who_jumped_is_marked() {
     let fillers = [1u32, 5, 9, 13, 17, 21, 25, 2, 6, 10, 14, 3];
@@ -273,7 +274,7 @@ fn dynamic_allocation_takes_channels_in_turn_and_leaves_reads_alone() {
     assert_eq!(chips.collect::<Vec<_>>(), [(0, 0), (0, 1), (0, 3), (1, 2)]);
 }
 
-/// The decision's time is added to every command's way in, and to nothing else.
+/// The time of decisions is added to every command on its way in, and to nothing else.
 #[test]
 fn a_decision_takes_its_time() {
     let config = table1(2, 2);
@@ -283,7 +284,8 @@ fn a_decision_takes_its_time() {
     assert_eq!(later, at_once.iter().map(|end| end + 1000).collect::<Vec<_>>());
 }
 
-/// D-SLK-11: a read that arrives takes its service time from every waiting write of its chip, down to none.
+/// D-SLK-11: a read that arrives takes its service time from the slack of every waiting write of its chip, down to
+/// zero.
 #[test]
 fn reads_may_be_charged_to_waiting_writes() {
     let config = unit_cycle(2);
@@ -305,7 +307,8 @@ fn reads_may_be_charged_to_waiting_writes() {
         let (_, told) = tell(&config, &recipe("wbyp", params), &lines);
         (Told::of(&told.estimated, 7), Told::of(&told.dispatched_slack, 7))
     };
-    // Page 2 waits for four cycles of page 0 (not begun: in the queue before it), page 3 for six reads.
+    // Page 2 waits for the four cycles of page 0 (which has not begun: it is in the queue before it), page 3 for six
+    // reads.
     assert_eq!(slack_left(&[]), (vec![2, 0], vec![2, 0]));
     assert_eq!(slack_left(&[("charge_reads", 1)]), (vec![2, 0], vec![0, 0]));
     // Writes that arrive take nothing.
@@ -315,7 +318,7 @@ fn reads_may_be_charged_to_waiting_writes() {
     assert_eq!(Told::of(&told.dispatched_slack, 7), [2, 0]);
 }
 
-/// The true response times of the baseline in place of estimates.
+/// Slack from the baseline's true response times instead of estimates.
 #[test]
 fn an_oracle_believes_what_it_is_told() {
     let fillers = [1u32, 5, 9, 13, 17, 21, 25, 2, 6, 10, 14, 3];
@@ -335,7 +338,7 @@ fn an_oracle_believes_what_it_is_told() {
     assert_eq!((Told::of(&wrong.estimated, 12), Told::of(&wrong.done, 13)), (vec![7, 3, 0], vec![6, 2]));
 }
 
-/// A write of a page never passes an older write of the page, whatever slack that has.
+/// A write never passes an older write of its page, whatever slack that has.
 #[test]
 fn writes_of_a_page_keep_their_order() {
     let mut config = unit_cycle(2);

@@ -1,5 +1,5 @@
-//! What holds for Slacker in every scene: nobody is later than estimated (A-SLK-17 and random scenes), the shadow changes
-//! nothing, and estimates leave nothing behind.
+//! Properties of Slacker in every scene: no request ends later than estimated (A-SLK-17 and random scenes), shadow mode
+//! changes nothing, and the estimator's records of ended transactions are removed.
 
 mod common;
 
@@ -37,7 +37,7 @@ fn stress(seed: u64) -> Vec<(u64, Vec<u32>)> {
         .collect()
 }
 
-/// A-SLK-17: the sums, the jumps, and that nobody is later than estimated.
+/// A-SLK-17: the sums, the jumps, and that no request ends later than estimated.
 #[test]
 fn a_slk_17_stress() {
     for (seed, plain, bypassed, jumps) in [(1, 456, 450, 30), (7, 852, 829, 129)] {
@@ -54,7 +54,7 @@ fn a_slk_17_stress() {
     }
 }
 
-/// Positions that transactions jumped, all told: a service time is charged for each.
+/// The number of positions jumped by all transactions together: a service time is charged for each.
 fn positions_jumped(config: &Config, lines: &[Line<'_>]) -> u64 {
     let (_, told) = tell(config, &recipe("slacker", &[]), lines);
     let sum = |list: &[(u64, u32, u64)]| list.iter().map(|&(.., slack)| slack).sum::<u64>();
@@ -122,7 +122,7 @@ fn random_scenes(op: flashlane_core::Op) {
     assert!(jumped > 100, "{op:?}: of every hundredth scene {jumped} positions: the scenes are dull");
 }
 
-/// In the shadow the estimator changes nothing, under any row.
+/// Shadow mode changes nothing, under any row.
 #[test]
 fn the_shadow_changes_nothing() {
     let mut config = table1(2, 2);
@@ -138,7 +138,7 @@ fn the_shadow_changes_nothing() {
     }
 }
 
-/// Drains a device that is only partly played.
+/// Stops in the middle of a run to look at the slack of waiting transactions, then runs the device to its end.
 #[test]
 fn estimates_do_not_outlive_their_requests() {
     let config = table1(2, 2);

@@ -1,8 +1,9 @@
-//! Swarm: random devices, schedulers and workloads, the auditor on, the translation layer's tables checked at the end.
+//! Swarm: random devices, schedulers and workloads, with the auditor, and the translation layer's tables checked at the
+//! end.
 //!
-//! Owns nothing but dice. Every run is a function of its seed, which a failure prints; `SWARM_SEED=N SWARM_RUNS=1` plays
-//! that run again, `SWARM_RUNS=100000` goes on for hours. The schedulers are drawn from the catalogue's rows and
-//! answers, so a new one is in the swarm the day it is listed.
+//! Every run is a function of its seed, which a failure prints; `SWARM_SEED=N SWARM_RUNS=1` repeats that run,
+//! `SWARM_RUNS=100000` runs for hours. Schedulers are drawn from the catalogue's rows and answers, so a new one is
+//! included as soon as it is listed.
 
 mod common;
 
@@ -48,7 +49,7 @@ impl Dice {
         Duration::from_ns(u64::from(self.between(least * 1000, most * 1000)))
     }
 
-    /// Zero more often than not.
+    /// A duration that is zero more often than not.
     fn maybe_us(&mut self, most: u32) -> Duration {
         if self.chance(60) { Duration::ZERO } else { self.us(0, most) }
     }
@@ -130,7 +131,7 @@ fn buffer(dice: &mut Dice, flows: u32) -> Option<Buffer> {
     })
 }
 
-/// A device that can be built.
+/// A random device that can be built.
 fn config(dice: &mut Dice) -> Config {
     let geometry = geometry(dice);
     let blocks = geometry.blocks_per_plane;
@@ -173,7 +174,7 @@ fn config(dice: &mut Dice) -> Config {
     config
 }
 
-/// A flow that owns a part of the drive, perhaps one that others own too, or nothing.
+/// A flow that owns a part of the drive, which may overlap another's, or nothing.
 fn flow(dice: &mut Dice, logical_pages: u32) -> FlowConfig {
     let first_page = dice.upto(logical_pages - 1);
     FlowConfig { level: dice.upto(3) as u8, first_page, pages: dice.upto(logical_pages - first_page) }
@@ -192,7 +193,7 @@ fn tight(dice: &mut Dice) -> Config {
 }
 
 fn workload(dice: &mut Dice, config: &Config) -> Mix {
-    // From a load that leaves the flash idle to one that piles up, in programs a unit.
+    // From a load that leaves the flash idle to one that exceeds it, in programs per unit.
     let program = config.nand.program.typical().ns();
     let gap = program * u64::from(dice.between(2, 60)) / 10 / u64::from(config.geometry.units());
     Mix {
@@ -206,20 +207,20 @@ fn workload(dice: &mut Dice, config: &Config) -> Mix {
     }
 }
 
-/// Overwrites, faster than they can be done.
+/// Overwrites that arrive faster than they can be served.
 fn overwrites(dice: &mut Dice, config: &Config) -> Mix {
     let mix = workload(dice, config);
     let reads = dice.one_of(&[0, 10, 30]);
     Mix { requests: dice.between(400, 900) as usize, gap: mix.gap / 2 + 1, reads, ..mix }
 }
 
-/// A row as it is.
+/// A random row, unchanged.
 fn any_row(dice: &mut Dice) -> Recipe {
     let row = &rows()[dice.0.next_u32() as usize % rows().len()];
     common::recipe(row.name, &[])
 }
 
-/// Any answer to each question, and any legal values of their parameters.
+/// A random answer to each question, with random legal values of their parameters.
 fn any_mix(dice: &mut Dice) -> Recipe {
     let mut recipe = any_row(dice);
     for question in QUESTIONS {
@@ -246,10 +247,10 @@ fn environment(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text}: must be a whole number")))
 }
 
-/// Seconds a run may take: thousands of times what one does.
+/// The most seconds of a run: thousands of times what one takes.
 const PATIENCE: u64 = 60;
 
-/// Runs `job`; ends the program with `complaint` if it hangs, for a device that turns in a circle never comes back.
+/// Runs `job`; ends the program with `complaint` if it does not return, for a device in an endless loop never does.
 fn watched<T>(complaint: &str, job: impl FnOnce() -> T) -> T {
     let (done, wait) = std::sync::mpsc::channel::<()>();
     std::thread::scope(|scope| {
@@ -265,15 +266,15 @@ fn watched<T>(complaint: &str, job: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Whether pages may be written elsewhere than at home.
+/// Whether writes may go to other planes than those of static allocation.
 fn moves_pages(recipe: &Recipe) -> bool {
     build(recipe).is_ok_and(|scheduler| !scheduler.place.is_static())
 }
 
-/// Failures after which a swarm gives up.
+/// The number of failures after which a swarm stops.
 const ENOUGH: usize = 10;
 
-/// Plays the runs of one kind of scheduler.
+/// Runs a swarm with one kind of schedulers.
 fn swarm(
     kind: &str,
     usual: u64,
@@ -307,7 +308,7 @@ fn swarm(
                 cancelled += played.totals.cancelled;
                 forced += played.totals.forced_batches;
             }
-            // Pages that may lie anywhere can all gather in one plane; said so, that is a legal end.
+            // Where pages may go to any plane, all can gather in one; reported as out of space, that is a legal end.
             Ok(Err(why)) if why.contains("drive out of space") && moves_pages(&recipe) => full += 1,
             Ok(Err(why)) => failures.push(fail(&why)),
             Err(_) => failures.push(fail("a panic, see above")),
@@ -322,7 +323,7 @@ fn swarm(
          cancelled writes, {forced} collections forced on a write"
     );
     assert!(full * 10 <= runs, "{full} of {runs} runs ended out of space");
-    // A swarm that never gets to the hard parts says nothing about them.
+    // A swarm without collections and pauses would test little.
     assert!(runs < usual || erases > 1000 && pauses > 100, "the swarm has become too tame");
 }
 
@@ -336,7 +337,7 @@ fn every_mix_of_answers() {
     swarm("every_mix_of_answers", RUNS, config, any_mix, workload);
 }
 
-/// Garbage collection gets along on a drive that is as good as full and overwritten all the time, under every row.
+/// Garbage collection can continue on a drive that is almost full and overwritten all the time, under every row.
 #[test]
 fn full_drives_under_every_row() {
     swarm("full_drives_under_every_row", RUNS / 5, tight, any_row, overwrites);

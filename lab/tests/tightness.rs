@@ -1,4 +1,4 @@
-//! Every flash timing is met to the nanosecond: a completion is not there at `t - 1` and is there at `t`.
+//! Every flash timing is exact to the nanosecond: a completion is not there at `t - 1` and is there at `t`.
 //!
 //! Each case is one request or two on one idle chip, and its end as a sum of the configuration's own times.
 
@@ -24,7 +24,7 @@ fn submit(device: &mut Device, id: u64, (at, op, extent): (u64, Op, Extent<'_>))
     device.submit(now, &request).expect("within the drive");
 }
 
-/// Plays `lines`; the last request of them completes at `end` and not before.
+/// Runs `lines`; checks that the last request completes at `end` and not before.
 fn ends(config: &Config, recipe: &Recipe, lines: &[(u64, Op, Extent<'_>)], end: u64) {
     let mut device = device(config, recipe);
     for (id, line) in lines.iter().enumerate() {
@@ -100,7 +100,7 @@ fn suspending_and_resuming() {
     let write = (0, Write, page(&Lpn(0)));
     let read = (300_000, Read, page(&Lpn(1)));
     ends(&config, &rfs, &[write, read], 300_000 + 5_001 + READ + PAGE);
-    // The program ends that much later: watched as the last request.
+    // The program ends later by that time: checked as the last request.
     let mut device = device(&config, &rfs);
     submit(&mut device, 0, write);
     submit(&mut device, 1, read);
@@ -135,7 +135,7 @@ fn erase() {
         let mut device = device(&config, &fcfs);
         let mut at = 0;
         let mut id = 0;
-        // Pages 0 and 1 in turn: each block but the newest is all invalid. Stop when the first erase begins.
+        // Pages 0 and 1 alternate, so each block but the newest has no valid page. Stops when the first erase begins.
         while device.board().units[0].counters.erases == 0 {
             submit(&mut device, id, (at, Write, page(&Lpn((id % 2) as u32))));
             id += 1;
@@ -161,7 +161,7 @@ fn memory_and_link() {
     config.buffer = Some(Buffer { pages: 4, per_flow: false, write_back: true, read_allocate: false, flush_above: 4 });
     config.memory = Duration::from_ns(1_234);
     one(&config, Write, 1_234);
-    // A page of 8192 bytes at 1 GB/s, and half a microsecond each way: in with the data, out without.
+    // A page of 8192 bytes at 1 GB/s, and half a microsecond each way: to the device with the data, back without.
     config.front.link_bytes_per_s = 1_000_000_000;
     config.front.link_latency = Duration::from_ns(500);
     one(&config, Write, 8_192 + 500 + 1_234 + 500);

@@ -1,4 +1,4 @@
-//! When and where garbage collection runs: the blocks it chooses under every policy, as the auditor judges them, and the
+//! When and where garbage collection runs: the blocks it chooses under every policy, checked by the auditor, and the
 //! thresholds of free blocks, from the event stream.
 
 mod common;
@@ -25,8 +25,8 @@ fn worn(victim: Victim, start_blocks: u32) -> Config {
     config
 }
 
-/// The auditor judges every choice: emptiest, full for longest, most benefit by age; and that no plane is collected too
-/// early or too late.
+/// The auditor checks every choice of a victim (fewest valid pages; full for longest; best benefit by age), and that no
+/// plane is collected too early or too late.
 #[test]
 fn every_policy_chooses_the_block_it_says() {
     let mut moves = BTreeMap::new();
@@ -51,12 +51,12 @@ fn every_policy_chooses_the_block_it_says() {
     assert!(moves["greedy"] < moves["d-choices"] && moves["d-choices"] < moves["random"], "{moves:?}");
 }
 
-/// What waits at a chip, and how its planes stand, by the events.
+/// What waits at a chip, and the state of its planes, from the events.
 #[derive(Default)]
 struct Chip {
     gc: u32,
     reads: u32,
-    /// Whose each waiting transaction is, and what it does.
+    /// Owner and operation of each waiting transaction.
     txns: BTreeMap<u64, (Owner, FlashOp)>,
     /// Written pages by plane and block; planes with a victim.
     written: BTreeMap<(PlaneId, u32), u32>,
@@ -79,8 +79,8 @@ impl Chip {
     }
 }
 
-/// Semi-preemptive collection goes before a waiting read when a plane that is collected has as many blocks free as the hard
-/// threshold or fewer, and else after it; at both sides of the threshold.
+/// Semi-preemptive collection goes before a waiting read if a collected plane has at most as many free blocks as the
+/// hard threshold, and otherwise after it; tested on both sides of the threshold.
 #[test]
 fn reads_and_collection_by_the_hard_threshold() {
     for (start_blocks, hard) in [(3, 1), (5, 2), (5, 3), (6, 5)] {
@@ -99,7 +99,7 @@ fn reads_and_collection_by_the_hard_threshold() {
                 chip.written.insert((plane, block), device.written_in(plane, block));
             }
         }
-        // How often each went first with so many blocks free: [collection, reads].
+        // How often each went first at a number of free blocks: [collection, reads].
         let mut first: BTreeMap<u32, [u32; 2]> = BTreeMap::new();
         for (id, ask) in asks.iter().enumerate() {
             device.advance(Time::from_ns(ask.at));
@@ -117,7 +117,7 @@ fn reads_and_collection_by_the_hard_threshold() {
                     let begins = chip.command.replace(command) != Some(command);
                     let (gc, reads, fewest) = (chip.gc, chip.reads, chip.fewest());
                     let (owner, op) = chip.leaves(txn).expect("queued");
-                    // A program has changed its plane by now.
+                    // A program has already changed its plane.
                     if let Some(free) = fewest.filter(|_| begins && gc > 0 && reads > 0 && op != FlashOp::Program) {
                         first.entry(free).or_default()[usize::from(owner != Owner::Gc)] += 1;
                         let expected = if free <= hard { Owner::Gc } else { Owner::User };

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 /// A file or folder that could not be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputError {
-    /// Which, as the user named it.
+    /// The file or folder, as the user named it.
     pub path: PathBuf,
-    /// Why, and what would be legal.
+    /// What went wrong, and what would be legal.
     pub message: String,
-    /// Who can do something about it.
+    /// Whether the user's input or the machine is the cause.
     pub cause: Cause,
 }
 
-/// Who can do something about an output that could not be made.
+/// The cause of an output that could not be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The user named a place that is refused.
@@ -32,17 +32,17 @@ impl std::fmt::Display for OutputError {
 impl std::error::Error for OutputError {}
 
 impl OutputError {
-    /// A place that is refused.
+    /// An error about a place that is refused.
     pub(crate) fn refused(path: &Path, message: impl Into<String>) -> OutputError {
         OutputError { path: path.to_path_buf(), message: message.into(), cause: Cause::Refused }
     }
 
-    /// A fault of the machine.
+    /// An error caused by the machine.
     pub fn fault(path: &Path, message: impl Into<String>) -> OutputError {
         OutputError { path: path.to_path_buf(), message: message.into(), cause: Cause::Machine }
     }
 
-    /// An error of the operating system. That a name cannot be there is the user's to mend, everything else the machine's.
+    /// An error of the operating system. A name that cannot exist is the user's fault, everything else the machine's.
     pub(crate) fn io(path: &Path, error: &io::Error) -> OutputError {
         let message = format!("cannot be written: {error}");
         match error.kind() {

@@ -1,6 +1,7 @@
-//! How a finished folder takes its name: in one step where the system can exchange two names, else in two.
+//! How a finished folder gets its name: in one step where the system can exchange two names, else in two.
 //!
-//! Between the two steps the name is free and the earlier folder stands in the temporary one; the next run puts it back.
+//! Between the two steps the name is unused and the earlier folder is inside the temporary one; if the process ends
+//! there, the next run puts it back.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -11,17 +12,18 @@ use super::place::is_taken;
 /// How names are exchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// In one step, unless the system has none.
+    /// In one step, if the system can.
     OneStep,
-    /// Always in two.
+    /// Always in two steps.
     #[cfg(test)]
     TwoSteps,
 }
 
-/// Another run may take or free the name between a look at it and the step; so often is looked again.
+/// How often to try again: another run may take or free the name between the check and the step.
 const ATTEMPTS: usize = 8;
 
-/// Gives the folder `new` the name `name`. What stood there is `new` or `old` then. `told` hears of each step.
+/// Gives the folder `new` the name `name`. What had that name is at `new` or `old` afterwards. `told` is called with
+/// each step.
 pub(super) fn install(new: &Path, name: &Path, old: &Path, way: Way, told: fn(&str)) -> io::Result<()> {
     let mut last = None;
     for _ in 0..ATTEMPTS {
@@ -50,20 +52,20 @@ fn exchange(new: &Path, name: &Path, old: &Path, way: Way, told: fn(&str)) -> io
     fs::rename(name, old)?;
     told("between the renames");
     fs::rename(new, name).inspect_err(|_| {
-        // If that fails too, whoever clears the temporary folder tries again.
+        // If that fails too, clearing the temporary folder tries it again.
         if !is_taken(name) {
             let _ = fs::rename(old, name);
         }
     })
 }
 
-/// Writes what the folder `path` holds, by name, to the disk, where the system can.
+/// Flushes the entries of the folder `path` to the disk, where the system can.
 pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
     if !cfg!(unix) {
         return Ok(());
     }
     match File::open(path)?.sync_all() {
-        // File systems that cannot say so.
+        // Some file systems cannot sync a folder.
         Err(e) if matches!(e.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
         other => other,
     }
@@ -82,10 +84,10 @@ mod step {
         renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).map_err(unsupported)
     }
 
-    /// Gives `new` a name that is free.
+    /// Renames `new` to a name that is unused.
     pub(super) fn place(new: &Path, name: &Path) -> io::Result<()> {
         match renameat_with(CWD, new, CWD, name, RenameFlags::NOREPLACE).map_err(unsupported) {
-            // A plain rename replaces no folder that holds something, and no file by a folder.
+            // A plain rename replaces no folder that is not empty, and no file by a folder.
             Err(e) if e.kind() == ErrorKind::Unsupported => std::fs::rename(new, name),
             other => other,
         }
@@ -104,12 +106,12 @@ mod step {
     use std::io::{self, ErrorKind};
     use std::path::Path;
 
-    /// There is no such step here.
+    /// Not supported on this system.
     pub(super) fn exchange(_: &Path, _: &Path) -> io::Result<()> {
         Err(ErrorKind::Unsupported.into())
     }
 
-    /// Gives `new` a name that is free: a plain rename replaces no folder that holds something.
+    /// Renames `new` to a name that is unused: a plain rename replaces no folder that is not empty.
     pub(super) fn place(new: &Path, name: &Path) -> io::Result<()> {
         std::fs::rename(new, name)
     }

@@ -1,4 +1,4 @@
-//! A single file that is whole or not there.
+//! A single output file that is whole or absent.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Read, Write};
@@ -10,18 +10,19 @@ use super::registry::{self, Unfinished};
 use super::temporary::{lock_new, named_beside};
 use super::{Inputs, OutputError, exchange, leftover, place};
 
-/// What becomes of a file that stands at the place of an output.
+/// What happens to a file that exists at the place of an output.
 #[derive(Clone, Copy)]
 pub enum Existing {
     /// It stays, and the output is refused with this message.
     Keep(&'static str),
-    /// It is replaced if its first bytes are those of an output of ours; else the output is refused with this message.
+    /// It is replaced if the function recognises its first bytes as an output of ours; else the output is refused with
+    /// this message.
     ReplaceIf(fn(&[u8]) -> bool, &'static str),
     /// It is replaced.
     Replace,
 }
 
-/// How much of a file is looked at to see whether it is ours.
+/// How much of a file is read to recognise it as an output of ours.
 const HEAD: u64 = 4_096;
 
 /// An output file being written. Dropped before it is finished, it leaves nothing.
@@ -34,26 +35,27 @@ pub struct OutFile {
 /// What remains to be done for a file once it is written.
 #[derive(Debug)]
 pub struct Pending {
-    /// The name errors give it.
+    /// The file's name in errors.
     shown: PathBuf,
-    /// None in a folder that is temporary as a whole.
+    /// `None` in a folder that is temporary as a whole.
     place: Option<Place>,
 }
 
 #[derive(Debug)]
 struct Place {
-    /// Where it goes, links followed.
+    /// The file's final path, with links followed.
     path: PathBuf,
     temporary: Option<TempPath>,
-    /// What stood there at the beginning may go.
+    /// Whether a file that exists at the place may be replaced.
     replaces: bool,
 }
 
 impl OutFile {
-    /// Begins the file `path`, beside its place, in a folder that is there. A link is followed, and stays.
+    /// Begins the file `path` as a temporary file in the same folder, which must exist. If `path` is a link, it stays
+    /// and its target is written.
     ///
     /// # Errors
-    /// A file that stays, one of `inputs`, a place that is no file's, or a fault of the machine.
+    /// An existing file that must stay, one of `inputs`, a path that cannot be a file, or a fault of the machine.
     pub fn create(path: &Path, existing: Existing, inputs: &Inputs) -> Result<OutFile, OutputError> {
         inputs.refuse_file(path)?;
         let (name, _) = place::output(path)?;
@@ -63,7 +65,7 @@ impl OutFile {
         Ok(OutFile::around(file, Pending { shown: path.into(), place: Some(place) }))
     }
 
-    /// A file just made in a temporary folder.
+    /// A file just created in a temporary folder.
     pub(super) fn in_folder(file: File, shown: &Path) -> OutFile {
         OutFile::around(file, Pending { shown: shown.into(), place: None })
     }
@@ -72,12 +74,12 @@ impl OutFile {
         OutFile { file: BufWriter::with_capacity(1 << 16, file), pending }
     }
 
-    /// What is written to, and what is to be done with it then.
+    /// The file to write to, and what remains to be done once it is written.
     pub fn parts(self) -> (BufWriter<File>, Pending) {
         (self.file, self.pending)
     }
 
-    /// Writes all of it and finishes it.
+    /// Writes all bytes and finishes the file.
     ///
     /// # Errors
     /// As [`Pending::finish`].
@@ -89,20 +91,20 @@ impl OutFile {
 }
 
 impl Pending {
-    /// The name errors give it.
+    /// The file's name in errors.
     pub fn shown(&self) -> &Path {
         &self.shown
     }
 
-    /// Writing failed.
+    /// The error for a failed write.
     pub fn fault(&self, error: &io::Error) -> OutputError {
         OutputError::io(&self.shown, error)
     }
 
-    /// Everything is written: brings it to the disk and gives it its name.
+    /// Syncs the complete file to the disk and gives it its name.
     ///
     /// # Errors
-    /// A fault of the machine, or a file that came to its place meanwhile and may not go.
+    /// A fault of the machine, or a file that appeared at the place meanwhile and may not be replaced.
     pub fn finish(mut self, file: BufWriter<File>) -> Result<(), OutputError> {
         let file = file.into_inner().map_err(|e| self.fault(e.error()))?;
         file.sync_all().map_err(|e| self.fault(&e))?;
@@ -130,13 +132,13 @@ impl Drop for Pending {
         if let Some(temporary) = self.place.as_mut().and_then(|place| place.temporary.take()) {
             let mut held = registry::hold();
             held.forget(&temporary);
-            // Removes it.
+            // Removes the temporary file.
             drop(temporary);
         }
     }
 }
 
-/// Whether what stands at `name` is replaced; false if nothing does.
+/// Whether an existing file at `name` will be replaced; false if there is none.
 fn check(shown: &Path, name: &Path, existing: Existing) -> Result<bool, OutputError> {
     match fs::metadata(name) {
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(false),
@@ -161,7 +163,7 @@ fn check(shown: &Path, name: &Path, existing: Existing) -> Result<bool, OutputEr
     }
 }
 
-/// A temporary file beside `name`, locked, after sweeping what dead runs left of it.
+/// Creates and locks a temporary file beside `name`, after removing those that ended runs left.
 fn begin(name: &Path) -> io::Result<(File, TempPath)> {
     const ATTEMPTS: usize = 100;
     leftover::sweep(name);

@@ -1,4 +1,4 @@
-//! A folder of results that is whole or not there.
+//! A folder of results that is whole or absent.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,31 +11,31 @@ use super::registry;
 use super::temporary::Temporary;
 use super::{Inputs, OutputError};
 
-/// The files by which results of 0.1 are known, which carried no list of their files.
+/// The files that identify results of version 0.1, which had no list of files.
 const UNLISTED: [&str; 2] = ["summary.json", "results.json"];
 
-/// A results folder on its way: files go to a temporary folder beside it, which takes its name at [`Folder::commit`].
+/// A results folder being written: files go to a temporary folder beside it, which gets its name at [`Folder::commit`].
 ///
-/// A folder that holds only files on the list it carries ([`MARKER`]) is replaced then, and not before; any other that holds
-/// something is refused. Dropped without a commit, it leaves nothing.
+/// Only then is an existing folder replaced, and only if all its files are on the list it contains ([`MARKER`]); any
+/// other folder that is not empty is refused. Dropped without a commit, it leaves nothing.
 #[derive(Debug)]
 pub struct Folder {
     /// As the user named it.
     shown: PathBuf,
-    /// With links followed.
+    /// The same path with links followed.
     name: PathBuf,
     temporary: Temporary,
     way: Way,
-    /// Hears of the steps of the commit.
+    /// Called with each step of the commit.
     told: fn(&str),
 }
 
 impl Folder {
-    /// Prepares the folder `path`; its parents are made if missing. A link is followed, and stays. No folder is replaced that
-    /// holds one of `inputs`.
+    /// Prepares the folder `path`; missing parents are created. If `path` is a link, it stays and its target is
+    /// written. A folder that contains one of `inputs` is not replaced.
     ///
     /// # Errors
-    /// A place that is refused, or where nothing can be written.
+    /// A place that is refused, or that cannot be written to.
     pub fn create(path: &Path, inputs: &Inputs) -> Result<Folder, OutputError> {
         let io = |e: &std::io::Error| OutputError::io(path, e);
         let (name, parent) = place::output(path)?;
@@ -47,20 +47,20 @@ impl Folder {
         inputs.refuse_folder(path, &name)?;
         fs::create_dir_all(&parent).map_err(|e| io(&e))?;
         let temporary = Temporary::begin(&name).map_err(|e| unwritable(path, &e))?;
-        // Looked at after the sweep, which may have put earlier results back.
+        // Checked after the sweep, which may have put earlier results back.
         refuse_foreign(path, &name)?;
         refuse_mount(path, &name, &parent)?;
         Ok(Folder { shown: path.into(), name, temporary, way: Way::OneStep, told: |_| {} })
     }
 
-    /// Exchanges names in two steps, and says when.
+    /// Uses the exchange in two steps and reports each.
     #[cfg(test)]
     pub(super) fn in_two_steps(mut self, told: fn(&str)) -> Folder {
         (self.way, self.told) = (Way::TwoSteps, told);
         self
     }
 
-    /// The name, inside the folder, of the file that the user calls `path`. None if it is not inside.
+    /// The name, inside the folder, of the file that the user calls `path`; `None` if it is outside.
     ///
     /// # Errors
     /// A name that cannot be listed.
@@ -77,10 +77,10 @@ impl Folder {
         }
     }
 
-    /// Begins the file `file` of the folder: a name, or several with `/` between them.
+    /// Begins the file `file` of the folder: a name, or a path with `/` between names.
     ///
     /// # Errors
-    /// A name that leads elsewhere or that the folder has already, or a fault of the machine.
+    /// A path that leads out of the folder, one that is already in use, or a fault of the machine.
     pub fn begin(&self, file: &str) -> Result<OutFile, OutputError> {
         let shown = self.shown.join(file);
         if !is_plain(file) {
@@ -101,11 +101,11 @@ impl Folder {
         self.begin(file)?.write_whole(bytes)
     }
 
-    /// Everything is written: the folder takes its name, which is returned.
+    /// Gives the complete folder its name, which is returned.
     ///
     /// # Errors
-    /// If something else stands there by now, or a fault of the machine. What stood there stays; if all that is missing is
-    /// the name, the new results are kept beside it, and the error says where.
+    /// If something else has that name by now, or a fault of the machine. What had the name stays; if only the renaming
+    /// failed, the new results are kept beside it, and the error says where.
     pub fn commit(self) -> Result<PathBuf, OutputError> {
         self.seal()?;
         let mut held = registry::hold();
@@ -115,7 +115,7 @@ impl Folder {
         result.map(|()| self.name.clone())
     }
 
-    /// Adds the list, and brings all names to the disk.
+    /// Adds the list of files, and syncs all folder entries to the disk.
     fn seal(&self) -> Result<(), OutputError> {
         let began = self.temporary.began();
         let new = self.temporary.new_folder();
@@ -136,7 +136,7 @@ impl Folder {
         if let Some(parent) = self.name.parent() {
             exchange::sync_folder(parent).map_err(|e| OutputError::io(&self.shown, &e))?;
         }
-        // Somebody may have put a file there between the look and the exchange.
+        // Another process may have put a file there between the check and the exchange.
         for earlier in [&new, &old] {
             if place::is_taken(earlier) && refuse_foreign(&self.shown, earlier).is_err() {
                 let kept = self.temporary.beside("earlier");
@@ -152,7 +152,7 @@ impl Folder {
         Ok(())
     }
 
-    /// A run may have taken hours: its results get another name, if they cannot have theirs.
+    /// Keeps the results under another name, since the run may have taken hours.
     fn kept_aside(&self, mut error: OutputError) -> OutputError {
         let kept = self.temporary.beside("kept");
         if fs::rename(self.temporary.new_folder(), &kept).is_ok() {
@@ -162,7 +162,7 @@ impl Folder {
     }
 }
 
-/// Refuses a place that holds something else than results; `shown` is what the user calls it.
+/// Refuses a place that holds anything but results; `shown` is the user's name for it.
 fn refuse_foreign(shown: &Path, name: &Path) -> Result<(), OutputError> {
     let refused = |message: String| Err(OutputError::refused(shown, message));
     let io = |e: std::io::Error| OutputError::io(shown, &e);
@@ -200,7 +200,7 @@ fn refuse_foreign(shown: &Path, name: &Path) -> Result<(), OutputError> {
     ))
 }
 
-/// A folder that another file system is mounted on cannot be exchanged.
+/// Refuses a folder that another file system is mounted on: its name cannot be exchanged.
 fn refuse_mount(shown: &Path, name: &Path, parent: &Path) -> Result<(), OutputError> {
     #[cfg(unix)]
     {
@@ -217,7 +217,7 @@ fn refuse_mount(shown: &Path, name: &Path, parent: &Path) -> Result<(), OutputEr
     Ok(())
 }
 
-/// The temporary folder could not be made.
+/// The error for a temporary folder that could not be created.
 fn unwritable(shown: &Path, e: &std::io::Error) -> OutputError {
     let mut error = OutputError::io(shown, e);
     error.message.push_str(" (results are written beside their place first; the folder around it must allow that)");

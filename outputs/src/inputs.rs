@@ -1,4 +1,4 @@
-//! Outputs that are inputs: known by what a file is, not by what it is called.
+//! Refuses outputs that are inputs: identified by the file itself, not by its name.
 
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -12,16 +12,17 @@ pub struct Inputs(Vec<Input>);
 
 #[derive(Clone, Debug)]
 struct Input {
-    /// What it is: `the scenario`.
+    /// A description for messages: `the scenario`.
     what: &'static str,
     /// As the user named it.
     shown: PathBuf,
-    /// With links followed.
+    /// The same path with links followed.
     real: PathBuf,
     id: Option<Id>,
 }
 
-/// What makes two names those of one file: device and number where the system has them, hard links included.
+/// Identifies a file whatever name it has: device and inode number where the system has them, so hard links are found
+/// too.
 type Id = (u64, u64);
 
 #[cfg(unix)]
@@ -36,7 +37,7 @@ fn id(_: &Metadata) -> Option<Id> {
 }
 
 impl Inputs {
-    /// Adds the file or folder `path`. One that cannot be found is left to whoever reads it.
+    /// Adds the file or folder `path`. One that cannot be found is ignored here: reading it gives the error.
     pub fn add(&mut self, what: &'static str, path: &Path) {
         let Ok(real) = fs::canonicalize(path) else { return };
         let Ok(metadata) = fs::metadata(&real) else { return };
@@ -53,7 +54,7 @@ impl Inputs {
     /// Refuses to write the file `output` if it is an input.
     ///
     /// # Errors
-    /// Names both.
+    /// The error names the output and the input.
     pub fn refuse_file(&self, output: &Path) -> Result<(), OutputError> {
         let real = fs::canonicalize(output);
         let own = fs::metadata(output).ok().and_then(|metadata| id(&metadata));
@@ -66,7 +67,7 @@ impl Inputs {
         }
     }
 
-    /// Refuses to replace the folder `name`, called `output`, if an input is in it or is a file of it by another name.
+    /// Refuses to replace the folder `name`, called `output`, if it contains an input, also as a hard link.
     pub(super) fn refuse_folder(&self, output: &Path, name: &Path) -> Result<(), OutputError> {
         let refused = |input: &Input| {
             let message = format!(
@@ -79,7 +80,7 @@ impl Inputs {
         if let Some(input) = self.0.iter().find(|input| input.real.starts_with(name)) {
             return refused(input);
         }
-        // Hard links. What is not on the folder's list keeps it from being replaced anyway.
+        // Hard links. Only listed files matter: a folder with any other file is not replaced anyway.
         let Ok(Some(listing)) = Listing::of(name) else { return Ok(()) };
         for file in listing.present(name).map_err(|e| OutputError::io(output, &e))? {
             let own = fs::symlink_metadata(name.join(file)).ok().and_then(|metadata| id(&metadata));

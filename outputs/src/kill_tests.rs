@@ -1,4 +1,4 @@
-//! Runs that die, and runs that meet: what they leave is swept by the next, and nobody mixes.
+//! Runs that are killed, and runs at the same time: the next run removes what a killed one left, and results never mix.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::leftover::{LOCK, NEW, OLD};
 use super::tests::{new, results, tree};
 use super::{Existing, Inputs, MARKER, OutFile};
 
-/// The text that a whole folder of results says, everywhere the same. None if there is none.
+/// The text in a complete folder of results, the same in all its files; `None` if there is no such folder.
 #[track_caller]
 fn said(path: &Path) -> Option<String> {
     if !path.exists() {
@@ -32,7 +32,7 @@ fn beside(parent: &Path) -> Vec<String> {
     names
 }
 
-/// A leftover of the folder `out`, as a run that died at some moment leaves it.
+/// What a killed run of the folder `out` left.
 fn leftover(parent: &Path, folders: &[(&str, &[(&str, &str)])], began: &str) -> PathBuf {
     let outer = parent.join(".out.flashlane-aaaaBBBB0123");
     fs::create_dir(&outer).unwrap();
@@ -56,7 +56,7 @@ fn a_dead_runs_listed_files_are_swept_and_no_others() {
     drop(new(&parent.path().join("out")).unwrap());
     assert_eq!(beside(parent.path()), ["thesis.tex"]);
 
-    // Something foreign in it stays, in its place.
+    // A foreign file in it stays where it is.
     let outer_again = leftover(parent.path(), &[(NEW, &[("summary.json", "{"), ("mine.md", "mine")])], began);
     assert_eq!(outer, outer_again);
     drop(new(&parent.path().join("out")).unwrap());
@@ -105,7 +105,7 @@ fn a_living_run_is_not_swept_and_the_last_commit_wins_whole() {
     assert_eq!(beside(parent.path()), [""; 0]);
 }
 
-/// The random part of a name is drawn again if another run has it, whatever the two have in common.
+/// If another run has a temporary name, its random part is drawn again, even if the two names have the same prefix.
 #[test]
 fn runs_that_draw_the_same_name_do_not_mix() {
     let parent = tempfile::tempdir().unwrap();
@@ -174,12 +174,12 @@ fn a_dead_runs_file_is_swept_and_a_living_ones_is_not() {
     let two = create();
     assert_eq!(beside(parent.path()).len(), 2);
     one.write_whole(b"one").unwrap();
-    // What came meanwhile was not there when the second began.
+    // The file that appeared meanwhile did not exist when the second run began.
     assert!(two.write_whole(b"two").is_err());
     assert_eq!(beside(parent.path()), ["a.html"]);
 }
 
-/// Tells the child process below what to do: the folder, and the step at which to die, if any.
+/// Tells the child process below what to do: the folder, and the step at which to abort, if any.
 const TOLD: &str = "FLASHLANE_TEST_COMMITS";
 
 /// Not a test by itself: the process that the tests below start and kill. Commits again and again, in two steps.
@@ -191,7 +191,7 @@ fn process_that_commits() {
     let die = |step: &str| {
         let told = std::env::var(TOLD).unwrap();
         if told.split('\n').nth(1) == Some(step) {
-            // As a kill: nothing is dropped.
+            // Like a kill: nothing is dropped.
             std::process::abort();
         }
     };
@@ -208,7 +208,8 @@ fn start(path: &Path, step: &str) -> Child {
     command.env(TOLD, told).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// After a kill: the earlier results or the new, at the latest after the next run has begun; then nothing is left.
+/// Checks that after a kill the earlier or the new results are there, at the latest once the next run has begun, and
+/// nothing else.
 #[track_caller]
 fn recovers(parent: &Path) {
     let path = parent.join("out");

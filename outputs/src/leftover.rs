@@ -1,9 +1,9 @@
-//! What a dead run left, and its removal.
+//! What a killed run left, and its removal.
 //!
-//! A temporary folder stands beside the folder whose place it will take and holds three things: `lock`, which is locked for
-//! the run's life and lists the files it began; `new`, the folder on its way; and `old`, the earlier folder while two
-//! renames take the place of an exchange. After an exchange, `new` holds the earlier folder. So what there is to do
-//! can be told from what is there, whenever a run died.
+//! A temporary folder lies beside the folder it will replace and contains three things: `lock`, which is locked as long
+//! as the run's process exists and lists the files it began; `new`, the folder being written; and `old`, the earlier
+//! folder while two renames do the work of an exchange. After an exchange, `new` is the earlier folder. So what is left
+//! to do follows from these names, at whatever moment a run was killed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
@@ -14,26 +14,26 @@ use super::listing::Listing;
 use super::place::is_taken;
 use super::registry;
 
-/// Locked by the run that owns the folder; lists the files it began, a JSON string a line.
+/// Locked by the run that owns the folder; lists the files it began, one JSON string per line.
 pub(super) const LOCK: &str = "lock";
-/// The folder on its way; after an exchange the earlier one.
+/// The folder being written; after an exchange, the earlier one.
 pub(super) const NEW: &str = "new";
 /// The earlier folder, between two renames.
 pub(super) const OLD: &str = "old";
 
 /// Random letters and digits at the end of a temporary name.
 pub(super) const RANDOM: usize = 12;
-/// A name of so many bytes is used whole in temporary names.
+/// Names up to this many bytes are used whole in temporary names.
 const LONG: usize = 200;
 
-/// What temporary names of the output `name` begin with.
+/// The prefix of temporary names for the output `name`.
 pub(super) fn prefix(name: &Path) -> OsString {
     let own = name.file_name().unwrap_or_default();
     let mut prefix = OsString::from(".");
     if own.len() <= LONG {
         prefix.push(own);
     } else {
-        // Names end at 255 bytes: of a long one there is a part, and a hash of the whole.
+        // A name has at most 255 bytes: of a long one a part is used, and a hash of the whole.
         let hash = blake3::hash(own.as_encoded_bytes()).to_hex();
         prefix.push(own.to_string_lossy().chars().take(LONG / 8).collect::<String>());
         prefix.push(format!("~{}", &hash[..16]));
@@ -49,8 +49,8 @@ pub(super) fn random_part<'a>(name: &'a OsStr, prefix: &OsStr) -> Option<&'a str
     (rest.len() == RANDOM && rest.bytes().all(|b| b.is_ascii_alphanumeric())).then_some(rest)
 }
 
-/// Removes what dead runs left of the output `name`, and puts back what they had moved away. What is locked belongs to a run
-/// that lives; what cannot be locked, or not be removed, stays.
+/// Removes what killed runs left of the output `name`, and puts back earlier results that they had moved away. What is
+/// locked belongs to a run in progress and stays, as does what cannot be locked or removed.
 pub(super) fn sweep(name: &Path) {
     let Some(entries) = name.parent().and_then(|parent| fs::read_dir(parent).ok()) else { return };
     let prefix = prefix(name);
@@ -77,7 +77,7 @@ pub(super) fn sweep(name: &Path) {
 fn sweep_folder(outer: &Path, name: &Path) {
     let lock = outer.join(LOCK);
     if !is_taken(&lock) {
-        // Begun and not locked yet. If its run lives, it begins another.
+        // Created and not locked yet. If its run is still in progress, it creates another.
         let _ = fs::remove_dir(outer);
     } else if fs::symlink_metadata(&lock).is_ok_and(|m| m.is_file())
         && let Some(_lock) = lock_of_the_dead(&lock)
@@ -86,18 +86,18 @@ fn sweep_folder(outer: &Path, name: &Path) {
     }
 }
 
-/// The lock of a file that no living run holds.
+/// The lock of a file that no running process holds.
 fn lock_of_the_dead(path: &Path) -> Option<File> {
     let file = File::open(path).ok()?;
     match file.try_lock() {
         Ok(()) => Some(file),
-        // Where files cannot be locked, nobody knows whether a run lives.
+        // Where files cannot be locked, there is no telling whether the run is still in progress.
         Err(TryLockError::WouldBlock | TryLockError::Error(_)) => None,
     }
 }
 
-/// Removes the temporary folder `outer`, whose lock the caller holds; what stood at `name` is put back if nothing does now.
-/// Only listed files are deleted. What cannot be removed is left to the next run.
+/// Removes the temporary folder `outer`, whose lock the caller holds; earlier results in it are put back if `name` is
+/// unused. Only listed files are deleted. What cannot be removed is left to the next run.
 pub(super) fn clear(outer: &Path, name: &Path) {
     let (new, old) = (outer.join(NEW), outer.join(OLD));
     if is_taken(&old) && !is_taken(name) {
@@ -119,6 +119,6 @@ pub(super) fn clear(outer: &Path, name: &Path) {
 /// The files that a run began in its temporary folder.
 pub(super) fn began(outer: &Path) -> Listing {
     let Ok(file) = File::open(outer.join(LOCK)) else { return Listing::default() };
-    // The last line may be half of one.
+    // The last line may be incomplete.
     BufReader::new(file).lines().map_while(Result::ok).filter_map(|line| serde_json::from_str(&line).ok()).collect()
 }

@@ -1,10 +1,10 @@
-//! Outputs: files and folders that appear whole or not at all, and never over something that is not ours.
+//! Outputs: files and folders that appear whole or not at all, and never replace anything that is not ours.
 //!
-//! Owns how anything is written that a user keeps: under a temporary name beside its place, synced, and then given its name in
-//! one step; the list of files in a results folder ([`MARKER`]); the removal of what runs left unfinished. Promises that no
-//! file is deleted or replaced that flashlane did not write, unless the user forces a single file, and that a kill at any
-//! moment leaves the earlier output or the new one, at the latest after the next run to the same place. Must never know
-//! what is written.
+//! Owns how every file that a user keeps is written: under a temporary name beside its place, synced, and then given
+//! its name in one step; the list of files in a results folder ([`MARKER`]); the removal of what runs left unfinished.
+//! Promises that no file is deleted or replaced that flashlane did not write, unless the user forces a single file, and
+//! that after a kill at any moment the earlier output or the new one is there, at the latest after the next run to the
+//! same place. Must never know what is written.
 //!
 //! ```text
 //! place     where a path leads             listing   which files of a folder are ours

@@ -1,6 +1,6 @@
-//! Which files of a folder are ours: those on the list that the folder carries.
+//! Which files of a folder are ours: those on the list that the folder contains.
 //!
-//! Promises that nothing is followed or opened on the way, and that folders without a listed file are not even entered.
+//! Promises that no link is followed and no file opened, and that folders without a listed file are not even entered.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -14,14 +14,14 @@ pub const MARKER: &str = "flashlane-files.json";
 
 /// The format of the list.
 const FORMAT: u32 = 1;
-/// No list of ours is longer, in bytes.
+/// The longest list that is read, in bytes.
 const LONGEST: u64 = 16 << 20;
 
 /// Files, named from their folder with `/` between the parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Listing(BTreeSet<String>);
 
-/// The list as written.
+/// The list as it is written to the file.
 #[derive(Serialize, Deserialize)]
 struct Marker {
     format: u32,
@@ -36,10 +36,10 @@ impl FromIterator<String> for Listing {
 }
 
 impl Listing {
-    /// The list that `folder` carries, none if it has none.
+    /// The list that `folder` contains; `None` if it has none.
     ///
     /// # Errors
-    /// Why a list that is there cannot be read.
+    /// Why an existing list cannot be read.
     pub(super) fn of(folder: &Path) -> Result<Option<Listing>, String> {
         let path = folder.join(MARKER);
         match fs::symlink_metadata(&path) {
@@ -59,7 +59,7 @@ impl Listing {
         Ok(Some(marker.files.into_iter().collect()))
     }
 
-    /// The text of the list, which names itself too.
+    /// The text of the list, which includes its own name.
     pub(super) fn text(&self) -> String {
         let mut files = self.0.clone();
         files.insert(MARKER.to_owned());
@@ -72,13 +72,13 @@ impl Listing {
         self.0.contains(name)
     }
 
-    /// Whether a listed file lies somewhere in the folder `name`.
+    /// Whether a listed file is somewhere in the folder `name`.
     fn has_folder(&self, name: &str) -> bool {
         let within = format!("{name}/");
         self.0.range(within.clone()..).next().is_some_and(|next| next.starts_with(&within))
     }
 
-    /// The folders of listed files, those further in first.
+    /// The folders of listed files, innermost first.
     pub(super) fn folders(&self) -> Vec<&Path> {
         let mut folders: BTreeSet<&Path> = BTreeSet::new();
         for name in &self.0 {
@@ -87,7 +87,7 @@ impl Listing {
         folders.into_iter().rev().collect()
     }
 
-    /// What `folder` holds beyond the listed files and their folders: names, as far as they can be shown.
+    /// The names in `folder` that are neither listed files nor their folders, in a form that can be printed.
     pub(super) fn foreign(&self, folder: &Path) -> io::Result<Vec<String>> {
         let mut found = Vec::new();
         self.visit(folder, "", &mut |thing| {
@@ -100,7 +100,7 @@ impl Listing {
         Ok(found)
     }
 
-    /// The listed files that are in `folder`.
+    /// The listed files that exist in `folder`.
     pub(super) fn present(&self, folder: &Path) -> io::Result<Vec<String>> {
         let mut found = Vec::new();
         self.visit(folder, "", &mut |thing| {
@@ -112,11 +112,11 @@ impl Listing {
         Ok(found)
     }
 
-    /// Deletes the listed files in `folder`, and the folders that are empty then, itself too.
+    /// Deletes the listed files in `folder`, and then the folders that are empty, `folder` included.
     pub(super) fn delete(&self, folder: &Path) -> io::Result<()> {
         self.visit(folder, "", &mut |thing| match thing {
             Thing::File(name) => fs::remove_file(folder.join(name)),
-            // One that is not empty holds something foreign.
+            // A folder that is not empty contains something foreign.
             Thing::Folder(name) => fs::remove_dir(folder.join(name)).or(Ok(())),
             Thing::Foreign(_) => Ok(()),
         })?;
@@ -144,14 +144,14 @@ impl Listing {
     }
 }
 
-/// Something found in a folder.
+/// An entry found in a folder.
 enum Thing {
     File(String),
     Folder(String),
     Foreign(String),
 }
 
-/// Whether a name stays in its folder: no root, no `..`, nothing that another name could say.
+/// Whether a name stays in its folder: no root, no `..`, and no second spelling of another name.
 pub(super) fn is_plain(name: &str) -> bool {
     let path = Path::new(name);
     let mut parts = 0;

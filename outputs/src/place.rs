@@ -1,6 +1,6 @@
-//! Where a path leads once links are followed.
+//! The target of a path once links are followed.
 //!
-//! An output named by a symlink is written where the link leads, and the link stays.
+//! An output named by a symlink is written to the link's target, and the link stays.
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::OutputError;
 
-/// `path` with every link followed. What does not exist yet stays as written.
+/// `path` with every link followed. Parts that do not exist yet stay as written.
 pub(super) fn real(path: &Path) -> io::Result<PathBuf> {
     let absolute = std::path::absolute(path)?;
     let mut there = absolute.as_path();
@@ -37,7 +37,7 @@ pub(super) fn real(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// The folder in which `path` stands, with every link followed, and its name there: `path` itself may be a link.
+/// The folder that contains `path`, with every link followed, and the name in it: `path` itself may be a link.
 pub(super) fn real_entry(path: &Path) -> io::Result<PathBuf> {
     let absolute = std::path::absolute(path)?;
     match (absolute.parent(), absolute.file_name()) {
@@ -46,7 +46,7 @@ pub(super) fn real_entry(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// The place of an output, refused if it has no name or no folder around it.
+/// The place of an output; refused if it has no name or its folder does not exist.
 pub(super) fn output(path: &Path) -> Result<(PathBuf, PathBuf), OutputError> {
     let real = real(path).map_err(|e| OutputError::io(path, &e))?;
     match real.parent() {
@@ -58,12 +58,12 @@ pub(super) fn output(path: &Path) -> Result<(PathBuf, PathBuf), OutputError> {
     }
 }
 
-/// Whether two paths lead to one place, be it there or not yet.
+/// Whether two paths lead to the same place, whether or not it exists yet.
 pub fn same_place(one: &Path, other: &Path) -> bool {
     matches!((real(one), real(other)), (Ok(one), Ok(other)) if one == other)
 }
 
-/// Whether something stands at `path`, a link that leads nowhere included.
+/// Whether `path` exists, even as a link that leads nowhere.
 pub(super) fn is_taken(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }

@@ -1,7 +1,7 @@
-//! What this process has unfinished, so that a signal can remove it.
+//! The unfinished outputs of this process, so that a signal can remove them.
 //!
-//! Promises that nothing is created, given its name or removed by any other thread while somebody holds the registry: what
-//! is removed stays removed, and an exchange under way is finished first.
+//! Promises that while one thread holds the registry, no other creates, renames or removes an output: what is removed
+//! stays removed, and an exchange in progress is finished first.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::leftover;
 
-/// Something unfinished.
+/// An unfinished output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Unfinished {
     /// A temporary folder, and the folder whose place it will take.
@@ -20,13 +20,13 @@ pub(super) enum Unfinished {
 
 static REGISTRY: Mutex<Vec<Unfinished>> = Mutex::new(Vec::new());
 
-/// Makes every other thread wait that would change something unfinished.
+/// Locks the registry: every other thread that would change an unfinished output waits.
 pub(super) fn hold() -> Held {
-    // A thread that panicked meanwhile left a list that is still true.
+    // If a thread panicked while holding it, the list is still true.
     Held(REGISTRY.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// The registry, held.
+/// The locked registry.
 pub(super) struct Held(MutexGuard<'static, Vec<Unfinished>>);
 
 impl Held {
@@ -34,7 +34,7 @@ impl Held {
         self.0.push(thing);
     }
 
-    /// What has `path` for its temporary name is finished or gone.
+    /// Removes the entry with the temporary name `path`, which is finished or deleted.
     pub(super) fn forget(&mut self, path: &Path) {
         self.0.retain(|thing| match thing {
             Unfinished::Folder { outer, .. } => outer != path,
@@ -43,14 +43,14 @@ impl Held {
     }
 }
 
-/// Removes everything that this process has unfinished and calls `end`, before which no other thread begins or finishes
-/// anything. For a process that is about to end.
+/// Removes all unfinished outputs of this process and calls `end`; until then no other thread begins or finishes one.
+/// For a process that is about to end.
 pub fn abandon(end: impl FnOnce()) {
     let mut held = hold();
     for thing in held.0.drain(..) {
         match thing {
             Unfinished::Folder { outer, name } => leftover::clear(&outer, &name),
-            // What cannot be removed is swept by the next run.
+            // What cannot be removed here, the next run removes.
             Unfinished::File(path) => drop(fs::remove_file(path)),
         }
     }

@@ -1,14 +1,14 @@
-//! Text from outside (names of files, flows and devices, keys, lines of traces) as it may stand on a terminal.
+//! Text from outside (names of files, flows and devices, keys, lines of traces) made safe to print on a terminal.
 //!
-//! Owns which characters are shown as escapes: control characters, which a terminal obeys, and those that nobody sees or
-//! that reorder what stands around them. Promises one line for one line. Files keep names as they are; the doors ask here
-//! when they print.
+//! Owns which characters are printed as escapes: control characters, which a terminal obeys, and those that are
+//! invisible or reorder the text around them. Promises one line for one line. Files contain names unchanged; only
+//! printing escapes them.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
 
-/// `text` on one line: line breaks too become escapes, `\n`.
+/// `text` on one line: line breaks are escaped too, as `\n`.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_plain) {
         return Cow::Borrowed(text);
@@ -24,7 +24,7 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Text that has lines of its own: these stay.
+/// Escapes a text but keeps its line breaks.
 pub fn escaped_lines(text: &str) -> Cow<'_, str> {
     if text.chars().all(|c| c == '\n' || is_plain(c)) {
         return Cow::Borrowed(text);
@@ -49,7 +49,7 @@ pub fn bytes(bytes: &[u8]) -> String {
     shown
 }
 
-/// JSON with the same characters as JSON's own escapes: the same data to whoever reads it.
+/// JSON with the same characters written as JSON escapes: a reader gets the same data.
 pub fn escaped_json(json: &str) -> Cow<'_, str> {
     if json.chars().all(|c| c == '\n' || is_plain(c)) {
         return Cow::Borrowed(json);
@@ -67,10 +67,11 @@ pub fn escaped_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether a character is seen and does nothing else. Which have no picture is known to the standard library's `Debug`;
-/// asked behind a letter, where a mark that belongs to the letter (a decomposed umlaut) is one.
+/// Whether a character is visible and has no other effect. The standard library's `Debug` knows which characters are
+/// invisible; it is asked about the character behind a letter, where a combining mark (of a decomposed umlaut) is
+/// visible.
 pub fn is_plain(c: char) -> bool {
-    // Letters and marks by their category, but drawn as nothing.
+    // Letters and marks by category, yet invisible.
     const UNSEEN: [char; 8] =
         ['\u{34f}', '\u{115f}', '\u{1160}', '\u{17b4}', '\u{17b5}', '\u{3164}', '\u{ffa0}', '\u{180b}'];
     if c.is_ascii() {

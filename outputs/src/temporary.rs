@@ -1,4 +1,4 @@
-//! A run's own temporary folder: made with a name of its own, locked for as long as the run lives.
+//! A run's own temporary folder: its name is unique, and it is locked as long as the run's process exists.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -9,21 +9,21 @@ use super::leftover::{self, LOCK, NEW, OLD, RANDOM};
 use super::listing::Listing;
 use super::registry::{self, Held, Unfinished};
 
-/// A run that finds its new folder swept by another makes another one, so many times.
+/// How often a run makes another folder when another run has removed the one it just made.
 const ATTEMPTS: usize = 100;
 
-/// A temporary folder. Dropped, it leaves nothing, and what stood at its place stands there.
+/// A temporary folder. Dropped, it leaves nothing, and earlier results are at their place.
 #[derive(Debug)]
 pub(super) struct Temporary {
     outer: PathBuf,
-    /// The folder whose place it will take.
+    /// The folder that it will replace.
     name: PathBuf,
-    /// Its lock and list.
+    /// The open lock file, which lists the files begun.
     lock: File,
 }
 
 impl Temporary {
-    /// Makes one for the folder `name`, after sweeping what dead runs left of it.
+    /// Creates one for the folder `name`, after removing what killed runs left of it.
     pub(super) fn begin(name: &Path) -> io::Result<Temporary> {
         leftover::sweep(name);
         for _ in 0..ATTEMPTS {
@@ -45,7 +45,7 @@ impl Temporary {
         Err(io::Error::other("other runs sweep its temporary folder again and again"))
     }
 
-    /// Begins the file `file`, which must be a plain name; its folders are made. It is listed before it is there.
+    /// Begins the file `file`, which must be a plain name; its folders are created. It is listed before it is created.
     pub(super) fn create(&self, file: &str) -> io::Result<File> {
         let _held = registry::hold();
         let mut line = serde_json::to_string(file).map_err(io::Error::other)?;
@@ -63,7 +63,7 @@ impl Temporary {
         leftover::began(&self.outer)
     }
 
-    /// The folder on its way; after an exchange the earlier one.
+    /// The folder being written; after an exchange, the earlier one.
     pub(super) fn new_folder(&self) -> PathBuf {
         self.outer.join(NEW)
     }
@@ -73,7 +73,7 @@ impl Temporary {
         self.outer.join(OLD)
     }
 
-    /// A visible name beside the folder's: `results.kept-Ab3...`. The random part is that of the temporary name.
+    /// A visible name beside the folder: `results.kept-Ab3...`. The random part is that of the temporary name.
     pub(super) fn beside(&self, kind: &str) -> PathBuf {
         let prefix = leftover::prefix(&self.name);
         let random = self.outer.file_name().and_then(|own| leftover::random_part(own, &prefix)).unwrap_or("again");
@@ -82,7 +82,7 @@ impl Temporary {
         self.name.with_file_name(own)
     }
 
-    /// Removes what is still there, with the registry held.
+    /// Removes what is left of it; the caller holds the registry.
     pub(super) fn clear(&self, held: &mut Held) {
         leftover::clear(&self.outer, &self.name);
         held.forget(&self.outer);
@@ -95,7 +95,7 @@ impl Drop for Temporary {
     }
 }
 
-/// Makes something under a temporary name beside `name`, by `make`, which must fail if the name is taken.
+/// Creates something under a temporary name beside `name` with `make`, which must fail if the name is taken.
 pub(super) fn named_beside<T>(name: &Path, make: impl FnMut(&Path) -> io::Result<T>) -> io::Result<(PathBuf, T)> {
     let parent = name.parent().ok_or_else(|| io::Error::from(ErrorKind::InvalidInput))?;
     let prefix = leftover::prefix(name);
@@ -104,18 +104,18 @@ pub(super) fn named_beside<T>(name: &Path, make: impl FnMut(&Path) -> io::Result
     Ok((path.keep().map_err(|e| e.error)?, thing))
 }
 
-/// Locks a file just made. None if another run swept it in between.
+/// Locks a file just created. `None` if another run removed it in between.
 pub(super) fn lock_new(file: &File, path: &Path) -> io::Result<Option<()>> {
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Ok(None),
-        // A file system without locks: what is left there if the run is killed is not swept.
+        // On a file system without locks, what a killed run leaves is never removed.
         Err(TryLockError::Error(_)) => {}
     }
     Ok(path.try_exists()?.then_some(()))
 }
 
-/// Locks the folder and makes what stands in it. None if another run swept it in between.
+/// Creates and locks the lock file in the folder. `None` if another run removed the folder in between.
 fn occupy(outer: &Path) -> io::Result<Option<File>> {
     let gone = |e: io::Error| if e.kind() == ErrorKind::NotFound { Ok(None) } else { Err(e) };
     let path = outer.join(LOCK);

@@ -1,4 +1,4 @@
-//! Folders and files that are whole or not there, and what is not ours.
+//! Folders and files that are whole or absent, and files that are not ours.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Cause, Existing, Folder, Inputs, MARKER, OutFile, OutputError};
 
-/// Everything in a folder, by name, with what files hold; folders end with `/`.
+/// Everything in a folder by name, with the content of files; folders end with `/`.
 pub(super) fn tree(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     let mut names: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
@@ -32,7 +32,7 @@ pub(super) fn new(path: &Path) -> Result<Folder, OutputError> {
     Folder::create(path, &Inputs::default())
 }
 
-/// A folder of results that say `text`, with one in a folder of its own.
+/// A folder of results with the content `text`, one of them in a subfolder.
 pub(super) fn results(path: &Path, text: &str) -> Folder {
     let folder = new(path).unwrap();
     folder.write("summary.json", text.as_bytes()).unwrap();
@@ -131,7 +131,7 @@ fn a_folder_that_holds_anything_else_is_left_as_it_is() {
     assert_eq!(names(parent.path()), ["thesis.tex"]);
 }
 
-/// A list may say what it likes: only what lies in the folder is deleted.
+/// Whatever a list contains, only files inside the folder are deleted.
 #[test]
 fn a_list_that_names_files_elsewhere_reaches_none() {
     let parent = tempfile::tempdir().unwrap();
@@ -294,7 +294,7 @@ fn an_input_is_no_output_under_any_name() {
             "{error}"
         );
     }
-    // The same through a folder: its files are inputs too.
+    // An input folder: its files are inputs too.
     let mut inputs = Inputs::default();
     inputs.add_folder("the folder of traces", parent.path());
     assert!(OutFile::create(&at("hard.csv"), Existing::Replace, &inputs).is_err());

@@ -1,4 +1,4 @@
-//! What experiments work with: the settings of this run, and ways to run scenarios.
+//! The settings of a paper's experiments, and ways to run scenarios.
 
 use std::path::{Path, PathBuf};
 
@@ -14,20 +14,20 @@ use flashlane_lab::workload::clone::CloneSpec;
 /// How a paper's experiments are run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// A look: fewer requests and one seed.
+    /// Whether this is a quick run: fewer requests and one seed.
     pub quick: bool,
-    /// Seeds of every clone, from 1 on.
+    /// Number of seeds of every clone; they count from 1.
     pub seeds: u64,
-    /// A folder of traces that take the place of clones of their names.
+    /// A folder of traces; a trace replaces the clone of the same name.
     pub traces: Option<PathBuf>,
 }
 
-/// Settings and means of a paper's experiments.
+/// The settings of a paper's experiments, and what they run scenarios with.
 #[derive(Debug)]
 pub struct Bench<'a> {
-    /// How they are run.
+    /// The settings.
     pub settings: &'a Settings,
-    /// Who is told how far they are.
+    /// Counters for showing how far the experiments are.
     pub progress: Option<&'a Progress>,
 }
 
@@ -37,15 +37,15 @@ impl Bench<'_> {
         (1..=self.settings.seeds).collect()
     }
 
-    /// `whole`, or `quick` of it for a look.
+    /// `whole`, or `quick` in a quick run.
     pub fn amount(&self, whole: u64, quick: u64) -> u64 {
         if self.settings.quick { quick } else { whole }
     }
 
-    /// `make` of every item, several at a time, in their order: the scenarios of an experiment.
+    /// `make` applied to every item, several in parallel, with results in the order of the items.
     ///
     /// # Errors
-    /// The first that `make` has.
+    /// The first error of `make`.
     pub fn each<T: Send, R: Send>(
         &self,
         items: Vec<T>,
@@ -64,7 +64,7 @@ impl Bench<'_> {
         items.into_par_iter().map(one).collect()
     }
 
-    /// The comparison of everything `document` names.
+    /// Runs everything `document` names and compares the results.
     ///
     /// # Errors
     /// As [`run::compare`].
@@ -78,7 +78,7 @@ impl Bench<'_> {
         Ok(made.summary)
     }
 
-    /// The run of the first scheduler that `document` names, with onlookers.
+    /// Runs the first scheduler that `document` names, with observers.
     ///
     /// # Errors
     /// As [`run::compare`].
@@ -91,8 +91,8 @@ impl Bench<'_> {
         Ok(made)
     }
 
-    /// The trace that takes the place of the clone `name`, if the user has one: a file in the folder of traces that is
-    /// called so up to its first dot; for `x-p`, a leading part of a trace (D-SLK-23), `x` will do.
+    /// The user's trace that replaces the clone `name`: a file in the folder of traces with that name up to its first
+    /// dot; for `x-p`, a leading part of a trace (D-SLK-23), `x` is accepted too. `None` if there is none.
     ///
     /// # Errors
     /// A folder that cannot be read.
@@ -107,13 +107,13 @@ impl Bench<'_> {
                 found.push(path);
             }
         }
-        // The exact name before the shorter one, and always the same of several.
+        // The exact name comes before the shorter one; of several files, always the same one is taken.
         found.sort_by_key(|path| (stem(path) != Some(name), path.clone()));
         Ok(found.into_iter().next())
     }
 
-    /// A flow called `name`: the user's trace of that name, addresses wrapped into the drive and at most `limit` requests, or
-    /// the clone.
+    /// A flow called `name`: the user's trace of that name, with addresses wrapped into the drive and at most `limit`
+    /// requests, or else the clone.
     ///
     /// # Errors
     /// As [`Bench::trace`].

@@ -1,4 +1,4 @@
-//! The claims of a paper: what it says, where, and what counts as reproduced.
+//! The claims of a paper: what it says, where, and when a claim counts as reproduced.
 //!
 //! Owns `claims.toml` (docs/papers.md describes it) and its expressions, which are minijinja's, over the figures of the
 //! experiments. Promises that a verdict follows from the file and the figures alone.
@@ -25,7 +25,7 @@ pub struct Claims {
     pub claim: Vec<Claim>,
 }
 
-/// One claim.
+/// A claim as the file has it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
@@ -104,7 +104,7 @@ impl Claims {
         claims
     }
 
-    /// Judges the claims of `experiments` by the figures measured.
+    /// Evaluates the claims of `experiments` with the measured figures.
     ///
     /// # Errors
     /// An expression that cannot be evaluated: the claim's place in words, and what is wrong.
@@ -154,7 +154,7 @@ impl Claim {
     }
 }
 
-/// A measured value for people: a number with three or four figures, a list, names with numbers.
+/// A measured value as text: a number with three or four significant figures, a list, or names with numbers.
 fn shown(value: &Value) -> Result<String, Error> {
     let parts = |iter: minijinja::value::ValueIter| iter.map(|part| shown(&part)).collect::<Result<Vec<_>, _>>();
     Ok(match value.kind() {
@@ -179,7 +179,7 @@ fn shown(value: &Value) -> Result<String, Error> {
     })
 }
 
-/// The language: minijinja's operators and filters, and a few functions over lists and maps of numbers.
+/// The expression language: minijinja's operators and filters, and functions over lists and maps of numbers.
 fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -260,7 +260,7 @@ fn shared(a: &Value, b: &Value) -> Result<Vec<(f64, f64)>, Error> {
     Ok(pairs)
 }
 
-/// Spearman's rank correlation, ties at their mean rank; 0 where one side is all alike.
+/// Spearman's rank correlation, with ties at their mean rank; 0 where all values of one side are equal.
 fn rank_correlation(pairs: &[(f64, f64)]) -> f64 {
     let ranks = |of: fn(&(f64, f64)) -> f64| -> Vec<f64> {
         let rank = |x: f64| {

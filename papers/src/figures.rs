@@ -1,7 +1,7 @@
-//! What experiments measured: numbers by name, one a seed.
+//! Measured figures: numbers by name, one for each seed.
 //!
-//! A name is a path (`improvement`, `slacker`, `prxy0`). Promises to keep the order in which names were first given, so
-//! that tables read as the paper's do. Must never know what a figure means.
+//! A name is a path (`improvement`, `slacker`, `prxy0`). Promises to keep the order in which names were first added, so
+//! that tables have the order of the paper's. Must never know what a figure means.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub struct Figures {
     notes: Vec<String>,
 }
 
-/// Student's t for 95 % on both sides, by degrees of freedom from 1; beyond, the normal's.
+/// Student's t for 95 % on both sides, by degrees of freedom from 1; beyond them, that of the normal distribution.
 const T_95: [f64; 30] = [
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
     2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
@@ -34,7 +34,7 @@ pub fn mean_and_ci95(values: &[f64]) -> (f64, Option<f64>) {
 }
 
 impl Figures {
-    /// Adds a value, one more seed, to the figure `path`.
+    /// Adds a value, that of one more seed, to the figure `path`.
     pub fn push(&mut self, path: &[&str], value: f64) {
         let path: Vec<String> = path.iter().map(ToString::to_string).collect();
         let at = *self.index.entry(path).or_insert_with_key(|path| {
@@ -51,14 +51,14 @@ impl Figures {
         }
     }
 
-    /// Adds a sentence that readers of the figures should know; the same one only once.
+    /// Adds a note for readers of the figures; the same note only once.
     pub fn note(&mut self, text: String) {
         if !self.notes.contains(&text) {
             self.notes.push(text);
         }
     }
 
-    /// The sentences.
+    /// The notes.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -78,12 +78,12 @@ impl Figures {
         self.index.get(&path).map(|&at| mean_and_ci95(&self.entries[at].1).0)
     }
 
-    /// Names and values, in the order of their first giving.
+    /// Names and values, in the order in which names were first added.
     pub fn iter(&self) -> impl Iterator<Item = (&[String], &[f64])> {
         self.entries.iter().map(|(path, values)| (path.as_slice(), values.as_slice()))
     }
 
-    /// All figures as objects in objects, the innermost made of the values by `leaf`.
+    /// All figures as nested objects, the innermost computed from the values by `leaf`.
     fn nested(&self, leaf: impl Fn(&[f64]) -> Value) -> Value {
         let mut root = Map::new();
         for (path, values) in &self.entries {
@@ -103,7 +103,7 @@ impl Figures {
         self.nested(|values| json!(mean_and_ci95(values).0))
     }
 
-    /// Everything, for files.
+    /// All values, for result files.
     pub fn to_json(&self) -> Value {
         self.nested(|values| {
             let (mean, ci95) = mean_and_ci95(values);
@@ -125,7 +125,7 @@ mod tests {
         figures.push(&["gain", "wbyp", "a-p"], 7.0);
         assert_eq!(figures.mean(&["gain", "wbyp", "prxy0"]), Some(3.0));
         let (mean, width) = mean_and_ci95(&[1.0, 2.0, 3.0, 4.0, 5.0]);
-        // The standard deviation is sqrt(2.5), over sqrt(5).
+        // The standard deviation is sqrt(2.5), that of the mean sqrt(2.5 / 5).
         assert!((width.unwrap() - 2.776 * 0.5f64.sqrt()).abs() < 1e-12 && mean == 3.0);
         assert_eq!(figures.means(), json!({ "gain": { "wbyp": { "a-p": 7.0, "prxy0": 3.0 } } }));
         assert_eq!(figures.to_json()["gain"]["wbyp"]["a-p"], json!({ "mean": 7.0, "ci95": null, "seeds": [7.0] }));

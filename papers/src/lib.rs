@@ -1,8 +1,8 @@
-//! Papers: their experiments, made again, and their claims, judged.
+//! Papers: their experiments, reproduced, and their claims, evaluated.
 //!
 //! Owns the list of papers. An experiment is code that runs scenarios and yields [`Figures`]; what the paper claims and
-//! what counts as reproduced stands in its `claims.toml` ([`claims`]), so that no experiment knows what it should come
-//! to. Promises the same figures for the same settings. Must never know how anything is printed.
+//! what counts as reproduced is in its `claims.toml` ([`claims`]), so that no experiment knows its expected result.
+//! Promises the same figures for the same settings. Must never know how anything is printed.
 
 mod bench;
 pub mod claims;
@@ -29,18 +29,18 @@ pub struct Paper {
     pub name: &'static str,
     /// Seeds of each workload unless the user says otherwise.
     pub seeds: u64,
-    /// Its claims, as the file says them.
+    /// The text of its file of claims.
     claims: &'static str,
     /// Its experiments, in groups that share runs.
     pub groups: &'static [Group],
 }
 
-/// Experiments made from one set of runs.
+/// Experiments evaluated from one set of runs.
 #[derive(Debug)]
 pub struct Group {
     /// Their names: `E6`, `E7`.
     pub experiments: &'static [&'static str],
-    /// What is run, in a line.
+    /// A description in one line.
     pub about: &'static str,
     /// Runs it.
     pub run: fn(&Bench<'_>) -> Result<Figures, RunError>,
@@ -53,7 +53,7 @@ impl Paper {
     /// The paper called `name`.
     ///
     /// # Errors
-    /// What there is instead, with the nearest name.
+    /// The papers there are, with the nearest name.
     pub fn named(name: &str) -> Result<&'static Paper, String> {
         let names = || PAPERS.iter().map(|paper| paper.name);
         PAPERS.iter().find(|paper| paper.name == name).ok_or_else(|| {
@@ -72,10 +72,11 @@ impl Paper {
         self.groups.iter().flat_map(|group| group.experiments).copied().collect()
     }
 
-    /// Runs `experiments` (all, if none is named) and judges their claims. `told` hears of each group when it begins.
+    /// Runs `experiments` (all, if none is named) and evaluates their claims. `told` is called with each group when it
+    /// begins.
     ///
     /// # Errors
-    /// An experiment there is not, bad input, or a run that failed.
+    /// An unknown experiment, bad input, or a run that failed.
     pub fn run(
         &self,
         experiments: &[String],

@@ -1,8 +1,8 @@
-//! How far experiments have come, for whoever shows it.
+//! How far experiments have come, for display.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Scenarios made by the experiments at work, those they consist of, and requests completed by all so far.
+/// Scenarios completed and in all for the current experiments, and requests completed by all experiments so far.
 #[derive(Debug, Default)]
 pub struct Progress {
     made: AtomicU64,
@@ -11,22 +11,22 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Scenarios that the experiments at work have made.
+    /// Scenarios of the current experiments that are completed.
     pub fn made(&self) -> u64 {
         self.made.load(Ordering::Relaxed)
     }
 
-    /// Scenarios they consist of; 0 while unknown.
+    /// Scenarios of the current experiments in all; 0 while unknown.
     pub fn of(&self) -> u64 {
         self.of.load(Ordering::Relaxed)
     }
 
-    /// Requests completed, by all experiments so far.
+    /// Requests completed by all experiments so far.
     pub fn requests(&self) -> u64 {
         self.requests.load(Ordering::Relaxed)
     }
 
-    /// The next experiments begin.
+    /// Starts counting for the next experiments.
     pub(super) fn begin(&self) {
         self.made.store(0, Ordering::Relaxed);
         self.of.store(0, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What a paper's experiments came to: for the terminal, and as `results.json`.
+//! The results of a paper's experiments: for the terminal, and as `results.json`.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use schemars::JsonSchema;
@@ -101,7 +101,7 @@ pub fn render(result: &PaperResult, width: u16) -> String {
     text
 }
 
-/// Every figure: one table for each first name, a row for each last, a column for each in between.
+/// Every figure: one table for each first name, a row for each last name, a column for each in between.
 pub fn tables(result: &PaperResult) -> String {
     let mut names: Vec<&str> = Vec::new();
     result.table.iter().for_each(|(path, _)| {

@@ -1,4 +1,4 @@
-//! The scenarios beside the papers' claims.
+//! The scenarios that belong to the papers' claims.
 
 use std::path::Path;
 

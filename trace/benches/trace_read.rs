@@ -1,4 +1,4 @@
-//! How fast a trace is read: million lines a second through `TraceSource`, everything checked, on one core.
+//! Trace reading speed: million lines a second through `TraceSource`, with all checks, on one core.
 //!
 //! `cargo bench -p flashlane-trace --bench trace_read [-- LINES FORMAT]` writes a trace of 10 million lines in each of the
 //! formats below to a temporary directory, reads it five times, and prints the median and the best by thread CPU time
@@ -11,11 +11,11 @@ use std::time::Instant;
 use flashlane_core::arrival::{Next, Source, Span};
 use flashlane_trace::{Format, TraceOptions, TraceSource};
 
-/// Readings of each file.
+/// Number of readings of each file.
 const READINGS: usize = 5;
 
 fn main() {
-    // `cargo bench` passes `--bench`; a bare number is ours.
+    // `cargo bench` passes `--bench`; a plain number is our argument.
     let lines = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(10_000_000u64);
     let directory = tempfile::tempdir().expect("a temporary directory");
     println!("{lines} lines, {READINGS} readings, million lines a second of thread CPU time: median, best (wall best)");
@@ -59,7 +59,7 @@ fn reading(path: &Path, format: Format, lines: u64) -> (f64, f64) {
     seconds
 }
 
-/// CPU time of this thread; wall-clock time where the system does not tell.
+/// CPU time of this thread; wall-clock time where the system does not give it.
 fn thread_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let ns = stat.and_then(|text| text.split(' ').next().and_then(|first| first.parse::<u64>().ok()));

@@ -1,8 +1,8 @@
 //! Binary blktrace: 48-byte records in the byte order of the recording machine, each with extra bytes (pdu) behind it.
 //!
-//! As in blkparse's text one action is read, `Q` or `D`; notify records, other actions, discards, flushes without data
-//! and passed-through commands are skipped. Promises an error with file and record number for a broken magic, an unknown
-//! version, or a record cut short. Must never know that there are other files: [`super::merge`] does.
+//! As in blkparse's text, one action is read, `Q` or `D`; notify records, other actions, discards, flushes without data
+//! and passed-through commands are skipped. Promises an error with file and record number for a broken magic, an
+//! unknown version, or a record cut short. Must never know that there are other files: [`super::merge`] does.
 
 use std::io::{BufReader, ErrorKind, Read};
 
@@ -17,7 +17,7 @@ use flashlane_core::arrival::WorkloadError;
 
 /// The magic's upper three bytes; the lowest is the version.
 const MAGIC: u32 = 0x6561_7400;
-/// The version there is.
+/// The supported version.
 const VERSION: u32 = 7;
 /// Bytes of a record without its pdu.
 const RECORD: usize = 48;
@@ -29,7 +29,7 @@ const FLUSH: u32 = 1 << 18;
 const PASSED_THROUGH: u32 = 1 << 24;
 const NOTIFY: u32 = 1 << 26;
 const DISCARD: u32 = 1 << 29;
-/// In the lower half: the pdu names a control group; it does not change the action.
+/// In the lower half: the pdu names a control group, which does not change the action.
 const CGROUP: u32 = 1 << 8;
 
 /// Whether bytes start like a blktrace of either byte order.
@@ -37,7 +37,7 @@ pub(super) fn is_blktrace(sample: &[u8]) -> bool {
     sample.first_chunk().is_some_and(|magic| order(*magic).is_some())
 }
 
-/// Whether a magic is little-endian (true), big-endian (false) or none.
+/// Whether a magic is little-endian (`true`), big-endian (`false`), or no magic (`None`).
 fn order(magic: [u8; 4]) -> Option<bool> {
     if u32::from_le_bytes(magic) & 0xffff_ff00 == MAGIC {
         Some(true)
@@ -54,11 +54,11 @@ pub(super) struct Event {
     pub raw: RawRecord,
     /// The kernel's device number.
     pub device: u32,
-    /// Which record of the file it is, from 1.
+    /// The number of the record in the file, from 1.
     pub number: u64,
 }
 
-/// What a record is.
+/// The content of a record.
 enum What {
     Wanted(Event),
     Other,
@@ -73,18 +73,18 @@ pub(super) struct CpuFile {
     little: Option<bool>,
     /// Records read so far.
     pub number: u64,
-    /// Records read that are no request.
+    /// Records read that are no requests.
     pub skipped: u64,
 }
 
 impl CpuFile {
-    /// Opens it; requests are the records with `action`.
+    /// Opens the file; requests are the records with `action`.
     pub fn open(origin: &Origin, action: Action) -> Result<Self, WorkloadError> {
         let input = BufReader::with_capacity(1 << 18, origin.open()?);
         Ok(CpuFile { name: origin.name(), input, action, little: None, number: 0, skipped: 0 })
     }
 
-    /// `file:record N`.
+    /// The place for messages: `file:record N`.
     pub fn place(&self, number: u64) -> String {
         format!("{}:record {number}", self.name)
     }
@@ -133,7 +133,7 @@ impl CpuFile {
         self.request(long(8), long(16), word(24), word(28), word(36))
     }
 
-    /// What a record with these fields is.
+    /// The content of a record with these fields.
     fn request(&self, time_ns: u64, sector: u64, bytes: u32, action: u32, device: u32) -> Result<What, WorkloadError> {
         let wanted = match self.action {
             Action::Queue => 1,
@@ -173,7 +173,7 @@ impl CpuFile {
         Ok(true)
     }
 
-    /// Passes over a record's extra bytes.
+    /// Skips a record's extra bytes.
     fn skip(&mut self, count: u32) -> Result<(), WorkloadError> {
         let copied = std::io::copy(&mut self.input.by_ref().take(u64::from(count)), &mut std::io::sink());
         match copied {

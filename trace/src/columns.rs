@@ -1,7 +1,7 @@
-//! The common line of the five-column formats without a branch per field: single spaces, no sign, no surprise.
+//! Reads common lines of the five-column formats without a branch per field: single spaces, no sign, nothing unusual.
 //!
-//! Takes a line only when it is certain what it says; anything else (tabs, longer numbers, a flag of two digits, an error)
-//! is left to the format's own reader, which agrees with it on every line it takes. Must never make an error.
+//! Reads a line only when its meaning is certain; any other (tabs, longer numbers, a flag of two digits, an error) is
+//! left to the format's own reader, which reads every common line alike. Must never make an error.
 
 use flashlane_core::Op;
 
@@ -33,10 +33,11 @@ impl Columns {
     }
 }
 
-/// The bytes a line is read from: those a cursor knows the breaks of and sixteen more, to load words at its last field.
+/// The bytes a line is read from: those for which a cursor knows the breaks, and sixteen more, so that words can be
+/// loaded at its last field.
 const REACH: usize = 64;
 
-/// Reads a line, when it is a common one.
+/// Reads a line if it is a common one.
 #[inline(always)]
 pub(super) fn common(line: &Cursor<'_>, columns: Columns) -> Option<RawRecord> {
     let bytes = line.reach::<REACH>()?;
@@ -48,7 +49,8 @@ pub(super) fn common(line: &Cursor<'_>, columns: Columns) -> Option<RawRecord> {
     };
     let point = if columns == Columns::Nanoseconds { 0 } else { next() };
     let (a, b, c, d) = (next(), next(), next(), next());
-    // The last field is one digit at the end of the line. Breaks ascend, so all of them lie in the window if the last does.
+    // The last field is one digit at the end of the line. Breaks ascend, so all of them are inside the window if the
+    // last one is.
     if d >= WIDTH || d + 2 != line.end() {
         return None;
     }
@@ -85,13 +87,13 @@ pub(super) fn common(line: &Cursor<'_>, columns: Columns) -> Option<RawRecord> {
     })
 }
 
-/// Eight bytes from `at` on.
+/// The eight bytes at `at`.
 #[inline(always)]
 fn word(bytes: &[u8; REACH], at: usize) -> u64 {
     bytes[at..].first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight))
 }
 
-/// A number of 1 to 16 digits; both halves are always computed, since which lengths come cannot be foretold.
+/// A number of 1 to 16 digits; both halves are always computed, since a branch on the length would be mispredicted.
 #[inline(always)]
 fn number(bytes: &[u8; REACH], at: usize, digits: usize) -> u64 {
     let (upper, lower) = (digits.min(8), digits.saturating_sub(8));

@@ -1,6 +1,6 @@
 //! A trace rewritten in another text format, with the options applied (so it also cuts, filters and speeds up).
 //!
-//! The output file is whole or not there, which [`OutFile`] promises.
+//! The output file is whole or absent, as [`OutFile`] promises.
 
 use std::fmt;
 use std::fs::File;
@@ -18,29 +18,29 @@ use super::{Format, TraceOptions, error};
 use flashlane_core::arrival::WorkloadError;
 use flashlane_outputs::{OutFile, OutputError};
 
-/// What a conversion did.
+/// The report of a conversion.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ConvertReport {
     /// The format of the input.
     pub from: Format,
-    /// Why it was taken for it.
+    /// Why the input was read as that format.
     pub reason: String,
     /// The format of the output.
     pub to: Format,
-    /// What was read and what became of it.
+    /// Counts of what was read.
     pub counts: TraceCounts,
     /// Requests written.
     pub written: u64,
-    /// Times were cut to multiples of this.
+    /// Times were rounded down to multiples of this.
     pub resolution_ns: u64,
 }
 
 /// Why a trace could not be converted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ConvertError {
-    /// What is read, or the format to write.
+    /// An error in the input, or in the choice of format.
     Input(WorkloadError),
-    /// The file to write.
+    /// An error with the output file.
     Output(OutputError),
 }
 
@@ -70,7 +70,7 @@ impl From<OutputError> for ConvertError {
 /// Writes the trace at `input` to `output` as `to`, gz or zst by the extension `.gz` or `.zst`.
 ///
 /// # Errors
-/// A trace that cannot be read or said in the format, or a fault while writing.
+/// A trace that cannot be read, or that the format cannot express, or a fault while writing.
 pub fn convert(
     input: &Path,
     output: OutFile,
@@ -107,7 +107,7 @@ pub fn convert(
     })
 }
 
-/// How the output is compressed.
+/// The compression of the output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Packing {
     Plain,
@@ -116,7 +116,7 @@ enum Packing {
 }
 
 impl Packing {
-    /// As the name of the output says.
+    /// The compression that the output's name asks for.
     fn of(output: &Path) -> Packing {
         match output.extension().and_then(|e| e.to_str()) {
             Some("gz") => Packing::Gz,
@@ -143,7 +143,7 @@ impl Packed {
         Ok(BufWriter::with_capacity(1 << 16, packed))
     }
 
-    /// Ends the stream and gives the file back, complete.
+    /// Ends the compressed stream and returns the complete file.
     fn finish(buffered: BufWriter<Packed>) -> io::Result<BufWriter<File>> {
         match buffered.into_inner().map_err(io::IntoInnerError::into_error)? {
             Packed::Plain(file) => Ok(file),

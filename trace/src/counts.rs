@@ -1,29 +1,29 @@
-//! What a trace source hands out and counts.
+//! The requests that a trace source yields, and its counts.
 
 use flashlane_core::Op;
 use serde::Serialize;
 
-/// What was read so far and what became of it.
+/// Counts of what was read so far.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 pub struct TraceCounts {
     /// Lines read (records of a binary trace), over all loops.
     pub lines: u64,
-    /// Lines that are legal and no request: headers, comments, other actions, blank operations.
+    /// Legal lines that are no requests: headers, comments, other actions, blank operations.
     pub skipped: u64,
     /// Requests of other devices than the one asked for.
     pub filtered: u64,
-    /// Requests read, without those passed over by the offset.
+    /// Requests read, not counting those skipped by the offset.
     pub requests: u64,
-    /// Of these, left out: beyond the drive, or of an illegal size.
+    /// Of these, those left out: beyond the drive, or of an illegal size.
     pub rejected: u64,
-    /// Of these, moved to their predecessor's time.
+    /// Of these, those moved to their predecessor's time.
     pub clamped: u64,
-    /// Of these, moved onto the drive.
+    /// Of these, those wrapped into the drive.
     pub wrapped: u64,
 }
 
 impl TraceCounts {
-    /// Requests handed out.
+    /// Requests yielded.
     pub fn issued(&self) -> u64 {
         self.requests - self.rejected
     }

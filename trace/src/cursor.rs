@@ -1,13 +1,13 @@
 //! A cursor over one line: fields in place, digits eight at a time.
 //!
-//! Promises to read no byte twice on the way and to allocate nothing; what does not fit is a [`Fault`] that says where
-//! and what, and [`super::records`] makes a message of it. Must never know a format.
+//! Promises to read no byte twice and to allocate nothing. An unexpected field is a [`Fault`] with its place and what
+//! is legal, from which [`super::records`] makes a message. Must never know a format.
 
 use flashlane_core::Op;
 
 use super::digits::{POWER, digits_of, value_of};
 
-/// What does not fit in a line.
+/// A field that cannot be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Fault {
     /// Where the offending field starts (or an index inside it).
@@ -25,14 +25,14 @@ pub(super) const DECIMAL: &str = "a number from 0 that fits 64 bits in nanosecon
 /// An address that stays in range when scaled to bytes.
 pub(super) const SECTORS: &str = "a number of 512-byte sectors from 0 to 36028797018963967";
 
-/// One line, read from left to right. `bytes` may reach up to eight bytes past the line's end, so that a whole word can
-/// be loaded at its last field; the byte at `end`, if any, is no digit.
+/// One line, read from left to right. `bytes` may extend up to eight bytes past the line's end, so that a whole word
+/// can be loaded at its last field; the byte at `end`, if any, is not a digit.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor<'a> {
     bytes: &'a [u8],
     end: usize,
     pos: usize,
-    /// Where digits stop among the first bytes; empty when nobody looked.
+    /// A bit map of the first bytes that are not digits; empty if it was not computed.
     breaks: u64,
 }
 
@@ -43,31 +43,31 @@ impl<'a> Cursor<'a> {
         Cursor { bytes, end, pos: 0, breaks: 0 }
     }
 
-    /// The same, knowing where digits stop among the first bytes.
+    /// A cursor with a known bit map of the first bytes that are not digits.
     #[inline(always)]
     pub fn with_breaks(bytes: &'a [u8], end: usize, breaks: u64) -> Self {
         Cursor { breaks, ..Cursor::new(bytes, end) }
     }
 
-    /// Where digits stop among the first bytes.
+    /// The bit map of the first bytes that are not digits.
     #[inline(always)]
     pub fn breaks(&self) -> u64 {
         self.breaks
     }
 
-    /// Where the line ends.
+    /// The end of the line.
     #[inline(always)]
     pub fn end(&self) -> usize {
         self.end
     }
 
-    /// The first bytes of the line and of what follows it, if there are as many.
+    /// The first `N` bytes of the line and of what follows it, if there are that many.
     #[inline(always)]
     pub fn reach<const N: usize>(&self) -> Option<&'a [u8; N]> {
         self.bytes.first_chunk()
     }
 
-    /// Where it stands.
+    /// The current position.
     pub fn pos(&self) -> usize {
         self.pos
     }
@@ -77,7 +77,7 @@ impl<'a> Cursor<'a> {
         &self.bytes[..self.end]
     }
 
-    /// Whether nothing but white space is left.
+    /// Whether only white space is left.
     pub fn at_end(&mut self) -> bool {
         self.blanks();
         self.pos >= self.end
@@ -96,7 +96,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Skips the white space before the next field; `field` is what is missing when there is none.
+    /// Skips the white space before the next field; if there is none, `field` is reported as missing.
     #[inline(always)]
     pub fn gap(&mut self, field: &'static str) -> Result<(), Fault> {
         let Some(b' ' | b'\t') = self.peek() else {
@@ -107,7 +107,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Skips a comma and the white space around it; `field` is what is missing when there is none.
+    /// Skips a comma and the white space around it; if there is none, `field` is reported as missing.
     #[inline(always)]
     pub fn comma(&mut self, field: &'static str) -> Result<(), Fault> {
         self.blanks();
@@ -119,13 +119,13 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Nothing may follow.
+    /// Checks that nothing follows.
     #[inline(always)]
     pub fn finish(&mut self) -> Result<(), Fault> {
         if self.at_end() { Ok(()) } else { Err(self.fault("the end of the line", "nothing more")) }
     }
 
-    /// A fault of `field` at the present place.
+    /// A fault of `field` at the current position.
     #[inline(always)]
     pub fn fault(&self, field: &'static str, legal: &'static str) -> Fault {
         Fault { at: self.pos, field, legal }
@@ -152,7 +152,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A number with an optional fraction, times 10 to the `digits` (at most 9), digits beyond it dropped.
+    /// A number with an optional fraction, times 10 to the power `digits` (at most 9); further digits are dropped.
     #[inline(always)]
     pub fn decimal(&mut self, field: &'static str, digits: usize) -> Result<u64, Fault> {
         let start = self.pos;
@@ -178,22 +178,22 @@ impl<'a> Cursor<'a> {
         Ok(value)
     }
 
-    /// A number written with an exponent (`1.5e+04`): what spreadsheets and numpy make of large times.
+    /// A number written with an exponent (`1.5e+04`), as spreadsheets and numpy write large times.
     #[cold]
     fn exponent(&mut self, start: usize, scale: u64, bad: Fault) -> Result<u64, Fault> {
         self.pos = start;
         let text = std::str::from_utf8(self.word()).map_err(|_| bad)?;
         let value = text.parse::<f64>().map_err(|_| bad)? * scale as f64;
-        // 2^63: beyond it the cast would saturate and times would no longer add up.
+        // 2^63: beyond it the cast would saturate, and sums of times would be wrong.
         if value.is_finite() && (0.0..9.2e18).contains(&value) { Ok(value.round() as u64) } else { Err(bad) }
     }
 
-    /// The value of the digits that start here, none when it exceeds 64 bits; the caller sees from [`Self::pos`]
-    /// whether there was any.
+    /// The value of the digits at the current position; `None` if it exceeds 64 bits. Whether there were any digits,
+    /// the caller sees from [`Self::pos`].
     #[inline(always)]
     fn digits(&mut self) -> Option<u64> {
         let count = self.breaks.checked_shr(self.pos as u32).unwrap_or(0).trailing_zeros() as usize;
-        // 64 when the window does not show where the number ends.
+        // The count is 64 when the window does not show the end of the number.
         if count > 16 {
             return self.digits_in_turn();
         }
@@ -207,7 +207,7 @@ impl<'a> Cursor<'a> {
         Some(value_of(word(0), 8) * POWER[count - 8] + value_of(word(8), count - 8))
     }
 
-    /// The same for a number whose end is not known yet.
+    /// Reads digits one by one, for a number whose end is not known yet.
     fn digits_in_turn(&mut self) -> Option<u64> {
         let mut value = 0u64;
         while let Some(word) = self.bytes.get(self.pos..self.pos + 8) {
@@ -249,7 +249,7 @@ impl<'a> Cursor<'a> {
     /// A field that is 1 for a read and 0 for a write.
     #[inline(always)]
     pub fn one_is_read(&mut self, field: &'static str) -> Result<Op, Fault> {
-        // Which of the two it is cannot be foretold, so it is computed and not branched on.
+        // Reads and writes alternate unpredictably, so the result is computed without a branch.
         let bit = self.peek().unwrap_or_default() ^ b'0';
         if bit > 1 {
             return Err(self.fault(field, "1 (read) or 0 (write)"));

@@ -1,4 +1,5 @@
-//! Where a trace's bytes come from: a file, the per-CPU files of a blktrace, or memory; gz and zst undone by magic bytes.
+//! The sources of a trace's bytes: a file, the per-CPU files of a blktrace, or memory; gz and zst are recognised by
+//! magic bytes and decompressed.
 //!
 //! Promises that the same origin can be opened again (loops, several flows on one file). Must never know a format.
 
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use super::error;
 use flashlane_core::arrival::WorkloadError;
 
-/// Where bytes come from.
+/// A source of bytes.
 #[derive(Clone, Debug)]
 pub(super) enum Origin {
     /// A file.
@@ -23,7 +24,7 @@ pub(super) enum Origin {
 pub(super) type Stream = Box<dyn Read + Send>;
 
 impl Origin {
-    /// What messages call it.
+    /// Its name in messages.
     pub fn name(&self) -> String {
         match self {
             Origin::File(path) => path.display().to_string(),
@@ -31,7 +32,7 @@ impl Origin {
         }
     }
 
-    /// Opens it from the start and undoes gz and zst. An empty one is an error.
+    /// Opens it from the start and decompresses gz and zst. Empty input is an error.
     pub fn open(&self) -> Result<Stream, WorkloadError> {
         match self {
             Origin::Bytes(name, bytes) => decompressed(name, Cursor::new(Arc::clone(bytes))),
@@ -47,7 +48,7 @@ impl Origin {
     }
 }
 
-/// What to say when `name` cannot be opened.
+/// The error for `name`, which cannot be opened.
 fn unreadable(name: &str, e: &std::io::Error) -> WorkloadError {
     match e.kind() {
         ErrorKind::NotFound => error(name, "no such file; legal is the path of a trace file"),
@@ -55,7 +56,7 @@ fn unreadable(name: &str, e: &std::io::Error) -> WorkloadError {
     }
 }
 
-/// `raw` with gz or zst undone, as its first bytes say.
+/// `raw`, decompressed if its first bytes are those of gz or zst.
 fn decompressed<R: Read + Send + 'static>(name: &str, mut raw: R) -> Result<Stream, WorkloadError> {
     let mut magic = [0u8; 4];
     let mut got = 0;
@@ -82,11 +83,11 @@ fn decompressed<R: Read + Send + 'static>(name: &str, mut raw: R) -> Result<Stre
     Ok(Box::new(whole))
 }
 
-/// Whether a run can read the file at `path` as often as it must: once to count its requests, once for every scheduler, once
-/// for its hash. What is not there is told by whoever opens it.
+/// Whether the file at `path` can be read as often as a run needs: once to count its requests, once for every
+/// scheduler, once for its hash. A missing file is not an error here; opening it is.
 ///
 /// # Errors
-/// For a pipe, a device or a socket: opened a second time, it would have nothing more, wait, or never end.
+/// For a pipe, a device or a socket: opened a second time, it would give nothing more, block, or never end.
 pub fn rereadable(path: &Path) -> Result<(), &'static str> {
     match std::fs::metadata(path) {
         Ok(about) if !about.is_file() && !about.is_dir() => Err(
@@ -126,7 +127,7 @@ pub(super) fn origins(path: &Path) -> Result<Vec<Origin>, WorkloadError> {
     Ok(vec![Origin::File(path.to_path_buf())])
 }
 
-/// The files that are read when `path` is, as far as they are there.
+/// The files that are read for `path`, of those that exist.
 pub fn files(path: &Path) -> Vec<PathBuf> {
     let files = origins(path).into_iter().flatten();
     let path_of = |origin| match origin {
@@ -136,7 +137,7 @@ pub fn files(path: &Path) -> Vec<PathBuf> {
     files.filter_map(path_of).collect()
 }
 
-/// The files `stem.blktrace.N` of `dir` (every stem when it is empty), by name and CPU.
+/// The files `stem.blktrace.N` of `dir` (of every stem if `stem` is empty), by name and CPU.
 fn per_cpu(dir: &Path, stem: &str, name: &str) -> Result<Vec<Origin>, WorkloadError> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(dir).map_err(|e| unreadable(name, &e))? {
@@ -144,7 +145,7 @@ fn per_cpu(dir: &Path, stem: &str, name: &str) -> Result<Vec<Origin>, WorkloadEr
         let file = entry.file_name();
         let Some((base, cpu)) = file.to_str().and_then(|f| f.rsplit_once(".blktrace.")) else { continue };
         let Ok(cpu) = cpu.parse::<u32>() else { continue };
-        // blktrace leaves an empty file for a CPU that saw nothing.
+        // blktrace leaves an empty file for a CPU that recorded nothing.
         let empty = entry.metadata().is_ok_and(|m| m.len() == 0);
         if (stem.is_empty() || base == stem) && !empty {
             found.push((base.to_owned(), cpu, entry.path()));

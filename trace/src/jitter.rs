@@ -1,7 +1,7 @@
-//! Whole-second times made finer: a second's requests are spread over it at random, in file order.
+//! Finer times in place of whole seconds: a second's requests are spread over it at random, in file order.
 //!
-//! Promises the same times for the same file and seed, never decreasing within a second, never outside it. It needs to
-//! see a second whole before it can hand out its first request, and refuses a second too full to be one.
+//! Promises the same times for the same file and seed, never decreasing within a second, never outside it. It must read
+//! a whole second before it can return its first request, and refuses a second with too many.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ use flashlane_core::arrival::WorkloadError;
 
 /// A second.
 const SECOND_NS: u64 = 1_000_000_000;
-/// Requests held at most: what the busiest storage cluster sends in a second, many times over, and about 60 MB.
+/// The most requests held: many times what the busiest storage cluster sends in a second, and about 60 MB.
 const FULLEST: usize = 1 << 20;
 
 /// Spreads the requests of [`Records`].
@@ -27,18 +27,18 @@ pub(super) struct Jitter {
 }
 
 impl Jitter {
-    /// With this seed.
+    /// A jitter with this seed.
     pub fn new(seed: u64) -> Self {
         let rng = Pcg64Mcg::seed_from_u64(seed);
         Jitter { seed, rng, group: VecDeque::new(), ahead: None, moments: Vec::new() }
     }
 
-    /// Starts over, so that every loop sees the same times.
+    /// Restarts the random numbers, so that every loop gets the same times.
     pub fn rewind(&mut self) {
         *self = Jitter::new(self.seed);
     }
 
-    /// The next request, its time made finer.
+    /// The next request, with its finer time.
     pub fn next(&mut self, records: &mut Records) -> Result<Option<Record>, WorkloadError> {
         if self.group.is_empty() {
             self.gather(records)?;

@@ -1,9 +1,9 @@
-//! Trace files: reading them as a flow's requests, telling their format, measuring and converting them.
+//! Trace files: reading them as a flow's requests, recognising their format, measuring and converting them.
 //!
-//! Owns the text and binary formats practitioners have, the options that shape a trace to an experiment, and every
-//! message about a bad line. Promises that no input makes it panic, that nothing is read as something else in silence
-//! (what is skipped, rejected, clamped or wrapped is counted), and that a reading allocates nothing per line.
-//! Must never know devices, schedulers or metrics: a trace ends at [`Arrival`](super::Arrival).
+//! Owns the text and binary formats in common use, the options that adapt a trace to an experiment, and every message
+//! about a bad line. Promises that no input makes it panic, that nothing is reinterpreted silently (what is skipped,
+//! rejected, clamped or wrapped is counted), and that reading allocates nothing per line. Must never know devices,
+//! schedulers or metrics: a trace ends at [`Arrival`](flashlane_core::arrival::Arrival).
 //!
 //! ```text
 //! input    file, directory, bytes; gz and zst by magic       lines   1 MiB chunks cut into lines
@@ -52,7 +52,7 @@ fn error(place: impl Into<String>, message: impl Into<String>) -> WorkloadError 
     WorkloadError { place: place.into(), message: message.into() }
 }
 
-/// Bytes of a file as they may stand in a message: shortened, with what cannot be printed escaped.
+/// Bytes of a file for a message: shortened, with unprintable characters escaped.
 fn quote(bytes: &[u8]) -> String {
     const LONGEST: usize = 60;
     let shown = &bytes[..bytes.len().min(LONGEST)];

@@ -1,8 +1,8 @@
 //! Cuts a byte stream into lines, in place, a chunk at a time.
 //!
-//! Promises a line of any place in the stream whole, numbers it from 1, and copies only the piece of a line that a chunk's
-//! end cuts. A stream that breaks (a truncated gz) yields its whole lines first and then the error. Must never know what
-//! a line means.
+//! Promises every line whole, numbers lines from 1, and copies only the part of a line that is cut by a chunk's end. A
+//! stream that breaks (a truncated gz) yields its whole lines first and then the error. Must never know what a line
+//! means.
 
 use std::io::{ErrorKind, Read};
 
@@ -11,9 +11,9 @@ use super::error;
 use super::window::{WIDTH, Window};
 use flashlane_core::arrival::WorkloadError;
 
-/// Bytes read at a time; also the longest line.
+/// Bytes read at a time; also the length of the longest legal line.
 const CHUNK: usize = 1 << 20;
-/// Bytes past the last one read that a cursor may look at.
+/// Bytes past the last one read that a cursor may access.
 const PAD: usize = 64;
 
 /// The lines of one stream.
@@ -34,7 +34,7 @@ enum Stream {
 }
 
 impl Lines {
-    /// The lines of `input`, whose place in messages is `name`. Reads the first chunk.
+    /// The lines of `input`, which messages call `name`. Reads the first chunk.
     pub fn new(name: String, input: Box<dyn Read + Send>) -> Self {
         let mut lines =
             Lines { name, input, buffer: vec![0; CHUNK + PAD], start: 0, end: 0, number: 0, state: Stream::Open };
@@ -45,12 +45,12 @@ impl Lines {
         lines
     }
 
-    /// The first bytes not yet handed out and whether they are all there is.
+    /// The first bytes not yet returned, and whether they are the rest of the stream.
     pub fn sample(&self) -> (&[u8], bool) {
         (&self.buffer[self.start..self.end], !matches!(self.state, Stream::Open))
     }
 
-    /// Why the stream broke, if it did before anything could be read from it.
+    /// The error of a stream that broke before anything could be read from it.
     pub fn broken(&self) -> Option<WorkloadError> {
         match &self.state {
             Stream::Broken(why) if self.start == self.end => Some(error(&self.name, why)),
@@ -58,12 +58,12 @@ impl Lines {
         }
     }
 
-    /// Lines handed out so far.
+    /// Lines returned so far.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// `file:line` of any line.
+    /// The place of a line for messages: `file:line`.
     #[cold]
     pub fn place_of(&self, number: u64) -> String {
         format!("{}:{number}", self.name)
@@ -96,7 +96,7 @@ impl Lines {
         Ok(Some(Cursor::with_breaks(&self.buffer[from..to + PAD], to - from, breaks)))
     }
 
-    /// The next line when the chunk at hand holds only its beginning.
+    /// The next line when the current chunk contains only its beginning.
     #[cold]
     fn next_across(&mut self) -> Result<Option<(usize, usize)>, WorkloadError> {
         loop {
@@ -126,7 +126,7 @@ impl Lines {
         }
     }
 
-    /// Reads until the chunk is full, the stream ends or breaks.
+    /// Reads until the chunk is full, or the stream ends or breaks.
     fn fill(&mut self) {
         while self.end < CHUNK && matches!(self.state, Stream::Open) {
             match self.input.read(&mut self.buffer[self.end..CHUNK]) {
@@ -136,12 +136,12 @@ impl Lines {
                 Err(e) => self.state = Stream::Broken(broken(&e)),
             }
         }
-        // The bytes a cursor may see past the last line must not look like digits.
+        // The bytes that a cursor may access past the last line must not look like digits.
         self.buffer[self.end..self.end + PAD].fill(0);
     }
 }
 
-/// What a failed read means to the user.
+/// A failed read in the user's terms.
 pub(super) fn broken(e: &std::io::Error) -> String {
     match e.kind() {
         ErrorKind::UnexpectedEof => format!("the compressed data ends early ({e}); legal is a complete gz or zst file"),

@@ -1,4 +1,4 @@
-//! The per-CPU files of a blktrace as one stream, merged by time; of equal times the lower CPU goes first.
+//! The per-CPU files of a blktrace as one stream, merged by time; at equal times the lower CPU comes first.
 //!
 //! Also chooses the action when the user has not: `Q` if any file has one, else `D`.
 
@@ -15,7 +15,7 @@ pub(super) struct Merge {
     device_name: Vec<u8>,
 }
 
-/// A request of the merged stream: what it is, which file, which record of it.
+/// A request of the merged stream, with its file and the number of its record.
 pub(super) struct Merged {
     pub raw: RawRecord,
     pub file: usize,
@@ -38,7 +38,7 @@ impl Merge {
     pub fn next(&mut self) -> Result<Option<Merged>, WorkloadError> {
         let heads = self.files.iter().enumerate();
         let earliest = heads.filter_map(|(at, (_, head))| head.map(|event| (event.raw.time_ns, at, event))).min_by_key(
-            // A machine has at most a few hundred CPUs, so a plain minimum beats a heap in clarity and loses little.
+            // A machine has at most a few hundred CPUs, so a plain minimum is clearer than a heap and not much slower.
             |(time, at, _)| (*time, *at),
         );
         let Some((_, at, event)) = earliest else { return Ok(None) };
@@ -46,23 +46,23 @@ impl Merge {
         *head = file.next()?;
         if self.device != Some(event.device) {
             self.device = Some(event.device);
-            // The kernel's numbering in user space: 12 bits of major, 20 of minor.
+            // The kernel's device numbers in user space: 12 bits of major, 20 of minor.
             self.device_name = format!("{},{}", event.device >> 20, event.device & 0xf_ffff).into_bytes();
         }
         Ok(Some(Merged { raw: event.raw, file: at, number: event.number }))
     }
 
-    /// `major,minor` of the last request handed out.
+    /// `major,minor` of the last request returned.
     pub fn device_name(&self) -> &[u8] {
         &self.device_name
     }
 
-    /// Records read so far in all files, and how many of them are no request.
+    /// Records read so far in all files, and how many of them are no requests.
     pub fn records(&self) -> (u64, u64) {
         self.files.iter().fold((0, 0), |(n, s), (file, _)| (n + file.number, s + file.skipped))
     }
 
-    /// Where a request stands.
+    /// The place of a request for messages.
     pub fn place(&self, file: usize, number: u64) -> String {
         self.files[file].0.place(number)
     }

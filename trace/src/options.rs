@@ -1,6 +1,7 @@
-//! What a user may ask of a trace, and which values are legal.
+//! The options for reading a trace, and their legal values.
 //!
-//! The defaults change nothing and forgive nothing: real time, the whole file, once, and an error for anything odd.
+//! The defaults change nothing and tolerate nothing: real time, the whole file, once, and an error for anything
+//! irregular.
 
 use flashlane_core::Time;
 
@@ -15,7 +16,7 @@ pub struct Speedup {
 }
 
 impl Speedup {
-    /// As recorded.
+    /// As fast as recorded.
     pub const ONE: Speedup = Speedup { numerator: 1, denominator: 1 };
 
     /// `numerator / denominator`, both from 1 to 1,000,000,000.
@@ -27,7 +28,7 @@ impl Speedup {
         Err(format!("`{numerator}/{denominator}` is no speedup; legal is a ratio of two numbers from 1 to 1000000000"))
     }
 
-    /// A recorded span in replayed nanoseconds, none when it leaves 64 bits.
+    /// A recorded duration in replayed nanoseconds; `None` if it exceeds 64 bits.
     #[inline]
     pub(super) fn apply(self, span_ns: u64) -> Option<u64> {
         if self == Speedup::ONE {
@@ -90,7 +91,7 @@ impl std::str::FromStr for Speedup {
     }
 }
 
-/// What becomes of a request that reaches beyond the drive.
+/// What happens to a request that reaches beyond the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Beyond {
     /// The trace is refused there.
@@ -102,7 +103,7 @@ pub enum Beyond {
     Reject,
 }
 
-/// What becomes of a time that lies before the one before.
+/// What happens to a time before that of the previous request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Order {
     /// The trace is refused there.
@@ -112,7 +113,7 @@ pub enum Order {
     Clamp,
 }
 
-/// What becomes of a request of no bytes, or of more than the largest legal size.
+/// What happens to a request of no bytes, or of more than the largest legal size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Sizes {
     /// The trace is refused there.
@@ -122,7 +123,7 @@ pub enum Sizes {
     Reject,
 }
 
-/// Which of a request's appearances in a blktrace counts.
+/// Which appearance of a request in a blktrace is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     /// `Q`: queued, as the file system or program sent it.
@@ -141,7 +142,7 @@ impl Action {
     }
 }
 
-/// `Name::from_str` for the little choices above, with what is legal in the error.
+/// `Name::from_str` for the enums above, with the legal values in the error.
 macro_rules! choices {
     ($type:ident, $what:literal, $($word:literal => $value:expr),+) => {
         impl std::str::FromStr for $type {
@@ -166,10 +167,10 @@ choices!(Order, "way to treat times that go backwards", "error" => Order::Error,
 choices!(Sizes, "way to treat illegal sizes", "error" => Sizes::Error, "reject" => Sizes::Reject);
 choices!(Action, "blktrace action", "queue" => Action::Queue, "Q" => Action::Queue, "issue" => Action::Issue, "D" => Action::Issue);
 
-/// The seed of the jitter unless another is asked for.
+/// The default seed of the jitter.
 pub const JITTER_SEED: u64 = 1;
 
-/// How a trace is read and shaped.
+/// How a trace is read and adapted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TraceOptions {
     /// The format; recognised from the content when absent.
@@ -178,25 +179,26 @@ pub struct TraceOptions {
     pub speedup: Speedup,
     /// When the first request arrives.
     pub start: Time,
-    /// Requests (of the device asked for) to pass over first.
+    /// Requests (of the selected device) to skip first.
     pub offset: u64,
-    /// Requests to read at most in a loop; all when absent.
+    /// The most requests to read in a loop; all when absent.
     pub limit: Option<u64>,
-    /// How often the trace is gone through, at least 1.
+    /// How often the trace is replayed, at least 1.
     pub loops: u32,
     /// Only requests of this device, named as the format names it (`2`, `hm_0`, `8,0`, `/dev/sda`).
     pub device: Option<String>,
-    /// Requests beyond the drive.
+    /// What happens to requests beyond the drive.
     pub beyond: Beyond,
-    /// Times that go backwards.
+    /// What happens to times that go backwards.
     pub order: Order,
-    /// Sizes of zero or above the largest.
+    /// What happens to sizes of zero or above the largest.
     pub sizes: Sizes,
     /// The largest legal size, 1 B to 1 GiB.
     pub max_request_bytes: u64,
     /// blkparse and blktrace: which action; `Q` if the trace has any, else `D`, when absent.
     pub action: Option<Action>,
-    /// Tencent's whole-second times: the seed that spreads a second's requests over it; left as they are when absent.
+    /// Tencent's whole-second times: the seed for spreading a second's requests over it; when absent, times stay as
+    /// they are.
     pub jitter_seed: Option<u64>,
 }
 
@@ -220,7 +222,7 @@ impl Default for TraceOptions {
     }
 }
 
-/// Later times are refused: no device lives so long (2.28 years).
+/// Later times are refused: a device ends there (2.28 years).
 pub(super) const LATEST_NS: u64 = Time::LAST.ns();
 
 impl TraceOptions {

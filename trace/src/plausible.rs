@@ -1,26 +1,26 @@
-//! Weighs what the numbers of a five-column trace can mean: ns or ms, sectors or bytes.
+//! Decides what the numbers of a five-column trace most likely mean: ns or ms, sectors or bytes.
 //!
-//! MQSim, SSDSim, DiskSim and the five-column replayers share a shape. Sizes tell bytes from sectors: a disk is addressed
-//! in units of 512 bytes, so sizes in bytes are multiples of 512, and sizes in sectors hardly ever are (that would be
-//! requests of 256 KiB and its multiples). A decimal point tells ms from ns; without one the rate does: whole numbers
-//! that are ms would, as ns, make millions of requests a second.
+//! MQSim, SSDSim, DiskSim and the five-column replayers have the same columns. Sizes distinguish bytes from sectors: a
+//! disk is addressed in units of 512 bytes, so sizes in bytes are multiples of 512, and sizes in sectors hardly ever
+//! are (that would be requests of 256 KiB and its multiples). A decimal point distinguishes ms from ns; without one the
+//! rate does: whole milliseconds read as ns would be millions of requests a second.
 
 use super::Format;
 use super::format::RawRecord;
 use super::recognise::Recognition;
 
-/// A mean gap below this many units cannot be ns in any recorded trace (5 million requests a second).
+/// A mean gap below this many units cannot be in ns in any recorded trace (5 million requests a second).
 const DENSEST: u64 = 200;
 
-/// The format of requests that were read as ms and sectors; `fractional` when any time has a decimal point.
+/// The format of requests that were read as ms and sectors; `fractional` if any time has a decimal point.
 pub(super) fn weigh(requests: &[RawRecord], fractional: bool) -> Recognition {
     let all = requests.len();
     let share = |test: &dyn Fn(&RawRecord) -> bool| requests.iter().filter(|r| test(r)).count();
     // As written in the file: the reader has multiplied by 512.
     let round_sizes = share(&|r| (r.length / 512) % 512 == 0);
     let round_both = share(&|r| (r.length / 512) % 512 == 0 && (r.offset / 512) % 512 == 0);
-    // Half the requests at odd sizes settle it; otherwise addresses must agree, since large sequential transfers in
-    // sectors have round sizes too.
+    // If half of the sizes are odd, they are sectors; otherwise addresses must agree, since large sequential transfers
+    // in sectors have round sizes too.
     let bytes = 2 * round_sizes > all && 2 * round_both > all;
     let size_reason = if bytes {
         format!("{round_both} of {all} addresses and sizes are multiples of 512: bytes")

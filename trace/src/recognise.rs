@@ -1,8 +1,8 @@
-//! Tells a trace's format from its content, and says why; the file's name is never asked.
+//! Recognises a trace's format from its content, never from its name, and says why.
 //!
-//! Every text format reads the first lines on trial; the one that takes most of them wins. The formats of five numbers
-//! in columns take one another's lines, so [`super::plausible`] weighs the units. Must never choose in silence: the
-//! reason travels with the choice, and a user's choice overrides it before this module is asked.
+//! Every text format reads the first lines as a trial, and the one that accepts most of them is chosen. Formats with
+//! five columns of numbers accept one another's lines, so [`super::plausible`] decides by the units. Must never choose
+//! silently: the reason is reported with the choice, and a format chosen by the user is not questioned here.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub struct Recognition {
     pub reason: String,
 }
 
-/// Lines read on trial.
+/// Number of lines read as a trial.
 const TRIALS: usize = 1_000;
 
 /// Recognises the trace at `path` (a file, or the per-CPU files of a blktrace).
@@ -33,7 +33,7 @@ pub fn recognise(path: &Path) -> Result<Recognition, WorkloadError> {
     records::recognised(&Lines::new(first.name(), first.open()?), &first.name())
 }
 
-/// Recognises a trace from its first bytes; `whole` when there are no more.
+/// Recognises a trace from its first bytes; `whole` if there are no more.
 pub(super) fn of_sample(sample: &[u8], whole: bool, name: &str) -> Result<Recognition, WorkloadError> {
     if blktrace::is_blktrace(sample) {
         return Ok(Recognition { format: Format::Blktrace, reason: "starts with blktrace's magic number".to_owned() });
@@ -60,7 +60,7 @@ pub(super) fn of_sample(sample: &[u8], whole: bool, name: &str) -> Result<Recogn
         .into_iter()
         .map(|format| (trial(format, &lines), format))
         .chain([(trial(Format::Disksim, &lines).max(trial(Format::Replayer, &lines)), Format::Disksim)])
-        // Of equals the first: `max_by_key` takes the last.
+        // On a tie the first format is chosen: `max_by_key` takes the last.
         .rev()
         .max_by_key(|(taken, _)| *taken);
     match best {
@@ -76,7 +76,8 @@ pub(super) fn of_sample(sample: &[u8], whole: bool, name: &str) -> Result<Recogn
     }
 }
 
-/// A format is believed when it takes at least half of the lines; the others are then errors that its reader explains.
+/// Whether a format that accepts this many lines is plausible: at least half of them, apart from a header; the others
+/// are then errors that its reader explains.
 fn believable(taken: usize, lines: &[&[u8]]) -> bool {
     taken > 0 && 2 * taken >= lines.iter().filter(|line| !is_blank(line)).count().saturating_sub(1)
 }
@@ -85,7 +86,7 @@ fn is_blank(line: &[u8]) -> bool {
     matches!(line.trim_ascii().first(), None | Some(b'#'))
 }
 
-/// The first lines of a sample, the last only when it is complete.
+/// The first lines of a sample; the last one only if it is complete.
 fn trial_lines(sample: &[u8], whole: bool) -> Vec<&[u8]> {
     let mut lines: Vec<_> = sample.split(|b| *b == b'\n').take(TRIALS + 1).collect();
     let cut = lines.len() > TRIALS || !whole || lines.last().is_some_and(|last| last.is_empty());
@@ -95,7 +96,7 @@ fn trial_lines(sample: &[u8], whole: bool) -> Vec<&[u8]> {
     lines.into_iter().map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect()
 }
 
-/// fio's logs name themselves; a version there is no reader for is refused with that reason.
+/// fio's logs name themselves; a version without a reader is refused with that reason.
 fn iolog(lines: &[&[u8]], name: &str) -> Result<Option<Recognition>, WorkloadError> {
     let first = lines.first().copied().unwrap_or_default().trim_ascii();
     let format = match first {
@@ -110,14 +111,14 @@ fn iolog(lines: &[&[u8]], name: &str) -> Result<Option<Recognition>, WorkloadErr
     Ok(Some(Recognition { format, reason: "its first line says so".to_owned() }))
 }
 
-/// How many of the lines a format takes (as requests, or as something it knows to skip).
+/// How many of the lines a format accepts (as requests, or as something it knows to skip).
 fn trial(format: Format, lines: &[&[u8]]) -> usize {
     requests(format, lines).map_or(0, |(taken, _)| taken)
 }
 
-/// How many of the lines a format takes, and the requests among them; none when there is no request.
+/// How many of the lines a format accepts, and the requests among them; `None` if there is no request.
 fn requests(format: Format, lines: &[&[u8]]) -> Option<(usize, Vec<RawRecord>)> {
-    // Any action will do to tell blkparse's text: lines with another one are skipped, and so are taken.
+    // The action does not matter for recognising blkparse's text: lines with another one are skipped, and so accepted.
     let mut reader = LineReader::new(format, Action::Queue);
     let (mut taken, mut found) = (0, Vec::new());
     let mut seen_action = false;
@@ -137,7 +138,7 @@ fn requests(format: Format, lines: &[&[u8]]) -> Option<(usize, Vec<RawRecord>)> 
     (!found.is_empty() || seen_action).then_some((taken, found))
 }
 
-/// Five numbers in columns: which units?
+/// Decides the units of five columns of numbers.
 fn columns(lines: &[&[u8]]) -> Recognition {
     let in_sectors = requests(Format::Disksim, lines).map_or(Vec::new(), |(_, requests)| requests);
     let first_words = lines

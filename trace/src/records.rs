@@ -1,7 +1,7 @@
-//! All requests of a trace in file order, whatever its format, with the device filter applied: what the file says.
+//! All requests of a trace in file order, in any format, as the file has them, with the device filter applied.
 //!
 //! Promises to read a file once per pass, to number lines (or records) for messages, and to turn a fault into a message
-//! that names place, value and what is legal. Must never know the drive, nor shape times and sizes.
+//! that names place, value and what is legal. Must never know the drive, nor change times and sizes.
 
 use flashlane_core::Op;
 
@@ -15,16 +15,16 @@ use super::recognise::{Recognition, of_sample};
 use super::{Format, error, quote, refuse};
 use flashlane_core::arrival::WorkloadError;
 
-/// A request as the file says it, on the file's time axis.
+/// A request as in the file, on the file's time axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Record {
     pub time_ns: u64,
     pub offset: u64,
     pub length: u64,
     pub op: Op,
-    /// Which of the devices met so far, when they are told apart (else 0).
+    /// The index of its device among those met so far, if devices are distinguished (else 0).
     pub device: u32,
-    /// Where it stands, for [`Records::place`].
+    /// Its place, for [`Records::place`].
     pub at: At,
 }
 
@@ -51,11 +51,11 @@ pub(super) struct Records {
     stream: Stream,
     filter: Option<Vec<u8>>,
     devices: Option<Devices>,
-    /// Of the passes before this one.
+    /// The counts of earlier passes.
     earlier: Tally,
     skipped: u64,
     filtered: u64,
-    /// Devices met while the filter has let nothing pass yet, for its message.
+    /// Devices met while no request has passed the filter, for the error message.
     refused: Vec<Vec<u8>>,
     passed: bool,
 }
@@ -92,7 +92,7 @@ impl Devices {
 }
 
 impl Records {
-    /// Opens a trace. With `tell_devices` every record says which device it is for.
+    /// Opens a trace. With `tell_devices` every record has the index of its device.
     pub fn open(origins: Vec<Origin>, options: &TraceOptions, tell_devices: bool) -> Result<Self, WorkloadError> {
         options.check()?;
         let first = &origins[0];
@@ -132,7 +132,7 @@ impl Records {
         })
     }
 
-    /// The format and why.
+    /// The format and why it was chosen.
     pub fn recognition(&self) -> &Recognition {
         &self.recognition
     }
@@ -196,7 +196,7 @@ impl Records {
         }
     }
 
-    /// `file:line`, or `file:record N`.
+    /// The place for messages: `file:line`, or `file:record N`.
     #[cold]
     pub fn place(&self, at: At) -> String {
         match &self.stream {
@@ -205,7 +205,7 @@ impl Records {
         }
     }
 
-    /// The error of a trace that gave no request at all.
+    /// The error of a trace without any request.
     #[cold]
     pub fn nothing(&self) -> WorkloadError {
         let place = self.origins[0].name();
@@ -219,7 +219,7 @@ impl Records {
         error(place, format!("no request of device {}; the trace has {}", quote(filter), seen.join(", ")))
     }
 
-    /// What was read so far, over all passes.
+    /// Counts of what was read so far, over all passes.
     pub fn tally(&self) -> Tally {
         let (lines, skipped) = match &self.stream {
             Stream::Text(lines, _) => (lines.number(), self.skipped),
@@ -235,7 +235,7 @@ impl Records {
     }
 }
 
-/// Recognises what `lines` start with.
+/// Recognises the format from the beginning of `lines`.
 pub(super) fn recognised(lines: &Lines, name: &str) -> Result<Recognition, WorkloadError> {
     if let Some(broken) = lines.broken() {
         return Err(broken);
@@ -247,7 +247,7 @@ pub(super) fn recognised(lines: &Lines, name: &str) -> Result<Recognition, Workl
     of_sample(sample, whole, name)
 }
 
-/// Several files are the per-CPU files of a blktrace, or nothing.
+/// Several files are accepted only as the per-CPU files of a blktrace.
 fn of_files(lines: &Lines) -> Result<Recognition, WorkloadError> {
     if let Some(broken) = lines.broken() {
         return Err(broken);
@@ -255,7 +255,7 @@ fn of_files(lines: &Lines) -> Result<Recognition, WorkloadError> {
     Ok(Recognition { format: Format::Blktrace, reason: "several files NAME.blktrace.CPU".to_owned() })
 }
 
-/// The filter as the format writes devices. MSR's `host,disk` may be given as its files are named: `hm_0`.
+/// The filter in the format's spelling of devices. MSR's `host,disk` may be given as its files are named: `hm_0`.
 fn filter_bytes(name: &str, format: Format) -> Vec<u8> {
     match (format, name.rsplit_once('_')) {
         (Format::Msr, Some((host, disk))) if !name.contains(',') => format!("{host},{disk}").into_bytes(),
@@ -282,7 +282,7 @@ fn text_action(origin: &Origin, lines: &Lines) -> Result<Action, WorkloadError> 
     Ok(Action::Issue)
 }
 
-/// What to say of a line that does not fit.
+/// The message for a field that cannot be read.
 #[cold]
 fn message(format: Format, line: &Cursor<'_>, fault: Fault) -> String {
     let bytes = line.line();

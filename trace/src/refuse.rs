@@ -1,14 +1,15 @@
-//! Files that are storage traces but cannot be replayed, or are wrapped so that they cannot be read: said with the reason.
+//! Files that are storage traces but cannot be replayed, or are in a container that cannot be read: refused with the
+//! reason.
 //!
-//! Must never guess: it speaks only when the content or the name is unmistakable.
+//! Must never guess: it refuses only when the content or the name is unmistakable.
 
-/// Thesios' reason.
+/// Why Thesios is refused.
 const THESIOS: &str =
     "Thesios traces cannot be replayed: a request names a file and an offset in it, never an address on the drive";
-/// oracleGeneral's reason.
+/// Why oracleGeneral is refused.
 const ORACLE_GENERAL: &str = "libCacheSim oracleGeneral traces cannot be replayed: a record has an object and its next use, but neither operation nor address";
 
-/// Why a format of this name is refused, if it is.
+/// Why a format of this name is refused; `None` if it is not.
 pub(super) fn by_name(name: &str) -> Option<&'static str> {
     match name.to_ascii_lowercase().replace(['-', '_'], "").as_str() {
         "thesios" => Some(THESIOS),
@@ -17,12 +18,12 @@ pub(super) fn by_name(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Why a file that starts like this is refused, if it is.
+/// Why a file with this beginning is refused; `None` if it is not.
 pub(super) fn by_content(sample: &[u8], whole: bool) -> Option<&'static str> {
     archive(sample).or_else(|| thesios(sample)).or_else(|| oracle_general(sample, whole))
 }
 
-/// Containers and encodings that have to be undone first.
+/// Containers and encodings that the user must unpack first.
 fn archive(sample: &[u8]) -> Option<&'static str> {
     let has = |magic: &[u8], at: usize| sample.get(at..).is_some_and(|s| s.starts_with(magic));
     if has(b"ustar", 257) {
@@ -43,7 +44,7 @@ fn archive(sample: &[u8]) -> Option<&'static str> {
     None
 }
 
-/// Google's Thesios: its header, or its unmistakable redundancy words in CSV rows.
+/// Google's Thesios: its header, or its unmistakable keywords for redundancy in CSV rows.
 fn thesios(sample: &[u8]) -> Option<&'static str> {
     let first = sample.split(|b| *b == b'\n').next().unwrap_or_default();
     let has = |word: &[u8]| memchr::memmem::find(first, word).is_some();
@@ -54,8 +55,8 @@ fn thesios(sample: &[u8]) -> Option<&'static str> {
     (header || row).then_some(THESIOS)
 }
 
-/// Packed records of 24 bytes: u32 time, u64 object, u32 size, i64 next use. Believed only when at least two records
-/// are there and all of a hundred are plausible.
+/// Packed records of 24 bytes: u32 time, u64 object, u32 size, i64 next use. Recognised only if there are at least two
+/// records and all of up to a hundred are plausible.
 fn oracle_general(sample: &[u8], whole: bool) -> Option<&'static str> {
     const RECORD: usize = 24;
     if sample.len() < 2 * RECORD || (whole && !sample.len().is_multiple_of(RECORD)) {
@@ -68,7 +69,7 @@ fn oracle_general(sample: &[u8], whole: bool) -> Option<&'static str> {
         };
         let (time, size, next) = (number(0, 4), number(12, 16), number(16, 24) as i64);
         let plausible = time >= last && size > 0 && size < 1 << 30 && (-2..1 << 40).contains(&next);
-        // Text is never taken for it: its bytes would make times of decades and sizes of gigabytes.
+        // Text never passes: its bytes would be times of decades and sizes of gigabytes.
         if !plausible {
             return None;
         }

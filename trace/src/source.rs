@@ -1,7 +1,8 @@
-//! A trace as a flow's requests: options applied, everything odd refused or counted.
+//! A trace as a flow's requests: options are applied, everything irregular is refused or counted.
 //!
-//! Promises times from the asked start on that never decrease, requests of at least one byte that lie on the drive, and
-//! counts that add up: `requests = issued + rejected`. Open loop: completions change nothing. Must never know a format.
+//! Promises times that begin at the given start and never decrease, requests of at least one byte that are inside the
+//! drive, and counts that add up: `requests = issued + rejected`. Open loop: completions change nothing. Must never
+//! know a format.
 
 use std::path::Path;
 
@@ -26,24 +27,24 @@ pub struct TraceSource {
     pass: Pass,
     loops_left: u32,
     state: State,
-    /// Where the last request stands in the file.
+    /// The place of the last request in the file.
     at: Option<At>,
 }
 
-/// One going through the trace.
+/// The state of one pass over the trace.
 #[derive(Clone, Copy, Default)]
 struct Pass {
-    /// When its first request arrives in the run.
+    /// The time in the run at which its first request arrives.
     start_ns: u64,
     /// The file's time of its first request.
     origin_ns: u64,
     /// The file's time of its last request.
     last_ns: u64,
-    /// When that arrives.
+    /// The time in the run at which that request arrives.
     last_at_ns: u64,
-    /// Requests passed over.
+    /// Number of requests skipped.
     passed_over: u64,
-    /// Requests read.
+    /// Number of requests read.
     requests: u64,
 }
 
@@ -75,7 +76,7 @@ impl TraceSource {
         TraceSource::of(origins, options, capacity_bytes, false)
     }
 
-    /// A trace in memory; `name` stands for the file in messages. Never panics, whatever the bytes.
+    /// A trace in memory; messages call it `name`. Never panics, whatever the bytes.
     pub fn from_bytes(
         name: &str,
         bytes: &[u8],
@@ -85,7 +86,7 @@ impl TraceSource {
         TraceSource::of(vec![Origin::Bytes(name.to_owned(), bytes.into())], options, capacity_bytes, false)
     }
 
-    /// Opens `origins`; with `tell_devices` requests say which device they are for.
+    /// Opens `origins`; with `tell_devices` requests have the index of their device.
     pub(super) fn of(
         origins: Vec<Origin>,
         options: &TraceOptions,
@@ -110,18 +111,18 @@ impl TraceSource {
         })
     }
 
-    /// The trace's format and why it was taken for it.
+    /// The trace's format and why it was chosen.
     pub fn recognition(&self) -> &Recognition {
         self.records.recognition()
     }
 
-    /// What was read so far and what became of it.
+    /// Counts of what was read so far.
     pub fn counts(&self) -> TraceCounts {
         let tally = self.records.tally();
         TraceCounts { lines: tally.lines, skipped: tally.skipped, filtered: tally.filtered, ..self.counts }
     }
 
-    /// Where the request handed out last stands in the file.
+    /// The place of the last request in the file.
     #[cold]
     pub(super) fn place(&self) -> String {
         self.at.map_or_else(String::new, |at| self.records.place(at))
@@ -132,7 +133,7 @@ impl TraceSource {
         self.records.devices()
     }
 
-    /// The next request after the options; none at the end. An error stays.
+    /// The next request with all options applied; `None` at the end. After an error, every call returns that error.
     #[inline]
     pub(super) fn next_shaped(&mut self) -> Result<Option<Shaped>, WorkloadError> {
         match &self.state {
@@ -198,7 +199,7 @@ impl TraceSource {
         }
     }
 
-    /// When a request arrives in the run; checks the order.
+    /// The time in the run at which a request arrives; checks the order.
     #[inline]
     fn time(&mut self, record: &Record) -> Result<u64, WorkloadError> {
         let pass = &mut self.pass;
@@ -277,8 +278,8 @@ impl TraceSource {
         }
     }
 
-    /// Starts the next loop; false when there is none. The loop follows one mean gap after the last arrival, so that the
-    /// rate stays what it is.
+    /// Starts the next loop; false if there is none. It begins one mean gap after the last arrival, so that the rate
+    /// stays the same.
     #[cold]
     fn again(&mut self) -> Result<bool, WorkloadError> {
         let pass = self.pass;

@@ -1,7 +1,7 @@
-//! What a trace is like, in numbers: one pass, in memory bounded by the addresses it touches.
+//! Statistics of a trace: one pass, in memory bounded by the addresses it touches.
 //!
-//! Counts, sums, sizes and addresses are exact; percentiles of gaps hold to three significant digits. Addresses of
-//! different devices are different addresses. Must never know a drive: stat reads what is there.
+//! Counts, sums, sizes and addresses are exact; percentiles of gaps are exact to three significant digits. Equal
+//! addresses of different devices count as different. Must never know a drive: all requests are counted as they are.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -16,7 +16,7 @@ use super::source::TraceSource;
 use super::{Format, TraceOptions, error};
 use flashlane_core::arrival::WorkloadError;
 
-/// The page by which footprint and re-writes are counted.
+/// The page size for footprint and re-writes.
 const PAGE_BYTES: u64 = 4096;
 /// Pages in a word of a bit map, words in a block of it.
 const WORD: u64 = 64;
@@ -60,16 +60,16 @@ pub struct Gaps {
     pub zero_share: f64,
 }
 
-/// What a trace is like.
+/// The statistics of a trace.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct TraceStat {
     /// The file.
     pub file: String,
     /// Its format.
     pub format: Format,
-    /// Why it was taken for it.
+    /// Why it was read as that format.
     pub reason: String,
-    /// What was read and what became of it.
+    /// Counts of what was read.
     pub counts: TraceCounts,
     /// Devices and their requests, in the order they appear.
     pub devices: Vec<(String, u64)>,
@@ -89,7 +89,7 @@ pub struct TraceStat {
     pub peak_iops: u64,
     /// First byte touched.
     pub first_byte: u64,
-    /// One past the last byte touched: the drive this trace needs.
+    /// One past the last byte touched: the size of drive that this trace needs.
     pub end_byte: u64,
     /// Bytes of the 4 KiB pages touched, each counted once.
     pub footprint_bytes: u64,
@@ -103,20 +103,20 @@ pub struct TraceStat {
     pub unaligned_share: f64,
 }
 
-/// Reads the trace at `path` once and says what it is like.
+/// Reads the trace at `path` once and returns its statistics.
 pub fn stat(path: &Path, options: &TraceOptions) -> Result<TraceStat, WorkloadError> {
     measure(origins(path)?, path.display().to_string(), options)
 }
 
 impl TraceStat {
-    /// The figures as JSON, for programs.
+    /// The statistics as JSON.
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("figures with text keys always have a JSON form");
         text.push('\n');
         text
     }
 
-    /// The same for a trace in memory.
+    /// Statistics of a trace in memory.
     pub fn of_bytes(name: &str, bytes: &[u8], options: &TraceOptions) -> Result<TraceStat, WorkloadError> {
         measure(vec![Origin::Bytes(name.to_owned(), bytes.into())], name.to_owned(), options)
     }
@@ -134,7 +134,7 @@ fn measure(origins: Vec<Origin>, file: String, options: &TraceOptions) -> Result
     Ok(meter.finish(file, &source))
 }
 
-/// What is known of a device.
+/// Counts of one device.
 #[derive(Default)]
 struct Device {
     requests: u64,
@@ -148,7 +148,7 @@ struct Block {
     written: [u64; WORDS],
 }
 
-/// Sums of one pass.
+/// Sums over one pass.
 struct Meter {
     /// Requests of a size, by operation.
     sizes: [BTreeMap<u64, u64>; 2],
@@ -177,7 +177,7 @@ impl Meter {
             sizes: [BTreeMap::new(), BTreeMap::new()],
             devices: Vec::new(),
             blocks: HashMap::new(),
-            // Three digits is a legal number of digits, so this cannot fail.
+            // Cannot fail: three is a legal number of digits.
             gaps: Histogram::new(3).expect("a histogram of three significant digits"),
             gap_sum: 0.0,
             gap_squares: 0.0,
@@ -261,7 +261,7 @@ impl Meter {
         let share = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
         let span_s = (self.last_ns - self.first_ns.unwrap_or(0)) as f64 / 1e9;
         let per_second = |amount: u64| if span_s > 0.0 { amount as f64 / span_s } else { 0.0 };
-        // The order of a sum of counts does not show.
+        // A sum does not depend on the order of the map.
         let pages: u64 =
             self.blocks.values().flat_map(|block| block.touched).map(|word| u64::from(word.count_ones())).sum();
         let names = source.devices().iter().map(|name| String::from_utf8_lossy(name).into_owned());
@@ -306,7 +306,7 @@ impl Meter {
     }
 }
 
-/// The figures of a table of sizes: size, requests of that size.
+/// The statistics of a table from size to number of requests.
 fn sizing(table: &BTreeMap<u64, u64>) -> Sizing {
     let requests: u64 = table.values().sum();
     let bytes: u64 = table.iter().map(|(size, count)| size * count).sum();

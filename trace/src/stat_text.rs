@@ -1,11 +1,11 @@
-//! A [`TraceStat`] as text for people.
+//! A [`TraceStat`] as text for the terminal.
 
 use std::fmt;
 
 use super::stat::{Sizing, TraceStat};
 use flashlane_outputs::shown::escaped;
 
-/// Devices listed by name at most.
+/// The most devices listed by name.
 const DEVICES: usize = 8;
 
 impl fmt::Display for TraceStat {

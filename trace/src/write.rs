@@ -1,7 +1,7 @@
-//! Writes requests as lines of a format: the readers' inverse.
+//! Writes requests as lines of a format: the inverse of the readers.
 //!
-//! Promises that what it writes its reader reads back as the same requests, times cut to the format's resolution, and
-//! refuses what a format cannot say (a size that is no multiple of its sectors). Must never know files.
+//! Promises that the format's reader reads the same requests back, with times rounded down to the format's resolution,
+//! and refuses what a format cannot express (a size that is not a multiple of its sectors). Must never know files.
 
 use std::io::{self, Write};
 
@@ -12,9 +12,9 @@ use super::counts::Shaped;
 
 /// Why a request is not written.
 pub(super) enum Unwritten {
-    /// The format cannot say it.
+    /// The format cannot express the request.
     Illegal(String),
-    /// The file cannot take it.
+    /// Writing failed.
     Io(io::Error),
 }
 
@@ -29,11 +29,11 @@ pub(super) struct Lines<W: Write> {
     out: W,
     format: Format,
     number: u64,
-    /// iolog version 2: the time the waits have reached, us.
+    /// iolog version 2: the sum of the waits so far, us.
     waited_us: u64,
 }
 
-/// The finest time a format can say, in nanoseconds.
+/// The resolution of times in a format, in nanoseconds.
 pub(super) const fn resolution_ns(format: Format) -> u64 {
     match format {
         Format::Mqsim | Format::Ssdsim | Format::Disksim | Format::Replayer | Format::Spc => 1,
@@ -45,7 +45,7 @@ pub(super) const fn resolution_ns(format: Format) -> u64 {
 }
 
 impl<W: Write> Lines<W> {
-    /// A writer of `format`; its header goes out first.
+    /// A writer of `format`, which writes its header first.
     pub fn new(mut out: W, format: Format) -> io::Result<Self> {
         match format {
             Format::Systor => writeln!(out, "Timestamp,Response,IOType,LUN,Offset,Size")?,
@@ -56,7 +56,7 @@ impl<W: Write> Lines<W> {
         Ok(Lines { out, format, number: 0, waited_us: 0 })
     }
 
-    /// What was written to, flushed.
+    /// Flushes and returns the writer.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)
@@ -133,7 +133,7 @@ impl<W: Write> Lines<W> {
     }
 }
 
-/// A device that is a number already.
+/// The device's name as a number, if it is one.
 fn device_number(name: &[u8]) -> Option<u64> {
     std::str::from_utf8(name).ok()?.parse().ok()
 }

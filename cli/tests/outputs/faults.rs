@@ -1,14 +1,15 @@
-//! Disks that are full, folders that may not be written, limits: a clear error, the earlier results whole, nothing left.
+//! Full disks, folders without write permission, size limits: a clear error, the earlier results intact, nothing left
+//! over.
 
 use super::*;
 
-/// Runs a script in which `$0` is the program and `$1` the desk.
+/// Runs a script in which `$0` is the program and `$1` the test's folder.
 fn script(desk: &Path, script: &str) -> Output {
     let program = env!("CARGO_BIN_EXE_flashlane");
     Command::new("sh").args(["-c", script, program]).arg(desk).current_dir(desk).output().unwrap()
 }
 
-/// A script as [`script`], in which file systems can be mounted. None, with a word about it, where that cannot be had.
+/// Runs a script like [`script`] that may mount file systems. `None`, with a SKIPPED line, where that is not possible.
 fn script_with_mounts(desk: &Path, text: &str) -> Option<Output> {
     let try_out = "mkdir -p m && mount -t tmpfs tmpfs m";
     let tried = Command::new("unshare").args(["-r", "-m", "sh", "-c", try_out]).current_dir(desk).output();
@@ -22,7 +23,7 @@ fn script_with_mounts(desk: &Path, text: &str) -> Option<Output> {
     Some(output.unwrap())
 }
 
-/// The standard output of a script that checks everything itself.
+/// The standard output of a script that makes all checks itself.
 #[track_caller]
 fn checked(output: Output) -> String {
     let said = String::from_utf8(output.stdout).unwrap();
@@ -30,7 +31,8 @@ fn checked(output: Output) -> String {
     said
 }
 
-/// A run that fills the disk, after one that did not: with code 1 and a word about it; the earlier results stand, alone.
+/// A script of a run that fills the disk after one that succeeded: exit code 1 with a message, and only the earlier
+/// results are left.
 const FILLS: &str = r#"
     set -e
     mkdir -p m
@@ -105,7 +107,7 @@ fn a_folder_that_may_not_be_written_is_refused_before_the_run() {
     assert!(said.ends_with("m:\nout\n\nm/out:\nfcfs\nflashlane-files.json\nread-first\nsummary.json\n"), "{said}");
 }
 
-/// A file may be no larger than some kilobytes: an error, not a death by SIGXFSZ.
+/// With a limit of some kilobytes on file sizes, the run ends with an error, not killed by SIGXFSZ.
 #[test]
 fn a_limit_of_file_sizes_leaves_the_earlier_results() {
     let desk = desk();

@@ -1,4 +1,4 @@
-//! Files of the user are not touched: in results folders, as reports, as inputs.
+//! Files of the user are not changed: in results folders, as reports, as inputs.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -42,19 +42,19 @@ fn a_note_in_a_results_folder_keeps_it_from_being_replaced() {
                   name another folder\n";
     assert_eq!(refused(desk, &OUT), wanted);
     assert_eq!(refused(desk, &["paper", "slacker", "--quick", "--experiment", "E17", "--out", "out"]), wanted);
-    // It is no matter of --force, which is about a single file.
+    // `--force` does not apply here: it is about a single file.
     assert!(refused(desk, &[&OUT[..], &["--force"]].concat()).contains("--report"));
     assert_eq!(refused(desk, &[&OUT[..], &["--force", "--report", "out/r.html"]].concat()), wanted);
     fs::rename(desk.join("out/notes.md"), desk.join("notes.md")).unwrap();
     good(desk, &OUT);
     assert_eq!(keys(&desk.join("out")), WHOLE);
-    // Other results replace them as a whole.
+    // Other results replace the folder as a whole.
     good(desk, &["run", "tiny.toml", "--out", "out", "--csv", "--transactions"]);
     assert_eq!(keys(&desk.join("out")), ["flashlane-files.json", "requests.csv", "summary.json", "transactions.csv"]);
     assert_eq!(names(desk), ["long.toml", "notes.md", "out", "thesis.tex", "tiny.toml"]);
 }
 
-/// As `make demo` does.
+/// With the options of `make demo`.
 #[test]
 fn a_report_in_the_results_folder_is_one_of_its_files() {
     let desk = desk();
@@ -120,7 +120,7 @@ fn no_output_is_an_input() {
     }
     let said = refused(desk, &["compare", "tiny.toml", "--report", "tiny.toml", "--force"]);
     assert!(said.starts_with("error: tiny.toml: is the scenario tiny.toml, which is read"), "{said}");
-    // Rows of an earlier run, read as a trace by another name.
+    // Rows of an earlier run, read as a trace, directly and through a hard link.
     good(desk, &["run", "--trace", "web.csv", "--scheduler", "fcfs", "--out", "out", "--csv"]);
     fs::write(desk.join("out/requests.csv"), "0 0 0 8 1\n").unwrap();
     fs::hard_link(desk.join("out/requests.csv"), desk.join("rows.csv")).unwrap();

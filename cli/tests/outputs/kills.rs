@@ -1,7 +1,7 @@
-//! Killed at random moments: the folder is the earlier one or the new one, and the next run leaves nothing else.
+//! Runs killed at random moments: the folder has the earlier or the new results, and the next run leaves nothing else.
 //!
-//! That holds for the exchange in one step. The moment between two renames, where a system has no such step, is met in the
-//! laboratory's own tests, which can ask for it.
+//! This covers the exchange in one step. The moment between two renames, on systems without such a step, is covered by
+//! the tests of the `outputs` crate, which can force it.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ fn a_run_killed_at_any_moment_leaves_old_or_new() {
     };
     let page = ["compare", "tiny.toml", "--report", "page.html"];
     good(desk, &page);
-    // A whole folder of each seed, and how long it takes to make one.
+    // The complete folder for each seed, and how long it takes to write one.
     let mut wholes = Vec::new();
     let mut takes = Duration::ZERO;
     for seed in ["1", "2"] {
@@ -38,7 +38,7 @@ fn a_run_killed_at_any_moment_leaves_old_or_new() {
         around
     };
     let neighbours = around(desk);
-    // Numbers in no order; the same ones each time.
+    // Pseudo-random numbers, the same ones each time.
     let mut random = 0x2545_F491_4F6C_DD1Du64;
     let (mut replaced, mut leftovers) = (0, 0);
     for kill in 0..KILLS {
@@ -56,7 +56,7 @@ fn a_run_killed_at_any_moment_leaves_old_or_new() {
         replaced += u32::from(!with_page && now == wholes[kill as usize % 2]);
         leftovers += u32::from(names(desk).iter().any(|name| is_leftover(name)));
         assert_eq!(around(desk), neighbours, "after {moment:?}");
-        // Now and then what was left is taken up at once; else it piles up.
+        // Sometimes what was left is cleaned up at once; otherwise it accumulates.
         if kill % 4 == 3 {
             good(desk, args);
             if with_page {

@@ -1,4 +1,4 @@
-//! What the program writes: whole or not at all, never over what is not its own, whatever ends it.
+//! The program's outputs: whole or absent, never replacing files that are not its own, however the program ends.
 
 #[cfg(unix)]
 mod faults;
@@ -15,7 +15,7 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// A scenario of a moment, under two schedulers.
+/// A very short scenario with two schedulers.
 const TINY: &str = r#"
 name = "tiny"
 schedulers = ["fcfs", "read-first"]
@@ -25,7 +25,7 @@ preset = "unit-cycle"
 request = [{ at_ns = 0, op = "write", pages = [0] }, { at_ns = 5, op = "read", pages = [1] }]
 "#;
 
-/// A scenario of some seconds, with rows from the beginning.
+/// A scenario that takes some seconds and writes rows from the start.
 const LONG: &str = r#"
 name = "long"
 schedulers = ["fcfs", "read-first"]
@@ -40,7 +40,7 @@ rate_iops = 10_000
 duration_s = 300.0
 "#;
 
-/// A folder for one test, with both scenarios and somebody's thesis.
+/// A folder for one test, with both scenarios and a file of the user.
 fn desk() -> TempDir {
     let desk = tempfile::tempdir().unwrap();
     std::fs::write(desk.path().join("tiny.toml"), TINY).unwrap();
@@ -49,10 +49,10 @@ fn desk() -> TempDir {
     desk
 }
 
-/// What [`desk`] holds.
+/// The files that [`desk`] creates.
 const DESK: [&str; 3] = ["long.toml", "thesis.tex", "tiny.toml"];
 
-/// Files below `folder`, with what they hold.
+/// Files below `folder`, with their content.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     fn walk(root: &Path, at: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
         for entry in std::fs::read_dir(at).unwrap() {
@@ -95,7 +95,7 @@ fn good(desk: &Path, args: &[&str]) {
     assert_eq!(output.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Runs, expects to be refused with exit code 2, and that nothing in the desk changed; the complaint.
+/// Runs, expects a refusal with exit code 2 and an unchanged folder; returns the error.
 #[track_caller]
 fn refused(desk: &Path, args: &[&str]) -> String {
     let before = files(desk);

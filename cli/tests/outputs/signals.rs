@@ -1,11 +1,11 @@
-//! SIGINT, SIGTERM and SIGHUP: what is unfinished is removed, what was there stays.
+//! SIGINT, SIGTERM and SIGHUP: unfinished outputs are removed, existing files stay.
 
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use super::*;
 
-/// Sends `signal` to a process of ours.
+/// Sends `signal` to a child process.
 fn send(child: &Child, signal: &str) {
     assert!(Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap().success());
 }
@@ -24,7 +24,7 @@ fn wait_for_rows(desk: &Path) {
     }
 }
 
-/// Waits for the end of a process that is about to end.
+/// Waits for a process to end and returns its exit code.
 fn ends(child: &mut Child) -> Option<i32> {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(20) {
@@ -55,7 +55,7 @@ fn a_signal_removes_what_is_unfinished() {
     }
 }
 
-/// As `nohup` begins a program, or a script one in the background.
+/// As under `nohup`, or for a background job of a script.
 #[test]
 fn a_signal_that_is_ignored_stays_ignored() {
     if !Path::new("/proc/self/status").exists() {

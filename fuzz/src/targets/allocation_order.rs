@@ -4,7 +4,7 @@ use flashlane_core::geometry::AllocationOrder;
 
 use crate::Target;
 
-/// See the module.
+/// The target of this module.
 pub const TARGET: Target = Target {
     name: "allocation-order",
     about: "AllocationOrder::parse accepts the 24 names and nothing else",

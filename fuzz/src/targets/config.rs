@@ -1,5 +1,5 @@
-//! Device configurations: `Config::check` never panics, and what it accepts can be reckoned with: every size and time
-//! that follows from it fits its type. (The fuzzer is built with overflow checks, so an overflow is a panic.)
+//! Device configurations: `Config::check` never panics, and every size and time computed from a configuration it
+//! accepts fits its type. (The fuzzer is built with overflow checks, so an overflow is a panic.)
 
 use arbitrary::{Result, Unstructured};
 use flashlane_core::geometry::{AllocationOrder, Stripe, UnitKind};
@@ -11,7 +11,7 @@ use flashlane_ssd::config::{
 
 use crate::Target;
 
-/// See the module.
+/// The target of this module.
 pub const TARGET: Target = Target {
     name: "config",
     about: "Config::check never panics; sizes and times of an accepted device fit their types",
@@ -52,12 +52,12 @@ fn reckon(config: &Config) {
         let bus = config.bus.command[op.index()] + config.bus.data_out_setup + config.transfer(page as u64);
         let array = config.typical(op) + gaps;
         assert!(array.ns() > 0);
-        // All units of a channel, one after another, with a pause each.
+        // All units of a channel one after another, with a pause each.
         (bus + array + config.nand.suspend + config.nand.resume) * 64
     });
     let around = config.memory + config.front.link_latency * 2;
     let total = longest.into_iter().fold(around, |sum, duration| sum + duration);
-    // A run adds such spans to an instant: the sum of a thousand must be far from the end of time.
+    // A run adds such durations to instants: even the sum of a thousand must be far from the end of time.
     assert!(total.ns() < u64::MAX / 1_000, "{total}");
     assert!(config.typical(FlashOp::Program).ns() / config.nand.iterations as u64 >= 1, "an iteration takes time");
 
@@ -72,7 +72,7 @@ fn reckon(config: &Config) {
     }
 }
 
-/// A number, mostly from `usual`, now and then anything.
+/// A number, mostly from `usual`, sometimes any.
 fn number(u: &mut Unstructured, usual: std::ops::RangeInclusive<u64>) -> Result<u64> {
     Ok(match u.int_in_range(0..=63u8)? {
         63 => u.arbitrary()?,
@@ -215,7 +215,7 @@ mod tests {
 
     use super::*;
 
-    /// Were nearly everything refused, the target would prove nothing about what is accepted.
+    /// If nearly everything were refused, the target would test nothing about accepted configurations.
     #[test]
     fn a_fair_part_of_random_configurations_is_accepted() {
         let mut rng = Pcg32::seed_from_u64(3);

@@ -1,5 +1,5 @@
-//! What can be fed: the registry. A new reader is one file here and one row of [`ALL`]; the fuzzer, the smoke test and
-//! the help all walk the row.
+//! The registry of targets. A new reader is one file here and one row of [`ALL`]; the fuzzer, the smoke test and the
+//! help all go through it.
 
 use crate::Target;
 

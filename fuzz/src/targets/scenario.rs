@@ -1,11 +1,11 @@
-//! The scenario parser: whatever a file holds, it is refused with a place and a reason, or everything about it can be
-//! worked out.
+//! The scenario parser: whatever a file contains, it is refused with a place and a reason, or everything about it can
+//! be computed.
 
 use flashlane_lab::scenario::{Scenario, TEMPLATE};
 
 use crate::Target;
 
-/// See the module.
+/// The target of this module.
 pub const TARGET: Target = Target {
     name: "scenario",
     about: "Scenario::parse and check never panic, and a refusal says where",

@@ -1,4 +1,4 @@
-//! Trace readers: whatever a file holds, each reader hands over legal requests in order of time or says what is wrong.
+//! Trace readers: whatever a file contains, each reader yields legal requests in order of time or an error.
 
 use flashlane_core::Time;
 use flashlane_lab::workload::trace::{Beyond, Format, Order, Sizes, TraceOptions, TraceSource};
@@ -9,7 +9,7 @@ use crate::Target;
 /// Bytes of the drive the traces are replayed on.
 const DRIVE: u64 = 1 << 30;
 
-/// See the module. The first byte chooses the format, or recognition.
+/// The target of this module. The first byte chooses the format, or recognition.
 pub const TARGET: Target = Target {
     name: "traces",
     about: "every trace reader: no panic, no request beyond the drive, no time that runs backwards",
@@ -71,7 +71,8 @@ fn feed(input: &[u8]) -> String {
     }
 }
 
-/// A complaint without the digits of its values, so that a new kind of complaint counts and a new value does not.
+/// An error message without the digits of its values, so that a new kind of error counts as new and a new value does
+/// not.
 fn kind(message: &str) -> String {
     message.chars().filter(|c| c.is_ascii_alphabetic() || *c == ' ').take(60).collect()
 }

@@ -1,37 +1,38 @@
-//! How good estimated response times were: estimates against what came, overall, by direction, and by part of the wait
-//! (Slacker §5.2, figure 7; SLK-E5).
+//! How accurate estimated response times were: estimates against actual times, in all, by direction, and by part of the
+//! wait (Slacker §5.2, figure 7; SLK-E5).
 //!
-//! Sums of whole numbers, so that figures do not depend on the order requests end in. Must never know who estimated.
+//! Sums of whole numbers, so that figures do not depend on the order in which requests end. Must never know which
+//! estimator made the estimates.
 
 use flashlane_core::Op;
 
 /// Parts of an estimate, in the order of Slacker eq. 2.
 pub const PARTS: [&str; 4] = ["queue", "gc", "interference", "residual"];
 
-/// A transaction's estimate and what came of it, ns.
+/// A transaction's estimated and actual times, ns.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
     /// Response time, estimated and actual.
     pub response: [u64; 2],
     /// Slack.
     pub slack: [u64; 2],
-    /// The parts of the wait, estimated and actual. The actual queue is what the others leave of it, below zero where a
-    /// transaction shared its service with others.
+    /// The parts of the wait, estimated and actual. The actual queue part is the rest after the other parts are
+    /// subtracted; it is negative where a transaction shared its service with others.
     pub parts: [[i64; 4]; 2],
 }
 
-/// Samples added up.
+/// Sums over samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
-    /// Samples.
+    /// Number of samples.
     pub count: u64,
-    /// Response times, estimated and actual.
+    /// Sum of response times, estimated and actual.
     pub response: [u128; 2],
-    /// Slack.
+    /// Sum of slack, estimated and actual.
     pub slack: [u128; 2],
-    /// Parts.
+    /// Sum of each part, estimated and actual.
     pub parts: [[i128; 4]; 2],
-    /// Errors of single transactions relative to the actual response time, in millionths.
+    /// Sum over transactions of the error relative to the actual response time, in millionths.
     relative: u128,
 }
 
@@ -49,7 +50,7 @@ impl Sums {
         }
     }
 
-    /// Error of the sum of all response times, percent of the actual sum; `None` without any.
+    /// Error of the summed response times, percent of the actual sum; `None` where the actual sum is zero.
     pub fn error_percent(&self) -> Option<f64> {
         let [estimated, actual] = self.response;
         (actual > 0).then(|| estimated.abs_diff(actual) as f64 * 100.0 / actual as f64)
@@ -68,17 +69,17 @@ pub struct Estimation {
 }
 
 impl Estimation {
-    /// Takes a transaction of a request of this direction.
+    /// Counts a transaction of a request of this direction.
     pub fn record(&mut self, op: Op, sample: &Sample) {
         self.of[op.index()].add(sample);
     }
 
-    /// Of one direction.
+    /// The sums of one direction.
     pub fn of(&self, op: Op) -> &Sums {
         &self.of[op.index()]
     }
 
-    /// Of both.
+    /// The sums of both directions.
     pub fn all(&self) -> Sums {
         let [mut sum, other] = self.of;
         sum.count += other.count;

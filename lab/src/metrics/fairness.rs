@@ -1,6 +1,7 @@
 //! Fairness between flows that share a device (model 2.1.1).
 //!
-//! Owns the four figures and the slowdown they are made of. Must never know how the mean response times were found.
+//! Owns the four figures and the slowdowns they are computed from. Must never know how the mean response times were
+//! found.
 
 /// How many times slower a flow is in company than alone (eq. 1): mean response time shared over mean response time
 /// alone. `None` unless both are positive and finite.
@@ -18,7 +19,7 @@ pub struct Fairness {
     pub max_slowdown: f64,
     /// Population standard deviation of the slowdowns.
     pub stdev: f64,
-    /// Sum of the inverse slowdowns (eq. 11): the number of flows when nobody is slowed.
+    /// Sum of the inverse slowdowns (eq. 11): the number of flows when no flow is slowed.
     pub weighted_speedup: f64,
 }
 
@@ -46,7 +47,7 @@ impl Fairness {
 mod tests {
     use super::*;
 
-    /// A-FLN-01.
+    /// Checks the example A-FLN-01.
     #[test]
     fn the_worked_example_of_the_model() {
         let alone = [100.0, 200.0, 50.0, 400.0];

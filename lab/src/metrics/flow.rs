@@ -1,7 +1,7 @@
-//! What one flow asked for and got.
+//! The counts and response times of one flow.
 //!
-//! Owns the counts and response times of a flow. [`FlowMetrics::observe`] is called once a request and is the only
-//! part that must be quick. Must never know which scheduler served the flow.
+//! [`FlowMetrics::observe`] is called once for each request and is the only part that must be fast. Must never know
+//! which scheduler served the flow.
 
 use flashlane_core::transaction::tag;
 use flashlane_core::{Completion, Op, Time};
@@ -13,9 +13,9 @@ use super::{Histogram, Timeline};
 pub struct FlowMetrics {
     issued: u64,
     rejected: u64,
-    /// Completed, but left out of the figures (warm-up).
+    /// Requests that completed but are left out of the figures (warm-up).
     unmeasured: u64,
-    /// Never before the first.
+    /// `NEVER` until the first request arrives.
     first_arrival: Time,
     last_arrival: Time,
     last_completion: Time,
@@ -24,7 +24,7 @@ pub struct FlowMetrics {
     timelines: [Timeline; 2],
 }
 
-/// Requests that a mechanism of the scheduler touched, through at least one of their transactions (model 1.2).
+/// Requests affected by a mechanism of the scheduler, through at least one of their transactions (model 1.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Touched {
     /// Reads, then writes, that jumped at least one place when they joined a queue.
@@ -50,12 +50,12 @@ impl Default for FlowMetrics {
 }
 
 impl FlowMetrics {
-    /// Nothing yet.
+    /// Metrics of a flow without any request.
     pub fn new() -> FlowMetrics {
         FlowMetrics::default()
     }
 
-    /// The flow produced a request at `arrival`, whatever becomes of it.
+    /// Counts a request that the flow produced at `arrival`, whether it completes or is rejected.
     #[inline]
     pub fn issue(&mut self, arrival: Time) {
         if arrival < self.first_arrival {
@@ -65,12 +65,12 @@ impl FlowMetrics {
         self.last_arrival = self.last_arrival.max(arrival);
     }
 
-    /// A request the flow produced was refused before it reached the device.
+    /// Counts a request of the flow that was refused before it reached the device.
     pub fn reject(&mut self) {
         self.rejected += 1;
     }
 
-    /// A request of the flow completed.
+    /// Counts a completed request of the flow.
     #[inline]
     pub fn observe(&mut self, completion: &Completion) {
         let direction = completion.op.index();
@@ -84,20 +84,20 @@ impl FlowMetrics {
         }
     }
 
-    /// A request of the flow completed that the figures leave out, because it came during warm-up.
+    /// Counts a completed request of the flow that the figures leave out, because it arrived during warm-up.
     #[inline]
     pub fn pass_over(&mut self, completion: &Completion) {
         self.last_completion = self.last_completion.max(completion.done);
         self.unmeasured += 1;
     }
 
-    /// `count` requests of the flow were refused by its source, which does not say when they would have come.
+    /// Counts `count` requests that the flow's source refused; when they would have arrived is unknown.
     pub fn refuse(&mut self, count: u64) {
         self.issued += count;
         self.rejected += count;
     }
 
-    /// Adds the requests of another flow: figures of several flows together.
+    /// Adds the requests of another flow, for figures of several flows together.
     pub fn merge(&mut self, other: &FlowMetrics) {
         self.issued += other.issued;
         self.rejected += other.rejected;
@@ -138,7 +138,7 @@ impl FlowMetrics {
         (self.first_arrival != Time::NEVER).then_some(self.first_arrival)
     }
 
-    /// When it produced its last.
+    /// When the flow produced its last request.
     pub fn last_arrival(&self) -> Time {
         self.last_arrival
     }
@@ -153,7 +153,7 @@ impl FlowMetrics {
         self.bytes[op.index()]
     }
 
-    /// Measured requests that a mechanism of the scheduler touched.
+    /// Measured requests affected by a mechanism of the scheduler.
     pub fn touched(&self) -> Touched {
         self.touched
     }

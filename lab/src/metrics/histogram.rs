@@ -20,7 +20,7 @@ pub struct Histogram {
     count: u64,
     sum: u128,
     sum_of_squares: u128,
-    /// The greatest number while there is none.
+    /// `u64::MAX` while the histogram is empty.
     min: u64,
     max: u64,
 }
@@ -38,7 +38,7 @@ pub struct Bucket {
     pub lowest: u64,
     /// Largest value that falls into it.
     pub highest: u64,
-    /// Values that did.
+    /// Number of values in it.
     pub count: u64,
 }
 
@@ -49,7 +49,7 @@ impl Bucket {
         Bucket { lowest: lowest_of(index), highest: highest_of(index), count: 0 }
     }
 
-    /// The value that stands for all values of the bucket: its middle, rounded up, as fio has it.
+    /// The value reported for all values of the bucket: its middle, rounded up, as in fio.
     pub fn middle(&self) -> u64 {
         middle(self.lowest, self.highest)
     }
@@ -73,11 +73,12 @@ impl Histogram {
         self.max = self.max.max(value);
         self.count += 1;
         self.sum += u128::from(value);
-        // Saturates only for values of centuries.
+        // Saturates only when the values add up to centuries.
         self.sum_of_squares = self.sum_of_squares.saturating_add(u128::from(value) * u128::from(value));
     }
 
-    /// Tables reach as far as the values do: a histogram of microseconds takes a few kilobytes, not thirty.
+    /// Grows the table only as far as the values reach: a histogram of microseconds takes a few kilobytes instead of
+    /// thirty.
     #[cold]
     fn grow(&mut self, index: usize) {
         let octaves = index / 64 + 1;
@@ -104,7 +105,7 @@ impl Histogram {
         self.sum_of_squares = self.sum_of_squares.saturating_add(other.sum_of_squares);
     }
 
-    /// Forgets all values and keeps the memory.
+    /// Removes all values and keeps the allocated memory.
     pub(super) fn clear(&mut self) {
         let used = self.used();
         self.counts[used].fill(0);
@@ -146,7 +147,8 @@ impl Histogram {
         if self.count == 0 {
             return None;
         }
-        // Squares about the whole part of the mean, in integers: no figures are lost when all values are alike.
+        // Squares around the integer part of the mean, in integers: no precision is lost when all values are close
+        // together.
         let n = u128::from(self.count);
         let whole = self.sum / n;
         let rest = (self.sum % n) as f64 / n as f64;
@@ -154,8 +156,8 @@ impl Histogram {
         Some((about_whole as f64 / n as f64 - rest * rest).max(0.0).sqrt())
     }
 
-    /// The value of nearest rank for `per_mille_mille` millionths (`500_000` is the median): the smallest value such
-    /// that at least this share of all values is not above it, as far as the buckets tell. `None` when empty.
+    /// The value of nearest rank for `millionths` (`500_000` is the median): the smallest value such that at least this
+    /// share of all values is not above it, within the precision of the buckets. `None` when empty.
     pub fn percentile(&self, millionths: u32) -> Option<u64> {
         let rank = rank(self.count, millionths)?;
         let mut below = 0;
@@ -192,7 +194,7 @@ impl Histogram {
     }
 }
 
-/// 1-based rank of the value that stands for `millionths` of `count` values.
+/// 1-based nearest rank of `millionths` among `count` values.
 pub(super) fn rank(count: u64, millionths: u32) -> Option<u64> {
     let rank = (u128::from(count) * u128::from(millionths)).div_ceil(1_000_000) as u64;
     (count > 0).then(|| rank.clamp(1, count))
@@ -201,7 +203,7 @@ pub(super) fn rank(count: u64, millionths: u32) -> Option<u64> {
 /// The bucket of a value.
 #[inline]
 pub(super) fn index_of(value: u64) -> usize {
-    // Values below 128 have a bucket each, 0 too.
+    // Values below 128, 0 included, have a bucket each.
     let shift = (value | 1 << OCTAVE_BITS).ilog2() - OCTAVE_BITS;
     ((shift as usize) << OCTAVE_BITS) + (value >> shift) as usize
 }

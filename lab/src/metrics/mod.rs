@@ -1,4 +1,4 @@
-//! Metrics: what a run adds up to, one flow at a time.
+//! Metrics: the figures of a run, one flow at a time.
 //!
 //! Owns the histogram of response times, the counts of a flow, its response time over time and the fairness figures
 //! of model 2.1.1. Promises a few nanoseconds a completed request, memory that does not grow with the number of

@@ -1,8 +1,8 @@
 //! Pairs: the same request under two schedulers (model 0.5: identical arrivals, common random numbers).
 //!
-//! Owns the response time of every request of a run, eight bytes each ([`Responses`]), and what two such lists come to
-//! request by request ([`Pairs`]). Promises integers throughout, so that pairs do not depend on the order runs end in.
-//! Must never know which schedulers made them.
+//! Owns the response time of every request of a run, eight bytes each ([`Responses`]), and the comparison of two such
+//! lists request by request ([`Pairs`]). Promises integers throughout, so that pairs do not depend on the order in
+//! which runs end. Must never know which schedulers produced them.
 
 use flashlane_core::{Completion, Op};
 
@@ -14,14 +14,14 @@ pub fn size_class(pages: u32) -> usize {
     (pages.clamp(1, SIZES as u32) - 1) as usize
 }
 
-/// Pages of the smallest and, but for the last class, of the largest request of a class.
+/// Pages of the smallest and of the largest request of a class; the last class has no largest.
 pub fn pages_of(class: usize) -> (u32, Option<u32>) {
     let least = class as u32 + 1;
     (least, (class + 1 < SIZES).then_some(least))
 }
 
-/// Batches whose means give the confidence interval: neighbours in time wait in the same queues, so that single
-/// requests are far from independent; the means of long batches nearly are.
+/// Number of batches whose means give the confidence interval. Requests that are close in time wait in the same queues,
+/// so single requests are far from independent; the means of long batches nearly are.
 pub const BATCHES: usize = 32;
 /// Student's t for 95 % on both sides and 31 degrees of freedom.
 const T_95: f64 = 2.0395;
@@ -30,11 +30,12 @@ const T_95: f64 = 2.0395;
 #[derive(Clone, Debug, Default)]
 pub struct Responses(Vec<u64>);
 
-/// Bits of an entry: the response time above, then whether it is a write, then the size class plus one.
+/// Low bits of an entry: the size class plus one. The next bit says whether it is a write, the bits above hold the
+/// response time.
 const CLASS_BITS: u32 = 5;
 
 impl Responses {
-    /// Notes a measured request. Requests left out (warm-up) are never noted, and are no pairs.
+    /// Records a measured request. Requests left out (warm-up) are never recorded and form no pairs.
     #[inline]
     pub fn note(&mut self, completion: &Completion) {
         let index = completion.id.0 as usize;
@@ -46,7 +47,7 @@ impl Responses {
         self.0[index] = response << (CLASS_BITS + 1) | (completion.op.index() as u64) << CLASS_BITS | class;
     }
 
-    /// The measured requests in order of issue: response time, direction and size class.
+    /// The measured requests in order of issue: response time, direction and size class; `None` for one left out.
     fn noted(&self) -> impl Iterator<Item = Option<(u64, Op, usize)>> + '_ {
         self.0.iter().map(|&entry| {
             let class = (entry & ((1 << CLASS_BITS) - 1)) as usize;
@@ -56,31 +57,31 @@ impl Responses {
     }
 }
 
-/// Faster, equal, slower, and by how much: all pairs, or those of one direction or size.
+/// How many requests were faster, equal and slower, and by how much: of all pairs, or of one direction or size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Pairs.
+    /// Number of pairs.
     pub requests: u64,
-    /// Those faster by more than the tolerance.
+    /// Pairs that are faster by more than the tolerance.
     pub faster: u64,
-    /// Those slower by more than the tolerance.
+    /// Pairs that are slower by more than the tolerance.
     pub slower: u64,
-    /// Sum of the response times compared with, ns.
+    /// Sum of the response times in the run compared with, ns.
     pub against_ns: u128,
-    /// Sum of the response times, ns.
+    /// Sum of the response times in the run's own list, ns.
     pub own_ns: u128,
 }
 
 /// A [`Tally`] with the batches its confidence interval comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spread {
-    /// Of all batches.
+    /// The tally over all batches.
     pub tally: Tally,
-    /// Pairs and the sum of their gains, ns, of each batch.
+    /// For each batch: number of pairs, and the sum of their gains in ns.
     batches: Vec<(u64, i128)>,
 }
 
-/// Two runs request by request.
+/// Two runs compared request by request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pairs {
     /// Reads and writes.
@@ -91,7 +92,8 @@ pub struct Pairs {
     pub size: [Tally; SIZES],
 }
 
-/// By how much a response time must differ from `against` to count: more than 1 us and more than 0.1 % (model 1.2).
+/// The difference from `against` above which a response time counts as different: more than 1 us and more than 0.1 %
+/// (model 1.2).
 fn tolerance(against: u64) -> u64 {
     (against / 1_000).max(1_000)
 }
@@ -106,7 +108,7 @@ impl Tally {
         self.own_ns += u128::from(own);
     }
 
-    /// Those neither faster nor slower.
+    /// Pairs that are neither faster nor slower.
     pub fn equal(&self) -> u64 {
         self.requests - self.faster - self.slower
     }
@@ -147,7 +149,7 @@ impl Spread {
 }
 
 impl Pairs {
-    /// What `own` is, request by request, against `against`: a request counts if both have it.
+    /// Compares `own` with `against` request by request; a request counts if both lists have it.
     pub fn of(against: &Responses, own: &Responses) -> Pairs {
         let mut pairs = Pairs::default();
         let both = || against.noted().zip(own.noted()).filter_map(|(a, b)| a.zip(b));

@@ -1,7 +1,7 @@
 //! Actual slack: how much later a transaction could have ended without its request ending later (model 1.2.1).
 //!
-//! Owns the distributions. The slack of a transaction is the end of the last of its request's transactions less its
-//! own end, known only afterwards; what a scheduler estimated is another matter. Must never know schedulers.
+//! Owns the distributions. The slack of a transaction is the end of the last transaction of its request minus its own
+//! end, so it is known only afterwards and differs from what a scheduler estimated. Must never know schedulers.
 
 use flashlane_core::Op;
 
@@ -11,14 +11,14 @@ use super::pairs::{SIZES, size_class};
 /// Actual slack of the transactions of measured requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Slack {
-    /// Of the transactions of reads, then of writes.
+    /// For transactions of reads, then of writes.
     direction: [Histogram; 2],
-    /// Transactions and the sum of their slack, ns, by size of the request.
+    /// Number of transactions and the sum of their slack in ns, by size of the request.
     size: [(u64, u128); SIZES],
 }
 
 impl Slack {
-    /// Takes a request of `pages` pages whose transactions ended at these instants, ns.
+    /// Counts the transactions of a request of `pages` pages; `ends` are the instants at which they ended, ns.
     pub fn record(&mut self, op: Op, pages: u32, ends: &[u64]) {
         let Some(&last) = ends.iter().max() else { return };
         let size = &mut self.size[size_class(pages)];
@@ -28,12 +28,12 @@ impl Slack {
         }
     }
 
-    /// Of the transactions of one direction.
+    /// The slack of the transactions of one direction.
     pub fn of(&self, op: Op) -> &Histogram {
         &self.direction[op.index()]
     }
 
-    /// Transactions of requests of a size class, and their mean slack, ns.
+    /// Number of transactions of requests of a size class, and their mean slack, ns.
     pub fn of_size(&self, class: usize) -> (u64, Option<f64>) {
         let (count, sum) = self.size[class];
         (count, (count > 0).then(|| sum as f64 / count as f64))

@@ -1,17 +1,17 @@
-//! Response time over time, and in all: windows of equal width, never more than [`MAX_WINDOWS`] of them.
+//! Response time over time and in total: windows of equal width, never more than [`MAX_WINDOWS`] of them.
 //!
-//! Owns the windows. When a run outlasts them, their width doubles and neighbours merge, so that memory stays bounded
-//! however long the run. Only the newest window is open as a full histogram; the others are kept as their non-empty
-//! buckets. A value is counted once, in the open window, which joins the histogram of the whole run when it closes.
-//! Must never know which flow it belongs to.
+//! Owns the windows. When a run needs more of them, their width doubles and neighbours merge, so that memory stays
+//! bounded for a run of any length. Only the newest window is a full histogram; the others are stored as their
+//! non-empty buckets. A value is counted once, in the open window, which is added to the histogram of the whole run
+//! when it closes. Must never know which flow it belongs to.
 
 use super::histogram::{Histogram, index_of, middle_of, rank};
 
-/// Most windows a timeline keeps; a run of any length ends with between half as many and as many (or fewer, when
-/// nothing completes for long).
+/// The most windows of a timeline. A run ends with between half as many and as many (or fewer, when nothing completes
+/// for a long time).
 pub const MAX_WINDOWS: u64 = 200;
 
-/// Width of a window at first.
+/// Initial width of a window.
 const FIRST_WIDTH_NS: u64 = 1_000;
 
 /// Completions of one direction (reads or writes) over time.
@@ -29,7 +29,7 @@ pub struct Timeline {
     closed: Vec<Closed>,
 }
 
-/// A window that time has left behind.
+/// A closed window.
 #[derive(Clone, Debug)]
 struct Closed {
     index: u64,
@@ -41,14 +41,14 @@ struct Closed {
     buckets: Vec<(u16, u64)>,
 }
 
-/// What happened in one window.
+/// The completions of one window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
     /// When it begins, ns.
     pub at_ns: u64,
     /// Requests that completed in it.
     pub requests: u64,
-    /// Bytes they asked for.
+    /// Bytes of those requests.
     pub bytes: u64,
     /// Their mean response time, ns.
     pub mean_ns: f64,
@@ -81,7 +81,8 @@ impl Timeline {
         self.open_bytes += bytes;
     }
 
-    /// A completion outside the open window: the next window opens, or (a completion seen late) an old one changes.
+    /// Counts a completion outside the open window: opens the next window, or adds to a closed one (when the completion
+    /// is reported late).
     #[cold]
     fn record_elsewhere(&mut self, at: u64, value: u64, bytes: u64) {
         if at < self.open_from {
@@ -112,7 +113,7 @@ impl Timeline {
         }
     }
 
-    /// Adds to the closed window of the same index, or puts a new one in its place.
+    /// Adds `window` to the closed window of the same index, or inserts it.
     fn insert(&mut self, window: Closed) {
         match self.closed.binary_search_by_key(&window.index, |closed| closed.index) {
             Ok(found) => self.closed[found].add(&window),
@@ -120,7 +121,7 @@ impl Timeline {
         }
     }
 
-    /// Doubles the width; the open window must be closed.
+    /// Doubles the width of the windows; the open window must be closed.
     fn double(&mut self) {
         self.width = self.width.saturating_mul(2);
         let narrow = std::mem::take(&mut self.closed);
@@ -149,7 +150,7 @@ impl Timeline {
             other.double();
         }
         other.closed.into_iter().for_each(|window| self.insert(window));
-        // What is recorded next opens a window after all of these, or changes one of them.
+        // The next value either opens a window after all of these or is added to one of them.
         self.open_from = self.closed.last().map_or(0, |last| (last.index + 1).saturating_mul(self.width));
         self.open_until = self.open_from;
     }
@@ -161,7 +162,7 @@ impl Timeline {
         total
     }
 
-    /// Completions so far.
+    /// Completions counted so far.
     pub fn count(&self) -> u64 {
         self.total.count() + self.open.count()
     }
@@ -176,8 +177,8 @@ impl Timeline {
         self.count() == 0
     }
 
-    /// The windows in which something completed, in order of time, at least `width_ns` wide each (timelines side by
-    /// side want one width; `width_ns` must be this one's width times a power of two).
+    /// The windows in which something completed, in order of time, each at least `width_ns` wide: timelines shown side
+    /// by side need one width. `width_ns` must be this timeline's width times a power of two.
     pub fn windows(&self, width_ns: u64) -> Vec<Window> {
         let mut all = self.clone();
         all.close();
@@ -215,7 +216,7 @@ impl Closed {
     }
 }
 
-/// The buckets of two windows, each in order, as one.
+/// Merges the buckets of two windows, each in ascending order.
 fn join(a: &[(u16, u64)], b: &[(u16, u64)]) -> Vec<(u16, u64)> {
     let mut joined = Vec::with_capacity(a.len().max(b.len()));
     let (mut a, mut b) = (a.iter().copied().peekable(), b.iter().copied().peekable());

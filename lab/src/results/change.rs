@@ -2,7 +2,7 @@
 
 use super::summary::{Change, ResponseChange, ResponseFigures, SchedulerResult};
 
-/// What `one` changes against `first`.
+/// The change from `first` to `one`.
 pub(super) fn change(first: &SchedulerResult, one: &SchedulerResult) -> Change {
     let (from, to) = (&first.total, &one.total);
     let fairness = first.fairness.as_ref().zip(one.fairness.as_ref());

@@ -1,4 +1,4 @@
-//! The columns of the row files: one description that the Parquet schema, the CSV header and `docs/columns.md` read.
+//! The columns of the row files: one description for the Parquet schema, the CSV header and `docs/columns.md`.
 
 /// A kind of rows.
 #[derive(Debug)]
@@ -14,11 +14,11 @@ pub struct Table {
 /// A column.
 #[derive(Debug)]
 pub struct Column {
-    /// Its name; a number's ends in its unit where it has one.
+    /// Its name; it ends in the unit if the column has one.
     pub name: &'static str,
     /// What it holds.
     pub kind: Kind,
-    /// Whether a row may have nothing here (Parquet: null; CSV: empty).
+    /// Whether a row may have no value here (Parquet: null; CSV: empty).
     pub optional: bool,
     /// What it means.
     pub about: &'static str,
@@ -31,7 +31,7 @@ pub enum Kind {
     Long,
     /// A whole number of 32 bits, never negative.
     Short,
-    /// One of a few words.
+    /// One of a few fixed words.
     Word,
     /// True or false.
     Flag,
@@ -46,19 +46,19 @@ pub enum Cell {
     Word(&'static str),
     /// True or false.
     Flag(bool),
-    /// Nothing.
+    /// No value.
     Nothing,
 }
 
 impl Table {
-    /// The name of its file.
+    /// The name of the table's file.
     pub fn file_name(&self, extension: &str) -> String {
         format!("{}.{extension}", self.name)
     }
 }
 
 impl Kind {
-    /// What the documentation calls it.
+    /// The kind's name in the documentation.
     pub(super) fn describe(self) -> &'static str {
         match self {
             Kind::Long => "int64",
@@ -69,12 +69,12 @@ impl Kind {
     }
 }
 
-/// A column that every row fills.
+/// A column with a value in every row.
 pub(super) const fn column(name: &'static str, kind: Kind, about: &'static str) -> Column {
     Column { name, kind, optional: false, about }
 }
 
-/// A column that a row may leave empty.
+/// A column that may be empty.
 pub(super) const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Column {
     Column { name, kind, optional: true, about }
 }

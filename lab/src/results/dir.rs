@@ -1,4 +1,4 @@
-//! A results folder that is whole or not there: what [`Folder`] is, with rows in it.
+//! A results folder that is whole or absent: a [`Folder`] with row files in it.
 
 use std::path::{Path, PathBuf};
 
@@ -6,12 +6,12 @@ use super::rows::Row;
 use super::writer::{Format, RowWriter};
 use crate::outputs::{Folder, Inputs, OutFile, OutputError};
 
-/// A results folder on its way, which takes its name at [`ResultsDir::commit`]. Dropped without, it leaves nothing.
+/// A results folder being written. It gets its name at [`ResultsDir::commit`]; dropped before that, it leaves nothing.
 #[derive(Debug)]
 pub struct ResultsDir(Folder);
 
 impl ResultsDir {
-    /// Prepares the folder `path`, which must be new, empty or of earlier results; its parents are made if missing.
+    /// Prepares the folder `path`, which must not exist, be empty or hold earlier results; missing parents are created.
     ///
     /// # Errors
     /// See [`Folder::create`].
@@ -19,7 +19,7 @@ impl ResultsDir {
         ResultsDir::apart_from(path, &Inputs::default())
     }
 
-    /// As [`ResultsDir::create`], and refuses a folder that holds one of `inputs`.
+    /// Like [`ResultsDir::create`], but refuses a folder that holds one of `inputs`.
     ///
     /// # Errors
     /// See [`Folder::create`].
@@ -27,7 +27,7 @@ impl ResultsDir {
         Folder::create(path, inputs).map(ResultsDir)
     }
 
-    /// The name inside the folder of the file that the user calls `path`, none if it is elsewhere.
+    /// The name inside the folder of the file that the user calls `path`; `None` if it is outside.
     ///
     /// # Errors
     /// See [`Folder::inside`].
@@ -65,7 +65,7 @@ impl ResultsDir {
         RowWriter::to(self.begin(&file)?, format)
     }
 
-    /// Everything is written: the folder takes its name, which is returned.
+    /// Gives the complete folder its name, which is returned.
     ///
     /// # Errors
     /// See [`Folder::commit`].

@@ -1,4 +1,4 @@
-//! The documentation of what is written: generated from the types, so that it cannot drift.
+//! The documentation of the result files: generated from the types, so that the two cannot differ.
 //!
 //! A test compares the files in `docs/` with these texts; `cargo xtask bless docs` writes them.
 
@@ -55,13 +55,13 @@ fn columns(text: &mut String, table: &Table) {
     }
 }
 
-/// A heading, what the object is, and a table of its keys.
+/// A heading, the object's description, and a table of its keys.
 fn object(text: &mut String, name: &str, schema: &Value) {
     let _ = write!(text, "## {name}\n\n{}\n\n", about(schema));
     text.push_str("| key | type | meaning |\n|---|---|---|\n");
     let order = schema.get("required").and_then(Value::as_array);
     let properties = schema.get("properties").and_then(Value::as_object);
-    // `required` keeps the order of the fields; optional ones follow.
+    // `required` has the order of the fields; optional ones follow.
     let mut keys: Vec<&str> = order.into_iter().flatten().filter_map(Value::as_str).collect();
     for key in properties.into_iter().flat_map(Map::keys) {
         if !keys.contains(&key.as_str()) {

@@ -1,4 +1,4 @@
-//! The part of `summary.json` that says how good the scheduler's estimates of response times were.
+//! The part of `summary.json` on the accuracy of the scheduler's estimates of response times.
 
 use flashlane_core::Op;
 use schemars::JsonSchema;
@@ -97,7 +97,7 @@ impl EstimateFigures {
 }
 
 impl TransactionRow {
-    /// Its estimate beside what came; `None` without an estimate, or if the flash did not serve it.
+    /// The transaction's estimated and actual times; `None` without an estimate, or if the flash did not serve it.
     pub fn sample(&self) -> Option<Sample> {
         let (estimate, slack) = self.estimate.filter(|_| !self.cancelled)?;
         let signed = |ns: u64| ns as i64;

@@ -1,4 +1,5 @@
-//! A small made-up comparison for the tests of this room: two flows, three schedulers, one skipped, hostile names.
+//! A small made-up comparison for the tests of this module: two flows, three schedulers, one skipped, names that need
+//! escaping.
 
 use flashlane_core::{Completion, Duration, FlowId, Lpn, Op, RequestId, Time};
 use flashlane_ssd::Totals;
@@ -6,7 +7,7 @@ use flashlane_ssd::Totals;
 use super::{DeviceFigures, FlowInfo, MadeBy, SchedulerResult, Skipped, Summary};
 use crate::metrics::{FlowMetrics, Pairs, Responses, Slack};
 
-/// Requests of a flow whose response times are `scale` times some spread of 40 to 2,600 µs.
+/// Metrics of a flow whose response times are spread from 40 to 2,600 µs, times `scale`.
 pub(super) fn flow(seed: u64, n: u64, scale: u64, write_share: u64) -> FlowMetrics {
     let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut draw = |below: u64| {
@@ -43,7 +44,7 @@ pub(super) fn flow(seed: u64, n: u64, scale: u64, write_share: u64) -> FlowMetri
     metrics
 }
 
-/// What was done to make the example, with every character that needs escaping somewhere.
+/// The origin of the example, with every character that needs escaping in some output.
 pub(super) fn made_by() -> MadeBy {
     MadeBy {
         flashlane: "0.1.0".into(),
@@ -97,7 +98,7 @@ pub(super) fn example() -> Summary {
     summary
 }
 
-/// Response times of a run's requests, `scale` times some spread.
+/// Response times of a run's requests, spread and multiplied by `scale`.
 fn responses(scale: u64) -> Responses {
     let mut responses = Responses::default();
     for i in 0..10_000 {

@@ -1,4 +1,4 @@
-//! From measurements to the figures of `summary.json`.
+//! Computes the figures of `summary.json` from measurements.
 
 use flashlane_core::{Duration, Op, Time};
 use flashlane_ssd::Totals;
@@ -11,7 +11,7 @@ use super::summary::*;
 use crate::metrics::{Estimation, Fairness, FlowMetrics, Histogram, Pairs, Slack, Timeline, slowdown};
 
 impl Summary {
-    /// The summary of these runs; fills in the changes against the first.
+    /// The summary of these runs, with the changes against the first.
     pub fn new(
         made_by: MadeBy,
         flows: Vec<FlowInfo>,
@@ -24,7 +24,8 @@ impl Summary {
         summary
     }
 
-    /// Fills in the changes against the run `against`, and what `pairs` (an entry a run; `None` has none) come to.
+    /// Adds the changes against the run `against`, and the figures of `pairs` (one entry for each run; `None` for a run
+    /// without).
     pub fn compare_with(&mut self, against: usize, pairs: &[Option<Pairs>]) {
         let Some(base) = self.schedulers.get(against).cloned() else { return };
         for (i, run) in self.schedulers.iter_mut().enumerate() {
@@ -44,8 +45,8 @@ impl Summary {
 }
 
 impl SchedulerResult {
-    /// The figures of one run: `metrics` has an entry a flow, as has `alone` if alone runs were made (the flow's own
-    /// metrics when it has the device to itself).
+    /// The figures of one run: `metrics` has an entry for each flow. So has `alone`, the metrics of alone runs, if
+    /// those were made.
     pub fn new(
         name: &str,
         flows: &[FlowInfo],
@@ -78,13 +79,13 @@ impl SchedulerResult {
         }
     }
 
-    /// With the actual slack that was measured.
+    /// Adds the actual slack, if it was measured.
     pub fn with_slack(mut self, slack: Option<&Slack>) -> SchedulerResult {
         self.slack = slack.map(SlackFigures::of);
         self
     }
 
-    /// The same with how good its estimates were, if they were looked at.
+    /// Adds the accuracy of estimates, if it was measured.
     pub fn with_estimation(mut self, estimation: Option<&Estimation>) -> SchedulerResult {
         self.estimation = estimation.map(EstimationFigures::of);
         self
@@ -227,12 +228,12 @@ impl From<&Totals> for DeviceFigures {
     }
 }
 
-/// What part of the time up to `end` each was busy.
+/// For each, the share of the time up to `end` in which it was busy.
 fn shares(busy: &[Duration], end: Time) -> Vec<f64> {
     busy.iter().map(|busy| ratio(busy.ns(), end.ns()).unwrap_or(0.0)).collect()
 }
 
-/// What part of the time up to `end` they were busy on average.
+/// The share of the time up to `end` in which they were busy on average.
 fn mean_share(busy: &[Duration], end: Time) -> f64 {
     let sum: u128 = busy.iter().map(|busy| u128::from(busy.ns())).sum();
     let all = busy.len() as u128 * u128::from(end.ns());
@@ -243,7 +244,7 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// A rate; zero over no time, so that it is always a number.
+/// A rate; zero for a duration of zero, so that it is always a number.
 fn per_second(count: u64, ns: u64) -> f64 {
     ratio(count, ns).map_or(0.0, |per_ns| per_ns * 1e9)
 }

@@ -1,4 +1,4 @@
-//! What fio would have printed: JSON of fio 3's layout, one job a flow, with the histograms of json+.
+//! Results in fio's form: JSON of fio 3's layout, one job for each flow, with the histograms of json+.
 //!
 //! Made from the summary alone. The histogram's buckets are fio's, so its bins are exactly those fio would have made of
 //! the same response times; percentiles are computed from them as fio does. A response time is fio's completion
@@ -15,7 +15,7 @@ const PERCENTILES: [u32; 17] = [
     995_000, 999_000, 999_500, 999_900,
 ];
 
-/// The last value fio's own table reaches; longer times are counted there (bucket 1,855, about 17 s).
+/// The last value of fio's own table (bucket 1,855, about 17 s); longer times are counted in that bucket.
 const FIO_LAST: u64 = (127 << 27) + (1 << 26);
 
 /// The document. With one scheduler a job is named after its flow, with several `scheduler/flow`.
@@ -56,7 +56,7 @@ fn job(name: &str, group: usize, info: &FlowInfo, figures: &Figures, run: &Sched
     })
 }
 
-/// Options as fio's tools look for them: strings all.
+/// Job options in the form fio's tools read: all strings.
 fn options(name: &str, info: &FlowInfo, figures: &Figures, run: &SchedulerResult) -> Value {
     let kind = match (&figures.read, &figures.write) {
         (Some(_), Some(_)) => "rw",
@@ -64,7 +64,7 @@ fn options(name: &str, info: &FlowInfo, figures: &Figures, run: &SchedulerResult
         _ => "read",
     };
     let access = if info.sequential { kind.to_string() } else { format!("rand{kind}") };
-    // The mean size of a request; fio's tools want one.
+    // The mean size of a request, since fio's tools need one.
     let block = figures.all.as_ref().map_or(0, |all| all.bytes / all.requests);
     json!({
         "name": name,
@@ -109,7 +109,7 @@ fn latency(figures: &Option<ResponseFigures>) -> Value {
     let Some(f) = figures else {
         return json!({ "min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0 });
     };
-    // fio divides by n - 1.
+    // fio's standard deviation is that of a sample: it divides by n - 1.
     let sample = if f.requests > 1 { (f.requests as f64 / (f.requests - 1) as f64).sqrt() } else { 0.0 };
     json!({ "min": f.min_ns, "max": f.max_ns, "mean": f.mean_ns, "stddev": f.stdev_ns * sample, "N": f.requests })
 }
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(median, read.p50_ns, "inside the range both are the middle of the same bucket");
     }
 
-    /// Response times that fio 3.33 measured, and what it printed for them.
+    /// Response times that fio 3.33 measured, and the figures it printed for them.
     #[test]
     fn bins_and_percentiles_are_fio_s_own() {
         let times = [27_466, 27_500, 28_000, 65_300, 87_600, 237_584];

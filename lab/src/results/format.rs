@@ -1,11 +1,11 @@
-//! Numbers for people: four figures and a unit.
+//! Numbers for display: four significant figures and a unit.
 //!
 //! Used by the terminal table and the report alike, so that both show the same text.
 
 /// A time: `812 ns`, `81.23 µs`, `1.234 ms`, `12.35 s`.
 pub(super) fn time(ns: f64) -> String {
     let units = [("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
-    // A value that would round up to 1000 of a unit is shown in the next.
+    // A value that would be rounded up to 1000 of a unit is shown in the next unit.
     let (unit, size) = units.into_iter().find(|(_, size)| ns < 999.95 * size).unwrap_or(units[3]);
     if unit == "ns" && ns.fract() == 0.0 {
         return format!("{ns:.0} ns");
@@ -18,7 +18,7 @@ pub(super) fn number(value: f64) -> String {
     if value.abs() >= 999.95 { grouped(value.round() as i128) } else { four_figures(value) }
 }
 
-/// A whole number with its thousands apart: `12,345,678`.
+/// A whole number with thousands separators: `12,345,678`.
 pub(super) fn count(value: u64) -> String {
     grouped(value.into())
 }
@@ -34,10 +34,10 @@ pub(super) fn percent(value: f64) -> String {
     if text == "+0.0%" || text == "-0.0%" { "0.0%".into() } else { text }
 }
 
-/// Nothing to show.
+/// Shown where there is no value.
 pub(super) const NONE: &str = "-";
 
-/// What `show` makes of the value, or a dash.
+/// The value formatted by `show`, or a dash.
 pub(super) fn or_dash<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| NONE.to_string(), show)
 }

@@ -1,8 +1,8 @@
-//! Results: what a run leaves behind.
+//! Results: the output of a run or a comparison.
 //!
 //! Owns `summary.json` and everything made from it (the comparison table, the HTML report, fio's JSON), and the rows of
-//! requests and transactions as Parquet or CSV. Promises that the same scenario gives the same bytes. That a file is either
-//! whole or not there is the promise of `outputs`. Must never know how a run is made: it gets figures and events.
+//! requests and transactions as Parquet or CSV. Promises that the same scenario gives the same bytes. That a file is
+//! either whole or absent is the promise of `outputs`. Must never know how a run is made: it gets figures and events.
 
 mod change;
 mod columns;
@@ -37,7 +37,7 @@ pub use transactions::TransactionLog;
 pub use waits::Waited;
 pub use writer::{Format, RowWriter};
 
-/// What files of rows are called, but for their ending.
+/// The names of row files, without their extensions.
 pub const TABLES: [&str; 2] = [<RequestRow as Row>::TABLE.name, <TransactionRow as Row>::TABLE.name];
 
 #[cfg(test)]

@@ -136,7 +136,7 @@ impl From<Touched> for TouchedFigures {
 }
 
 impl Paired {
-    /// The figures of `pairs`, which were made against the run `name` of the figures `from`; `own` are this run's.
+    /// The figures of `pairs`: this run, with the figures `own`, against the run `name` with the figures `from`.
     pub(super) fn of(pairs: &Pairs, name: &str, from: &Figures, own: &Figures) -> Option<Paired> {
         let [read, write] = [Op::Read, Op::Write].map(|op| &pairs.direction[op.index()]);
         Some(Paired {
@@ -184,7 +184,7 @@ impl PairsOfSize {
 }
 
 impl SlackFigures {
-    /// The figures of what was measured.
+    /// The figures of the measured slack.
     pub(super) fn of(slack: &Slack) -> SlackFigures {
         let of_size = |class| {
             let ((transactions, mean), (pages, most)) = (slack.of_size(class), pages_of(class));

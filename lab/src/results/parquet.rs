@@ -1,6 +1,6 @@
 //! Rows as Parquet: a row group every [`GROUP_ROWS`] rows, so that memory stays bounded.
 //!
-//! Numbers are delta-packed, words go through a dictionary, pages are compressed with zstd.
+//! Numbers are delta-encoded, words dictionary-encoded, pages compressed with zstd.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -15,20 +15,20 @@ use parquet::schema::types::ColumnPath;
 
 use super::columns::{Cell, Column, Kind, Table};
 
-/// Rows of a row group: about 17 MB of waiting transactions.
+/// Rows of a row group: about 17 MB of buffered transactions.
 const GROUP_ROWS: usize = 1 << 17;
 
-/// Gathers rows and writes them a row group at a time.
+/// Buffers rows and writes them one row group at a time.
 pub(super) struct ParquetRows<W: Write + Send> {
     file: SerializedFileWriter<W>,
     columns: Vec<Waiting>,
     rows: usize,
 }
 
-/// The waiting values of a column.
+/// The buffered values of a column.
 struct Waiting {
     values: Values,
-    /// 1 where there is a value, 0 where there is none; absent when there always is.
+    /// 1 where there is a value, 0 where there is none; `None` for a column that always has one.
     present: Option<Vec<i16>>,
 }
 
@@ -66,7 +66,7 @@ impl<W: Write + Send> ParquetRows<W> {
         if self.rows == GROUP_ROWS { self.write_group() } else { Ok(()) }
     }
 
-    /// Writes what waits and the footer, and gives the file back.
+    /// Writes the buffered rows and the footer, and returns the file.
     pub(super) fn finish(mut self) -> Result<W> {
         self.write_group()?;
         self.file.into_inner()
@@ -105,7 +105,7 @@ impl Waiting {
             present.push((cell != Cell::Nothing).into());
         }
         match (&mut self.values, cell) {
-            // Parquet's plain integers are signed: times beyond 292 years stop there.
+            // Parquet's plain integers are signed: times beyond 292 years are limited to that.
             (Values::Long(values), Cell::Number(number)) => values.push(number.try_into().unwrap_or(i64::MAX)),
             (Values::Short(values), Cell::Number(number)) => values.push(number.try_into().unwrap_or(i32::MAX)),
             (Values::Word(values), Cell::Word(word)) => values.push(bytes::Bytes::from_static(word.as_bytes()).into()),

@@ -1,6 +1,6 @@
 //! The report: one HTML page that opens offline.
 //!
-//! Owns the page. Promises that everything on it comes from the summary, that whatever a user named is text and never
+//! Owns the page. Promises that everything on it comes from the summary, that names given by a user are text and never
 //! markup, and that nothing is fetched when it is opened.
 
 use minijinja::value::{Serde, Value};
@@ -17,7 +17,7 @@ const CHARTS: &str = include_str!("../../assets/vendor/uplot/uPlot.iife.min.js")
 const CHARTS_STYLE: &str = include_str!("../../assets/vendor/uplot/uPlot.min.css");
 const CHARTS_LICENCE: &str = include_str!("../../assets/vendor/uplot/LICENSE");
 
-/// What makes a page known as a report.
+/// The text by which a page is recognised as a report.
 const GENERATOR: &[u8] = b"<meta name=\"generator\" content=\"Flashlane\">";
 
 /// Whether a file that begins with `head` is a report.
@@ -34,7 +34,7 @@ pub fn html(summary: &Summary) -> String {
     environment.add_filter("share", move |value: Value| format::share(float(&value)));
     environment.add_filter("percent", move |value: Value| format::percent(float(&value)));
     environment.add_filter("count", format::count);
-    // The name's ending is what turns escaping on.
+    // The extension of the template's name turns on escaping.
     environment.add_template("report.html", PAGE).expect("the page is a template");
     let page = environment.get_template("report.html").expect("just added");
     page.render(context! {

@@ -1,4 +1,4 @@
-//! The page in a real browser: nothing goes wrong, nothing is fetched, and its numbers are those of the summary.
+//! The page in a real browser: no error, nothing fetched, and its numbers are those of the summary.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,13 +11,14 @@ use crate::results::example::{example, made_by};
 use crate::results::tests::scratch;
 use crate::results::{DeviceFigures, FlowInfo, SchedulerResult};
 
-/// The page as the browser has it after its scripts ran, and what the browser complained of.
+/// The page after its scripts ran in the browser, and the browser's error messages.
 struct Opened {
     dom: String,
     complaints: Vec<String>,
 }
 
-/// Opens a page in headless Chromium; `None`, said loudly, where there is none. In CI there must be one.
+/// Opens a page in headless Chromium; `None`, with a SKIPPED line, where there is none. With CI=true Chromium must be
+/// there.
 fn open(html: &str, name: &str) -> Option<Opened> {
     let Some(browser) = find("chromium") else {
         assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "CI needs Chromium to check the report");
@@ -66,7 +67,7 @@ impl Opened {
         self.dom.split("data-path=\"").skip(1).map(|rest| cell(rest).expect("a whole cell")).collect()
     }
 
-    /// What a chart says it drew.
+    /// What a chart reports as drawn.
     fn drawn(&self, id: &str) -> Value {
         let chart = self.dom.split_once(&format!("<div id=\"{id}\"")).unwrap().1;
         let json = chart.split_once("data-drawn=\"").unwrap().1.split_once('"').unwrap().0;
@@ -95,7 +96,7 @@ fn without_tags(html: &str) -> String {
     text.trim().to_string()
 }
 
-/// What must be shown for the value at `path` of summary.json.
+/// The text that must be shown for the value at `path` of summary.json.
 fn expected(summary: &Value, path: &str, show: &str) -> String {
     let value = summary.pointer(path).unwrap_or(&Value::Null);
     let Some(number) = value.as_f64() else { return format::NONE.into() };
@@ -113,7 +114,7 @@ fn expected(summary: &Value, path: &str, show: &str) -> String {
 fn the_page_shows_the_numbers_of_the_summary() {
     let summary = example();
     if crate::kept::permitted("report") {
-        // To look at it.
+        // The page, for a look at it.
         crate::kept::same("report", "target/example-report.html", &html(&summary));
     }
     let Some(opened) = open(&html(&summary), "report") else { return };

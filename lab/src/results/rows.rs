@@ -7,11 +7,11 @@ use flashlane_core::{Completion, FlowId, Lpn, Owner, RequestId};
 use super::columns::{Cell, Column, Kind, Table, column, optional};
 use super::waits::Waited;
 
-/// Something that is written as rows of a table.
+/// A type whose values are written as rows of a table.
 pub trait Row {
     /// The table.
     const TABLE: Table;
-    /// As many cells as the table has columns.
+    /// An array of as many cells as the table has columns.
     type Cells: AsRef<[Cell]>;
     /// The row's cells, in the order of the columns.
     fn cells(&self) -> Self::Cells;
@@ -62,9 +62,9 @@ pub struct TransactionRow {
     pub request: Option<RequestId>,
     /// The flow it is counted for.
     pub flow: FlowId,
-    /// What the flash was told to do.
+    /// The flash operation.
     pub op: FlashOp,
-    /// On whose behalf.
+    /// Whose transaction it is.
     pub owner: Owner,
     /// The logical page; `None` for an erase.
     pub lpn: Option<Lpn>,
@@ -82,27 +82,27 @@ pub struct TransactionRow {
     pub dispatch_ns: Option<u64>,
     /// When it ended.
     pub done_ns: u64,
-    /// Time its command stood paused.
+    /// Time for which its command was paused.
     pub paused_ns: u64,
-    /// What was left of its slack when its command began.
+    /// The slack it had left when its command began.
     pub slack_ns: Option<u64>,
-    /// Whether it ended without the flash.
+    /// Whether it ended without a flash operation.
     pub cancelled: bool,
     /// Its estimate, where the scheduler made one, and its slack then, ns.
     pub estimate: Option<(Estimate, u64)>,
-    /// From its end to that of its request's last transaction; known when the request has completed.
+    /// From its end to the end of its request's last transaction; known when the request has completed.
     pub actual_slack_ns: Option<u64>,
-    /// What it waited for.
+    /// The parts of its waiting time.
     pub waited: Waited,
 }
 
 impl TransactionRow {
-    /// From its queue to its end, ns.
+    /// From joining its queue to its end, ns.
     pub fn response_ns(&self) -> u64 {
         self.done_ns - self.enqueue_ns
     }
 
-    /// The response time as estimated, with the correction for past errors, ns.
+    /// The estimated response time, with the correction for past errors, ns.
     pub fn estimated_ns(&self) -> Option<u64> {
         let (estimate, _) = self.estimate?;
         Some(estimate.response().ns().saturating_add_signed(estimate.correction))

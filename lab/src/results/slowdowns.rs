@@ -1,6 +1,6 @@
-//! Slowdown over time, and whether a flow was given more than it could be served.
+//! Slowdown over time, and whether a flow was overloaded.
 //!
-//! Owns both and nothing of how response times were measured.
+//! Must never know how response times were measured.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,12 +37,12 @@ impl SlowdownOverTime {
     }
 }
 
-/// Requests that a judgement about overload takes.
+/// The fewest requests from which overload can be judged.
 const ENOUGH: u64 = 1000;
 
-/// Whether requests came faster than they were served: the backlog at the last arrival took more than a twentieth of the
-/// time of all arrivals to work off. Then response times and slowdowns grow with the length of the run and compare only
-/// runs of that length. A closed loop cannot be overloaded.
+/// Whether requests arrived faster than they were served: working off the backlog at the last arrival took more than a
+/// twentieth of the time of all arrivals. Response times and slowdowns then grow with the length of the run, and can be
+/// compared only between runs of that length. A closed loop cannot be overloaded.
 pub(super) fn is_overloaded(figures: &Figures, closed_loop: bool) -> bool {
     let arriving = figures.last_arrival_ns.saturating_sub(figures.first_arrival_ns.unwrap_or(0));
     let left = figures.last_completion_ns.saturating_sub(figures.last_arrival_ns);

@@ -1,4 +1,4 @@
-//! The comparison on the terminal.
+//! The comparison as text for the terminal.
 //!
 //! Stacked sections, one row a scheduler in each, so that everything fits 120 columns. Made from the summary alone.
 
@@ -9,17 +9,17 @@ use super::paired::PairFigures;
 use super::summary::{ResponseChange, ResponseFigures, SchedulerResult, Summary};
 use crate::shown::escaped;
 
-/// Schedulers side by side in the table of slowdowns; more continue below.
+/// Schedulers side by side in the table of slowdowns; further ones continue below.
 const ACROSS: usize = 6;
 
-/// The text: response times of all requests, reads and writes, the device, and (several flows) the flows and their
-/// fairness; at the end what was skipped and the count of requests.
+/// The text: response times of all requests, reads and writes, the device, and (with several flows) the flows and their
+/// fairness; at the end the skipped schedulers and the number of requests.
 pub fn render(summary: &Summary) -> String {
     let mut text = String::new();
     let runs = &summary.schedulers;
     if !runs.is_empty() {
         section(&mut text, "All requests", response(runs, |run| &run.total.all, |c| c.all.as_ref()));
-        // With one direction only, its rows are those of all requests.
+        // With one direction only, its rows would repeat those of all requests.
         let both = runs.iter().any(|run| run.total.read.is_some()) && runs.iter().any(|run| run.total.write.is_some());
         if both {
             section(&mut text, "Reads", response(runs, |run| &run.total.read, |c| c.read.as_ref()));
@@ -60,7 +60,7 @@ fn section(text: &mut String, title: &str, table: Table) {
     text.push('\n');
 }
 
-/// An empty table: first column left, the rest right, two spaces apart.
+/// An empty table: first column aligned left, the rest right, two spaces apart.
 fn table<S: ToString>(header: impl IntoIterator<Item = S>) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
@@ -114,7 +114,7 @@ fn or_none(change: Option<f64>) -> String {
     or_dash(change, percent)
 }
 
-/// What became of each request, and which mechanisms touched it.
+/// How requests compare one by one, and which mechanisms affected them.
 fn pairs(runs: &[SchedulerResult]) -> Table {
     let mut table = table([
         "scheduler",
@@ -156,7 +156,7 @@ fn signed_time(ns: f64) -> String {
     format!("{sign}{}", time(ns.abs()))
 }
 
-/// The errors are signed shares of the actual response time but for the first two, which have no sign.
+/// All errors but the first two are signed shares of the actual response time; those two have no sign.
 fn estimation(runs: &[SchedulerResult]) -> Table {
     let mut table = table([
         "scheduler",
@@ -263,7 +263,7 @@ fn fairness(runs: &[SchedulerResult]) -> Table {
     table
 }
 
-/// A row a flow, a column a scheduler.
+/// The slowdowns: one row for each flow, one column for each scheduler.
 fn flows(text: &mut String, summary: &Summary) {
     for runs in summary.schedulers.chunks(ACROSS) {
         let rows = |cell: &dyn Fn(&super::summary::FlowResult) -> String| {
@@ -284,7 +284,7 @@ fn flows(text: &mut String, summary: &Summary) {
     }
 }
 
-/// Which flows were given more than they could be served, a line a scheduler.
+/// The overloaded flows, one line for each scheduler.
 fn overloads(runs: &[SchedulerResult]) -> String {
     let mut text = String::new();
     for run in runs {
@@ -301,7 +301,7 @@ fn overloads(runs: &[SchedulerResult]) -> String {
     text
 }
 
-/// `Requests: read 1,000 = completed 990 + rejected 10`, once if all schedulers agree.
+/// `Requests: read 1,000 = completed 990 + rejected 10`, only once if it is the same for all schedulers.
 fn conservation(runs: &[SchedulerResult]) -> String {
     let lines: Vec<String> = runs
         .iter()

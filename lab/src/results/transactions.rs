@@ -1,4 +1,4 @@
-//! From a device's events to rows of transactions.
+//! Builds rows of transactions from a device's events.
 
 use std::collections::VecDeque;
 
@@ -12,12 +12,12 @@ use super::waits::{Waited, Waiting, Waits};
 
 /// Follows every transaction from its queue to its end.
 ///
-/// Holds the transactions between the oldest and the youngest that have not ended, so its memory is that of the
+/// Stores the range of transactions from the oldest to the youngest that have not ended, so its memory is that of the
 /// device's queues.
 #[derive(Debug)]
 pub struct TransactionLog {
     geometry: Geometry,
-    /// Serial of the front of `open`.
+    /// Serial number of the front of `open`.
     first: u64,
     open: VecDeque<Option<Open>>,
     live: usize,
@@ -36,9 +36,9 @@ struct Open {
     queued: Time,
     waiting: Waiting,
     waited: Waited,
-    /// Its estimate, and its slack then.
+    /// Its estimate, and the slack it had then.
     estimate: Option<(Estimate, u64)>,
-    /// When its command began, which it is, and what was left of its slack.
+    /// When its command began, the command's number, and the slack it had left then.
     dispatched: Option<(Time, u64, u64)>,
 }
 
@@ -54,10 +54,10 @@ impl TransactionLog {
         TransactionLog { geometry, first: 0, open: VecDeque::new(), live: 0, waits: Waits::default() }
     }
 
-    /// Takes an event; returns the row of the transaction it ends, if it ends one.
+    /// Processes an event; returns the row of the transaction that it ends, if any.
     ///
     /// # Panics
-    /// If the events are not those of a device: a transaction dispatched or ended that was never queued.
+    /// If the events are not those of a device: a transaction is dispatched or ends that was never queued.
     pub fn observe(&mut self, stamped: &Stamped) -> Option<TransactionRow> {
         let now = stamped.at.ns();
         match stamped.event {
@@ -92,12 +92,13 @@ impl TransactionLog {
         None
     }
 
-    /// A transaction's command began: what it waited for is known, and for others what their unit had begun has ended.
+    /// A transaction's command began: computes what the transaction waited for. If this is the first user command after
+    /// the work that the unit had begun earlier, the waiting transactions that found that work get their residual.
     fn begun(&mut self, serial: u64, command: u64, unit: UnitId, now: u64) {
         let gc = self.get(serial).is_gc();
         let others = self.waits.dispatched((command, unit), gc, now);
         for other in others {
-            // Those that have ended since, or gone in a pause, know already.
+            // A transaction that has ended, or was served in a pause, has its residual already.
             if let Some(Some(open)) = self.open.get_mut((other.wrapping_sub(self.first)) as usize)
                 && open.dispatched.is_none_or(|(_, own, _)| own == command)
             {
@@ -108,7 +109,7 @@ impl TransactionLog {
         self.get(serial).waited = self.waits.waited(waiting, unit, queued, now);
     }
 
-    /// Transactions queued that have not ended.
+    /// Number of transactions that were queued and have not ended.
     pub fn open(&self) -> usize {
         self.live
     }

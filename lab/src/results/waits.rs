@@ -1,27 +1,29 @@
-//! What a transaction waited for, from a device's events: the operation it found in service, collection, the bus.
+//! What a transaction waited for, computed from a device's events: the operation in service when it came, garbage
+//! collection, the bus.
 //!
-//! Owns what units and commands are in the middle of, as far as the parts of a wait need it (Slacker eq. 2; what the
-//! estimates are compared with). Must never know estimates.
+//! Owns the state of units and commands, as far as the parts of a wait need it (Slacker eq. 2; these are the actual
+//! values that estimates are compared with). Must never know estimates.
 
 use flashlane_core::UnitId;
 use rustc_hash::FxHashMap;
 
-/// The parts of a wait that can be seen, ns. What is left of it is the queue.
+/// The parts of a wait that events show, ns. The rest of the wait is the queue's part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waited {
-    /// Until its unit next began something for a user, unless it was idle when the transaction came: the rest of the
-    /// operation in service and of garbage collection under way.
+    /// Time until its unit next began a user command, zero if the unit was idle when the transaction came: the rest of
+    /// the operation in service and of garbage collection in progress.
     pub residual_ns: u64,
-    /// Garbage collection of its unit after that.
+    /// Garbage collection on its unit after that.
     pub gc_ns: u64,
-    /// Its own command's waiting for a taken bus.
+    /// Time for which its own command waited for a busy bus.
     pub bus_ns: u64,
 }
 
-/// Where a waiting transaction stands.
+/// How far the wait of a queued transaction has been accounted for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Waiting {
-    /// What its unit had begun has ended: after so long, when the unit had spent so much on collection.
+    /// Set when the work that its unit had begun earlier has ended: the wait until then, and the unit's time of
+    /// collection by then.
     begun: Option<(u64, u64)>,
 }
 
@@ -31,7 +33,7 @@ struct Command {
     unit: usize,
     members: u32,
     gc_since: Option<u64>,
-    /// From when on it wants, or wanted, the bus.
+    /// Since when it needs the bus, or needed it last.
     ready: u64,
     waited: u64,
 }
@@ -41,13 +43,13 @@ struct Unit {
     commands: u32,
     /// Transactions of garbage collection queued or in service.
     gc_open: u32,
-    /// Time spent on those that have ended.
+    /// Time spent on collection commands that have ended.
     gc_ns: u64,
-    /// Transactions that wait for what the unit had begun when they came.
+    /// Transactions that wait for the work that the unit had begun when they came.
     pending: Vec<u64>,
 }
 
-/// Units and commands.
+/// The state of all units and commands.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
     units: Vec<Unit>,
@@ -62,7 +64,7 @@ impl Waits {
         &mut self.units[unit.index()]
     }
 
-    /// A transaction joined a queue of `unit`.
+    /// Registers a transaction that joined a queue of `unit`.
     pub(super) fn queued(&mut self, serial: u64, unit: UnitId, gc: bool) -> Waiting {
         let state = self.unit(unit);
         if gc {
@@ -76,8 +78,8 @@ impl Waits {
         Waiting { begun: idle.then_some((0, state.gc_ns)) }
     }
 
-    /// A transaction joined a command. Those who waited for what the unit had begun when they came, if it now begins
-    /// something for a user.
+    /// Registers a transaction that joined a command. If the unit thereby begins its first user command after earlier
+    /// work, returns the transactions that waited for that work.
     pub(super) fn dispatched(&mut self, (command, unit): (u64, UnitId), gc: bool, now: u64) -> Vec<u64> {
         let fresh = Command { unit: unit.index(), members: 0, gc_since: gc.then_some(now), ready: now, waited: 0 };
         let entry = self.commands.entry(command).or_insert(fresh);
@@ -89,20 +91,20 @@ impl Waits {
         if first && idle && !gc { std::mem::take(&mut state.pending) } else { Vec::new() }
     }
 
-    /// What the unit had begun when a transaction came, at `queued`, has ended.
+    /// Records for a transaction queued at `queued` that the work which its unit had begun earlier has ended.
     pub(super) fn resolve(&self, waiting: &mut Waiting, unit: UnitId, queued: u64, now: u64) {
         let gc_ns = self.units.get(unit.index()).map_or(0, |state| state.gc_ns);
         waiting.begun.get_or_insert((now - queued, gc_ns));
     }
 
-    /// What a transaction waited for that its command now ends the waiting of.
+    /// The parts of the wait of a transaction whose command begins now.
     pub(super) fn waited(&self, waiting: Waiting, unit: UnitId, queued: u64, now: u64) -> Waited {
         let gc_ns = self.units.get(unit.index()).map_or(0, |state| state.gc_ns);
         let (residual_ns, before) = waiting.begun.unwrap_or((now - queued, gc_ns));
         Waited { residual_ns, gc_ns: gc_ns.saturating_sub(before), bus_ns: 0 }
     }
 
-    /// A command got the bus until then.
+    /// A command got the bus, which it occupies until `until`.
     pub(super) fn took_bus(&mut self, command: u64, now: u64, until: u64) {
         if let Some(command) = self.commands.get_mut(&command) {
             command.waited += now.saturating_sub(command.ready);
@@ -110,14 +112,14 @@ impl Waits {
         }
     }
 
-    /// A command's array works until then.
+    /// A command's array phase runs until `until`.
     pub(super) fn array(&mut self, command: u64, until: u64) {
         if let Some(command) = self.commands.get_mut(&command) {
             command.ready = until;
         }
     }
 
-    /// A member of a command ended: how long the command waited for the bus.
+    /// A transaction of a command ended; returns how long the command waited for the bus.
     pub(super) fn ended(&mut self, command: u64, now: u64) -> u64 {
         let Some(entry) = self.commands.get_mut(&command) else { return 0 };
         entry.members -= 1;
@@ -131,7 +133,7 @@ impl Waits {
         waited
     }
 
-    /// A transaction of garbage collection ended or was dropped.
+    /// A garbage collection transaction ended or was dropped.
     pub(super) fn collected(&mut self, unit: UnitId) {
         self.unit(unit).gc_open -= 1;
     }

@@ -1,4 +1,4 @@
-//! Writing rows one by one, to a file that is whole or not there.
+//! Writes rows one by one to a file that is whole or absent.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -12,17 +12,17 @@ use super::parquet::ParquetRows;
 use super::rows::Row;
 use crate::outputs::{Existing, Inputs, OutFile, OutputError, Pending};
 
-/// How rows are written.
+/// The format of row files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Columnar, compressed: for pandas, polars, DuckDB, Spark.
     Parquet,
-    /// Text with a header line: for everything else.
+    /// Text with a header line: for all other programs.
     Csv,
 }
 
 impl Format {
-    /// `parquet` or `csv`: the end of the file's name.
+    /// `parquet` or `csv`: the extension of the file's name.
     pub const fn extension(self) -> &'static str {
         match self {
             Format::Parquet => "parquet",
@@ -50,7 +50,7 @@ impl<R: Row> RowWriter<R> {
         RowWriter::to(OutFile::create(path, Existing::Replace, &Inputs::default())?, format)
     }
 
-    /// Begins with a file just created.
+    /// Begins writing to a file that was just created.
     pub(super) fn to(file: OutFile, format: Format) -> Result<RowWriter<R>, OutputError> {
         let (file, pending) = file.parts();
         RowWriter::on(file, pending, format)
@@ -89,7 +89,7 @@ impl<R: Row> RowWriter<R> {
     }
 }
 
-/// What went wrong, before it is known to which file.
+/// A write error without the name of its file.
 struct Failure(String);
 
 impl From<std::io::Error> for Failure {

@@ -13,16 +13,16 @@ use crate::metrics::FlowMetrics;
 use crate::results::{FlowInfo, Format, MadeBy, ResultsDir, SchedulerResult, Summary};
 use crate::scenario::{FlowPlan, FlowSource, Scenario};
 
-/// How a comparison is made.
+/// Options of a comparison.
 #[derive(Debug)]
 pub struct Options<'a> {
-    /// Audits every run; a violation is an error.
+    /// Whether every run is audited; a violation is an error.
     pub audit: bool,
-    /// Where rows go, and as what: requests, and transactions if asked for.
+    /// Where rows are written and in which format: of requests, and of transactions if asked for.
     pub rows: Option<Rows<'a>>,
-    /// The command that makes the results again.
+    /// The command that reproduces the results.
     pub command: String,
-    /// Who is told how far it has come.
+    /// Counter of completed requests that is updated while runs are made.
     pub progress: Option<&'a Progress>,
 }
 
@@ -37,18 +37,18 @@ pub struct Rows<'a> {
     pub transactions: bool,
 }
 
-/// What a comparison came to.
+/// The result of a comparison.
 #[derive(Debug)]
 pub struct Comparison {
-    /// The figures.
+    /// The summary of all figures.
     pub summary: Summary,
-    /// What trace readers noticed, by flow.
+    /// Remarks of trace readers: the flow and the text.
     pub remarks: Vec<(String, String)>,
-    /// Events audited, if runs were audited.
+    /// Number of events audited, if runs were audited.
     pub audited: Option<u64>,
 }
 
-/// Makes a comparison of everything `scenario` names.
+/// Runs everything that `scenario` names and compares the results.
 ///
 /// # Errors
 /// Bad input, a device that cannot go on, results that cannot be written, or a violation found by an audit.
@@ -105,10 +105,10 @@ pub fn compare(scenario: &Scenario, options: &Options<'_>) -> Result<Comparison,
     Ok(Comparison { summary, remarks, audited })
 }
 
-/// Makes the run of the first scheduler that `scenario` names, with all its flows.
+/// Runs the first scheduler that `scenario` names, with all its flows.
 ///
 /// # Errors
-/// As [`compare`], but for violations: the auditor's verdict is part of the outcome.
+/// As [`compare`], except for violations: the auditor's verdict is part of the outcome.
 pub fn watch(scenario: &Scenario, onlookers: Onlookers<'_>) -> Result<Outcome, RunError> {
     let ready = ready(scenario)?;
     let scheduler =
@@ -132,7 +132,7 @@ fn run(ready: &Ready, task: Task, options: &Options<'_>) -> Result<Outcome, RunE
     let (responses, slack, estimation) = (shared && ready.pairs, shared && ready.slack, shared && is_shadowed(recipe));
     let mut onlookers = Onlookers { audit: options.audit, responses, slack, estimation, ..Onlookers::default() };
     if let (Some(rows), None) = (&options.rows, task.alone) {
-        // One scheduler's rows lie beside summary.json, those of several in a folder each.
+        // With one scheduler the rows are written beside summary.json, with several each scheduler has a folder.
         let folder = (ready.schedulers.len() > 1).then_some(name.as_str());
         onlookers.requests = Some(rows.dir.rows(folder, rows.format)?);
         if rows.transactions {
@@ -150,7 +150,7 @@ fn run(ready: &Ready, task: Task, options: &Options<'_>) -> Result<Outcome, RunE
     }
 }
 
-/// A flow as the results describe it.
+/// The description of a flow for the results.
 fn info(plan: &FlowPlan) -> FlowInfo {
     let (workload, depth, sequential) = match &plan.source {
         FlowSource::Trace(path, trace) => {

@@ -1,4 +1,5 @@
-//! The loop that feeds a device: flows merged by time, closed loops fed by completions, until all is done.
+//! The loop of a run: submits the requests of all flows in order of time, passes completions to closed loops, until all
+//! is done.
 
 use flashlane_core::decide::Scheduler;
 use flashlane_core::{Completion, Extent, FlowId, Request, RequestId, Time};
@@ -15,61 +16,61 @@ use crate::results::DeviceFigures;
 use crate::workload::{Arrival, Source, Span};
 use flashlane_audit::Verdict;
 
-/// How often progress is told, in requests.
+/// Progress is reported once in so many requests.
 const STRIDE: u64 = 4096;
 
-/// How many completions may wait to be counted, where no later request depends on them: one by one, how many there are
-/// each time would be a surprise to the processor.
+/// How many completions are collected before they are counted, where no later request depends on them. Counted after
+/// each step, their number would vary and the processor would mispredict the loop over them.
 const BATCH: usize = 64;
 
-/// How much is run, and what counts.
+/// How much is run, and which requests are measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// No request arrives at or after this instant.
     pub end: Time,
-    /// No more requests than this.
+    /// At most so many requests are issued.
     pub requests: u64,
     /// Requests that arrive before this instant are served and not measured.
     pub warm_up: Time,
-    /// Nor are the first so many of each flow, so that alone runs leave out the same ones.
+    /// The first so many requests of each flow are not measured either, so that alone runs leave out the same ones.
     pub warm_up_requests: u64,
 }
 
 impl Default for Limits {
-    /// Everything is run, and all of it counts.
+    /// No limit and no warm-up.
     fn default() -> Limits {
         Limits { end: Time::NEVER, requests: u64::MAX, warm_up: Time::ZERO, warm_up_requests: 0 }
     }
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Of each flow.
+    /// Metrics of each flow.
     pub flows: Vec<FlowMetrics>,
-    /// Of the device.
+    /// Figures of the device.
     pub device: DeviceFigures,
-    /// Of the auditor, if there was one.
+    /// The auditor's verdict, if the run was audited.
     pub verdict: Option<Verdict>,
-    /// Of the trace readers, by flow.
+    /// Remarks of the trace readers, by flow.
     pub remarks: Vec<Option<String>>,
-    /// Of every measured request, if they were kept.
+    /// Response time of every measured request, if they were recorded.
     pub responses: Option<Responses>,
     /// Actual slack of transactions, if it was measured.
     pub slack: Option<Slack>,
-    /// How good estimates were, if that was looked at.
+    /// Accuracy of estimated response times, if it was measured.
     pub estimation: Option<Estimation>,
-    /// Response times of its transactions, if they were kept for an oracle.
+    /// Response times of its transactions, if they were recorded for an oracle.
     pub known: Option<Known>,
-    /// Its requests against those of another run: made by a comparison.
+    /// The run's requests paired with those of another run; set by a comparison.
     pub pairs: Option<Pairs>,
 }
 
-/// A run in the making.
+/// A run in progress.
 pub struct Run<'a> {
     device: Device,
     lanes: Vec<Lane>,
-    /// When each flow's offer comes; never if it offers none.
+    /// For each flow, the arrival time of its next request; `NEVER` if it has none to submit now.
     times: Vec<Time>,
     limits: Limits,
     watch: Watch<'a>,
@@ -80,7 +81,8 @@ pub struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// A run of `feeds` (one a flow; `None` keeps the flow silent) on the device of `config` under `scheduler`.
+    /// A run of `feeds` (one for each flow; `None` leaves the flow without requests) on the device of `config` under
+    /// `scheduler`.
     ///
     /// # Errors
     /// A configuration that cannot be built.
@@ -103,10 +105,10 @@ impl<'a> Run<'a> {
         Ok(Run { device, lanes, times, limits, watch, progress, issued, told, closed })
     }
 
-    /// Makes the run.
+    /// Runs until every request has completed.
     ///
     /// # Errors
-    /// Bad input met on the way, a device that cannot go on, or rows that cannot be written.
+    /// Bad input found on the way, a device that cannot go on, or rows that cannot be written.
     pub fn finish(mut self) -> Result<Outcome, RunError> {
         for (lane, time) in self.lanes.iter_mut().zip(&mut self.times) {
             *time = lane.draw(self.limits.end)?;
@@ -122,7 +124,8 @@ impl<'a> Run<'a> {
         Ok(Outcome { flows, device, verdict, remarks, responses, slack, estimation, known, pairs: None })
     }
 
-    /// The flow whose offer comes first, and when; the lower on a tie. `None` when none offers a request.
+    /// The flow with the earliest next request, and its time; the lower flow number on a tie. `None` when no flow has
+    /// one.
     #[inline]
     fn earliest(&self) -> Option<(Time, usize)> {
         if self.issued >= self.limits.requests {
@@ -135,8 +138,8 @@ impl<'a> Run<'a> {
         (best.0 != Time::NEVER).then_some(best)
     }
 
-    /// Submits the next request at its time, or lives up to a completion that may bring one before it. Whether there was
-    /// anything left to do.
+    /// Submits the next request at its time, or advances the device to a completion, after which a closed loop may send
+    /// an earlier request. Returns whether there was anything left to do.
     #[inline]
     fn step(&mut self) -> Result<bool, RunError> {
         let offer = self.earliest();
@@ -156,7 +159,7 @@ impl<'a> Run<'a> {
         Ok(true)
     }
 
-    /// Takes note of what the device did since the last time.
+    /// Processes the events and completions since the last call.
     #[inline(never)]
     fn take_note(&mut self) -> Result<(), RunError> {
         if let Some(fault) = self.device.fault() {
@@ -180,7 +183,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Counts a completion; whether it is one that figures count.
+    /// Counts a completion; returns whether its request is measured.
     #[inline]
     fn measure(&mut self, completion: &Completion) -> bool {
         let lane = &mut self.lanes[completion.flow.index()];
@@ -193,7 +196,7 @@ impl<'a> Run<'a> {
         measured
     }
 
-    /// A closed loop hears of its completion and may offer a request again.
+    /// Reports a completion to its closed loop, which may then have a next request.
     #[inline]
     fn answer(&mut self, completion: &Completion) -> Result<(), RunError> {
         let flow = completion.flow.index();
@@ -207,7 +210,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Hands the device the offer of `flow` and draws its next.
+    /// Submits the next request of `flow` to the device and draws the one after it.
     #[inline]
     fn submit(&mut self, flow: usize) -> Result<(), RunError> {
         let lane = &mut self.lanes[flow];
@@ -244,7 +247,7 @@ impl<'a> Run<'a> {
         self.told = self.issued;
     }
 
-    /// Nothing is lost: produced = completed + rejected, flow by flow.
+    /// Checks that no request is lost: produced = completed + rejected, for each flow.
     fn account(&mut self) -> Result<(), RunError> {
         for (flow, Lane { feed, metrics, .. }) in self.lanes.iter_mut().enumerate() {
             metrics.refuse(feed.as_ref().map_or(0, Feed::rejected));

@@ -1,4 +1,5 @@
-//! How many requests runs are going to issue, found by going through their sources once: that costs little beside the runs.
+//! How many requests runs will issue, found by reading their sources once beforehand, which costs little compared with
+//! the runs.
 
 use super::RunError;
 use super::feed::Feed;
@@ -6,11 +7,11 @@ use super::ready::{Ready, Task, ready};
 use crate::scenario::{FlowPlan, FlowSource, Scenario};
 use crate::workload::{Next, Source};
 
-/// Logical pages of a drive a request, above which a run touches so little of the page map that large pieces of memory
-/// for it do not pay: measured, see docs/performance.md.
+/// Logical pages of a drive per request above which a run touches so little of the page map that huge pages do not pay:
+/// measured, see docs/performance.md.
 const PAGES_A_REQUEST: u64 = 256;
 
-/// Requests that all runs will issue. Closed loops say how many only by running; then the total is 0 for unknown.
+/// Number of requests that all runs will issue; 0 (unknown) with a closed loop, which shows its number only by running.
 pub(super) fn in_all(ready: &Ready, tasks: &[Task]) -> Result<u64, RunError> {
     let mut counts = Vec::new();
     for flow in 0..ready.flows.len() {
@@ -25,15 +26,15 @@ pub(super) fn in_all(ready: &Ready, tasks: &[Task]) -> Result<u64, RunError> {
 }
 
 /// Whether every run of `scenario` is so short that it touches little of its drive's page map. False where that cannot
-/// be told beforehand, or not without using up what can be read only once.
+/// be known beforehand, or only by reading an input that can be read just once.
 ///
 /// # Errors
-/// Whatever is wrong with the scenario or its traces, as far as was looked at.
+/// Anything wrong with the scenario or its traces, in the part that was read.
 pub fn is_short(scenario: &Scenario) -> Result<bool, RunError> {
     is_short_when_ready(&ready(scenario)?)
 }
 
-/// The same of a scenario that was made ready.
+/// [`is_short`] for a scenario that has been made ready.
 pub(super) fn is_short_when_ready(ready: &Ready) -> Result<bool, RunError> {
     let once = |plan: &FlowPlan| matches!(&plan.source, FlowSource::Trace(path, _) if !path.is_file());
     if ready.flows.iter().any(once) {
@@ -52,7 +53,7 @@ pub(super) fn is_short_when_ready(ready: &Ready) -> Result<bool, RunError> {
     Ok(true)
 }
 
-/// Requests that a flow will issue, if it is no closed loop; no more than `most` are looked at.
+/// Number of requests that a flow will issue, unless it is a closed loop; at most `most` are read.
 fn requests(ready: &Ready, flow: usize, most: u64) -> Result<Option<u64>, RunError> {
     let mut feed = Feed::open(&ready.flows[flow], flow as u16, ready.config.geometry.page_bytes, ready.seed)?;
     if feed.is_closed_loop() {
@@ -77,7 +78,7 @@ mod tests {
         is_short(&Scenario::parse("test", document).expect("a scenario")).expect("no error")
     }
 
-    /// A drive of 16 GB has 1.95 million logical pages of 8 KiB: 7,600 requests are the bound.
+    /// A drive of 16 GB has 1.95 million logical pages of 8 KiB, so the bound is 7,600 requests.
     #[test]
     fn a_run_is_short_by_its_requests_and_its_drive() {
         let flow =

@@ -1,4 +1,5 @@
-//! A flow's source, opened: a trace, a generator or a scene, with its addresses moved to the flow's part of the drive.
+//! The opened source of a flow: a trace, a generator or a scene, with its addresses moved to the flow's part of the
+//! drive.
 
 use flashlane_core::Time;
 
@@ -8,14 +9,14 @@ use crate::workload::synthetic::{SyntheticSource, flow_seed};
 use crate::workload::trace::{TraceSource, rereadable};
 use crate::workload::{Arrival, Drawn, Source, Span, WorkloadError};
 
-/// An opened source.
+/// An opened source of requests.
 pub struct Feed {
     source: Kind,
     closed_loop: bool,
 }
 
 enum Kind {
-    /// With what is added to every byte address.
+    /// The trace, and the offset added to every byte address.
     Trace(Box<TraceSource>, u64),
     Synthetic(Box<SyntheticSource>),
     Scene(SceneSource),
@@ -25,7 +26,7 @@ impl Feed {
     /// Opens the source of flow number `index`.
     ///
     /// # Errors
-    /// What is wrong with the trace file or the keys.
+    /// An error in the trace file or in the keys.
     pub fn open(plan: &FlowPlan, index: u16, page_bytes: u32, seed: u64) -> Result<Feed, WorkloadError> {
         let range = plan.address_range(page_bytes);
         let seed = flow_seed(seed, index);
@@ -51,7 +52,7 @@ impl Feed {
         self.closed_loop
     }
 
-    /// Requests the source refused to hand over (beyond the drive, of an illegal size) because the user said so.
+    /// Requests that the source left out (beyond the drive, of an illegal size), where the user asked for that.
     pub fn rejected(&self) -> u64 {
         match &self.source {
             Kind::Trace(source, _) => source.counts().rejected,
@@ -59,7 +60,7 @@ impl Feed {
         }
     }
 
-    /// What a trace's reader noticed, for people: the format it chose and the requests it changed.
+    /// Remarks of a trace's reader for the user: the format it chose and the requests it changed.
     pub fn remarks(&self) -> Option<String> {
         let Kind::Trace(source, _) = &self.source else { return None };
         let (chosen, counts) = (source.recognition(), source.counts());

@@ -1,7 +1,7 @@
-//! What is said of single transactions: rows, actual slack, how good estimates were, and response times for an oracle.
+//! Records of single transactions: rows, actual slack, accuracy of estimates, and response times for an oracle.
 //!
-//! Follows every transaction of a device from its events. What ends with a request, the slack of its transactions, is
-//! known when the request completes; its rows are held until then.
+//! Follows every transaction of a device through its events. The slack of a request's transactions is known only when
+//! the request completes; their rows are held back until then.
 
 use flashlane_core::event::Stamped;
 use flashlane_core::{Completion, Duration, Lpn, RequestId};
@@ -13,7 +13,7 @@ use super::RunError;
 use crate::metrics::{Estimation, Slack};
 use crate::results::{RowWriter, TransactionLog, TransactionRow};
 
-/// What is wanted.
+/// Which records are to be made.
 #[derive(Default)]
 pub(super) struct Wanted {
     pub(super) rows: Option<RowWriter<TransactionRow>>,
@@ -22,7 +22,7 @@ pub(super) struct Wanted {
     pub(super) known: bool,
 }
 
-/// What there is to say after a run.
+/// The records of a whole run.
 #[derive(Debug, Default)]
 pub(super) struct Followed {
     pub(super) slack: Option<Slack>,
@@ -30,21 +30,21 @@ pub(super) struct Followed {
     pub(super) known: Option<Known>,
 }
 
-/// The follower at work.
+/// Follows the transactions of a run.
 pub(super) struct Follow {
     log: TransactionLog,
     rows: Option<RowWriter<TransactionRow>>,
     slack: Option<Slack>,
     estimation: Option<Estimation>,
     known: Option<Vec<(RequestId, Lpn, Duration)>>,
-    /// Rows of the requests under way, and lists to use again.
+    /// Rows of the requests in progress, and empty lists for reuse.
     held: FxHashMap<u64, Vec<TransactionRow>>,
     spare: Vec<Vec<TransactionRow>>,
     ends: Vec<u64>,
 }
 
 impl Follow {
-    /// `None` when nothing is wanted.
+    /// `None` when no record is asked for.
     pub(super) fn new(wanted: Wanted, config: &Config) -> Option<Follow> {
         let Wanted { rows, slack, estimation, known } = wanted;
         (rows.is_some() || slack || estimation || known).then(|| Follow {
@@ -59,7 +59,7 @@ impl Follow {
         })
     }
 
-    /// Looks at an event.
+    /// Processes an event.
     pub(super) fn event(&mut self, stamped: &Stamped) -> Result<(), RunError> {
         let Some(row) = self.log.observe(stamped) else { return Ok(()) };
         let Some(request) = row.request else { return self.write(&row) };
@@ -78,10 +78,11 @@ impl Follow {
         Ok(())
     }
 
-    /// A request completed: all its transactions have ended.
+    /// Processes the completion of a request, all of whose transactions have ended.
     pub(super) fn completed(&mut self, completion: &Completion, measured: bool) -> Result<(), RunError> {
         let Some(mut held) = self.held.remove(&completion.id.0) else { return Ok(()) };
-        // One that a younger write superseded ends with that, which is a transaction of its own.
+        // A write that was superseded while it waited is skipped: it ends with its successor, which is a transaction of
+        // its own.
         self.ends.clear();
         self.ends.extend(held.iter().filter(|row| !row.cancelled).map(|row| row.done_ns));
         let last = self.ends.iter().max().copied().unwrap_or(0);
@@ -103,7 +104,7 @@ impl Follow {
         Ok(())
     }
 
-    /// The run is over.
+    /// Ends the run's records and finishes the row file.
     pub(super) fn finish(self) -> Result<Followed, RunError> {
         let Follow { rows, slack, estimation, known, .. } = self;
         if let Some(rows) = rows {

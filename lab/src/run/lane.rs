@@ -1,4 +1,4 @@
-//! A flow of a run: what it offers next, and what became of its requests.
+//! The state of one flow in a run: its next request, and the metrics of those it sent.
 
 use flashlane_core::{RequestId, Time};
 
@@ -7,32 +7,32 @@ use super::feed::Feed;
 use crate::metrics::FlowMetrics;
 use crate::workload::{Arrival, Drawn, Source};
 
-/// No device lives to see this instant.
+/// An instant after the last one at which a device can work.
 pub(super) const BEYOND: Time = Time::from_ns(Time::LAST.ns() + 1);
 
-/// A flow of a run: its source, what that offers next, and what became of its requests.
+/// The state of one flow in a run: its source, the source's next request, and the flow's metrics.
 pub(super) struct Lane {
-    /// None keeps the flow silent.
+    /// `None` leaves the flow without requests.
     pub(super) feed: Option<Feed>,
-    /// The request on offer; when it comes stands in the run's `times`.
+    /// The next request; its arrival time is in the run's `times`.
     pub(super) offer: Arrival,
-    /// Nothing is on offer until a request of the flow completes.
+    /// Whether there is no next request until a request of the flow completes.
     pub(super) awaits: bool,
     pub(super) metrics: FlowMetrics,
     /// Requests still to be left out of the figures.
     pub(super) warming: u64,
-    /// The first request that figures count, as far as is known.
+    /// The first request that is measured, as far as is known.
     pub(super) warm_from: RequestId,
 }
 
 impl Lane {
-    /// A flow that has offered nothing yet and leaves its first `warming` requests out of the figures.
+    /// A flow before its first request, whose first `warming` requests are left out of the figures.
     pub(super) fn new(feed: Option<Feed>, warming: u64) -> Lane {
         let metrics = FlowMetrics::new();
         Lane { feed, offer: Arrival::NONE, awaits: false, metrics, warming, warm_from: RequestId(0) }
     }
 
-    /// Draws the next offer; returns when it comes, never if there is none before `end`.
+    /// Draws the next request; returns its arrival time, or `NEVER` if none arrives before `end`.
     #[inline(always)]
     pub(super) fn draw(&mut self, end: Time) -> Result<Time, RunError> {
         let drawn = match &mut self.feed {
@@ -47,7 +47,8 @@ impl Lane {
         }
     }
 
-    /// A request that comes too late for the run: its end, if it has one.
+    /// Handles a request that arrives at `end` or later: the flow ends there, or it is an error if the run was given no
+    /// end.
     #[cold]
     fn cut_off(&self, end: Time) -> Result<Time, RunError> {
         if end < BEYOND {

@@ -1,8 +1,9 @@
-//! How much memory the runs of a scenario will take, told before the first.
+//! How much memory the runs of a scenario will take, computed before the first.
 //!
-//! Promises an upper bound that a run comes near to: all tables, of those that fill as they are used only what the
-//! requests can touch where that can be told quickly. Not in it: eight bytes a request for comparing requests one by one,
-//! and what waits when more arrives than the device can do. Must never know the machine.
+//! Promises an upper bound that is close to what a run takes: all tables in full, except that of those that fill as
+//! they are used only the part that the requests can touch is counted, where that can be computed quickly. Not
+//! included: eight bytes a request for comparing requests one by one, and requests that queue when more arrive than the
+//! device can serve. Must never know the machine.
 
 use flashlane_ssd::{Asks, Footprint};
 
@@ -14,46 +15,47 @@ use super::ready::{Ready, ready, tasks};
 use crate::scenario::Scenario;
 use crate::workload::{Next, Source, Span};
 
-/// Memory comes in pieces of this size, where runs are short ([`is_short`](super::is_short)).
+/// Size of the memory pages where runs are short ([`is_short`](super::is_short)).
 const PIECE: u64 = 4096;
-/// Pages that garbage collection moves for a page written, at most, in a drive that collects all the time.
+/// The most pages that garbage collection moves for each page written, in a drive that collects all the time.
 const MOVES: u64 = 4;
-/// Of a run besides its device: sources, buffers of files, figures of a device.
+/// Memory of a run apart from its device: sources, file buffers, figures of the device.
 const BESIDES: u64 = 6 << 20;
-/// Figures of a flow, with its histograms.
+/// Figures of one flow, with its histograms.
 const A_FLOW: u64 = 160 << 10;
 
-/// What runs take, in bytes.
+/// Memory that runs take, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Memory {
-    /// Address space of a run: every table in full.
+    /// Address space of one run: every table in full.
     pub space: u64,
-    /// Memory of a run.
+    /// Resident memory of one run.
     pub resident: u64,
-    /// Figures of runs that have ended, kept until all have.
+    /// Figures of runs that have ended, held until all have.
     pub kept: u64,
-    /// Runs in all.
+    /// Number of runs in all.
     pub runs: usize,
     /// Whether runs are short ([`is_short`](super::is_short)).
     pub short: bool,
 }
 
 impl Memory {
-    /// Address space and memory with so many runs at a time.
+    /// Address space and memory with `jobs` runs at a time.
     pub fn at_a_time(&self, jobs: usize) -> (u64, u64) {
         let runs = self.runs.min(jobs.max(1)) as u64;
         (runs * self.space + self.kept, runs * self.resident + self.kept)
     }
 }
 
-/// What the runs of `scenario` will take.
+/// The memory that the runs of `scenario` will take.
 ///
 /// # Errors
-/// Whatever is wrong with the scenario or its traces, as far as was looked at.
+/// Anything wrong with the scenario or its traces, in the part that was read.
 pub fn memory(scenario: &Scenario) -> Result<Memory, RunError> {
     let ready = ready(scenario)?;
     let mut asks = Asks::default();
-    // An oracle is told what it knows by another run, and is otherwise built like its row's neighbours.
+    // Oracles are skipped: they can be built only from the response times of another run, and need no other tables than
+    // their row's neighbours.
     for recipe in ready.recipes().filter(|recipe| !oracle::is_one(&ready.catalogue, recipe)) {
         let answers = ready.catalogue.resolve(recipe).map_err(|error| RunError::Input(error.to_string()))?;
         let scheduler = ready.catalogue.build(recipe).map_err(|error| RunError::Input(error.to_string()))?;
@@ -69,18 +71,20 @@ pub fn memory(scenario: &Scenario) -> Result<Memory, RunError> {
     Ok(Memory {
         space: device.in_all() + besides,
         resident: device.at_once + touched + besides,
-        // A run alone has figures of its own flow, and empty ones of the others.
+        // An alone run has figures of its own flow, and empty ones for the others.
         kept: runs as u64 * (64 << 10) + ready.shared_runs() * flows * A_FLOW,
         runs,
         short,
     })
 }
 
-/// How much of what fills as it is used the requests can touch. Looks at no more of them than touch all.
+/// Bytes that the requests can touch of the tables that fill as they are used. Reads only as many requests as suffice
+/// to touch all of them.
 fn touched(ready: &Ready, asks: Asks, device: &Footprint) -> Result<u64, RunError> {
     let page = ready.config.geometry.page_bytes;
     let collects = !matches!(ready.config.precondition, flashlane_ssd::config::Precondition::Fresh);
-    // Tables with an entry a logical page are looked into at the same places; the reverse map fills from its start.
+    // Tables with an entry for each logical page are accessed at the same indexes; the reverse map fills from its
+    // start.
     let tables = 1 + u64::from(asks.moves_pages) + u64::from(asks.owners);
     let mut by_page = 0;
     let mut reverse = u64::from(ready.config.geometry.planes()) * PIECE;
@@ -106,7 +110,7 @@ fn touched(ready: &Ready, asks: Asks, device: &Footprint) -> Result<u64, RunErro
             reverse += if is_write { 4 * (pages + moved) } else { 0 };
         }
     }
-    // Once the requests touch the whole map, how much more they write is not looked at.
+    // Once the requests touch the whole map, the number of further writes is not counted.
     let rest = device.as_touched - device.by_page;
     let reverse = if by_page < device.by_page { reverse.min(rest) } else { rest };
     Ok(by_page.min(device.by_page) + reverse)

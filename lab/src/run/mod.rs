@@ -1,8 +1,8 @@
 //! Runs: a scenario's flows on a device under a scheduler, alone runs, and comparisons of several schedulers.
 //!
-//! Owns the loop that feeds a device (`drive`) what a comparison takes (`ready`) and the comparison itself (`compare`). Promises that every request
-//! a source produced is completed or reported as rejected, and that a comparison's figures do not depend on how many
-//! threads made them. Must never know how figures are shown.
+//! Owns the loop that feeds a device (`drive`), the preparation of a comparison (`ready`) and the comparison itself
+//! (`compare`). Promises that every request a source produced is completed or reported as rejected, and that a
+//! comparison's figures do not depend on how many threads computed them. Must never know how figures are shown.
 
 mod compare;
 mod drive;
@@ -36,11 +36,11 @@ use crate::workload::WorkloadError;
 pub enum RunError {
     /// The user's input is wrong: a scenario, a trace, a name.
     Input(String),
-    /// The modelled device could not go on.
+    /// The modelled device stopped with a fault.
     Device(String),
     /// Results could not be written.
     Results(OutputError),
-    /// Flashlane itself is wrong: requests lost, or an audit that found violations.
+    /// A defect of Flashlane itself: requests lost, or an audit that found violations.
     Fault(String),
 }
 
@@ -73,15 +73,16 @@ impl From<OutputError> for RunError {
     }
 }
 
-/// How many runs are made at a time.
+/// How many runs are made in parallel.
 pub fn threads() -> usize {
     rayon::current_num_threads()
 }
 
-/// Makes at most `jobs` runs at a time. To be called once, before any run; else one run a processor.
+/// Limits parallel runs to `jobs`. To be called once, before any run; without it one run per processor is made at a
+/// time.
 ///
 /// # Errors
-/// If threads cannot be had, or runs have been made already.
+/// If threads cannot be started, or runs have been made already.
 pub fn use_threads(jobs: u16) -> Result<(), String> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(usize::from(jobs))

@@ -1,4 +1,4 @@
-//! What looks on while a run is made: the auditor, and the writers of request and transaction rows.
+//! Observers of a run: the auditor, and the writers of request and transaction rows.
 
 use std::fmt::Write as _;
 
@@ -13,56 +13,56 @@ use crate::metrics::Responses;
 use crate::results::{RequestRow, RowWriter, TransactionRow};
 use flashlane_audit::{Auditor, Policy, Start, Verdict};
 
-/// Violations an audit spells out.
+/// The most violations that an audit reports in full.
 const KEPT: usize = 100;
 
-/// Onlookers of one run.
+/// Which observers a run has.
 #[derive(Default)]
 pub struct Onlookers<'a> {
-    /// Audits the run.
+    /// Whether the run is audited.
     pub audit: bool,
-    /// Writes a row a request.
+    /// Writer of one row for each request.
     pub requests: Option<RowWriter<RequestRow>>,
-    /// Writes a row a transaction.
+    /// Writer of one row for each transaction.
     pub transactions: Option<RowWriter<TransactionRow>>,
-    /// Keeps the response time of every measured request.
+    /// Whether the response time of every measured request is recorded.
     pub responses: bool,
-    /// Measures the actual slack of every transaction of a measured request.
+    /// Whether the actual slack of every transaction of a measured request is measured.
     pub slack: bool,
-    /// Looks how good estimates of response times are.
+    /// Whether the accuracy of estimated response times is measured.
     pub estimation: bool,
-    /// Keeps the response time of every transaction of a request, for an oracle.
+    /// Whether the response time of every transaction is recorded, for an oracle.
     pub known: bool,
-    /// Is shown every event of the device, in order.
+    /// Called with every event of the device, in order.
     pub events: Option<&'a mut dyn FnMut(&Stamped)>,
 }
 
-/// What onlookers saw of a whole run.
+/// The observers' results of a whole run.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// The auditor's word.
+    /// The auditor's verdict.
     pub(super) verdict: Option<Verdict>,
-    /// Of every measured request.
+    /// Response times of the measured requests.
     pub(super) responses: Option<Responses>,
-    /// Of transactions.
+    /// Records of transactions.
     pub(super) followed: Followed,
 }
 
-/// Onlookers at work.
+/// The observers of a run in progress.
 pub(super) struct Watch<'a> {
     events: Option<&'a mut dyn FnMut(&Stamped)>,
     auditor: Option<Auditor>,
     requests: Option<RowWriter<RequestRow>>,
     follow: Option<Follow>,
     responses: Option<Responses>,
-    /// Whether anybody looks at events: asked at every request, so not worked out each time.
+    /// Whether any observer needs events; stored because it is asked at every request.
     wants_events: bool,
-    /// Whether anybody looks at completions, likewise.
+    /// Whether any observer needs completions; stored for the same reason.
     wants_completions: bool,
 }
 
 impl<'a> Watch<'a> {
-    /// Sets the onlookers on `device`; `policy` is what its scheduler says it does.
+    /// Attaches the observers to `device`; `policy` is what the auditor must know of the scheduler.
     pub(super) fn new(onlookers: Onlookers<'a>, config: &Config, policy: Policy, device: &mut Device) -> Watch<'a> {
         let Onlookers { slack, estimation, known, .. } = onlookers;
         let wanted = Wanted { rows: onlookers.transactions, slack, estimation, known };
@@ -78,19 +78,19 @@ impl<'a> Watch<'a> {
         Watch { events, auditor, requests, follow, responses, wants_events, wants_completions }
     }
 
-    /// Whether anybody looks at events.
+    /// Whether any observer needs events.
     #[inline]
     pub(super) fn wants_events(&self) -> bool {
         self.wants_events
     }
 
-    /// Whether anybody looks at completions.
+    /// Whether any observer needs completions.
     #[inline]
     pub(super) fn wants_completions(&self) -> bool {
         self.wants_completions
     }
 
-    /// Looks at the events since the last look.
+    /// Passes the events since the last call to the observers.
     pub(super) fn events(&mut self, device: &mut Device) -> Result<(), RunError> {
         for stamped in device.events().drain(..) {
             if let Some(auditor) = &mut self.auditor {
@@ -106,7 +106,7 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// Looks at a completion; `measured` says whether figures count it.
+    /// Passes a completion to the observers; `measured` says whether figures count it.
     #[inline]
     pub(super) fn completion(&mut self, completion: &Completion, measured: bool) -> Result<(), RunError> {
         if let Some(responses) = &mut self.responses
@@ -123,7 +123,7 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// The run is over: files are finished, the verdict is spoken.
+    /// Ends the run: finishes the row files and returns the observers' results.
     pub(super) fn finish(self) -> Result<Seen, RunError> {
         if let Some(rows) = self.requests {
             rows.finish()?;
@@ -133,8 +133,8 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// An auditor of `device` at the start of a run. A drive of any size is ready at once, unless no formula says what it holds:
-/// then every page is visited.
+/// An auditor of `device` at the start of a run. It is built at once for a drive of any size, unless no formula gives
+/// the drive's content: then every page is visited.
 fn auditor(config: &Config, policy: Policy, device: &Device) -> Auditor {
     let owner = |plane: PlaneId, ppa: Ppa| device.owner_of(plane, ppa);
     let written = |plane: PlaneId, block: u32| device.written_in(plane, block);
@@ -145,13 +145,13 @@ fn auditor(config: &Config, policy: Policy, device: &Device) -> Auditor {
     Auditor::new(config, policy, start, KEPT)
 }
 
-/// What a scheduler says it does, as far as an auditor must know.
+/// The properties of a scheduler that an auditor must know.
 pub(super) fn policy(scheduler: &Scheduler) -> Policy {
     let (moments, style) = (scheduler.preempt.moments(), scheduler.collect.style());
     Policy { moments, style, binds_late: scheduler.place.binds_at_dispatch() }
 }
 
-/// An audit that found violations, as an error.
+/// Turns the verdict of an audit that found violations into an error.
 pub(super) fn complain(run: &str, verdict: &Verdict) -> RunError {
     let mut text = String::new();
     let _ = write!(text, "audit of {run}: {verdict}");

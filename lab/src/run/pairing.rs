@@ -1,25 +1,25 @@
 //! Pairing the requests of runs that are made at the same time.
 //!
-//! Promises the same pairs whatever run ends first. Keeps eight bytes a request of the run the others are compared
-//! with, and of others only until that one has ended.
+//! Promises the same pairs whichever run ends first. Holds eight bytes a request for the run that the others are
+//! compared with, and for the others only until that run has ended.
 
 use std::sync::OnceLock;
 
 use super::drive::Outcome;
 use crate::metrics::{Pairs, Responses};
 
-/// Pairs in the making.
+/// The pairs of a comparison in progress.
 #[derive(Default)]
 pub(super) struct Pairing {
     base: OnceLock<Responses>,
 }
 
 impl Pairing {
-    /// A run has ended. If the one to compare with has too, its pairs are made and its response times dropped.
+    /// Processes the outcome of a run. Pairs it if the base run has ended too, and then drops its response times.
     pub(super) fn hear(&self, is_base: bool, outcome: &mut Outcome) {
         if is_base {
             if let Some(responses) = outcome.responses.take() {
-                // Only one run is the base.
+                // Cannot fail: only one run is the base.
                 let _ = self.base.set(responses);
             }
         } else {
@@ -35,7 +35,7 @@ impl Pairing {
         }
     }
 
-    /// All have ended: the pairs of each, `None` where there are none.
+    /// Pairs the remaining runs once all have ended; `None` for runs without pairs.
     pub(super) fn finish(self, outcomes: &mut [Outcome]) -> Vec<Option<Pairs>> {
         outcomes.iter_mut().for_each(|outcome| self.pair(outcome));
         outcomes.iter_mut().map(|outcome| outcome.pairs.take()).collect()

@@ -1,4 +1,4 @@
-//! How far a long piece of work has come, for whoever shows it.
+//! How far a comparison has come, for display.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,4 +1,4 @@
-//! A scenario made ready for its runs: everything that can be wrong with it is found here, and which runs it takes.
+//! A scenario prepared for its runs: finds every error that shows without a run, and which runs are needed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use super::feed::Feed;
 use super::oracle;
 use crate::scenario::{FlowPlan, FlowSource, Mix, Scenario, SchedulerChoice};
 
-/// A scenario made ready: everything that can be wrong with it has been found.
+/// A scenario prepared for its runs; it holds no error that shows without a run.
 pub(super) struct Ready {
-    /// Where the schedulers are looked up.
+    /// The catalogue in which schedulers are looked up.
     pub(super) catalogue: Arc<Catalogue>,
     pub(super) config: Config,
     pub(super) flows: Vec<FlowPlan>,
     pub(super) schedulers: Vec<(String, Recipe)>,
     pub(super) alone: Option<Option<Recipe>>,
-    /// Whose alone runs each scheduler's are.
+    /// For each scheduler, the one whose alone runs it shares.
     pub(super) alone_of: Vec<usize>,
     /// The scheduler that the others are compared with.
     pub(super) against: usize,
-    /// Whether requests are paired: several schedulers, and arrivals that depend on none of them.
+    /// Whether requests are paired: there are several schedulers, and arrivals depend on none of them.
     pub(super) pairs: bool,
     pub(super) slack: bool,
     pub(super) limits: Limits,
@@ -40,19 +40,19 @@ pub(super) struct Task {
 }
 
 impl Ready {
-    /// The sources of the flows that speak.
+    /// Opens the sources of the flows for which `speaks` is true.
     pub(super) fn feeds(&self, speaks: impl Fn(usize) -> bool) -> Result<Vec<Option<Feed>>, RunError> {
         let open = |(i, plan)| Feed::open(plan, i as u16, self.config.geometry.page_bytes, self.seed);
         let opened = self.flows.iter().enumerate().map(|(i, plan)| speaks(i).then(|| open((i, plan))).transpose());
         Ok(opened.collect::<Result<_, _>>()?)
     }
 
-    /// Every scheduler that runs, that of the runs alone included.
+    /// Every scheduler that runs, the one for alone runs included.
     pub(super) fn recipes(&self) -> impl Iterator<Item = &Recipe> {
         self.schedulers.iter().map(|(_, recipe)| recipe).chain(self.alone.iter().flatten())
     }
 
-    /// Runs with all flows: one a scheduler.
+    /// Number of runs with all flows: one for each scheduler.
     pub(super) fn shared_runs(&self) -> u64 {
         self.schedulers.len() as u64
     }
@@ -63,8 +63,8 @@ impl Ready {
     }
 }
 
-/// For every scheduler, the first whose alone runs are its own too: all of them where one scheduler is named for that,
-/// else those that differ in nothing that a flow by itself could notice. With one flow every admit decision fetches its
+/// For each scheduler, the first one whose alone runs it can share: the same for all where `alone_scheduler` names one,
+/// else the first that differs in nothing that affects a single flow. With one flow every admit decision fetches
 /// commands in their order as soon as there is space.
 fn alone_of(catalogue: &Catalogue, schedulers: &[(String, Recipe)], alone: &Option<Option<Recipe>>) -> Vec<usize> {
     if let Some(Some(_)) = alone {
@@ -74,7 +74,7 @@ fn alone_of(catalogue: &Catalogue, schedulers: &[(String, Recipe)], alone: &Opti
     keys.iter().map(|key| keys.iter().position(|other| other == key).expect("itself at least")).collect()
 }
 
-/// Answers and parameters that matter to a flow by itself.
+/// The answers and parameters of a scheduler that affect a flow by itself.
 fn behaviour_alone(catalogue: &Catalogue, recipe: &Recipe) -> impl PartialEq + use<> {
     let mut answers = catalogue.resolve(recipe).expect("resolved before");
     answers.admit = "round-robin";
@@ -87,10 +87,10 @@ fn behaviour_alone(catalogue: &Catalogue, recipe: &Recipe) -> impl PartialEq + u
     (answers, set)
 }
 
-/// Makes a scenario ready.
+/// Prepares a scenario for its runs.
 ///
 /// # Errors
-/// Whatever is wrong with it, as far as it shows without a run.
+/// Anything wrong with it that shows without a run.
 pub(super) fn ready(scenario: &Scenario) -> Result<Ready, RunError> {
     let mut config = scenario.device_config()?;
     let flows = scenario.flows(&config)?;
@@ -168,19 +168,19 @@ fn against(scenario: &Scenario, schedulers: &[(String, Recipe)]) -> Result<usize
     })
 }
 
-/// What is legal instead, with the nearest name.
+/// The legal alternatives of a recipe error, with the nearest name.
 fn legal(error: &RecipeError) -> String {
     let near = crate::scenario::nearest(&error.value, error.legal.split(", "));
     let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
     format!("no such {}; there are {}{near}", error.key, error.legal)
 }
 
-/// Whether the estimator runs in the scheduler's shadow and is looked at.
+/// Whether the estimator runs in shadow mode and its estimates are recorded.
 pub(super) fn is_shadowed(recipe: &Recipe) -> bool {
     recipe.params.iter().any(|(name, value)| name == SHADOW.name && *value == 1)
 }
 
-/// The catalogue's words for a scheduler of a scenario.
+/// The catalogue's recipe for a scheduler of a scenario.
 fn recipe(choice: &SchedulerChoice) -> Recipe {
     match choice {
         SchedulerChoice::Row(name) => Recipe { base: Some(name.clone()), ..Recipe::default() },
@@ -198,7 +198,7 @@ fn recipe(choice: &SchedulerChoice) -> Recipe {
 
 /// All runs of a comparison.
 pub(super) fn tasks(ready: &Ready) -> Vec<Task> {
-    // First the one that the others are compared with, so that they need not keep what they have for long.
+    // The run that the others are compared with comes first, so that they hold their response times only briefly.
     let others = (0..ready.schedulers.len()).filter(|scheduler| *scheduler != ready.against);
     let shared = std::iter::once(ready.against).chain(others).map(|scheduler| Task { scheduler, alone: None });
     let flows = 0..ready.flows.len();

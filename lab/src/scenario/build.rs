@@ -1,7 +1,7 @@
-//! From the keys of a complete device to the device's configuration.
+//! Translates the keys of a complete device to the device's configuration.
 //!
-//! Owns the translation key by key; what a capacity or a threshold comes to is `capacity`'s. Must never know files or
-//! flows' sources.
+//! Owns the translation key by key; what a capacity or a threshold amounts to is computed in `capacity`. Must never
+//! know files or flows' sources.
 
 use flashlane_core::geometry::{AllocationOrder, UnitKind};
 use flashlane_core::{Duration, Geometry};

@@ -1,6 +1,6 @@
-//! How much of the flash is the user's, how much is spare, and whether collecting can live on the rest.
+//! How much of the flash is the user's, how much is spare, and whether that is enough for garbage collection.
 //!
-//! Owns the arithmetic between what a user says (gigabytes, percent) and what the device wants (pages, blocks), with its
+//! Owns the arithmetic from what a user gives (gigabytes, percent) to what the device needs (pages, blocks), with its
 //! rounding. Must never know files or flows.
 
 use flashlane_core::Geometry;
@@ -14,14 +14,14 @@ use super::words::Victim;
 /// The ways to give the user capacity.
 pub(super) const CAPACITY: [&str; 3] = ["user_gb", "user_bytes", "over_provisioning_percent"];
 
-/// The keys that decide the raw capacity.
+/// The keys that determine the raw capacity.
 pub(super) fn counts_keys() -> impl Iterator<Item = String> {
     let counts =
         ["blocks_per_plane", "pages_per_block", "channels", "chips_per_channel", "dies_per_chip", "planes_per_die"];
     counts.into_iter().chain(["page_bytes"]).map(|key| format!("device.geometry.{key}"))
 }
 
-/// The one capacity key that is given, with all three named when none or several are.
+/// The logical pages that the one given capacity key means; an error that names all three if none or several are given.
 pub(super) fn logical_pages(device: &Device, geometry: &Geometry) -> Result<u32, KeyError> {
     let (raw_bytes, page) = (geometry.raw_bytes(), geometry.page_bytes as u64);
     let (key, value, pages) = match (device.ftl.user_gb, device.ftl.user_bytes, device.ftl.over_provisioning_percent) {
@@ -49,7 +49,7 @@ pub(super) fn logical_pages(device: &Device, geometry: &Geometry) -> Result<u32,
         Some(pages) if pages <= raw_bytes / page => return Ok(pages as u32),
         _ => format!("must be at most the raw capacity of {raw_bytes} bytes"),
     };
-    // A capacity that a preset gives is as likely wrong because the user made the flash smaller.
+    // Where a preset gives the capacity, the likely cause is a geometry that the user made smaller.
     let keys = std::iter::once(key.to_owned()).chain(counts_keys()).collect();
     Err(KeyError { keys, value, message })
 }
@@ -96,7 +96,8 @@ fn one_of(a: &str, b: &str) -> KeyError {
     }
 }
 
-/// Collecting can only keep a plane's free blocks above the threshold when over-provisioning provides that many.
+/// Checks that over-provisioning provides the blocks that collection needs to keep a plane's free blocks above the
+/// threshold.
 pub(super) fn spare_covers_gc(
     device: &Device,
     g: &Geometry,

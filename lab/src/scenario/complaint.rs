@@ -1,6 +1,6 @@
-//! The device's own complaints, in the keys of the scenario.
+//! Translates the device's error messages to the keys of the scenario.
 //!
-//! Owns the mapping only: which user's keys lead to which of the device's values.
+//! Owns only the mapping from the device's values to the user's keys.
 
 use std::cmp::Reverse;
 
@@ -10,7 +10,7 @@ use super::capacity::CAPACITY;
 use super::device::Device;
 use super::error::KeyError;
 
-/// The device's complaint in the scenario's keys.
+/// The device's error in the scenario's keys.
 pub(super) fn ours(device: &Device, priorities: &[u8], error: ConfigError) -> KeyError {
     let of = |section: &str, keys: &[&str]| -> Vec<String> {
         keys.iter().map(|key| format!("device.{section}.{key}")).collect()
@@ -35,7 +35,7 @@ pub(super) fn ours(device: &Device, priorities: &[u8], error: ConfigError) -> Ke
             let flow = highest.map(|(i, _)| format!("flow[{i}].priority"));
             flow.into_iter().chain(of("front", &["priority_levels"])).collect()
         }
-        // These are products of several keys, so their own name has to stand in the message.
+        // These are products of several keys, so the message must name them itself.
         "units on a channel (chips, or chips times dies)" => {
             return product(of("geometry", &["dies_per_chip", "chips_per_channel", "unit"]), error);
         }

@@ -1,7 +1,7 @@
-//! The `[device]` keys: a preset's name and whatever the user changes about it.
+//! The `[device]` keys: a preset's name and the user's changes to it.
 //!
-//! Owns the keys of a device and how layers of them lie on one another. Promises: a key that a layer does not give
-//! shows the layer below. Must never know what the values mean to the device (that is `build`).
+//! Owns the keys of a device and how layers of them overlay each other. Promises that a key missing in one layer is
+//! taken from the layer below. Must never know what the values mean to the device (that is `build`).
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -244,7 +244,8 @@ impl Device {
         text_or_table(deserializer, "the name of a preset or a table of device keys", Device::preset, |table| table)
     }
 
-    /// Lays `over` on top: its keys win. A capacity or threshold given in one way replaces it given in any other.
+    /// Overlays `over`: its keys replace those of this device. A capacity or threshold given in one unit replaces one
+    /// given in any other.
     pub fn overlay(&mut self, over: &Device) {
         if over.preset.is_some() {
             self.preset = over.preset.clone();

@@ -1,6 +1,6 @@
-//! The reference of scenario keys, made from the schema so that it cannot drift from the code.
+//! The reference of scenario keys, generated from the schema so that the two cannot differ.
 //!
-//! Owns the shape of `docs/scenario.md`. The words are those of the keys' own documentation.
+//! Owns the layout of `docs/scenario.md`. The text is that of the keys' doc comments.
 
 use serde_json::Value;
 
@@ -107,7 +107,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What a value looks like, in words.
+/// The form of a value, in words.
 fn kind(root: &Value, schema: &Value) -> String {
     if let Some(words) = schema["x-type"].as_str() {
         return words.into();

@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, and where: file, line, column, key, value, and what would be legal.
+//! Errors in a scenario with their place: file, line, column, key, value, and what would be legal.
 //!
 //! Promises that an error points at the text the user wrote whenever the value comes from the file. Must never know
 //! what a key means.
@@ -36,10 +36,10 @@ impl fmt::Display for ScenarioError {
 
 impl std::error::Error for ScenarioError {}
 
-/// A fault of a key, not yet located.
+/// An error about a key that has no place yet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct KeyError {
-    /// The keys that together are at fault, likeliest first.
+    /// The keys that together cause the error, most likely first.
     pub keys: Vec<String>,
     pub value: String,
     pub message: String,
@@ -51,20 +51,20 @@ impl KeyError {
     }
 }
 
-/// The text of a scenario, by which faults are located.
+/// The text of a scenario, in which errors are located.
 #[derive(Clone, Debug)]
 pub(super) struct Origin {
     /// File name, or "command line".
     pub name: String,
     /// Its text.
     pub text: String,
-    /// Keys (with all below them) that something else than the file gave, and what gave them.
+    /// Keys (with all below them) that were given elsewhere than in the file, and where.
     pub overridden: Vec<(String, &'static str)>,
 }
 
 impl Origin {
-    /// Names the place of a fault: the first of its keys that the file holds, since that is what the user can mend. The
-    /// key at fault may be another one, given by a preset; it is then named in the message. When the file holds none of
+    /// Finds the place of an error: the first of its keys that the file contains, since that is the one the user can
+    /// change. If another key is at fault, one given by a preset, the message names it. If the file contains none of
     /// the keys, the first is reported without a line.
     pub fn locate(&self, error: KeyError) -> ScenarioError {
         let KeyError { keys, value, message } = error;
@@ -95,7 +95,7 @@ impl Origin {
         }
     }
 
-    /// Turns an error of the TOML reader into ours.
+    /// Converts an error of the TOML reader.
     pub fn syntax(&self, error: &toml::de::Error) -> ScenarioError {
         let message = reword(error.message());
         let Some(span) = error.span() else {
@@ -112,7 +112,7 @@ impl Origin {
         ScenarioError { place: self.at(span.start), key, value, message }
     }
 
-    /// A value as written; nothing for a table under a header of its own.
+    /// A value as written; empty for a table under a header of its own.
     fn shown(&self, value: &Spanned<DeValue<'_>>) -> String {
         let text = &self.text[value.span()];
         if value.get_ref().is_table() && text.starts_with('[') { String::new() } else { excerpt(text) }
@@ -181,11 +181,11 @@ fn owner(table: &DeTable<'_>, span: &Range<usize>) -> Option<String> {
     None
 }
 
-/// Says things in the words of a TOML file, not of Rust, and offers the nearest name for an unknown one.
+/// Rewords a message of the Rust reader in terms of TOML, with the nearest name for an unknown one.
 fn reword(message: &str) -> String {
     let mut text = message.trim_end().replace('\n', "; ");
     if text == "expected empty table" || text.starts_with("expected table, found ") {
-        // Of a table whose key is one of the words.
+        // About a table with a keyword as its key.
         return "takes no value: expected the word alone, as a string".into();
     }
     for (rust, ours) in [
@@ -217,7 +217,7 @@ fn reword(message: &str) -> String {
     text
 }
 
-/// The candidate most like `name`, when one is alike enough to be worth offering.
+/// The candidate most similar to `name`, if one is similar enough to suggest.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
     candidates

@@ -1,7 +1,7 @@
-//! The `[[flow]]` keys: who sends requests, how urgent they are, where on the drive, and from which source.
+//! The `[[flow]]` keys: a flow's name, its priority, its part of the drive, and its source.
 //!
 //! Owns the flow's keys and the rule that a flow has exactly one source. Must never read a trace or draw a number: a
-//! source's own words belong to `workload`.
+//! source's own keys belong to `workload`.
 
 use std::borrow::Cow;
 

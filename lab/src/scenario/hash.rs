@@ -1,8 +1,9 @@
-//! The scenario's hash: what tells one experiment from another.
+//! The scenario's hash, which identifies an experiment.
 //!
-//! It covers everything that changes a result: the complete device (preset and defaults laid under it, so that editing
-//! a preset changes the hash), seed, schedulers, limits, flows, and for a trace its length and a BLAKE3 hash of its
-//! bytes as stored, never its path (a folder enters by its files, in the order of their names). It does not cover the scenario's name, comments, or the order of keys.
+//! It covers everything that changes a result: the complete device (the user's keys over preset and defaults, so that
+//! editing a preset changes the hash), seed, schedulers, limits, flows, and for a trace its length and a BLAKE3 hash of
+//! its bytes as stored, never its path (a folder enters by its files, in the order of their names). It does not cover
+//! the scenario's name, comments, or the order of keys.
 //!
 //! Only the hash of the whole is shown: 16 hexadecimal digits (64 bits) of BLAKE3 over the canonical JSON.
 

@@ -1,8 +1,8 @@
-//! How much a scenario may hold, and reading no more of a file than that.
+//! Limits on the size of a scenario, and on how much of a file is read.
 //!
-//! Promises that a file that is too long, or has no end (`/dev/zero`, a pipe that is written for ever), is refused after
-//! as many bytes as are legal, before anything is parsed, and that flows beyond the most a device has are not built. Must
-//! never know a flow's keys.
+//! Promises that a file that is too long, or has no end (`/dev/zero`, a pipe that is written for ever), is refused
+//! after as many bytes as are legal, before anything is parsed, and that flows beyond the device's limit are not built.
+//! Must never know a flow's keys.
 
 use std::fmt;
 use std::fs::File;
@@ -14,14 +14,15 @@ use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 
 use super::flow::Flow;
 
-/// Longest scenario, in bytes: some hundred thousand requests written out. Parsing takes up to eighty times as much memory.
+/// The longest legal scenario, in bytes: some hundred thousand requests written out. Parsing takes up to eighty times
+/// as much memory.
 pub(super) const BYTES: u64 = 4 << 20;
-/// Most schedulers of a comparison.
+/// The most schedulers of a comparison.
 pub(super) const SCHEDULERS: usize = 1024;
-/// Most bytes of a scheduler's or a flow's name.
+/// The most bytes in the name of a scheduler or a flow.
 pub(super) const NAME: usize = 200;
 
-/// The text of the scenario at `path`, or what is wrong with the file.
+/// The text of the scenario at `path`, or an error about the file.
 pub(super) fn read(path: &Path) -> Result<String, String> {
     let unreadable = |e: std::io::Error| format!("cannot read the scenario: {e}");
     let file = File::open(path).map_err(unreadable)?;

@@ -61,7 +61,8 @@ pub const TEMPLATE: &str = include_str!("../../data/scenario-template.toml");
 /// A scenario, read but not yet run.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// What the file says. Doors may change it; [`Scenario::set`] keeps complaints honest about who said what.
+    /// The content of the file. The command line and other callers may change it; [`Scenario::set`] records what gave
+    /// each changed value, so that errors name that.
     document: Document,
     origin: Origin,
     folder: PathBuf,
@@ -83,7 +84,7 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Reads `text`; complaints call it `name`, and files in it are relative to the working directory.
+    /// Reads `text`; errors call it `name`, and files in it are relative to the working directory.
     pub fn parse(name: &str, text: String) -> Result<Scenario, ScenarioError> {
         let origin = Origin { name: name.into(), text, overridden: Vec::new() };
         match toml::from_str(&origin.text) {
@@ -92,7 +93,7 @@ impl Scenario {
         }
     }
 
-    /// A scenario that no file holds; complaints call its origin `name`.
+    /// A scenario that is not from a file; errors call its origin `name`.
     pub fn from_document(name: &str, document: Document) -> Scenario {
         let origin = Origin { name: name.into(), text: String::new(), overridden: Vec::new() };
         Scenario::new(document, origin)
@@ -102,28 +103,29 @@ impl Scenario {
         Scenario { document, origin, folder: PathBuf::new(), catalogue: Arc::new(Catalogue::shipped()) }
     }
 
-    /// Schedulers and answers are looked up in `catalogue` from now on: the shipped ones with rows and answers of the caller's.
+    /// Looks up schedulers and answers in `catalogue` from now on: the shipped one extended by the caller's rows and
+    /// answers.
     pub fn use_catalogue(&mut self, catalogue: Arc<Catalogue>) {
         self.catalogue = catalogue;
     }
 
-    /// Where schedulers and answers are looked up.
+    /// The catalogue in which schedulers and answers are looked up.
     pub fn catalogue(&self) -> &Arc<Catalogue> {
         &self.catalogue
     }
 
-    /// What it says.
+    /// The scenario's keys.
     pub fn document(&self) -> &Document {
         &self.document
     }
 
-    /// Changes what it says: `key` (with all below it) now comes from `by` (`--device`).
+    /// Changes the keys: `key` (with all below it) now comes from `by` (`--device`).
     pub fn set(&mut self, key: impl Into<String>, by: &'static str, change: impl FnOnce(&mut Document)) {
         change(&mut self.document);
         self.origin.overridden.push((key.into(), by));
     }
 
-    /// What results call it.
+    /// The name shown in results.
     pub fn name(&self) -> &str {
         self.document.name.as_deref().unwrap_or("unnamed")
     }
@@ -145,7 +147,7 @@ impl Scenario {
         self.document.seed.unwrap_or(1)
     }
 
-    /// A complaint about `key` that only a later step could find (an unknown scheduler, a source's key).
+    /// An error about `key` that only a later step can find (an unknown scheduler, a source's key).
     pub fn complain(&self, key: &str, value: impl std::fmt::Display, message: impl Into<String>) -> ScenarioError {
         self.origin.locate(KeyError::new(key, value, message))
     }
@@ -163,12 +165,12 @@ impl Scenario {
         resolve::schedulers(&self.document).map_err(|e| self.origin.locate(e))
     }
 
-    /// The flows with names, ranges and sources settled, for the device of `config`.
+    /// The flows with their names, ranges and sources resolved, for the device of `config`.
     pub fn flows(&self, config: &Config) -> Result<Vec<FlowPlan>, ScenarioError> {
         resolve::flows(&self.document, &self.folder, config).map_err(|e| self.origin.locate(e))
     }
 
-    /// Whether everything that can be known without running it is right.
+    /// Checks everything that can be checked without a run.
     pub fn check(&self) -> Result<(), ScenarioError> {
         let config = self.device_config()?;
         self.flows(&config)?;
@@ -176,7 +178,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// A name for the experiment: equal for equal effective scenarios. 16 hexadecimal digits.
+    /// An identifier of the experiment: equal for equal effective scenarios. 16 hexadecimal digits.
     pub fn hash(&self) -> Result<String, ScenarioError> {
         hash::hash(self).map_err(|e| self.origin.locate(e))
     }

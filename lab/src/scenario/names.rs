@@ -1,8 +1,8 @@
 //! Which names schedulers and flows may have.
 //!
-//! A scheduler's rows go into a folder of its name inside the results folder, so its name must be a folder's name on every
-//! system, must not be that of a file of the results, and must differ from the others where case does not count. Must
-//! never know which schedulers there are.
+//! A scheduler's rows are written to a folder of its name inside the results folder. So the name must be valid for a
+//! folder on every system, must not be that of a result file, and must differ from the others even where case is
+//! ignored. Must never know which schedulers there are.
 
 use super::limits::NAME;
 use crate::shown::is_plain;
@@ -10,10 +10,10 @@ use crate::shown::is_plain;
 /// Endings of the files that a results folder holds: `summary.json`, `requests.parquet`, a report.
 const OURS: [&str; 5] = [".json", ".parquet", ".csv", ".html", ".partial"];
 
-/// Names that Windows keeps for devices, whatever follows behind a dot.
+/// Names that Windows reserves for devices, with any extension.
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 
-/// What is wrong with `name` as the name of a scheduler.
+/// Checks `name` as the name of a scheduler.
 pub(super) fn of_scheduler(name: &str) -> Result<(), String> {
     if name.is_empty() {
         return Err("must be a name; `flashlane schedulers` lists them".into());
@@ -46,7 +46,7 @@ pub(super) fn clash(a: &str, b: &str) -> bool {
     a == b || a.to_lowercase() == b.to_lowercase()
 }
 
-/// What is wrong with `name` as the name of a flow.
+/// Checks `name` as the name of a flow.
 pub(super) fn of_flow(name: &str) -> Result<(), String> {
     if name.is_empty() {
         return Err("must not be empty".into());

@@ -1,6 +1,6 @@
-//! The shipped devices: data files, one a device, over one file of defaults.
+//! The shipped devices: one data file each, over one file of defaults.
 //!
-//! Owns the list. Promises: every preset gives a complete device. Must never hold a number of a device itself.
+//! Owns the list. Promises that every preset gives a complete device. Must never contain a device's values itself.
 
 use serde::Deserialize;
 
@@ -11,7 +11,7 @@ use super::error::nearest;
 pub struct Preset {
     /// Its name.
     pub name: &'static str,
-    /// Its file, comments and all.
+    /// The text of its file, comments included.
     pub text: &'static str,
 }
 
@@ -32,36 +32,36 @@ pub const PRESETS: &[Preset] = presets![
     "unit-cycle",
 ];
 
-/// What lies under every preset.
+/// The defaults for keys that a preset does not give.
 pub const DEFAULTS: &str = include_str!("../../data/devices/defaults.toml");
 
 /// The preset of a scenario that names none.
 pub const DEFAULT_PRESET: &str = "modern-tlc";
 
-/// A preset's file as read.
+/// The parsed file of a preset.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PresetFile {
-    /// One line: what the device is.
+    /// A description of the device in one line.
     pub summary: String,
-    /// Where its numbers come from.
+    /// The origin of its values.
     pub source: String,
     /// The keys.
     pub device: Device,
 }
 
 impl Preset {
-    /// The preset called `name`; the nearest name when there is none.
+    /// The preset called `name`; if there is none, the nearest name.
     pub fn named(name: &str) -> Result<&'static Preset, Option<&'static str>> {
         PRESETS.iter().find(|p| p.name == name).ok_or_else(|| nearest(name, PRESETS.iter().map(|p| p.name)))
     }
 
-    /// Its file, read.
+    /// Its parsed file.
     pub fn file(&self) -> PresetFile {
         read(self.name, self.text)
     }
 
-    /// The complete device: the defaults with the preset's keys over them.
+    /// The complete device: the preset's keys over the defaults.
     pub fn device(&self) -> Device {
         let mut device = read("defaults", DEFAULTS).device;
         device.overlay(&self.file().device);
@@ -70,7 +70,7 @@ impl Preset {
     }
 }
 
-/// The files are part of the program, so a fault in one is a fault of the program.
+/// Parses a file that is part of the program; an error in it is a defect of the program.
 fn read(name: &str, text: &str) -> PresetFile {
     toml::from_str(text).unwrap_or_else(|e| panic!("device preset {name}: {e}"))
 }

@@ -1,4 +1,4 @@
-//! Defaults and agreements between keys: what a flow is called, where it may go, what it replays, who is compared.
+//! Resolves defaults and checks that keys agree: names and ranges of flows, their sources, the schedulers compared.
 //!
 //! Promises that what it returns needs no further checking. Must never open a file.
 
@@ -20,14 +20,14 @@ use crate::workload::clone::CloneSpec;
 use crate::workload::scene::{SceneRequest, SceneSource};
 use crate::workload::synthetic::{SyntheticSource, SyntheticSpec};
 
-/// A flow, settled.
+/// A flow with its defaults resolved.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FlowPlan {
     /// Its name, unique.
     pub name: String,
     /// Priority level, 0 lowest.
     pub priority: u8,
-    /// The bytes of the drive it may touch, from a page to a page.
+    /// The bytes of the drive it may touch, a range of whole pages.
     pub range: ByteRange,
     /// Where its requests come from.
     pub source: FlowSource,
@@ -47,7 +47,7 @@ pub enum FlowSource {
 }
 
 impl Device {
-    /// The device with its preset and the defaults below it.
+    /// The device over its preset and the defaults.
     pub(super) fn complete(&self) -> Result<Device, KeyError> {
         let name = self.preset.as_deref().unwrap_or(DEFAULT_PRESET);
         let preset = Preset::named(name).map_err(|near| {
@@ -119,7 +119,7 @@ pub(super) fn flows(document: &Document, folder: &Path, config: &Config) -> Resu
     Ok(plans)
 }
 
-/// A name in quotes for a message, the end of a long one left out.
+/// A name in quotes for a message, a long one shortened at the end.
 fn shortened(name: &str) -> String {
     match name.char_indices().nth(60) {
         Some((end, _)) => format!("{:?}...", &name[..end]),
@@ -127,7 +127,7 @@ fn shortened(name: &str) -> String {
     }
 }
 
-/// `name`, or `name-2`, `name-3`, ... when it is taken: the same trace may well feed two flows.
+/// `name`, or `name-2`, `name-3`, ... when it is taken: one trace may be replayed by two flows.
 fn unused(plans: &[FlowPlan], document: &Document, name: String) -> String {
     let taken = |name: &String| {
         plans.iter().any(|plan| plan.name == *name) || document.flow.iter().any(|flow| flow.name.as_ref() == Some(name))
@@ -136,7 +136,7 @@ fn unused(plans: &[FlowPlan], document: &Document, name: String) -> String {
     std::iter::once(name.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(name)
 }
 
-/// The file's name up to its first dot that is not its first character.
+/// The file's name up to its first dot, not counting a leading one.
 fn stem(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     match name.char_indices().skip(1).find(|&(_, c)| c == '.') {
@@ -210,13 +210,13 @@ fn range(flow: &Flow, i: usize, flows: u64, drive: &Drive) -> Result<ByteRange, 
 }
 
 impl FlowPlan {
-    /// Its part of the drive, as the sources take it.
+    /// Its part of the drive in the form that sources use.
     pub fn address_range(&self, page_bytes: u32) -> AddressRange {
         AddressRange { start_bytes: self.range.offset, bytes: self.range.length, page_bytes }
     }
 }
 
-/// Checks what a source says of its own keys.
+/// Lets a source check its own keys.
 fn check_source(plan: &FlowPlan, i: usize, page_bytes: u32) -> Result<(), KeyError> {
     let range = plan.address_range(page_bytes);
     let (table, checked) = match &plan.source {
@@ -229,7 +229,7 @@ fn check_source(plan: &FlowPlan, i: usize, page_bytes: u32) -> Result<(), KeyErr
         FlowSource::Inline(requests) => ("", SceneSource::new(requests, &range).map(drop)),
     };
     checked.map_err(|error| {
-        // The key itself, then the tables around it: the first that the user wrote is where he looks.
+        // The key itself, then the tables around it: the place shown is the first of these that the user wrote.
         let key = format!("flow[{i}].{table}{}", error.place);
         let key = key.trim_end_matches('.');
         let ends = key.match_indices('.').map(|(end, _)| end).chain([key.len()]);

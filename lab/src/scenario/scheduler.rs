@@ -1,6 +1,6 @@
 //! Which schedulers a scenario compares: rows of the catalogue by name, or mixes of answers.
 //!
-//! Owns how a choice is written. Whether a name, a question's answer or a parameter exists is for the catalogue to say.
+//! Owns how a choice is written. Whether a name, a question's answer or a parameter exists is checked by the catalogue.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ pub enum SchedulerChoice {
 }
 
 impl Mix {
-    /// The questions it answers itself, with the answers, in the order of the design.
+    /// The questions that this mix answers itself, with the answers, in the order of the design.
     pub fn answers(&self) -> Vec<(&'static str, &str)> {
         [
             ("admit", &self.admit),
@@ -74,7 +74,7 @@ impl Mix {
 }
 
 impl SchedulerChoice {
-    /// What the tables call it.
+    /// The name shown in tables.
     pub fn name(&self) -> String {
         match self {
             SchedulerChoice::Row(name) => name.clone(),

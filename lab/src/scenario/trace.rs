@@ -1,6 +1,6 @@
 //! The keys of a flow that replays a trace file.
 //!
-//! Owns how the options are written. Whether a format or a ratio is one is for the reader to say, which has the same
+//! Owns how the options are written. Whether a format or a ratio is legal is checked by the reader, which has the same
 //! options under the same names. Must never open a file.
 
 use std::borrow::Cow;
@@ -56,12 +56,12 @@ pub struct TraceFlow {
 }
 
 impl TraceFlow {
-    /// The file, replayed as it is.
+    /// The file, replayed with default options.
     pub fn file<P: Into<PathBuf>>(path: P) -> TraceFlow {
         TraceFlow { path: path.into(), ..TraceFlow::default() }
     }
 
-    /// The same options as the reader takes them; an error names the key and says what is legal.
+    /// The options in the reader's form; an error names the key and says what is legal.
     pub fn options(&self) -> Result<TraceOptions, (&'static str, String)> {
         let plain = TraceOptions::default();
         let format = match &self.format {

@@ -1,7 +1,7 @@
-//! Value shapes that TOML has no type for: a latency, a limit that may be lifted, a name or a table.
+//! Values of forms that TOML has no type for: a latency, a limit that may be unlimited, a name or a table.
 //!
 //! Owns how such a value is written, read and documented. Each is read by a visitor of its own, because serde's
-//! untagged enums forget where in the file the fault is. Must never know which key holds the value.
+//! untagged enums lose the place of an error in the file. Must never know which key holds the value.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -132,7 +132,7 @@ impl Limit {
         }
     }
 
-    /// As the user writes it.
+    /// The value in the form the user writes it.
     pub fn text(self) -> String {
         match self {
             Limit::At(n) => n.to_string(),

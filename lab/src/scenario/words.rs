@@ -1,11 +1,11 @@
-//! The device keys whose values are words.
+//! The device keys whose values are keywords.
 //!
-//! Owns the words and what each means; the schema and the messages list them from here.
+//! Owns the keywords and their meanings; the schema and the messages list them from here.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Declares a choice among words.
+/// Declares an enum of keywords.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$word_doc:meta])* $word:ident,)* }) => {
         $(#[$doc])*

@@ -1,4 +1,4 @@
-//! The most a device can read.
+//! The read bandwidth that a device cannot exceed.
 
 use flashlane_core::transaction::FlashOp;
 use flashlane_ssd::config::Config;
@@ -6,14 +6,14 @@ use flashlane_ssd::config::Config;
 /// What bounds the read bandwidth of a device, in bytes a second.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Saturation {
-    /// All units busy, each with one single-plane read after the other.
+    /// With all units busy, each doing single-plane reads one after the other.
     pub units_bytes_per_s: f64,
-    /// All buses busy.
+    /// With all buses busy.
     pub buses_bytes_per_s: f64,
 }
 
 impl Saturation {
-    /// The lower of the two: what saturation traffic can come near and not exceed.
+    /// The lower of the two: the bound that saturating traffic approaches.
     pub fn bytes_per_s(&self) -> f64 {
         self.units_bytes_per_s.min(self.buses_bytes_per_s)
     }

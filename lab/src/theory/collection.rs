@@ -1,30 +1,30 @@
 //! Write amplification of garbage collection under uniform random overwrites.
 //!
 //! The mean-field view: with many blocks, the share of blocks that hold `i` valid pages follows a deterministic flow.
-//! Every overwrite invalidates one of the live pages at random, so a block with `i` valid pages loses one at a rate
-//! proportional to `i`; full blocks are born at the rate victims are reclaimed; greedy takes victims at the lowest `i`
-//! there is. Bux and Iliadis, Performance Evaluation 67 (2010), and Desnoyers, ACM Transactions on Storage 10 (2014),
-//! study greedy this way; Van Houdt, SIGMETRICS 2013, proves the limit for a family of policies that has greedy as its
-//! end. The stationary point of the greedy flow is solved here from its balance equations.
+//! Every overwrite invalidates a valid page chosen at random, so a block with `i` valid pages loses one at a rate
+//! proportional to `i`; full blocks appear at the rate at which victims are reclaimed; greedy takes victims at the
+//! lowest `i` there is. Bux and Iliadis, Performance Evaluation 67 (2010), and Desnoyers, ACM Transactions on Storage
+//! 10 (2014), study greedy this way; Van Houdt, SIGMETRICS 2013, proves the limit for a family of policies of which
+//! greedy is the extreme case. The stationary point of the greedy flow is solved here from its balance equations.
 
-/// The figures of a plane (or of any pool of blocks that is collected by itself).
+/// The parameters of a plane (or of any pool of blocks that is collected by itself).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Pool {
     /// All its blocks.
     pub blocks: f64,
     /// Pages of a block.
     pub pages_per_block: u32,
-    /// Logical pages that lie in it.
+    /// Logical pages stored in it.
     pub live_pages: f64,
-    /// Blocks that stand erased on average: they hold nothing, so they are no spare space. A device that collects with
-    /// fewer than `t` free blocks keeps between `t - 1` and `t`: nearer `t` the faster it collects.
+    /// Erased blocks on average: they hold no data, so they are no spare space. A device that collects with fewer than
+    /// `t` free blocks has between `t - 1` and `t` of them: nearer `t` the faster it collects.
     pub free_blocks: f64,
     /// Blocks open for writing at a time; each is half full on average.
     pub open_blocks: f64,
 }
 
 impl Pool {
-    /// Live pages over pages of the blocks in use: an open block counts half, a free one not at all.
+    /// Valid pages over pages of the blocks in use: an open block counts half, a free one not at all.
     pub fn utilisation(&self) -> f64 {
         let used = self.blocks - self.free_blocks - self.open_blocks / 2.0;
         self.live_pages / (used * self.pages_per_block as f64)
@@ -47,17 +47,17 @@ pub fn greedy(pool: &Pool) -> Option<Greedy> {
     greedy_at(pool.pages_per_block, pool.utilisation())
 }
 
-/// Greedy garbage collection with `b` pages a block of which a share `rho` is live; `None` unless `0 < rho < 1`.
+/// Greedy garbage collection with `b` pages a block, of which a share `rho` is valid; `None` unless `0 < rho < 1`.
 ///
-/// Let blocks be born and reclaimed at rate `r` an overwrite, and `n_i` be the blocks with `i` valid pages out of `N`.
-/// Overwrites take a block from `i` to `i - 1` at rate `i n_i / (rho b N)`. Above the lowest level `j + 1` that blocks
-/// live at, what comes in goes out: `i n_i = r rho b N`. A block that falls to `j` is reclaimed at once; if those,
-/// `f` an overwrite, are fewer than `r`, the rest is taken at `j + 1`: `(j + 1) n_(j+1) = f rho b N`. An overwrite hits
-/// some block, so `r (b - j - 1) + f = 1`, and the blocks add up to `N`. For each `j` these are two linear equations;
-/// the `j` with `0 <= f <= r` is the answer.
+/// Let blocks be filled and reclaimed at rate `r` per overwrite, and `n_i` be the blocks with `i` valid pages out of
+/// `N`. Overwrites move a block from `i` to `i - 1` at rate `i n_i / (rho b N)`. Above the lowest occupied level `j +
+/// 1`, inflow equals outflow: `i n_i = r rho b N`. A block that falls to `j` is reclaimed at once; if those, `f` per
+/// overwrite, are fewer than `r`, the rest is taken at `j + 1`: `(j + 1) n_(j+1) = f rho b N`. An overwrite hits some
+/// block, so `r (b - j - 1) + f = 1`, and the blocks add up to `N`. For each `j` these are two linear equations; the
+/// `j` with `0 <= f <= r` is the solution.
 ///
-/// Where empty blocks are left over even though each victim is empty (`rho` times the harmonic sum is at most 1), they
-/// are what greedy takes, and nothing is ever moved.
+/// Where empty blocks are left over even though every victim is empty (`rho` times the harmonic sum is at most 1),
+/// greedy takes only those, and no page is ever moved.
 pub fn greedy_at(b: u32, rho: f64) -> Option<Greedy> {
     let pages = b as f64;
     if !(rho > 0.0 && rho < 1.0 && b > 0) {
@@ -72,10 +72,10 @@ pub fn greedy_at(b: u32, rho: f64) -> Option<Greedy> {
     for j in (0..b - 1).rev() {
         let level = j as f64 + 1.0;
         let born = pages - level;
-        // With f = 1 - r born, the blocks add up when rho b (r above + f / level) = 1.
+        // With f = 1 - r filled, the blocks add up when rho b (r above + f / level) = 1.
         let r = (1.0 / (rho * pages) - 1.0 / level) / (above - born / level);
         let f = 1.0 - r * born;
-        // Neighbouring levels meet where f is 0 or r: rounding must not open a gap between them.
+        // The solutions of neighbouring levels meet where f is 0 or r: rounding must not open a gap between them.
         if f >= -1e-12 && f <= r + 1e-12 {
             return Some(settled(b, rho, r, (j + 1, f.max(0.0) * rho * pages / level)));
         }
@@ -98,8 +98,8 @@ fn settled(b: u32, rho: f64, r: f64, (lowest, share): (u32, f64)) -> Greedy {
     Greedy { write_amplification: pages * r, victim_valid: pages - 1.0 / r, distribution }
 }
 
-/// Write amplification when the block written longest ago is reclaimed (FIFO, also called LRU), which greedy does
-/// better than, and comes to as blocks get large.
+/// Write amplification when the block written longest ago is reclaimed (FIFO, also called LRU). Greedy has less, and
+/// approaches this value as blocks become large.
 ///
 /// A page survives a turn of the pool with probability `alpha = exp(-(1 - alpha) / rho)`, so
 /// `alpha = -rho W(-exp(-1 / rho) / rho)` with Lambert's `W`, and the write amplification is `1 / (1 - alpha)`.

@@ -1,7 +1,7 @@
-//! Closed forms: what queueing theory and the mathematics of garbage collection say a device must do.
+//! Closed forms: what queueing theory and the mathematics of garbage collection predict for a device.
 //!
-//! It owns formulas and their sources, nothing else. It promises not to look at the simulator: the only thing it takes
-//! from the device is the configuration's figures, so that a test that compares the two compares two things.
+//! It owns formulas and their sources, nothing else. It promises to use nothing of the simulator but the
+//! configuration's figures, so that a test that compares the two compares independent computations.
 
 pub mod bandwidth;
 pub mod collection;

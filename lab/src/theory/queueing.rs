@@ -1,6 +1,6 @@
-//! Waiting in front of one server fed by Poisson arrivals, in nanoseconds and arrivals a nanosecond.
+//! Waiting times at one server with Poisson arrivals, in nanoseconds and arrivals per nanosecond.
 
-/// A stream of jobs that arrive at random (Poisson) and take a time of their own each.
+/// A stream of jobs with Poisson arrivals, each with a service time of its own.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Stream {
     /// Arrivals a nanosecond.
@@ -33,15 +33,15 @@ pub fn md1_wait_ns(rate_per_ns: f64, service_ns: f64) -> Option<f64> {
 /// Mean wait in an M/G/1 queue, service not counted: `lambda E[S^2] / (2 (1 - rho))`; `None` at a load of 1 or more.
 ///
 /// Source: Pollaczek (1930), Khinchine (1932); Kleinrock, Queueing Systems vol. 1 (1975), ch. 5. Any order of service
-/// that does not look at service times has this mean.
+/// that does not depend on service times has this mean.
 pub fn mg1_wait_ns(stream: &Stream) -> Option<f64> {
     let rho = stream.load();
     (rho < 1.0).then(|| stream.rate_per_ns * stream.service_squared_ns2 / (2.0 * (1.0 - rho)))
 }
 
-/// Mean wait of each class, first served first, when a free server always takes the first class that waits and never
-/// interrupts a job: `W0 / ((1 - sigma_before) (1 - sigma_with))`, with `W0` the mean residual work in service and
-/// `sigma` the load of the classes up to the one in question. `None` for classes that starve.
+/// Mean wait of each class, first come first served within a class, when a free server always takes the first class
+/// that waits and never interrupts a job: `W0 / ((1 - sigma_before) (1 - sigma_with))`, with `W0` the mean residual
+/// work in service and `sigma` the load of the classes up to the one in question. `None` for classes that starve.
 ///
 /// Read-first on one chip is two classes, reads then programs.
 ///
@@ -55,8 +55,8 @@ pub fn priority_waits_ns(classes: &[Stream]) -> Vec<Option<f64>> {
         .iter()
         .map(|class| {
             let with = before + class.load();
-            // Where lower classes starve the server never rests, and what the last of them that is served at all has
-            // left over is no longer given by their arrivals.
+            // Where lower classes starve the server is never idle, and the share of it that the last class served at
+            // all gets no longer follows from the arrivals.
             let wait = (total < 1.0).then(|| residual / ((1.0 - before) * (1.0 - with)));
             before = with;
             wait
@@ -86,7 +86,7 @@ mod tests {
         -uniform(rng).ln() / rate
     }
 
-    /// Lindley's recursion: the next job waits for what its predecessor left, less the gap between them.
+    /// Lindley's recursion: a job waits for the work that its predecessor left, less the gap between them.
     fn simulated_wait(rate: f64, jobs: usize, mut service: impl FnMut(&mut Pcg64Mcg) -> f64) -> f64 {
         let mut rng = Pcg64Mcg::new(7);
         let (mut wait, mut sum) = (0.0f64, 0.0);
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn known_values() {
-        // Half a service time at half load; nothing to wait for without load; no mean at full load.
+        // Half a service time at half load; no wait without load; no mean at full load.
         assert_eq!(md1_wait_ns(0.5, 1.0), Some(0.5));
         assert_eq!(md1_wait_ns(0.0, 1.0), Some(0.0));
         assert_eq!(md1_wait_ns(1.0, 1.0), None);
@@ -123,7 +123,7 @@ mod tests {
         assert!((measured / expected - 1.0).abs() < 0.02, "M/G/1: {measured} against {expected}");
     }
 
-    /// Two classes through one server, the first before the second, job by job.
+    /// Simulates two classes at one server, the first before the second, job by job.
     fn simulated_priority(classes: [Stream; 2], jobs: usize) -> [f64; 2] {
         let mut rng = Pcg64Mcg::new(11);
         let mut next = classes.map(|c| gap(&mut rng, c.rate_per_ns));
@@ -159,7 +159,8 @@ mod tests {
         }
     }
 
-    /// Kleinrock's conservation law: order of service moves waiting about and does not change the work that waits.
+    /// Kleinrock's conservation law: the order of service redistributes waiting time and does not change the work that
+    /// waits.
     #[test]
     fn priority_conserves_waiting_work() {
         let classes = [Stream::constant(0.3, 1.0), Stream::constant(0.02, 13.0), Stream::constant(0.004, 50.0)];

@@ -16,7 +16,7 @@ pub struct AddressRange {
 }
 
 impl AddressRange {
-    /// Refuses a range without room for a page, one that starts inside a page, and one that leaves 64 bits.
+    /// Refuses a range that is too small for a page, one that starts inside a page, and one that ends beyond 64 bits.
     pub fn check(&self) -> Result<(), WorkloadError> {
         let page = self.page_bytes as u64;
         if page == 0 {
@@ -39,7 +39,7 @@ impl AddressRange {
     }
 }
 
-/// The one form of a complaint about a key: its value, and what would be legal.
+/// An error about a key in the one form that all keys use: its value, and what would be legal.
 pub(super) fn refuse(key: &str, value: impl std::fmt::Display, legal: impl std::fmt::Display) -> WorkloadError {
     WorkloadError { place: key.to_string(), message: format!("{value} is not legal; legal: {legal}") }
 }

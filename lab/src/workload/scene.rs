@@ -39,7 +39,7 @@ pub enum SceneOp {
     Write,
 }
 
-/// How many requests ahead the memory is asked for them.
+/// How many requests ahead are prefetched.
 const AHEAD: usize = 16;
 
 /// The requests of a scene as a stream.
@@ -120,7 +120,7 @@ impl Source for SceneSource {
     #[inline]
     fn draw(&mut self, arrival: &mut Arrival) -> Result<Drawn, WorkloadError> {
         let Some(next) = self.arrivals.next() else { return Ok(Drawn::End) };
-        // A scene of millions is far away in memory.
+        // A scene of millions of requests does not fit the processor's caches.
         prefetch_index(self.arrivals.as_slice(), AHEAD);
         *arrival = next;
         Ok(Drawn::Request)

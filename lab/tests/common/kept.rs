@@ -1,7 +1,7 @@
-//! Files of the repository that tests hold the code to: golden figures, generated documentation.
+//! Files of the repository that tests compare with the code's output: golden figures, generated documentation.
 //!
-//! They are written anew by `cargo xtask bless` alone. It leaves a permit, a file that says what may be written, names it in
-//! the environment of the tests it starts, and takes it away afterwards: a variable that some shell happens to have
+//! Only `cargo xtask bless` writes them anew. It creates a permit, a file that says what may be written, names it in
+//! the environment of the tests it starts, and deletes it afterwards: so a variable that a shell happens to have
 //! permits nothing.
 
 use std::path::{Path, PathBuf};
@@ -14,13 +14,14 @@ pub fn permitted(kind: &str) -> bool {
     std::env::var_os("FLASHLANE_BLESS").map(PathBuf::from).is_some_and(|permit| permits(&permit, kind))
 }
 
-/// Whether the file `permit` is a permit for files of this kind: called as `xtask` calls it, and saying so.
+/// Whether the file `permit` permits writing files of this kind: it must have the name that `xtask` gives it, and list
+/// the kind.
 pub fn permits(permit: &Path, kind: &str) -> bool {
     let name = permit.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name.starts_with("bless-") && std::fs::read_to_string(permit).is_ok_and(|text| text.trim() == kind)
 }
 
-/// `file` (from the top of the repository) holds `now`; else the test fails, or writes it if that is permitted.
+/// Checks that `file` (a path from the root of the repository) contains `now`; writes it instead if that is permitted.
 #[track_caller]
 pub fn same(kind: &str, file: &str, now: &str) {
     let path = Path::new(ROOT).join(file);
@@ -41,7 +42,7 @@ pub fn same(kind: &str, file: &str, now: &str) {
     );
 }
 
-/// The lines from `first` on, not all of a long text.
+/// The lines from `first` on, cut if the text is long.
 fn from(text: &str, first: usize) -> String {
     text.lines().skip(first.saturating_sub(2)).take(60).collect::<Vec<_>>().join("\n")
 }

@@ -109,7 +109,7 @@ pub fn device(config: &Config, recipe: &Recipe) -> Device {
 /// A request of a scene: arrival in ns, operation, pages.
 pub type Line<'a> = (u64, Op, &'a [u32]);
 
-/// Runs a scene to its end; the completions in the order of the lines.
+/// Runs a scene to its end; returns the completions in the order of the lines.
 pub fn scene(device: &mut Device, lines: &[Line<'_>]) -> Vec<Completion> {
     let mut done = Vec::new();
     for (i, &(at, op, pages)) in lines.iter().enumerate() {
@@ -127,7 +127,7 @@ pub fn scene(device: &mut Device, lines: &[Line<'_>]) -> Vec<Completion> {
     done
 }
 
-/// Lives all that is left.
+/// Advances the device until nothing is left to do.
 pub fn drain(device: &mut Device) {
     loop {
         let next = device.next_event();

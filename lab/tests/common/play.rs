@@ -1,4 +1,4 @@
-//! Plays lists of requests on a device, in step with the clock or with spare wake-ups, audited or not.
+//! Runs lists of requests on a device, with or without spare wake-ups, audited or not.
 
 use flashlane_audit::{Auditor, Policy, Start, Verdict};
 use flashlane_core::{Completion, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
@@ -8,20 +8,20 @@ use flashlane_ssd::{Beginning, Device, Totals};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
-/// A request to come.
+/// A request to be sent.
 #[derive(Clone, Debug)]
 pub struct Ask {
-    /// When, ns.
+    /// Arrival time, ns.
     pub at: u64,
-    /// From which flow.
+    /// Its flow.
     pub flow: u16,
     /// Read or write.
     pub op: Op,
-    /// What it touches.
+    /// The bytes or pages it touches.
     pub touch: Touch,
 }
 
-/// What a request touches.
+/// The bytes or pages of a request.
 #[derive(Clone, Debug)]
 pub enum Touch {
     /// Offset and length.
@@ -33,24 +33,24 @@ pub enum Touch {
 /// How the device is woken between requests.
 #[derive(Clone, Debug)]
 pub enum Wake {
-    /// Only when something arrives.
+    /// Only when a request arrives.
     Plain,
-    /// At random instants too, and asked for its next event there, by this seed.
+    /// Also at random instants, given by this seed, where its next event is asked for.
     Spare(u64),
     /// At every completion, as a closed loop does.
     Completions,
 }
 
-/// What came of it.
+/// The result of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Played {
-    /// In the order they happened.
+    /// The completions in the order they happened.
     pub completions: Vec<Completion>,
-    /// Of the device.
+    /// The device's totals.
     pub totals: Totals,
 }
 
-/// A device of `config` under `recipe`, or what is wrong with either.
+/// A device of `config` under `recipe`, or the error in either.
 pub fn built(config: &Config, recipe: &Recipe) -> Result<(Device, Policy), String> {
     let scheduler = build(recipe).map_err(|e| e.to_string())?;
     let (moments, style) = (scheduler.preempt.moments(), scheduler.collect.style());
@@ -58,7 +58,7 @@ pub fn built(config: &Config, recipe: &Recipe) -> Result<(Device, Policy), Strin
     Ok((Device::new(config, scheduler).map_err(|e| e.to_string())?, policy))
 }
 
-/// Hands over `ask` as request `id` at its instant, which the device has reached.
+/// Submits `ask` as request `id` at its instant, to which the device has been advanced.
 pub fn hand_over(device: &mut Device, id: u64, ask: &Ask) {
     let now = Time::from_ns(ask.at);
     let extent = match &ask.touch {
@@ -69,7 +69,7 @@ pub fn hand_over(device: &mut Device, id: u64, ask: &Ask) {
     device.submit(now, &request).unwrap_or_else(|refusal| panic!("refused {ask:?}: {refusal:?}"));
 }
 
-/// Plays `asks` (in order of time) to the end, unaudited.
+/// Runs `asks` (in order of time) to the end, without the auditor.
 pub fn play(config: &Config, recipe: &Recipe, asks: &[Ask], wake: Wake) -> Played {
     let (mut device, _) = built(config, recipe).expect("a legal device");
     let stops = matches!(wake, Wake::Completions);
@@ -111,7 +111,7 @@ pub fn play(config: &Config, recipe: &Recipe, asks: &[Ask], wake: Wake) -> Playe
     Played { completions, totals: device.totals() }
 }
 
-/// Lives up to `limit` with a stop at every instant that completes something.
+/// Advances to `limit` with a stop at every instant at which a request completes.
 fn stop_at_completions(device: &mut Device, limit: Time, completions: &mut Vec<Completion>) {
     while device.advance_to_completion(limit) {
         let now = device.now();
@@ -140,7 +140,7 @@ fn wander(device: &mut Device, end: u64, rng: &mut Pcg64Mcg) {
     }
 }
 
-/// Plays `asks` to the end with the auditor on; an error is a verdict, a fault or a lost request, in words.
+/// Runs `asks` to the end with the auditor; the error is a violation, a fault or a lost request, as text.
 pub fn audit(config: &Config, recipe: &Recipe, asks: &[Ask]) -> Result<(Played, Verdict), String> {
     let (mut device, policy) = built(config, recipe)?;
     device.report_events();
@@ -182,7 +182,7 @@ pub fn audit(config: &Config, recipe: &Recipe, asks: &[Ask]) -> Result<(Played, 
     Ok((Played { completions, totals: device.totals() }, verdict))
 }
 
-/// What a device that has come to rest still holds.
+/// What a device with no further event still holds, as text.
 fn left(device: &Device) -> String {
     let board = device.board();
     let flows: Vec<_> = board.flows.iter().map(|f| (f.waiting, f.in_flight)).collect();
@@ -199,7 +199,7 @@ fn left(device: &Device) -> String {
     text
 }
 
-/// Every request completed exactly once, as what it was, not before its arrival, in order of time.
+/// Checks that every request completed exactly once, unchanged, not before its arrival, in order of time.
 pub fn conserved(asks: &[Ask], completions: &[Completion]) -> Result<(), String> {
     let mut seen = vec![false; asks.len()];
     let mut last = Time::ZERO;
@@ -219,22 +219,22 @@ pub fn conserved(asks: &[Ask], completions: &[Completion]) -> Result<(), String>
     }
 }
 
-/// What random requests look like.
+/// The distribution of random requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Mix {
-    /// Requests.
+    /// Number of requests.
     pub requests: usize,
     /// Mean gap, ns.
     pub gap: u64,
-    /// Reads of a hundred.
+    /// Reads per hundred requests.
     pub reads: u32,
-    /// Longest request, pages.
+    /// Largest request, pages.
     pub pages: u64,
-    /// Requests of a hundred that go to the first few pages.
+    /// Requests per hundred that go to the first few pages.
     pub hot: u32,
-    /// Requests of a hundred that touch parts of pages.
+    /// Requests per hundred that touch parts of pages.
     pub partial: u32,
-    /// Requests of a hundred that list pages from all over the drive.
+    /// Requests per hundred that list pages from all over the drive.
     pub scattered: u32,
 }
 
@@ -273,7 +273,7 @@ pub fn asks(config: &Config, mix: &Mix, rng: &mut Pcg64Mcg) -> Vec<Ask> {
         .collect()
 }
 
-/// Plays `asks` on one device each of `configs`, in one process, taking turns at every request.
+/// Runs `asks` on one device for each of `configs`, in one process, alternating at every request.
 pub fn interleaved(configs: [(&Config, &Recipe); 2], asks: [&[Ask]; 2]) -> [Vec<Completion>; 2] {
     let mut devices = configs.map(|(config, recipe)| built(config, recipe).expect("a legal device").0);
     let mut next = [0, 0];

@@ -1,4 +1,4 @@
-//! What a scene came to by its events: when each transaction ended, what slack it had, what was paused and jumped.
+//! The result of a scene from its events: when each transaction ended, its slack, and which were paused or jumped.
 
 use flashlane_core::event::Event;
 use flashlane_core::transaction::tag;
@@ -11,7 +11,7 @@ use super::{CYCLE, device, scene};
 /// A request of a scene: arrival in cycles, operation, pages.
 pub type Line<'a> = (u64, flashlane_core::Op, &'a [u32]);
 
-/// What a scene came to, in cycles: when each transaction ended and its slack then, by request and page in order.
+/// The result of a scene, in cycles: when each transaction ended and its slack then, by request and page in order.
 #[derive(Debug, Default, PartialEq)]
 pub struct Told {
     pub done: Vec<(u64, u32, u64)>,
@@ -22,7 +22,7 @@ pub struct Told {
 }
 
 impl Told {
-    /// Of a request's pages, in order of their numbers.
+    /// The values for a request's pages, in order of their numbers.
     pub fn of(list: &[(u64, u32, u64)], request: u64) -> Vec<u64> {
         let mut pages: Vec<_> = list.iter().filter(|&&(r, ..)| r == request).map(|&(_, p, v)| (p, v)).collect();
         pages.sort_unstable();
@@ -30,7 +30,7 @@ impl Told {
     }
 }
 
-/// Runs a scene in cycles and listens.
+/// Runs a scene in cycles and collects its events.
 pub fn tell(config: &Config, recipe: &Recipe, lines: &[Line<'_>]) -> (Vec<u64>, Told) {
     let mut device = device(config, recipe);
     device.report_events();
@@ -39,7 +39,7 @@ pub fn tell(config: &Config, recipe: &Recipe, lines: &[Line<'_>]) -> (Vec<u64>, 
     (done.iter().map(|c| c.done.ns() / CYCLE).collect(), listen(&mut device, CYCLE))
 }
 
-/// Listens to what a device has told so far, in units of so many ns.
+/// Collects the events of a device so far, in units of `unit` ns.
 pub fn listen(device: &mut Device, unit: u64) -> Told {
     let mut told = Told::default();
     let mut names = std::collections::BTreeMap::new();

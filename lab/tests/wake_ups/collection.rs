@@ -1,4 +1,4 @@
-//! Garbage collection: its steps, and planes that come to need it.
+//! Garbage collection: its steps, and planes that begin to need it.
 
 use super::*;
 
@@ -10,13 +10,13 @@ fn collecting() -> Config {
     config
 }
 
-/// Garbage collection without a request in sight: each step begins the instant the one before it ends, under every way to
-/// collect. A victim of `v` pages takes `v` reads and programs and an erase.
+/// Garbage collection while there are no requests: each step begins the instant the one before it ends, under every way
+/// to collect. A victim of `v` pages takes `v` reads and programs and an erase.
 #[test]
 fn a_step_of_garbage_collection_ends() {
     for row in ["fr-fcfs", "read-first", "sprinkler", "flin", "slacker"] {
         let pages: Vec<[u32; 1]> = (0..60u32).map(|i| [i * 77 % 272]).collect();
-        // So far apart that the collection a write starts is over before the next.
+        // So far apart that the collection started by a write is over before the next write.
         let lines: Vec<Line<'_>> =
             pages.iter().enumerate().map(|(i, page)| (i as u64 * 100_000_000, 0, Write, &page[..])).collect();
         let mut device = lived(&collecting(), &recipe(row, &[]), &lines, true);
@@ -38,8 +38,8 @@ fn a_step_of_garbage_collection_ends() {
     }
 }
 
-/// A plane that falls short of free blocks begins to collect at that instant, and again as soon as a block has been erased
-/// if it is still short: no instant ends with a plane that is short and does nothing about it.
+/// A plane that falls short of free blocks begins to collect at that instant, and again as soon as a block has been
+/// erased if it is still short: no instant ends with a plane that is short and does not collect.
 #[test]
 fn a_plane_is_short_of_blocks() {
     let config = collecting();

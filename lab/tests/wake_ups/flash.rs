@@ -1,4 +1,4 @@
-//! Commands, buses, pauses: what the flash tells a unit.
+//! Commands, buses, pauses: events of the flash after which a unit must decide.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Commands on their way in and out: queues, link, memory, buffer, and the admit decision.
+//! Commands entering and leaving: queues, link, memory, buffer, and the admit decision.
 
 use super::*;
 
@@ -21,10 +21,10 @@ fn a_queue_has_space_again() {
     }
 }
 
-/// The line of writes that no unit has yet has the space of all units' lines, here two.
+/// The queue of writes that have no unit yet has the capacity of all units' queues, here two.
 ///
-/// Two writes are under way and two wait, so the line is full: a fifth write enters when those begin, and so does the read
-/// behind it. Without the fifth the read enters at once, and its chip does it before a write.
+/// Two writes are in progress and two wait, so the queue is full: a fifth write enters when those begin, and so does
+/// the read behind it. Without the fifth the read enters at once, and its chip serves it before a write.
 #[test]
 fn the_line_of_the_device_has_space_again() {
     let mut config = chips(2);
@@ -53,7 +53,8 @@ fn a_command_completes() {
     }
 }
 
-/// What enters as another completes is seen by the unit that is free then: the read goes before the write that waits.
+/// A command that enters as another completes is seen by the unit that becomes free then: the read goes before the
+/// waiting write.
 #[test]
 fn a_command_enters_before_units_decide() {
     let mut config = one_plane();
@@ -80,7 +81,7 @@ fn a_command_crosses_the_link() {
     assert_eq!(ends(&config, &recipe("fcfs", &[]), &lines), [READ + 14_192, READ + 14_192 + 8_192]);
 }
 
-/// What memory serves is answered when it has answered, with nothing else going on.
+/// A request served from memory is answered after the memory's time, even if nothing else happens.
 #[test]
 fn memory_answers() {
     let config = one_plane();
@@ -88,8 +89,8 @@ fn memory_answers() {
     assert_eq!(ends(&config, &recipe("fcfs", &[]), &lines), [WRITE, 11_000, 11_500]);
 }
 
-/// A page rewritten while it is written out is written out again the instant that has ended; writes that wait for space go
-/// on the instant a page has left.
+/// A page rewritten while it is being written out is written out again the instant that write has ended; writes that
+/// wait for space continue the instant a page has left.
 #[test]
 fn a_page_has_been_flushed() {
     let mut config = one_plane();
@@ -125,8 +126,7 @@ fn the_rest_of_a_page_has_been_read() {
     }
 }
 
-/// An answer that asks to be asked again at an instant is asked then: not a nanosecond later, and not when something else
-/// happens.
+/// A decision that asks to be asked again at an instant is asked exactly then, not only when something else happens.
 ///
 /// Two chips and rounds of 1.4 ms: each of two flows has 1.4 ms of flash time a round. Fifteen reads of 99,601 ns take the
 /// first to -94,015 ns. The second writes, for 1,324,601 ns behind those reads, and so has 75,399 left as long as it has a

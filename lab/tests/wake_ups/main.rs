@@ -1,8 +1,8 @@
-//! Every reason for which a unit, or the admission of commands, must decide again: a scene each, with exact times. Were the
-//! reason forgotten, something in its scene would never happen, or happen later.
+//! Every reason for which a unit, or the admission of commands, must decide again: one scene each, with exact times. If
+//! the reason were missed, something in its scene would never happen, or happen later.
 //!
-//! Each scene is played with the event log and without, since a device that is not watched takes shorter ways. The auditor
-//! has a rule of its own for the same fault (`NotIdle`), which holds everywhere else.
+//! Each scene is run with the event log and without, since a device without it takes shortcuts. The auditor has a rule
+//! for the same fault (`NotIdle`), which covers all other runs.
 
 mod collection;
 #[path = "../common/mod.rs"]
@@ -27,7 +27,7 @@ const WRITE: u64 = BUS + 1_300_000;
 /// A request: arrival ns, flow, operation, pages.
 type Line<'a> = (u64, u16, Op, &'a [u32]);
 
-/// A device that has been handed these requests and has lived to the end.
+/// A device that has served these requests to the end.
 fn lived(config: &Config, recipe: &Recipe, lines: &[Line<'_>], watched: bool) -> flashlane_ssd::Device {
     let mut device = device(config, recipe);
     if watched {
@@ -37,7 +37,7 @@ fn lived(config: &Config, recipe: &Recipe, lines: &[Line<'_>], watched: bool) ->
         let arrival = Time::from_ns(at);
         device.advance(arrival);
         let pages: Vec<Lpn> = pages.iter().copied().map(Lpn).collect();
-        // One page as bytes: such a request may be its transaction.
+        // One page as bytes: such a request may take the shortcut of a single transaction.
         let page = u64::from(config.geometry.page_bytes);
         let extent = match pages[..] {
             [one] => Extent::Bytes { offset: u64::from(one.0) * page, length: page },
@@ -51,7 +51,7 @@ fn lived(config: &Config, recipe: &Recipe, lines: &[Line<'_>], watched: bool) ->
     device
 }
 
-/// When each request was done, watched or not.
+/// When each request was done, the same with and without the event log.
 fn ends(config: &Config, recipe: &Recipe, lines: &[Line<'_>]) -> Vec<u64> {
     let [quiet, watched] = [false, true].map(|watched| {
         let mut done = std::mem::take(lived(config, recipe, lines, watched).completions());
@@ -81,7 +81,7 @@ fn mix(row: &str, answers: &[(&str, &str)], params: &[(&str, u64)]) -> Recipe {
     Recipe { answers, ..recipe(row, params) }
 }
 
-/// `channels` of one chip of one plane each.
+/// `channels` channels with one chip of one plane each.
 fn chips(channels: u32) -> Config {
     let mut config = table1(channels, 1);
     config.geometry.planes_per_die = 1;

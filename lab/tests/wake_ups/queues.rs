@@ -1,4 +1,4 @@
-//! Transactions: what comes to a unit's queues, leaves them, or stops standing in the way.
+//! Transactions: those that join a unit's queues, leave them, or no longer block others.
 
 use super::*;
 
@@ -63,15 +63,15 @@ fn a_read_goes_to_another_unit() {
     lines.push((2, 0, Write, &[7]));
     let cycles: Vec<u64> = ends(&unit_cycle(2), &rotate, &lines).iter().map(|ns| ns / CYCLE).collect();
     assert_eq!(cycles, [4, 4, 5, 6, 7, 8, 9, 10, 10, 8], "at 9 chip 0 takes page 7 and chip 1 page 19");
-    // Whoever orders queues hears of it: all is done under every row.
+    // An order decision that keeps records is told of it: all requests are done under every row.
     for row in flashlane_sched::catalogue::rows() {
         let done = ends(&unit_cycle(2), &mix(row.name, &[("place", "rotate")], &[]), &lines);
         assert!(done.iter().all(|&ns| ns <= 18 * CYCLE), "{}: {done:?}", row.name);
     }
 }
 
-/// The same where the read is found in a pause: the program on the unit it came from goes on at once, or another read is
-/// served.
+/// The read of the test above found in a pause: the program on the unit it came from is resumed at once, or another
+/// read is served there.
 ///
 /// Chip 1 programs page 9 from 0 on, paused at 0.5 for four reads, until 4.5. Page 7, read next there, is programmed on chip 0
 /// from 4 on; that program is suspended for the read from 4.5 to 5.5.
@@ -93,7 +93,7 @@ fn a_read_goes_to_another_unit_in_a_pause() {
     assert_eq!(ends(&unit_cycle(2), &rotate, &lines), [4_000, 9_000, 1_500, 2_500, 3_500, 4_500, 5_500, 9_000, 5_500]);
 }
 
-/// Writes that no unit has yet: a unit that comes to have nothing else takes the next, whatever it did before.
+/// Writes that no unit has yet: a unit that has nothing else left takes the next, whatever it did before.
 #[test]
 fn a_unit_takes_the_next_write() {
     let dynamic = recipe("dynalloc", &[]);
@@ -101,7 +101,7 @@ fn a_unit_takes_the_next_write() {
     // Chip 0 reads first, so write 2 goes to chip 1 and write 4 to chip 0 at 1; at 4.5 chip 1 has been idle for half a cycle.
     let done = ends(&unit_cycle(2), &dynamic, &lines);
     assert_eq!(done, [CYCLE, 4 * CYCLE, 5 * CYCLE, 8_500]);
-    // One whose page has an older write that has not begun lets the next go first.
+    // If an older write of its page has not begun, the next write goes first.
     let lines: [Line<'_>; 3] = [(0, 0, Write, &[5]), (0, 0, Write, &[5]), (0, 0, Write, &[6])];
     assert_eq!(ends(&unit_cycle(2), &dynamic, &lines), [4 * CYCLE, 8 * CYCLE, 4 * CYCLE]);
 }

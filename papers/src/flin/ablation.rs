@@ -9,17 +9,17 @@ use flashlane_lab::results::SchedulerResult;
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Document, Limit, Mix, SchedulerChoice};
 
-/// Rows of which `base` is one with another answer to one question.
+/// A row made of `base` with another answer to one question.
 fn answer(name: &str, base: &str, set: fn(&mut Mix)) -> SchedulerChoice {
     let mut changed = Mix { name: Some(name.into()), base: Some(base.into()), ..Mix::default() };
     set(&mut changed);
     mix(changed)
 }
 
-/// The systems and what is changed about them.
+/// The systems and their variants.
 fn variants() -> Vec<SchedulerChoice> {
     let mut all = rows(&["sprinkler", "sprinkler+fairness", "flin", "flin-stage1", "flin-stage3"]);
-    // Without garbage collection: what is left is scheduling.
+    // Without garbage collection only scheduling is left.
     all.extend(
         ["sprinkler", "sprinkler+fairness", "flin"]
             .map(|row| answer(&format!("{row} gc-free"), row, |mix| mix.collect = Some("free".into()))),
@@ -39,15 +39,15 @@ fn variants() -> Vec<SchedulerChoice> {
     all
 }
 
-/// Commands that a drive holds at a time where it fetches no more: 512 a flow, as MQSim by default.
+/// The commands that the drive holds at a time, beyond which it fetches no more: 512 a flow, as MQSim by default.
 const FETCHED: u64 = 4 * 512;
 
-/// The systems on a drive that leaves what comes beyond in the submission queues, where budgets decide.
+/// The systems on a drive that leaves further commands in the submission queues, where budgets decide.
 fn limited() -> Vec<SchedulerChoice> {
     ["sprinkler", "sprinkler+fairness", "flin"].map(|row| with(&format!("{row} fetch-limit"), row, &[])).into()
 }
 
-/// A1.
+/// Runs the ablation A1.
 pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     let limit = |document: &mut Document| document.device.front.in_flight = Some(Limit::At(FETCHED));

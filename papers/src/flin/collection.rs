@@ -1,18 +1,18 @@
-//! What garbage collection does to fairness (FLN-E7): two flows of random writes, three ways to collect.
+//! The effect of garbage collection on fairness (FLN-E7): two flows of random writes, three ways to collect.
 
 use super::setup::{document, mix, overwritten, pages_at, rows, synthetic};
 use crate::{Bench, Figures};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Document, Mix, SchedulerChoice};
 
-/// Name and answer: infinite capacity, the default, semi-preemptive.
+/// Name and answer: no collection (infinite capacity), the default, semi-preemptive.
 const WAYS: [(&str, &str); 3] = [("none", "free"), ("default", "non-preemptive"), ("semi", "semi-preemptive")];
-/// Write rates of the interfering flow, MB/s. The base flow has the third.
+/// Write rates of the interfering flow, MB/s. The base flow has the third of them.
 const RATES: [u32; 6] = [2, 4, 8, 16, 32, 64];
 /// Write rate of the base flow.
 const BASE: u32 = 8;
 
-/// Reads first, with each way to collect.
+/// Read-first scheduling with each way to collect.
 fn schedulers() -> Vec<SchedulerChoice> {
     let with = |(name, collect): (&str, &str)| {
         mix(Mix {
@@ -25,7 +25,7 @@ fn schedulers() -> Vec<SchedulerChoice> {
     WAYS.map(with).into()
 }
 
-/// FLN-E7.
+/// Runs FLN-E7.
 pub fn demands(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let ms = bench.amount(10_000, 1_000);
     let flow = |name: &str, rate: u32| synthetic(name, ms, pages_at(f64::from(rate), 0.0));

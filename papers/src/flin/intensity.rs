@@ -1,7 +1,7 @@
-//! What intensity does (FLN-E2 to E4): one flow of reads of growing rate, and a light one beside it.
+//! The effect of intensity (FLN-E2 to E4): one flow of reads of growing rate, and a light one beside it.
 //!
-//! The printed rates, 16 to 1,024 MB/s, come to at most two fifths of what the drive of table 1 can read, so that the
-//! figures are made at rates up to 1.05 times that too, and with closed loops (model 2.2, capacity note).
+//! The printed rates, 16 to 1,024 MB/s, are at most two fifths of what the drive of table 1 can read. So figures are
+//! also made at rates up to 1.05 times that bound, and with closed loops (model 2.2, capacity note).
 
 use flashlane_core::event::{Event, Stamped};
 use rustc_hash::FxHashMap;
@@ -12,10 +12,11 @@ use flashlane_lab::run::{Onlookers, RunError};
 use flashlane_lab::scenario::{Document, DriveState, Flow, SchedulerChoice};
 use flashlane_lab::workload::synthetic::{Arrivals, SyntheticSpec};
 
-/// What the drive reads at most in commands of one page, MB/s: 32 units with 99.601 us a page, less than its buses carry.
+/// The most that the drive reads in commands of one page, MB/s: 32 units with 99.601 us a page, less than its buses can
+/// transfer.
 pub const SATURATION_MB_PER_S: f64 = 2_632.0;
 
-/// The axes: name, and a name and MB/s of each point.
+/// The axes of the figures: their names, and for each point its name and MB/s.
 fn axes() -> [(&'static str, Vec<(String, f64)>); 2] {
     let printed = (4..=10).map(|power| f64::from(1 << power));
     let top = |halvings: i32| 105.0 / f64::from(1 << halvings);
@@ -33,12 +34,12 @@ fn ms(bench: &Bench<'_>) -> u64 {
     bench.amount(2_000, 200)
 }
 
-/// Reads only, of pages that are there, and nothing to collect.
+/// A scenario of reads only, of pages that exist, without garbage collection.
 fn reads(name: String, bench: &Bench<'_>, seed: u64, schedulers: Vec<SchedulerChoice>, flows: Vec<Flow>) -> Document {
     Document { device: drive_in(DriveState::Filled), ..document(name, seed, ms(bench), schedulers, flows) }
 }
 
-/// FLN-E2 and E3.
+/// Runs FLN-E2 and E3.
 pub fn alone(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let mut runs = Vec::new();
     for (axis, points) in axes() {
@@ -59,7 +60,7 @@ pub fn alone(bench: &Bench<'_>) -> Result<Figures, RunError> {
         let [waited, moved, all] = [seen.queued_ns, seen.bus_ns, seen.turnaround_ns].map(each);
         let executed = seen.array_ns as f64 / seen.commands.max(1) as f64 / 1e3;
         let wait = all - moved - executed;
-        // Little's law: time waited by all over the time, by unit.
+        // Little's law: the sum of all waiting times over the duration, per unit.
         let length = waited * 1e3 * seen.ended as f64 / (seen.last_ns.max(1) as f64 * 32.0);
         figures.push(&["queue_length", axis, &level], length);
         for (part, us) in [("wait", wait), ("transfer", moved), ("execution", executed)] {
@@ -70,7 +71,7 @@ pub fn alone(bench: &Bench<'_>) -> Result<Figures, RunError> {
     Ok(figures)
 }
 
-/// What events say of transactions: reads of one page.
+/// Figures of transactions from events, where every transaction is a read of one page.
 #[derive(Default)]
 struct Seen {
     joined: FxHashMap<u64, u64>,
@@ -104,7 +105,7 @@ impl Seen {
     }
 }
 
-/// FLN-E4.
+/// Runs FLN-E4.
 pub fn beside(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let base = || pages_at(16.0, 1.0);
     let mut runs: Vec<(&str, String, [SyntheticSpec; 2])> = Vec::new();
@@ -130,7 +131,7 @@ pub fn beside(bench: &Bench<'_>) -> Result<Figures, RunError> {
     Ok(figures)
 }
 
-/// Requests of a page, so many at a time.
+/// A closed loop of `depth` requests of a page.
 pub fn closed(depth: u32, read_ratio: f64) -> SyntheticSpec {
     SyntheticSpec {
         rate_mb_per_s: None,

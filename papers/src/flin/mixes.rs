@@ -1,7 +1,7 @@
 //! The 40 mixes of four traces: stored, and how they were drawn.
 //!
-//! The paper says "randomly-selected combinations of four" in four classes by the share of traces that interfere highly,
-//! and which they were it does not say. They are data, `papers/flin/mixes.toml`, so that everybody's runs have the same.
+//! The paper says "randomly-selected combinations of four" in four classes by the share of traces of high interference,
+//! but not which ones. They are stored in `papers/flin/mixes.toml`, so that all runs use the same.
 
 use std::fmt::Write as _;
 
@@ -26,7 +26,7 @@ const SEED: u64 = 1;
 pub struct TraceMix {
     /// Its class and number: `25-01`.
     pub name: String,
-    /// Percent of its traces that interfere highly.
+    /// Percent of its traces that have high interference.
     pub class: u32,
     /// Its traces, in the order of the flows.
     pub traces: [String; TRACES],
@@ -56,7 +56,7 @@ pub fn first(count: usize) -> Vec<TraceMix> {
     mixes
 }
 
-/// Draws the mixes: of each class ten different sets of four different traces, each in a random order.
+/// Draws the mixes: for each class ten different sets of four different traces, each in a random order.
 pub fn draw() -> Vec<TraceMix> {
     let rows = FlinRow::all();
     let names = |interference| -> Vec<&str> {
@@ -85,7 +85,7 @@ pub fn draw() -> Vec<TraceMix> {
     mixes
 }
 
-/// In a random order (Fisher and Yates). The bias of the modulus is below 2^-59.
+/// `names` in a random order (Fisher and Yates). The bias of the modulus is below 2^-59.
 fn shuffled<'a>(rng: &mut Pcg64Mcg, mut names: Vec<&'a str>) -> Vec<&'a str> {
     for i in (1..names.len()).rev() {
         names.swap(i, (rng.next_u64() % (i as u64 + 1)) as usize);
@@ -93,7 +93,7 @@ fn shuffled<'a>(rng: &mut Pcg64Mcg, mut names: Vec<&'a str>) -> Vec<&'a str> {
     names
 }
 
-/// The data file.
+/// The mixes as a data file.
 pub fn to_toml(mixes: &[TraceMix]) -> String {
     let mut text = String::from(
         "# 40 mixes of four traces of FLIN's table 2, ten of each class: 25, 50, 75 and 100 % of the traces interfere highly.\n\

@@ -21,7 +21,7 @@ use super::{Group, Paper};
 /// The paper.
 pub const PAPER: Paper = Paper {
     name: "flin",
-    // The mixes are the sample.
+    // The mixes are the sample, so one seed suffices.
     seeds: 1,
     claims: include_str!("../../flin/claims.toml"),
     groups: &[

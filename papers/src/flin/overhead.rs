@@ -1,4 +1,4 @@
-//! What FLIN costs (FLN-E21, E22): memory by the paper's list, and places of queues visited.
+//! The cost of FLIN (FLN-E21, E22): memory as the paper lists it, and the number of queue entries visited.
 
 use flashlane_core::event::{Event, Stamped};
 use flashlane_core::geometry::Geometry;
@@ -14,10 +14,10 @@ use crate::{Bench, Figures};
 use flashlane_lab::run::{Onlookers, RunError};
 use flashlane_lab::scenario::Scenario;
 
-/// Cycles for a place visited, and nanoseconds of one at 500 MHz (model 2.2.1).
+/// Time for visiting a queue entry, ns: 20 cycles of 2 ns at 500 MHz (model 2.2.1).
 const NS_A_VISIT: f64 = 20.0 * 2.0;
 
-/// FLN-E21 and E22.
+/// Runs FLN-E21 and E22.
 pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     let bytes = dram_bytes(64, 128, 262_144);
@@ -38,7 +38,7 @@ pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
         Ok((mix, seen, sum / requests.max(1) as f64))
     })?;
     for (mix, seen, mean_ns) in made {
-        // Two passes over the whole queue at most.
+        // At most two passes over the whole queue.
         let visits = 2.0 * seen.sum as f64 / seen.joined.max(1) as f64;
         figures.push(&["visits_at_most", "mean", &mix.name], visits);
         figures.push(&["visits_at_most", "most", &mix.name], 2.0 * seen.most as f64);
@@ -47,10 +47,10 @@ pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
     Ok(figures)
 }
 
-/// Transactions that wait where another joins: same unit, same direction, of users.
+/// How many user transactions of the same unit and direction wait when another joins them.
 struct Lengths {
     geometry: Geometry,
-    /// Where each that waits does.
+    /// For each waiting transaction, the queue it is in.
     places: FxHashMap<u64, usize>,
     lengths: Vec<u64>,
     joined: u64,

@@ -6,7 +6,7 @@ use super::systems::{run_all, swept_ms};
 use crate::{Bench, Figures};
 use flashlane_lab::run::RunError;
 
-/// A parameter: its figure's name, the catalogue's, what makes one of the other, levels.
+/// A parameter: the name of its figure and its name in the catalogue, the conversion between the two, its levels.
 struct Parameter {
     name: &'static str,
     key: &'static str,
@@ -22,7 +22,7 @@ const PARAMETERS: [Parameter; 5] = [
     Parameter { name: "rate_window_epochs", key: "rate_window", scale: 1, levels: &[1, 10, 100] },
 ];
 
-/// FLN-E14 to E17, and the rate window of D-FLN-03.
+/// Runs FLN-E14 to E17, and the rate window of D-FLN-03.
 pub fn sweeps(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     let choice = |parameter: &Parameter, level: u64| {

@@ -1,4 +1,4 @@
-//! Four copies of msnfs at four levels (FLN-E19), and all at one.
+//! Four copies of msnfs at four priority levels (FLN-E19), and all at one level.
 
 use super::intensity::closed;
 use super::setup::{clone, document, drive_in, overwritten, rows, synthetic};
@@ -10,7 +10,7 @@ use flashlane_lab::scenario::{Document, DriveState, Flow, Run};
 /// Levels of the copies: the paper's and a control.
 const LEVELS: [(&str, [u8; 4]); 2] = [("levels", [0, 1, 2, 3]), ("alike", [0; 4])];
 
-/// FLN-E19.
+/// Runs FLN-E19.
 pub fn levels(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let seeds = bench.seeds();
     let runs: Vec<_> = LEVELS.iter().flat_map(|levels| seeds.iter().map(move |&seed| (levels, seed))).collect();
@@ -32,7 +32,7 @@ pub fn levels(bench: &Bench<'_>) -> Result<Figures, RunError> {
     Ok(figures)
 }
 
-/// Who is served while all have reads waiting at every unit.
+/// Which flows are served while all have reads waiting at every unit.
 fn slots(bench: &Bench<'_>, figures: &mut Figures) -> Result<(), RunError> {
     let ms = bench.amount(1_000, 200);
     let flow = |i: u8| Flow { priority: i, ..synthetic(&format!("level-{i}"), ms, closed(4_096, 1.0)) };

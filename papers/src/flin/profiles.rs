@@ -1,4 +1,5 @@
-//! Figure 2 without the drives it was measured on (FLN-E1): tpce beside tpcc on four modelled ones, from roomy to small.
+//! Figure 2 without the drives it was measured on (FLN-E1): tpce beside tpcc on four modelled drives, from large to
+//! small.
 
 use super::setup::{clone, document, rows};
 use super::systems::ms;
@@ -19,7 +20,7 @@ fn change(device: &mut Device, channels: u32, dies: u32, cache: u32) {
     }
 }
 
-/// FLN-E1.
+/// Runs FLN-E1.
 pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let seeds = bench.seeds();
     let runs: Vec<_> = DRIVES.iter().flat_map(|drive| seeds.iter().map(move |&seed| (drive, seed))).collect();

@@ -1,4 +1,4 @@
-//! What access patterns and the share of reads do (FLN-E5, E6).
+//! The effect of access patterns and of the share of reads (FLN-E5, E6).
 
 use super::intensity::{SATURATION_MB_PER_S, closed};
 use super::setup::{PAGE, document, drive_in, rows, synthetic};
@@ -7,12 +7,12 @@ use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Document, DriveState};
 use flashlane_lab::workload::synthetic::{Size, SyntheticSpec};
 
-/// Share of the drive's bandwidth that each flow of E5 asks for.
+/// Share of the drive's bandwidth that each flow of E5 offers.
 const LOAD: f64 = 0.4;
 /// Bytes of a streaming request.
 const STREAM: u64 = 65_536;
 
-/// Reads, this percent of whose bytes are single pages anywhere and the rest 64 KiB on and on.
+/// Reads of which this percentage of the bytes are single pages at random places; the rest are sequential 64 KiB.
 fn reads(random_percent: u32) -> SyntheticSpec {
     let x = f64::from(random_percent) / 100.0;
     let (pages, streams) = (x / PAGE as f64, (1.0 - x) / STREAM as f64);
@@ -30,7 +30,7 @@ fn reads(random_percent: u32) -> SyntheticSpec {
     }
 }
 
-/// FLN-E5.
+/// Runs FLN-E5.
 pub fn patterns(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let ms = bench.amount(2_000, 200);
     let runs: Vec<(u32, u64)> =
@@ -54,10 +54,10 @@ pub fn patterns(bench: &Bench<'_>) -> Result<Figures, RunError> {
     Ok(figures)
 }
 
-/// Percent of writes of the base flow.
+/// Writes of the base flow, percent of its requests.
 const WRITES: [u32; 4] = [0, 30, 70, 100];
 
-/// FLN-E6.
+/// Runs FLN-E6.
 pub fn directions(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let ms = bench.amount(1_000, 100);
     let schedulers = ["fcfs", "read-first", "read-first-suspend"];

@@ -1,9 +1,9 @@
-//! The drive and the flows that experiments are made of.
+//! The drive and the flows of which experiments consist.
 //!
-//! The drive is a sixteenth of table 1's: as many units, a sixteenth of the blocks of each, and with it a sixteenth of
-//! the user's space and of the clones' working sets. A plane then has as many blocks between the start of collection and
-//! the hard threshold as a run of seconds uses up; on the whole drive that takes minutes, and no experiment of a length
-//! that can be made would see collection compete with users.
+//! The drive is a sixteenth of table 1's: as many units with a sixteenth of the blocks each, and accordingly a
+//! sixteenth of the user's space and of the clones' working sets. In a plane of that size, a run of seconds uses up the
+//! blocks between the start of collection and the hard threshold. On the whole drive that would take minutes, and
+//! collection would not compete with users in any experiment of practical length.
 
 use crate::Bench;
 use flashlane_lab::run::RunError;
@@ -11,13 +11,13 @@ use flashlane_lab::scenario::{Device, Document, DriveState, Flow, Mix, Run, Sche
 use flashlane_lab::workload::clone::{CloneSpec, Table};
 use flashlane_lab::workload::synthetic::{Size, SyntheticSpec};
 
-/// Bytes that a clone works on: a sixteenth of the clones' own default.
+/// Bytes of a clone's working set: a sixteenth of the clones' default.
 const WORKING_SET_BYTES: u64 = 1_000_000_000;
 
-/// Bytes a page.
+/// Bytes of a page.
 pub const PAGE: u64 = 8_192;
 
-/// Table 1, a sixteenth of it.
+/// The drive of table 1 with a sixteenth of the blocks.
 pub fn drive() -> Device {
     let mut device = Device::preset("flin-isca18".into());
     device.geometry.blocks_per_plane = Some(256);
@@ -25,36 +25,36 @@ pub fn drive() -> Device {
     device
 }
 
-/// The same in another state.
+/// [`drive`] in another state.
 pub fn drive_in(state: DriveState) -> Device {
     let mut device = drive();
     device.precondition.state = Some(state);
     device
 }
 
-/// Full and in equilibrium by overwriting it twice, so that all flows' blocks are as full (docs/papers/flin.md); for a look,
-/// by arithmetic.
+/// A full drive in equilibrium, reached by overwriting it twice, so that the blocks of all flows are equally full
+/// (docs/papers/flin.md); in a quick run, the analytic steady state.
 pub fn overwritten(bench: &Bench<'_>) -> Device {
     drive_in(if bench.settings.quick { DriveState::Steady } else { DriveState::Replayed })
 }
 
-/// Rows of the catalogue.
+/// Rows of the catalogue as schedulers to run.
 pub fn rows(names: &[&str]) -> Vec<SchedulerChoice> {
     names.iter().map(|name| SchedulerChoice::Row((*name).into())).collect()
 }
 
-/// `base` with parameters changed, called `name`.
+/// The row `base` with changed parameters, called `name`.
 pub fn with(name: &str, base: &str, parameters: &[(&str, u64)]) -> SchedulerChoice {
     let parameters = parameters.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
     mix(Mix { name: Some(name.into()), base: Some(base.into()), parameters, ..Mix::default() })
 }
 
-/// A mix of answers.
+/// A mix of answers as a scheduler to run.
 pub fn mix(mix: Mix) -> SchedulerChoice {
     SchedulerChoice::Mix(Box::new(mix))
 }
 
-/// A scenario of so many milliseconds, the first tenth of which does not count.
+/// A scenario of `ms` milliseconds, of which the first tenth is not measured.
 pub fn document(name: String, seed: u64, ms: u64, schedulers: Vec<SchedulerChoice>, flow: Vec<Flow>) -> Document {
     Document {
         name: Some(name),
@@ -67,7 +67,7 @@ pub fn document(name: String, seed: u64, ms: u64, schedulers: Vec<SchedulerChoic
     }
 }
 
-/// A flow called `name`, the user's trace or the clone, for so many milliseconds.
+/// A flow called `name`, the user's trace or the clone, for `ms` milliseconds.
 ///
 /// # Errors
 /// As [`Bench::trace`].
@@ -81,13 +81,13 @@ pub fn clone(bench: &Bench<'_>, name: &str, ms: u64) -> Result<Flow, RunError> {
     bench.flow(name, u64::MAX, clone)
 }
 
-/// A synthetic flow called `name`, for so many milliseconds.
+/// A synthetic flow called `name`, for `ms` milliseconds.
 pub fn synthetic(name: &str, ms: u64, spec: SyntheticSpec) -> Flow {
     let spec = SyntheticSpec { duration_s: Some(ms as f64 / 1e3), ..spec };
     Flow { name: Some(name.into()), synthetic: Some(spec), ..Flow::default() }
 }
 
-/// Requests of a page each, at random places (D-FLN-24), so many megabytes a second.
+/// Requests of one page at random places (D-FLN-24), at a rate in MB/s.
 pub fn pages_at(mb_per_s: f64, read_ratio: f64) -> SyntheticSpec {
     SyntheticSpec {
         read_ratio: Some(read_ratio),

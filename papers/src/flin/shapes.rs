@@ -1,4 +1,4 @@
-//! What FLIN gains on other drives (FLN-E18) and with a write cache (FLN-E20), on the first mix of every class.
+//! FLIN's gains on other drives (FLN-E18) and with a write cache (FLN-E20), on the first mix of every class.
 
 use super::mixes;
 use super::setup::{PAGE, rows};
@@ -23,7 +23,7 @@ const FACTORS: [Factor; 3] = [
     Factor { name: "units", levels: &[16.0, 32.0, 64.0, 128.0], set: units },
 ];
 
-/// As large a block of more or fewer pages.
+/// Changes the page size, with blocks of the same bytes.
 fn page(device: &mut Device, kb: f64) {
     device.geometry.page_bytes = Some((kb * 1_024.0) as u32);
     device.geometry.metadata_bytes = Some((448.0 * kb / 8.0) as u32);
@@ -36,13 +36,13 @@ fn latencies(device: &mut Device, factor: f64) {
     (nand.read_ns, nand.program_ns, nand.erase_ns) = (times(75_000.0), times(1_300_000.0), times(3_800_000.0));
 }
 
-/// More dies on each channel, and with them a larger drive.
+/// Changes the dies on each channel, and with them the capacity.
 fn units(device: &mut Device, units: f64) {
     device.geometry.chips_per_channel = Some((units / 8.0) as u32);
     (device.ftl.user_gb, device.ftl.over_provisioning_percent) = (None, Some(OVER_PROVISIONING));
 }
 
-/// FLN-E18.
+/// Runs FLN-E18.
 pub fn sweeps(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     for factor in &FACTORS {
@@ -53,7 +53,7 @@ pub fn sweeps(bench: &Bench<'_>) -> Result<Figures, RunError> {
     Ok(figures)
 }
 
-/// What FLIN gains over Sprinkler on a changed drive: `gain.fairness.NAME.LEVEL.MIX`.
+/// The gains of FLIN over Sprinkler on a changed drive: `gain.fairness.NAME.LEVEL.MIX`.
 fn gains(
     bench: &Bench<'_>,
     figures: &mut Figures,
@@ -73,11 +73,11 @@ fn gains(
     Ok(())
 }
 
-/// Pages of write cache that four flows have together, 128 MB each: the share of the drive that it is in the paper, and as
-/// many bytes.
+/// Bytes of write cache of all four flows together, 128 MB each in the paper: as a share of the scaled drive, and as
+/// printed.
 const CACHES: [(&str, u64); 3] = [("none", 0), ("scaled", 512_000_000 / 16), ("as_printed", 512_000_000)];
 
-/// FLN-E20.
+/// Runs FLN-E20.
 pub fn caches(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     for (name, bytes) in CACHES {

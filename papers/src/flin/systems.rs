@@ -11,8 +11,8 @@ use flashlane_lab::workload::clone::FlinRow;
 /// The systems of section 7, its two baselines first.
 pub const SYSTEMS: [&str; 6] = ["sprinkler", "sprinkler+fairness", "flin", "flin-stage1", "flin-stage3", "fcfs"];
 
-/// Simulated time of a mix, ms: all, and for a look. Model 2.2.1 has 60 s; a third keeps the whole paper below half an
-/// hour.
+/// Simulated time of a mix, ms: full, and in a quick run. Model 2.2.1 has 60 s; a third of that keeps the whole paper
+/// below half an hour.
 const MS: (u64, u64) = (20_000, 1_000);
 
 /// Simulated time of a mix where many settings are tried, ms.
@@ -28,7 +28,7 @@ pub fn swept_ms(bench: &Bench<'_>) -> u64 {
     bench.amount(SWEPT_MS, MS.1)
 }
 
-/// What a mix came to.
+/// The result of a mix.
 pub struct Made {
     /// The mix.
     pub mix: TraceMix,
@@ -36,8 +36,8 @@ pub struct Made {
     pub summary: Summary,
 }
 
-/// Every mix with every seed under `schedulers` for `ms`, in the order of the mixes; `change` has the last word on each
-/// scenario.
+/// Runs every mix with every seed under `schedulers` for `ms`, in the order of the mixes; `change` is applied to each
+/// scenario last.
 ///
 /// # Errors
 /// Bad input, or a run that failed.
@@ -59,7 +59,7 @@ pub fn run_all(
     })
 }
 
-/// FLN-E8 to E13: fairness, largest slowdown, deviation of slowdowns and weighted speedup, by class of mixes.
+/// Runs FLN-E8 to E13: fairness, largest slowdown, deviation of slowdowns and weighted speedup, by class of mixes.
 pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     let made = run_all(bench, mixes::first(bench.amount(10, 2) as usize), ms(bench), &rows(&SYSTEMS), |_| ())?;
@@ -84,7 +84,7 @@ pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
     Ok(figures)
 }
 
-/// What one mix came to under one system.
+/// Adds the figures of one mix under one system.
 fn add(figures: &mut Figures, mix: &TraceMix, run: &SchedulerResult) {
     let of = |what: &str| format!("{what}_{}", mix.class);
     let mut push = |what: &str, value: f64| figures.push(&[&of(what), &run.name, &mix.name], value);
@@ -103,10 +103,10 @@ fn add(figures: &mut Figures, mix: &TraceMix, run: &SchedulerResult) {
     }
 }
 
-/// A class's mean under a system of that name.
+/// The mean of a class under the system of a given name.
 type Means<'a> = dyn Fn(&str) -> f64 + 'a;
 
-/// FLN-E13: classes in which the systems stand in the order of figure 14, by their means over the class.
+/// FLN-E13: the number of classes in which the means of the systems have the order of figure 14.
 fn orders(figures: &mut Figures) {
     let classes = [25, 50, 75, 100];
     let mean = |what: &str, class: u32, system: &str| {
@@ -143,7 +143,7 @@ fn orders(figures: &mut Figures) {
     }
 }
 
-/// Table 2: how long each trace alone keeps the units busy.
+/// Runs table 2: how long each trace alone keeps the units busy.
 pub fn interference(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let rows = FlinRow::all();
     let made = bench.each(rows, |row| {
@@ -178,7 +178,7 @@ mod tests {
     use crate::Settings;
     use flashlane_lab::scenario::Limit;
 
-    /// A mix for a moment: every figure of every system, and the same ones again.
+    /// A very short run of a mix has every figure of every system, and yields the same ones again.
     #[test]
     fn a_mix_comes_to_figures() {
         let settings = Settings { quick: true, seeds: 2, traces: None };

@@ -1,7 +1,8 @@
-//! What the gains hang on: the write-intensive workloads again without advanced commands, at several loads (A1).
+//! What the gains depend on: the write-intensive workloads without advanced commands, at several loads (A1).
 //!
-//! Slack is accounted as if a chip served its queue one after the other. A chip of four dies with two planes that works
-//! several of them at once does not: who passes a write for another die gains nothing and still charges it.
+//! Slack is accounted as if a chip served its queue one transaction after the other. A chip of four dies with two
+//! planes serves several at once: a transaction that passes a write for another die gains nothing, but its service time
+//! is still charged to that write.
 
 use super::calibrate::work_us;
 use super::workloads::{BASELINE, run_all};
@@ -9,10 +10,10 @@ use crate::{Bench, Figures};
 use flashlane_lab::run::RunError;
 use flashlane_lab::workload::clone::{Group, SlackerRow};
 
-/// Shares of the time that the chips work, a page at a time.
+/// Loads: shares of the time in which the chips are busy, serving one page at a time.
 const LOADS: [f64; 4] = [0.3, 0.5, 0.7, 0.9];
 
-/// A1.
+/// Runs A1.
 pub fn one_page_at_a_time(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let rows: Vec<SlackerRow> =
         SlackerRow::all().into_iter().filter(|row| row.group == Group::WriteIntensive).collect();

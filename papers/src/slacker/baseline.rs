@@ -1,4 +1,4 @@
-//! What needs the baseline only: slack, chips a request touches, queue lengths (SLK-E1 to E4, E17).
+//! Experiments on the baseline only: slack, chips a request touches, queue lengths (SLK-E1 to E4, E17).
 
 use flashlane_core::event::{Event, Stamped};
 use flashlane_core::geometry::Stripe;
@@ -13,7 +13,7 @@ use flashlane_lab::scenario::Scenario;
 use flashlane_lab::workload::clone::SlackerRow;
 use flashlane_lab::workload::{Next, Source, Span};
 
-/// SLK-E1 and E4: the actual slack of every transaction, as Table 2 and Figure 3a have it.
+/// Runs SLK-E1 and E4: the actual slack of every transaction, in the form of Table 2 and Figure 3a.
 pub fn slack(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     for made in run_all(bench, SlackerRow::all(), &[BASELINE], |document| document.run.slack = Some(true))? {
@@ -48,13 +48,13 @@ pub fn slack(bench: &Bench<'_>) -> Result<Figures, RunError> {
     Ok(figures)
 }
 
-/// Transactions with no more slack than that.
+/// Number of transactions with at most this much slack.
 fn at_most(slack: &SlackDistribution, limit_ns: u64) -> u64 {
     let upto = slack.cdf.at_most_ns.partition_point(|&at| at <= limit_ns);
     if upto == 0 { 0 } else { slack.cdf.requests[upto - 1] }
 }
 
-/// SLK-E2: distinct chips of each request's pages under static allocation.
+/// Runs SLK-E2: distinct chips of each request's pages under static allocation.
 pub fn chips(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     for row in SlackerRow::all() {
@@ -68,7 +68,7 @@ pub fn chips(bench: &Bench<'_>) -> Result<Figures, RunError> {
     Ok(figures)
 }
 
-/// Requests of the scenario's first flow, and those of them that touch at most `limit` chips.
+/// Number of requests of the scenario's first flow, and of those that touch at most `limit` chips.
 fn count_chips(scenario: &Scenario, limit: usize) -> Result<(u64, u64), RunError> {
     let config = scenario.device_config()?;
     let plan = scenario.flows(&config)?.swap_remove(0);
@@ -96,7 +96,7 @@ const SAMPLED_NS: u64 = 100_000_000_000;
 /// Time between two samples (D-SLK-28).
 const STEP_NS: u64 = 1_000_000;
 
-/// SLK-E3: the longest and the shortest queue of the 16 chips under prxy0, every millisecond of 100 s.
+/// Runs SLK-E3: the longest and the shortest queue of the 16 chips under prxy0, every millisecond of 100 s.
 pub fn queues(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let row = SlackerRow::named("prxy0")?;
     let sampled = bench.amount(SAMPLED_NS, SAMPLED_NS / 20);
@@ -121,7 +121,7 @@ pub fn queues(bench: &Bench<'_>) -> Result<Figures, RunError> {
     Ok(figures)
 }
 
-/// Waiting user transactions of each unit, sampled.
+/// Samples of the number of user transactions waiting at each unit.
 struct Lengths {
     geometry: Geometry,
     waiting: FxHashSet<u64>,
@@ -132,7 +132,7 @@ struct Lengths {
     longest: u64,
     sum_longest: u64,
     sum: f64,
-    /// Largest of longest queue over shortest, at least one.
+    /// The largest ratio of the longest to the shortest queue, which is counted as at least one.
     peak: f64,
 }
 
@@ -178,7 +178,7 @@ impl Lengths {
     }
 }
 
-/// SLK-E17: bytes of a table with the place of every page: 4 bits of chip, 2 of die, 1 of plane.
+/// Runs SLK-E17: bytes of a table with the place of every page: 4 bits of chip, 2 of die, 1 of plane.
 pub fn table_size(_: &Bench<'_>) -> Result<Figures, RunError> {
     let geometry = Scenario::from_document("E17", super::workloads::plain_document()).device_config()?.geometry;
     let pages = geometry.raw_bytes() / u64::from(geometry.page_bytes);
@@ -241,12 +241,12 @@ mod tests {
         lengths.observe(&out(STEP_NS + 1, 0));
         lengths.observe(&out(STEP_NS + 2, 3));
         lengths.observe(&out(10 * STEP_NS, 1));
-        // At 0 nothing waits, at 1 ms three do, at 2 ms two.
+        // At 0 no transaction waits, at 1 ms three do, at 2 ms two.
         assert_eq!((lengths.samples, lengths.longest, lengths.peak, lengths.sum), (3, 3, 3.0, 2.5));
         assert_eq!(lengths.sum_longest, 5);
     }
 
-    /// A-SLK-13.
+    /// Checks A-SLK-13.
     #[test]
     fn the_redirection_table_of_the_paper() {
         let settings = crate::Settings { quick: true, seeds: 1, traces: None };

@@ -12,11 +12,11 @@ use crate::Bench;
 use flashlane_lab::run::RunError;
 use flashlane_lab::workload::clone::{Group, SlackerRow};
 
-/// How near the printed slack is near enough to stop.
+/// Relative distance from the printed slack at which the search stops.
 const NEAR: f64 = 0.02;
-/// Gaps tried at most.
+/// The most gaps tried.
 const STEPS: usize = 16;
-/// No gap is tried that asks for more than so many times what chips can do a page at a time: they have eight planes.
+/// The highest load tried, relative to what chips can do one page at a time: they have eight planes.
 const HIGHEST_LOAD: f64 = 24.0;
 
 /// A calibrated workload.
@@ -31,7 +31,7 @@ pub struct Calibrated {
 }
 
 impl Calibrated {
-    /// The slack that Table 2 prints.
+    /// The slack that the calibration aims at: the one Table 2 prints.
     pub fn wanted_ms(&self) -> f64 {
         wanted_ms(&self.row)
     }
@@ -42,12 +42,12 @@ impl Calibrated {
     }
 }
 
-/// The calibrated column of Table 2.
+/// The value of Table 2 that the calibration aims at.
 fn wanted_ms(row: &SlackerRow) -> f64 {
     if row.group == Group::ReadIntensive { row.read_slack_ms_mean } else { row.write_slack_ms_mean }
 }
 
-/// Calibrates every workload of Table 2; `told` hears of each when it is done.
+/// Calibrates every workload of Table 2; `told` is called with each when it is done.
 ///
 /// # Errors
 /// A run that failed.
@@ -62,25 +62,27 @@ pub fn calibrate(bench: &Bench<'_>, told: &(dyn Fn(&Calibrated) + Sync)) -> Resu
         .collect()
 }
 
-/// Time a request keeps a chip busy on average if every page is a command of its own, over 16 chips: us.
+/// Mean time for which a request keeps the 16 chips busy if every page is a command of its own, divided by the number
+/// of chips, us.
 pub fn work_us(row: &SlackerRow) -> f64 {
-    // A request begins at a page, so half a page of it is wasted on average.
+    // A request begins at a page boundary, so half a page is read or written in vain on average.
     let pages = |kb: f64| kb / 8.0 + 0.5;
     let (writes, reads) = (row.write_fraction, 1.0 - row.write_fraction);
     (writes * pages(row.write_kb_mean) * 1_325.0 + reads * pages(row.read_kb_mean) * 100.0) / 16.0
 }
 
-/// Finds the gap between one with too little slack and one with too much, on the line between their logarithms; an end that
-/// stays counts half the next time, lest the search creeps up to the other (the Illinois rule).
+/// Finds the gap by linear interpolation of logarithms between a gap with too little slack and one with too much. The
+/// value of an end that stays is halved (the Illinois rule); otherwise the search could approach from one side only,
+/// slowly.
 fn one(bench: &Bench<'_>, row: SlackerRow) -> Result<Calibrated, RunError> {
     let wanted = wanted_ms(&row);
-    // Advanced commands work several pages at once, so that a chip can take more than a page at a time.
+    // Advanced commands serve several pages at once, so a chip can serve a higher load than one page at a time.
     let mut gap = work_us(&row) / 2.0;
     let mut short: Option<(f64, f64)> = None;
     let mut long: Option<(f64, f64)> = None;
     let mut best: Option<Calibrated> = None;
     for _ in 0..STEPS {
-        // As it is stored.
+        // Rounded as it is stored.
         gap = (gap * 10.0).round().max(1.0) / 10.0;
         let reached = slack_ms(bench, &row, gap)?;
         let off = (reached.max(1e-6) / wanted).ln();
@@ -131,7 +133,7 @@ fn slack_ms(bench: &Bench<'_>, row: &SlackerRow, gap_us: f64) -> Result<f64, Run
     Ok(slacks.iter().sum::<f64>() / slacks.len() as f64)
 }
 
-/// Table 2 as a data file, with the gaps found; `command` made it.
+/// Table 2 as a data file with the gaps found; `command` is the command line that made it.
 pub fn to_csv(calibrated: &[Calibrated], command: &str) -> String {
     let mut text = format!("# Table 2 of Slacker, ASPLOS 2017; the last two columns are made by: {command}\n");
     text.push_str(

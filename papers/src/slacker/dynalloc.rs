@@ -1,7 +1,7 @@
 //! Slacker beside dynamic redirection of writes (SLK-E15).
 //!
-//! Reads are hurt by redirection only where pages were written through it, so that a first flow writes the working set at
-//! random through the system under test; then the workload begins. The working set is small, so that most of it is written.
+//! Redirection slows reads down only where pages were written with it. So a first flow writes the working set at random
+//! through the system under test; then the workload begins. The working set is small, so that most of it gets written.
 
 use super::workloads::{BASELINE, DEVICE, requests};
 use crate::{Bench, Figures};
@@ -17,12 +17,12 @@ const WORKLOADS: [&str; 3] = ["rsrch1", "src2-0-p", "rsrch2-p"];
 
 /// Bytes of the working set.
 const WORKING_SET: u64 = 1 << 30;
-/// How often the first flow writes it, so that 95 % of its pages have been.
+/// How often the first flow overwrites it on average, so that 95 % of its pages are written.
 const TIMES: f64 = 3.0;
-/// Mean time between writes of the first flow: chips a third busy.
+/// Mean time between writes of the first flow: chips are busy for a third of the time.
 const WRITE_GAP_US: f64 = 900.0;
 
-/// SLK-E15.
+/// Runs SLK-E15.
 pub fn redirection(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let runs: Vec<(&str, u64)> =
         WORKLOADS.iter().flat_map(|name| bench.seeds().into_iter().map(move |seed| (*name, seed))).collect();
@@ -47,7 +47,7 @@ pub fn redirection(bench: &Bench<'_>) -> Result<Figures, RunError> {
     Ok(figures)
 }
 
-/// The first flow, then the workload.
+/// A scenario of the first flow, then the workload.
 fn document(bench: &Bench<'_>, row: &SlackerRow, seed: u64) -> Document {
     let requests = requests(bench) / 2;
     let clone = |requests| CloneSpec {
@@ -62,7 +62,7 @@ fn document(bench: &Bench<'_>, row: &SlackerRow, seed: u64) -> Document {
         sequential_probability: Some(0.0),
         ..clone(writes as u64)
     };
-    // Bursts make the last of the writes end a while after their mean.
+    // Since writes come in bursts, the last may end somewhat later than the mean rate says.
     let begins_us = 1.3 * writes * WRITE_GAP_US + 5e6;
     let measured = CloneSpec { start_us: Some(begins_us), ..clone(requests) };
     let flow = |name: &str, clone: CloneSpec| Flow {

@@ -1,4 +1,4 @@
-//! How well response times are estimated (SLK-E5): the estimator in the baseline's shadow.
+//! Accuracy of estimated response times (SLK-E5): the estimator in shadow mode beside the baseline.
 
 use super::workloads::{BASELINE, run_all};
 use crate::{Bench, Figures};
@@ -6,11 +6,12 @@ use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Mix, SchedulerChoice};
 use flashlane_lab::workload::clone::SlackerRow;
 
-/// The estimator as the model decides, by the letter of the paper, and with the hardware asked for the residual (model 1.2.1).
+/// The estimator as the model defines it, as the paper words it, and with the residual read from the hardware (model
+/// 1.2.1).
 const VARIANTS: [(&str, &[&str]); 3] =
     [("decided", &[]), ("literal", &["adv_literal", "double_count"]), ("phy", &["residual_phy"])];
 
-/// SLK-E5.
+/// Runs SLK-E5.
 pub fn errors(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let shadowed = VARIANTS.map(|(name, switches)| {
         let parameters = switches.iter().chain(&["shadow"]).map(|switch| (switch.to_string(), 1)).collect();
@@ -33,7 +34,7 @@ pub fn errors(bench: &Bench<'_>) -> Result<Figures, RunError> {
                 ("residual", &all.parts.residual),
             ];
             for (part, figure) in parts {
-                // Estimated less actual, in percent of the actual response time: how the error comes about.
+                // Estimated minus actual, in percent of the actual response time: the part's contribution to the error.
                 let share = 100.0 * (figure.estimated_ns - figure.actual_ns) / all.actual_ns.max(1.0);
                 figures.push(&["estimation_by_part_percent", variant, part, name], share);
             }

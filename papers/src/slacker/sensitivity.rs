@@ -1,4 +1,4 @@
-//! One factor at a time on src2-0-p (SLK-E16): improvement of the mean by Slacker.
+//! Varies one factor at a time on src2-0-p (SLK-E16): improvement of the mean by Slacker.
 
 use super::workloads::{BASELINE, document, requests};
 use crate::{Bench, Figures};
@@ -60,7 +60,7 @@ const FACTORS: [Factor; 9] = [
     },
 ];
 
-/// A larger page in as many fewer blocks: the same capacity.
+/// Changes the page size with the number of blocks, so that the capacity stays.
 fn page(document: &mut Document, kb: f64) {
     let geometry = &mut document.device.geometry;
     geometry.page_bytes = Some((kb * 1_024.0) as u32);
@@ -73,7 +73,7 @@ fn on_clone(document: &mut Document, change: impl Fn(&mut CloneSpec)) {
     document.flow.iter_mut().filter_map(|flow| flow.clone.as_mut()).for_each(change);
 }
 
-/// SLK-E16.
+/// Runs SLK-E16.
 pub fn sweeps(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let row = SlackerRow::named(WORKLOAD)?;
     let mut figures = Figures::default();

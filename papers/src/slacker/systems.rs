@@ -11,7 +11,7 @@ use flashlane_lab::workload::clone::{Group, SlackerRow};
 /// The systems of section 7, the baseline first.
 const SYSTEMS: [&str; 6] = [BASELINE, "wbyp", "rbyp", "wp", "rbyp+wp", "slacker"];
 
-/// SLK-E6 to E12 and E14.
+/// Runs SLK-E6 to E12 and E14.
 pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     for made in run_all(bench, SlackerRow::all(), &SYSTEMS, |_| ())? {
@@ -24,7 +24,7 @@ pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
     Ok(figures)
 }
 
-/// What one run came to against the baseline's.
+/// Adds the figures of one run compared with the baseline's.
 fn add(figures: &mut Figures, run: &SchedulerResult, name: &str) {
     let Some(paired) = &run.paired else { return };
     let (all, system) = (&paired.all, run.name.as_str());
@@ -44,10 +44,10 @@ fn add(figures: &mut Figures, run: &SchedulerResult, name: &str) {
     }
 }
 
-/// Improvement by a system of that name.
+/// The improvement by the system of a given name.
 type Gains<'a> = dyn Fn(&str) -> f64 + 'a;
 
-/// How the parts compare, workload by workload, counted by group.
+/// How the improvements of the parts compare on each workload, counted by group.
 fn contributions(figures: &mut Figures) {
     for group in [Group::WriteIntensive, Group::Balanced, Group::ReadIntensive] {
         let rows: Vec<SlackerRow> = SlackerRow::all().into_iter().filter(|row| row.group == group).collect();
@@ -67,7 +67,7 @@ fn contributions(figures: &mut Figures) {
     }
 }
 
-/// SLK-E13: prxy0 and prn0 under Slacker, by size of the request.
+/// Runs SLK-E13: prxy0 and prn0 under Slacker, by size of the request.
 pub fn by_size(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let rows = vec![SlackerRow::named("prxy0")?, SlackerRow::named("prn0")?];
     let mut figures = Figures::default();
@@ -92,7 +92,7 @@ pub fn by_size(bench: &Bench<'_>) -> Result<Figures, RunError> {
     Ok(figures)
 }
 
-/// SLK-E18: Slacker's decisions made to take time.
+/// Runs SLK-E18: Slacker with decisions that take time.
 pub fn decision_cost(bench: &Bench<'_>) -> Result<Figures, RunError> {
     let rows = ["prxy0", "src2-0-p", "hm1"].map(SlackerRow::named).into_iter().collect::<Result<Vec<_>, _>>()?;
     let costing = |ns: u64| {

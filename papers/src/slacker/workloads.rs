@@ -11,8 +11,8 @@ pub const DEVICE: &str = "slacker-asplos17";
 /// The baseline of the paper: FR-FCFS with a conditional queue size.
 pub const BASELINE: &str = "fr-fcfs";
 
-/// Measured requests of a run: all, and for a look. Model 1.2.1 asks for 300,000; a third keeps the whole paper, five seeds
-/// of everything, below half an hour.
+/// Measured requests of a run: full, and in a quick run. Model 1.2.1 asks for 300,000; a third of that keeps the whole
+/// paper, with five seeds of everything, below half an hour.
 const REQUESTS: (u64, u64) = (100_000, 12_000);
 
 /// Measured requests of each run.
@@ -20,7 +20,8 @@ pub fn requests(bench: &Bench<'_>) -> u64 {
     bench.amount(REQUESTS.0, REQUESTS.1)
 }
 
-/// `row` with `requests` measured ones after a tenth as many that are not, under `schedulers`, on the paper's device.
+/// A scenario of `row` with `requests` measured requests after a warm-up of a tenth as many, under `schedulers`, on the
+/// paper's device.
 ///
 /// # Errors
 /// A folder of traces that cannot be read.
@@ -47,12 +48,12 @@ pub fn document(
 pub struct Made {
     /// The workload.
     pub row: SlackerRow,
-    /// What it came to.
+    /// The result.
     pub summary: Summary,
 }
 
-/// Every row with every seed under `schedulers`, several at a time, in the order of the rows; `change` has the last word
-/// on each scenario. A trace has no seeds, so it is run once.
+/// Runs every row with every seed under `schedulers`, several in parallel, in the order of the rows; `change` is
+/// applied to each scenario last. A trace has no seeds, so it is run once.
 ///
 /// # Errors
 /// Bad input, or a run that failed.
@@ -75,7 +76,7 @@ pub fn run_all(
     })
 }
 
-/// The paper's device with a flow that sends nothing to speak of, for arithmetic on its shape.
+/// The paper's device with a flow of hardly any requests, for computations on its geometry.
 pub fn plain_document() -> Document {
     let flow = flashlane_lab::scenario::Flow {
         clone: Some(CloneSpec { mean_gap_us: Some(1e6), ..CloneSpec::new(Table::Slacker, "fin1", 1) }),

@@ -1,8 +1,8 @@
 //! The default text of blkparse: `major,minor cpu sequence seconds pid action rwbs sector + sectors [process]`.
 //!
-//! A request shows up many times on its way (queued, merged, issued, completed): exactly one action is read, `Q` (as the
-//! file system sent it) or `D` (as the driver got it). Other actions, messages, discards, flushes without data and the
-//! summary at the end are skipped.
+//! A request appears several times on its way (queued, merged, issued, completed), so exactly one action is read: `Q`
+//! (as the file system sent it) or `D` (as the driver got it). Other actions, messages, discards, flushes without data
+//! and the summary at the end are skipped.
 
 use flashlane_core::Op;
 
@@ -10,7 +10,7 @@ use super::{Line, RawRecord, range};
 use crate::cursor::{Cursor, Fault};
 use crate::options::Action;
 
-/// What is remembered from line to line.
+/// State kept from line to line.
 #[derive(Clone, Debug)]
 pub(in super::super) struct State {
     action: Action,
@@ -18,7 +18,7 @@ pub(in super::super) struct State {
 }
 
 impl State {
-    /// At the top of a file whose requests are the lines with `action`.
+    /// The state at the start of a file whose requests are the lines with `action`.
     pub fn new(action: Action) -> Self {
         State { action, summary: false }
     }
@@ -82,14 +82,14 @@ impl State {
     }
 }
 
-/// Whether the line opens the summary that blkparse prints at the end.
+/// Whether the line begins the summary that blkparse prints at the end.
 fn starts_summary(line: &[u8]) -> bool {
     let line = line.trim_ascii_start();
     let cpu = line.strip_prefix(b"CPU").and_then(|rest| rest.first()).is_some_and(u8::is_ascii_digit);
     cpu || [&b"Total ("[..], b"Throughput", b"Events (", b"Skips:"].iter().any(|head| line.starts_with(head))
 }
 
-/// Read or write, or none of them (a discard, a bare flush, no data).
+/// Read or write; `None` for others (a discard, a bare flush, no data).
 fn operation(rwbs: &[u8]) -> Option<Op> {
     if rwbs.contains(&b'D') {
         return None;

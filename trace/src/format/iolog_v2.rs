@@ -1,5 +1,6 @@
-//! fio's I/O log, version 2: `fio version 2 iolog`, then `file action` (add, open, close) and `file action offset length`
-//! in bytes. Lines carry no time: a `wait` line moves time on by its offset in microseconds, counted from the wait before.
+//! fio's I/O log, version 2: `fio version 2 iolog`, then `file action` (add, open, close) and `file action offset
+//! length` in bytes. Lines have no time: a `wait` line advances time by its offset in microseconds, counted from the
+//! wait before.
 //!
 //! Syncs and trims are skipped. A log without waits is one burst at time 0, as fio would replay it.
 
@@ -11,7 +12,7 @@ use crate::cursor::{Cursor, Fault, WHOLE};
 /// The first line.
 pub(in super::super) const HEADER: &[u8] = b"fio version 2 iolog";
 
-/// What is remembered from line to line.
+/// State kept from line to line.
 #[derive(Clone, Default, Debug)]
 pub(in super::super) struct State {
     now_ns: u64,
@@ -43,7 +44,7 @@ impl State {
     }
 }
 
-/// What an action asks for.
+/// The meaning of an action.
 pub(super) enum What {
     Data(Op),
     Wait,
@@ -55,7 +56,7 @@ pub(super) fn header(line: &mut Cursor<'_>, want: &[u8], legal: &'static str) ->
     if line.line().trim_ascii() == want { Ok(Line::Skip) } else { Err(line.fault("the first line", legal)) }
 }
 
-/// A file name (where it stands) and an action.
+/// The position of the file name, and the action.
 pub(super) fn named_action(line: &mut Cursor<'_>) -> Result<((u32, u32), What), Fault> {
     let start = line.pos();
     line.word();

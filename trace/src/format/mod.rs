@@ -1,7 +1,7 @@
 //! The formats: their names, what a line of each looks like, and one file for each that reads a line.
 //!
-//! Promises that a reader takes a line for a request only when every field is legal. Must never know options, order or
-//! the drive: a [`RawRecord`] is what the file says, in nanoseconds and bytes.
+//! Promises that a reader takes a line as a request only if every field is legal. Must never know options, order or the
+//! drive: a [`RawRecord`] is the file's content in nanoseconds and bytes.
 
 pub(super) mod alibaba;
 pub(super) mod blkparse;
@@ -29,11 +29,11 @@ use super::refuse;
 pub enum Format {
     /// MSR Cambridge CSV.
     Msr,
-    /// SPC, as the UMass repository has it.
+    /// SPC, as in the UMass repository.
     Spc,
     /// MQSim ASCII.
     Mqsim,
-    /// SSDSim ASCII: the shape and the units of MQSim's.
+    /// SSDSim ASCII: columns and units as in MQSim's.
     Ssdsim,
     /// DiskSim ASCII.
     Disksim,
@@ -56,7 +56,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Format; 13] = [
         Format::Msr,
         Format::Spc,
@@ -73,7 +73,7 @@ impl Format {
         Format::IologV3,
     ];
 
-    /// The name users write, what it is, and what a line looks like.
+    /// The key that users write, a title, and the shape of a line.
     const fn row(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Format::Msr => {
@@ -109,12 +109,12 @@ impl Format {
         self.row().0
     }
 
-    /// What it is called in prose.
+    /// Its title in prose.
     pub const fn title(self) -> &'static str {
         self.row().1
     }
 
-    /// What a line (or record) of it looks like, with units.
+    /// The shape of a line (or record), with units.
     pub const fn shape(self) -> &'static str {
         self.row().2
     }
@@ -124,7 +124,7 @@ impl Format {
         !matches!(self, Format::Blktrace)
     }
 
-    /// Whether a first line that starts with a letter is a header and not a bad line.
+    /// Whether a first line that begins with a letter is a header instead of an error.
     pub(super) const fn first_line_may_be_header(self) -> bool {
         matches!(self, Format::Msr | Format::Spc | Format::Alibaba | Format::Tencent | Format::Systor)
     }
@@ -159,26 +159,26 @@ impl Serialize for Format {
     }
 }
 
-/// What a line says, in nanoseconds and bytes, on the file's own time axis.
+/// The content of a line in nanoseconds and bytes, on the file's own time axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct RawRecord {
     pub time_ns: u64,
     pub offset: u64,
     pub length: u64,
     pub op: Op,
-    /// Where in the line the device's name stands.
+    /// The position of the device's name in the line.
     pub device: (u32, u32),
 }
 
-/// What a line is.
+/// The meaning of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Line {
     Request(RawRecord),
-    /// Legal, and no request: a header, a blank, another action.
+    /// Legal, but not a request: a header, a blank line, another action.
     Skip,
 }
 
-/// What a text format remembers from line to line.
+/// State of a text format kept from line to line.
 #[derive(Clone, Debug)]
 pub(super) struct LineReader {
     format: Format,
@@ -188,13 +188,13 @@ pub(super) struct LineReader {
 }
 
 impl LineReader {
-    /// A reader at the top of a file. `action` matters to blkparse only.
+    /// A reader at the start of a file. `action` is used by blkparse only.
     pub fn new(format: Format, action: Action) -> Self {
         let columns = Columns::of(format);
         LineReader { format, columns, blkparse: blkparse::State::new(action), iolog: iolog_v2::State::default() }
     }
 
-    /// What the line is; `number` counts from 1.
+    /// The meaning of the line; `number` counts from 1.
     #[inline]
     pub fn read(&mut self, line: &mut Cursor<'_>, number: u64) -> Result<Line, Fault> {
         if let Some(raw) = self.columns.and_then(|columns| columns::common(line, columns)) {
@@ -203,7 +203,7 @@ impl LineReader {
         self.read_any(line, number)
     }
 
-    /// The same for any line.
+    /// Reads a line that is not a common one.
     fn read_any(&mut self, line: &mut Cursor<'_>, number: u64) -> Result<Line, Fault> {
         line.blanks();
         match line.peek() {
@@ -236,14 +236,14 @@ impl LineReader {
     }
 }
 
-/// Where the bytes from `start` to the cursor stand.
+/// The positions of the bytes from `start` to the cursor.
 #[inline]
 fn range(start: usize, line: &Cursor<'_>) -> (u32, u32) {
     // A line is at most 1 MiB long.
     (start as u32, line.pos() as u32)
 }
 
-/// A field of one letter, `r` or `w` in either case, or a word starting with it in full (`Read`, `WRITE`).
+/// A field that begins with `r` or `w` in either case: the letter alone, or a full word (`Read`, `WRITE`).
 #[inline]
 fn read_or_write(cell: &[u8]) -> Option<Op> {
     match cell {

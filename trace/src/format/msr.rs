@@ -1,7 +1,7 @@
 //! MSR Cambridge CSV: `filetime(100 ns since 1601),host,disk,Read|Write,offset(B),size(B)[,response(100 ns)]`.
 //!
-//! The device is `host,disk` as it stands in the line. The response time is what the recorded disk took; it is checked
-//! to be a number and not used.
+//! The device is `host,disk` as in the line. The response time is what the recorded disk took; it must be a number and
+//! is not used.
 
 use super::{Line, RawRecord, range, read_or_write};
 use crate::cursor::{Cursor, Fault};

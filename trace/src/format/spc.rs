@@ -1,7 +1,7 @@
 //! SPC 1.0.1, as in the UMass repository: `ASU,lba(512 B),size(B),r|w,seconds[,...]`, white space allowed around fields,
 //! the operation in either case, any further fields ignored.
 //!
-//! An application storage unit (ASU) is an address space of its own: the device filter takes one.
+//! An application storage unit (ASU) is an address space of its own: the device filter selects one.
 
 use super::{Line, RawRecord, range, read_or_write};
 use crate::cursor::{Cursor, Fault};

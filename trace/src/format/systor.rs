@@ -1,7 +1,7 @@
 //! SYSTOR '17: a header line, then `timestamp(s),response(s),R|W|(blank),LUN,offset(B),size(B)`.
 //!
-//! A row with a blank operation is none of ours (the recorder saw neither a read nor a write) and is skipped. Times are
-//! valid to a microsecond: digits beyond are an artefact of their floating-point origin, so they are rounded away.
+//! A row with a blank operation (neither a read nor a write was recorded) is skipped. Times are exact to a microsecond:
+//! further digits come from floating-point conversion, so they are rounded away.
 
 use super::{Line, RawRecord, range, read_or_write};
 use crate::cursor::{Cursor, Fault};
@@ -9,7 +9,7 @@ use crate::cursor::{Cursor, Fault};
 /// Reads one line.
 #[inline]
 pub(in super::super) fn read(line: &mut Cursor<'_>) -> Result<Line, Fault> {
-    // Concatenated files have their header in the middle too.
+    // Concatenated files contain headers in the middle too.
     if line.line().trim_ascii_start().starts_with(b"Timestamp") {
         return Ok(Line::Skip);
     }

@@ -1,4 +1,4 @@
-//! Converting: every writable format read back, nothing half-written.
+//! Converting: every writable format read back, and no incomplete output.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use flashlane_trace::{ConvertError, ConvertReport, recognise};
 
 use super::*;
 
-/// 500 requests a format with this time resolution and sectors can say, on three devices.
+/// 500 requests on three devices that a format with this time resolution and sectors can express.
 fn original(resolution_ns: u64) -> String {
     let mut ns = 0;
     (0..500u64)
@@ -19,13 +19,13 @@ fn original(resolution_ns: u64) -> String {
         .collect()
 }
 
-/// Converts, over what may be there.
+/// Converts; an existing output is replaced.
 pub fn convert(input: &Path, output: &Path, options: &TraceOptions, to: Format) -> Result<ConvertReport, ConvertError> {
     let output = OutFile::create(output, Existing::Replace, &Inputs::default())?;
     flashlane_trace::convert(input, output, options, to)
 }
 
-/// What is wrong with the trace.
+/// The error of a conversion that fails on the input.
 #[track_caller]
 fn wrong(result: Result<ConvertReport, ConvertError>) -> WorkloadError {
     match result {
@@ -34,7 +34,7 @@ fn wrong(result: Result<ConvertReport, ConvertError>) -> WorkloadError {
     }
 }
 
-/// What is wrong with the output.
+/// The error of a conversion that fails on the output.
 #[track_caller]
 fn unwritten(result: Result<ConvertReport, ConvertError>) -> OutputError {
     match result {

@@ -1,10 +1,10 @@
-//! The fast readers against a slow plain one that shares nothing with them: split, parse, done.
+//! The fast readers compared with a slow, plain one that shares no code with them.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// What a plain reader makes of one line of a format: a request (time in ns on the file's axis), or nothing when it is
+/// The plain reader on one line of a format: a request (time in ns on the file's axis), or `None` if the line is
 /// illegal.
 fn plain(format: Format, line: &str) -> Option<(u128, Op, u128, u128)> {
     let words: Vec<&str> = line.split([' ', '\t']).filter(|w| !w.is_empty()).collect();
@@ -87,7 +87,7 @@ fn letter(field: &str) -> Option<Op> {
     }
 }
 
-/// The formats the plain reader knows.
+/// The formats that the plain reader supports.
 const KNOWN: [Format; 8] = [
     Format::Mqsim,
     Format::Ssdsim,
@@ -113,7 +113,7 @@ fn fast(format: Format, line: &str) -> Option<Row> {
     whole.rows.get(1).copied()
 }
 
-/// A request the fast reader must give: legal, and within what every trace allows.
+/// The request that the fast reader must yield: legal, and within the limits of all traces.
 fn expected(format: Format, line: &str) -> Option<Row> {
     let (time, op, offset, length) = plain(format, line)?;
     let allowed = time <= u128::from(flashlane_core::Time::LAST.ns())
@@ -122,7 +122,7 @@ fn expected(format: Format, line: &str) -> Option<Row> {
     allowed.then_some((time as u64, op, offset as u64, length as u64))
 }
 
-/// A number of any length, with leading zeros now and then.
+/// A number of any length, sometimes with leading zeros.
 fn number() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => (0u32..64, any::<u64>()).prop_map(|(shift, v)| (v >> shift).to_string()),
@@ -136,7 +136,7 @@ fn small() -> impl Strategy<Value = String> {
 }
 
 fn time() -> impl Strategy<Value = String> {
-    // Some of them within a device's life whatever the unit.
+    // Some of them are within a device's time limit in any unit.
     let whole = prop_oneof![2 => number(), 1 => (0u64..1 << 26).prop_map(|n| n.to_string())];
     (whole, proptest::option::of("[0-9]{0,12}")).prop_map(|(whole, fraction)| match fraction {
         Some(fraction) => format!("{whole}.{fraction}"),
@@ -198,7 +198,7 @@ fn the_fast_readers_agree_with_the_plain_one() {
 
 #[test]
 fn the_plain_reader_takes_a_good_part_of_the_lines() {
-    // Else the comparison above would compare nothing with nothing.
+    // Checks that the comparison above does see legal lines.
     use proptest::strategy::ValueTree;
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     for format in KNOWN {

@@ -1,4 +1,4 @@
-//! Every kind of bad input: where it is, what it is, what would be legal.
+//! Every kind of bad input: the error names the place, the value, and what would be legal.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ fn fails(format: Format, text: &str) -> WorkloadError {
     read(text, &as_format(format)).expect_err(text)
 }
 
-/// The error is at this place and says all of this.
+/// Checks that the error is at this place and contains all of these texts.
 #[track_caller]
 fn says(why: &WorkloadError, place: &str, parts: &[&str]) {
     assert_eq!(why.place, place, "{why}");

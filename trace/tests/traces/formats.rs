@@ -60,9 +60,9 @@ fn tencent_says_1_for_writes_and_its_seconds_are_spread() {
     assert_eq!((whole.rows[0].1, whole.rows[1].1), (R, W));
     let seconds = |rows: &[Row]| rows.iter().map(|r| r.0 as f64 / 1e9).collect::<Vec<_>>();
     let times = seconds(&whole.rows);
-    // The first request is time 0, so seconds start a little before whole numbers of the run: undo with the width.
+    // The first request is at time 0, so seconds of the file begin a little before whole seconds of the run.
     assert!(times[599] > 1.9 && times[599] < 3.0, "{}", times[599]);
-    // Spread evenly: the gaps of a second are about 5 ms on average and none is half of it.
+    // Spread evenly: the gaps within a second are 5 ms on average, and none is half a second.
     let gaps: Vec<f64> = times[..200].windows(2).map(|w| w[1] - w[0]).collect();
     let mean = gaps.iter().sum::<f64>() / 199.0;
     assert!((0.004..0.006).contains(&mean), "{mean}");
@@ -158,7 +158,7 @@ fn comments_blank_lines_bom_crlf_and_a_missing_last_newline_are_fine_everywhere(
 
 #[test]
 fn lines_cut_by_a_chunk_are_read_whole() {
-    // Lines of 20 to 30 bytes over three chunks of 1 MiB, so that every cut falls somewhere in a line.
+    // Lines of 20 to 30 bytes over three chunks of 1 MiB, so that every chunk ends inside a line.
     let mut text = String::new();
     let mut want = Vec::new();
     for i in 0..130_000u64 {

@@ -1,4 +1,4 @@
-//! Arbitrary bytes, and valid traces with damage: an error or a trace, never a panic, never a broken promise.
+//! Arbitrary bytes, and damaged valid traces: the result is an error or a valid trace, never a panic.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use flashlane_trace::{Action, Beyond, Order, Sizes};
 
 use super::*;
 
-/// The entry point for a fuzzer: everything a file can make the readers do, with the format taken from the first byte.
+/// The entry point for a fuzzer: all that a file can make the readers do, with the format chosen by the first byte.
 fn fuzz_bytes(data: &[u8]) {
     let (first, bytes) = data.split_first().unwrap_or((&0, &[]));
     let format = Format::ALL.get(*first as usize % 16).copied();
@@ -21,7 +21,7 @@ fn fuzz_bytes(data: &[u8]) {
             action: lenient.then_some(Action::Issue),
             ..TraceOptions::default()
         };
-        // `read_on` checks order, addresses, sizes and counts of whatever comes out.
+        // `read_on` checks order, addresses, sizes and counts of the requests.
         let outcome = read_on(bytes, &options, 1 << 32);
         if let Err(why) = outcome {
             assert!(!why.place.is_empty() && !why.message.is_empty());
@@ -70,7 +70,7 @@ proptest! {
     }
 }
 
-/// A property that fails for numbers above 1,000 is tried with what failed before anything is drawn.
+/// A property that fails for numbers above 1,000 is tried with stored failures before new numbers are drawn.
 #[test]
 fn a_failure_is_kept_and_tried_first() {
     use proptest::test_runner::TestRunner;

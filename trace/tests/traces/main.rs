@@ -36,7 +36,7 @@ struct Whole {
     recognition: Recognition,
 }
 
-/// Reads a source to its end and checks what every source promises.
+/// Reads a source to its end and checks the promises of every source.
 fn drain(mut source: TraceSource, capacity: u64) -> Result<Whole, WorkloadError> {
     let mut rows: Vec<Row> = Vec::new();
     loop {

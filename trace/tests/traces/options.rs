@@ -1,4 +1,4 @@
-//! What the options do: speed-up, start, window, loops, filter, wrap, reject, clamp.
+//! The effect of the options: speed-up, start, window, loops, filter, wrap, reject, clamp.
 
 use flashlane_core::Time;
 use flashlane_trace::{Beyond, Order, Sizes, Speedup};

@@ -1,4 +1,4 @@
-//! gz and zst: undone by their magic bytes, and refused when cut short.
+//! gz and zst: recognised by their magic bytes and decompressed, and refused when cut short.
 
 use std::io::Write;
 

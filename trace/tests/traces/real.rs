@@ -1,4 +1,4 @@
-//! The real traces that may lie beside the project. They stay there; without them these tests say so and count as skipped.
+//! Real traces, which may be stored beside the project; where they are missing, these tests print a SKIPPED line.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,8 @@ use flashlane_trace::{recognise, stat};
 use super::convert::convert;
 use super::*;
 
-/// File, format, requests, reads in per cent, span in seconds, end of the addresses in GiB: as documented beside them.
+/// File, format, requests, reads in per cent, span in seconds, end of the addresses in GiB: as documented with the
+/// traces.
 const TRACES: [(&str, Format, u64, f64, f64, f64); 6] = [
     ("msnfs.disksim.gz", Format::Disksim, 149_999, 87.0, 143.0, 170.0),
     ("tpcc-small.mqsim", Format::Mqsim, 6_999, 63.0, 0.14, 217.0),

@@ -1,4 +1,4 @@
-//! Which format a content is taken for, and what is said of it.
+//! Which format is recognised from a content, and the reason given.
 
 use super::*;
 
@@ -53,7 +53,7 @@ fn five_columns_are_told_apart_by_their_units() {
 
 #[test]
 fn large_sequential_transfers_in_sectors_are_not_taken_for_bytes() {
-    // 256 KiB requests: 512 sectors each, at addresses that are not.
+    // Requests of 256 KiB: 512 sectors each, at addresses that are no multiple of 512.
     let text: String = (0..100u64).map(|i| format!("{} 0 {} 512 1\n", i * 500_000, 63 + i * 512)).collect();
     assert_eq!(recognised(&text).format, Format::Mqsim);
 }

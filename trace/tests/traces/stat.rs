@@ -1,4 +1,4 @@
-//! Figures of a trace small enough to work out by hand.
+//! Statistics of a trace small enough to compute by hand.
 
 use flashlane_trace::TraceStat;
 

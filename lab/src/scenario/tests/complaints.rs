@@ -1,10 +1,10 @@
-//! Every kind of bad scenario, and the exact words it gets.
+//! Every kind of error in a scenario, with its exact message.
 
 use super::*;
 
 const FLOW: &str = "[[flow]]\n[[flow.request]]\nat_ns = 0\nop = \"read\"\npages = [0]\n";
 
-/// The complaint about `text`.
+/// The error message for `text`.
 #[track_caller]
 fn complaint(text: &str) -> String {
     match parse(text).and_then(|scenario| scenario.check()) {
@@ -74,7 +74,7 @@ fn a_missing_trace_is_found_when_it_is_hashed() {
     assert_eq!(scenario.hash().unwrap_err().to_string(), expected);
 }
 
-/// Text above a good flow, and the complaint.
+/// For each text, placed above a valid flow, the error message.
 #[rustfmt::skip]
 const TOP: &[(&str, &str)] = &[
     ("seed = ", "s.toml:1:8: string values must be quoted, expected literal string"),
@@ -131,7 +131,7 @@ const TOP: &[(&str, &str)] = &[
     ("[run]\nalone = 1", "s.toml:2:9: run.alone = 1: invalid type: integer `1`, expected true or false"),
 ];
 
-/// Flows on the unit-cycle device, and the complaint.
+/// For each text of flows on the unit-cycle device, the error message.
 #[rustfmt::skip]
 const FLOWS: &[(&str, &str)] = &[
     ("", "s.toml: flow: a scenario needs at least one [[flow]]"),
@@ -161,7 +161,7 @@ const FLOWS: &[(&str, &str)] = &[
     ("[[flow]]\n[[flow.request]]\nop=\"read\"\npages=[1]", "s.toml:3:1: flow[0].request[0]: missing key `at_ns`"),
 ];
 
-/// A results folder has a folder for each scheduler: a name must not lead out of it.
+/// A results folder has a folder for each scheduler, so a name must not lead out of it.
 #[test]
 fn a_scheduler_s_name_is_no_path() {
     for name in ["../x", "a/b", ".", "/tmp", "a:b"] {

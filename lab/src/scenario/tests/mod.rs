@@ -1,4 +1,4 @@
-//! What scenarios promise: presets that build, figures of the papers' devices, complaints, hashes, and the reference page.
+//! Scenarios: presets that build, figures of the papers' devices, error messages, hashes, and the reference page.
 
 mod complaints;
 mod presets;

@@ -46,7 +46,7 @@ fn slacker_is_its_table_1() {
     assert_eq!(c.transfer(8192), Duration::from_ns(24_601));
 }
 
-/// A-SLK-08: a page on the paper's bus without and with its spare bytes, to the nearest ns and as MQSim rounds.
+/// A-SLK-08: bus time of a page without and with its spare bytes, rounded to the nearest ns and as MQSim rounds.
 #[test]
 fn a_slk_08_bus() {
     let mut c = preset("slacker-asplos17");
@@ -55,7 +55,7 @@ fn a_slk_08_bus() {
     assert_eq!([8192, 8640].map(|bytes| c.transfer(bytes).ns()), [24_576, 25_920]);
 }
 
-/// A-FLN-15.
+/// A-FLN-15: checked against the preset.
 #[test]
 fn flin_is_its_table_1() {
     let c = preset("flin-isca18");
@@ -70,7 +70,7 @@ fn flin_is_its_table_1() {
     assert_eq!(c.levels, 1);
 }
 
-/// A-NCQ-04.
+/// A-NCQ-04: checked against the preset.
 #[test]
 fn ncq_is_its_table_1() {
     let c = preset("ncq-elex15");

@@ -1,4 +1,4 @@
-//! What a scenario says: overrides, defaults, ranges, names, hashes, the template and the reference page.
+//! Overrides, defaults, ranges, names, hashes, the template and the reference page.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn the_template_is_a_scenario() {
     assert_eq!(scenario.name(), "two-tenants");
 }
 
-/// The template's commented parts must be right too: users take the hash signs off.
+/// The commented-out parts of the template must be valid too: users remove the hash signs.
 #[test]
 fn the_templates_comments_are_keys() {
     let keys: String = TEMPLATE
@@ -151,7 +151,7 @@ fn a_trace_enters_the_hash_by_its_bytes() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// `docs/scenario.md` says what the code does. `cargo xtask bless docs` writes it anew.
+/// `docs/scenario.md` is what the code generates. `cargo xtask bless docs` writes it anew.
 #[test]
 fn the_reference_page_is_up_to_date() {
     crate::kept::same("docs", "docs/scenario.md", &reference());
@@ -164,7 +164,7 @@ fn every_key_is_documented() {
             for (key, schema) in properties {
                 let plain =
                     schema["type"] == "integer" && (key == "mean" || key == "sd" || key == "fast" || key == "slow");
-                // A word with a value is described where it stands, not inside.
+                // A keyword with a value is described where it stands, not inside its own schema.
                 let word = properties.len() == 1 && value["description"].is_string();
                 assert!(plain || word || schema["description"].is_string(), "{path}.{key} has no description");
             }

@@ -70,7 +70,7 @@ impl Plane {
         }
     }
 
-    /// Overwrites at random, `warm` times the live pages unmeasured, then `turns` times measured.
+    /// Write amplification of random overwrites: `warm` times the valid pages unmeasured, then `turns` times measured.
     fn amplification(&mut self, keep: usize, warm: usize, turns: usize) -> f64 {
         let mut rng = Pcg64Mcg::new(2024);
         let live = self.place.len();
@@ -107,7 +107,7 @@ fn greedy_agrees_with_a_simulated_plane() {
     }
 }
 
-/// The solution satisfies what it was derived from.
+/// The solution satisfies the balance equations it was derived from.
 #[test]
 fn greedy_balances() {
     for b in [1u32, 2, 3, 4, 16, 64, 256, 1024] {
@@ -135,7 +135,7 @@ fn greedy_rises_smoothly() {
             assert!(wa >= last - 1e-9 && wa < 1.1 * last + 1e-9 || step > 9_900, "{b} {step}: {last} {wa}");
             last = wa;
         }
-        // Nothing to gain but single invalid pages: a whole block is moved for each.
+        // Each reclaimed block frees a single invalid page: a whole block is moved for each.
         assert!((at(1.0 - 1e-9) / b as f64 - 1.0).abs() < 0.01, "{b}: {}", at(1.0 - 1e-9));
     }
 }

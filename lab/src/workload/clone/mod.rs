@@ -1,4 +1,4 @@
-//! Clones: synthetic flows with the published figures of a trace that was never published itself (model 9.0).
+//! Clones: synthetic flows with the published figures of a trace that was itself never published (model 9.0).
 //!
 //! Owns the three tables ([`Table`]) and the keys of a clone ([`CloneSpec`]). A clone is a synthetic workload whose
 //! keys come from a table: [`CloneSpec::to_synthetic`] shows which. Must never know the device or the scheduler.

@@ -10,7 +10,7 @@ use crate::workload::synthetic::{
 };
 use crate::workload::{AddressRange, WorkloadError};
 
-/// Bytes of a KB in the tables: their means fit page sizes (tpcc reads 8.1 KB) only so.
+/// Bytes of a KB in the tables: only with 1,024 do their means fit page sizes (tpcc reads 8.1 KB).
 const KB: f64 = 1024.0;
 /// The default working set, decimal: exactly 1,953,125 starts of 8 KiB.
 const WORKING_SET_BYTES: u64 = 16_000_000_000;
@@ -87,7 +87,7 @@ pub enum Rates {
 }
 
 impl CloneSpec {
-    /// What a table says of it: `clone of flin tpcc`.
+    /// The clone in a few words, for tables: `clone of flin tpcc`.
     pub fn in_words(&self) -> String {
         format!("clone of {} {}", self.table.name(), self.name)
     }
@@ -127,7 +127,7 @@ impl CloneSpec {
         SyntheticSource::new(&self.to_synthetic(range)?, range, seed)
     }
 
-    /// The synthetic workload that this clone is, checked.
+    /// The checked synthetic workload with the keys of this clone.
     pub fn to_synthetic(&self, range: &AddressRange) -> Result<SyntheticSpec, WorkloadError> {
         self.check_keys()?;
         let common = SyntheticSpec {
@@ -200,7 +200,7 @@ impl CloneSpec {
         })
     }
 
-    /// The given gap, else the stored calibration, else an error that says how to give one.
+    /// The given gap, else the stored calibration, else an error that says how to give a gap.
     fn gap(&self, given: Option<f64>, stored: Option<f64>) -> Result<f64, WorkloadError> {
         given.or(stored.map(|gap| gap * self.gap_scale())).ok_or_else(|| {
             let message = format!(
@@ -223,7 +223,7 @@ impl CloneSpec {
         self.gap_scale.unwrap_or(1.0)
     }
 
-    /// 16 GB where the range has room for them; otherwise none is named, which means all there is.
+    /// 16 GB if the range is that large; otherwise `None`, which means the whole range.
     fn default_working_set(&self, range: &AddressRange) -> Option<u64> {
         let align = self.align_bytes.unwrap_or(8192);
         let before = self.working_set_offset_bytes.unwrap_or(0).saturating_add(align);
@@ -231,7 +231,7 @@ impl CloneSpec {
         (fits && self.working_set_fraction.is_none()).then_some(WORKING_SET_BYTES)
     }
 
-    /// Refuses keys that the table has no use for, and factors that only clones have.
+    /// Refuses keys that the table does not use, and factors that only clones have.
     fn check_keys(&self) -> Result<(), WorkloadError> {
         let (slacker, flin, sos) = (self.table == Table::Slacker, self.table == Table::Flin, self.table == Table::Sos);
         let keys = [
@@ -270,7 +270,7 @@ impl CloneSpec {
     }
 }
 
-/// What chapter 9 says of slacker's and flin's clones alike, where the user says nothing else.
+/// The parameters that slacker's and flin's clones share (chapter 9), where the user gives no others.
 fn generator(size: Size, write_size: Size, spec: SyntheticSpec) -> SyntheticSpec {
     SyntheticSpec {
         size,

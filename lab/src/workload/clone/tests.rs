@@ -194,7 +194,7 @@ fn mistakes_are_named() {
     assert!(unknown.contains("flon") && unknown.contains("slacker"), "{unknown}");
 }
 
-/// The stored calibration is of all workloads, and says itself which one is off by more than a tenth.
+/// The stored calibration covers all workloads, and names the one that is off by more than a tenth.
 #[test]
 fn slackers_gaps_are_calibrated() {
     for row in SlackerRow::all() {

@@ -80,7 +80,7 @@ impl Places {
         })
     }
 
-    /// The first byte on the drive, and the length, of the next request.
+    /// The first byte on the drive and the length of the next request.
     #[inline]
     pub(super) fn next(&mut self, bytes: u64, write: bool) -> (u64, u64) {
         let (start, bytes) = match &mut self.history {
@@ -99,7 +99,7 @@ impl Places {
 
     #[inline]
     fn fresh(&mut self, bytes: u64) -> u64 {
-        // Before the first request `end` is the largest number, after which nothing fits.
+        // Before the first request `end` is the largest number, so no request continues it.
         let continues = self.end.saturating_add(bytes) <= self.len;
         if self.sequential > 0.0 && self.dice.chance(self.sequential) && continues {
             return self.end;
@@ -122,12 +122,13 @@ impl Places {
             }
         };
         let start = slot * self.align.bytes;
-        // A request that would pass the end moves back to the last start where it fits.
+        // A request that would pass the end is moved back to the last start where it fits.
         if start + bytes <= self.len { start } else { self.align.count(self.len - bytes) * self.align.bytes }
     }
 }
 
-/// Alignment of drawn starts. Nearly always a power of two, and then a shift: a division is half the price of a request.
+/// Alignment of drawn starts. It is nearly always a power of two, for which a shift replaces the division: that would
+/// be half the cost of a request.
 #[derive(Clone, Debug)]
 struct Align {
     bytes: u64,
@@ -139,7 +140,7 @@ impl Align {
         Align { bytes, shift: bytes.is_power_of_two().then(|| bytes.trailing_zeros()) }
     }
 
-    /// How many alignments fit into `span` bytes.
+    /// How many times the alignment fits into `span` bytes.
     #[inline]
     fn count(&self, span: u64) -> u64 {
         self.shift.map_or_else(|| span / self.bytes, |shift| span >> shift)
@@ -165,7 +166,7 @@ fn working_set(spec: &SyntheticSpec, range: &AddressRange, align: u64) -> Result
         (Some(bytes), _) => bytes,
         (None, Some(share)) => {
             let bytes = (range.bytes as f64 * share) as u64;
-            // Of the whole range, an alignment may have cut off less than a start: not worth an error.
+            // Without an offset the alignment may have cut off less than one start: not worth an error.
             if bytes > room && offset > 0 {
                 let legal = format_args!("at most {}, what the offset leaves", room as f64 / range.bytes as f64);
                 return Err(refuse("working_set_fraction", share, legal));
@@ -234,19 +235,19 @@ impl Files {
     }
 }
 
-/// The latest writes, to write over.
+/// The latest writes, which rewrites choose from.
 #[derive(Clone, Debug)]
 struct History {
     ratio: f64,
     distance: Geometric,
-    /// A ring; its length is a power of two.
+    /// A ring buffer; its length is a power of two.
     extents: Vec<(u64, u64)>,
     pushed: u64,
     dice: Dice,
 }
 
 impl History {
-    /// Distances are drawn in writes: a mean of d requests holds d times the write ratio of them.
+    /// Distances are drawn in writes: `d` requests contain on average `d` times the write ratio of them.
     fn new(rewrite: &Rewrite, write_ratio: f64, seed: u64) -> History {
         let mean_writes = (rewrite.distance_requests * write_ratio).max(1.0);
         // A geometric variate exceeds 16 means once in 9 million.
@@ -260,7 +261,8 @@ impl History {
         }
     }
 
-    /// The extent of an earlier write, or none: not this time, or not so many writes yet.
+    /// The extent of an earlier write to rewrite; `None` if this write is no rewrite, or there have not been that many
+    /// writes.
     #[inline]
     fn earlier(&mut self) -> Option<(u64, u64)> {
         let wanted = self.dice.chance(self.ratio);

@@ -8,15 +8,15 @@ use std::collections::VecDeque;
 use super::draw::{Aspect, Dice, Exponential, Geometric};
 use super::spec::{Arrivals, SyntheticSpec};
 
-/// Times from a process of gaps.
+/// Arrival times from a process of gaps.
 #[derive(Clone, Debug)]
 pub(super) struct Stream {
     process: Process,
     dice: Dice,
     exponential: Exponential,
     now_ns: u64,
-    /// What of the current time is less than a nanosecond, in units of 2^-32 ns. Integer, so that successive arrivals
-    /// wait for one addition and not for conversions there and back.
+    /// The fraction of a nanosecond in the current time, in units of 2^-32 ns. An integer, so that one arrival depends
+    /// on the last by an addition only, without conversions.
     fraction: u64,
 }
 
@@ -76,7 +76,7 @@ impl Stream {
                 }
             }
         };
-        // Gaps are not negative; beyond 2^63 ns they saturate, and so does the time.
+        // Gaps are not negative; beyond 2^63 ns the gap saturates, and with it the time.
         let whole = gap as i64;
         let part = ((gap - whole as f64) * (1u64 << 32) as f64) as i64 as u64;
         let fraction = self.fraction + (part & u32::MAX as u64);
@@ -89,7 +89,7 @@ impl Stream {
 /// A Markov-modulated Poisson process of two states, quiet and burst (model 9.0).
 ///
 /// The rate in a burst is `burst_factor` times the mean rate, bursts take `burst_duty` of the time, and the quiet rate
-/// is what makes the mean come out: (1 - factor * duty) / (1 - duty) of it. The length of a burst is told in requests,
+/// is such that the mean comes out: (1 - factor * duty) / (1 - duty) of it. The length of a burst is given in requests,
 /// so that the mean gap stretches the whole process and changes nothing else.
 #[derive(Clone, Debug)]
 struct Bursty {
@@ -109,14 +109,14 @@ impl Bursty {
         let rate = [mean_rate * ((1.0 - factor * duty) / (1.0 - duty)).max(0.0), mean_rate * factor];
         let burst = spec.burst_requests.unwrap_or(64.0) / rate[1];
         let stay = [burst * (1.0 - duty) / duty, burst];
-        // The stationary state: a run may begin inside a burst.
+        // Drawn from the stationary state: a run may begin inside a burst.
         let state = dice.chance(duty) as usize;
         Bursty { rate, stay, state, left: stay[state] * exponential.draw(dice) }
     }
 
     #[inline]
     fn gap(&mut self, exponential: &Exponential, dice: &mut Dice) -> f64 {
-        // Time is measured in expected requests, of which an exponential number passes from one request to the next.
+        // `work` counts expected requests (rate times time); between two requests an exponential number of them passes.
         let mut work = exponential.draw(dice);
         let mut passed = 0.0;
         loop {
@@ -135,11 +135,12 @@ impl Bursty {
     }
 }
 
-/// A closed loop: so many requests in flight, each followed by the next after a pause.
+/// A closed loop: a fixed number of requests in flight, each followed by the next after a pause.
 #[derive(Clone, Debug)]
 pub(super) struct Loop {
     think_ns: u64,
-    /// When each free place sends its next request; in order, since completions come in order. Never grows.
+    /// When each free place sends its next request; in order, since completions come in order. Never grows beyond the
+    /// depth.
     ready: VecDeque<u64>,
     depth: usize,
 }

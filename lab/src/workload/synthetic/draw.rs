@@ -1,11 +1,11 @@
-//! Random draws: one seeded stream, and the simple distributions taken from it.
+//! Random draws: one seeded stream, and the simple distributions drawn from it.
 //!
-//! Promises the same draws on every machine (see the module above for how). Knows nothing of requests.
+//! Promises the same draws on every machine (see the parent module for how). Knows nothing of requests.
 
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// What a stream of draws decides. Each aspect of a flow has a stream of its own.
+/// What a stream of draws is for. Each aspect of a flow has a stream of its own.
 #[derive(Clone, Copy)]
 pub(super) enum Aspect {
     Operation = 1,
@@ -55,7 +55,7 @@ impl Dice {
         1.0 - self.unit()
     }
 
-    /// Uniform among `0..n`, by the high half of a product. The bias is below n / 2^64: nothing a run could show.
+    /// Uniform among `0..n`, by the high half of a product. The bias is below n / 2^64, far too small to show in a run.
     #[inline]
     pub(super) fn below(&mut self, n: u64) -> u64 {
         ((self.bits() as u128 * n as u128) >> 64) as u64
@@ -93,13 +93,13 @@ fn to_unit(bits: u64) -> f64 {
 
 /// Layers of the ziggurat.
 const LAYERS: usize = 256;
-/// Where its tail begins, and the area of each of the 256 layers, the tail counting with the lowest. From Marsaglia and
+/// Where the tail begins, and the area of each of the 256 layers; the tail counts with the lowest. From Marsaglia and
 /// Tsang, "The ziggurat method for generating random variables", J. Statistical Software 5(8), 2000.
 const TAIL: f64 = 7.697_117_470_131_05;
 const AREA: f64 = 0.003_949_659_822_581_557;
 
 /// Exponential with mean 1, by the ziggurat method: 99 draws in 100 cost a table look-up instead of a logarithm, which
-/// alone would take longer than all the rest of a request.
+/// by itself would take longer than the rest of a request.
 #[derive(Clone, Debug)]
 pub(super) struct Exponential {
     /// Width of each layer from the lowest up, and the density e^-width there.
@@ -109,7 +109,7 @@ pub(super) struct Exponential {
 impl Exponential {
     pub(super) fn new() -> Exponential {
         let mut layers = Box::new([(0.0, 1.0); LAYERS + 1]);
-        // As wide as a box of that area under the density at the tail would be.
+        // The lowest layer is as wide as a box of its area with the density at the tail as its height.
         let base = libm::exp(-TAIL);
         layers[0] = (AREA / base, base);
         layers[1] = (TAIL, base);
@@ -135,7 +135,7 @@ impl Exponential {
                 return before + x;
             }
             if layer == 0 {
-                // Beyond the tail's beginning everything starts anew: the exponential has no memory.
+                // Beyond the beginning of the tail the draw starts anew: the exponential distribution has no memory.
                 before += TAIL;
             } else if density + dice.unit() * (above - density) < libm::exp(-x) {
                 return before + x;

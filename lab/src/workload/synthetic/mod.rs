@@ -10,10 +10,10 @@
 //! others as they were: two runs that differ in read ratio still see the same arrival times.
 //!
 //! Floating point is used where a distribution needs it: exponential gaps, lognormal and log-uniform sizes, geometric
-//! counts, Zipf ranks, ratios. Only the operations that IEEE 754 rounds exactly (`+ - * /`, square root) and the
-//! functions of the `libm` crate, which are made of those, appear; the platform's own `exp` and `ln` differ in the
-//! last bit from system to system and are never called. This is also why the three samplers of `draw` and `zipf`
-//! are spelled out here: library samplers call whichever mathematics the build happens to select.
+//! counts, Zipf ranks, ratios. Only two kinds of operations appear: those that IEEE 754 rounds exactly (`+ - * /`,
+//! square root), and the functions of the `libm` crate, which are made of those. The platform's own `exp` and `ln`
+//! differ in the last bit from system to system and are never called. This is also why the three samplers of `draw` and
+//! `zipf` are written here: those of libraries call whichever mathematics the build selects.
 
 mod access;
 mod arrivals;

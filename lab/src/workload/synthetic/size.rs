@@ -1,6 +1,6 @@
 //! Request sizes.
 //!
-//! Promises sizes within the limits that [`SizeDraw::max`] tells, and the exact mean of what it draws, rounding and
+//! Promises sizes within the limits that [`SizeDraw::max`] gives, and the exact mean of what it draws, rounding and
 //! clipping included. Knows nothing of addresses.
 
 use super::draw::Dice;
@@ -74,7 +74,7 @@ impl SizeDraw {
             }
             SizeDraw::Mix { bytes, sums, total } => {
                 let x = dice.unit() * total;
-                // The last is the fallback should rounding carry x to the total.
+                // The last size is the fallback for when rounding carries x up to the total.
                 bytes[sums.partition_point(|&sum| sum <= x).min(bytes.len() - 1)]
             }
         }

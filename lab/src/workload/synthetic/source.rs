@@ -1,6 +1,6 @@
 //! The generator: one flow's requests from its description.
 //!
-//! Owns the order of draws. Promises what the module above says. Must never know the device or the scheduler.
+//! Owns the order of draws. Promises what the parent module promises. Must never know the device or the scheduler.
 
 use flashlane_core::{Op, Time};
 
@@ -17,7 +17,7 @@ pub struct SyntheticSource {
     timing: Timing,
     read_ratio: f64,
     operations: Dice,
-    /// Of reads, of writes.
+    /// Sizes of reads, then of writes.
     sizes: [SizeDraw; 2],
     size_dice: Dice,
     places: Places,
@@ -28,7 +28,7 @@ pub struct SyntheticSource {
 #[derive(Clone, Debug)]
 enum Timing {
     Open(Stream),
-    /// Reads and writes arrive apart: the streams, and the next time of each.
+    /// Reads and writes arrive independently: their streams, and the next time of each.
     Apart([Stream; 2], [u64; 2]),
     Closed(Loop),
 }
@@ -94,7 +94,7 @@ impl Source for SyntheticSource {
         let at = match &mut self.timing {
             Timing::Open(stream) => stream.next(),
             Timing::Apart(streams, next) => {
-                // Reads go first at a tie.
+                // On a tie the read goes first.
                 let op = if next[0] <= next[1] { Op::Read } else { Op::Write };
                 given = Some(op);
                 std::mem::replace(&mut next[op.index()], streams[op.index()].next())
@@ -125,7 +125,7 @@ impl Source for SyntheticSource {
     }
 }
 
-/// The share of reads; of two rates, the share that the faster one takes.
+/// The share of reads; where reads and writes have rates of their own, it follows from the two rates.
 fn read_ratio(spec: &SyntheticSpec) -> f64 {
     match (spec.read_gap_us, spec.write_gap_us) {
         (Some(read), Some(write)) => write / (read + write),

@@ -1,12 +1,12 @@
-//! What is wrong with a description, said by key, value and what would be legal.
+//! Errors in a description, with key, value and what would be legal.
 //!
-//! Owns every rule that needs no address range; those that do are checked where the generator is built.
+//! Owns every rule that needs no address range; the others are checked where the generator is built.
 
 use super::spec::{Access, Arrivals, Size, SyntheticSpec};
 use crate::workload::WorkloadError;
 use crate::workload::range::refuse;
 
-/// Largest request: 1 GiB. Larger ones are taken for a slip of units.
+/// Largest request: 1 GiB. A larger one is most likely a mistake of units.
 const MAX_REQUEST_BYTES: u64 = 1 << 30;
 /// Longest time a key may name, in microseconds: about 31 years, far inside 64 bits of nanoseconds.
 const MAX_US: f64 = 1e15;
@@ -87,7 +87,7 @@ impl SyntheticSpec {
         optional(self.burst_requests, |v| number("burst_requests", v, 1.0, 1e9))?;
         optional(self.burst_duty, |v| inside("burst_duty", v))?;
         let (factor, duty) = (self.burst_factor(), self.burst_duty());
-        // Rounding must not refuse 0.1 with 10: the quiet rate is then zero.
+        // Rounding must not refuse factor 10 with duty 0.1, for which the quiet rate is zero.
         if bursty && factor * duty > 1.0 + 1e-12 {
             let legal =
                 format_args!("at most 1 / burst_factor, {}: else the quiet rate would be negative", 1.0 / factor);
@@ -200,7 +200,7 @@ fn optional<T>(value: Option<T>, check: impl Fn(T) -> Checked) -> Checked {
     value.map_or(Ok(()), check)
 }
 
-/// Refuses a key that the chosen form does not use: silence would hide that it has no effect.
+/// Refuses a key that the chosen form does not use: accepted silently, it would have no effect.
 fn only<T: std::fmt::Debug>(key: &str, value: &Option<T>, used: bool, with: &str) -> Checked {
     match value {
         Some(value) if !used => Err(refuse(key, format_args!("{value:?} here"), format_args!("only with {with}"))),
@@ -213,7 +213,7 @@ fn whole(key: &str, value: u64, min: u64, max: u64) -> Checked {
     if (min..=max).contains(&value) { Ok(()) } else { Err(refuse(key, value, legal)) }
 }
 
-// The comparisons of the four below also refuse NaN.
+// Written so that the comparisons of the four functions below refuse NaN too.
 
 fn number(key: &str, value: f64, min: f64, max: f64) -> Checked {
     let legal = format_args!("a number from {min} to {max}");
@@ -232,7 +232,8 @@ fn inside(key: &str, value: f64) -> Checked {
     if value > 0.0 && value < 1.0 { Ok(()) } else { Err(refuse(key, value, "a number above 0 and below 1")) }
 }
 
-/// Above zero, and so large (or, for a rate, so small a gap) that nanoseconds can still count it.
+/// Checks that a value is above zero and not so large (or, for a rate, its gap not so small) that nanoseconds cannot
+/// count it.
 pub(in crate::workload) fn positive(key: &str, value: f64, max: f64) -> Checked {
     let legal = format_args!("a number from 1e-9 to {max}");
     if (1e-9..=max).contains(&value) { Ok(()) } else { Err(refuse(key, value, legal)) }

@@ -1,4 +1,4 @@
-//! A synthetic workload in a few words, and what a reader of results wants to know of it.
+//! A synthetic workload in a few words, and its properties that results report.
 
 use super::spec::{Access, Arrivals, Size, SyntheticSpec};
 
@@ -13,12 +13,12 @@ impl SyntheticSpec {
         self.is_closed_loop().then_some(self.depth.unwrap_or(1))
     }
 
-    /// Whether its addresses run on from request to request.
+    /// Whether each request starts where the previous one ended.
     pub fn is_streaming(&self) -> bool {
         self.access == Access::Streaming
     }
 
-    /// What a table says of it: `70 % reads, random, 4096 B, poisson 2000 IOPS`.
+    /// The workload in a few words, for tables: `70 % reads, random, 4096 B, poisson 2000 IOPS`.
     pub fn in_words(&self) -> String {
         let reads = self.read_ratio.map_or_else(String::new, |ratio| format!("{} % reads, ", ratio * 100.0));
         let access = keyword(&self.access);
@@ -38,7 +38,7 @@ impl SyntheticSpec {
     }
 }
 
-/// How a scenario spells a word.
+/// The spelling of a keyword in a scenario.
 fn keyword<T: serde::Serialize>(word: &T) -> String {
     serde_json::to_value(word).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
 }

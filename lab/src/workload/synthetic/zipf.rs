@@ -11,7 +11,7 @@ use super::draw::{Dice, spread};
 pub(super) struct Zipf {
     n: f64,
     theta: f64,
-    /// The integral of the density up to the first and the last rank, between which draws are uniform.
+    /// The integral of the density up to the first and up to the last rank; draws are uniform between the two.
     low: f64,
     high: f64,
     /// Distance below which a draw is accepted without evaluating the density.
@@ -35,7 +35,7 @@ impl Zipf {
         loop {
             let u = self.high + dice.unit() * (self.low - self.high);
             let x = self.inverse(u);
-            // Clamped, since rounding may carry the inverse past either end.
+            // Clamped, since rounding may put the inverse beyond either end.
             let k = libm::floor(x + 0.5).clamp(1.0, self.n);
             if k - x <= self.shortcut || u >= self.integral(k + 0.5) - self.density(k) {
                 return k as u64 - 1;
@@ -86,8 +86,8 @@ impl Shuffle {
         Shuffle { n, mask: u64::MAX >> (64 - bits), half: bits.div_ceil(2), key: spread(seed) }
     }
 
-    /// Permutes the next power of two and walks on while outside `0..n`: fewer than two steps on average, and the walk
-    /// ends because it started inside and the permutation's cycles close.
+    /// Permutes the next power of two, again and again while the result is outside `0..n`: fewer than two steps on
+    /// average. It ends, because following the permutation from inside `0..n` leads back there.
     #[inline]
     pub(super) fn apply(&self, x: u64) -> u64 {
         let mut x = x;

@@ -30,7 +30,7 @@ fn random_starts_are_flat_over_what_fits() {
     let drawn = draw_over("size = { constant = 40960 }\nrate_iops = 1e6\nrequests = 996000", &SMALL, 1);
     let mut counts = vec![0.0; 1000];
     slots(&drawn).into_iter().for_each(|slot| counts[slot as usize] += 1.0);
-    // A request of 5 pages has 996 starts in 1,000 pages, 1,000 requests each.
+    // A request of 5 pages can start at 996 of 1,000 pages; about 1,000 requests start at each.
     assert!(counts[996..].iter().all(|&count| count == 0.0));
     let chi_square: f64 = counts[..996].iter().map(|count| (count - 1000.0) * (count - 1000.0) / 1000.0).sum();
     near(chi_square, 995.0, 5.0 * (2.0 * 995.0f64).sqrt());
@@ -90,7 +90,7 @@ fn files_keep_requests_inside_and_have_their_popularity() {
              file_sequential = {sequential}\nsize = {{ constant = 65536 }}\nrate_iops = 1e6\nrequests = 100000"
         )
     };
-    // One after the other, the files a sequential reader walks show as the runs between restarts.
+    // With sequential access, each file shows as the run of requests between two restarts.
     let mut starts: BTreeMap<u64, u32> = BTreeMap::new();
     let walked = draw_over(&toml(true), &RANGE, 5);
     let mut expected: Vec<u64> = Vec::new();
@@ -119,7 +119,7 @@ fn files_keep_requests_inside_and_have_their_popularity() {
 
 #[test]
 fn rewrites_have_their_share_and_distance() {
-    // Fresh starts are one of 10^14, so a write to a known start is a rewrite.
+    // A fresh start is one of 10^14 places, so a write to a known start is a rewrite.
     let range = AddressRange { start_bytes: 0, bytes: 1 << 60, page_bytes: 8192 };
     let toml = "read_ratio = 0.25\nrewrite = { ratio = 0.4, distance_requests = 50 }\nrate_iops = 1e6\nrequests = 400000\n\
                 size = { uniform = { min_bytes = 512, max_bytes = 65536 } }";

@@ -69,8 +69,8 @@ fn a_bursty_flow_has_its_rate_and_the_dispersion_of_an_mmpp() {
 
 #[test]
 fn a_bursty_flow_has_its_rate_from_the_start() {
-    // Four thousand flows, each for one mean gap. The variance of such a count is 1 + that of the rate, 0.1 * 8^2 + 0.9 *
-    // (2/9)^2 - 1 = 5.4, at most. Flows that all began quiet would count a third.
+    // Four thousand flows, each for one mean gap. The variance of such a count is at most 1 plus that of the rate: 0.1
+    // * 8^2 + 0.9 * (2/9)^2 - 1 = 5.4. If all flows began in the quiet state, the count would be about a third.
     let toml = "arrivals = \"bursty\"\nmean_gap_us = 10\nduration_s = 1e-5";
     let counts = (0..4000).map(|seed| draw_over(toml, &RANGE, seed).len() as f64);
     near(mean(counts), 1.0, 5.0 * (6.4f64 / 4000.0).sqrt());
@@ -82,10 +82,10 @@ fn a_duty_of_one_over_the_factor_is_silent_between_bursts() {
     let drawn = draw(toml);
     let gaps = gaps(&drawn);
     near(mean(gaps.iter().copied()), 10_000.0, 10_000.0 * 0.05);
-    // Inside a burst gaps are a microsecond on average; the silence between is 180 us.
+    // Inside a burst gaps are a microsecond on average; between bursts there is silence of 180 us on average.
     let long: Vec<f64> = gaps.iter().copied().filter(|&gap| gap > 30_000.0).collect();
     let bursts = 400_000.0 / 20.0;
-    // A silence above 30 us: e^(-1/6) of them; gaps within bursts reach it once in e^30.
+    // A share of e^(-1/6) of the silences is above 30 us; a gap within a burst is so once in e^30.
     near(long.len() as f64 / bursts, (-30.0f64 / 180.0).exp(), 0.05);
 }
 

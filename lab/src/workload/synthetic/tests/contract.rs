@@ -30,8 +30,8 @@ fn the_same_seed_gives_the_same_requests_and_another_seed_others() {
     assert_eq!(draw_over(&own, &RANGE, 1), draw_over(&own, &RANGE, 2), "a seed in the description wins");
 }
 
-/// Fails on a machine, compiler or library that draws differently. A change on purpose changes these figures, which
-/// were printed by this test, and every result that rests on synthetic flows.
+/// Fails on a machine, compiler or library that draws differently. An intended change of the draws changes these
+/// figures, which this test printed, and every result that rests on synthetic flows.
 #[test]
 fn the_requests_are_those_of_every_other_machine() {
     let uniform = "rate_iops = 123456.7\nrequests = 20000\nread_ratio = 0.7";
@@ -111,7 +111,7 @@ proptest! {
         let spec: SyntheticSpec = toml::from_str(&toml).expect("sound TOML");
         let mut source = match SyntheticSource::new(&spec, &range, seed) {
             Ok(source) => source,
-            // Files of random sizes may outgrow the working set when each start is rounded up to a megabyte.
+            // Files of random sizes may exceed the working set when each start is rounded up to a megabyte.
             Err(error) => return { prop_assert_eq!(error.place, "files"); Ok(()) },
         };
         let (mut last, mut count, mut ends) = (0, 0, Vec::new());
@@ -124,7 +124,7 @@ proptest! {
             let aligned = start % align.unwrap_or(page as u64) == 0;
             prop_assert!(aligned || ends.contains(&start), "a start is aligned, or where a request ended");
             ends.push(start + length);
-            // A rewrite of a run's request starts where that did.
+            // A rewrite of a request that continued another starts where that request started.
             ends.push(start);
             count += 1;
         }

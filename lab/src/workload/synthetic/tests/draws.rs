@@ -32,7 +32,8 @@ fn exponential_has_its_moments_and_its_shape_into_the_tail() {
     near(m, 1.0, 0.005);
     // Fourth central moment 9: the variance has a standard error of sqrt(8 / N).
     near(variance, 1.0, 5.0 * (8.0 / N as f64).sqrt());
-    // Cells of an eighth up to 12, past the place (7.697) where the ziggurat's tail begins, and the rest.
+    // Cells an eighth wide up to 12, which is past the point (7.697) where the ziggurat's tail begins, and one cell for
+    // the rest.
     let mut counts = [0.0; 97];
     x.iter().for_each(|x| counts[((x * 8.0) as usize).min(96)] += 1.0);
     let above = |cell: usize| (-(cell as f64) / 8.0).exp() * N as f64;

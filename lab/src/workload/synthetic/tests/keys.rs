@@ -1,4 +1,4 @@
-//! Error messages: key, value, what is legal. And that the documentation knows every key.
+//! Error messages name key, value and what is legal; the documentation lists every key.
 
 use super::super::{SyntheticSource, SyntheticSpec};
 use super::RANGE;
@@ -118,7 +118,7 @@ fn unknown_keys_and_words_are_refused_with_their_line() {
     assert!(inner.contains("line 1") && inner.contains("sd_bytes"), "{inner}");
 }
 
-/// Every key of the schemas stands in the documentation as the first cell of a table row.
+/// The documentation has a table row for every key of the schemas, with the key in its first cell.
 #[test]
 fn the_documentation_has_every_key() {
     let text = include_str!("../../../../../docs/workloads.md");
@@ -137,7 +137,7 @@ fn the_documentation_has_every_key() {
         let keys: Vec<&String> = schema["properties"].as_object().expect("an object").keys().collect();
         let documented: Vec<&str> =
             section(heading).lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
-        // Rows that begin with a brace are forms of `size`, which the examples try.
+        // Rows that begin with a brace are forms of `size`, which the test of examples covers.
         let documented: Vec<&str> = documented.into_iter().filter(|row| !row.starts_with('{')).collect();
         for key in &keys {
             assert!(documented.contains(&key.as_str()), "docs/workloads.md, {heading}: no row for `{key}`");

@@ -15,7 +15,7 @@ use flashlane_core::Op;
 use super::{SyntheticSource, SyntheticSpec};
 use crate::workload::{AddressRange, Next, Source, Span};
 
-/// One request, flat.
+/// The fields of a request, for comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Drawn {
     at: u64,

@@ -1,4 +1,4 @@
-//! Sizes: moments, rounding, clipping, and the mean that a rate in MB/s rests on.
+//! Sizes: moments, rounding, clipping, and the mean that a rate in MB/s is based on.
 
 use super::super::draw::{Aspect, Dice};
 use super::super::size::SizeDraw;
@@ -41,7 +41,7 @@ fn the_computed_mean_is_the_mean_of_the_draws() {
         (Size::Uniform(Uniform { min_bytes: 1000, max_bytes: 3000 }), 512),
         (Size::Mix(vec![(4096, 3.0), (65536, 1.0), (100, 0.0)]), 512),
         (lognormal(8.1, 6.5), 512),
-        // Web3's reads: a standard deviation of three means, so that rounding and clipping both show.
+        // Web3's reads: the standard deviation is three times the mean, so that both rounding and clipping show.
         (lognormal(82.9, 241.5), 512),
         (Size::Lognormal(Lognormal { mean_bytes: 9000.0, sd_bytes: 9000.0, min_bytes: 4096, max_bytes: 16384 }), 4096),
         (Size::Lognormal(Lognormal { mean_bytes: 4096.0, sd_bytes: 0.0, min_bytes: 512, max_bytes: 4 << 20 }), 512),
