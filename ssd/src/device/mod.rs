@@ -133,9 +133,9 @@ impl Device {
         &self.state.board
     }
 
-    /// The logical page a physical page was last written with, if any: for auditors, at the start of a run.
-    pub fn owner_of(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
-        self.ftl.is_valid(plane, ppa).then(|| self.ftl.owner(plane, ppa))
+    /// The logical page whose current copy a physical page holds, if any: for auditors, at the start of a run.
+    pub fn lpn_at(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
+        self.ftl.is_valid(plane, ppa).then(|| self.ftl.lpn_at(plane, ppa))
     }
 
     /// Programmed pages of a block: for auditors, at the start of a run.
