@@ -77,8 +77,8 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// A plane of `config`: the first `sealed` blocks are full, the next is open with `open_pages` written (none is open if 0), the
-    /// rest are free. `valid` has the valid pages of each block. `segment` returns a block's segment of the reverse map.
+    /// A plane of `config`: the first `sealed` blocks are full, the next is open with `open_pages` written (none is open if 0),
+    /// the rest are free. `valid` has the valid pages of each block. `segment` returns a block's segment of the reverse map.
     pub(super) fn new(
         config: &Config,
         sealed: u32,

@@ -45,7 +45,7 @@ pub(crate) struct Policy {
     moments: Moments,
     wants: Wants,
     /// Whether the order decision is notified when transactions leave their queues ([`Wants::departures_from`]).
-    tells_departures: bool,
+    notifies_departures: bool,
     /// Pages never leave their home plane.
     static_place: bool,
     /// Writes get their plane at dispatch.
@@ -69,7 +69,7 @@ impl Policy {
             shortcuts: Shortcuts::of(&scheduler, config, instant_link),
             moments: scheduler.preempt.moments(),
             wants,
-            tells_departures: wants.departures_from == 0,
+            notifies_departures: wants.departures_from == 0,
             static_place: scheduler.place.is_static(),
             draws: scheduler.place.binds_at_dispatch(),
             pauses_gc: matches!(style, Style::Transactions { pausable: true }),
@@ -175,7 +175,7 @@ impl Policy {
         if self.shortcuts.tail_order {
             return Position::TAIL;
         }
-        self.tells_departures |= board.queues[queue.index()].len >= self.wants.departures_from;
+        self.notifies_departures |= board.queues[queue.index()].len >= self.wants.departures_from;
         self.scheduler.order.position(board, id, queue)
     }
 
@@ -187,8 +187,8 @@ impl Policy {
 
     /// Whether the order decision is notified when transactions leave their queues.
     #[inline(always)]
-    pub(crate) fn tells_departures(&self) -> bool {
-        self.tells_departures
+    pub(crate) fn notifies_departures(&self) -> bool {
+        self.notifies_departures
     }
 
     /// Notifies the order decision that a user transaction leaves its queue; returns what is to be taken from its slack.
