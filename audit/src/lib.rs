@@ -49,7 +49,7 @@ pub(crate) mod tests;
 use flashlane_core::decide::{Moments, Style};
 use flashlane_core::event::{Event, Stamped};
 use flashlane_core::{Lpn, PlaneId, Ppa};
-use flashlane_ssd::Beginning;
+use flashlane_ssd::InitialState;
 use flashlane_ssd::config::Config;
 
 use choice::Choice;
@@ -94,14 +94,14 @@ pub trait Formula {
     fn written(&self, plane: PlaneId, block: u32) -> u32;
 }
 
-/// The formula from which devices are built.
-impl Formula for Beginning {
+/// The formula that devices are built from.
+impl Formula for InitialState {
     fn place(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)> {
         self.place(lpn)
     }
 
     fn owner(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
-        self.owner(plane, ppa)
+        self.lpn_at(plane, ppa)
     }
 
     fn written(&self, plane: PlaneId, block: u32) -> u32 {

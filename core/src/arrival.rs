@@ -1,4 +1,4 @@
-//! What a workload is to a run: a stream of requests with times, or an error that says what is wrong with it.
+//! The interface of a workload to a run: a stream of requests with times, or an error in the workload.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::request::Op;
 use crate::units::{Lpn, Time};
 
-/// A request as a workload hands it over: not yet mapped, not yet named.
+/// A request of a workload, before it is moved to its flow's part of the drive and gets an id.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Arrival {
     /// When the host creates it, counted from the start of the run.
@@ -27,16 +27,16 @@ pub enum Span {
         /// Number of bytes, at least 1.
         length: u64,
     },
-    /// Whole pages in any order (inline scenes).
+    /// Whole pages in any order (requests written out in a scenario).
     Pages(Vec<Lpn>),
 }
 
 impl Arrival {
-    /// Nothing yet: what a source may write its first request over.
+    /// A placeholder, which a source overwrites with a request ([`Source::draw`]).
     pub const NONE: Arrival = Arrival { at: Time::ZERO, op: Op::Read, extent: Span::Bytes { offset: 0, length: 0 } };
 }
 
-/// What a [`Source`] has to offer next.
+/// The next item of a [`Source`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Next {
     /// A request. Times never decrease.
@@ -47,7 +47,7 @@ pub enum Next {
     End,
 }
 
-/// The same, where the request has been written to its place.
+/// The result of [`Source::draw`], which writes the request itself to its argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Drawn {
     /// A request.
@@ -60,7 +60,7 @@ pub enum Drawn {
 
 /// A stream of requests of one flow.
 pub trait Source {
-    /// Writes the next request over `arrival`, which stays what it was if there is none.
+    /// Writes the next request to `arrival`, or leaves it unchanged if there is none.
     fn draw(&mut self, arrival: &mut Arrival) -> Result<Drawn, WorkloadError>;
 
     /// The next request.
@@ -78,7 +78,7 @@ pub trait Source {
     fn completed(&mut self, now: Time);
 }
 
-/// Bad input, said so that the user can mend it: where (file and line, or key), what it is, what would be legal.
+/// An error in the input of a workload: where it is, the value, and what would be legal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WorkloadError {
     /// File and line (`trace.csv:17`), or the key of the scenario.

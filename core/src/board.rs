@@ -1,7 +1,7 @@
 //! The board: everything a scheduling decision may look at, in flat tables.
 //!
-//! The controller owns the board and alone writes it; decisions get `&Board`. What is not on the board no scheduler
-//! knows. Queues are doubly linked lists through the transaction slab, so that a transaction can join or leave anywhere
+//! The device owns the board and alone writes it; decisions get `&Board`. A scheduler knows only what is on the board.
+//! Queues are doubly linked lists through the transaction slab, so that a transaction can join or leave anywhere
 //! at constant cost and nothing is allocated per request.
 
 mod links;
@@ -20,7 +20,7 @@ pub use links::Walk;
 
 /// Everything a decision may look at.
 ///
-/// What nearly everything looks at comes first: instructions that reach it are shorter.
+/// The fields used most come first: instructions that access fields at small offsets are shorter.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Board {
@@ -34,15 +34,15 @@ pub struct Board {
     pub requests: Vec<ActiveRequest>,
     /// Flows.
     pub flows: Vec<Flow>,
-    /// Waiting lines, `kinds` a unit, and the line of writes that no unit has yet ([`Board::unplaced`]).
+    /// Queues, `kinds` for each unit, and the queue of writes that have no plane yet ([`Board::unplaced`]).
     pub queues: Vec<Queue>,
-    /// Waiting transactions by queue and plane slot.
-    by_slot: Vec<SlotLine>,
-    /// By waiting transaction that is not the hindmost: the next behind it of its queue and plane slot. (A table of its own, so
-    /// that who comes next is known without a look at transactions that have waited for long.)
+    /// The transactions of each queue that are for the same plane slot.
+    by_slot: Vec<SlotQueue>,
+    /// By waiting transaction: the next one of the same queue and plane slot; not valid for the last of them. A table of its own,
+    /// because transactions that have waited long are no longer in the processor's cache.
     behind: Vec<TxnId>,
     slots: usize,
-    /// Waiting lines of a unit.
+    /// Number of queues of a unit.
     kinds: usize,
     /// Unit of each plane, and the plane's number in it.
     homes: Vec<(UnitId, u8)>,
@@ -70,7 +70,7 @@ impl Board {
             channels: vec![Channel::default(); geometry.channels as usize],
             planes: vec![Plane::default(); geometry.planes() as usize],
             flows: vec![Flow::default(); flows],
-            by_slot: vec![SlotLine::EMPTY; (queues + 1) * slots],
+            by_slot: vec![SlotQueue::EMPTY; (queues + 1) * slots],
             behind: Vec::new(),
             slots,
             kinds: kinds(facts.levels),
@@ -81,7 +81,7 @@ impl Board {
         }
     }
 
-    /// The id of a unit's waiting line.
+    /// The id of a unit's queue.
     #[inline(always)]
     pub fn queue_id(&self, unit: UnitId, kind: QueueKind) -> QueueId {
         let levels = self.facts.levels as usize;
@@ -92,19 +92,19 @@ impl Board {
         QueueId((unit.index() * self.kinds + offset) as u32)
     }
 
-    /// The line of writes that wait for whichever unit takes them (a place decision that binds at dispatch).
+    /// The queue of writes that have no plane yet (for a place decision that binds at dispatch).
     #[inline]
     pub fn unplaced(&self) -> QueueId {
         QueueId(self.queues.len() as u32 - 1)
     }
 
-    /// A unit's waiting line.
+    /// A unit's queue.
     #[inline(always)]
     pub fn queue(&self, unit: UnitId, kind: QueueKind) -> &Queue {
         &self.queues[self.queue_id(unit, kind).index()]
     }
 
-    /// The queue where transactions of this kind wait that are not of garbage collection.
+    /// The queue of a unit for user and buffer transactions of this operation and level.
     #[inline(always)]
     pub fn queue_for(&self, unit: UnitId, op: FlashOp, level: u8) -> QueueId {
         self.queue_id(unit, if op == FlashOp::Read { QueueKind::Read(level) } else { QueueKind::Write(level) })
@@ -122,7 +122,7 @@ impl Board {
         &self.txns[id.index()]
     }
 
-    /// A transaction, to change. For the controller.
+    /// A transaction, to change. For the device.
     #[inline(always)]
     pub fn txn_mut(&mut self, id: TxnId) -> &mut Transaction {
         &mut self.txns[id.index()]
@@ -135,46 +135,46 @@ impl Board {
         self.requests.get(self.txn(txn).request as usize)
     }
 
-    /// A unit's waiting lines of user reads (or programs), lowest level first.
+    /// A unit's queues of reads or of programs, lowest level first.
     #[inline(always)]
-    fn lines(&self, unit: UnitId, op: FlashOp) -> &[Queue] {
+    fn levels(&self, unit: UnitId, op: FlashOp) -> &[Queue] {
         let levels = self.facts.levels as usize;
         let first = unit.index() * self.kinds + if op == FlashOp::Read { 0 } else { levels };
         &self.queues[first..first + levels]
     }
 
-    /// Head of the highest priority level's line that has one, reads (`Read`) or programs.
+    /// The first waiting read or program of a unit: the head of its queue with the highest priority level that is not empty.
     #[inline(always)]
     pub fn first(&self, unit: UnitId, op: FlashOp) -> TxnId {
-        let highest = self.highest_line(unit, op).head;
+        let highest = self.highest_level(unit, op).head;
         if highest.is_some() || self.facts.levels == 1 { highest } else { self.first_of_levels(unit, op) }
     }
 
     #[inline(never)]
     fn first_of_levels(&self, unit: UnitId, op: FlashOp) -> TxnId {
-        self.lines(unit, op).iter().rev().map(|line| line.head).find(|head| head.is_some()).unwrap_or(TxnId::NONE)
+        self.levels(unit, op).iter().rev().map(|queue| queue.head).find(|head| head.is_some()).unwrap_or(TxnId::NONE)
     }
 
-    /// A unit's waiting line of user reads (or programs) of the highest level.
+    /// A unit's queue of reads or programs of the highest level.
     #[inline(always)]
-    fn highest_line(&self, unit: UnitId, op: FlashOp) -> &Queue {
+    fn highest_level(&self, unit: UnitId, op: FlashOp) -> &Queue {
         let levels = self.facts.levels as usize;
         &self.queues[unit.index() * self.kinds + if op == FlashOp::Read { levels } else { 2 * levels } - 1]
     }
 
-    /// User reads (or programs) waiting at a unit, all levels.
+    /// Number of user reads or programs waiting at a unit, all levels.
     #[inline(always)]
     pub fn waiting(&self, unit: UnitId, op: FlashOp) -> u32 {
         self.units[unit.index()].waiting[op.index()]
     }
 
-    /// The transactions of `queue`, one of user reads or programs, for each plane slot of its unit.
+    /// The transactions of `queue` by plane slot of its unit.
     #[inline(always)]
-    pub fn by_slot(&self, queue: QueueId) -> &[SlotLine] {
+    pub fn by_slot(&self, queue: QueueId) -> &[SlotQueue] {
         &self.by_slot[queue.index() * self.slots..][..self.slots]
     }
 
-    /// What is left of the work a unit is at, as far as is known now: its command, and the one it has paused.
+    /// How long a unit will be busy as far as is known now: the rest of its command and of the one it has paused.
     pub fn busy_for(&self, unit: UnitId) -> Duration {
         let unit = &self.units[unit.index()];
         // While the overhead of a pause runs, the command in service is the paused one.
@@ -203,14 +203,14 @@ impl Board {
         &self.flows[flow.index()]
     }
 
-    /// Whether a waiting transaction may be picked to lead a command: no older write of its page waits (D-SLK-16). It may be a
-    /// program whose plane has no page to give: the device then collects first.
+    /// Whether a waiting transaction may be picked to lead a command: no older write of its page waits (D-SLK-16). A program
+    /// whose plane has no free page may be picked: the device then collects garbage first.
     #[inline(always)]
     pub fn eligible(&self, id: TxnId) -> bool {
         self.txn(id).unobstructed()
     }
 
-    /// Whether the operation finds a page: a read always, a program where its plane has one to give.
+    /// Whether the transaction has a page to work on: a program needs a free page in its plane, others always have one.
     #[inline(always)]
     pub fn has_page(&self, id: TxnId) -> bool {
         let txn = self.txn(id);
@@ -218,7 +218,7 @@ impl Board {
     }
 
     /// Whether `other` may join the command of `group`: same operation, a plane no member uses yet, the die and page
-    /// rules of the device (model 0.4), room for a program, and no older write of its page in the way.
+    /// rules of the device (model 0.4), a free page for a program, and no older write of its page that waits.
     #[inline]
     pub fn may_join(&self, group: &Group, other: TxnId) -> bool {
         let (a, b) = (self.txn(group.lead()), self.txn(other));
@@ -234,14 +234,14 @@ impl Board {
         !shares_die || !self.facts.same_page[b.op.index()] || self.pages_match(group, b)
     }
 
-    /// Whether some used slot lies in die `die` of the unit.
+    /// Whether any slot in `used` is in die `die` of the unit.
     #[inline]
     fn die_used(&self, used: u64, die: u8) -> bool {
         let planes = self.facts.geometry.planes_per_die;
         used >> (die as u32 * planes) & ((1u64 << planes) - 1) != 0
     }
 
-    /// The page-offset rule holds between `b` and the members of `group` on its die.
+    /// Whether `b` has the same page offset as the members of `group` on its die.
     fn pages_match(&self, group: &Group, b: &Transaction) -> bool {
         let planes = self.facts.geometry.planes_per_die as u8;
         let pages = self.facts.geometry.pages_per_block;
@@ -254,7 +254,7 @@ impl Board {
     }
 }
 
-/// Waiting lines of a unit.
+/// Number of queues of a unit.
 const fn kinds(levels: u8) -> usize {
     2 * levels as usize
 }

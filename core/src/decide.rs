@@ -1,6 +1,6 @@
 //! The seven questions a scheduler answers (ARCHITECTURE.md: a scheduler is seven answers).
 //!
-//! An answer decides and never acts: it gets `&Board` and returns a value; the controller alone changes anything. It
+//! An answer decides and never acts: it gets `&Board` and returns a value, and the device alone changes anything. It
 //! reads no clock (`board.now` is the instant), never allocates after it is built, and computes in integers.
 
 use alloc::boxed::Box;
@@ -19,17 +19,17 @@ pub trait Admit {
     /// [`Heads::full`]). `None` lets all of them wait.
     fn next(&mut self, board: &Board, heads: &dyn Heads) -> Option<FlowId>;
 
-    /// Whether a command that finds no other waiting, and space in the device, always enters at once: the controller
-    /// then does not ask.
+    /// Whether a command always enters at once if no other command waits and the device has space: the device then does not ask
+    /// [`Admit::next`].
     fn lets_lone_commands_in(&self) -> bool;
 
-    /// When to ask again after `next` was `None` though commands wait, should nothing else happen until then;
-    /// [`Time::NEVER`] for an answer that waits for no instant.
+    /// When to ask again at the latest, after `next` returned `None` although commands wait; [`Time::NEVER`] if only other
+    /// events can change the answer.
     fn ask_again(&self) -> Time {
         Time::NEVER
     }
 
-    /// Whether it looks at whose pages garbage collection moves ([`crate::board::Flow::moved`]).
+    /// Whether it uses page ownership ([`crate::board::Flow::moved`], `valid_pages`, `programmed_at_erase`).
     fn wants_owners(&self) -> bool {
         false
     }
@@ -49,26 +49,26 @@ pub trait Heads {
 pub struct Head {
     /// Read or write.
     pub op: Op,
-    /// Pages it touches.
+    /// Number of pages it touches.
     pub pages: u32,
 }
 
 /// Which chip does a write go to?
 pub trait Place {
-    /// The plane that gets the page, asked when the write is mapped. `home` is where static allocation puts it.
+    /// The plane that a page is written to, asked when the write becomes a transaction. `home` is its plane by static allocation.
     fn plane(&mut self, board: &Board, lpn: Lpn, home: PlaneId) -> PlaneId;
 
-    /// Whether pages stay at home always. The controller then keeps no plane table.
+    /// Whether pages never leave their home plane. The device then keeps no table of planes.
     fn is_static(&self) -> bool;
 
-    /// Whether writes get their plane only when a unit takes them: they then wait in one line for the whole device
-    /// ([`Board::unplaced`]), [`Place::plane`] is not asked, and [`Place::draw`] is.
+    /// Whether writes get their plane only when a unit takes them: they then wait in one queue for the whole device
+    /// ([`Board::unplaced`]), and [`Place::draw`] is asked instead of [`Place::plane`].
     fn binds_at_dispatch(&self) -> bool {
         false
     }
 
-    /// Asked before the units decide, for the oldest write of the device's line, until it answers `None`: the plane that
-    /// takes it now. Asked only of answers that bind at dispatch.
+    /// The plane that takes `write` now. Asked before the units decide, for the oldest eligible write of the device's queue,
+    /// until it returns `None`; only if [`Place::binds_at_dispatch`].
     fn draw(&mut self, board: &Board, write: TxnId) -> Option<PlaneId> {
         let _ = (board, write);
         None
@@ -80,39 +80,39 @@ pub trait Order {
     /// Called once, when the device is built: the place to reserve what the answer will ever need.
     fn prepare(&mut self, _: &Board) {}
 
-    /// Asked once for every user transaction that joins a queue; garbage collection joins at the tail.
+    /// The position at which a user or buffer transaction joins its queue; asked once. Garbage collection is in no queue.
     fn position(&mut self, board: &Board, txn: TxnId, queue: QueueId) -> Position;
 
-    /// Whether the answer is [`Position::TAIL`] always: the controller then does not ask.
+    /// Whether the answer is always [`Position::TAIL`]: the device then does not ask.
     fn is_tail(&self) -> bool;
 
-    /// What else it wants of the controller; asked once.
+    /// What else it needs from the device; asked once.
     fn wants(&self) -> Wants {
         Wants::NOTHING
     }
 
-    /// The response time of a waiting transaction of `request`, asked when all transactions of the request stand in
-    /// their queues. The controller notes it, and how much shorter it is than the longest of the request's, as the
-    /// transaction's slack (Slacker eq. 8). Asked only of answers that want estimates.
+    /// The estimated response time of a waiting transaction of `request`, asked when all transactions of the request are in their
+    /// queues. The device stores it in the transaction, and as its slack how much shorter it is than the longest of the request
+    /// (Slacker eq. 8). Asked only if [`Wants::estimates`].
     fn response(&mut self, board: &Board, txn: TxnId, request: RequestId) -> Duration {
         self.estimate(board, txn, request).response()
     }
 
-    /// The same in parts, asked instead when somebody looks at them.
+    /// [`Order::response`] in parts, asked instead of it when events are reported.
     fn estimate(&mut self, board: &Board, txn: TxnId, request: RequestId) -> Estimate {
         let _ = (board, txn, request);
         Estimate::default()
     }
 
-    /// A user transaction is about to leave its queue, where it still stands. Told only to answers that want departures.
-    /// Returns what is taken from its slack now: an answer may charge those that newcomers pass at their end, once,
-    /// instead of at every newcomer ([`Position::charge`]).
+    /// Called when a transaction is about to leave its queue, if [`Wants::departures_from`] says so; it is still in the queue.
+    /// Returns what is subtracted from its slack now. With it, a scheduler can charge a transaction once, when it leaves, for all
+    /// those that joined ahead of it, instead of each time ([`Position::charge`]).
     fn departs(&mut self, board: &Board, txn: TxnId, departure: Departure) -> Duration {
         let _ = (board, txn, departure);
         Duration::ZERO
     }
 
-    /// A user transaction is about to leave the slab, done at this instant. Told only to answers that want ends.
+    /// Called when a user transaction ends, before it leaves the slab, if [`Wants::ends`].
     fn ended(&mut self, board: &Board, txn: TxnId) {
         let _ = (board, txn);
     }
@@ -123,21 +123,21 @@ pub trait Order {
 pub enum Departure {
     /// Its unit begins to work on it.
     Dispatched,
-    /// A younger write of its page took its place, or it goes to another unit's queue.
+    /// A younger write of its page took its place, or it moves to another unit's queue.
     Withdrawn,
 }
 
-/// What an [`Order`] wants beyond being asked for positions.
+/// What an [`Order`] needs besides being asked for positions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wants {
-    /// To estimate the transactions of every request: the notes `estimate` and `slack`.
+    /// [`Order::response`] is asked for the transactions of every request, which get `estimate` and `slack`.
     pub estimates: bool,
-    /// To hear of every user transaction that leaves its queue, once this many have waited in one: 0 from the start,
-    /// [`u32::MAX`] never.
+    /// [`Order::departs`] is called for transactions that leave their queues, from the time on when a transaction joined a queue
+    /// with this many in it: with 0 from the start, with [`u32::MAX`] never.
     pub departures_from: u32,
-    /// To be asked for the place of transactions that come from another unit's queue, too; else they go to the tail.
+    /// [`Order::position`] is also asked for transactions that come from another unit's queue; otherwise they join at the tail.
     pub arrivals_from_units: bool,
-    /// To hear of the end of every user transaction.
+    /// [`Order::ended`] is called at the end of every user transaction.
     pub ends: bool,
     /// Time its decisions take: every command enters the device that much later.
     pub decision: Duration,
@@ -161,13 +161,13 @@ pub struct Estimate {
     pub queue: Duration,
     /// Garbage collection that may come between.
     pub gc: Duration,
-    /// Waiting for a taken bus.
+    /// Waiting for a busy bus.
     pub interference: Duration,
-    /// What is left of the operation in service.
+    /// Remaining time of the operation in service.
     pub residual: Duration,
     /// Its own service.
     pub service: Duration,
-    /// What past errors say must be added, ns (Slacker footnote 3).
+    /// Correction from past errors, to be added, ns (Slacker footnote 3).
     pub correction: i64,
 }
 
@@ -182,11 +182,11 @@ impl Estimate {
 /// An answer of [`Order`].
 #[derive(Clone, Copy, Debug)]
 pub struct Position {
-    /// The waiting transaction to stand in front of; [`TxnId::NONE`] for the tail.
+    /// The waiting transaction to join in front of; [`TxnId::NONE`] for the tail.
     pub before: TxnId,
-    /// Slack taken from each transaction behind the new one's place (Slacker §4.2).
+    /// Subtracted from the slack of each transaction behind the new one (Slacker §4.2).
     pub charge: Duration,
-    /// Slack taken from each waiting program of the unit, down to none, whatever their place (D-SLK-11).
+    /// Subtracted from the slack of each waiting program of the unit, but not below zero, whatever its position (D-SLK-11).
     pub charge_programs: Duration,
     /// Bits of [`crate::transaction::tag`] for the new transaction.
     pub tag: u8,
@@ -215,13 +215,13 @@ pub trait Pick {
     /// chooses none, it must not change its state: it may be asked again at the same instant.
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group);
 
-    /// Whether the only transaction that waits for an idle unit always goes at once, if it may, and so does the only read
-    /// that is served in a pause: the controller then does not ask.
+    /// Whether the only transaction that waits for an idle unit is always picked if it is eligible, and so is the only read that
+    /// waits while a command is paused: the device then does not ask.
     fn lets_lone_transactions_go(&self) -> bool {
         false
     }
 
-    /// Whether it wants a read and a write queue for every priority level; else all levels share one of each.
+    /// Whether it needs a read and a write queue for every priority level; otherwise all levels share one of each.
     fn keeps_levels_apart(&self) -> bool {
         false
     }
@@ -232,7 +232,7 @@ pub trait Pick {
 pub enum Scope {
     /// Reads and programs.
     Any,
-    /// Reads only: a program or erase stands paused, or no program has room.
+    /// Reads only: a program or erase is paused, or the picked program's plane has no free page.
     Reads,
 }
 
@@ -245,7 +245,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Planes of a unit, at most.
+    /// Largest number of planes of a unit.
     pub const MAX: usize = 64;
 
     /// An empty group.
@@ -253,7 +253,7 @@ impl Group {
         Group { members: [TxnId::NONE; Group::MAX], len: 0, used: 0 }
     }
 
-    /// Empties it.
+    /// Removes all members.
     #[inline]
     pub fn clear(&mut self) {
         self.len = 0;
@@ -280,7 +280,7 @@ impl Group {
         if self.len == 0 { TxnId::NONE } else { self.members[0] }
     }
 
-    /// Plane slots in use, a bit each.
+    /// Plane slots of the members, one bit for each.
     #[inline]
     pub const fn used(&self) -> u64 {
         self.used
@@ -302,14 +302,15 @@ pub trait Preempt {
     /// from the slack of its transactions.
     fn pause(&mut self, board: &Board, unit: UnitId, read: TxnId) -> Option<Duration>;
 
-    /// Whether asking [`Preempt::pause`] for this program and read is in vain until another read comes to the unit: the
-    /// controller then looks at no further iteration.
+    /// Whether [`Preempt::pause`] will return `None` for this program and read at every later iteration, until another read joins
+    /// the unit's queue or a transaction is withdrawn from it: the device then stops asking.
     fn is_vain(&self, board: &Board, unit: UnitId, read: TxnId) -> bool {
         let _ = (board, unit, read);
         false
     }
 
-    /// Asked when the unit is free and a command stands paused: `Some(charge)` serves `read` first, `None` resumes.
+    /// Asked when the unit is free and a command is paused: `Some(charge)` serves reads first and takes `charge` from the slack
+    /// of the paused transactions, `None` resumes.
     fn serve(&mut self, board: &Board, unit: UnitId, read: TxnId) -> Option<Duration>;
 }
 
@@ -326,10 +327,10 @@ pub enum Moments {
 
 /// When may garbage collection run?
 pub trait Collect {
-    /// Asked at a free unit that has garbage collection waiting.
+    /// Asked when garbage collection waits for an idle unit.
     fn turn(&mut self, board: &Board, unit: UnitId) -> Turn;
 
-    /// Whether the answer is [`Turn::Gc`] always: the controller then does not ask.
+    /// Whether the answer is always [`Turn::Gc`]: the device then does not ask.
     fn goes_first(&self) -> bool {
         false
     }
@@ -337,12 +338,12 @@ pub trait Collect {
     /// How victims are emptied.
     fn style(&self) -> Style;
 
-    /// Whether writes pay for garbage collection before they go ([`Collect::debt`]). Page ownership is kept then.
+    /// Whether writes pay for garbage collection before they are dispatched ([`Collect::debt`]). Page ownership is recorded then.
     fn writes_pay(&self) -> bool {
         false
     }
 
-    /// Asked when `write` was picked at a unit that has garbage collection waiting: what of it goes first.
+    /// Asked when `write` was picked at a unit for which garbage collection waits: how much of it goes first.
     fn debt(&mut self, _: &Board, _write: TxnId) -> Debt {
         Debt::default()
     }
@@ -351,15 +352,15 @@ pub trait Collect {
 /// Garbage collection that goes before a write (FLIN §4.3, algorithm 2).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Debt {
-    /// Whether anything does. Then moves already begun are finished first, and a victim that is empty is erased.
+    /// Whether any goes first. If so, moves already begun are finished, and a victim that is empty is erased.
     pub due: bool,
     /// Page moves to begin: a read and its program each.
     pub pairs: u32,
-    /// Whether a shortage of blocks decided, not the write's share (D-FLN-13).
+    /// Whether the amount results from a shortage of blocks, not from the write's share (D-FLN-13).
     pub forced: bool,
 }
 
-/// Who goes first at a unit.
+/// What goes first at a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Turn {
     /// Garbage collection.
@@ -376,7 +377,7 @@ pub enum Style {
         /// Whether reads may pause it.
         pausable: bool,
     },
-    /// At once and for free: the control that shows what garbage collection costs.
+    /// At once and without flash operations: for comparison, to show what garbage collection costs.
     Free,
 }
 

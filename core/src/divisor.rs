@@ -1,6 +1,6 @@
-//! Dividing often by one number.
+//! Repeated division by the same number.
 
-/// A number that is divided by often. Most are powers of two: those cost no division.
+/// A divisor known in advance. If it is a power of two, as most are, dividing by it takes a shift.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Divisor {
     number: u64,

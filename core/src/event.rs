@@ -1,6 +1,6 @@
 //! What a device can report while it runs, for auditors, logs and timelines.
 //!
-//! Reporting is off unless asked for. Events come in the order they happen; the stream alone is enough to check every
+//! Reporting is off by default. Events are reported in the order they happen; the stream alone is enough to check every
 //! invariant of the device.
 
 use crate::decide::Estimate;
@@ -21,7 +21,7 @@ pub struct Stamped {
 /// How a transaction ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// The flash did it.
+    /// The flash executed it.
     Flash,
     /// A younger write of its page took its place; it completes with that one.
     Cancelled,
@@ -32,9 +32,9 @@ pub enum End {
 /// Something that happened. `txn` is [`crate::Transaction::serial`]: never reused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// A request came to the device.
+    /// A request was submitted to the device.
     Submitted {
-        /// Its name.
+        /// Its id.
         request: RequestId,
         /// Its flow.
         flow: FlowId,
@@ -49,7 +49,7 @@ pub enum Event {
     },
     /// The device fetched it from its submission queue.
     Admitted {
-        /// Its name.
+        /// Its id.
         request: RequestId,
     },
     /// A page of a request was served without a flash operation of its own: from a waiting write or the page buffer,
@@ -86,16 +86,16 @@ pub enum Event {
         /// The plane it works on now.
         plane: PlaneId,
     },
-    /// The order decision estimated its response time and, with its siblings', its slack.
+    /// The order decision estimated a transaction's response time, from which its slack was computed.
     Estimated {
         /// The transaction.
         txn: u64,
-        /// From its queue to its end.
+        /// Estimated time from joining its queue to its end.
         estimate: Estimate,
-        /// Up to the longest of its request.
+        /// How much shorter the estimate is than the longest of its request.
         slack: Duration,
     },
-    /// Its unit began a command that has it as a member.
+    /// A unit began a command of which the transaction is a member.
     Dispatched {
         /// The transaction.
         txn: u64,
@@ -116,7 +116,7 @@ pub enum Event {
         unit: UnitId,
         /// The command.
         command: u64,
-        /// When it gives it back.
+        /// When the bus becomes free again.
         until: Time,
     },
     /// A command's array phase began or resumed.
@@ -156,7 +156,7 @@ pub enum Event {
     },
     /// A request completed.
     Completed {
-        /// Its name.
+        /// Its id.
         request: RequestId,
     },
     /// Garbage collection chose a victim.
@@ -168,7 +168,8 @@ pub enum Event {
         /// Valid pages in it.
         valid: u32,
     },
-    /// A logical page now lies at a physical page (at dispatch of its program, or of a free garbage collection).
+    /// A logical page was mapped to a physical page: at dispatch of its program, or moved by garbage collection that takes no
+    /// time.
     Mapped {
         /// The page.
         lpn: Lpn,

@@ -1,4 +1,4 @@
-//! What never changes during a run: the shape of the flash and its typical times.
+//! What never changes during a run: the geometry of the flash and its typical times.
 
 use alloc::vec::Vec;
 
@@ -6,12 +6,12 @@ use crate::geometry::Geometry;
 use crate::transaction::{FlashOp, Transaction};
 use crate::units::Duration;
 
-/// What never changes during a run: shape and typical times.
+/// What never changes during a run: geometry, typical times and thresholds.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// Shape of the flash.
+    /// Geometry of the flash.
     pub geometry: Geometry,
-    /// Priority levels: every unit has a read and a write queue a level.
+    /// Priority levels: every unit has a read and a write queue for each level.
     pub levels: u8,
     /// Command phase on the bus, by [`FlashOp::index`].
     pub command: [Duration; 3],
@@ -27,13 +27,13 @@ pub struct Facts {
     pub suspend: Duration,
     /// Time to resume it.
     pub resume: Duration,
-    /// Whether one command may work several planes of a die.
+    /// Whether one command may work on several planes of a die.
     pub multi_plane: bool,
-    /// Whether one command may work several dies of a unit.
+    /// Whether one command may work on several dies of a unit.
     pub multi_die: bool,
-    /// Whether the planes of one multi-plane command must work the same page offset, by [`FlashOp::index`].
+    /// Whether the pages of a multi-plane command must have the same offset in their blocks, by [`FlashOp::index`].
     pub same_page: [bool; 3],
-    /// Free blocks of a plane at or below which user writes give way to garbage collection.
+    /// With this many free blocks of a plane or fewer, garbage collection goes before user writes.
     pub gc_hard_blocks: u32,
     /// Free blocks of a plane below which garbage collection starts.
     pub gc_start_blocks: u32,
@@ -51,7 +51,7 @@ impl Facts {
         }
     }
 
-    /// The same of a transaction.
+    /// Service time of a transaction, alone (model 0.4).
     #[inline(always)]
     pub fn service_of(&self, txn: &Transaction) -> Duration {
         self.fixed(txn.op) + txn.transfer
@@ -63,7 +63,7 @@ impl Facts {
         if op == FlashOp::Erase { self.fixed(op) } else { self.fixed(op) + self.transfer_page }
     }
 
-    /// What every operation takes, whatever it moves.
+    /// The part of an operation's service time that does not depend on its bytes: command phase and array time.
     #[inline(always)]
     fn fixed(&self, op: FlashOp) -> Duration {
         self.command[op.index()] + self.array[op.index()]

@@ -1,4 +1,4 @@
-//! Shape of the flash: channel, chip (way), die, plane, block, page; and where static allocation puts a page.
+//! Geometry of the flash: channels, chips (ways), dies, planes, blocks, pages; and where static allocation puts a page.
 
 use alloc::vec::Vec;
 
@@ -6,7 +6,7 @@ use crate::divisor::Divisor;
 use crate::id::{ChannelId, PlaneId, UnitId};
 use crate::units::Lpn;
 
-/// How many of everything. All counts are per parent.
+/// Numbers of channels, chips, dies, planes, blocks and pages, each per parent, and the sizes of a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Geometry {
     /// Channels of the device.
@@ -34,7 +34,7 @@ pub struct Geometry {
 pub enum UnitKind {
     /// The whole chip: its dies work only as members of one advanced command.
     Chip,
-    /// Each die on its own.
+    /// The die: dies of a chip work independently.
     Die,
 }
 

@@ -1,4 +1,4 @@
-//! Names of things: small integers that index the board's tables.
+//! Ids: small integers that index the board's tables.
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident($int:ty)) => {
@@ -25,12 +25,12 @@ id! {
     ChannelId(u16)
 }
 id! {
-    /// The thing that owns a queue pair and is busy or idle as a whole: a chip or a die, by configuration. Units are
+    /// A scheduling unit, which owns its queues and is busy or idle as a whole: a chip or a die, by configuration. Units are
     /// numbered channel by channel, then way, then (when the unit is the die) die.
     UnitId(u16)
 }
 id! {
-    /// A plane, numbered unit by unit: all planes of a unit are neighbours.
+    /// A plane, numbered unit by unit: the planes of a unit have consecutive numbers.
     PlaneId(u16)
 }
 id! {
@@ -42,7 +42,7 @@ id! {
     TxnId(u32)
 }
 id! {
-    /// The name the host gave a request; unique in a run.
+    /// The id the host gave a request; unique in a run.
     RequestId(u64)
 }
 

@@ -1,4 +1,4 @@
-//! Words: the vocabulary every other room speaks, and nothing that acts.
+//! The types that all other crates share; data and traits only.
 //!
 //! Time, ids, geometry, requests, transactions, the [`Board`] a scheduler reads, the seven questions
 //! a scheduler answers ([`decide`]), and the events a device can report. No clock, no files, no dependencies.

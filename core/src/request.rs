@@ -1,4 +1,4 @@
-//! What the host asks for, and what it gets back.
+//! Requests of the host, and their completions.
 
 use crate::id::{FlowId, RequestId};
 use crate::units::{Lpn, Time};
@@ -40,14 +40,14 @@ pub enum Extent<'a> {
         /// Number of bytes, at least 1.
         length: u64,
     },
-    /// Whole pages, in this order, anywhere: a hand-worked scene.
+    /// Whole pages, in this order, anywhere: for examples written by hand.
     Pages(&'a [Lpn]),
 }
 
 /// One host command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Request<'a> {
-    /// The host's name for it, unique in a run.
+    /// The host's id for it, unique in a run.
     pub id: RequestId,
     /// The submission queue it comes through.
     pub flow: FlowId,
@@ -62,7 +62,7 @@ pub struct Request<'a> {
 /// A finished host command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Completion {
-    /// The host's name for it.
+    /// The host's id for it.
     pub id: RequestId,
     /// The submission queue it came through.
     pub flow: FlowId,

@@ -1,4 +1,4 @@
-//! The entries of the board: requests, waiting lines, units and their commands, channels, planes, flows.
+//! The entries of the board: requests, queues, units and their commands, channels, planes, flows.
 
 use crate::id::{ChannelId, FlowId, RequestId, TxnId};
 use crate::request::Op;
@@ -8,7 +8,7 @@ use crate::units::{Duration, Lpn, Time};
 /// A request inside the device, from its submission to its completion.
 #[derive(Clone, Copy, Debug)]
 pub struct ActiveRequest {
-    /// The host's name for it.
+    /// The host's id for it.
     pub id: RequestId,
     /// When the host created it.
     pub arrival: Time,
@@ -22,14 +22,13 @@ pub struct ActiveRequest {
     pub lpn: Lpn,
     /// Pages touched.
     pub pages: u32,
-    /// Pages not yet served: those whose transactions wait or are in service, and those that wait for space in the buffer. (A
-    /// unit serves one command at a time, so with more than a few pages left nearly all of them wait.)
+    /// Pages not yet served: those whose transactions wait or are in service, and those that wait for space in the buffer.
     pub remaining: u32,
     /// Bytes of the first page before the request begins.
     pub skip: u32,
     /// Pages that have gone into the buffer.
     pub buffered: u32,
-    /// Whether its pages are a list instead of consecutive.
+    /// Whether its pages are a list, not consecutive.
     pub scattered: bool,
     /// Bits of [`crate::transaction::tag`] that any of its transactions has ended with.
     pub touched: u8,
@@ -49,8 +48,8 @@ impl ActiveRequest {
     }
 }
 
-/// The waiting lines of a unit. Garbage collection stands in none: it goes one by one, and its order is its own
-/// ([`GcWaiting`]).
+/// The kinds of queues of a unit. Garbage collection is in none: its transactions are made when they begin, in an order of their
+/// own ([`GcWaiting`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueKind {
     /// Reads of a priority level.
@@ -59,47 +58,47 @@ pub enum QueueKind {
     Write(u8),
 }
 
-/// A waiting line.
+/// A queue of waiting transactions.
 #[derive(Clone, Copy, Debug)]
 pub struct Queue {
-    /// Next to be served if nobody decides otherwise.
+    /// The first transaction, which is served next unless the pick decision chooses another.
     pub head: TxnId,
-    /// Last to arrive.
+    /// The last transaction.
     pub tail: TxnId,
     /// Waiting transactions.
     pub len: u32,
 }
 
 impl Queue {
-    /// Nobody waits.
+    /// An empty queue.
     pub const EMPTY: Queue = Queue { head: TxnId::NONE, tail: TxnId::NONE, len: 0 };
 }
 
-/// The transactions of a waiting line that are for one plane slot of its unit.
+/// The transactions of a queue that are for one plane slot of its unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SlotLine {
-    /// The foremost, [`TxnId::NONE`] where none waits. Which of two slots' stands nearer the head,
-    /// [`crate::Transaction::rank`] tells.
+pub struct SlotQueue {
+    /// The one nearest the head; [`TxnId::NONE`] if none waits. [`crate::Transaction::rank`] tells which of two transactions of
+    /// different slots is nearer the head.
     pub first: TxnId,
-    /// The hindmost, likewise.
+    /// The one nearest the tail; not valid if none waits.
     pub(crate) last: TxnId,
-    /// How many.
+    /// Number of transactions.
     pub waiting: u32,
 }
 
-impl SlotLine {
-    /// None.
-    pub const EMPTY: SlotLine = SlotLine { first: TxnId::NONE, last: TxnId::NONE, waiting: 0 };
+impl SlotQueue {
+    /// No transaction.
+    pub const EMPTY: SlotQueue = SlotQueue { first: TxnId::NONE, last: TxnId::NONE, waiting: 0 };
 }
 
 /// What a unit is doing, as a scheduler sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Service {
-    /// Nothing, and nothing is paused.
+    /// It has no command, and none is paused.
     Idle,
-    /// Nothing at this instant, but a program or erase stands paused.
+    /// It is free, but a program or erase is paused.
     Paused,
-    /// A command.
+    /// It works on a command, or on pausing or resuming one.
     Busy,
 }
 
@@ -109,18 +108,17 @@ pub enum Service {
 pub struct Command {
     /// First transaction; the rest are linked by [`crate::Transaction::next`].
     pub lead: TxnId,
-    /// Transactions in the command.
+    /// Number of transactions in the command.
     pub members: u8,
-    /// What it does.
+    /// Its operation.
     pub op: FlashOp,
-    /// For whom.
+    /// On whose behalf it runs.
     pub owner: Owner,
     /// Whether its array phase runs (only then can it be paused).
     pub in_array: bool,
-    /// When it was dispatched, later by the time it has stood paused.
+    /// When it was dispatched, plus the time it has been paused since.
     pub started: Time,
-    /// When it is expected to end, as far as is known now; for a command whose data waits for the bus this is the
-    /// earliest possible end.
+    /// When it is expected to end, as far as is known now; if its data waits for the bus, the earliest possible end.
     pub ends: Time,
     /// Start of the current stretch of array time: iteration boundaries count from here.
     pub array_from: Time,
@@ -159,7 +157,7 @@ pub struct UnitCounters {
     pub user: [u64; 2],
     /// Pages moved by garbage collection.
     pub moves: u64,
-    /// Of the user transactions, how many went in a command of several.
+    /// User transactions dispatched as members of a command of several, reads and programs.
     pub advanced: [u64; 2],
     /// Commands of several user transactions.
     pub advanced_commands: [u64; 2],
@@ -169,7 +167,7 @@ pub struct UnitCounters {
     pub pauses: u64,
 }
 
-/// A unit on the board. What every step of it looks at comes first.
+/// A unit on the board. The fields that every step uses come first.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Unit {
@@ -245,17 +243,17 @@ pub struct GcWaiting {
 }
 
 impl GcWaiting {
-    /// Any of them.
+    /// Whether anything waits.
     #[inline(always)]
     pub const fn any(self) -> bool {
         self.reads | self.programs | self.erases != 0
     }
 }
 
-/// Garbage collection that goes before a write, without a break (D-FLN-16).
+/// Garbage collection that goes before a write, without other commands in between (D-FLN-16).
 #[derive(Clone, Copy, Debug)]
 pub struct Batch {
-    /// Whether it runs now.
+    /// Whether it is under way.
     pub open: bool,
     /// Page moves still to begin.
     pub pairs: u32,
@@ -264,7 +262,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// None.
+    /// No batch.
     pub const NONE: Batch = Batch { open: false, pairs: 0, write: TxnId::NONE };
 }
 
@@ -282,7 +280,7 @@ pub struct Channel {
 /// A plane on the board.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Plane {
-    /// Erased blocks that hold nothing.
+    /// Erased blocks.
     pub free_blocks: u32,
     /// Free pages in those and in the open blocks.
     pub free_pages: u32,
@@ -305,8 +303,8 @@ pub struct Flow {
     pub in_flight: u32,
     /// Pages this flow has programmed.
     pub programmed: u64,
-    /// What `programmed` was when a block of the drive was last erased. Kept only if an answer wants page ownership, as
-    /// are the next two.
+    /// The value of `programmed` when a block of the drive was last erased. This and the next two are kept only if a decision
+    /// uses page ownership.
     pub programmed_at_erase: u64,
     /// Pages of the drive that hold its data: those it wrote last, and those that lay in its part of the drive before
     /// the first request.

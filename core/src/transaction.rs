@@ -58,11 +58,11 @@ impl Owner {
 
 /// One page-sized flash operation.
 ///
-/// `slack`, `alone`, `estimate` and `tag` are notes: scheduling decisions leave them for one another. The device
-/// computes `slack` and charges it as the order decision says, and reports what `tag` says in the completion.
+/// `slack`, `alone`, `estimate` and `tag` are notes by which scheduling decisions pass values to one another. The device
+/// computes `slack` from the estimates, subtracts the charges that decisions return, and reports `tag` in the completion.
 ///
-/// What every transaction's way needs comes first and fills one cache line; what only some need follows. (No gain of it was
-/// measured so far: docs/performance.md.)
+/// The fields that every transaction uses come first and fill one cache line; those that only some use follow. (No gain from
+/// this order has been measured so far: docs/performance.md.)
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Transaction {
@@ -70,9 +70,9 @@ pub struct Transaction {
     pub next: TxnId,
     /// Previous in queue.
     pub prev: TxnId,
-    /// Where it stands in its queue: smaller is nearer the head. Says nothing across queues, and may change while it waits.
+    /// Its order in its queue: smaller is nearer the head. Not comparable across queues, and may change while it waits.
     pub rank: u64,
-    /// The waiting line it belongs to; meaningless for garbage collection, which stands in none.
+    /// The queue it belongs to; meaningless for garbage collection, which is in none.
     pub queue: QueueId,
     /// The plane it works on.
     pub plane: PlaneId,
@@ -88,11 +88,11 @@ pub struct Transaction {
     pub level: u8,
     /// Note: bits for the order and pick decisions (see [`tag`]).
     pub tag: u8,
-    /// Where in its life it is.
+    /// Its stage from creation to end.
     pub stage: Stage,
-    /// Who asked.
+    /// The flow it belongs to; meaningless for garbage collection.
     pub flow: FlowId,
-    /// Slot of its request; no two requests in the device have the same. `u32::MAX` for none.
+    /// Slot of its request in [`crate::Board::requests`]; `u32::MAX` for none.
     pub request: u32,
     /// The logical page it moves; meaningless for an erase.
     pub lpn: Lpn,
@@ -108,8 +108,8 @@ pub struct Transaction {
     pub before: TxnId,
     /// Bus time of its bytes; none for an erase.
     pub transfer: Duration,
-    /// Counts up by one for every transaction ever made: age, and a name that is never reused. A page move's program has
-    /// one of its own in the slot of its read.
+    /// A number that counts up by one with every transaction made: its age, and an id that is never reused. The program of a page
+    /// move uses the slot of its read, with a serial of its own.
     pub serial: u64,
     /// When it joined its queue, or (garbage collection) began to wait.
     pub enqueued: Time,
@@ -125,17 +125,17 @@ pub struct Transaction {
 
 /// Bits of [`Transaction::tag`].
 pub mod tag {
-    /// Joined its queue while its flow was of high intensity (FLIN stage 1).
+    /// It joined its queue while its flow was of high intensity (FLIN stage 1).
     pub const HIGH: u8 = 1;
-    /// Was moved forward once and may not be passed (D-FLN-08).
+    /// It was moved forward once and may not be passed (D-FLN-08).
     pub const BARRIER: u8 = 2;
-    /// Jumped at least one position when it joined its queue.
+    /// It joined its queue ahead of at least one waiting transaction.
     pub const JUMPED: u8 = 4;
-    /// Was served while a program or erase stood paused.
+    /// It was served while a program or erase was paused.
     pub const IN_PAUSE: u8 = 8;
 }
 
-/// A transaction's life.
+/// The stages of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
     /// Waits for another transaction to end: a program for its read, a cancelled write for its successor.

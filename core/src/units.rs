@@ -16,8 +16,8 @@ impl Time {
     pub const ZERO: Time = Time(0);
     /// Later than anything that happens: "no event".
     pub const NEVER: Time = Time(u64::MAX);
-    /// The last instant of a device's life, 2.28 years after its start: what is to happen later stops it. (Instants below it
-    /// leave bits free beside them.)
+    /// The last instant a device can simulate, 2.28 years after its start: an event that would come later stops it. (Instants are
+    /// packed with small numbers into 64 bits, so they have 56.)
     pub const LAST: Time = Time((1 << 56) - 1);
 
     /// The instant `ns` nanoseconds after the start.

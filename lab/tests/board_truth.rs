@@ -15,7 +15,7 @@ use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Lpn, Owner, PlaneId, RequestId, Time};
 use flashlane_sched::catalogue::{build, rows};
 use flashlane_ssd::config::{Buffer, Config, FlowConfig, Precondition, Protocol};
-use flashlane_ssd::{Beginning, Device};
+use flashlane_ssd::{Device, InitialState};
 use rand_pcg::Pcg64Mcg;
 
 /// A transaction that has not ended.
@@ -56,9 +56,9 @@ impl Truth {
         let (planes, blocks) = (geometry.planes(), geometry.blocks_per_plane);
         let all = (0..planes as u16).flat_map(|plane| (0..blocks).map(move |block| (PlaneId(plane), block)));
         let written: Vec<u32> = all.map(|(plane, block)| device.written_in(plane, block)).collect();
-        let beginning = Beginning::of(config).expect("nothing is replayed");
+        let initial = InitialState::of(config).expect("nothing is replayed");
         let whose = |lpn: u32| {
-            beginning.place(Lpn(lpn))?;
+            initial.place(Lpn(lpn))?;
             config.flows.iter().position(|flow| (flow.first_page..flow.first_page + flow.pages).contains(&lpn))
         };
         let shown = |index: usize| {

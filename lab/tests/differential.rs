@@ -15,7 +15,7 @@ use flashlane_core::decide::{Group, Scope};
 use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Extent, FlowId, Lpn, Op, PlaneId, Ppa, Request, RequestId, Time, Transaction, TxnId, UnitId};
 use flashlane_sched::catalogue::build;
-use flashlane_ssd::Beginning;
+use flashlane_ssd::InitialState;
 use flashlane_ssd::config::{Config, Precondition};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -259,13 +259,13 @@ fn the_formula_of_the_start_against_the_tables() {
     for precondition in [Precondition::Fresh, Precondition::Steady].into_iter().chain(filled) {
         let config = uneven(precondition);
         let device = device(&config, &recipe("fcfs", &[]));
-        let formula = Beginning::of(&config).expect("nothing is replayed");
+        let formula = InitialState::of(&config).expect("nothing is replayed");
         let (blocks, pages) = (config.geometry.blocks_per_plane, config.geometry.pages_per_plane());
         let mut found = 0;
         for plane in (0..config.geometry.planes() as u16).map(PlaneId) {
             for ppa in (0..pages).map(Ppa) {
-                let owner = formula.owner(plane, ppa);
-                assert_eq!(owner, device.owner_of(plane, ppa), "{precondition:?}: {ppa:?} of {plane:?}");
+                let owner = formula.lpn_at(plane, ppa);
+                assert_eq!(owner, device.lpn_at(plane, ppa), "{precondition:?}: {ppa:?} of {plane:?}");
                 if let Some(lpn) = owner {
                     assert_eq!(formula.place(lpn), Some((plane, ppa)), "{precondition:?}: {lpn:?}");
                     found += 1;
@@ -285,7 +285,7 @@ fn the_formula_of_the_start_against_the_tables() {
 #[test]
 fn a_replayed_start_is_audited_too() {
     let config = uneven(Precondition::Replayed { percent: 200 });
-    assert!(Beginning::of(&config).is_none());
+    assert!(InitialState::of(&config).is_none());
     let mix = Mix { requests: 2000, gap: 500_000, reads: 40, pages: 3, hot: 0, partial: 0, scattered: 30 };
     let asks = asks(&config, &mix, &mut Pcg64Mcg::new(5));
     let (played, _) = play::audit(&config, &recipe("fr-fcfs", &[]), &asks).expect("a legal run");

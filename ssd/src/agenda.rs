@@ -1,8 +1,8 @@
-//! What is to be decided at this instant: units, a bit each, and whether anything is at all.
+//! What is to be decided at this instant: which units must decide, one bit for each, and whether anything is to be decided.
 
 use flashlane_core::UnitId;
 
-/// Units of a word.
+/// Units in a word.
 const WORD: usize = 64;
 
 /// The units that must decide: at most 64 channels of 64.
@@ -11,7 +11,7 @@ const WORD: usize = 64;
 pub struct Agenda {
     /// Whether there is something to decide: a unit's next step, or which command to admit.
     pub open: bool,
-    /// Words with a bit set, a bit each.
+    /// Which words of `units` are not zero, one bit for each.
     words: u64,
     units: [u64; WORD],
 }
@@ -28,7 +28,7 @@ impl Agenda {
         self.mark_if(unit, true);
     }
 
-    /// The unit must decide if `must`. Whether it must is as good as random to the processor, so it is no branch here.
+    /// The unit must decide if `must`. Written without a branch, because the processor would mispredict it often.
     #[inline(always)]
     pub fn mark_if(&mut self, unit: UnitId, must: bool) {
         let word = unit.index() / WORD % WORD;
@@ -37,8 +37,8 @@ impl Agenda {
         self.open |= must;
     }
 
-    /// Takes the marks of the first word that has any, of those in `among` (bit `i` for the `i`-th): its number, and bit `i`
-    /// for its `i`-th unit.
+    /// Takes the marks of the first word that has any, among the words whose bits are set in `among`. Returns the word's number
+    /// and its marks, bit `i` for its `i`-th unit.
     #[inline(always)]
     pub fn take(&mut self, among: u64) -> Option<(usize, u64)> {
         let words = self.words & among;
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_come_once_and_in_order() {
+    fn each_mark_is_taken_once_and_in_order_of_units() {
         let mut agenda = Agenda::new();
         for unit in [4095, 7, 64, 3, 130] {
             agenda.mark(UnitId(unit));
@@ -65,7 +65,7 @@ mod tests {
         let all = u64::MAX;
         assert_eq!(agenda.take(all), Some((0, 1 << 7 | 1 << 3)));
         agenda.mark(UnitId(1));
-        assert_eq!(agenda.take(!1), Some((1, 1)), "what was marked behind is not looked at again");
+        assert_eq!(agenda.take(!1), Some((1, 1)), "a word that is not among those asked for is left");
         assert_eq!(agenda.take(!1 << 1), Some((2, 1 << 2)));
         assert_eq!(agenda.take(!1 << 2), Some((63, 1 << 63)));
         assert_eq!((agenda.take(!1 << 63), agenda.take(all), agenda.take(all)), (None, Some((0, 2)), None));

@@ -1,7 +1,7 @@
-//! Page buffer in the controller's memory: least recently used out first, shared or a part a flow (model 0.10).
+//! Page buffer in the controller's memory with least-recently-used replacement, shared or with a part for each flow (model 0.10).
 //!
-//! Owns which pages are buffered and which of them are dirty. It says what must be written out and never writes; it must
-//! never know the flash or the map.
+//! Owns which pages are buffered and which of them are dirty. It returns the pages that must be written out and never writes them
+//! itself. Must never know the flash or the map.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -20,7 +20,7 @@ const NONE: u32 = u32::MAX;
 enum State {
     Clean,
     Dirty,
-    /// On its way to the flash; `again` when it was overwritten meanwhile.
+    /// Being written to the flash; `again` when it was overwritten meanwhile.
     Flushing {
         again: bool,
     },
@@ -35,7 +35,7 @@ struct Entry {
     older: u32,
 }
 
-/// A flow's part, or the whole.
+/// A flow's part of the buffer, or the whole buffer if it is shared.
 #[derive(Debug)]
 struct Part {
     newest: u32,
@@ -44,13 +44,13 @@ struct Part {
     used: u32,
     dirty: u32,
     flushing: u32,
-    /// Writes that wait for space, and for how many pages.
+    /// Writes that wait for space, each with the number of pages it needs.
     waiting: VecDeque<(RequestSlot, u32)>,
-    /// Sum of those pages.
+    /// Sum of these pages.
     wanted: u32,
 }
 
-/// What became of a write to the buffer.
+/// The result of a write to the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stored {
     /// The page is in the buffer.
@@ -67,7 +67,7 @@ pub(crate) struct Buffer {
     /// Logical page to entry; an entry number stands where the table has a transaction id.
     index: LpnTable,
     parts: Vec<Part>,
-    /// Whether writes end in the buffer.
+    /// Whether writes complete when they are in the buffer.
     pub(crate) write_back: bool,
     /// Whether pages read from flash enter it.
     pub(crate) read_allocate: bool,
@@ -103,19 +103,19 @@ impl Buffer {
         if self.parts.len() == 1 { 0 } else { flow.index() }
     }
 
-    /// Whether the page is buffered; leaves the order of use alone.
+    /// Whether the page is buffered. Does not count as a use of it.
     #[inline]
     pub(crate) fn contains(&self, lpn: Lpn) -> bool {
         self.index.get(lpn).is_some()
     }
 
-    /// Pages a write of `flow` could still put in at once: free ones and clean ones.
+    /// Pages that a write of `flow` could store now: free slots and those of clean pages.
     pub(crate) fn free_pages(&self, flow: FlowId) -> u32 {
         let part = &self.parts[self.part_of(flow)];
         part.capacity - part.dirty - part.flushing
     }
 
-    /// A read: whether the page is buffered; it becomes the most recently used.
+    /// Reads a page: returns whether it is buffered, and makes it the most recently used.
     pub(crate) fn read(&mut self, lpn: Lpn) -> bool {
         let entry = self.index.get(lpn);
         if entry.is_none() {
@@ -126,7 +126,7 @@ impl Buffer {
         true
     }
 
-    /// A write of `flow`: updates the page in place, or takes a free or clean slot.
+    /// Writes a page of `flow`: updates it in place, or takes a free slot or that of a clean page.
     pub(crate) fn write(&mut self, lpn: Lpn, flow: FlowId) -> Stored {
         let entry = self.index.get(lpn);
         if entry.is_some() {
@@ -150,7 +150,7 @@ impl Buffer {
         }
     }
 
-    /// A page came from flash: it enters if a free or clean slot can be had.
+    /// Stores a page that was read from flash, if the configuration says so and a slot is free or holds a clean page.
     pub(crate) fn fill(&mut self, lpn: Lpn, flow: FlowId) {
         if self.read_allocate && !self.contains(lpn) {
             self.insert(lpn, flow, State::Clean);
@@ -175,8 +175,8 @@ impl Buffer {
         true
     }
 
-    /// The next page of `flow`'s part to write out, if one is needed: the least recently used dirty page, while more
-    /// than `flush_above` are dirty or writes wait for space that no flush under way will give.
+    /// The next page of `flow`'s part to write out: the least recently used dirty page, while more than `flush_above` are dirty
+    /// or waiting writes need more space than the flushes under way will free. `None` if nothing needs to be written out.
     pub(crate) fn next_flush(&mut self, flow: FlowId) -> Option<Lpn> {
         let p = self.part_of(flow);
         let part = &self.parts[p];
@@ -191,7 +191,7 @@ impl Buffer {
         Some(self.entries[e as usize].lpn)
     }
 
-    /// A page reached the flash. It leaves the buffer, unless it was overwritten meanwhile.
+    /// A page was written to the flash: removes it from the buffer, unless it was overwritten meanwhile.
     pub(crate) fn flushed(&mut self, lpn: Lpn) {
         let e = self.index.get(lpn).0;
         let part = &mut self.parts[self.entries[e as usize].part as usize];
@@ -204,24 +204,25 @@ impl Buffer {
         }
     }
 
-    /// A write waits for space for `pages`.
+    /// Adds a write that waits for space for `pages` pages.
     pub(crate) fn wait(&mut self, flow: FlowId, slot: RequestSlot, pages: u32) {
         let p = self.part_of(flow);
         self.parts[p].waiting.push_back((slot, pages));
         self.parts[p].wanted += pages;
     }
 
-    /// Whether writes of `flow` wait for space already.
+    /// Whether any write waits for space in `flow`'s part.
     pub(crate) fn has_waiting(&self, flow: FlowId) -> bool {
         !self.parts[self.part_of(flow)].waiting.is_empty()
     }
 
-    /// The write that waited longest in `flow`'s part.
+    /// The write that has waited longest in `flow`'s part.
     pub(crate) fn first_waiting(&self, flow: FlowId) -> Option<RequestSlot> {
         self.parts[self.part_of(flow)].waiting.front().map(|&(slot, _)| slot)
     }
 
-    /// That write now waits for `pages` only; for none, it waits no more.
+    /// The first waiting write of `flow`'s part ([`Buffer::first_waiting`]) now needs `pages` pages only; 0 removes it from those
+    /// that wait.
     pub(crate) fn still_waits_for(&mut self, flow: FlowId, pages: u32) {
         let p = self.part_of(flow);
         let part = &mut self.parts[p];

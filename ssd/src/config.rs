@@ -1,6 +1,6 @@
-//! What device to build: shape, times, translation layer, buffer and front.
+//! The configuration of a device: geometry, times, translation layer, buffer and host interface.
 //!
-//! Plain values; [`Config::check`] says what is wrong with them, naming the key, the value and what is legal.
+//! Plain values. [`Config::check`] returns the first that is out of range, with its key, its value and what is legal.
 
 use alloc::string::String;
 use alloc::{format, vec::Vec};
@@ -9,13 +9,13 @@ use flashlane_core::geometry::AllocationOrder;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Geometry};
 
-/// Most flows of a device.
+/// Largest number of flows of a device.
 pub const MAX_FLOWS: usize = 1024;
 
 /// A device to build.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Shape of the flash.
+    /// Geometry of the flash.
     pub geometry: Geometry,
     /// Array times and what commands may do.
     pub nand: Nand,
@@ -33,11 +33,11 @@ pub struct Config {
     pub front: Front,
     /// Time the controller's memory takes to serve a request without flash.
     pub memory: Duration,
-    /// One entry a flow.
+    /// One entry for each flow.
     pub flows: Vec<FlowConfig>,
     /// Priority levels (queues a unit and direction), 1 to 8.
     pub levels: u8,
-    /// Seed of everything random in the device.
+    /// Seed of all random numbers of the device.
     pub seed: u64,
 }
 
@@ -56,13 +56,13 @@ pub struct Nand {
     pub suspend: Duration,
     /// Time to resume it.
     pub resume: Duration,
-    /// One command may work several planes of a die.
+    /// One command may work on several planes of a die.
     pub multi_plane: bool,
-    /// One command may work several dies of a unit.
+    /// One command may work on several dies of a unit.
     pub multi_die: bool,
-    /// Multi-plane reads must work the same page offset.
+    /// The pages of a multi-plane read must have the same offset in their blocks.
     pub same_page_read: bool,
-    /// Multi-plane programs must work the same page offset.
+    /// The pages of a multi-plane program must have the same offset in their blocks.
     pub same_page_program: bool,
 }
 
@@ -88,7 +88,7 @@ pub enum Latency {
 }
 
 impl Latency {
-    /// The value schedulers reckon with.
+    /// The value that schedulers calculate with.
     pub const fn typical(self) -> Duration {
         match self {
             Latency::Constant(d) => d,
@@ -101,19 +101,19 @@ impl Latency {
 /// A channel bus.
 #[derive(Clone, Debug)]
 pub struct Bus {
-    /// Million transfers a second; `u32::MAX` makes transfers free.
+    /// Million transfers per second; with `u32::MAX` transfers take no time.
     pub mega_transfers: u32,
-    /// Bytes a transfer.
+    /// Bytes per transfer.
     pub width_bytes: u32,
     /// How transfer times are rounded (model 0.2).
     pub rounding: Rounding,
-    /// Whether a whole page's spare bytes cross the bus too.
+    /// Whether the spare bytes of a whole page cross the bus too.
     pub with_metadata: bool,
     /// Command phase of a read, a program, an erase on the bus.
     pub command: [Duration; 3],
     /// Set-up before a data-out phase.
     pub data_out_setup: Duration,
-    /// Extra array time a further plane of a command costs.
+    /// Extra array time for each further plane of a command.
     pub plane_gap: Duration,
     /// When a unit may decide.
     pub dispatch: Dispatch,
@@ -124,29 +124,29 @@ pub struct Bus {
 pub enum Rounding {
     /// `round_half_up(bytes * 1000 / (width * mega_transfers))` ns.
     Exact,
-    /// 6 ns per two bytes at 333 MT/s, as MQSim charges: `floor(2000 / mega_transfers)` ns per two transfers.
+    /// As MQSim: `floor(2000 / mega_transfers)` ns for two transfers, which is 6 ns for two bytes at 333 MT/s.
     MqSim,
 }
 
 /// When a free unit chooses its next command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Dispatch {
-    /// At once; a command that needs the bus waits for it, chosen.
+    /// At once; the chosen command then waits for the bus if it needs it.
     Eager,
-    /// When the bus is free too, as MQSim does.
+    /// Only while the bus is free too, as MQSim does.
     BusIdle,
 }
 
 /// Translation layer.
 #[derive(Clone, Debug)]
 pub struct Ftl {
-    /// Static allocation.
+    /// Order of static allocation.
     pub order: AllocationOrder,
     /// Logical pages the host may address.
     pub logical_pages: u32,
     /// A write of part of a page reads the page first.
     pub read_modify_write: bool,
-    /// Free blocks are taken least-worn first, else first-freed first.
+    /// The free block with the fewest erases is taken first; otherwise the one that was erased first.
     pub wear_aware: bool,
 }
 
@@ -159,7 +159,7 @@ pub struct Gc {
     pub start_blocks: u32,
     /// At or below this many free blocks, collecting goes before user transactions.
     pub hard_blocks: u32,
-    /// Moved pages go to open blocks of their own.
+    /// Moved pages go to open blocks separate from those of host writes.
     pub separate_frontier: bool,
 }
 
@@ -170,19 +170,19 @@ pub enum Victim {
     Greedy,
     /// Any sealed block with an invalid page.
     Random,
-    /// The best of `d` drawn at random.
+    /// The one with fewest valid pages of `d` drawn at random.
     DChoices(u32),
     /// The block sealed longest ago that has an invalid page.
     Fifo,
-    /// Largest `(1 - u) / 2u * age`, `u` being the share of valid pages and the age counted from the last page lost, in blocks
-    /// filled; on a tie fewest valid pages, then the lowest block.
+    /// Largest `(1 - u) / 2u * age`, where `u` is the share of valid pages and `age` the number of blocks of the plane filled
+    /// since the block last lost a page; on a tie fewest valid pages, then the lowest block.
     CostBenefit,
 }
 
 /// State of the drive before the first request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Precondition {
-    /// Erased. A read of a page never written is served by the flash at the page's home all the same.
+    /// Erased. A read of a page never written is still served by the flash, at the page's home.
     Fresh,
     /// The first `per_mille` thousandths of the logical pages written once, in order.
     Filled {
@@ -205,9 +205,9 @@ pub enum Precondition {
 pub struct Buffer {
     /// Pages it holds.
     pub pages: u32,
-    /// Each flow has an equal part of its own.
+    /// Each flow has an equal part of the buffer.
     pub per_flow: bool,
-    /// Whether writes end in the buffer (write-back); otherwise it serves reads only.
+    /// Whether writes complete in the buffer (write-back); otherwise it serves reads only.
     pub write_back: bool,
     /// Whether pages read from flash enter the buffer.
     pub read_allocate: bool,
@@ -224,7 +224,7 @@ pub struct Front {
     pub in_flight: u32,
     /// Transactions a unit's read queue and write queue hold; commands that need more wait in the host interface.
     pub queue_capacity: [u32; 2],
-    /// Link to the host: bytes a second in each direction; 0 for no limit.
+    /// Link to the host: bytes per second in each direction; 0 for no limit.
     pub link_bytes_per_s: u64,
     /// Link latency, each way.
     pub link_latency: Duration,
@@ -233,7 +233,7 @@ pub struct Front {
 /// Host protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protocol {
-    /// A submission and completion queue a flow, `depth` commands each; more wait in the host.
+    /// A submission and completion queue for each flow, `depth` commands each; more wait in the host.
     Nvme {
         /// Commands a flow may have outstanding.
         depth: u32,
@@ -245,20 +245,20 @@ pub enum Protocol {
     },
 }
 
-/// A flow, as the device knows it.
+/// Configuration of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowConfig {
-    /// Priority level, 0 lowest, to 7. With fewer levels than that in the device, the highest it has.
+    /// Priority level, 0 (lowest) to 7. Levels that the device does not have count as its highest.
     pub level: u8,
-    /// First logical page of its part of the drive: what lies there before the first request is its data. Where parts
-    /// overlap, the first flow's.
+    /// First logical page of the flow's part of the drive, whose content before the first request is the flow's data. Where
+    /// parts overlap, it is the first flow's.
     pub first_page: u32,
-    /// Logical pages of that part; none for a flow that owns nothing yet.
+    /// Logical pages of that part; 0 for a flow that owns no data before its first write.
     pub pages: u32,
 }
 
 impl FlowConfig {
-    /// A flow of this priority level that owns nothing yet.
+    /// A flow of this priority level that owns no data before its first write.
     pub const fn at_level(level: u8) -> FlowConfig {
         FlowConfig { level, first_page: 0, pages: 0 }
     }
@@ -284,7 +284,7 @@ impl core::fmt::Display for ConfigError {
 impl core::error::Error for ConfigError {}
 
 impl Config {
-    /// Array time schedulers reckon with.
+    /// Array time that schedulers calculate with.
     pub const fn typical(&self, op: FlashOp) -> Duration {
         match op {
             FlashOp::Read => self.nand.read.typical(),
@@ -293,7 +293,7 @@ impl Config {
         }
     }
 
-    /// Bus time of `bytes` of data, set-up not counted.
+    /// Bus time of `bytes` of data, without set-up.
     pub fn transfer(&self, bytes: u64) -> Duration {
         if self.bus.mega_transfers == u32::MAX {
             return Duration::ZERO;
@@ -310,7 +310,7 @@ impl Config {
         self.geometry.page_bytes + if self.bus.with_metadata { self.geometry.metadata_bytes } else { 0 }
     }
 
-    /// Whether the configuration can be built.
+    /// Checks that the device can be built.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.check_geometry()?;
         self.check_times()?;

@@ -1,7 +1,7 @@
-//! What a device takes of the machine's memory, told from its configuration before anything is allocated.
+//! How much memory a device takes, computed from its configuration before anything is allocated.
 //!
-//! Follows the tables of the translation layer, which are all that is large; the rest is allowed for in the lump. Whoever
-//! changes a table changes its line here (a test in `cli` holds the sum to what programs were seen to take).
+//! Adds up the tables of the translation layer, which are the large ones; the rest is one constant. When a table changes, its
+//! line here must change too (a test in `cli` compares the sum with the memory that runs actually took).
 
 use core::mem::size_of;
 
@@ -14,18 +14,18 @@ use crate::config::{Config, Precondition, Victim};
 pub struct Asks {
     /// Pages may leave their home plane.
     pub moves_pages: bool,
-    /// It is kept whose data pages hold.
+    /// The device records which flow's data each page holds.
     pub owners: bool,
     /// The scheduler keeps a state a flow in every queue of every unit.
     pub by_flow: bool,
 }
 
-/// Bytes of a device.
+/// Memory of a device, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Footprint {
     /// Written to before the first request.
     pub at_once: u64,
-    /// Zero until a run touches them; the system gives memory for what is touched. `at_once` not included.
+    /// Allocated as zeros: the operating system provides memory only for what a run touches. `at_once` not included.
     pub as_touched: u64,
     /// Tables of `as_touched` with an entry a logical page.
     pub by_page: u64,
@@ -42,7 +42,7 @@ impl Footprint {
 const REST: u64 = 2 << 20;
 
 impl Config {
-    /// What a device of this configuration takes under a scheduler that asks for this.
+    /// The memory of a device of this configuration under a scheduler that needs `asks`.
     pub fn footprint(&self, asks: Asks) -> Footprint {
         let g = &self.geometry;
         let (planes, units) = (u64::from(g.planes()), u64::from(g.units()));
@@ -51,20 +51,20 @@ impl Config {
         let logical = u64::from(self.ftl.logical_pages);
         let entry = size_of::<Lpn>() as u64;
 
-        // map.rs, owners.rs: an entry a logical page; reverse.rs: one a physical page, and rows.
+        // map.rs, owners.rs: an entry for each logical page; reverse.rs: one for each physical page, and one for each block.
         let map = logical * (size_of::<Ppa>() as u64 + if asks.moves_pages { 2 } else { 0 });
         let owners = if asks.owners { 2 * logical } else { 0 };
         let reverse = (1 + blocks) * pages * entry + 4 * blocks;
-        // validity.rs: a bit a physical page. Copied from a pattern, unless no page is valid.
+        // validity.rs: a bit for each physical page. Copied from a pattern, unless no page is valid.
         let validity = planes * u64::from(g.pages_per_plane()).div_ceil(64) * 8;
         // pool.rs, ages.rs: valid pages, state, erases, age, and the list of free blocks.
         let ages = if self.gc.victim == Victim::CostBenefit { 16 } else { 8 };
         let pools = blocks * (2 + 1 + 4 + 4 + ages) + planes * 512;
         // initial.rs, and the pattern that validity is copied from.
         let initial = u64::from(g.blocks_per_plane) * 8 + logical.div_ceil(planes) / 16 + validity / planes;
-        // buffer.rs: an entry and a spare number a page, and a table that is a quarter to an eighth full.
+        // buffer.rs: for each page an entry and a number in the free list, and a table that is an eighth to a quarter full.
         let buffer = self.buffer.as_ref().map_or(0, |buffer| u64::from(buffer.pages) * 84);
-        // board.rs: a waiting line a unit, direction and level, and one in it a plane.
+        // board.rs: a queue for each unit, direction and level, and for each of them a list for each plane.
         let lines = units * 2 * u64::from(self.levels) * (16 + 16 * u64::from(g.planes_per_unit())) + units * 1024;
         let flows = self.flows.len() as u64;
         let by_flow = if asks.by_flow { units * flows * (2 * u64::from(self.levels) * 64 + 256) } else { 0 };

@@ -1,9 +1,9 @@
-//! Device: a modelled SSD that is stepped, never clocked.
+//! Device: an event-driven model of an SSD; the caller advances it.
 //!
-//! [`Device`] takes requests, processes events at their own times, and hands completions back. Inside: `host` (submission
-//! queues, NCQ, link), `policy` (the scheduler's answers), `gc` (garbage collection), `ftl` (map, blocks), `flash` (units, buses),
-//! `buffer` (page buffer), around one shared `state`, and the `device`, which alone acts. Owns simulated hardware; no clock, no
-//! files.
+//! [`Device`] takes requests, processes events at their own times, and returns completions. Inside: `host` (submission queues,
+//! NCQ, link), `policy` (the scheduler's answers), `gc` (garbage collection), `ftl` (map, blocks), `flash` (units, buses),
+//! `buffer` (page buffer), around one shared `state`, and the `device`, which applies all decisions. Owns the simulated
+//! hardware; reads no clock and no files.
 #![no_std]
 
 extern crate alloc;
@@ -25,5 +25,5 @@ mod state;
 pub use config::{Config, ConfigError};
 pub use device::{Device, Fault, Totals};
 pub use footprint::{Asks, Footprint};
-pub use ftl::Beginning;
+pub use ftl::InitialState;
 pub use host::Refusal;

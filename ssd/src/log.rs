@@ -1,4 +1,4 @@
-//! The event log: off unless asked for, drained by the caller.
+//! The event log: off by default, drained by the caller.
 
 use alloc::vec::Vec;
 

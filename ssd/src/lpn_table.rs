@@ -1,6 +1,6 @@
-//! A small open-addressing table from logical page to a number: the writes under way (reads of them are served from
-//! memory, and two of one page never swap, D-SLK-16), and the pages in the buffer. It grows with what is in flight, not
-//! with the drive.
+//! A small open-addressing table from logical page to a number. It holds the writes under way (reads of their pages are served
+//! from memory, and two writes of one page never swap, D-SLK-16), and the pages in the buffer. Its size depends on the number
+//! of entries, not on the size of the drive.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,7 +8,8 @@ use alloc::vec::Vec;
 use flashlane_core::{Lpn, TxnId};
 use prefetch_index::prefetch_index;
 
-/// Neighbouring pages that lie together: more share more cache lines, and make a removal look at more entries.
+/// Consecutive pages whose entries are adjacent. With more of them, requests touch fewer cache lines but removals visit more
+/// entries.
 const GROUP: u32 = 4;
 
 /// Logical page to its youngest write that has not ended, or to its buffer entry.
@@ -26,8 +27,8 @@ impl Default for LpnTable {
 }
 
 impl LpnTable {
-    /// Fibonacci hashing of groups of pages: the high bits of the product spread groups over the table, and the pages of a
-    /// group, which requests touch together, lie together.
+    /// Where the search for `lpn` starts: Fibonacci hashing of groups of pages. The high bits of the product spread the groups
+    /// over the table; the pages of a group, which requests touch together, have adjacent entries.
     #[inline]
     fn start(&self, lpn: u32) -> usize {
         let groups = (self.mask as u64 + 1) / u64::from(GROUP);
@@ -35,7 +36,7 @@ impl LpnTable {
         group as usize * GROUP as usize + (lpn % GROUP) as usize
     }
 
-    /// The youngest write of `lpn` under way.
+    /// The entry of `lpn`; [`TxnId::NONE`] if there is none.
     #[inline]
     pub fn get(&self, lpn: Lpn) -> TxnId {
         if self.len == 0 {
@@ -51,7 +52,7 @@ impl LpnTable {
         }
     }
 
-    /// Prefetches where `lpn` would stand.
+    /// Prefetches the slot where the search for `lpn` starts.
     #[inline]
     pub fn prefetch(&self, lpn: Lpn) {
         if self.len > 0 {
@@ -59,7 +60,7 @@ impl LpnTable {
         }
     }
 
-    /// Notes `txn` as the youngest write of `lpn`; returns the one it replaces.
+    /// Sets the entry of `lpn`; returns the one it replaces.
     pub fn insert(&mut self, lpn: Lpn, txn: TxnId) -> TxnId {
         if self.len * 4 > self.mask {
             self.grow();
@@ -76,7 +77,7 @@ impl LpnTable {
         }
     }
 
-    /// Forgets `txn` if it is still the youngest write of `lpn`.
+    /// Removes the entry of `lpn` if it is still `txn`.
     pub fn remove(&mut self, lpn: Lpn, txn: TxnId) {
         let mut i = self.start(lpn.0);
         loop {
@@ -96,7 +97,7 @@ impl LpnTable {
         self.close_gap(i);
     }
 
-    /// Empties slot `hole`, moving later entries of its run back so that no search stops short.
+    /// Empties slot `hole`, and moves later entries of its run back so that every entry is still found.
     fn close_gap(&mut self, mut hole: usize) {
         let mut i = hole;
         loop {
@@ -132,7 +133,7 @@ mod tests {
     use super::*;
     use alloc::collections::BTreeMap;
 
-    /// The table against a tree, on a long run of random inserts and removals over few keys.
+    /// Compares the table with a tree on a long sequence of random inserts and removals over few keys.
     #[test]
     fn agrees_with_a_tree() {
         let mut table = LpnTable::default();

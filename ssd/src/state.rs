@@ -1,5 +1,5 @@
-//! What every part of the device works on: the board with the transaction slab, what is to be decided at this instant,
-//! and the event log.
+//! The state that all parts of the device share: the board with the transaction slab, the agenda of units that must decide at
+//! this instant, and the event log.
 
 use flashlane_core::event::Event;
 use flashlane_core::transaction::Stage;
@@ -40,7 +40,7 @@ impl State {
         first
     }
 
-    /// Takes a free slot of the slab. Its content is what its last transaction left.
+    /// Takes a free slot of the slab. The caller must overwrite its content, which is that of an earlier transaction.
     #[inline(always)]
     pub(crate) fn allocate(&mut self) -> TxnId {
         let id = self.free;
@@ -52,7 +52,7 @@ impl State {
         TxnId(self.board.txns.len() as u32 - 1)
     }
 
-    /// Gives a transaction's slot back.
+    /// Returns a transaction's slot to the free list.
     #[inline]
     pub(crate) fn release(&mut self, id: TxnId) {
         let free = self.free;

@@ -1,11 +1,11 @@
-//! The waiting lines as doubly linked lists through the slab: joining anywhere, leaving from anywhere, ranks, and those for each
-//! plane as lists of their own.
+//! Queues as doubly linked lists through the slab: a transaction can join and leave anywhere, has a rank in its queue, and is in
+//! a list of the queue's transactions for the same plane slot.
 
-use super::{Board, Queue, SlotLine};
+use super::{Board, Queue, SlotQueue};
 use crate::id::{QueueId, TxnId};
 use crate::transaction::Transaction;
 
-/// Rank of the only transaction of a queue, and what one at the tail has more than its predecessor.
+/// Rank of the only transaction of a queue, and the difference of ranks when one joins at the tail.
 const RANK_START: u64 = 1 << 48;
 const RANK_STEP: u64 = 1 << 24;
 
@@ -24,12 +24,12 @@ impl Board {
         let q = &mut self.queues[queue.index()];
         q.len += 1;
         if q.len == 1 {
-            // Most queues are empty most of the time.
+            // A short path for the most frequent case: the queue was empty.
             (q.head, q.tail) = (id, id);
             let txn = &mut self.txns[id.index()];
             (txn.prev, txn.next, txn.rank) = (TxnId::NONE, TxnId::NONE, RANK_START);
-            let at = self.line_of(queue, slot);
-            self.by_slot[at] = SlotLine { first: id, last: id, waiting: 1 };
+            let at = self.slot_index(queue, slot);
+            self.by_slot[at] = SlotQueue { first: id, last: id, waiting: 1 };
             return;
         }
         let prev = if before.is_some() { self.txns[before.index()].prev } else { q.tail };
@@ -57,40 +57,40 @@ impl Board {
         self.join_slot(id, queue, slot, before);
     }
 
-    /// A transaction that stands in its queue, before another or at the tail, joins those of its plane slot.
+    /// Adds a transaction, which has just joined `queue` in front of `before` or at the tail, to the list of its plane slot.
     #[inline(always)]
     fn join_slot(&mut self, id: TxnId, queue: QueueId, slot: u8, before: TxnId) {
-        let at = self.line_of(queue, slot);
-        let line = &mut self.by_slot[at];
-        line.waiting += 1;
-        if line.first.is_none() {
-            (line.first, line.last) = (id, id);
+        let at = self.slot_index(queue, slot);
+        let list = &mut self.by_slot[at];
+        list.waiting += 1;
+        if list.first.is_none() {
+            (list.first, list.last) = (id, id);
         } else if before.is_none() {
-            let last = core::mem::replace(&mut line.last, id);
+            let last = core::mem::replace(&mut list.last, id);
             self.set_behind(last, id);
         } else {
             self.join_slot_before(id, queue, slot);
         }
     }
 
-    /// Where the transactions of `queue` for one plane slot are listed in `by_slot`.
+    /// Index into `by_slot` for a queue and a plane slot.
     #[inline(always)]
-    fn line_of(&self, queue: QueueId, slot: u8) -> usize {
+    fn slot_index(&self, queue: QueueId, slot: u8) -> usize {
         queue.index() * self.slots + slot as usize
     }
 
-    /// The same where others of the slot may stand behind it.
+    /// [`Board::join_slot`] for a transaction that may have others of its slot behind it.
     #[inline(never)]
     fn join_slot_before(&mut self, id: TxnId, queue: QueueId, slot: u8) {
         let front = self.nearest_before(id, slot);
-        let at = self.line_of(queue, slot);
-        let line = &mut self.by_slot[at];
+        let at = self.slot_index(queue, slot);
+        let list = &mut self.by_slot[at];
         if front.is_none() {
-            let first = core::mem::replace(&mut line.first, id);
+            let first = core::mem::replace(&mut list.first, id);
             return self.set_behind(id, first);
         }
-        if line.last == front {
-            line.last = id;
+        if list.last == front {
+            list.last = id;
         } else {
             let behind = self.behind[front.index()];
             self.set_behind(id, behind);
@@ -98,7 +98,7 @@ impl Board {
         self.set_behind(front, id);
     }
 
-    /// The nearest transaction of the slot that stands before this one in its queue.
+    /// The nearest transaction of the slot in front of this one in its queue; [`TxnId::NONE`] if there is none.
     fn nearest_before(&self, id: TxnId, slot: u8) -> TxnId {
         let mut front = self.txns[id.index()].prev;
         while front.is_some() && self.txns[front.index()].slot != slot {
@@ -107,18 +107,18 @@ impl Board {
         front
     }
 
-    /// Notes who is behind a transaction that is not the hindmost of its slot.
+    /// Sets the transaction behind `front` in the list of its slot.
     #[inline(always)]
     fn set_behind(&mut self, front: TxnId, behind: TxnId) {
         match self.behind.get_mut(front.index()) {
             Some(place) => *place = behind,
-            None => self.set_first_behind(front, behind),
+            None => self.grow_and_set_behind(front, behind),
         }
     }
 
-    /// The same where the table has become too short for the slab.
+    /// [`Board::set_behind`] when the table is shorter than the slab: grows it first.
     #[cold]
-    fn set_first_behind(&mut self, front: TxnId, behind: TxnId) {
+    fn grow_and_set_behind(&mut self, front: TxnId, behind: TxnId) {
         self.behind.resize(self.txns.len(), TxnId::NONE);
         self.behind[front.index()] = behind;
     }
@@ -128,13 +128,13 @@ impl Board {
     fn rank_between(&mut self, prev: TxnId, before: TxnId) -> u64 {
         let high = self.txns[before.index()].rank;
         let low = if prev.is_some() { self.txns[prev.index()].rank } else { high.saturating_sub(2 * RANK_STEP) };
-        if high - low >= 2 { low + (high - low) / 2 } else { self.rank_made(low, before) }
+        if high - low >= 2 { low + (high - low) / 2 } else { self.renumber(low, before) }
     }
 
-    /// The same where there is none left: those from `before` on get larger ones, up to the first that is large enough:
-    /// newcomers are put near the tail, and behind it there is room.
+    /// [`Board::rank_between`] when no rank is left between the neighbours: raises the ranks from `before` on, up to the first
+    /// that is large enough already. These are few, as most transactions join near the tail.
     #[cold]
-    fn rank_made(&mut self, low: u64, before: TxnId) -> u64 {
+    fn renumber(&mut self, low: u64, before: TxnId) -> u64 {
         let (mut at, mut least) = (before, low + RANK_STEP);
         while at.is_some() && self.txns[at.index()].rank < least {
             let txn = &mut self.txns[at.index()];
@@ -145,8 +145,8 @@ impl Board {
         low + RANK_STEP / 2
     }
 
-    /// The transaction's unit has so many transactions more (or, wrapping, fewer) waiting. Those that wait for no unit yet are
-    /// counted in their queue alone.
+    /// Adds `more` to the number of transactions that wait for this one's unit; it wraps, so `u32::MAX` subtracts one. A write
+    /// that has no plane yet is counted only in its queue.
     #[inline(always)]
     fn count_waiting(&mut self, id: TxnId, more: u32) {
         let Transaction { queue, unit, op, .. } = self.txns[id.index()];
@@ -156,7 +156,7 @@ impl Board {
         }
     }
 
-    /// Takes a transaction out of its queue, wherever it stands, counts it as waiting no more, and hands it over. For the device.
+    /// Takes a transaction out of its queue, from any position, no longer counts it as waiting, and returns it. For the device.
     #[inline(always)]
     pub fn unlink(&mut self, id: TxnId) -> &mut Transaction {
         let Transaction { prev, next, slot, queue, .. } = self.txns[id.index()];
@@ -165,8 +165,8 @@ impl Board {
         q.len -= 1;
         if q.len == 0 {
             *q = Queue::EMPTY;
-            let at = self.line_of(queue, slot);
-            self.by_slot[at] = SlotLine::EMPTY;
+            let at = self.slot_index(queue, slot);
+            self.by_slot[at] = SlotQueue::EMPTY;
             return &mut self.txns[id.index()];
         }
         self.leave_slot(id, queue, slot);
@@ -187,40 +187,40 @@ impl Board {
         txn
     }
 
-    /// A transaction of `queue` for plane `slot` is about to leave.
+    /// Takes a transaction that is about to leave `queue` out of the list of its plane slot.
     #[inline(always)]
     fn leave_slot(&mut self, id: TxnId, queue: QueueId, slot: u8) {
-        let at = self.line_of(queue, slot);
-        let line = &mut self.by_slot[at];
-        line.waiting -= 1;
-        if line.first == id {
-            line.first = if line.waiting > 0 { self.behind[id.index()] } else { TxnId::NONE };
+        let at = self.slot_index(queue, slot);
+        let list = &mut self.by_slot[at];
+        list.waiting -= 1;
+        if list.first == id {
+            list.first = if list.waiting > 0 { self.behind[id.index()] } else { TxnId::NONE };
         } else {
             self.leave_slot_between(id, queue, slot);
         }
     }
 
-    /// The same where others of the slot stand before it.
+    /// [`Board::leave_slot`] for a transaction that has others of its slot in front of it.
     #[inline(never)]
     fn leave_slot_between(&mut self, id: TxnId, queue: QueueId, slot: u8) {
         let front = self.nearest_before(id, slot);
-        let at = self.line_of(queue, slot);
-        let line = &mut self.by_slot[at];
-        if line.last == id {
-            line.last = front;
+        let at = self.slot_index(queue, slot);
+        let list = &mut self.by_slot[at];
+        if list.last == id {
+            list.last = front;
         } else {
             self.behind[front.index()] = self.behind[id.index()];
         }
     }
 
-    /// The second of those for one plane slot; [`TxnId::NONE`] if there is none.
+    /// The second transaction of one plane slot; [`TxnId::NONE`] if there is none.
     #[inline(always)]
-    pub fn second(&self, line: &SlotLine) -> TxnId {
-        if line.waiting > 1 { self.behind[line.first.index()] } else { TxnId::NONE }
+    pub fn second(&self, list: &SlotQueue) -> TxnId {
+        if list.waiting > 1 { self.behind[list.first.index()] } else { TxnId::NONE }
     }
 }
 
-/// Iterator over a waiting line, head first.
+/// Iterator over a queue, head first.
 pub struct Walk<'a> {
     board: &'a Board,
     next: TxnId,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use flashlane_core::decide::Scheduler;
 use flashlane_core::event::Stamped;
 use flashlane_core::{Completion, PlaneId, Ppa};
-use flashlane_ssd::{Beginning, Config, Device};
+use flashlane_ssd::{Config, Device, InitialState};
 
 use super::RunError;
 use super::follow::{Follow, Followed, Wanted};
@@ -136,10 +136,10 @@ impl<'a> Watch<'a> {
 /// An auditor of `device` at the start of a run. It is built at once for a drive of any size, unless no formula gives
 /// the drive's content: then every page is visited.
 fn auditor(config: &Config, policy: Policy, device: &Device) -> Auditor {
-    let owner = |plane: PlaneId, ppa: Ppa| device.owner_of(plane, ppa);
+    let owner = |plane: PlaneId, ppa: Ppa| device.lpn_at(plane, ppa);
     let written = |plane: PlaneId, block: u32| device.written_in(plane, block);
-    let start = match Beginning::of(config) {
-        Some(beginning) => Start::Formula(Box::new(beginning)),
+    let start = match InitialState::of(config) {
+        Some(initial) => Start::Formula(Box::new(initial)),
         None => Start::Known { owner: &owner, written: &written },
     };
     Auditor::new(config, policy, start, KEPT)

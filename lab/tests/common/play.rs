@@ -4,7 +4,7 @@ use flashlane_audit::{Auditor, Policy, Start, Verdict};
 use flashlane_core::{Completion, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
 use flashlane_sched::catalogue::{Recipe, build};
 use flashlane_ssd::config::Config;
-use flashlane_ssd::{Beginning, Device, Totals};
+use flashlane_ssd::{Device, InitialState, Totals};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
@@ -144,9 +144,9 @@ fn wander(device: &mut Device, end: u64, rng: &mut Pcg64Mcg) {
 pub fn audit(config: &Config, recipe: &Recipe, asks: &[Ask]) -> Result<(Played, Verdict), String> {
     let (mut device, policy) = built(config, recipe)?;
     device.report_events();
-    let (owner, written) = (|p, a| device.owner_of(p, a), |p, b| device.written_in(p, b));
-    let start = match Beginning::of(config) {
-        Some(beginning) => Start::Formula(Box::new(beginning)),
+    let (owner, written) = (|p, a| device.lpn_at(p, a), |p, b| device.written_in(p, b));
+    let start = match InitialState::of(config) {
+        Some(initial) => Start::Formula(Box::new(initial)),
         None => Start::Known { owner: &owner, written: &written },
     };
     let mut auditor = Auditor::new(config, policy, start, 8);

@@ -6,7 +6,7 @@
 //! goes to the chip with the least estimated response time (eq. 1), the first of equals, and to its plane with the fewest
 //! waiting writes.
 
-use flashlane_core::board::{QueueKind, Service, SlotLine};
+use flashlane_core::board::{QueueKind, Service, SlotQueue};
 use flashlane_core::decide::Place;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Lpn, PlaneId, TxnId, UnitId};
@@ -88,7 +88,7 @@ fn roomiest(board: &Board, unit: UnitId) -> Option<PlaneId> {
 
 /// Writes waiting at a unit for each of its planes, in the first queue only: the other queues of schedulers with several
 /// levels of writes do not matter for widening a command.
-fn writes_by_slot(board: &Board, unit: UnitId) -> &[SlotLine] {
+fn writes_by_slot(board: &Board, unit: UnitId) -> &[SlotQueue] {
     board.by_slot(board.queue_id(unit, QueueKind::Write(0)))
 }
 

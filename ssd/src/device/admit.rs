@@ -1,4 +1,4 @@
-//! Which command enters the device next: the admit decision put to use.
+//! Admission: commands enter the device in the order of the admit decision.
 
 use flashlane_core::board::ActiveRequest;
 use flashlane_core::transaction::FlashOp;
@@ -8,7 +8,7 @@ use super::Device;
 use crate::host::{RequestSlot, WaitingCommands};
 
 impl Device {
-    /// Fetches commands as long as the admit decision finds one and the device has space.
+    /// Fetches commands as long as the admit decision names one and the device has space.
     pub(super) fn admit(&mut self) {
         let mut again = Time::NEVER;
         while self.host.could_admit() {
@@ -21,7 +21,7 @@ impl Device {
                         let unit = board.home_of(ftl.plane_of(host.requests.page(slot, request, i))).0;
                         let op = if request.op == Op::Read { FlashOp::Read } else { FlashOp::Program };
                         if draws && op == FlashOp::Program {
-                            // One queue for the device has the space of all units' queues.
+                            // The one queue of writes without a plane has the capacity of all units' write queues together.
                             let waiting = u64::from(board.queues[board.unplaced().index()].len);
                             return waiting >= u64::from(capacity[1]) * board.units.len() as u64;
                         }

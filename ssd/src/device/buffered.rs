@@ -1,4 +1,4 @@
-//! Writes that end in the page buffer, and the programs that empty it.
+//! Writes that complete in the page buffer, and the programs that write its dirty pages to the flash.
 
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{FlowId, Owner, TxnId};
@@ -8,7 +8,8 @@ use crate::buffer::Stored;
 use crate::host::RequestSlot;
 
 impl Device {
-    /// Writes as many pages of a request into the buffer as it has space for; the rest waits.
+    /// Writes as many pages of a request into the buffer as it has space for; the rest waits. `is_first_waiting` if the request
+    /// is the first of those that wait for space.
     pub(super) fn write_to_buffer(&mut self, slot: RequestSlot, is_first_waiting: bool) {
         let request = self.state.board.requests[slot as usize];
         let (flow, pages) = (request.flow, request.pages);
@@ -33,19 +34,19 @@ impl Device {
         self.flush(flow);
     }
 
-    /// Starts writing out what the buffer wants out.
+    /// Makes a program for every page that the buffer must write out now.
     fn flush(&mut self, flow: FlowId) {
         while let Some(lpn) = self.buffer.as_mut().and_then(|b| b.next_flush(flow)) {
             let plane = self.policy.place(&self.state.board, lpn, self.ftl.home(lpn));
             let bytes = self.transfer.of(self.transfer.page_bytes);
-            let (nobody, op) = (RequestSlot::MAX, FlashOp::Program);
-            let program = self.new_transaction(nobody, flow, Owner::Buffer, op, lpn, plane, bytes);
+            let (no_request, op) = (RequestSlot::MAX, FlashOp::Program);
+            let program = self.new_transaction(no_request, flow, Owner::Buffer, op, lpn, plane, bytes);
             self.supersede(program, lpn);
             self.enqueue(program);
         }
     }
 
-    /// A dirty page reached the flash: writes that waited for its space go on.
+    /// A dirty page was written to the flash: writes that wait for space use its slot.
     pub(super) fn page_flushed(&mut self, id: TxnId) {
         let (lpn, flow) = (self.state.board.txn(id).lpn, self.state.board.txn(id).flow);
         let buffer = self.buffer.as_mut().expect("only a buffer flushes");

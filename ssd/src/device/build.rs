@@ -1,4 +1,4 @@
-//! A device in the making: what the scheduler's answers say of themselves is asked once, here.
+//! Construction of a device.
 
 use flashlane_core::board::{Board, Facts};
 use flashlane_core::decide::Scheduler;
@@ -17,7 +17,7 @@ use crate::policy::Policy;
 use crate::state::State;
 
 impl Device {
-    /// Builds the device of `config` with `scheduler` in charge.
+    /// Builds the device of `config` with `scheduler`.
     ///
     /// # Errors
     /// The first configuration value that is out of range, by key.
@@ -77,7 +77,7 @@ fn first_flash(config: &Config, policy: &Policy) -> Flash {
     let chosen_late = !policy.is_place_static();
     let mut flash = Flash::new(config, chosen_late, policy.pauses(), policy.asks_expected_ends());
     if chosen_late {
-        // Choosing a unit looks at the channels.
+        // The choice of a plane reads the channels' counters.
         flash.watch();
     }
     flash

@@ -1,4 +1,4 @@
-//! What a unit does next: the policy says it, and here it is applied.
+//! Applies the policy's action for a unit.
 
 use alloc::format;
 
@@ -11,13 +11,13 @@ use super::{Device, Fault};
 use crate::policy::Action;
 
 impl Device {
-    /// Asks what `unit` does at this instant, and does it.
+    /// Asks the policy what `unit` does at this instant, and applies it.
     #[inline(always)]
     pub(super) fn decide(&mut self, unit: UnitId) {
         if self.flash.waits_for_bus() && self.must_wait_for_bus(unit) {
             return;
         }
-        // Asked again where the answer could not be followed, or has opened another question.
+        // Asked again when an action began nothing, or leaves the unit with another decision at this instant.
         while self.apply(unit) {}
     }
 
@@ -29,12 +29,12 @@ impl Device {
         state.service == Service::Idle && has_work && self.flash.must_wait_for_bus(unit, self.state.now())
     }
 
-    /// Does what the policy says. Whether it must be asked again at once.
+    /// Applies the policy's action. Returns whether it must be asked again at once.
     #[inline(always)]
     fn apply(&mut self, unit: UnitId) -> bool {
         match self.policy.next(&self.state.board, unit) {
             Action::Stay => false,
-            // If none began, all that waited was stale, or the batch before a write is over.
+            // If none began, all waiting moves were stale, or the batch before a write is finished.
             Action::Collect => !self.collect(unit),
             Action::StartOne(id) => {
                 self.dispatch_one(unit, id);
@@ -51,7 +51,7 @@ impl Device {
             Action::Pause(charge) => {
                 self.charge_command(self.state.board.units[unit.index()].command.lead, charge);
                 self.flash.pause(unit, &mut self.state);
-                // Without overhead the unit is free at once.
+                // If pausing takes no time, the unit is free at once.
                 true
             }
             Action::AskAtBoundary => {
@@ -65,7 +65,7 @@ impl Device {
         }
     }
 
-    /// Begins the unit's next command of garbage collection. Whether there was one.
+    /// Begins the unit's next command of garbage collection. Returns whether there was one.
     #[inline(always)]
     fn collect(&mut self, unit: UnitId) -> bool {
         let id = self.gc.next_transaction(unit, &mut self.state, &mut self.ftl);
@@ -75,7 +75,8 @@ impl Device {
         id.is_some()
     }
 
-    /// Begins the picked transactions, if reads find their pages where they are and a write finds a page to go to.
+    /// Begins the picked transactions. First, reads whose page has moved to another plane are sent there, a write may have to pay
+    /// for garbage collection, and its plane must have a free page.
     #[inline(always)]
     fn start(&mut self, unit: UnitId) {
         if !self.policy.is_place_static() && self.reroute_moved_reads() {
@@ -97,7 +98,7 @@ impl Device {
         self.dispatch(unit);
     }
 
-    /// Does the garbage collection that goes before the picked write, if it has not paid yet. Whether any began.
+    /// Begins the garbage collection that goes before the picked write, if the write has not paid yet. Returns whether any began.
     fn pay(&mut self, unit: UnitId, write: TxnId) -> bool {
         let state = &self.state.board.units[unit.index()];
         if state.batch.write == write || !state.gc.any() {
@@ -108,7 +109,7 @@ impl Device {
         debt.due && self.collect(unit)
     }
 
-    /// The picked program has no page to go to: collect first, serve reads if even that is impossible.
+    /// Called when the picked program's plane has no free page: collects first, and serves reads if nothing can be collected.
     fn make_room(&mut self, unit: UnitId, plane: PlaneId) {
         self.tally.room_stalls += 1;
         self.gc.start(plane, &mut self.state, &mut self.ftl);
@@ -145,7 +146,7 @@ impl Device {
         });
     }
 
-    /// Begins the picked reads beside the paused command, which loses so much slack.
+    /// Begins the picked reads while another command is paused; `charge` is taken from the slack of its transactions.
     fn start_in_pause(&mut self, unit: UnitId, charge: Duration) {
         if !self.policy.is_place_static() && self.reroute_moved_reads() {
             self.state.mark(unit);
@@ -158,7 +159,7 @@ impl Device {
         self.dispatch(unit);
     }
 
-    /// The paused command goes on; a waiting read may have it paused again later.
+    /// Resumes the paused command. If a read waits, the command may be paused again at an iteration boundary.
     fn resume(&mut self, unit: UnitId) {
         self.flash.resume(unit, &mut self.state);
         let board = &self.state.board;

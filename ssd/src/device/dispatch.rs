@@ -1,4 +1,4 @@
-//! A command begins: its members leave their queue, programs get their physical pages, the flash starts.
+//! Dispatch of a command: its members leave their queue, programs get their physical pages, and the flash begins it.
 
 use flashlane_core::decide::Departure;
 use flashlane_core::event::Event;
@@ -11,7 +11,7 @@ use crate::flash::array::Start;
 use crate::ftl::Stream;
 
 impl Device {
-    /// Begins the command in the policy's group at `unit`.
+    /// Begins the command that the policy picked for `unit`.
     pub(super) fn dispatch(&mut self, unit: UnitId) {
         match *self.policy.group.members() {
             [one] => self.dispatch_one(unit, one),
@@ -22,8 +22,8 @@ impl Device {
     /// Begins a command of one transaction.
     #[inline(always)]
     pub(super) fn dispatch_one(&mut self, unit: UnitId, id: TxnId) {
-        if self.policy.tells_departures() {
-            self.tell_of_departure(id, Departure::Dispatched);
+        if self.policy.notifies_departures() {
+            self.notify_departure(id, Departure::Dispatched);
         }
         let next = self.state.board.txn(id).next;
         self.leave_queue(unit, id);
@@ -49,8 +49,8 @@ impl Device {
         let lead = self.policy.group.lead();
         let Transaction { op, owner, .. } = *self.state.board.txn(lead);
         let refused = if op == FlashOp::Read && self.address_reads { self.look_up_group() } else { 0 };
-        if self.policy.tells_departures() {
-            self.tell_of_departures(refused);
+        if self.policy.notifies_departures() {
+            self.notify_departures(refused);
         }
         let paid = self.state.board.units[unit.index()].batch.write;
         if op == FlashOp::Program && paid.is_some() && self.policy.group.members().contains(&paid) {
@@ -94,13 +94,13 @@ impl Device {
         self.begin(unit, Start { lead: id, members: 1, op, owner: Owner::Gc, first: transfer, transfers: transfer });
     }
 
-    /// Begins a command, its members bound to their pages.
+    /// Begins a command whose members have their physical pages.
     #[inline(always)]
     fn begin(&mut self, unit: UnitId, start: Start) {
         if self.state.log.on {
             self.report_dispatched(unit, start.lead);
         }
-        // A copy of the code for each operation: constants in place of look-ups.
+        // Each operation is inlined with a constant `op`, which saves table look-ups.
         match start.op {
             FlashOp::Read => self.begin_on_flash(unit, Start { op: FlashOp::Read, ..start }),
             FlashOp::Program => self.begin_on_flash(unit, Start { op: FlashOp::Program, ..start }),
@@ -114,7 +114,7 @@ impl Device {
         self.flash.begin(unit, start, &mut self.state);
     }
 
-    /// A transaction leaves its queue and is in service.
+    /// Takes a transaction out of its queue into service.
     #[inline(always)]
     fn leave_queue(&mut self, unit: UnitId, id: TxnId) {
         let txn = self.state.board.unlink(id);
@@ -123,19 +123,18 @@ impl Device {
         txn.stage = Stage::InService;
     }
 
-    /// Tells the order decision of the chosen group's members, but for the refused, a bit each.
+    /// Notifies the order decision that the picked transactions leave their queues, except those whose bit is set in `refused`.
     #[inline(never)]
-    fn tell_of_departures(&mut self, refused: u64) {
+    fn notify_departures(&mut self, refused: u64) {
         for i in 0..self.policy.group.members().len() {
             if refused >> i & 1 == 0 {
-                self.tell_of_departure(self.policy.group.members()[i], Departure::Dispatched);
+                self.notify_departure(self.policy.group.members()[i], Departure::Dispatched);
             }
         }
     }
 
-    /// Looks up where the pages of the chosen reads lie now. Returns those, a bit each in the group's order, that may
-    /// not share a command with the ones before them after all: garbage collection may have moved any since they were
-    /// queued.
+    /// Looks up where the pages of the picked reads are now: garbage collection may have moved them since the reads were queued.
+    /// Returns the reads that may not share a command with those before them, one bit for each in the group's order.
     #[cold]
     fn look_up_group(&mut self) -> u64 {
         let mut refused = 0u64;
@@ -158,11 +157,11 @@ impl Device {
         refused
     }
 
-    /// Gives a program its physical page, maps it, and lets the next write of the same page go.
+    /// Gives a program its physical page, maps its logical page there, and releases the next waiting write of the same page.
     #[inline(always)]
     fn bind(&mut self, id: TxnId) {
         let Transaction { lpn, plane, flow, before, .. } = *self.state.board.txn(id);
-        // Its end will look there.
+        // The entry is removed when the program ends.
         self.writes.prefetch(lpn);
         let left = if self.policy.is_place_static() { plane } else { self.ftl.plane_of(lpn) };
         let ppa = self.ftl.write(lpn, plane).expect("room was checked");
@@ -183,8 +182,8 @@ impl Device {
         }
     }
 
-    /// Prefetches what the dispatches of `next` and of those behind it in its queue will need, each for the step after: for each
-    /// plane the second transaction, the second one's map entry, and the page of the first one that its entry leads to.
+    /// Prefetches what the next dispatches from the queue of `next` will read: the second transaction of each plane; if `next` is
+    /// a program, the page that its map entry leads to; and for a program behind `next`, its map entry.
     #[inline(always)]
     fn prefetch_dispatches(&self, next: TxnId) {
         if next.is_none() {
@@ -192,8 +191,8 @@ impl Device {
         }
         let board = &self.state.board;
         let Transaction { next: second, lpn, op, queue, .. } = *board.txn(next);
-        for line in board.by_slot(queue) {
-            prefetch_index(&board.txns, board.second(line).index());
+        for list in board.by_slot(queue) {
+            prefetch_index(&board.txns, board.second(list).index());
         }
         if op == FlashOp::Program {
             self.ftl.prefetch_copy(lpn);
@@ -206,7 +205,7 @@ impl Device {
         }
     }
 
-    /// Reports the members of a command about to begin.
+    /// Logs the members of a command about to begin.
     fn report_dispatched(&mut self, unit: UnitId, lead: TxnId) {
         let command = self.flash.next_serial();
         let mut member = lead;

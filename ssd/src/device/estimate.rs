@@ -1,5 +1,5 @@
-//! Estimates for the order decision, asked when all transactions of a request stand in their queues (Slacker §5.1), and the
-//! slack that comes of them.
+//! Estimated response times, asked of the order decision when all transactions of a request are in their queues (Slacker §5.1),
+//! and the slack that follows from them.
 
 use flashlane_core::board::QueueKind;
 use flashlane_core::event::Event;
@@ -9,11 +9,11 @@ use flashlane_core::{Duration, RequestId, Transaction, TxnId, UnitId};
 use super::Device;
 
 impl Device {
-    /// Has the waiting transactions of the request that was taken in estimated, and notes their slack up to the longest
-    /// (eq. 8). A program that waits for its page to be read first has no estimate and no slack, and counts for none.
+    /// Estimates the waiting transactions of the request just split into pages, and sets their slack: how much shorter each is
+    /// than the longest (eq. 8). A program that waits for its page to be read first gets no estimate and no slack.
     pub(super) fn estimate_request(&mut self, request: RequestId) {
         if self.estimates.made.len() <= 1 && !self.policy.wants().ends && !self.state.log.on {
-            // A single transaction has no slack, whatever its estimate, and nobody looks at that.
+            // The slack of a single transaction is zero whatever its estimate, and its estimate is not used.
             return;
         }
         if self.state.log.on {
@@ -22,7 +22,7 @@ impl Device {
         self.note_slack(|device, id| device.policy.response(&device.state.board, id, request));
     }
 
-    /// [`Device::estimate_request`] where the parts of the estimates are logged.
+    /// [`Device::estimate_request`] with the parts of the estimates logged.
     #[cold]
     fn estimate_and_report(&mut self, request: RequestId) {
         self.note_slack(|device, id| {
@@ -36,7 +36,7 @@ impl Device {
         }
     }
 
-    /// Notes the response times of the request's waiting transactions, and what each can end later than the longest.
+    /// Sets estimate and slack of the request's waiting transactions; `response_of` estimates one.
     #[inline(always)]
     fn note_slack(&mut self, mut response_of: impl FnMut(&mut Device, TxnId) -> Duration) {
         let made = core::mem::take(&mut self.estimates.made);
@@ -59,7 +59,7 @@ impl Device {
         self.estimates.made = made;
     }
 
-    /// Takes `charge` from every waiting program of a unit, as far as each has slack (D-SLK-11).
+    /// Takes `charge` from the slack of every waiting program of a unit, at most as much as each has (D-SLK-11).
     pub(super) fn charge_programs(&mut self, unit: UnitId, charge: Duration) {
         for level in 0..self.state.board.facts.levels {
             let mut id = self.state.board.queue(unit, QueueKind::Write(level)).head;

@@ -1,4 +1,4 @@
-//! A transaction ends; the last of a request completes it.
+//! The end of a transaction; the last one of a request completes it.
 
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::FlashOp;
@@ -8,7 +8,7 @@ use super::Device;
 use crate::host::RequestSlot;
 
 impl Device {
-    /// A transaction's flash work is done.
+    /// Ends a transaction that the flash has finished.
     #[inline(always)]
     pub(super) fn ended(&mut self, id: TxnId) {
         self.tally.transactions += 1;
@@ -53,7 +53,7 @@ impl Device {
         self.state.log(|| Event::Ended { txn: serial, end: End::Flash, paused });
     }
 
-    /// Cancelled writes complete with the write that took their place.
+    /// Completes the cancelled writes that `id` begins a list of: the write that took their place has ended.
     #[cold]
     fn end_superseded(&mut self, mut id: TxnId) {
         while id.is_some() {

@@ -1,4 +1,4 @@
-//! From a fetched command to transactions: buffer, map and place, cancel.
+//! From a fetched command to transactions: pages served by the buffer, their planes, and cancelled older writes.
 
 use flashlane_core::board::ActiveRequest;
 use flashlane_core::event::{End, Event};
@@ -9,7 +9,7 @@ use super::Device;
 use crate::host::RequestSlot;
 
 impl Device {
-    /// Splits a command into pages and takes in each.
+    /// Splits a command into pages: each is served from memory or becomes a transaction.
     #[inline(always)]
     pub(super) fn take_in(&mut self, slot: RequestSlot, request: &ActiveRequest) {
         self.estimates.made.clear();
@@ -31,7 +31,7 @@ impl Device {
                 for i in 0..request.pages {
                     let lpn = self.host.requests.page(slot, request, i);
                     if let Some(buffer) = &mut self.buffer {
-                        // A read cache only: a write updates what it holds.
+                        // The buffer is a read cache here: a write updates the page if it is cached.
                         buffer.read(lpn);
                     }
                     self.write_page(slot, request, lpn, i);
@@ -43,7 +43,7 @@ impl Device {
         }
     }
 
-    /// Takes in a page that is read. Whether memory serves it: the buffer has it, or a write of it has not ended.
+    /// Takes in one page of a read. Returns whether memory serves it: the buffer has it, or a write of it has not ended.
     #[inline(always)]
     fn read_page(&mut self, slot: RequestSlot, request: &ActiveRequest, i: u32) -> bool {
         let lpn = self.host.requests.page(slot, request, i);
@@ -59,7 +59,7 @@ impl Device {
         false
     }
 
-    /// Takes in a page that is written.
+    /// Takes in one page of a write.
     #[inline(always)]
     fn write_page(&mut self, slot: RequestSlot, request: &ActiveRequest, lpn: Lpn, i: u32) {
         let flow = request.flow;
@@ -83,7 +83,7 @@ impl Device {
         }
     }
 
-    /// Notes where the page of a read lies now, if that matters to anything.
+    /// Notes the physical page of a read in its transaction, if its time or its companions depend on it.
     #[inline(always)]
     pub(super) fn look_up(&mut self, read: TxnId, lpn: Lpn) {
         if self.address_reads {
@@ -91,7 +91,7 @@ impl Device {
         }
     }
 
-    /// Notes `program` as the youngest write of its page, behind an older one or in its place.
+    /// Notes `program` as the youngest write of its page. An older write that still waits is cancelled, or goes first.
     pub(super) fn supersede(&mut self, program: TxnId, lpn: Lpn) {
         let old = self.writes.insert(lpn, program);
         if old.is_none() {

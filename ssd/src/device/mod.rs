@@ -1,10 +1,10 @@
-//! The device: the only part that acts.
+//! The device: applies all decisions; the other parts only return them.
 //!
-//! It holds the parts (`host`, `policy`, `gc`, `flash`, `ftl`, `buffer`) around one shared state, and takes a request through
-//! them, file by file: [`submit`] (checked, sent across the link), [`admit`], [`intake`] and [`buffered`] (pages become
-//! transactions, or the buffer serves them), [`queue`] (they wait), [`decide`] (what the policy says is applied), [`dispatch`]
-//! (a command begins), [`finish`] (a transaction ends; the last completes its request). [`step`] says at what instant what
-//! happens.
+//! It holds the parts (`host`, `policy`, `gc`, `flash`, `ftl`, `buffer`) around one shared state. A request passes through the
+//! files in this order: [`submit`] (checked, sent across the link), [`admit`], [`intake`] and [`buffered`] (pages become
+//! transactions, or the buffer serves them), [`queue`] (transactions wait), [`decide`] (the policy's action is applied),
+//! [`dispatch`] (a command begins), [`finish`] (a transaction ends; the last completes its request). [`step`] determines what
+//! happens at which instant.
 
 mod admit;
 mod buffered;
@@ -36,7 +36,7 @@ use crate::policy::Policy;
 use crate::state::State;
 pub use totals::Totals;
 
-/// Why a device cannot go on.
+/// Why a device stopped.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
     /// When.
@@ -54,28 +54,28 @@ pub struct Device {
     ftl: Ftl,
     gc: Gc,
     buffer: Option<Buffer>,
-    /// The youngest write of each page that has not ended: reads of the page are served from memory, and two writes of it never
-    /// swap (D-SLK-16).
+    /// By logical page, its youngest write that has not ended: reads of the page are served from memory, and two writes of a page
+    /// never swap (D-SLK-16).
     writes: LpnTable,
     estimates: Estimates,
     transfer: Transfer,
-    /// Whether reads need their page's address before they begin: their time, or what they may share a command with, depends
-    /// on it.
+    /// Whether reads need their physical address before they begin, because their array time or the reads they may share a
+    /// command with depend on it.
     address_reads: bool,
     tally: totals::Tally,
     fault: Option<Fault>,
 }
 
-/// The transactions of the request that is being taken in, for estimates.
+/// The transactions of the request that is being split into pages, for estimates.
 #[derive(Debug, Default)]
 struct Estimates {
     /// All of them.
     made: Vec<TxnId>,
-    /// Their estimates, to be logged.
+    /// Their estimates in parts, to be logged.
     parts: Vec<(TxnId, Estimate)>,
 }
 
-/// What crosses the bus for a page, or a part of one.
+/// How many bytes cross the bus for a page or a part of one.
 #[derive(Clone, Copy, Debug)]
 struct Transfer {
     page_bytes: u32,
@@ -85,7 +85,7 @@ struct Transfer {
 }
 
 impl Transfer {
-    /// Bytes that cross the bus for `bytes` of a page: a whole page takes its metadata along.
+    /// Bytes that cross the bus for `bytes` of a page: with a whole page, its metadata too.
     #[inline(always)]
     fn of(self, bytes: u32) -> u32 {
         if bytes == self.page_bytes { bytes + self.metadata_bytes } else { bytes }
@@ -105,12 +105,12 @@ impl Device {
         self.fault.as_ref()
     }
 
-    /// Requests inside the device or on their way to or from it.
+    /// Requests inside the device or in transit on the link.
     pub fn outstanding(&self) -> usize {
         self.host.outstanding()
     }
 
-    /// Turns event reporting on.
+    /// Turns the event log on.
     pub fn report_events(&mut self) {
         self.state.log.on = true;
         self.flash.watch();
@@ -128,14 +128,14 @@ impl Device {
         self.state.now()
     }
 
-    /// What a scheduler sees.
+    /// The board: what a scheduler sees.
     pub fn board(&self) -> &Board {
         &self.state.board
     }
 
-    /// The logical page a physical page was last written with, if any: for auditors, at the start of a run.
-    pub fn owner_of(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
-        self.ftl.is_valid(plane, ppa).then(|| self.ftl.owner(plane, ppa))
+    /// The logical page whose current copy a physical page holds, if any: for auditors, at the start of a run.
+    pub fn lpn_at(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
+        self.ftl.is_valid(plane, ppa).then(|| self.ftl.lpn_at(plane, ppa))
     }
 
     /// Programmed pages of a block: for auditors, at the start of a run.

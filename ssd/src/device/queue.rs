@@ -1,4 +1,4 @@
-//! Transactions are made, join their unit's queue where the order decision wants them, and leave it undone.
+//! Transactions are made, join their unit's queue at the position of the order decision, and are withdrawn from it.
 
 use flashlane_core::board::{Batch, Service};
 use flashlane_core::decide::Departure;
@@ -10,7 +10,7 @@ use super::Device;
 use crate::host::RequestSlot;
 
 impl Device {
-    /// Makes a transaction that is not garbage collection's and stands in no queue yet, for the request in `request`
+    /// Makes a transaction of the host or the buffer, which is in no queue yet, for the request in slot `request`
     /// (`RequestSlot::MAX` for none).
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
@@ -55,7 +55,7 @@ impl Device {
         id
     }
 
-    /// A transaction that was held back joins its queue.
+    /// Puts a transaction that was held back into its queue.
     #[cold]
     pub(super) fn enqueue_held(&mut self, id: TxnId) {
         let now = self.state.now();
@@ -64,7 +64,7 @@ impl Device {
         self.enqueue(id);
     }
 
-    /// Puts a transaction into its unit's queue, where the order decision wants it. Its unit decides, if it has to.
+    /// Puts a transaction into its unit's queue at the position of the order decision, and marks the unit if it must decide.
     #[inline(always)]
     pub(super) fn enqueue(&mut self, id: TxnId) {
         if self.state.log.on {
@@ -78,12 +78,12 @@ impl Device {
         let before = if self.policy.is_order_tail() { TxnId::NONE } else { self.position(id) };
         self.state.board.link(id, queue, before);
         let unit_state = &self.state.board.units[unit.index()];
-        // A busy unit has nothing to decide, unless what it does may be paused for a read.
+        // A busy unit has nothing to decide, unless its program or erase may be paused for a read.
         let may_pause = self.policy.pauses() & (op == FlashOp::Read) & unit_state.command.in_array;
         self.state.agenda.mark_if(unit, (unit_state.service != Service::Busy) | may_pause);
     }
 
-    /// Puts a write into the queue of those that no unit has yet.
+    /// Puts a write into the queue of writes that have no plane yet.
     fn enqueue_unplaced(&mut self, id: TxnId) {
         let board = &mut self.state.board;
         let unplaced = board.unplaced();
@@ -92,8 +92,8 @@ impl Device {
         self.state.agenda.open = true;
     }
 
-    /// Gives the writes that no unit has yet, oldest first, to the units that the place decision says take them now
-    /// (Slacker §7.6, D-SLK-22). A write whose page has an older one waiting lets others go first.
+    /// Assigns the writes that have no plane yet, oldest first, to the planes that the place decision returns (Slacker §7.6,
+    /// D-SLK-22), until it returns none. A write that must wait for an older one of its page is passed over.
     pub(super) fn draw(&mut self) {
         loop {
             let board = &mut self.state.board;
@@ -105,7 +105,7 @@ impl Device {
         }
     }
 
-    /// A user transaction that stands in no queue joins that of another plane's unit.
+    /// Assigns a user transaction that is in no queue to `plane`, and puts it into the queue of that plane's unit.
     fn join_at(&mut self, id: TxnId, plane: PlaneId) {
         let board = &mut self.state.board;
         let Transaction { serial, op, level, .. } = *board.txn(id);
@@ -119,7 +119,8 @@ impl Device {
         self.state.mark(unit);
     }
 
-    /// Sends reads of the chosen group whose page has meanwhile been written on another plane there. Whether any was.
+    /// Moves the picked reads whose page has meanwhile been written on another plane to that plane. Returns whether there was
+    /// any.
     pub(super) fn reroute_moved_reads(&mut self) -> bool {
         let mut moved = false;
         for i in 0..self.policy.group.members().len() {
@@ -136,12 +137,12 @@ impl Device {
         moved
     }
 
-    /// Takes a user transaction out of its queue undone.
+    /// Takes a user transaction out of its queue without executing it.
     pub(super) fn withdraw(&mut self, id: TxnId) {
         let Transaction { unit, queue, .. } = *self.state.board.txn(id);
-        // The order decision never saw a write that no unit has yet.
-        if self.policy.tells_departures() && queue != self.state.board.unplaced() {
-            self.tell_of_departure(id, Departure::Withdrawn);
+        // The order decision is not asked about a write that has no plane yet.
+        if self.policy.notifies_departures() && queue != self.state.board.unplaced() {
+            self.notify_departure(id, Departure::Withdrawn);
         }
         let batch = &mut self.state.board.units[unit.index()].batch;
         if batch.write == id {
@@ -149,21 +150,22 @@ impl Device {
         }
         self.state.board.unlink(id);
         if self.policy.pauses_at_boundaries() {
-            // With a write less, a program may be paused that could not be before.
+            // The answer of the preempt decision may depend on the number of waiting writes.
             self.state.mark(unit);
         }
     }
 
-    /// Tells the order decision that a user transaction leaves its queue, and takes what it owes from its slack.
+    /// Notifies the order decision that a user transaction leaves its queue, and subtracts what it returns from the slack.
     #[inline(always)]
-    pub(super) fn tell_of_departure(&mut self, id: TxnId, departure: Departure) {
+    pub(super) fn notify_departure(&mut self, id: TxnId, departure: Departure) {
         let owed = self.policy.departs(&self.state.board, id, departure);
         if owed > Duration::ZERO {
             self.state.board.txn_mut(id).slack -= owed;
         }
     }
 
-    /// Asks where a user transaction stands in its queue, and takes the charge from those it passes.
+    /// Asks for the position of a user transaction in its queue, and takes the charges from the slack of others. Returns the
+    /// transaction to join in front of; [`TxnId::NONE`] for the tail.
     #[inline(always)]
     fn position(&mut self, id: TxnId) -> TxnId {
         let Transaction { unit, queue, .. } = *self.state.board.txn(id);

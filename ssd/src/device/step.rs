@@ -1,8 +1,8 @@
-//! A device's instants: what happens at each, and in which order.
+//! Advancing a device in time: what happens at each instant, and in which order.
 //!
 //! Events of one instant happen in the order of R-ORDER (model 0.3): completions and timers, then arrivals, then
 //! decisions. So [`Device::advance`] processes the completions of `now` but leaves its decisions open until time moves on
-//! or [`Device::next_event`] closes the instant: what is submitted at `now` is seen by the decisions at `now`.
+//! or [`Device::next_event`] closes the instant: decisions at `now` take into account what is submitted at `now`.
 
 use alloc::format;
 
@@ -11,8 +11,8 @@ use flashlane_core::{Time, UnitId};
 use super::{Device, Fault};
 
 impl Device {
-    /// When the next event happens, [`Time::NEVER`] if none will or the device has stopped. Closes the present instant:
-    /// its decisions are made now, so submit first what arrives now.
+    /// When the next event happens; [`Time::NEVER`] if there is none or the device has stopped. Makes the decisions of the
+    /// present instant, so everything that arrives at this instant must be submitted before.
     pub fn next_event(&mut self) -> Time {
         let runs = self.fault.is_none() && self.settle();
         let next = self.next_instant();
@@ -23,17 +23,17 @@ impl Device {
         }
     }
 
-    /// Processes every event up to and including `now`, [`Time::LAST`] at most, each at its own time; the decisions of `now`
-    /// itself stay open.
+    /// Processes every event up to and including `now`, which must not be after [`Time::LAST`], each at its own time. The
+    /// decisions of `now` itself stay open.
     pub fn advance(&mut self, now: Time) {
         debug_assert!(now <= Time::LAST, "advanced beyond the last instant");
         self.process_events(now, false);
         self.state.board.now = self.state.board.now.max(now);
     }
 
-    /// Processes events up to and including `limit`, but no further than the first instant that completes a request, the
-    /// decisions of which stay open: for a host whose requests depend on completions. Whether that was it; if not, nothing
-    /// is left to happen up to `limit`.
+    /// Processes events up to and including `limit`, but not beyond the first instant at which a request completes; the decisions
+    /// of that instant stay open. For a host whose requests depend on completions. Returns whether a request completed; if not,
+    /// all events up to `limit` have been processed.
     pub fn advance_to_completion(&mut self, limit: Time) -> bool {
         self.process_events(limit.min(Time::LAST), true);
         if !self.host.completions.is_empty() {
@@ -62,7 +62,7 @@ impl Device {
                     runs = self.settle();
                     next = self.next_instant();
                     if to_completion && next > self.state.board.now && !self.host.completions.is_empty() {
-                        // Transfers that took no time.
+                        // Transfers that take no time have completed a request during the decisions.
                         break;
                     }
                 }
@@ -80,12 +80,12 @@ impl Device {
         }
     }
 
-    /// Nothing happens up to the last instant: stops the device if something is to happen at `next`, after it.
+    /// Called when no event is left up to [`Time::LAST`]: stops the device if there is one later, at `next`.
     #[cold]
     fn stop_after_last(&mut self, next: Time) -> Time {
         if next != Time::NEVER {
             let last = Time::LAST.ns();
-            // It was packed with the number of a channel, and came back with a sign.
+            // The flash packs instants with channel numbers; unpacking extended the top bit of this one as a sign.
             let next = next.ns() & (2 * last + 1);
             let message = format!("its next event comes at {next} ns, and it lives to {last} ns at most (2.28 years)");
             self.fault = Some(Fault { at: self.state.board.now, message });
@@ -93,13 +93,13 @@ impl Device {
         Time::NEVER
     }
 
-    /// The earliest instant of anything.
+    /// The earliest instant of an event in the flash or the host interface.
     #[inline(always)]
     fn next_instant(&self) -> Time {
         self.flash.next_event().min(self.host.next_event())
     }
 
-    /// Ends the transactions whose flash work is done.
+    /// Ends the transactions that the flash has finished.
     #[inline(always)]
     fn drain_ended(&mut self) {
         while let Some(txn) = self.flash.ended.pop(&self.state.board) {
@@ -108,7 +108,7 @@ impl Device {
     }
 
     /// Makes the decisions of this instant: admission, then the units in ascending (channel, way) order, until nothing
-    /// is left to decide. Whether the device goes on after that; it must not have stopped before.
+    /// is left to decide. Returns false if that stopped the device. Must not be called when it has stopped before.
     #[inline(always)]
     fn settle(&mut self) -> bool {
         while self.state.agenda.open {
@@ -134,7 +134,7 @@ impl Device {
             if self.fault.is_some() {
                 return false;
             }
-            // Transfers that took no time.
+            // Transfers that take no time may have ended transactions.
             self.drain_ended();
         }
         true

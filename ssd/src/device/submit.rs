@@ -1,4 +1,4 @@
-//! A request is submitted: checked, and sent to its submission queue or straight into the device.
+//! Submission of a request: it is checked, and sent to its submission queue or straight into the device.
 
 use flashlane_core::board::ActiveRequest;
 use flashlane_core::event::Event;
@@ -11,7 +11,7 @@ impl Device {
     /// Submits a request at `now`, which must not be before the instant the device has reached, nor after [`Time::LAST`].
     ///
     /// # Errors
-    /// Refuses what the device could not serve; nothing has changed then.
+    /// A request that the device could not serve; the device is unchanged then.
     #[inline]
     pub fn submit(&mut self, now: Time, request: &Request<'_>) -> Result<(), Refusal> {
         let Request { id, flow, op, arrival, extent } = *request;
@@ -55,8 +55,7 @@ impl Device {
         Ok(())
     }
 
-    /// Prefetches what a request that begins at byte `offset` will need: a hint that it will be submitted soon, which changes
-    /// nothing but speed.
+    /// Prefetches memory for a request that begins at byte `offset` and will be submitted soon. Changes nothing but speed.
     #[inline]
     pub fn prefetch(&self, offset: u64) {
         self.writes.prefetch(self.host.page_at(offset));

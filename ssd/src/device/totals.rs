@@ -4,7 +4,7 @@ use flashlane_core::{Duration, Time};
 
 use super::Device;
 
-/// Counted along the way.
+/// Counters of the device itself; the other parts keep their own.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Tally {
     pub(super) transactions: u64,
@@ -16,7 +16,7 @@ pub(super) struct Tally {
 /// What a device has done since it was built.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Totals {
-    /// The instant it has lived up to.
+    /// The instant it has reached.
     pub now: Time,
     /// Flash transactions ended, garbage collection included.
     pub transactions: u64,
@@ -36,7 +36,7 @@ pub struct Totals {
     pub victims: u64,
     /// Valid pages in them when they were chosen.
     pub victim_valid: u64,
-    /// Times a chosen program found its plane without a page to give.
+    /// Times a picked program's plane had no free page for it.
     pub room_stalls: u64,
     /// Times a write did more garbage collection than its share because its plane was short of blocks (D-FLN-13).
     pub forced_batches: u64,
@@ -44,9 +44,9 @@ pub struct Totals {
     pub pauses: u64,
     /// Commands of several transactions: reads, programs.
     pub advanced_commands: [u64; 2],
-    /// User transactions that went in them: reads, programs.
+    /// User transactions that were members of them: reads, programs.
     pub advanced: [u64; 2],
-    /// Reads that completed a write of part of a page.
+    /// Reads of read-modify-write: they read the rest of a page that is written in part.
     pub partial_reads: u64,
     /// User transactions dispatched: reads, programs.
     pub user: [u64; 2],

@@ -1,4 +1,4 @@
-//! Array phases: beginning a command, its end, and pausing and resuming programs and erases.
+//! The array phases of commands: their beginning and end, and pausing and resuming programs and erases.
 
 use flashlane_core::board::{self, Command, Service};
 use flashlane_core::event::Event;
@@ -15,11 +15,11 @@ use crate::state::State;
 pub struct Start {
     /// First member; the rest are linked by [`flashlane_core::Transaction::next`].
     pub lead: TxnId,
-    /// Members.
+    /// Number of members.
     pub members: u8,
-    /// What they do.
+    /// Their operation.
     pub op: FlashOp,
-    /// For whom.
+    /// On whose behalf they run.
     pub owner: Owner,
     /// Bus time of the lead's page.
     pub first: Duration,
@@ -28,7 +28,7 @@ pub struct Start {
 }
 
 impl UnitStep<'_> {
-    /// Begins a command at the unit, which must not be busy. Whether that is all: if not, the bus must be assigned.
+    /// Begins a command at the unit, which must not be busy. Returns false if the caller must assign the bus then.
     #[inline(always)]
     fn begin(&mut self, start: Start) -> bool {
         let Start { lead, members, op, owner, first, transfers } = start;
@@ -57,7 +57,8 @@ impl UnitStep<'_> {
         if op == FlashOp::Program || on_bus > Duration::ZERO {
             flash.phase = Phase::Command;
             flash.bus_time = if op == FlashOp::Program { on_bus + transfers } else { on_bus }.ns();
-            // Passed on rather than read again: fields just written one by one would stall a read of them as one word.
+            // `op` and `members` are passed because reading the fields back as one word, just after writing them one by one,
+            // would stall the processor (no store forwarding).
             self.request_bus_now(op, members)
         } else {
             self.start_array(op, members, now);
@@ -65,7 +66,7 @@ impl UnitStep<'_> {
         }
     }
 
-    /// The command phase of `op` on so many pages is over at `from`: the array phase begins then.
+    /// Begins the array phase of `op` on `members` pages, at the instant `from` when the command phase ends.
     #[inline(always)]
     pub(super) fn start_array(&mut self, op: FlashOp, members: u8, from: Time) {
         let length = match self.common.latency[op.index()] {
@@ -96,8 +97,7 @@ impl UnitStep<'_> {
         }
     }
 
-    /// The array phase runs and can be interrupted from now on: the unit must decide if a read came for it before that, while
-    /// data went in or an overhead ran.
+    /// An array phase that can be paused has begun: the unit must decide if a read already waits for it.
     #[inline(always)]
     fn array_started(&mut self) {
         if self.common.pauses && self.shown.waiting[FlashOp::Read.index()] > 0 {
@@ -112,7 +112,7 @@ impl UnitStep<'_> {
         self.channel.timers.pop_first();
         match self.unit.phase {
             Phase::Array if self.now < self.shown.command.ends => {
-                // A program's iteration ended and a read waits: it may be paused now.
+                // An iteration of a program ended for which a boundary was armed: it may be paused for a read now.
                 self.channel.timers.insert_by_number(self.way, self.shown.command.ends.ns());
                 self.agenda.mark(self.id);
             }
@@ -131,7 +131,7 @@ impl UnitStep<'_> {
         }
     }
 
-    /// A program or an erase is done.
+    /// Ends the array phase of a program or an erase, which is its end.
     #[inline(always)]
     fn array_ended(&mut self) {
         let (unit, command) = (self.id, self.unit.serial);
@@ -147,7 +147,7 @@ impl UnitStep<'_> {
     }
 }
 
-/// The array phase goes on after a pause. Returns its end.
+/// Continues the array phase after a pause. Returns its end.
 #[inline(always)]
 fn restart_array(flash: &mut FlashUnit, state: &mut board::Unit, unit: UnitId, now: Time, log: &mut Log) -> u64 {
     let command = &mut state.command;
@@ -182,7 +182,8 @@ impl Flash {
         self.set_next(channel, next);
     }
 
-    /// Asks to be told at the next iteration boundary of the running program, counted from now (exclusive).
+    /// Sets the unit's timer to the next iteration boundary of the running program after this instant, if there is one before its
+    /// end. The unit must decide then.
     pub fn arm_boundary(&mut self, unit: UnitId, board: &Board) {
         let u = unit.index();
         let command = &board.units[u].command;
@@ -190,12 +191,12 @@ impl Flash {
         let done = (board.now - command.array_from).ns() / iteration;
         let boundary = command.array_from.ns() + (done + 1) * iteration;
         if boundary < command.ends.ns() {
-            self.set_own(u, boundary);
+            self.set_timer(u, boundary);
         }
     }
 
-    /// Interrupts the running array phase. The unit can be given reads once the overhead has passed; if there is none, it
-    /// must be given one, or go on, at once.
+    /// Pauses the running program or erase. The unit can begin reads when the overhead has passed. If pausing takes no time, it
+    /// must begin a read or resume at this instant.
     pub fn pause(&mut self, unit: UnitId, shared: &mut State) {
         let State { board, log, .. } = shared;
         let u = unit.index();
@@ -209,17 +210,17 @@ impl Flash {
         log.push(now, || Event::Paused { unit, command: self.units[u].serial, remaining });
         if board.facts.suspend == Duration::ZERO {
             self.units[u].phase = Phase::Idle;
-            // The command that begins now sets the channel's next instant.
+            // The channel's next instant is set by the command that begins or resumes at this instant.
             let (channel, way) = self.place_of(unit);
             self.channels[channel].timers.remove(way);
             board.units[u].service = Service::Paused;
         } else {
             self.units[u].phase = Phase::Suspending;
-            self.set_own(u, (now + board.facts.suspend).ns());
+            self.set_timer(u, (now + board.facts.suspend).ns());
         }
     }
 
-    /// Takes the paused command up again.
+    /// Resumes the paused command.
     pub fn resume(&mut self, unit: UnitId, shared: &mut State) {
         let State { board, log, .. } = shared;
         let (now, overhead) = (board.now, board.facts.resume);
@@ -240,7 +241,7 @@ impl Flash {
             flash.phase = Phase::Resuming;
             (now + overhead).ns()
         };
-        self.set_own(unit.index(), until);
+        self.set_timer(unit.index(), until);
     }
 
     /// The unit's channel, and its number there.

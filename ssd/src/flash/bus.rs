@@ -10,7 +10,8 @@ use super::min_tree::NEVER;
 use super::{ChannelStep, Phase, UnitStep};
 
 impl ChannelStep<'_> {
-    /// Processes everything that happens at this instant, to `units` too if some are due; returns the channel's next instant.
+    /// Processes everything that happens on the bus at this instant, and the expired timers of units if `units`. Returns the
+    /// channel's next instant.
     #[inline(always)]
     pub(super) fn process(&mut self, units: bool) -> u64 {
         let now = self.now.ns();
@@ -46,7 +47,7 @@ impl ChannelStep<'_> {
         }
     }
 
-    /// Notes the transfers that have begun without an event.
+    /// Processes the beginning of transfers that have begun without an event.
     pub(super) fn start_unseen_transfers(&mut self) {
         let now = self.now.ns();
         while !self.channel.taken() && self.channel.bus_requests.first_instant().max(self.channel.released) <= now {
@@ -56,7 +57,7 @@ impl ChannelStep<'_> {
         self.assign_bus();
     }
 
-    /// Ends the noted transfer if it is over, and those after it that take no time.
+    /// Ends the current transfer if it is over at this instant, and those after it that take no time.
     #[inline(always)]
     pub(super) fn end_transfers(&mut self) {
         while self.channel.end == self.now.ns() {
@@ -64,8 +65,9 @@ impl ChannelStep<'_> {
         }
     }
 
-    /// Gives a free bus to the first unit in line. The channel then waits for the end of that transfer, or for its beginning if
-    /// that can be observed or is not determined by the end. What happens at this instant is processed.
+    /// Plans the next transfer of a free bus, that of the first request. The channel's next event is the end of that transfer, or
+    /// its beginning if that can be observed or is the transfer of a command. Transfers that begin or end at this instant are
+    /// processed.
     #[inline(always)]
     pub(super) fn assign_bus(&mut self) {
         let now = self.now.ns();
@@ -92,14 +94,15 @@ impl ChannelStep<'_> {
         }
     }
 
-    /// Whether the beginning of the first transfer in line cannot be observed. (Only a page's: a command's is noted.)
+    /// Whether the beginning of the next transfer cannot be observed. This holds for pages of reads only; the beginning of a
+    /// command's transfer is always processed.
     #[inline(always)]
     fn first_is_unseen(&self) -> bool {
         !self.channel.bus_requests.first_is_late() & !self.common.watched
     }
 
-    /// Whether `way`, the first in line, goes before all that have requested the bus since the same instant: data-out before
-    /// data-in, then by command age.
+    /// For assertions: whether the unit `way` goes before all others that have requested the bus since the same instant: data-out
+    /// before data-in, then by command age.
     fn goes_first(&self, way: usize) -> bool {
         let among =
             self.channel.bus_requests.all().filter(|&(_, since)| since == self.channel.bus_requests.first_instant());
@@ -110,8 +113,8 @@ impl ChannelStep<'_> {
         among.min_by_key(key).is_some_and(|(first, _)| first == way)
     }
 
-    /// The first unit in line has the bus, from the later of its request and the instant the bus became free. (A transfer that
-    /// takes no time is over then: the callers end it.)
+    /// Begins the transfer of the first request, at the later of the request and the instant when the bus became free. The
+    /// callers end a transfer that takes no time.
     #[inline(always)]
     fn grant(&mut self) {
         let since = self.channel.bus_requests.first_instant();
@@ -129,7 +132,7 @@ impl ChannelStep<'_> {
         }
     }
 
-    /// The transfer is over.
+    /// Ends the current transfer.
     #[inline(always)]
     fn transfer_ended(&mut self) {
         self.channel.end = NEVER;
@@ -145,7 +148,8 @@ impl ChannelStep<'_> {
 }
 
 impl UnitStep<'_> {
-    /// This unit's planned transfer, whose beginning was not noted, is over. It was a page's: a command's is always noted.
+    /// Ends this unit's planned transfer, whose beginning was not processed. It is that of a page: a command's always is
+    /// processed.
     #[inline(always)]
     pub(super) fn planned_transfer_ended(&mut self) {
         let (since, length) = (self.channel.bus_requests.first_instant(), self.unit.bus_time);
@@ -155,13 +159,13 @@ impl UnitStep<'_> {
         self.page_out();
     }
 
-    /// How long the unit will hold the bus if the beginning of the transfer is not noted; 0 if it is.
+    /// How long the unit will hold the bus, if the beginning of its transfer is not processed; 0 if it is.
     #[inline(always)]
     fn unseen_length(&self) -> u64 {
         if self.common.watched { 0 } else { self.unit.bus_time }
     }
 
-    /// A page of the unit's read is out.
+    /// A page of the unit's read has been transferred: its transaction ends, and the next page of the command follows.
     #[inline(always)]
     fn page_out(&mut self) {
         self.channel.released = self.now.ns();
@@ -169,7 +173,7 @@ impl UnitStep<'_> {
         let next = self.txns[done.index()].next;
         self.ended.push(self.txns, done);
         if next.is_some() {
-            // A command keeps the bus until all its pages are out.
+            // A command keeps the bus until all its pages are transferred.
             self.unit.current = next;
             self.unit.phase = Phase::DataOut;
             self.channel.holder = self.way as u8;
@@ -180,8 +184,8 @@ impl UnitStep<'_> {
         }
     }
 
-    /// The unit has the bus from `start` on for its command, requested since `since`; with a program so many pages go in. Where
-    /// `Common::programs_run_on`, a program's array phase begins together with the transfer: one event for the end of both.
+    /// Begins the command's transfer at `start`, requested since `since`; for a program it includes `members` pages. With
+    /// `Common::programs_run_on` a program's array phase is started here too, so that both end in one event.
     #[inline(always)]
     fn send(&mut self, op: FlashOp, members: u8, since: u64, start: u64) {
         if op != FlashOp::Program {
@@ -196,8 +200,8 @@ impl UnitStep<'_> {
         }
     }
 
-    /// The unit requests the bus for its command on so many pages at this instant. Whether that is all: if not, the bus is to be
-    /// handed over at once.
+    /// The unit requests the bus for its command on `members` pages at this instant. Returns false if the caller must assign the
+    /// bus then.
     #[inline(always)]
     pub(super) fn request_bus_now(&mut self, op: FlashOp, members: u8) -> bool {
         let now = self.now.ns();
@@ -209,14 +213,14 @@ impl UnitStep<'_> {
         (self.channel.end != now) & (self.channel.bus_requests.first_instant() >= self.channel.released)
     }
 
-    /// When a read's array phase ends, its page requests the bus.
+    /// The read's page will request the bus at `at`, when the array phase ends.
     #[inline(always)]
     pub(super) fn request_bus_from(&mut self, at: Time) {
         let length = self.unseen_length();
         self.channel.request_later(self.way, at, length);
     }
 
-    /// The unit has the bus from `start` on for `pages`, requested since `since`.
+    /// Begins the unit's transfer of `pages` pages at `start`, requested since `since`.
     #[inline(always)]
     fn occupy_for(&mut self, pages: u8, since: u64, start: u64) {
         let length = self.unit.bus_time;
@@ -226,7 +230,7 @@ impl UnitStep<'_> {
         self.occupy(Time::from_ns(start), Duration::from_ns(length));
     }
 
-    /// Counts a transfer of `pages` that begins at `start`, requested since `since`, and `length` of bus time.
+    /// Counts a transfer of `pages` pages that begins at `start` and was requested since `since`, and `length` of bus time.
     #[inline(always)]
     fn count(&mut self, pages: u8, since: u64, start: u64, length: u64) {
         let pages = u64::from(pages);
@@ -235,7 +239,7 @@ impl UnitStep<'_> {
         self.counters.busy += Duration::from_ns(length);
     }
 
-    /// The unit, which holds the bus, has it from `start` on for `length`.
+    /// Occupies the bus, which the unit holds, from `start` on for `length`.
     #[inline(always)]
     fn occupy(&mut self, start: Time, length: Duration) {
         let until = start + length;
@@ -247,7 +251,7 @@ impl UnitStep<'_> {
         }
     }
 
-    /// The unit's command is done; it must decide, unless nothing waits for it or may be sent to it this instant.
+    /// The unit's command has ended: the unit must decide, unless nothing waits for it and no read may move to it.
     #[inline(always)]
     pub(super) fn free(&mut self) {
         self.unit.phase = Phase::Idle;

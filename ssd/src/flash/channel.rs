@@ -1,4 +1,4 @@
-//! A channel: who requests its bus since when, and what it waits for next.
+//! A channel: the requests for its bus, the timers of its units, and its next instant.
 
 use flashlane_core::{Time, UnitId};
 
@@ -6,32 +6,32 @@ use super::instants::Instants;
 use super::min_tree::NEVER;
 use crate::agenda::Agenda;
 
-/// A channel: its bus, and what its units wait for.
+/// A channel: its bus, and the timers of its units.
 ///
-/// A page's transfer begins without an event of its own, whether it finds the bus free or waits for it: the next holder is known when
-/// the bus becomes free, and only the end of the transfer can be observed, so that is what the channel waits for. The transfer is
-/// noted then, or when a decision looks at the channel ([`super::Flash::show_channel`]).
+/// The transfer of a read's page begins without an event of its own: the next holder is known when the bus becomes free, and only
+/// the end of the transfer can be observed, so the channel's next event is that end. The transfer is called noted once its
+/// beginning has been processed: at its end, or when a decision reads the channel ([`super::Flash::show_channel`]).
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Channel {
     /// When the transfer under way ends, ns; [`NEVER`] when none has been noted.
     pub(super) end: u64,
-    /// When the bus last became free, ns, or will become free of a transfer that has no event at its end.
+    /// When the bus last became free, ns; or when it will become free, for a transfer without an event at its end.
     pub(super) released: u64,
-    /// While no transfer has been noted: the next instant the earliest request leads to. [`NEVER`] without requests, and
-    /// while a transfer has been noted.
+    /// While no noted transfer is under way: the end of the next transfer, or its beginning if that is an event. [`NEVER`]
+    /// without requests, and while a noted transfer is under way.
     pub(super) planned: u64,
-    /// Units that may not decide before the bus is free, a bit each.
+    /// Units that may not decide before the bus is free, one bit for each.
     pub(super) deferred: u64,
-    /// Who has it: unit on the channel.
+    /// The unit of the noted transfer, by its number on the channel.
     pub(super) holder: u8,
     /// The channel's first unit.
     pub(super) first: u16,
-    /// Since when, or from when on, units request the bus, in the order in which they get it: at one instant those for a
-    /// page before those for a command, which are marked late. (Commands begin in the order of their age, and request the bus
-    /// in that order, for themselves or at the end of array phases that began at one instant.)
+    /// Requests for the bus, each with the instant (past or future) from which on the unit requests it, in the order in which
+    /// they are served. At one instant, requests for pages of reads go before those for commands, which are marked late. (Among
+    /// equals the order is that of insertion, which is by command age: commands begin in the order of their age.)
     pub(super) bus_requests: Instants,
-    /// Timers of units, those of one instant in the order of the units.
+    /// Timers of units, those of the same instant in the order of the units.
     pub(super) timers: Instants,
 }
 
@@ -68,8 +68,8 @@ impl Channel {
         self.taken() || self.has_unseen_transfer(now) || now < self.released
     }
 
-    /// A read's page requests the bus from `at` on for `length` (0 where the beginning of transfers is noted). On a tie the page
-    /// that was already planned goes first: its command is older.
+    /// Adds the request of a read's page for the bus from `at` on, for `length` (0 if the beginning of transfers is an event). On
+    /// a tie the page added first goes first: its command is older.
     #[inline(always)]
     pub(super) fn request_later(&mut self, way: usize, at: Time, length: u64) {
         let at = at.ns();
@@ -79,13 +79,14 @@ impl Channel {
         }
     }
 
-    /// The end of the transfer of a bus that is first requested at `since` for `length` while no noted transfer holds it.
+    /// When a transfer of `length` ends that was requested since `since` and is the next one, while no noted transfer is under
+    /// way.
     #[inline(always)]
     pub(super) fn instant_of(&self, since: u64, length: u64) -> u64 {
         since.max(self.released) + length
     }
 
-    /// Lets the units that waited for the bus to decide do so.
+    /// Marks the units that had to wait for the bus before they decide.
     pub(super) fn release_deferred(&mut self, agenda: &mut Agenda) {
         let mut deferred = core::mem::take(&mut self.deferred);
         while deferred != 0 {
@@ -95,16 +96,16 @@ impl Channel {
         }
     }
 
-    /// The next instant anything happens. While the bus is taken, nothing happens to units that request it.
+    /// The channel's next instant. Units that wait for a taken bus have none.
     #[inline(always)]
     pub(super) fn next(&self) -> u64 {
         self.bus_next().min(self.timers.first_instant())
     }
 
-    /// The next instant anything happens on the bus.
+    /// The next instant of the bus.
     #[inline(always)]
     pub(super) fn bus_next(&self) -> u64 {
-        // One of the two is never.
+        // At least one of the two is NEVER.
         self.end.min(self.planned)
     }
 }

@@ -1,4 +1,4 @@
-//! The transactions whose flash work is done: a list through [`Transaction::next`], first in, first out.
+//! The transactions that the flash has finished: a first-in, first-out list linked by [`Transaction::next`].
 
 use flashlane_core::transaction::Transaction;
 use flashlane_core::{Board, TxnId};
@@ -17,7 +17,7 @@ impl Default for Ended {
 }
 
 impl Ended {
-    /// Adds a transaction that no list holds any more.
+    /// Adds a transaction, which must be in no other list.
     #[inline(always)]
     pub(super) fn push(&mut self, txns: &mut [Transaction], id: TxnId) {
         if self.first.is_none() {
@@ -35,7 +35,7 @@ impl Ended {
         if id.is_none() {
             return None;
         }
-        // What the last leads to is not looked at.
+        // `next` of the last one is not valid.
         self.first = if id == self.last { TxnId::NONE } else { board.txn(id).next };
         Some(id)
     }

@@ -1,30 +1,30 @@
-//! The minimum of some instants, any of which may change.
+//! The minimum of a set of instants, any of which may change.
 //!
-//! A tournament tree: each inner node holds the lesser of the two below it, so that changing an instant costs a comparison a
-//! level and no branch that depends on the instants.
+//! A tournament tree: each inner node holds the lesser of its two children, so that changing an instant takes one comparison for
+//! each level and no branch that depends on the instants.
 
 /// No instant.
 pub(super) const NEVER: u64 = u64::MAX;
 
-/// Leaves of a tree, at most; also units of a channel and channels of a device.
+/// Largest number of leaves; also of units of a channel and of channels of a device.
 pub(super) const MOST: usize = 64;
 
 /// Levels above the leaves that are climbed without a loop: as many as the usual number of channels needs.
 const LEVELS: u32 = 3;
 
-/// Instants in ns of at most [`MOST`] things.
+/// Up to [`MOST`] instants in ns.
 #[derive(Clone, Debug)]
 pub(super) struct MinTree {
-    /// How many may be other than never.
+    /// Number of instants.
     length: usize,
-    /// Leaves: a power of two.
+    /// Number of leaves: a power of two, at least `length`. Those beyond `length` are never.
     leaves: usize,
     /// The root is node 1, the children of node `n` are `2 n` and `2 n + 1`, and leaf `i` is node `leaves + i`.
     nodes: [u64; 2 * MOST],
 }
 
 impl MinTree {
-    /// Leaves of the smallest trees.
+    /// Number of leaves of the smallest tree.
     const FEW: usize = 1 << LEVELS;
 
     /// `length` instants, all never.
@@ -60,7 +60,7 @@ impl MinTree {
         }
     }
 
-    /// From a node with the value `least` to the one above it, and its value.
+    /// Updates the parent of a node whose value is `least`. Returns the parent and its value.
     #[inline(always)]
     fn climb(&mut self, node: usize, least: u64) -> (usize, u64) {
         let least = least.min(self.nodes[node ^ 1]);
@@ -74,21 +74,21 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    /// Against a plain scan, for rows of many lengths.
+    /// Compares with a scan of all instants, for many lengths.
     #[test]
-    fn the_least_is_that_of_a_plain_scan() {
+    fn the_minimum_is_that_of_a_scan() {
         let mut x: u64 = 7;
         for length in [1, 2, 3, 4, 5, 7, 8, 9, 16, 33, 64] {
-            let mut row = MinTree::new(length);
+            let mut tree = MinTree::new(length);
             let mut plain = vec![NEVER; length];
             for _ in 0..5_000 {
                 x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
                 let i = (x >> 40) as usize % length;
                 let at = if x >> 62 == 0 { NEVER } else { (x >> 50) % 64 };
-                row.set(i, at);
+                tree.set(i, at);
                 plain[i] = at;
-                assert_eq!(row.min(), *plain.iter().min().unwrap());
-                assert_eq!(row.at(i), at);
+                assert_eq!(tree.min(), *plain.iter().min().unwrap());
+                assert_eq!(tree.at(i), at);
             }
         }
     }

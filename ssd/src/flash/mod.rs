@@ -1,16 +1,16 @@
 //! Flash: units, their array phases, and the channel buses between them and the controller.
 //!
-//! Owns when things happen on the hardware and nothing about why: it is told to begin, pause or resume a command,
-//! and it reports transactions that ended and units that must decide. It must never know addresses, mappings or schedulers; of
-//! queues it knows whether a read waits for a unit that can be paused.
+//! Owns when things happen on the hardware, not why: the device calls it to begin, pause or resume a command, and it reports
+//! transactions that ended and units that must decide. Must never know logical addresses, mappings or schedulers. Of queues it
+//! reads only whether anything waits for a unit that becomes free, and whether a read waits for one whose command can be paused.
 //!
 //! A unit has at most one pending instant: its timer (the end of an array phase or of a pause's overhead), or the instant from
-//! which it requests the bus. A unit that waits for a taken bus costs no event: it is considered when the bus becomes free.
-//! A channel's next instant is the earliest of its units' (see [`bus`]), the flash's the earliest of its channels'. A step of
-//! a channel borrows it with its units ([`ChannelStep`]), or with one of them ([`UnitStep`]).
+//! which it requests the bus. A unit that waits for a taken bus needs no event: the bus is assigned when it becomes free.
+//! A channel's next instant is the earliest of its bus and its units (see [`bus`]), the flash's the earliest of its channels. A
+//! step of a channel borrows it with all its units ([`ChannelStep`]) or with one of them ([`UnitStep`]).
 //!
-//! Transfers whose beginning cannot be observed cost one event, at their end. `Common::watched` is the switch: with it every
-//! transfer is noted when it begins. A test holds runs with and without it to the same completions under every row.
+//! A transfer whose beginning cannot be observed is processed in one event, at its end. If `Common::watched` is set, every
+//! transfer is processed at its beginning too. A test checks for every scheduler that completions are the same with and without.
 
 pub mod array;
 pub mod bus;
@@ -32,22 +32,22 @@ pub use ended::Ended;
 use min_tree::MinTree;
 use step::{ChannelStep, UnitStep};
 
-/// What a unit's hardware is in the middle of.
+/// What a unit's hardware is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
     /// Nothing.
     Idle,
-    /// Requests the bus for its command, or is sending it; the array phase follows.
+    /// Requests the bus for its command phase, or is in it; the array phase follows.
     Command,
     /// Array phase of a read; then it requests the bus.
     ReadArray,
-    /// Sending a page out.
+    /// Transferring a page of a read out.
     DataOut,
     /// Array phase of a program or an erase.
     Array,
-    /// Pausing: the overhead runs.
+    /// The overhead of pausing.
     Suspending,
-    /// Resuming: the overhead runs.
+    /// The overhead of resuming.
     Resuming,
 }
 
@@ -55,12 +55,12 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 struct FlashUnit {
     phase: Phase,
-    /// Whether a command stands paused: a copy of what the board shows, in a cache line that every step reads anyway.
+    /// Whether a command is paused: a copy of what the board shows, in a cache line that every step reads anyway.
     has_paused: bool,
     /// Its number on the channel.
     way: u8,
     channel: u16,
-    /// The member whose page goes out next, or is on the bus.
+    /// The member of a read whose page is transferred next or now.
     current: TxnId,
     /// How long it will hold the bus when it next gets it, ns.
     bus_time: u64,
@@ -80,15 +80,15 @@ const CHANNEL_BITS: u32 = 6;
 #[derive(Debug)]
 #[repr(C)]
 pub struct Flash {
-    /// The earliest instant of the channels', unpacked.
+    /// The earliest instant in `next`, unpacked.
     soonest: Time,
-    /// Transactions whose flash work is done, in order; the controller drains it.
+    /// Transactions that ended, in order; the device drains it.
     pub ended: Ended,
     units: Vec<FlashUnit>,
     channels: Vec<Channel>,
     common: Common,
     dispatch: Dispatch,
-    /// Next instant of each channel with the channel's number, packed: `ns << 6 | channel`, so that one minimum gives both.
+    /// Next instant of each channel, packed with the channel's number (`ns << 6 | channel`), so that one minimum gives both.
     next: MinTree,
 }
 
@@ -103,19 +103,19 @@ struct Common {
     reads_move: bool,
     /// Whether a program or erase may be interrupted.
     pauses: bool,
-    /// Whether anyone may observe the beginning of a transfer: the event log, or a place decision that looks at the channels.
+    /// Whether the beginning of a transfer can be observed: by the event log, or by a place decision that reads the channels.
     watched: bool,
-    /// Whether a program's array phase is begun together with the transfer before it, because nothing can observe the difference:
-    /// no decision asks for the expected end of a command, nothing can be paused, and the program's time is known beforehand.
+    /// Whether a program's transfer and array phase are one event. Allowed when nothing can observe the difference: no decision
+    /// reads the expected end of a command, nothing can be paused, and the program's array time is constant.
     programs_run_on: bool,
     rng: Pcg64Mcg,
 }
 
 impl Flash {
     /// The idle flash of `config`; `reads_move` when waiting reads may move to another unit, `pauses` when a program or
-    /// erase may be interrupted, `expectations` when someone may ask how long commands are still expected to take.
-    pub fn new(config: &Config, reads_move: bool, pauses: bool, expectations: bool) -> Flash {
-        let expected = matches!(config.nand.program, Latency::Constant(_)) && config.bus.plane_gap == Duration::ZERO;
+    /// erase may be interrupted, `reads_ends` when a decision may read the expected end of a running command.
+    pub fn new(config: &Config, reads_move: bool, pauses: bool, reads_ends: bool) -> Flash {
+        let constant = matches!(config.nand.program, Latency::Constant(_)) && config.bus.plane_gap == Duration::ZERO;
         let eager = config.bus.dispatch == Dispatch::Eager;
         let g = &config.geometry;
         let units = g.units() as usize;
@@ -147,30 +147,30 @@ impl Flash {
                 reads_move,
                 pauses,
                 watched: false,
-                programs_run_on: eager && expected && !pauses && !expectations,
+                programs_run_on: eager && constant && !pauses && !reads_ends,
                 rng: Pcg64Mcg::new(((config.seed as u128) << 64) | 0xcafe_f00d_d15e_a5e5),
             },
         }
     }
 
-    /// From now on transfers are noted when they begin, not only when they end. What happens is the same, and the event log
-    /// and the channels on the board are correct at every instant.
+    /// From now on transfers are processed when they begin, not only when they end. Results do not change; the event log and the
+    /// channels on the board are then correct at every instant.
     pub fn watch(&mut self) {
         (self.common.watched, self.common.programs_run_on) = (true, false);
     }
 
-    /// The serial the next command will get.
+    /// The serial that the next command will get.
     pub fn next_serial(&self) -> u64 {
         self.common.commands
     }
 
-    /// The earliest instant anything happens.
+    /// The instant of the next event; [`Time::NEVER`] if there is none.
     #[inline(always)]
     pub fn next_event(&self) -> Time {
         self.soonest
     }
 
-    /// Processes what happens at this instant on the channel whose turn is next.
+    /// Processes what happens at this instant on the channel with the earliest instant; of several, the lowest.
     #[inline(always)]
     pub fn step(&mut self, state: &mut State) {
         let channel = (self.next.min() & ((1 << CHANNEL_BITS) - 1)) as usize;
@@ -188,8 +188,8 @@ impl Flash {
         self.set_next(channel, next);
     }
 
-    /// A unit's timer has expired and the bus is not concerned. If several have, the first. Returns the channel's next
-    /// instant.
+    /// Processes the expired timer of one unit, the first if several have expired, when nothing happens on the bus. Returns the
+    /// channel's next instant.
     #[inline(never)]
     fn step_unit(&mut self, channel: usize, state: &mut State) -> u64 {
         let first = &self.channels[channel];
@@ -199,13 +199,13 @@ impl Flash {
         step.channel.next()
     }
 
-    /// Something happens on the bus, and timers of units have expired.
+    /// Processes expired timers of units and what happens on the bus at the same instant. Returns the channel's next instant.
     #[cold]
     fn step_all(&mut self, channel: usize, state: &mut State) -> u64 {
         self.channel_step(channel, state).process(true)
     }
 
-    /// Decides who has a channel's bus next, where that has changed; returns the channel's next instant.
+    /// Assigns a channel's bus after a new request; returns the channel's next instant.
     #[inline(never)]
     fn assign_bus(&mut self, channel: usize, state: &mut State) -> u64 {
         let mut step = self.channel_step(channel, state);
@@ -214,7 +214,7 @@ impl Flash {
         step.channel.next()
     }
 
-    /// Notes the transfers that have begun on a channel unseen; returns its next instant.
+    /// Processes the beginning of transfers on a channel that have begun without an event; returns its next instant.
     #[inline(never)]
     fn start_unseen_transfers(&mut self, channel: usize, state: &mut State) -> u64 {
         let mut step = self.channel_step(channel, state);
@@ -222,10 +222,10 @@ impl Flash {
         step.channel.next()
     }
 
-    /// Notes the channel's next instant.
+    /// Sets the channel's next instant.
     #[inline(always)]
     fn set_next(&mut self, channel: usize, next: u64) {
-        // NEVER stays later than any instant, and an arithmetic shift brings it back.
+        // Packed, NEVER is still later than any instant, and the arithmetic shift below restores it.
         let packed = next << CHANNEL_BITS | channel as u64;
         if packed == self.next.at(channel) {
             return;
@@ -236,7 +236,7 @@ impl Flash {
 
     /// Sets a unit's timer.
     #[inline(always)]
-    fn set_own(&mut self, unit: usize, at: u64) {
+    fn set_timer(&mut self, unit: usize, at: u64) {
         let FlashUnit { channel, way, .. } = self.units[unit];
         let state = &mut self.channels[usize::from(channel)];
         state.timers.remove(usize::from(way));
@@ -245,7 +245,7 @@ impl Flash {
         self.set_next(usize::from(channel), next);
     }
 
-    /// Brings what the board shows of the unit's channel up to this instant, for a decision that looks at it.
+    /// Updates what the board shows of the unit's channel to this instant, for a decision that reads it.
     #[inline(always)]
     pub fn show_channel(&mut self, unit: UnitId, state: &mut State) {
         let channel = usize::from(self.units[unit.index()].channel);
@@ -261,7 +261,8 @@ impl Flash {
         self.dispatch == Dispatch::BusIdle
     }
 
-    /// Whether the unit must wait for its bus, where units do. It is told to decide when the bus comes free.
+    /// Whether the unit must wait for its bus before it decides ([`Flash::waits_for_bus`]). If so, it is marked to decide when
+    /// the bus becomes free.
     pub fn must_wait_for_bus(&mut self, unit: UnitId, now: Time) -> bool {
         let FlashUnit { channel, way, .. } = self.units[unit.index()];
         let channel = &mut self.channels[usize::from(channel)];
@@ -272,14 +273,14 @@ impl Flash {
         in_use
     }
 
-    /// Whether address offsets matter to the time of a read.
+    /// Whether the array time of a read depends on its page's offset in the block.
     pub fn reads_need_addresses(&self) -> bool {
         matches!(self.common.latency[0], Latency::FastSlow { .. })
     }
 }
 
 impl Common {
-    /// Irwin-Hall: the sum of twelve uniforms less six has unit variance, and needs no floating point.
+    /// An approximately Gaussian time (Irwin-Hall): the sum of twelve uniform numbers less six has unit variance. Integers only.
     #[inline(never)]
     fn gaussian(&mut self, mean: Duration, sd: Duration) -> Duration {
         use rand_core::Rng;

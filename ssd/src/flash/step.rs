@@ -1,4 +1,4 @@
-//! What one step of the flash borrows: a channel with its units, or with one of them.
+//! The parts of the flash and the board that one step borrows: a channel with all its units, or with one of them.
 
 use flashlane_core::board::{self, Facts};
 use flashlane_core::transaction::Transaction;
@@ -10,11 +10,11 @@ use crate::agenda::Agenda;
 use crate::log::Log;
 use crate::state::State;
 
-/// A channel with its units: all that a step of it reads or changes.
+/// A channel with its units: everything that a step of the channel reads or changes.
 pub(super) struct ChannelStep<'a> {
     pub(super) now: Time,
     pub(super) channel: &'a mut Channel,
-    /// The channel's first unit in the two tables that follow.
+    /// Index of the channel's first unit in `units` and `shown`.
     pub(super) first: usize,
     pub(super) units: &'a mut [FlashUnit],
     /// What the board shows of the units.
@@ -29,7 +29,7 @@ pub(super) struct ChannelStep<'a> {
     pub(super) log: &'a mut Log,
 }
 
-/// A unit with its channel: all that the phases of its command read or change.
+/// A unit with its channel: everything that the phases of its command read or change.
 pub(super) struct UnitStep<'a> {
     pub(super) now: Time,
     pub(super) id: UnitId,

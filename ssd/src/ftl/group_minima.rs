@@ -1,42 +1,43 @@
-//! For every 64 blocks of a plane a count of valid pages that no sealed one of them is below, so that the emptiest is found
-//! without a look at all.
+//! For every group of 64 blocks of a plane, a lower bound of the valid pages of its sealed blocks. The emptiest block is found
+//! from these bounds without scanning all blocks.
 //!
-//! Lowered as blocks are sealed and lose pages, and raised by who finds it too low: the emptiest has been erased, or is not
-//! full yet. It must never know blocks' states.
+//! A bound is lowered when a block is sealed or loses a valid page. It can become too low, when the emptiest block of the group
+//! has been erased or is not full yet; the search for a victim then raises it. Must never know the states of blocks.
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// Blocks that share a count.
+/// Blocks of a group.
 const TOGETHER: usize = 64;
 
-/// The counts of a plane.
+/// The lower bounds of a plane's groups.
 #[derive(Debug)]
 pub(crate) struct GroupMinima(Vec<u16>);
 
 impl GroupMinima {
-    /// Those of so many blocks, of which nothing is known.
+    /// The bounds for `blocks` blocks: all zero, as nothing is known of the blocks yet.
     pub(crate) fn new(blocks: usize) -> GroupMinima {
         GroupMinima(vec![0; blocks.div_ceil(TOGETHER)])
     }
 
-    /// The block is sealed, or has lost a page: so many are valid.
+    /// Records that the block was sealed or lost a page and now has `valid` valid pages.
     #[inline(always)]
     pub(crate) fn note(&mut self, block: u32, valid: u16) {
         let low = &mut self.0[block as usize / TOGETHER];
         *low = valid.min(*low);
     }
 
-    /// The least count, and the first of the plane's `blocks` that it is of.
+    /// The least bound of the plane's groups, and the blocks of the first group that has it. `blocks` is the plane's number of
+    /// blocks.
     #[inline]
     pub(crate) fn lowest(&self, blocks: usize) -> (u16, Range<usize>) {
         let low = self.0.iter().copied().fold(u16::MAX, u16::min);
-        let some = self.0.iter().position(|&other| other == low).unwrap_or(0) * TOGETHER;
-        (low, some..blocks.min(some + TOGETHER))
+        let first = self.0.iter().position(|&other| other == low).unwrap_or(0) * TOGETHER;
+        (low, first..blocks.min(first + TOGETHER))
     }
 
-    /// No sealed block of those that begin with `first` is below `least`.
+    /// Raises the bound of the group that begins at block `first`: none of its sealed blocks has fewer than `least` valid pages.
     #[inline]
     pub(crate) fn raise(&mut self, first: usize, least: u16) {
         let low = &mut self.0[first / TOGETHER];

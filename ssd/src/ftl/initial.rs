@@ -1,8 +1,8 @@
 //! The state of the drive before the first request, as a formula (preconditioning, model 0.9).
 //!
-//! Every plane starts with the same picture: its first blocks sealed, one perhaps open, the rest free; `valid[b]` pages
-//! of sealed block `b` valid, spread evenly over it, holding the plane's logical pages in order. Lookups in either
-//! direction are a small search in one table that all planes share.
+//! Every plane starts in the same state: its first blocks are sealed, the next may be open, the rest are free. The valid pages
+//! of a sealed block are spread evenly over it, and the plane's logical pages fill the valid pages in order. Lookups in either
+//! direction search one small table that all planes share.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -23,7 +23,7 @@ const HINT: u32 = 64;
 pub struct Initial {
     /// `starts[b]`: valid pages in the blocks before `b`.
     starts: Vec<u32>,
-    /// The block of every [`HINT`]-th of a plane's logical pages: where to look on from.
+    /// The block of every [`HINT`]-th logical page of a plane: where a lookup starts to search.
     hints: Vec<u32>,
     pages_per_block: u32,
     block_size: Divisor,
@@ -85,7 +85,7 @@ impl Initial {
         }
     }
 
-    /// Logical pages that hold data: those below this one.
+    /// Logical pages below this one hold data.
     pub(super) fn written(&self) -> u32 {
         self.written
     }
@@ -101,7 +101,7 @@ impl Initial {
         self.written / self.planes + u32::from(position < self.written % self.planes)
     }
 
-    /// Physical page of the plane's logical page number `local`, written or not.
+    /// Physical page of the plane's logical page number `local`; for a page not written, where it would be on a full drive.
     #[inline]
     pub(super) fn address(&self, local: u32) -> Ppa {
         if !self.steady {
@@ -116,7 +116,7 @@ impl Initial {
         Ppa(block * self.pages_per_block + spread(k, valid, self.pages_per_block))
     }
 
-    /// The plane's logical page number at a physical page where a valid page is.
+    /// The plane's logical page number at a physical page, which must be valid.
     #[inline]
     pub(super) fn local_at(&self, ppa: Ppa) -> u32 {
         let local = self.local_from(ppa);
@@ -124,7 +124,7 @@ impl Initial {
         local
     }
 
-    /// The logical page number at any physical page of the fullest plane; `None` where no valid page is.
+    /// The logical page number at any physical page of the fullest plane; `None` if the page is not valid.
     pub(super) fn find(&self, ppa: Ppa) -> Option<u32> {
         if self.steady && ppa.0 >= self.sealed * self.pages_per_block {
             return None;
@@ -133,7 +133,7 @@ impl Initial {
         (local < self.longest() && self.address(local) == ppa).then_some(local)
     }
 
-    /// The plane's first logical page number at or after a physical page, which in the steady state is of a sealed block.
+    /// The plane's first logical page number at or after a physical page. In the steady state the page must be in a sealed block.
     #[inline]
     fn local_from(&self, ppa: Ppa) -> u32 {
         if !self.steady {
@@ -146,20 +146,20 @@ impl Initial {
         start + self.block_size.quotient(above) as u32
     }
 
-    /// Sealed blocks of a plane: its first so many.
+    /// Number of sealed blocks of a plane; they are its first ones.
     pub(super) fn sealed(&self) -> u32 {
         self.sealed
     }
 
-    /// Pages written in each plane's open block, which comes after the sealed ones. In the steady state it stands at a
-    /// random page, so that planes do not run out of blocks all at once; its pages hold nothing valid.
+    /// Pages written in each plane's open block, which follows the sealed ones. In the steady state the number is random, so that
+    /// planes do not run out of free blocks all at the same time, and none of these pages is valid.
     pub(super) fn open_pages(&self, config: &Config) -> impl Iterator<Item = u32> + use<> {
         let mut rng = Pcg64Mcg::new(((config.seed as u128) << 64) | 0x0b10_c4a1_57a6_6e12);
         let (steady, pages_per_block, open_pages) = (self.steady, self.pages_per_block, self.open_pages);
         (0..self.planes).map(move |_| if steady { rng.next_u32() % pages_per_block } else { open_pages })
     }
 
-    /// The block pools of all planes, `valid` pages of each block valid.
+    /// The block pools of all planes; `valid` has the valid pages of each block, plane by plane.
     pub(super) fn pools(&self, config: &Config, valid: Vec<Vec<u16>>, reverse: &mut Reverse) -> Vec<Pool> {
         let planes = (0..).map(PlaneId).zip(self.open_pages(config).zip(valid));
         let pool =
@@ -174,9 +174,9 @@ fn spread(k: u32, valid: u32, pages: u32) -> u32 {
     (k as u64 * pages as u64 / valid as u64) as u32
 }
 
-/// Valid pages of the sealed blocks, oldest first, in equilibrium under uniform random overwrites: a page survives each
-/// step of age with the same probability, so the counts fall geometrically with age from a full newest block, and their
-/// sum is what must be stored (the FIFO and large-block greedy limit; Desnoyers 2014, Bux and Iliadis 2010).
+/// Valid pages of the sealed blocks, oldest first, in equilibrium under uniform random overwrites. A page stays valid for each
+/// further step of age with the same probability, so the counts fall geometrically with age from a full newest block; their
+/// sum is `total` (the FIFO and large-block greedy limit; Desnoyers 2014, Bux and Iliadis 2010).
 fn steady_profile(blocks: u32, pages: u32, total: u32) -> Vec<u32> {
     const ONE: u64 = 1 << 32;
     let sum_at = |ratio: u64| -> u64 {
@@ -205,7 +205,7 @@ fn steady_profile(blocks: u32, pages: u32, total: u32) -> Vec<u32> {
             count
         })
         .collect();
-    // What rounding left over goes to the newest blocks that have space.
+    // Pages lost to rounding go to the newest blocks that have space.
     let mut rest = total - taken;
     for v in &mut valid {
         let add = rest.min(pages - *v);

@@ -1,7 +1,7 @@
 //! The page map: logical page to physical page.
 //!
-//! What nothing was written to during the run is as preconditioning left it, which [`Initial`] computes. So a drive of any
-//! size starts in milliseconds and costs memory only for what a run touches.
+//! Logical pages that were not written during the run are where preconditioning put them, which [`Initial`] computes. So a drive
+//! of any size starts in milliseconds and takes memory only for the entries that a run touches.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -19,9 +19,9 @@ use crate::config::Config;
 pub struct Map {
     stripe: Stripe,
     positions: Vec<u32>,
-    /// By logical page: physical page plus one; 0 for untouched.
+    /// By logical page: physical page plus one; 0 if it was not written during the run.
     forward: Vec<u32>,
-    /// By logical page: plane plus one; 0 for home. Empty when pages stay at home.
+    /// By logical page: plane plus one; 0 for its home plane. Empty when pages never leave their home plane.
     planes: Vec<u16>,
     initial: Initial,
 }
@@ -56,7 +56,7 @@ impl Map {
         self.stripe.home(lpn)
     }
 
-    /// The plane where `lpn` lies, or would.
+    /// The plane where `lpn` lies; its home plane if it was never written.
     #[inline]
     pub fn plane_of(&self, lpn: Lpn) -> PlaneId {
         match self.planes.get(lpn.0 as usize) {
@@ -99,12 +99,12 @@ impl Map {
         }
     }
 
-    /// The logical page that the initial state keeps in a valid physical page not written since.
-    pub(super) fn initial_owner(&self, plane: PlaneId, ppa: Ppa) -> Lpn {
+    /// The logical page that the initial state puts into a physical page, which must be valid and not written since.
+    pub(super) fn initial_lpn(&self, plane: PlaneId, ppa: Ppa) -> Lpn {
         Lpn(self.initial.local_at(ppa) * self.positions.len() as u32 + self.positions[plane.index()])
     }
 
-    /// Has the memory fetch the entry of `lpn`, which is going to be needed soon: on a large drive it is far away.
+    /// Prefetches the entry of `lpn`: on a large drive, reading it is a cache miss.
     #[inline]
     pub(super) fn prefetch(&self, lpn: Lpn) {
         prefetch_index(&self.forward, lpn.0 as usize);

@@ -4,9 +4,9 @@
 //! schedulers, or when garbage is collected.
 
 pub(crate) mod ages;
-mod beginning;
 mod group_minima;
 mod initial;
+mod initial_state;
 pub mod map;
 mod owners;
 pub mod pool;
@@ -15,8 +15,8 @@ mod validity;
 
 use alloc::vec::Vec;
 
-pub use beginning::Beginning;
 use flashlane_core::{Board, Divisor, FlowId, Geometry, Lpn, PlaneId, Ppa};
+pub use initial_state::InitialState;
 
 use crate::config::Config;
 pub(crate) use group_minima::GroupMinima;
@@ -48,14 +48,14 @@ pub struct Ftl {
     reverse: Reverse,
     validity: Validity,
     pools: Vec<Pool>,
-    /// Whose data the pages hold, if anyone asks.
+    /// Which flow's data each logical page holds. Kept only for schedulers that use page ownership.
     owners: Option<Owners>,
     /// Totals since the start.
     pub totals: FtlTotals,
 }
 
 impl Ftl {
-    /// The translation layer of `config` in the state that its formula gives; `is_static` when pages never leave their home
+    /// The translation layer of `config`, preconditioned by formula (model 0.9); `is_static` when pages never leave their home
     /// plane.
     pub fn new(config: &Config, is_static: bool) -> Ftl {
         let initial = Initial::new(config);
@@ -89,27 +89,27 @@ impl Ftl {
     /// The valid pages of a block, in order, each with the logical page whose copy it holds.
     pub fn valid_pages(&self, plane: PlaneId, block: u32, out: &mut Vec<(Ppa, Lpn)>) {
         out.clear();
-        // (Not `extend`: it would ask the iterator of iterators for one page at a time.)
+        // `for_each` instead of `extend`, which calls `next` of the nested iterator for every page and is slower.
         out.reserve(usize::from(self.pools[plane.index()].valid_when_sealed()[block as usize]));
         let (written, first) = (self.reverse.written_for(plane, block), block * self.geometry.pages_per_block);
-        let owner = |ppa: Ppa| self.owner_by(&written, plane, ppa, ppa.0 - first);
-        self.validity.valid_pages(plane, block).for_each(|ppa| out.push((ppa, owner(ppa))));
+        let lpn = |ppa: Ppa| self.lpn_from(&written, plane, ppa, ppa.0 - first);
+        self.validity.valid_pages(plane, block).for_each(|ppa| out.push((ppa, lpn(ppa))));
     }
 
-    /// A block without valid pages was erased.
+    /// Records the erase of a block, which must not have any valid page.
     pub fn erased(&mut self, plane: PlaneId, block: u32) {
         debug_assert!(self.validity.valid_pages(plane, block).next().is_none(), "erased a block with valid pages");
         self.pools[plane.index()].erased(block, self.geometry.pages_per_block);
         self.totals.erases += 1;
     }
 
-    /// What has been done so far does not count, in totals or in wear.
+    /// Sets the totals and all erase counts to zero: preconditioning is not counted.
     pub fn reset_counts(&mut self) {
         self.totals = FtlTotals::default();
         self.pools.iter_mut().for_each(Pool::reset_wear);
     }
 
-    /// Begins to keep whose data the pages hold, before the first request.
+    /// Starts to record which flow's data each page holds. Called before the first request.
     pub fn keep_owners(&mut self, config: &Config, board: &mut Board) {
         let owners = Owners::new(&config.flows, config.ftl.logical_pages, self.map.initial().written());
         let counts = owners.first_counts(config.flows.len());
@@ -117,7 +117,7 @@ impl Ftl {
         self.owners = Some(owners);
     }
 
-    /// Notes that `lpn` is `flow`'s data now.
+    /// Records that `lpn` now holds `flow`'s data, and updates the flows' page counts on the board.
     pub fn claim(&mut self, lpn: Lpn, flow: FlowId, board: &mut Board) {
         let Some(owners) = &mut self.owners else { return };
         if let Some(old) = owners.claim(lpn, flow) {
@@ -126,12 +126,12 @@ impl Ftl {
         board.flows[flow.index()].valid_pages += 1;
     }
 
-    /// Whose data `lpn` is, as far as that is kept.
+    /// The flow whose data `lpn` holds; `None` if no flow owns it or ownership is not recorded.
     pub fn owner_of(&self, lpn: Lpn) -> Option<FlowId> {
         self.owners.as_ref().and_then(|owners| owners.of(lpn))
     }
 
-    /// The plane where `lpn` lies, or would.
+    /// The plane where `lpn` lies; its home plane if it was never written.
     #[inline]
     pub fn plane_of(&self, lpn: Lpn) -> PlaneId {
         self.map.plane_of(lpn)
@@ -157,16 +157,16 @@ impl Ftl {
 
     /// The logical page whose copy a valid physical page holds.
     #[inline]
-    pub fn owner(&self, plane: PlaneId, ppa: Ppa) -> Lpn {
+    pub fn lpn_at(&self, plane: PlaneId, ppa: Ppa) -> Lpn {
         debug_assert!(self.is_valid(plane, ppa));
         let (block, page) = self.block_size.split(ppa.0.into());
-        self.owner_by(&self.reverse.written_for(plane, block as u32), plane, ppa, page as u32)
+        self.lpn_from(&self.reverse.written_for(plane, block as u32), plane, ppa, page as u32)
     }
 
-    /// [`Ftl::owner`], given what is known of the page's block.
+    /// [`Ftl::lpn_at`], given the reverse map's entries of the page's block.
     #[inline(always)]
-    fn owner_by(&self, written: &WrittenFor<'_>, plane: PlaneId, ppa: Ppa, page: u32) -> Lpn {
-        written.page(page).unwrap_or_else(|| self.map.initial_owner(plane, ppa))
+    fn lpn_from(&self, written: &WrittenFor<'_>, plane: PlaneId, ppa: Ppa, page: u32) -> Lpn {
+        written.page(page).unwrap_or_else(|| self.map.initial_lpn(plane, ppa))
     }
 
     /// Prefetches the map entry of `lpn`, which a program will look up and change.
@@ -175,7 +175,8 @@ impl Ftl {
         self.map.prefetch(lpn);
     }
 
-    /// Prefetches what is kept of the page that holds the current copy of `lpn`. Reads its map entry, so prefetch that first.
+    /// Prefetches the validity and the page count of the block that holds the current copy of `lpn`. Reads the map entry of
+    /// `lpn`, so prefetch that first.
     #[inline]
     pub fn prefetch_copy(&self, lpn: Lpn) {
         if let Some((plane, ppa)) = self.map.current(lpn, &self.validity) {
@@ -194,11 +195,11 @@ impl Ftl {
         self.pools.iter().flat_map(Pool::erase_counts)
     }
 
-    /// Gives `lpn`, written by the host, a new physical page in `plane` and maps it there. `None` when the plane has no
-    /// page to give. The caller refreshes the board ([`Ftl::show`]).
+    /// Maps `lpn`, written by the host, to a new physical page in `plane`. `None` when the plane has no free page for the host.
+    /// The caller updates the board ([`Ftl::show`]).
     pub fn write(&mut self, lpn: Lpn, plane: PlaneId) -> Option<Ppa> {
-        let row = |block| self.reverse.open(plane, block);
-        let fresh = self.pools[plane.index()].take_page(Stream::User, self.geometry.pages_per_block, row)?;
+        let segment = |block| self.reverse.open(plane, block);
+        let fresh = self.pools[plane.index()].take_page(Stream::User, self.geometry.pages_per_block, segment)?;
         self.totals.user_programs += 1;
         if let Some((old_plane, old)) = self.map.current(lpn, &self.validity) {
             self.validity.invalidate(old_plane, old);
@@ -208,13 +209,13 @@ impl Ftl {
         Some(fresh.ppa)
     }
 
-    /// Gives `lpn`, whose current copy is at `from` in a victim of `plane`, another physical page there and maps it. That copy
-    /// need not be looked up: on a large drive the map's entry is far away.
+    /// Maps `lpn`, whose current copy is at `from` in a victim of `plane`, to another physical page of that plane. The caller
+    /// passes `from` because reading the map would be a cache miss on a large drive.
     #[inline(always)]
     pub fn move_page(&mut self, lpn: Lpn, plane: PlaneId, from: Ppa) -> Ppa {
         debug_assert!(self.map.current(lpn, &self.validity) == Some((plane, from)), "moves the current copy");
-        let row = |block| self.reverse.open(plane, block);
-        let fresh = self.pools[plane.index()].take_page(Stream::Gc, self.geometry.pages_per_block, row);
+        let segment = |block| self.reverse.open(plane, block);
+        let fresh = self.pools[plane.index()].take_page(Stream::Gc, self.geometry.pages_per_block, segment);
         let fresh = fresh.expect("one block is kept for moves");
         self.totals.gc_programs += 1;
         self.validity.invalidate(plane, from);
@@ -222,11 +223,11 @@ impl Ftl {
         fresh.ppa
     }
 
-    /// `lpn` lies in a page from now on.
+    /// Records that `lpn` is now in the page `fresh`: in the map, the reverse map and the validity bits.
     #[inline(always)]
     fn fill(&mut self, lpn: Lpn, plane: PlaneId, fresh: &FreshPage) {
         self.map.set(lpn, plane, fresh.ppa);
-        self.reverse.set(fresh.row, fresh.page, lpn);
+        self.reverse.set(fresh.segment, fresh.page, lpn);
         self.validity.validate(plane, fresh.ppa);
     }
 
@@ -241,8 +242,8 @@ impl Ftl {
         shown.room = pool.has_room(self.geometry.pages_per_block);
     }
 
-    /// Updates the board after one more page was written for `stream`. False if more than that has changed: then the plane must be
-    /// shown as a whole ([`Ftl::show`]), and may want collecting.
+    /// Updates the board after one more page was written for `stream`. False if more than the page counts has changed: the caller
+    /// must then update the whole plane ([`Ftl::show`]), and the plane may need garbage collection.
     #[inline(always)]
     pub fn show_page(&mut self, board: &mut Board, plane: PlaneId, stream: Stream) -> bool {
         let pool = &mut self.pools[plane.index()];
@@ -251,11 +252,11 @@ impl Ftl {
         }
         let shown = &mut board.planes[plane.index()];
         shown.free_pages = pool.free_pages();
-        shown.next_page += u32::from(pool.is_hosts(stream));
+        shown.next_page += u32::from(pool.uses_host_block(stream));
         true
     }
 
-    /// Free and sealed blocks, for an error message: (free, with an invalid page, all valid).
+    /// Blocks of a plane, for an error message: free, sealed with an invalid page, sealed with valid pages only.
     pub fn census(&self, plane: PlaneId) -> (u32, u32, u32) {
         let pages = self.geometry.pages_per_block as u16;
         let pool = &self.pools[plane.index()];
@@ -266,8 +267,8 @@ impl Ftl {
         (pool.free_blocks(), sealed(false), sealed(true))
     }
 
-    /// Checks that bits, counts, map, reverse map and what `board` shows of the flows agree; for tests. Visits every
-    /// page.
+    /// Checks that validity bits, page counts, map, reverse map and the flows' page counts on `board` agree. For tests: visits
+    /// every page.
     pub fn check(&self, board: &Board) {
         for (pool, plane) in self.pools.iter().zip(0..) {
             let bits = |block| self.validity.valid_pages(PlaneId(plane), block).count() as u32;
@@ -278,7 +279,7 @@ impl Ftl {
         for plane in (0..self.geometry.planes() as u16).map(PlaneId) {
             for ppa in (0..pages).map(Ppa) {
                 if self.is_valid(plane, ppa) {
-                    let lpn = self.owner(plane, ppa);
+                    let lpn = self.lpn_at(plane, ppa);
                     assert_eq!((self.plane_of(lpn), self.lookup(lpn)), (plane, ppa), "map of {lpn:?}");
                     if let Some(flow) = self.owner_of(lpn) {
                         valid[flow.index()] += 1;

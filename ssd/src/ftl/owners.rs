@@ -1,7 +1,8 @@
-//! Whose data the pages of the drive hold (`Valid` of FLIN eq. 10, and whose pages garbage collection moves).
+//! Which flow's data each logical page holds (`Valid` of FLIN eq. 10, and the flow whose pages garbage collection moves).
 //!
-//! A page is the data of the flow that wrote it last. Before a flow writes it, it is the data of the first flow whose part
-//! of the drive it lies in, or nobody's. Kept only for schedulers that ask: two bytes a logical page, touched as written.
+//! A page is owned by the flow that wrote it last. Before its first write it is owned by the first flow whose part of the
+//! drive contains it, or by no flow. Kept only for schedulers that use page ownership: two bytes for each logical page, whose
+//! memory is touched only when the page is written.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -10,14 +11,15 @@ use flashlane_core::{FlowId, Lpn};
 
 use crate::config::FlowConfig;
 
-/// The owner of every logical page.
+/// The owning flow of every logical page.
 #[derive(Debug)]
 pub struct Owners {
     /// By logical page: the flow that wrote it last plus one; 0 for none yet.
     last: Vec<u16>,
-    /// Where the drive's first owners change: the first page, and whose it and those after it are. Ascending from 0.
+    /// Ranges of pages with the same owner before the first request: the first page of each range and the owner. Ascending; the
+    /// first range begins at page 0.
     parts: Vec<(u32, Option<FlowId>)>,
-    /// Pages that hold data before the first request: those below this one.
+    /// Logical pages below this one hold data before the first request.
     filled: u32,
 }
 
@@ -37,7 +39,7 @@ impl Owners {
         Owners { last: vec![0; logical_pages as usize], parts, filled }
     }
 
-    /// Whose data `lpn` is; `None` for nobody's, or if it holds none.
+    /// The flow that owns `lpn`; `None` if no flow does or the page holds no data.
     pub(super) fn of(&self, lpn: Lpn) -> Option<FlowId> {
         match self.last[lpn.0 as usize] {
             0 if lpn.0 < self.filled => self.parts[self.parts.partition_point(|&(start, _)| start <= lpn.0) - 1].1,
@@ -46,14 +48,14 @@ impl Owners {
         }
     }
 
-    /// `flow` writes `lpn`: whose data it replaces.
+    /// Records that `flow` writes `lpn`; returns the previous owner.
     pub(super) fn claim(&mut self, lpn: Lpn, flow: FlowId) -> Option<FlowId> {
         let old = self.of(lpn);
         self.last[lpn.0 as usize] = flow.0 + 1;
         old
     }
 
-    /// Pages that hold each flow's data before the first request.
+    /// How many pages hold data of each flow before the first request.
     pub(super) fn first_counts(&self, flows: usize) -> Vec<u64> {
         let mut counts = vec![0; flows];
         for (i, &(start, owner)) in self.parts.iter().enumerate() {

@@ -9,18 +9,18 @@ use prefetch_index::prefetch_index;
 
 use super::ages::Ages;
 use super::group_minima::GroupMinima;
-use super::reverse::Row;
+use super::reverse::Segment;
 use crate::config::{Config, Victim};
 
-/// Blocks valid_when_sealed back for garbage collection: with one, a victim can always be emptied.
+/// Free blocks reserved for garbage collection: with one, a victim can always be emptied.
 const RESERVE: u32 = 1;
 
-/// Who writes a page.
+/// What a page is written for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stream {
-    /// The host, or the buffer for it.
+    /// A host write, directly or from the page buffer.
     User,
-    /// Garbage collection.
+    /// A page move of garbage collection.
     Gc,
 }
 
@@ -42,17 +42,18 @@ pub(crate) enum Block {
 struct Frontier {
     block: u32,
     next: u32,
-    row: Row,
+    segment: Segment,
 }
 
-/// A page handed out to be written: where it lies in its plane and in its block, and the block's row in the reverse map.
+/// A page handed out to be written: its address in the plane, its number in the block, and the block's segment of the
+/// reverse map.
 pub(super) struct FreshPage {
     pub(super) ppa: Ppa,
     pub(super) page: u32,
-    pub(super) row: Row,
+    pub(super) segment: Segment,
 }
 
-/// The blocks of one plane. What every page that is written looks at comes first.
+/// The blocks of one plane. The fields that every page write uses come first, in one cache line.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Pool {
@@ -61,13 +62,13 @@ pub struct Pool {
     /// Pages that can still be written before anything is erased.
     free_pages: u32,
     /// Whether more has changed than the number of pages written: a block was opened or filled, or no victim was found when one
-    /// was wanted. Whoever acts on it takes it back.
+    /// was needed. Cleared by [`super::Ftl::show_page`].
     pub(crate) board_stale: bool,
     separate: bool,
     wear_aware: bool,
     keeps_ages: bool,
-    /// Pages of each block but for those that were overwritten elsewhere since it was opened: of a sealed block its valid pages. Those
-    /// still to be written, and those that garbage collection has moved away, are among them.
+    /// For each block its pages less those invalidated by overwrites since it was opened. In a sealed block that is the number of
+    /// valid pages. In an open block, pages still to be written are included; in a victim, pages already moved away are.
     valid_when_sealed: Vec<u16>,
     minima: GroupMinima,
     blocks: Vec<Block>,
@@ -76,14 +77,14 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// A plane of `config` whose first `sealed` blocks are full, whose next is open with `open_pages` written, and the rest
-    /// free; so many pages of each are valid. `row` gives the row of a block.
+    /// A plane of `config`: the first `sealed` blocks are full, the next is open with `open_pages` written (none is open if 0),
+    /// the rest are free. `valid` has the valid pages of each block. `segment` returns a block's segment of the reverse map.
     pub(super) fn new(
         config: &Config,
         sealed: u32,
         open_pages: u32,
         valid: Vec<u16>,
-        row: impl FnOnce(u32) -> Row,
+        segment: impl FnOnce(u32) -> Segment,
     ) -> Pool {
         let (blocks, pages) = (config.geometry.blocks_per_plane, config.geometry.pages_per_block);
         let keeps_ages = config.gc.victim == Victim::CostBenefit;
@@ -95,7 +96,7 @@ impl Pool {
         if open_pages > 0 {
             valid_when_sealed[sealed as usize] += (pages - open_pages) as u16;
             states[sealed as usize] = Block::Open;
-            user = Some(Frontier { block: sealed, next: open_pages, row: row(sealed) });
+            user = Some(Frontier { block: sealed, next: open_pages, segment: segment(sealed) });
             first_free += 1;
         }
         Pool {
@@ -126,38 +127,44 @@ impl Pool {
         self.free_pages
     }
 
-    /// Page offset of the next user program.
+    /// Page offset in its block of the next page the host gets.
     #[inline]
     pub(super) fn next_page(&self, pages: u32) -> u32 {
         self.frontiers[0].map_or(0, |f| if f.next == pages { 0 } else { f.next })
     }
 
-    /// Whether a page for `stream` is the next of those the host gets.
+    /// Whether pages for `stream` come from the host's open block.
     #[inline]
-    pub(super) fn is_hosts(&self, stream: Stream) -> bool {
+    pub(super) fn uses_host_block(&self, stream: Stream) -> bool {
         stream == Stream::User || !self.separate
     }
 
-    /// Whether the host can be given a page. Where moves share its open block, the last block is theirs alone.
+    /// Whether the host can be given a page. The last free block is reserved for moves. If moves share the host's open
+    /// block, that one is reserved too while no block is free.
     #[inline]
     pub(super) fn has_room(&self, pages: u32) -> bool {
         let open = self.frontiers[0].is_some_and(|f| f.next < pages);
         (open && (self.separate || self.free_blocks() >= RESERVE)) || self.free_blocks() > RESERVE
     }
 
-    /// The next physical page of a stream; `row` gives the row of a block.
+    /// The next physical page of a stream. `segment` returns a block's segment of the reverse map.
     #[inline(always)]
-    pub(super) fn take_page(&mut self, stream: Stream, pages: u32, row: impl FnOnce(u32) -> Row) -> Option<FreshPage> {
+    pub(super) fn take_page(
+        &mut self,
+        stream: Stream,
+        pages: u32,
+        segment: impl FnOnce(u32) -> Segment,
+    ) -> Option<FreshPage> {
         let which = if stream == Stream::Gc && self.separate { 1 } else { 0 };
         if stream == Stream::User && !self.has_room(pages) {
             return None;
         }
         let mut frontier = match self.frontiers[which] {
             Some(frontier) if frontier.next < pages => frontier,
-            _ => self.open_block(pages, row)?,
+            _ => self.open_block(pages, segment)?,
         };
         let page = frontier.next;
-        let fresh = FreshPage { ppa: Ppa(frontier.block * pages + page), page, row: frontier.row };
+        let fresh = FreshPage { ppa: Ppa(frontier.block * pages + page), page, segment: frontier.segment };
         frontier.next += 1;
         self.frontiers[which] = Some(frontier);
         self.free_pages -= 1;
@@ -169,15 +176,15 @@ impl Pool {
 
     /// Opens an erased block.
     #[cold]
-    fn open_block(&mut self, pages: u32, row: impl FnOnce(u32) -> Row) -> Option<Frontier> {
+    fn open_block(&mut self, pages: u32, segment: impl FnOnce(u32) -> Segment) -> Option<Frontier> {
         let block = self.take_block()?;
         self.board_stale = true;
         self.valid_when_sealed[block as usize] = pages as u16;
         self.blocks[block as usize] = Block::Open;
-        Some(Frontier { block, next: 0, row: row(block) })
+        Some(Frontier { block, next: 0, segment: segment(block) })
     }
 
-    /// A block is full.
+    /// Seals a block that has become full.
     #[cold]
     fn seal(&mut self, block: u32) {
         self.board_stale = true;
@@ -194,7 +201,7 @@ impl Pool {
         self.free.remove(least)
     }
 
-    /// One of the block's pages was overwritten elsewhere.
+    /// Records that one of the block's pages became invalid because its logical page was written again.
     #[inline]
     pub(super) fn lost_a_page(&mut self, block: u32) {
         self.valid_when_sealed[block as usize] -= 1;
@@ -204,24 +211,24 @@ impl Pool {
         }
     }
 
-    /// Prefetches what the loss of one of the block's pages changes.
+    /// Prefetches the page count that [`Pool::lost_a_page`] changes.
     #[inline]
     pub(super) fn prefetch(&self, block: u32) {
         prefetch_index(&self.valid_when_sealed, block as usize);
     }
 
-    /// Pages of each block, of which those of sealed blocks are the valid ones (see [`Pool::valid_when_sealed`]).
+    /// Page counts by block; for a sealed block, its valid pages. (The field's comment says what they are for others.)
     pub(crate) fn valid_when_sealed(&self) -> &[u16] {
         &self.valid_when_sealed
     }
 
-    /// The block is going to be emptied.
+    /// Marks a sealed block as the plane's victim.
     pub(crate) fn becomes_victim(&mut self, block: u32) {
         debug_assert!(self.is_sealed(block));
         self.blocks[block as usize] = Block::Victim;
     }
 
-    /// The block was erased.
+    /// Records the erase of a victim: its block is free again.
     pub(super) fn erased(&mut self, block: u32, pages: u32) {
         debug_assert_eq!(self.blocks[block as usize], Block::Victim);
         self.blocks[block as usize] = Block::Free;
@@ -236,12 +243,12 @@ impl Pool {
         self.blocks[block as usize] == Block::Sealed
     }
 
-    /// States of all blocks, pages of each as [`Pool::valid_when_sealed`] has them, and their minima.
+    /// The state of each block, its page count ([`Pool::valid_when_sealed`]), and the bounds for groups of blocks.
     pub(crate) fn counts(&mut self) -> (&[Block], &[u16], &mut GroupMinima) {
         (&self.blocks, &self.valid_when_sealed, &mut self.minima)
     }
 
-    /// When blocks were sealed and last lost a page; the latter only for [`Victim::CostBenefit`].
+    /// When each block was sealed and last lost a page; the latter is kept only for [`Victim::CostBenefit`].
     pub(crate) fn ages(&self) -> &Ages {
         &self.ages
     }
@@ -250,7 +257,8 @@ impl Pool {
     pub(super) fn written(&self, block: u32, pages: u32) -> u32 {
         match self.blocks[block as usize] {
             Block::Free => 0,
-            // A frontier that is full stays where it was until its stream needs a page, and its block may be open again by then.
+            // A full frontier is replaced only when its stream needs a page. By then its block may have been erased and opened
+            // again for the other stream.
             Block::Open => {
                 let open = |f: &&Frontier| f.block == block && f.next < pages;
                 self.frontiers.iter().flatten().find(open).map_or(0, |f| f.next)
@@ -259,8 +267,8 @@ impl Pool {
         }
     }
 
-    /// Free pages counted equal those of the free blocks and the open ones, and valid pages those of `bits`, by block; for
-    /// tests.
+    /// Checks the count of free pages against the free and open blocks, and each block's page count against its valid pages
+    /// according to `bits`. For tests.
     pub(super) fn check(&self, pages: u32, bits: impl Fn(u32) -> u32) {
         let open: u32 = self.frontiers.iter().flatten().map(|f| pages - f.next).sum();
         assert_eq!(self.free_pages, self.free_blocks() * pages + open, "free pages");
@@ -282,7 +290,7 @@ impl Pool {
         }
     }
 
-    /// All blocks count as never erased.
+    /// Sets all erase counts to zero.
     pub(super) fn reset_wear(&mut self) {
         self.erases.fill(0);
     }
@@ -298,7 +306,7 @@ mod tests {
     use super::*;
 
     impl Pool {
-        /// Blocks in these states with so many valid pages, and nothing open.
+        /// Blocks in these states with these page counts, and no frontier.
         pub(crate) fn of(blocks: Vec<Block>, valid_when_sealed: Vec<u16>) -> Pool {
             let count = blocks.len();
             Pool {
@@ -318,16 +326,16 @@ mod tests {
         }
     }
 
-    /// The host's block is full, emptied and erased while the host writes nothing, and moves go to it next.
+    /// The host's block becomes full and is emptied and erased while the host writes nothing; then it is opened for moves.
     #[test]
-    fn a_block_opened_again_is_not_taken_for_the_full_one_it_was() {
+    fn the_written_pages_of_a_reopened_block_are_counted_anew() {
         let pages = 4;
         let mut pool = Pool::of(vec![Block::Victim, Block::Sealed], vec![0, 4]);
-        pool.frontiers[0] = Some(Frontier { block: 0, next: pages, row: Row::ANY });
+        pool.frontiers[0] = Some(Frontier { block: 0, next: pages, segment: Segment::ANY });
         assert_eq!(pool.written(0, pages), 4);
         pool.erased(0, pages);
         assert_eq!(pool.written(0, pages), 0);
-        let fresh = pool.take_page(Stream::Gc, pages, |_| Row::ANY).unwrap();
+        let fresh = pool.take_page(Stream::Gc, pages, |_| Segment::ANY).unwrap();
         assert_eq!((fresh.ppa, fresh.page), (Ppa(0), 0));
         assert_eq!(pool.written(0, pages), 1);
         pool.check(pages, |block| if block == 0 { 1 } else { 4 });

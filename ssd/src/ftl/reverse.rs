@@ -1,8 +1,8 @@
 //! The reverse map: physical page to logical page, kept for the blocks that a run opens.
 //!
-//! The table is cut into rows of a block each. A block gets the next row when it is opened (those that are open at the start
-//! have theirs), so that a run touches memory for the blocks it fills and no more, one row behind the other: on a drive of
-//! 480 GB the whole table has 280 MB, which the system would have to clear.
+//! The table is cut into segments, each large enough for one block. A block gets the next unused segment when it is first opened
+//! (or at the start, if it is open then). So a run touches memory only for the blocks it writes to, without gaps: for a drive of
+//! 480 GB the whole table has 280 MB, which the operating system would have to clear.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -13,23 +13,23 @@ use flashlane_core::{Geometry, Lpn, PlaneId};
 /// Which logical page each physical page was last written for.
 #[derive(Debug)]
 pub(super) struct Reverse {
-    /// By block, plane after plane: its row; 0, which is nobody's, for none yet.
-    rows: Vec<u32>,
-    /// By row and page: logical page plus one; 0 for not written during the run.
+    /// By block, plane after plane: the number of its segment; 0, which no block uses, for none yet.
+    segments: Vec<u32>,
+    /// By segment and page: logical page plus one; 0 for not written during the run.
     entries: Vec<u32>,
-    rows_used: u32,
+    segments_used: u32,
     blocks_per_plane: usize,
     pages_per_block: usize,
 }
 
-/// The row of a block.
+/// The number of a block's segment of the table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Row(NonZeroU32);
+pub(super) struct Segment(NonZeroU32);
 
 #[cfg(test)]
-impl Row {
-    /// Where nobody looks at it.
-    pub(super) const ANY: Row = Row(NonZeroU32::MIN);
+impl Segment {
+    /// For tests that do not read the reverse map.
+    pub(super) const ANY: Segment = Segment(NonZeroU32::MIN);
 }
 
 impl Reverse {
@@ -39,36 +39,36 @@ impl Reverse {
         let pages_per_block = geometry.pages_per_block as usize;
         let blocks = blocks_per_plane * geometry.planes() as usize;
         Reverse {
-            rows: vec![0; blocks],
+            segments: vec![0; blocks],
             entries: vec![0; (1 + blocks) * pages_per_block],
-            rows_used: 0,
+            segments_used: 0,
             blocks_per_plane,
             pages_per_block,
         }
     }
 
-    /// The row of a block that is going to be written to.
-    pub(super) fn open(&mut self, plane: PlaneId, block: u32) -> Row {
-        let row = &mut self.rows[plane.index() * self.blocks_per_plane + block as usize];
-        if *row == 0 {
-            self.rows_used += 1;
-            *row = self.rows_used;
+    /// The segment of a block that is going to be written to.
+    pub(super) fn open(&mut self, plane: PlaneId, block: u32) -> Segment {
+        let segment = &mut self.segments[plane.index() * self.blocks_per_plane + block as usize];
+        if *segment == 0 {
+            self.segments_used += 1;
+            *segment = self.segments_used;
         }
-        Row(NonZeroU32::new(*row).expect("counted from 1"))
+        Segment(NonZeroU32::new(*segment).expect("counted from 1"))
     }
 
-    /// `lpn` was written to a page of a block.
+    /// Records that `lpn` was written to a page of a block.
     #[inline(always)]
-    pub(super) fn set(&mut self, row: Row, page: u32, lpn: Lpn) {
-        self.entries[row.0.get() as usize * self.pages_per_block + page as usize] = lpn.0 + 1;
+    pub(super) fn set(&mut self, segment: Segment, page: u32, lpn: Lpn) {
+        self.entries[segment.0.get() as usize * self.pages_per_block + page as usize] = lpn.0 + 1;
     }
 
-    /// What is kept of a block.
+    /// The entries of a block; none if it has not been opened.
     #[inline]
     pub(super) fn written_for(&self, plane: PlaneId, block: u32) -> WrittenFor<'_> {
-        let row = self.rows[plane.index() * self.blocks_per_plane + block as usize] as usize;
-        let pages = if row == 0 { 0 } else { self.pages_per_block };
-        WrittenFor(&self.entries[row * self.pages_per_block..][..pages])
+        let segment = self.segments[plane.index() * self.blocks_per_plane + block as usize] as usize;
+        let pages = if segment == 0 { 0 } else { self.pages_per_block };
+        WrittenFor(&self.entries[segment * self.pages_per_block..][..pages])
     }
 }
 
@@ -76,7 +76,7 @@ impl Reverse {
 pub(super) struct WrittenFor<'a>(&'a [u32]);
 
 impl WrittenFor<'_> {
-    /// That of one page, if it was written.
+    /// The logical page that one page of the block was last written for, if it was written.
     #[inline]
     pub(super) fn page(&self, page: u32) -> Option<Lpn> {
         self.0.get(page as usize)?.checked_sub(1).map(Lpn)
@@ -89,7 +89,7 @@ mod tests {
     use alloc::collections::BTreeMap;
     use flashlane_core::geometry::UnitKind;
 
-    /// Two planes of so many blocks.
+    /// A drive of two planes.
     fn two_planes(blocks_per_plane: u32, pages_per_block: u32) -> Geometry {
         Geometry {
             channels: 1,
@@ -104,9 +104,9 @@ mod tests {
         }
     }
 
-    /// Against a plain map; blocks are opened in any order, some again.
+    /// Compares with a plain map; blocks are opened in any order, some several times.
     #[test]
-    fn a_page_is_of_whom_it_was_last_written_for() {
+    fn a_physical_page_has_the_lpn_last_written_to_it() {
         for pages_per_block in [1, 6, 64] {
             let mut reverse = Reverse::new(&two_planes(5, pages_per_block));
             let mut plain = BTreeMap::new();
@@ -118,8 +118,8 @@ mod tests {
             for _ in 0..30 * pages_per_block {
                 let (plane, block, page, lpn) =
                     (PlaneId(drawn(2) as u16), drawn(5), drawn(pages_per_block), drawn(1000));
-                let row = reverse.open(plane, block);
-                reverse.set(row, page, Lpn(lpn));
+                let segment = reverse.open(plane, block);
+                reverse.set(segment, page, Lpn(lpn));
                 plain.insert((plane, block, page), Lpn(lpn));
                 let (plane, block, page) = (PlaneId(drawn(2) as u16), drawn(5), drawn(pages_per_block));
                 let kept = reverse.written_for(plane, block).page(page);
@@ -129,14 +129,14 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_for_blocks_that_were_opened_and_stay_theirs() {
+    fn a_block_gets_one_segment_when_first_opened_and_keeps_it() {
         let mut reverse = Reverse::new(&two_planes(100, 4));
         for (turn, block) in [70, 3, 70, 99, 3].into_iter().enumerate() {
-            let row = reverse.open(PlaneId(0), block);
-            (0..4).for_each(|page| reverse.set(row, page, Lpn(100 * turn as u32 + page)));
+            let segment = reverse.open(PlaneId(0), block);
+            (0..4).for_each(|page| reverse.set(segment, page, Lpn(100 * turn as u32 + page)));
         }
-        assert_eq!(reverse.rows_used, 3);
+        assert_eq!(reverse.segments_used, 3);
         let used = reverse.entries.iter().rposition(|&entry| entry != 0);
-        assert_eq!(used, Some(15), "three rows of four pages behind nobody's");
+        assert_eq!(used, Some(15), "three segments of four pages after the unused first one");
     }
 }

@@ -1,4 +1,4 @@
-//! Which physical pages are valid: a bit a page.
+//! Which physical pages are valid: one bit for each page.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -25,7 +25,7 @@ impl Validity {
         let planes = g.planes() as usize;
         let bits = vec![0; words_per_plane * planes];
         let mut validity = Validity { bits, words_per_plane, pages: g.pages_per_block };
-        // All planes start with the same pattern but for one page more or less at its end.
+        // All planes start with the same pattern, except that some have one page less at its end.
         let initial = map.initial();
         let mut pattern = vec![0u64; words_per_plane];
         let mut counts = vec![0u16; g.blocks_per_plane as usize];
@@ -103,7 +103,7 @@ impl Validity {
 mod tests {
     use super::*;
 
-    /// Blocks that begin and end inside of words.
+    /// Includes blocks that begin or end inside a 64-bit word.
     #[test]
     fn valid_pages_are_those_whose_bits_are_set() {
         for pages in [1, 5, 24, 64, 96, 200] {

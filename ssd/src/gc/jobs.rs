@@ -9,7 +9,7 @@ use super::victim;
 use crate::config::{Config, Victim};
 use crate::ftl::Ftl;
 
-/// What collecting a plane takes: its victim and the work left.
+/// A plane's victim and the work left to empty it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Job {
     /// The block to empty.
@@ -32,7 +32,7 @@ pub(super) struct Jobs {
 }
 
 impl Jobs {
-    /// No plane of `config` is collected.
+    /// The jobs of an idle device: no plane is being collected.
     pub(super) fn new(config: &Config) -> Jobs {
         Jobs {
             planes: alloc::vec![None; config.geometry.planes() as usize],
@@ -44,14 +44,14 @@ impl Jobs {
         }
     }
 
-    /// Whether `plane` should start collecting now.
+    /// Whether `plane` should start collecting now: it has no job and too few free blocks.
     #[inline]
-    pub(super) fn wants_collection(&self, plane: PlaneId, ftl: &Ftl) -> bool {
+    pub(super) fn needs_collection(&self, plane: PlaneId, ftl: &Ftl) -> bool {
         self.planes[plane.index()].is_none() && ftl.free_blocks(plane) < self.start_blocks
     }
 
-    /// Chooses a victim in `plane` and opens a job, whatever the threshold; `None` when a job runs already or no block
-    /// would yield a page.
+    /// Chooses a victim in `plane` and opens a job, however many blocks are free. `None` when the plane has a job already or no
+    /// sealed block has an invalid page.
     pub(super) fn open(&mut self, plane: PlaneId, ftl: &mut Ftl) -> Option<Job> {
         if self.planes[plane.index()].is_some() {
             return None;
@@ -70,14 +70,14 @@ impl Jobs {
         Some(job)
     }
 
-    /// A page move of `plane`'s job ended. Returns the block to erase if it was the last.
+    /// Counts the end of a page move of `plane`'s job. Returns the block to erase if it was the last.
     pub(super) fn move_ended(&mut self, plane: PlaneId) -> Option<u32> {
         let job = self.planes[plane.index()].as_mut().expect("a move belongs to a job");
         job.moves_left -= 1;
         (job.moves_left == 0).then_some(job.block)
     }
 
-    /// The victim of `plane` was erased: the job is over.
+    /// Ends the job of `plane`, whose victim was erased.
     pub(super) fn close(&mut self, plane: PlaneId) {
         self.planes[plane.index()] = None;
     }
@@ -87,7 +87,7 @@ impl Jobs {
         board.planes[plane.index()].collecting = self.planes[plane.index()].is_some();
     }
 
-    /// What has been done so far counts no more.
+    /// Sets the counts of victims to zero.
     pub(super) fn reset_counts(&mut self) {
         (self.victims, self.victim_valid) = (0, 0);
     }

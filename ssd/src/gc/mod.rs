@@ -1,9 +1,9 @@
-//! Garbage collection: victims, the moves of their valid pages, their erases, and what writes pay of it
-//! (model 0.8).
+//! Garbage collection: victims, the moves of their valid pages, their erases, and the collection done before a write that pays
+//! for it (model 0.8).
 //!
-//! Owns the collection jobs and what of them waits, unit by unit. It says which transaction a unit begins next and never
-//! begins one; it must never know the scheduler or the flash's timing. A victim's valid pages become transactions one by one,
-//! as they begin: a read and then, in the same slot, a program.
+//! Owns the collection jobs and, unit by unit, their waiting moves and erases. It returns the transaction that a unit begins next
+//! and never begins one itself. It must never know the scheduler or the flash's timing. A victim's valid pages become
+//! transactions one by one, when they begin: a read and then, in the same slot of the slab, a program.
 
 mod jobs;
 mod moves;
@@ -29,22 +29,22 @@ use moves::{Move, Moves};
 pub(crate) struct Gc {
     moves: Moves,
     jobs: Jobs,
-    /// Victims are emptied at once and for free.
+    /// Whether victims are emptied at once, without flash operations ([`flashlane_core::decide::Style::Free`]).
     free: bool,
-    /// Whether whose data the pages hold is kept.
+    /// Whether the translation layer records which flow's data the pages hold.
     owners: bool,
     /// Bytes of a page on the bus.
     page_on_bus: u32,
-    /// Planes that lost a copy of a page to another plane and want collecting.
+    /// Planes from which a page was rewritten to another plane, and which need collection ([`Gc::page_left`]).
     emptied: Vec<PlaneId>,
     /// Moves dropped because their page was overwritten first.
     pub(crate) stale_moves: u64,
-    /// Times a write did more than its share because its plane was short of blocks (D-FLN-13).
+    /// Times a write paid more than its share because its plane was short of blocks (D-FLN-13).
     pub(crate) forced_batches: u64,
 }
 
 impl Gc {
-    /// Nothing is collected yet on the drive of `config`, which is preconditioned by replay if it says so.
+    /// Garbage collection of an idle device. If `config` asks for preconditioning by replay, it is done here.
     pub(crate) fn new(config: &Config, ftl: &mut Ftl, free: bool, owners: bool) -> Gc {
         let mut jobs = Jobs::new(config);
         if let Precondition::Replayed { percent } = config.precondition {
@@ -63,40 +63,41 @@ impl Gc {
         }
     }
 
-    /// Victims chosen, and valid pages in them when they were.
+    /// Victims chosen, and the valid pages they had then.
     pub(crate) fn victims(&self) -> (u64, u64) {
         (self.jobs.victims, self.jobs.victim_valid)
     }
 
     // When collecting begins.
 
-    /// A page was programmed in `plane` for `stream`: updates the board, and begins to collect where that is wanted.
+    /// A page was written in `plane` for `stream`: updates the board, and starts to collect the plane if needed.
     #[inline(always)]
     pub(crate) fn page_written(&mut self, plane: PlaneId, stream: Stream, state: &mut State, ftl: &mut Ftl) {
         if !ftl.show_page(&mut state.board, plane, stream) {
-            self.block_turned(plane, state, ftl);
+            self.update_plane(plane, state, ftl);
         }
     }
 
-    /// A plane has opened or filled a block, or found no victim lately.
+    /// Updates all the board shows of `plane`, which has opened or filled a block or found no victim the last time one was
+    /// needed, and starts to collect it if needed.
     #[cold]
-    fn block_turned(&mut self, plane: PlaneId, state: &mut State, ftl: &mut Ftl) {
+    fn update_plane(&mut self, plane: PlaneId, state: &mut State, ftl: &mut Ftl) {
         ftl.show(&mut state.board, plane);
-        if self.jobs.wants_collection(plane, ftl) {
+        if self.jobs.needs_collection(plane, ftl) {
             self.start(plane, state, ftl);
         }
     }
 
-    /// `plane` lost a copy of a page to another plane, and may have had nothing to collect until now. It begins when all
-    /// members of the command have their pages ([`Gc::collect_emptied`]): collecting for free moves pages, and other members'
-    /// planes may be among them.
+    /// A page of `plane` was rewritten to another plane, so `plane` may now have a victim where it had none. If it needs
+    /// collection, that starts only when all members of the command have their physical pages ([`Gc::collect_emptied`]):
+    /// collecting for free moves pages at once, perhaps in the plane of a member that has none yet.
     pub(crate) fn page_left(&mut self, plane: PlaneId, ftl: &Ftl) {
-        if self.jobs.wants_collection(plane, ftl) {
+        if self.jobs.needs_collection(plane, ftl) {
             self.emptied.push(plane);
         }
     }
 
-    /// Begins to collect the planes noted by [`Gc::page_left`].
+    /// Starts to collect the planes noted by [`Gc::page_left`].
     #[inline(always)]
     pub(crate) fn collect_emptied(&mut self, state: &mut State, ftl: &mut Ftl) {
         while let Some(plane) = self.emptied.pop() {
@@ -104,10 +105,10 @@ impl Gc {
         }
     }
 
-    /// Begins to collect `plane` if it does not already and some block would yield a page.
+    /// Starts to collect `plane`, unless it is being collected already or no sealed block has an invalid page.
     pub(crate) fn start(&mut self, plane: PlaneId, state: &mut State, ftl: &mut Ftl) {
         if self.free {
-            while self.jobs.wants_collection(plane, ftl) && self.collect_for_free(plane, state, ftl) {}
+            while self.jobs.needs_collection(plane, ftl) && self.collect_for_free(plane, state, ftl) {}
             self.show(plane, state, ftl);
             return;
         }
@@ -143,7 +144,7 @@ impl Gc {
         Some(job.block)
     }
 
-    /// Empties and erases a victim at this instant, at no cost. Whether one was found.
+    /// Empties and erases a victim at this instant, without flash operations. Returns whether one was found.
     fn collect_for_free(&mut self, plane: PlaneId, state: &mut State, ftl: &mut Ftl) -> bool {
         let Some(block) = self.choose_victim(plane, state, ftl) else { return false };
         let pages = self.moves.list(plane);
@@ -156,12 +157,12 @@ impl Gc {
         true
     }
 
-    /// The victim of `plane` is erased.
+    /// Records the erase of `plane`'s victim and ends its job.
     fn close(&mut self, plane: PlaneId, block: u32, state: &mut State, ftl: &mut Ftl) {
         ftl.erased(plane, block);
         self.jobs.close(plane);
         if self.owners {
-            // What flows wrote is counted from here (FLIN eq. 10).
+            // FLIN eq. 10 counts the pages a flow has written since the last erase.
             state.board.flows.iter_mut().for_each(|flow| flow.programmed_at_erase = flow.programmed);
         }
         state.log(|| Event::Erased { plane, block });
@@ -169,9 +170,10 @@ impl Gc {
 
     // What a unit does next.
 
-    /// The transaction of garbage collection that the unit begins next: of a batch that a write pays for, else programs before
-    /// erases before reads, so that a victim is finished before the next is begun. [`TxnId::NONE`], and nothing waits, when all
-    /// that waited was stale; or when nothing is left of the batch, which is closed then.
+    /// The transaction of garbage collection that the unit begins next. If a batch is open, it is the next of the batch; else
+    /// programs go before erases and erases before reads, so that a victim is finished before the next is begun. Returns
+    /// [`TxnId::NONE`] if all waiting moves were stale, so that nothing waits any more, or if the batch is finished, which closes
+    /// it.
     #[inline(always)]
     pub(crate) fn next_transaction(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
         if state.board.units[unit.index()].batch.open {
@@ -186,13 +188,13 @@ impl Gc {
         if moving.is_some() { moving } else { self.begin_erase(unit, state) }
     }
 
-    /// A write pays for garbage collection before it goes: opens its batch.
+    /// Opens the batch of garbage collection that goes before `write`.
     pub(crate) fn open_batch(&mut self, unit: UnitId, write: TxnId, debt: Debt, state: &mut State) {
         self.forced_batches += u64::from(debt.forced);
         state.board.units[unit.index()].batch = Batch { open: debt.due, pairs: debt.pairs, write };
     }
 
-    /// The next step of the batch before a write: moves under way first, then an empty victim's erase, then the next move.
+    /// The next transaction of the batch before a write: moves under way first, then an empty victim's erase, then the next move.
     #[cold]
     fn next_of_batch(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
         let u = unit.index();
@@ -224,7 +226,7 @@ impl Gc {
         if program.is_some() { program } else { self.begin_erase(unit, state) }
     }
 
-    /// Begins the unit's next move that is not stale.
+    /// Begins the unit's next move whose page is still valid.
     #[inline(always)]
     fn begin_move(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
         if state.board.units[unit.index()].gc.reads > 0 { self.begin_read(unit, state, ftl) } else { TxnId::NONE }
@@ -233,7 +235,7 @@ impl Gc {
     #[inline(never)]
     fn begin_read(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
         while state.board.units[unit.index()].gc.reads > 0 {
-            self.moves.coming(unit).iter().for_each(|&(_, lpn)| ftl.prefetch(lpn));
+            self.moves.to_prefetch(unit).iter().for_each(|&(_, lpn)| ftl.prefetch(lpn));
             let next = self.moves.next(unit);
             state.board.units[unit.index()].gc.reads -= 1;
             if ftl.is_valid(next.plane, next.from) {
@@ -284,7 +286,7 @@ impl Gc {
         txn
     }
 
-    // What has ended.
+    // Transactions that ended.
 
     /// A transaction of garbage collection has ended on the flash.
     pub(crate) fn ended(&mut self, id: TxnId, state: &mut State, ftl: &mut Ftl) {
@@ -302,8 +304,8 @@ impl Gc {
         }
     }
 
-    /// The page of a move was read: its program waits, the same transaction under another serial. Until it is bound, it
-    /// carries the address it moves from.
+    /// The read of a move ended: turns it into the move's program, which now waits. It is the same transaction under a new
+    /// serial; until the program begins, `ppa` is still the page it was read from.
     #[inline(always)]
     fn page_read(&mut self, id: TxnId, state: &mut State) {
         let (serial, now) = (state.take_serials(1), state.now());
@@ -314,7 +316,7 @@ impl Gc {
         if state.log.on {
             self.report_waiting(serial, FlashOp::Program, lpn, plane, state);
         }
-        self.moves.read(unit, id);
+        self.moves.add_program(unit, id);
         state.board.units[unit.index()].gc.programs += 1;
         has_work(unit, state);
     }
@@ -322,13 +324,13 @@ impl Gc {
     #[cold]
     fn block_erased(&mut self, plane: PlaneId, block: u32, state: &mut State, ftl: &mut Ftl) {
         self.close(plane, block, state, ftl);
-        if self.jobs.wants_collection(plane, ftl) {
+        if self.jobs.needs_collection(plane, ftl) {
             self.start(plane, state, ftl);
         }
         self.show(plane, state, ftl);
     }
 
-    /// Drops a move whose page is no longer valid.
+    /// Drops a move whose page is no longer valid. `txn` is the serial of its read or program.
     #[cold]
     fn drop_move(&mut self, txn: u64, plane: PlaneId, state: &mut State) {
         self.stale_moves += 1;
@@ -351,12 +353,12 @@ impl Gc {
         if state.log.on {
             self.report_waiting(erase.serial, FlashOp::Erase, Lpn(0), plane, state);
         }
-        self.moves.emptied(unit, id);
+        self.moves.add_erase(unit, id);
         state.board.units[unit.index()].gc.erases += 1;
         has_work(unit, state);
     }
 
-    /// Reports the moves in the plane's list, which now wait; the first has this serial.
+    /// Logs that the moves in the plane's list now wait; the first has serial `first`.
     #[cold]
     fn report_moves(&mut self, plane: PlaneId, first: u64, state: &mut State) {
         for i in 0..self.moves.list(plane).len() {
@@ -365,7 +367,7 @@ impl Gc {
         }
     }
 
-    /// Reports that a transaction of garbage collection waits.
+    /// Logs that a transaction of garbage collection now waits.
     #[cold]
     fn report_waiting(&self, txn: u64, op: FlashOp, lpn: Lpn, plane: PlaneId, state: &mut State) {
         let bytes = if op == FlashOp::Erase { 0 } else { self.page_on_bus };
@@ -374,7 +376,7 @@ impl Gc {
     }
 }
 
-/// Garbage collection has come to wait for the unit: it must decide, unless it is busy.
+/// Marks a unit for which garbage collection now waits: it must decide, unless it is busy.
 #[inline(always)]
 fn has_work(unit: UnitId, state: &mut State) {
     if state.board.units[unit.index()].service != Service::Busy {

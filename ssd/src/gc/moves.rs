@@ -1,8 +1,8 @@
-//! Garbage collection that waits: page moves and erases, unit by unit.
+//! Waiting page moves and erases of garbage collection, unit by unit.
 //!
-//! A victim's moves are the list of its valid pages, each with the logical page it holds (which is its as long as it is valid),
-//! and become transactions one by one, as they begin. One transaction is a move's read and then its program. A unit begins
-//! no other read before that program, so one at most waits for it.
+//! A victim's moves are a list of its valid pages, each with the logical page it holds (which does not change while the page is
+//! valid). They become transactions one by one, when they begin. One transaction is first a move's read and then its program. A
+//! unit begins no other move before that program, so at most one program waits for it.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -10,32 +10,33 @@ use alloc::vec::Vec;
 use flashlane_core::{Lpn, PlaneId, Ppa, Time, TxnId, UnitId};
 use prefetch_index::prefetch_index;
 
-/// How many moves ahead of the one that begins the memory is to fetch: a cache line of a list.
+/// How many moves ahead of the one that begins the list is prefetched: one cache line of it.
 const AHEAD: usize = 8;
 
-/// For how many moves at a time the memory is to fetch what they are going to change.
+/// For how many moves at a time the map entries are prefetched.
 const TOGETHER: usize = 4;
 
-/// What waits, of all units and planes.
+/// The waiting moves and erases of all units.
 #[derive(Debug)]
 pub(super) struct Moves {
-    units: Vec<Line>,
-    /// Victims whose moves come after those of another plane of their unit.
-    planes: Vec<Victim>,
+    units: Vec<UnitMoves>,
+    /// By plane: the victim whose moves begin after those of another plane of the unit.
+    planes: Vec<VictimMoves>,
 }
 
-/// What waits for a unit. What every move looks at comes first.
+/// The waiting moves and erases of a unit. The fields that every move uses come first.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-struct Line {
+struct UnitMoves {
     /// The program of a page that has been read.
     program: TxnId,
-    /// The plane of the victim whose moves go on.
+    /// The plane of `victim`.
     plane: PlaneId,
-    /// How many of them have begun, or were dropped: all, if there are none to begin.
+    /// How many moves of `victim` have begun or were dropped; equal to their number if none is left.
     begun: usize,
-    victim: Victim,
-    /// Planes whose victims come after it.
+    /// The victim whose moves begin now.
+    victim: VictimMoves,
+    /// Planes whose victims follow, in this order.
     planes: VecDeque<PlaneId>,
     /// Erases of empty victims, oldest first.
     erases: VecDeque<TxnId>,
@@ -43,10 +44,11 @@ struct Line {
 
 /// The moves of a victim.
 #[derive(Clone, Debug)]
-struct Victim {
+struct VictimMoves {
     pages: Vec<(Ppa, Lpn)>,
-    /// Serial of the first.
+    /// Serial of the first move; the others follow.
     serial: u64,
+    /// Since when they have waited.
     since: Time,
 }
 
@@ -65,8 +67,8 @@ pub(super) struct Move {
 impl Moves {
     /// Nothing waits.
     pub(super) fn new(units: usize, planes: usize) -> Moves {
-        let victim = Victim { pages: Vec::new(), serial: 0, since: Time::ZERO };
-        let line = Line {
+        let victim = VictimMoves { pages: Vec::new(), serial: 0, since: Time::ZERO };
+        let unit = UnitMoves {
             program: TxnId::NONE,
             plane: PlaneId(0),
             begun: 0,
@@ -74,22 +76,23 @@ impl Moves {
             planes: VecDeque::new(),
             erases: VecDeque::new(),
         };
-        Moves { units: alloc::vec![line; units], planes: alloc::vec![victim; planes] }
+        Moves { units: alloc::vec![unit; units], planes: alloc::vec![victim; planes] }
     }
 
-    /// A list for the moves of `plane`'s next victim, to be filled and given to [`Moves::wait`], or back to nobody.
+    /// The list for the moves of `plane`'s next victim: the caller fills it and then calls [`Moves::wait`], or uses it only
+    /// as scratch space.
     pub(super) fn list(&mut self, plane: PlaneId) -> &mut Vec<(Ppa, Lpn)> {
         &mut self.planes[plane.index()].pages
     }
 
-    /// The pages of `plane`'s list wait for its unit from `since` on; the first has this serial.
+    /// The moves in `plane`'s list wait for its unit from `since` on; the first has serial `serial`.
     pub(super) fn wait(&mut self, unit: UnitId, plane: PlaneId, serial: u64, since: Time) {
-        let (line, victim) = (&mut self.units[unit.index()], &mut self.planes[plane.index()]);
+        let (moves, victim) = (&mut self.units[unit.index()], &mut self.planes[plane.index()]);
         (victim.serial, victim.since) = (serial, since);
         if !victim.pages.is_empty() {
-            line.planes.push_back(plane);
-            if line.begun == line.victim.pages.len() {
-                self.go_on(unit);
+            moves.planes.push_back(plane);
+            if moves.begun == moves.victim.pages.len() {
+                self.next_victim(unit);
             }
         }
     }
@@ -97,56 +100,56 @@ impl Moves {
     /// Takes the unit's next move; there must be one.
     #[inline]
     pub(super) fn next(&mut self, unit: UnitId) -> Move {
-        let line = &mut self.units[unit.index()];
-        let Line { plane, begun, .. } = *line;
-        let Victim { pages, serial, since } = &line.victim;
+        let moves = &mut self.units[unit.index()];
+        let UnitMoves { plane, begun, .. } = *moves;
+        let VictimMoves { pages, serial, since } = &moves.victim;
         let (from, lpn) = pages[begun];
         prefetch_index(pages, begun + AHEAD);
         let next = Move { plane, from, lpn, serial: serial + begun as u64, since: *since };
-        line.begun = begun + 1;
-        if line.begun == pages.len() {
-            self.go_on(unit);
+        moves.begun = begun + 1;
+        if moves.begun == pages.len() {
+            self.next_victim(unit);
         }
         next
     }
 
-    /// The moves of the unit, its next among them, that the memory is to fetch for now: several at a time, as it can look for
-    /// several far pages at once; none when those to come have been told before.
+    /// The next moves of the unit whose map entries are to be prefetched now: [`TOGETHER`] at a time, because the processor can
+    /// have several cache misses under way; none while those of the last call are not used up.
     #[inline]
-    pub(super) fn coming(&self, unit: UnitId) -> &[(Ppa, Lpn)] {
-        let Line { begun, victim: Victim { pages, .. }, .. } = &self.units[unit.index()];
+    pub(super) fn to_prefetch(&self, unit: UnitId) -> &[(Ppa, Lpn)] {
+        let UnitMoves { begun, victim: VictimMoves { pages, .. }, .. } = &self.units[unit.index()];
         if begun % TOGETHER != 0 {
             return &[];
         }
         &pages[*begun..(begun + TOGETHER).min(pages.len())]
     }
 
-    /// All moves of the unit's victim have begun: turns to the next, if there is one.
+    /// Makes the next victim of the unit the current one, if there is one: all moves of the current one have begun.
     #[cold]
-    fn go_on(&mut self, unit: UnitId) {
-        let line = &mut self.units[unit.index()];
-        if let Some(plane) = line.planes.pop_front() {
-            (line.plane, line.begun) = (plane, 0);
-            core::mem::swap(&mut line.victim, &mut self.planes[plane.index()]);
+    fn next_victim(&mut self, unit: UnitId) {
+        let moves = &mut self.units[unit.index()];
+        if let Some(plane) = moves.planes.pop_front() {
+            (moves.plane, moves.begun) = (plane, 0);
+            core::mem::swap(&mut moves.victim, &mut self.planes[plane.index()]);
         }
     }
 
-    /// A page was read: its program waits.
+    /// Notes the program of a move whose page has been read; it waits now.
     #[inline]
-    pub(super) fn read(&mut self, unit: UnitId, program: TxnId) {
-        let waits = &mut self.units[unit.index()].program;
-        debug_assert!(waits.is_none(), "a move began before the program of the one before");
-        *waits = program;
+    pub(super) fn add_program(&mut self, unit: UnitId, program: TxnId) {
+        let waiting = &mut self.units[unit.index()].program;
+        debug_assert!(waiting.is_none(), "a move began before the program of the one before");
+        *waiting = program;
     }
 
-    /// Takes the program that waits; [`TxnId::NONE`] if none does.
+    /// Takes the waiting program; [`TxnId::NONE`] if there is none.
     #[inline]
     pub(super) fn take_program(&mut self, unit: UnitId) -> TxnId {
         core::mem::replace(&mut self.units[unit.index()].program, TxnId::NONE)
     }
 
-    /// An erase waits.
-    pub(super) fn emptied(&mut self, unit: UnitId, erase: TxnId) {
+    /// Notes the erase of an empty victim; it waits now.
+    pub(super) fn add_erase(&mut self, unit: UnitId, erase: TxnId) {
         self.units[unit.index()].erases.push_back(erase);
     }
 

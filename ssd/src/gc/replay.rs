@@ -1,7 +1,7 @@
-//! Preconditioning by replay: a full drive overwritten at random before the first request, at no cost in time.
+//! Preconditioning by replay: a full drive is overwritten at random before the first request, in no simulated time.
 //!
-//! The analytic steady state is ready at once and knows one policy; this is the same drive reached the long way, with the
-//! victim policy, the frontiers and the thresholds of the run itself.
+//! The analytic steady state is computed at once but models one policy only. The replay reaches a steady state by executing the
+//! writes, with the victim policy, the frontiers and the thresholds of the run itself.
 
 use flashlane_core::{Lpn, PlaneId, Ppa};
 use rand_core::Rng;
@@ -14,8 +14,8 @@ use crate::config::Config;
 use crate::ftl::Ftl;
 
 impl Jobs {
-    /// Overwrites uniformly drawn logical pages, `percent` of the drive's, collecting garbage at once where a plane wants
-    /// it. What this did is not counted, in totals or in wear.
+    /// Overwrites uniformly drawn logical pages, `percent` percent of the drive's number of them, and collects garbage at once
+    /// when a plane needs it. Counts neither in the totals nor in the erase counts.
     pub(super) fn replay(&mut self, ftl: &mut Ftl, config: &Config, percent: u32) {
         let mut rng = Pcg64Mcg::new(((config.seed as u128) << 64) | 0x9ec0_9d17_10ad_5eed);
         let mut scratch = Vec::new();
@@ -24,14 +24,14 @@ impl Jobs {
             // The high half of the product is uniform over the pages, but for one part in 2^32.
             let lpn = Lpn(((u64::from(rng.next_u32()) * pages) >> 32) as u32);
             let plane = ftl.home(lpn);
-            while self.wants_collection(plane, ftl) && self.collect_at_once(plane, ftl, &mut scratch) {}
+            while self.needs_collection(plane, ftl) && self.collect_at_once(plane, ftl, &mut scratch) {}
             ftl.write(lpn, plane).expect("the configuration check leaves a plane blocks to collect");
         }
         self.reset_counts();
         ftl.reset_counts();
     }
 
-    /// Empties and erases a victim of the plane. Whether one was found.
+    /// Empties and erases a victim of the plane. Returns whether one was found.
     fn collect_at_once(&mut self, plane: PlaneId, ftl: &mut Ftl, pages: &mut Vec<(Ppa, Lpn)>) -> bool {
         let Some(job) = self.open(plane, ftl) else { return false };
         ftl.valid_pages(plane, job.block, pages);

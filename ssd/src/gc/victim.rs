@@ -1,7 +1,7 @@
-//! Which block garbage collection empties.
+//! The choice of the block that garbage collection empties.
 //!
-//! Scans of the plane's counts: a victim frees a hundred pages or so, which pays for looking at a few thousand 16-bit
-//! counts. The greedy choice looks at 64 blocks where it must, and at a count for each 64 else.
+//! Most policies scan the page counts of all blocks of the plane: a victim frees about a hundred pages, which pays for reading a
+//! few thousand 16-bit counts. The greedy policy reads one bound for each group of 64 blocks, and the blocks of few groups.
 
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -31,32 +31,34 @@ pub(super) fn choose(policy: Victim, pool: &mut Pool, pages: u32, rng: &mut Pcg6
                 ((u128::from(pages) - v) * u128::from(pool.ages().since_touched(block)), 2 * v)
             };
             let ((an, ad), (bn, bd)) = (score(a), score(b));
-            // An empty block (denominator zero) beats every other; ties go to the emptier block, then to the lower.
+            // A block without valid pages (denominator zero) scores highest; ties go to the emptier block, then to the
+            // lower number.
             (an * bd).cmp(&(bn * ad)).then(bd.cmp(&ad)).then(b.cmp(&a))
         }),
     }
 }
 
-/// Fewest valid pages, lowest block on a tie.
+/// The sealed block with fewest valid pages, the lowest one on a tie.
 fn greedy(states: &[Block], valid: &[u16], minima: &mut GroupMinima, pages: u32) -> Option<u32> {
     let count = |(state, valid): (&Block, &u16)| if *state == Block::Sealed { *valid } else { u16::MAX };
     loop {
-        let (low, those) = minima.lowest(states.len());
+        let (low, group) = minima.lowest(states.len());
         if u32::from(low) >= pages {
             return None;
         }
-        let first = those.start;
-        let counts = || states[those.clone()].iter().zip(&valid[those.clone()]).map(count);
+        let first = group.start;
+        let counts = || states[group.clone()].iter().zip(&valid[group.clone()]).map(count);
         let least = counts().fold(u16::MAX, u16::min);
         if least == low {
-            // None of those before is as low, and none behind is lower.
+            // No group before this one has a block as low, and no later one has a lower block.
             return counts().position(|count| count == least).map(|place| (first + place) as u32);
         }
         minima.raise(first, least);
     }
 }
 
-/// A uniform draw among the candidates: by chance first, in order from a random start when chance fails.
+/// A uniform draw among the candidates. If 64 draws among all blocks hit none (candidates are rare), the first candidate from a
+/// random block on.
 fn draw(rng: &mut Pcg64Mcg, blocks: usize, candidate: impl Fn(u32) -> bool) -> Option<u32> {
     let mut any = || ((u64::from(rng.next_u32()) * blocks as u64) >> 32) as u32;
     if let Some(block) = (0..64).map(|_| any()).find(|&b| candidate(b)) {
@@ -71,7 +73,7 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    /// Against looking at one block after the other, while blocks are filled, lose pages, are emptied and erased.
+    /// Compares with a scan of all blocks, while blocks are filled, lose pages, are emptied and erased.
     #[test]
     fn greedy_takes_the_first_of_the_emptiest() {
         let mut x: u64 = 9;
@@ -114,8 +116,8 @@ mod tests {
 
     const PAGES: u32 = 64;
 
-    /// Of so many blocks every third may be chosen, and the `i`-th of those has `i` valid pages; the others are full of valid
-    /// pages, or not full, or victims.
+    /// A pool in which every third block may be chosen, the `i`-th of them with `i` valid pages. The others have valid pages
+    /// only, or are free, open or victims.
     fn every_third(blocks: usize) -> Pool {
         let others = [Block::Free, Block::Open, Block::Victim];
         let state = |b: usize| if b.is_multiple_of(3) || b % 3 == 1 { Block::Sealed } else { others[b / 3 % 3] };
@@ -135,8 +137,8 @@ mod tests {
         counts
     }
 
-    /// Drawn `d` times among `n` of different counts, the emptiest of the drawn is the `i`-th in
-    /// `((n - i)^d - (n - i - 1)^d) / n^d` of all cases.
+    /// Among `d` draws from `n` blocks with different counts, the emptiest is the `i`-th block with probability
+    /// `((n - i)^d - (n - i - 1)^d) / n^d`.
     #[test]
     fn choices_are_the_emptiest_of_so_many_drawn() {
         let (n, times) = (10u64, 40_000);
@@ -155,12 +157,12 @@ mod tests {
         }
     }
 
-    /// Newton's square root: there is none without the standard library.
+    /// Square root by Newton's method, as `core` has none.
     fn square_root(x: f64) -> f64 {
         (0..60).fold(x.max(1.0), |guess, _| (guess + x / guess) / 2.0)
     }
 
-    /// Where draws hardly ever hit a candidate it is found all the same, and where there is none nothing is chosen.
+    /// A single candidate among 10,000 blocks is found though random draws hardly ever hit it; without one, nothing is chosen.
     #[test]
     fn the_only_candidate_is_found() {
         for policy in [Victim::Random, Victim::DChoices(4), Victim::Greedy, Victim::Fifo] {

@@ -1,10 +1,10 @@
-//! The door: what a submitted request touches, and whether the device can take it.
+//! Checks of submitted requests: which pages a request touches, and whether the device can serve it.
 
 use flashlane_core::{Divisor, Extent, FlowId, Lpn};
 
 use crate::config::Config;
 
-/// A request the device cannot take.
+/// Why the device refuses a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// It reaches past the last logical page.
@@ -12,13 +12,14 @@ pub enum Refusal {
         /// Pages the drive has.
         pages: u32,
     },
-    /// It touches nothing.
+    /// It has no bytes or pages.
     Empty,
-    /// Its flow was not configured.
+    /// Its flow is not configured.
     UnknownFlow,
 }
 
-/// What a request touches: its first page, how many, bytes of the first page before it begins, bytes in all.
+/// What a request touches: its first page, the number of pages, the bytes of the first page before the request begins (`skip`),
+/// and the bytes in total.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) first: Lpn,
@@ -27,7 +28,7 @@ pub(crate) struct Shape {
     pub(crate) bytes: u64,
 }
 
-/// The checks at the door.
+/// The limits that requests are checked against.
 #[derive(Debug)]
 pub(super) struct Door {
     page_bytes: u32,
@@ -37,7 +38,7 @@ pub(super) struct Door {
 }
 
 impl Door {
-    /// The checks of `config`.
+    /// The limits of `config`.
     pub(super) fn new(config: &Config) -> Door {
         Door {
             page_bytes: config.geometry.page_bytes,
@@ -50,7 +51,7 @@ impl Door {
     /// What a request of `flow` touches.
     ///
     /// # Errors
-    /// Refuses what the device could not serve.
+    /// A request that the device could not serve.
     #[inline(always)]
     pub(super) fn check(&self, flow: FlowId, extent: &Extent<'_>) -> Result<Shape, Refusal> {
         let shape = match *extent {
@@ -60,7 +61,7 @@ impl Door {
         if flow.index() < self.flows { Ok(shape) } else { Err(Refusal::UnknownFlow) }
     }
 
-    /// Consecutive bytes.
+    /// What a request for consecutive bytes touches.
     #[inline(always)]
     fn bytes(&self, offset: u64, length: u64) -> Result<Shape, Refusal> {
         if length == 0 {
@@ -77,7 +78,7 @@ impl Door {
         Ok(Shape { first: Lpn(first as u32), pages: pages as u32, skip: skip as u32, bytes: length })
     }
 
-    /// Whole pages that lie anywhere.
+    /// What a request for a list of whole pages touches.
     #[cold]
     fn pages(&self, list: &[Lpn]) -> Result<Shape, Refusal> {
         let Some(&first) = list.first() else { return Err(Refusal::Empty) };
@@ -88,7 +89,7 @@ impl Door {
         Ok(Shape { first, pages: list.len() as u32, skip: 0, bytes })
     }
 
-    /// The page of byte `offset`.
+    /// The page that contains byte `offset`.
     #[inline]
     pub(super) fn page_at(&self, offset: u64) -> Lpn {
         Lpn(self.page_size.quotient(offset) as u32)

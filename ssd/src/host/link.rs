@@ -7,7 +7,7 @@ use flashlane_core::{Duration, Time};
 use super::RequestSlot;
 use crate::config;
 
-/// A serial resource with a fixed latency: what enters first leaves first.
+/// A serial resource with a fixed latency, first in, first out.
 #[derive(Debug)]
 pub(super) struct Link {
     free: Time,
@@ -17,7 +17,7 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// A link of `config` whose every crossing takes `extra` longer.
+    /// The link of `config`, with `extra` added to its latency.
     pub(super) fn new(config: &config::Front, extra: Duration) -> Link {
         Link {
             free: Time::ZERO,
@@ -33,7 +33,7 @@ impl Link {
         self.bytes_per_s == 0 && self.latency == Duration::ZERO
     }
 
-    /// Sends `bytes` for `slot`.
+    /// Sends `bytes` bytes for the request in `slot`.
     #[cold]
     pub(super) fn send(&mut self, now: Time, slot: RequestSlot, bytes: u64) {
         let length = match self.bytes_per_s {
@@ -44,13 +44,13 @@ impl Link {
         self.in_transit.push_back((self.free + self.latency, slot));
     }
 
-    /// When the next one arrives.
+    /// When the next request arrives; [`Time::NEVER`] if none is in transit.
     #[inline]
     pub(super) fn next(&self) -> Time {
         self.in_transit.front().map_or(Time::NEVER, |&(at, _)| at)
     }
 
-    /// Takes the one that has arrived by `now`, if any.
+    /// Takes the first request that has arrived by `now`, if any.
     pub(super) fn arrived(&mut self, now: Time) -> Option<RequestSlot> {
         if self.next() > now {
             return None;
@@ -58,7 +58,7 @@ impl Link {
         self.in_transit.pop_front().map(|(_, slot)| slot)
     }
 
-    /// How many are crossing.
+    /// How many requests are in transit.
     pub(super) fn len(&self) -> usize {
         self.in_transit.len()
     }

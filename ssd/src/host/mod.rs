@@ -1,7 +1,7 @@
-//! Host interface: requests from their submission to their completion, the queues they wait in, and the link they cross.
+//! Host interface: requests from their submission to their completion, the submission queues, and the link to the host.
 //!
-//! Owns which requests are inside the device, which commands may be fetched, and when answers reach the host. Promises that
-//! every request completes once. It must never know pages' places, transactions or flash.
+//! Owns which requests are inside the device, which commands may be fetched, and when completions reach the host. Promises that
+//! every request completes once. Must never know physical addresses, transactions or flash.
 
 mod door;
 mod link;
@@ -25,7 +25,7 @@ use link::Link;
 use queues::Queues;
 pub(crate) use requests::Requests;
 
-/// A request's slot in the table of requests; `RequestSlot::MAX` in a transaction of none.
+/// A request's slot in the board's table of requests; `RequestSlot::MAX` for a transaction that belongs to no request.
 pub(crate) type RequestSlot = u32;
 
 /// The host interface.
@@ -34,28 +34,28 @@ pub(crate) struct Host {
     pub(crate) requests: Requests,
     /// Completions since they were last drained, in order of time.
     pub(crate) completions: Vec<Completion>,
-    /// Commands that find this many transactions of their kind waiting at a unit they need are not fetched: reads, writes.
+    /// Capacity of a unit's queues, for reads and writes: a command is not fetched while a queue it needs is full.
     pub(crate) queue_capacity: [u32; 2],
     /// Pages served without a flash operation of their own.
     pub(crate) pages_from_memory: u64,
-    /// The earliest instant of what follows.
+    /// The earliest of the instants in the links, `from_memory` and `ask_again`.
     next: Time,
     queues: Queues,
     /// Host to device.
     inward: Link,
     /// Device to host.
     outward: Link,
-    /// Requests served from memory: when each ends.
+    /// Requests served from memory, each with the instant when its data is ready.
     from_memory: VecDeque<(Time, RequestSlot)>,
-    /// Time the memory takes.
+    /// Time the memory takes to serve a request.
     memory: Duration,
-    /// When the admit decision wants to be asked again.
+    /// When to ask the admit decision again.
     ask_again: Time,
     door: Door,
 }
 
 impl Host {
-    /// The idle interface of `config`; `decision` is time a scheduler takes over every command before it can enter.
+    /// The idle interface of `config`; `decision` is the time the scheduler needs for each command before it can enter.
     pub(crate) fn new(config: &Config, decision: Duration) -> Host {
         Host {
             requests: Requests::default(),
@@ -76,19 +76,19 @@ impl Host {
     /// What a request touches.
     ///
     /// # Errors
-    /// Refuses what the device could not serve.
+    /// A request that the device could not serve.
     #[inline(always)]
     pub(crate) fn check(&self, flow: FlowId, extent: &Extent<'_>) -> Result<Shape, Refusal> {
         self.door.check(flow, extent)
     }
 
-    /// The page of byte `offset`.
+    /// The page that contains byte `offset`.
     #[inline]
     pub(crate) fn page_at(&self, offset: u64) -> Lpn {
         self.door.page_at(offset)
     }
 
-    /// A request is submitted: gives it a slot.
+    /// Gives a submitted request a slot; `list` has its pages if they are not consecutive.
     #[inline(always)]
     pub(crate) fn register(&mut self, request: ActiveRequest, list: Option<&[Lpn]>, board: &mut Board) -> RequestSlot {
         let slot = self.requests.insert(request, board);
@@ -104,19 +104,19 @@ impl Host {
         self.inward.is_instant()
     }
 
-    /// Whether a command of `flow` would find no other waiting, and space in the device.
+    /// Whether a command of `flow` could enter the device at once: no other command waits, and the device has space.
     #[inline]
     pub(crate) fn is_open(&self, flow: FlowId, board: &Board) -> bool {
         self.queues.is_open(flow, board)
     }
 
-    /// A command of `flow` goes straight into the device.
+    /// Counts a command of `flow` that enters the device without waiting in its submission queue.
     #[inline]
     pub(crate) fn pass(&mut self, flow: FlowId, board: &mut Board) {
         self.queues.pass(flow, board);
     }
 
-    /// A command sets out to its submission queue.
+    /// Sends a command across the link to its submission queue.
     #[cold]
     pub(crate) fn send(&mut self, slot: RequestSlot, state: &mut State) {
         let ActiveRequest { flow, op, bytes, .. } = *request_at(slot, state);
@@ -129,13 +129,13 @@ impl Host {
         self.refresh();
     }
 
-    /// Whether anything waits that the device has space for.
+    /// Whether a command waits and the device has space for one more.
     #[inline]
     pub(crate) fn could_admit(&self) -> bool {
         self.queues.could_admit()
     }
 
-    /// The device fetches the head command of a queue.
+    /// Takes the head command of a queue into the device.
     pub(crate) fn fetch(&mut self, queue: FlowId, state: &mut State) -> RequestSlot {
         let slot = self.queues.fetch(queue, &mut state.board);
         let request = request_at(slot, state).id;
@@ -148,7 +148,7 @@ impl Host {
         self.queues.head(queue)
     }
 
-    /// The admit decision wants to be asked again at this instant, [`Time::NEVER`] for at none.
+    /// Sets when to ask the admit decision again; [`Time::NEVER`] for not at all.
     #[inline]
     pub(crate) fn ask_again_at(&mut self, at: Time) {
         if at != self.ask_again {
@@ -188,7 +188,7 @@ impl Host {
         self.refresh();
     }
 
-    /// A page of a request was served from memory.
+    /// Counts a page of a request that was served from memory.
     #[cold]
     pub(crate) fn page_from_memory(&mut self, slot: RequestSlot, lpn: Lpn, state: &mut State) {
         let request = request_at(slot, state);
@@ -198,7 +198,7 @@ impl Host {
         state.log(|| Event::PageFromMemory { request, lpn });
     }
 
-    /// A request whose every page was served from memory ends when the memory has answered.
+    /// If all pages of a request were served from memory, schedules its end: after the time the memory takes.
     #[cold]
     pub(crate) fn serve_if_done(&mut self, slot: RequestSlot, state: &mut State) {
         if request_at(slot, state).remaining == 0 {
@@ -207,7 +207,7 @@ impl Host {
         }
     }
 
-    /// A page of a request is done, by a transaction of this tag; the last completes the request.
+    /// Counts a page of a request that is done by a transaction with this tag. The last page completes the request.
     #[inline(always)]
     pub(crate) fn page_done(&mut self, slot: RequestSlot, tag: u8, state: &mut State) {
         let request = request_at(slot, state);
@@ -218,7 +218,7 @@ impl Host {
         }
     }
 
-    /// The device has done its part: the answer crosses the link.
+    /// Sends a served request's answer across the link.
     #[inline(always)]
     fn served(&mut self, slot: RequestSlot, state: &mut State) {
         if self.outward.is_instant() {
@@ -231,7 +231,7 @@ impl Host {
         self.refresh();
     }
 
-    /// The host sees the request done.
+    /// Completes a request: its answer has reached the host.
     #[inline(always)]
     fn complete(&mut self, slot: RequestSlot, state: &mut State) {
         let request = *request_at(slot, state);
@@ -259,8 +259,8 @@ fn request_at(slot: RequestSlot, state: &mut State) -> &mut ActiveRequest {
     &mut state.board.requests[slot as usize]
 }
 
-/// The heads of the submission queues, as the admit decision may ask about them: `full` says whether the device's queues lack
-/// room for the command in a slot.
+/// The heads of the submission queues, for the admit decision. `full` tells whether a queue of the device that the command in a
+/// slot needs is full.
 pub(crate) struct WaitingCommands<'a, F: Fn(RequestSlot, &ActiveRequest) -> bool> {
     pub(crate) host: &'a Host,
     pub(crate) board: &'a Board,

@@ -1,6 +1,6 @@
-//! The submission queues commands wait in: NVMe has a queue a flow, SATA one for all (model 0.7).
+//! The submission queues: with NVMe one for each flow, with SATA one for all flows (model 0.7).
 //!
-//! Owns which commands wait and how many the device has fetched; it must never know what a command means to the flash.
+//! Owns which commands wait and how many the device has fetched. Must never know what a command means for the flash.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -40,12 +40,12 @@ impl Queues {
         }
     }
 
-    /// The queue a flow's commands wait in: its own, or (SATA) the one for all, which counts as flow 0's.
+    /// The queue in which a flow's commands wait: its own, or with SATA the shared one, which is shown as flow 0's.
     fn queue_of(&self, flow: FlowId) -> usize {
         if self.shared { 0 } else { flow.index() }
     }
 
-    /// A command joins its queue.
+    /// Adds a command to its queue.
     #[cold]
     pub(super) fn push(&mut self, flow: FlowId, slot: RequestSlot, board: &mut Board) {
         let queue = self.queue_of(flow);
@@ -54,7 +54,7 @@ impl Queues {
         self.show(queue, board);
     }
 
-    /// Whether anything waits that the device has space for.
+    /// Whether a command waits and the device has space for one more.
     #[inline]
     pub(super) fn could_admit(&self) -> bool {
         self.waiting > 0 && self.in_flight < self.limit
@@ -65,25 +65,25 @@ impl Queues {
         self.waiting as usize + self.in_flight as usize
     }
 
-    /// Whether a command of `flow` would find no other waiting, and space in the device.
+    /// Whether a command of `flow` could enter the device at once: no other command waits, and the device has space.
     #[inline]
     pub(super) fn is_open(&self, flow: FlowId, board: &Board) -> bool {
         self.waiting == 0 && self.in_flight < self.limit && board.flows[self.queue_of(flow)].in_flight < self.depth
     }
 
-    /// A command goes straight into the device.
+    /// Counts a command that enters the device without waiting in its queue.
     #[inline]
     pub(super) fn pass(&mut self, flow: FlowId, board: &mut Board) {
         self.in_flight += 1;
         board.flows[self.queue_of(flow)].in_flight += 1;
     }
 
-    /// The next command of a flow's queue.
+    /// The head command of a flow's queue.
     pub(super) fn head(&self, queue: FlowId) -> Option<RequestSlot> {
         self.queues.get(queue.index())?.front().copied()
     }
 
-    /// The device fetches the head of a flow's queue.
+    /// Takes the head command of a flow's queue into the device.
     pub(super) fn fetch(&mut self, queue: FlowId, board: &mut Board) -> RequestSlot {
         let slot = self.queues[queue.index()].pop_front().expect("admitted from an empty queue");
         self.waiting -= 1;
@@ -93,7 +93,7 @@ impl Queues {
         slot
     }
 
-    /// A fetched command of `flow` completed.
+    /// Counts a fetched command of `flow` that has completed.
     #[inline]
     pub(super) fn completed(&mut self, flow: FlowId, board: &mut Board) {
         let queue = self.queue_of(flow);
@@ -104,7 +104,7 @@ impl Queues {
         }
     }
 
-    /// Updates what the board shows of a queue: commands that the depth lets the device see.
+    /// Updates what the board shows of a queue: as many waiting commands as the queue depth lets the device see.
     #[cold]
     fn show(&self, queue: usize, board: &mut Board) {
         let space = self.depth - board.flows[queue].in_flight.min(self.depth);

@@ -1,4 +1,4 @@
-//! The table of requests on the board: which slots are free, and the pages of requests whose pages are a list.
+//! The slots of the board's table of requests, and the page lists of scattered requests (whose pages are not consecutive).
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use flashlane_core::{Board, Lpn};
 
 use super::RequestSlot;
 
-/// What the board does not show of the table of requests.
+/// What is kept besides the board's table of requests: free slots and page lists.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
     /// The pages of scattered requests, by slot.
@@ -28,7 +28,7 @@ impl Requests {
         board.requests.len() as RequestSlot - 1
     }
 
-    /// Notes the pages of a scattered request.
+    /// Stores the page list of a scattered request.
     pub(super) fn scatter(&mut self, slot: RequestSlot, pages: &[Lpn]) {
         let index = slot as usize;
         if self.lists.len() <= index {
@@ -43,7 +43,7 @@ impl Requests {
         if request.scattered { self.lists[slot as usize][i as usize] } else { Lpn(request.lpn.0 + i) }
     }
 
-    /// Gives the slot of a served request back.
+    /// Frees the slot of a served request.
     #[inline(always)]
     pub(super) fn remove(&mut self, slot: RequestSlot, request: &ActiveRequest) {
         debug_assert!(request.remaining == 0);

@@ -1,7 +1,7 @@
-//! The policy: the scheduler's seven answers, and what is known of them beforehand ([`shortcuts`]).
+//! The policy: asks the scheduler's seven decisions, or uses what is known of their answers in advance ([`shortcuts`]).
 //!
-//! It says what a unit does next as an [`Action`] and changes nothing of the device; the device applies it. The scheduler is
-//! asked here and nowhere else.
+//! Returns what a unit does next as an [`Action`], which the device applies; changes nothing of the device itself. No other
+//! module calls the scheduler.
 
 mod shortcuts;
 
@@ -20,32 +20,33 @@ use shortcuts::Shortcuts;
 pub(crate) enum Action {
     /// Nothing at this instant.
     Stay,
-    /// The next step of the garbage collection that waits for it.
+    /// Begins the next transaction of the garbage collection that waits for it.
     Collect,
-    /// The user transaction, which is the only one that waits.
+    /// Begins the only waiting user transaction.
     StartOne(TxnId),
-    /// The user transactions in [`Policy::group`], the foremost of which leads.
+    /// Begins a command of the user transactions in [`Policy::group`], the first of which leads.
     Start,
-    /// The same while a command stands paused, which loses so much slack.
+    /// Begins a command of the reads in [`Policy::group`] while another command is paused. The duration is taken from the slack
+    /// of the paused command's transactions.
     StartInPause(Duration),
-    /// Its running program or erase is paused, and loses so much slack.
+    /// Pauses its running program or erase. The duration is taken from the slack of that command's transactions.
     Pause(Duration),
-    /// Its running program goes on to the end of its iteration; then it must decide again.
+    /// Lets its running program go on to the end of the iteration, and decides again then.
     AskAtBoundary,
-    /// Its paused command goes on.
+    /// Resumes its paused command.
     Resume,
 }
 
-/// The scheduler in charge.
+/// The scheduler with what it has declared about itself.
 pub(crate) struct Policy {
     /// Members of the command that [`Action::Start`] or [`Action::StartInPause`] begins.
     pub(crate) group: Group,
     shortcuts: Shortcuts,
     moments: Moments,
     wants: Wants,
-    /// Whether the order decision is told of departures by now.
-    tells_departures: bool,
-    /// Pages stay at home always.
+    /// Whether the order decision is notified when transactions leave their queues ([`Wants::departures_from`]).
+    notifies_departures: bool,
+    /// Pages never leave their home plane.
     static_place: bool,
     /// Writes get their plane at dispatch.
     draws: bool,
@@ -68,7 +69,7 @@ impl Policy {
             shortcuts: Shortcuts::of(&scheduler, config, instant_link),
             moments: scheduler.preempt.moments(),
             wants,
-            tells_departures: wants.departures_from == 0,
+            notifies_departures: wants.departures_from == 0,
             static_place: scheduler.place.is_static(),
             draws: scheduler.place.binds_at_dispatch(),
             pauses_gc: matches!(style, Style::Transactions { pausable: true }),
@@ -77,16 +78,16 @@ impl Policy {
         }
     }
 
-    /// Lets the answers reserve what they will need, before the first request.
+    /// Lets the scheduler allocate the memory it will need. Called once, before the first request.
     pub(crate) fn prepare(&mut self, board: &Board) {
         self.scheduler.admit.prepare(board);
         self.scheduler.order.prepare(board);
         self.scheduler.pick.prepare(board);
     }
 
-    // What the scheduler says of itself.
+    // What the scheduler declares about itself.
 
-    /// Whether pages stay at home always.
+    /// Whether pages never leave their home plane.
     #[inline(always)]
     pub(crate) fn is_place_static(&self) -> bool {
         self.static_place
@@ -110,36 +111,36 @@ impl Policy {
         self.moments != Moments::Never
     }
 
-    /// What the order decision wants.
+    /// What the order decision needs besides being asked for positions.
     #[inline(always)]
     pub(crate) fn wants(&self) -> &Wants {
         &self.wants
     }
 
-    /// Whether victims are emptied at once and for free.
+    /// Whether victims are emptied at once, without flash operations.
     pub(crate) fn collects_for_free(&self) -> bool {
         self.style == Style::Free
     }
 
-    /// Whether whose data the pages hold is to be kept.
+    /// Whether the device must record which flow's data each page holds.
     pub(crate) fn wants_owners(&self) -> bool {
         self.scheduler.collect.writes_pay() || self.scheduler.admit.wants_owners()
     }
 
-    /// Whether someone may ask how long commands are still expected to take.
+    /// Whether a decision may read the expected end of a running command.
     pub(crate) fn asks_expected_ends(&self) -> bool {
         !self.shortcuts.tail_order || self.wants.estimates
     }
 
     // Admit.
 
-    /// Whether a command that finds no other waiting, and space in the device, enters without being asked about.
+    /// Whether a command enters the device without asking the admit decision, if no other command waits and the device has space.
     #[inline(always)]
     pub(crate) fn lets_lone_commands_in(&self) -> bool {
         self.shortcuts.lone_commands_enter
     }
 
-    /// The flow whose head command enters next, or when to ask again.
+    /// The flow whose head command enters the device next; if none, when to ask again.
     pub(crate) fn admit(&mut self, board: &Board, heads: &dyn Heads) -> Result<FlowId, Time> {
         self.scheduler.admit.next(board, heads).ok_or_else(|| {
             let again = self.scheduler.admit.ask_again();
@@ -150,13 +151,13 @@ impl Policy {
 
     // Place and cancel.
 
-    /// The plane a page is going to be written in, or counts as written in until it is drawn.
+    /// The plane a page is to be written to. If writes get their plane at dispatch, this is its home plane until then.
     #[inline(always)]
     pub(crate) fn place(&mut self, board: &Board, lpn: Lpn, home: PlaneId) -> PlaneId {
         if self.static_place || self.draws { home } else { self.scheduler.place.plane(board, lpn, home) }
     }
 
-    /// The plane that takes a write that no unit has yet.
+    /// The plane that takes a write which has none yet, for schedulers that bind at dispatch; `None` if none takes it now.
     pub(crate) fn draw(&mut self, board: &Board, write: TxnId) -> Option<PlaneId> {
         self.scheduler.place.draw(board, write)
     }
@@ -168,13 +169,13 @@ impl Policy {
 
     // Order.
 
-    /// Where a user transaction stands in a queue.
+    /// The position at which a user transaction joins a queue.
     #[inline(always)]
     pub(crate) fn position(&mut self, board: &Board, id: TxnId, queue: QueueId) -> Position {
         if self.shortcuts.tail_order {
             return Position::TAIL;
         }
-        self.tells_departures |= board.queues[queue.index()].len >= self.wants.departures_from;
+        self.notifies_departures |= board.queues[queue.index()].len >= self.wants.departures_from;
         self.scheduler.order.position(board, id, queue)
     }
 
@@ -184,19 +185,19 @@ impl Policy {
         self.shortcuts.tail_order
     }
 
-    /// Whether the order decision is told of departures.
+    /// Whether the order decision is notified when transactions leave their queues.
     #[inline(always)]
-    pub(crate) fn tells_departures(&self) -> bool {
-        self.tells_departures
+    pub(crate) fn notifies_departures(&self) -> bool {
+        self.notifies_departures
     }
 
-    /// Tells the order decision that a user transaction leaves its queue; returns what is taken from its slack.
+    /// Notifies the order decision that a user transaction leaves its queue; returns what is to be taken from its slack.
     #[inline(always)]
     pub(crate) fn departs(&mut self, board: &Board, id: TxnId, departure: Departure) -> Duration {
         self.scheduler.order.departs(board, id, departure)
     }
 
-    /// Tells the order decision that a user transaction has ended, if it wants to know.
+    /// Notifies the order decision that a user transaction has ended, if it asks for that.
     #[inline(always)]
     pub(crate) fn ended(&mut self, board: &Board, id: TxnId) {
         if self.wants.ends {
@@ -209,7 +210,7 @@ impl Policy {
         self.scheduler.order.response(board, id, request)
     }
 
-    /// The same in parts.
+    /// The estimated response time of a waiting transaction, in parts.
     pub(crate) fn estimate(&mut self, board: &Board, id: TxnId, request: RequestId) -> Estimate {
         self.scheduler.order.estimate(board, id, request)
     }
@@ -229,7 +230,7 @@ impl Policy {
         }
     }
 
-    /// An idle unit: garbage collection or user transactions.
+    /// What an idle unit does next: garbage collection or user transactions.
     #[inline(never)]
     fn next_of_idle(&mut self, board: &Board, unit: UnitId) -> Action {
         let Unit { waiting: [reads, programs], gc, batch, .. } = board.units[unit.index()];
@@ -257,13 +258,13 @@ impl Policy {
         }
     }
 
-    /// Fills [`Policy::group`] with the transactions that go next within `scope`, if any.
+    /// Fills [`Policy::group`] with the transactions that `unit` begins next within `scope`; leaves it empty if none.
     pub(crate) fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope) {
         self.group.clear();
         self.scheduler.pick.pick(board, unit, scope, &mut self.group);
     }
 
-    /// A free unit with a paused command: a waiting read first, or on with the paused one.
+    /// What a unit with a paused command does next: waiting reads, or the paused command.
     #[inline(never)]
     fn next_in_pause(&mut self, board: &Board, unit: UnitId) -> Action {
         let read = board.first(unit, FlashOp::Read);
@@ -280,7 +281,7 @@ impl Policy {
         if self.group.lead().is_some() { Action::StartInPause(charge) } else { Action::Resume }
     }
 
-    /// A busy unit, with a read that may be waiting behind a program or erase.
+    /// What a busy unit does next: pauses its program or erase for a waiting read, or goes on.
     #[inline(never)]
     fn next_of_busy(&mut self, board: &Board, unit: UnitId) -> Action {
         let state = &board.units[unit.index()];
@@ -308,7 +309,7 @@ impl Policy {
         if self.asks_at_boundary(board, unit, read) { Action::AskAtBoundary } else { Action::Stay }
     }
 
-    /// Whether to ask again at the next iteration boundary of the unit's program, which may be paused for `read` then.
+    /// Whether to ask at the unit's next iteration boundary whether its program is paused for `read`.
     #[inline(always)]
     pub(crate) fn asks_at_boundary(&self, board: &Board, unit: UnitId, read: TxnId) -> bool {
         self.moments == Moments::Boundary
@@ -316,7 +317,7 @@ impl Policy {
             && !self.scheduler.preempt.is_vain(board, unit, read)
     }
 
-    /// What of the garbage collection that waits goes before the picked `write`.
+    /// How much of the waiting garbage collection goes before the picked `write`.
     pub(crate) fn debt(&mut self, board: &Board, write: TxnId) -> Debt {
         self.scheduler.collect.debt(board, write)
     }

@@ -1,27 +1,29 @@
-//! Answers that the scheduler gives beforehand, so that it is not asked at every occasion. What happens is the same: a test
-//! asks both ways (`lab/tests/contract.rs`).
+//! Answers that a scheduler declares in advance, so that it need not be asked every time. It must hold to them: the choices it makes
+//! are then those it would have made. A command that enters without being asked about leaves the admit decision's state as it was,
+//! so round robin's turn does not move.
 
 use flashlane_core::decide::Scheduler;
 
 use crate::config::{Config, Dispatch};
 
-/// What is known beforehand.
+/// Answers known in advance.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shortcuts {
     /// The order decision puts every transaction at the tail of its queue.
     pub(super) tail_order: bool,
-    /// A command that finds no other waiting, and space in the device, enters it at once.
+    /// A command enters the device at once if no other command waits and the device has space.
     pub(super) lone_commands_enter: bool,
-    /// The only transaction that waits for an idle unit begins, if it may.
+    /// The only waiting transaction of an idle unit begins at once, if it may be dispatched.
     pub(super) lone_transactions_go: bool,
     /// Garbage collection goes before user transactions.
     pub(super) gc_first: bool,
-    /// When it waits for an idle unit it begins, whatever else there is.
+    /// Waiting garbage collection begins whenever its unit is idle, without any further check.
     pub(super) gc_goes_at_once: bool,
 }
 
 impl Shortcuts {
-    /// What `scheduler` says of itself on the drive of `config`, behind a link that takes no time or does.
+    /// What `scheduler` declares, as far as it holds on the drive of `config`. `instant_link` if commands cross the host link in
+    /// no time.
     pub(super) fn of(scheduler: &Scheduler, config: &Config, instant_link: bool) -> Shortcuts {
         let Scheduler { admit, order, place, pick, collect, .. } = scheduler;
         let eager = config.bus.dispatch == Dispatch::Eager;

@@ -1,4 +1,4 @@
-//! The lists against plain vectors.
+//! The linked lists compared with vectors.
 
 use super::*;
 use crate::board::{Board, Facts};
@@ -9,7 +9,7 @@ use crate::units::Duration;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// One unit of `slots` planes.
+/// A board with one unit of `slots` planes.
 fn board(slots: u32) -> Board {
     let geometry = Geometry {
         channels: 1,
@@ -42,7 +42,7 @@ fn board(slots: u32) -> Board {
     Board::new(facts, 1)
 }
 
-/// What the board says of a queue is what the vector says.
+/// Checks that a queue on the board is equal to the vector.
 fn compare(board: &Board, queue: QueueId, plain: &[TxnId], slots: u32) {
     let walked: Vec<TxnId> = board.walk(queue).collect();
     assert_eq!(walked, plain);
@@ -51,15 +51,15 @@ fn compare(board: &Board, queue: QueueId, plain: &[TxnId], slots: u32) {
     assert!(plain.is_sorted_by(|one, next| rank(one) < rank(next)), "ranks ascend");
     for slot in 0..slots as u8 {
         let mine: Vec<TxnId> = plain.iter().copied().filter(|&id| board.txn(id).slot == slot).collect();
-        let line = &board.by_slot(queue)[slot as usize];
+        let list = &board.by_slot(queue)[slot as usize];
         let at = |place: usize| mine.get(place).copied().unwrap_or(TxnId::NONE);
-        assert_eq!((line.waiting as usize, line.first, board.second(line)), (mine.len(), at(0), at(1)), "slot {slot}");
+        assert_eq!((list.waiting as usize, list.first, board.second(list)), (mine.len(), at(0), at(1)), "slot {slot}");
     }
 }
 
-/// Transactions join at the tail or anywhere and leave from anywhere, as often as not from the head.
+/// Transactions join at the tail or at a random position, and leave from the head or a random position.
 #[test]
-fn lists_are_what_vectors_make_of_it() {
+fn queues_and_slot_lists_agree_with_vectors() {
     let mut x: u64 = 3;
     let mut drawn = |below: usize| {
         x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);

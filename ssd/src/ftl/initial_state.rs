@@ -1,7 +1,7 @@
-//! What a drive holds before its first request, for who asks about that when the run has moved on: an auditor, for one.
+//! What a drive holds before its first request, for callers that need it later in the run, such as an auditor.
 //!
-//! Owns a copy of the formula ([`Initial`]) and of the stripe, a few bytes a block of one plane; it must never know what a
-//! device has done since.
+//! Owns a copy of the formula ([`Initial`]) and of the stripe, a few bytes for each block of one plane. It must never know what
+//! the device has done since.
 
 use alloc::vec::Vec;
 
@@ -13,7 +13,7 @@ use crate::config::{Config, Precondition};
 
 /// What a drive holds before its first request, as a formula.
 #[derive(Debug)]
-pub struct Beginning {
+pub struct InitialState {
     initial: Initial,
     stripe: Stripe,
     positions: Vec<u32>,
@@ -22,15 +22,15 @@ pub struct Beginning {
     pages_per_block: u32,
 }
 
-impl Beginning {
-    /// The drive that `config` asks for; `None` where no formula says what it holds (`replayed`).
-    pub fn of(config: &Config) -> Option<Beginning> {
+impl InitialState {
+    /// The initial state of `config`; `None` if no formula gives it (`replayed`).
+    pub fn of(config: &Config) -> Option<InitialState> {
         if let Precondition::Replayed { .. } = config.precondition {
             return None;
         }
         let initial = Initial::new(config);
         let stripe = Stripe::new(&config.geometry, config.ftl.order);
-        Some(Beginning {
+        Some(InitialState {
             positions: stripe.positions(),
             stripe,
             open_pages: initial.open_pages(config).collect(),
@@ -39,14 +39,14 @@ impl Beginning {
         })
     }
 
-    /// Where a logical page lies; `None` if nothing was written there.
+    /// Where a logical page lies; `None` if it holds no data.
     pub fn place(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)> {
         let (plane, local) = self.stripe.home(lpn);
         (lpn.0 < self.initial.written()).then(|| (plane, self.initial.address(local)))
     }
 
     /// The logical page that a physical page holds, if any.
-    pub fn owner(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
+    pub fn lpn_at(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
         let position = self.positions[plane.index()];
         let local = self.initial.find(ppa).filter(|&local| local < self.initial.pages_of(position))?;
         Some(Lpn(local * self.positions.len() as u32 + position))
