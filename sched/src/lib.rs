@@ -10,6 +10,7 @@ pub mod admit;
 pub mod cancel;
 pub mod catalogue;
 pub mod collect;
+mod entries;
 pub mod estimate;
 pub mod flin;
 pub mod order;

@@ -1,0 +1,126 @@
+//! The entries of the catalogue: answers and schedulers by name, and what a user asks for.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use crate::order::Responses;
+use crate::params::{Param, Values};
+
+/// How an answer is built from the values of its parameters. A closure that captures something has to be leaked:
+/// `Box::leak(Box::new(...))`; a catalogue is used until the program ends.
+pub type Build<T> = &'static (dyn Fn(&Values<'_>) -> Box<T> + Sync);
+
+/// A named answer to one question.
+pub struct Choice<T: ?Sized + 'static> {
+    /// Its name in a scenario.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// The paper or section it comes from.
+    pub source: &'static str,
+    /// Its parameters.
+    pub params: &'static [Param],
+    /// Builds it.
+    pub build: Build<T>,
+}
+
+impl<T: ?Sized + 'static> Clone for Choice<T> {
+    fn clone(&self) -> Choice<T> {
+        *self
+    }
+}
+
+impl<T: ?Sized + 'static> Copy for Choice<T> {}
+
+/// The seven answers of a scheduler, by name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Answers {
+    /// Which command enters the device next.
+    pub admit: &'static str,
+    /// Which chip a write goes to.
+    pub place: &'static str,
+    /// Where in its queue a transaction stands.
+    pub order: &'static str,
+    /// What an idle chip does next.
+    pub pick: &'static str,
+    /// Whether the running program or erase may be paused.
+    pub preempt: &'static str,
+    /// When garbage collection may run.
+    pub collect: &'static str,
+    /// Whether a waiting write is superseded.
+    pub cancel: &'static str,
+}
+
+/// The seven questions, in the order of [`Answers`].
+pub const QUESTIONS: [&str; 7] = ["admit", "place", "order", "pick", "preempt", "collect", "cancel"];
+
+impl Answers {
+    /// The answer to each of [`QUESTIONS`].
+    pub const fn by_question(&self) -> [&'static str; 7] {
+        [self.admit, self.place, self.order, self.pick, self.preempt, self.collect, self.cancel]
+    }
+}
+
+/// A scheduler of the catalogue.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Its name.
+    pub name: &'static str,
+    /// The paper.
+    pub paper: &'static str,
+    /// The section.
+    pub section: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// Its answers.
+    pub answers: Answers,
+    /// Parameters it sets differently from the answers' defaults.
+    pub set: &'static [(&'static str, u64)],
+}
+
+/// An answer as the documentation shows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Listed {
+    /// Its name in a scenario.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// The paper or section it comes from.
+    pub source: &'static str,
+    /// Its parameters.
+    pub params: &'static [Param],
+}
+
+/// What the user asks for: a row, a row with changes, or a free combination of answers.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Recipe {
+    /// The row to start from; `read-first` if none is named.
+    pub base: Option<String>,
+    /// Answers that replace the row's: question, name.
+    pub answers: Vec<(String, String)>,
+    /// Parameters.
+    pub params: Vec<(String, u64)>,
+    /// Response times of an earlier run of the same requests, for an order that needs them ([`wants_responses`]).
+    pub known: Option<Arc<Responses>>,
+}
+
+/// A recipe that cannot be followed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RecipeError {
+    /// What is wrong: `scheduler`, a question, or a parameter.
+    pub key: String,
+    /// The value given.
+    pub value: String,
+    /// The legal names or the legal range.
+    pub legal: String,
+}
+
+impl core::fmt::Display for RecipeError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{} = {}: {}", self.key, self.value, self.legal)
+    }
+}
+
+impl core::error::Error for RecipeError {}
