@@ -25,9 +25,8 @@ impl Device {
         if self.policy.notifies_departures() {
             self.notify_departure(id, Departure::Dispatched);
         }
-        let next = self.state.board.txn(id).next;
+        let Transaction { op, owner, transfer, lpn, next, .. } = *self.state.board.txn(id);
         self.leave_queue(unit, id);
-        let Transaction { op, owner, transfer, lpn, .. } = *self.state.board.txn(id);
         self.prefetch_dispatches(next);
         match op {
             FlashOp::Read => self.look_up(id, lpn),

@@ -15,11 +15,11 @@ impl Device {
         if self.state.log.on {
             self.report_end(id);
         }
-        if self.state.board.txn(id).owner == Owner::Gc {
+        let Transaction { owner, op, request, lpn, flow, then, tag, .. } = *self.state.board.txn(id);
+        if owner == Owner::Gc {
             self.gc.ended(id, &mut self.state, &mut self.ftl);
             return;
         }
-        let Transaction { owner, op, request, lpn, flow, then, tag, .. } = *self.state.board.txn(id);
         if owner == Owner::User {
             self.policy.ended(&self.state.board, id);
         }

@@ -31,7 +31,10 @@ impl Device {
         }
         let board = &mut self.state.board;
         let (unit, slot) = board.home_of(plane);
-        let level = board.flows[flow.index()].level.min(board.facts.levels - 1);
+        let level = match board.facts.levels {
+            1 => 0,
+            levels => board.flows[flow.index()].level.min(levels - 1),
+        };
         let queue = board.queue_for(unit, op, level);
         let transfer = board.facts.transfer(bytes);
         *board.txn_mut(id) = Transaction {

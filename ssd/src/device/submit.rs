@@ -42,8 +42,7 @@ impl Device {
             touched: 0,
         };
         let slot = self.host.register(request, list, &mut self.state.board);
-        if self.policy.lets_lone_commands_in() && self.host.is_open(flow, &self.state.board) {
-            self.host.pass(flow, &mut self.state.board);
+        if self.policy.lets_lone_commands_in() && self.host.enters_at_once(flow, &mut self.state.board) {
             self.state.log(|| Event::Admitted { request: id });
             self.take_in(slot, &request);
             return Ok(());

@@ -104,16 +104,11 @@ impl Host {
         self.inward.is_instant()
     }
 
-    /// Whether a command of `flow` could enter the device at once: no other command waits, and the device has space.
+    /// If no other command waits and the device has space, counts a command of `flow` as one that enters the device without
+    /// waiting in its submission queue. Returns whether it enters.
     #[inline]
-    pub(crate) fn is_open(&self, flow: FlowId, board: &Board) -> bool {
-        self.queues.is_open(flow, board)
-    }
-
-    /// Counts a command of `flow` that enters the device without waiting in its submission queue.
-    #[inline]
-    pub(crate) fn pass(&mut self, flow: FlowId, board: &mut Board) {
-        self.queues.pass(flow, board);
+    pub(crate) fn enters_at_once(&mut self, flow: FlowId, board: &mut Board) -> bool {
+        self.queues.enters_at_once(flow, board)
     }
 
     /// Sends a command across the link to its submission queue.

@@ -65,17 +65,17 @@ impl Queues {
         self.waiting as usize + self.in_flight as usize
     }
 
-    /// Whether a command of `flow` could enter the device at once: no other command waits, and the device has space.
+    /// If no other command waits and the device has space, counts a command of `flow` as one that enters the device without
+    /// waiting in its queue. Returns whether it enters.
     #[inline]
-    pub(super) fn is_open(&self, flow: FlowId, board: &Board) -> bool {
-        self.waiting == 0 && self.in_flight < self.limit && board.flows[self.queue_of(flow)].in_flight < self.depth
-    }
-
-    /// Counts a command that enters the device without waiting in its queue.
-    #[inline]
-    pub(super) fn pass(&mut self, flow: FlowId, board: &mut Board) {
-        self.in_flight += 1;
-        board.flows[self.queue_of(flow)].in_flight += 1;
+    pub(super) fn enters_at_once(&mut self, flow: FlowId, board: &mut Board) -> bool {
+        let queue = &mut board.flows[self.queue_of(flow)];
+        let enters = self.waiting == 0 && self.in_flight < self.limit && queue.in_flight < self.depth;
+        if enters {
+            self.in_flight += 1;
+            queue.in_flight += 1;
+        }
+        enters
     }
 
     /// The head command of a flow's queue.

@@ -220,10 +220,10 @@ impl Policy {
     /// What `unit` does next.
     #[inline(always)]
     pub(crate) fn next(&mut self, board: &Board, unit: UnitId) -> Action {
-        let Unit { service, gc, .. } = board.units[unit.index()];
-        match service {
-            Service::Idle if gc.any() && self.shortcuts.gc_goes_at_once => Action::Collect,
-            Service::Idle => self.next_of_idle(board, unit),
+        let state = &board.units[unit.index()];
+        match state.service {
+            Service::Idle if state.gc.any() && self.shortcuts.gc_goes_at_once => Action::Collect,
+            Service::Idle => self.next_of_idle(board, unit, state),
             Service::Paused => self.next_in_pause(board, unit),
             Service::Busy if self.moments != Moments::Never => self.next_of_busy(board, unit),
             Service::Busy => Action::Stay,
@@ -231,18 +231,18 @@ impl Policy {
     }
 
     /// What an idle unit does next: garbage collection or user transactions.
-    #[inline(never)]
-    fn next_of_idle(&mut self, board: &Board, unit: UnitId) -> Action {
-        let Unit { waiting: [reads, programs], gc, batch, .. } = board.units[unit.index()];
-        let gc_waits = gc.any();
-        if reads + programs == 0 && !gc_waits {
+    #[inline(always)]
+    fn next_of_idle(&mut self, board: &Board, unit: UnitId, state: &Unit) -> Action {
+        let (waiting, gc_waits) = (state.user_waiting(), state.gc.any());
+        if waiting == 0 && !gc_waits {
             return Action::Stay;
         }
-        if batch.open {
+        if state.batch.open {
             return Action::Collect;
         }
-        if self.shortcuts.lone_transactions_go && !gc_waits && reads + programs == 1 {
-            let id = board.first(unit, if reads == 1 { FlashOp::Read } else { FlashOp::Program });
+        if self.shortcuts.lone_transactions_go && !gc_waits && waiting == 1 {
+            let op = if state.waiting[FlashOp::Read.index()] == 1 { FlashOp::Read } else { FlashOp::Program };
+            let id = board.first(unit, op);
             if board.eligible(id) && board.has_page(id) {
                 return Action::StartOne(id);
             }
