@@ -1,6 +1,7 @@
 //! Runs lists of requests on a device, with or without spare wake-ups, audited or not.
 
 use flashlane_audit::{Auditor, Policy, Start, Verdict};
+use flashlane_core::decide::Scheduler;
 use flashlane_core::{Completion, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
 use flashlane_sched::catalogue::{Recipe, build};
 use flashlane_ssd::config::Config;
@@ -52,7 +53,11 @@ pub struct Played {
 
 /// A device of `config` under `recipe`, or the error in either.
 pub fn built(config: &Config, recipe: &Recipe) -> Result<(Device, Policy), String> {
-    let scheduler = build(recipe).map_err(|e| e.to_string())?;
+    built_under(config, build(recipe).map_err(|e| e.to_string())?)
+}
+
+/// A device of `config` under `scheduler`, or the error in the configuration.
+fn built_under(config: &Config, scheduler: Scheduler) -> Result<(Device, Policy), String> {
     let (moments, style) = (scheduler.preempt.moments(), scheduler.collect.style());
     let policy = Policy { moments, style, binds_late: scheduler.place.binds_at_dispatch() };
     Ok((Device::new(config, scheduler).map_err(|e| e.to_string())?, policy))
@@ -71,7 +76,12 @@ pub fn hand_over(device: &mut Device, id: u64, ask: &Ask) {
 
 /// Runs `asks` (in order of time) to the end, without the auditor.
 pub fn play(config: &Config, recipe: &Recipe, asks: &[Ask], wake: Wake) -> Played {
-    let (mut device, _) = built(config, recipe).expect("a legal device");
+    play_under(config, build(recipe).expect("a legal recipe"), asks, wake)
+}
+
+/// Runs `asks` as [`play`] does, under `scheduler`.
+pub fn play_under(config: &Config, scheduler: Scheduler, asks: &[Ask], wake: Wake) -> Played {
+    let (mut device, _) = built_under(config, scheduler).expect("a legal device");
     let stops = matches!(wake, Wake::Completions);
     let mut rng = match wake {
         Wake::Plain | Wake::Completions => None,

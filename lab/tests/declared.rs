@@ -1,0 +1,146 @@
+//! What a scheduler declares in advance, so that the device need not ask every time, is what it would answer: every row of the
+//! catalogue runs the same when it declares nothing and is asked every time.
+//!
+//! One declaration is not held to this: that a lone command enters at once leaves the turn of round robin where it is
+//! (ARCHITECTURE.md, shortcuts of the policy). It is checked with one flow, where turns do not matter.
+
+mod common;
+
+use common::play::{self, Ask, Mix, Wake, asks};
+use common::{recipe, table1};
+use flashlane_core::decide::{
+    Admit, Collect, Debt, Departure, Estimate, Group, Heads, Order, Pick, Position, Scheduler, Scope, Style, Turn,
+    Wants,
+};
+use flashlane_core::geometry::UnitKind;
+use flashlane_core::{Board, Duration, FlowId, QueueId, RequestId, Time, TxnId, UnitId};
+use flashlane_sched::catalogue::{build, rows};
+use flashlane_ssd::config::{Config, FlowConfig, Precondition};
+use rand_pcg::Pcg64Mcg;
+
+/// A decision that gives the same answers as the one inside, and declares none of them.
+struct Asked<D: ?Sized>(Box<D>);
+
+impl Admit for Asked<dyn Admit> {
+    fn prepare(&mut self, board: &Board) {
+        self.0.prepare(board);
+    }
+    fn next(&mut self, board: &Board, heads: &dyn Heads) -> Option<FlowId> {
+        self.0.next(board, heads)
+    }
+    fn lets_lone_commands_in(&self) -> bool {
+        false
+    }
+    fn ask_again(&self) -> Time {
+        self.0.ask_again()
+    }
+    fn wants_owners(&self) -> bool {
+        self.0.wants_owners()
+    }
+}
+
+impl Order for Asked<dyn Order> {
+    fn prepare(&mut self, board: &Board) {
+        self.0.prepare(board);
+    }
+    fn position(&mut self, board: &Board, txn: TxnId, queue: QueueId) -> Position {
+        self.0.position(board, txn, queue)
+    }
+    fn is_tail(&self) -> bool {
+        false
+    }
+    fn wants(&self) -> Wants {
+        self.0.wants()
+    }
+    fn response(&mut self, board: &Board, txn: TxnId, request: RequestId) -> Duration {
+        self.0.response(board, txn, request)
+    }
+    fn estimate(&mut self, board: &Board, txn: TxnId, request: RequestId) -> Estimate {
+        self.0.estimate(board, txn, request)
+    }
+    fn departs(&mut self, board: &Board, txn: TxnId, departure: Departure) -> Duration {
+        self.0.departs(board, txn, departure)
+    }
+    fn ended(&mut self, board: &Board, txn: TxnId) {
+        self.0.ended(board, txn);
+    }
+}
+
+impl Pick for Asked<dyn Pick> {
+    fn prepare(&mut self, board: &Board) {
+        self.0.prepare(board);
+    }
+    fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {
+        self.0.pick(board, unit, scope, group);
+    }
+    fn keeps_levels_apart(&self) -> bool {
+        self.0.keeps_levels_apart()
+    }
+}
+
+impl Collect for Asked<dyn Collect> {
+    fn turn(&mut self, board: &Board, unit: UnitId) -> Turn {
+        self.0.turn(board, unit)
+    }
+    fn style(&self) -> Style {
+        self.0.style()
+    }
+    fn writes_pay(&self) -> bool {
+        self.0.writes_pay()
+    }
+    fn debt(&mut self, board: &Board, write: TxnId) -> Debt {
+        self.0.debt(board, write)
+    }
+}
+
+/// A small drive that collects garbage all the time, with this many flows on two levels.
+fn drive(unit: UnitKind, flows: u8) -> Config {
+    let mut config = table1(2, 2);
+    (config.geometry.dies_per_chip, config.geometry.blocks_per_plane) = (2, 24);
+    (config.geometry.pages_per_block, config.geometry.unit) = (16, unit);
+    config.ftl.logical_pages = config.geometry.planes() * 16 * 17;
+    config.precondition = Precondition::Steady;
+    config.bus.command = [290, 361, 220].map(Duration::from_ns);
+    config.flows = (0..flows).map(|flow| FlowConfig::at_level(flow % 2)).collect();
+    config.levels = 2;
+    config
+}
+
+/// Runs every row as it is and with one of its answers changed by `ask`, on drives with `flows` flows.
+fn same(flows: u8, ask: impl Fn(Scheduler) -> Scheduler) {
+    for unit in [UnitKind::Chip, UnitKind::Die] {
+        let config = drive(unit, flows);
+        for gap in [20_000, 500_000] {
+            let mix = Mix { requests: 2_500, gap, reads: 55, pages: 4, hot: 20, partial: 30, scattered: 20 };
+            let asks: Vec<Ask> = asks(&config, &mix, &mut Pcg64Mcg::new(u128::from(gap) | 7));
+            for row in rows() {
+                let recipe = recipe(row.name, &[]);
+                let scheduler = || build(&recipe).expect("a row");
+                let declared = play::play_under(&config, scheduler(), &asks, Wake::Plain);
+                let asked = play::play_under(&config, ask(scheduler()), &asks, Wake::Plain);
+                assert!(declared.totals.erases > 50, "{}: too little happened", row.name);
+                assert_eq!(declared, asked, "{}, {unit:?}, a request every {gap} ns", row.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn positions_at_the_tail() {
+    same(2, |scheduler| Scheduler { order: Box::new(Asked(scheduler.order)), ..scheduler });
+}
+
+#[test]
+fn lone_transactions_that_go() {
+    same(2, |scheduler| Scheduler { pick: Box::new(Asked(scheduler.pick)), ..scheduler });
+}
+
+#[test]
+fn garbage_collection_that_goes_first() {
+    same(2, |scheduler| Scheduler { collect: Box::new(Asked(scheduler.collect)), ..scheduler });
+}
+
+#[test]
+fn lone_commands_that_enter() {
+    same(1, |scheduler| Scheduler { admit: Box::new(Asked(scheduler.admit)), ..scheduler });
+}
