@@ -38,7 +38,7 @@ struct Member {
 
 /// What the configuration allows a command to do.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Abilities {
+pub(super) struct CommandRules {
     pub(super) multi_plane: bool,
     pub(super) multi_die: bool,
     pub(super) same_page: [bool; 3],
@@ -100,7 +100,7 @@ impl Command {
         &mut self,
         (serial, txn, ppa): (u64, &Txn, u32),
         geometry: &Geometry,
-        can: &Abilities,
+        can: &CommandRules,
         times: &Times,
         log: &mut Log,
     ) {

@@ -30,11 +30,11 @@
 mod choice;
 mod command;
 mod link;
+mod number_set;
 mod pages;
 mod pairs;
 mod requests;
 mod rule;
-mod seen;
 mod steps;
 mod times;
 mod transactions;
@@ -88,7 +88,7 @@ pub trait Formula {
     fn place(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)>;
 
     /// The logical page a physical page holds, if any.
-    fn owner(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn>;
+    fn lpn_at(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn>;
 
     /// Pages of a block (counted inside its plane) that are written.
     fn written(&self, plane: PlaneId, block: u32) -> u32;
@@ -100,7 +100,7 @@ impl Formula for InitialState {
         self.place(lpn)
     }
 
-    fn owner(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
+    fn lpn_at(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
         self.lpn_at(plane, ppa)
     }
 
@@ -116,7 +116,7 @@ pub enum Start<'a> {
     /// Given by two functions, which are called for every page and block when the auditor is built.
     Known {
         /// The logical page a physical page holds.
-        owner: &'a LpnOf<'a>,
+        lpn_of: &'a LpnOf<'a>,
         /// How many pages of a block are written.
         written: &'a Written<'a>,
     },

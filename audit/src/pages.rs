@@ -87,14 +87,14 @@ impl Pages {
         };
         match start {
             Start::Fresh | Start::Unknown => {}
-            Start::Known { owner, written } => pages.take_over(owner, written, log),
+            Start::Known { lpn_of, written } => pages.take_over(lpn_of, written, log),
             Start::Formula(formula) => pages.formula = Some(formula),
         }
         pages
     }
 
     /// Notes what every block holds at the start.
-    fn take_over(&mut self, owner: &LpnOf<'_>, written: &Written<'_>, log: &mut Log) {
+    fn take_over(&mut self, lpn_of: &LpnOf<'_>, written: &Written<'_>, log: &mut Log) {
         for index in 0..self.blocks.len() as u32 {
             let (plane, block) = self.inside(index);
             let first = self.page(plane, 0) + 1;
@@ -104,7 +104,7 @@ impl Pages {
                 slot.map(|slot| *slot = first + ppa.0).is_some()
             };
             let filled = written(plane, block);
-            self.blocks[index as usize] = survey((plane, block), self.pages_per_block, filled, owner, claim, log);
+            self.blocks[index as usize] = survey((plane, block), self.pages_per_block, filled, lpn_of, claim, log);
         }
     }
 
@@ -116,11 +116,11 @@ impl Pages {
         }
         let Some(formula) = &self.formula else { return };
         let (plane, block) = self.inside(index);
-        let owner = |plane, ppa| formula.owner(plane, ppa);
+        let lpn_of = |plane, ppa| formula.lpn_at(plane, ppa);
         let pages = self.map.len();
         let lies_there = |lpn: Lpn, ppa| (lpn.0 as usize) < pages && formula.place(lpn) == Some((plane, ppa));
         let filled = formula.written(plane, block);
-        self.blocks[index as usize] = survey((plane, block), self.pages_per_block, filled, &owner, lies_there, log);
+        self.blocks[index as usize] = survey((plane, block), self.pages_per_block, filled, &lpn_of, lies_there, log);
     }
 
     /// Plane, and block inside it, of a block of the whole device.
@@ -258,7 +258,7 @@ fn survey(
     (plane, block): (PlaneId, u32),
     pages: u32,
     filled: u32,
-    owner: &LpnOf<'_>,
+    lpn_of: &LpnOf<'_>,
     mut lies_there: impl FnMut(Lpn, Ppa) -> bool,
     log: &mut Log,
 ) -> Block {
@@ -268,7 +268,7 @@ fn survey(
     let mut valid = 0;
     for offset in 0..pages {
         let ppa = Ppa(block * pages + offset);
-        let Some(lpn) = owner(plane, ppa) else { continue };
+        let Some(lpn) = lpn_of(plane, ppa) else { continue };
         let fault = if offset >= filled {
             "was never written there"
         } else if !lies_there(lpn, ppa) {

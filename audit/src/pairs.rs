@@ -10,7 +10,7 @@ use super::victims::Victims;
 
 /// A program dispatched at this instant whose mapping has yet to be reported.
 #[derive(Debug)]
-struct Unmapped {
+struct UnmatchedProgram {
     lpn: Lpn,
     plane: PlaneId,
     ppa: u32,
@@ -19,7 +19,7 @@ struct Unmapped {
 
 /// A mapping reported at this instant whose program has yet to be dispatched.
 #[derive(Debug)]
-struct Unasked {
+struct UnmatchedMapping {
     lpn: Lpn,
     plane: PlaneId,
     ppa: u32,
@@ -33,28 +33,28 @@ struct Unasked {
 pub(super) struct Pairs {
     /// Whether garbage collection maps pages without programs.
     free: bool,
-    unmapped: Vec<Unmapped>,
-    unasked: Vec<Unasked>,
+    programs: Vec<UnmatchedProgram>,
+    mappings: Vec<UnmatchedMapping>,
 }
 
 impl Pairs {
     /// No pairs yet. `free`: garbage collection maps pages without programs.
     pub(super) fn new(free: bool) -> Pairs {
-        Pairs { free, unmapped: Vec::new(), unasked: Vec::new() }
+        Pairs { free, programs: Vec::new(), mappings: Vec::new() }
     }
 
     /// A program was dispatched.
     pub(super) fn program(&mut self, txn: &Txn, ppa: u32, (victims, pages): (&Victims, &Pages), log: &mut Log) {
         // Free garbage collection may have moved the page in the instant its program overwrites it: the mapping that
         // names the program's place is the program's.
-        let own = |early: &Unasked| early.lpn == txn.lpn && (early.plane, early.ppa) == (txn.plane, ppa);
-        let other = |early: &Unasked| early.lpn == txn.lpn && !(self.free && early.collected);
-        match self.unasked.iter().position(own).or_else(|| self.unasked.iter().position(other)) {
+        let own = |early: &UnmatchedMapping| early.lpn == txn.lpn && (early.plane, early.ppa) == (txn.plane, ppa);
+        let other = |early: &UnmatchedMapping| early.lpn == txn.lpn && !(self.free && early.collected);
+        match self.mappings.iter().position(own).or_else(|| self.mappings.iter().position(other)) {
             None => {
-                self.unmapped.push(Unmapped { lpn: txn.lpn, plane: txn.plane, ppa, owner: txn.owner });
+                self.programs.push(UnmatchedProgram { lpn: txn.lpn, plane: txn.plane, ppa, owner: txn.owner });
             }
             Some(index) => {
-                let early = self.unasked.swap_remove(index);
+                let early = self.mappings.swap_remove(index);
                 agree(txn.lpn, (txn.plane, ppa), (early.plane, early.ppa), log);
                 if txn.owner == Owner::Gc {
                     victims.moved(txn.lpn, early.old, pages, log);
@@ -73,14 +73,14 @@ impl Pairs {
         log: &mut Log,
     ) {
         let collected = if !old.is_known() { !pages.knows_start() } else { victims.contains(pages.block_at(old)) };
-        let own = |program: &Unmapped| program.lpn == lpn && (program.plane, program.ppa) == (plane, ppa);
-        let other = |program: &Unmapped| program.lpn == lpn && !(self.free && collected);
-        match self.unmapped.iter().position(own).or_else(|| self.unmapped.iter().position(other)) {
+        let own = |program: &UnmatchedProgram| program.lpn == lpn && (program.plane, program.ppa) == (plane, ppa);
+        let other = |program: &UnmatchedProgram| program.lpn == lpn && !(self.free && collected);
+        match self.programs.iter().position(own).or_else(|| self.programs.iter().position(other)) {
             None => {
-                self.unasked.push(Unasked { lpn, plane, ppa, old, collected });
+                self.mappings.push(UnmatchedMapping { lpn, plane, ppa, old, collected });
             }
             Some(index) => {
-                let program = self.unmapped.swap_remove(index);
+                let program = self.programs.swap_remove(index);
                 agree(lpn, (program.plane, program.ppa), (plane, ppa), log);
                 if program.owner == Owner::Gc {
                     victims.moved(lpn, old, pages, log);
@@ -91,13 +91,13 @@ impl Pairs {
 
     /// Whether [`Pairs::settle`] has anything to do.
     pub(super) fn unsettled(&self) -> bool {
-        !self.unmapped.is_empty() || !self.unasked.is_empty()
+        !self.programs.is_empty() || !self.mappings.is_empty()
     }
 
     /// The instant is over: a program or mapping without its counterpart by now gets none.
     pub(super) fn settle(&mut self, log: &mut Log) {
         let free = self.free;
-        for program in self.unmapped.drain(..) {
+        for program in self.programs.drain(..) {
             log.report(Rule::MapProgram, || {
                 format!(
                     "a program of logical page {} on page {} of plane {} mapped nothing.",
@@ -105,7 +105,7 @@ impl Pairs {
                 )
             });
         }
-        for early in self.unasked.drain(..).filter(|early| !(free && early.collected)) {
+        for early in self.mappings.drain(..).filter(|early| !(free && early.collected)) {
             log.report(Rule::MapProgram, || {
                 format!(
                     "logical page {} was mapped to page {} of plane {} without a program.",

@@ -6,8 +6,8 @@ use flashlane_core::{FlowId, RequestId, Time};
 use rustc_hash::FxHashMap;
 
 use super::link::Link;
+use super::number_set::NumberSet;
 use super::rule::{Log, Rule};
-use super::seen::Seen;
 
 /// A request in flight.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ struct Open {
 #[derive(Debug)]
 pub(super) struct Requests {
     open: FxHashMap<RequestId, Open>,
-    seen: Seen,
+    seen: NumberSet,
     link: Link,
 }
 
@@ -44,7 +44,7 @@ pub(super) type Coming = ((FlowId, Op, Time), u32, Option<(u64, u64)>);
 
 impl Requests {
     pub(super) fn new(link: Link) -> Requests {
-        Requests { open: FxHashMap::default(), seen: Seen::default(), link }
+        Requests { open: FxHashMap::default(), seen: NumberSet::default(), link }
     }
 
     pub(super) fn submitted(&mut self, id: RequestId, coming: Coming, log: &mut Log) {

@@ -4,9 +4,9 @@ use flashlane_core::transaction::{FlashOp, Owner};
 use flashlane_core::{Duration, Lpn, PlaneId, RequestId, UnitId};
 use rustc_hash::FxHashMap;
 
+use super::number_set::NumberSet;
 use super::pages::Place;
 use super::rule::{Log, Rule};
-use super::seen::Seen;
 
 /// A transaction queued and not ended.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub(super) struct Txn {
 #[derive(Default, Debug)]
 pub(super) struct Transactions {
     live: FxHashMap<u64, Txn>,
-    seen: Seen,
+    seen: NumberSet,
 }
 
 impl Transactions {

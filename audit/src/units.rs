@@ -10,7 +10,7 @@ use flashlane_core::{ChannelId, Duration, Geometry, Time, UnitId};
 use flashlane_ssd::config::Config;
 
 use super::Policy;
-use super::command::{Abilities, Command, Phase};
+use super::command::{Command, CommandRules, Phase};
 use super::rule::{Log, Rule};
 use super::times::Times;
 use super::transactions::Txn;
@@ -27,7 +27,7 @@ struct Unit {
 #[derive(Debug)]
 pub(super) struct Units {
     geometry: Geometry,
-    can: Abilities,
+    can: CommandRules,
     times: Times,
     policy: Policy,
     units: Vec<Unit>,
@@ -42,7 +42,7 @@ impl Units {
         let geometry = config.geometry;
         Units {
             geometry,
-            can: Abilities {
+            can: CommandRules {
                 multi_plane: config.nand.multi_plane,
                 multi_die: config.nand.multi_die,
                 same_page: [config.nand.same_page_read, config.nand.same_page_program, false],

@@ -33,7 +33,7 @@ impl PageWrites {
 
 /// A cancelled write whose successor must join a queue within the same instant.
 #[derive(Debug)]
-struct Orphan {
+struct SupersededWrite {
     lpn: Lpn,
     serial: u64,
     request: Option<RequestId>,
@@ -43,7 +43,7 @@ struct Orphan {
 #[derive(Default, Debug)]
 pub(super) struct Writes {
     pages: FxHashMap<Lpn, PageWrites>,
-    orphans: Vec<Orphan>,
+    superseded: Vec<SupersededWrite>,
     /// Requests that complete with a write of another request.
     carried: FxHashMap<u64, Vec<RequestId>>,
 }
@@ -55,13 +55,13 @@ impl Writes {
             .entry(lpn)
             .and_modify(|writes| writes.add(serial))
             .or_insert_with(|| PageWrites { first: serial, ..PageWrites::default() });
-        if !self.orphans.is_empty() {
-            let Writes { orphans, carried, .. } = self;
-            orphans.retain(|orphan| {
-                if orphan.lpn == lpn {
-                    carried.entry(serial).or_default().extend(orphan.request);
+        if !self.superseded.is_empty() {
+            let Writes { superseded, carried, .. } = self;
+            superseded.retain(|write| {
+                if write.lpn == lpn {
+                    carried.entry(serial).or_default().extend(write.request);
                 }
-                orphan.lpn != lpn
+                write.lpn != lpn
             });
         }
     }
@@ -113,10 +113,10 @@ impl Writes {
         match next {
             Some(successor) => self.carried.entry(successor).or_default().extend(waiting),
             None => {
-                let (lpn, before) = (txn.lpn, self.orphans.len());
-                self.orphans.extend(waiting.map(|request| Orphan { lpn, serial, request: Some(request) }));
-                if self.orphans.len() == before {
-                    self.orphans.push(Orphan { lpn, serial, request: None });
+                let (lpn, before) = (txn.lpn, self.superseded.len());
+                self.superseded.extend(waiting.map(|request| SupersededWrite { lpn, serial, request: Some(request) }));
+                if self.superseded.len() == before {
+                    self.superseded.push(SupersededWrite { lpn, serial, request: None });
                 }
             }
         }
@@ -124,11 +124,11 @@ impl Writes {
 
     /// The instant is over: a cancelled write that has no successor by now gets none.
     pub(super) fn settle(&mut self, requests: &mut Requests, log: &mut Log) {
-        for orphan in self.orphans.drain(..) {
+        for write in self.superseded.drain(..) {
             log.report(Rule::HasSuccessor, || {
-                format!("write {} of page {} was cancelled for no other write.", orphan.serial, orphan.lpn.0)
+                format!("write {} of page {} was cancelled for no other write.", write.serial, write.lpn.0)
             });
-            if let Some(request) = orphan.request {
+            if let Some(request) = write.request {
                 requests.released(request, None);
             }
         }
@@ -136,7 +136,7 @@ impl Writes {
 
     /// Whether [`Writes::settle`] has anything to do.
     pub(super) fn unsettled(&self) -> bool {
-        !self.orphans.is_empty()
+        !self.superseded.is_empty()
     }
 
     /// Removes a write from those of its page. Returns the write right after it, if any.

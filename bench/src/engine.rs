@@ -1,11 +1,11 @@
 //! The engine's cases: every scheduler of the catalogue under the three standard workloads on a small and a large drive,
 //! and under closed loops of several depths.
 //!
-//! A case runs what users run, [`flashlane_lab::run::Run`] with all metrics on. Only its requests are drawn beforehand,
+//! A case runs what users run, [`flashlane_lab::run::Simulation`] with all metrics on. Only its requests are drawn beforehand,
 //! so that the figures do not include the generator's time.
 
 use flashlane_lab::catalogue::{self, Recipe};
-use flashlane_lab::run::{Feed, Limits, Onlookers, Run};
+use flashlane_lab::run::{Feed, Limits, ObserverOptions, Simulation};
 use flashlane_lab::scenario::{ByteRange, FlowPlan, FlowSource, Scenario};
 use flashlane_lab::workload::scene::{SceneOp, SceneRequest};
 use flashlane_lab::workload::synthetic::{SyntheticSource, SyntheticSpec};
@@ -61,8 +61,8 @@ const DRIVES: [(&str, u32); 2] = [("16 GB", 137), ("480 GB", 4096)];
 const DEPTHS: [u32; 4] = [32, 320, 3_200, 32_000];
 
 /// Requests in flight that make queues of 10,000 at the 4 chips of one channel, and requests of a timed and of a
-/// counted run, which first have to fill the queues. Measured with these rows: FLIN's insertion visits waiting
-/// transactions, and the row it is compared with visits none.
+/// counted run, which first have to fill the queues. Measured with these schedulers: FLIN's insertion visits waiting
+/// transactions, and the scheduler it is compared with visits none.
 const DEEP: (u32, u64, u64) = (40_000, 200_000, 60_000);
 const VISITING: [&str; 2] = ["fr-fcfs", "flin"];
 
@@ -70,30 +70,30 @@ const VISITING: [&str; 2] = ["fr-fcfs", "flin"];
 /// requests of a timed and of a counted run.
 const LONG: [(u32, u64, u64); 3] = [(64, 200_000, 20_000), (640, 200_000, 20_000), (64_000, 400_000, 150_000)];
 
-/// The rows that insert transactions by the slack of those that wait, and the row they are compared with.
+/// The schedulers that insert transactions by the slack of those that wait, and the scheduler they are compared with.
 const INSERTING: [&str; 3] = ["fr-fcfs", "slacker", "wbyp"];
 
 /// All cases of the engine.
 pub fn all() -> Vec<Case> {
     let mut cases = Vec::new();
-    for row in catalogue::rows() {
+    for entry in catalogue::schedulers() {
         for workload in &OPEN {
             for (drive, blocks) in DRIVES {
                 cases.push(Case {
-                    labels: [row.name, workload.name, drive, "open"].map(String::from),
+                    labels: [entry.name, workload.name, drive, "open"].map(String::from),
                     requests: OPEN_REQUESTS,
                     counted: workload.counted,
-                    run: Box::new(move |requests| open(row.name, workload, blocks, requests)),
+                    run: Box::new(move |requests| open(entry.name, workload, blocks, requests)),
                 });
             }
         }
         for depth in DEPTHS {
             cases.push(Case {
-                labels: [row.name, "4k-mix-closed", DRIVES[0].0, &depth.to_string()].map(String::from),
+                labels: [entry.name, "4k-mix-closed", DRIVES[0].0, &depth.to_string()].map(String::from),
                 requests: 400_000,
                 // Long enough to fill the queues.
                 counted: u64::from(2 * depth).max(20_000),
-                run: Box::new(move |requests| closed(row.name, CHANNELS, depth, ("steady", ONE_PAGE), requests)),
+                run: Box::new(move |requests| closed(entry.name, CHANNELS, depth, ("steady", ONE_PAGE), requests)),
             });
         }
     }
@@ -186,7 +186,8 @@ fn finish(
     scheduler: flashlane_core::decide::Scheduler,
     feed: Feed,
 ) -> Result<Outcome, String> {
-    let run = Run::new(&config, scheduler, vec![Some(feed)], Limits::default(), Onlookers::default(), None);
+    let run =
+        Simulation::new(&config, scheduler, vec![Some(feed)], Limits::default(), ObserverOptions::default(), None);
     let run = run.map_err(|e| e.to_string())?;
     let meter = ready.restart();
     let outcome = measured(|| run.finish()).map_err(|e| e.to_string())?;

@@ -24,7 +24,7 @@ cargo run --release -p flashlane-bench -- [WORD ...] [OPTIONS]
 ";
 
 /// The parsed arguments.
-struct Wish {
+struct Arguments {
     words: Vec<String>,
     list: bool,
     effort: Effort,
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
             print!("{HELP}");
             Ok(())
         }
-        _ => wish(&args).and_then(grant),
+        _ => arguments(&args).and_then(execute),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -68,69 +68,70 @@ fn run_case(name: &str, requests: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn wish(args: &[String]) -> Result<Wish, String> {
+fn arguments(args: &[String]) -> Result<Arguments, String> {
     let effort = Effort { runs: 3, per_mille: 1000, requests: None, count: true };
-    let mut wish = Wish { words: Vec::new(), list: false, effort, write: None };
+    let mut arguments = Arguments { words: Vec::new(), list: false, effort, write: None };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(format!("{arg} wants a value"));
         match arg.as_str() {
-            "--list" => wish.list = true,
-            "--no-count" => wish.effort.count = false,
-            "--quick" => (wish.effort.runs, wish.effort.per_mille) = (1, 100),
-            "--write" => wish.write = Some(value()?.into()),
+            "--list" => arguments.list = true,
+            "--no-count" => arguments.effort.count = false,
+            "--quick" => (arguments.effort.runs, arguments.effort.per_mille) = (1, 100),
+            "--write" => arguments.write = Some(value()?.into()),
             "--runs" => {
                 let text = value()?;
                 let runs = text.parse().ok().filter(|runs| (1..=1000).contains(runs));
-                wish.effort.runs = runs.ok_or(format!("--runs {text:?}: a number from 1 to 1000"))?;
+                arguments.effort.runs = runs.ok_or(format!("--runs {text:?}: a number from 1 to 1000"))?;
             }
             "--requests" => {
                 let text = value()?;
                 let requests = text.parse().ok().filter(|requests| (1..=1_000_000_000).contains(requests));
                 let legal = || format!("--requests {text:?}: a whole number from 1 to 1000000000");
-                wish.effort.requests = Some(requests.ok_or_else(legal)?);
+                arguments.effort.requests = Some(requests.ok_or_else(legal)?);
             }
             option if option.starts_with('-') => return Err(format!("unknown option {option:?}; see --help")),
-            word => wish.words.push(word.into()),
+            word => arguments.words.push(word.into()),
         }
     }
-    Ok(wish)
+    Ok(arguments)
 }
 
-fn grant(mut wish: Wish) -> Result<(), String> {
-    let is_wanted = |case: &Case| wish.words.is_empty() || wish.words.iter().any(|word| case.name().contains(word));
+fn execute(mut arguments: Arguments) -> Result<(), String> {
+    let is_wanted =
+        |case: &Case| arguments.words.is_empty() || arguments.words.iter().any(|word| case.name().contains(word));
     let cases: Vec<Case> = cases::all().into_iter().filter(is_wanted).collect();
-    if wish.list {
+    if arguments.list {
         cases.iter().for_each(|case| println!("{}", case.name()));
         return Ok(());
     }
     if cases.is_empty() {
-        return Err(format!("no case has any of the words {:?} in its name; see --list", wish.words));
+        return Err(format!("no case has any of the words {:?} in its name; see --list", arguments.words));
     }
-    if wish.write.is_some() && !(wish.effort.per_mille == 1000 && wish.effort.requests.is_none()) {
+    if arguments.write.is_some() && !(arguments.effort.per_mille == 1000 && arguments.effort.requests.is_none()) {
         return Err("--write wants cases in full: a look is nothing for the page".into());
     }
     if cfg!(debug_assertions) {
         eprintln!("This is a build with checks: times and counts say nothing about the program that users run.");
     }
-    if wish.effort.count && !callgrind::present() {
+    if arguments.effort.count && !callgrind::present() {
         eprintln!("VALGRIND IS ABSENT: instructions are not counted.");
-        wish.effort.count = false;
+        arguments.effort.count = false;
     }
-    let text = measured(&cases, &wish)?;
+    let text = measured(&cases, &arguments)?;
     print!("{text}");
-    wish.write.as_deref().map_or(Ok(()), |path: &Path| page::update(path, &text))
+    arguments.write.as_deref().map_or(Ok(()), |path: &Path| page::update(path, &text))
 }
 
-fn measured(cases: &[Case], wish: &Wish) -> Result<String, String> {
-    let effort = wish.effort;
+fn measured(cases: &[Case], arguments: &Arguments) -> Result<String, String> {
+    let effort = arguments.effort;
     let program = std::env::current_exe().map_err(|e| format!("cannot find this program: {e}"))?;
     let mut rows = Vec::new();
     for case in cases {
         eprintln!("measuring {}", case.name());
         rows.push((case.labels.clone(), measure(&program, case, effort)?));
     }
-    let which = match wish.words.as_slice() {
+    let which = match arguments.words.as_slice() {
         [] => "All cases".into(),
         words => format!("The cases with {} in their name", words.join(" or ")),
     };

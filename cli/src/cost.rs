@@ -18,7 +18,7 @@ pub fn show() -> Result<(), Failure> {
     let g = scenario.device_config()?.geometry;
     let (chips, channels) = (g.units(), g.channels);
     let mut text = String::from("State in the controller beyond queues and page tables\n");
-    let _ = writeln!(text, "\n{} (Slacker §5.3)", names(|row| row.answers.order.starts_with("slack-")));
+    let _ = writeln!(text, "\n{} (Slacker §5.3)", names(|entry| entry.answers.order.starts_with("slack-")));
     line(&mut text, "a chip", cost::CHIP);
     line(&mut text, "a channel", cost::CHANNEL);
     line(&mut text, "a chip", cost::CHIP_MORE);
@@ -31,7 +31,7 @@ pub fn show() -> Result<(), Failure> {
          {total} bytes,\n  and {} for the advanced commands.",
         chips * more
     );
-    let _ = writeln!(text, "\n{} (Slacker §3.3)", names(|row| row.answers.place == "dynamic"));
+    let _ = writeln!(text, "\n{} (Slacker §3.3)", names(|entry| entry.answers.place == "dynamic"));
     let (pages, bits) =
         (u64::from(g.planes()) * u64::from(g.pages_per_plane()), g.planes().next_power_of_two().ilog2());
     let _ = writeln!(
@@ -47,7 +47,7 @@ pub fn show() -> Result<(), Failure> {
 fn flin(text: &mut String) {
     let (chips, flows, transactions) = (64, 128, 262_144);
     let (none, bytes) = (catalogue::flin_dram_bytes(0, 0, 0), catalogue::flin_dram_bytes);
-    let _ = writeln!(text, "\n{} (FLIN §5.5)", names(|row| row.answers.order == "fair"));
+    let _ = writeln!(text, "\n{} (FLIN §5.5)", names(|entry| entry.answers.order == "fair"));
     // The size with one chip minus the size with none.
     for (of, bytes, what) in [
         (
@@ -69,8 +69,8 @@ fn flin(text: &mut String) {
     );
 }
 
-fn names(has: impl Fn(&catalogue::Row) -> bool) -> String {
-    catalogue::rows().iter().filter(|row| has(row)).map(|row| row.name).collect::<Vec<_>>().join(", ")
+fn names(has: impl Fn(&catalogue::SchedulerEntry) -> bool) -> String {
+    catalogue::schedulers().iter().filter(|entry| has(entry)).map(|entry| entry.name).collect::<Vec<_>>().join(", ")
 }
 
 fn line(text: &mut String, of: &str, states: &[State]) {

@@ -12,7 +12,7 @@ use crate::text::print;
 
 /// Writes the template to `file`, which must not exist.
 pub fn write(file: &Path) -> Result<(), Failure> {
-    signals::watch()?;
+    signals::install_handlers()?;
     let existing = Existing::Keep("exists already and is left as it is; give another name");
     OutFile::create(file, existing, &Inputs::default())?.write_whole(TEMPLATE.as_bytes())?;
     let shown = shown::path(file);

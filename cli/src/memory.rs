@@ -23,7 +23,7 @@ const AHEAD: u64 = 64 << 20;
 /// If the machine has less memory than they need, or the scenario is wrong.
 pub fn suit(scenario: &Scenario) -> Result<(), Failure> {
     let needs = run::memory(scenario)?;
-    refuse(&needs, run::threads(), &Room::here())?;
+    refuse(&needs, run::threads(), &AvailableMemory::here())?;
     if needs.short {
         small_pages();
     }
@@ -31,36 +31,38 @@ pub fn suit(scenario: &Scenario) -> Result<(), Failure> {
 }
 
 /// A line of text on the memory that the runs of `scenario` will take.
-pub fn told(scenario: &Scenario) -> Result<String, Failure> {
+pub fn describe(scenario: &Scenario) -> Result<String, Failure> {
     let needs = run::memory(scenario)?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = processors.min(needs.runs);
-    let (one, several) = (needs.at_a_time(1), needs.at_a_time(jobs));
+    let (one, several) = (needs.with_parallel_runs(1), needs.with_parallel_runs(jobs));
     let mut text = format!("memory      a run up to {} ({} of address space)", amount(one.1), amount(one.0));
     if jobs > 1 {
         let (memory, space) = (amount(several.1), amount(several.0));
         text.push_str(&format!("; of {} runs {jobs} at a time (--jobs) up to {memory} ({space})", needs.runs));
     }
-    if let Some(room) = Room::here().memory.filter(|&room| room < several.1) {
-        text.push_str(&format!("; only {} are available here", amount(room)));
+    if let Some(available) = AvailableMemory::here().memory.filter(|&available| available < several.1) {
+        text.push_str(&format!("; only {} are available here", amount(available)));
     }
     Ok(text)
 }
 
 /// What this process can still allocate, as far as the system reports it.
-struct Room {
+struct AvailableMemory {
     /// Memory of the machine or of the control group.
     memory: Option<u64>,
     /// Address space (`ulimit -v`).
     space: Option<u64>,
 }
 
-impl Room {
-    fn here() -> Room {
-        let Ok(mut system) = System::new() else { return Room { memory: None, space: address_space_limit() } };
+impl AvailableMemory {
+    fn here() -> AvailableMemory {
+        let Ok(mut system) = System::new() else {
+            return AvailableMemory { memory: None, space: address_space_limit() };
+        };
         system.refresh_memory();
         let machine = Some(system.available_memory()).filter(|&bytes| bytes > 0);
-        let Ok(id) = sysinfo::get_current_pid() else { return Room { memory: machine, space: None } };
+        let Ok(id) = sysinfo::get_current_pid() else { return AvailableMemory { memory: machine, space: None } };
         let what = ProcessRefreshKind::nothing().with_memory().without_tasks();
         system.refresh_processes_specifics(ProcessesToUpdate::Some(&[id]), false, what);
         let process = system.process(id);
@@ -68,7 +70,7 @@ impl Room {
         let group = process.and_then(|process| process.cgroup_limits());
         let group = group.map(|limits| limits.total_memory.saturating_sub(limits.rss));
         let used = process.map_or(0, |process| process.virtual_memory());
-        Room {
+        AvailableMemory {
             memory: machine.into_iter().chain(group).min(),
             space: address_space_limit().map(|limit| limit.saturating_sub(used)),
         }
@@ -88,19 +90,19 @@ fn address_space_limit() -> Option<u64> {
     None
 }
 
-/// Refuses runs that need more than `room`.
-fn refuse(needs: &Memory, jobs: usize, room: &Room) -> Result<(), Failure> {
+/// Refuses runs that need more than `available`.
+fn refuse(needs: &Memory, jobs: usize, available: &AvailableMemory) -> Result<(), Failure> {
     let jobs = jobs.clamp(1, needs.runs.max(1));
-    let space = |jobs| needs.at_a_time(jobs).0 + AHEAD;
-    let memory = |jobs| needs.at_a_time(jobs).1;
-    too_little("address space (its limit: ulimit -v)", jobs, space, room.space)?;
-    too_little("memory", jobs, memory, room.memory)
+    let space = |jobs| needs.with_parallel_runs(jobs).0 + AHEAD;
+    let memory = |jobs| needs.with_parallel_runs(jobs).1;
+    too_little("address space (its limit: ulimit -v)", jobs, space, available.space)?;
+    too_little("memory", jobs, memory, available.memory)
 }
 
-fn too_little(what: &str, jobs: usize, need: impl Fn(usize) -> u64, room: Option<u64>) -> Result<(), Failure> {
-    let Some(room) = room.filter(|&room| need(jobs) > room) else { return Ok(()) };
+fn too_little(what: &str, jobs: usize, need: impl Fn(usize) -> u64, available: Option<u64>) -> Result<(), Failure> {
+    let Some(available) = available.filter(|&available| need(jobs) > available) else { return Ok(()) };
     let who = if jobs == 1 { "a run needs".into() } else { format!("{jobs} runs at a time need") };
-    let advice = match (1..jobs).rev().find(|&fewer| need(fewer) <= room) {
+    let advice = match (1..jobs).rev().find(|&fewer| need(fewer) <= available) {
         Some(fewer) => format!("give --jobs {fewer}, for which {} are enough, or", amount(need(fewer))),
         None if jobs > 1 => format!("even one at a time (--jobs 1) needs {}:", amount(need(1))),
         None => "give".into(),
@@ -109,7 +111,7 @@ fn too_little(what: &str, jobs: usize, need: impl Fn(usize) -> u64, room: Option
         "{who} up to {} of {what}, and {} are available; {advice} a smaller drive (device.geometry.blocks_per_plane and the \
          user's capacity in device.ftl)",
         amount(need(jobs)),
-        amount(room)
+        amount(available)
     )))
 }
 
@@ -139,15 +141,15 @@ mod tests {
     const NEEDS: Memory = Memory { space: 600 << 20, resident: 500 << 20, kept: 0, runs: 5, short: false };
 
     fn said(jobs: usize, memory: u64, space: Option<u64>) -> Option<String> {
-        let room = Room { memory: Some(memory), space };
-        refuse(&NEEDS, jobs, &room).err().map(|failure| failure.to_string())
+        let available = AvailableMemory { memory: Some(memory), space };
+        refuse(&NEEDS, jobs, &available).err().map(|failure| failure.to_string())
     }
 
     #[test]
     fn what_there_is_room_for_is_let_go() {
         assert_eq!(said(4, 2000 << 20, None), None);
         assert_eq!(said(64, 2500 << 20, Some((3000 << 20) + AHEAD)), None);
-        assert!(refuse(&NEEDS, 4, &Room { memory: None, space: None }).is_ok());
+        assert!(refuse(&NEEDS, 4, &AvailableMemory { memory: None, space: None }).is_ok());
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl Outputs {
         if output.out.is_none() && output.report.is_none() {
             return Ok(Outputs { dir: None, report: None });
         }
-        signals::watch()?;
+        signals::install_handlers()?;
         let inputs = inputs(workload, scenario)?;
         let dir = match &output.out {
             Some(path) => {
@@ -101,7 +101,7 @@ fn begin_report(path: &Path, dir: Option<&ResultsDir>, inputs: &Inputs, force: b
         Existing::Replace
     } else {
         Existing::ReplaceIf(
-            report::is_one,
+            report::is_report,
             "exists and is no report of flashlane (or one of 0.1), so it is left as it is; give another name, or --force",
         )
     };

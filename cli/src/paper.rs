@@ -7,7 +7,7 @@ use std::time::Instant;
 use flashlane_lab::outputs::{Inputs, OutFile};
 use flashlane_lab::results::ResultsDir;
 use flashlane_papers::slacker::calibrate::{self, Calibrated};
-use flashlane_papers::{self as papers, Bench, PAPERS, Paper, Progress, Settings};
+use flashlane_papers::{self as papers, PAPERS, Paper, Progress, Runner, Settings};
 
 use crate::args::PaperArgs;
 use crate::fail::Failure;
@@ -46,8 +46,8 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
     let begun = Instant::now();
     let progress = Progress::default();
     let result = progress::of_paper(&progress, |say| {
-        let told = |what: &str| say(format!("{:4} s  {what}", begun.elapsed().as_secs()));
-        paper.run(&args.experiment, &settings, Some(&progress), &told)
+        let report = |what: &str| say(format!("{:4} s  {what}", begun.elapsed().as_secs()));
+        paper.run(&args.experiment, &settings, Some(&progress), &report)
     })?;
     let written = dir.map(|(dir, file)| {
         file.write_whole(result.to_json().as_bytes())?;
@@ -62,7 +62,7 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
 
 /// The results folder, prepared before anything runs, and the file in it.
 fn results_in(path: &Path, args: &PaperArgs) -> Result<(ResultsDir, OutFile), Failure> {
-    signals::watch()?;
+    signals::install_handlers()?;
     let mut inputs = Inputs::default();
     if let Some(traces) = &args.traces {
         inputs.add_folder("the folder of traces", traces);
@@ -111,14 +111,14 @@ fn calibrated(paper: &Paper, settings: &Settings) -> Result<(), Failure> {
     if paper.name != papers::slacker::PAPER.name {
         return Err(Failure::Input(format!("--calibrate: {} has no clones without a rate; slacker has", paper.name)));
     }
-    let bench = Bench { settings, progress: None };
+    let runner = Runner { settings, progress: None };
     let begun = Instant::now();
-    let told = |one: &Calibrated| {
-        let (at, name, gap) = (begun.elapsed().as_secs(), &one.row.name, one.gap_us);
+    let report = |one: &Calibrated| {
+        let (at, name, gap) = (begun.elapsed().as_secs(), &one.workload.name, one.gap_us);
         let verdict = if one.is_reached() { "" } else { ": not reached" };
         let (reached, wanted) = (one.reached_ms, one.wanted_ms());
         note(&format!("{at:4} s  {name}: {gap:.1} us gives {reached:.2} ms for {wanted:.1}{verdict}"));
     };
-    let made = calibrate::calibrate(&bench, &told)?;
+    let made = calibrate::calibrate(&runner, &report)?;
     print(&calibrate::to_csv(&made, &command()))
 }

@@ -163,7 +163,7 @@ pub fn check(args: &Workload) -> Result<(), Failure> {
             flow.priority
         ));
     }
-    text.push_str(&memory::told(&scenario)?);
+    text.push_str(&memory::describe(&scenario)?);
     text.push('\n');
     print(&text)
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use flashlane_lab::results::{self, Summary, fio, table};
-use flashlane_lab::run::{self, Comparison, Options, Progress, Rows};
+use flashlane_lab::run::{self, Comparison, Options, Progress, RowOutput};
 use flashlane_lab::scenario::{Scenario, SchedulerChoice};
 use flashlane_lab::shown;
 
@@ -45,10 +45,10 @@ pub fn compare(
     make(workload, &scenario, output)
 }
 
-/// The scheduler called `name`: one of the scenario's own, or a row of the catalogue.
+/// The scheduler called `name`: one of the scenario's own, or one of the catalogue.
 fn named(scenario: &Scenario, name: &str) -> Result<SchedulerChoice, Failure> {
     let own = scenario.schedulers()?.into_iter().find(|choice| choice.name() == name);
-    Ok(own.unwrap_or_else(|| SchedulerChoice::Row(name.to_owned())))
+    Ok(own.unwrap_or_else(|| SchedulerChoice::Named(name.to_owned())))
 }
 
 fn choose(scenario: &mut Scenario, flag: &'static str, choices: Vec<SchedulerChoice>) {
@@ -68,7 +68,7 @@ fn make(workload: &Workload, scenario: &Scenario, output: &Output) -> Result<(),
     let progress = Progress::default();
     let options = Options {
         audit: output.audit,
-        rows: outputs.dir().map(|dir| Rows {
+        rows: outputs.dir().map(|dir| RowOutput {
             dir,
             format: if output.csv { results::Format::Csv } else { results::Format::Parquet },
             transactions: output.transactions,
@@ -84,13 +84,13 @@ fn make(workload: &Workload, scenario: &Scenario, output: &Output) -> Result<(),
     match output.format {
         Format::Json => print_json(&summary.to_json())?,
         Format::FioJson => print_json(&format!("{:#}\n", fio::document(summary)))?,
-        Format::Table => print(&told(&comparison, summary, output, finished.is_ok()))?,
+        Format::Table => print(&summary_text(&comparison, summary, output, finished.is_ok()))?,
     }
     finished
 }
 
 /// The table, followed by remarks and warnings.
-fn told(comparison: &Comparison, summary: &Summary, output: &Output, written: bool) -> String {
+fn summary_text(comparison: &Comparison, summary: &Summary, output: &Output, written: bool) -> String {
     let mut text = String::new();
     for (flow, remark) in &comparison.remarks {
         let _ = writeln!(text, "{}: {}", shown::escaped(flow), shown::escaped(remark));

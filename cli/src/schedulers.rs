@@ -1,32 +1,32 @@
-//! `flashlane schedulers`: the catalogue, as a list or one row in full.
+//! `flashlane schedulers`: the catalogue, as a list or one entry in full.
 
 use std::fmt::Write as _;
 
-use flashlane_lab::catalogue::{self, QUESTIONS, Row};
+use flashlane_lab::catalogue::{self, QUESTIONS, SchedulerEntry};
 use flashlane_lab::scenario::nearest;
 
 use crate::fail::Failure;
 use crate::text::print;
 
-/// Lists the rows and the answers that mixes are made of, or shows the row called `name`.
+/// Lists the entries and the answers that mixes are made of, or shows the entry called `name`.
 pub fn show(name: Option<&str>) -> Result<(), Failure> {
     let Some(name) = name else { return print(&list()) };
-    let row = catalogue::row(name).ok_or_else(|| {
-        let names: Vec<&str> = catalogue::rows().iter().map(|row| row.name).collect();
+    let entry = catalogue::scheduler(name).ok_or_else(|| {
+        let names: Vec<&str> = catalogue::schedulers().iter().map(|entry| entry.name).collect();
         let near = nearest(name, names.iter().copied());
         let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
         Failure::Input(format!("scheduler {name:?}: no such scheduler; there are {}{near}", names.join(", ")))
     })?;
-    print(&one(row))
+    print(&one(entry))
 }
 
 fn list() -> String {
-    let rows = catalogue::rows();
-    let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
+    let entries = catalogue::schedulers();
+    let width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
     let mut text = String::new();
-    for row in rows {
-        let _ = writeln!(text, "{:width$}  {}", row.name, row.summary);
-        let _ = writeln!(text, "{:width$}  {}, {}", "", row.paper, row.section);
+    for entry in entries {
+        let _ = writeln!(text, "{:width$}  {}", entry.name, entry.summary);
+        let _ = writeln!(text, "{:width$}  {}, {}", "", entry.paper, entry.section);
     }
     for (alias, of) in catalogue::aliases() {
         let _ = writeln!(text, "{alias:width$}  {of} by another name");
@@ -45,17 +45,17 @@ fn list() -> String {
     text
 }
 
-fn one(row: &Row) -> String {
-    let mut text = format!("{}: {}\n{}, {}\n\nanswers\n", row.name, row.summary, row.paper, row.section);
-    for (question, name) in QUESTIONS.iter().zip(row.answers.by_question()) {
+fn one(entry: &SchedulerEntry) -> String {
+    let mut text = format!("{}: {}\n{}, {}\n\nanswers\n", entry.name, entry.summary, entry.paper, entry.section);
+    for (question, name) in QUESTIONS.iter().zip(entry.answers.by_question()) {
         let summary = catalogue::answers(question).iter().find(|a| a.name == name).map_or("", |a| a.summary);
         let _ = writeln!(text, "  {question:8} {name:21}  {summary}");
     }
-    let mut params = catalogue::params(&row.answers);
+    let mut params = catalogue::params(&entry.answers);
     text.push_str("\nparameters\n");
     params.push(catalogue::SHADOW);
     for p in params {
-        let default = row.set.iter().find(|(name, _)| *name == p.name).map_or(p.default, |&(_, value)| value);
+        let default = entry.set.iter().find(|(name, _)| *name == p.name).map_or(p.default, |&(_, value)| value);
         let _ = writeln!(text, "  {:15} {default} {} ({} to {})  {}", p.name, p.unit, p.min, p.max, p.help);
     }
     text

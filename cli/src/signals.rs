@@ -6,7 +6,7 @@
 use crate::fail::Failure;
 
 #[cfg(unix)]
-mod watched {
+mod handlers {
     use std::io::{IsTerminal, Write};
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
@@ -18,7 +18,7 @@ mod watched {
     /// The signals that end the program, and their names.
     const ENDING: [(i32, &str); 3] = [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")];
 
-    pub(super) fn watch() -> std::io::Result<()> {
+    pub(super) fn install() -> std::io::Result<()> {
         // Sent when a file exceeds the system's limit. It must not end the program: the write then fails with an error
         // that names the file.
         signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
@@ -51,8 +51,8 @@ mod watched {
 
 /// From now on, signals that end the program remove unfinished outputs first. To be called once, before any output is
 /// begun.
-pub fn watch() -> Result<(), Failure> {
+pub fn install_handlers() -> Result<(), Failure> {
     #[cfg(unix)]
-    watched::watch().map_err(|e| Failure::Fault(format!("signals cannot be heard: {e}")))?;
+    handlers::install().map_err(|e| Failure::Fault(format!("signal handlers cannot be installed: {e}")))?;
     Ok(())
 }

@@ -23,7 +23,7 @@ pub fn act(command: TraceCommand) -> Result<(), Failure> {
         TraceCommand::Convert { input, output, to, force, reading } => {
             let to: Format = to.parse().map_err(|message| Failure::Input(format!("--to: {message}")))?;
             let options = options(&reading)?;
-            signals::watch()?;
+            signals::install_handlers()?;
             let mut inputs = Inputs::default();
             add_trace(&mut inputs, &input);
             let existing = if force { Existing::Replace } else { Existing::Keep(KEPT) };

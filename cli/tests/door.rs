@@ -215,12 +215,18 @@ fn flags_change_the_hash_and_repeating_does_not() {
 #[test]
 fn schedulers_say_what_they_cost() {
     let folder = Folder::new("cost");
-    let told = good(&folder.0, &["schedulers", "--cost"]);
+    let output = good(&folder.0, &["schedulers", "--cost"]);
     let chip = "49 bytes: 8 counters of 32 bits, 1 flag of 1 bit, 2 registers of 64 bits";
-    assert!(told.contains(chip) && told.contains("8 bytes: 2 counters of 32 bits (Cntr_Ready, Cntr_Total)"), "{told}");
-    assert!(told.contains("16 chips x 49 + 4 channels x 8 = 816 bytes") && told.contains("117440512 bytes"), "{told}");
+    assert!(
+        output.contains(chip) && output.contains("8 bytes: 2 counters of 32 bits (Cntr_Ready, Cntr_Total)"),
+        "{output}"
+    );
+    assert!(
+        output.contains("16 chips x 49 + 4 channels x 8 = 816 bytes") && output.contains("117440512 bytes"),
+        "{output}"
+    );
     let flin = "64 chips, 128 flows, 262144 transactions: 1180672 bytes, 1.13 MiB, 0.055 % of 2 GiB.";
-    assert!(told.contains(flin) && told.contains("16 bytes: arrival rates"), "{told}");
+    assert!(output.contains(flin) && output.contains("16 bytes: arrival rates"), "{output}");
     assert!(bad(&folder.0, &["schedulers", "slacker", "--cost"]).contains("--cost"));
 }
 
@@ -231,8 +237,8 @@ fn the_shadow_estimator_speaks_when_asked() {
     folder.file("a.csv", "0 0 0 64 0\n0 0 64 64 1\n1000 0 0 64 1\n");
     let compare = ["compare", "--trace", "a.csv", "--schedulers", "fcfs,slacker"];
     assert!(!good(&folder.0, &compare).contains("Estimated"));
-    let told = good(&folder.0, &[&compare[..], &["--shadow-estimator"]].concat());
-    assert!(told.contains("Estimated against actual") && told.contains("MAPE"), "{told}");
+    let output = good(&folder.0, &[&compare[..], &["--shadow-estimator"]].concat());
+    assert!(output.contains("Estimated against actual") && output.contains("MAPE"), "{output}");
 }
 
 #[test]

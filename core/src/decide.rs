@@ -30,7 +30,7 @@ pub trait Admit {
     }
 
     /// Whether it uses page ownership ([`crate::board::Flow::moved`], `valid_pages`, `programmed_at_erase`).
-    fn wants_owners(&self) -> bool {
+    fn needs_page_flows(&self) -> bool {
         false
     }
 }
@@ -87,13 +87,13 @@ pub trait Order {
     fn is_tail(&self) -> bool;
 
     /// What else it needs from the device; asked once.
-    fn wants(&self) -> Wants {
-        Wants::NOTHING
+    fn needs(&self) -> Needs {
+        Needs::NOTHING
     }
 
     /// The estimated response time of a waiting transaction of `request`, asked when all transactions of the request are in their
     /// queues. The device stores it in the transaction, and as its slack how much shorter it is than the longest of the request
-    /// (Slacker eq. 8). Asked only if [`Wants::estimates`].
+    /// (Slacker eq. 8). Asked only if [`Needs::estimates`].
     fn response(&mut self, board: &Board, txn: TxnId, request: RequestId) -> Duration {
         self.estimate(board, txn, request).response()
     }
@@ -104,7 +104,7 @@ pub trait Order {
         Estimate::default()
     }
 
-    /// Called when a transaction is about to leave its queue, if [`Wants::departures_from`] says so; it is still in the queue.
+    /// Called when a transaction is about to leave its queue, if [`Needs::departures_from`] says so; it is still in the queue.
     /// Returns what is subtracted from its slack now. With it, a scheduler can charge a transaction once, when it leaves, for all
     /// those that joined ahead of it, instead of each time ([`Position::charge`]).
     fn departs(&mut self, board: &Board, txn: TxnId, departure: Departure) -> Duration {
@@ -112,7 +112,7 @@ pub trait Order {
         Duration::ZERO
     }
 
-    /// Called when a user transaction ends, before it leaves the slab, if [`Wants::ends`].
+    /// Called when a user transaction ends, before it leaves the slab, if [`Needs::ends`].
     fn ended(&mut self, board: &Board, txn: TxnId) {
         let _ = (board, txn);
     }
@@ -129,7 +129,7 @@ pub enum Departure {
 
 /// What an [`Order`] needs besides being asked for positions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Wants {
+pub struct Needs {
     /// [`Order::response`] is asked for the transactions of every request, which get `estimate` and `slack`.
     pub estimates: bool,
     /// [`Order::departs`] is called for transactions that leave their queues, from the time on when a transaction joined a queue
@@ -143,9 +143,9 @@ pub struct Wants {
     pub decision: Duration,
 }
 
-impl Wants {
+impl Needs {
     /// Nothing.
-    pub const NOTHING: Wants = Wants {
+    pub const NOTHING: Needs = Needs {
         estimates: false,
         departures_from: u32::MAX,
         arrivals_from_units: false,

@@ -18,7 +18,7 @@ cargo run -p flashlane-fuzz -- TARGET --again FILE
 ";
 
 /// The parsed arguments.
-struct Wish {
+struct Arguments {
     targets: Vec<Target>,
     effort: Effort,
     seed: u64,
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         targets::ALL.iter().for_each(|target| println!("  {:<18} {}", target.name, target.about));
         return ExitCode::SUCCESS;
     }
-    match wish(&args).and_then(grant) {
+    match arguments(&args).and_then(execute) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(message) => {
@@ -51,43 +51,44 @@ fn main() -> ExitCode {
     }
 }
 
-fn wish(args: &[String]) -> Result<Wish, String> {
-    let mut wish = Wish { targets: Vec::new(), effort: Effort::Time(Duration::from_secs(30)), seed: 1, again: None };
+fn arguments(args: &[String]) -> Result<Arguments, String> {
+    let mut arguments =
+        Arguments { targets: Vec::new(), effort: Effort::Time(Duration::from_secs(30)), seed: 1, again: None };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(format!("{arg} wants a value"));
         let number = |text: &String| text.parse().map_err(|_| format!("{arg} {text:?}: not a whole number"));
         match arg.as_str() {
-            "--seconds" => wish.effort = Effort::Time(Duration::from_secs(number(value()?)?)),
-            "--inputs" => wish.effort = Effort::Inputs(number(value()?)?),
-            "--seed" => wish.seed = number(value()?)?,
-            "--again" => wish.again = Some(value()?.into()),
+            "--seconds" => arguments.effort = Effort::Time(Duration::from_secs(number(value()?)?)),
+            "--inputs" => arguments.effort = Effort::Inputs(number(value()?)?),
+            "--seed" => arguments.seed = number(value()?)?,
+            "--again" => arguments.again = Some(value()?.into()),
             name => {
                 let target = targets::ALL.iter().find(|target| target.name == name);
                 let names: Vec<&str> = targets::ALL.iter().map(|target| target.name).collect();
-                wish.targets.push(*target.ok_or(format!("no target {name:?}; there are {}", names.join(", ")))?);
+                arguments.targets.push(*target.ok_or(format!("no target {name:?}; there are {}", names.join(", ")))?);
             }
         }
     }
-    if wish.again.is_some() && wish.targets.len() != 1 {
+    if arguments.again.is_some() && arguments.targets.len() != 1 {
         return Err("--again wants one target".into());
     }
-    if wish.targets.is_empty() {
-        wish.targets = targets::ALL.to_vec();
+    if arguments.targets.is_empty() {
+        arguments.targets = targets::ALL.to_vec();
     }
-    Ok(wish)
+    Ok(arguments)
 }
 
-fn grant(wish: Wish) -> Result<bool, String> {
-    if let Some(path) = wish.again {
+fn execute(arguments: Arguments) -> Result<bool, String> {
+    if let Some(path) = arguments.again {
         let input = std::fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-        let answer = feed_one(&wish.targets[0], &input);
+        let answer = feed_one(&arguments.targets[0], &input);
         println!("{}", answer.as_ref().unwrap_or_else(|panic| panic));
         return Ok(answer.is_ok());
     }
     let mut clean = true;
-    for target in wish.targets {
-        match campaign(target, wish.seed, wish.effort, PATIENCE) {
+    for target in arguments.targets {
+        match campaign(target, arguments.seed, arguments.effort, PATIENCE) {
             Ok(stats) => {
                 println!(
                     "{:<18} {} inputs, {} different answers, no failure",
@@ -96,7 +97,7 @@ fn grant(wish: Wish) -> Result<bool, String> {
             }
             Err(failure) => {
                 clean = false;
-                report(&target, &failure, wish.seed)?;
+                report(&target, &failure, arguments.seed)?;
             }
         }
     }

@@ -67,7 +67,7 @@ fn main() {
             for c in &sample {
                 let completion = Completion { arrival: c.arrival + shift, done: c.done + shift, ..*c };
                 flow.issue(completion.arrival);
-                flow.observe(&completion);
+                flow.complete(&completion);
             }
         }
         black_box(&flow);

@@ -1,5 +1,5 @@
 //! The board is correct: after every instant of a run it is compared with a plain account of the event stream, under
-//! every row of the catalogue. A count that is not updated before a decision shows here, even if no other test's
+//! every scheduler of the catalogue. A count that is not updated before a decision shows here, even if no other test's
 //! decisions depend on it.
 
 mod common;
@@ -13,7 +13,7 @@ use flashlane_core::event::Event;
 use flashlane_core::geometry::Geometry;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Lpn, Owner, PlaneId, RequestId, Time};
-use flashlane_sched::catalogue::{build, rows};
+use flashlane_sched::catalogue::{build, schedulers};
 use flashlane_ssd::config::{Buffer, Config, FlowConfig, Precondition, Protocol};
 use flashlane_ssd::{Device, InitialState};
 use rand_pcg::Pcg64Mcg;
@@ -258,8 +258,9 @@ fn narrow(protocol: Protocol) -> Config {
 
 fn each_instant(config: &Config, name: &str, asks: &[Ask]) -> u64 {
     let recipe = recipe(name, &[]);
-    let scheduler = build(&recipe).expect("a row");
-    let says = (scheduler.place.binds_at_dispatch(), scheduler.collect.writes_pay() || scheduler.admit.wants_owners());
+    let scheduler = build(&recipe).expect("a scheduler");
+    let says =
+        (scheduler.place.binds_at_dispatch(), scheduler.collect.writes_pay() || scheduler.admit.needs_page_flows());
     let (mut device, _) = play::built(config, &recipe).expect("legal");
     device.report_events();
     let mut truth = Truth::new(config, &device, says);
@@ -297,9 +298,9 @@ fn the_board_shows_what_is() {
     for config in [pressed(), narrow(Protocol::Nvme { depth: 5 }), narrow(Protocol::Sata { depth: 7 }), buffered] {
         let mix = Mix { requests: 500, gap: 400_000, reads: 40, pages: 4, hot: 20, partial: 30, scattered: 20 };
         let asks = asks(&config, &mix, &mut Pcg64Mcg::new(12));
-        for row in rows() {
-            let instants = each_instant(&config, row.name, &asks);
-            assert!(instants > 1000, "{}: {instants} instants are too few", row.name);
+        for entry in schedulers() {
+            let instants = each_instant(&config, entry.name, &asks);
+            assert!(instants > 1000, "{}: {instants} instants are too few", entry.name);
         }
     }
 }

@@ -1,10 +1,10 @@
-//! The guarantees of every scheduler, checked on every row of the catalogue, so a new row is tested as soon as it is
+//! The guarantees of every scheduler, checked on every scheduler of the catalogue, so a new one is tested as soon as it is
 //! listed.
 //!
 //! Conservation, determinism, independence of when and how often the device is woken and of other devices in the
 //! process, no allocation once a run is in progress, and a stated bound on how often a waiting transaction can be
-//! passed by. The auditor checks every run. Only the bound on starvation must be added by the author of a row:
-//! [`PATIENCE`] fails for a row that is missing.
+//! passed by. The auditor checks every run. Only the bound on starvation must be added by the author of a scheduler:
+//! [`PATIENCE`] fails for a scheduler that is missing.
 
 mod common;
 
@@ -15,7 +15,7 @@ use flashlane_core::event::Event;
 use flashlane_core::geometry::UnitKind;
 use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Completion, Duration, Lpn, Owner, Time};
-use flashlane_sched::catalogue::{Recipe, Row, rows};
+use flashlane_sched::catalogue::{Recipe, SchedulerEntry, schedulers};
 use flashlane_ssd::config::{Buffer, Config, FlowConfig, Precondition, Protocol};
 use rand_pcg::Pcg64Mcg;
 
@@ -51,32 +51,32 @@ fn workload(config: &Config, seed: u128, requests: usize) -> Vec<Ask> {
     asks(config, &mix, &mut Pcg64Mcg::new(seed))
 }
 
-/// Runs `check` for every row on both devices.
-fn each(mut check: impl FnMut(&Row, &Recipe, &Config, &[Ask])) {
+/// Runs `check` for every scheduler on both devices.
+fn each(mut check: impl FnMut(&SchedulerEntry, &Recipe, &Config, &[Ask])) {
     for config in [pressed(), cluttered()] {
         let asks = workload(&config, 7, 2500);
-        for row in rows() {
-            check(row, &recipe(row.name, &[]), &config, &asks);
+        for entry in schedulers() {
+            check(entry, &recipe(entry.name, &[]), &config, &asks);
         }
     }
 }
 
 #[test]
 fn every_request_completes_once_and_the_auditor_is_silent() {
-    each(|row, recipe, config, asks| {
-        let (played, verdict) = play::audit(config, recipe, asks).unwrap_or_else(|why| panic!("{}: {why}", row.name));
-        assert!(verdict.events > 10_000 && played.totals.erases > 50, "{}: too little happened", row.name);
+    each(|entry, recipe, config, asks| {
+        let (played, verdict) = play::audit(config, recipe, asks).unwrap_or_else(|why| panic!("{}: {why}", entry.name));
+        assert!(verdict.events > 10_000 && played.totals.erases > 50, "{}: too little happened", entry.name);
     });
 }
 
 #[test]
 fn twice_the_same_whether_watched_or_not() {
-    each(|row, recipe, config, asks| {
+    each(|entry, recipe, config, asks| {
         let once = play(config, recipe, asks, Wake::Plain);
-        play::conserved(asks, &once.completions).unwrap_or_else(|why| panic!("{}: {why}", row.name));
-        assert_eq!(once, play(config, recipe, asks, Wake::Plain), "{}", row.name);
+        play::conserved(asks, &once.completions).unwrap_or_else(|why| panic!("{}: {why}", entry.name));
+        assert_eq!(once, play(config, recipe, asks, Wake::Plain), "{}", entry.name);
         let (watched, _) = play::audit(config, recipe, asks).expect("audited above");
-        assert_eq!(once, watched, "{}: watching changes the run", row.name);
+        assert_eq!(once, watched, "{}: watching changes the run", entry.name);
     });
 }
 
@@ -85,7 +85,7 @@ fn twice_the_same_whether_watched_or_not() {
 #[test]
 fn slack_is_the_same_whether_watched_or_not() {
     let mut with_slack = 0;
-    each(|row, recipe, config, asks| {
+    each(|entry, recipe, config, asks| {
         let [mut quiet, mut watched] = [(); 2].map(|()| play::built(config, recipe).expect("legal").0);
         watched.report_events();
         for (id, ask) in asks.iter().enumerate() {
@@ -97,7 +97,7 @@ fn slack_is_the_same_whether_watched_or_not() {
                 let waiting = device.board().txns.iter().filter(|txn| txn.stage == Stage::Waiting);
                 waiting.map(|txn| (txn.serial, txn.slack)).collect::<Vec<_>>()
             });
-            assert_eq!(slacks[0], slacks[1], "{}, request {id}", row.name);
+            assert_eq!(slacks[0], slacks[1], "{}, request {id}", entry.name);
             with_slack += slacks[0].iter().filter(|(_, slack)| *slack > Duration::ZERO).count();
         }
     });
@@ -106,26 +106,26 @@ fn slack_is_the_same_whether_watched_or_not() {
 
 #[test]
 fn spare_wake_ups_change_nothing() {
-    each(|row, recipe, config, asks| {
+    each(|entry, recipe, config, asks| {
         let plain = play(config, recipe, asks, Wake::Plain);
         for seed in 1..3 {
-            assert_eq!(plain, play(config, recipe, asks, Wake::Spare(seed)), "{}, seed {seed}", row.name);
+            assert_eq!(plain, play(config, recipe, asks, Wake::Spare(seed)), "{}, seed {seed}", entry.name);
         }
     });
 }
 
 #[test]
 fn stops_at_completions_change_nothing() {
-    each(|row, recipe, config, asks| {
+    each(|entry, recipe, config, asks| {
         let plain = play(config, recipe, asks, Wake::Plain);
-        assert_eq!(plain, play(config, recipe, asks, Wake::Completions), "{}", row.name);
+        assert_eq!(plain, play(config, recipe, asks, Wake::Completions), "{}", entry.name);
     });
 }
 
 /// `advance(a); advance(b)` is `advance(b)`: two seconds in one step, in seven, or in a hundred thousand.
 #[test]
 fn many_steps_are_one_step() {
-    each(|row, recipe, config, asks| {
+    each(|entry, recipe, config, asks| {
         let asks = &asks[..200];
         let last = asks.last().expect("some").at;
         let run = |steps: u64| {
@@ -141,9 +141,9 @@ fn many_steps_are_one_step() {
             (std::mem::take(device.completions()), device.totals())
         };
         let one = run(1);
-        assert_eq!(one.0.len(), asks.len(), "{}: two seconds are enough", row.name);
-        assert_eq!(one, run(7), "{}", row.name);
-        assert_eq!(one, run(100_003), "{}", row.name);
+        assert_eq!(one.0.len(), asks.len(), "{}: two seconds are enough", entry.name);
+        assert_eq!(one, run(7), "{}", entry.name);
+        assert_eq!(one, run(100_003), "{}", entry.name);
     });
 }
 
@@ -151,11 +151,11 @@ fn many_steps_are_one_step() {
 fn two_devices_in_a_process_do_not_meet() {
     let (a, b) = (pressed(), cluttered());
     let (asks_a, asks_b) = (workload(&a, 8, 1200), workload(&b, 9, 900));
-    for row in rows() {
-        let recipe = recipe(row.name, &[]);
+    for entry in schedulers() {
+        let recipe = recipe(entry.name, &[]);
         let alone = [play(&a, &recipe, &asks_a, Wake::Plain), play(&b, &recipe, &asks_b, Wake::Plain)];
         let together = play::interleaved([(&a, &recipe), (&b, &recipe)], [&asks_a, &asks_b]);
-        assert_eq!(alone.map(|played| played.completions), together, "{}", row.name);
+        assert_eq!(alone.map(|played| played.completions), together, "{}", entry.name);
     }
 }
 
@@ -171,8 +171,8 @@ fn no_allocation_in_steady_state() {
     let mix = Mix { requests: 3000, gap: 900_000, reads: 55, pages: 4, hot: 20, partial: 30, scattered: 0 };
     let asks = asks(&config, &mix, &mut Pcg64Mcg::new(10));
     let span = asks.last().expect("some").at + 100_000_000;
-    for row in rows() {
-        let (mut device, _) = play::built(&config, &recipe(row.name, &[])).expect("legal");
+    for entry in schedulers() {
+        let (mut device, _) = play::built(&config, &recipe(entry.name, &[])).expect("legal");
         let mut round = |number: u64| {
             for (id, ask) in asks.iter().enumerate() {
                 let Touch::Bytes(offset, length) = ask.touch else { unreachable!("no lists asked for") };
@@ -186,15 +186,15 @@ fn no_allocation_in_steady_state() {
         (0..4).for_each(&mut round);
         let rounds = (4..12).map(|number| allocation_counter::measure(|| round(number)).count_total);
         let counts: Vec<u64> = rounds.collect();
-        assert_eq!(counts.iter().min(), Some(&0), "{}: allocations in rounds of 3000 requests: {counts:?}", row.name);
+        assert_eq!(counts.iter().min(), Some(&0), "{}: allocations in rounds of 3000 requests: {counts:?}", entry.name);
     }
 }
 
-/// How long a row lets a transaction wait on one chip while the other kind floods it: at most this many transactions of
+/// How long a scheduler lets a transaction wait on one chip while the other kind floods it: at most this many transactions of
 /// the other kind that came later go first, whether or not garbage collection waits. `None`: without a bound, by the
-/// row's definition.
+/// scheduler's definition.
 struct Patience {
-    row: &'static str,
+    scheduler: &'static str,
     /// Parameters for which the bounds hold.
     params: &'static [(&'static str, u64)],
     /// The bound for a read while writes flood.
@@ -230,41 +230,41 @@ const SOON_FULL: &[(&str, u64)] = &[("alpha", 80), ("write_capacity", 10)];
 
 const PATIENCE: &[Patience] = &[
     // The oldest goes first, whatever it is.
-    Patience { row: "fcfs", params: &[], read: Some(0), write: Some(0) },
+    Patience { scheduler: "fcfs", params: &[], read: Some(0), write: Some(0) },
     // Reads always go before writes: a write waits as long as there are reads.
-    Patience { row: "read-first", params: &[], read: Some(0), write: None },
-    Patience { row: "read-first-suspend", params: &[], read: Some(0), write: None },
+    Patience { scheduler: "read-first", params: &[], read: Some(0), write: None },
+    Patience { scheduler: "read-first-suspend", params: &[], read: Some(0), write: None },
     // Writes go once more than 80 % of 10 wait: a write is served when eight more have come after it.
-    Patience { row: "fr-fcfs", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    Patience { scheduler: "fr-fcfs", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
     // A transaction without slack is not passed by its own kind, and slack does not affect the other kind.
-    Patience { row: "wbyp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
-    Patience { row: "rbyp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
-    Patience { row: "wp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
-    Patience { row: "rbyp+wp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
-    Patience { row: "slacker", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    Patience { scheduler: "wbyp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    Patience { scheduler: "rbyp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    Patience { scheduler: "wp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    Patience { scheduler: "rbyp+wp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    Patience { scheduler: "slacker", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
     // The fill trigger begins a write, which is then paused for as long as reads wait.
-    Patience { row: "wp-blind", params: SOON_FULL, read: Some(0), write: None },
-    Patience { row: "oracle-slack", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    Patience { scheduler: "wp-blind", params: SOON_FULL, read: Some(0), write: None },
+    Patience { scheduler: "oracle-slack", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
     // Writes wait in one queue until a chip has no read: there is no fill trigger.
-    Patience { row: "dynalloc", params: SOON_FULL, read: Some(0), write: None },
-    Patience { row: "dynalloc+slacker", params: SOON_FULL, read: Some(0), write: None },
+    Patience { scheduler: "dynalloc", params: SOON_FULL, read: Some(0), write: None },
+    Patience { scheduler: "dynalloc+slacker", params: SOON_FULL, read: Some(0), write: None },
     // Reads always go before writes.
-    Patience { row: "sprinkler", params: &[], read: Some(0), write: None },
-    Patience { row: "sprinkler+fairness", params: &[], read: Some(0), write: None },
-    Patience { row: "flin-stage1", params: &[], read: Some(0), write: None },
+    Patience { scheduler: "sprinkler", params: &[], read: Some(0), write: None },
+    Patience { scheduler: "sprinkler+fairness", params: &[], read: Some(0), write: None },
+    Patience { scheduler: "flin-stage1", params: &[], read: Some(0), write: None },
     // In proportion to service. A flow that floods itself waits as long as it would alone, times its slowdown.
-    Patience { row: "flin-stage3", params: &[], read: Some(0), write: Some(balanced(0)) },
-    Patience { row: "flin", params: &[], read: Some(0), write: Some(balanced(0)) },
+    Patience { scheduler: "flin-stage3", params: &[], read: Some(0), write: Some(balanced(0)) },
+    Patience { scheduler: "flin", params: &[], read: Some(0), write: Some(balanced(0)) },
 ];
 
-/// The rows whose writes wait longer with garbage collection before them.
+/// The schedulers whose writes wait longer with garbage collection before them.
 const PAID_BY_WRITES: [&str; 2] = ["flin", "flin-stage3"];
 
 #[test]
 fn nothing_waits_longer_than_its_row_promises() {
-    for row in rows() {
-        let promise = PATIENCE.iter().find(|p| p.row == row.name).unwrap_or_else(|| {
-            panic!("{}: say in PATIENCE how many younger transactions may pass a waiting one", row.name)
+    for entry in schedulers() {
+        let promise = PATIENCE.iter().find(|p| p.scheduler == entry.name).unwrap_or_else(|| {
+            panic!("{}: say in PATIENCE how many younger transactions may pass a waiting one", entry.name)
         });
         for (rare, bound, config) in [
             (Read, promise.read, roomy()),
@@ -273,14 +273,14 @@ fn nothing_waits_longer_than_its_row_promises() {
             (Write, promise.write, short()),
         ] {
             let collects = config.precondition == Precondition::Steady;
-            let (passed, erases) = passed_by(&config, &recipe(row.name, promise.params), rare);
+            let (passed, erases) = passed_by(&config, &recipe(entry.name, promise.params), rare);
             assert!(
                 erases > 3 || !collects || bound.is_none(),
                 "{}: {erases} erases are too few to be in the way",
-                row.name
+                entry.name
             );
             let worst = passed.iter().max().copied().expect("some were served");
-            let (name, kind) = (row.name, rare.name());
+            let (name, kind) = (entry.name, rare.name());
             let pays = collects && rare == Write && PAID_BY_WRITES.contains(&name);
             match bound.map(|bound| if pays { balanced(WHOLE_VICTIM) } else { bound }) {
                 Some(bound) => assert!(worst <= bound, "{name}: a {kind} was passed {worst} times, not {bound}"),

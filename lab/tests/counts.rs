@@ -1,4 +1,4 @@
-//! What a device counts is what its events say, under every row of the catalogue; what happened before the run counts for nothing;
+//! What a device counts is what its events say, under every scheduler of the catalogue; what happened before the run counts for nothing;
 //! and an order decision that asks for the ends of transactions is told of each.
 
 mod common;
@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use common::play::{Ask, Mix, asks, hand_over};
 use common::{recipe, table1};
-use flashlane_core::decide::{Order, Position, Scheduler, Wants};
+use flashlane_core::decide::{Needs, Order, Position, Scheduler};
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Owner, QueueId, Time, TxnId};
-use flashlane_sched::catalogue::{build, rows};
+use flashlane_sched::catalogue::{build, schedulers};
 use flashlane_ssd::config::{Config, Precondition, Victim};
 use flashlane_ssd::{Device, Totals};
 use rand_pcg::Pcg64Mcg;
@@ -101,8 +101,8 @@ fn totals_are_what_the_events_say() {
     let asks = load(&config);
     let mut advanced = [0; 2];
     // Its answers are known only after a run of the baseline.
-    for row in rows().iter().filter(|row| row.name != "oracle-slack") {
-        let (events, totals) = played(&config, build(&recipe(row.name, &[])).expect("a row"), &asks);
+    for entry in schedulers().iter().filter(|entry| entry.name != "oracle-slack") {
+        let (events, totals) = played(&config, build(&recipe(entry.name, &[])).expect("a scheduler"), &asks);
         let expected = Totals {
             now: totals.now,
             room_stalls: totals.room_stalls,
@@ -115,9 +115,9 @@ fn totals_are_what_the_events_say() {
             blocks: totals.blocks,
             ..counted(&events)
         };
-        assert_eq!(totals, expected, "{}", row.name);
-        assert_eq!(totals.erase_counts.2, totals.erases, "{}: every erase wears its block", row.name);
-        assert!(totals.victim_valid > 0, "{}: victims were chosen, some with valid pages", row.name);
+        assert_eq!(totals, expected, "{}", entry.name);
+        assert_eq!(totals.erase_counts.2, totals.erases, "{}: every erase wears its block", entry.name);
+        assert!(totals.victim_valid > 0, "{}: victims were chosen, some with valid pages", entry.name);
         advanced = [0, 1].map(|op: usize| advanced[op] + totals.advanced_commands[op]);
     }
     assert!(advanced.iter().all(|&commands| commands > 100), "commands of several planes are rare: {advanced:?}");
@@ -130,7 +130,7 @@ fn what_came_before_the_run_counts_for_nothing() {
     config.precondition = Precondition::Replayed { percent: 150 };
     for victim in [Victim::Greedy, Victim::CostBenefit, Victim::Fifo] {
         config.gc.victim = victim;
-        let device = Device::new(&config, build(&recipe("fcfs", &[])).expect("a row")).expect("a legal device");
+        let device = Device::new(&config, build(&recipe("fcfs", &[])).expect("a scheduler")).expect("a legal device");
         let totals = device.totals();
         assert_eq!(totals.erase_counts, (0, 0, 0), "{victim:?}");
         let nothing = Totals {
@@ -155,8 +155,8 @@ impl Order for Counting {
         true
     }
 
-    fn wants(&self) -> Wants {
-        Wants { ends: true, ..Wants::NOTHING }
+    fn needs(&self) -> Needs {
+        Needs { ends: true, ..Needs::NOTHING }
     }
 
     fn ended(&mut self, board: &Board, txn: TxnId) {
@@ -168,10 +168,10 @@ impl Order for Counting {
 #[test]
 fn an_order_decision_is_told_of_every_end_it_asks_for() {
     let config = config();
-    let told = Arc::new(AtomicU64::new(0));
-    let mut scheduler = build(&recipe("fr-fcfs", &[])).expect("a row");
-    scheduler.order = Box::new(Counting(told.clone()));
+    let ends_seen = Arc::new(AtomicU64::new(0));
+    let mut scheduler = build(&recipe("fr-fcfs", &[])).expect("a scheduler");
+    scheduler.order = Box::new(Counting(ends_seen.clone()));
     let (_, totals) = played(&config, scheduler, &load(&config));
-    assert_eq!(told.load(Relaxed), totals.user[0] + totals.user[1]);
-    assert!(told.load(Relaxed) > 900);
+    assert_eq!(ends_seen.load(Relaxed), totals.user[0] + totals.user[1]);
+    assert!(ends_seen.load(Relaxed) > 900);
 }

@@ -106,9 +106,9 @@ impl Case {
         board
     }
 
-    /// The members that a row's pick decision chooses.
-    fn picked(&self, row: &str) -> Vec<usize> {
-        let mut scheduler = build(&recipe(row, &[])).expect("a row");
+    /// The members that a scheduler's pick decision chooses.
+    fn picked(&self, name: &str) -> Vec<usize> {
+        let mut scheduler = build(&recipe(name, &[])).expect("a scheduler");
         let mut group = Group::new();
         scheduler.pick.pick(&self.board(), UnitId(0), Scope::Any, &mut group);
         group.members().iter().map(|txn| txn.index()).collect()
@@ -124,16 +124,16 @@ fn groups_against_the_exhaustive_best() {
         // Without the page rule, and for programs of two planes (whose offsets are fixed), taking the first that fits
         // on each plane is best.
         let exact = !case.same_page || (case.op == FlashOp::Program && case.planes <= 2);
-        for row in ["fcfs", "read-first", "fr-fcfs", "sprinkler"] {
-            let picked = case.picked(row);
-            assert!(case.legal(&picked), "{row}: {picked:?} of {case:?}");
-            let lead = (row != "sprinkler").then_some(0);
-            assert!(lead.is_none_or(|lead| picked[0] == lead), "{row} leads with the oldest: {picked:?} of {case:?}");
+        for name in ["fcfs", "read-first", "fr-fcfs", "sprinkler"] {
+            let picked = case.picked(name);
+            assert!(case.legal(&picked), "{name}: {picked:?} of {case:?}");
+            let lead = (name != "sprinkler").then_some(0);
+            assert!(lead.is_none_or(|lead| picked[0] == lead), "{name} leads with the oldest: {picked:?} of {case:?}");
             let best = case.best(lead);
-            assert!(picked.len() <= best, "{row}: {picked:?} of {case:?}");
+            assert!(picked.len() <= best, "{name}: {picked:?} of {case:?}");
             if exact {
-                assert_eq!(picked.len(), best, "{row}: {picked:?} of {case:?}");
-            } else if row == "sprinkler" {
+                assert_eq!(picked.len(), best, "{name}: {picked:?} of {case:?}");
+            } else if name == "sprinkler" {
                 ruled += 1;
                 ruled_best += u32::from(picked.len() == best);
             }
@@ -264,16 +264,16 @@ fn the_formula_of_the_start_against_the_tables() {
         let mut found = 0;
         for plane in (0..config.geometry.planes() as u16).map(PlaneId) {
             for ppa in (0..pages).map(Ppa) {
-                let owner = formula.lpn_at(plane, ppa);
-                assert_eq!(owner, device.lpn_at(plane, ppa), "{precondition:?}: {ppa:?} of {plane:?}");
-                if let Some(lpn) = owner {
+                let lpn = formula.lpn_at(plane, ppa);
+                assert_eq!(lpn, device.lpn_at(plane, ppa), "{precondition:?}: {ppa:?} of {plane:?}");
+                if let Some(lpn) = lpn {
                     assert_eq!(formula.place(lpn), Some((plane, ppa)), "{precondition:?}: {lpn:?}");
                     found += 1;
                 }
             }
             for block in 0..blocks {
-                let (told, is) = (formula.written(plane, block), device.written_in(plane, block));
-                assert_eq!(told, is, "{precondition:?}: block {block} of {plane:?}");
+                let (by_formula, is) = (formula.written(plane, block), device.written_in(plane, block));
+                assert_eq!(by_formula, is, "{precondition:?}: block {block} of {plane:?}");
             }
         }
         let placed = (0..config.ftl.logical_pages).filter(|&lpn| formula.place(Lpn(lpn)).is_some()).count();

@@ -1,7 +1,7 @@
 //! Estimated and actual times: the shadow estimator's figures on hand-worked scenes, its columns, and the oracle.
 
 use flashlane_lab::results::{EstimateFigures, Format, ResultsDir, Summary};
-use flashlane_lab::run::{Options, Rows, RunError, compare};
+use flashlane_lab::run::{Options, RowOutput, RunError, compare};
 use flashlane_lab::scenario::Scenario;
 
 fn made(text: &str) -> Result<Summary, RunError> {
@@ -84,13 +84,13 @@ fn the_columns_of_estimates() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/golden/a-slk-01.toml");
     let mut scenario = Scenario::load(&path).expect("a scenario");
     scenario.set("schedulers", "--schedulers", |document| {
-        document.schedulers = Some(vec![flashlane_lab::scenario::SchedulerChoice::Row("rbyp".into())]);
+        document.schedulers = Some(vec![flashlane_lab::scenario::SchedulerChoice::Named("rbyp".into())]);
     });
     let out = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("estimates");
     // Results of another version may be there.
     let _ = std::fs::remove_dir_all(&out);
     let dir = ResultsDir::create(&out).expect("a folder");
-    let rows = Some(Rows { dir: &dir, format: Format::Csv, transactions: true });
+    let rows = Some(RowOutput { dir: &dir, format: Format::Csv, transactions: true });
     let options = Options { audit: true, rows, command: String::new(), progress: None };
     let made = compare(&scenario, &options).expect("made");
     drop(options);

@@ -61,17 +61,17 @@ fn commands_in_flight() {
 /// The depth is a limit for each flow with NVMe, and for all together with SATA.
 #[test]
 fn depth_of_queues() {
-    for row in ["read-first", "fcfs", "flin"] {
-        let rp = recipe(row, &[]);
+    for scheduler in ["read-first", "fcfs", "flin"] {
+        let rp = recipe(scheduler, &[]);
         for depth in 1..=7 {
             let mut config = unit_cycle(12);
             config.flows = vec![FlowConfig::at_level(0); 2];
             config.front.protocol = Protocol::Nvme { depth };
             let own: Vec<u64> = (0..12).map(|i| i / 2 / u64::from(depth) + 1).collect();
-            assert_eq!(cycles(&config, &rp, &one_each(2)), own, "{row}: NVMe, depth {depth}");
+            assert_eq!(cycles(&config, &rp, &one_each(2)), own, "{scheduler}: NVMe, depth {depth}");
             config.front.protocol = Protocol::Sata { depth };
             let all: Vec<u64> = (0..12).map(|i| i / u64::from(depth) + 1).collect();
-            assert_eq!(cycles(&config, &rp, &one_each(2)), all, "{row}: SATA, depth {depth}");
+            assert_eq!(cycles(&config, &rp, &one_each(2)), all, "{scheduler}: SATA, depth {depth}");
         }
     }
 }
@@ -143,12 +143,12 @@ fn capacity_where_writes_bind_at_dispatch() {
 #[test]
 fn share_of_the_write_queue() {
     for (alpha, capacity, above) in [(80, 10, 8), (50, 6, 3), (50, 7, 3), (100, 4, 4), (0, 9, 0)] {
-        let row = recipe("fr-fcfs", &[("alpha", alpha), ("write_capacity", capacity)]);
+        let recipe = recipe("fr-fcfs", &[("alpha", alpha), ("write_capacity", capacity)]);
         for writes in 1..=12u32 {
             let config = unit_cycle(1);
             let mut asks: Vec<Ask> = (0..writes).map(|i| (0, Write, i)).collect();
             asks.push((0, Read, 100));
-            let done = cycles(&config, &row, &asks);
+            let done = cycles(&config, &recipe, &asks);
             let first = u64::from(writes).saturating_sub(above);
             assert_eq!(done[writes as usize], 4 * first + 1, "{writes} writes, {alpha} % of {capacity}");
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use flashlane_lab::results::{Format, ResultsDir};
-use flashlane_lab::run::{Options, Rows, compare};
+use flashlane_lab::run::{Options, RowOutput, compare};
 use flashlane_lab::scenario::Scenario;
 
 /// File, scheduler, when each request is done (ns, in the order of the file).
@@ -142,7 +142,7 @@ fn run(name: &str) -> BTreeMap<String, Vec<u64>> {
     // Results of another version may be there.
     let _ = std::fs::remove_dir_all(&out);
     let dir = ResultsDir::create(&out).expect("a folder for results");
-    let rows = Some(Rows { dir: &dir, format: Format::Csv, transactions: false });
+    let rows = Some(RowOutput { dir: &dir, format: Format::Csv, transactions: false });
     let options = Options { audit: true, rows, command: String::new(), progress: None };
     let comparison = compare(&scenario, &options).expect("a run without a violation");
     dir.write("summary.json", comparison.summary.to_json().as_bytes()).expect("written");

@@ -1,7 +1,7 @@
 //! A run's limits, warm-up, and closed loops in complete runs, checked in their request rows.
 
 use flashlane_lab::results::{Figures, Format, ResultsDir};
-use flashlane_lab::run::{Options, Rows, compare};
+use flashlane_lab::run::{Options, RowOutput, compare};
 use flashlane_lab::scenario::Scenario;
 
 /// A row of a completed request.
@@ -30,7 +30,7 @@ fn run(limits: &str, flows: &[&str]) -> (Figures, Vec<Figures>, Vec<Row>) {
     let scenario = Scenario::parse("limits", text).unwrap_or_else(|why| panic!("{why}"));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let dir = ResultsDir::create(&folder.path().join("out")).unwrap_or_else(|why| panic!("{why}"));
-    let rows = Some(Rows { dir: &dir, format: Format::Csv, transactions: false });
+    let rows = Some(RowOutput { dir: &dir, format: Format::Csv, transactions: false });
     let options = Options { audit: true, rows, command: String::new(), progress: None };
     let mut summary = compare(&scenario, &options).unwrap_or_else(|why| panic!("{why}")).summary;
     dir.write("summary.json", b"{}").unwrap_or_else(|why| panic!("{why}"));

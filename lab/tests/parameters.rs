@@ -9,22 +9,22 @@ use common::play::{Ask, Mix, asks, audit, built, conserved, hand_over};
 use common::table1;
 use flashlane_core::event::Event;
 use flashlane_core::{Completion, Duration, Time};
-use flashlane_sched::catalogue::{Listed, QUESTIONS, Recipe, answers, build, resolve, rows};
+use flashlane_sched::catalogue::{AnswerInfo, QUESTIONS, Recipe, answers, build, resolve, schedulers};
 use flashlane_ssd::config::{Config, FlowConfig, Precondition};
 use rand_pcg::Pcg64Mcg;
 
-/// The first row with this answer, else the simplest row with the answer put in.
+/// The first scheduler with this answer, else the simplest one with the answer put in.
 fn recipe(question: &str, answer: &str, params: &[(&str, u64)]) -> Recipe {
     let place = QUESTIONS.iter().position(|q| *q == question).expect("a question");
     let params = params.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
-    match rows().iter().find(|row| row.answers.by_question()[place] == answer) {
-        Some(row) => Recipe { base: Some(row.name.to_owned()), params, ..Recipe::default() },
+    match schedulers().iter().find(|entry| entry.answers.by_question()[place] == answer) {
+        Some(entry) => Recipe { base: Some(entry.name.to_owned()), params, ..Recipe::default() },
         None => Recipe { answers: vec![(question.to_owned(), answer.to_owned())], params, ..Recipe::default() },
     }
 }
 
 /// Every answer that has parameters, with its question.
-fn with_parameters() -> Vec<(&'static str, Listed)> {
+fn with_parameters() -> Vec<(&'static str, AnswerInfo)> {
     let listed = QUESTIONS.iter().flat_map(|q| answers(q).into_iter().map(move |answer| (*q, answer)));
     listed.filter(|(_, answer)| !answer.params.is_empty()).collect()
 }

@@ -14,8 +14,8 @@ use flashlane_ssd::config::Config;
 const READ: u64 = 99_601;
 const WRITE: u64 = 1_324_601;
 
-fn ends(config: &Config, row: &str, lines: &[common::Line<'_>]) -> Vec<u64> {
-    common::ends(config, &recipe(row, &[]), lines)
+fn ends(config: &Config, scheduler: &str, lines: &[common::Line<'_>]) -> Vec<u64> {
+    common::ends(config, &recipe(scheduler, &[]), lines)
 }
 
 /// A program that is paused for two reads together and once more for a third.

@@ -28,7 +28,7 @@ fn scenario(path: &Path, limit: u64, speedup: &str) -> Scenario {
         beyond: Some(Beyond::Wrap),
         ..TraceFlow::file(path.display().to_string())
     };
-    let schedulers = catalogue::rows().iter().map(|row| SchedulerChoice::Row(row.name.into())).collect();
+    let schedulers = catalogue::schedulers().iter().map(|entry| SchedulerChoice::Named(entry.name.into())).collect();
     let flow = Flow { trace: Some(trace), ..Flow::default() };
     let document = Document { device, schedulers: Some(schedulers), flow: vec![flow], ..Document::default() };
     Scenario::from_document("real traces", document)
@@ -46,7 +46,7 @@ fn nothing_is_lost_and_nothing_is_illegal() {
         let options = Options { audit: true, rows: None, command: String::new(), progress: None };
         let made = compare(&scenario, &options).unwrap_or_else(|error| panic!("{file}: {error}"));
         assert!(made.audited.is_some_and(|events| events > 0), "{file}: an audit looked on");
-        assert_eq!(made.summary.schedulers.len(), catalogue::rows().len());
+        assert_eq!(made.summary.schedulers.len(), catalogue::schedulers().len());
         for run in &made.summary.schedulers {
             let total = &run.total;
             assert_eq!(total.issued, requests, "{file} under {}", run.name);
@@ -69,7 +69,7 @@ fn what_lies_beyond_the_drive_is_accounted_for() {
     let run = |beyond: Beyond| {
         let mut scenario = scenario(&file, 1_000, "200");
         scenario.set("flow", "the test", |document| {
-            document.schedulers = Some(vec![SchedulerChoice::Row("fcfs".into())]);
+            document.schedulers = Some(vec![SchedulerChoice::Named("fcfs".into())]);
             document.flow[0].trace.as_mut().unwrap().beyond = Some(beyond);
         });
         compare(&scenario, &Options { audit: true, rows: None, command: String::new(), progress: None })

@@ -223,8 +223,8 @@ fn an_overwrite_of_higher_priority_lets_its_predecessor_go() {
     let mut config = one_plane();
     config.levels = 2;
     config.flows = vec![FlowConfig::at_level(0), FlowConfig::at_level(1)];
-    for row in flashlane_sched::catalogue::rows() {
-        let mut device = device(&config, &recipe(row.name, &[]));
+    for entry in flashlane_sched::catalogue::schedulers() {
+        let mut device = device(&config, &recipe(entry.name, &[]));
         // The first write keeps the chip busy while the other two arrive.
         for (id, flow, page) in [(0, 0, 9), (1, 0, 5), (2, 1, 5)] {
             let extent = Extent::Pages(&[flashlane_core::Lpn(page)]);
@@ -234,7 +234,7 @@ fn an_overwrite_of_higher_priority_lets_its_predecessor_go() {
         }
         drain(&mut device);
         let ends: Vec<u64> = device.completions().iter().map(|c| c.done.ns()).collect();
-        assert_eq!(ends, [1_324_601, 2_649_202, 3_973_803], "{}", row.name);
+        assert_eq!(ends, [1_324_601, 2_649_202, 3_973_803], "{}", entry.name);
     }
 }
 

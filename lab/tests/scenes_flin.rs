@@ -7,7 +7,7 @@ use flashlane_core::Op::{self, Read, Write};
 use flashlane_core::event::{End, Event, Stamped};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Extent, FlowId, Lpn, Owner, Request, RequestId, Time};
-use flashlane_sched::catalogue::rows;
+use flashlane_sched::catalogue::schedulers;
 use flashlane_ssd::Device;
 use flashlane_ssd::config::{Config, FlowConfig, Precondition};
 
@@ -114,7 +114,7 @@ fn a_program_that_was_suspended_has_waited() {
     assert_eq!(ends(&config, "flin", &lines(even + 1)), [end + READ, 300_000 + READ, end - even - 1 + READ]);
 }
 
-/// A-FLN-03 on a device: the alone time of each waiting read of a flow is noted as it joins its queue.
+/// A-FLN-03 on a device: the alone time of each waiting read of a flow is recorded as it joins its queue.
 #[test]
 fn alone_times_are_noted() {
     let mut device = common::device(&levels(&[0, 0]), &recipe("flin", &[]));
@@ -339,11 +339,11 @@ fn the_safety_net_is_counted() {
     config.gc.hard_blocks = 2;
     assert!(forced(&config) > 0);
     // No other answer forces garbage collection.
-    for row in rows().iter().filter(|row| row.answers.collect != "paid-by-writes") {
-        let mut device = device(&config, &recipe(row.name, &[]));
+    for entry in schedulers().iter().filter(|entry| entry.answers.collect != "paid-by-writes") {
+        let mut device = device(&config, &recipe(entry.name, &[]));
         lines.iter().enumerate().for_each(|(id, line)| send(&mut device, id as u64, line));
         drain(&mut device);
-        assert_eq!(device.totals().forced_batches, 0, "{}", row.name);
+        assert_eq!(device.totals().forced_batches, 0, "{}", entry.name);
     }
 }
 

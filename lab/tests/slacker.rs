@@ -6,14 +6,14 @@
 
 mod common;
 
-use common::told::{Line, Told, listen, tell};
+use common::record::{Line, Record, collect_events, play_lines};
 use common::{CYCLE, device, ends, recipe, scene, table1, unit_cycle};
 use flashlane_core::Op::{Read, Write};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::Stage;
 use flashlane_core::{Duration, Lpn, RequestId};
 use flashlane_sched::catalogue::Recipe;
-use flashlane_sched::order::Responses;
+use flashlane_sched::order::KnownResponses;
 use flashlane_ssd::config::{Config, Latency};
 
 /// A-SLK-01, figure 2. Requests 12 and 13 are A and B.
@@ -24,14 +24,14 @@ fn a_slk_01_figure_2() {
     lines.push((0, Read, &[100, 101, 102]));
     lines.push((0, Read, &[106, 107]));
     let config = unit_cycle(4);
-    let (_, plain) = tell(&config, &recipe("wp", &[]), &lines);
-    assert_eq!((Told::of(&plain.done, 12), Told::of(&plain.done, 13)), (vec![1, 8, 5], vec![6, 2]));
-    assert_eq!(Told::of(&plain.estimated, 12), [7, 0, 3]);
-    let (_, rbyp) = tell(&config, &recipe("rbyp", &[]), &lines);
-    assert_eq!((Told::of(&rbyp.done, 12), Told::of(&rbyp.done, 13)), (vec![1, 8, 6], vec![5, 2]));
-    assert_eq!(Told::of(&rbyp.estimated, 12), [7, 0, 3]);
+    let (_, plain) = play_lines(&config, &recipe("wp", &[]), &lines);
+    assert_eq!((Record::of(&plain.done, 12), Record::of(&plain.done, 13)), (vec![1, 8, 5], vec![6, 2]));
+    assert_eq!(Record::of(&plain.estimated, 12), [7, 0, 3]);
+    let (_, rbyp) = play_lines(&config, &recipe("rbyp", &[]), &lines);
+    assert_eq!((Record::of(&rbyp.done, 12), Record::of(&rbyp.done, 13)), (vec![1, 8, 6], vec![5, 2]));
+    assert_eq!(Record::of(&rbyp.estimated, 12), [7, 0, 3]);
     assert_eq!(
-        (Told::of(&rbyp.dispatched_slack, 12), Told::of(&rbyp.dispatched_slack, 13)),
+        (Record::of(&rbyp.dispatched_slack, 12), Record::of(&rbyp.dispatched_slack, 13)),
         (vec![7, 0, 2], vec![0, 3])
     );
 }
@@ -44,15 +44,15 @@ fn a_slk_02_figure_6a() {
     lines.extend(fillers.iter().map(|page| (0, Read, std::slice::from_ref(page))));
     lines.extend([(2, Read, &[100u32, 101][..]), (2, Read, &[106, 104]), (2, Read, &[111, 108])]);
     let config = unit_cycle(4);
-    let (done, plain) = tell(&config, &recipe("wp", &[]), &lines);
-    let slacks = |list| [16, 17, 18].map(|request| Told::of(list, request));
+    let (done, plain) = play_lines(&config, &recipe("wp", &[]), &lines);
+    let slacks = |list| [16, 17, 18].map(|request| Record::of(list, request));
     // By page: RA1, RA2; RB2 (page 104), RB1 (106); RC2 (108), RC1 (111).
     assert_eq!(slacks(&plain.estimated), [vec![2, 0], vec![0, 1], vec![0, 1]]);
     assert_eq!(done[16..].iter().map(|at| at - 2).collect::<Vec<_>>(), [5, 4, 5]);
-    let (done, rbyp) = tell(&config, &recipe("rbyp", &[]), &lines);
+    let (done, rbyp) = play_lines(&config, &recipe("rbyp", &[]), &lines);
     assert_eq!(done[16..].iter().map(|at| at - 2).collect::<Vec<_>>(), [5, 3, 4]);
     assert_eq!(done[0] - 2, 2, "WA1");
-    let on_chip_1 = [17, 18, 16].map(|request| Told::of(&rbyp.done, request)[0] - 2);
+    let on_chip_1 = [17, 18, 16].map(|request| Record::of(&rbyp.done, request)[0] - 2);
     assert_eq!(on_chip_1, [3, 4, 5], "RB2, RC2, RA1");
     assert_eq!(slacks(&rbyp.dispatched_slack), [vec![0, 0], vec![0, 0], vec![0, 0]]);
 }
@@ -65,14 +65,14 @@ fn a_slk_03_figure_6b() {
     lines.extend(fillers.iter().map(|page| (0, Read, std::slice::from_ref(page))));
     lines.extend([(3, Write, &[101u32, 100, 102][..]), (4, Write, &[104])]);
     let config = unit_cycle(4);
-    let (done, plain) = tell(&config, &recipe("wp", &[]), &lines);
+    let (done, plain) = play_lines(&config, &recipe("wp", &[]), &lines);
     // By page: WB2 (page 100), WB1 (101), WB3 (102): estimates 5, 9, 4.
-    assert_eq!(Told::of(&plain.estimated, 9), [4, 0, 5]);
+    assert_eq!(Record::of(&plain.estimated, 9), [4, 0, 5]);
     assert_eq!((done[9] - 3, done[10] - 4), (9, 8));
     for name in ["wbyp", "slacker"] {
-        let (done, wbyp) = tell(&config, &recipe(name, &[]), &lines);
+        let (done, wbyp) = play_lines(&config, &recipe(name, &[]), &lines);
         assert_eq!((done[9] - 3, done[10] - 4), (9, 4), "{name}");
-        assert_eq!(Told::of(&wbyp.done, 9).iter().map(|at| at - 3).collect::<Vec<_>>(), [9, 9, 4], "{name}");
+        assert_eq!(Record::of(&wbyp.done, 9).iter().map(|at| at - 3).collect::<Vec<_>>(), [9, 9, 4], "{name}");
         assert_eq!((done[0] - 3, done[10] - 3), (1, 5), "{name}: WA1, WC1");
     }
 }
@@ -86,11 +86,11 @@ fn a_slk_04_figure_6c() {
     lines.extend([(1, Write, &[103u32, 101, 102][..]), (2, Read, &[110, 108]), (2, Read, &[114])]);
     let config = unit_cycle(4);
     // RA1, RA2, RB1, WB3, WB1, WA1.
-    let times = |told: &Told| {
-        let of = |request, place: usize| Told::of(&told.done, request)[place] - 1;
+    let times = |record: &Record| {
+        let of = |request, place: usize| Record::of(&record.done, request)[place] - 1;
         [of(7, 1), of(7, 0), of(8, 0), of(6, 1), of(6, 2), of(0, 0)]
     };
-    let (base, plain) = tell(&config, &recipe("fr-fcfs", &[]), &lines);
+    let (base, plain) = play_lines(&config, &recipe("fr-fcfs", &[]), &lines);
     assert_eq!(times(&plain), [5, 4, 6, 4, 8, 3]);
     for name in ["wp", "slacker"] {
         let mut device = device(&config, &recipe(name, &[]));
@@ -98,11 +98,11 @@ fn a_slk_04_figure_6c() {
         let scaled: Vec<_> = lines.iter().map(|&(at, op, pages)| (at * CYCLE, op, pages)).collect();
         let done: Vec<u64> = scene(&mut device, &scaled).iter().map(|c| c.done.ns() / CYCLE).collect();
         let left = device.board().txns.iter().find(|txn| txn.lpn == Lpn(102)).expect("WB3").slack;
-        let told = listen(&mut device, CYCLE);
-        assert_eq!(times(&told), [2, 4, 3, 6, 8, 3], "{name}");
+        let record = collect_events(&mut device, CYCLE);
+        assert_eq!(times(&record), [2, 4, 3, 6, 8, 3], "{name}");
         // By page: WB2 (page 101), WB3 (102), WB1 (103).
-        assert_eq!(Told::of(&told.estimated, 6), [4, 4, 0], "{name}");
-        assert_eq!((told.pauses, left.ns() / CYCLE), (1, 2), "{name}");
+        assert_eq!(Record::of(&record.estimated, 6), [4, 4, 0], "{name}");
+        assert_eq!((record.pauses, left.ns() / CYCLE), (1, 2), "{name}");
         let gain: Vec<u64> = base.iter().zip(&done).map(|(base, done)| base - done).collect();
         assert_eq!(gain[6..], [0, 1, 3], "{name}: WB, RA, RB");
         assert_eq!(gain[0], 0, "{name}: WA");
@@ -146,10 +146,10 @@ fn pause(config: &Config, reads: u32, at: u64, read_at: u64) -> (u64, u64, u64, 
     lines.push((read_at * 1000, Read, &[500]));
     let done = scene(&mut device, &lines);
     let left = device.board().txns.iter().find(|t| t.lpn == Lpn(0) && t.stage == Stage::Free).expect("page 0").slack;
-    let told = listen(&mut device, 1000);
+    let record = collect_events(&mut device, 1000);
     let write = u64::from(reads);
     let read = done.last().expect("some").done.ns() / 1000;
-    (read - at, Told::of(&told.done, write)[0] - at, Told::of(&told.estimated, write)[0], left.ns() / 1000)
+    (read - at, Record::of(&record.done, write)[0] - at, Record::of(&record.estimated, write)[0], left.ns() / 1000)
 }
 
 /// A-SLK-14: slack 500, a read at 300: pause at the boundary 350.
@@ -210,11 +210,11 @@ fn who_is_passed_pays_in_a_long_queue() {
     let fillers: Vec<u32> = (0..1_000).map(|i| 2 * (300 + i) + 1).collect();
     let mut lines: Vec<Line<'_>> = fillers.iter().map(|page| (0, Read, std::slice::from_ref(page))).collect();
     lines.extend(pages.iter().map(|pages| (0, Read, &pages[..])));
-    let (_, told) = tell(&unit_cycle(2), &recipe("rbyp", &[]), &lines);
+    let (_, record) = play_lines(&unit_cycle(2), &recipe("rbyp", &[]), &lines);
     for i in 0..300 {
-        let of = |list| Told::of(list, 1_000 + i)[0];
-        assert_eq!((of(&told.estimated), of(&told.done)), (1_000 + i, 300 - i), "request {i}");
-        assert_eq!(of(&told.dispatched_slack), 1_000 + i - (299 - i), "request {i}");
+        let of = |list| Record::of(list, 1_000 + i)[0];
+        assert_eq!((of(&record.estimated), of(&record.done)), (1_000 + i, 300 - i), "request {i}");
+        assert_eq!(of(&record.dispatched_slack), 1_000 + i - (299 - i), "request {i}");
     }
 }
 
@@ -226,10 +226,10 @@ fn who_jumped_is_marked() {
     let mut lines: Vec<Line<'_>> = fillers.iter().map(|page| (0, Read, std::slice::from_ref(page))).collect();
     lines.push((0, Read, &[100, 101, 102]));
     lines.push((0, Read, &[106, 107]));
-    for (row, expected) in [("rbyp", vec![13]), ("wp", vec![])] {
-        let done = scene(&mut device(&unit_cycle(4), &recipe(row, &[])), &lines);
+    for (scheduler, expected) in [("rbyp", vec![13]), ("wp", vec![])] {
+        let done = scene(&mut device(&unit_cycle(4), &recipe(scheduler, &[])), &lines);
         let jumped = done.iter().filter(|c| c.touched & flashlane_core::transaction::tag::JUMPED != 0);
-        assert_eq!(jumped.map(|c| c.id.0).collect::<Vec<_>>(), expected, "{row}");
+        assert_eq!(jumped.map(|c| c.id.0).collect::<Vec<_>>(), expected, "{scheduler}");
     }
 }
 
@@ -238,7 +238,7 @@ fn who_jumped_is_marked() {
 fn a_slk_19_dynamic_allocation_at_dispatch() {
     let config = unit_cycle(3);
     let lines: Vec<Line<'_>> = vec![(0, Write, &[0]), (0, Write, &[3]), (0, Write, &[6]), (0, Write, &[9])];
-    let (done, _) = tell(&config, &recipe("fr-fcfs", &[]), &lines);
+    let (done, _) = play_lines(&config, &recipe("fr-fcfs", &[]), &lines);
     assert_eq!(done, [4, 8, 12, 16]);
     for name in ["dynalloc", "dynalloc+slacker"] {
         let mut device = device(&config, &recipe(name, &[]));
@@ -304,8 +304,8 @@ fn reads_may_be_charged_to_waiting_writes() {
         (2, Read, &[8]),
     ];
     let slack_left = |params: &[(&str, u64)]| {
-        let (_, told) = tell(&config, &recipe("wbyp", params), &lines);
-        (Told::of(&told.estimated, 7), Told::of(&told.dispatched_slack, 7))
+        let (_, record) = play_lines(&config, &recipe("wbyp", params), &lines);
+        (Record::of(&record.estimated, 7), Record::of(&record.dispatched_slack, 7))
     };
     // Page 2 waits for the four cycles of page 0 (which has not begun: it is in the queue before it), page 3 for six
     // reads.
@@ -314,8 +314,8 @@ fn reads_may_be_charged_to_waiting_writes() {
     // Writes that arrive take nothing.
     let mut writes = lines.clone();
     writes[8..].iter_mut().for_each(|line| line.1 = Write);
-    let (_, told) = tell(&config, &recipe("wbyp", &[("charge_reads", 1), ("wbyp", 0)]), &writes);
-    assert_eq!(Told::of(&told.dispatched_slack, 7), [2, 0]);
+    let (_, record) = play_lines(&config, &recipe("wbyp", &[("charge_reads", 1), ("wbyp", 0)]), &writes);
+    assert_eq!(Record::of(&record.dispatched_slack, 7), [2, 0]);
 }
 
 /// Slack from the baseline's true response times instead of estimates.
@@ -327,15 +327,15 @@ fn an_oracle_believes_what_it_is_told() {
     lines.push((0, Read, &[106, 107]));
     let config = unit_cycle(4);
     let cycles = |n| Duration::from_ns(n * CYCLE);
-    let told = |times: [u64; 3]| {
+    let record = |times: [u64; 3]| {
         let entries = [100, 101, 102].iter().zip(times).map(|(&page, n)| (RequestId(12), Lpn(page), cycles(n)));
-        let known = Some(std::sync::Arc::new(Responses::new(entries.collect())));
-        tell(&config, &Recipe { known, ..recipe("oracle-slack", &[]) }, &lines).1
+        let known = Some(std::sync::Arc::new(KnownResponses::new(entries.collect())));
+        play_lines(&config, &Recipe { known, ..recipe("oracle-slack", &[]) }, &lines).1
     };
-    // The truth: as by estimate. Told that A2 has no slack, it is not passed.
-    assert_eq!(Told::of(&told([1, 8, 5]).done, 13), [5, 2]);
-    let wrong = told([1, 5, 8]);
-    assert_eq!((Told::of(&wrong.estimated, 12), Told::of(&wrong.done, 13)), (vec![7, 3, 0], vec![6, 2]));
+    // The truth: as by estimate. Record that A2 has no slack, it is not passed.
+    assert_eq!(Record::of(&record([1, 8, 5]).done, 13), [5, 2]);
+    let wrong = record([1, 5, 8]);
+    assert_eq!((Record::of(&wrong.estimated, 12), Record::of(&wrong.done, 13)), (vec![7, 3, 0], vec![6, 2]));
 }
 
 /// A write never passes an older write of its page, whatever slack that has.
@@ -356,7 +356,7 @@ fn writes_of_a_page_keep_their_order() {
         (0, Write, &[2]),
         (0, Write, &[4]),
     ];
-    let (_, told) = tell(&config, &recipe("wbyp", &[]), &lines);
-    let of = |request| Told::of(&told.done, request)[0];
+    let (_, record) = play_lines(&config, &recipe("wbyp", &[]), &lines);
+    let of = |request| Record::of(&record.done, request)[0];
     assert_eq!([5, 7, 6, 8].map(of), [3, 4, 2, 5]);
 }

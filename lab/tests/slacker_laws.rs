@@ -4,7 +4,7 @@
 mod common;
 
 use common::play::{Ask, Touch, asks, audit, play};
-use common::told::{Line, tell};
+use common::record::{Line, play_lines};
 use common::{CYCLE, device, drain, recipe, scene, table1, unit_cycle};
 use flashlane_core::Op::{Read, Write};
 use flashlane_core::event::Event;
@@ -45,7 +45,7 @@ fn a_slk_17_stress() {
         let lines: Vec<Line<'_>> = requests.iter().map(|(t, pages)| (*t, Read, &pages[..])).collect();
         let config = unit_cycle(4);
         let sum = |name: &str| -> u64 {
-            let (done, _) = tell(&config, &recipe(name, &[]), &lines);
+            let (done, _) = play_lines(&config, &recipe(name, &[]), &lines);
             done.iter().zip(&lines).map(|(done, (at, ..))| done - at).sum()
         };
         assert_eq!((sum("fr-fcfs"), sum("rbyp"), sum("slacker")), (plain, bypassed, bypassed), "seed {seed}");
@@ -56,9 +56,9 @@ fn a_slk_17_stress() {
 
 /// The number of positions jumped by all transactions together: a service time is charged for each.
 fn positions_jumped(config: &Config, lines: &[Line<'_>]) -> u64 {
-    let (_, told) = tell(config, &recipe("slacker", &[]), lines);
+    let (_, record) = play_lines(config, &recipe("slacker", &[]), lines);
     let sum = |list: &[(u64, u32, u64)]| list.iter().map(|&(.., slack)| slack).sum::<u64>();
-    sum(&told.estimated) - sum(&told.dispatched_slack)
+    sum(&record.estimated) - sum(&record.dispatched_slack)
 }
 
 /// Requests that ended later than their arrival and the longest estimate of their transactions.
@@ -68,13 +68,13 @@ fn late(config: &Config, name: &str, lines: &[Line<'_>]) -> Vec<RequestId> {
     let scaled: Vec<_> = lines.iter().map(|&(at, op, pages)| (at * CYCLE, op, pages)).collect();
     let done = scene(&mut device, &scaled);
     let mut latest = vec![Time::ZERO; lines.len()];
-    let mut owner = std::collections::BTreeMap::new();
+    let mut request_of = std::collections::BTreeMap::new();
     for stamped in device.events().drain(..) {
         match stamped.event {
-            Event::Queued { txn, request: Some(request), .. } => drop(owner.insert(txn, request.0 as usize)),
+            Event::Queued { txn, request: Some(request), .. } => drop(request_of.insert(txn, request.0 as usize)),
             Event::Estimated { txn, estimate, slack } => {
                 let end = stamped.at + estimate.response() + slack;
-                let latest = &mut latest[owner[&txn]];
+                let latest = &mut latest[request_of[&txn]];
                 assert!(*latest == Time::ZERO || *latest == end, "siblings agree on the request's end");
                 *latest = end;
             }
@@ -122,7 +122,7 @@ fn random_scenes(op: flashlane_core::Op) {
     assert!(jumped > 100, "{op:?}: of every hundredth scene {jumped} positions: the scenes are dull");
 }
 
-/// Shadow mode changes nothing, under any row.
+/// Shadow mode changes nothing, under any scheduler.
 #[test]
 fn the_shadow_changes_nothing() {
     let mut config = table1(2, 2);
@@ -130,10 +130,10 @@ fn the_shadow_changes_nothing() {
     let mix =
         common::play::Mix { requests: 600, gap: 90_000, reads: 60, pages: 6, hot: 10, partial: 20, scattered: 20 };
     let asks = asks(&config, &mix, &mut Pcg64Mcg::new(5));
-    for row in flashlane_sched::catalogue::rows() {
-        let plain = play(&config, &recipe(row.name, &[]), &asks, common::play::Wake::Plain);
-        let (watched, verdict) = audit(&config, &recipe(row.name, &[("shadow", 1)]), &asks).expect("clean");
-        assert_eq!(plain, watched, "{}", row.name);
+    for entry in flashlane_sched::catalogue::schedulers() {
+        let plain = play(&config, &recipe(entry.name, &[]), &asks, common::play::Wake::Plain);
+        let (watched, verdict) = audit(&config, &recipe(entry.name, &[("shadow", 1)]), &asks).expect("clean");
+        assert_eq!(plain, watched, "{}", entry.name);
         assert!(verdict.events > 1000);
     }
 }

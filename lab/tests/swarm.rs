@@ -2,7 +2,7 @@
 //! end.
 //!
 //! Every run is a function of its seed, which a failure prints; `SWARM_SEED=N SWARM_RUNS=1` repeats that run,
-//! `SWARM_RUNS=100000` runs for hours. Schedulers are drawn from the catalogue's rows and answers, so a new one is
+//! `SWARM_RUNS=100000` runs for hours. Schedulers are drawn from the catalogue's schedulers and answers, so a new one is
 //! included as soon as it is listed.
 
 mod common;
@@ -12,7 +12,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use common::play::{self, Mix, asks};
 use flashlane_core::Duration;
 use flashlane_core::geometry::{AllocationOrder, Geometry, UnitKind};
-use flashlane_sched::catalogue::{QUESTIONS, Recipe, answers, build, rows};
+use flashlane_sched::catalogue::{QUESTIONS, Recipe, answers, build, schedulers};
 use flashlane_ssd::config::*;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -20,13 +20,13 @@ use rand_pcg::Pcg64Mcg;
 /// Runs of each kind unless the environment says otherwise.
 const RUNS: u64 = 2500;
 
-struct Dice(Pcg64Mcg);
+struct RandomStream(Pcg64Mcg);
 
-impl Dice {
-    fn new(seed: u64) -> Dice {
+impl RandomStream {
+    fn new(seed: u64) -> RandomStream {
         let mut rng = Pcg64Mcg::new(u128::from(seed) << 64 | 0x5a_5a5a_5a5b);
         rng.next_u64();
-        Dice(rng)
+        RandomStream(rng)
     }
 
     fn upto(&mut self, most: u32) -> u32 {
@@ -55,188 +55,188 @@ impl Dice {
     }
 }
 
-fn geometry(dice: &mut Dice) -> Geometry {
+fn geometry(random: &mut RandomStream) -> Geometry {
     Geometry {
-        channels: dice.between(1, 4),
-        chips_per_channel: dice.between(1, 4),
-        dies_per_chip: dice.between(1, 3),
-        planes_per_die: dice.one_of(&[1, 1, 2, 2, 4]),
-        blocks_per_plane: dice.between(10, 40),
-        pages_per_block: dice.one_of(&[1, 2, 3, 8, 16, 16, 32]),
-        page_bytes: dice.one_of(&[512, 4096, 4096, 8192, 16384, 1536]),
-        metadata_bytes: dice.one_of(&[0, 112, 448]),
-        unit: dice.one_of(&[UnitKind::Chip, UnitKind::Die]),
+        channels: random.between(1, 4),
+        chips_per_channel: random.between(1, 4),
+        dies_per_chip: random.between(1, 3),
+        planes_per_die: random.one_of(&[1, 1, 2, 2, 4]),
+        blocks_per_plane: random.between(10, 40),
+        pages_per_block: random.one_of(&[1, 2, 3, 8, 16, 16, 32]),
+        page_bytes: random.one_of(&[512, 4096, 4096, 8192, 16384, 1536]),
+        metadata_bytes: random.one_of(&[0, 112, 448]),
+        unit: random.one_of(&[UnitKind::Chip, UnitKind::Die]),
     }
 }
 
-fn latency(dice: &mut Dice, least: u32, most: u32) -> Latency {
-    match dice.upto(3) {
-        0 => Latency::Gaussian { mean: dice.us(least, most), sd: dice.us(0, most / 4) },
-        1 => Latency::FastSlow { fast: dice.us(least, most), slow: dice.us(least, most) },
-        _ => Latency::Constant(dice.us(least, most)),
+fn latency(random: &mut RandomStream, least: u32, most: u32) -> Latency {
+    match random.upto(3) {
+        0 => Latency::Gaussian { mean: random.us(least, most), sd: random.us(0, most / 4) },
+        1 => Latency::FastSlow { fast: random.us(least, most), slow: random.us(least, most) },
+        _ => Latency::Constant(random.us(least, most)),
     }
 }
 
-fn nand(dice: &mut Dice) -> Nand {
+fn nand(random: &mut RandomStream) -> Nand {
     Nand {
-        read: latency(dice, 3, 100),
-        program: latency(dice, 50, 1500),
-        erase: latency(dice, 100, 4000),
-        iterations: dice.between(1, 24),
-        suspend: dice.maybe_us(30),
-        resume: dice.maybe_us(30),
-        multi_plane: dice.chance(70),
-        multi_die: dice.chance(70),
-        same_page_read: dice.chance(30),
-        same_page_program: dice.chance(70),
+        read: latency(random, 3, 100),
+        program: latency(random, 50, 1500),
+        erase: latency(random, 100, 4000),
+        iterations: random.between(1, 24),
+        suspend: random.maybe_us(30),
+        resume: random.maybe_us(30),
+        multi_plane: random.chance(70),
+        multi_die: random.chance(70),
+        same_page_read: random.chance(30),
+        same_page_program: random.chance(70),
     }
 }
 
-fn bus(dice: &mut Dice) -> Bus {
-    let rounding = dice.one_of(&[Rounding::Exact, Rounding::MqSim]);
-    let mut command = || if dice.chance(50) { Duration::ZERO } else { Duration::from_ns(dice.upto(900).into()) };
+fn bus(random: &mut RandomStream) -> Bus {
+    let rounding = random.one_of(&[Rounding::Exact, Rounding::MqSim]);
+    let mut command = || if random.chance(50) { Duration::ZERO } else { Duration::from_ns(random.upto(900).into()) };
     Bus {
         command: [command(), command(), command()],
-        mega_transfers: dice.one_of(&[100, 333, 800, 1600, u32::MAX]),
-        width_bytes: dice.one_of(&[1, 1, 2]),
+        mega_transfers: random.one_of(&[100, 333, 800, 1600, u32::MAX]),
+        width_bytes: random.one_of(&[1, 1, 2]),
         rounding,
-        with_metadata: dice.chance(30),
-        data_out_setup: dice.maybe_us(1),
-        plane_gap: dice.maybe_us(2),
-        dispatch: dice.one_of(&[Dispatch::Eager, Dispatch::Eager, Dispatch::BusIdle]),
+        with_metadata: random.chance(30),
+        data_out_setup: random.maybe_us(1),
+        plane_gap: random.maybe_us(2),
+        dispatch: random.one_of(&[Dispatch::Eager, Dispatch::Eager, Dispatch::BusIdle]),
     }
 }
 
-fn front(dice: &mut Dice) -> Front {
-    let depth = dice.one_of(&[1, 2, 8, 32, u32::MAX]);
+fn front(random: &mut RandomStream) -> Front {
+    let depth = random.one_of(&[1, 2, 8, 32, u32::MAX]);
     Front {
-        protocol: if dice.chance(60) { Protocol::Nvme { depth } } else { Protocol::Sata { depth } },
-        in_flight: dice.one_of(&[1, 4, 32, u32::MAX, u32::MAX]),
-        queue_capacity: [dice.one_of(&[1, 8, u32::MAX, u32::MAX]), dice.one_of(&[1, 8, u32::MAX, u32::MAX])],
-        link_bytes_per_s: dice.one_of(&[0, 0, 300_000_000, 3_000_000_000]),
-        link_latency: dice.maybe_us(20),
+        protocol: if random.chance(60) { Protocol::Nvme { depth } } else { Protocol::Sata { depth } },
+        in_flight: random.one_of(&[1, 4, 32, u32::MAX, u32::MAX]),
+        queue_capacity: [random.one_of(&[1, 8, u32::MAX, u32::MAX]), random.one_of(&[1, 8, u32::MAX, u32::MAX])],
+        link_bytes_per_s: random.one_of(&[0, 0, 300_000_000, 3_000_000_000]),
+        link_latency: random.maybe_us(20),
     }
 }
 
-fn buffer(dice: &mut Dice, flows: u32) -> Option<Buffer> {
-    dice.chance(40).then(|| {
-        let pages = flows * dice.between(1, 24);
+fn buffer(random: &mut RandomStream, flows: u32) -> Option<Buffer> {
+    random.chance(40).then(|| {
+        let pages = flows * random.between(1, 24);
         Buffer {
             pages,
-            per_flow: dice.chance(50),
-            write_back: dice.chance(70),
-            read_allocate: dice.chance(50),
-            flush_above: dice.upto(pages),
+            per_flow: random.chance(50),
+            write_back: random.chance(70),
+            read_allocate: random.chance(50),
+            flush_above: random.upto(pages),
         }
     })
 }
 
 /// A random device that can be built.
-fn config(dice: &mut Dice) -> Config {
-    let geometry = geometry(dice);
+fn config(random: &mut RandomStream) -> Config {
+    let geometry = geometry(random);
     let blocks = geometry.blocks_per_plane;
-    let start_blocks = dice.between(2, 4);
+    let start_blocks = random.between(2, 4);
     // From a drive with hardly any spare blocks to one that is mostly empty.
-    let data_blocks = dice.between(1, blocks - start_blocks - 2).max(dice.upto(blocks - start_blocks - 2));
+    let data_blocks = random.between(1, blocks - start_blocks - 2).max(random.upto(blocks - start_blocks - 2));
     let per_plane = data_blocks * geometry.pages_per_block;
-    let logical_pages = (geometry.planes() * per_plane - dice.upto(geometry.planes() - 1)).max(1);
-    let flows = dice.between(1, 4);
+    let logical_pages = (geometry.planes() * per_plane - random.upto(geometry.planes() - 1)).max(1);
+    let flows = random.between(1, 4);
     let victims = [Victim::Greedy, Victim::Random, Victim::DChoices(3), Victim::Fifo, Victim::CostBenefit];
     let config = Config {
         geometry,
-        nand: nand(dice),
-        bus: bus(dice),
+        nand: nand(random),
+        bus: bus(random),
         ftl: Ftl {
-            order: AllocationOrder::parse(dice.one_of(&AllocationOrder::NAMES)).expect("one of the names"),
+            order: AllocationOrder::parse(random.one_of(&AllocationOrder::NAMES)).expect("one of the names"),
             logical_pages,
-            read_modify_write: dice.chance(50),
-            wear_aware: dice.chance(50),
+            read_modify_write: random.chance(50),
+            wear_aware: random.chance(50),
         },
         gc: Gc {
-            victim: dice.one_of(&victims),
+            victim: random.one_of(&victims),
             start_blocks,
-            hard_blocks: dice.between(1, start_blocks - 1),
-            separate_frontier: dice.chance(60),
+            hard_blocks: random.between(1, start_blocks - 1),
+            separate_frontier: random.chance(60),
         },
-        precondition: match dice.upto(4) {
+        precondition: match random.upto(4) {
             0 => Precondition::Fresh,
-            1 => Precondition::Filled { per_mille: dice.one_of(&[0, 500, 1000, 1000]) },
+            1 => Precondition::Filled { per_mille: random.one_of(&[0, 500, 1000, 1000]) },
             _ => Precondition::Steady,
         },
-        buffer: buffer(dice, flows),
-        front: front(dice),
-        memory: dice.maybe_us(5),
-        flows: (0..flows).map(|_| flow(dice, logical_pages)).collect(),
-        levels: dice.between(1, 4) as u8,
-        seed: dice.0.next_u64(),
+        buffer: buffer(random, flows),
+        front: front(random),
+        memory: random.maybe_us(5),
+        flows: (0..flows).map(|_| flow(random, logical_pages)).collect(),
+        levels: random.between(1, 4) as u8,
+        seed: random.0.next_u64(),
     };
     config.check().unwrap_or_else(|why| panic!("the swarm draws only legal devices: {why}\n{config:?}"));
     config
 }
 
 /// A flow that owns a part of the drive, which may overlap another's, or nothing.
-fn flow(dice: &mut Dice, logical_pages: u32) -> FlowConfig {
-    let first_page = dice.upto(logical_pages - 1);
-    FlowConfig { level: dice.upto(3) as u8, first_page, pages: dice.upto(logical_pages - first_page) }
+fn flow(random: &mut RandomStream, logical_pages: u32) -> FlowConfig {
+    let first_page = random.upto(logical_pages - 1);
+    FlowConfig { level: random.upto(3) as u8, first_page, pages: random.upto(logical_pages - first_page) }
 }
 
 /// A device with no more spare blocks than collection needs, 99 % or all of it full.
-fn tight(dice: &mut Dice) -> Config {
-    let mut config = config(dice);
+fn tight(random: &mut RandomStream) -> Config {
+    let mut config = config(random);
     let g = &config.geometry;
     let data_blocks = g.blocks_per_plane - config.gc.start_blocks - 2;
     config.ftl.logical_pages = g.planes() * data_blocks * g.pages_per_block;
-    config.precondition = dice.one_of(&[Precondition::Filled { per_mille: 990 }, Precondition::Steady]);
+    config.precondition = random.one_of(&[Precondition::Filled { per_mille: 990 }, Precondition::Steady]);
     config.flows.iter_mut().for_each(|flow| *flow = FlowConfig::at_level(flow.level));
     config.check().unwrap_or_else(|why| panic!("the swarm draws only legal devices: {why}\n{config:?}"));
     config
 }
 
-fn workload(dice: &mut Dice, config: &Config) -> Mix {
+fn workload(random: &mut RandomStream, config: &Config) -> Mix {
     // From a load that leaves the flash idle to one that exceeds it, in programs per unit.
     let program = config.nand.program.typical().ns();
-    let gap = program * u64::from(dice.between(2, 60)) / 10 / u64::from(config.geometry.units());
+    let gap = program * u64::from(random.between(2, 60)) / 10 / u64::from(config.geometry.units());
     Mix {
-        requests: dice.between(50, 500) as usize,
+        requests: random.between(50, 500) as usize,
         gap: gap.max(1),
-        reads: dice.one_of(&[0, 20, 50, 50, 80, 100]),
-        pages: u64::from(dice.one_of(&[1u32, 2, 4, 8, 20])).min(u64::from(config.ftl.logical_pages)),
-        hot: dice.one_of(&[0, 10, 50, 90]),
-        partial: dice.one_of(&[0, 0, 30, 100]),
-        scattered: dice.one_of(&[0, 20, 60]),
+        reads: random.one_of(&[0, 20, 50, 50, 80, 100]),
+        pages: u64::from(random.one_of(&[1u32, 2, 4, 8, 20])).min(u64::from(config.ftl.logical_pages)),
+        hot: random.one_of(&[0, 10, 50, 90]),
+        partial: random.one_of(&[0, 0, 30, 100]),
+        scattered: random.one_of(&[0, 20, 60]),
     }
 }
 
 /// Overwrites that arrive faster than they can be served.
-fn overwrites(dice: &mut Dice, config: &Config) -> Mix {
-    let mix = workload(dice, config);
-    let reads = dice.one_of(&[0, 10, 30]);
-    Mix { requests: dice.between(400, 900) as usize, gap: mix.gap / 2 + 1, reads, ..mix }
+fn overwrites(random: &mut RandomStream, config: &Config) -> Mix {
+    let mix = workload(random, config);
+    let reads = random.one_of(&[0, 10, 30]);
+    Mix { requests: random.between(400, 900) as usize, gap: mix.gap / 2 + 1, reads, ..mix }
 }
 
-/// A random row, unchanged.
-fn any_row(dice: &mut Dice) -> Recipe {
-    let row = &rows()[dice.0.next_u32() as usize % rows().len()];
-    common::recipe(row.name, &[])
+/// A random scheduler, unchanged.
+fn any_row(random: &mut RandomStream) -> Recipe {
+    let entry = &schedulers()[random.0.next_u32() as usize % schedulers().len()];
+    common::recipe(entry.name, &[])
 }
 
 /// A random answer to each question, with random legal values of their parameters.
-fn any_mix(dice: &mut Dice) -> Recipe {
-    let mut recipe = any_row(dice);
+fn any_mix(random: &mut RandomStream) -> Recipe {
+    let mut recipe = any_row(random);
     for question in QUESTIONS {
         let known = answers(question);
-        let answer = &known[dice.0.next_u32() as usize % known.len()];
+        let answer = &known[random.0.next_u32() as usize % known.len()];
         recipe.answers.push((question.to_owned(), answer.name.to_owned()));
         for param in answer.params {
-            let value = match dice.upto(3) {
+            let value = match random.upto(3) {
                 0 => param.min,
-                1 => param.min + dice.0.next_u64() % (param.max - param.min + 1).min(200),
+                1 => param.min + random.0.next_u64() % (param.max - param.min + 1).min(200),
                 _ => param.default,
             };
             recipe.params.push((param.name.to_owned(), value));
         }
     }
-    if dice.chance(10) {
+    if random.chance(10) {
         recipe.params.push(("shadow".to_owned(), 1));
     }
     recipe
@@ -278,20 +278,20 @@ const ENOUGH: usize = 10;
 fn swarm(
     kind: &str,
     usual: u64,
-    device: fn(&mut Dice) -> Config,
-    scheduler: fn(&mut Dice) -> Recipe,
-    load: fn(&mut Dice, &Config) -> Mix,
+    device: fn(&mut RandomStream) -> Config,
+    scheduler: fn(&mut RandomStream) -> Recipe,
+    load: fn(&mut RandomStream, &Config) -> Mix,
 ) {
     let first = environment("SWARM_SEED").unwrap_or(1);
     let runs = environment("SWARM_RUNS").unwrap_or(usual);
     let (mut events, mut erases, mut pauses, mut cancelled, mut forced, mut full) = (0, 0, 0, 0, 0, 0);
     let mut failures: Vec<String> = Vec::new();
     for seed in first..first.saturating_add(runs) {
-        let mut dice = Dice::new(seed);
-        let config = device(&mut dice);
-        let recipe = scheduler(&mut dice);
-        let mix = load(&mut dice, &config);
-        let asks = asks(&config, &mix, &mut dice.0);
+        let mut random = RandomStream::new(seed);
+        let config = device(&mut random);
+        let recipe = scheduler(&mut random);
+        let mix = load(&mut random, &config);
+        let asks = asks(&config, &mix, &mut random.0);
         let fail = |why: &str| {
             let what =
                 format!("{recipe:?}\n{mix:?}\n{}", if runs == 1 { format!("{config:#?}") } else { String::new() });
@@ -337,7 +337,7 @@ fn every_mix_of_answers() {
     swarm("every_mix_of_answers", RUNS, config, any_mix, workload);
 }
 
-/// Garbage collection can continue on a drive that is almost full and overwritten all the time, under every row.
+/// Garbage collection can continue on a drive that is almost full and overwritten all the time, under every scheduler.
 #[test]
 fn full_drives_under_every_row() {
     swarm("full_drives_under_every_row", RUNS / 5, tight, any_row, overwrites);

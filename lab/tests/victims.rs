@@ -37,14 +37,18 @@ fn every_policy_chooses_the_block_it_says() {
         ("fifo", Victim::Fifo),
         ("cost-benefit", Victim::CostBenefit),
     ] {
-        for (row, start_blocks, separate) in [("fr-fcfs", 2, true), ("flin", 4, false), ("dynalloc", 3, true)] {
+        for (scheduler, start_blocks, separate) in [("fr-fcfs", 2, true), ("flin", 4, false), ("dynalloc", 3, true)] {
             let mut config = worn(victim, start_blocks);
             config.gc.separate_frontier = separate;
             let mix = Mix { requests: 2500, gap: 4_000_000, reads: 10, pages: 3, hot: 50, partial: 0, scattered: 40 };
             let asks = asks(&config, &mix, &mut Pcg64Mcg::new(31));
-            let outcome = play::audit(&config, &recipe(row, &[]), &asks);
-            let (played, _) = outcome.unwrap_or_else(|why| panic!("{name} under {row}: {why}"));
-            assert!(played.totals.victims > 100, "{name} under {row}: {} victims are too few", played.totals.victims);
+            let outcome = play::audit(&config, &recipe(scheduler, &[]), &asks);
+            let (played, _) = outcome.unwrap_or_else(|why| panic!("{name} under {scheduler}: {why}"));
+            assert!(
+                played.totals.victims > 100,
+                "{name} under {scheduler}: {} victims are too few",
+                played.totals.victims
+            );
             *moves.entry(name).or_insert(0) += played.totals.gc_programs;
         }
     }
@@ -87,11 +91,11 @@ fn reads_and_collection_by_the_hard_threshold() {
         let mut config = worn(Victim::Greedy, start_blocks);
         config.gc.hard_blocks = hard;
         config.flows = vec![FlowConfig::at_level(0)];
-        let row =
+        let recipe =
             Recipe { answers: vec![("collect".to_owned(), "semi-preemptive".to_owned())], ..recipe("read-first", &[]) };
         let mix = Mix { requests: 3000, gap: 1_500_000, reads: 55, pages: 2, hot: 0, partial: 0, scattered: 50 };
         let asks = asks(&config, &mix, &mut Pcg64Mcg::new(32));
-        let (mut device, _) = play::built(&config, &row).expect("legal");
+        let (mut device, _) = play::built(&config, &recipe).expect("legal");
         device.report_events();
         let mut chip = Chip::default();
         for plane in (0..config.geometry.planes() as u16).map(PlaneId) {

@@ -11,7 +11,7 @@ use super::place::is_taken;
 
 /// How names are exchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum ExchangeMethod {
     /// In one step, if the system can.
     OneStep,
     /// Always in two steps.
@@ -22,18 +22,18 @@ pub(super) enum Way {
 /// How often to try again: another run may take or free the name between the check and the step.
 const ATTEMPTS: usize = 8;
 
-/// Gives the folder `new` the name `name`. What had that name is at `new` or `old` afterwards. `told` is called with
+/// Gives the folder `new` the name `name`. What had that name is at `new` or `old` afterwards. `notify` is called with
 /// each step.
-pub(super) fn install(new: &Path, name: &Path, old: &Path, way: Way, told: fn(&str)) -> io::Result<()> {
+pub(super) fn install(new: &Path, name: &Path, old: &Path, method: ExchangeMethod, notify: fn(&str)) -> io::Result<()> {
     let mut last = None;
     for _ in 0..ATTEMPTS {
-        let done = if is_taken(name) { exchange(new, name, old, way, told) } else { step::place(new, name) };
+        let done = if is_taken(name) { exchange(new, name, old, method, notify) } else { step::place(new, name) };
         match done {
             Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists) && is_taken(new) => {
                 last = Some(e);
             }
             other => {
-                told("installed");
+                notify("installed");
                 return other;
             }
         }
@@ -41,16 +41,16 @@ pub(super) fn install(new: &Path, name: &Path, old: &Path, way: Way, told: fn(&s
     Err(last.unwrap_or_else(|| ErrorKind::AlreadyExists.into()))
 }
 
-fn exchange(new: &Path, name: &Path, old: &Path, way: Way, told: fn(&str)) -> io::Result<()> {
-    if way == Way::OneStep {
+fn exchange(new: &Path, name: &Path, old: &Path, method: ExchangeMethod, notify: fn(&str)) -> io::Result<()> {
+    if method == ExchangeMethod::OneStep {
         match step::exchange(new, name) {
             Err(e) if e.kind() == ErrorKind::Unsupported => {}
             other => return other,
         }
     }
-    told("before the first rename");
+    notify("before the first rename");
     fs::rename(name, old)?;
-    told("between the renames");
+    notify("between the renames");
     fs::rename(new, name).inspect_err(|_| {
         // If that fails too, clearing the temporary folder tries it again.
         if !is_taken(name) {

@@ -110,8 +110,8 @@ impl Pending {
         file.sync_all().map_err(|e| self.fault(&e))?;
         let Some(place) = &mut self.place else { return Ok(()) };
         let Some(temporary) = place.temporary.take() else { return Ok(()) };
-        let mut held = registry::hold();
-        held.forget(&temporary);
+        let mut registry = registry::hold();
+        registry.forget(&temporary);
         let named =
             if place.replaces { temporary.persist(&place.path) } else { temporary.persist_noclobber(&place.path) };
         let named = named.map_err(|e| match e.error.kind() {
@@ -130,8 +130,8 @@ impl Pending {
 impl Drop for Pending {
     fn drop(&mut self) {
         if let Some(temporary) = self.place.as_mut().and_then(|place| place.temporary.take()) {
-            let mut held = registry::hold();
-            held.forget(&temporary);
+            let mut registry = registry::hold();
+            registry.forget(&temporary);
             // Removes the temporary file.
             drop(temporary);
         }
@@ -168,10 +168,10 @@ fn begin(name: &Path) -> io::Result<(File, TempPath)> {
     const ATTEMPTS: usize = 100;
     leftover::sweep(name);
     for _ in 0..ATTEMPTS {
-        let mut held = registry::hold();
+        let mut registry = registry::hold();
         let (path, file) = named_beside(name, |path| OpenOptions::new().write(true).create_new(true).open(path))?;
         if lock_new(&file, &path)?.is_some() {
-            held.add(Unfinished::File(path.clone()));
+            registry.add(Unfinished::File(path.clone()));
             return Ok((file, TempPath::try_from_path(path)?));
         }
     }

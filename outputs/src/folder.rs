@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::exchange::{self, Way};
+use super::exchange::{self, ExchangeMethod};
 use super::file::OutFile;
 use super::listing::{Listing, MARKER, is_plain};
 use super::place;
@@ -25,9 +25,9 @@ pub struct Folder {
     /// The same path with links followed.
     name: PathBuf,
     temporary: Temporary,
-    way: Way,
+    method: ExchangeMethod,
     /// Called with each step of the commit.
-    told: fn(&str),
+    notify: fn(&str),
 }
 
 impl Folder {
@@ -50,13 +50,13 @@ impl Folder {
         // Checked after the sweep, which may have put earlier results back.
         refuse_foreign(path, &name)?;
         refuse_mount(path, &name, &parent)?;
-        Ok(Folder { shown: path.into(), name, temporary, way: Way::OneStep, told: |_| {} })
+        Ok(Folder { shown: path.into(), name, temporary, method: ExchangeMethod::OneStep, notify: |_| {} })
     }
 
     /// Uses the exchange in two steps and reports each.
     #[cfg(test)]
-    pub(super) fn in_two_steps(mut self, told: fn(&str)) -> Folder {
-        (self.way, self.told) = (Way::TwoSteps, told);
+    pub(super) fn in_two_steps(mut self, notify: fn(&str)) -> Folder {
+        (self.method, self.notify) = (ExchangeMethod::TwoSteps, notify);
         self
     }
 
@@ -108,10 +108,10 @@ impl Folder {
     /// failed, the new results are kept beside it, and the error says where.
     pub fn commit(self) -> Result<PathBuf, OutputError> {
         self.seal()?;
-        let mut held = registry::hold();
+        let mut registry = registry::hold();
         let result = self.take_name();
-        self.temporary.clear(&mut held);
-        drop(held);
+        self.temporary.clear(&mut registry);
+        drop(registry);
         result.map(|()| self.name.clone())
     }
 
@@ -131,7 +131,7 @@ impl Folder {
     fn take_name(&self) -> Result<(), OutputError> {
         let (new, old) = (self.temporary.new_folder(), self.temporary.old_folder());
         refuse_foreign(&self.shown, &self.name).map_err(|error| self.kept_aside(error))?;
-        exchange::install(&new, &self.name, &old, self.way, self.told)
+        exchange::install(&new, &self.name, &old, self.method, self.notify)
             .map_err(|e| self.kept_aside(OutputError::io(&self.shown, &e)))?;
         if let Some(parent) = self.name.parent() {
             exchange::sync_folder(parent).map_err(|e| OutputError::io(&self.shown, &e))?;

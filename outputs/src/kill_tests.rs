@@ -180,17 +180,17 @@ fn a_dead_runs_file_is_swept_and_a_living_ones_is_not() {
 }
 
 /// Tells the child process below what to do: the folder, and the step at which to abort, if any.
-const TOLD: &str = "FLASHLANE_TEST_COMMITS";
+const KILL_STEP: &str = "FLASHLANE_TEST_COMMITS";
 
 /// Not a test by itself: the process that the tests below start and kill. Commits again and again, in two steps.
 #[test]
 fn process_that_commits() {
-    let Some(told) = std::env::var_os(TOLD) else { return };
-    let told = told.into_string().unwrap();
-    let path = PathBuf::from(told.split('\n').next().unwrap());
+    let Some(notify) = std::env::var_os(KILL_STEP) else { return };
+    let notify = notify.into_string().unwrap();
+    let path = PathBuf::from(notify.split('\n').next().unwrap());
     let die = |step: &str| {
-        let told = std::env::var(TOLD).unwrap();
-        if told.split('\n').nth(1) == Some(step) {
+        let notify = std::env::var(KILL_STEP).unwrap();
+        if notify.split('\n').nth(1) == Some(step) {
             // Like a kill: nothing is dropped.
             std::process::abort();
         }
@@ -204,8 +204,8 @@ fn start(path: &Path, step: &str) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     let (_, module) = module_path!().split_once("::").unwrap();
     command.args(["--exact", &format!("{module}::process_that_commits")]);
-    let told = format!("{}\n{step}", path.display());
-    command.env(TOLD, told).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    let notify = format!("{}\n{step}", path.display());
+    command.env(KILL_STEP, notify).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
 /// Checks that after a kill the earlier or the new results are there, at the latest once the next run has begun, and

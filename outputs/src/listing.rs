@@ -90,8 +90,8 @@ impl Listing {
     /// The names in `folder` that are neither listed files nor their folders, in a form that can be printed.
     pub(super) fn foreign(&self, folder: &Path) -> io::Result<Vec<String>> {
         let mut found = Vec::new();
-        self.visit(folder, "", &mut |thing| {
-            if let Thing::Foreign(name) = thing {
+        self.visit(folder, "", &mut |entry| {
+            if let EntryKind::Foreign(name) = entry {
                 found.push(name);
             }
             Ok(())
@@ -103,8 +103,8 @@ impl Listing {
     /// The listed files that exist in `folder`.
     pub(super) fn present(&self, folder: &Path) -> io::Result<Vec<String>> {
         let mut found = Vec::new();
-        self.visit(folder, "", &mut |thing| {
-            if let Thing::File(name) = thing {
+        self.visit(folder, "", &mut |entry| {
+            if let EntryKind::File(name) = entry {
                 found.push(name);
             }
             Ok(())
@@ -114,16 +114,16 @@ impl Listing {
 
     /// Deletes the listed files in `folder`, and then the folders that are empty, `folder` included.
     pub(super) fn delete(&self, folder: &Path) -> io::Result<()> {
-        self.visit(folder, "", &mut |thing| match thing {
-            Thing::File(name) => fs::remove_file(folder.join(name)),
+        self.visit(folder, "", &mut |entry| match entry {
+            EntryKind::File(name) => fs::remove_file(folder.join(name)),
             // A folder that is not empty contains something foreign.
-            Thing::Folder(name) => fs::remove_dir(folder.join(name)).or(Ok(())),
-            Thing::Foreign(_) => Ok(()),
+            EntryKind::Folder(name) => fs::remove_dir(folder.join(name)).or(Ok(())),
+            EntryKind::Foreign(_) => Ok(()),
         })?;
         fs::remove_dir(folder)
     }
 
-    fn visit(&self, root: &Path, at: &str, hear: &mut dyn FnMut(Thing) -> io::Result<()>) -> io::Result<()> {
+    fn visit(&self, root: &Path, at: &str, report: &mut dyn FnMut(EntryKind) -> io::Result<()>) -> io::Result<()> {
         for entry in fs::read_dir(root.join(at))? {
             let entry = entry?;
             let own = entry.file_name();
@@ -132,12 +132,12 @@ impl Listing {
             let kind = entry.file_type()?;
             let known = own.to_str().is_some();
             if known && kind.is_file() && self.has_file(&name) {
-                hear(Thing::File(name))?;
+                report(EntryKind::File(name))?;
             } else if known && kind.is_dir() && self.has_folder(&name) {
-                self.visit(root, &name, hear)?;
-                hear(Thing::Folder(name))?;
+                self.visit(root, &name, report)?;
+                report(EntryKind::Folder(name))?;
             } else {
-                hear(Thing::Foreign(name))?;
+                report(EntryKind::Foreign(name))?;
             }
         }
         Ok(())
@@ -145,7 +145,7 @@ impl Listing {
 }
 
 /// An entry found in a folder.
-enum Thing {
+enum EntryKind {
     File(String),
     Folder(String),
     Foreign(String),

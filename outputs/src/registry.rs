@@ -21,15 +21,15 @@ pub(super) enum Unfinished {
 static REGISTRY: Mutex<Vec<Unfinished>> = Mutex::new(Vec::new());
 
 /// Locks the registry: every other thread that would change an unfinished output waits.
-pub(super) fn hold() -> Held {
+pub(super) fn hold() -> LockedRegistry {
     // If a thread panicked while holding it, the list is still true.
-    Held(REGISTRY.lock().unwrap_or_else(PoisonError::into_inner))
+    LockedRegistry(REGISTRY.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// The locked registry.
-pub(super) struct Held(MutexGuard<'static, Vec<Unfinished>>);
+pub(super) struct LockedRegistry(MutexGuard<'static, Vec<Unfinished>>);
 
-impl Held {
+impl LockedRegistry {
     pub(super) fn add(&mut self, thing: Unfinished) {
         self.0.push(thing);
     }
@@ -46,8 +46,8 @@ impl Held {
 /// Removes all unfinished outputs of this process and calls `end`; until then no other thread begins or finishes one.
 /// For a process that is about to end.
 pub fn abandon(end: impl FnOnce()) {
-    let mut held = hold();
-    for thing in held.0.drain(..) {
+    let mut registry = hold();
+    for thing in registry.0.drain(..) {
         match thing {
             Unfinished::Folder { outer, name } => leftover::clear(&outer, &name),
             // What cannot be removed here, the next run removes.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::leftover::{self, LOCK, NEW, OLD, RANDOM};
 use super::listing::Listing;
-use super::registry::{self, Held, Unfinished};
+use super::registry::{self, LockedRegistry, Unfinished};
 
 /// How often a run makes another folder when another run has removed the one it just made.
 const ATTEMPTS: usize = 100;
@@ -27,11 +27,11 @@ impl Temporary {
     pub(super) fn begin(name: &Path) -> io::Result<Temporary> {
         leftover::sweep(name);
         for _ in 0..ATTEMPTS {
-            let mut held = registry::hold();
+            let mut registry = registry::hold();
             let outer = named_beside(name, |path| fs::create_dir(path))?.0;
             match occupy(&outer) {
                 Ok(Some(lock)) => {
-                    held.add(Unfinished::Folder { outer: outer.clone(), name: name.into() });
+                    registry.add(Unfinished::Folder { outer: outer.clone(), name: name.into() });
                     return Ok(Temporary { outer, name: name.into(), lock });
                 }
                 Ok(None) => {}
@@ -83,9 +83,9 @@ impl Temporary {
     }
 
     /// Removes what is left of it; the caller holds the registry.
-    pub(super) fn clear(&self, held: &mut Held) {
+    pub(super) fn clear(&self, registry: &mut LockedRegistry) {
         leftover::clear(&self.outer, &self.name);
-        held.forget(&self.outer);
+        registry.forget(&self.outer);
     }
 }
 

@@ -70,7 +70,7 @@ impl Verdict {
 
 /// A claim with what was measured.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Judged {
+pub struct JudgedClaim {
     /// The experiment it belongs to.
     pub experiment: String,
     /// Where the paper says it.
@@ -108,7 +108,7 @@ impl Claims {
     ///
     /// # Errors
     /// An expression that cannot be evaluated: the claim's place in words, and what is wrong.
-    pub fn judge(&self, experiments: &[&str], figures: &Figures) -> Result<Vec<Judged>, String> {
+    pub fn judge(&self, experiments: &[&str], figures: &Figures) -> Result<Vec<JudgedClaim>, String> {
         let mut environment = environment();
         if let serde_json::Value::Object(means) = figures.means() {
             means
@@ -122,7 +122,7 @@ impl Claims {
                 let (measured, verdict) = claim
                     .judge(&environment)
                     .map_err(|error| format!("claim {} ({}): {error}", claim.experiment, claim.says))?;
-                Ok(Judged {
+                Ok(JudgedClaim {
                     experiment: claim.experiment.clone(),
                     source: claim.source.clone(),
                     says: claim.says.clone(),

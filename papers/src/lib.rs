@@ -4,18 +4,18 @@
 //! what counts as reproduced is in its `claims.toml` ([`claims`]), so that no experiment knows its expected result.
 //! Promises the same figures for the same settings. Must never know how anything is printed.
 
-mod bench;
 pub mod claims;
 mod figures;
 pub mod flin;
 mod progress;
 mod report;
+mod runner;
 pub mod slacker;
 
-pub use bench::{Bench, Settings};
 pub use figures::{Figures, mean_and_ci95};
 pub use progress::Progress;
 pub use report::{PaperResult, render, schema, tables};
+pub use runner::{Runner, Settings};
 
 use claims::Claims;
 
@@ -43,7 +43,7 @@ pub struct Group {
     /// A description in one line.
     pub about: &'static str,
     /// Runs it.
-    pub run: fn(&Bench<'_>) -> Result<Figures, RunError>,
+    pub run: fn(&Runner<'_>) -> Result<Figures, RunError>,
 }
 
 /// All papers.
@@ -72,7 +72,7 @@ impl Paper {
         self.groups.iter().flat_map(|group| group.experiments).copied().collect()
     }
 
-    /// Runs `experiments` (all, if none is named) and evaluates their claims. `told` is called with each group when it
+    /// Runs `experiments` (all, if none is named) and evaluates their claims. `report` is called with each group when it
     /// begins.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl Paper {
         experiments: &[String],
         settings: &Settings,
         progress: Option<&Progress>,
-        told: &dyn Fn(&str),
+        report: &dyn Fn(&str),
     ) -> Result<PaperResult, RunError> {
         let claims = self.claims();
         let mut known: Vec<&str> = self.experiments();
@@ -98,14 +98,14 @@ impl Paper {
             return Err(RunError::Input(message));
         }
         let chosen = |name: &str| experiments.is_empty() || experiments.iter().any(|e| e == name);
-        let bench = Bench { settings, progress };
+        let runner = Runner { settings, progress };
         let mut figures = Figures::default();
         for group in self.groups.iter().filter(|group| group.experiments.iter().any(|name| chosen(name))) {
             if let Some(progress) = progress {
                 progress.begin();
             }
-            told(&format!("{}: {}", group.experiments.join(", "), group.about));
-            figures.merge((group.run)(&bench)?);
+            report(&format!("{}: {}", group.experiments.join(", "), group.about));
+            figures.merge((group.run)(&runner)?);
         }
         let names: Vec<&str> = distinct.into_iter().filter(|name| chosen(name)).collect();
         let judged = claims.judge(&names, &figures).map_err(RunError::Fault)?;

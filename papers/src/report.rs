@@ -4,9 +4,9 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::bench::Settings;
-use super::claims::{Judged, Verdict};
+use super::claims::{JudgedClaim, Verdict};
 use super::figures::{Figures, mean_and_ci95};
+use super::runner::Settings;
 
 /// `results.json`: the claims of a paper with what was measured, and every figure behind them.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -26,7 +26,7 @@ pub struct PaperResult {
     /// What to know about the figures: traces in place of clones, values that could not be reached.
     pub notes: Vec<String>,
     /// The claims, in the order of the paper.
-    pub claims: Vec<Judged>,
+    pub claims: Vec<JudgedClaim>,
     /// Every figure by name, objects in objects; the innermost has `mean`, `ci95` (half the width of the 95 % confidence
     /// interval over the seeds, null with one) and `seeds` (the values).
     pub figures: serde_json::Value,
@@ -39,7 +39,7 @@ impl PaperResult {
         name: &str,
         paper: &str,
         settings: &Settings,
-        claims: Vec<Judged>,
+        claims: Vec<JudgedClaim>,
         figures: Figures,
     ) -> PaperResult {
         PaperResult {

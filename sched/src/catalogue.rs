@@ -1,6 +1,6 @@
-//! The catalogue: every scheduler as a row of seven answers, and every answer by name.
+//! The catalogue: every scheduler as an entry of seven answers, and every answer by name.
 //!
-//! The command line, the documentation, the contract tests and the benchmark read this table, so a new row appears in all
+//! The command line, the documentation, the contract tests and the benchmark read this table, so a new entry appears in all
 //! of them.
 
 use alloc::boxed::Box;
@@ -10,18 +10,18 @@ use alloc::vec::Vec;
 
 use flashlane_core::decide::{Admit, Cancel, Collect, Order, Pick, Place, Preempt, Scheduler};
 
-pub use crate::entries::{Answers, Build, Choice, Listed, QUESTIONS, Recipe, RecipeError, Row};
+pub use crate::entries::{AnswerInfo, Answers, Build, Choice, QUESTIONS, Recipe, RecipeError, SchedulerEntry};
 pub use crate::estimate::cost::{self, Kind, State};
 use crate::estimate::{self, Estimator};
 pub use crate::flin::dram_bytes as flin_dram_bytes;
-use crate::order::{Responses, Shadow};
+use crate::order::{KnownResponses, Shadow};
 use crate::params::{Param, Values};
-use crate::rows::{ADMIT, ALIASES, CANCEL, COLLECT, ORDER, PICK, PLACE, PREEMPT, ROWS};
+use crate::shipped::{ADMIT, ALIASES, CANCEL, COLLECT, ORDER, PICK, PLACE, PREEMPT, SCHEDULERS};
 
 /// Schedulers and answers by name: the shipped ones, and those a caller adds.
 #[derive(Clone)]
 pub struct Catalogue {
-    rows: Vec<Row>,
+    schedulers: Vec<SchedulerEntry>,
     aliases: &'static [(&'static str, &'static str)],
     admit: Vec<Choice<dyn Admit>>,
     place: Vec<Choice<dyn Place>>,
@@ -65,7 +65,7 @@ questions! {
 
 impl core::fmt::Debug for Catalogue {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_list().entries(self.rows.iter().map(|row| row.name)).finish()
+        f.debug_list().entries(self.schedulers.iter().map(|entry| entry.name)).finish()
     }
 }
 
@@ -73,7 +73,7 @@ impl Catalogue {
     /// What ships with Flashlane.
     pub fn shipped() -> Catalogue {
         Catalogue {
-            rows: ROWS.to_vec(),
+            schedulers: SCHEDULERS.to_vec(),
             aliases: ALIASES,
             admit: ADMIT.to_vec(),
             place: PLACE.to_vec(),
@@ -106,38 +106,38 @@ impl Catalogue {
     ///
     /// # Errors
     /// Its name is taken, an answer is unknown, or it sets a parameter that its answers do not have or out of its range.
-    pub fn add_row(&mut self, row: Row) -> Result<(), RecipeError> {
-        if self.row(row.name).is_some() {
-            return Err(fail("scheduler", row.name, "this name is taken; give the scheduler another"));
+    pub fn add_scheduler(&mut self, entry: SchedulerEntry) -> Result<(), RecipeError> {
+        if self.scheduler(entry.name).is_some() {
+            return Err(fail("scheduler", entry.name, "this name is taken; give the scheduler another"));
         }
-        let names = QUESTIONS.iter().zip(row.answers.by_question());
+        let names = QUESTIONS.iter().zip(entry.answers.by_question());
         let recipe = Recipe {
             base: None,
             answers: names.map(|(question, answer)| (question.to_string(), answer.to_string())).collect(),
-            params: row.set.iter().map(|&(name, value)| (name.to_string(), value)).collect(),
+            params: entry.set.iter().map(|&(name, value)| (name.to_string(), value)).collect(),
             known: None,
         };
         self.resolve(&recipe)?;
-        self.rows.push(row);
+        self.schedulers.push(entry);
         Ok(())
     }
 
     /// Every scheduler.
-    pub fn rows(&self) -> &[Row] {
-        &self.rows
+    pub fn schedulers(&self) -> &[SchedulerEntry] {
+        &self.schedulers
     }
 
     /// The scheduler with this name or alias.
-    pub fn row(&self, name: &str) -> Option<&Row> {
+    pub fn scheduler(&self, name: &str) -> Option<&SchedulerEntry> {
         let name = self.aliases.iter().find(|(alias, _)| *alias == name).map_or(name, |&(_, of)| of);
-        self.rows.iter().find(|row| row.name == name)
+        self.schedulers.iter().find(|entry| entry.name == name)
     }
 
     /// Every answer to a question of [`QUESTIONS`].
-    pub fn answers(&self, question: &str) -> Vec<Listed> {
-        fn list<T: ?Sized + 'static>(choices: &[Choice<T>]) -> Vec<Listed> {
+    pub fn answers(&self, question: &str) -> Vec<AnswerInfo> {
+        fn list<T: ?Sized + 'static>(choices: &[Choice<T>]) -> Vec<AnswerInfo> {
             let listed =
-                |c: &Choice<T>| Listed { name: c.name, summary: c.summary, source: c.source, params: c.params };
+                |c: &Choice<T>| AnswerInfo { name: c.name, summary: c.summary, source: c.source, params: c.params };
             choices.iter().map(listed).collect()
         }
         match question {
@@ -156,14 +156,14 @@ impl Catalogue {
     ///
     /// # Errors
     /// As [`Catalogue::resolve`].
-    pub fn wants_responses(&self, recipe: &Recipe) -> Result<bool, RecipeError> {
+    pub fn needs_responses(&self, recipe: &Recipe) -> Result<bool, RecipeError> {
         Ok(self.resolve(recipe)?.order == "slack-oracle")
     }
 
     /// The names a recipe resolves to, checked.
     ///
     /// # Errors
-    /// An unknown row, question, answer or parameter, or a parameter out of range, with what is legal.
+    /// An unknown entry, question, answer or parameter, or a parameter out of range, with what is legal.
     pub fn resolve(&self, recipe: &Recipe) -> Result<Answers, RecipeError> {
         let mut resolved = self.base(recipe)?.answers;
         for (question, answer) in &recipe.answers {
@@ -187,11 +187,11 @@ impl Catalogue {
         Ok(resolved)
     }
 
-    /// The row a recipe starts from.
-    fn base(&self, recipe: &Recipe) -> Result<&Row, RecipeError> {
+    /// The entry a recipe starts from.
+    fn base(&self, recipe: &Recipe) -> Result<&SchedulerEntry, RecipeError> {
         let base = recipe.base.as_deref().unwrap_or("read-first");
-        self.row(base).ok_or_else(|| {
-            let names: Vec<&str> = self.rows.iter().map(|r| r.name).collect();
+        self.scheduler(base).ok_or_else(|| {
+            let names: Vec<&str> = self.schedulers.iter().map(|r| r.name).collect();
             fail("scheduler", base, &names.join(", "))
         })
     }
@@ -236,7 +236,7 @@ impl Catalogue {
         let mut set: Vec<(&str, u64)> = self.base(recipe)?.set.to_vec();
         set.extend(recipe.params.iter().map(|(name, value)| (name.as_str(), *value)));
         let known = recipe.known.as_ref();
-        type Set<'a> = (&'a [(&'a str, u64)], Option<&'a Arc<Responses>>);
+        type Set<'a> = (&'a [(&'a str, u64)], Option<&'a Arc<KnownResponses>>);
         fn make<T: ?Sized + 'static>(choices: &[Choice<T>], name: &str, (set, known): Set<'_>) -> Box<T> {
             let choice = choices.iter().find(|c| c.name == name).expect("resolved");
             (choice.build)(&Values { params: choice.params, set, known })
@@ -244,7 +244,7 @@ impl Catalogue {
         let set = (&set[..], known);
         let mut order = make(&self.order, names.order, set);
         let shadows = Values { params: &[SHADOW], set: set.0, known: None }.get(SHADOW.name) == 1;
-        if shadows && !order.wants().estimates {
+        if shadows && !order.needs().estimates {
             let estimator = Estimator::of(&Values { params: estimate::params::ALL, set: set.0, known: None });
             order = Box::new(Shadow::new(order, estimator));
         }
@@ -261,19 +261,19 @@ impl Catalogue {
 }
 
 /// Every shipped scheduler.
-pub fn rows() -> &'static [Row] {
-    ROWS
+pub fn schedulers() -> &'static [SchedulerEntry] {
+    SCHEDULERS
 }
 
-/// Other names of rows.
+/// Other names of schedulers.
 pub fn aliases() -> &'static [(&'static str, &'static str)] {
     ALIASES
 }
 
 /// The shipped scheduler with this name or alias.
-pub fn row(name: &str) -> Option<&'static Row> {
+pub fn scheduler(name: &str) -> Option<&'static SchedulerEntry> {
     let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |&(_, of)| of);
-    ROWS.iter().find(|row| row.name == name)
+    SCHEDULERS.iter().find(|entry| entry.name == name)
 }
 
 /// A parameter of every scheduler: Slacker's estimator runs beside it, notes its estimates, is logged, and changes no
@@ -288,7 +288,7 @@ pub const SHADOW: Param = Param {
 };
 
 /// [`Catalogue::answers`] of the shipped catalogue.
-pub fn answers(question: &str) -> Vec<Listed> {
+pub fn answers(question: &str) -> Vec<AnswerInfo> {
     Catalogue::shipped().answers(question)
 }
 
@@ -334,14 +334,14 @@ mod tests {
 
     #[test]
     fn every_row_names_answers_that_exist_and_builds() {
-        for row in rows() {
-            let recipe = Recipe { base: Some(row.name.to_string()), ..Recipe::default() };
-            assert_eq!(resolve(&recipe).unwrap(), row.answers);
-            for (question, name) in QUESTIONS.iter().zip(row.answers.by_question()) {
-                assert!(answers(question).iter().any(|a| a.name == name), "{}: {question} = {name}", row.name);
+        for entry in schedulers() {
+            let recipe = Recipe { base: Some(entry.name.to_string()), ..Recipe::default() };
+            assert_eq!(resolve(&recipe).unwrap(), entry.answers);
+            for (question, name) in QUESTIONS.iter().zip(entry.answers.by_question()) {
+                assert!(answers(question).iter().any(|a| a.name == name), "{}: {question} = {name}", entry.name);
             }
-            for (name, _) in row.set {
-                assert!(params(&row.answers).iter().any(|p| p.name == *name), "{}: {name}", row.name);
+            for (name, _) in entry.set {
+                assert!(params(&entry.answers).iter().any(|p| p.name == *name), "{}: {name}", entry.name);
             }
             assert!(build(&recipe).is_ok());
         }
@@ -352,20 +352,20 @@ mod tests {
         let mut board = crate::pick::testing::board(1, 2);
         board.units[0].gc.reads = 1;
         let mut first = 0;
-        for row in rows() {
-            let recipe = Recipe { base: Some(row.name.to_string()), ..Recipe::default() };
-            let mut collect = build(&recipe).expect("a row").collect;
+        for entry in schedulers() {
+            let recipe = Recipe { base: Some(entry.name.to_string()), ..Recipe::default() };
+            let mut collect = build(&recipe).expect("an entry").collect;
             if collect.goes_first() {
-                assert_eq!(collect.turn(&board, UnitId(0)), Turn::Gc, "{}", row.name);
+                assert_eq!(collect.turn(&board, UnitId(0)), Turn::Gc, "{}", entry.name);
                 first += 1;
             }
         }
-        assert!(first > 0 && first < rows().len(), "some do and some do not");
+        assert!(first > 0 && first < schedulers().len(), "some do and some do not");
     }
 
     #[test]
     fn names_are_unique() {
-        let mut names: Vec<&str> = rows().iter().map(|r| r.name).collect();
+        let mut names: Vec<&str> = schedulers().iter().map(|r| r.name).collect();
         names.sort_unstable();
         let count = names.len();
         names.dedup();

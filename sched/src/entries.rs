@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use crate::order::Responses;
+use crate::order::KnownResponses;
 use crate::params::{Param, Values};
 
 /// How an answer is built from the values of its parameters. A closure that captures something has to be leaked:
@@ -65,7 +65,7 @@ impl Answers {
 
 /// A scheduler of the catalogue.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct SchedulerEntry {
     /// Its name.
     pub name: &'static str,
     /// The paper.
@@ -82,7 +82,7 @@ pub struct Row {
 
 /// An answer as the documentation shows it.
 #[derive(Clone, Copy, Debug)]
-pub struct Listed {
+pub struct AnswerInfo {
     /// Its name in a scenario.
     pub name: &'static str,
     /// What it does, in one line.
@@ -93,17 +93,17 @@ pub struct Listed {
     pub params: &'static [Param],
 }
 
-/// What the user asks for: a row, a row with changes, or a free combination of answers.
+/// What the user asks for: a scheduler of the catalogue, one with changes, or a free combination of answers.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Recipe {
-    /// The row to start from; `read-first` if none is named.
+    /// The scheduler to start from; `read-first` if none is named.
     pub base: Option<String>,
-    /// Answers that replace the row's: question, name.
+    /// Answers that replace that scheduler's: question, name.
     pub answers: Vec<(String, String)>,
     /// Parameters.
     pub params: Vec<(String, u64)>,
-    /// Response times of an earlier run of the same requests, for an order that needs them ([`wants_responses`]).
-    pub known: Option<Arc<Responses>>,
+    /// Response times of an earlier run of the same requests, for an order that needs them ([`needs_responses`]).
+    pub known: Option<Arc<KnownResponses>>,
 }
 
 /// A recipe that cannot be followed.

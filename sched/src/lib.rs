@@ -1,7 +1,7 @@
 //! The schedulers: one file for every answer to one of the seven questions, and the catalogue that combines answers into
 //! the schedulers of the papers.
 //!
-//! An answer decides from the board and never acts. Adding a scheduler is one file here and one row in [`catalogue`].
+//! An answer decides from the board and never acts. Adding a scheduler is one file here and one entry in `shipped.rs`.
 #![no_std]
 
 extern crate alloc;
@@ -18,6 +18,6 @@ mod params;
 pub mod pick;
 pub mod place;
 pub mod preempt;
-mod rows;
+mod shipped;
 
 pub use params::{Param, Values};

@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 
-use crate::order::Responses;
+use crate::order::KnownResponses;
 
 /// A parameter of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,10 +25,10 @@ pub struct Param {
 pub struct Values<'a> {
     /// The parameters the answer has.
     pub params: &'a [Param],
-    /// What the row or the user set, later entries first.
+    /// What the scheduler or the user set, later entries first.
     pub set: &'a [(&'a str, u64)],
     /// Response times of an earlier run, where the recipe brings some.
-    pub known: Option<&'a Arc<Responses>>,
+    pub known: Option<&'a Arc<KnownResponses>>,
 }
 
 impl Values<'_> {

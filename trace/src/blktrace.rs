@@ -59,7 +59,7 @@ pub(super) struct Event {
 }
 
 /// The content of a record.
-enum What {
+enum RecordContent {
     Wanted(Event),
     Other,
     End,
@@ -93,18 +93,18 @@ impl CpuFile {
     pub fn next(&mut self) -> Result<Option<Event>, WorkloadError> {
         loop {
             match self.record()? {
-                What::Wanted(event) => return Ok(Some(event)),
-                What::Other => self.skipped += 1,
-                What::End => return Ok(None),
+                RecordContent::Wanted(event) => return Ok(Some(event)),
+                RecordContent::Other => self.skipped += 1,
+                RecordContent::End => return Ok(None),
             }
         }
     }
 
     /// The next record.
-    fn record(&mut self) -> Result<What, WorkloadError> {
+    fn record(&mut self) -> Result<RecordContent, WorkloadError> {
         let mut bytes = [0u8; RECORD];
         if !self.fill(&mut bytes)? {
-            return Ok(What::End);
+            return Ok(RecordContent::End);
         }
         self.number += 1;
         let magic = [bytes[0], bytes[1], bytes[2], bytes[3]];
@@ -134,28 +134,35 @@ impl CpuFile {
     }
 
     /// The content of a record with these fields.
-    fn request(&self, time_ns: u64, sector: u64, bytes: u32, action: u32, device: u32) -> Result<What, WorkloadError> {
+    fn request(
+        &self,
+        time_ns: u64,
+        sector: u64,
+        bytes: u32,
+        action: u32,
+        device: u32,
+    ) -> Result<RecordContent, WorkloadError> {
         let wanted = match self.action {
             Action::Queue => 1,
             Action::Issue => 7,
         };
         if action & 0xffff & !CGROUP != wanted || action & (NOTIFY | DISCARD | PASSED_THROUGH) != 0 {
-            return Ok(What::Other);
+            return Ok(RecordContent::Other);
         }
         let op = match (action & READ != 0, action & WRITE != 0) {
             (true, false) => Op::Read,
             (false, true) => Op::Write,
-            _ => return Ok(What::Other),
+            _ => return Ok(RecordContent::Other),
         };
         if bytes == 0 && action & FLUSH != 0 {
-            return Ok(What::Other);
+            return Ok(RecordContent::Other);
         }
         let Some(offset) = sector.checked_mul(512) else {
             let message = format!("sector {sector}; legal is 0 to {}", u64::MAX / 512);
             return Err(error(self.place(self.number), message));
         };
         let raw = RawRecord { time_ns, offset, length: u64::from(bytes), op, device: (0, 0) };
-        Ok(What::Wanted(Event { raw, device, number: self.number }))
+        Ok(RecordContent::Wanted(Event { raw, device, number: self.number }))
     }
 
     /// Fills `bytes`; false at the end of the file.

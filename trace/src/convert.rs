@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::counts::TraceCounts;
 use super::input::origins;
 use super::source::TraceSource;
-use super::write::{Lines, Unwritten, resolution_ns};
+use super::write::{LineWriter, Unwritten, resolution_ns};
 use super::{Format, TraceOptions, error};
 use flashlane_core::arrival::WorkloadError;
 use flashlane_outputs::{OutFile, OutputError};
@@ -83,10 +83,12 @@ pub fn convert(
     }
     let mut source = TraceSource::of(origins(input)?, options, u64::MAX, true)?;
     let (file, pending) = output.parts();
-    let packing = Packing::of(pending.shown());
-    let mut lines = Packed::new(file, packing).and_then(|out| Lines::new(out, to)).map_err(|e| pending.fault(&e))?;
+    let compression = Compression::of(pending.shown());
+    let mut lines = CompressedOutput::new(file, compression)
+        .and_then(|out| LineWriter::new(out, to))
+        .map_err(|e| pending.fault(&e))?;
     let mut written = 0u64;
-    while let Some(request) = source.next_shaped()? {
+    while let Some(request) = source.next_adapted()? {
         let device = source.devices().get(request.device as usize).map_or(&b""[..], Vec::as_slice);
         lines.write(&request, device).map_err(|why| match why {
             Unwritten::Io(e) => ConvertError::Output(pending.fault(&e)),
@@ -94,7 +96,7 @@ pub fn convert(
         })?;
         written += 1;
     }
-    let file = lines.finish().and_then(Packed::finish).map_err(|e| pending.fault(&e))?;
+    let file = lines.finish().and_then(CompressedOutput::finish).map_err(|e| pending.fault(&e))?;
     pending.finish(file)?;
     let recognition = source.recognition();
     Ok(ConvertReport {
@@ -109,64 +111,64 @@ pub fn convert(
 
 /// The compression of the output.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Packing {
+enum Compression {
     Plain,
     Gz,
     Zst,
 }
 
-impl Packing {
+impl Compression {
     /// The compression that the output's name asks for.
-    fn of(output: &Path) -> Packing {
+    fn of(output: &Path) -> Compression {
         match output.extension().and_then(|e| e.to_str()) {
-            Some("gz") => Packing::Gz,
-            Some("zst") => Packing::Zst,
-            _ => Packing::Plain,
+            Some("gz") => Compression::Gz,
+            Some("zst") => Compression::Zst,
+            _ => Compression::Plain,
         }
     }
 }
 
 /// The output with its compression.
-enum Packed {
+enum CompressedOutput {
     Plain(BufWriter<File>),
     Gz(Box<GzEncoder<BufWriter<File>>>),
     Zst(Box<zstd::stream::write::Encoder<'static, BufWriter<File>>>),
 }
 
-impl Packed {
-    fn new(file: BufWriter<File>, packing: Packing) -> io::Result<BufWriter<Packed>> {
-        let packed = match packing {
-            Packing::Plain => Packed::Plain(file),
-            Packing::Gz => Packed::Gz(Box::new(GzEncoder::new(file, flate2::Compression::default()))),
-            Packing::Zst => Packed::Zst(Box::new(zstd::stream::write::Encoder::new(file, 0)?)),
+impl CompressedOutput {
+    fn new(file: BufWriter<File>, compression: Compression) -> io::Result<BufWriter<CompressedOutput>> {
+        let packed = match compression {
+            Compression::Plain => CompressedOutput::Plain(file),
+            Compression::Gz => CompressedOutput::Gz(Box::new(GzEncoder::new(file, flate2::Compression::default()))),
+            Compression::Zst => CompressedOutput::Zst(Box::new(zstd::stream::write::Encoder::new(file, 0)?)),
         };
         Ok(BufWriter::with_capacity(1 << 16, packed))
     }
 
     /// Ends the compressed stream and returns the complete file.
-    fn finish(buffered: BufWriter<Packed>) -> io::Result<BufWriter<File>> {
+    fn finish(buffered: BufWriter<CompressedOutput>) -> io::Result<BufWriter<File>> {
         match buffered.into_inner().map_err(io::IntoInnerError::into_error)? {
-            Packed::Plain(file) => Ok(file),
-            Packed::Gz(encoder) => encoder.finish(),
-            Packed::Zst(encoder) => encoder.finish(),
+            CompressedOutput::Plain(file) => Ok(file),
+            CompressedOutput::Gz(encoder) => encoder.finish(),
+            CompressedOutput::Zst(encoder) => encoder.finish(),
         }
     }
 }
 
-impl Write for Packed {
+impl Write for CompressedOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Packed::Plain(file) => file.write(bytes),
-            Packed::Gz(encoder) => encoder.write(bytes),
-            Packed::Zst(encoder) => encoder.write(bytes),
+            CompressedOutput::Plain(file) => file.write(bytes),
+            CompressedOutput::Gz(encoder) => encoder.write(bytes),
+            CompressedOutput::Zst(encoder) => encoder.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Packed::Plain(file) => file.flush(),
-            Packed::Gz(encoder) => encoder.flush(),
-            Packed::Zst(encoder) => encoder.flush(),
+            CompressedOutput::Plain(file) => file.flush(),
+            CompressedOutput::Gz(encoder) => encoder.flush(),
+            CompressedOutput::Zst(encoder) => encoder.flush(),
         }
     }
 }

@@ -31,7 +31,7 @@ impl TraceCounts {
 
 /// A request after the options: on the run's time axis and on the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Shaped {
+pub(super) struct AdaptedRequest {
     pub at_ns: u64,
     pub offset: u64,
     pub length: u64,

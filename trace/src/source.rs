@@ -8,7 +8,7 @@ use std::path::Path;
 
 use flashlane_core::Time;
 
-use super::counts::{Shaped, TraceCounts};
+use super::counts::{AdaptedRequest, TraceCounts};
 use super::input::{Origin, origins};
 use super::jitter::Jitter;
 use super::options::{Beyond, LATEST_NS, Order, Sizes, TraceOptions};
@@ -128,14 +128,14 @@ impl TraceSource {
         self.at.map_or_else(String::new, |at| self.records.place(at))
     }
 
-    /// The names of the devices met so far, in the order of [`Shaped::device`].
+    /// The names of the devices met so far, in the order of [`AdaptedRequest::device`].
     pub(super) fn devices(&self) -> &[Vec<u8>] {
         self.records.devices()
     }
 
     /// The next request with all options applied; `None` at the end. After an error, every call returns that error.
     #[inline]
-    pub(super) fn next_shaped(&mut self) -> Result<Option<Shaped>, WorkloadError> {
+    pub(super) fn next_adapted(&mut self) -> Result<Option<AdaptedRequest>, WorkloadError> {
         match &self.state {
             State::Reading => {}
             State::Ended => return Ok(None),
@@ -155,7 +155,7 @@ impl TraceSource {
     }
 
     #[inline]
-    fn read(&mut self) -> Result<Option<Shaped>, WorkloadError> {
+    fn read(&mut self) -> Result<Option<AdaptedRequest>, WorkloadError> {
         loop {
             if self.options.limit.is_some_and(|limit| self.pass.requests >= limit) {
                 if self.again()? {
@@ -195,7 +195,7 @@ impl TraceSource {
                 }
             };
             self.at = Some(record.at);
-            return Ok(Some(Shaped { at_ns, offset, length, op, device }));
+            return Ok(Some(AdaptedRequest { at_ns, offset, length, op, device }));
         }
     }
 
@@ -309,7 +309,9 @@ impl TraceSource {
 impl Source for TraceSource {
     #[inline]
     fn draw(&mut self, arrival: &mut Arrival) -> Result<Drawn, WorkloadError> {
-        let Some(Shaped { at_ns, op, offset, length, .. }) = self.next_shaped()? else { return Ok(Drawn::End) };
+        let Some(AdaptedRequest { at_ns, op, offset, length, .. }) = self.next_adapted()? else {
+            return Ok(Drawn::End);
+        };
         *arrival = Arrival { at: Time::from_ns(at_ns), op, extent: Span::Bytes { offset, length } };
         Ok(Drawn::Request)
     }

@@ -10,7 +10,7 @@ use flashlane_core::Op;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-use super::counts::{Shaped, TraceCounts};
+use super::counts::{AdaptedRequest, TraceCounts};
 use super::input::{Origin, origins};
 use super::source::TraceSource;
 use super::{Format, TraceOptions, error};
@@ -124,14 +124,14 @@ impl TraceStat {
 
 fn measure(origins: Vec<Origin>, file: String, options: &TraceOptions) -> Result<TraceStat, WorkloadError> {
     let mut source = TraceSource::of(origins, options, u64::MAX, true)?;
-    let mut meter = Meter::new();
-    while let Some(request) = source.next_shaped()? {
-        meter.add(request);
+    let mut collector = StatCollector::new();
+    while let Some(request) = source.next_adapted()? {
+        collector.add(request);
     }
-    if meter.sizes.iter().all(BTreeMap::is_empty) {
+    if collector.sizes.iter().all(BTreeMap::is_empty) {
         return Err(error(file, "every request was rejected; legal is a trace with at least one that is not"));
     }
-    Ok(meter.finish(file, &source))
+    Ok(collector.finish(file, &source))
 }
 
 /// Counts of one device.
@@ -149,7 +149,7 @@ struct Block {
 }
 
 /// Sums over one pass.
-struct Meter {
+struct StatCollector {
     /// Requests of a size, by operation.
     sizes: [BTreeMap<u64, u64>; 2],
     devices: Vec<Device>,
@@ -171,9 +171,9 @@ struct Meter {
     rewritten_pages: u64,
 }
 
-impl Meter {
+impl StatCollector {
     fn new() -> Self {
-        Meter {
+        StatCollector {
             sizes: [BTreeMap::new(), BTreeMap::new()],
             devices: Vec::new(),
             blocks: HashMap::new(),
@@ -196,7 +196,7 @@ impl Meter {
         }
     }
 
-    fn add(&mut self, r: Shaped) {
+    fn add(&mut self, r: AdaptedRequest) {
         *self.sizes[r.op.index()].entry(r.length).or_default() += 1;
         self.time(r.at_ns);
         let end = r.offset + r.length;

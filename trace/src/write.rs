@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use flashlane_core::Op;
 
 use super::Format;
-use super::counts::Shaped;
+use super::counts::AdaptedRequest;
 
 /// Why a request is not written.
 pub(super) enum Unwritten {
@@ -25,7 +25,7 @@ impl From<io::Error> for Unwritten {
 }
 
 /// Writes lines of one format.
-pub(super) struct Lines<W: Write> {
+pub(super) struct LineWriter<W: Write> {
     out: W,
     format: Format,
     number: u64,
@@ -44,7 +44,7 @@ pub(super) const fn resolution_ns(format: Format) -> u64 {
     }
 }
 
-impl<W: Write> Lines<W> {
+impl<W: Write> LineWriter<W> {
     /// A writer of `format`, which writes its header first.
     pub fn new(mut out: W, format: Format) -> io::Result<Self> {
         match format {
@@ -53,7 +53,7 @@ impl<W: Write> Lines<W> {
             Format::IologV3 => writeln!(out, "fio version 3 iolog")?,
             _ => {}
         }
-        Ok(Lines { out, format, number: 0, waited_us: 0 })
+        Ok(LineWriter { out, format, number: 0, waited_us: 0 })
     }
 
     /// Flushes and returns the writer.
@@ -63,7 +63,7 @@ impl<W: Write> Lines<W> {
     }
 
     /// Writes one request to the device called `device` (the `r.device`-th of the input).
-    pub fn write(&mut self, r: &Shaped, device: &[u8]) -> Result<(), Unwritten> {
+    pub fn write(&mut self, r: &AdaptedRequest, device: &[u8]) -> Result<(), Unwritten> {
         self.number += 1;
         let (ns, offset, length) = (r.at_ns, r.offset, r.length);
         let number = device_number(device).unwrap_or(u64::from(r.device));
@@ -109,7 +109,7 @@ impl<W: Write> Lines<W> {
     }
 
     /// Writes one request of fio's logs.
-    fn iolog(&mut self, r: &Shaped, device: &[u8]) -> io::Result<()> {
+    fn iolog(&mut self, r: &AdaptedRequest, device: &[u8]) -> io::Result<()> {
         let name = iolog_name(device);
         let us = r.at_ns / 1_000;
         if self.format == Format::IologV3 {

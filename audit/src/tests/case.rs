@@ -33,7 +33,7 @@ impl Formula for LayoutFormula {
         lies.map(|&(_, plane, ppa)| (PlaneId(plane), Ppa(ppa)))
     }
 
-    fn owner(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
+    fn lpn_at(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
         let lies = self.0.0.iter().find(|lies| (lies.1, lies.2) == (plane.0, ppa.0));
         lies.map(|&(lpn, ..)| Lpn(lpn))
     }
@@ -125,8 +125,8 @@ impl Case {
     pub fn audit(&self) -> Verdict {
         let Some(layout) = self.start else { return self.audit_from(Start::Fresh) };
         let formula = LayoutFormula(layout);
-        let (owner, written) = (|plane, ppa| formula.owner(plane, ppa), |plane, block| formula.written(plane, block));
-        self.audit_from(Start::Known { owner: &owner, written: &written })
+        let (lpn_of, written) = (|plane, ppa| formula.lpn_at(plane, ppa), |plane, block| formula.written(plane, block));
+        self.audit_from(Start::Known { lpn_of: &lpn_of, written: &written })
     }
 
     /// The verdict if the start state is given by a formula, block by block.

@@ -18,7 +18,7 @@ const START: usize = 4;
 /// A plane of unit 0 to 3 that writes its blocks in the order in which they were erased; one plane a unit is used.
 struct Plane {
     /// Logical pages by page, and the next page to write.
-    owner: Vec<Option<u32>>,
+    lpn_of: Vec<Option<u32>>,
     next: u32,
     free: VecDeque<u32>,
     victim: Option<u32>,
@@ -37,7 +37,7 @@ struct Maker {
 
 impl Maker {
     fn make(requests: u64, seed: u64) -> Case {
-        let plane = || Plane { owner: vec![None; 32], next: 0, free: (0..8).collect(), victim: None, free_at: 0 };
+        let plane = || Plane { lpn_of: vec![None; 32], next: 0, free: (0..8).collect(), victim: None, free_at: 0 };
         let planes = (0..4).map(|_| plane()).collect();
         let mut maker = Maker { case: Case::new(), planes, bus: [0; 2], txn: 0, now: 0 };
         maker.case.config.gc.start_blocks = START as u32;
@@ -57,7 +57,7 @@ impl Maker {
         let requester = Requester::Request(request);
         let done = match op {
             Op::Read => {
-                let page = self.planes[unit].owner.iter().position(|&owner| owner == Some(lpn)).unwrap_or(0);
+                let page = self.planes[unit].lpn_of.iter().position(|&lpn_of| lpn_of == Some(lpn)).unwrap_or(0);
                 self.read(at, requester, unit, lpn, page as u32)
             }
             Op::Write => self.program(at, requester, unit, lpn),
@@ -83,10 +83,10 @@ impl Maker {
         }
         let page = plane.next;
         plane.next += 1;
-        if let Some(old) = plane.owner.iter_mut().find(|owner| **owner == Some(lpn)) {
+        if let Some(old) = plane.lpn_of.iter_mut().find(|lpn_of| **lpn_of == Some(lpn)) {
             *old = None;
         }
-        plane.owner[page as usize] = Some(lpn);
+        plane.lpn_of[page as usize] = Some(lpn);
         self.case.queue(at, self.txn, requester, FlashOp::Program, lpn, unit as u16 * 4);
         let done = self.case.program(at, self.txn, self.txn, lpn, (unit as u16 * 4, page));
         self.choose(at, unit);
@@ -95,8 +95,8 @@ impl Maker {
 
     /// The valid pages of a block, each with its logical page.
     fn held(&self, unit: usize, block: u32) -> Vec<(u32, u32)> {
-        let owner = &self.planes[unit].owner;
-        (block * 4..block * 4 + 4).filter_map(|page| owner[page as usize].map(|lpn| (page, lpn))).collect()
+        let lpn_of = &self.planes[unit].lpn_of;
+        (block * 4..block * 4 + 4).filter_map(|page| lpn_of[page as usize].map(|lpn| (page, lpn))).collect()
     }
 
     /// Chooses a victim if the plane needs one and has none.

@@ -11,7 +11,7 @@ use flashlane_core::decide::Pick;
 use flashlane_lab::results::table;
 use flashlane_lab::run::{Comparison, Options, compare};
 use flashlane_lab::scenario::Scenario;
-use flashlane_sched::catalogue::{Answers, Catalogue, Choice, Row};
+use flashlane_sched::catalogue::{Answers, Catalogue, Choice, SchedulerEntry};
 use pick::ShortestRequestFirst;
 
 const SCENARIO: &str = r#"
@@ -40,8 +40,8 @@ fn catalogue() -> Result<Catalogue, Box<dyn Error>> {
         params: &[],
         build: &|_| Box::new(ShortestRequestFirst),
     })?;
-    let base = catalogue.row("fr-fcfs").ok_or("fr-fcfs is shipped")?.answers;
-    catalogue.add_row(Row {
+    let base = catalogue.scheduler("fr-fcfs").ok_or("fr-fcfs is shipped")?.answers;
+    catalogue.add_scheduler(SchedulerEntry {
         name: "shortest-request-first",
         paper: "none: an example",
         section: "",
@@ -89,10 +89,14 @@ mod tests {
     #[test]
     fn names_that_are_taken_are_refused() {
         let mut twice = catalogue().expect("the catalogue can be extended");
-        let row = *twice.row("shortest-request-first").expect("just added");
-        let error = twice.add_row(row).expect_err("the name is taken");
+        let entry = *twice.scheduler("shortest-request-first").expect("just added");
+        let error = twice.add_scheduler(entry).expect_err("the name is taken");
         assert!(error.to_string().contains("shortest-request-first"), "{error}");
-        let error = twice.add_row(Row { name: "other", answers: Answers { pick: "nearest", ..row.answers }, ..row });
+        let error = twice.add_scheduler(SchedulerEntry {
+            name: "other",
+            answers: Answers { pick: "nearest", ..entry.answers },
+            ..entry
+        });
         assert!(error.expect_err("no such answer").to_string().contains("shortest-request"), "legal names are listed");
     }
 }

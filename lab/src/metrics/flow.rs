@@ -1,6 +1,6 @@
 //! The counts and response times of one flow.
 //!
-//! [`FlowMetrics::observe`] is called once for each request and is the only part that must be fast. Must never know
+//! [`FlowMetrics::complete`] is called once for each request and is the only part that must be fast. Must never know
 //! which scheduler served the flow.
 
 use flashlane_core::transaction::tag;
@@ -72,7 +72,7 @@ impl FlowMetrics {
 
     /// Counts a completed request of the flow.
     #[inline]
-    pub fn observe(&mut self, completion: &Completion) {
+    pub fn complete(&mut self, completion: &Completion) {
         let direction = completion.op.index();
         let response = (completion.done - completion.arrival).ns();
         self.last_completion = self.last_completion.max(completion.done);
@@ -86,7 +86,7 @@ impl FlowMetrics {
 
     /// Counts a completed request of the flow that the figures leave out, because it arrived during warm-up.
     #[inline]
-    pub fn pass_over(&mut self, completion: &Completion) {
+    pub fn complete_unmeasured(&mut self, completion: &Completion) {
         self.last_completion = self.last_completion.max(completion.done);
         self.unmeasured += 1;
     }
@@ -206,7 +206,7 @@ mod tests {
         let mut flow = FlowMetrics::new();
         for c in completions {
             flow.issue(c.arrival);
-            flow.observe(c);
+            flow.complete(c);
         }
         flow
     }

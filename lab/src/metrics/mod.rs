@@ -17,6 +17,6 @@ pub use estimation::{Estimation, PARTS, Sample, Sums};
 pub use fairness::{Fairness, slowdown};
 pub use flow::{FlowMetrics, Touched};
 pub use histogram::{Bucket, Histogram};
-pub use pairs::{Pairs, Responses};
+pub use pairs::{Pairs, ResponseTimes};
 pub use slack::Slack;
 pub use timeline::{Timeline, Window};

@@ -1,6 +1,6 @@
 //! Pairs: the same request under two schedulers (model 0.5: identical arrivals, common random numbers).
 //!
-//! Owns the response time of every request of a run, eight bytes each ([`Responses`]), and the comparison of two such
+//! Owns the response time of every request of a run, eight bytes each ([`ResponseTimes`]), and the comparison of two such
 //! lists request by request ([`Pairs`]). Promises integers throughout, so that pairs do not depend on the order in
 //! which runs end. Must never know which schedulers produced them.
 
@@ -28,16 +28,16 @@ const T_95: f64 = 2.0395;
 
 /// Response times of a run's measured requests, by number of the request.
 #[derive(Clone, Debug, Default)]
-pub struct Responses(Vec<u64>);
+pub struct ResponseTimes(Vec<u64>);
 
 /// Low bits of an entry: the size class plus one. The next bit says whether it is a write, the bits above hold the
 /// response time.
 const CLASS_BITS: u32 = 5;
 
-impl Responses {
+impl ResponseTimes {
     /// Records a measured request. Requests left out (warm-up) are never recorded and form no pairs.
     #[inline]
-    pub fn note(&mut self, completion: &Completion) {
+    pub fn record(&mut self, completion: &Completion) {
         let index = completion.id.0 as usize;
         if index >= self.0.len() {
             self.0.resize(index + 1, 0);
@@ -48,7 +48,7 @@ impl Responses {
     }
 
     /// The measured requests in order of issue: response time, direction and size class; `None` for one left out.
-    fn noted(&self) -> impl Iterator<Item = Option<(u64, Op, usize)>> + '_ {
+    fn recorded(&self) -> impl Iterator<Item = Option<(u64, Op, usize)>> + '_ {
         self.0.iter().map(|&entry| {
             let class = (entry & ((1 << CLASS_BITS) - 1)) as usize;
             let op = if entry >> CLASS_BITS & 1 == 0 { Op::Read } else { Op::Write };
@@ -74,7 +74,7 @@ pub struct Tally {
 
 /// A [`Tally`] with the batches its confidence interval comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spread {
+pub struct BatchedTally {
     /// The tally over all batches.
     pub tally: Tally,
     /// For each batch: number of pairs, and the sum of their gains in ns.
@@ -85,9 +85,9 @@ pub struct Spread {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pairs {
     /// Reads and writes.
-    pub all: Spread,
+    pub all: BatchedTally,
     /// Reads, then writes.
-    pub direction: [Spread; 2],
+    pub direction: [BatchedTally; 2],
     /// By size class.
     pub size: [Tally; SIZES],
 }
@@ -119,7 +119,7 @@ impl Tally {
     }
 }
 
-impl Spread {
+impl BatchedTally {
     fn add(&mut self, batch: usize, against: u64, own: u64) {
         self.tally.add(against, own);
         if self.batches.len() <= batch {
@@ -150,9 +150,9 @@ impl Spread {
 
 impl Pairs {
     /// Compares `own` with `against` request by request; a request counts if both lists have it.
-    pub fn of(against: &Responses, own: &Responses) -> Pairs {
+    pub fn of(against: &ResponseTimes, own: &ResponseTimes) -> Pairs {
         let mut pairs = Pairs::default();
-        let both = || against.noted().zip(own.noted()).filter_map(|(a, b)| a.zip(b));
+        let both = || against.recorded().zip(own.recorded()).filter_map(|(a, b)| a.zip(b));
         let total = both().count();
         for (i, ((from, op, class), (to, ..))) in both().enumerate() {
             let batch = i * BATCHES / total;
@@ -183,9 +183,9 @@ mod tests {
         }
     }
 
-    fn responses(list: &[(u64, Op, u32, u64)]) -> Responses {
-        let mut responses = Responses::default();
-        list.iter().rev().for_each(|&(id, op, pages, ns)| responses.note(&completion(id, op, pages, ns)));
+    fn responses(list: &[(u64, Op, u32, u64)]) -> ResponseTimes {
+        let mut responses = ResponseTimes::default();
+        list.iter().rev().for_each(|&(id, op, pages, ns)| responses.record(&completion(id, op, pages, ns)));
         responses
     }
 

@@ -26,12 +26,12 @@ pub struct Timeline {
     /// Values of all closed windows.
     total: Histogram,
     /// Closed windows, in order of time, none empty.
-    closed: Vec<Closed>,
+    closed: Vec<ClosedWindow>,
 }
 
 /// A closed window.
 #[derive(Clone, Debug)]
-struct Closed {
+struct ClosedWindow {
     index: u64,
     sum: u128,
     bytes: u64,
@@ -88,7 +88,8 @@ impl Timeline {
         if at < self.open_from {
             let buckets = vec![(index_of(value) as u16, 1)];
             self.total.record(value);
-            let late = Closed { index: at / self.width, sum: value.into(), bytes, max: value, min: value, buckets };
+            let late =
+                ClosedWindow { index: at / self.width, sum: value.into(), bytes, max: value, min: value, buckets };
             return self.insert(late);
         }
         self.close();
@@ -107,14 +108,14 @@ impl Timeline {
             let index = self.open_from / self.width;
             let buckets = self.open.indexed().map(|(index, count)| (index as u16, count)).collect();
             let bytes = std::mem::take(&mut self.open_bytes);
-            self.closed.push(Closed { index, sum: self.open.sum(), bytes, max, min, buckets });
+            self.closed.push(ClosedWindow { index, sum: self.open.sum(), bytes, max, min, buckets });
             self.total.merge(&self.open);
             self.open.clear();
         }
     }
 
     /// Adds `window` to the closed window of the same index, or inserts it.
-    fn insert(&mut self, window: Closed) {
+    fn insert(&mut self, window: ClosedWindow) {
         match self.closed.binary_search_by_key(&window.index, |closed| closed.index) {
             Ok(found) => self.closed[found].add(&window),
             Err(place) => self.closed.insert(place, window),
@@ -189,8 +190,8 @@ impl Timeline {
     }
 }
 
-impl Closed {
-    fn add(&mut self, other: &Closed) {
+impl ClosedWindow {
+    fn add(&mut self, other: &ClosedWindow) {
         self.sum += other.sum;
         self.bytes += other.bytes;
         self.max = self.max.max(other.max);

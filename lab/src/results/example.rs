@@ -5,7 +5,7 @@ use flashlane_core::{Completion, Duration, FlowId, Lpn, Op, RequestId, Time};
 use flashlane_ssd::Totals;
 
 use super::{DeviceFigures, FlowInfo, MadeBy, SchedulerResult, Skipped, Summary};
-use crate::metrics::{FlowMetrics, Pairs, Responses, Slack};
+use crate::metrics::{FlowMetrics, Pairs, ResponseTimes, Slack};
 
 /// Metrics of a flow whose response times are spread from 40 to 2,600 µs, times `scale`.
 pub(super) fn flow(seed: u64, n: u64, scale: u64, write_share: u64) -> FlowMetrics {
@@ -29,7 +29,7 @@ pub(super) fn flow(seed: u64, n: u64, scale: u64, write_share: u64) -> FlowMetri
             metrics.reject();
             continue;
         }
-        metrics.observe(&Completion {
+        metrics.complete(&Completion {
             id: RequestId(i),
             flow: FlowId(0),
             op,
@@ -99,10 +99,10 @@ pub(super) fn example() -> Summary {
 }
 
 /// Response times of a run's requests, spread and multiplied by `scale`.
-fn responses(scale: u64) -> Responses {
-    let mut responses = Responses::default();
+fn responses(scale: u64) -> ResponseTimes {
+    let mut responses = ResponseTimes::default();
     for i in 0..10_000 {
-        responses.note(&Completion {
+        responses.record(&Completion {
             id: RequestId(i),
             flow: FlowId(0),
             op: if i % 3 == 0 { Op::Write } else { Op::Read },

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::summary::{Cdf, Figures, ResponseFigures};
-use crate::metrics::pairs::{SIZES, Spread, pages_of};
+use crate::metrics::pairs::{BatchedTally, SIZES, pages_of};
 use crate::metrics::{Histogram, Pairs, Slack, Touched};
 
 /// Requests that a mechanism of the scheduler touched, through at least one of their transactions.
@@ -150,7 +150,7 @@ impl Paired {
 }
 
 impl PairFigures {
-    fn of(spread: &Spread, from: &Option<ResponseFigures>, own: &Option<ResponseFigures>) -> Option<PairFigures> {
+    fn of(spread: &BatchedTally, from: &Option<ResponseFigures>, own: &Option<ResponseFigures>) -> Option<PairFigures> {
         let (gain_ns, gain_ci95_ns) = spread.gain_ns()?;
         let p95 = from.as_ref().zip(own.as_ref()).map(|(from, own)| (from.p95_ns as f64, own.p95_ns as f64));
         let tally = &spread.tally;

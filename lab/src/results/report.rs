@@ -21,7 +21,7 @@ const CHARTS_LICENCE: &str = include_str!("../../assets/vendor/uplot/LICENSE");
 const GENERATOR: &[u8] = b"<meta name=\"generator\" content=\"Flashlane\">";
 
 /// Whether a file that begins with `head` is a report.
-pub fn is_one(head: &[u8]) -> bool {
+pub fn is_report(head: &[u8]) -> bool {
     head.windows(GENERATOR.len()).any(|part| part == GENERATOR)
 }
 

@@ -52,7 +52,7 @@ impl Opened {
         assert_eq!(self.complaints, [""; 0], "the browser complained");
         let root = &self.dom[self.dom.find("<html").unwrap()..];
         let root = &root[..root.find('>').unwrap()];
-        assert!(!root.contains("data-errors"), "the page noted an error: {root}");
+        assert!(!root.contains("data-errors"), "the page reported an error: {root}");
         assert!(root.contains("data-ready=\"true\""), "its script did not come to the end: {root}");
     }
 

@@ -2,12 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::drive::{Outcome, Run};
 use super::expected;
-use super::observe::{self, Onlookers};
+use super::observers::{self, ObserverOptions};
 use super::oracle;
 use super::pairing::Pairing;
-use super::ready::{Ready, Task, is_shadowed, ready, tasks};
+use super::prepare::{Prepared, Task, is_shadowed, prepare, tasks};
+use super::simulation::{Outcome, Simulation};
 use super::{Progress, RunError};
 use crate::metrics::FlowMetrics;
 use crate::results::{FlowInfo, Format, MadeBy, ResultsDir, SchedulerResult, Summary};
@@ -19,7 +19,7 @@ pub struct Options<'a> {
     /// Whether every run is audited; a violation is an error.
     pub audit: bool,
     /// Where rows are written and in which format: of requests, and of transactions if asked for.
-    pub rows: Option<Rows<'a>>,
+    pub rows: Option<RowOutput<'a>>,
     /// The command that reproduces the results.
     pub command: String,
     /// Counter of completed requests that is updated while runs are made.
@@ -28,7 +28,7 @@ pub struct Options<'a> {
 
 /// Rows of requests and transactions to write.
 #[derive(Debug)]
-pub struct Rows<'a> {
+pub struct RowOutput<'a> {
     /// The results folder.
     pub dir: &'a ResultsDir,
     /// Parquet or CSV.
@@ -53,39 +53,38 @@ pub struct Comparison {
 /// # Errors
 /// Bad input, a device that cannot go on, results that cannot be written, or a violation found by an audit.
 pub fn compare(scenario: &Scenario, options: &Options<'_>) -> Result<Comparison, RunError> {
-    let ready = ready(scenario)?;
-    let tasks = tasks(&ready);
+    let prepared = prepare(scenario)?;
+    let tasks = tasks(&prepared);
     if let Some(progress) = options.progress {
-        progress.expect(expected::in_all(&ready, &tasks)?);
+        progress.expect(expected::total_requests(&prepared, &tasks)?);
     }
     let pairing = Pairing::default();
     let mut outcomes: Vec<Outcome> = tasks
         .par_iter()
         .map(|task| {
-            let mut outcome = run(&ready, *task, options)?;
-            pairing.hear(ready.is_against(*task), &mut outcome);
+            let mut outcome = run(&prepared, *task, options)?;
+            pairing.add(prepared.is_against(*task), &mut outcome);
             Ok(outcome)
         })
         .collect::<Result<Vec<_>, RunError>>()?;
     let pairs = pairing.finish(&mut outcomes);
     let audited = options.audit.then(|| outcomes.iter().flat_map(|o| &o.verdict).map(|v| v.events).sum());
-    let infos: Vec<FlowInfo> = ready.flows.iter().map(info).collect();
+    let infos: Vec<FlowInfo> = prepared.flows.iter().map(flow_info).collect();
     let mut results = Vec::new();
     let mut remarks = Vec::new();
-    for (index, (name, _)) in ready.schedulers.iter().enumerate() {
+    for (index, (name, _)) in prepared.schedulers.iter().enumerate() {
         let of = |alone: Option<usize>| {
-            let made_by = if alone.is_some() { ready.alone_of[index] } else { index };
+            let made_by = if alone.is_some() { prepared.alone_of[index] } else { index };
             tasks.iter().position(|t| t.alone == alone && t.scheduler == made_by).map(|i| &outcomes[i])
         };
         let shared = of(None).expect("every scheduler has its run");
         if index == 0 {
-            let named = ready.flows.iter().zip(&shared.remarks);
+            let named = prepared.flows.iter().zip(&shared.remarks);
             remarks = named.filter_map(|(flow, text)| Some((flow.name.clone(), text.clone()?))).collect();
         }
-        let alone: Option<Vec<FlowMetrics>> = ready
-            .alone
-            .as_ref()
-            .map(|_| (0..ready.flows.len()).filter_map(|flow| of(Some(flow)).map(|o| o.flows[flow].clone())).collect());
+        let alone: Option<Vec<FlowMetrics>> = prepared.alone.as_ref().map(|_| {
+            (0..prepared.flows.len()).filter_map(|flow| of(Some(flow)).map(|o| o.flows[flow].clone())).collect()
+        });
         let result = SchedulerResult::new(name, &infos, &shared.flows, alone.as_deref(), &shared.device);
         results.push(result.with_slack(shared.slack.as_ref()).with_estimation(shared.estimation.as_ref()));
     }
@@ -100,8 +99,8 @@ pub fn compare(scenario: &Scenario, options: &Options<'_>) -> Result<Comparison,
     let mut summary = Summary::new(made_by, infos, results, Vec::new());
     let of_run = |index: usize| tasks.iter().position(|t| t.alone.is_none() && t.scheduler == index);
     let pairs: Vec<_> =
-        (0..ready.schedulers.len()).map(|index| of_run(index).and_then(|task| pairs[task].clone())).collect();
-    summary.compare_with(ready.against, &pairs);
+        (0..prepared.schedulers.len()).map(|index| of_run(index).and_then(|task| pairs[task].clone())).collect();
+    summary.compare_with(prepared.against, &pairs);
     Ok(Comparison { summary, remarks, audited })
 }
 
@@ -109,49 +108,53 @@ pub fn compare(scenario: &Scenario, options: &Options<'_>) -> Result<Comparison,
 ///
 /// # Errors
 /// As [`compare`], except for violations: the auditor's verdict is part of the outcome.
-pub fn watch(scenario: &Scenario, onlookers: Onlookers<'_>) -> Result<Outcome, RunError> {
-    let ready = ready(scenario)?;
+pub fn run_observed(scenario: &Scenario, observers: ObserverOptions<'_>) -> Result<Outcome, RunError> {
+    let prepared = prepare(scenario)?;
     let scheduler =
-        ready.catalogue.build(&ready.schedulers[0].1).map_err(|error| RunError::Input(error.to_string()))?;
-    Run::new(&ready.config, scheduler, ready.feeds(|_| true)?, ready.limits, onlookers, None)?.finish()
+        prepared.catalogue.build(&prepared.schedulers[0].1).map_err(|error| RunError::Input(error.to_string()))?;
+    Simulation::new(&prepared.config, scheduler, prepared.feeds(|_| true)?, prepared.limits, observers, None)?.finish()
 }
 
 /// Makes one run.
-fn run(ready: &Ready, task: Task, options: &Options<'_>) -> Result<Outcome, RunError> {
-    let (name, own) = &ready.schedulers[task.scheduler];
-    let recipe = match (&ready.alone, task.alone) {
+fn run(prepared: &Prepared, task: Task, options: &Options<'_>) -> Result<Outcome, RunError> {
+    let (name, own) = &prepared.schedulers[task.scheduler];
+    let recipe = match (&prepared.alone, task.alone) {
         (Some(Some(common)), Some(_)) => common,
         _ => own,
     };
-    let feeds = || ready.feeds(|i| task.alone.is_none_or(|flow| flow == i));
-    let catalogue = &ready.catalogue;
-    let told = oracle::is_one(catalogue, recipe).then(|| oracle::told(ready, recipe, feeds()?)).transpose()?;
-    let recipe = told.as_ref().unwrap_or(recipe);
+    let feeds = || prepared.feeds(|i| task.alone.is_none_or(|flow| flow == i));
+    let catalogue = &prepared.catalogue;
+    let informed = oracle::needs_responses(catalogue, recipe)
+        .then(|| oracle::with_responses(prepared, recipe, feeds()?))
+        .transpose()?;
+    let recipe = informed.as_ref().unwrap_or(recipe);
     let scheduler = catalogue.build(recipe).map_err(|error| RunError::Input(error.to_string()))?;
     let shared = task.alone.is_none();
-    let (responses, slack, estimation) = (shared && ready.pairs, shared && ready.slack, shared && is_shadowed(recipe));
-    let mut onlookers = Onlookers { audit: options.audit, responses, slack, estimation, ..Onlookers::default() };
+    let (responses, slack, estimation) =
+        (shared && prepared.pairs, shared && prepared.slack, shared && is_shadowed(recipe));
+    let mut observers =
+        ObserverOptions { audit: options.audit, responses, slack, estimation, ..ObserverOptions::default() };
     if let (Some(rows), None) = (&options.rows, task.alone) {
         // With one scheduler the rows are written beside summary.json, with several each scheduler has a folder.
-        let folder = (ready.schedulers.len() > 1).then_some(name.as_str());
-        onlookers.requests = Some(rows.dir.rows(folder, rows.format)?);
+        let folder = (prepared.schedulers.len() > 1).then_some(name.as_str());
+        observers.requests = Some(rows.dir.rows(folder, rows.format)?);
         if rows.transactions {
-            onlookers.transactions = Some(rows.dir.rows(folder, rows.format)?);
+            observers.transactions = Some(rows.dir.rows(folder, rows.format)?);
         }
     }
-    let run = Run::new(&ready.config, scheduler, feeds()?, ready.limits, onlookers, options.progress)?;
+    let run = Simulation::new(&prepared.config, scheduler, feeds()?, prepared.limits, observers, options.progress)?;
     let outcome = run.finish().map_err(|error| match error {
         RunError::Device(message) => RunError::Device(format!("{name}: {message}")),
         other => other,
     })?;
     match &outcome.verdict {
-        Some(verdict) if !verdict.is_clean() => Err(observe::complain(name, verdict)),
+        Some(verdict) if !verdict.is_clean() => Err(observers::audit_error(name, verdict)),
         _ => Ok(outcome),
     }
 }
 
 /// The description of a flow for the results.
-fn info(plan: &FlowPlan) -> FlowInfo {
+fn flow_info(plan: &FlowPlan) -> FlowInfo {
     let (workload, depth, sequential) = match &plan.source {
         FlowSource::Trace(path, trace) => {
             let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();

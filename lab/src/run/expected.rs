@@ -3,24 +3,24 @@
 
 use super::RunError;
 use super::feed::Feed;
-use super::ready::{Ready, Task, ready};
+use super::prepare::{Prepared, Task, prepare};
 use crate::scenario::{FlowPlan, FlowSource, Scenario};
 use crate::workload::{Next, Source};
 
 /// Logical pages of a drive per request above which a run touches so little of the page map that huge pages do not pay:
 /// measured, see docs/performance.md.
-const PAGES_A_REQUEST: u64 = 256;
+const PAGES_PER_REQUEST: u64 = 256;
 
 /// Number of requests that all runs will issue; 0 (unknown) with a closed loop, which shows its number only by running.
-pub(super) fn in_all(ready: &Ready, tasks: &[Task]) -> Result<u64, RunError> {
+pub(super) fn total_requests(prepared: &Prepared, tasks: &[Task]) -> Result<u64, RunError> {
     let mut counts = Vec::new();
-    for flow in 0..ready.flows.len() {
-        match requests(ready, flow, u64::MAX)? {
+    for flow in 0..prepared.flows.len() {
+        match requests(prepared, flow, u64::MAX)? {
             Some(count) => counts.push(count),
             None => return Ok(0),
         }
     }
-    let most = ready.limits.requests;
+    let most = prepared.limits.requests;
     let all: u64 = counts.iter().sum();
     Ok(tasks.iter().map(|task| task.alone.map_or(all, |flow| counts[flow]).min(most)).sum())
 }
@@ -31,21 +31,21 @@ pub(super) fn in_all(ready: &Ready, tasks: &[Task]) -> Result<u64, RunError> {
 /// # Errors
 /// Anything wrong with the scenario or its traces, in the part that was read.
 pub fn is_short(scenario: &Scenario) -> Result<bool, RunError> {
-    is_short_when_ready(&ready(scenario)?)
+    is_prepared_short(&prepare(scenario)?)
 }
 
-/// [`is_short`] for a scenario that has been made ready.
-pub(super) fn is_short_when_ready(ready: &Ready) -> Result<bool, RunError> {
+/// [`is_short`] for a scenario that has been prepared.
+pub(super) fn is_prepared_short(prepared: &Prepared) -> Result<bool, RunError> {
     let once = |plan: &FlowPlan| matches!(&plan.source, FlowSource::Trace(path, _) if !path.is_file());
-    if ready.flows.iter().any(once) {
+    if prepared.flows.iter().any(once) {
         return Ok(false);
     }
-    let mut left = u64::from(ready.config.ftl.logical_pages) / PAGES_A_REQUEST;
-    if ready.limits.requests < left {
+    let mut left = u64::from(prepared.config.ftl.logical_pages) / PAGES_PER_REQUEST;
+    if prepared.limits.requests < left {
         return Ok(true);
     }
-    for flow in 0..ready.flows.len() {
-        match requests(ready, flow, left)? {
+    for flow in 0..prepared.flows.len() {
+        match requests(prepared, flow, left)? {
             Some(count) if count < left => left -= count,
             _ => return Ok(false),
         }
@@ -54,16 +54,16 @@ pub(super) fn is_short_when_ready(ready: &Ready) -> Result<bool, RunError> {
 }
 
 /// Number of requests that a flow will issue, unless it is a closed loop; at most `most` are read.
-fn requests(ready: &Ready, flow: usize, most: u64) -> Result<Option<u64>, RunError> {
-    let mut feed = Feed::open(&ready.flows[flow], flow as u16, ready.config.geometry.page_bytes, ready.seed)?;
+fn requests(prepared: &Prepared, flow: usize, most: u64) -> Result<Option<u64>, RunError> {
+    let mut feed = Feed::open(&prepared.flows[flow], flow as u16, prepared.config.geometry.page_bytes, prepared.seed)?;
     if feed.is_closed_loop() {
         return Ok(None);
     }
-    let most = most.min(ready.limits.requests);
+    let most = most.min(prepared.limits.requests);
     let mut count = 0;
     while count < most
         && let Next::Request(arrival) = feed.next()?
-        && arrival.at < ready.limits.end
+        && arrival.at < prepared.limits.end
     {
         count += 1;
     }

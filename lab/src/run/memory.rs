@@ -8,21 +8,21 @@
 use flashlane_ssd::{Asks, Footprint};
 
 use super::RunError;
-use super::expected::is_short_when_ready;
+use super::expected::is_prepared_short;
 use super::feed::Feed;
 use super::oracle;
-use super::ready::{Ready, ready, tasks};
+use super::prepare::{Prepared, prepare, tasks};
 use crate::scenario::Scenario;
 use crate::workload::{Next, Source, Span};
 
 /// Size of the memory pages where runs are short ([`is_short`](super::is_short)).
-const PIECE: u64 = 4096;
+const SMALL_PAGE: u64 = 4096;
 /// The most pages that garbage collection moves for each page written, in a drive that collects all the time.
-const MOVES: u64 = 4;
+const MOVES_PER_WRITE: u64 = 4;
 /// Memory of a run apart from its device: sources, file buffers, figures of the device.
-const BESIDES: u64 = 6 << 20;
+const RUN_BASE: u64 = 6 << 20;
 /// Figures of one flow, with its histograms.
-const A_FLOW: u64 = 160 << 10;
+const FLOW_FIGURES: u64 = 160 << 10;
 
 /// Memory that runs take, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,7 +41,7 @@ pub struct Memory {
 
 impl Memory {
     /// Address space and memory with `jobs` runs at a time.
-    pub fn at_a_time(&self, jobs: usize) -> (u64, u64) {
+    pub fn with_parallel_runs(&self, jobs: usize) -> (u64, u64) {
         let runs = self.runs.min(jobs.max(1)) as u64;
         (runs * self.space + self.kept, runs * self.resident + self.kept)
     }
@@ -52,27 +52,27 @@ impl Memory {
 /// # Errors
 /// Anything wrong with the scenario or its traces, in the part that was read.
 pub fn memory(scenario: &Scenario) -> Result<Memory, RunError> {
-    let ready = ready(scenario)?;
+    let prepared = prepare(scenario)?;
     let mut asks = Asks::default();
     // Oracles are skipped: they can be built only from the response times of another run, and need no other tables than
-    // their row's neighbours.
-    for recipe in ready.recipes().filter(|recipe| !oracle::is_one(&ready.catalogue, recipe)) {
-        let answers = ready.catalogue.resolve(recipe).map_err(|error| RunError::Input(error.to_string()))?;
-        let scheduler = ready.catalogue.build(recipe).map_err(|error| RunError::Input(error.to_string()))?;
+    // other schedulers.
+    for recipe in prepared.recipes().filter(|recipe| !oracle::needs_responses(&prepared.catalogue, recipe)) {
+        let answers = prepared.catalogue.resolve(recipe).map_err(|error| RunError::Input(error.to_string()))?;
+        let scheduler = prepared.catalogue.build(recipe).map_err(|error| RunError::Input(error.to_string()))?;
         asks.moves_pages |= !scheduler.place.is_static();
-        asks.owners |= scheduler.admit.wants_owners() || scheduler.collect.writes_pay();
+        asks.owners |= scheduler.admit.needs_page_flows() || scheduler.collect.writes_pay();
         asks.by_flow |= answers.order == "fair";
     }
-    let device = ready.config.footprint(asks);
-    let short = is_short_when_ready(&ready)?;
-    let touched = if short { touched(&ready, asks, &device)? } else { device.as_touched };
-    let (runs, flows) = (tasks(&ready).len(), ready.flows.len() as u64);
-    let besides = BESIDES + flows * A_FLOW;
+    let device = prepared.config.footprint(asks);
+    let short = is_prepared_short(&prepared)?;
+    let touched = if short { touched(&prepared, asks, &device)? } else { device.as_touched };
+    let (runs, flows) = (tasks(&prepared).len(), prepared.flows.len() as u64);
+    let base = RUN_BASE + flows * FLOW_FIGURES;
     Ok(Memory {
-        space: device.in_all() + besides,
-        resident: device.at_once + touched + besides,
+        space: device.in_all() + base,
+        resident: device.at_once + touched + base,
         // An alone run has figures of its own flow, and empty ones for the others.
-        kept: runs as u64 * (64 << 10) + ready.shared_runs() * flows * A_FLOW,
+        kept: runs as u64 * (64 << 10) + prepared.shared_runs() * flows * FLOW_FIGURES,
         runs,
         short,
     })
@@ -80,21 +80,21 @@ pub fn memory(scenario: &Scenario) -> Result<Memory, RunError> {
 
 /// Bytes that the requests can touch of the tables that fill as they are used. Reads only as many requests as suffice
 /// to touch all of them.
-fn touched(ready: &Ready, asks: Asks, device: &Footprint) -> Result<u64, RunError> {
-    let page = ready.config.geometry.page_bytes;
-    let collects = !matches!(ready.config.precondition, flashlane_ssd::config::Precondition::Fresh);
+fn touched(prepared: &Prepared, asks: Asks, device: &Footprint) -> Result<u64, RunError> {
+    let page = prepared.config.geometry.page_bytes;
+    let collects = !matches!(prepared.config.precondition, flashlane_ssd::config::Precondition::Fresh);
     // Tables with an entry for each logical page are accessed at the same indexes; the reverse map fills from its
     // start.
     let tables = 1 + u64::from(asks.moves_pages) + u64::from(asks.owners);
     let mut by_page = 0;
-    let mut reverse = u64::from(ready.config.geometry.planes()) * PIECE;
-    for flow in 0..ready.flows.len() {
-        let mut feed = Feed::open(&ready.flows[flow], flow as u16, page, ready.seed)?;
-        let mut left = ready.limits.requests;
+    let mut reverse = u64::from(prepared.config.geometry.planes()) * SMALL_PAGE;
+    for flow in 0..prepared.flows.len() {
+        let mut feed = Feed::open(&prepared.flows[flow], flow as u16, page, prepared.seed)?;
+        let mut left = prepared.limits.requests;
         while left > 0
             && by_page < device.by_page
             && let Next::Request(arrival) = feed.next()?
-            && arrival.at < ready.limits.end
+            && arrival.at < prepared.limits.end
         {
             left -= 1;
             let (pages, places) = match &arrival.extent {
@@ -105,8 +105,8 @@ fn touched(ready: &Ready, asks: Asks, device: &Footprint) -> Result<u64, RunErro
                 Span::Pages(pages) => (pages.len() as u64, pages.len() as u64),
             };
             let is_write = arrival.op == flashlane_core::Op::Write;
-            let moved = if is_write && collects { MOVES * pages } else { 0 };
-            by_page += tables * PIECE * (places + moved);
+            let moved = if is_write && collects { MOVES_PER_WRITE * pages } else { 0 };
+            by_page += tables * SMALL_PAGE * (places + moved);
             reverse += if is_write { 4 * (pages + moved) } else { 0 };
         }
     }
@@ -140,10 +140,10 @@ mod tests {
     #[test]
     fn runs_at_a_time_add_up_and_are_no_more_than_there_are() {
         let one = of("device = \"flin-isca18\"\n", "", 1000);
-        assert_eq!((one.runs, one.at_a_time(1)), (1, one.at_a_time(8)));
+        assert_eq!((one.runs, one.with_parallel_runs(1)), (1, one.with_parallel_runs(8)));
         let several = Memory { runs: 5, ..one };
-        assert_eq!(several.at_a_time(4).0, 4 * one.space + one.kept);
-        assert_eq!(several.at_a_time(64).0, 5 * one.space + one.kept);
+        assert_eq!(several.with_parallel_runs(4).0, 4 * one.space + one.kept);
+        assert_eq!(several.with_parallel_runs(64).0, 5 * one.space + one.kept);
     }
 
     #[test]

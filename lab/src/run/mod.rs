@@ -1,29 +1,29 @@
 //! Runs: a scenario's flows on a device under a scheduler, alone runs, and comparisons of several schedulers.
 //!
-//! Owns the loop that feeds a device (`drive`), the preparation of a comparison (`ready`) and the comparison itself
+//! Owns the loop that feeds a device (`simulation`), the preparation of a comparison (`prepare`) and the comparison itself
 //! (`compare`). Promises that every request a source produced is completed or reported as rejected, and that a
 //! comparison's figures do not depend on how many threads computed them. Must never know how figures are shown.
 
 mod compare;
-mod drive;
 mod expected;
 mod feed;
-mod follow;
-mod lane;
+mod flow_state;
 mod memory;
-mod observe;
+mod observers;
 mod oracle;
 mod pairing;
+mod prepare;
 mod progress;
-mod ready;
+mod simulation;
+mod transactions;
 
-pub use compare::{Comparison, Options, Rows, compare, watch};
-pub use drive::{Limits, Outcome, Run};
+pub use compare::{Comparison, Options, RowOutput, compare, run_observed};
 pub use expected::is_short;
 pub use feed::Feed;
 pub use memory::{Memory, memory};
-pub use observe::Onlookers;
+pub use observers::ObserverOptions;
 pub use progress::Progress;
+pub use simulation::{Limits, Outcome, Simulation};
 
 use std::fmt;
 

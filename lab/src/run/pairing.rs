@@ -5,18 +5,18 @@
 
 use std::sync::OnceLock;
 
-use super::drive::Outcome;
-use crate::metrics::{Pairs, Responses};
+use super::simulation::Outcome;
+use crate::metrics::{Pairs, ResponseTimes};
 
 /// The pairs of a comparison in progress.
 #[derive(Default)]
 pub(super) struct Pairing {
-    base: OnceLock<Responses>,
+    base: OnceLock<ResponseTimes>,
 }
 
 impl Pairing {
     /// Processes the outcome of a run. Pairs it if the base run has ended too, and then drops its response times.
-    pub(super) fn hear(&self, is_base: bool, outcome: &mut Outcome) {
+    pub(super) fn add(&self, is_base: bool, outcome: &mut Outcome) {
         if is_base {
             if let Some(responses) = outcome.responses.take() {
                 // Cannot fail: only one run is the base.

@@ -8,8 +8,8 @@ use flashlane_core::{Duration, Geometry};
 use flashlane_ssd::config::{self, Config, FlowConfig};
 
 use super::capacity::{counts_keys, gc, logical_pages, spare_covers_gc};
-use super::complaint;
 use super::device::Device;
+use super::device_error;
 use super::error::{KeyError, nearest};
 use super::value::Limit;
 use super::words::{Dispatch, DriveState, Protocol, Rounding, Unit};
@@ -65,7 +65,7 @@ pub(super) fn config(device: &Device, priorities: &[u8], seed: u64) -> Result<Co
         seed,
         geometry,
     };
-    config.check().map_err(|e| complaint::ours(device, priorities, e))?;
+    config.check().map_err(|e| device_error::in_scenario_keys(device, priorities, e))?;
     Ok(config)
 }
 

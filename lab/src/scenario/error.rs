@@ -103,7 +103,7 @@ impl Origin {
         };
         let (mut key, mut value) = (String::new(), String::new());
         if let Ok(tree) = DeTable::parse(&self.text) {
-            key = owner(tree.get_ref(), &span).unwrap_or_default();
+            key = path_at(tree.get_ref(), &span).unwrap_or_default();
             value = find(tree.get_ref(), &key)
                 .filter(|found| found.span() == span)
                 .map(|found| self.shown(found))
@@ -153,16 +153,16 @@ fn find<'a, 'i>(tree: &'a DeTable<'i>, path: &str) -> Option<&'a Spanned<DeValue
 }
 
 /// The path of the deepest value, or key, that `span` lies in.
-fn owner(table: &DeTable<'_>, span: &Range<usize>) -> Option<String> {
+fn path_at(table: &DeTable<'_>, span: &Range<usize>) -> Option<String> {
     let holds = |outer: &Range<usize>| outer.start <= span.start && span.end <= outer.end;
     for (key, value) in table {
         if holds(&key.span()) {
             return Some(key.get_ref().to_string());
         }
         let inner = match value.get_ref() {
-            DeValue::Table(inner) => owner(inner, span),
+            DeValue::Table(inner) => path_at(inner, span),
             DeValue::Array(items) => items.iter().enumerate().find_map(|(i, item)| match item.get_ref() {
-                DeValue::Table(inner) => owner(inner, span)
+                DeValue::Table(inner) => path_at(inner, span)
                     .map(|path| format!("\u{0}[{i}].{path}"))
                     .or_else(|| holds(&item.span()).then(|| format!("\u{0}[{i}]"))),
                 _ => holds(&item.span()).then(|| format!("\u{0}[{i}]")),

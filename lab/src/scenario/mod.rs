@@ -14,8 +14,8 @@
 
 mod build;
 mod capacity;
-mod complaint;
 mod device;
+mod device_error;
 mod docs;
 mod document;
 mod error;
@@ -103,7 +103,7 @@ impl Scenario {
         Scenario { document, origin, folder: PathBuf::new(), catalogue: Arc::new(Catalogue::shipped()) }
     }
 
-    /// Looks up schedulers and answers in `catalogue` from now on: the shipped one extended by the caller's rows and
+    /// Looks up schedulers and answers in `catalogue` from now on: the shipped one extended by the caller's schedulers and
     /// answers.
     pub fn use_catalogue(&mut self, catalogue: Arc<Catalogue>) {
         self.catalogue = catalogue;
@@ -148,7 +148,7 @@ impl Scenario {
     }
 
     /// An error about `key` that only a later step can find (an unknown scheduler, a source's key).
-    pub fn complain(&self, key: &str, value: impl std::fmt::Display, message: impl Into<String>) -> ScenarioError {
+    pub fn key_error(&self, key: &str, value: impl std::fmt::Display, message: impl Into<String>) -> ScenarioError {
         self.origin.locate(KeyError::new(key, value, message))
     }
 

@@ -70,7 +70,7 @@ pub(super) fn schedulers(document: &Document) -> Result<Vec<SchedulerChoice>, Ke
         (Some(_), Some(_)) => return Err(KeyError::new("scheduler", "", "give scheduler or schedulers, not both")),
         (Some(one), None) => vec![one.clone()],
         (None, Some(list)) => list.clone(),
-        (None, None) => super::DEFAULT_SCHEDULERS.map(|name| SchedulerChoice::Row(name.into())).into(),
+        (None, None) => super::DEFAULT_SCHEDULERS.map(|name| SchedulerChoice::Named(name.into())).into(),
     };
     if choices.is_empty() {
         return Err(KeyError::new("schedulers", "[]", "must name at least one scheduler"));

@@ -1,4 +1,4 @@
-//! Which schedulers a scenario compares: rows of the catalogue by name, or mixes of answers.
+//! Which schedulers a scenario compares: those of the catalogue by name, or mixes of answers.
 //!
 //! Owns how a choice is written. Whether a name, a question's answer or a parameter exists is checked by the catalogue.
 
@@ -10,13 +10,13 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::value::text_or_table;
 
-/// A mix of answers: those of the row `base`, with the named questions answered otherwise.
+/// A mix of answers: those of the scheduler `base`, with the named questions answered otherwise.
 #[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Mix {
     /// What the tables call it. Default: its answers, joined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The catalogue row to start from (`flashlane schedulers` lists them). Default `read-first`.
+    /// The scheduler to start from (`flashlane schedulers` lists them). Default `read-first`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
     /// Which command enters the device next.
@@ -49,8 +49,8 @@ pub struct Mix {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum SchedulerChoice {
-    /// A row of the catalogue.
-    Row(String),
+    /// A scheduler of the catalogue.
+    Named(String),
     /// A mix.
     Mix(Box<Mix>),
 }
@@ -77,7 +77,7 @@ impl SchedulerChoice {
     /// The name shown in tables.
     pub fn name(&self) -> String {
         match self {
-            SchedulerChoice::Row(name) => name.clone(),
+            SchedulerChoice::Named(name) => name.clone(),
             SchedulerChoice::Mix(mix) => mix.name.clone().unwrap_or_else(|| {
                 let base = mix.base.clone().into_iter();
                 let answers = mix.answers().into_iter().map(|(question, answer)| format!("{question}={answer}"));
@@ -91,7 +91,7 @@ impl SchedulerChoice {
 
 impl<'de> Deserialize<'de> for SchedulerChoice {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SchedulerChoice, D::Error> {
-        text_or_table(deserializer, "the name of a scheduler or a table of answers", SchedulerChoice::Row, |mix| {
+        text_or_table(deserializer, "the name of a scheduler or a table of answers", SchedulerChoice::Named, |mix| {
             SchedulerChoice::Mix(Box::new(mix))
         })
     }

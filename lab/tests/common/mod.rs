@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 pub mod play;
-pub mod told;
+pub mod record;
 
 use flashlane_core::geometry::{AllocationOrder, Geometry, UnitKind};
 use flashlane_core::{Completion, Duration, Extent, FlowId, Lpn, Op, Request, RequestId, Time};

@@ -154,10 +154,10 @@ fn wander(device: &mut Device, end: u64, rng: &mut Pcg64Mcg) {
 pub fn audit(config: &Config, recipe: &Recipe, asks: &[Ask]) -> Result<(Played, Verdict), String> {
     let (mut device, policy) = built(config, recipe)?;
     device.report_events();
-    let (owner, written) = (|p, a| device.lpn_at(p, a), |p, b| device.written_in(p, b));
+    let (lpn_of, written) = (|p, a| device.lpn_at(p, a), |p, b| device.written_in(p, b));
     let start = match InitialState::of(config) {
         Some(initial) => Start::Formula(Box::new(initial)),
-        None => Start::Known { owner: &owner, written: &written },
+        None => Start::Known { lpn_of: &lpn_of, written: &written },
     };
     let mut auditor = Auditor::new(config, policy, start, 8);
     let mut completions = Vec::new();

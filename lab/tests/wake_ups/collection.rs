@@ -14,12 +14,12 @@ fn collecting() -> Config {
 /// to collect. A victim of `v` pages takes `v` reads and programs and an erase.
 #[test]
 fn a_step_of_garbage_collection_ends() {
-    for row in ["fr-fcfs", "read-first", "sprinkler", "flin", "slacker"] {
+    for scheduler in ["fr-fcfs", "read-first", "sprinkler", "flin", "slacker"] {
         let pages: Vec<[u32; 1]> = (0..60u32).map(|i| [i * 77 % 272]).collect();
         // So far apart that the collection started by a write is over before the next write.
         let lines: Vec<Line<'_>> =
             pages.iter().enumerate().map(|(i, page)| (i as u64 * 100_000_000, 0, Write, &page[..])).collect();
-        let mut device = lived(&collecting(), &recipe(row, &[]), &lines, true);
+        let mut device = lived(&collecting(), &recipe(scheduler, &[]), &lines, true);
         let (mut chosen, mut victims, mut free) = (None, 0, 0);
         for stamped in device.events().drain(..) {
             let now = stamped.at.ns();
@@ -28,13 +28,13 @@ fn a_step_of_garbage_collection_ends() {
                 Event::VictimChosen { valid, .. } => chosen = Some((free.max(now), u64::from(valid))),
                 Event::Erased { .. } => {
                     let (from, valid) = chosen.take().expect("a victim");
-                    assert_eq!(now, from + valid * (READ + WRITE) + 3_800_000, "{row}: {valid} pages");
+                    assert_eq!(now, from + valid * (READ + WRITE) + 3_800_000, "{scheduler}: {valid} pages");
                     (victims, free) = (victims + 1, now);
                 }
                 _ => {}
             }
         }
-        assert!(victims > 2, "{row}: {victims} victims");
+        assert!(victims > 2, "{scheduler}: {victims} victims");
     }
 }
 
@@ -43,8 +43,8 @@ fn a_step_of_garbage_collection_ends() {
 #[test]
 fn a_plane_is_short_of_blocks() {
     let config = collecting();
-    for row in ["fr-fcfs", "sprinkler", "flin"] {
-        let mut device = device(&config, &recipe(row, &[]));
+    for scheduler in ["fr-fcfs", "sprinkler", "flin"] {
+        let mut device = device(&config, &recipe(scheduler, &[]));
         let mut short = 0;
         for id in 0..400u64 {
             let now = Time::from_ns(id * 2_000_000);
@@ -56,13 +56,13 @@ fn a_plane_is_short_of_blocks() {
                 .unwrap();
             while device.next_event() < Time::from_ns((id + 1) * 2_000_000) {
                 let plane = &device.board().planes[0];
-                assert!(plane.free_blocks >= config.gc.start_blocks || plane.collecting, "{row}: {plane:?}");
+                assert!(plane.free_blocks >= config.gc.start_blocks || plane.collecting, "{scheduler}: {plane:?}");
                 short += u64::from(plane.collecting);
                 let next = device.next_event();
                 device.advance(next);
             }
         }
-        assert!(short > 500, "{row}: {short}");
+        assert!(short > 500, "{scheduler}: {short}");
     }
 }
 

@@ -75,10 +75,10 @@ fn admitted(config: &Config, recipe: &Recipe, lines: &[Line<'_>]) -> Vec<u64> {
     at
 }
 
-/// `row` with other answers.
-fn mix(row: &str, answers: &[(&str, &str)], params: &[(&str, u64)]) -> Recipe {
+/// `scheduler` with other answers.
+fn mix(scheduler: &str, answers: &[(&str, &str)], params: &[(&str, u64)]) -> Recipe {
     let answers = answers.iter().map(|&(question, answer)| (question.to_owned(), answer.to_owned())).collect();
-    Recipe { answers, ..recipe(row, params) }
+    Recipe { answers, ..recipe(scheduler, params) }
 }
 
 /// `channels` channels with one chip of one plane each.

@@ -2,9 +2,9 @@
 //! of the paper.
 
 use super::mixes::{self, TraceMix};
-use super::setup::{mix, rows, with};
+use super::setup::{mix, named, with};
 use super::systems::{ms, run_all};
-use crate::{Bench, Figures};
+use crate::{Figures, Runner};
 use flashlane_lab::results::SchedulerResult;
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Document, Limit, Mix, SchedulerChoice};
@@ -18,7 +18,7 @@ fn answer(name: &str, base: &str, set: fn(&mut Mix)) -> SchedulerChoice {
 
 /// The systems and their variants.
 fn variants() -> Vec<SchedulerChoice> {
-    let mut all = rows(&["sprinkler", "sprinkler+fairness", "flin", "flin-stage1", "flin-stage3"]);
+    let mut all = named(&["sprinkler", "sprinkler+fairness", "flin", "flin-stage1", "flin-stage3"]);
     // Without garbage collection only scheduling is left.
     all.extend(
         ["sprinkler", "sprinkler+fairness", "flin"]
@@ -48,13 +48,13 @@ fn limited() -> Vec<SchedulerChoice> {
 }
 
 /// Runs the ablation A1.
-pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
+pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     let limit = |document: &mut Document| document.device.front.in_flight = Some(Limit::At(FETCHED));
-    for made in run_all(bench, mixes::first(1), ms(bench), &limited(), limit)? {
+    for made in run_all(runner, mixes::first(1), ms(runner), &limited(), limit)? {
         made.summary.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
     }
-    for made in run_all(bench, mixes::first(1), ms(bench), &variants(), |_| ())? {
+    for made in run_all(runner, mixes::first(1), ms(runner), &variants(), |_| ())? {
         made.summary.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
     }
     Ok(figures)

@@ -1,7 +1,7 @@
 //! The effect of garbage collection on fairness (FLN-E7): two flows of random writes, three ways to collect.
 
-use super::setup::{document, mix, overwritten, pages_at, rows, synthetic};
-use crate::{Bench, Figures};
+use super::setup::{document, mix, named, overwritten, pages_at, synthetic};
+use crate::{Figures, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Document, Mix, SchedulerChoice};
 
@@ -26,17 +26,17 @@ fn schedulers() -> Vec<SchedulerChoice> {
 }
 
 /// Runs FLN-E7.
-pub fn demands(bench: &Bench<'_>) -> Result<Figures, RunError> {
-    let ms = bench.amount(10_000, 1_000);
+pub fn demands(runner: &Runner<'_>) -> Result<Figures, RunError> {
+    let ms = runner.amount(10_000, 1_000);
     let flow = |name: &str, rate: u32| synthetic(name, ms, pages_at(f64::from(rate), 0.0));
-    let alone = bench.each(RATES.to_vec(), |rate| {
-        let document = document(format!("flin E7a {rate}"), 1, ms, rows(&["read-first"]), vec![flow("writes", rate)]);
-        Ok((rate, bench.compare(Document { device: overwritten(bench), ..document })?))
+    let alone = runner.each(RATES.to_vec(), |rate| {
+        let document = document(format!("flin E7a {rate}"), 1, ms, named(&["read-first"]), vec![flow("writes", rate)]);
+        Ok((rate, runner.compare(Document { device: overwritten(runner), ..document })?))
     })?;
-    let beside = bench.each(RATES.to_vec(), |rate| {
+    let beside = runner.each(RATES.to_vec(), |rate| {
         let flows = vec![flow("base", BASE), flow("interfering", rate)];
         let document = document(format!("flin E7 {rate}"), 1, ms, schedulers(), flows);
-        Ok((rate, bench.compare(Document { device: overwritten(bench), ..document })?))
+        Ok((rate, runner.compare(Document { device: overwritten(runner), ..document })?))
     })?;
     let mut figures = Figures::default();
     for (rate, summary) in alone {

@@ -6,9 +6,9 @@
 use flashlane_core::event::{Event, Stamped};
 use rustc_hash::FxHashMap;
 
-use super::setup::{document, drive_in, pages_at, rows, synthetic};
-use crate::{Bench, Figures};
-use flashlane_lab::run::{Onlookers, RunError};
+use super::setup::{document, drive_in, named, pages_at, synthetic};
+use crate::{Figures, Runner};
+use flashlane_lab::run::{ObserverOptions, RunError};
 use flashlane_lab::scenario::{Document, DriveState, Flow, SchedulerChoice};
 use flashlane_lab::workload::synthetic::{Arrivals, SyntheticSpec};
 
@@ -30,28 +30,31 @@ fn axes() -> [(&'static str, Vec<(String, f64)>); 2] {
 /// Depths of the interfering closed loop.
 const DEPTHS: [u32; 6] = [1, 4, 16, 64, 256, 1_024];
 
-fn ms(bench: &Bench<'_>) -> u64 {
-    bench.amount(2_000, 200)
+fn ms(runner: &Runner<'_>) -> u64 {
+    runner.amount(2_000, 200)
 }
 
 /// A scenario of reads only, of pages that exist, without garbage collection.
-fn reads(name: String, bench: &Bench<'_>, seed: u64, schedulers: Vec<SchedulerChoice>, flows: Vec<Flow>) -> Document {
-    Document { device: drive_in(DriveState::Filled), ..document(name, seed, ms(bench), schedulers, flows) }
+fn reads(name: String, runner: &Runner<'_>, seed: u64, schedulers: Vec<SchedulerChoice>, flows: Vec<Flow>) -> Document {
+    Document { device: drive_in(DriveState::Filled), ..document(name, seed, ms(runner), schedulers, flows) }
 }
 
 /// Runs FLN-E2 and E3.
-pub fn alone(bench: &Bench<'_>) -> Result<Figures, RunError> {
+pub fn alone(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let mut runs = Vec::new();
     for (axis, points) in axes() {
         for point in points {
-            runs.extend(bench.seeds().into_iter().map(|seed| (axis, point.clone(), seed)));
+            runs.extend(runner.seeds().into_iter().map(|seed| (axis, point.clone(), seed)));
         }
     }
-    let made = bench.each(runs, |(axis, (level, rate), seed)| {
-        let flow = synthetic("reads", ms(bench), pages_at(rate, 1.0));
-        let mut seen = Seen::default();
-        let document = reads(format!("flin E2 {level}"), bench, seed, rows(&["fcfs"]), vec![flow]);
-        bench.watch(document, Onlookers { events: Some(&mut |event| seen.hear(event)), ..Onlookers::default() })?;
+    let made = runner.each(runs, |(axis, (level, rate), seed)| {
+        let flow = synthetic("reads", ms(runner), pages_at(rate, 1.0));
+        let mut seen = TransactionFigures::default();
+        let document = reads(format!("flin E2 {level}"), runner, seed, named(&["fcfs"]), vec![flow]);
+        runner.run_observed(
+            document,
+            ObserverOptions { events: Some(&mut |event| seen.record(event)), ..ObserverOptions::default() },
+        )?;
         Ok((axis, level, seen))
     })?;
     let mut figures = Figures::default();
@@ -73,7 +76,7 @@ pub fn alone(bench: &Bench<'_>) -> Result<Figures, RunError> {
 
 /// Figures of transactions from events, where every transaction is a read of one page.
 #[derive(Default)]
-struct Seen {
+struct TransactionFigures {
     joined: FxHashMap<u64, u64>,
     ended: u64,
     commands: u64,
@@ -84,8 +87,8 @@ struct Seen {
     last_ns: u64,
 }
 
-impl Seen {
-    fn hear(&mut self, stamped: &Stamped) {
+impl TransactionFigures {
+    fn record(&mut self, stamped: &Stamped) {
         let at = stamped.at.ns();
         self.last_ns = at;
         match stamped.event {
@@ -106,17 +109,17 @@ impl Seen {
 }
 
 /// Runs FLN-E4.
-pub fn beside(bench: &Bench<'_>) -> Result<Figures, RunError> {
+pub fn beside(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let base = || pages_at(16.0, 1.0);
     let mut runs: Vec<(&str, String, [SyntheticSpec; 2])> = Vec::new();
     for (axis, points) in axes() {
         runs.extend(points.into_iter().map(|(level, rate)| (axis, level, [base(), pages_at(rate, 1.0)])));
     }
     runs.extend(DEPTHS.map(|depth| ("closed", depth.to_string(), [1, depth].map(|depth| closed(depth, 1.0)))));
-    let made = bench.each(runs, |(axis, level, [base, other])| {
-        let flows = vec![synthetic("base", ms(bench), base), synthetic("interfering", ms(bench), other)];
-        let document = reads(format!("flin E4 {axis} {level}"), bench, 1, rows(&["fcfs", "sprinkler"]), flows);
-        Ok((axis, level, bench.compare(document)?))
+    let made = runner.each(runs, |(axis, level, [base, other])| {
+        let flows = vec![synthetic("base", ms(runner), base), synthetic("interfering", ms(runner), other)];
+        let document = reads(format!("flin E4 {axis} {level}"), runner, 1, named(&["fcfs", "sprinkler"]), flows);
+        Ok((axis, level, runner.compare(document)?))
     })?;
     let mut figures = Figures::default();
     for (axis, level, summary) in made {

@@ -9,7 +9,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::Deserialize;
 
-use flashlane_lab::workload::clone::{FlinRow, Interference};
+use flashlane_lab::workload::clone::{FlinTrace, Interference};
 
 /// Traces in a mix.
 const TRACES: usize = 4;
@@ -58,9 +58,13 @@ pub fn first(count: usize) -> Vec<TraceMix> {
 
 /// Draws the mixes: for each class ten different sets of four different traces, each in a random order.
 pub fn draw() -> Vec<TraceMix> {
-    let rows = FlinRow::all();
+    let workloads = FlinTrace::all();
     let names = |interference| -> Vec<&str> {
-        rows.iter().filter(|row| row.interference == interference).map(|row| row.name.as_str()).collect()
+        workloads
+            .iter()
+            .filter(|workload| workload.interference == interference)
+            .map(|workload| workload.name.as_str())
+            .collect()
     };
     let (high, low) = (names(Interference::High), names(Interference::Low));
     let mut rng = Pcg64Mcg::seed_from_u64(SEED);
@@ -120,8 +124,9 @@ mod tests {
     #[test]
     fn classes_are_what_they_say() {
         for mix in stored() {
-            let rows: Vec<FlinRow> = mix.traces.iter().map(|name| FlinRow::named(name).expect("a row")).collect();
-            let high = rows.iter().filter(|row| row.interference == Interference::High).count();
+            let workloads: Vec<FlinTrace> =
+                mix.traces.iter().map(|name| FlinTrace::named(name).expect("a workload")).collect();
+            let high = workloads.iter().filter(|workload| workload.interference == Interference::High).count();
             assert_eq!(100 * high, mix.class as usize * TRACES, "{}", mix.name);
             let mut names = mix.traces.to_vec();
             names.sort();

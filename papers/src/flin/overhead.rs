@@ -8,28 +8,30 @@ use flashlane_sched::flin::dram_bytes;
 use rustc_hash::FxHashMap;
 
 use super::mixes;
-use super::setup::{clone, document, rows};
+use super::setup::{clone, document, named};
 use super::systems::ms;
-use crate::{Bench, Figures};
-use flashlane_lab::run::{Onlookers, RunError};
+use crate::{Figures, Runner};
+use flashlane_lab::run::{ObserverOptions, RunError};
 use flashlane_lab::scenario::Scenario;
 
 /// Time for visiting a queue entry, ns: 20 cycles of 2 ns at 500 MHz (model 2.2.1).
 const NS_A_VISIT: f64 = 20.0 * 2.0;
 
 /// Runs FLN-E21 and E22.
-pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
+pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     let bytes = dram_bytes(64, 128, 262_144);
     figures.push(&["dram", "bytes"], bytes as f64);
     figures.push(&["dram", "percent_of_2_gib"], 100.0 * bytes as f64 / f64::from(1u32 << 31));
-    let made = bench.each(mixes::first(1), |mix| {
-        let flows = mix.traces.iter().map(|name| clone(bench, name, ms(bench))).collect::<Result<_, _>>()?;
-        let document = document(format!("flin E22 {}", mix.name), 1, ms(bench), rows(&["flin"]), flows);
+    let made = runner.each(mixes::first(1), |mix| {
+        let flows = mix.traces.iter().map(|name| clone(runner, name, ms(runner))).collect::<Result<_, _>>()?;
+        let document = document(format!("flin E22 {}", mix.name), 1, ms(runner), named(&["flin"]), flows);
         let geometry = Scenario::from_document("E22", document.clone()).device_config()?.geometry;
-        let mut seen = Lengths::new(geometry);
-        let outcome =
-            bench.watch(document, Onlookers { events: Some(&mut |event| seen.hear(event)), ..Onlookers::default() })?;
+        let mut seen = QueueLengths::new(geometry);
+        let outcome = runner.run_observed(
+            document,
+            ObserverOptions { events: Some(&mut |event| seen.record(event)), ..ObserverOptions::default() },
+        )?;
         let (mut requests, mut sum) = (0, 0.0);
         for flow in &outcome.flows {
             let all = flow.response_all();
@@ -48,7 +50,7 @@ pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
 }
 
 /// How many user transactions of the same unit and direction wait when another joins them.
-struct Lengths {
+struct QueueLengths {
     geometry: Geometry,
     /// For each waiting transaction, the queue it is in.
     places: FxHashMap<u64, usize>,
@@ -58,17 +60,17 @@ struct Lengths {
     most: u64,
 }
 
-impl Lengths {
-    fn new(geometry: Geometry) -> Lengths {
+impl QueueLengths {
+    fn new(geometry: Geometry) -> QueueLengths {
         let lengths = vec![0; 2 * geometry.units() as usize];
-        Lengths { geometry, places: FxHashMap::default(), lengths, joined: 0, sum: 0, most: 0 }
+        QueueLengths { geometry, places: FxHashMap::default(), lengths, joined: 0, sum: 0, most: 0 }
     }
 
     fn place(&self, plane: PlaneId, op: FlashOp) -> usize {
         2 * self.geometry.unit_of(plane).index() + usize::from(op == FlashOp::Program)
     }
 
-    fn hear(&mut self, stamped: &Stamped) {
+    fn record(&mut self, stamped: &Stamped) {
         match stamped.event {
             Event::Queued { txn, owner: Owner::User, plane, op, .. } => {
                 let place = self.place(plane, op);

@@ -3,7 +3,7 @@
 use super::mixes;
 use super::setup::with;
 use super::systems::{run_all, swept_ms};
-use crate::{Bench, Figures};
+use crate::{Figures, Runner};
 use flashlane_lab::run::RunError;
 
 /// A parameter: the name of its figure and its name in the catalogue, the conversion between the two, its levels.
@@ -23,14 +23,14 @@ const PARAMETERS: [Parameter; 5] = [
 ];
 
 /// Runs FLN-E14 to E17, and the rate window of D-FLN-03.
-pub fn sweeps(bench: &Bench<'_>) -> Result<Figures, RunError> {
+pub fn sweeps(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     let choice = |parameter: &Parameter, level: u64| {
         with(&format!("{} {level}", parameter.name), "flin", &[(parameter.key, level * parameter.scale)])
     };
     for parameter in &PARAMETERS {
         let choices: Vec<_> = parameter.levels.iter().map(|&level| choice(parameter, level)).collect();
-        for made in run_all(bench, mixes::first(bench.amount(2, 1) as usize), swept_ms(bench), &choices, |_| ())? {
+        for made in run_all(runner, mixes::first(runner.amount(2, 1) as usize), swept_ms(runner), &choices, |_| ())? {
             for (run, level) in made.summary.schedulers.iter().zip(parameter.levels) {
                 let Some(fairness) = &run.fairness else { continue };
                 let path = |what| [what, parameter.name, &level.to_string(), &made.mix.name].map(str::to_owned);

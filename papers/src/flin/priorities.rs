@@ -1,9 +1,9 @@
 //! Four copies of msnfs at four priority levels (FLN-E19), and all at one level.
 
 use super::intensity::closed;
-use super::setup::{clone, document, drive_in, overwritten, rows, synthetic};
+use super::setup::{clone, document, drive_in, named, overwritten, synthetic};
 use super::systems::ms;
-use crate::{Bench, Figures};
+use crate::{Figures, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Document, DriveState, Flow, Run};
 
@@ -11,16 +11,16 @@ use flashlane_lab::scenario::{Document, DriveState, Flow, Run};
 const LEVELS: [(&str, [u8; 4]); 2] = [("levels", [0, 1, 2, 3]), ("alike", [0; 4])];
 
 /// Runs FLN-E19.
-pub fn levels(bench: &Bench<'_>) -> Result<Figures, RunError> {
-    let seeds = bench.seeds();
+pub fn levels(runner: &Runner<'_>) -> Result<Figures, RunError> {
+    let seeds = runner.seeds();
     let runs: Vec<_> = LEVELS.iter().flat_map(|levels| seeds.iter().map(move |&seed| (levels, seed))).collect();
-    let made = bench.each(runs, |(&(name, levels), seed)| {
+    let made = runner.each(runs, |(&(name, levels), seed)| {
         let copy = |(i, priority): (usize, u8)| -> Result<Flow, RunError> {
-            Ok(Flow { name: Some(format!("msnfs-{i}")), priority, ..clone(bench, "msnfs", ms(bench))? })
+            Ok(Flow { name: Some(format!("msnfs-{i}")), priority, ..clone(runner, "msnfs", ms(runner))? })
         };
         let flows = levels.into_iter().enumerate().map(copy).collect::<Result<_, _>>()?;
-        let document = document(format!("flin E19 {name}"), seed, ms(bench), rows(&["flin"]), flows);
-        Ok((name, bench.compare(Document { device: overwritten(bench), ..document })?))
+        let document = document(format!("flin E19 {name}"), seed, ms(runner), named(&["flin"]), flows);
+        Ok((name, runner.compare(Document { device: overwritten(runner), ..document })?))
     })?;
     let mut figures = Figures::default();
     for (name, summary) in made {
@@ -28,18 +28,18 @@ pub fn levels(bench: &Bench<'_>) -> Result<Figures, RunError> {
             figures.push_some(&["msnfs_slowdown", name, &flow.name], flow.slowdown);
         }
     }
-    slots(bench, &mut figures)?;
+    slots(runner, &mut figures)?;
     Ok(figures)
 }
 
 /// Which flows are served while all have reads waiting at every unit.
-fn slots(bench: &Bench<'_>, figures: &mut Figures) -> Result<(), RunError> {
-    let ms = bench.amount(1_000, 200);
+fn slots(runner: &Runner<'_>, figures: &mut Figures) -> Result<(), RunError> {
+    let ms = runner.amount(1_000, 200);
     let flow = |i: u8| Flow { priority: i, ..synthetic(&format!("level-{i}"), ms, closed(4_096, 1.0)) };
-    let document = document("flin E19 slots".into(), 1, ms, rows(&["flin"]), (0..4).map(flow).collect());
+    let document = document("flin E19 slots".into(), 1, ms, named(&["flin"]), (0..4).map(flow).collect());
     let run = Run { alone: Some(false), ..document.run.clone() };
     let made =
-        bench.each(vec![Document { device: drive_in(DriveState::Filled), run, ..document }], |d| bench.compare(d))?;
+        runner.each(vec![Document { device: drive_in(DriveState::Filled), run, ..document }], |d| runner.compare(d))?;
     let flows = &made[0].schedulers[0].flows;
     let served = |i: usize| flows[i].figures.all.as_ref().map_or(0, |f| f.requests) as f64;
     let all: f64 = (0..4).map(served).sum();

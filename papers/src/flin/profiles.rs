@@ -1,9 +1,9 @@
 //! Figure 2 without the drives it was measured on (FLN-E1): tpce beside tpcc on four modelled drives, from large to
 //! small.
 
-use super::setup::{clone, document, rows};
+use super::setup::{clone, document, named};
 use super::systems::ms;
-use crate::{Bench, Figures};
+use crate::{Figures, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::Device;
 
@@ -21,15 +21,15 @@ fn change(device: &mut Device, channels: u32, dies: u32, cache: u32) {
 }
 
 /// Runs FLN-E1.
-pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
-    let seeds = bench.seeds();
+pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
+    let seeds = runner.seeds();
     let runs: Vec<_> = DRIVES.iter().flat_map(|drive| seeds.iter().map(move |&seed| (drive, seed))).collect();
-    let made = bench.each(runs, |(&(name, channels, dies, cache), seed)| {
-        let flows = ["tpce", "tpcc"].map(|trace| clone(bench, trace, ms(bench)));
+    let made = runner.each(runs, |(&(name, channels, dies, cache), seed)| {
+        let flows = ["tpce", "tpcc"].map(|trace| clone(runner, trace, ms(runner)));
         let flows = flows.into_iter().collect::<Result<_, _>>()?;
-        let mut document = document(format!("flin E1 {name}"), seed, ms(bench), rows(&["sprinkler"]), flows);
+        let mut document = document(format!("flin E1 {name}"), seed, ms(runner), named(&["sprinkler"]), flows);
         change(&mut document.device, channels, dies, cache);
-        Ok((name, bench.compare(document)?))
+        Ok((name, runner.compare(document)?))
     })?;
     let mut figures = Figures::default();
     for (drive, summary) in made {

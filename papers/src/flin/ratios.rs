@@ -1,8 +1,8 @@
 //! The effect of access patterns and of the share of reads (FLN-E5, E6).
 
 use super::intensity::{SATURATION_MB_PER_S, closed};
-use super::setup::{PAGE, document, drive_in, rows, synthetic};
-use crate::{Bench, Figures};
+use super::setup::{PAGE, document, drive_in, named, synthetic};
+use crate::{Figures, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Document, DriveState};
 use flashlane_lab::workload::synthetic::{Size, SyntheticSpec};
@@ -31,15 +31,15 @@ fn reads(random_percent: u32) -> SyntheticSpec {
 }
 
 /// Runs FLN-E5.
-pub fn patterns(bench: &Bench<'_>) -> Result<Figures, RunError> {
-    let ms = bench.amount(2_000, 200);
+pub fn patterns(runner: &Runner<'_>) -> Result<Figures, RunError> {
+    let ms = runner.amount(2_000, 200);
     let runs: Vec<(u32, u64)> =
-        (0..=5).flat_map(|step| bench.seeds().into_iter().map(move |seed| (20 * step, seed))).collect();
-    let made = bench.each(runs, |(percent, seed)| {
+        (0..=5).flat_map(|step| runner.seeds().into_iter().map(move |seed| (20 * step, seed))).collect();
+    let made = runner.each(runs, |(percent, seed)| {
         let flows = vec![synthetic("base", ms, reads(0)), synthetic("interfering", ms, reads(percent))];
-        let document = document(format!("flin E5 {percent}"), seed, ms, rows(&["fcfs", "sprinkler"]), flows);
+        let document = document(format!("flin E5 {percent}"), seed, ms, named(&["fcfs", "sprinkler"]), flows);
         let document = Document { device: drive_in(DriveState::Filled), ..document };
-        Ok((percent.to_string(), bench.compare(document)?))
+        Ok((percent.to_string(), runner.compare(document)?))
     })?;
     let mut figures = Figures::default();
     for (percent, summary) in made {
@@ -58,20 +58,20 @@ pub fn patterns(bench: &Bench<'_>) -> Result<Figures, RunError> {
 const WRITES: [u32; 4] = [0, 30, 70, 100];
 
 /// Runs FLN-E6.
-pub fn directions(bench: &Bench<'_>) -> Result<Figures, RunError> {
-    let ms = bench.amount(1_000, 100);
+pub fn directions(runner: &Runner<'_>) -> Result<Figures, RunError> {
+    let ms = runner.amount(1_000, 100);
     let schedulers = ["fcfs", "read-first", "read-first-suspend"];
     let mut runs = Vec::new();
     for writes in WRITES {
         runs.extend((0..=10).map(|step| (writes, 10 * step)));
     }
-    let made = bench.each(runs, |(writes, reads): (u32, u32)| {
+    let made = runner.each(runs, |(writes, reads): (u32, u32)| {
         let base = closed(1, 1.0 - f64::from(writes) / 100.0);
         let other = closed(6, f64::from(reads) / 100.0);
         let flows = vec![synthetic("base", ms, base), synthetic("interfering", ms, other)];
-        let document = document(format!("flin E6 {writes} {reads}"), 1, ms, rows(&schedulers), flows);
+        let document = document(format!("flin E6 {writes} {reads}"), 1, ms, named(&schedulers), flows);
         let document = Document { device: drive_in(DriveState::Filled), ..document };
-        Ok((writes, reads, bench.compare(document)?))
+        Ok((writes, reads, runner.compare(document)?))
     })?;
     let mut figures = Figures::default();
     let mut beyond = Vec::new();

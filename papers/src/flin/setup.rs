@@ -5,7 +5,7 @@
 //! blocks between the start of collection and the hard threshold. On the whole drive that would take minutes, and
 //! collection would not compete with users in any experiment of practical length.
 
-use crate::Bench;
+use crate::Runner;
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Device, Document, DriveState, Flow, Mix, Run, SchedulerChoice};
 use flashlane_lab::workload::clone::{CloneSpec, Table};
@@ -34,16 +34,16 @@ pub fn drive_in(state: DriveState) -> Device {
 
 /// A full drive in equilibrium, reached by overwriting it twice, so that the blocks of all flows are equally full
 /// (docs/papers/flin.md); in a quick run, the analytic steady state.
-pub fn overwritten(bench: &Bench<'_>) -> Device {
-    drive_in(if bench.settings.quick { DriveState::Steady } else { DriveState::Replayed })
+pub fn overwritten(runner: &Runner<'_>) -> Device {
+    drive_in(if runner.settings.quick { DriveState::Steady } else { DriveState::Replayed })
 }
 
-/// Rows of the catalogue as schedulers to run.
-pub fn rows(names: &[&str]) -> Vec<SchedulerChoice> {
-    names.iter().map(|name| SchedulerChoice::Row((*name).into())).collect()
+/// Schedulers of the catalogue to run.
+pub fn named(names: &[&str]) -> Vec<SchedulerChoice> {
+    names.iter().map(|name| SchedulerChoice::Named((*name).into())).collect()
 }
 
-/// The row `base` with changed parameters, called `name`.
+/// The scheduler `base` with changed parameters, called `name`.
 pub fn with(name: &str, base: &str, parameters: &[(&str, u64)]) -> SchedulerChoice {
     let parameters = parameters.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
     mix(Mix { name: Some(name.into()), base: Some(base.into()), parameters, ..Mix::default() })
@@ -70,15 +70,15 @@ pub fn document(name: String, seed: u64, ms: u64, schedulers: Vec<SchedulerChoic
 /// A flow called `name`, the user's trace or the clone, for `ms` milliseconds.
 ///
 /// # Errors
-/// As [`Bench::trace`].
-pub fn clone(bench: &Bench<'_>, name: &str, ms: u64) -> Result<Flow, RunError> {
+/// As [`Runner::trace`].
+pub fn clone(runner: &Runner<'_>, name: &str, ms: u64) -> Result<Flow, RunError> {
     let clone = CloneSpec {
         requests: None,
         duration_s: Some(ms as f64 / 1e3),
         working_set_bytes: Some(WORKING_SET_BYTES),
         ..CloneSpec::new(Table::Flin, name, 0)
     };
-    bench.flow(name, u64::MAX, clone)
+    runner.flow(name, u64::MAX, clone)
 }
 
 /// A synthetic flow called `name`, for `ms` milliseconds.

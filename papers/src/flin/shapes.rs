@@ -1,9 +1,9 @@
 //! FLIN's gains on other drives (FLN-E18) and with a write cache (FLN-E20), on the first mix of every class.
 
 use super::mixes;
-use super::setup::{PAGE, rows};
+use super::setup::{PAGE, named};
 use super::systems::{run_all, swept_ms};
-use crate::{Bench, Figures};
+use crate::{Figures, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Device, Latency};
 
@@ -43,11 +43,11 @@ fn units(device: &mut Device, units: f64) {
 }
 
 /// Runs FLN-E18.
-pub fn sweeps(bench: &Bench<'_>) -> Result<Figures, RunError> {
+pub fn sweeps(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     for factor in &FACTORS {
         for &level in factor.levels {
-            gains(bench, &mut figures, [factor.name, &level.to_string()], |device| (factor.set)(device, level))?;
+            gains(runner, &mut figures, [factor.name, &level.to_string()], |device| (factor.set)(device, level))?;
         }
     }
     Ok(figures)
@@ -55,13 +55,14 @@ pub fn sweeps(bench: &Bench<'_>) -> Result<Figures, RunError> {
 
 /// The gains of FLIN over Sprinkler on a changed drive: `gain.fairness.NAME.LEVEL.MIX`.
 fn gains(
-    bench: &Bench<'_>,
+    runner: &Runner<'_>,
     figures: &mut Figures,
     [name, level]: [&str; 2],
     change: impl Fn(&mut Device) + Sync,
 ) -> Result<(), RunError> {
-    let schedulers = rows(&["sprinkler", "flin"]);
-    for made in run_all(bench, mixes::first(1), swept_ms(bench), &schedulers, |document| change(&mut document.device))?
+    let schedulers = named(&["sprinkler", "flin"]);
+    for made in
+        run_all(runner, mixes::first(1), swept_ms(runner), &schedulers, |document| change(&mut document.device))?
     {
         let fairness: Option<Vec<_>> = made.summary.schedulers.iter().map(|run| run.fairness.as_ref()).collect();
         let Some([base, flin]) = fairness.as_deref() else { continue };
@@ -78,10 +79,10 @@ fn gains(
 const CACHES: [(&str, u64); 3] = [("none", 0), ("scaled", 512_000_000 / 16), ("as_printed", 512_000_000)];
 
 /// Runs FLN-E20.
-pub fn caches(bench: &Bench<'_>) -> Result<Figures, RunError> {
+pub fn caches(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     for (name, bytes) in CACHES {
-        gains(bench, &mut figures, ["cache", name], |device| {
+        gains(runner, &mut figures, ["cache", name], |device| {
             device.buffer.pages = Some((bytes / PAGE) as u32);
             (device.buffer.per_flow, device.buffer.write_back) = (Some(true), Some(true));
         })?;

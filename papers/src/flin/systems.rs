@@ -1,12 +1,12 @@
 //! FLIN, its stages and the baselines on 40 mixes of traces (FLN-E8 to E13), and which traces interfere (table 2).
 
 use super::mixes::{self, TraceMix};
-use super::setup::{clone, document, rows};
-use crate::{Bench, Figures};
+use super::setup::{clone, document, named};
+use crate::{Figures, Runner};
 use flashlane_lab::results::{SchedulerResult, Summary};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::SchedulerChoice;
-use flashlane_lab::workload::clone::FlinRow;
+use flashlane_lab::workload::clone::FlinTrace;
 
 /// The systems of section 7, its two baselines first.
 pub const SYSTEMS: [&str; 6] = ["sprinkler", "sprinkler+fairness", "flin", "flin-stage1", "flin-stage3", "fcfs"];
@@ -19,17 +19,17 @@ const MS: (u64, u64) = (20_000, 1_000);
 const SWEPT_MS: u64 = 5_000;
 
 /// Simulated time of a mix.
-pub fn ms(bench: &Bench<'_>) -> u64 {
-    bench.amount(MS.0, MS.1)
+pub fn ms(runner: &Runner<'_>) -> u64 {
+    runner.amount(MS.0, MS.1)
 }
 
 /// Simulated time of a mix where many settings are tried.
-pub fn swept_ms(bench: &Bench<'_>) -> u64 {
-    bench.amount(SWEPT_MS, MS.1)
+pub fn swept_ms(runner: &Runner<'_>) -> u64 {
+    runner.amount(SWEPT_MS, MS.1)
 }
 
 /// The result of a mix.
-pub struct Made {
+pub struct MixResult {
     /// The mix.
     pub mix: TraceMix,
     /// Its figures.
@@ -42,36 +42,37 @@ pub struct Made {
 /// # Errors
 /// Bad input, or a run that failed.
 pub fn run_all(
-    bench: &Bench<'_>,
+    runner: &Runner<'_>,
     mixes: Vec<TraceMix>,
     ms: u64,
     schedulers: &[SchedulerChoice],
     change: impl Fn(&mut flashlane_lab::scenario::Document) + Sync,
-) -> Result<Vec<Made>, RunError> {
-    let seeds = bench.seeds();
+) -> Result<Vec<MixResult>, RunError> {
+    let seeds = runner.seeds();
     let runs: Vec<(TraceMix, u64)> =
         mixes.into_iter().flat_map(|mix| seeds.iter().map(move |&seed| (mix.clone(), seed))).collect();
-    bench.each(runs, |(mix, seed)| {
-        let flows = mix.traces.iter().map(|name| clone(bench, name, ms)).collect::<Result<_, _>>()?;
+    runner.each(runs, |(mix, seed)| {
+        let flows = mix.traces.iter().map(|name| clone(runner, name, ms)).collect::<Result<_, _>>()?;
         let mut document = document(format!("flin {}", mix.name), seed, ms, schedulers.to_vec(), flows);
         change(&mut document);
-        Ok(Made { summary: bench.compare(document)?, mix })
+        Ok(MixResult { summary: runner.compare(document)?, mix })
     })
 }
 
 /// Runs FLN-E8 to E13: fairness, largest slowdown, deviation of slowdowns and weighted speedup, by class of mixes.
-pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
+pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
-    let made = run_all(bench, mixes::first(bench.amount(10, 2) as usize), ms(bench), &rows(&SYSTEMS), |_| ())?;
-    let overloaded = |made: &&Made| made.summary.schedulers.iter().any(|run| run.flows.iter().any(|f| f.overloaded));
+    let made = run_all(runner, mixes::first(runner.amount(10, 2) as usize), ms(runner), &named(&SYSTEMS), |_| ())?;
+    let overloaded =
+        |made: &&MixResult| made.summary.schedulers.iter().any(|run| run.flows.iter().any(|f| f.overloaded));
     figures.note(format!(
         "{} of {} runs of mixes have overloaded flows under some scheduler: their slowdowns grow with the {} s simulated",
         made.iter().filter(overloaded).count(),
         made.len(),
-        ms(bench) / 1_000
+        ms(runner) / 1_000
     ));
     for name in made.iter().flat_map(|one| &one.mix.traces) {
-        if bench.trace(name)?.is_some() {
+        if runner.trace(name)?.is_some() {
             figures.note(format!("{name}: a trace, not a clone"));
         }
     }
@@ -98,8 +99,8 @@ fn add(figures: &mut Figures, mix: &TraceMix, run: &SchedulerResult) {
     push("units_busy_percent", 100.0 * run.device.chip_utilisation);
     push("collections_forced", run.device.gc.forced as f64);
     for flow in &run.flows {
-        let row = format!("{} {}", mix.name, flow.name);
-        figures.push_some(&[&of("slowdown"), &run.name, &row], flow.slowdown);
+        let path = format!("{} {}", mix.name, flow.name);
+        figures.push_some(&[&of("slowdown"), &run.name, &path], flow.slowdown);
     }
 }
 
@@ -144,29 +145,32 @@ fn orders(figures: &mut Figures) {
 }
 
 /// Runs table 2: how long each trace alone keeps the units busy.
-pub fn interference(bench: &Bench<'_>) -> Result<Figures, RunError> {
-    let rows = FlinRow::all();
-    let made = bench.each(rows, |row| {
-        let flow = clone(bench, &row.name, ms(bench))?;
-        let made = bench.compare(document(
-            format!("flin {}", row.name),
+pub fn interference(runner: &Runner<'_>) -> Result<Figures, RunError> {
+    let workloads = FlinTrace::all();
+    let made = runner.each(workloads, |workload| {
+        let flow = clone(runner, &workload.name, ms(runner))?;
+        let made = runner.compare(document(
+            format!("flin {}", workload.name),
             1,
-            ms(bench),
-            self::rows(&["sprinkler"]),
+            ms(runner),
+            self::named(&["sprinkler"]),
             vec![flow],
         ))?;
-        Ok((row, made))
+        Ok((workload, made))
     })?;
     let mut figures = Figures::default();
     let mut alike = 0;
-    for (row, summary) in made {
+    for (workload, summary) in made {
         let run = &summary.schedulers[0];
-        let high = row.interference == flashlane_lab::workload::clone::Interference::High;
+        let high = workload.interference == flashlane_lab::workload::clone::Interference::High;
         let busy = 100.0 * run.device.chip_utilisation;
         alike += u32::from((busy > 8.0) == high);
-        figures.push(&["table2", "busy_percent", &row.name], busy);
-        figures.push(&["table2", "high_in_table", &row.name], f64::from(u8::from(high)));
-        figures.push_some(&["table2", "mean_response_ms", &row.name], run.total.all.as_ref().map(|f| f.mean_ns / 1e6));
+        figures.push(&["table2", "busy_percent", &workload.name], busy);
+        figures.push(&["table2", "high_in_table", &workload.name], f64::from(u8::from(high)));
+        figures.push_some(
+            &["table2", "mean_response_ms", &workload.name],
+            run.total.all.as_ref().map(|f| f.mean_ns / 1e6),
+        );
     }
     figures.push(&["table2_alike"], f64::from(alike));
     Ok(figures)
@@ -182,7 +186,7 @@ mod tests {
     #[test]
     fn a_mix_comes_to_figures() {
         let settings = Settings { quick: true, seeds: 2, traces: None };
-        let bench = Bench { settings: &settings, progress: None };
+        let runner = Runner { settings: &settings, progress: None };
         let make = || {
             let mixes = mixes::first(1)[3..].to_vec();
             let shorter = |document: &mut flashlane_lab::scenario::Document| {
@@ -194,7 +198,7 @@ mod tests {
                 }
             };
             let mut figures = Figures::default();
-            for made in run_all(&bench, mixes, 300, &rows(&SYSTEMS), shorter).expect("runs") {
+            for made in run_all(&runner, mixes, 300, &named(&SYSTEMS), shorter).expect("runs") {
                 made.summary.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
             }
             figures

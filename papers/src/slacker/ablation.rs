@@ -6,25 +6,25 @@
 
 use super::calibrate::work_us;
 use super::workloads::{BASELINE, run_all};
-use crate::{Bench, Figures};
+use crate::{Figures, Runner};
 use flashlane_lab::run::RunError;
-use flashlane_lab::workload::clone::{Group, SlackerRow};
+use flashlane_lab::workload::clone::{Group, SlackerTrace};
 
 /// Loads: shares of the time in which the chips are busy, serving one page at a time.
 const LOADS: [f64; 4] = [0.3, 0.5, 0.7, 0.9];
 
 /// Runs A1.
-pub fn one_page_at_a_time(bench: &Bench<'_>) -> Result<Figures, RunError> {
-    let rows: Vec<SlackerRow> =
-        SlackerRow::all().into_iter().filter(|row| row.group == Group::WriteIntensive).collect();
+pub fn one_page_at_a_time(runner: &Runner<'_>) -> Result<Figures, RunError> {
+    let workloads: Vec<SlackerTrace> =
+        SlackerTrace::all().into_iter().filter(|workload| workload.group == Group::WriteIntensive).collect();
     let mut figures = Figures::default();
     for load in LOADS {
-        let made = run_all(bench, rows.clone(), &[BASELINE, "wbyp", "slacker"], |document| {
+        let made = run_all(runner, workloads.clone(), &[BASELINE, "wbyp", "slacker"], |document| {
             document.device.nand.multi_plane = Some(false);
             document.device.nand.multi_die = Some(false);
             for clone in document.flow.iter_mut().filter_map(|flow| flow.clone.as_mut()) {
-                let row = rows.iter().find(|row| row.name == clone.name).expect("one of these");
-                clone.mean_gap_us = Some(work_us(row) / load);
+                let workload = workloads.iter().find(|workload| workload.name == clone.name).expect("one of these");
+                clone.mean_gap_us = Some(work_us(workload) / load);
             }
         })?;
         let load = load.to_string();
@@ -32,7 +32,7 @@ pub fn one_page_at_a_time(bench: &Bench<'_>) -> Result<Figures, RunError> {
             for run in &one.summary.schedulers[1..] {
                 let Some(paired) = &run.paired else { continue };
                 let percent = |count: u64| 100.0 * count as f64 / paired.all.requests as f64;
-                let path = |what: &'static str| ["one_page_at_a_time", what, &run.name, &load, &one.row.name];
+                let path = |what: &'static str| ["one_page_at_a_time", what, &run.name, &load, &one.workload.name];
                 figures.push_some(&path("improvement"), paired.all.improvement_percent);
                 figures.push(&path("faster_percent"), percent(paired.all.faster));
                 figures.push(&path("slower_percent"), percent(paired.all.slower));

@@ -6,26 +6,26 @@ use flashlane_core::{Geometry, Lpn, Owner};
 use rustc_hash::FxHashSet;
 
 use super::workloads::{BASELINE, document, requests, run_all};
-use crate::{Bench, Figures};
+use crate::{Figures, Runner};
 use flashlane_lab::results::SlackDistribution;
-use flashlane_lab::run::{Feed, Onlookers, RunError};
+use flashlane_lab::run::{Feed, ObserverOptions, RunError};
 use flashlane_lab::scenario::Scenario;
-use flashlane_lab::workload::clone::SlackerRow;
+use flashlane_lab::workload::clone::SlackerTrace;
 use flashlane_lab::workload::{Next, Source, Span};
 
 /// Runs SLK-E1 and E4: the actual slack of every transaction, in the form of Table 2 and Figure 3a.
-pub fn slack(bench: &Bench<'_>) -> Result<Figures, RunError> {
+pub fn slack(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
-    for made in run_all(bench, SlackerRow::all(), &[BASELINE], |document| document.run.slack = Some(true))? {
-        let (row, name) = (&made.row, made.row.name.as_str());
-        if bench.trace(name)?.is_some() {
+    for made in run_all(runner, SlackerTrace::all(), &[BASELINE], |document| document.run.slack = Some(true))? {
+        let (workload, name) = (&made.workload, made.workload.name.as_str());
+        if runner.trace(name)?.is_some() {
             figures.note(format!("{name}: a trace, not a clone"));
         }
         let run = &made.summary.schedulers[0];
         let slack = run.slack.as_ref().expect("asked for");
         for (direction, measured, mean, sd) in [
-            ("read", &slack.read, row.read_slack_ms_mean, row.read_slack_ms_sd),
-            ("write", &slack.write, row.write_slack_ms_mean, row.write_slack_ms_sd),
+            ("read", &slack.read, workload.read_slack_ms_mean, workload.read_slack_ms_sd),
+            ("write", &slack.write, workload.write_slack_ms_mean, workload.write_slack_ms_sd),
         ] {
             figures.push(&["slack_ms", direction, "mean", name], measured.as_ref().map_or(0.0, |s| s.mean_ns / 1e6));
             figures.push(&["slack_ms", direction, "sd", name], measured.as_ref().map_or(0.0, |s| s.stdev_ns / 1e6));
@@ -55,14 +55,15 @@ fn at_most(slack: &SlackDistribution, limit_ns: u64) -> u64 {
 }
 
 /// Runs SLK-E2: distinct chips of each request's pages under static allocation.
-pub fn chips(bench: &Bench<'_>) -> Result<Figures, RunError> {
+pub fn chips(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
-    for row in SlackerRow::all() {
-        let seeds = if bench.trace(&row.name)?.is_some() { vec![1] } else { bench.seeds() };
+    for workload in SlackerTrace::all() {
+        let seeds = if runner.trace(&workload.name)?.is_some() { vec![1] } else { runner.seeds() };
         for seed in seeds {
-            let scenario = Scenario::from_document("E2", document(bench, &row, requests(bench), seed, &[BASELINE])?);
+            let scenario =
+                Scenario::from_document("E2", document(runner, &workload, requests(runner), seed, &[BASELINE])?);
             let (all, few) = count_chips(&scenario, 4)?;
-            figures.push(&["touches_at_most_4_chips", &row.name], few as f64 / all.max(1) as f64);
+            figures.push(&["touches_at_most_4_chips", &workload.name], few as f64 / all.max(1) as f64);
         }
     }
     Ok(figures)
@@ -97,22 +98,24 @@ const SAMPLED_NS: u64 = 100_000_000_000;
 const STEP_NS: u64 = 1_000_000;
 
 /// Runs SLK-E3: the longest and the shortest queue of the 16 chips under prxy0, every millisecond of 100 s.
-pub fn queues(bench: &Bench<'_>) -> Result<Figures, RunError> {
-    let row = SlackerRow::named("prxy0")?;
-    let sampled = bench.amount(SAMPLED_NS, SAMPLED_NS / 20);
+pub fn queues(runner: &Runner<'_>) -> Result<Figures, RunError> {
+    let workload = SlackerTrace::named("prxy0")?;
+    let sampled = runner.amount(SAMPLED_NS, SAMPLED_NS / 20);
     let mut figures = Figures::default();
-    let seeds = if bench.trace(&row.name)?.is_some() { vec![1] } else { bench.seeds() };
+    let seeds = if runner.trace(&workload.name)?.is_some() { vec![1] } else { runner.seeds() };
     for seed in seeds {
-        let mut document = document(bench, &row, 1_000, seed, &[BASELINE])?;
+        let mut document = document(runner, &workload, 1_000, seed, &[BASELINE])?;
         let warm_up = sampled / 10;
         document.run.duration_ms = Some((warm_up + sampled) / 1_000_000);
         if let Some(clone) = &mut document.flow[0].clone {
             (clone.requests, clone.duration_s) = (None, Some((warm_up + sampled) as f64 / 1e9));
         }
         let geometry = Scenario::from_document("E3", document.clone()).device_config()?.geometry;
-        let mut lengths = Lengths::new(geometry, warm_up, sampled);
-        bench
-            .watch(document, Onlookers { events: Some(&mut |event| lengths.observe(event)), ..Onlookers::default() })?;
+        let mut lengths = QueueLengths::new(geometry, warm_up, sampled);
+        runner.run_observed(
+            document,
+            ObserverOptions { events: Some(&mut |event| lengths.observe(event)), ..ObserverOptions::default() },
+        )?;
         figures.push(&["queue", "peak_ratio"], lengths.peak);
         figures.push(&["queue", "longest"], lengths.longest as f64);
         figures.push(&["queue", "mean"], lengths.sum / lengths.samples.max(1) as f64);
@@ -122,7 +125,7 @@ pub fn queues(bench: &Bench<'_>) -> Result<Figures, RunError> {
 }
 
 /// Samples of the number of user transactions waiting at each unit.
-struct Lengths {
+struct QueueLengths {
     geometry: Geometry,
     waiting: FxHashSet<u64>,
     lengths: Vec<u64>,
@@ -136,9 +139,9 @@ struct Lengths {
     peak: f64,
 }
 
-impl Lengths {
-    fn new(geometry: Geometry, from: u64, time: u64) -> Lengths {
-        Lengths {
+impl QueueLengths {
+    fn new(geometry: Geometry, from: u64, time: u64) -> QueueLengths {
+        QueueLengths {
             geometry,
             waiting: FxHashSet::default(),
             lengths: vec![0; geometry.units() as usize],
@@ -179,7 +182,7 @@ impl Lengths {
 }
 
 /// Runs SLK-E17: bytes of a table with the place of every page: 4 bits of chip, 2 of die, 1 of plane.
-pub fn table_size(_: &Bench<'_>) -> Result<Figures, RunError> {
+pub fn table_size(_: &Runner<'_>) -> Result<Figures, RunError> {
     let geometry = Scenario::from_document("E17", super::workloads::plain_document()).device_config()?.geometry;
     let pages = geometry.raw_bytes() / u64::from(geometry.page_bytes);
     let bits = |count: u32| u64::from(count.next_power_of_two().trailing_zeros());
@@ -212,7 +215,7 @@ mod tests {
             metadata_bytes: 0,
             unit: UnitKind::Chip,
         };
-        let mut lengths = Lengths::new(geometry, 0, 3 * STEP_NS);
+        let mut lengths = QueueLengths::new(geometry, 0, 3 * STEP_NS);
         let queued = |at: u64, txn: u64, owner: Owner| Stamped {
             at: Time::from_ns(at),
             event: Event::Queued {
@@ -250,7 +253,7 @@ mod tests {
     #[test]
     fn the_redirection_table_of_the_paper() {
         let settings = crate::Settings { quick: true, seeds: 1, traces: None };
-        let figures = table_size(&Bench { settings: &settings, progress: None }).expect("arithmetic");
+        let figures = table_size(&Runner { settings: &settings, progress: None }).expect("arithmetic");
         assert_eq!(figures.mean(&["redirection_table", "bits_a_page"]), Some(7.0));
         assert_eq!(figures.mean(&["redirection_table", "bytes"]), Some(117_440_512.0));
     }

@@ -8,9 +8,9 @@ use std::fmt::Write as _;
 use rayon::prelude::*;
 
 use super::workloads::{BASELINE, document, requests};
-use crate::Bench;
+use crate::Runner;
 use flashlane_lab::run::RunError;
-use flashlane_lab::workload::clone::{Group, SlackerRow};
+use flashlane_lab::workload::clone::{Group, SlackerTrace};
 
 /// Relative distance from the printed slack at which the search stops.
 const NEAR: f64 = 0.02;
@@ -23,7 +23,7 @@ const HIGHEST_LOAD: f64 = 24.0;
 #[derive(Clone, Debug)]
 pub struct Calibrated {
     /// Its row of Table 2.
-    pub row: SlackerRow,
+    pub workload: SlackerTrace,
     /// Mean time between requests, us.
     pub gap_us: f64,
     /// The slack reached with it, ms.
@@ -33,7 +33,7 @@ pub struct Calibrated {
 impl Calibrated {
     /// The slack that the calibration aims at: the one Table 2 prints.
     pub fn wanted_ms(&self) -> f64 {
-        wanted_ms(&self.row)
+        wanted_ms(&self.workload)
     }
 
     /// Whether the slack reached is within 10 % of the printed one.
@@ -43,20 +43,20 @@ impl Calibrated {
 }
 
 /// The value of Table 2 that the calibration aims at.
-fn wanted_ms(row: &SlackerRow) -> f64 {
-    if row.group == Group::ReadIntensive { row.read_slack_ms_mean } else { row.write_slack_ms_mean }
+fn wanted_ms(workload: &SlackerTrace) -> f64 {
+    if workload.group == Group::ReadIntensive { workload.read_slack_ms_mean } else { workload.write_slack_ms_mean }
 }
 
-/// Calibrates every workload of Table 2; `told` is called with each when it is done.
+/// Calibrates every workload of Table 2; `report` is called with each when it is done.
 ///
 /// # Errors
 /// A run that failed.
-pub fn calibrate(bench: &Bench<'_>, told: &(dyn Fn(&Calibrated) + Sync)) -> Result<Vec<Calibrated>, RunError> {
-    SlackerRow::all()
+pub fn calibrate(runner: &Runner<'_>, report: &(dyn Fn(&Calibrated) + Sync)) -> Result<Vec<Calibrated>, RunError> {
+    SlackerTrace::all()
         .into_par_iter()
-        .map(|row| {
-            let done = one(bench, row)?;
-            told(&done);
+        .map(|workload| {
+            let done = one(runner, workload)?;
+            report(&done);
             Ok(done)
         })
         .collect()
@@ -64,30 +64,30 @@ pub fn calibrate(bench: &Bench<'_>, told: &(dyn Fn(&Calibrated) + Sync)) -> Resu
 
 /// Mean time for which a request keeps the 16 chips busy if every page is a command of its own, divided by the number
 /// of chips, us.
-pub fn work_us(row: &SlackerRow) -> f64 {
+pub fn work_us(workload: &SlackerTrace) -> f64 {
     // A request begins at a page boundary, so half a page is read or written in vain on average.
     let pages = |kb: f64| kb / 8.0 + 0.5;
-    let (writes, reads) = (row.write_fraction, 1.0 - row.write_fraction);
-    (writes * pages(row.write_kb_mean) * 1_325.0 + reads * pages(row.read_kb_mean) * 100.0) / 16.0
+    let (writes, reads) = (workload.write_fraction, 1.0 - workload.write_fraction);
+    (writes * pages(workload.write_kb_mean) * 1_325.0 + reads * pages(workload.read_kb_mean) * 100.0) / 16.0
 }
 
 /// Finds the gap by linear interpolation of logarithms between a gap with too little slack and one with too much. The
 /// value of an end that stays is halved (the Illinois rule); otherwise the search could approach from one side only,
 /// slowly.
-fn one(bench: &Bench<'_>, row: SlackerRow) -> Result<Calibrated, RunError> {
-    let wanted = wanted_ms(&row);
+fn one(runner: &Runner<'_>, workload: SlackerTrace) -> Result<Calibrated, RunError> {
+    let wanted = wanted_ms(&workload);
     // Advanced commands serve several pages at once, so a chip can serve a higher load than one page at a time.
-    let mut gap = work_us(&row) / 2.0;
+    let mut gap = work_us(&workload) / 2.0;
     let mut short: Option<(f64, f64)> = None;
     let mut long: Option<(f64, f64)> = None;
     let mut best: Option<Calibrated> = None;
     for _ in 0..STEPS {
         // Rounded as it is stored.
         gap = (gap * 10.0).round().max(1.0) / 10.0;
-        let reached = slack_ms(bench, &row, gap)?;
+        let reached = slack_ms(runner, &workload, gap)?;
         let off = (reached.max(1e-6) / wanted).ln();
         if best.as_ref().is_none_or(|best| off.abs() < (best.reached_ms / wanted).ln().abs()) {
-            best = Some(Calibrated { row: row.clone(), gap_us: gap, reached_ms: reached });
+            best = Some(Calibrated { workload: workload.clone(), gap_us: gap, reached_ms: reached });
         }
         if (reached - wanted).abs() <= NEAR * wanted {
             break;
@@ -106,7 +106,7 @@ fn one(bench: &Bench<'_>, row: SlackerRow) -> Result<Calibrated, RunError> {
             (None, Some((b, _))) => b.exp() / 1.6,
             (None, None) => break,
         };
-        if gap < work_us(&row) / HIGHEST_LOAD {
+        if gap < work_us(&workload) / HIGHEST_LOAD {
             break;
         }
     }
@@ -114,19 +114,19 @@ fn one(bench: &Bench<'_>, row: SlackerRow) -> Result<Calibrated, RunError> {
 }
 
 /// Mean over the seeds of the baseline's mean actual slack at this gap, ms.
-fn slack_ms(bench: &Bench<'_>, row: &SlackerRow, gap_us: f64) -> Result<f64, RunError> {
-    let seeds = bench.seeds();
+fn slack_ms(runner: &Runner<'_>, workload: &SlackerTrace, gap_us: f64) -> Result<f64, RunError> {
+    let seeds = runner.seeds();
     let slacks: Vec<f64> = seeds
         .par_iter()
         .map(|&seed| {
-            let mut document = document(bench, row, requests(bench), seed, &[BASELINE])?;
+            let mut document = document(runner, workload, requests(runner), seed, &[BASELINE])?;
             document.run.slack = Some(true);
             if let Some(clone) = &mut document.flow[0].clone {
                 clone.mean_gap_us = Some(gap_us);
             }
-            let summary = bench.compare(document)?;
+            let summary = runner.compare(document)?;
             let slack = summary.schedulers[0].slack.as_ref().expect("asked for");
-            let part = if row.group == Group::ReadIntensive { &slack.read } else { &slack.write };
+            let part = if workload.group == Group::ReadIntensive { &slack.read } else { &slack.write };
             Ok(part.as_ref().map_or(0.0, |part| part.mean_ns / 1e6))
         })
         .collect::<Result<_, RunError>>()?;
@@ -141,21 +141,21 @@ pub fn to_csv(calibrated: &[Calibrated], command: &str) -> String {
          write_slack_ms_mean,write_slack_ms_sd,mean_gap_us,reached_slack_ms\n",
     );
     for one in calibrated {
-        let row = &one.row;
+        let workload = &one.workload;
         let _ = writeln!(
             text,
             "{},{},{},{:.1},{:.1},{:.1},{:.1},{:.1},{:.1},{:.1},{:.1},{:.1},{:.2}",
-            row.name,
-            row.group.name().replace('_', "-"),
-            row.write_fraction,
-            row.read_kb_mean,
-            row.read_kb_sd,
-            row.write_kb_mean,
-            row.write_kb_sd,
-            row.read_slack_ms_mean,
-            row.read_slack_ms_sd,
-            row.write_slack_ms_mean,
-            row.write_slack_ms_sd,
+            workload.name,
+            workload.group.name().replace('_', "-"),
+            workload.write_fraction,
+            workload.read_kb_mean,
+            workload.read_kb_sd,
+            workload.write_kb_mean,
+            workload.write_kb_sd,
+            workload.read_slack_ms_mean,
+            workload.read_slack_ms_sd,
+            workload.write_slack_ms_mean,
+            workload.write_slack_ms_sd,
             one.gap_us,
             one.reached_ms
         );

@@ -4,11 +4,11 @@
 //! through the system under test; then the workload begins. The working set is small, so that most of it gets written.
 
 use super::workloads::{BASELINE, DEVICE, requests};
-use crate::{Bench, Figures};
+use crate::{Figures, Runner};
 use flashlane_lab::results::SchedulerResult;
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Device, Document, Flow, Range, RangeWord, Run, SchedulerChoice};
-use flashlane_lab::workload::clone::{CloneSpec, SlackerRow, Table};
+use flashlane_lab::workload::clone::{CloneSpec, SlackerTrace, Table};
 
 /// The systems, the baseline first.
 const SYSTEMS: [&str; 4] = [BASELINE, "dynalloc", "slacker", "dynalloc+slacker"];
@@ -23,12 +23,12 @@ const TIMES: f64 = 3.0;
 const WRITE_GAP_US: f64 = 900.0;
 
 /// Runs SLK-E15.
-pub fn redirection(bench: &Bench<'_>) -> Result<Figures, RunError> {
+pub fn redirection(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let runs: Vec<(&str, u64)> =
-        WORKLOADS.iter().flat_map(|name| bench.seeds().into_iter().map(move |seed| (*name, seed))).collect();
-    let made = bench.each(runs, |(name, seed)| {
-        let row = SlackerRow::named(name)?;
-        Ok((name, bench.compare(document(bench, &row, seed))?.schedulers))
+        WORKLOADS.iter().flat_map(|name| runner.seeds().into_iter().map(move |seed| (*name, seed))).collect();
+    let made = runner.each(runs, |(name, seed)| {
+        let workload = SlackerTrace::named(name)?;
+        Ok((name, runner.compare(document(runner, &workload, seed))?.schedulers))
     })?;
     let mut figures = Figures::default();
     for (name, runs) in made {
@@ -48,14 +48,14 @@ pub fn redirection(bench: &Bench<'_>) -> Result<Figures, RunError> {
 }
 
 /// A scenario of the first flow, then the workload.
-fn document(bench: &Bench<'_>, row: &SlackerRow, seed: u64) -> Document {
-    let requests = requests(bench) / 2;
+fn document(runner: &Runner<'_>, workload: &SlackerTrace, seed: u64) -> Document {
+    let requests = requests(runner) / 2;
     let clone = |requests| CloneSpec {
         working_set_bytes: Some(WORKING_SET),
-        ..CloneSpec::new(Table::Slacker, &row.name, requests)
+        ..CloneSpec::new(Table::Slacker, &workload.name, requests)
     };
     let pages = WORKING_SET as f64 / 8_192.0 * TIMES;
-    let writes = pages / (row.write_kb_mean / 8.0 + 0.5);
+    let writes = pages / (workload.write_kb_mean / 8.0 + 0.5);
     let first = CloneSpec {
         read_ratio: Some(0.0),
         mean_gap_us: Some(WRITE_GAP_US),
@@ -72,10 +72,10 @@ fn document(bench: &Bench<'_>, row: &SlackerRow, seed: u64) -> Document {
         ..Flow::default()
     };
     Document {
-        name: Some(format!("slacker E15 {}", row.name)),
+        name: Some(format!("slacker E15 {}", workload.name)),
         seed: Some(seed),
         device: Device::preset(DEVICE.into()),
-        schedulers: Some(SYSTEMS.map(|name| SchedulerChoice::Row(name.into())).into()),
+        schedulers: Some(SYSTEMS.map(|name| SchedulerChoice::Named(name.into())).into()),
         run: Run { alone: Some(false), ..Run::default() },
         flow: vec![flow("fill", first), flow("measured", measured)],
         ..Document::default()

@@ -1,10 +1,10 @@
 //! Accuracy of estimated response times (SLK-E5): the estimator in shadow mode beside the baseline.
 
 use super::workloads::{BASELINE, run_all};
-use crate::{Bench, Figures};
+use crate::{Figures, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Mix, SchedulerChoice};
-use flashlane_lab::workload::clone::SlackerRow;
+use flashlane_lab::workload::clone::SlackerTrace;
 
 /// The estimator as the model defines it, as the paper words it, and with the residual read from the hardware (model
 /// 1.2.1).
@@ -12,16 +12,16 @@ const VARIANTS: [(&str, &[&str]); 3] =
     [("decided", &[]), ("literal", &["adv_literal", "double_count"]), ("phy", &["residual_phy"])];
 
 /// Runs SLK-E5.
-pub fn errors(bench: &Bench<'_>) -> Result<Figures, RunError> {
+pub fn errors(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let shadowed = VARIANTS.map(|(name, switches)| {
         let parameters = switches.iter().chain(&["shadow"]).map(|switch| (switch.to_string(), 1)).collect();
         let mix = Mix { name: Some(name.into()), base: Some(BASELINE.into()), parameters, ..Mix::default() };
         SchedulerChoice::Mix(Box::new(mix))
     });
-    let made = run_all(bench, SlackerRow::all(), &[], |document| document.schedulers = Some(shadowed.to_vec()))?;
+    let made = run_all(runner, SlackerTrace::all(), &[], |document| document.schedulers = Some(shadowed.to_vec()))?;
     let mut figures = Figures::default();
     for one in &made {
-        let name = one.row.name.as_str();
+        let name = one.workload.name.as_str();
         for run in &one.summary.schedulers {
             let Some(estimation) = &run.estimation else { continue };
             let (all, variant) = (&estimation.all, run.name.as_str());

@@ -1,10 +1,10 @@
 //! Varies one factor at a time on src2-0-p (SLK-E16): improvement of the mean by Slacker.
 
 use super::workloads::{BASELINE, document, requests};
-use crate::{Bench, Figures};
+use crate::{Figures, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Document, Latency};
-use flashlane_lab::workload::clone::{CloneSpec, SlackerRow};
+use flashlane_lab::workload::clone::{CloneSpec, SlackerTrace};
 
 /// The workload.
 const WORKLOAD: &str = "src2-0-p";
@@ -74,24 +74,24 @@ fn on_clone(document: &mut Document, change: impl Fn(&mut CloneSpec)) {
 }
 
 /// Runs SLK-E16.
-pub fn sweeps(bench: &Bench<'_>) -> Result<Figures, RunError> {
-    let row = SlackerRow::named(WORKLOAD)?;
+pub fn sweeps(runner: &Runner<'_>) -> Result<Figures, RunError> {
+    let workload = SlackerTrace::named(WORKLOAD)?;
     let mut figures = Figures::default();
-    if bench.trace(WORKLOAD)?.is_some() {
+    if runner.trace(WORKLOAD)?.is_some() {
         figures.note(format!("{WORKLOAD}: sizes, gaps and shares of writes are those of the clone, not of the trace"));
     }
-    let no_traces = crate::Settings { traces: None, ..bench.settings.clone() };
-    let bench = Bench { settings: &no_traces, progress: bench.progress };
+    let no_traces = crate::Settings { traces: None, ..runner.settings.clone() };
+    let runner = Runner { settings: &no_traces, progress: runner.progress };
     let mut runs = Vec::new();
     for factor in &FACTORS {
         for &level in factor.levels {
-            runs.extend(bench.seeds().into_iter().map(|seed| (factor, level, seed)));
+            runs.extend(runner.seeds().into_iter().map(|seed| (factor, level, seed)));
         }
     }
-    let made = bench.each(runs, |(factor, level, seed)| {
-        let mut document = document(&bench, &row, requests(&bench), seed, &[BASELINE, "slacker"])?;
+    let made = runner.each(runs, |(factor, level, seed)| {
+        let mut document = document(&runner, &workload, requests(&runner), seed, &[BASELINE, "slacker"])?;
         (factor.set)(&mut document, level);
-        let summary = bench.compare(document)?;
+        let summary = runner.compare(document)?;
         let paired = summary.schedulers[1].paired.as_ref();
         Ok((factor, level, paired.and_then(|paired| paired.all.improvement_percent)))
     })?;

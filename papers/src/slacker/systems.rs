@@ -1,21 +1,21 @@
 //! Slacker and its parts against the baseline on all workloads (SLK-E6 to E12 and E14, from one set of runs), by request
 //! size (E13), and what a decision may cost (E18).
 
-use super::workloads::{BASELINE, Made, run_all};
-use crate::{Bench, Figures};
+use super::workloads::{BASELINE, WorkloadRun, run_all};
+use crate::{Figures, Runner};
 use flashlane_lab::results::SchedulerResult;
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Mix, SchedulerChoice};
-use flashlane_lab::workload::clone::{Group, SlackerRow};
+use flashlane_lab::workload::clone::{Group, SlackerTrace};
 
 /// The systems of section 7, the baseline first.
 const SYSTEMS: [&str; 6] = [BASELINE, "wbyp", "rbyp", "wp", "rbyp+wp", "slacker"];
 
 /// Runs SLK-E6 to E12 and E14.
-pub fn all(bench: &Bench<'_>) -> Result<Figures, RunError> {
+pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
-    for made in run_all(bench, SlackerRow::all(), &SYSTEMS, |_| ())? {
-        let name = made.row.name.as_str();
+    for made in run_all(runner, SlackerTrace::all(), &SYSTEMS, |_| ())? {
+        let name = made.workload.name.as_str();
         for run in &made.summary.schedulers[1..] {
             add(&mut figures, run, name);
         }
@@ -50,13 +50,14 @@ type Gains<'a> = dyn Fn(&str) -> f64 + 'a;
 /// How the improvements of the parts compare on each workload, counted by group.
 fn contributions(figures: &mut Figures) {
     for group in [Group::WriteIntensive, Group::Balanced, Group::ReadIntensive] {
-        let rows: Vec<SlackerRow> = SlackerRow::all().into_iter().filter(|row| row.group == group).collect();
+        let workloads: Vec<SlackerTrace> =
+            SlackerTrace::all().into_iter().filter(|workload| workload.group == group).collect();
         let count = |holds: fn(&Gains<'_>) -> bool| {
-            let of = |row: &SlackerRow| {
-                let gain = |system: &str| figures.mean(&["improvement", system, &row.name]).unwrap_or(f64::NAN);
+            let of = |workload: &SlackerTrace| {
+                let gain = |system: &str| figures.mean(&["improvement", system, &workload.name]).unwrap_or(f64::NAN);
                 holds(&gain)
             };
-            rows.iter().filter(|row| of(row)).count() as f64
+            workloads.iter().filter(|workload| of(workload)).count() as f64
         };
         let adds_up = count(|gain| gain("slacker") >= gain("wbyp").max(gain("rbyp+wp")) - 1.0);
         let writes = count(|gain| gain("wbyp") > gain("rbyp").max(gain("wp")));
@@ -68,16 +69,16 @@ fn contributions(figures: &mut Figures) {
 }
 
 /// Runs SLK-E13: prxy0 and prn0 under Slacker, by size of the request.
-pub fn by_size(bench: &Bench<'_>) -> Result<Figures, RunError> {
-    let rows = vec![SlackerRow::named("prxy0")?, SlackerRow::named("prn0")?];
+pub fn by_size(runner: &Runner<'_>) -> Result<Figures, RunError> {
+    let workloads = vec![SlackerTrace::named("prxy0")?, SlackerTrace::named("prn0")?];
     let mut figures = Figures::default();
-    for made in run_all(bench, rows, &[BASELINE, "slacker"], |document| document.run.slack = Some(true))? {
-        let Made { row, summary } = &made;
+    for made in run_all(runner, workloads, &[BASELINE, "slacker"], |document| document.run.slack = Some(true))? {
+        let WorkloadRun { workload, summary } = &made;
         let [base, slacker] = &summary.schedulers[..] else { unreachable!("two schedulers") };
         let (Some(paired), Some(slack)) = (&slacker.paired, &base.slack) else { continue };
         for size in &paired.by_size {
             let pages = if size.and_more { format!("{} and more", size.pages) } else { size.pages.to_string() };
-            let path = |what: &'static str| ["by_size", row.name.as_str(), what];
+            let path = |what: &'static str| ["by_size", workload.name.as_str(), what];
             let mut push = |what, value: Option<f64>| {
                 let [a, b, c] = path(what);
                 figures.push_some(&[a, b, c, &pages], value);
@@ -93,8 +94,8 @@ pub fn by_size(bench: &Bench<'_>) -> Result<Figures, RunError> {
 }
 
 /// Runs SLK-E18: Slacker with decisions that take time.
-pub fn decision_cost(bench: &Bench<'_>) -> Result<Figures, RunError> {
-    let rows = ["prxy0", "src2-0-p", "hm1"].map(SlackerRow::named).into_iter().collect::<Result<Vec<_>, _>>()?;
+pub fn decision_cost(runner: &Runner<'_>) -> Result<Figures, RunError> {
+    let workloads = ["prxy0", "src2-0-p", "hm1"].map(SlackerTrace::named).into_iter().collect::<Result<Vec<_>, _>>()?;
     let costing = |ns: u64| {
         SchedulerChoice::Mix(Box::new(Mix {
             name: Some(format!("{ns}_ns")),
@@ -104,13 +105,13 @@ pub fn decision_cost(bench: &Bench<'_>) -> Result<Figures, RunError> {
         }))
     };
     let mut figures = Figures::default();
-    let made = run_all(bench, rows, &["slacker"], |document| {
+    let made = run_all(runner, workloads, &["slacker"], |document| {
         document.schedulers = Some([0, 1_000, 5_000].map(costing).into());
     })?;
-    for Made { row, summary } in &made {
+    for WorkloadRun { workload, summary } in &made {
         for run in &summary.schedulers[1..] {
             let improvement = run.paired.as_ref().and_then(|paired| paired.all.improvement_percent);
-            figures.push_some(&["decision_cost", "change_percent", &run.name, &row.name], improvement.map(|i| -i));
+            figures.push_some(&["decision_cost", "change_percent", &run.name, &workload.name], improvement.map(|i| -i));
         }
     }
     Ok(figures)

@@ -1,10 +1,10 @@
 //! The workloads of Table 2 and the scenarios that run them.
 
-use crate::Bench;
+use crate::Runner;
 use flashlane_lab::results::Summary;
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Device, Document, Run, SchedulerChoice};
-use flashlane_lab::workload::clone::{CloneSpec, SlackerRow, Table};
+use flashlane_lab::workload::clone::{CloneSpec, SlackerTrace, Table};
 
 /// The device of Table 1.
 pub const DEVICE: &str = "slacker-asplos17";
@@ -16,63 +16,63 @@ pub const BASELINE: &str = "fr-fcfs";
 const REQUESTS: (u64, u64) = (100_000, 12_000);
 
 /// Measured requests of each run.
-pub fn requests(bench: &Bench<'_>) -> u64 {
-    bench.amount(REQUESTS.0, REQUESTS.1)
+pub fn requests(runner: &Runner<'_>) -> u64 {
+    runner.amount(REQUESTS.0, REQUESTS.1)
 }
 
-/// A scenario of `row` with `requests` measured requests after a warm-up of a tenth as many, under `schedulers`, on the
+/// A scenario of `workload` with `requests` measured requests after a warm-up of a tenth as many, under `schedulers`, on the
 /// paper's device.
 ///
 /// # Errors
 /// A folder of traces that cannot be read.
 pub fn document(
-    bench: &Bench<'_>,
-    row: &SlackerRow,
+    runner: &Runner<'_>,
+    workload: &SlackerTrace,
     requests: u64,
     seed: u64,
     schedulers: &[&str],
 ) -> Result<Document, RunError> {
-    let clone = CloneSpec::new(Table::Slacker, &row.name, requests + requests / 10);
+    let clone = CloneSpec::new(Table::Slacker, &workload.name, requests + requests / 10);
     Ok(Document {
-        name: Some(format!("slacker {}", row.name)),
+        name: Some(format!("slacker {}", workload.name)),
         seed: Some(seed),
         device: Device::preset(DEVICE.into()),
-        schedulers: Some(schedulers.iter().map(|name| SchedulerChoice::Row((*name).into())).collect()),
+        schedulers: Some(schedulers.iter().map(|name| SchedulerChoice::Named((*name).into())).collect()),
         run: Run { warm_up_requests: Some(requests / 10), ..Run::default() },
-        flow: vec![bench.flow(&row.name, requests + requests / 10, clone)?],
+        flow: vec![runner.flow(&workload.name, requests + requests / 10, clone)?],
         ..Document::default()
     })
 }
 
 /// A run of a workload with a seed.
-pub struct Made {
+pub struct WorkloadRun {
     /// The workload.
-    pub row: SlackerRow,
+    pub workload: SlackerTrace,
     /// The result.
     pub summary: Summary,
 }
 
-/// Runs every row with every seed under `schedulers`, several in parallel, in the order of the rows; `change` is
+/// Runs every workload with every seed under `schedulers`, several in parallel, in the order of `workloads`; `change` is
 /// applied to each scenario last. A trace has no seeds, so it is run once.
 ///
 /// # Errors
 /// Bad input, or a run that failed.
 pub fn run_all(
-    bench: &Bench<'_>,
-    rows: Vec<SlackerRow>,
+    runner: &Runner<'_>,
+    workloads: Vec<SlackerTrace>,
     schedulers: &[&str],
     change: impl Fn(&mut Document) + Sync,
-) -> Result<Vec<Made>, RunError> {
+) -> Result<Vec<WorkloadRun>, RunError> {
     let mut runs = Vec::new();
-    for row in rows {
-        let seeds = if bench.trace(&row.name)?.is_some() { vec![1] } else { bench.seeds() };
-        runs.extend(seeds.into_iter().map(|seed| (row.clone(), seed)));
+    for workload in workloads {
+        let seeds = if runner.trace(&workload.name)?.is_some() { vec![1] } else { runner.seeds() };
+        runs.extend(seeds.into_iter().map(|seed| (workload.clone(), seed)));
     }
-    bench.each(runs, |(row, seed)| {
-        let mut document = document(bench, &row, requests(bench), seed, schedulers)?;
+    runner.each(runs, |(workload, seed)| {
+        let mut document = document(runner, &workload, requests(runner), seed, schedulers)?;
         change(&mut document);
-        let summary = bench.compare(document)?;
-        Ok(Made { row, summary })
+        let summary = runner.compare(document)?;
+        Ok(WorkloadRun { workload, summary })
     })
 }
 

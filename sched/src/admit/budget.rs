@@ -165,7 +165,7 @@ impl Admit for Budget {
         if self.waits { self.ends } else { Time::NEVER }
     }
 
-    fn wants_owners(&self) -> bool {
+    fn needs_page_flows(&self) -> bool {
         self.compensates
     }
 }

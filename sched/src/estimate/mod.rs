@@ -34,13 +34,13 @@ impl Estimator {
         Estimator { options, fixed: options == Options::default(), error: error_term.then(ErrorTerm::default) }
     }
 
-    /// The estimator with a row's parameters.
+    /// The estimator with a scheduler's parameters.
     pub(crate) fn of(values: &Values<'_>) -> Estimator {
         Estimator::new(Options::of(values), values.get(params::ERR_TERM.name) == 1)
     }
 
     /// Whether it needs to be told how transactions ended.
-    pub fn learns(&self) -> bool {
+    pub fn uses_error_term(&self) -> bool {
         self.error.is_some()
     }
 

@@ -1,4 +1,4 @@
-//! The estimator's switches as parameters of catalogue rows; 0 is the model's decision, 1 the paper by the letter or
+//! The estimator's switches as parameters of schedulers; 0 is the model's decision, 1 the paper by the letter or
 //! another reading.
 
 use super::Options;

@@ -23,7 +23,7 @@ pub(crate) struct Rule {
 
 /// Pages a flow sent, reads and writes.
 #[derive(Clone, Copy, Default, Debug)]
-struct Cell {
+struct PageCounts {
     /// In this epoch.
     now: [u32; 2],
     /// In the last epochs, as many as the window has.
@@ -36,7 +36,7 @@ struct Cell {
 pub(crate) struct Intensity {
     rule: Rule,
     epoch: u64,
-    cells: Vec<Cell>,
+    cells: Vec<PageCounts>,
     /// What each cell counted in the last epochs, one epoch after another.
     past: Vec<[u32; 2]>,
     units: usize,
@@ -53,7 +53,7 @@ impl Intensity {
     pub(crate) fn prepare(&mut self, board: &Board) {
         self.units = if self.rule.per_unit { board.units.len() } else { 1 };
         let cells = board.flows.len() * self.units;
-        self.cells = vec![Cell::default(); cells];
+        self.cells = vec![PageCounts::default(); cells];
         self.past = vec![[0; 2]; cells * self.rule.window as usize];
         // High from the first count n with n * page >= limit * time.
         let page = u128::from(board.facts.geometry.page_bytes) * 1_000_000_000 * self.units as u128;

@@ -1,23 +1,23 @@
 //! FLIN's formulas, shared by its answers: each answer evaluates them for itself from the board.
 //!
 //! ```text
-//! intensity   §5.1            how fast each flow sends: low or high
-//! slowdown    §5.2, eq. 3-5   what waiting does to a transaction
-//! line        §4.1, §5.3      a queue as stage 1 sees it, and the place that is fairest
-//! ruler       §4.2            which priority level is next
-//! balance     §5.4, eq. 6-8   how a read's wait weighs against a write's
-//! migrations  §5.4, eq. 9-10  garbage collection that goes before a write
-//! cost        §5.5            memory FLIN takes in the controller
+//! intensity       §5.1            how fast each flow sends: low or high
+//! slowdown        §5.2, eq. 3-5   what waiting does to a transaction
+//! stage1_queue    §4.1, §5.3      a queue as stage 1 sees it, and the place that is fairest
+//! level_sequence  §4.2            which priority level is next
+//! balance         §5.4, eq. 6-8   how a read's wait weighs against a write's
+//! migrations      §5.4, eq. 9-10  garbage collection that goes before a write
+//! cost            §5.5            memory FLIN takes in the controller
 //! ```
 
 pub(crate) mod balance;
 mod cost;
 pub(crate) mod intensity;
-pub(crate) mod line;
+pub(crate) mod level_sequence;
 pub(crate) mod migrations;
 mod params;
-pub(crate) mod ruler;
 pub(crate) mod slowdown;
+pub(crate) mod stage1_queue;
 
 pub use cost::dram_bytes;
 pub(crate) use params::{MIGRATION_PARAMS, ORDER_PARAMS, migrations, order_settings};

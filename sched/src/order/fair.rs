@@ -7,13 +7,13 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use flashlane_core::decide::{Departure, Order, Position, Wants};
+use flashlane_core::decide::{Departure, Needs, Order, Position};
 use flashlane_core::transaction::{FlashOp, tag};
 use flashlane_core::{Board, Duration, FlowId, QueueId, Time, TxnId};
 
 use crate::flin::intensity::{Intensity, Rule};
-use crate::flin::line::{Entry, Stage1Queue, View, fairest_place};
 use crate::flin::slowdown::{Alone, Extremes, Slowdown};
+use crate::flin::stage1_queue::{Entry, Stage1Queue, View, fairest_place};
 
 /// How the first stage works.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Settings {
 
 /// What is kept of a flow in a queue.
 #[derive(Clone, Copy, Default, Debug)]
-struct Presence {
+struct FlowRecord {
     /// Its transactions waiting in this queue.
     waiting: u32,
     /// Slowdowns of those that were dispatched from here: how many, and their sum.
@@ -52,7 +52,7 @@ pub struct Fair {
     /// By queue.
     queues: Vec<Stage1Queue>,
     /// By queue and flow.
-    present: Vec<Presence>,
+    records: Vec<FlowRecord>,
     flows: usize,
     space: Vec<Extremes>,
 }
@@ -60,19 +60,19 @@ pub struct Fair {
 impl Fair {
     pub(crate) const fn new(settings: Settings) -> Fair {
         let intensity = Intensity::new(settings.intensity);
-        Fair { settings, intensity, queues: Vec::new(), present: Vec::new(), flows: 0, space: Vec::new() }
+        Fair { settings, intensity, queues: Vec::new(), records: Vec::new(), flows: 0, space: Vec::new() }
     }
 
-    fn presence(&mut self, queue: QueueId, flow: FlowId) -> &mut Presence {
-        &mut self.present[queue.index() * self.flows + flow.index()]
+    fn record(&mut self, queue: QueueId, flow: FlowId) -> &mut FlowRecord {
+        &mut self.records[queue.index() * self.flows + flow.index()]
     }
 
     /// How long a new transaction of the flow would wait in this queue if the flow ran alone: until its newest one would be done
     /// (eq. 4).
     fn wait_alone(&mut self, queue: QueueId, flow: FlowId, now: Time) -> Duration {
         let counts = self.settings.count_departed;
-        let presence = self.presence(queue, flow);
-        if presence.waiting > 0 || counts { presence.done.since(now) } else { Duration::ZERO }
+        let record = self.record(queue, flow);
+        if record.waiting > 0 || counts { record.done.since(now) } else { Duration::ZERO }
     }
 
     /// Whether `flow` has the worst slowdown of the flows of high intensity that have had transactions served from `queue`, and
@@ -81,17 +81,17 @@ impl Fair {
         let (flow, unit, op) = (board.txn(txn).flow, board.txn(txn).unit, board.txn(txn).op);
         let direction = usize::from(op == FlashOp::Program);
         let halve = self.settings.halve;
-        let row = &mut self.present[queue.index() * self.flows..][..self.flows];
+        let row = &mut self.records[queue.index() * self.flows..][..self.flows];
         let (mut all, mut seen, mut own) = (Extremes::NONE, 0, None);
-        for (f, presence) in row.iter_mut().enumerate() {
+        for (f, record) in row.iter_mut().enumerate() {
             let other = FlowId(f as u16);
-            if presence.departed == 0 || !self.intensity.is_high(other, unit, direction) {
+            if record.departed == 0 || !self.intensity.is_high(other, unit, direction) {
                 continue;
             }
             if halve {
-                presence.age(epoch);
+                record.age(epoch);
             }
-            let Some(mean) = presence.mean() else { continue };
+            let Some(mean) = record.mean() else { continue };
             all = all.with(mean);
             seen += 1;
             if other == flow {
@@ -102,7 +102,7 @@ impl Fair {
     }
 }
 
-impl Presence {
+impl FlowRecord {
     /// Halves the weight of what was counted for every epoch that has ended since (D-FLN-09).
     fn age(&mut self, epoch: u64) {
         let ended = (epoch - self.halved).min(63);
@@ -127,7 +127,7 @@ impl Order for Fair {
         // The first queues of a unit are those of user transactions.
         let stage1 = |queue| if queue % kinds < users { Stage1Queue::new() } else { Stage1Queue::default() };
         self.queues = (0..board.queues.len()).map(stage1).collect();
-        self.present = vec![Presence::default(); board.queues.len() * self.flows];
+        self.records = vec![FlowRecord::default(); board.queues.len() * self.flows];
         self.space = Vec::with_capacity(1024);
     }
 
@@ -138,10 +138,10 @@ impl Order for Fair {
         let high = self.intensity.count(now, new.flow, new.unit, direction);
         let service = board.service(txn);
         let alone = service + self.wait_alone(queue, new.flow, now);
-        let presence = self.presence(queue, new.flow);
-        presence.waiting += 1;
-        presence.newest = txn;
-        presence.done = now + alone;
+        let record = self.record(queue, new.flow);
+        record.waiting += 1;
+        record.newest = txn;
+        record.done = now + alone;
         let mut entry = Entry {
             enqueued: new.enqueued.ns(),
             service: service.ns(),
@@ -154,10 +154,10 @@ impl Order for Fair {
         let place = if !high {
             // Steps 1 and 2a: behind the others of low intensity, then where it is fairest among them.
             let view = View { now, ahead: board.busy_for(new.unit).ns() };
-            fairest_place(view, &stage1.waiting()[..stage1.lows()], &entry, &mut self.space)
+            fairest_place(view, &stage1.waiting()[..stage1.low_intensity()], &entry, &mut self.space)
         } else if self.is_worst(board, txn, queue, epoch) {
             let stage1 = &self.queues[queue.index()];
-            let place = if self.settings.barrier { stage1.front_of_high(new.flow) } else { stage1.lows() };
+            let place = if self.settings.barrier { stage1.front_of_high(new.flow) } else { stage1.low_intensity() };
             entry.barrier = self.settings.barrier && place < stage1.waiting().len();
             place
         } else {
@@ -177,31 +177,31 @@ impl Order for Fair {
         false
     }
 
-    fn wants(&self) -> Wants {
-        Wants { departures_from: 0, arrivals_from_units: true, ..Wants::NOTHING }
+    fn needs(&self) -> Needs {
+        Needs { departures_from: 0, arrivals_from_units: true, ..Needs::NOTHING }
     }
 
     fn departs(&mut self, board: &Board, txn: TxnId, departure: Departure) -> Duration {
         let gone = board.txn(txn);
         let stage1 = &mut self.queues[gone.queue.index()];
         stage1.remove(txn);
-        let presence = &mut self.present[gone.queue.index() * self.flows + gone.flow.index()];
-        presence.waiting -= 1;
-        if presence.newest == txn && presence.waiting > 0 && !self.settings.count_departed {
+        let record = &mut self.records[gone.queue.index() * self.flows + gone.flow.index()];
+        record.waiting -= 1;
+        if record.newest == txn && record.waiting > 0 && !self.settings.count_departed {
             // It had been inserted before an older one of its flow, which is now the newest.
             let own = stage1.waiting().iter().filter(|entry| entry.flow == gone.flow);
             let newest = own.max_by_key(|entry| board.txn(entry.txn).serial).expect("some wait").txn;
-            presence.newest = newest;
-            presence.done = board.txn(newest).enqueued + board.txn(newest).alone;
+            record.newest = newest;
+            record.done = board.txn(newest).enqueued + board.txn(newest).alone;
         }
         if departure == Departure::Dispatched {
             let shared = (board.now - gone.enqueued) + board.service(txn);
             if self.settings.halve {
                 let epoch = self.intensity.roll(board.now);
-                presence.age(epoch);
+                record.age(epoch);
             }
-            presence.departed += 1;
-            presence.slowdowns = presence.slowdowns.saturating_add(Alone::of(gone.alone).slowdown(shared.ns()).0);
+            record.departed += 1;
+            record.slowdowns = record.slowdowns.saturating_add(Alone::of(gone.alone).slowdown(shared.ns()).0);
         }
         Duration::ZERO
     }

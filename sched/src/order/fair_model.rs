@@ -25,14 +25,14 @@ fn plain_place(board: &Board, busy: u64, new: (u16, u64, u64, bool), worst: Opti
     let (flow, service, alone, high) = new;
     let waiting: Vec<&Transaction> = board.walk(READS).map(|txn| board.txn(txn)).collect();
     let is = |txn: &Transaction, bit: u8| txn.tag & bit != 0;
-    let lows = waiting.iter().filter(|txn| !is(txn, tag::HIGH)).count();
+    let low_intensity = waiting.iter().filter(|txn| !is(txn, tag::HIGH)).count();
     let behind =
         |holds: &dyn Fn(&Transaction) -> bool| waiting.iter().rposition(|t| holds(t)).map_or(0, |last| last + 1);
-    let open = lows.max(behind(&|txn| is(txn, tag::BARRIER)));
+    let open = low_intensity.max(behind(&|txn| is(txn, tag::BARRIER)));
     if high && worst == Some(flow) {
         return open.max(behind(&|txn| is(txn, tag::HIGH) && txn.flow.0 == flow));
     }
-    let (from, to) = if high { (open, waiting.len()) } else { (0, lows) };
+    let (from, to) = if high { (open, waiting.len()) } else { (0, low_intensity) };
     let extremes = |place: usize| {
         let mut wait = busy;
         let mut all = Extremes::NONE;

@@ -126,7 +126,7 @@ fn six(settings: Settings) -> (Board, Fair, Vec<TxnId>) {
         }
     }
     at(&mut board, 10_000_000);
-    fair.present.iter_mut().for_each(|presence| (presence.departed, presence.slowdowns) = (0, 0));
+    fair.records.iter_mut().for_each(|record| (record.departed, record.slowdowns) = (0, 0));
     let queue: Vec<TxnId> = [A, B, A, C, D, C].map(|flow| join(&mut board, &mut fair, flow)).to_vec();
     let places: Vec<usize> = queue.iter().map(|&txn| place(&board, txn)).collect();
     assert!(places[..3].iter().all(|&p| p < 3) && places[3..].iter().all(|&p| p >= 3), "{places:?}");
@@ -136,16 +136,16 @@ fn six(settings: Settings) -> (Board, Fair, Vec<TxnId>) {
 /// Sets the average slowdowns of departed transactions.
 fn departed(fair: &mut Fair, means: &[(u16, u64)]) {
     for &(flow, mean) in means {
-        let presence = fair.presence(READS, FlowId(flow));
-        (presence.departed, presence.slowdowns) = (10, (mean * 10) << 16);
+        let record = fair.record(READS, FlowId(flow));
+        (record.departed, record.slowdowns) = (10, (mean * 10) << 16);
     }
 }
 
 /// The place for a new transaction of `flow` in the region from `from` to `to`, by the two passes alone.
 fn searched(board: &Board, fair: &mut Fair, from: usize, to: usize, flow: u16) -> usize {
     let entries = fair.queues[0].waiting();
-    let alone = Duration::from_ns(100) + fair.present[usize::from(flow)].done.since(board.now);
-    let waits = fair.present[usize::from(flow)].waiting > 0;
+    let alone = Duration::from_ns(100) + fair.records[usize::from(flow)].done.since(board.now);
+    let waits = fair.records[usize::from(flow)].waiting > 0;
     let alone = Alone::of(if waits { alone } else { Duration::from_ns(100) });
     let new =
         Entry { enqueued: board.now.ns(), service: 100, alone, txn: TxnId::NONE, flow: FlowId(flow), barrier: false };
@@ -160,7 +160,7 @@ fn step_1_and_2a_of_the_model() {
     let expected = searched(&board, &mut fair, 0, 3, B);
     let low = join(&mut board, &mut fair, B);
     assert_eq!(place(&board, low), expected);
-    assert!(board.txn(low).tag & tag::HIGH == 0 && fair.queues[0].lows() == 4);
+    assert!(board.txn(low).tag & tag::HIGH == 0 && fair.queues[0].low_intensity() == 4);
     // Fairness 0.7, and the worst flow; or fairness 0.5, and not the worst.
     for (means, flow) in [([(C, 7), (E, 10)], E), ([(C, 5), (D, 10)], E), ([(C, 5), (D, 10)], C)] {
         let (mut board, mut fair, _) = six(DECIDED);
@@ -230,7 +230,7 @@ fn averages_of_departed_transactions() {
         // One slowed down 1 time in the first epoch, one 3 times in the second.
         wait(&mut board, &mut fair, 0, 1);
         wait(&mut board, &mut fair, 10_000_000, 3);
-        let average = fair.presence(READS, FlowId(A)).mean().unwrap();
+        let average = fair.record(READS, FlowId(A)).mean().unwrap();
         assert!(average.0.abs_diff(mean << 16) < 10, "{average:?}");
     }
 }
@@ -239,11 +239,11 @@ fn averages_of_departed_transactions() {
 #[test]
 fn averages_halve_once_an_epoch() {
     for looks in [&[3][..], &[1, 2, 3], &[0, 0, 2, 2, 3, 3]] {
-        let mut presence = Presence { departed: 24, slowdowns: 240, ..Presence::default() };
-        looks.iter().for_each(|&epoch| presence.age(epoch));
-        assert_eq!((presence.departed, presence.slowdowns), (3, 30), "{looks:?}");
-        presence.age(5);
-        assert_eq!((presence.departed, presence.slowdowns), (0, 0), "less than one is none");
+        let mut record = FlowRecord { departed: 24, slowdowns: 240, ..FlowRecord::default() };
+        looks.iter().for_each(|&epoch| record.age(epoch));
+        assert_eq!((record.departed, record.slowdowns), (3, 30), "{looks:?}");
+        record.age(5);
+        assert_eq!((record.departed, record.slowdowns), (0, 0), "less than one is none");
     }
 }
 
@@ -255,7 +255,7 @@ fn withdrawn_transactions_count_in_no_average() {
     at(&mut board, 70);
     fair.departs(&board, gone, Departure::Withdrawn);
     board.unlink(gone).stage = Stage::Free;
-    assert_eq!(fair.presence(READS, FlowId(A)).mean(), None);
+    assert_eq!(fair.record(READS, FlowId(A)).mean(), None);
     let next = join(&mut board, &mut fair, A);
     assert_eq!(board.txn(next).alone.ns(), 100);
 }

@@ -7,16 +7,16 @@ use flashlane_core::{Duration, Lpn, RequestId};
 
 /// Response times by request and page, from a page's transaction joining its queue to its end.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Responses {
+pub struct KnownResponses {
     /// Sorted by request, then page; a page a request names twice has its longer time last.
     times: Vec<(RequestId, Lpn, Duration)>,
     /// Where each request begins in `times`, one more at the end.
     starts: Vec<u32>,
 }
 
-impl Responses {
+impl KnownResponses {
     /// A table of these, in any order.
-    pub fn new(mut times: Vec<(RequestId, Lpn, Duration)>) -> Responses {
+    pub fn new(mut times: Vec<(RequestId, Lpn, Duration)>) -> KnownResponses {
         times.sort_unstable();
         let requests = times.last().map_or(0, |&(request, ..)| request.0 as usize + 1);
         let mut starts = Vec::with_capacity(requests + 1);
@@ -24,7 +24,7 @@ impl Responses {
             starts.resize(starts.len().max(request.0 as usize + 1), i as u32);
         }
         starts.push(times.len() as u32);
-        Responses { times, starts }
+        KnownResponses { times, starts }
     }
 
     /// How long this page of this request took; `None` if it was not served by the flash then.
@@ -45,12 +45,17 @@ mod tests {
     #[test]
     fn by_request_and_page() {
         let entry = |request, page, ns| (RequestId(request), Lpn(page), Duration::from_ns(ns));
-        let table =
-            Responses::new(vec![entry(3, 7, 30), entry(0, 5, 10), entry(0, 4, 11), entry(3, 7, 40), entry(1, 9, 2)]);
+        let table = KnownResponses::new(vec![
+            entry(3, 7, 30),
+            entry(0, 5, 10),
+            entry(0, 4, 11),
+            entry(3, 7, 40),
+            entry(1, 9, 2),
+        ]);
         let of = |request, page| table.of(RequestId(request), Lpn(page)).map(Duration::ns);
         assert_eq!((of(0, 4), of(0, 5), of(0, 6)), (Some(11), Some(10), None));
         assert_eq!((of(1, 9), of(1, 5), of(2, 9)), (Some(2), None, None));
         assert_eq!((of(3, 7), of(4, 7)), (Some(40), None));
-        assert_eq!(Responses::default().of(RequestId(0), Lpn(0)), None);
+        assert_eq!(KnownResponses::default().of(RequestId(0), Lpn(0)), None);
     }
 }

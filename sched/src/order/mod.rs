@@ -7,7 +7,7 @@ pub(crate) mod slack_bypass;
 mod tail;
 
 pub use fair::Fair;
-pub use known::Responses;
+pub use known::KnownResponses;
 pub use shadow::Shadow;
 pub use slack_bypass::SlackBypass;
 pub use tail::Tail;

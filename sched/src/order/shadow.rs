@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use flashlane_core::decide::{Departure, Estimate, Order, Position, Wants};
+use flashlane_core::decide::{Departure, Estimate, Needs, Order, Position};
 use flashlane_core::{Board, Duration, QueueId, RequestId, TxnId};
 
 use crate::estimate::Estimator;
@@ -33,9 +33,9 @@ impl Order for Shadow {
         self.order.is_tail()
     }
 
-    fn wants(&self) -> Wants {
-        let wants = self.order.wants();
-        Wants { estimates: true, ends: wants.ends || self.estimator.learns(), ..wants }
+    fn needs(&self) -> Needs {
+        let needs = self.order.needs();
+        Needs { estimates: true, ends: needs.ends || self.estimator.uses_error_term(), ..needs }
     }
 
     fn estimate(&mut self, board: &Board, txn: TxnId, _: RequestId) -> Estimate {

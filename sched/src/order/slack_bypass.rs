@@ -9,12 +9,12 @@ mod ledger;
 
 use alloc::sync::Arc;
 
-use flashlane_core::decide::{Departure, Estimate, Order, Position, Wants};
+use flashlane_core::decide::{Departure, Estimate, Needs, Order, Position};
 use flashlane_core::transaction::{FlashOp, tag};
 use flashlane_core::{Board, Duration, QueueId, RequestId, Transaction, TxnId};
 
 use self::ledger::Ledger;
-use super::Responses;
+use super::KnownResponses;
 use crate::estimate::{self, Estimator, params};
 use crate::params::{Param, Values};
 
@@ -56,12 +56,12 @@ pub struct SlackBypass {
     /// For long queues; none if no transaction bypasses, or if slack also shrinks in other ways.
     ledger: Option<Ledger>,
     /// Response times known beforehand, which are used instead of estimates.
-    known: Option<Arc<Responses>>,
+    known: Option<Arc<KnownResponses>>,
 }
 
 impl SlackBypass {
-    /// With a row's parameters and estimated response times.
-    pub(crate) fn estimating(values: &Values<'_>) -> SlackBypass {
+    /// With a scheduler's parameters and estimated response times.
+    pub(crate) fn with_estimates(values: &Values<'_>) -> SlackBypass {
         let on = |name| values.get(name) == 1;
         let (bypass, charge_reads) = ([on("rbyp"), on("wbyp")], on("charge_reads"));
         SlackBypass {
@@ -74,9 +74,9 @@ impl SlackBypass {
         }
     }
 
-    /// With a row's parameters and the response times of an earlier run, if there are any.
-    pub(crate) fn knowing(values: &Values<'_>) -> SlackBypass {
-        SlackBypass { known: values.known.cloned(), ..SlackBypass::estimating(values) }
+    /// With a scheduler's parameters and the response times of an earlier run, if there are any.
+    pub(crate) fn with_known_responses(values: &Values<'_>) -> SlackBypass {
+        SlackBypass { known: values.known.cloned(), ..SlackBypass::with_estimates(values) }
     }
 
     /// The furthest place a transaction may take: in front of the transaction returned, [`TxnId::NONE`] for the tail.
@@ -161,13 +161,13 @@ impl Order for SlackBypass {
         self.bypass == [false; 2] && !self.charge_reads
     }
 
-    fn wants(&self) -> Wants {
-        Wants {
+    fn needs(&self) -> Needs {
+        Needs {
             estimates: true,
             departures_from: if self.ledger.is_some() { ledger::LONG } else { u32::MAX },
-            ends: self.estimator.learns(),
+            ends: self.estimator.uses_error_term(),
             decision: self.decision,
-            ..Wants::NOTHING
+            ..Needs::NOTHING
         }
     }
 

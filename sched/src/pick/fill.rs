@@ -39,7 +39,7 @@ impl FillTrigger {
         FillTrigger { threshold: alpha_percent * write_capacity }
     }
 
-    /// The trigger with a row's parameters.
+    /// The trigger with a scheduler's parameters.
     pub(crate) fn of(values: &crate::params::Values<'_>) -> FillTrigger {
         FillTrigger::new(values.get("alpha"), values.get("write_capacity"))
     }

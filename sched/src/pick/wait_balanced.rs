@@ -14,8 +14,8 @@ use flashlane_core::{Board, TxnId, UnitId};
 
 use super::widen::widen;
 use crate::flin::balance::{Claim, waits};
+use crate::flin::level_sequence::LevelSequence;
 use crate::flin::migrations::Migrations;
-use crate::flin::ruler::Ruler;
 
 /// What stage 2 chose for a direction of a unit.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ struct Slot {
     txn: TxnId,
     /// Serial numbers are not reused, ids are.
     serial: u64,
-    ruler: Ruler,
+    sequence: LevelSequence,
 }
 
 /// Priority arbitration and wait balancing.
@@ -54,7 +54,7 @@ impl WaitBalanced {
         } else {
             let heads = |level| ready(board, unit, op, level);
             let which = (0..levels).fold(0u32, |all, level| all | u32::from(heads(level).is_some()) << level);
-            slot.ruler.next(levels, which).map_or(TxnId::NONE, heads)
+            slot.sequence.next(levels, which).map_or(TxnId::NONE, heads)
         };
         if slot.txn.is_some() {
             slot.serial = board.txn(slot.txn).serial;
@@ -63,7 +63,7 @@ impl WaitBalanced {
     }
 
     /// Whether the read's proportional wait is longer than the write's.
-    fn read_goes(&self, board: &Board, read: TxnId, write: TxnId) -> bool {
+    fn read_goes_first(&self, board: &Board, read: TxnId, write: TxnId) -> bool {
         let claim = |txn| Claim { waited: board.now - board.txn(txn).enqueued, service: board.service(txn) };
         let (of_read, of_write) = waits(claim(read), claim(write), self.migrations.time(board, write));
         of_read.longer_than(of_write)
@@ -83,7 +83,7 @@ fn ready(board: &Board, unit: UnitId, op: FlashOp, level: u8) -> TxnId {
 
 impl Pick for WaitBalanced {
     fn prepare(&mut self, board: &Board) {
-        let empty = Slot { txn: TxnId::NONE, serial: 0, ruler: Ruler::default() };
+        let empty = Slot { txn: TxnId::NONE, serial: 0, sequence: LevelSequence::default() };
         self.slots = vec![[empty; 2]; board.units.len()];
     }
 
@@ -97,7 +97,7 @@ impl Pick for WaitBalanced {
         let read = self.slot(board, unit, FlashOp::Read);
         let write = if scope == Scope::Any { self.slot(board, unit, FlashOp::Program) } else { TxnId::NONE };
         let lead = match (read.is_some(), write.is_some()) {
-            (true, true) if self.read_goes(board, read, write) => read,
+            (true, true) if self.read_goes_first(board, read, write) => read,
             (_, true) => write,
             (true, false) => read,
             (false, false) => return,
@@ -153,7 +153,7 @@ mod tests {
     }
 
     /// A read and a write that have waited so long, us, at an idle unit; whether the read is picked.
-    fn read_goes(board: &mut Board, waited: [u64; 2]) -> bool {
+    fn read_goes_first(board: &mut Board, waited: [u64; 2]) -> bool {
         board.now = flashlane_core::Time::from_ns(300_000_000);
         let queued = [read(board, 1, 0, 1), super::super::testing::program(board, 0, 2)];
         for (id, us) in queued.into_iter().zip(waited) {
@@ -180,7 +180,7 @@ mod tests {
             board.flows = alloc::vec![flow(30, 6_000), flow(90, 4_000)];
             board.units[0].gc.reads = moves;
             (board.planes[0].free_blocks, board.planes[0].free_pages) = (9, 9);
-            let first = read_goes(&mut board, [0, waited]);
+            let first = read_goes_first(&mut board, [0, waited]);
             assert_eq!(first, read_first, "{moves} moves, {waited} us");
         }
     }

@@ -124,7 +124,7 @@ mod tests {
             widen(&board, lead, &mut group);
             assert_eq!(group.members(), walked(&board, lead, queue).members(), "step {step}");
             compared[group.members().len()] += u32::from(waiting.len() as u32 > LONG);
-            // A member leaves and joins again somewhere: in long stretches in front of the same one, so that ranks run out.
+            // A member leaves and joins again somewhere: in long segments in front of the same one, so that ranks run out.
             let moves = waiting[draw(waiting.len())];
             board.unlink(moves);
             board.txn_mut(moves).slot = if draw(40) == 0 { 7 } else { draw(7) as u8 };

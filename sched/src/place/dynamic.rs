@@ -40,7 +40,7 @@ pub struct Dynamic {
 }
 
 impl Dynamic {
-    /// Dynamic allocation with a row's parameters.
+    /// Dynamic allocation with a scheduler's parameters.
     pub(crate) fn of(values: &Values<'_>) -> Dynamic {
         let at_arrival = values.get("bind_at_arrival") == 1;
         Dynamic { estimator: at_arrival.then(|| Estimator::new(Options::of(values), false)), turn: 0 }

@@ -24,7 +24,7 @@ impl BySlack {
 
 /// Whether every transaction of the command that begins with `lead` can spare `time`.
 #[inline]
-fn spares(board: &Board, lead: TxnId, time: Duration) -> bool {
+fn can_spare(board: &Board, lead: TxnId, time: Duration) -> bool {
     let mut member = lead;
     while member.is_some() {
         let txn = board.txn(member);
@@ -52,12 +52,12 @@ impl Preempt for BySlack {
     /// joins the unit, the device asks again.
     fn is_vain(&self, board: &Board, unit: UnitId, read: TxnId) -> bool {
         let needed = board.service(read) + board.facts.suspend + board.facts.resume;
-        self.fill.holds(board, unit) || !spares(board, board.units[unit.index()].command.lead, needed)
+        self.fill.holds(board, unit) || !can_spare(board, board.units[unit.index()].command.lead, needed)
     }
 
     fn serve(&mut self, board: &Board, unit: UnitId, read: TxnId) -> Option<Duration> {
         let cost = board.service(read);
-        spares(board, board.units[unit.index()].paused.lead, cost).then_some(cost)
+        can_spare(board, board.units[unit.index()].paused.lead, cost).then_some(cost)
     }
 }
 

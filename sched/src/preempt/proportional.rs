@@ -19,7 +19,7 @@ pub struct Proportional;
 impl Proportional {
     /// Whether `read` waits longer in proportion than the program of `command`, of which `left` is to run, and which has
     /// stood paused for `pause` now.
-    fn is_owed(
+    fn read_waits_longer(
         board: &Board,
         read: TxnId,
         command: &Command,
@@ -47,7 +47,8 @@ impl Preempt for Proportional {
         let overhead = board.facts.suspend + board.facts.resume;
         let worth_it = command.op == FlashOp::Program && left > overhead;
         let moves = command.owner == Owner::Gc;
-        let yields = worth_it && (moves || Self::is_owed(board, read, command, left, Duration::ZERO, overhead));
+        let yields =
+            worth_it && (moves || Self::read_waits_longer(board, read, command, left, Duration::ZERO, overhead));
         yields.then_some(Duration::ZERO)
     }
 
@@ -56,7 +57,8 @@ impl Preempt for Proportional {
         let pause = board.now - command.paused_at;
         // The command is paused already, so only resuming it costs time.
         let moves = command.owner == Owner::Gc;
-        let yields = moves || Self::is_owed(board, read, command, command.remaining, pause, board.facts.resume);
+        let yields =
+            moves || Self::read_waits_longer(board, read, command, command.remaining, pause, board.facts.resume);
         yields.then_some(Duration::ZERO)
     }
 }

@@ -25,7 +25,7 @@ impl Device {
         config.check()?;
         let mut board = first_board(config, &scheduler);
         let mut policy = Policy::new(scheduler, config);
-        let owners = policy.wants_owners();
+        let owners = policy.needs_page_flows();
         let mut ftl = Ftl::new(config, policy.is_place_static());
         let gc = Gc::new(config, &mut ftl, policy.collects_for_free(), owners);
         if owners {
@@ -38,7 +38,7 @@ impl Device {
         let flash = first_flash(config, &policy);
         Ok(Device {
             address_reads: flash.reads_need_addresses() || board.facts.same_page[FlashOp::Read.index()],
-            host: Host::new(config, policy.wants().decision),
+            host: Host::new(config, policy.needs().decision),
             state: State::new(board),
             policy,
             flash,

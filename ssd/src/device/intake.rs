@@ -20,7 +20,7 @@ impl Device {
                 for i in 0..request.pages {
                     from_memory |= self.read_page(slot, request, i);
                 }
-                if self.policy.wants().estimates {
+                if self.policy.needs().estimates {
                     self.estimate_request(request.id);
                 }
                 if from_memory {
@@ -36,7 +36,7 @@ impl Device {
                     }
                     self.write_page(slot, request, lpn, i);
                 }
-                if self.policy.wants().estimates {
+                if self.policy.needs().estimates {
                     self.estimate_request(request.id);
                 }
             }

@@ -26,7 +26,7 @@ impl Device {
     ) -> TxnId {
         let id = self.state.allocate();
         let serial = self.state.take_serials(1);
-        if self.policy.wants().estimates && request != RequestSlot::MAX {
+        if self.policy.needs().estimates && request != RequestSlot::MAX {
             self.estimates.made.push(id);
         }
         let board = &mut self.state.board;
@@ -116,7 +116,7 @@ impl Device {
         let queue = board.queue_for(unit, op, level);
         let txn = board.txn_mut(id);
         (txn.plane, txn.unit, txn.slot, txn.queue) = (plane, unit, slot, queue);
-        let before = if self.policy.wants().arrivals_from_units { self.position(id) } else { TxnId::NONE };
+        let before = if self.policy.needs().arrivals_from_units { self.position(id) } else { TxnId::NONE };
         self.state.board.link(id, queue, before);
         self.state.log(|| Event::Moved { txn: serial, plane });
         self.state.mark(unit);

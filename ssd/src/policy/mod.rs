@@ -7,7 +7,7 @@ mod shortcuts;
 
 use flashlane_core::board::{Service, Unit};
 use flashlane_core::decide::{
-    Debt, Departure, Estimate, Group, Heads, Moments, Position, Scheduler, Scope, Style, Turn, Wants,
+    Debt, Departure, Estimate, Group, Heads, Moments, Needs, Position, Scheduler, Scope, Style, Turn,
 };
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, FlowId, Lpn, Owner, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
@@ -43,8 +43,8 @@ pub(crate) struct Policy {
     pub(crate) group: Group,
     shortcuts: Shortcuts,
     moments: Moments,
-    wants: Wants,
-    /// Whether the order decision is notified when transactions leave their queues ([`Wants::departures_from`]).
+    needs: Needs,
+    /// Whether the order decision is notified when transactions leave their queues ([`Needs::departures_from`]).
     notifies_departures: bool,
     /// Pages never leave their home plane.
     static_place: bool,
@@ -59,17 +59,17 @@ pub(crate) struct Policy {
 impl Policy {
     /// `scheduler` on the drive of `config`.
     pub(crate) fn new(scheduler: Scheduler, config: &Config) -> Policy {
-        let wants = scheduler.order.wants();
+        let needs = scheduler.order.needs();
         let front = &config.front;
         let instant = Duration::ZERO;
-        let instant_link = front.link_bytes_per_s == 0 && front.link_latency == instant && wants.decision == instant;
+        let instant_link = front.link_bytes_per_s == 0 && front.link_latency == instant && needs.decision == instant;
         let style = scheduler.collect.style();
         Policy {
             group: Group::new(),
             shortcuts: Shortcuts::of(&scheduler, config, instant_link),
             moments: scheduler.preempt.moments(),
-            wants,
-            notifies_departures: wants.departures_from == 0,
+            needs,
+            notifies_departures: needs.departures_from == 0,
             static_place: scheduler.place.is_static(),
             draws: scheduler.place.binds_at_dispatch(),
             pauses_gc: matches!(style, Style::Transactions { pausable: true }),
@@ -113,8 +113,8 @@ impl Policy {
 
     /// What the order decision needs besides being asked for positions.
     #[inline(always)]
-    pub(crate) fn wants(&self) -> &Wants {
-        &self.wants
+    pub(crate) fn needs(&self) -> &Needs {
+        &self.needs
     }
 
     /// Whether victims are emptied at once, without flash operations.
@@ -123,13 +123,13 @@ impl Policy {
     }
 
     /// Whether the device must record which flow's data each page holds.
-    pub(crate) fn wants_owners(&self) -> bool {
-        self.scheduler.collect.writes_pay() || self.scheduler.admit.wants_owners()
+    pub(crate) fn needs_page_flows(&self) -> bool {
+        self.scheduler.collect.writes_pay() || self.scheduler.admit.needs_page_flows()
     }
 
     /// Whether a decision may read the expected end of a running command.
     pub(crate) fn asks_expected_ends(&self) -> bool {
-        !self.shortcuts.tail_order || self.wants.estimates
+        !self.shortcuts.tail_order || self.needs.estimates
     }
 
     // Admit.
@@ -175,7 +175,7 @@ impl Policy {
         if self.shortcuts.tail_order {
             return Position::TAIL;
         }
-        self.notifies_departures |= board.queues[queue.index()].len >= self.wants.departures_from;
+        self.notifies_departures |= board.queues[queue.index()].len >= self.needs.departures_from;
         self.scheduler.order.position(board, id, queue)
     }
 
@@ -200,7 +200,7 @@ impl Policy {
     /// Notifies the order decision that a user transaction has ended, if it asks for that.
     #[inline(always)]
     pub(crate) fn ended(&mut self, board: &Board, id: TxnId) {
-        if self.wants.ends {
+        if self.needs.ends {
             self.scheduler.order.ended(board, id);
         }
     }

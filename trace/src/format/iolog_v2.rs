@@ -27,8 +27,8 @@ impl State {
         }
         let (device, what) = named_action(line)?;
         match what {
-            What::Nothing => Ok(Line::Skip),
-            What::Wait => {
+            ActionMeaning::Nothing => Ok(Line::Skip),
+            ActionMeaning::Wait => {
                 line.gap("the wait in us")?;
                 let late = line.fault("the wait in us", WHOLE);
                 let wait_ns = line.number("the wait in us")?.checked_mul(1_000).ok_or(late)?;
@@ -39,13 +39,13 @@ impl State {
                 line.finish()?;
                 Ok(Line::Skip)
             }
-            What::Data(op) => data(line, self.now_ns, op, device),
+            ActionMeaning::Data(op) => data(line, self.now_ns, op, device),
         }
     }
 }
 
 /// The meaning of an action.
-pub(super) enum What {
+pub(super) enum ActionMeaning {
     Data(Op),
     Wait,
     Nothing,
@@ -57,7 +57,7 @@ pub(super) fn header(line: &mut Cursor<'_>, want: &[u8], legal: &'static str) ->
 }
 
 /// The position of the file name, and the action.
-pub(super) fn named_action(line: &mut Cursor<'_>) -> Result<((u32, u32), What), Fault> {
+pub(super) fn named_action(line: &mut Cursor<'_>) -> Result<((u32, u32), ActionMeaning), Fault> {
     let start = line.pos();
     line.word();
     let device = range(start, line);
@@ -67,10 +67,10 @@ pub(super) fn named_action(line: &mut Cursor<'_>) -> Result<((u32, u32), What), 
         "add, open, close, read, write, wait (version 2), sync, datasync, sync_file_range or trim",
     );
     let what = match line.word() {
-        b"read" => What::Data(Op::Read),
-        b"write" => What::Data(Op::Write),
-        b"wait" => What::Wait,
-        b"add" | b"open" | b"close" | b"sync" | b"datasync" | b"sync_file_range" | b"trim" => What::Nothing,
+        b"read" => ActionMeaning::Data(Op::Read),
+        b"write" => ActionMeaning::Data(Op::Write),
+        b"wait" => ActionMeaning::Wait,
+        b"add" | b"open" | b"close" | b"sync" | b"datasync" | b"sync_file_range" | b"trim" => ActionMeaning::Nothing,
         _ => return Err(fault),
     };
     Ok((device, what))

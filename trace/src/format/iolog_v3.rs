@@ -2,7 +2,7 @@
 //! counted from the start of fio's run and offset and length in bytes. Syncs and trims are skipped; `wait` does not exist.
 
 use super::Line;
-use super::iolog_v2::{What, data, header, named_action};
+use super::iolog_v2::{ActionMeaning, data, header, named_action};
 use crate::cursor::{Cursor, Fault, WHOLE};
 
 /// The first line.
@@ -20,8 +20,8 @@ pub(in super::super) fn read(line: &mut Cursor<'_>, number: u64) -> Result<Line,
     let at_file = line.fault("the action", "an action of version 3; `wait` belongs to version 2");
     let (device, what) = named_action(line)?;
     match what {
-        What::Nothing => Ok(Line::Skip),
-        What::Wait => Err(at_file),
-        What::Data(op) => data(line, time_ns, op, device),
+        ActionMeaning::Nothing => Ok(Line::Skip),
+        ActionMeaning::Wait => Err(at_file),
+        ActionMeaning::Data(op) => data(line, time_ns, op, device),
     }
 }

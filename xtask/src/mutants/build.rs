@@ -17,10 +17,10 @@ const ATTEMPTS: usize = 25;
 const UNCHECKED: [&str; 5] = ["flashlane-core", "flashlane-sched", "flashlane-ssd", "flashlane-lab", "flashlane-cli"];
 
 /// The crates around the engine, optimised less: building them takes longer than running them so gains.
-const AROUND: [&str; 4] = ["flashlane-lab", "flashlane-cli", "flashlane-fuzz", "flashlane-bench"];
+const AROUND: [&str; 4] = ["flashlane-lab", "flashlane-cli", "flashlane-fuzz", "flashlane-shared"];
 
 /// Where things are built.
-pub struct Workshop {
+pub struct BuildFolders {
     /// The copy of the repository.
     pub copy: PathBuf,
     /// Cargo's folder for it.
@@ -48,10 +48,10 @@ pub struct TestProgram {
     pub folder: PathBuf,
 }
 
-impl Workshop {
-    /// The workshop in the folder `at`.
-    pub fn new(at: &Path) -> Workshop {
-        Workshop { copy: at.join("src"), target: at.join("build"), program: at.join("flashlane") }
+impl BuildFolders {
+    /// The folders in the folder `at`.
+    pub fn new(at: &Path) -> BuildFolders {
+        BuildFolders { copy: at.join("src"), target: at.join("build"), program: at.join("flashlane") }
     }
 
     /// Writes the copy of `tree` with those of these mutants in it that are legal Rust.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::build::Workshop;
+use super::build::BuildFolders;
 use super::process::{self, Ended, Program};
 
 /// Requests of a shipped scenario that are run.
@@ -48,17 +48,16 @@ pub struct Change {
 
 impl Corpus {
     /// Runs every scenario without a mutant.
-    pub fn prepare(workshop: &Workshop) -> Result<Corpus, String> {
-        let mut corpus =
-            Corpus { entries: Vec::new(), program: workshop.program.clone(), folder: workshop.copy.clone() };
+    pub fn prepare(folders: &BuildFolders) -> Result<Corpus, String> {
+        let mut corpus = Corpus { entries: Vec::new(), program: folders.program.clone(), folder: folders.copy.clone() };
         for (folder, shorten) in [("xtask/corpus", false), ("scenarios/golden", false), ("scenarios", true)] {
-            for file in scenarios(&workshop.copy.join(folder))? {
+            for file in scenarios(&folders.copy.join(folder))? {
                 let path = format!("{folder}/{file}");
-                let text = std::fs::read_to_string(workshop.copy.join(&path)).map_err(|e| format!("{path}: {e}"))?;
+                let text = std::fs::read_to_string(folders.copy.join(&path)).map_err(|e| format!("{path}: {e}"))?;
                 if shorten && text.contains("[flow.trace]") || text.contains("trace = ") {
                     continue; // Its trace is the user's.
                 }
-                let shown = if shorten { short(workshop, &file, &text)? } else { path.clone() };
+                let shown = if shorten { short(folders, &file, &text)? } else { path.clone() };
                 corpus.entries.push(Entry::new(path, vec![shown]));
             }
         }
@@ -83,7 +82,7 @@ impl Corpus {
     }
 
     /// Scenarios, and the processor time of all without a mutant.
-    pub fn told(&self) -> (usize, Duration) {
+    pub fn description(&self) -> (usize, Duration) {
         (self.entries.len(), self.entries.iter().map(|entry| entry.time).sum())
     }
 
@@ -148,8 +147,8 @@ fn scenarios(folder: &Path) -> Result<Vec<String>, String> {
 }
 
 /// Writes a shipped scenario, cut short, beside the copy; its path.
-fn short(workshop: &Workshop, file: &str, text: &str) -> Result<String, String> {
-    let folder = workshop.copy.with_file_name("corpus");
+fn short(folders: &BuildFolders, file: &str, text: &str) -> Result<String, String> {
+    let folder = folders.copy.with_file_name("corpus");
     let path = folder.join(file);
     let written = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(&path, shortened(text)));
     written.map_err(|e| format!("{}: cannot be written: {e}", path.display()))?;

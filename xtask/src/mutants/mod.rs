@@ -21,12 +21,12 @@ mod report;
 mod store;
 mod tree;
 
-use build::{Workshop, Written};
+use build::{BuildFolders, Written};
 use corpus::Corpus;
 use mutant::Mutant;
 use options::Options;
 use programs::Suite;
-use store::{Fate, Store};
+use store::{MutantResult, Store};
 use tree::Tree;
 
 /// The command `mutants`; `Ok(true)` when it has done what was asked, whatever the tests noticed.
@@ -45,7 +45,7 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
     }
     if options.list {
         drawn.truncate(options.sample);
-        drawn.iter().for_each(|mutant| println!("{} {}", mutant.id, mutant.told()));
+        drawn.iter().for_each(|mutant| println!("{} {}", mutant.id, mutant.description()));
         println!("{} of {count} mutants", drawn.len());
         return Ok(true);
     }
@@ -59,23 +59,24 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
     drawn.retain(|(_, mutant)| !store.is_illegal(&mutant.id));
     let begun = Instant::now();
     println!("building with {} of {count} mutants; minutes", drawn.len());
-    let workshop = Workshop::new(&home);
-    let Written { legal: mut mutants, illegal } = workshop.write(&tree, drawn)?;
+    let folders = BuildFolders::new(&home);
+    let Written { legal: mut mutants, illegal } = folders.write(&tree, drawn)?;
     // Noted at once: another run then writes the same copy, and Cargo builds nothing again.
     illegal.iter().for_each(|mutant| store.note_illegal(mutant));
     store.write()?;
     mutants.truncate(options.sample);
-    workshop.build_program()?;
-    let corpus = Corpus::prepare(&workshop)?;
-    let (scenarios, time) = corpus.told();
+    folders.build_program()?;
+    let corpus = Corpus::prepare(&folders)?;
+    let (scenarios, time) = corpus.description();
     println!("built in {} s; {scenarios} scenarios take {:.1} s", begun.elapsed().as_secs(), time.as_secs_f64());
     let store = Mutex::new(store);
-    let mut bench = Bench { corpus, suites: Vec::new(), store, begun, options: &options };
-    bench.look_at_all(&mutants)?;
-    bench.suites = prepare(workshop.build_tests()?)?;
-    bench.test_all(&mutants)?;
-    let store = bench.store.into_inner().map_err(|_| "a worker stopped")?;
-    let known: Vec<(&Mutant, Fate)> = mutants.iter().filter_map(|(_, m)| Some((m, store.fate(&m.id)?))).collect();
+    let mut shared = Shared { corpus, suites: Vec::new(), store, begun, options: &options };
+    shared.look_at_all(&mutants)?;
+    shared.suites = prepare(folders.build_tests()?)?;
+    shared.test_all(&mutants)?;
+    let store = shared.store.into_inner().map_err(|_| "a worker stopped")?;
+    let known: Vec<(&Mutant, MutantResult)> =
+        mutants.iter().filter_map(|(_, m)| Some((m, store.result(&m.id)?))).collect();
     println!("\n{}", report::text(&known));
     println!("{} s in all; results: target/mutants/results.json", begun.elapsed().as_secs());
     Ok(true)
@@ -90,7 +91,7 @@ fn prepare(tests: Vec<build::TestProgram>) -> Result<Vec<Suite>, String> {
     broken.iter().for_each(|test| println!("left out: {test}: fails in the copy without a mutant"));
     let mut total = Duration::ZERO;
     for suite in &suites {
-        let (name, usual) = suite.told();
+        let (name, usual) = suite.description();
         total += usual;
         let beyond = if total > programs::BUDGET { "; beyond a mutant's time" } else { "" };
         println!("{name}: {:.1} s, {:.1} s with those before it{beyond}", usual.as_secs_f64(), total.as_secs_f64());
@@ -102,7 +103,7 @@ fn prepare(tests: Vec<build::TestProgram>) -> Result<Vec<Suite>, String> {
 type Numbered<'m> = Vec<&'m (u32, Mutant)>;
 
 /// What every worker needs.
-struct Bench<'a> {
+struct Shared<'a> {
     corpus: Corpus,
     suites: Vec<Suite>,
     store: Mutex<Store>,
@@ -110,7 +111,7 @@ struct Bench<'a> {
     options: &'a Options,
 }
 
-impl Bench<'_> {
+impl Shared<'_> {
     /// Which of them change results.
     fn look_at_all(&self, mutants: &[(u32, Mutant)]) -> Result<(), String> {
         self.each(mutants.iter().collect(), |number, mutant| self.look(number, mutant))?;
@@ -172,25 +173,27 @@ impl Bench<'_> {
     fn test(&self, number: u32, mutant: &Mutant) -> Result<(), String> {
         let (known, mut change) = {
             let store = self.store()?;
-            (store.fate(&mutant.id).is_some(), store.change(&mutant.id).flatten())
+            (store.result(&mutant.id).is_some(), store.change(&mutant.id).flatten())
         };
         if known {
             return Ok(());
         }
-        let (catch, time) = programs::noticed(&self.suites, number)?;
-        if change.is_some() && catch.is_none() {
+        let (detection, time) = programs::noticed(&self.suites, number)?;
+        if change.is_some() && detection.is_none() {
             // Of a survivor all is wanted: how much it changes, and where most.
             change = self.corpus.changes(number, true)?;
         }
-        let verdict = match (&change, &catch) {
-            (Some(_), Some(catch)) => format!("caught by {} {}", catch.program, catch.test),
+        let verdict = match (&change, &detection) {
+            (Some(_), Some(detection)) => format!("caught by {} {}", detection.program, detection.test),
             (Some(change), None) => format!("SURVIVED, {} in {}", change.how, change.scenario),
-            (None, Some(catch)) => format!("noticed by {} {}, no result changes", catch.program, catch.test),
+            (None, Some(detection)) => {
+                format!("noticed by {} {}, no result changes", detection.program, detection.test)
+            }
             (None, None) => "silent".into(),
         };
-        println!("{} {}: {verdict} ({:.1} s)", mutant.id, mutant.told(), time.as_secs_f64());
+        println!("{} {}: {verdict} ({:.1} s)", mutant.id, mutant.description(), time.as_secs_f64());
         let mut store = self.store()?;
-        store.note(mutant, &Fate { change, catch, seconds: time.as_secs_f64() });
+        store.note(mutant, &MutantResult { change, detection, seconds: time.as_secs_f64() });
         store.write()
     }
 }

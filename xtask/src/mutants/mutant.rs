@@ -112,7 +112,7 @@ pub struct Mutant {
 
 impl Mutant {
     /// File, line, and what becomes what.
-    pub fn told(&self) -> String {
+    pub fn description(&self) -> String {
         format!("{}:{} {} in {}: {} -> {}", self.file, self.line, self.kind.name(), self.function, self.from, self.to)
     }
 }

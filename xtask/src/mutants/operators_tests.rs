@@ -133,6 +133,6 @@ fn everything_at_once_is_still_rust() {
     syn::parse_file(&out.text).unwrap_or_else(|e| panic!("{e}\n{}", out.text));
     for (place, (number, mutant)) in out.places.iter().zip(&numbered) {
         let written = &out.text[place.clone()];
-        assert!(written.contains(&format!("active({number})")), "{}: {written}", mutant.told());
+        assert!(written.contains(&format!("active({number})")), "{}: {written}", mutant.description());
     }
 }

@@ -71,7 +71,7 @@ impl Program<'_> {
         command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(fault)?;
         let stdout = child.stdout.take().expect("a pipe was asked for");
-        let outcome = watch(&mut child, &reader(stdout), (limit, self.patience), enough);
+        let outcome = watch_output(&mut child, &reader(stdout), (limit, self.patience), enough);
         if child.try_wait().map_err(fault)?.is_none() {
             end_group(child.id());
             child.wait().map_err(fault)?;
@@ -94,7 +94,7 @@ fn reader(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     receiver
 }
 
-fn watch(
+fn watch_output(
     child: &mut Child,
     pieces: &Receiver<Vec<u8>>,
     (limit, patience): (Duration, Duration),

@@ -21,7 +21,7 @@ pub const EXCLUDED: &[(&str, &str, &str)] = &[
 ];
 
 /// Packages whose tests say little of what the engine computes for the time they take: they go last.
-const LATE: [&str; 6] = ["bench", "cli", "fuzz", "outputs", "papers", "trace"];
+const LATE: [&str; 6] = ["shared", "cli", "fuzz", "outputs", "papers", "trace"];
 
 /// A test program, with what it does without a mutant.
 pub struct Suite {
@@ -32,7 +32,7 @@ pub struct Suite {
 
 /// How a mutant was noticed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Catch {
+pub struct Detection {
     /// The test program.
     pub program: String,
     /// The test.
@@ -68,7 +68,7 @@ pub fn prepare(programs: Vec<TestProgram>) -> Result<(Vec<Suite>, Vec<String>), 
 }
 
 /// Whether the tests notice mutant `number`, and the processor time that took.
-pub fn noticed(suites: &[Suite], number: u32) -> Result<(Option<Catch>, Duration), String> {
+pub fn noticed(suites: &[Suite], number: u32) -> Result<(Option<Detection>, Duration), String> {
     let mut spent = Duration::ZERO;
     for suite in suites {
         let hangs = suite.usual * HANGS + Duration::from_secs(1);
@@ -78,14 +78,15 @@ pub fn noticed(suites: &[Suite], number: u32) -> Result<(Option<Catch>, Duration
         }
         let run = suite.run(number, hangs.min(left), true)?;
         spent += run.cpu;
-        let catch = |test: &str, hung| Catch { program: suite.program.name.clone(), test: test.to_owned(), hung };
+        let detection =
+            |test: &str, hung| Detection { program: suite.program.name.clone(), test: test.to_owned(), hung };
         match (run.failed.first(), run.ended) {
-            (Some(test), _) => return Ok((Some(catch(test, false)), spent)),
+            (Some(test), _) => return Ok((Some(detection(test, false)), spent)),
             (None, Ended::Itself(true)) => {}
-            (None, Ended::Itself(false)) => return Ok((Some(catch(&run.last, false)), spent)),
+            (None, Ended::Itself(false)) => return Ok((Some(detection(&run.last, false)), spent)),
             // Out of the mutant's time before this program can be said to hang: not noticed.
             (None, _) if hangs > left => break,
-            (None, _) => return Ok((Some(catch(&run.last, true)), spent)),
+            (None, _) => return Ok((Some(detection(&run.last, true)), spent)),
         }
     }
     Ok((None, spent))
@@ -102,7 +103,7 @@ struct Run {
 
 impl Suite {
     /// Its name and usual time.
-    pub fn told(&self) -> (&str, Duration) {
+    pub fn description(&self) -> (&str, Duration) {
         (&self.program.name, self.usual)
     }
 

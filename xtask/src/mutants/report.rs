@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::mutant::{Kind, Mutant};
-use super::store::Fate;
+use super::store::MutantResult;
 
 /// Counts of a group of mutants.
 #[derive(Default, Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,8 +20,8 @@ struct Count {
 }
 
 impl Count {
-    fn add(&mut self, fate: &Fate) {
-        let which = match (fate.change.is_some(), fate.catch.is_some()) {
+    fn add(&mut self, result: &MutantResult) {
+        let which = match (result.change.is_some(), result.detection.is_some()) {
             (true, true) => &mut self.caught,
             (true, false) => &mut self.survived,
             (false, true) => &mut self.only_noticed,
@@ -55,18 +55,18 @@ const HEAD: &str =
 ";
 
 /// The tables and the survivors.
-pub fn text(fates: &[(&Mutant, Fate)]) -> String {
+pub fn text(results: &[(&Mutant, MutantResult)]) -> String {
     let mut text = String::new();
     let mut files: BTreeMap<&str, Count> = BTreeMap::new();
     let mut kinds: BTreeMap<Kind, Count> = BTreeMap::new();
     let mut catchers: BTreeMap<&str, u32> = BTreeMap::new();
     let mut all = Count::default();
-    for (mutant, fate) in fates {
-        files.entry(&mutant.file).or_default().add(fate);
-        kinds.entry(mutant.kind).or_default().add(fate);
-        all.add(fate);
-        if let Some(catch) = &fate.catch {
-            *catchers.entry(&catch.program).or_default() += 1;
+    for (mutant, result) in results {
+        files.entry(&mutant.file).or_default().add(result);
+        kinds.entry(mutant.kind).or_default().add(result);
+        all.add(result);
+        if let Some(detection) = &result.detection {
+            *catchers.entry(&detection.program).or_default() += 1;
         }
     }
     let _ = write!(text, "| file | {HEAD}");
@@ -79,11 +79,11 @@ pub fn text(fates: &[(&Mutant, Fate)]) -> String {
     for (program, count) in catchers {
         let _ = write!(text, " {program} {count},");
     }
-    let _ = write!(text, "\n\n{}", survivors(fates));
-    let silent = fates.iter().filter(|(_, fate)| fate.change.is_none() && fate.catch.is_none());
+    let _ = write!(text, "\n\n{}", survivors(results));
+    let silent = results.iter().filter(|(_, result)| result.change.is_none() && result.detection.is_none());
     let _ = writeln!(text, "\nneither noticed nor changing a result of the corpus:");
     silent.for_each(|(mutant, _)| {
-        let _ = writeln!(text, "  {} {}", mutant.id, mutant.told());
+        let _ = writeln!(text, "  {} {}", mutant.id, mutant.description());
     });
     let changing = all.caught + all.survived;
     let _ = writeln!(
@@ -99,16 +99,16 @@ pub fn text(fates: &[(&Mutant, Fate)]) -> String {
 }
 
 /// The mutants that change results unnoticed, those that change most first.
-fn survivors(fates: &[(&Mutant, Fate)]) -> String {
+fn survivors(results: &[(&Mutant, MutantResult)]) -> String {
     let mut text = String::from("survivors that change results:\n");
-    let mut found: Vec<_> = fates.iter().filter(|(_, fate)| fate.catch.is_none()).collect();
-    found.retain(|(_, fate)| fate.change.is_some());
-    let size = |fate: &Fate| fate.change.as_ref().and_then(|change| change.mean).unwrap_or(f64::MAX);
+    let mut found: Vec<_> = results.iter().filter(|(_, result)| result.detection.is_none()).collect();
+    found.retain(|(_, result)| result.change.is_some());
+    let size = |result: &MutantResult| result.change.as_ref().and_then(|change| change.mean).unwrap_or(f64::MAX);
     found.sort_by(|(_, a), (_, b)| size(b).total_cmp(&size(a)));
-    for (mutant, fate) in found {
-        let Some(change) = &fate.change else { continue };
+    for (mutant, result) in found {
+        let Some(change) = &result.change else { continue };
         let mean = change.mean.map_or(String::new(), |mean| format!(", a mean by {:.2} %", 100.0 * mean));
-        let _ = writeln!(text, "  {} {}", mutant.id, mutant.told());
+        let _ = writeln!(text, "  {} {}", mutant.id, mutant.description());
         let _ = writeln!(
             text,
             "      {}{mean}; in {} scenarios, most in {}",
@@ -122,23 +122,23 @@ fn survivors(fates: &[(&Mutant, Fate)]) -> String {
 mod tests {
     use super::super::corpus::Change;
     use super::super::operators;
-    use super::super::programs::Catch;
+    use super::super::programs::Detection;
     use super::*;
 
     #[test]
     fn rates_are_of_those_that_change_results() {
         let all = operators::find("a.rs", "fn f() -> u8 { g(a < b, a <= b, a == b, a != b, a > b) }").unwrap();
         let change = |mean| Some(Change { scenario: "s".into(), scenarios: 2, mean, how: "figures".into() });
-        let catch = || Some(Catch { program: "core lib".into(), test: "t".into(), hung: false });
-        let fate = |change, catch| Fate { change, catch, seconds: 1.0 };
-        let fates = [
-            fate(change(Some(0.5)), catch()),
-            fate(change(Some(0.125)), None),
-            fate(change(Some(0.25)), None),
-            fate(None, catch()),
-            fate(None, None),
+        let detection = || Some(Detection { program: "core lib".into(), test: "t".into(), hung: false });
+        let result = |change, detection| MutantResult { change, detection, seconds: 1.0 };
+        let results = [
+            result(change(Some(0.5)), detection()),
+            result(change(Some(0.125)), None),
+            result(change(Some(0.25)), None),
+            result(None, detection()),
+            result(None, None),
         ];
-        let pairs: Vec<(&Mutant, Fate)> = all.iter().zip(fates).collect();
+        let pairs: Vec<(&Mutant, MutantResult)> = all.iter().zip(results).collect();
         let text = text(&pairs);
         assert!(text.contains("| a.rs | 5 | 1 | 1 | 3 | 1 | 2 | 33 % |"), "{text}");
         assert!(text.contains("| equality | 2 | 0 | 1 | 1 | 0 | 1 | 0 % |"), "{text}");

@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 
 use super::corpus::Change;
 use super::mutant::Mutant;
-use super::programs::Catch;
+use super::programs::Detection;
 
 /// What a mutant does.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Fate {
+pub struct MutantResult {
     /// How it changes results.
     pub change: Option<Change>,
     /// How tests notice it.
-    pub catch: Option<Catch>,
+    pub detection: Option<Detection>,
     /// Processor time the tests took, in seconds.
     pub seconds: f64,
 }
@@ -52,15 +52,19 @@ impl Store {
     }
 
     /// What is known of a mutant that the tests have seen.
-    pub fn fate(&self, id: &str) -> Option<Fate> {
+    pub fn result(&self, id: &str) -> Option<MutantResult> {
         let record = self.records.get(id).filter(|record| record.get("caught").is_some())?;
         let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
         let change = self.change(id)?;
-        let catch = record["caught"].as_object().map(|_| {
-            let catch = &record["caught"];
-            Catch { program: text(catch, "program"), test: text(catch, "test"), hung: catch["hung"] == true }
+        let detection = record["caught"].as_object().map(|_| {
+            let detection = &record["caught"];
+            Detection {
+                program: text(detection, "program"),
+                test: text(detection, "test"),
+                hung: detection["hung"] == true,
+            }
         });
-        Some(Fate { change, catch, seconds: record["seconds"].as_f64().unwrap_or_default() })
+        Some(MutantResult { change, detection, seconds: record["seconds"].as_f64().unwrap_or_default() })
     }
 
     /// Whether a mutant is known to be no legal Rust.
@@ -82,14 +86,14 @@ impl Store {
     }
 
     /// Notes all that is known of a mutant that the tests have seen.
-    pub fn note(&mut self, mutant: &Mutant, fate: &Fate) {
-        self.note_change(mutant, fate.change.as_ref());
+    pub fn note(&mut self, mutant: &Mutant, result: &MutantResult) {
+        self.note_change(mutant, result.change.as_ref());
         let record = self.record(mutant);
-        record["caught"] = fate
-            .catch
-            .as_ref()
-            .map_or(Value::Null, |catch| json!({ "program": catch.program, "test": catch.test, "hung": catch.hung }));
-        record["seconds"] = json!((fate.seconds * 100.0).round() / 100.0);
+        record["caught"] = result.detection.as_ref().map_or(
+            Value::Null,
+            |detection| json!({ "program": detection.program, "test": detection.test, "hung": detection.hung }),
+        );
+        record["seconds"] = json!((result.seconds * 100.0).round() / 100.0);
     }
 
     fn record(&mut self, mutant: &Mutant) -> &mut Value {
@@ -117,32 +121,32 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again_for_the_same_sources() {
-        let path = std::env::temp_dir().join(format!("flashlane-fates-{}.json", std::process::id()));
+        let path = std::env::temp_dir().join(format!("flashlane-results-{}.json", std::process::id()));
         let all = operators::find("a.rs", "fn f() -> bool { a < b && c == d }").unwrap();
         assert_eq!(all.len(), 5);
         let change = Change { scenario: "s".into(), scenarios: 3, mean: Some(0.25), how: "figures".into() };
         let failed = Change { mean: None, ..change.clone() };
-        let catch = Catch { program: "core lib".into(), test: "t".into(), hung: false };
-        let fates = [
-            Fate { change: Some(change), catch: Some(catch), seconds: 1.5 },
-            Fate { change: Some(failed), catch: None, seconds: 2.25 },
-            Fate { change: None, catch: None, seconds: 0.0 },
+        let detection = Detection { program: "core lib".into(), test: "t".into(), hung: false };
+        let results = [
+            MutantResult { change: Some(change), detection: Some(detection), seconds: 1.5 },
+            MutantResult { change: Some(failed), detection: None, seconds: 2.25 },
+            MutantResult { change: None, detection: None, seconds: 0.0 },
         ];
         let mut store = Store::open(&path, "one");
-        for (mutant, fate) in all.iter().zip(&fates) {
-            store.note(mutant, fate);
+        for (mutant, result) in all.iter().zip(&results) {
+            store.note(mutant, result);
         }
         store.note_illegal(&all[3]);
-        store.note_change(&all[4], fates[0].change.as_ref());
+        store.note_change(&all[4], results[0].change.as_ref());
         store.write().unwrap();
         let again = Store::open(&path, "one");
-        for (mutant, fate) in all.iter().zip(&fates) {
-            assert_eq!(again.fate(&mutant.id).as_ref(), Some(fate));
+        for (mutant, result) in all.iter().zip(&results) {
+            assert_eq!(again.result(&mutant.id).as_ref(), Some(result));
         }
         assert!(again.is_illegal(&all[3].id) && !again.is_illegal(&all[0].id));
-        assert_eq!((again.change(&all[4].id), again.fate(&all[4].id)), (Some(fates[0].change.clone()), None));
+        assert_eq!((again.change(&all[4].id), again.result(&all[4].id)), (Some(results[0].change.clone()), None));
         assert_eq!(again.change(&all[3].id), None);
-        assert_eq!(Store::open(&path, "two").fate(&all[0].id), None);
+        assert_eq!(Store::open(&path, "two").result(&all[0].id), None);
         std::fs::remove_file(&path).unwrap();
     }
 }

@@ -5,11 +5,11 @@ use syn::visit::{self, Visit};
 use super::Finding;
 use super::repo::Repo;
 
-/// Where the rows of the catalogue are.
+/// Where the schedulers of the catalogue are.
 const ROOM: &str = "sched/src/";
-/// The type of a row; other named things of that crate, answers and parameters, are no schedulers.
-const ROW: &str = "Row";
-/// The file that reads the rows: once it is there, rows must be too.
+/// The type of a scheduler; other named things of that crate, answers and parameters, are no schedulers.
+const ENTRY: &str = "SchedulerEntry";
+/// The file that reads them: if it exists, there must be schedulers.
 const CATALOGUE: &str = "sched/src/catalogue.rs";
 
 /// Rule: every name in the catalogue stands, as code, in README.md or a page of docs/.
@@ -17,40 +17,41 @@ pub fn check(repo: &Repo) -> Vec<Finding> {
     let is_page = |path: &str| path.ends_with(".md") && (path.starts_with("docs/") || path == "README.md");
     let pages: Vec<&str> = repo.files.iter().filter(|f| is_page(&f.path)).filter_map(|f| f.text.as_deref()).collect();
     let mut findings = Vec::new();
-    let mut names = 0;
+    let mut count = 0;
     for (file, rust) in repo.rust().filter(|(file, _)| file.path.starts_with(ROOM) && !file.is_test()) {
-        let mut rows = Rows(Vec::new());
-        rows.visit_file(&rust.tree);
-        for (name, line) in rows.0.into_iter().filter(|(_, line)| !file.is_test_line(*line)) {
-            names += 1;
+        let mut names = Names(Vec::new());
+        names.visit_file(&rust.tree);
+        for (name, line) in names.0.into_iter().filter(|(_, line)| !file.is_test_line(*line)) {
+            count += 1;
             if !pages.iter().any(|page| page.contains(&format!("`{name}`"))) {
                 let message = format!("scheduler `{name}` is described neither in README.md nor in docs/");
                 findings.push(Finding::error(&file.path, line, message));
             }
         }
     }
-    if names == 0 && repo.has(CATALOGUE) {
-        let message =
-            format!("no literal `{ROW} {{ name: \"...\" }}` in {ROOM}; this check needs to learn how rows are written");
+    if count == 0 && repo.has(CATALOGUE) {
+        let message = format!(
+            "no literal `{ENTRY} {{ name: \"...\" }}` in {ROOM}; this check needs to be taught how schedulers are written"
+        );
         findings.push(Finding::error(CATALOGUE, 1, message));
     }
     findings
 }
 
-/// Names of rows, and their lines.
-struct Rows(Vec<(String, usize)>);
+/// Names of schedulers, and their lines.
+struct Names(Vec<(String, usize)>);
 
-impl<'a> Visit<'a> for Rows {
-    fn visit_expr_struct(&mut self, row: &'a syn::ExprStruct) {
-        let is_row = row.path.segments.last().is_some_and(|segment| segment.ident == ROW);
-        for field in row.fields.iter().filter(|_| is_row) {
+impl<'a> Visit<'a> for Names {
+    fn visit_expr_struct(&mut self, entry: &'a syn::ExprStruct) {
+        let is_entry = entry.path.segments.last().is_some_and(|segment| segment.ident == ENTRY);
+        for field in entry.fields.iter().filter(|_| is_entry) {
             let syn::Member::Named(key) = &field.member else { continue };
             let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &field.expr else { continue };
             if key == "name" {
                 self.0.push((text.value(), text.span().start().line));
             }
         }
-        visit::visit_expr_struct(self, row);
+        visit::visit_expr_struct(self, entry);
     }
 }
 
@@ -58,13 +59,14 @@ impl<'a> Visit<'a> for Rows {
 mod tests {
     use super::*;
 
-    const ROWS: &str = "const ROWS: &[Row] = &[\n    Row { name: \"fcfs\", params: &[Param { name: \"depth\" }] },\n    \
-                        crate::catalogue::Row { name: \"sprinkler\", params: &[] },\n];\n\
+    const SCHEDULERS: &str = "const SCHEDULERS: &[SchedulerEntry] = &[\n    SchedulerEntry { name: \"fcfs\", params: &[Param { name: \"depth\" }] },\n    \
+                        crate::catalogue::SchedulerEntry { name: \"sprinkler\", params: &[] },\n];\n\
                         const PICK: &[Choice] = &[Choice { name: \"largest-group\" }];\n";
 
     #[test]
     fn a_scheduler_nobody_describes_is_named() {
-        let files = [("sched/src/rows.rs", ROWS), (CATALOGUE, ""), ("docs/schedulers.md", "`fcfs` serves in order.")];
+        let files =
+            [("sched/src/shipped.rs", SCHEDULERS), (CATALOGUE, ""), ("docs/schedulers.md", "`fcfs` serves in order.")];
         let found = check(&Repo::of(&files));
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].line, 3);
@@ -75,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_table_it_cannot_read_is_no_pass() {
-        assert_eq!(check(&Repo::of(&[(CATALOGUE, "fn rows() {}")])).len(), 1);
+        assert_eq!(check(&Repo::of(&[(CATALOGUE, "fn names() {}")])).len(), 1);
         assert_eq!(check(&Repo::of(&[("sched/src/lib.rs", "")])), []);
     }
 }

@@ -8,7 +8,7 @@ use super::Finding;
 use super::repo::{File, Repo};
 
 /// A crate, the crates of ours it may depend on, and what else.
-struct Arrows {
+struct AllowedDependencies {
     krate: &'static str,
     ours: &'static [&'static str],
     foreign: Foreign,
@@ -32,47 +32,51 @@ const TRACE: &str = "flashlane-trace";
 const LAB: &str = "flashlane-lab";
 const PAPERS: &str = "flashlane-papers";
 
-const ARROWS: &[Arrows] = &[
-    Arrows { krate: CORE, ours: &[], foreign: Foreign::Only(&[]) },
-    Arrows { krate: SCHED, ours: &[CORE], foreign: Foreign::Only(&[]) },
-    Arrows { krate: SSD, ours: &[CORE], foreign: Foreign::Only(&["prefetch-index", "rand_core", "rand_pcg"]) },
-    Arrows { krate: HOST, ours: &[CORE], foreign: Foreign::Only(&[]) },
-    Arrows { krate: AUDIT, ours: &[CORE, SSD], foreign: Foreign::Only(&["rustc-hash"]) },
-    Arrows { krate: OUTPUTS, ours: &[], foreign: Foreign::Any },
-    Arrows { krate: TRACE, ours: &[CORE, OUTPUTS], foreign: Foreign::Any },
-    Arrows { krate: LAB, ours: &[CORE, SCHED, SSD, HOST, AUDIT, OUTPUTS, TRACE], foreign: Foreign::Any },
-    Arrows { krate: PAPERS, ours: &[CORE, SCHED, SSD, LAB], foreign: Foreign::Any },
-    Arrows { krate: "flashlane-cli", ours: &[LAB, PAPERS], foreign: Foreign::Any },
-    Arrows { krate: "flashlane-python", ours: &[LAB], foreign: Foreign::Any },
-    Arrows { krate: "flashlane-emulator", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
-    Arrows { krate: "flashlane-bench", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
-    Arrows { krate: "flashlane-fuzz", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
-    Arrows { krate: "shortest-request-first", ours: &[CORE, SCHED, LAB], foreign: Foreign::Only(&[]) },
-    Arrows { krate: "xtask", ours: &[], foreign: Foreign::Any },
+const ALLOWED: &[AllowedDependencies] = &[
+    AllowedDependencies { krate: CORE, ours: &[], foreign: Foreign::Only(&[]) },
+    AllowedDependencies { krate: SCHED, ours: &[CORE], foreign: Foreign::Only(&[]) },
+    AllowedDependencies {
+        krate: SSD,
+        ours: &[CORE],
+        foreign: Foreign::Only(&["prefetch-index", "rand_core", "rand_pcg"]),
+    },
+    AllowedDependencies { krate: HOST, ours: &[CORE], foreign: Foreign::Only(&[]) },
+    AllowedDependencies { krate: AUDIT, ours: &[CORE, SSD], foreign: Foreign::Only(&["rustc-hash"]) },
+    AllowedDependencies { krate: OUTPUTS, ours: &[], foreign: Foreign::Any },
+    AllowedDependencies { krate: TRACE, ours: &[CORE, OUTPUTS], foreign: Foreign::Any },
+    AllowedDependencies { krate: LAB, ours: &[CORE, SCHED, SSD, HOST, AUDIT, OUTPUTS, TRACE], foreign: Foreign::Any },
+    AllowedDependencies { krate: PAPERS, ours: &[CORE, SCHED, SSD, LAB], foreign: Foreign::Any },
+    AllowedDependencies { krate: "flashlane-cli", ours: &[LAB, PAPERS], foreign: Foreign::Any },
+    AllowedDependencies { krate: "flashlane-python", ours: &[LAB], foreign: Foreign::Any },
+    AllowedDependencies { krate: "flashlane-emulator", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
+    AllowedDependencies { krate: "flashlane-bench", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
+    AllowedDependencies { krate: "flashlane-fuzz", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
+    AllowedDependencies { krate: "shortest-request-first", ours: &[CORE, SCHED, LAB], foreign: Foreign::Only(&[]) },
+    AllowedDependencies { krate: "xtask", ours: &[], foreign: Foreign::Any },
 ];
 
 /// Crates that must behave the same on every machine: no clocks, no hash order, no printing, no operating system.
 const INNER: [&str; 4] = [CORE, SCHED, SSD, HOST];
 
 /// Rule: dependencies follow the table. Dev-dependencies are free: tests may wire what the crate must not.
-pub fn arrows(repo: &Repo) -> Vec<Finding> {
+pub fn allowed(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
     for Manifest { file, table, name } in manifests(repo, &mut findings) {
-        let Some(arrows) = ARROWS.iter().find(|arrows| arrows.krate == name) else {
+        let Some(allowed) = ALLOWED.iter().find(|allowed| allowed.krate == name) else {
             let message = format!("crate `{name}` is in no row of the table in xtask/src/tidy/crates.rs; add one");
             findings.push(Finding::error(&file.path, 1, message));
             continue;
         };
         for dependency in dependencies(&table) {
             let ours = dependency.starts_with("flashlane-") || dependency == "xtask";
-            let legal = match &arrows.foreign {
-                _ if ours => arrows.ours.contains(&dependency.as_str()),
+            let legal = match &allowed.foreign {
+                _ if ours => allowed.ours.contains(&dependency.as_str()),
                 Foreign::Any => true,
                 Foreign::Only(names) => names.contains(&dependency.as_str()),
             };
             if !legal {
                 let line = line_of(file, &dependency);
-                let message = format!("`{name}` must not depend on `{dependency}`; {}", legal_for(arrows));
+                let message = format!("`{name}` must not depend on `{dependency}`; {}", legal_for(allowed));
                 findings.push(Finding::error(&file.path, line, message));
             }
         }
@@ -147,9 +151,9 @@ fn line_of(file: &File, dependency: &str) -> usize {
         .map_or(1, |l| l.0)
 }
 
-fn legal_for(arrows: &Arrows) -> String {
-    let ours = if arrows.ours.is_empty() { "none".into() } else { arrows.ours.join(", ") };
-    let foreign = match arrows.foreign {
+fn legal_for(allowed: &AllowedDependencies) -> String {
+    let ours = if allowed.ours.is_empty() { "none".into() } else { allowed.ours.join(", ") };
+    let foreign = match allowed.foreign {
         Foreign::Any => "any".into(),
         Foreign::Only([]) => "none".into(),
         Foreign::Only(names) => names.join(", "),
@@ -163,7 +167,7 @@ mod tests {
 
     fn complaints(path: &str, name: &str, rest: &str) -> Vec<(usize, String)> {
         let text = format!("[package]\nname = \"{name}\"\n{rest}");
-        let found = arrows(&Repo::of(&[("Cargo.toml", "[workspace]\n"), (path, &text)]));
+        let found = allowed(&Repo::of(&[("Cargo.toml", "[workspace]\n"), (path, &text)]));
         found.into_iter().map(|finding| (finding.line, finding.message)).collect()
     }
 
@@ -199,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_broken_manifest_is_named() {
-        let found = arrows(&Repo::of(&[("x/Cargo.toml", "[package\n")]));
+        let found = allowed(&Repo::of(&[("x/Cargo.toml", "[package\n")]));
         assert!(found[0].message.starts_with("not TOML"), "{found:?}");
     }
 

@@ -77,7 +77,7 @@ const RULES: &[Rule] = &[
     Rule {
         name: "crate-arrows",
         asks: "crates depend only on the crates below them, inner crates on next to nothing",
-        check: crates::arrows,
+        check: crates::allowed,
     },
     Rule {
         name: "inner-crates",

@@ -9,7 +9,7 @@ use super::*;
 struct Plane {
     pages_per_block: usize,
     /// Logical page by physical page; `u32::MAX` where free or invalid.
-    owner: Vec<u32>,
+    lpn_of: Vec<u32>,
     /// Physical page by logical page.
     place: Vec<usize>,
     valid: Vec<usize>,
@@ -24,7 +24,7 @@ impl Plane {
     fn new(blocks: usize, pages_per_block: usize, live: usize) -> Plane {
         let mut plane = Plane {
             pages_per_block,
-            owner: vec![u32::MAX; blocks * pages_per_block],
+            lpn_of: vec![u32::MAX; blocks * pages_per_block],
             place: vec![usize::MAX; live],
             valid: vec![0; blocks],
             sealed: vec![false; blocks],
@@ -40,7 +40,7 @@ impl Plane {
     fn program(&mut self, lpn: usize) {
         if self.place[lpn] != usize::MAX {
             self.valid[self.place[lpn] / self.pages_per_block] -= 1;
-            self.owner[self.place[lpn]] = u32::MAX;
+            self.lpn_of[self.place[lpn]] = u32::MAX;
         }
         if self.next == self.pages_per_block {
             self.sealed[self.open] = true;
@@ -49,7 +49,7 @@ impl Plane {
         }
         let page = self.open * self.pages_per_block + self.next;
         self.next += 1;
-        self.owner[page] = lpn as u32;
+        self.lpn_of[page] = lpn as u32;
         self.place[lpn] = page;
         self.valid[self.open] += 1;
         self.programmed += 1;
@@ -61,8 +61,8 @@ impl Plane {
             let sealed = (0..self.valid.len()).filter(|&block| self.sealed[block]);
             let victim = sealed.min_by_key(|&block| self.valid[block]).unwrap();
             for page in victim * self.pages_per_block..(victim + 1) * self.pages_per_block {
-                if self.owner[page] != u32::MAX {
-                    self.program(self.owner[page] as usize);
+                if self.lpn_of[page] != u32::MAX {
+                    self.program(self.lpn_of[page] as usize);
                 }
             }
             self.sealed[victim] = false;

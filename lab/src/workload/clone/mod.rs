@@ -10,4 +10,4 @@ mod table;
 mod tests;
 
 pub use spec::{CloneSpec, Rates};
-pub use table::{FlinRow, Group, Interference, SlackerRow, SosRow, Table};
+pub use table::{FlinTrace, Group, Interference, SlackerTrace, SosBenchmark, Table};

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::table::{FlinRow, SlackerRow, SosRow, Table};
+use super::table::{FlinTrace, SlackerTrace, SosBenchmark, Table};
 use crate::workload::range::refuse;
 use crate::workload::synthetic::{
     Access, Arrivals, Lognormal, Rewrite, Size, SyntheticSource, SyntheticSpec, positive,
@@ -148,15 +148,15 @@ impl CloneSpec {
             ..SyntheticSpec::default()
         };
         let spec = match self.table {
-            Table::Slacker => self.slacker(&SlackerRow::named(&self.name)?, common),
-            Table::Flin => Ok(self.flin(&FlinRow::named(&self.name)?, common)),
-            Table::Sos => self.sos(&SosRow::named(&self.name)?, common, range),
+            Table::Slacker => self.slacker(&SlackerTrace::named(&self.name)?, common),
+            Table::Flin => Ok(self.flin(&FlinTrace::named(&self.name)?, common)),
+            Table::Sos => self.sos(&SosBenchmark::named(&self.name)?, common, range),
         }?;
         spec.validate()?;
         Ok(spec)
     }
 
-    fn slacker(&self, row: &SlackerRow, common: SyntheticSpec) -> Result<SyntheticSpec, WorkloadError> {
+    fn slacker(&self, row: &SlackerTrace, common: SyntheticSpec) -> Result<SyntheticSpec, WorkloadError> {
         let mean_gap_us = Some(self.gap(common.mean_gap_us, row.mean_gap_us)?);
         let read_ratio = common.read_ratio.unwrap_or(1.0 - row.write_fraction);
         let size = self.lognormal(row.read_kb_mean, row.read_kb_sd);
@@ -165,7 +165,7 @@ impl CloneSpec {
         Ok(generator(size, write_size, spec))
     }
 
-    fn flin(&self, row: &FlinRow, common: SyntheticSpec) -> SyntheticSpec {
+    fn flin(&self, row: &FlinTrace, common: SyntheticSpec) -> SyntheticSpec {
         let cv = self.size_cv.unwrap_or(0.8);
         let size = self.lognormal(row.read_kb, row.read_kb * cv);
         let write_size = self.lognormal(row.write_kb, row.write_kb * cv);
@@ -183,7 +183,12 @@ impl CloneSpec {
         generator(size, write_size, spec)
     }
 
-    fn sos(&self, row: &SosRow, common: SyntheticSpec, range: &AddressRange) -> Result<SyntheticSpec, WorkloadError> {
+    fn sos(
+        &self,
+        row: &SosBenchmark,
+        common: SyntheticSpec,
+        range: &AddressRange,
+    ) -> Result<SyntheticSpec, WorkloadError> {
         let rewrite = Rewrite {
             ratio: self.rewrite_ratio.unwrap_or(0.5),
             distance_requests: self.rewrite_distance_requests.unwrap_or(64.0),

@@ -23,7 +23,7 @@ pub enum Table {
 /// A trace of Slacker's Table 2. KB are 1,024 bytes.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SlackerRow {
+pub struct SlackerTrace {
     /// The paper's name; "-p" stands for a leading part of the trace (D-SLK-23).
     pub name: String,
     /// The paper's group.
@@ -79,7 +79,7 @@ impl Group {
 /// A trace of FLIN's Table 2. KB are 1,024 bytes.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FlinRow {
+pub struct FlinTrace {
     /// The paper's name.
     pub name: String,
     /// Reads over all requests.
@@ -109,7 +109,7 @@ pub enum Interference {
 /// A benchmark of the SOS slides.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SosRow {
+pub struct SosBenchmark {
     /// The slides' name.
     pub name: String,
     /// Reads in 100 requests.
@@ -122,27 +122,27 @@ pub struct SosRow {
     pub mean_gap_us: Option<f64>,
 }
 
-impl SlackerRow {
+impl SlackerTrace {
     /// All rows.
-    pub fn all() -> Vec<SlackerRow> {
+    pub fn all() -> Vec<SlackerTrace> {
         rows(include_str!("../../../data/slacker-table2.csv"))
     }
 
     /// The row of that name.
-    pub fn named(name: &str) -> Result<SlackerRow, WorkloadError> {
-        find(SlackerRow::all(), |row| &row.name, name, Table::Slacker)
+    pub fn named(name: &str) -> Result<SlackerTrace, WorkloadError> {
+        find(SlackerTrace::all(), |row| &row.name, name, Table::Slacker)
     }
 }
 
-impl FlinRow {
+impl FlinTrace {
     /// All rows.
-    pub fn all() -> Vec<FlinRow> {
+    pub fn all() -> Vec<FlinTrace> {
         rows(include_str!("../../../data/flin-table2.csv"))
     }
 
     /// The row of that name.
-    pub fn named(name: &str) -> Result<FlinRow, WorkloadError> {
-        find(FlinRow::all(), |row| &row.name, name, Table::Flin)
+    pub fn named(name: &str) -> Result<FlinTrace, WorkloadError> {
+        find(FlinTrace::all(), |row| &row.name, name, Table::Flin)
     }
 
     /// The mean gap of reads and writes together: the rates add (D-FLN-18).
@@ -151,15 +151,15 @@ impl FlinRow {
     }
 }
 
-impl SosRow {
+impl SosBenchmark {
     /// All rows.
-    pub fn all() -> Vec<SosRow> {
+    pub fn all() -> Vec<SosBenchmark> {
         rows(include_str!("../../../data/sos-mixes.csv"))
     }
 
     /// The row of that name.
-    pub fn named(name: &str) -> Result<SosRow, WorkloadError> {
-        find(SosRow::all(), |row| &row.name, name, Table::Sos)
+    pub fn named(name: &str) -> Result<SosBenchmark, WorkloadError> {
+        find(SosBenchmark::all(), |row| &row.name, name, Table::Sos)
     }
 }
 
@@ -179,9 +179,9 @@ impl Table {
     /// The names of its rows, in the paper's order.
     pub fn clone_names(self) -> Vec<String> {
         match self {
-            Table::Slacker => SlackerRow::all().into_iter().map(|row| row.name).collect(),
-            Table::Flin => FlinRow::all().into_iter().map(|row| row.name).collect(),
-            Table::Sos => SosRow::all().into_iter().map(|row| row.name).collect(),
+            Table::Slacker => SlackerTrace::all().into_iter().map(|row| row.name).collect(),
+            Table::Flin => FlinTrace::all().into_iter().map(|row| row.name).collect(),
+            Table::Sos => SosBenchmark::all().into_iter().map(|row| row.name).collect(),
         }
     }
 }

@@ -30,7 +30,7 @@ fn near(found: f64, expected: f64, tolerance: f64) {
 
 #[test]
 fn slacker_has_21_rows_in_three_groups() {
-    let rows = SlackerRow::all();
+    let rows = SlackerTrace::all();
     let group = |group: Group| rows.iter().filter(|row| row.group == group).collect::<Vec<_>>();
     assert_eq!(rows.len(), 21);
     assert_eq!(group(Group::WriteIntensive).len(), 7);
@@ -39,28 +39,28 @@ fn slacker_has_21_rows_in_three_groups() {
     assert!(group(Group::WriteIntensive).iter().all(|row| row.write_fraction > 0.7));
     assert!(group(Group::Balanced).iter().all(|row| (0.3..=0.7).contains(&row.write_fraction)));
     assert!(group(Group::ReadIntensive).iter().all(|row| row.write_fraction < 0.3));
-    let prxy0 = SlackerRow::named("prxy0").expect("there");
+    let prxy0 = SlackerTrace::named("prxy0").expect("there");
     assert_eq!((prxy0.write_fraction, prxy0.write_kb_mean, prxy0.write_kb_sd), (0.95, 38.6, 30.6));
     assert_eq!((prxy0.write_slack_ms_mean, prxy0.write_slack_ms_sd), (577.9, 725.1));
-    let web3 = SlackerRow::named("web3").expect("there");
+    let web3 = SlackerTrace::named("web3").expect("there");
     assert_eq!((web3.read_kb_mean, web3.read_kb_sd, web3.read_slack_ms_sd), (82.9, 241.5, 4.5));
-    assert_eq!(SlackerRow::named("proj4").expect("there").write_fraction, 0.005);
+    assert_eq!(SlackerTrace::named("proj4").expect("there").write_fraction, 0.005);
     assert!(rows.iter().all(|row| row.mean_gap_us.is_none_or(|gap| gap > 0.0)));
 }
 
 #[test]
 fn flin_has_20_rows_of_which_6_disturb_others() {
-    let rows = FlinRow::all();
+    let rows = FlinTrace::all();
     assert_eq!(rows.len(), 20);
     let high: Vec<&str> =
         rows.iter().filter(|row| row.interference == Interference::High).map(|row| row.name.as_str()).collect();
     assert_eq!(high, ["exch", "msnfs", "src1-0", "src1-1", "tpcc", "tpce"]);
-    let stg1 = FlinRow::named("stg-1").expect("there");
+    let stg1 = FlinTrace::named("stg-1").expect("there");
     assert_eq!((stg1.read_fraction, stg1.read_kb, stg1.write_kb), (0.64, 59.5, 7.9));
     assert_eq!((stg1.read_gap_ms, stg1.write_gap_ms), (7.4, 746.2));
-    near(FlinRow::named("tpcc").expect("there").mean_gap_ms(), 0.05, 1e-12);
+    near(FlinTrace::named("tpcc").expect("there").mean_gap_ms(), 0.05, 1e-12);
     // D-FLN-18: for 14 of 20 rows the two columns contradict the read ratio by a factor of 2 or more.
-    let contradicts = |row: &&FlinRow| {
+    let contradicts = |row: &&FlinTrace| {
         let odds = (row.write_gap_ms / row.read_gap_ms) / (row.read_fraction / (1.0 - row.read_fraction));
         odds.max(1.0 / odds) >= 2.0
     };
@@ -69,10 +69,10 @@ fn flin_has_20_rows_of_which_6_disturb_others() {
 
 #[test]
 fn sos_has_five_mixes() {
-    let rows = SosRow::all();
+    let rows = SosBenchmark::all();
     assert_eq!(rows.len(), 5);
     let figures = |name: &str| {
-        let row = SosRow::named(name).expect("there");
+        let row = SosBenchmark::named(name).expect("there");
         (row.read_percent, row.reallocatable_percent, row.overwrite_percent)
     };
     assert_eq!(figures("Bonnie++"), (52.1, 29.0, 11.7));
@@ -81,8 +81,8 @@ fn sos_has_five_mixes() {
 
 #[test]
 fn the_default_spread_of_flins_sizes_is_the_median_of_slackers() {
-    let ratios = |row: SlackerRow| [row.read_kb_sd / row.read_kb_mean, row.write_kb_sd / row.write_kb_mean];
-    let mut ratios: Vec<f64> = SlackerRow::all().into_iter().flat_map(ratios).collect();
+    let ratios = |row: SlackerTrace| [row.read_kb_sd / row.read_kb_mean, row.write_kb_sd / row.write_kb_mean];
+    let mut ratios: Vec<f64> = SlackerTrace::all().into_iter().flat_map(ratios).collect();
     ratios.sort_unstable_by(f64::total_cmp);
     near((ratios[20] + ratios[21]) / 2.0, 0.8, 0.05);
     let spec = CloneSpec::new(Table::Flin, "tpcc", 1).to_synthetic(&RANGE).expect("sound");
@@ -103,10 +103,10 @@ fn every_row_makes_a_clone_with_its_published_figures() {
             let reads = drawn.iter().filter(|d| d.1 == Op::Read).count() as f64 / n;
             let (ratio, read_kb, read_sd) = match table {
                 Table::Slacker => {
-                    SlackerRow::named(&name).map(|r| (1.0 - r.write_fraction, r.read_kb_mean, r.read_kb_sd))
+                    SlackerTrace::named(&name).map(|r| (1.0 - r.write_fraction, r.read_kb_mean, r.read_kb_sd))
                 }
-                Table::Flin => FlinRow::named(&name).map(|r| (r.read_fraction, r.read_kb, 0.8 * r.read_kb)),
-                Table::Sos => SosRow::named(&name).map(|r| (r.read_percent / 100.0, 8.0, 0.0)),
+                Table::Flin => FlinTrace::named(&name).map(|r| (r.read_fraction, r.read_kb, 0.8 * r.read_kb)),
+                Table::Sos => SosBenchmark::named(&name).map(|r| (r.read_percent / 100.0, 8.0, 0.0)),
             }
             .expect("there");
             near(reads, ratio, 5.0 * (ratio * (1.0 - ratio) / n).sqrt());
@@ -197,7 +197,7 @@ fn mistakes_are_named() {
 /// The stored calibration covers all workloads, and names the one that is off by more than a tenth.
 #[test]
 fn slackers_gaps_are_calibrated() {
-    for row in SlackerRow::all() {
+    for row in SlackerTrace::all() {
         let (gap, reached) = (row.mean_gap_us.expect("stored"), row.reached_slack_ms.expect("stored"));
         let wanted = if row.group == Group::ReadIntensive { row.read_slack_ms_mean } else { row.write_slack_ms_mean };
         assert!(gap > 0.0, "{}", row.name);

@@ -3,15 +3,15 @@
 //! Promises that no request leaves the working set, and that every start which is drawn is aligned; a request that
 //! continues the one before starts where that ended, whatever its alignment. Knows nothing of time.
 
-use super::draw::{Aspect, Dice, Geometric};
+use super::draw::{Aspect, Geometric, RandomStream};
 use super::spec::{Access, Rewrite, SyntheticSpec};
-use super::zipf::{Shuffle, Zipf};
+use super::zipf::{Permutation, Zipf};
 use crate::workload::range::refuse;
 use crate::workload::{AddressRange, WorkloadError};
 
 /// The access pattern of one flow. Offsets inside count from the start of the working set.
 #[derive(Clone, Debug)]
-pub(super) struct Places {
+pub(super) struct AccessPattern {
     /// First byte of the working set on the drive, aligned.
     base: u64,
     len: u64,
@@ -20,7 +20,7 @@ pub(super) struct Places {
     end: u64,
     sequential: f64,
     pattern: Pattern,
-    dice: Dice,
+    random: RandomStream,
     history: Option<History>,
 }
 
@@ -28,12 +28,12 @@ pub(super) struct Places {
 enum Pattern {
     Streaming,
     Random,
-    Zipf { zipf: Zipf, shuffle: Option<Shuffle> },
-    HotCold { hot: u64, slots: u64, hot_access: f64, shuffle: Option<Shuffle> },
+    Zipf { zipf: Zipf, shuffle: Option<Permutation> },
+    HotCold { hot: u64, slots: u64, hot_access: f64, shuffle: Option<Permutation> },
     Files(Files),
 }
 
-impl Places {
+impl AccessPattern {
     /// `max_bytes` is the largest request, `write_ratio` the share of writes. The description must be valid.
     pub(super) fn new(
         spec: &SyntheticSpec,
@@ -41,7 +41,7 @@ impl Places {
         max_bytes: u64,
         write_ratio: f64,
         seed: u64,
-    ) -> Result<Places, WorkloadError> {
+    ) -> Result<AccessPattern, WorkloadError> {
         let align = spec.align_bytes.unwrap_or(range.page_bytes as u64);
         let (base, len) = working_set(spec, range, align)?;
         if len < max_bytes {
@@ -50,7 +50,7 @@ impl Places {
         }
         // At least one: an alignment above the working set leaves its first byte.
         let slots = (len / align).max(1);
-        let shuffle = |default: bool| spec.scatter.unwrap_or(default).then(|| Shuffle::new(slots, seed));
+        let shuffle = |default: bool| spec.scatter.unwrap_or(default).then(|| Permutation::new(slots, seed));
         let pattern = match spec.access {
             Access::Streaming => Pattern::Streaming,
             Access::Random => Pattern::Random,
@@ -68,14 +68,14 @@ impl Places {
             }
             Access::Files => Pattern::Files(Files::new(spec, len, align, max_bytes, seed)?),
         };
-        Ok(Places {
+        Ok(AccessPattern {
             base,
             len,
             align: Align::new(align),
             end: u64::MAX,
             sequential: spec.sequential_probability.unwrap_or(0.0),
             pattern,
-            dice: Dice::new(seed, Aspect::Address),
+            random: RandomStream::new(seed, Aspect::Address),
             history: spec.rewrite.as_ref().map(|rewrite| History::new(rewrite, write_ratio, seed)),
         })
     }
@@ -101,23 +101,23 @@ impl Places {
     fn fresh(&mut self, bytes: u64) -> u64 {
         // Before the first request `end` is the largest number, so no request continues it.
         let continues = self.end.saturating_add(bytes) <= self.len;
-        if self.sequential > 0.0 && self.dice.chance(self.sequential) && continues {
+        if self.sequential > 0.0 && self.random.chance(self.sequential) && continues {
             return self.end;
         }
         let slot = match &mut self.pattern {
             Pattern::Streaming => return if continues { self.end } else { 0 },
             Pattern::Random => {
                 let starts = self.align.count(self.len - bytes) + 1;
-                self.dice.below(starts)
+                self.random.below(starts)
             }
-            Pattern::Files(files) => return files.next(bytes, &self.align, &mut self.dice),
+            Pattern::Files(files) => return files.next(bytes, &self.align, &mut self.random),
             Pattern::Zipf { zipf, shuffle } => {
-                let rank = zipf.draw(&mut self.dice);
+                let rank = zipf.draw(&mut self.random);
                 shuffle.as_ref().map_or(rank, |shuffle| shuffle.apply(rank))
             }
             Pattern::HotCold { hot, slots, hot_access, shuffle } => {
-                let is_hot = self.dice.chance(*hot_access);
-                let rank = if is_hot { self.dice.below(*hot) } else { *hot + self.dice.below(*slots - *hot) };
+                let is_hot = self.random.chance(*hot_access);
+                let rank = if is_hot { self.random.below(*hot) } else { *hot + self.random.below(*slots - *hot) };
                 shuffle.as_ref().map_or(rank, |shuffle| shuffle.apply(rank))
             }
         };
@@ -201,11 +201,11 @@ impl Files {
             return Err(refuse("file_min_bytes", smallest, format_args!("at least the largest request, {max}")));
         }
         let (low, high) = (libm::log(smallest as f64), libm::log(largest as f64));
-        let mut dice = Dice::new(seed, Aspect::Layout);
+        let mut random = RandomStream::new(seed, Aspect::Layout);
         let mut files = Vec::with_capacity(count as usize);
         let mut start = 0u64;
         for _ in 0..count {
-            let bytes = libm::exp(low + dice.unit() * (high - low)) as u64;
+            let bytes = libm::exp(low + random.unit() * (high - low)) as u64;
             let bytes = bytes.clamp(smallest, largest);
             files.push(File { start, bytes, cursor: 0 });
             let end = start.checked_add(bytes).and_then(|end| end.checked_next_multiple_of(align));
@@ -221,10 +221,10 @@ impl Files {
         Ok(Files { files, popular, sequential: spec.file_sequential.unwrap_or(false) })
     }
 
-    fn next(&mut self, bytes: u64, align: &Align, dice: &mut Dice) -> u64 {
-        let file = &mut self.files[self.popular.draw(dice) as usize];
+    fn next(&mut self, bytes: u64, align: &Align, random: &mut RandomStream) -> u64 {
+        let file = &mut self.files[self.popular.draw(random) as usize];
         let inside = if !self.sequential {
-            dice.below(align.count(file.bytes - bytes) + 1) * align.bytes
+            random.below(align.count(file.bytes - bytes) + 1) * align.bytes
         } else if file.cursor + bytes <= file.bytes {
             file.cursor
         } else {
@@ -243,7 +243,7 @@ struct History {
     /// A ring buffer; its length is a power of two.
     extents: Vec<(u64, u64)>,
     pushed: u64,
-    dice: Dice,
+    random: RandomStream,
 }
 
 impl History {
@@ -257,7 +257,7 @@ impl History {
             distance: Geometric::new(mean_writes),
             extents: vec![(0, 0); ring.next_power_of_two()],
             pushed: 0,
-            dice: Dice::new(seed, Aspect::Rewrite),
+            random: RandomStream::new(seed, Aspect::Rewrite),
         }
     }
 
@@ -265,8 +265,8 @@ impl History {
     /// writes.
     #[inline]
     fn earlier(&mut self) -> Option<(u64, u64)> {
-        let wanted = self.dice.chance(self.ratio);
-        let back = self.distance.draw(&mut self.dice);
+        let wanted = self.random.chance(self.ratio);
+        let back = self.distance.draw(&mut self.random);
         let known = self.pushed.min(self.extents.len() as u64);
         (wanted && back <= known).then(|| self.extents[self.slot(self.pushed - back)])
     }

@@ -5,14 +5,14 @@
 
 use std::collections::VecDeque;
 
-use super::draw::{Aspect, Dice, Exponential, Geometric};
+use super::draw::{Aspect, Exponential, Geometric, RandomStream};
 use super::spec::{Arrivals, SyntheticSpec};
 
 /// Arrival times from a process of gaps.
 #[derive(Clone, Debug)]
 pub(super) struct Stream {
     process: Process,
-    dice: Dice,
+    random: RandomStream,
     exponential: Exponential,
     now_ns: u64,
     /// The fraction of a nanosecond in the current time, in units of 2^-32 ns. An integer, so that one arrival depends
@@ -42,17 +42,17 @@ enum Process {
 impl Stream {
     /// `mean_gap` in nanoseconds.
     pub(super) fn new(spec: &SyntheticSpec, mean_gap: f64, start_ns: u64, seed: u64, aspect: Aspect) -> Stream {
-        let (mut dice, exponential) = (Dice::new(seed, aspect), Exponential::new());
+        let (mut random, exponential) = (RandomStream::new(seed, aspect), Exponential::new());
         let process = match spec.arrivals {
             Arrivals::Constant => Process::Constant { gap: mean_gap, start_ns, sent: 0 },
-            Arrivals::Bursty => Process::Bursty(Bursty::new(spec, mean_gap, &exponential, &mut dice)),
+            Arrivals::Bursty => Process::Bursty(Bursty::new(spec, mean_gap, &exponential, &mut random)),
             Arrivals::Batch => {
                 let size = spec.burst_requests.unwrap_or(8.0);
                 Process::Batch { gap: mean_gap * size, size: Geometric::new(size), left: 0 }
             }
             Arrivals::Poisson | Arrivals::ClosedLoop => Process::Poisson { gap: mean_gap },
         };
-        Stream { process, dice, exponential, now_ns: start_ns, fraction: 0 }
+        Stream { process, random, exponential, now_ns: start_ns, fraction: 0 }
     }
 
     /// The next arrival in nanoseconds; stays at the largest time once that is reached.
@@ -64,15 +64,15 @@ impl Stream {
                 *sent += 1;
                 return self.now_ns;
             }
-            Process::Poisson { gap } => *gap * self.exponential.draw(&mut self.dice),
-            Process::Bursty(bursty) => bursty.gap(&self.exponential, &mut self.dice),
+            Process::Poisson { gap } => *gap * self.exponential.draw(&mut self.random),
+            Process::Bursty(bursty) => bursty.gap(&self.exponential, &mut self.random),
             Process::Batch { gap, size, left } => {
                 if *left > 0 {
                     *left -= 1;
                     0.0
                 } else {
-                    *left = size.draw(&mut self.dice) - 1;
-                    *gap * self.exponential.draw(&mut self.dice)
+                    *left = size.draw(&mut self.random) - 1;
+                    *gap * self.exponential.draw(&mut self.random)
                 }
             }
         };
@@ -103,21 +103,21 @@ struct Bursty {
 }
 
 impl Bursty {
-    fn new(spec: &SyntheticSpec, mean_gap: f64, exponential: &Exponential, dice: &mut Dice) -> Bursty {
+    fn new(spec: &SyntheticSpec, mean_gap: f64, exponential: &Exponential, random: &mut RandomStream) -> Bursty {
         let (factor, duty) = (spec.burst_factor(), spec.burst_duty());
         let mean_rate = 1.0 / mean_gap;
         let rate = [mean_rate * ((1.0 - factor * duty) / (1.0 - duty)).max(0.0), mean_rate * factor];
         let burst = spec.burst_requests.unwrap_or(64.0) / rate[1];
         let stay = [burst * (1.0 - duty) / duty, burst];
         // Drawn from the stationary state: a run may begin inside a burst.
-        let state = dice.chance(duty) as usize;
-        Bursty { rate, stay, state, left: stay[state] * exponential.draw(dice) }
+        let state = random.chance(duty) as usize;
+        Bursty { rate, stay, state, left: stay[state] * exponential.draw(random) }
     }
 
     #[inline]
-    fn gap(&mut self, exponential: &Exponential, dice: &mut Dice) -> f64 {
+    fn gap(&mut self, exponential: &Exponential, random: &mut RandomStream) -> f64 {
         // `work` counts expected requests (rate times time); between two requests an exponential number of them passes.
-        let mut work = exponential.draw(dice);
+        let mut work = exponential.draw(random);
         let mut passed = 0.0;
         loop {
             let rate = self.rate[self.state];
@@ -130,14 +130,14 @@ impl Bursty {
             work -= ahead;
             passed += self.left;
             self.state ^= 1;
-            self.left = self.stay[self.state] * exponential.draw(dice);
+            self.left = self.stay[self.state] * exponential.draw(random);
         }
     }
 }
 
 /// A closed loop: a fixed number of requests in flight, each followed by the next after a pause.
 #[derive(Clone, Debug)]
-pub(super) struct Loop {
+pub(super) struct ClosedLoop {
     think_ns: u64,
     /// When each free place sends its next request; in order, since completions come in order. Never grows beyond the
     /// depth.
@@ -145,10 +145,10 @@ pub(super) struct Loop {
     depth: usize,
 }
 
-impl Loop {
-    pub(super) fn new(depth: u32, think_ns: u64, start_ns: u64) -> Loop {
+impl ClosedLoop {
+    pub(super) fn new(depth: u32, think_ns: u64, start_ns: u64) -> ClosedLoop {
         let depth = depth as usize;
-        Loop { think_ns, ready: std::iter::repeat_n(start_ns, depth).collect(), depth }
+        ClosedLoop { think_ns, ready: std::iter::repeat_n(start_ns, depth).collect(), depth }
     }
 
     #[inline]

@@ -18,7 +18,7 @@ pub(super) enum Aspect {
 }
 
 /// Spreads the bits of a seed, so that neighbouring seeds give unrelated streams (the finaliser of SplitMix64).
-pub(super) fn spread(seed: u64) -> u64 {
+pub(super) fn splitmix64(seed: u64) -> u64 {
     let x = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -27,15 +27,15 @@ pub(super) fn spread(seed: u64) -> u64 {
 
 /// A stream of draws.
 #[derive(Clone, Debug)]
-pub(super) struct Dice {
+pub(super) struct RandomStream {
     rng: Pcg64Mcg,
     /// The second of the two normal variates that the polar method yields at a time.
     spare: Option<f64>,
 }
 
-impl Dice {
-    pub(super) fn new(seed: u64, aspect: Aspect) -> Dice {
-        Dice { rng: Pcg64Mcg::seed_from_u64(spread(seed ^ spread(aspect as u64))), spare: None }
+impl RandomStream {
+    pub(super) fn new(seed: u64, aspect: Aspect) -> RandomStream {
+        RandomStream { rng: Pcg64Mcg::seed_from_u64(splitmix64(seed ^ splitmix64(aspect as u64))), spare: None }
     }
 
     #[inline]
@@ -122,11 +122,11 @@ impl Exponential {
     }
 
     #[inline]
-    pub(super) fn draw(&self, dice: &mut Dice) -> f64 {
+    pub(super) fn draw(&self, random: &mut RandomStream) -> f64 {
         let mut before = 0.0;
         loop {
             // The lowest 8 bits choose the layer, the highest 53 the place in it.
-            let bits = dice.bits();
+            let bits = random.bits();
             let layer = (bits % LAYERS as u64) as usize;
             let (width, density) = self.layers[layer];
             let (inner, above) = self.layers[layer + 1];
@@ -137,7 +137,7 @@ impl Exponential {
             if layer == 0 {
                 // Beyond the beginning of the tail the draw starts anew: the exponential distribution has no memory.
                 before += TAIL;
-            } else if density + dice.unit() * (above - density) < libm::exp(-x) {
+            } else if density + random.unit() * (above - density) < libm::exp(-x) {
                 return before + x;
             }
         }
@@ -158,8 +158,8 @@ impl Geometric {
     }
 
     #[inline]
-    pub(super) fn draw(&self, dice: &mut Dice) -> u64 {
-        let u = dice.open_unit();
+    pub(super) fn draw(&self, random: &mut RandomStream) -> u64 {
+        let u = random.open_unit();
         if self.log_failure == 0.0 { 1 } else { 1 + (libm::log(u) / self.log_failure) as u64 }
     }
 }

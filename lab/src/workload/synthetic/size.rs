@@ -3,7 +3,7 @@
 //! Promises sizes within the limits that [`SizeDraw::max`] gives, and the exact mean of what it draws, rounding and
 //! clipping included. Knows nothing of addresses.
 
-use super::draw::Dice;
+use super::draw::RandomStream;
 use super::spec::{Lognormal, Size};
 
 /// A size distribution, ready to draw from. Built from a validated [`Size`] only.
@@ -65,15 +65,15 @@ impl SizeDraw {
     }
 
     #[inline]
-    pub(super) fn draw(&self, dice: &mut Dice) -> u64 {
+    pub(super) fn draw(&self, random: &mut RandomStream) -> u64 {
         match self {
             SizeDraw::Constant(bytes) => *bytes,
-            SizeDraw::Uniform { first_step, steps, step } => (first_step + dice.below(*steps)) * step,
+            SizeDraw::Uniform { first_step, steps, step } => (first_step + random.below(*steps)) * step,
             SizeDraw::Lognormal { mu, sigma, min, max, step } => {
-                round_up(libm::exp(mu + sigma * dice.normal()), *step).clamp(*min, *max)
+                round_up(libm::exp(mu + sigma * random.normal()), *step).clamp(*min, *max)
             }
             SizeDraw::Mix { bytes, sums, total } => {
-                let x = dice.unit() * total;
+                let x = random.unit() * total;
                 // The last size is the fallback for when rounding carries x up to the total.
                 bytes[sums.partition_point(|&sum| sum <= x).min(bytes.len() - 1)]
             }

@@ -4,9 +4,9 @@
 
 use flashlane_core::{Op, Time};
 
-use super::access::Places;
-use super::arrivals::{Loop, Stream};
-use super::draw::{Aspect, Dice, spread};
+use super::access::AccessPattern;
+use super::arrivals::{ClosedLoop, Stream};
+use super::draw::{Aspect, RandomStream, splitmix64};
 use super::size::SizeDraw;
 use super::spec::{Arrivals, SyntheticSpec};
 use crate::workload::{AddressRange, Arrival, Drawn, Source, Span, WorkloadError};
@@ -16,11 +16,11 @@ use crate::workload::{AddressRange, Arrival, Drawn, Source, Span, WorkloadError}
 pub struct SyntheticSource {
     timing: Timing,
     read_ratio: f64,
-    operations: Dice,
+    operations: RandomStream,
     /// Sizes of reads, then of writes.
     sizes: [SizeDraw; 2],
-    size_dice: Dice,
-    places: Places,
+    size_dice: RandomStream,
+    places: AccessPattern,
     left: u64,
     end_ns: u64,
 }
@@ -30,12 +30,12 @@ enum Timing {
     Open(Stream),
     /// Reads and writes arrive independently: their streams, and the next time of each.
     Apart([Stream; 2], [u64; 2]),
-    Closed(Loop),
+    Closed(ClosedLoop),
 }
 
 /// The seed of a flow's draws, from the seed of the run and the flow's place in the scenario.
 pub fn flow_seed(run_seed: u64, flow: u16) -> u64 {
-    spread(spread(run_seed) ^ flow as u64)
+    splitmix64(splitmix64(run_seed) ^ flow as u64)
 }
 
 impl SyntheticSource {
@@ -53,11 +53,11 @@ impl SyntheticSource {
         let duration_ns = spec.duration_s.map_or(u64::MAX, |seconds| ns(seconds * 1e6));
         Ok(SyntheticSource {
             timing: Timing::new(spec, || mean_bytes(&sizes, read_ratio), start_ns, seed),
-            places: Places::new(spec, range, max_bytes, 1.0 - read_ratio, seed)?,
+            places: AccessPattern::new(spec, range, max_bytes, 1.0 - read_ratio, seed)?,
             read_ratio,
-            operations: Dice::new(seed, Aspect::Operation),
+            operations: RandomStream::new(seed, Aspect::Operation),
             sizes,
-            size_dice: Dice::new(seed, Aspect::Size),
+            size_dice: RandomStream::new(seed, Aspect::Size),
             left: spec.requests.unwrap_or(u64::MAX),
             end_ns: start_ns.saturating_add(duration_ns),
         })
@@ -67,7 +67,11 @@ impl SyntheticSource {
 impl Timing {
     fn new(spec: &SyntheticSpec, mean_bytes: impl Fn() -> f64, start_ns: u64, seed: u64) -> Timing {
         if spec.arrivals == Arrivals::ClosedLoop {
-            return Timing::Closed(Loop::new(spec.depth.unwrap_or(1), ns(spec.think_us.unwrap_or(0.0)), start_ns));
+            return Timing::Closed(ClosedLoop::new(
+                spec.depth.unwrap_or(1),
+                ns(spec.think_us.unwrap_or(0.0)),
+                start_ns,
+            ));
         }
         let stream = |gap_ns: f64, aspect| Stream::new(spec, gap_ns, start_ns, seed, aspect);
         if let (Some(read), Some(write)) = (spec.read_gap_us, spec.write_gap_us) {

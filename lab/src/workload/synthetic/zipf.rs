@@ -3,7 +3,7 @@
 //! Promises P(rank k) proportional to (k + 1)^-theta for k in `0..n`, exactly, with no table; a shuffle that is a
 //! bijection. Knows nothing of addresses.
 
-use super::draw::{Dice, spread};
+use super::draw::{RandomStream, splitmix64};
 
 /// Rejection-inversion after Hörmann and Derflinger, "Rejection-inversion to generate variates from monotone discrete
 /// distributions", ACM TOMACS 6(3), 1996. Accepts more than nine draws in ten for every theta.
@@ -31,9 +31,9 @@ impl Zipf {
 
     /// A rank; 0 is the most popular.
     #[inline]
-    pub(super) fn draw(&self, dice: &mut Dice) -> u64 {
+    pub(super) fn draw(&self, random: &mut RandomStream) -> u64 {
         loop {
-            let u = self.high + dice.unit() * (self.low - self.high);
+            let u = self.high + random.unit() * (self.low - self.high);
             let x = self.inverse(u);
             // Clamped, since rounding may put the inverse beyond either end.
             let k = libm::floor(x + 0.5).clamp(1.0, self.n);
@@ -72,18 +72,18 @@ fn log1p_over(x: f64) -> f64 {
 
 /// A fixed, seeded permutation of `0..n`: where the popular ranks lie.
 #[derive(Clone, Debug)]
-pub(super) struct Shuffle {
+pub(super) struct Permutation {
     n: u64,
     mask: u64,
     half: u32,
     key: u64,
 }
 
-impl Shuffle {
+impl Permutation {
     /// A permutation of `0..n`, `n` at least 1.
-    pub(super) fn new(n: u64, seed: u64) -> Shuffle {
+    pub(super) fn new(n: u64, seed: u64) -> Permutation {
         let bits = (64 - (n - 1).leading_zeros()).max(1);
-        Shuffle { n, mask: u64::MAX >> (64 - bits), half: bits.div_ceil(2), key: spread(seed) }
+        Permutation { n, mask: u64::MAX >> (64 - bits), half: bits.div_ceil(2), key: splitmix64(seed) }
     }
 
     /// Permutes the next power of two, again and again while the result is outside `0..n`: fewer than two steps on

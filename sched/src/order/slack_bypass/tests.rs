@@ -8,8 +8,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use flashlane_core::decide::Scheduler;
 
-fn scheduler(row: &str) -> Scheduler {
-    build(&Recipe { base: Some(row.to_string()), ..Recipe::default() }).expect("a row")
+fn scheduler(name: &str) -> Scheduler {
+    build(&Recipe { base: Some(name.to_string()), ..Recipe::default() }).expect("a scheduler")
 }
 
 /// Puts a transaction not yet in its queue where the order says, as the device does. Returns how many it passed.

@@ -1,6 +1,6 @@
 //! Sizes: moments, rounding, clipping, and the mean that a rate in MB/s is based on.
 
-use super::super::draw::{Aspect, Dice};
+use super::super::draw::{Aspect, RandomStream};
 use super::super::size::SizeDraw;
 use super::super::{Lognormal, Size, Uniform};
 use super::{Drawn, draw, mean, moments, near};
@@ -9,8 +9,8 @@ use flashlane_core::Op;
 const N: usize = 400_000;
 
 fn drawn(size: &Size, step: u64) -> (SizeDraw, Vec<f64>) {
-    let (size, mut dice) = (SizeDraw::new(size, step), Dice::new(3, Aspect::Size));
-    let values = (0..N).map(|_| size.draw(&mut dice) as f64).collect();
+    let (size, mut random) = (SizeDraw::new(size, step), RandomStream::new(3, Aspect::Size));
+    let values = (0..N).map(|_| size.draw(&mut random) as f64).collect();
     (size, values)
 }
 

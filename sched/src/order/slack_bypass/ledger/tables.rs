@@ -2,16 +2,16 @@
 
 use flashlane_core::TxnId;
 
-/// No stretch.
+/// No segment.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A stretch of a queue.
+/// A segment of a queue.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stretch {
+pub(super) struct Segment {
     pub(super) first: TxnId,
     pub(super) last: TxnId,
     pub(super) len: u32,
-    /// The stretches before and behind it.
+    /// The segments before and behind it.
     pub(super) ahead: u32,
     pub(super) behind: u32,
     /// Subtracted from the slack of every transaction in it, ns, since it was made.
@@ -23,7 +23,7 @@ pub(super) struct Stretch {
 /// What is kept of a queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueueState {
-    /// Its last stretch, [`NONE`] if it is not cut up.
+    /// Its last segment, [`NONE`] if it is not cut up.
     pub(super) last: u32,
     /// New transactions that were given their place here.
     pub(super) newcomers: u32,
@@ -38,16 +38,16 @@ impl QueueState {
 /// What is known of a waiting transaction beside its notes on the board.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// Its stretch, [`NONE`] for none.
-    pub(super) stretch: u32,
+    /// Its segment, [`NONE`] for none.
+    pub(super) segment: u32,
     /// How many it passed, and the queue's two counts when it had joined.
     pub(super) passed: u32,
     pub(super) newcomers: u32,
     pub(super) changes: u32,
-    /// What it owes of the slack noted on the board, ns, without what was taken from its stretch; modulo 2^64.
+    /// What it owes of the slack noted on the board, ns, without what was taken from its segment; modulo 2^64.
     pub(super) owes: u64,
 }
 
 impl Entry {
-    pub(super) const NONE: Entry = Entry { stretch: NONE, passed: 0, newcomers: 0, changes: 0, owes: 0 };
+    pub(super) const NONE: Entry = Entry { segment: NONE, passed: 0, newcomers: 0, changes: 0, owes: 0 };
 }

@@ -223,26 +223,26 @@ fn the_ledger_equals_the_plain_scan() {
 }
 
 impl Ledger {
-    /// Every stretch matches the queue, and no transaction in it has less slack than the stretch says.
+    /// Every segment matches the queue, and no transaction in it has less slack than the segment says.
     fn check(&self, board: &Board) {
         for (queue, line) in self.queues.iter().enumerate().filter(|(_, line)| line.last != super::tables::NONE) {
             let waiting: Vec<TxnId> = board.walk(QueueId(queue as u32)).collect();
             let mut rest = &waiting[..];
-            while rest.last().is_some_and(|&id| self.stretch_of(id) == super::tables::NONE) {
+            while rest.last().is_some_and(|&id| self.segment_of(id) == super::tables::NONE) {
                 rest = &rest[..rest.len() - 1];
             }
             let (mut at, mut behind) = (line.last, super::tables::NONE);
             while at != super::tables::NONE {
-                let stretch = &self.stretches[at as usize];
-                let (ahead, own) = rest.split_at(rest.len() - stretch.len as usize);
-                assert_eq!((own.first(), own.last()), (Some(&stretch.first), Some(&stretch.last)));
-                assert_eq!(stretch.behind, behind);
+                let segment = &self.segments[at as usize];
+                let (ahead, own) = rest.split_at(rest.len() - segment.len as usize);
+                assert_eq!((own.first(), own.last()), (Some(&segment.first), Some(&segment.last)));
+                assert_eq!(segment.behind, behind);
                 for &id in own {
                     let entry = self.entries[id.index()];
-                    assert_eq!(entry.stretch, at);
-                    assert!(board.txn(id).slack.ns().wrapping_sub(entry.owes) >= stretch.least);
+                    assert_eq!(entry.segment, at);
+                    assert!(board.txn(id).slack.ns().wrapping_sub(entry.owes) >= segment.least);
                 }
-                (rest, behind, at) = (ahead, at, stretch.ahead);
+                (rest, behind, at) = (ahead, at, segment.ahead);
             }
             assert!(rest.is_empty());
         }

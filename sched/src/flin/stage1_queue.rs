@@ -40,7 +40,7 @@ pub(crate) struct Stage1Queue {
     entries: Vec<Entry>,
     head: usize,
     /// Waiting transactions of low intensity; they stand before all others.
-    lows: usize,
+    low_intensity: usize,
     /// The first place behind every barrier.
     open: usize,
 }
@@ -59,14 +59,14 @@ impl Stage1Queue {
 
     /// How many transactions of low intensity wait.
     #[inline]
-    pub(crate) fn lows(&self) -> usize {
-        self.lows
+    pub(crate) fn low_intensity(&self) -> usize {
+        self.low_intensity
     }
 
     /// The first place behind all transactions of low intensity and every barrier.
     #[inline]
     pub(crate) fn open(&self) -> usize {
-        self.open.max(self.lows)
+        self.open.max(self.low_intensity)
     }
 
     /// Step 2b's place for a transaction of `flow`: behind those of low intensity, the last barrier, and the last of its
@@ -91,7 +91,7 @@ impl Stage1Queue {
         } else {
             self.entries.insert(self.head + place, entry);
         }
-        self.lows += usize::from(low);
+        self.low_intensity += usize::from(low);
         if entry.barrier {
             self.open = place + 1;
         } else if place < self.open {
@@ -114,7 +114,7 @@ impl Stage1Queue {
         } else {
             self.entries.remove(self.head + place);
         }
-        self.lows -= usize::from(place < self.lows);
+        self.low_intensity -= usize::from(place < self.low_intensity);
         if barrier && place + 1 == self.open {
             let waiting = &self.entries[self.head..][..place];
             self.open = waiting.iter().rposition(|entry| entry.barrier).map_or(0, |last| last + 1);
@@ -166,5 +166,5 @@ pub(crate) fn fairest_place(view: View, region: &[Entry], new: &Entry, prefix: &
 }
 
 #[cfg(test)]
-#[path = "line_tests.rs"]
+#[path = "stage1_queue_tests.rs"]
 mod tests;

@@ -11,37 +11,44 @@ use crate::workload::{Arrival, Drawn, Source};
 pub(super) const BEYOND: Time = Time::from_ns(Time::LAST.ns() + 1);
 
 /// The state of one flow in a run: its source, the source's next request, and the flow's metrics.
-pub(super) struct Lane {
+pub(super) struct FlowState {
     /// `None` leaves the flow without requests.
     pub(super) feed: Option<Feed>,
     /// The next request; its arrival time is in the run's `times`.
-    pub(super) offer: Arrival,
+    pub(super) next: Arrival,
     /// Whether there is no next request until a request of the flow completes.
-    pub(super) awaits: bool,
+    pub(super) awaits_completion: bool,
     pub(super) metrics: FlowMetrics,
     /// Requests still to be left out of the figures.
-    pub(super) warming: u64,
+    pub(super) warm_up_left: u64,
     /// The first request that is measured, as far as is known.
-    pub(super) warm_from: RequestId,
+    pub(super) measured_from: RequestId,
 }
 
-impl Lane {
-    /// A flow before its first request, whose first `warming` requests are left out of the figures.
-    pub(super) fn new(feed: Option<Feed>, warming: u64) -> Lane {
+impl FlowState {
+    /// A flow before its first request, whose first `warm_up_left` requests are left out of the figures.
+    pub(super) fn new(feed: Option<Feed>, warm_up_left: u64) -> FlowState {
         let metrics = FlowMetrics::new();
-        Lane { feed, offer: Arrival::NONE, awaits: false, metrics, warming, warm_from: RequestId(0) }
+        FlowState {
+            feed,
+            next: Arrival::NONE,
+            awaits_completion: false,
+            metrics,
+            warm_up_left,
+            measured_from: RequestId(0),
+        }
     }
 
     /// Draws the next request; returns its arrival time, or `NEVER` if none arrives before `end`.
     #[inline(always)]
     pub(super) fn draw(&mut self, end: Time) -> Result<Time, RunError> {
         let drawn = match &mut self.feed {
-            Some(feed) => feed.draw(&mut self.offer)?,
+            Some(feed) => feed.draw(&mut self.next)?,
             None => Drawn::End,
         };
-        self.awaits = drawn == Drawn::Await;
+        self.awaits_completion = drawn == Drawn::Await;
         match drawn {
-            Drawn::Request if self.offer.at < end => Ok(self.offer.at),
+            Drawn::Request if self.next.at < end => Ok(self.next.at),
             Drawn::Request => self.cut_off(end),
             Drawn::Await | Drawn::End => Ok(Time::NEVER),
         }
@@ -54,7 +61,7 @@ impl Lane {
         if end < BEYOND {
             return Ok(Time::NEVER);
         }
-        let (at, last) = (self.offer.at.ns(), Time::LAST.ns());
+        let (at, last) = (self.next.at.ns(), Time::LAST.ns());
         Err(RunError::Input(format!(
             "a request that comes at {at} ns: legal is up to {last} ns (2.28 years); raise the rate, or end the run \
              before with `run.duration_ms` or `run.requests`"

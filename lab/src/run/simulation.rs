@@ -3,15 +3,15 @@
 
 use flashlane_core::decide::Scheduler;
 use flashlane_core::{Completion, Extent, FlowId, Request, RequestId, Time};
-use flashlane_sched::order::Responses as Known;
+use flashlane_sched::order::KnownResponses;
 use flashlane_ssd::{Config, Device};
 
 use super::feed::Feed;
-use super::follow::Followed;
-use super::lane::{BEYOND, Lane};
-use super::observe::{self, Onlookers, Seen, Watch};
+use super::flow_state::{BEYOND, FlowState};
+use super::observers::{self, Observations, ObserverOptions, Observers};
+use super::transactions::TransactionRecords;
 use super::{Progress, RunError};
-use crate::metrics::{Estimation, FlowMetrics, Pairs, Responses, Slack};
+use crate::metrics::{Estimation, FlowMetrics, Pairs, ResponseTimes, Slack};
 use crate::results::DeviceFigures;
 use crate::workload::{Arrival, Source, Span};
 use flashlane_audit::Verdict;
@@ -55,32 +55,32 @@ pub struct Outcome {
     /// Remarks of the trace readers, by flow.
     pub remarks: Vec<Option<String>>,
     /// Response time of every measured request, if they were recorded.
-    pub responses: Option<Responses>,
+    pub responses: Option<ResponseTimes>,
     /// Actual slack of transactions, if it was measured.
     pub slack: Option<Slack>,
     /// Accuracy of estimated response times, if it was measured.
     pub estimation: Option<Estimation>,
     /// Response times of its transactions, if they were recorded for an oracle.
-    pub known: Option<Known>,
+    pub known: Option<KnownResponses>,
     /// The run's requests paired with those of another run; set by a comparison.
     pub pairs: Option<Pairs>,
 }
 
 /// A run in progress.
-pub struct Run<'a> {
+pub struct Simulation<'a> {
     device: Device,
-    lanes: Vec<Lane>,
+    flows: Vec<FlowState>,
     /// For each flow, the arrival time of its next request; `NEVER` if it has none to submit now.
     times: Vec<Time>,
     limits: Limits,
-    watch: Watch<'a>,
+    observers: Observers<'a>,
     progress: Option<&'a Progress>,
     issued: u64,
-    told: u64,
-    closed: bool,
+    reported: u64,
+    has_closed_loop: bool,
 }
 
-impl<'a> Run<'a> {
+impl<'a> Simulation<'a> {
     /// A run of `feeds` (one for each flow; `None` leaves the flow without requests) on the device of `config` under
     /// `scheduler`.
     ///
@@ -91,18 +91,19 @@ impl<'a> Run<'a> {
         scheduler: Scheduler,
         feeds: Vec<Option<Feed>>,
         limits: Limits,
-        onlookers: Onlookers<'a>,
+        observers: ObserverOptions<'a>,
         progress: Option<&'a Progress>,
-    ) -> Result<Run<'a>, RunError> {
-        let policy = observe::policy(&scheduler);
+    ) -> Result<Simulation<'a>, RunError> {
+        let policy = observers::policy(&scheduler);
         let mut device = Device::new(config, scheduler).map_err(|error| RunError::Input(error.to_string()))?;
-        let watch = Watch::new(onlookers, config, policy, &mut device);
-        let closed = feeds.iter().flatten().any(Feed::is_closed_loop);
-        let lanes: Vec<Lane> = feeds.into_iter().map(|feed| Lane::new(feed, limits.warm_up_requests)).collect();
-        let times = vec![Time::NEVER; lanes.len()];
+        let observers = Observers::new(observers, config, policy, &mut device);
+        let has_closed_loop = feeds.iter().flatten().any(Feed::is_closed_loop);
+        let flows: Vec<FlowState> =
+            feeds.into_iter().map(|feed| FlowState::new(feed, limits.warm_up_requests)).collect();
+        let times = vec![Time::NEVER; flows.len()];
         let limits = Limits { end: limits.end.min(BEYOND), ..limits };
-        let (issued, told) = (0, 0);
-        Ok(Run { device, lanes, times, limits, watch, progress, issued, told, closed })
+        let (issued, reported) = (0, 0);
+        Ok(Simulation { device, flows, times, limits, observers, progress, issued, reported, has_closed_loop })
     }
 
     /// Runs until every request has completed.
@@ -110,17 +111,17 @@ impl<'a> Run<'a> {
     /// # Errors
     /// Bad input found on the way, a device that cannot go on, or rows that cannot be written.
     pub fn finish(mut self) -> Result<Outcome, RunError> {
-        for (lane, time) in self.lanes.iter_mut().zip(&mut self.times) {
-            *time = lane.draw(self.limits.end)?;
+        for (state, time) in self.flows.iter_mut().zip(&mut self.times) {
+            *time = state.draw(self.limits.end)?;
         }
         while self.step()? {}
-        self.tell();
-        self.account()?;
-        let remarks = self.lanes.iter().map(|lane| lane.feed.as_ref().and_then(Feed::remarks)).collect();
+        self.report_progress();
+        self.check_conservation()?;
+        let remarks = self.flows.iter().map(|state| state.feed.as_ref().and_then(Feed::remarks)).collect();
         let device = DeviceFigures::from(&self.device.totals());
-        let Seen { verdict, responses, followed } = self.watch.finish()?;
-        let Followed { slack, estimation, known } = followed;
-        let flows = self.lanes.into_iter().map(|lane| lane.metrics).collect();
+        let Observations { verdict, responses, transactions } = self.observers.finish()?;
+        let TransactionRecords { slack, estimation, known } = transactions;
+        let flows = self.flows.into_iter().map(|state| state.metrics).collect();
         Ok(Outcome { flows, device, verdict, remarks, responses, slack, estimation, known, pairs: None })
     }
 
@@ -142,18 +143,18 @@ impl<'a> Run<'a> {
     /// an earlier request. Returns whether there was anything left to do.
     #[inline]
     fn step(&mut self) -> Result<bool, RunError> {
-        let offer = self.earliest();
-        if self.closed || offer.is_none() {
-            let completed = self.device.advance_to_completion(offer.map_or(Time::NEVER, |(at, _)| at));
-            if completed || offer.is_none() {
-                self.take_note()?;
+        let next = self.earliest();
+        if self.has_closed_loop || next.is_none() {
+            let completed = self.device.advance_to_completion(next.map_or(Time::NEVER, |(at, _)| at));
+            if completed || next.is_none() {
+                self.drain_device()?;
                 return Ok(completed);
             }
         }
-        let Some((at, flow)) = offer else { return Ok(false) };
+        let Some((at, flow)) = next else { return Ok(false) };
         self.device.advance(at);
-        if self.device.completions().len() >= BATCH || self.device.fault().is_some() || self.watch.wants_events() {
-            self.take_note()?;
+        if self.device.completions().len() >= BATCH || self.device.fault().is_some() || self.observers.needs_events() {
+            self.drain_device()?;
         }
         self.submit(flow)?;
         Ok(true)
@@ -161,21 +162,21 @@ impl<'a> Run<'a> {
 
     /// Processes the events and completions since the last call.
     #[inline(never)]
-    fn take_note(&mut self) -> Result<(), RunError> {
+    fn drain_device(&mut self) -> Result<(), RunError> {
         if let Some(fault) = self.device.fault() {
             return Err(RunError::Device(format!("at {}: {}", fault.at, fault.message)));
         }
-        if self.watch.wants_events() {
-            self.watch.events(&mut self.device)?;
+        if self.observers.needs_events() {
+            self.observers.events(&mut self.device)?;
         }
         let mut completions = std::mem::take(self.device.completions());
         for completion in &completions {
             let measured = self.measure(completion);
-            if self.watch.wants_completions() {
-                self.watch.completion(completion, measured)?;
+            if self.observers.needs_completions() {
+                self.observers.completion(completion, measured)?;
             }
-            if self.closed {
-                self.answer(completion)?;
+            if self.has_closed_loop {
+                self.notify_source(completion)?;
             }
         }
         completions.clear();
@@ -186,26 +187,26 @@ impl<'a> Run<'a> {
     /// Counts a completion; returns whether its request is measured.
     #[inline]
     fn measure(&mut self, completion: &Completion) -> bool {
-        let lane = &mut self.lanes[completion.flow.index()];
-        let measured = completion.arrival >= self.limits.warm_up && completion.id >= lane.warm_from;
+        let state = &mut self.flows[completion.flow.index()];
+        let measured = completion.arrival >= self.limits.warm_up && completion.id >= state.measured_from;
         if measured {
-            lane.metrics.observe(completion);
+            state.metrics.complete(completion);
         } else {
-            lane.metrics.pass_over(completion);
+            state.metrics.complete_unmeasured(completion);
         }
         measured
     }
 
     /// Reports a completion to its closed loop, which may then have a next request.
     #[inline]
-    fn answer(&mut self, completion: &Completion) -> Result<(), RunError> {
+    fn notify_source(&mut self, completion: &Completion) -> Result<(), RunError> {
         let flow = completion.flow.index();
-        let lane = &mut self.lanes[flow];
-        if let Some(feed) = &mut lane.feed {
+        let state = &mut self.flows[flow];
+        if let Some(feed) = &mut state.feed {
             feed.completed(completion.done);
         }
-        if lane.awaits {
-            self.times[flow] = lane.draw(self.limits.end)?;
+        if state.awaits_completion {
+            self.times[flow] = state.draw(self.limits.end)?;
         }
         Ok(())
     }
@@ -213,8 +214,8 @@ impl<'a> Run<'a> {
     /// Submits the next request of `flow` to the device and draws the one after it.
     #[inline]
     fn submit(&mut self, flow: usize) -> Result<(), RunError> {
-        let lane = &mut self.lanes[flow];
-        let Arrival { at, op, extent } = &lane.offer;
+        let state = &mut self.flows[flow];
+        let Arrival { at, op, extent } = &state.next;
         let extent = match extent {
             Span::Bytes { offset, length } => Extent::Bytes { offset: *offset, length: *length },
             Span::Pages(pages) => Extent::Pages(pages),
@@ -224,32 +225,32 @@ impl<'a> Run<'a> {
         self.device
             .submit(*at, &request)
             .map_err(|refusal| RunError::Fault(format!("the device refused request {}: {refusal:?}", id.0)))?;
-        lane.metrics.issue(*at);
-        if lane.warming > 0 {
-            lane.warming -= 1;
-            lane.warm_from = RequestId(id.0 + 1);
+        state.metrics.issue(*at);
+        if state.warm_up_left > 0 {
+            state.warm_up_left -= 1;
+            state.measured_from = RequestId(id.0 + 1);
         }
         self.issued += 1;
-        self.times[flow] = lane.draw(self.limits.end)?;
-        if let Span::Bytes { offset, .. } = &lane.offer.extent {
+        self.times[flow] = state.draw(self.limits.end)?;
+        if let Span::Bytes { offset, .. } = &state.next.extent {
             self.device.prefetch(*offset);
         }
         if self.issued.is_multiple_of(STRIDE) {
-            self.tell();
+            self.report_progress();
         }
         Ok(())
     }
 
-    fn tell(&mut self) {
+    fn report_progress(&mut self) {
         if let Some(progress) = self.progress {
-            progress.add(self.issued - self.told);
+            progress.add(self.issued - self.reported);
         }
-        self.told = self.issued;
+        self.reported = self.issued;
     }
 
     /// Checks that no request is lost: produced = completed + rejected, for each flow.
-    fn account(&mut self) -> Result<(), RunError> {
-        for (flow, Lane { feed, metrics, .. }) in self.lanes.iter_mut().enumerate() {
+    fn check_conservation(&mut self) -> Result<(), RunError> {
+        for (flow, FlowState { feed, metrics, .. }) in self.flows.iter_mut().enumerate() {
             metrics.refuse(feed.as_ref().map_or(0, Feed::rejected));
             if !metrics.balanced() {
                 return Err(RunError::Fault(format!(

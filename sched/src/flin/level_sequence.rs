@@ -5,12 +5,12 @@
 
 /// A position in the sequence, for one unit and direction.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Ruler {
+pub(crate) struct LevelSequence {
     /// The last turn taken; 0 before the first.
     turn: u8,
 }
 
-impl Ruler {
+impl LevelSequence {
     /// The next level among those that are `ready`, a bit each, of `levels`. If only one level is ready, it is next and uses up
     /// no turn. `None` when none is ready.
     pub(crate) fn next(&mut self, levels: u8, ready: u32) -> Option<u8> {
@@ -37,8 +37,8 @@ mod tests {
     use std::vec::Vec;
 
     fn turns(levels: u8, ready: u32, count: usize) -> Vec<u8> {
-        let mut ruler = Ruler::default();
-        (0..count).map(|_| ruler.next(levels, ready).unwrap()).collect()
+        let mut sequence = LevelSequence::default();
+        (0..count).map(|_| sequence.next(levels, ready).unwrap()).collect()
     }
 
     /// A-FLN-08.
@@ -64,11 +64,11 @@ mod tests {
 
     #[test]
     fn a_level_alone_uses_up_no_turn() {
-        let mut ruler = Ruler::default();
-        assert_eq!(ruler.next(4, 0), None);
-        (0..5).for_each(|_| assert_eq!(ruler.next(4, 0b0010), Some(1)));
-        assert_eq!(ruler.next(4, 0b1111), Some(3));
-        (0..5).for_each(|_| assert_eq!(ruler.next(4, 0b0001), Some(0)));
-        assert_eq!(ruler.next(4, 0b1111), Some(2));
+        let mut sequence = LevelSequence::default();
+        assert_eq!(sequence.next(4, 0), None);
+        (0..5).for_each(|_| assert_eq!(sequence.next(4, 0b0010), Some(1)));
+        assert_eq!(sequence.next(4, 0b1111), Some(3));
+        (0..5).for_each(|_| assert_eq!(sequence.next(4, 0b0001), Some(0)));
+        assert_eq!(sequence.next(4, 0b1111), Some(2));
     }
 }

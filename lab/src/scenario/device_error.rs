@@ -11,7 +11,7 @@ use super::device::Device;
 use super::error::KeyError;
 
 /// The device's error in the scenario's keys.
-pub(super) fn ours(device: &Device, priorities: &[u8], error: ConfigError) -> KeyError {
+pub(super) fn in_scenario_keys(device: &Device, priorities: &[u8], error: ConfigError) -> KeyError {
     let of = |section: &str, keys: &[&str]| -> Vec<String> {
         keys.iter().map(|key| format!("device.{section}.{key}")).collect()
     };

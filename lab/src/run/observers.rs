@@ -8,17 +8,17 @@ use flashlane_core::{Completion, PlaneId, Ppa};
 use flashlane_ssd::{Config, Device, InitialState};
 
 use super::RunError;
-use super::follow::{Follow, Followed, Wanted};
-use crate::metrics::Responses;
+use super::transactions::{RecordOptions, TransactionRecorder, TransactionRecords};
+use crate::metrics::ResponseTimes;
 use crate::results::{RequestRow, RowWriter, TransactionRow};
 use flashlane_audit::{Auditor, Policy, Start, Verdict};
 
 /// The most violations that an audit reports in full.
-const KEPT: usize = 100;
+const MAX_VIOLATIONS: usize = 100;
 
 /// Which observers a run has.
 #[derive(Default)]
-pub struct Onlookers<'a> {
+pub struct ObserverOptions<'a> {
     /// Whether the run is audited.
     pub audit: bool,
     /// Writer of one row for each request.
@@ -39,55 +39,60 @@ pub struct Onlookers<'a> {
 
 /// The observers' results of a whole run.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct Observations {
     /// The auditor's verdict.
     pub(super) verdict: Option<Verdict>,
     /// Response times of the measured requests.
-    pub(super) responses: Option<Responses>,
+    pub(super) responses: Option<ResponseTimes>,
     /// Records of transactions.
-    pub(super) followed: Followed,
+    pub(super) transactions: TransactionRecords,
 }
 
 /// The observers of a run in progress.
-pub(super) struct Watch<'a> {
+pub(super) struct Observers<'a> {
     events: Option<&'a mut dyn FnMut(&Stamped)>,
     auditor: Option<Auditor>,
     requests: Option<RowWriter<RequestRow>>,
-    follow: Option<Follow>,
-    responses: Option<Responses>,
+    recorder: Option<TransactionRecorder>,
+    responses: Option<ResponseTimes>,
     /// Whether any observer needs events; stored because it is asked at every request.
-    wants_events: bool,
+    needs_events: bool,
     /// Whether any observer needs completions; stored for the same reason.
-    wants_completions: bool,
+    needs_completions: bool,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> Observers<'a> {
     /// Attaches the observers to `device`; `policy` is what the auditor must know of the scheduler.
-    pub(super) fn new(onlookers: Onlookers<'a>, config: &Config, policy: Policy, device: &mut Device) -> Watch<'a> {
-        let Onlookers { slack, estimation, known, .. } = onlookers;
-        let wanted = Wanted { rows: onlookers.transactions, slack, estimation, known };
-        let follow = Follow::new(wanted, config);
-        if onlookers.audit || onlookers.events.is_some() || follow.is_some() {
+    pub(super) fn new(
+        options: ObserverOptions<'a>,
+        config: &Config,
+        policy: Policy,
+        device: &mut Device,
+    ) -> Observers<'a> {
+        let ObserverOptions { slack, estimation, known, .. } = options;
+        let records = RecordOptions { rows: options.transactions, slack, estimation, known };
+        let recorder = TransactionRecorder::new(records, config);
+        if options.audit || options.events.is_some() || recorder.is_some() {
             device.report_events();
         }
-        let auditor = onlookers.audit.then(|| auditor(config, policy, device));
-        let responses = onlookers.responses.then(Responses::default);
-        let (events, requests) = (onlookers.events, onlookers.requests);
-        let wants_events = auditor.is_some() || follow.is_some() || events.is_some();
-        let wants_completions = responses.is_some() || follow.is_some() || requests.is_some();
-        Watch { events, auditor, requests, follow, responses, wants_events, wants_completions }
+        let auditor = options.audit.then(|| auditor(config, policy, device));
+        let responses = options.responses.then(ResponseTimes::default);
+        let (events, requests) = (options.events, options.requests);
+        let needs_events = auditor.is_some() || recorder.is_some() || events.is_some();
+        let needs_completions = responses.is_some() || recorder.is_some() || requests.is_some();
+        Observers { events, auditor, requests, recorder, responses, needs_events, needs_completions }
     }
 
     /// Whether any observer needs events.
     #[inline]
-    pub(super) fn wants_events(&self) -> bool {
-        self.wants_events
+    pub(super) fn needs_events(&self) -> bool {
+        self.needs_events
     }
 
     /// Whether any observer needs completions.
     #[inline]
-    pub(super) fn wants_completions(&self) -> bool {
-        self.wants_completions
+    pub(super) fn needs_completions(&self) -> bool {
+        self.needs_completions
     }
 
     /// Passes the events since the last call to the observers.
@@ -99,8 +104,8 @@ impl<'a> Watch<'a> {
             if let Some(show) = &mut self.events {
                 show(&stamped);
             }
-            if let Some(follow) = &mut self.follow {
-                follow.event(&stamped)?;
+            if let Some(recorder) = &mut self.recorder {
+                recorder.event(&stamped)?;
             }
         }
         Ok(())
@@ -112,10 +117,10 @@ impl<'a> Watch<'a> {
         if let Some(responses) = &mut self.responses
             && measured
         {
-            responses.note(completion);
+            responses.record(completion);
         }
-        if let Some(follow) = &mut self.follow {
-            follow.completed(completion, measured)?;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.completed(completion, measured)?;
         }
         if let Some(rows) = &mut self.requests {
             rows.push(&RequestRow(*completion))?;
@@ -124,25 +129,25 @@ impl<'a> Watch<'a> {
     }
 
     /// Ends the run: finishes the row files and returns the observers' results.
-    pub(super) fn finish(self) -> Result<Seen, RunError> {
+    pub(super) fn finish(self) -> Result<Observations, RunError> {
         if let Some(rows) = self.requests {
             rows.finish()?;
         }
-        let followed = self.follow.map(Follow::finish).transpose()?.unwrap_or_default();
-        Ok(Seen { verdict: self.auditor.map(Auditor::finish), responses: self.responses, followed })
+        let transactions = self.recorder.map(TransactionRecorder::finish).transpose()?.unwrap_or_default();
+        Ok(Observations { verdict: self.auditor.map(Auditor::finish), responses: self.responses, transactions })
     }
 }
 
 /// An auditor of `device` at the start of a run. It is built at once for a drive of any size, unless no formula gives
 /// the drive's content: then every page is visited.
 fn auditor(config: &Config, policy: Policy, device: &Device) -> Auditor {
-    let owner = |plane: PlaneId, ppa: Ppa| device.lpn_at(plane, ppa);
+    let lpn_of = |plane: PlaneId, ppa: Ppa| device.lpn_at(plane, ppa);
     let written = |plane: PlaneId, block: u32| device.written_in(plane, block);
     let start = match InitialState::of(config) {
         Some(initial) => Start::Formula(Box::new(initial)),
-        None => Start::Known { owner: &owner, written: &written },
+        None => Start::Known { lpn_of: &lpn_of, written: &written },
     };
-    Auditor::new(config, policy, start, KEPT)
+    Auditor::new(config, policy, start, MAX_VIOLATIONS)
 }
 
 /// The properties of a scheduler that an auditor must know.
@@ -152,7 +157,7 @@ pub(super) fn policy(scheduler: &Scheduler) -> Policy {
 }
 
 /// Turns the verdict of an audit that found violations into an error.
-pub(super) fn complain(run: &str, verdict: &Verdict) -> RunError {
+pub(super) fn audit_error(run: &str, verdict: &Verdict) -> RunError {
     let mut text = String::new();
     let _ = write!(text, "audit of {run}: {verdict}");
     RunError::Fault(text)

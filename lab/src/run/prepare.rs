@@ -8,13 +8,13 @@ use flashlane_sched::catalogue::{Catalogue, Recipe, RecipeError, SHADOW};
 use flashlane_ssd::Config;
 
 use super::RunError;
-use super::drive::Limits;
 use super::feed::Feed;
 use super::oracle;
+use super::simulation::Limits;
 use crate::scenario::{FlowPlan, FlowSource, Mix, Scenario, SchedulerChoice};
 
 /// A scenario prepared for its runs; it holds no error that shows without a run.
-pub(super) struct Ready {
+pub(super) struct Prepared {
     /// The catalogue in which schedulers are looked up.
     pub(super) catalogue: Arc<Catalogue>,
     pub(super) config: Config,
@@ -39,11 +39,11 @@ pub(super) struct Task {
     pub(super) alone: Option<usize>,
 }
 
-impl Ready {
-    /// Opens the sources of the flows for which `speaks` is true.
-    pub(super) fn feeds(&self, speaks: impl Fn(usize) -> bool) -> Result<Vec<Option<Feed>>, RunError> {
+impl Prepared {
+    /// Opens the sources of the flows for which `is_active` is true.
+    pub(super) fn feeds(&self, is_active: impl Fn(usize) -> bool) -> Result<Vec<Option<Feed>>, RunError> {
         let open = |(i, plan)| Feed::open(plan, i as u16, self.config.geometry.page_bytes, self.seed);
-        let opened = self.flows.iter().enumerate().map(|(i, plan)| speaks(i).then(|| open((i, plan))).transpose());
+        let opened = self.flows.iter().enumerate().map(|(i, plan)| is_active(i).then(|| open((i, plan))).transpose());
         Ok(opened.collect::<Result<_, _>>()?)
     }
 
@@ -78,8 +78,8 @@ fn alone_of(catalogue: &Catalogue, schedulers: &[(String, Recipe)], alone: &Opti
 fn behaviour_alone(catalogue: &Catalogue, recipe: &Recipe) -> impl PartialEq + use<> {
     let mut answers = catalogue.resolve(recipe).expect("resolved before");
     answers.admit = "round-robin";
-    let row = recipe.base.as_deref().and_then(|name| catalogue.row(name));
-    let set = row.map_or(&[][..], |row| row.set).iter().map(|&(name, value)| (name.to_owned(), value));
+    let entry = recipe.base.as_deref().and_then(|name| catalogue.scheduler(name));
+    let set = entry.map_or(&[][..], |entry| entry.set).iter().map(|&(name, value)| (name.to_owned(), value));
     let set: BTreeMap<String, u64> = set.chain(recipe.params.iter().cloned()).collect();
     let known = catalogue.params(&answers);
     let own = |name: &str| name == SHADOW.name || known.iter().any(|param| param.name == name);
@@ -91,7 +91,7 @@ fn behaviour_alone(catalogue: &Catalogue, recipe: &Recipe) -> impl PartialEq + u
 ///
 /// # Errors
 /// Anything wrong with it that shows without a run.
-pub(super) fn ready(scenario: &Scenario) -> Result<Ready, RunError> {
+pub(super) fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
     let mut config = scenario.device_config()?;
     let flows = scenario.flows(&config)?;
     for (flow, plan) in config.flows.iter_mut().zip(&flows) {
@@ -108,7 +108,7 @@ pub(super) fn ready(scenario: &Scenario) -> Result<Ready, RunError> {
         }
         catalogue.resolve(&recipe).map_err(|error| {
             let key = if document.scheduler.is_some() { "scheduler".into() } else { format!("schedulers[{i}]") };
-            scenario.complain(&key, format!("{:?}", error.value), legal(&error))
+            scenario.key_error(&key, format!("{:?}", error.value), legal(&error))
         })?;
         schedulers.push((choice.name(), recipe));
     }
@@ -121,7 +121,7 @@ pub(super) fn ready(scenario: &Scenario) -> Result<Ready, RunError> {
             let recipe = Recipe { base: Some(name.clone()), ..Recipe::default() };
             catalogue
                 .resolve(&recipe)
-                .map_err(|error| scenario.complain("run.alone_scheduler", format!("{name:?}"), legal(&error)))?;
+                .map_err(|error| scenario.key_error("run.alone_scheduler", format!("{name:?}"), legal(&error)))?;
             Some(Some(recipe))
         }
     };
@@ -135,15 +135,17 @@ pub(super) fn ready(scenario: &Scenario) -> Result<Ready, RunError> {
     let closed = |flow: &FlowPlan| matches!(&flow.source, FlowSource::Synthetic(spec) if spec.is_closed_loop());
     let closed = flows.iter().any(closed);
     let pairs = schedulers.len() > 1 && !closed;
-    if let (Some(i), true) = (schedulers.iter().position(|(_, recipe)| oracle::is_one(catalogue, recipe)), closed) {
+    if let (Some(i), true) =
+        (schedulers.iter().position(|(_, recipe)| oracle::needs_responses(catalogue, recipe)), closed)
+    {
         let key = if document.scheduler.is_some() { "scheduler".into() } else { format!("schedulers[{i}]") };
         let message =
             "knows the response times of a run of the baseline with the same arrivals: not with a closed loop";
-        return Err(scenario.complain(&key, format!("{:?}", schedulers[i].0), message).into());
+        return Err(scenario.key_error(&key, format!("{:?}", schedulers[i].0), message).into());
     }
     let alone_of = alone_of(catalogue, &schedulers, &alone);
     let (slack, seed) = (run.slack.unwrap_or(false), scenario.seed());
-    Ok(Ready {
+    Ok(Prepared {
         catalogue: catalogue.clone(),
         config,
         flows,
@@ -164,7 +166,7 @@ fn against(scenario: &Scenario, schedulers: &[(String, Recipe)]) -> Result<usize
     let known = schedulers.iter().position(|(scheduler, _)| scheduler == name);
     known.ok_or_else(|| {
         let names = schedulers.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
-        scenario.complain("run.against", format!("{name:?}"), format!("must be one that runs: {names}")).into()
+        scenario.key_error("run.against", format!("{name:?}"), format!("must be one that runs: {names}")).into()
     })
 }
 
@@ -183,7 +185,7 @@ pub(super) fn is_shadowed(recipe: &Recipe) -> bool {
 /// The catalogue's recipe for a scheduler of a scenario.
 fn recipe(choice: &SchedulerChoice) -> Recipe {
     match choice {
-        SchedulerChoice::Row(name) => Recipe { base: Some(name.clone()), ..Recipe::default() },
+        SchedulerChoice::Named(name) => Recipe { base: Some(name.clone()), ..Recipe::default() },
         SchedulerChoice::Mix(mix) => {
             let Mix { base, parameters, .. } = &**mix;
             Recipe {
@@ -197,16 +199,16 @@ fn recipe(choice: &SchedulerChoice) -> Recipe {
 }
 
 /// All runs of a comparison.
-pub(super) fn tasks(ready: &Ready) -> Vec<Task> {
+pub(super) fn tasks(prepared: &Prepared) -> Vec<Task> {
     // The run that the others are compared with comes first, so that they hold their response times only briefly.
-    let others = (0..ready.schedulers.len()).filter(|scheduler| *scheduler != ready.against);
-    let shared = std::iter::once(ready.against).chain(others).map(|scheduler| Task { scheduler, alone: None });
-    let flows = 0..ready.flows.len();
-    let alone: Vec<Task> = match &ready.alone {
+    let others = (0..prepared.schedulers.len()).filter(|scheduler| *scheduler != prepared.against);
+    let shared = std::iter::once(prepared.against).chain(others).map(|scheduler| Task { scheduler, alone: None });
+    let flows = 0..prepared.flows.len();
+    let alone: Vec<Task> = match &prepared.alone {
         None => Vec::new(),
         Some(Some(_)) => flows.map(|flow| Task { scheduler: 0, alone: Some(flow) }).collect(),
-        Some(None) => (0..ready.schedulers.len())
-            .filter(|&scheduler| ready.alone_of[scheduler] == scheduler)
+        Some(None) => (0..prepared.schedulers.len())
+            .filter(|&scheduler| prepared.alone_of[scheduler] == scheduler)
             .flat_map(|scheduler| flows.clone().map(move |flow| Task { scheduler, alone: Some(flow) }))
             .collect(),
     };

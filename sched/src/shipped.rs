@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use flashlane_core::Duration;
 use flashlane_core::decide::{Admit, Cancel, Collect, Order, Pick, Place, Preempt};
 
-use crate::catalogue::{Answers, Choice, Row};
+use crate::catalogue::{Answers, Choice, SchedulerEntry};
 use crate::params::Param;
 use crate::{admit, cancel, collect, flin, order, pick, place, preempt};
 
@@ -101,14 +101,14 @@ pub(crate) static ORDER: &[Choice<dyn Order>] = &[
         summary: "ahead of what can spare the time, by estimated slack",
         source: "Slacker §4.1, §5; model 1.1.3",
         params: order::slack_bypass::PARAMS,
-        build: &|v| Box::new(order::SlackBypass::estimating(v)),
+        build: &|v| Box::new(order::SlackBypass::with_estimates(v)),
     },
     Choice {
         name: "slack-oracle",
         summary: "slack-bypass with the true response times of the baseline in place of estimates: a control",
         source: "model 1.1.7",
         params: order::slack_bypass::PARAMS,
-        build: &|v| Box::new(order::SlackBypass::knowing(v)),
+        build: &|v| Box::new(order::SlackBypass::with_known_responses(v)),
     },
 ];
 
@@ -257,7 +257,7 @@ pub(crate) static CANCEL: &[Choice<dyn Cancel>] = &[
     },
 ];
 
-/// The plainest answers; rows change what they differ in.
+/// The simplest answers; each scheduler replaces those in which it differs.
 pub(crate) const PLAIN: Answers = Answers {
     admit: "round-robin",
     place: "static",
@@ -272,8 +272,8 @@ pub(crate) const PLAIN: Answers = Answers {
 const FR_FCFS: Answers = Answers { pick: "fr-fcfs", collect: "atomic", ..PLAIN };
 const SLACKER: &str = "Slacker (ASPLOS 2017)";
 
-pub(crate) static ROWS: &[Row] = &[
-    Row {
+pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
+    SchedulerEntry {
         name: "fcfs",
         paper: "FLIN (ISCA 2018)",
         section: "§6; model 2.1.9",
@@ -281,7 +281,7 @@ pub(crate) static ROWS: &[Row] = &[
         answers: Answers { pick: "fcfs", ..PLAIN },
         set: &[],
     },
-    Row {
+    SchedulerEntry {
         name: "read-first",
         paper: "FLIN (ISCA 2018)",
         section: "§3.3; model 2.1.9 RP",
@@ -289,7 +289,7 @@ pub(crate) static ROWS: &[Row] = &[
         answers: PLAIN,
         set: &[],
     },
-    Row {
+    SchedulerEntry {
         name: "read-first-suspend",
         paper: "FLIN (ISCA 2018)",
         section: "§6; model 2.1.9 RP+S",
@@ -297,7 +297,7 @@ pub(crate) static ROWS: &[Row] = &[
         answers: Answers { preempt: "suspend", ..PLAIN },
         set: &[],
     },
-    Row {
+    SchedulerEntry {
         name: "fr-fcfs",
         paper: SLACKER,
         section: "§2.1; model 1.1.2",
@@ -305,7 +305,7 @@ pub(crate) static ROWS: &[Row] = &[
         answers: FR_FCFS,
         set: &[],
     },
-    Row {
+    SchedulerEntry {
         name: "sprinkler",
         paper: "FLIN (ISCA 2018)",
         section: "§6; model 2.1.9; Sprinkler (HPCA 2014)",
@@ -313,7 +313,7 @@ pub(crate) static ROWS: &[Row] = &[
         answers: SPRINKLER,
         set: &[],
     },
-    Row {
+    SchedulerEntry {
         name: "sprinkler+fairness",
         paper: "FLIN (ISCA 2018)",
         section: "§7; model 2.1.9 WA-BC; Jun and Shin (NVMSA 2015)",
@@ -321,7 +321,7 @@ pub(crate) static ROWS: &[Row] = &[
         answers: Answers { admit: "budget", ..SPRINKLER },
         set: &[],
     },
-    Row {
+    SchedulerEntry {
         name: "flin",
         paper: "FLIN (ISCA 2018)",
         section: "§4; model 2.1.3 to model 2.1.7",
@@ -329,7 +329,7 @@ pub(crate) static ROWS: &[Row] = &[
         answers: Answers { order: "fair", ..FLIN_STAGE_3 },
         set: &[],
     },
-    Row {
+    SchedulerEntry {
         name: "flin-stage1",
         paper: "FLIN (ISCA 2018)",
         section: "§7.2; model 2.1.9 FLIN-S1",
@@ -337,7 +337,7 @@ pub(crate) static ROWS: &[Row] = &[
         answers: Answers { order: "fair", preempt: "suspend", collect: "semi-preemptive", ..PLAIN },
         set: &[],
     },
-    Row {
+    SchedulerEntry {
         name: "flin-stage3",
         paper: "FLIN (ISCA 2018)",
         section: "§7.2; model 2.1.9 FLIN-S3",
@@ -345,7 +345,7 @@ pub(crate) static ROWS: &[Row] = &[
         answers: FLIN_STAGE_3,
         set: &[],
     },
-    Row {
+    SchedulerEntry {
         name: "wbyp",
         paper: SLACKER,
         section: "§4.1; model 1.1.3",
@@ -353,7 +353,7 @@ pub(crate) static ROWS: &[Row] = &[
         answers: Answers { order: "slack-bypass", ..FR_FCFS },
         set: &[("rbyp", 0)],
     },
-    Row {
+    SchedulerEntry {
         name: "rbyp",
         paper: SLACKER,
         section: "§4.1; model 1.1.3",
@@ -361,7 +361,7 @@ pub(crate) static ROWS: &[Row] = &[
         answers: Answers { order: "slack-bypass", ..FR_FCFS },
         set: &[("wbyp", 0)],
     },
-    Row {
+    SchedulerEntry {
         name: "wp",
         paper: SLACKER,
         section: "§4.2; model 1.1.6",
@@ -369,7 +369,7 @@ pub(crate) static ROWS: &[Row] = &[
         answers: Answers { order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
         set: &[("rbyp", 0), ("wbyp", 0)],
     },
-    Row {
+    SchedulerEntry {
         name: "rbyp+wp",
         paper: SLACKER,
         section: "§7; model 1.1.7",
@@ -377,7 +377,7 @@ pub(crate) static ROWS: &[Row] = &[
         answers: Answers { order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
         set: &[("wbyp", 0)],
     },
-    Row {
+    SchedulerEntry {
         name: "slacker",
         paper: SLACKER,
         section: "§4; model 1.1",
@@ -385,7 +385,7 @@ pub(crate) static ROWS: &[Row] = &[
         answers: Answers { order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
         set: &[],
     },
-    Row {
+    SchedulerEntry {
         name: "dynalloc",
         paper: SLACKER,
         section: "§3.3, §7.6; model 1.1.7",
@@ -393,7 +393,7 @@ pub(crate) static ROWS: &[Row] = &[
         answers: Answers { place: "dynamic", ..FR_FCFS },
         set: &[],
     },
-    Row {
+    SchedulerEntry {
         name: "dynalloc+slacker",
         paper: SLACKER,
         section: "§7.6; model 1.1.7",
@@ -401,7 +401,7 @@ pub(crate) static ROWS: &[Row] = &[
         answers: Answers { place: "dynamic", order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
         set: &[],
     },
-    Row {
+    SchedulerEntry {
         name: "wp-blind",
         paper: SLACKER,
         section: "§4.2; model 1.1.7",
@@ -409,7 +409,7 @@ pub(crate) static ROWS: &[Row] = &[
         answers: Answers { preempt: "pause-at-boundary", ..FR_FCFS },
         set: &[],
     },
-    Row {
+    SchedulerEntry {
         name: "oracle-slack",
         paper: SLACKER,
         section: "§5; model 1.1.7",
@@ -423,5 +423,5 @@ const SPRINKLER: Answers = Answers { pick: "largest-group", preempt: "suspend", 
 
 const FLIN_STAGE_3: Answers =
     Answers { pick: "wait-balanced", preempt: "proportional", collect: "paid-by-writes", ..PLAIN };
-/// Other names of rows.
+/// Other names of schedulers.
 pub(crate) static ALIASES: &[(&str, &str)] = &[("baseline", "fr-fcfs")];

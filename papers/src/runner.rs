@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::progress::Progress;
 use flashlane_lab::metrics::FlowMetrics;
 use flashlane_lab::results::Summary;
-use flashlane_lab::run::{self, Onlookers, Options, Outcome, RunError};
+use flashlane_lab::run::{self, ObserverOptions, Options, Outcome, RunError};
 use flashlane_lab::scenario::{Beyond, Document, Flow, Scenario, TraceFlow};
 use flashlane_lab::workload::clone::CloneSpec;
 
@@ -24,14 +24,14 @@ pub struct Settings {
 
 /// The settings of a paper's experiments, and what they run scenarios with.
 #[derive(Debug)]
-pub struct Bench<'a> {
+pub struct Runner<'a> {
     /// The settings.
     pub settings: &'a Settings,
     /// Counters for showing how far the experiments are.
     pub progress: Option<&'a Progress>,
 }
 
-impl Bench<'_> {
+impl Runner<'_> {
     /// The seeds.
     pub fn seeds(&self) -> Vec<u64> {
         (1..=self.settings.seeds).collect()
@@ -82,9 +82,9 @@ impl Bench<'_> {
     ///
     /// # Errors
     /// As [`run::compare`].
-    pub fn watch(&self, document: Document, onlookers: Onlookers<'_>) -> Result<Outcome, RunError> {
+    pub fn run_observed(&self, document: Document, observers: ObserverOptions<'_>) -> Result<Outcome, RunError> {
         let name = document.name.clone().unwrap_or_default();
-        let made = run::watch(&Scenario::from_document(&name, document), onlookers)?;
+        let made = run::run_observed(&Scenario::from_document(&name, document), observers)?;
         if let Some(progress) = self.progress {
             progress.served(made.flows.iter().map(FlowMetrics::completed).sum());
         }
@@ -116,7 +116,7 @@ impl Bench<'_> {
     /// requests, or else the clone.
     ///
     /// # Errors
-    /// As [`Bench::trace`].
+    /// As [`Runner::trace`].
     pub fn flow(&self, name: &str, limit: u64, clone: CloneSpec) -> Result<Flow, RunError> {
         let flow = Flow { name: Some(name.to_owned()), ..Flow::default() };
         Ok(match self.trace(name)? {

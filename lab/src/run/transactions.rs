@@ -5,7 +5,7 @@
 
 use flashlane_core::event::Stamped;
 use flashlane_core::{Completion, Duration, Lpn, RequestId};
-use flashlane_sched::order::Responses as Known;
+use flashlane_sched::order::KnownResponses;
 use flashlane_ssd::Config;
 use rustc_hash::FxHashMap;
 
@@ -15,7 +15,7 @@ use crate::results::{RowWriter, TransactionLog, TransactionRow};
 
 /// Which records are to be made.
 #[derive(Default)]
-pub(super) struct Wanted {
+pub(super) struct RecordOptions {
     pub(super) rows: Option<RowWriter<TransactionRow>>,
     pub(super) slack: bool,
     pub(super) estimation: bool,
@@ -24,14 +24,14 @@ pub(super) struct Wanted {
 
 /// The records of a whole run.
 #[derive(Debug, Default)]
-pub(super) struct Followed {
+pub(super) struct TransactionRecords {
     pub(super) slack: Option<Slack>,
     pub(super) estimation: Option<Estimation>,
-    pub(super) known: Option<Known>,
+    pub(super) known: Option<KnownResponses>,
 }
 
 /// Follows the transactions of a run.
-pub(super) struct Follow {
+pub(super) struct TransactionRecorder {
     log: TransactionLog,
     rows: Option<RowWriter<TransactionRow>>,
     slack: Option<Slack>,
@@ -43,11 +43,11 @@ pub(super) struct Follow {
     ends: Vec<u64>,
 }
 
-impl Follow {
+impl TransactionRecorder {
     /// `None` when no record is asked for.
-    pub(super) fn new(wanted: Wanted, config: &Config) -> Option<Follow> {
-        let Wanted { rows, slack, estimation, known } = wanted;
-        (rows.is_some() || slack || estimation || known).then(|| Follow {
+    pub(super) fn new(options: RecordOptions, config: &Config) -> Option<TransactionRecorder> {
+        let RecordOptions { rows, slack, estimation, known } = options;
+        (rows.is_some() || slack || estimation || known).then(|| TransactionRecorder {
             log: TransactionLog::new(config.geometry),
             rows,
             slack: slack.then(Slack::default),
@@ -105,11 +105,11 @@ impl Follow {
     }
 
     /// Ends the run's records and finishes the row file.
-    pub(super) fn finish(self) -> Result<Followed, RunError> {
-        let Follow { rows, slack, estimation, known, .. } = self;
+    pub(super) fn finish(self) -> Result<TransactionRecords, RunError> {
+        let TransactionRecorder { rows, slack, estimation, known, .. } = self;
         if let Some(rows) = rows {
             rows.finish()?;
         }
-        Ok(Followed { slack, estimation, known: known.map(Known::new) })
+        Ok(TransactionRecords { slack, estimation, known: known.map(KnownResponses::new) })
     }
 }

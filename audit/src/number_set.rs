@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// A set of numbers stored as runs of consecutive ones: it needs one entry per gap, in whatever order numbers come.
 #[derive(Default, Debug)]
-pub(super) struct Seen {
+pub(super) struct NumberSet {
     /// Start of a run to its end (inclusive). Runs are never adjacent.
     runs: BTreeMap<u64, u64>,
     /// The run that grew last, tried first.
@@ -12,7 +12,7 @@ pub(super) struct Seen {
     any: bool,
 }
 
-impl Seen {
+impl NumberSet {
     /// Adds `n`. Returns whether it was new.
     #[inline]
     pub(super) fn add(&mut self, n: u64) -> bool {
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn agrees_with_a_plain_set() {
-        let (mut seen, mut plain) = (Seen::default(), BTreeSet::new());
+        let (mut seen, mut plain) = (NumberSet::default(), BTreeSet::new());
         let mut x = 12345u64;
         for _ in 0..20_000 {
             x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn dense_numbers_cost_one_run() {
-        let mut seen = Seen::default();
+        let mut seen = NumberSet::default();
         assert!((0..10_000).all(|n| seen.add(n)));
         assert_eq!(seen.runs.len(), 1);
     }

@@ -119,19 +119,19 @@ fn the_queue_equals_a_plain_list() {
     let mut plain: Vec<(Entry, bool)> = Vec::new();
     for txn in 0..50_000u32 {
         let low = random.upto(2) == 0;
-        let lows = plain.iter().filter(|(_, low)| *low).count();
-        let open = plain.iter().rposition(|(e, _)| e.barrier).map_or(0, |last| last + 1).max(lows);
-        assert_eq!((queue.lows(), queue.open()), (lows, open));
+        let low_intensity = plain.iter().filter(|(_, low)| *low).count();
+        let open = plain.iter().rposition(|(e, _)| e.barrier).map_or(0, |last| last + 1).max(low_intensity);
+        assert_eq!((queue.low_intensity(), queue.open()), (low_intensity, open));
         let mut new = entry(txn, random.upto(3) as u16, 0, 1, 1);
         new.barrier = !low && random.upto(5) == 0;
-        let (first, last) = if low { (0, lows) } else { (open, plain.len()) };
+        let (first, last) = if low { (0, low_intensity) } else { (open, plain.len()) };
         let place = first + random.upto((last - first) as u64) as usize;
         let before = plain.get(place).map_or(TxnId::NONE, |(e, _)| e.txn);
         plain.insert(place, (new, low));
         assert_eq!(queue.insert(place, new, low), before);
         let own = plain.iter().rposition(|(e, low)| !low && e.flow.0 == 2).map_or(0, |last| last + 1);
         let open = plain.iter().rposition(|(e, _)| e.barrier).map_or(0, |last| last + 1);
-        assert_eq!(queue.front_of_high(FlowId(2)), own.max(open).max(queue.lows()));
+        assert_eq!(queue.front_of_high(FlowId(2)), own.max(open).max(queue.low_intensity()));
         // The queue grows and shrinks in turn; most leave at the head.
         let leave = if txn / 500 % 2 == 0 { random.upto(1) } else { random.upto(3) };
         for _ in 0..leave.min(plain.len() as u64) {
