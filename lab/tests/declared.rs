@@ -9,12 +9,12 @@ mod common;
 use common::play::{self, Ask, Mix, Wake, asks};
 use common::{recipe, table1};
 use flashlane_core::decide::{
-    Admit, Collect, Debt, Departure, Estimate, Group, Heads, Order, Pick, Position, Scheduler, Scope, Style, Turn,
-    Wants,
+    Admit, Collect, Debt, Departure, Estimate, Group, Heads, Needs, Order, Pick, Position, Scheduler, Scope, Style,
+    Turn,
 };
 use flashlane_core::geometry::UnitKind;
 use flashlane_core::{Board, Duration, FlowId, QueueId, RequestId, Time, TxnId, UnitId};
-use flashlane_sched::catalogue::{build, rows};
+use flashlane_sched::catalogue::{build, schedulers};
 use flashlane_ssd::config::{Config, FlowConfig, Precondition};
 use rand_pcg::Pcg64Mcg;
 
@@ -34,8 +34,8 @@ impl Admit for Asked<dyn Admit> {
     fn ask_again(&self) -> Time {
         self.0.ask_again()
     }
-    fn wants_owners(&self) -> bool {
-        self.0.wants_owners()
+    fn needs_page_flows(&self) -> bool {
+        self.0.needs_page_flows()
     }
 }
 
@@ -49,8 +49,8 @@ impl Order for Asked<dyn Order> {
     fn is_tail(&self) -> bool {
         false
     }
-    fn wants(&self) -> Wants {
-        self.0.wants()
+    fn needs(&self) -> Needs {
+        self.0.needs()
     }
     fn response(&mut self, board: &Board, txn: TxnId, request: RequestId) -> Duration {
         self.0.response(board, txn, request)
@@ -113,13 +113,13 @@ fn same(flows: u8, ask: impl Fn(Scheduler) -> Scheduler) {
         for gap in [20_000, 500_000] {
             let mix = Mix { requests: 2_500, gap, reads: 55, pages: 4, hot: 20, partial: 30, scattered: 20 };
             let asks: Vec<Ask> = asks(&config, &mix, &mut Pcg64Mcg::new(u128::from(gap) | 7));
-            for row in rows() {
-                let recipe = recipe(row.name, &[]);
-                let scheduler = || build(&recipe).expect("a row");
+            for entry in schedulers() {
+                let recipe = recipe(entry.name, &[]);
+                let scheduler = || build(&recipe).expect("a scheduler");
                 let declared = play::play_under(&config, scheduler(), &asks, Wake::Plain);
                 let asked = play::play_under(&config, ask(scheduler()), &asks, Wake::Plain);
-                assert!(declared.totals.erases > 50, "{}: too little happened", row.name);
-                assert_eq!(declared, asked, "{}, {unit:?}, a request every {gap} ns", row.name);
+                assert!(declared.totals.erases > 50, "{}: too little happened", entry.name);
+                assert_eq!(declared, asked, "{}, {unit:?}, a request every {gap} ns", entry.name);
             }
         }
     }
