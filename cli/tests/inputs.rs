@@ -4,6 +4,7 @@
 #![cfg(unix)]
 
 use std::ffi::OsStr;
+use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -211,11 +212,36 @@ fn files_without_an_end_are_refused() {
     }
     let said = bad_line(&folder, &["compare", "--trace", "pipe"]);
     assert!(said.contains("is a pipe"), "{said}");
-    let mut endless =
-        Command::new("sh").args(["-c", "yes > pipe"]).current_dir(folder.path()).spawn().expect("a shell");
-    let said = bad_line(&folder, &["check", "pipe"]);
-    assert!(said.contains("longer than 4194304 bytes (4 MiB)"), "{said}");
-    endless.wait().expect("ended by the pipe");
+    // Nobody writes to it: opening it would wait for ever.
+    for command in ["check", "run", "compare"] {
+        let said = bad_line(&folder, &[command, "pipe"]);
+        assert_eq!(said, "pipe: is a named pipe; legal is a file, or /dev/stdin for a scenario from standard input");
+    }
+}
+
+#[test]
+fn a_scenario_from_standard_input_is_read_up_to_the_limit() {
+    if !Path::new("/dev/stdin").exists() {
+        println!("SKIPPED: no /dev/stdin here");
+        return;
+    }
+    let folder = folder();
+    let scenario = "[[flow]]\n[flow.synthetic]\nrate_iops = 1000\nrequests = 10\n";
+    let fed = |text: &'static [u8], times: usize| {
+        let mut command = program(&folder);
+        command.args(["check", "/dev/stdin"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program runs");
+        let mut input = child.stdin.take().expect("piped");
+        // The program may end before it has read everything; the rest cannot be written then.
+        let writer = std::thread::spawn(move || (0..times).all(|_| input.write_all(text).is_ok()));
+        let output = child.wait_with_output().expect("it ends");
+        (output.status.code(), self::text(&output.stderr), writer.join().expect("no panic"))
+    };
+    let (code, said, _) = fed(scenario.as_bytes(), 1);
+    assert_eq!((code, said.as_str()), (Some(0), ""));
+    let (code, said, whole) = fed(b"# no end\n", 10_000_000);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("/dev/stdin: longer than 4194304 bytes (4 MiB)") && !whole, "{said}");
 }
 
 #[test]

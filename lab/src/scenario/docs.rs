@@ -12,12 +12,15 @@ const HEAD: &str = "\
 A scenario is a TOML file. `flashlane init` writes one to start from; this page lists every key. It is made from the
 program's own schema (`cargo xtask bless docs`), so it says what the program does.
 
+The file is at most 4 MiB long and has at most 1,024 flows and 1,024 schedulers; millions of requests belong in a trace
+file. It is a regular file or `/dev/stdin`.
+
 Units are in the names: device times are whole nanoseconds (`_ns`), times of a run whole milliseconds (`_ms`); `offset`
 and `length` are bytes. An unknown key is an error. Keys of `[device...]` that a scenario does not give come from
 the preset, and from the [defaults](#presets) where the preset gives none. A capacity or a threshold given in one way
 (`user_gb`) replaces the preset's given in another (`over_provisioning_percent`).
 
-A complaint names the file, line and column, the key with its value, and what would be legal.
+An error names the file, line and column, the key with its value, and what would be legal.
 ";
 
 const PRESETS_HEAD: &str = "\

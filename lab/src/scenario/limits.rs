@@ -1,7 +1,8 @@
 //! Limits on the size of a scenario, and on how much of a file is read.
 //!
-//! Promises that a file that is too long, or has no end (`/dev/zero`, a pipe that is written for ever), is refused
-//! after as many bytes as are legal, before anything is parsed, and that flows beyond the device's limit are not built.
+//! Promises that a file that is too long, or has no end (`/dev/zero`, standard input that is written for ever), is refused
+//! after as many bytes as are legal, before anything is parsed, that a named pipe is refused before it is opened, and that
+//! flows beyond the device's limit are not built.
 //! Must never know a flow's keys.
 
 use std::fmt;
@@ -25,6 +26,10 @@ pub(super) const NAME: usize = 200;
 /// The text of the scenario at `path`, or an error about the file.
 pub(super) fn read(path: &Path) -> Result<String, String> {
     let unreadable = |e: std::io::Error| format!("cannot read the scenario: {e}");
+    // Before it is opened: opening a named pipe waits for a writer, which may never come.
+    if is_named_pipe(path) {
+        return Err("is a named pipe; legal is a file, or /dev/stdin for a scenario from standard input".into());
+    }
     let file = File::open(path).map_err(unreadable)?;
     let about = file.metadata().map_err(unreadable)?;
     if about.is_dir() {
@@ -51,6 +56,20 @@ pub(super) fn read(path: &Path) -> Result<String, String> {
         return Err(format!("not a text file: byte {at} is 0; a scenario is TOML"));
     }
     Ok(text)
+}
+
+/// Whether `path` is a pipe with a name in a file system. Pipes that a process was started with (`/dev/stdin`,
+/// `/dev/fd/63`) have a writer, or end.
+#[cfg(unix)]
+fn is_named_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    let inherited = path.starts_with("/dev") || path.starts_with("/proc");
+    !inherited && std::fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_named_pipe(_: &Path) -> bool {
+    false
 }
 
 /// Reads the flows, and stops where there are more than a device can have.
