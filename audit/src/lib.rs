@@ -35,6 +35,7 @@ mod pages;
 mod pairs;
 mod requests;
 mod rule;
+mod start;
 mod steps;
 mod times;
 mod transactions;
@@ -46,10 +47,9 @@ mod writes;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use flashlane_core::decide::{Moments, Style};
+use flashlane_core::decide::Style;
 use flashlane_core::event::{Event, Stamped};
-use flashlane_core::{Lpn, PlaneId, Ppa};
-use flashlane_ssd::InitialState;
+use flashlane_core::{Lpn, PlaneId};
 use flashlane_ssd::config::Config;
 
 use choice::Choice;
@@ -59,73 +59,12 @@ use pairs::Pairs;
 use requests::Requests;
 use rule::Log;
 pub use rule::{Rule, Verdict, Violation};
+pub use start::{Formula, LpnOf, Policy, Start, Written};
 use transactions::Transactions;
 use units::Units;
 use victims::Victims;
 use waiting::Waiting;
 use writes::Writes;
-
-/// What the scheduler declares about itself that decides what is legal.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Policy {
-    /// When it pauses: [`flashlane_core::decide::Preempt::moments`].
-    pub moments: Moments,
-    /// How garbage collection runs: [`flashlane_core::decide::Collect::style`].
-    pub style: Style,
-    /// Whether a write is bound to a unit only when the unit takes it: [`flashlane_core::decide::Place::binds_at_dispatch`].
-    pub binds_late: bool,
-}
-
-/// The logical page a physical page holds, if any.
-pub type LpnOf<'a> = dyn Fn(PlaneId, Ppa) -> Option<Lpn> + 'a;
-
-/// Pages of a block (counted inside its plane) written since its last erase.
-pub type Written<'a> = dyn Fn(PlaneId, u32) -> u32 + 'a;
-
-/// The state of a drive before the first event, computed for any page or block on request.
-pub trait Formula {
-    /// Where a logical page lies, if anywhere.
-    fn place(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)>;
-
-    /// The logical page a physical page holds, if any.
-    fn lpn_at(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn>;
-
-    /// Pages of a block (counted inside its plane) that are written.
-    fn written(&self, plane: PlaneId, block: u32) -> u32;
-}
-
-/// The formula that devices are built from.
-impl Formula for InitialState {
-    fn place(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)> {
-        self.place(lpn)
-    }
-
-    fn lpn_at(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
-        self.lpn_at(plane, ppa)
-    }
-
-    fn written(&self, plane: PlaneId, block: u32) -> u32 {
-        self.written(plane, block)
-    }
-}
-
-/// The drive before the first event.
-pub enum Start<'a> {
-    /// Erased.
-    Fresh,
-    /// Given by two functions, which are called for every page and block when the auditor is built.
-    Known {
-        /// The logical page a physical page holds.
-        lpn_of: &'a LpnOf<'a>,
-        /// How many pages of a block are written.
-        written: &'a Written<'a>,
-    },
-    /// Given by a formula, which is evaluated for a block when an event first concerns its pages, and for no other. A run
-    /// pays only for what it touches.
-    Formula(Box<dyn Formula>),
-    /// Unknown. A block is checked in full from its first erase on, and before that only against what has been seen.
-    Unknown,
-}
 
 /// Checks a device's events one by one.
 pub struct Auditor {

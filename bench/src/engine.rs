@@ -12,7 +12,7 @@ use flashlane_lab::workload::synthetic::{SyntheticSource, SyntheticSpec};
 use flashlane_lab::workload::{AddressRange, Next, Source, Span};
 use flashlane_ssd::{Config, Device};
 
-use crate::cases::Case;
+use crate::case::Case;
 use crate::meter::{Meter, measured};
 use crate::outcome::Outcome;
 

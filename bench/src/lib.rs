@@ -1,11 +1,12 @@
 //! Measures the cost of a run: CPU time and instructions for each item of work, start-up, peak memory.
 //!
-//! A case ([`cases::Case`]) runs in a process of its own, so that start-up and memory are measured separately, and
+//! A case ([`case::Case`]) runs in a process of its own, so that start-up and memory are measured separately, and
 //! reports an [`outcome::Outcome`]. CPU time is the median of several runs. Instructions come from callgrind over the
 //! same program with `n` and `2n` requests: the difference is the work, and everything that does not grow with it
 //! cancels out.
 
 pub mod callgrind;
+pub mod case;
 pub mod cases;
 mod engine;
 pub mod machine;

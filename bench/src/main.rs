@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use flashlane_bench::cases::{self, Case};
+use flashlane_bench::case::Case;
+use flashlane_bench::cases;
 use flashlane_bench::measure::{CHILD, Effort, measure};
 use flashlane_bench::{callgrind, machine, page, table};
 

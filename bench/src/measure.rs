@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::callgrind::{count, per_item};
-use crate::cases::Case;
+use crate::case::Case;
 use crate::outcome::Outcome;
 
 /// How much to measure.

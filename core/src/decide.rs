@@ -6,6 +6,7 @@
 use alloc::boxed::Box;
 
 use crate::board::Board;
+pub use crate::group::Group;
 use crate::id::{FlowId, PlaneId, QueueId, RequestId, TxnId, UnitId};
 use crate::request::Op;
 use crate::units::{Duration, Lpn, Time};
@@ -234,63 +235,6 @@ pub enum Scope {
     Any,
     /// Reads only: a program or erase is paused, or the picked program's plane has no free page.
     Reads,
-}
-
-/// The transactions of one command.
-#[derive(Clone, Debug)]
-pub struct Group {
-    members: [TxnId; Group::MAX],
-    len: usize,
-    used: u64,
-}
-
-impl Group {
-    /// Largest number of planes of a unit.
-    pub const MAX: usize = 64;
-
-    /// An empty group.
-    pub const fn new() -> Group {
-        Group { members: [TxnId::NONE; Group::MAX], len: 0, used: 0 }
-    }
-
-    /// Removes all members.
-    #[inline]
-    pub fn clear(&mut self) {
-        self.len = 0;
-        self.used = 0;
-    }
-
-    /// Adds a transaction; the first is the lead.
-    #[inline]
-    pub fn push(&mut self, board: &Board, txn: TxnId) {
-        self.members[self.len] = txn;
-        self.len += 1;
-        self.used |= 1 << board.txn(txn).slot;
-    }
-
-    /// The members, lead first.
-    #[inline]
-    pub fn members(&self) -> &[TxnId] {
-        &self.members[..self.len]
-    }
-
-    /// The lead, or [`TxnId::NONE`].
-    #[inline]
-    pub fn lead(&self) -> TxnId {
-        if self.len == 0 { TxnId::NONE } else { self.members[0] }
-    }
-
-    /// Plane slots of the members, one bit for each.
-    #[inline]
-    pub const fn used(&self) -> u64 {
-        self.used
-    }
-}
-
-impl Default for Group {
-    fn default() -> Group {
-        Group::new()
-    }
 }
 
 /// May the running program or erase be paused?

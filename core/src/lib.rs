@@ -13,6 +13,7 @@ pub mod divisor;
 pub mod event;
 pub mod facts;
 pub mod geometry;
+pub mod group;
 pub mod id;
 pub mod request;
 pub mod state;

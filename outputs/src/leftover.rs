@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use super::listing::Listing;
 use super::place::is_taken;
-use super::registry;
+use super::registry::{self, Unfinished};
 
 /// Locked by the run that owns the folder; lists the files it began, one JSON string per line.
 pub(super) const LOCK: &str = "lock";
@@ -47,6 +47,20 @@ pub(super) fn random_part<'a>(name: &'a OsStr, prefix: &OsStr) -> Option<&'a str
     let rest = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes())?;
     let rest = std::str::from_utf8(rest).ok()?;
     (rest.len() == RANDOM && rest.bytes().all(|b| b.is_ascii_alphanumeric())).then_some(rest)
+}
+
+/// Removes all unfinished outputs of this process and calls `end`; until then no other thread begins or finishes one.
+/// For a process that is about to end.
+pub fn abandon(end: impl FnOnce()) {
+    let mut registry = registry::hold();
+    for output in registry.take_all() {
+        match output {
+            Unfinished::Folder { outer, name } => clear(&outer, &name),
+            // What cannot be removed here, the next run removes.
+            Unfinished::File(path) => drop(fs::remove_file(path)),
+        }
+    }
+    end();
 }
 
 /// Removes what killed runs left of the output `name`, and puts back earlier results that they had moved away. What is

@@ -34,6 +34,6 @@ pub use error::{Cause, OutputError};
 pub use file::{Existing, OutFile, Pending};
 pub use folder::Folder;
 pub use inputs::Inputs;
+pub use leftover::abandon;
 pub use listing::MARKER;
 pub use place::same_place;
-pub use registry::abandon;

@@ -3,11 +3,8 @@
 //! Promises that while one thread holds the registry, no other creates, renames or removes an output: what is removed
 //! stays removed, and an exchange in progress is finished first.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use super::leftover;
 
 /// An unfinished output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,18 +38,9 @@ impl LockedRegistry {
             Unfinished::File(file) => file != path,
         });
     }
-}
 
-/// Removes all unfinished outputs of this process and calls `end`; until then no other thread begins or finishes one.
-/// For a process that is about to end.
-pub fn abandon(end: impl FnOnce()) {
-    let mut registry = hold();
-    for thing in registry.0.drain(..) {
-        match thing {
-            Unfinished::Folder { outer, name } => leftover::clear(&outer, &name),
-            // What cannot be removed here, the next run removes.
-            Unfinished::File(path) => drop(fs::remove_file(path)),
-        }
+    /// Takes all entries out.
+    pub(super) fn take_all(&mut self) -> Vec<Unfinished> {
+        std::mem::take(&mut self.0)
     }
-    end();
 }

@@ -7,6 +7,7 @@
 pub mod claims;
 mod figures;
 pub mod flin;
+mod paper;
 mod progress;
 mod report;
 mod runner;
@@ -18,33 +19,10 @@ pub use report::{PaperResult, render, schema, tables};
 pub use runner::{Runner, Settings};
 
 use claims::Claims;
+pub use paper::{Group, Paper};
 
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::nearest;
-
-/// A paper.
-#[derive(Debug)]
-pub struct Paper {
-    /// Its short name.
-    pub name: &'static str,
-    /// Seeds of each workload unless the user says otherwise.
-    pub seeds: u64,
-    /// The text of its file of claims.
-    claims: &'static str,
-    /// Its experiments, in groups that share runs.
-    pub groups: &'static [Group],
-}
-
-/// Experiments evaluated from one set of runs.
-#[derive(Debug)]
-pub struct Group {
-    /// Their names: `E6`, `E7`.
-    pub experiments: &'static [&'static str],
-    /// A description in one line.
-    pub about: &'static str,
-    /// Runs it.
-    pub run: fn(&Runner<'_>) -> Result<Figures, RunError>,
-}
 
 /// All papers.
 pub const PAPERS: &[Paper] = &[slacker::PAPER, flin::PAPER];

@@ -8,10 +8,10 @@ use std::io::{BufReader, ErrorKind, Read};
 
 use flashlane_core::Op;
 
-use super::format::RawRecord;
+use super::action::Action;
+use super::format::record::RawRecord;
 use super::input::{Origin, Stream};
 use super::lines::broken;
-use super::options::Action;
 use super::{Format, error};
 use flashlane_core::arrival::WorkloadError;
 

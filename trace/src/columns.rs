@@ -7,7 +7,8 @@ use flashlane_core::Op;
 
 use super::cursor::Cursor;
 use super::digits::{POWER, value_of};
-use super::format::{Format, RawRecord};
+use super::format::Format;
+use super::format::record::RawRecord;
 use super::window::WIDTH;
 
 /// Which of the five-column formats a line is read as.

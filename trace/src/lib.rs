@@ -14,6 +14,7 @@
 //! recognise  which format a sample is, and why               stat, convert   what `flashlane trace` does
 //! ```
 
+mod action;
 mod blktrace;
 mod columns;
 mod convert;
@@ -28,6 +29,7 @@ mod merge;
 mod options;
 mod plausible;
 mod recognise;
+mod recognition;
 mod records;
 mod refuse;
 mod source;
@@ -41,7 +43,8 @@ pub use counts::TraceCounts;
 pub use format::Format;
 pub use input::{files, rereadable};
 pub use options::{Action, Beyond, JITTER_SEED, Order, Sizes, Speedup, TraceOptions};
-pub use recognise::{Recognition, recognise};
+pub use recognise::recognise;
+pub use recognition::Recognition;
 pub use source::TraceSource;
 pub use stat::{Gaps, Sizing, TraceStat, stat};
 

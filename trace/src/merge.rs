@@ -2,10 +2,10 @@
 //!
 //! Also chooses the action when the user has not: `Q` if any file has one, else `D`.
 
+use super::action::Action;
 use super::blktrace::{CpuFile, Event};
-use super::format::RawRecord;
+use super::format::record::RawRecord;
 use super::input::Origin;
-use super::options::Action;
 use flashlane_core::arrival::WorkloadError;
 
 /// All files of a trace.

@@ -5,6 +5,7 @@
 
 use flashlane_core::Time;
 
+pub use super::action::Action;
 use super::{Format, error};
 use flashlane_core::arrival::WorkloadError;
 
@@ -121,25 +122,6 @@ pub enum Sizes {
     Error,
     /// It is left out and counted.
     Reject,
-}
-
-/// Which appearance of a request in a blktrace is read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Action {
-    /// `Q`: queued, as the file system or program sent it.
-    Queue,
-    /// `D`: issued, as the driver got it after merging and scheduling by the kernel.
-    Issue,
-}
-
-impl Action {
-    /// Its letter in blkparse's text.
-    pub(super) const fn letter(self) -> u8 {
-        match self {
-            Action::Queue => b'Q',
-            Action::Issue => b'D',
-        }
-    }
 }
 
 /// `Name::from_str` for the enums above, with the legal values in the error.

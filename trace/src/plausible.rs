@@ -6,8 +6,8 @@
 //! rate does: whole milliseconds read as ns would be millions of requests a second.
 
 use super::Format;
-use super::format::RawRecord;
-use super::recognise::Recognition;
+use super::format::record::RawRecord;
+use super::recognition::Recognition;
 
 /// A mean gap below this many units cannot be in ns in any recorded trace (5 million requests a second).
 const DENSEST: u64 = 200;

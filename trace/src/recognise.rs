@@ -6,22 +6,15 @@
 
 use std::path::Path;
 
+use super::action::Action;
 use super::cursor::Cursor;
-use super::format::{Line, LineReader, RawRecord, blkparse, iolog_v2, iolog_v3};
+use super::format::record::{Line, RawRecord};
+use super::format::{LineReader, blkparse, iolog_v2, iolog_v3};
 use super::input::origins;
 use super::lines::Lines;
-use super::options::Action;
-use super::{Format, blktrace, error, plausible, quote, records, refuse};
+use super::recognition::Recognition;
+use super::{Format, blktrace, error, plausible, quote, refuse};
 use flashlane_core::arrival::WorkloadError;
-
-/// A format and why it was chosen.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Recognition {
-    /// The format.
-    pub format: Format,
-    /// Why, for the user.
-    pub reason: String,
-}
 
 /// Number of lines read as a trial.
 const TRIALS: usize = 1_000;
@@ -30,11 +23,31 @@ const TRIALS: usize = 1_000;
 pub fn recognise(path: &Path) -> Result<Recognition, WorkloadError> {
     let origins = origins(path)?;
     let first = &origins[0];
-    records::recognised(&Lines::new(first.name(), first.open()?), &first.name())
+    recognised(&Lines::new(first.name(), first.open()?), &first.name())
+}
+
+/// Recognises the format from the beginning of `lines`.
+pub(super) fn recognised(lines: &Lines, name: &str) -> Result<Recognition, WorkloadError> {
+    if let Some(broken) = lines.broken() {
+        return Err(broken);
+    }
+    let (sample, whole) = lines.sample();
+    if sample.is_empty() {
+        return Err(error(name, "the file is empty; legal is a trace with at least one request"));
+    }
+    of_sample(sample, whole, name)
+}
+
+/// Several files are accepted only as the per-CPU files of a blktrace.
+pub(super) fn of_files(lines: &Lines) -> Result<Recognition, WorkloadError> {
+    if let Some(broken) = lines.broken() {
+        return Err(broken);
+    }
+    Ok(Recognition { format: Format::Blktrace, reason: "several files NAME.blktrace.CPU".to_owned() })
 }
 
 /// Recognises a trace from its first bytes; `whole` if there are no more.
-pub(super) fn of_sample(sample: &[u8], whole: bool, name: &str) -> Result<Recognition, WorkloadError> {
+fn of_sample(sample: &[u8], whole: bool, name: &str) -> Result<Recognition, WorkloadError> {
     if blktrace::is_blktrace(sample) {
         return Ok(Recognition { format: Format::Blktrace, reason: "starts with blktrace's magic number".to_owned() });
     }

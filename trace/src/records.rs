@@ -5,13 +5,16 @@
 
 use flashlane_core::Op;
 
+use super::action::Action;
 use super::cursor::{Cursor, Fault};
-use super::format::{Line, LineReader, RawRecord, blkparse};
+use super::format::record::{Line, RawRecord};
+use super::format::{LineReader, blkparse};
 use super::input::Origin;
 use super::lines::Lines;
 use super::merge::{self, Merge};
-use super::options::{Action, TraceOptions};
-use super::recognise::{Recognition, of_sample};
+use super::options::TraceOptions;
+use super::recognise::{of_files, recognised};
+use super::recognition::Recognition;
 use super::{Format, error, quote, refuse};
 use flashlane_core::arrival::WorkloadError;
 
@@ -233,26 +236,6 @@ impl Records {
     pub fn devices(&self) -> &[Vec<u8>] {
         self.devices.as_ref().map_or(&[], |devices| &devices.names)
     }
-}
-
-/// Recognises the format from the beginning of `lines`.
-pub(super) fn recognised(lines: &Lines, name: &str) -> Result<Recognition, WorkloadError> {
-    if let Some(broken) = lines.broken() {
-        return Err(broken);
-    }
-    let (sample, whole) = lines.sample();
-    if sample.is_empty() {
-        return Err(error(name, "the file is empty; legal is a trace with at least one request"));
-    }
-    of_sample(sample, whole, name)
-}
-
-/// Several files are accepted only as the per-CPU files of a blktrace.
-fn of_files(lines: &Lines) -> Result<Recognition, WorkloadError> {
-    if let Some(broken) = lines.broken() {
-        return Err(broken);
-    }
-    Ok(Recognition { format: Format::Blktrace, reason: "several files NAME.blktrace.CPU".to_owned() })
 }
 
 /// The filter in the format's spelling of devices. MSR's `host,disk` may be given as its files are named: `hm_0`.

@@ -12,7 +12,7 @@ use super::counts::{AdaptedRequest, TraceCounts};
 use super::input::{Origin, origins};
 use super::jitter::Jitter;
 use super::options::{Beyond, LATEST_NS, Order, Sizes, TraceOptions};
-use super::recognise::Recognition;
+use super::recognition::Recognition;
 use super::records::{At, Record, Records};
 use super::{Format, error};
 use flashlane_core::arrival::{Arrival, Drawn, Source, Span, WorkloadError};

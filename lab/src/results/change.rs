@@ -1,6 +1,7 @@
 //! Changes against another scheduler, in percent.
 
-use super::summary::{Change, ResponseChange, ResponseFigures, SchedulerResult};
+use super::flow_figures::ResponseFigures;
+use super::summary::{Change, ResponseChange, SchedulerResult};
 
 /// The change from `first` to `one`.
 pub(super) fn change(first: &SchedulerResult, one: &SchedulerResult) -> Change {

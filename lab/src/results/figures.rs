@@ -5,6 +5,7 @@ use flashlane_ssd::Totals;
 
 use super::change::change;
 use super::estimation::EstimationFigures;
+use super::flow_figures::*;
 use super::paired::{Paired, SlackFigures};
 use super::slowdowns::{SlowdownOverTime, is_overloaded};
 use super::summary::*;

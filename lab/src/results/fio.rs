@@ -6,7 +6,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::summary::{Cdf, Figures, FlowInfo, ResponseFigures, SchedulerResult, Summary};
+use super::flow_figures::{Cdf, Figures, ResponseFigures};
+use super::summary::{FlowInfo, SchedulerResult, Summary};
 use crate::metrics::Bucket;
 
 /// fio's default list of percentiles, in millionths.

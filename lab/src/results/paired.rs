@@ -5,7 +5,7 @@ use flashlane_core::Op;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::summary::{Cdf, Figures, ResponseFigures};
+use super::flow_figures::{Cdf, Figures, ResponseFigures};
 use crate::metrics::pairs::{BatchedTally, SIZES, pages_of};
 use crate::metrics::{Histogram, Pairs, Slack, Touched};
 

@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::summary::Figures;
+use super::flow_figures::Figures;
 use crate::metrics::{FlowMetrics, slowdown};
 
 /// Slowdown of a flow in windows of time: mean response time of what completed in the window over that of what completed

@@ -4,9 +4,10 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
+use super::flow_figures::ResponseFigures;
 use super::format::{count, number, or_dash, percent, share, time};
 use super::paired::PairFigures;
-use super::summary::{ResponseChange, ResponseFigures, SchedulerResult, Summary};
+use super::summary::{ResponseChange, SchedulerResult, Summary};
 use crate::shown::escaped;
 
 /// Schedulers side by side in the table of slowdowns; further ones continue below.

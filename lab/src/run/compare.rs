@@ -6,7 +6,7 @@ use super::expected;
 use super::observers::{self, ObserverOptions};
 use super::oracle;
 use super::pairing::Pairing;
-use super::prepare::{Prepared, Task, is_shadowed, prepare, tasks};
+use super::prepare::{Prepared, Task, is_shadowed, needs_responses, prepare, tasks};
 use super::simulation::{Outcome, Simulation};
 use super::{Progress, RunError};
 use crate::metrics::FlowMetrics;
@@ -124,9 +124,8 @@ fn run(prepared: &Prepared, task: Task, options: &Options<'_>) -> Result<Outcome
     };
     let feeds = || prepared.feeds(|i| task.alone.is_none_or(|flow| flow == i));
     let catalogue = &prepared.catalogue;
-    let informed = oracle::needs_responses(catalogue, recipe)
-        .then(|| oracle::with_responses(prepared, recipe, feeds()?))
-        .transpose()?;
+    let informed =
+        needs_responses(catalogue, recipe).then(|| oracle::with_responses(prepared, recipe, feeds()?)).transpose()?;
     let recipe = informed.as_ref().unwrap_or(recipe);
     let scheduler = catalogue.build(recipe).map_err(|error| RunError::Input(error.to_string()))?;
     let shared = task.alone.is_none();

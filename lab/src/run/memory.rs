@@ -10,8 +10,7 @@ use flashlane_ssd::{Asks, Footprint};
 use super::RunError;
 use super::expected::is_prepared_short;
 use super::feed::Feed;
-use super::oracle;
-use super::prepare::{Prepared, prepare, tasks};
+use super::prepare::{Prepared, needs_responses, prepare, tasks};
 use crate::scenario::Scenario;
 use crate::workload::{Next, Source, Span};
 
@@ -56,7 +55,7 @@ pub fn memory(scenario: &Scenario) -> Result<Memory, RunError> {
     let mut asks = Asks::default();
     // Oracles are skipped: they can be built only from the response times of another run, and need no other tables than
     // other schedulers.
-    for recipe in prepared.recipes().filter(|recipe| !oracle::needs_responses(&prepared.catalogue, recipe)) {
+    for recipe in prepared.recipes().filter(|recipe| !needs_responses(&prepared.catalogue, recipe)) {
         let answers = prepared.catalogue.resolve(recipe).map_err(|error| RunError::Input(error.to_string()))?;
         let scheduler = prepared.catalogue.build(recipe).map_err(|error| RunError::Input(error.to_string()))?;
         asks.moves_pages |= !scheduler.place.is_static();

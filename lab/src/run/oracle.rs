@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use flashlane_sched::catalogue::{Catalogue, Recipe};
+use flashlane_sched::catalogue::Recipe;
 
 use super::RunError;
 use super::feed::Feed;
@@ -14,11 +14,6 @@ use super::simulation::Simulation;
 /// The scheduler whose response times an oracle gets, and the parameters it takes from the oracle's recipe.
 const BASELINE: &str = "fr-fcfs";
 const SHARED: [&str; 2] = ["alpha", "write_capacity"];
-
-/// Whether the scheduler needs known response times.
-pub(super) fn needs_responses(catalogue: &Catalogue, recipe: &Recipe) -> bool {
-    catalogue.needs_responses(recipe).unwrap_or(false)
-}
 
 /// The recipe with the response times that a run of the baseline on `feeds` gave.
 pub(super) fn with_responses(

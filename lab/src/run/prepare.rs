@@ -9,7 +9,6 @@ use flashlane_ssd::Config;
 
 use super::RunError;
 use super::feed::Feed;
-use super::oracle;
 use super::simulation::Limits;
 use crate::scenario::{FlowPlan, FlowSource, Mix, Scenario, SchedulerChoice};
 
@@ -135,9 +134,7 @@ pub(super) fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
     let closed = |flow: &FlowPlan| matches!(&flow.source, FlowSource::Synthetic(spec) if spec.is_closed_loop());
     let closed = flows.iter().any(closed);
     let pairs = schedulers.len() > 1 && !closed;
-    if let (Some(i), true) =
-        (schedulers.iter().position(|(_, recipe)| oracle::needs_responses(catalogue, recipe)), closed)
-    {
+    if let (Some(i), true) = (schedulers.iter().position(|(_, recipe)| needs_responses(catalogue, recipe)), closed) {
         let key = if document.scheduler.is_some() { "scheduler".into() } else { format!("schedulers[{i}]") };
         let message =
             "knows the response times of a run of the baseline with the same arrivals: not with a closed loop";
@@ -175,6 +172,11 @@ fn legal(error: &RecipeError) -> String {
     let near = crate::scenario::nearest(&error.value, error.legal.split(", "));
     let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
     format!("no such {}; there are {}{near}", error.key, error.legal)
+}
+
+/// Whether the scheduler needs known response times.
+pub(super) fn needs_responses(catalogue: &Catalogue, recipe: &Recipe) -> bool {
+    catalogue.needs_responses(recipe).unwrap_or(false)
 }
 
 /// Whether the estimator runs in shadow mode and its estimates are recorded.

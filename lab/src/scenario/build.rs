@@ -11,20 +11,9 @@ use super::capacity::{counts_keys, gc, logical_pages, spare_covers_gc};
 use super::device::Device;
 use super::device_error;
 use super::error::{KeyError, nearest};
+use super::required::{key, missing};
 use super::value::Limit;
 use super::words::{Dispatch, DriveState, Protocol, Rounding, Unit};
-
-/// The value of a key that every complete device has.
-macro_rules! key {
-    ($device:ident . $section:ident . $key:ident) => {
-        $device.$section.$key.ok_or_else(|| missing(concat!("device.", stringify!($section), ".", stringify!($key))))?
-    };
-}
-pub(super) use key;
-
-pub(super) fn missing(key: &'static str) -> KeyError {
-    KeyError::new(key, "", "missing: neither the scenario nor the preset gives it")
-}
 
 /// The configuration of `device` for flows of the given priorities.
 pub(super) fn config(device: &Device, priorities: &[u8], seed: u64) -> Result<Config, KeyError> {

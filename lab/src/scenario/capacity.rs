@@ -6,9 +6,9 @@
 use flashlane_core::Geometry;
 use flashlane_ssd::config;
 
-use super::build::{key, missing};
 use super::device::Device;
 use super::error::KeyError;
+use super::required::{key, missing};
 use super::words::Victim;
 
 /// The ways to give the user capacity.

@@ -24,6 +24,7 @@ mod hash;
 mod limits;
 mod names;
 mod preset;
+mod required;
 mod resolve;
 mod scheduler;
 mod trace;

@@ -3,7 +3,9 @@
 //! Owns the arithmetic and nothing else. Every part is a fraction of whole numbers, rounded half up to a nanosecond, so
 //! that results are equal on every machine and need no floating point.
 
+use flashlane_core::Board;
 use flashlane_core::board::UnitCounters;
+use flashlane_core::transaction::FlashOp;
 
 /// Which of the paper's sentences are followed literally where model 1.3 decides otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -27,6 +29,13 @@ pub struct Latency {
     pub program: u64,
     /// Of an erase.
     pub erase: u64,
+}
+
+/// Typical service times (D-SLK-05).
+#[inline(always)]
+pub(super) fn latency(board: &Board) -> Latency {
+    let typical = |op| board.facts.typical(op).ns();
+    Latency { read: typical(FlashOp::Read), program: typical(FlashOp::Program), erase: typical(FlashOp::Erase) }
 }
 
 /// `a * b / c`, rounded half up; `c` is not zero.

@@ -15,6 +15,7 @@ use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Transaction, TxnId, UnitId};
 
 pub use error::ErrorTerm;
+use formula::latency;
 pub use formula::{Latency, Options};
 
 use crate::params::Values;
@@ -127,13 +128,6 @@ fn in_parts(board: &Board, unit: UnitId, op: FlashOp, ahead: u64, own: Duration,
         service: own,
         correction: 0,
     }
-}
-
-/// Typical service times (D-SLK-05).
-#[inline(always)]
-fn latency(board: &Board) -> Latency {
-    let typical = |op| board.facts.typical(op).ns();
-    Latency { read: typical(FlashOp::Read), program: typical(FlashOp::Program), erase: typical(FlashOp::Erase) }
 }
 
 /// Transactions behind `id` in its queue: those it has just passed and younger siblings, so counting costs what inserting

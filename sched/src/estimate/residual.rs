@@ -5,8 +5,7 @@ use flashlane_core::board::{Command, Service, Unit};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Owner, PlaneId, Time, UnitId};
 
-use super::formula::{Latency, residual};
-use super::latency;
+use super::formula::{Latency, latency, residual};
 
 /// Time until `unit` is free of what it works on: its command, a paused one behind it, and the rest of a collection.
 ///

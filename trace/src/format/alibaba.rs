@@ -1,6 +1,6 @@
 //! Alibaba block traces: `device,R|W,offset(B),length(B),timestamp(us)`. Every device is an address space of its own.
 
-use super::{Line, RawRecord, range, read_or_write};
+use super::record::{Line, RawRecord, range, read_or_write};
 use crate::cursor::{Cursor, Fault};
 
 /// Microseconds that still fit 64 bits in nanoseconds.

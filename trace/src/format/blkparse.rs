@@ -6,9 +6,9 @@
 
 use flashlane_core::Op;
 
-use super::{Line, RawRecord, range};
+use super::record::{Line, RawRecord, range};
+use crate::action::Action;
 use crate::cursor::{Cursor, Fault};
-use crate::options::Action;
 
 /// State kept from line to line.
 #[derive(Clone, Debug)]

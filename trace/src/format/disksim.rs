@@ -2,7 +2,7 @@
 
 use flashlane_core::Op;
 
-use super::{Line, RawRecord, range};
+use super::record::{Line, RawRecord, range};
 use crate::cursor::{Cursor, Fault};
 
 /// Reads one line.

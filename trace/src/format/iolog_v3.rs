@@ -1,8 +1,8 @@
 //! fio's I/O log, version 3 (fio 3.31 and later): `fio version 3 iolog`, then `us file action [offset length]`, the time
 //! counted from the start of fio's run and offset and length in bytes. Syncs and trims are skipped; `wait` does not exist.
 
-use super::Line;
 use super::iolog_v2::{ActionMeaning, data, header, named_action};
+use super::record::Line;
 use crate::cursor::{Cursor, Fault, WHOLE};
 
 /// The first line.

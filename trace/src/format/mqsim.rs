@@ -2,7 +2,7 @@
 //!
 //! Numbers are decimal whatever they start with (MQSim's own reader takes a leading 0 as octal).
 
-use super::{Line, RawRecord, range};
+use super::record::{Line, RawRecord, range};
 use crate::cursor::{Cursor, Fault};
 
 /// Reads one line.

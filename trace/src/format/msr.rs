@@ -3,7 +3,7 @@
 //! The device is `host,disk` as in the line. The response time is what the recorded disk took; it must be a number and
 //! is not used.
 
-use super::{Line, RawRecord, range, read_or_write};
+use super::record::{Line, RawRecord, range, read_or_write};
 use crate::cursor::{Cursor, Fault};
 
 /// A Windows file time that still fits 64 bits in nanoseconds (until the year 2185).

@@ -1,6 +1,6 @@
 //! The five columns of the FEMU and Heimdall replayers: `ms(decimal) device offset(B) size(B) type`, 1 = read, 0 = write.
 
-use super::{Line, RawRecord, range};
+use super::record::{Line, RawRecord, range};
 use crate::cursor::{Cursor, Fault};
 
 /// Reads one line.

@@ -3,7 +3,7 @@
 //!
 //! An application storage unit (ASU) is an address space of its own: the device filter selects one.
 
-use super::{Line, RawRecord, range, read_or_write};
+use super::record::{Line, RawRecord, range, read_or_write};
 use crate::cursor::{Cursor, Fault};
 
 /// Reads one line.

@@ -3,7 +3,7 @@
 //! A row with a blank operation (neither a read nor a write was recorded) is skipped. Times are exact to a microsecond:
 //! further digits come from floating-point conversion, so they are rounded away.
 
-use super::{Line, RawRecord, range, read_or_write};
+use super::record::{Line, RawRecord, range, read_or_write};
 use crate::cursor::{Cursor, Fault};
 
 /// Reads one line.

@@ -5,7 +5,7 @@
 
 use flashlane_core::Op;
 
-use super::{Line, RawRecord, range};
+use super::record::{Line, RawRecord, range};
 use crate::cursor::{Cursor, Fault};
 
 /// Seconds that still fit 64 bits in nanoseconds.

@@ -64,7 +64,7 @@ pub fn check(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (file, rust) in repo.rust().filter(|(file, _)| !file.is_test()) {
         let Some(module) = module_of(file) else { continue };
-        let mut names = Names { module, found: Vec::new() };
+        let mut names = Names::new(module);
         names.visit_file(&rust.tree);
         for Name { module, path, line, glob } in names.found {
             let path = reexports.expand(path);
@@ -84,7 +84,7 @@ pub fn check(repo: &Repo) -> Vec<Finding> {
 }
 
 /// The module a file holds: `ssd/src/flash/bus.rs` is `ssd, flash, bus`.
-fn module_of(file: &File) -> Option<Vec<String>> {
+pub(super) fn module_of(file: &File) -> Option<Vec<String>> {
     let (krate, inside) = file.path.strip_suffix(".rs")?.split_once("/src/")?;
     let parts = inside.split('/').filter(|part| !matches!(*part, "lib" | "main" | "mod"));
     Some(std::iter::once(krate).chain(parts).map(String::from).collect())
@@ -107,12 +107,28 @@ struct Name {
     glob: bool,
 }
 
-struct Names {
+/// Collects the paths that a file writes.
+pub(super) struct Names {
     module: Vec<String>,
     found: Vec<Name>,
 }
 
 impl Names {
+    /// For a file that holds `module`.
+    pub(super) fn new(module: Vec<String>) -> Names {
+        Names { module, found: Vec::new() }
+    }
+
+    /// Enters the module `name` inside the file.
+    pub(super) fn enter(&mut self, name: &str) {
+        self.module.push(name.to_string());
+    }
+
+    /// Leaves the module entered last.
+    pub(super) fn leave(&mut self) {
+        self.module.pop();
+    }
+
     fn note(&mut self, written: &[String], line: usize, glob: bool) {
         if let Some(path) = self.resolve(written) {
             self.found.push(Name { module: self.module.clone(), path, line, glob });
@@ -120,7 +136,7 @@ impl Names {
     }
 
     /// The full path, crate first. A path that begins with none of the four beginnings is local or foreign.
-    fn resolve(&self, written: &[String]) -> Option<Vec<String>> {
+    pub(super) fn resolve(&self, written: &[String]) -> Option<Vec<String>> {
         let supers = written.iter().take_while(|part| *part == "super").count();
         let (base, skip) = match written.first()?.as_str() {
             "crate" => (self.module[..1].to_vec(), 1),
@@ -136,34 +152,33 @@ impl Names {
         }
     }
 
-    /// Paths among the arguments of a macro, which are not syntax yet.
-    fn tokens(&mut self, tokens: TokenStream) {
-        let mut path: Vec<String> = Vec::new();
-        let mut line = 0;
-        let mut colons = 0;
+    /// Paths among the arguments of a macro, which are not syntax yet, with their lines.
+    pub(super) fn in_tokens(tokens: TokenStream) -> Vec<(Vec<String>, usize)> {
+        let mut found = Vec::new();
+        let (mut path, mut line, mut colons): (Vec<String>, usize, u32) = (Vec::new(), 0, 0);
         for token in tokens {
             match token {
                 TokenTree::Punct(p) if p.as_char() == ':' && !path.is_empty() => colons += 1,
                 TokenTree::Ident(ident) => {
                     if colons != 2 {
-                        self.note(&path, line, false);
-                        path.clear();
+                        found.push((std::mem::take(&mut path), line));
                         line = ident.span().start().line;
                     }
                     path.push(ident.to_string());
                     colons = 0;
                 }
                 other => {
-                    self.note(&path, line, false);
-                    path.clear();
+                    found.push((std::mem::take(&mut path), line));
                     colons = 0;
                     if let TokenTree::Group(group) = other {
-                        self.tokens(group.stream());
+                        found.extend(Names::in_tokens(group.stream()));
                     }
                 }
             }
         }
-        self.note(&path, line, false);
+        found.push((path, line));
+        found.retain(|(path, _)| !path.is_empty());
+        found
     }
 }
 
@@ -175,9 +190,9 @@ impl<'a> Visit<'a> for Names {
     }
 
     fn visit_item_mod(&mut self, item: &'a syn::ItemMod) {
-        self.module.push(item.ident.to_string());
+        self.enter(&item.ident.to_string());
         visit::visit_item_mod(self, item);
-        self.module.pop();
+        self.leave();
     }
 
     fn visit_item_use(&mut self, item: &'a syn::ItemUse) {
@@ -195,7 +210,9 @@ impl<'a> Visit<'a> for Names {
 
     fn visit_macro(&mut self, call: &'a syn::Macro) {
         self.visit_path(&call.path);
-        self.tokens(call.tokens.clone());
+        for (path, line) in Names::in_tokens(call.tokens.clone()) {
+            self.note(&path, line, false);
+        }
     }
 }
 

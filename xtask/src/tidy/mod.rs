@@ -4,49 +4,20 @@
 
 use std::path::Path;
 
+pub use finding::{Finding, Weight};
 use repo::Repo;
 
 mod catalogue;
+mod circles;
 mod citations;
 mod crates;
 mod docs;
+mod finding;
 mod imports;
 mod reexports;
 pub(crate) mod repo;
 mod size;
 mod words;
-
-/// Something a rule objects to.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Finding {
-    /// Path from the top of the repository.
-    pub path: String,
-    /// Line, counted from 1.
-    pub line: usize,
-    /// Whether it fails the check, or is only said.
-    pub weight: Weight,
-    /// What is wrong, and what would be right.
-    pub message: String,
-}
-
-/// How much a finding weighs.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Weight {
-    /// Fails the check.
-    Error,
-    /// Said, no more.
-    Warning,
-}
-
-impl Finding {
-    fn error(path: &str, line: usize, message: String) -> Finding {
-        Finding { path: path.into(), line, weight: Weight::Error, message }
-    }
-
-    fn warning(path: &str, line: usize, message: String) -> Finding {
-        Finding { path: path.into(), line, weight: Weight::Warning, message }
-    }
-}
 
 /// A rule of the house.
 struct Rule {
@@ -73,6 +44,11 @@ const RULES: &[Rule] = &[
         name: "import-direction",
         asks: "inside a crate, rooms name only the rooms below them",
         check: imports::check,
+    },
+    Rule {
+        name: "circles",
+        asks: "inside a crate, files do not need one another in a circle (fails); a module and its children may (said)",
+        check: circles::check,
     },
     Rule {
         name: "crate-arrows",

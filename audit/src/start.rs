@@ -1,0 +1,67 @@
+//! What an audit starts from: what the scheduler declares about itself, and what the drive holds before the first event.
+
+use flashlane_core::decide::{Moments, Style};
+use flashlane_core::{Lpn, PlaneId, Ppa};
+use flashlane_ssd::InitialState;
+
+/// What the scheduler declares about itself that decides what is legal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Policy {
+    /// When it pauses: [`flashlane_core::decide::Preempt::moments`].
+    pub moments: Moments,
+    /// How garbage collection runs: [`flashlane_core::decide::Collect::style`].
+    pub style: Style,
+    /// Whether a write is bound to a unit only when the unit takes it: [`flashlane_core::decide::Place::binds_at_dispatch`].
+    pub binds_late: bool,
+}
+
+/// The logical page a physical page holds, if any.
+pub type LpnOf<'a> = dyn Fn(PlaneId, Ppa) -> Option<Lpn> + 'a;
+
+/// Pages of a block (counted inside its plane) written since its last erase.
+pub type Written<'a> = dyn Fn(PlaneId, u32) -> u32 + 'a;
+
+/// The state of a drive before the first event, computed for any page or block on request.
+pub trait Formula {
+    /// Where a logical page lies, if anywhere.
+    fn place(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)>;
+
+    /// The logical page a physical page holds, if any.
+    fn lpn_at(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn>;
+
+    /// Pages of a block (counted inside its plane) that are written.
+    fn written(&self, plane: PlaneId, block: u32) -> u32;
+}
+
+/// The formula that devices are built from.
+impl Formula for InitialState {
+    fn place(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)> {
+        self.place(lpn)
+    }
+
+    fn lpn_at(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
+        self.lpn_at(plane, ppa)
+    }
+
+    fn written(&self, plane: PlaneId, block: u32) -> u32 {
+        self.written(plane, block)
+    }
+}
+
+/// The drive before the first event.
+pub enum Start<'a> {
+    /// Erased.
+    Fresh,
+    /// Given by two functions, which are called for every page and block when the auditor is built.
+    Known {
+        /// The logical page a physical page holds.
+        lpn_of: &'a LpnOf<'a>,
+        /// How many pages of a block are written.
+        written: &'a Written<'a>,
+    },
+    /// Given by a formula, which is evaluated for a block when an event first concerns its pages, and for no other. A run
+    /// pays only for what it touches.
+    Formula(Box<dyn Formula>),
+    /// Unknown. A block is checked in full from its first erase on, and before that only against what has been seen.
+    Unknown,
+}

@@ -1,0 +1,100 @@
+//! The transactions of one command, and which may share it.
+
+use crate::board::Board;
+use crate::id::TxnId;
+use crate::transaction::{FlashOp, Transaction};
+
+/// The transactions of one command.
+#[derive(Clone, Debug)]
+pub struct Group {
+    members: [TxnId; Group::MAX],
+    len: usize,
+    used: u64,
+}
+
+impl Group {
+    /// Largest number of planes of a unit.
+    pub const MAX: usize = 64;
+
+    /// An empty group.
+    pub const fn new() -> Group {
+        Group { members: [TxnId::NONE; Group::MAX], len: 0, used: 0 }
+    }
+
+    /// Removes all members.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.len = 0;
+        self.used = 0;
+    }
+
+    /// Adds a transaction; the first is the lead.
+    #[inline]
+    pub fn push(&mut self, board: &Board, txn: TxnId) {
+        self.members[self.len] = txn;
+        self.len += 1;
+        self.used |= 1 << board.txn(txn).slot;
+    }
+
+    /// The members, lead first.
+    #[inline]
+    pub fn members(&self) -> &[TxnId] {
+        &self.members[..self.len]
+    }
+
+    /// The lead, or [`TxnId::NONE`].
+    #[inline]
+    pub fn lead(&self) -> TxnId {
+        if self.len == 0 { TxnId::NONE } else { self.members[0] }
+    }
+
+    /// Plane slots of the members, one bit for each.
+    #[inline]
+    pub const fn used(&self) -> u64 {
+        self.used
+    }
+}
+
+impl Default for Group {
+    fn default() -> Group {
+        Group::new()
+    }
+}
+
+impl Board {
+    /// Whether `other` may join the command of `group`: same operation, a plane no member uses yet, the die and page
+    /// rules of the device (model 0.4), a free page for a program, and no older write of its page that waits.
+    #[inline]
+    pub fn may_join(&self, group: &Group, other: TxnId) -> bool {
+        let (a, b) = (self.txn(group.lead()), self.txn(other));
+        let used = group.used();
+        if used >> b.slot & 1 == 1 || b.op != a.op || !self.eligible(other) || !self.has_page(other) {
+            return false;
+        }
+        let planes = self.facts.geometry.planes_per_die as u8;
+        let shares_die = self.die_used(used, b.slot / planes);
+        if (shares_die && !self.facts.multi_plane) || (b.slot / planes != a.slot / planes && !self.facts.multi_die) {
+            return false;
+        }
+        !shares_die || !self.facts.same_page[b.op.index()] || self.pages_match(group, b)
+    }
+
+    /// Whether any slot in `used` is in die `die` of the unit.
+    #[inline]
+    fn die_used(&self, used: u64, die: u8) -> bool {
+        let planes = self.facts.geometry.planes_per_die;
+        used >> (die as u32 * planes) & ((1u64 << planes) - 1) != 0
+    }
+
+    /// Whether `b` has the same page offset as the members of `group` on its die.
+    fn pages_match(&self, group: &Group, b: &Transaction) -> bool {
+        let planes = self.facts.geometry.planes_per_die as u8;
+        let pages = self.facts.geometry.pages_per_block;
+        let offset = |txn: &Transaction| match txn.op {
+            FlashOp::Program => self.plane(txn.plane).next_page,
+            FlashOp::Read | FlashOp::Erase => txn.ppa % pages,
+        };
+        let members = group.members().iter().map(|&id| self.txn(id));
+        members.filter(|a| a.slot / planes == b.slot / planes).all(|a| offset(a) == offset(b))
+    }
+}

@@ -1,0 +1,30 @@
+//! A paper and its experiments.
+
+use flashlane_lab::run::RunError;
+
+use crate::figures::Figures;
+use crate::runner::Runner;
+
+/// A paper.
+#[derive(Debug)]
+pub struct Paper {
+    /// Its short name.
+    pub name: &'static str,
+    /// Seeds of each workload unless the user says otherwise.
+    pub seeds: u64,
+    /// The text of its file of claims.
+    pub(crate) claims: &'static str,
+    /// Its experiments, in groups that share runs.
+    pub groups: &'static [Group],
+}
+
+/// Experiments evaluated from one set of runs.
+#[derive(Debug)]
+pub struct Group {
+    /// Their names: `E6`, `E7`.
+    pub experiments: &'static [&'static str],
+    /// A description in one line.
+    pub about: &'static str,
+    /// Runs it.
+    pub run: fn(&Runner<'_>) -> Result<Figures, RunError>,
+}

@@ -1,0 +1,140 @@
+//! The formats by name.
+
+use serde::{Serialize, Serializer};
+
+use crate::refuse;
+
+/// A trace format.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Format {
+    /// MSR Cambridge CSV.
+    Msr,
+    /// SPC, as in the UMass repository.
+    Spc,
+    /// MQSim ASCII.
+    Mqsim,
+    /// SSDSim ASCII: columns and units as in MQSim's.
+    Ssdsim,
+    /// DiskSim ASCII.
+    Disksim,
+    /// The five columns of the FEMU and Heimdall replayers.
+    Replayer,
+    /// Alibaba block traces.
+    Alibaba,
+    /// Tencent cloud block storage.
+    Tencent,
+    /// SYSTOR '17 (virtual desktops).
+    Systor,
+    /// The default text of blkparse.
+    Blkparse,
+    /// Binary blktrace.
+    Blktrace,
+    /// fio's I/O log, version 2.
+    IologV2,
+    /// fio's I/O log, version 3.
+    IologV3,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Format; 13] = [
+        Format::Msr,
+        Format::Spc,
+        Format::Mqsim,
+        Format::Ssdsim,
+        Format::Disksim,
+        Format::Replayer,
+        Format::Alibaba,
+        Format::Tencent,
+        Format::Systor,
+        Format::Blkparse,
+        Format::Blktrace,
+        Format::IologV2,
+        Format::IologV3,
+    ];
+
+    /// The key that users write, a title, and the shape of a line.
+    const fn row(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Format::Msr => {
+                ("msr", "MSR Cambridge CSV", "filetime(100 ns),host,disk,Read|Write,offset(B),size(B)[,response]")
+            }
+            Format::Spc => ("spc", "SPC (UMass)", "ASU,lba(512 B),size(B),r|w,seconds[,...]"),
+            Format::Mqsim => ("mqsim", "MQSim ASCII", "ns device lba(512 B) sectors 1=read|0=write"),
+            Format::Ssdsim => ("ssdsim", "SSDSim ASCII", "ns device lsn(512 B) sectors 1=read|0=write"),
+            Format::Disksim => {
+                ("disksim", "DiskSim ASCII", "ms device lba(512 B) sectors flags(hexadecimal, bit 0 = read)")
+            }
+            Format::Replayer => ("replayer", "five-column replayer", "ms device offset(B) size(B) 1=read|0=write"),
+            Format::Alibaba => ("alibaba", "Alibaba", "device,R|W,offset(B),length(B),timestamp(us)"),
+            Format::Tencent => ("tencent", "Tencent CBS", "timestamp(s),offset(512 B),sectors,0=read|1=write,volume"),
+            Format::Systor => ("systor", "SYSTOR '17", "timestamp(s),response(s),R|W|(blank),LUN,offset(B),size(B)"),
+            Format::Blkparse => (
+                "blkparse",
+                "blkparse text",
+                "major,minor cpu sequence seconds pid action rwbs sector + sectors [process]",
+            ),
+            Format::Blktrace => ("blktrace", "binary blktrace", "48-byte records with magic 0x65617407"),
+            Format::IologV2 => {
+                ("iolog-v2", "fio iolog version 2", "file action [offset(B) length(B)], after `fio version 2 iolog`")
+            }
+            Format::IologV3 => {
+                ("iolog-v3", "fio iolog version 3", "us file action [offset(B) length(B)], after `fio version 3 iolog`")
+            }
+        }
+    }
+
+    /// The name users write: `msr`, `mqsim`, `iolog-v3`, ...
+    pub const fn key(self) -> &'static str {
+        self.row().0
+    }
+
+    /// Its title in prose.
+    pub const fn title(self) -> &'static str {
+        self.row().1
+    }
+
+    /// The shape of a line (or record), with units.
+    pub const fn shape(self) -> &'static str {
+        self.row().2
+    }
+
+    /// Whether [`convert`](mod@crate::convert) can write it.
+    pub const fn writable(self) -> bool {
+        !matches!(self, Format::Blktrace)
+    }
+
+    /// Whether a first line that begins with a letter is a header instead of an error.
+    pub(crate) const fn first_line_may_be_header(self) -> bool {
+        matches!(self, Format::Msr | Format::Spc | Format::Alibaba | Format::Tencent | Format::Systor)
+    }
+
+    /// The keys of all formats, for messages.
+    pub(crate) fn keys() -> String {
+        Format::ALL.map(Format::key).join(", ")
+    }
+}
+
+impl std::str::FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Format, String> {
+        if let Some(reason) = refuse::by_name(text) {
+            return Err(format!("{reason}; legal is one of {}", Format::keys()));
+        }
+        let found = Format::ALL.into_iter().find(|f| f.key().eq_ignore_ascii_case(text));
+        found.ok_or_else(|| format!("`{}` is no trace format; legal is one of {}", text.escape_debug(), Format::keys()))
+    }
+}
+
+impl std::fmt::Display for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.key())
+    }
+}
+
+impl Serialize for Format {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(self.key())
+    }
+}

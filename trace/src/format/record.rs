@@ -1,0 +1,43 @@
+//! What a line of any text format says, and the fields that several formats share.
+
+use flashlane_core::Op;
+
+use crate::cursor::Cursor;
+
+/// The content of a line in nanoseconds and bytes, on the file's own time axis.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct RawRecord {
+    pub time_ns: u64,
+    pub offset: u64,
+    pub length: u64,
+    pub op: Op,
+    /// The position of the device's name in the line.
+    pub device: (u32, u32),
+}
+
+/// The meaning of a line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Line {
+    Request(RawRecord),
+    /// Legal, but not a request: a header, a blank line, another action.
+    Skip,
+}
+
+/// The positions of the bytes from `start` to the cursor.
+#[inline]
+pub(super) fn range(start: usize, line: &Cursor<'_>) -> (u32, u32) {
+    // A line is at most 1 MiB long.
+    (start as u32, line.pos() as u32)
+}
+
+/// A field that begins with `r` or `w` in either case: the letter alone, or a full word (`Read`, `WRITE`).
+#[inline]
+pub(super) fn read_or_write(cell: &[u8]) -> Option<Op> {
+    match cell {
+        b"R" | b"r" => Some(Op::Read),
+        b"W" | b"w" => Some(Op::Write),
+        _ if cell.eq_ignore_ascii_case(b"read") => Some(Op::Read),
+        _ if cell.eq_ignore_ascii_case(b"write") => Some(Op::Write),
+        _ => None,
+    }
+}
