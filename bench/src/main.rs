@@ -74,7 +74,7 @@ fn arguments(args: &[String]) -> Result<Arguments, String> {
     let mut arguments = Arguments { words: Vec::new(), list: false, effort, write: None };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
-        let mut value = || args.next().ok_or(format!("{arg} wants a value"));
+        let mut value = || args.next().ok_or(format!("{arg} needs a value"));
         match arg.as_str() {
             "--list" => arguments.list = true,
             "--no-count" => arguments.effort.count = false,
@@ -110,7 +110,7 @@ fn execute(mut arguments: Arguments) -> Result<(), String> {
         return Err(format!("no case has any of the words {:?} in its name; see --list", arguments.words));
     }
     if arguments.write.is_some() && !(arguments.effort.per_mille == 1000 && arguments.effort.requests.is_none()) {
-        return Err("--write wants cases in full: a look is nothing for the page".into());
+        return Err("--write needs complete measurements; leave out --quick and --requests".into());
     }
     if cfg!(debug_assertions) {
         eprintln!("This is a build with checks: times and counts say nothing about the program that users run.");

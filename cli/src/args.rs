@@ -18,9 +18,9 @@ Examples:
   flashlane compare --trace web.csv.gz --device flin-isca18 --schedulers fcfs,read-first,fr-fcfs,sprinkler
   flashlane run mine.toml --scheduler sprinkler --report mine.html
   flashlane trace stat web.csv.gz             what is in a trace
-  flashlane schedulers                        what can be compared, and from which paper
+  flashlane schedulers                        the schedulers, and the papers they come from
   flashlane init mine.toml                    write a commented scenario
-  flashlane check mine.toml                   say whether it can run, and what it comes to
+  flashlane check mine.toml                   check it without running it
   flashlane devices flin-isca18               print a device and where its values come from"
 )]
 pub struct Cli {
@@ -42,7 +42,7 @@ Examples:
         /// What to run
         #[command(flatten)]
         workload: Workload,
-        /// The scheduler; default the scenario's first
+        /// Scheduler to run; by default the scenario's first
         #[arg(long, value_name = "NAME")]
         scheduler: Option<String>,
         /// What becomes of the results
@@ -61,10 +61,10 @@ Examples:
         /// What to run
         #[command(flatten)]
         workload: Workload,
-        /// The schedulers, separated by commas; default the scenario's
+        /// Schedulers to compare, separated by commas; by default the scenario's
         #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
         schedulers: Vec<String>,
-        /// The scheduler the others are compared with; default the first
+        /// Scheduler that the others are compared with; by default the first
         #[arg(long, value_name = "NAME")]
         against: Option<String>,
         /// What becomes of the results
@@ -72,7 +72,7 @@ Examples:
         output: Output,
     },
 
-    /// Looks at trace files, and converts them
+    /// Describes and converts trace files
     #[command(subcommand)]
     Trace(TraceCommand),
 
@@ -90,17 +90,17 @@ Examples:
         cost: bool,
     },
 
-    /// Makes a paper's experiments again and judges its claims
+    /// Repeats a paper's experiments and compares the results with its claims
     #[command(after_help = "\
 Examples:
-  flashlane paper                               what papers there are
-  flashlane paper slacker --quick               a look at every claim, in a minute
+  flashlane paper                               list the papers
+  flashlane paper slacker --quick               every claim with few requests, in about a minute
   flashlane paper slacker --experiment E6,E14 --tables
   flashlane paper slacker --traces ~/msr --out results/slacker
   flashlane paper flin --experiment E8 --jobs 2")]
     Paper(PaperArgs),
 
-    /// Checks a scenario without running it, and prints what it comes to
+    /// Checks a scenario without running it, and prints its device, flows, schedulers and memory
     #[command(after_help = "\
 Examples:
   flashlane check mine.toml
@@ -145,30 +145,30 @@ Examples:
 /// What is made of a paper.
 #[derive(Args, Debug)]
 pub struct PaperArgs {
-    /// The paper; default: lists them
+    /// The paper; without it, the papers are listed
     pub name: Option<String>,
 
     /// Only these experiments, separated by commas
     #[arg(long, value_name = "E1,E2,...", value_delimiter = ',')]
     pub experiment: Vec<String>,
 
-    /// Lists the claims and does not run anything
+    /// Lists the claims and runs nothing
     #[arg(long)]
     pub list: bool,
 
-    /// A look: few requests, one seed
+    /// Uses few requests and one seed: quick, and too little to judge by
     #[arg(long)]
     pub quick: bool,
 
-    /// Seeds of each workload; default the paper's (slacker 5, flin 1), with --quick 1
+    /// Number of seeds for each workload; by default the paper's (slacker 5, flin 1), with --quick 1
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub seeds: Option<u64>,
 
-    /// A folder of traces: those called like a clone take its place
+    /// A folder of traces; a trace with the name of a clone replaces that clone
     #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,
 
-    /// Prints every figure behind the claims too
+    /// Also prints every figure behind the claims
     #[arg(long)]
     pub tables: bool,
 
@@ -176,7 +176,7 @@ pub struct PaperArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// Finds the rates of the paper's clones and prints their table
+    /// Calibrates the rates of the paper's clones and prints their table
     #[arg(long, conflicts_with_all = ["experiment", "list", "traces", "tables", "out"])]
     pub calibrate: bool,
 
@@ -184,7 +184,7 @@ pub struct PaperArgs {
     #[arg(long, conflicts_with_all = ["experiment", "list", "traces", "tables", "out", "calibrate", "seeds", "quick"])]
     pub mixes: bool,
 
-    /// Runs made at a time; default one a processor
+    /// Number of runs at a time; by default one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
 }
@@ -192,7 +192,7 @@ pub struct PaperArgs {
 /// Commands about trace files.
 #[derive(Subcommand, Debug)]
 pub enum TraceCommand {
-    /// Says what is in a trace: its format, requests, sizes, rate, addresses
+    /// Prints what a trace contains: format, requests, sizes, rate, addresses
     #[command(after_help = "\
 Examples:
   flashlane trace stat web.csv.gz
@@ -234,23 +234,23 @@ Examples:
 /// How a trace is read when it is not replayed.
 #[derive(Args, Debug, Default)]
 pub struct Reading {
-    /// Its format, recognised from its content by default
+    /// Format of the trace; by default recognised from its content
     #[arg(long, value_name = "FORMAT")]
     pub trace_format: Option<String>,
 
-    /// Makes it this much faster: 50, 0.5 or 3/2
+    /// Speeds it up by this factor: 50, 0.5 or 3/2
     #[arg(long, value_name = "X")]
     pub speedup: Option<String>,
 
-    /// Requests to pass over first
+    /// Number of requests to skip at the beginning
     #[arg(long, value_name = "N")]
     pub offset: Option<u64>,
 
-    /// Requests to read at most
+    /// Largest number of requests to read
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
 
-    /// Only requests of this device, named as the trace names it
+    /// Reads only requests of this device, named as in the trace
     #[arg(long, value_name = "NAME")]
     pub only_device: Option<String>,
 }
@@ -258,11 +258,11 @@ pub struct Reading {
 /// What becomes of the results.
 #[derive(Args, Debug)]
 pub struct Output {
-    /// Writes summary.json and a row a request into this folder, whole or not at all
+    /// Writes summary.json and one row for each request into this folder, which appears only when it is complete
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// Writes a row a transaction too
+    /// Also writes one row for each flash transaction
     #[arg(long, requires = "out")]
     pub transactions: bool,
 
@@ -274,7 +274,7 @@ pub struct Output {
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
 
-    /// Overwrites the --report file even if it is no report of flashlane
+    /// Overwrites the --report file even if flashlane did not write it
     #[arg(long, requires = "report")]
     pub force: bool,
 
@@ -282,11 +282,11 @@ pub struct Output {
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
 
-    /// Checks every invariant of the device on the way; slower
+    /// Checks every rule of the device during the run; slower
     #[arg(long)]
     pub audit: bool,
 
-    /// Runs made at a time; default one a processor
+    /// Number of runs at a time; by default one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
 }
@@ -294,11 +294,11 @@ pub struct Output {
 /// What is printed.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
-    /// The comparison, for people
+    /// The comparison as text tables
     Table,
     /// summary.json
     Json,
-    /// What fio would have printed, a job a flow
+    /// The form of fio's JSON output, one job for each flow
     FioJson,
 }
 
@@ -310,39 +310,39 @@ pub struct Workload {
     #[arg(value_name = "SCENARIO.toml")]
     pub scenario: Option<PathBuf>,
 
-    /// A trace to replay; given several times, one flow each. Replaces the scenario's flows
+    /// A trace to replay; if given several times, each is a flow. Replaces the scenario's flows
     #[arg(long, value_name = "FILE")]
     pub trace: Vec<PathBuf>,
 
-    /// The traces' format, recognised from their content by default
+    /// Format of the traces; by default recognised from their content
     #[arg(long, value_name = "FORMAT")]
     pub trace_format: Option<String>,
 
-    /// Replays traces this much faster: 50, 0.5 or 3/2
+    /// Speeds traces up by this factor: 50, 0.5 or 3/2
     #[arg(long, value_name = "X")]
     pub speedup: Option<String>,
 
-    /// What becomes of a trace's requests beyond the flow's part of the drive
+    /// What happens to requests of a trace beyond the flow's part of the drive
     #[arg(long)]
     pub beyond: Option<Beyond>,
 
-    /// Requests to read of each trace, at most
+    /// Largest number of requests to read from each trace
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
 
-    /// Priority of each flow, 0 lowest to 7: one for all, or one a flow, separated by commas
+    /// Priority of the flows, from 0 (lowest) to 7: one for all, or one for each, separated by commas
     #[arg(long, value_name = "N,...", value_delimiter = ',')]
     pub priority: Vec<u8>,
 
-    /// The part of the drive each flow may touch: all of it, or an equal slice of its own
+    /// Part of the drive that each flow uses: all of it, or an equal slice of its own
     #[arg(long)]
     pub range: Option<RangeWord>,
 
-    /// The device, a preset's name; default that of the scenario, else modern-tlc
+    /// Device preset; by default the scenario's device, or modern-tlc
     #[arg(long, value_name = "NAME")]
     pub device: Option<String>,
 
-    /// Seed of everything random
+    /// Seed of all random numbers
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
@@ -350,15 +350,15 @@ pub struct Workload {
     #[arg(long)]
     pub slack: bool,
 
-    /// Runs Slacker's estimator in every scheduler's shadow and says how good it is; results do not change; slower
+    /// Runs Slacker's estimator beside every scheduler, without effect, and reports its errors; slower
     #[arg(long)]
     pub shadow_estimator: bool,
 
-    /// The scheduler of the runs alone; default the one under test
+    /// Scheduler for the runs of each flow alone; by default the one under test
     #[arg(long, value_name = "NAME", conflicts_with = "no_alone")]
     pub alone_scheduler: Option<String>,
 
-    /// No runs alone, so no slowdown and no fairness
+    /// Does not run each flow alone, so there is no slowdown and no fairness
     #[arg(long)]
     pub no_alone: bool,
 }

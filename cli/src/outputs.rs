@@ -88,7 +88,9 @@ fn begin_report(path: &Path, dir: Option<&ResultsDir>, inputs: &Inputs, force: b
         let own = name.rsplit('/').next().unwrap_or(&name);
         if TABLES.iter().any(|table| own.strip_prefix(table).is_some_and(|rest| rest.starts_with('.'))) {
             let shown = path.display();
-            return Err(Failure::Input(format!("--report {shown}: rows are called so in --out; give another name")));
+            return Err(Failure::Input(format!(
+                "--report {shown}: is the name of a row file in --out; give another name"
+            )));
         }
         return Ok((dir.begin(&name)?, Where::Inside));
     }

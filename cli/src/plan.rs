@@ -92,7 +92,9 @@ fn flow_flags(scenario: &mut Scenario, args: &Workload) -> Result<(), Failure> {
     let flows = scenario.document().flow.len();
     if !matches!(args.priority.len(), 0 | 1) && args.priority.len() != flows {
         let given = args.priority.len();
-        return Err(Failure::Input(format!("--priority: {given} given for {flows} flows; give one, or one a flow")));
+        return Err(Failure::Input(format!(
+            "--priority: {given} given for {flows} flows; give one, or one for each flow"
+        )));
     }
     for i in 0..flows {
         if let Some(&level) = args.priority.get(i).or(args.priority.first()) {

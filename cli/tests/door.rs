@@ -164,7 +164,7 @@ fn flags_lie_over_the_scenario_and_are_blamed_for_themselves() {
     let said = bad(&folder.0, &["check", "--trace", "a.csv", "--priority", "9"]);
     assert_eq!(said, "--priority: flow[0].priority = 9: must be 0 to 7");
     let said = bad(&folder.0, &["check", "--trace", "a.csv", "--priority", "1,2"]);
-    assert_eq!(said, "--priority: 2 given for 1 flows; give one, or one a flow");
+    assert_eq!(said, "--priority: 2 given for 1 flows; give one, or one for each flow");
     let said = bad(&folder.0, &["check", "s.toml", "--speedup", "5"]);
     assert_eq!(said, "--speedup: no flow replays a trace; give one with --trace");
     let said = bad(&folder.0, &["check", "--trace", "none.csv"]);

@@ -324,7 +324,7 @@ fn names_that_no_results_folder_can_hold_are_refused_before_the_run() {
         assert!(said.starts_with("s.toml:1:23: schedulers[1] = "), "{name}: {said}");
     }
     let said = check(&mix("Fcfs"), "f");
-    assert!(said.contains("is called like schedulers[0], but for upper and lower case; names must differ"), "{said}");
+    assert!(said.contains("has the name of schedulers[0], but for upper and lower case; names must differ"), "{said}");
     for name in ["a\\u001b[2J", "a\\nb", "a\\u202eb", &long] {
         let said = check("[\"fcfs\"]", name);
         assert!(said.contains("flow[0].name = "), "{name}: {said}");

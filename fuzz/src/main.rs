@@ -56,7 +56,7 @@ fn arguments(args: &[String]) -> Result<Arguments, String> {
         Arguments { targets: Vec::new(), effort: Effort::Time(Duration::from_secs(30)), seed: 1, again: None };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
-        let mut value = || args.next().ok_or(format!("{arg} wants a value"));
+        let mut value = || args.next().ok_or(format!("{arg} needs a value"));
         let number = |text: &String| text.parse().map_err(|_| format!("{arg} {text:?}: not a whole number"));
         match arg.as_str() {
             "--seconds" => arguments.effort = Effort::Time(Duration::from_secs(number(value()?)?)),
@@ -71,7 +71,7 @@ fn arguments(args: &[String]) -> Result<Arguments, String> {
         }
     }
     if arguments.again.is_some() && arguments.targets.len() != 1 {
-        return Err("--again wants one target".into());
+        return Err("--again needs one target".into());
     }
     if arguments.targets.is_empty() {
         arguments.targets = targets::ALL.to_vec();

@@ -84,7 +84,7 @@ impl Folder {
     pub fn begin(&self, file: &str) -> Result<OutFile, OutputError> {
         let shown = self.shown.join(file);
         if !is_plain(file) {
-            return Err(OutputError::refused(&shown, "is no name of a file inside the results folder"));
+            return Err(OutputError::refused(&shown, "is not the name of a file inside the results folder"));
         }
         match self.temporary.create(file) {
             Ok(created) if file != MARKER => Ok(OutFile::in_folder(created, &shown)),

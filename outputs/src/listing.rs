@@ -54,7 +54,7 @@ impl Listing {
         let marker: Marker =
             serde_json::from_str(&text).map_err(|e| format!("{MARKER} is not a list of files: {e}"))?;
         if marker.format != FORMAT {
-            return Err(format!("{MARKER} has format {}; this version knows {FORMAT}", marker.format));
+            return Err(format!("{MARKER} has format {}; this version reads {FORMAT}", marker.format));
         }
         Ok(Some(marker.files.into_iter().collect()))
     }

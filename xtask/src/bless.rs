@@ -17,8 +17,14 @@ const KINDS: [Kind; 3] = [
     Kind { name: "golden", files: "lab/tests/golden", tests: &["--test", "golden"] },
     Kind {
         name: "docs",
-        files: "docs/scenario.md, docs/summary.md, docs/columns.md",
-        tests: &["--lib", "--", "the_reference_page_is_up_to_date", "the_documentation_says_what_the_code_does"],
+        files: "docs/scenario.md, docs/summary.md, docs/columns.md, README.md",
+        tests: &[
+            "--lib",
+            "--",
+            "the_reference_page_is_up_to_date",
+            "the_documentation_says_what_the_code_does",
+            "the_readme_lists_the_catalogue",
+        ],
     },
     Kind {
         name: "report",
@@ -30,7 +36,7 @@ const KINDS: [Kind; 3] = [
 /// Writes what `names` say; `Ok(true)` when the tests agree afterwards.
 pub fn run(root: &Path, names: &[&str]) -> Result<bool, String> {
     if names.is_empty() {
-        return Err(format!("bless wants to be told what: {}", legal()));
+        return Err(format!("bless needs to know what to write: {}", legal()));
     }
     let find = |name: &&str| {
         KINDS.iter().find(|kind| kind.name == *name).ok_or(format!("cannot bless {name:?}; legal are: {}", legal()))

@@ -18,7 +18,7 @@ fn words_that_are_no_text_are_refused_by_number() {
 }
 
 #[test]
-fn blessing_wants_to_be_told_what() {
+fn bless_without_a_legal_name_is_refused() {
     for args in [&["bless"][..], &["bless", "everything"]] {
         let args: Vec<&OsStr> = args.iter().map(OsStr::new).collect();
         let output = xtask(&args);

@@ -75,8 +75,8 @@ fn a_report_in_the_results_folder_is_one_of_its_files() {
     for (name, says) in [
         ("out/summary.json", "would be written twice"),
         ("out/flashlane-files.json", "would be written twice"),
-        ("out/requests.parquet", "rows are called so"),
-        ("out/fcfs/requests.parquet", "rows are called so"),
+        ("out/requests.parquet", "is the name of a row file"),
+        ("out/fcfs/requests.parquet", "is the name of a row file"),
         ("out", "is the results folder itself"),
     ] {
         let said = refused(desk, &[&OUT[..], &["--report", name]].concat());

@@ -91,7 +91,7 @@ pub(super) fn example() -> Summary {
         SchedulerResult::new(name, &flows, &shared, Some(&alone), &device).with_slack(Some(&slack))
     };
     let schedulers = vec![run("fcfs", 20, 18), run("read-first", 12, 24), run("sprinkler", 9, 16)];
-    let skipped = vec![Skipped { scheduler: "ncq-tsb".into(), reason: "wants a SATA device; this is NVMe".into() }];
+    let skipped = vec![Skipped { scheduler: "ncq-tsb".into(), reason: "needs a SATA device; this is NVMe".into() }];
     let mut summary = Summary::new(made_by(), flows, schedulers, skipped);
     let base = responses(20);
     summary.compare_with(0, &[None, Some(Pairs::of(&base, &responses(12))), Some(Pairs::of(&base, &responses(24)))]);

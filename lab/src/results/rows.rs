@@ -134,7 +134,7 @@ const TRANSACTION_COLUMNS: &[Column] = &[
     optional(
         "estimated_response_ns",
         Kind::Long,
-        "The same as estimated when it joined its queue; empty unless the scheduler estimates or is shadowed.",
+        "`response_ns` as estimated when it joined its queue; empty unless the scheduler estimates or `--shadow-estimator` is given.",
     ),
     optional("estimated_slack_ns", Kind::Long, "Its slack as estimated then; empty like the column before."),
     optional(

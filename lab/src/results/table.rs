@@ -344,7 +344,7 @@ mod tests {
             assert!(text.contains(&number(run.fairness.as_ref().unwrap().stdev)));
             assert!(text.contains(&number(run.flows[1].slowdown.unwrap())));
         }
-        assert!(text.contains("Skipped ncq-tsb: wants a SATA device"));
+        assert!(text.contains("Skipped ncq-tsb: needs a SATA device"));
     }
 
     #[test]

@@ -136,8 +136,7 @@ pub(super) fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
     let pairs = schedulers.len() > 1 && !closed;
     if let (Some(i), true) = (schedulers.iter().position(|(_, recipe)| needs_responses(catalogue, recipe)), closed) {
         let key = if document.scheduler.is_some() { "scheduler".into() } else { format!("schedulers[{i}]") };
-        let message =
-            "knows the response times of a run of the baseline with the same arrivals: not with a closed loop";
+        let message = "needs the response times of a run of the baseline with the same arrivals, which a closed loop does not have";
         return Err(scenario.key_error(&key, format!("{:?}", schedulers[i].0), message).into());
     }
     let alone_of = alone_of(catalogue, &schedulers, &alone);

@@ -135,11 +135,11 @@ section! {
         choices: u32,
         /// A plane collects with fewer free blocks than this, percent of its blocks (rounded up, at least 2 blocks).
         start_percent: f64,
-        /// The same as a count, at least 2.
+        /// `start_percent` as a number of blocks, at least 2.
         start_blocks: u32,
         /// At or below this, collecting goes before user transactions, percent of its blocks (rounded down, at least 1 block).
         hard_percent: f64,
-        /// The same as a count: at least 1, below the start.
+        /// `hard_percent` as a number of blocks: at least 1, below the start.
         hard_blocks: u32,
         /// Moved pages go to open blocks of their own.
         separate_frontier: bool,

@@ -67,6 +67,15 @@ pub fn reference() -> String {
     page
 }
 
+/// The table of schedulers in `README.md`.
+pub fn schedulers() -> String {
+    let mut table = String::from("| name | from | what it does |\n|---|---|---|\n");
+    for entry in flashlane_sched::catalogue::schedulers() {
+        table.push_str(&format!("| `{}` | {}, {} | {} |\n", entry.name, entry.paper, entry.section, entry.summary));
+    }
+    table
+}
+
 const SECTIONS: [&str; 8] = ["geometry", "nand", "bus", "ftl", "gc", "buffer", "front", "precondition"];
 
 const MIX_EXAMPLE: &str = "\

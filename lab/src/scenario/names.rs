@@ -21,7 +21,7 @@ pub(super) fn of_scheduler(name: &str) -> Result<(), String> {
     length(name)?;
     let awkward = |c: char| !is_plain(c) || "/\\:*?\"<>|".contains(c);
     if name.starts_with('.') || name.contains(awkward) {
-        return Err("must not begin with a dot or hold / \\ : * ? \" < > | or characters that cannot be seen".into());
+        return Err("must not begin with a dot or contain / \\ : * ? \" < > | or characters that cannot be seen".into());
     }
     if name.starts_with(' ') || name.ends_with(['.', ' ']) {
         return Err("must not begin with a space or end in a dot or a space: results have a folder of this name".into());
@@ -36,7 +36,7 @@ pub(super) fn of_scheduler(name: &str) -> Result<(), String> {
             .is_some_and(|rest| rest.chars().count() == 1 && rest.contains(|c| "123456789¹²³".contains(c)))
     });
     if numbered || DEVICES.contains(&stem) {
-        return Err("must not be the name of a device of Windows, where no folder can be called so".into());
+        return Err("must not be the name of a Windows device, which no folder can have".into());
     }
     Ok(())
 }
@@ -53,7 +53,7 @@ pub(super) fn of_flow(name: &str) -> Result<(), String> {
     }
     length(name)?;
     match name.chars().find(|&c| !is_plain(c)) {
-        Some(c) => Err(format!("must not hold characters that cannot be seen, such as {}", c.escape_unicode())),
+        Some(c) => Err(format!("must not contain characters that cannot be seen, such as {}", c.escape_unicode())),
         None => Ok(()),
     }
 }
@@ -61,7 +61,7 @@ pub(super) fn of_flow(name: &str) -> Result<(), String> {
 fn length(name: &str) -> Result<(), String> {
     match name.len() {
         0..=NAME => Ok(()),
-        bytes => Err(format!("is {bytes} bytes long, must be at most {NAME}")),
+        bytes => Err(format!("is {bytes} bytes long; must be at most {NAME}")),
     }
 }
 
@@ -102,7 +102,7 @@ mod tests {
             ("con.fast", "Windows"),
             ("Com1", "Windows"),
             ("lpt9.x", "Windows"),
-            (long.as_str(), "300 bytes long, must be at most 200"),
+            (long.as_str(), "300 bytes long; must be at most 200"),
         ] {
             let why = of_scheduler(name).expect_err(name);
             assert!(why.contains(says), "{name:?}: {why}");

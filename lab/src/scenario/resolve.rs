@@ -85,7 +85,7 @@ pub(super) fn schedulers(document: &Document) -> Result<Vec<SchedulerChoice>, Ke
         names::of_scheduler(&name).map_err(|message| KeyError::new(key(), shortened(&name), message))?;
         if let Some(first) = choices[..i].iter().position(|other| names::clash(&other.name(), &name)) {
             let how = if choices[first].name() == name { "" } else { ", but for upper and lower case" };
-            let message = format!("is called like schedulers[{first}]{how}; names must differ");
+            let message = format!("has the name of schedulers[{first}]{how}; names must differ");
             return Err(KeyError::new(key(), shortened(&name), message));
         }
     }
@@ -101,7 +101,7 @@ pub(super) fn flows(document: &Document, folder: &Path, config: &Config) -> Resu
         let range = range(flow, i, count, &drive)?;
         let name = match (&flow.name, &source) {
             (Some(name), _) if names::of_flow(name).is_err() => {
-                let message = names::of_flow(name).expect_err("just asked");
+                let message = names::of_flow(name).expect_err("just checked");
                 return Err(KeyError::new(format!("flow[{i}].name"), shortened(name), message));
             }
             (Some(name), _) if plans.iter().any(|other| other.name == *name) => {
@@ -186,7 +186,8 @@ fn range(flow: &Flow, i: usize, flows: u64, drive: &Drive) -> Result<ByteRange, 
         Range::Word(RangeWord::Slice) => {
             let slice = pages / flows;
             if slice == 0 {
-                let message = format!("{flows} flows share {pages} pages; give the drive at least a page a flow");
+                let message =
+                    format!("{flows} flows share {pages} pages; give the drive at least one page for each flow");
                 return Err(KeyError::new(format!("flow[{i}].range"), "\"slice\"", message));
             }
             Ok(ByteRange { offset: slice * i as u64 * page, length: slice * page })

@@ -29,10 +29,10 @@ pub struct TraceFlow {
     /// When its first request arrives, ns after the start. Default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_ns: Option<u64>,
-    /// Requests to pass over first. Default 0.
+    /// Number of requests to skip at the beginning. Default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
-    /// Requests to read at most in a loop. Default: all.
+    /// Largest number of requests to read in a loop. Default: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
     /// How often it is gone through. Default 1.

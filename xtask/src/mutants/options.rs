@@ -54,7 +54,7 @@ impl Options {
         };
         let mut words = args.iter();
         while let Some(&word) = words.next() {
-            let mut value = || words.next().copied().ok_or(format!("mutants: {word} wants a value"));
+            let mut value = || words.next().copied().ok_or(format!("mutants: {word} needs a value"));
             match word {
                 "--help" | "-h" | "help" => return Ok(None),
                 "--list" => options.list = true,
@@ -106,7 +106,7 @@ mod tests {
     fn complaints_say_what_is_legal() {
         let complaint = |args: &[&str]| Options::parse(args).unwrap_err();
         assert_eq!(complaint(&["--sample", "0"]), "mutants: --sample 0: must be a whole number from 1 to 1000000");
-        assert_eq!(complaint(&["--jobs"]), "mutants: --jobs wants a value");
+        assert_eq!(complaint(&["--jobs"]), "mutants: --jobs needs a value");
         assert!(
             complaint(&["--all"])
                 .ends_with("legal are: --sample, --seed, --only, --minutes, --jobs, --changing, --list, --help")

@@ -122,7 +122,7 @@ const TOP: &[(&str, &str)] = &[
     ("[device.front]\nlink_bytes_per_s = 0", "s.toml:2:20: device.front.link_bytes_per_s = 0: must be at least 1, or \"unlimited\""),
     ("[device.front]\npriority_levels = 9", "s.toml:2:19: device.front.priority_levels = 9: must be 1 to 8"),
     ("schedulers = []", "s.toml:1:14: schedulers = []: must name at least one scheduler"),
-    ("schedulers = [\"a\", \"a\"]", "s.toml:1:20: schedulers[1] = \"a\": is called like schedulers[0]; names must differ"),
+    ("schedulers = [\"a\", \"a\"]", "s.toml:1:20: schedulers[1] = \"a\": has the name of schedulers[0]; names must differ"),
     ("schedulers = [\"a\", 5]", "s.toml:1:20: schedulers[1] = 5: invalid type: integer `5`, expected the name of a scheduler or a table of answers"),
     ("scheduler = \"a\"\nschedulers = [\"b\"]", "s.toml:1:13: scheduler = \"a\": give scheduler or schedulers, not both"),
     ("schedulers = [{ pik = [1] }]", "s.toml:1:15: schedulers[0] = { pik = [1] }: invalid type: sequence, expected a whole number, 0 or more"),

@@ -157,6 +157,17 @@ fn the_reference_page_is_up_to_date() {
     crate::kept::same("docs", "docs/scenario.md", &reference());
 }
 
+/// The table of schedulers in the README is that of the catalogue. `cargo xtask bless docs` writes it anew.
+#[test]
+fn the_readme_lists_the_catalogue() {
+    let begin = "<!-- schedulers: begin (made from the catalogue by `cargo xtask bless docs`) -->\n";
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).expect("a file");
+    let (before, rest) = readme.split_once(begin).expect("the mark before the table");
+    let (_, after) = rest.split_once("<!-- schedulers: end -->").expect("the mark after the table");
+    let now = format!("{before}{begin}{}<!-- schedulers: end -->{after}", super::super::docs::schedulers());
+    crate::kept::same("docs", "README.md", &now);
+}
+
 #[test]
 fn every_key_is_documented() {
     fn walk(value: &serde_json::Value, path: &str) {
