@@ -68,7 +68,7 @@ pub fn reference() -> String {
 }
 
 /// The table of schedulers in `README.md`.
-pub fn schedulers() -> String {
+pub fn schedulers_table() -> String {
     let mut table = String::from("| name | from | what it does |\n|---|---|---|\n");
     for entry in flashlane_sched::catalogue::schedulers() {
         table.push_str(&format!("| `{}` | {}, {} | {} |\n", entry.name, entry.paper, entry.section, entry.summary));

@@ -38,7 +38,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use device::{Buffer, Bus, Device, Front, Ftl, Gc, Geometry, Nand, Precondition};
-pub use docs::{reference, schema};
+pub use docs::{reference, schedulers_table, schema};
 pub use document::{Document, Run};
 pub use error::{ScenarioError, nearest};
 pub use flow::{ByteRange, Flow, Range, RangeWord};

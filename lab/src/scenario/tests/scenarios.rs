@@ -164,7 +164,7 @@ fn the_readme_lists_the_catalogue() {
     let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).expect("a file");
     let (before, rest) = readme.split_once(begin).expect("the mark before the table");
     let (_, after) = rest.split_once("<!-- schedulers: end -->").expect("the mark after the table");
-    let now = format!("{before}{begin}{}<!-- schedulers: end -->{after}", super::super::docs::schedulers());
+    let now = format!("{before}{begin}{}<!-- schedulers: end -->{after}", schedulers_table());
     crate::kept::same("docs", "README.md", &now);
 }
 
