@@ -162,8 +162,23 @@ impl Folder {
     }
 }
 
+/// How often a folder is looked at again because another run has exchanged it meanwhile.
+const LOOKS: usize = 8;
+
 /// Refuses a place that holds anything but results; `shown` is the user's name for it.
 fn refuse_foreign(shown: &Path, name: &Path) -> Result<(), OutputError> {
+    for _ in 0..LOOKS {
+        let before = place::identity(name);
+        let seen = look_for_foreign(shown, name);
+        // If another run has exchanged the folder, parts of two folders were seen, or none.
+        if seen.is_ok() || (before.is_some() && place::identity(name) == before) {
+            return seen;
+        }
+    }
+    look_for_foreign(shown, name)
+}
+
+fn look_for_foreign(shown: &Path, name: &Path) -> Result<(), OutputError> {
     let refused = |message: String| Err(OutputError::refused(shown, message));
     let io = |e: std::io::Error| OutputError::io(shown, &e);
     match fs::symlink_metadata(name) {

@@ -1,6 +1,7 @@
 //! Refuses outputs that are inputs: identified by the file itself, not by its name.
 
 use std::fs::{self, Metadata};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::OutputError;
@@ -82,7 +83,12 @@ impl Inputs {
         }
         // Hard links. Only listed files matter: a folder with any other file is not replaced anyway.
         let Ok(Some(listing)) = Listing::of(name) else { return Ok(()) };
-        for file in listing.present(name).map_err(|e| OutputError::io(output, &e))? {
+        let present = match listing.present(name) {
+            // Another run is replacing the folder, and these files with it.
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
+            present => present.map_err(|e| OutputError::io(output, &e))?,
+        };
+        for file in present {
             let own = fs::symlink_metadata(name.join(file)).ok().and_then(|metadata| id(&metadata));
             if let Some(input) = self.0.iter().find(|input| is_same(input, own)) {
                 return refused(input);

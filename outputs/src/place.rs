@@ -23,9 +23,14 @@ pub(super) fn real(path: &Path) -> io::Result<PathBuf> {
             Err(e) if e.kind() == ErrorKind::NotFound => {}
             Err(e) => return Err(e),
         }
-        if fs::symlink_metadata(there).is_ok() {
-            let message = format!("{} is a link that leads nowhere", there.display());
-            return Err(io::Error::new(ErrorKind::InvalidInput, message));
+        match fs::symlink_metadata(there) {
+            Ok(entry) if entry.is_symlink() => {
+                let message = format!("{} is a link that leads nowhere", there.display());
+                return Err(io::Error::new(ErrorKind::InvalidInput, message));
+            }
+            // Another run has put it there meanwhile.
+            Ok(_) => continue,
+            Err(_) => {}
         }
         match (there.file_name(), there.parent()) {
             (Some(name), Some(parent)) => {
@@ -61,6 +66,20 @@ pub(super) fn output(path: &Path) -> Result<(PathBuf, PathBuf), OutputError> {
 /// Whether two paths lead to the same place, whether or not it exists yet.
 pub fn same_place(one: &Path, other: &Path) -> bool {
     matches!((real(one), real(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+/// What tells the file or folder at `path` from another of that name; `None` if there is none, or if the system does not say.
+pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        fs::symlink_metadata(path).ok().map(|entry| (entry.dev(), entry.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        None
+    }
 }
 
 /// Whether `path` exists, even as a link that leads nowhere.
