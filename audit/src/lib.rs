@@ -21,6 +21,8 @@
 //!   `ArrayStarted` may come before or after the resume time has passed: `until` includes that time in the first case.
 //! - `Mapped` comes in the instant of its program's `Dispatched`, before or after it. Only free garbage collection
 //!   maps without a program. `Erased` comes in the instant of the erase's `Ended`, before or after it.
+//! - Under serial service a request's pages come right after its `Admitted`: those it hits in the buffer first, then the others, each
+//!   after the `Evicted` that made room for it.
 //! - `VictimChosen` comes in the instant of the `Mapped` or `Erased` that leaves its plane short of free blocks or gives it a block
 //!   to empty, and after it.
 //!
@@ -35,6 +37,7 @@ mod pages;
 mod pairs;
 mod requests;
 mod rule;
+mod serial;
 mod start;
 mod steps;
 mod times;
@@ -49,7 +52,7 @@ pub(crate) mod tests;
 
 use flashlane_core::decide::Style;
 use flashlane_core::event::{Event, Stamped};
-use flashlane_core::{Lpn, PlaneId};
+use flashlane_core::{Lpn, PlaneId, RequestId};
 use flashlane_ssd::config::Config;
 
 use choice::Choice;
@@ -59,6 +62,7 @@ use pairs::Pairs;
 use requests::Requests;
 use rule::Log;
 pub use rule::{Rule, Verdict, Violation};
+use serial::Serial;
 pub use start::{Formula, LpnOf, Policy, Start, Written};
 use transactions::Transactions;
 use units::Units;
@@ -88,6 +92,7 @@ pub struct Auditor {
     choice: Choice,
     pairs: Pairs,
     waiting: Waiting,
+    serial: Option<Serial>,
 }
 
 /// Default number of violations kept with their messages.
@@ -118,6 +123,7 @@ impl Auditor {
             choice: Choice::new(config),
             pairs: Pairs::new(policy.style == Style::Free),
             waiting: Waiting::new(config, policy),
+            serial: Serial::new(config),
             log,
         }
     }
@@ -186,12 +192,29 @@ impl Auditor {
                 log.check(flow.index() < self.flows, Rule::Address, || format!("flow {} of {}.", flow.0, self.flows));
                 self.requests.submitted(request, ((flow, op, arrival), pages, extent), log);
             }
-            Event::Admitted { request } => self.requests.admitted(request, log),
+            Event::Admitted { request } => {
+                self.requests.admitted(request, log);
+                if let (Some(serial), Some(kind)) = (&mut self.serial, self.requests.kind(request)) {
+                    serial.admitted(request, kind, log.now);
+                }
+            }
             Event::PageFromMemory { request, lpn } => {
                 let pages = self.logical_pages;
                 log.check(lpn.0 < pages, Rule::Address, || format!("logical page {} of {pages}.", lpn.0));
                 self.requests.serve_from_memory(request, self.write_back, log);
+                self.page_in_series(request, lpn, false);
             }
+            Event::PageInSeries { request, lpn } => {
+                let (pages, serial) = (self.logical_pages, self.serial.is_some());
+                log.check(lpn.0 < pages, Rule::Address, || format!("logical page {} of {pages}.", lpn.0));
+                log.check(serial, Rule::SerialHit, || format!("page {} on a device without it.", lpn.0));
+                self.requests.serve_from_flash(request, log);
+                self.page_in_series(request, lpn, true);
+            }
+            Event::Evicted { lpn } => match &mut self.serial {
+                Some(serial) => serial.evicted(lpn, log),
+                None => log.report(Rule::SerialEvict, || format!("page {} on a device without it.", lpn.0)),
+            },
             Event::Queued { .. } => self.queued(event),
             Event::Moved { txn, plane } => {
                 if self.has_page(plane, Some(0)) {
@@ -223,6 +246,15 @@ impl Auditor {
                 }
             }
             Event::Erased { plane, block } => self.erased(plane, block),
+        }
+    }
+
+    /// Under serial service, a page of a request was served: its end is known from what has been served.
+    fn page_in_series(&mut self, request: RequestId, lpn: Lpn, by_flash: bool) {
+        if let Some(serial) = &mut self.serial
+            && let Some(ends) = serial.page(request, lpn, by_flash, &mut self.log)
+        {
+            self.requests.ends_at(request, ends);
         }
     }
 

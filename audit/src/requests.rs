@@ -84,6 +84,25 @@ impl Requests {
         });
     }
 
+    /// A page was served by the flash without a transaction.
+    pub(super) fn serve_from_flash(&mut self, id: RequestId, log: &mut Log) {
+        let Some(open) = self.known(id, "served by the flash", log) else { return };
+        open.served += 1;
+        log.check(open.admitted, Rule::AdmitFirst, || format!("request {} had a page served.", id.0));
+    }
+
+    /// The flow and operation of a request in flight.
+    pub(super) fn kind(&self, id: RequestId) -> Option<(FlowId, Op)> {
+        self.open.get(&id).map(|open| (open.flow, open.op))
+    }
+
+    /// All that has been served of the request is ready at `at`.
+    pub(super) fn ends_at(&mut self, id: RequestId, at: Time) {
+        if let Some(open) = self.open.get_mut(&id) {
+            open.served_at = Some(at);
+        }
+    }
+
     /// A transaction of the request joined a queue.
     pub(super) fn queued(&mut self, id: RequestId, flow: FlowId, op: FlashOp, modifies: bool, log: &mut Log) {
         let Some(open) = self.known(id, "given a transaction", log) else { return };

@@ -45,6 +45,8 @@ rules! {
     NotBeforeSuccessor "A request with a cancelled write completes no earlier than the write that took its place.",
     CompleteTime "A request completes when its last page is served and its answer has crossed the link, one after the other.",
     WriteFromMemory "Only a write-back buffer serves a write without the flash.",
+    SerialHit "Only under serial service the flash serves a page without a transaction: exactly what the buffer does not serve.",
+    SerialEvict "Only under serial service a page leaves the buffer at once: the least recently used, when another needs its place.",
     Leftover "At the end nothing is in flight.",
 
     QueueOnce "A transaction joins a queue at most once.",

@@ -169,9 +169,14 @@ fn closed(
     requests: u64,
 ) -> Result<Outcome, String> {
     let mut config = config(channels, DRIVES[0].1, state)?;
-    config.front.protocol = flashlane_ssd::config::Protocol::Nvme { depth: u32::MAX };
     let recipe = Recipe { base: Some(scheduler.into()), ..Recipe::default() };
     let build = || catalogue::build(&recipe).map_err(|e| e.to_string());
+    // Commands that are compared with one another wait: 128 outstanding, as the NCQ paper has it, one for each chip in the device.
+    let compares = build()?.admit.compares();
+    config.front.protocol = flashlane_ssd::config::Protocol::Nvme { depth: if compares { 128 } else { u32::MAX } };
+    if compares {
+        config.front.in_flight = channels * 4;
+    }
     drop(Device::new(&config, build()?).map_err(|e| e.to_string())?);
     let ready = Meter::begin();
     let keys = format!("read_ratio = 0.5\n{size}\narrivals = \"closed-loop\"\ndepth = {depth}");

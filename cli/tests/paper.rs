@@ -89,7 +89,10 @@ fn a_trace_takes_the_place_of_the_clone_of_its_name() {
 fn wrong_names_are_bad_input() {
     let folder = Folder::new("wrong");
     let (_, err) = said(&folder.0, &["paper", "slaker"], 2);
-    assert_eq!(err, "error: paper \"slaker\": no such paper; there are slacker, flin; did you mean \"slacker\"?\n");
+    assert_eq!(
+        err,
+        "error: paper \"slaker\": no such paper; there are slacker, flin, ncq; did you mean \"slacker\"?\n"
+    );
     let (_, err) = said(&folder.0, &["paper", "slacker", "--experiment", "E77"], 2);
     assert!(err.starts_with("error: experiment \"E77\": slacker has E1, "), "{err}");
     said(&folder.0, &["paper", "slacker", "--calibrate", "--tables"], 2);

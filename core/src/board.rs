@@ -29,7 +29,8 @@ pub struct Board {
     pub txns: Vec<Transaction>,
     /// Units.
     pub units: Vec<Unit>,
-    /// Requests inside the device, indexed by [`Transaction::request`]; other entries are left over from completed ones.
+    /// Requests inside the device or waiting to enter it, indexed by [`Transaction::request`]; other entries are left over from completed
+    /// ones.
     pub requests: Vec<ActiveRequest>,
     /// Flows.
     pub flows: Vec<Flow>,

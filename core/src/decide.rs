@@ -8,7 +8,6 @@ use alloc::boxed::Box;
 use crate::board::Board;
 pub use crate::group::Group;
 use crate::id::{FlowId, PlaneId, QueueId, RequestId, TxnId, UnitId};
-use crate::request::Op;
 use crate::units::{Duration, Lpn, Time};
 
 /// Which command enters the device next?
@@ -16,18 +15,30 @@ pub trait Admit {
     /// Called once, when the device is built: the place to reserve what the answer will ever need.
     fn prepare(&mut self, _: &Board) {}
 
-    /// Chooses among the flows whose head command the device could take (`board.flows[f].waiting > 0`, and not
-    /// [`Heads::full`]). `None` lets all of them wait.
-    fn next(&mut self, board: &Board, heads: &dyn Heads) -> Option<FlowId>;
+    /// Chooses among the commands that the device could take: the first `board.flows[f].waiting` of each flow's queue, but none that
+    /// is [`Commands::full`]. `None` lets all of them wait.
+    fn next(&mut self, board: &Board, commands: &dyn Commands) -> Option<Fetch>;
 
     /// Whether a command always enters at once if no other command waits and the device has space: the device then does not ask
     /// [`Admit::next`].
     fn lets_lone_commands_in(&self) -> bool;
 
+    /// Whether it compares all waiting commands with one another, instead of fetching each queue in order. It is then asked only
+    /// once everything that arrives at an instant is there, and must not let lone commands in.
+    fn compares(&self) -> bool {
+        false
+    }
+
     /// When to ask again at the latest, after `next` returned `None` although commands wait; [`Time::NEVER`] if only other
     /// events can change the answer.
     fn ask_again(&self) -> Time {
         Time::NEVER
+    }
+
+    /// Whether it asks what the page buffer holds ([`Commands::missing`]): without a buffer it would decide by something else than it
+    /// says.
+    fn needs_buffer(&self) -> bool {
+        false
     }
 
     /// Whether it uses page ownership ([`crate::board::Flow::moved`], `valid_pages`, `programmed_at_erase`).
@@ -36,22 +47,43 @@ pub trait Admit {
     }
 }
 
-/// The commands at the heads of the submission queues, as [`Admit`] may ask about them.
-pub trait Heads {
-    /// Whether a queue that the flow's head command needs has no room.
-    fn full(&self, flow: FlowId) -> bool;
+/// The commands that wait in the submission queues, as [`Admit`] may ask about them. A command is named by its place in
+/// [`Board::requests`], which it keeps until it completes.
+pub trait Commands {
+    /// The commands of a flow's queue that the device may fetch, oldest first, in two parts. With SATA all flows share flow 0's.
+    fn waiting(&self, flow: FlowId) -> [&[u32]; 2];
 
-    /// The flow's head command, if one waits.
-    fn head(&self, flow: FlowId) -> Option<Head>;
+    /// The oldest of them, if there is one.
+    fn head(&self, flow: FlowId) -> Option<u32> {
+        let [first, second] = self.waiting(flow);
+        first.first().or(second.first()).copied()
+    }
+
+    /// Whether a queue of a unit that the command needs has no room.
+    fn full(&self, command: u32) -> bool;
+
+    /// How many of the command's pages are not in the page buffer now: those that need the flash. Asking counts as no use of a page.
+    fn missing(&self, command: u32) -> u32;
+
+    /// Whether two commands touch a page in common.
+    fn overlap(&self, one: u32, other: u32) -> bool;
 }
 
-/// A command at the head of its submission queue.
+/// The command that enters the device next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Head {
-    /// Read or write.
-    pub op: Op,
-    /// Number of pages it touches.
-    pub pages: u32,
+pub struct Fetch {
+    /// The queue it waits in.
+    pub flow: FlowId,
+    /// How many older commands wait in that queue.
+    pub position: u32,
+}
+
+impl Fetch {
+    /// The oldest command of a flow's queue.
+    #[inline]
+    pub const fn head(flow: FlowId) -> Fetch {
+        Fetch { flow, position: 0 }
+    }
 }
 
 /// Which chip does a write go to?

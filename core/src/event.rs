@@ -60,6 +60,19 @@ pub enum Event {
         /// The page.
         lpn: Lpn,
     },
+    /// Under serial service, the flash serves a page of a request without a transaction: a read of a page that the buffer does not
+    /// hold, or a write on a device without a write-back buffer.
+    PageInSeries {
+        /// Its request.
+        request: RequestId,
+        /// The page.
+        lpn: Lpn,
+    },
+    /// Under serial service, a page left the buffer, and was written to the flash if it was dirty.
+    Evicted {
+        /// The page.
+        lpn: Lpn,
+    },
     /// A transaction joined its unit's queue.
     Queued {
         /// The transaction.

@@ -252,6 +252,12 @@ const PATIENCE: &[Patience] = &[
     Patience { scheduler: "sprinkler", params: &[], read: Some(0), write: None },
     Patience { scheduler: "sprinkler+fairness", params: &[], read: Some(0), write: None },
     Patience { scheduler: "flin-stage1", params: &[], read: Some(0), write: None },
+    // The device here takes every command as it comes, and its chips serve the oldest first.
+    Patience { scheduler: "ncq-fcfs", params: &[], read: Some(0), write: Some(0) },
+    Patience { scheduler: "ncq-s", params: &[], read: Some(0), write: Some(0) },
+    Patience { scheduler: "ncq-sb", params: &[], read: Some(0), write: Some(0) },
+    Patience { scheduler: "ncq-ts", params: &[], read: Some(0), write: Some(0) },
+    Patience { scheduler: "ncq-tsb", params: &[], read: Some(0), write: Some(0) },
     // In proportion to service. A flow that floods itself waits as long as it would alone, times its slowdown.
     Patience { scheduler: "flin-stage3", params: &[], read: Some(0), write: Some(balanced(0)) },
     Patience { scheduler: "flin", params: &[], read: Some(0), write: Some(balanced(0)) },

@@ -9,11 +9,11 @@ mod common;
 use common::play::{self, Ask, Mix, Wake, asks};
 use common::{recipe, table1};
 use flashlane_core::decide::{
-    Admit, Collect, Debt, Departure, Estimate, Group, Heads, Needs, Order, Pick, Position, Scheduler, Scope, Style,
-    Turn,
+    Admit, Collect, Commands, Debt, Departure, Estimate, Fetch, Group, Needs, Order, Pick, Position, Scheduler, Scope,
+    Style, Turn,
 };
 use flashlane_core::geometry::UnitKind;
-use flashlane_core::{Board, Duration, FlowId, QueueId, RequestId, Time, TxnId, UnitId};
+use flashlane_core::{Board, Duration, QueueId, RequestId, Time, TxnId, UnitId};
 use flashlane_sched::catalogue::{build, schedulers};
 use flashlane_ssd::config::{Config, FlowConfig, Precondition};
 use rand_pcg::Pcg64Mcg;
@@ -25,11 +25,14 @@ impl Admit for Asked<dyn Admit> {
     fn prepare(&mut self, board: &Board) {
         self.0.prepare(board);
     }
-    fn next(&mut self, board: &Board, heads: &dyn Heads) -> Option<FlowId> {
-        self.0.next(board, heads)
+    fn next(&mut self, board: &Board, commands: &dyn Commands) -> Option<Fetch> {
+        self.0.next(board, commands)
     }
     fn lets_lone_commands_in(&self) -> bool {
         false
+    }
+    fn compares(&self) -> bool {
+        self.0.compares()
     }
     fn ask_again(&self) -> Time {
         self.0.ask_again()

@@ -16,7 +16,8 @@ const TRACES: [(&str, u64, &str, u64); 6] = [
     ("msr-cut-rw40.heimdall", 20_000, "50", 10_000),
 ];
 
-fn scenario(path: &Path, limit: u64, speedup: &str) -> Scenario {
+/// With a page buffer and the rows that need one, or without and the others.
+fn scenario(path: &Path, limit: u64, speedup: &str, buffered: bool) -> Scenario {
     let mut device = Device::preset("flin-isca18".into());
     // A small drive in its steady state: garbage collection acts, addresses beyond it wrap.
     device.geometry.blocks_per_plane = Some(64);
@@ -28,7 +29,10 @@ fn scenario(path: &Path, limit: u64, speedup: &str) -> Scenario {
         beyond: Some(Beyond::Wrap),
         ..TraceFlow::file(path.display().to_string())
     };
-    let schedulers = catalogue::schedulers().iter().map(|entry| SchedulerChoice::Named(entry.name.into())).collect();
+    device.buffer.pages = buffered.then_some(256);
+    let needs_buffer = |name: &str| ["ncq-sb", "ncq-tsb"].contains(&name);
+    let entries = catalogue::schedulers().iter().filter(|entry| needs_buffer(entry.name) == buffered);
+    let schedulers = entries.map(|entry| SchedulerChoice::Named(entry.name.into())).collect();
     let flow = Flow { trace: Some(trace), ..Flow::default() };
     let document = Document { device, schedulers: Some(schedulers), flow: vec![flow], ..Document::default() };
     Scenario::from_document("real traces", document)
@@ -41,12 +45,14 @@ fn nothing_is_lost_and_nothing_is_illegal() {
         println!("SKIPPED: {} is absent, so no real trace was replayed", folder.display());
         return;
     }
-    for (file, limit, speedup, requests) in TRACES {
-        let scenario = scenario(&folder.join(file), limit, speedup);
+    for ((file, limit, speedup, requests), buffered) in
+        TRACES.into_iter().flat_map(|trace| [(trace, false), (trace, true)])
+    {
+        let scenario = scenario(&folder.join(file), limit, speedup, buffered);
         let options = Options { audit: true, rows: None, command: String::new(), progress: None };
         let made = compare(&scenario, &options).unwrap_or_else(|error| panic!("{file}: {error}"));
         assert!(made.audited.is_some_and(|events| events > 0), "{file}: an audit looked on");
-        assert_eq!(made.summary.schedulers.len(), catalogue::schedulers().len());
+        assert_eq!(made.summary.schedulers.len(), if buffered { 2 } else { catalogue::schedulers().len() - 2 });
         for run in &made.summary.schedulers {
             let total = &run.total;
             assert_eq!(total.issued, requests, "{file} under {}", run.name);
@@ -67,7 +73,7 @@ fn what_lies_beyond_the_drive_is_accounted_for() {
         return;
     }
     let run = |beyond: Beyond| {
-        let mut scenario = scenario(&file, 1_000, "200");
+        let mut scenario = scenario(&file, 1_000, "200", false);
         scenario.set("flow", "the test", |document| {
             document.schedulers = Some(vec![SchedulerChoice::Named("fcfs".into())]);
             document.flow[0].trace.as_mut().unwrap().beyond = Some(beyond);

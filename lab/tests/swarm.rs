@@ -107,15 +107,21 @@ fn bus(random: &mut RandomStream) -> Bus {
     }
 }
 
-fn front(random: &mut RandomStream) -> Front {
+fn front(random: &mut RandomStream, chips: u32) -> Front {
     let depth = random.one_of(&[1, 2, 8, 32, u32::MAX]);
-    Front {
+    let front = Front {
         protocol: if random.chance(60) { Protocol::Nvme { depth } } else { Protocol::Sata { depth } },
         in_flight: random.one_of(&[1, 4, 32, u32::MAX, u32::MAX]),
         queue_capacity: [random.one_of(&[1, 8, u32::MAX, u32::MAX]), random.one_of(&[1, 8, u32::MAX, u32::MAX])],
         link_bytes_per_s: random.one_of(&[0, 0, 300_000_000, 3_000_000_000]),
         link_latency: random.maybe_us(20),
+        service: Service::Parallel,
+    };
+    if front.in_flight > 1 || random.chance(70) {
+        return front;
     }
+    let (cluster, charge) = (random.between(1, chips), random.one_of(&[Charge::FreeAware, Charge::Literal]));
+    Front { service: Service::Serial { cluster, charge }, ..front }
 }
 
 fn buffer(random: &mut RandomStream, flows: u32) -> Option<Buffer> {
@@ -164,7 +170,7 @@ fn config(random: &mut RandomStream) -> Config {
             _ => Precondition::Steady,
         },
         buffer: buffer(random, flows),
-        front: front(random),
+        front: front(random, geometry.channels * geometry.chips_per_channel),
         memory: random.maybe_us(5),
         flows: (0..flows).map(|_| flow(random, logical_pages)).collect(),
         levels: random.between(1, 4) as u8,

@@ -7,6 +7,7 @@
 pub mod claims;
 mod figures;
 pub mod flin;
+pub mod ncq;
 mod paper;
 mod progress;
 mod report;
@@ -25,7 +26,7 @@ use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::nearest;
 
 /// All papers.
-pub const PAPERS: &[Paper] = &[slacker::PAPER, flin::PAPER];
+pub const PAPERS: &[Paper] = &[slacker::PAPER, flin::PAPER, ncq::PAPER];
 
 impl Paper {
     /// The paper called `name`.

@@ -10,13 +10,14 @@ use alloc::vec::Vec;
 
 use flashlane_core::decide::{Admit, Cancel, Collect, Order, Pick, Place, Preempt, Scheduler};
 
+use crate::admit::ADMIT;
 pub use crate::entries::{AnswerInfo, Answers, Build, Choice, QUESTIONS, Recipe, RecipeError, SchedulerEntry};
 pub use crate::estimate::cost::{self, Kind, State};
 use crate::estimate::{self, Estimator};
 pub use crate::flin::dram_bytes as flin_dram_bytes;
 use crate::order::{KnownResponses, Shadow};
 use crate::params::{Param, Values};
-use crate::shipped::{ADMIT, ALIASES, CANCEL, COLLECT, ORDER, PICK, PLACE, PREEMPT, SCHEDULERS};
+use crate::shipped::{ALIASES, CANCEL, COLLECT, ORDER, PICK, PLACE, PREEMPT, SCHEDULERS};
 
 /// Schedulers and answers by name: the shipped ones, and those a caller adds.
 #[derive(Clone)]

@@ -2,66 +2,11 @@
 
 use alloc::boxed::Box;
 
-use flashlane_core::Duration;
-use flashlane_core::decide::{Admit, Cancel, Collect, Order, Pick, Place, Preempt};
+use flashlane_core::decide::{Cancel, Collect, Order, Pick, Place, Preempt};
 
 use crate::catalogue::{Answers, Choice, SchedulerEntry};
 use crate::params::Param;
-use crate::{admit, cancel, collect, flin, order, pick, place, preempt};
-
-pub(crate) static ADMIT: &[Choice<dyn Admit>] = &[
-    Choice {
-        name: "round-robin",
-        summary: "submission queues in turn",
-        source: "NVMe; FLIN §2.2",
-        params: &[],
-        build: &|_| Box::new(admit::RoundRobin::default()),
-    },
-    Choice {
-        name: "weighted-round-robin",
-        summary: "priority level i is fetched 2^i times as often as level 0",
-        source: "NVMe weighted round robin; FLIN §5.2 weights",
-        params: &[],
-        build: &|_| Box::new(admit::Weighted::default()),
-    },
-    Choice {
-        name: "budget",
-        summary: "each flow a budget of flash time a round, less the garbage collection it causes",
-        source: "Jun and Shin (NVMSA 2015) as in FLIN §7; model 2.1.9 WA-BC",
-        params: &[
-            Param {
-                name: "budget_round_us",
-                unit: "us",
-                default: 10_000,
-                min: 1,
-                max: 1 << 40,
-                help: "length of a round",
-            },
-            Param {
-                name: "budget_compensation",
-                unit: "0 or 1",
-                default: 1,
-                min: 0,
-                max: 1,
-                help: "whether flows pay for the garbage collection they cause (D-FLN-20)",
-            },
-            Param {
-                name: "budget_until_completed",
-                unit: "0 or 1",
-                default: 1,
-                min: 0,
-                max: 1,
-                help: "whether a flow with budget left and commands in the device keeps those without budget waiting",
-            },
-        ],
-        build: &|v| {
-            let round = Duration::from_us(v.get("budget_round_us"));
-            let [compensates, until_completed] =
-                ["budget_compensation", "budget_until_completed"].map(|name| v.get(name) == 1);
-            Box::new(admit::Budget::new(round, compensates, until_completed))
-        },
-    },
-];
+use crate::{cancel, collect, flin, order, pick, place, preempt};
 
 pub(crate) static PLACE: &[Choice<dyn Place>] = &[
     Choice {
@@ -272,6 +217,11 @@ pub(crate) const PLAIN: Answers = Answers {
 const FR_FCFS: Answers = Answers { pick: "fr-fcfs", collect: "atomic", ..PLAIN };
 const SLACKER: &str = "Slacker (ASPLOS 2017)";
 
+/// The systems of the NCQ paper: commands are chosen on their way in, and nothing reorders them behind it.
+const NCQ_FCFS: Answers = Answers { admit: "oldest", pick: "fcfs", ..PLAIN };
+const NCQ: Answers = Answers { admit: "shortest", ..NCQ_FCFS };
+const NCQ_PAPER: &str = "NCQ scheduling (ELEX 2015)";
+
 pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
     SchedulerEntry {
         name: "fcfs",
@@ -415,6 +365,46 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§5; model 1.1.7",
         summary: "slacker with the baseline's true response times in place of estimates: a control",
         answers: Answers { order: "slack-oracle", preempt: "slack-pause", ..FR_FCFS },
+        set: &[],
+    },
+    SchedulerEntry {
+        name: "ncq-fcfs",
+        paper: NCQ_PAPER,
+        section: "§3; model 5.1 FCFS",
+        summary: "first come, first served, at the door and on every chip",
+        answers: NCQ_FCFS,
+        set: &[],
+    },
+    SchedulerEntry {
+        name: "ncq-s",
+        paper: NCQ_PAPER,
+        section: "§2 eq. 1; model 5.1 S",
+        summary: "of the waiting commands the smallest first",
+        answers: NCQ,
+        set: &[("ncq_type", 0), ("ncq_buffer", 0)],
+    },
+    SchedulerEntry {
+        name: "ncq-sb",
+        paper: NCQ_PAPER,
+        section: "§3; model 5.1 SB",
+        summary: "ncq-s, counting only pages that are not in the buffer",
+        answers: NCQ,
+        set: &[("ncq_type", 0)],
+    },
+    SchedulerEntry {
+        name: "ncq-ts",
+        paper: NCQ_PAPER,
+        section: "§2 eq. 2; model 5.1 TS",
+        summary: "ncq-s, with the different times of reads and writes",
+        answers: NCQ,
+        set: &[("ncq_buffer", 0)],
+    },
+    SchedulerEntry {
+        name: "ncq-tsb",
+        paper: NCQ_PAPER,
+        section: "§2 eq. 3; model 5.1 TSB",
+        summary: "of the waiting commands the one with the shortest service by size, type and buffer: the proposal",
+        answers: NCQ,
         set: &[],
     },
 ];

@@ -157,9 +157,32 @@ impl Buffer {
         }
     }
 
+    /// Puts a page that is not buffered into the buffer at once, dirty if it is `written`. Returns the page whose place it takes if
+    /// there was none free: the least recently used, and whether that one was dirty. For serial service, where no page is on its
+    /// way to the flash.
+    pub(crate) fn replace(&mut self, lpn: Lpn, flow: FlowId, written: bool) -> Option<(Lpn, bool)> {
+        let p = self.part_of(flow);
+        let Part { used, capacity, oldest, .. } = self.parts[p];
+        let victim = (used == capacity).then(|| {
+            let Entry { lpn, state, part, .. } = self.entries[oldest as usize];
+            debug_assert!(!matches!(state, State::Flushing { .. }));
+            self.parts[part as usize].dirty -= u32::from(state == State::Dirty);
+            self.drop_entry(oldest);
+            (lpn, state == State::Dirty)
+        });
+        let stored = self.insert(lpn, flow, if written { State::Dirty } else { State::Clean });
+        debug_assert!(stored, "there is a free place");
+        victim
+    }
+
     fn insert(&mut self, lpn: Lpn, flow: FlowId, state: State) -> bool {
         let p = self.part_of(flow);
-        if self.parts[p].used == self.parts[p].capacity {
+        let Part { used, capacity, dirty, flushing, .. } = self.parts[p];
+        if used == capacity {
+            // Without a clean page the whole list would be searched in vain.
+            if used == dirty + flushing {
+                return false;
+            }
             match self.oldest_in(p, State::Clean) {
                 Some(clean) => self.drop_entry(clean),
                 None => return false,
@@ -315,6 +338,23 @@ mod tests {
             })
             .collect();
         assert_eq!(order, [2, 5, 6, 4]);
+    }
+
+    /// A-NCQ-03 as serial service does it: the least recently used goes at once, dirty or clean.
+    #[test]
+    fn replaced_pages_go_at_once() {
+        let mut b = buffer(4, 4);
+        for lpn in 1..=4 {
+            assert_eq!(b.replace(Lpn(lpn), F, lpn != 3), None);
+        }
+        assert_eq!(b.free_pages(F), 1, "page 3 is clean");
+        assert_eq!(b.write(Lpn(2), F), Stored::Yes);
+        assert_eq!(b.replace(Lpn(5), F, true), Some((Lpn(1), true)));
+        assert_eq!(b.replace(Lpn(6), F, true), Some((Lpn(3), false)));
+        assert!(b.read(Lpn(4)) && !b.read(Lpn(7)));
+        let victims: Vec<u32> = (10..14).map(|lpn| b.replace(Lpn(lpn), F, false).unwrap().0.0).collect();
+        assert_eq!(victims, [2, 5, 6, 4]);
+        assert_eq!(b.free_pages(F), 4);
     }
 
     #[test]

@@ -2,12 +2,16 @@
 //!
 //! Plain values. [`Config::check`] returns the first that is out of range, with its key, its value and what is legal.
 
+mod front;
+
 use alloc::string::String;
 use alloc::{format, vec::Vec};
 
 use flashlane_core::geometry::AllocationOrder;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Geometry};
+
+pub use front::{Charge, Front, Protocol, Service};
 
 /// Largest number of flows of a device.
 pub const MAX_FLOWS: usize = 1024;
@@ -215,36 +219,6 @@ pub struct Buffer {
     pub flush_above: u32,
 }
 
-/// Host interface.
-#[derive(Clone, Debug)]
-pub struct Front {
-    /// Protocol.
-    pub protocol: Protocol,
-    /// Commands the device holds at a time, all flows together; more wait in their queues.
-    pub in_flight: u32,
-    /// Transactions a unit's read queue and write queue hold; commands that need more wait in the host interface.
-    pub queue_capacity: [u32; 2],
-    /// Link to the host: bytes per second in each direction; 0 for no limit.
-    pub link_bytes_per_s: u64,
-    /// Link latency, each way.
-    pub link_latency: Duration,
-}
-
-/// Host protocol.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Protocol {
-    /// A submission and completion queue for each flow, `depth` commands each; more wait in the host.
-    Nvme {
-        /// Commands a flow may have outstanding.
-        depth: u32,
-    },
-    /// One queue of `depth` tags for all flows.
-    Sata {
-        /// Tags: 32 in the standard.
-        depth: u32,
-    },
-}
-
 /// Configuration of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowConfig {
@@ -427,6 +401,18 @@ impl Config {
         range("front.in_flight", self.front.in_flight as u64, 1, u32::MAX as u64)?;
         range("front.read_queue_capacity", self.front.queue_capacity[0] as u64, 1, u32::MAX as u64)?;
         range("front.write_queue_capacity", self.front.queue_capacity[1] as u64, 1, u32::MAX as u64)?;
+        if let Service::Serial { cluster, .. } = self.front.service {
+            let chips = self.geometry.channels * self.geometry.chips_per_channel;
+            range("front.cluster", cluster as u64, 1, chips as u64)?;
+            if self.front.in_flight != 1 {
+                let value = match self.front.in_flight {
+                    u32::MAX => String::from("unlimited"),
+                    limit => format!("{limit}"),
+                };
+                let legal = String::from("must be 1 with serial service");
+                return Err(ConfigError { key: "front.in_flight (with serial service)", value, legal });
+            }
+        }
         if let Some(buffer) = &self.buffer {
             let least = if buffer.per_flow { self.flows.len() as u64 } else { 1 };
             range("buffer.pages", buffer.pages as u64, least, u32::MAX as u64 / 2)?;

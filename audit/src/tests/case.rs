@@ -101,6 +101,7 @@ pub fn config() -> Config {
             queue_capacity: [64; 2],
             link_bytes_per_s: 0,
             link_latency: Duration::ZERO,
+            service: Service::Parallel,
         },
         memory: Duration::from_us(1),
         flows: vec![FlowConfig::at_level(0); 2],

@@ -3,8 +3,8 @@
 use flashlane_core::event::{End, Event};
 use flashlane_core::request::Op;
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Duration, FlowId, PlaneId, RequestId, Time};
-use flashlane_ssd::config::Protocol;
+use flashlane_core::{Duration, FlowId, Lpn, PlaneId, RequestId, Time};
+use flashlane_ssd::config::{Charge, Protocol, Service};
 
 use super::case::*;
 use super::scenes::*;
@@ -70,6 +70,26 @@ pub fn requests() -> Vec<Breach> {
         }),
         (Rule::WriteFromMemory, buffered(), |c| c.config.buffer.as_mut().unwrap().write_back = false),
         (Rule::WriteFromMemory, buffered(), |c| c.config.buffer = None),
+        (Rule::CompleteTime, in_series(), |c| c.change(1, completed, |s| late(s, 1))),
+        (Rule::CompleteTime, in_series(), |c| c.change(3, completed, |s| late(s, 1))),
+        (Rule::CompleteTime, in_series(), |c| serve(c, 1, Charge::FreeAware)),
+        (Rule::CompleteTime, in_series(), |c| serve(c, 4, Charge::Literal)),
+        (Rule::PageCount, in_series(), |c| c.leave_out(0, in_flash)),
+        (Rule::SerialHit, in_series(), |c| {
+            c.change(0, hit, |s| s.event = Event::PageInSeries { request: RequestId(2), lpn: Lpn(2) });
+        }),
+        (Rule::SerialHit, in_series(), |c| {
+            c.change(1, in_flash, |s| s.event = Event::PageFromMemory { request: RequestId(2), lpn: Lpn(4) });
+        }),
+        (Rule::SerialHit, one_read_in_series(), |c| c.config.front.service = Service::Parallel),
+        (Rule::SerialEvict, in_series(), |c| {
+            c.change(3, evicted, |s| s.event = Event::Evicted { lpn: Lpn(8) });
+        }),
+        (Rule::SerialEvict, in_series(), |c| {
+            c.change(3, evicted, |s| s.event = Event::Evicted { lpn: Lpn(20) });
+        }),
+        (Rule::SerialEvict, in_series(), |c| c.push(900_000, Event::Evicted { lpn: Lpn(2) })),
+        (Rule::SerialEvict, write(), |c| c.push(900_000, Event::Evicted { lpn: Lpn(2) })),
         (Rule::Leftover, write_read(), |c| c.leave_out(1, completed)),
         (Rule::Leftover, collect(), |c| c.queue(900_000_000, 99, Requester::Buffer, FlashOp::Read, 5, 0)),
     ]
@@ -96,6 +116,70 @@ fn over_link() -> Case {
         case.push(done, Event::Completed { request });
     }
     case
+}
+
+/// Serial service by four pages with a buffer of two pages: a write of pages 1 and 2, a read that hits page 2 and misses 3, 4 and 5, a
+/// write that drives page 1 out, and one of two pages of which the second drives out the first.
+fn in_series() -> Case {
+    let mut case = buffered();
+    case.events.clear();
+    let buffer = case.config.buffer.as_mut().expect("a buffer");
+    (buffer.pages, buffer.read_allocate) = (2, false);
+    case.config.front.in_flight = 1;
+    serve(&mut case, 4, Charge::FreeAware);
+    let (read, program) = (READ + X, PROGRAM + X);
+    let memory = |request, lpn| Event::PageFromMemory { request: RequestId(request), lpn: Lpn(lpn) };
+    let flash = |lpn| Event::PageInSeries { request: RequestId(2), lpn: Lpn(lpn) };
+    let gone = |lpn| Event::Evicted { lpn: Lpn(lpn) };
+    for (request, op, at, pages, served, done) in [
+        (1, Op::Write, 0, 2, vec![memory(1, 1), memory(1, 2)], 1_000),
+        (2, Op::Read, 2_000, 4, vec![memory(2, 2), flash(3), flash(4), flash(5)], 2_000 + read),
+        (3, Op::Write, 300_000, 1, vec![gone(1), memory(3, 6)], 300_000 + program),
+        (
+            4,
+            Op::Write,
+            600_000,
+            3,
+            vec![gone(2), memory(4, 7), gone(6), memory(4, 8), gone(7), memory(4, 9)],
+            600_000 + program,
+        ),
+    ] {
+        let request = RequestId(request);
+        let (flow, arrival, extent) = (FlowId(0), Time::from_ns(at), None);
+        case.push(at, Event::Submitted { request, flow, op, arrival, pages, extent });
+        case.push(at, Event::Admitted { request });
+        served.into_iter().for_each(|event| case.push(at, event));
+        case.push(done, Event::Completed { request });
+    }
+    case
+}
+
+/// Serial service of a read of one page.
+fn one_read_in_series() -> Case {
+    let mut case = in_series();
+    case.events.clear();
+    let (request, flow, arrival) = (RequestId(1), FlowId(0), Time::ZERO);
+    case.push(0, Event::Submitted { request, flow, op: Op::Read, arrival, pages: 1, extent: None });
+    case.push(0, Event::Admitted { request });
+    case.push(0, Event::PageInSeries { request, lpn: Lpn(3) });
+    case.push(READ + X, Event::Completed { request });
+    case
+}
+
+fn serve(case: &mut Case, cluster: u32, charge: Charge) {
+    case.config.front.service = Service::Serial { cluster, charge };
+}
+
+fn hit(e: &Event) -> bool {
+    matches!(e, Event::PageFromMemory { request: RequestId(2), .. })
+}
+
+fn in_flash(e: &Event) -> bool {
+    matches!(e, Event::PageInSeries { .. })
+}
+
+fn evicted(e: &Event) -> bool {
+    matches!(e, Event::Evicted { .. })
 }
 
 /// A write of all but the first sector of a page; the device moves just that, or the whole page after reading it.

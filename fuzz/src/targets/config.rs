@@ -6,7 +6,8 @@ use flashlane_core::geometry::{AllocationOrder, Stripe, UnitKind};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Geometry, Lpn};
 use flashlane_ssd::config::{
-    Buffer, Bus, Config, Dispatch, FlowConfig, Front, Ftl, Gc, Latency, Nand, Precondition, Protocol, Rounding, Victim,
+    Buffer, Bus, Charge, Config, Dispatch, FlowConfig, Front, Ftl, Gc, Latency, Nand, Precondition, Protocol, Rounding,
+    Service, Victim,
 };
 
 use crate::Target;
@@ -199,12 +200,20 @@ fn buffer(u: &mut Unstructured) -> Result<Buffer> {
 
 fn front(u: &mut Unstructured) -> Result<Front> {
     let depth = small(u, 1..=128)?;
+    let in_flight = small(u, 1..=1024)?;
+    let service = if u.ratio(1, 4)? {
+        let charge = if u.arbitrary()? { Charge::FreeAware } else { Charge::Literal };
+        Service::Serial { cluster: small(u, 1..=16)?, charge }
+    } else {
+        Service::Parallel
+    };
     Ok(Front {
         protocol: if u.arbitrary()? { Protocol::Nvme { depth } } else { Protocol::Sata { depth } },
-        in_flight: small(u, 1..=1024)?,
+        in_flight: if service == Service::Parallel { in_flight } else { 1 },
         queue_capacity: [small(u, 1..=1024)?, small(u, 1..=1024)?],
         link_bytes_per_s: number(u, 0..=10_000_000_000)?,
         link_latency: time(u, 0..=10_000)?,
+        service,
     })
 }
 

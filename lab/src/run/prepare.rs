@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use flashlane_core::Time;
-use flashlane_sched::catalogue::{Catalogue, Recipe, RecipeError, SHADOW};
+use flashlane_sched::catalogue::{Catalogue, QUESTIONS, Recipe, RecipeError, SHADOW};
 use flashlane_ssd::Config;
 
 use super::RunError;
@@ -63,8 +63,8 @@ impl Prepared {
 }
 
 /// For each scheduler, the first one whose alone runs it can share: the same for all where `alone_scheduler` names one,
-/// else the first that differs in nothing that affects a single flow. With one flow every admit decision fetches
-/// commands in their order as soon as there is space.
+/// else the first that differs in nothing that affects a single flow. With one flow every admit decision that does not compare
+/// commands fetches them in their order as soon as there is space.
 fn alone_of(catalogue: &Catalogue, schedulers: &[(String, Recipe)], alone: &Option<Option<Recipe>>) -> Vec<usize> {
     if let Some(Some(_)) = alone {
         return vec![0; schedulers.len()];
@@ -76,7 +76,9 @@ fn alone_of(catalogue: &Catalogue, schedulers: &[(String, Recipe)], alone: &Opti
 /// The answers and parameters of a scheduler that affect a flow by itself.
 fn behaviour_alone(catalogue: &Catalogue, recipe: &Recipe) -> impl PartialEq + use<> {
     let mut answers = catalogue.resolve(recipe).expect("resolved before");
-    answers.admit = "round-robin";
+    if !catalogue.build(recipe).expect("resolved before").admit.compares() {
+        answers.admit = "round-robin";
+    }
     let entry = recipe.base.as_deref().and_then(|name| catalogue.scheduler(name));
     let set = entry.map_or(&[][..], |entry| entry.set).iter().map(|&(name, value)| (name.to_owned(), value));
     let set: BTreeMap<String, u64> = set.chain(recipe.params.iter().cloned()).collect();
@@ -105,10 +107,8 @@ pub(super) fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
         if document.run.shadow_estimator == Some(true) && !is_shadowed(&recipe) {
             recipe.params.push((SHADOW.name.to_owned(), 1));
         }
-        catalogue.resolve(&recipe).map_err(|error| {
-            let key = if document.scheduler.is_some() { "scheduler".into() } else { format!("schedulers[{i}]") };
-            scenario.key_error(&key, format!("{:?}", error.value), legal(&error))
-        })?;
+        let key = if document.scheduler.is_some() { "scheduler".into() } else { format!("schedulers[{i}]") };
+        check(scenario, &config, &choice.name(), (&key, &recipe))?;
         schedulers.push((choice.name(), recipe));
     }
     let run = &document.run;
@@ -118,9 +118,7 @@ pub(super) fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
         (None, true) => Some(None),
         (Some(name), true) => {
             let recipe = Recipe { base: Some(name.clone()), ..Recipe::default() };
-            catalogue
-                .resolve(&recipe)
-                .map_err(|error| scenario.key_error("run.alone_scheduler", format!("{name:?}"), legal(&error)))?;
+            check(scenario, &config, name, ("run.alone_scheduler", &recipe))?;
             Some(Some(recipe))
         }
     };
@@ -156,6 +154,19 @@ pub(super) fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
     })
 }
 
+/// Checks that the scheduler `name`, which stands at `key`, can be built and runs on the device.
+fn check(scenario: &Scenario, config: &Config, name: &str, (key, recipe): (&str, &Recipe)) -> Result<(), RunError> {
+    let scheduler = scenario.catalogue().build(recipe).map_err(|error| match is_out_of_range(&error) {
+        true => scenario.key_error(&format!("{key}.{}", error.key), error.value, format!("must be {}", error.legal)),
+        false => scenario.key_error(key, format!("{:?}", error.value), legal(&error)),
+    })?;
+    if scheduler.admit.needs_buffer() && config.buffer.is_none() {
+        let message = format!("must be at least 1: {name} estimates by what the buffer holds");
+        return Err(scenario.key_error("device.buffer.pages", "0", message).into());
+    }
+    Ok(())
+}
+
 /// The scheduler that the others are compared with.
 fn against(scenario: &Scenario, schedulers: &[(String, Recipe)]) -> Result<usize, RunError> {
     let Some(name) = &scenario.document().run.against else { return Ok(0) };
@@ -164,6 +175,11 @@ fn against(scenario: &Scenario, schedulers: &[(String, Recipe)]) -> Result<usize
         let names = schedulers.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
         scenario.key_error("run.against", format!("{name:?}"), format!("must be one that runs: {names}")).into()
     })
+}
+
+/// Whether a recipe error is a parameter's value, not a name.
+fn is_out_of_range(error: &RecipeError) -> bool {
+    !matches!(error.key.as_str(), "scheduler" | "question" | "parameter") && !QUESTIONS.contains(&error.key.as_str())
 }
 
 /// The legal alternatives of a recipe error, with the nearest name.

@@ -13,7 +13,7 @@ use super::device_error;
 use super::error::{KeyError, nearest};
 use super::required::{key, missing};
 use super::value::Limit;
-use super::words::{Dispatch, DriveState, Protocol, Rounding, Unit};
+use super::words::{Charge, Dispatch, DriveState, Protocol, Rounding, Service, Unit};
 
 /// The configuration of `device` for flows of the given priorities.
 pub(super) fn config(device: &Device, priorities: &[u8], seed: u64) -> Result<Config, KeyError> {
@@ -211,5 +211,26 @@ fn front(device: &Device) -> Result<config::Front, KeyError> {
         ],
         link_bytes_per_s,
         link_latency: Duration::from_ns(key!(device.front.link_latency_ns)),
+        service: service(device)?,
     })
+}
+
+/// How commands in the device are served. A key that only serial service heeds is an error without it.
+fn service(device: &Device) -> Result<config::Service, KeyError> {
+    let (cluster, charge) = (key!(device.front.cluster), key!(device.front.charge));
+    if key!(device.front.service) == Service::Serial {
+        let charge = match charge {
+            Charge::FreeAware => config::Charge::FreeAware,
+            Charge::Literal => config::Charge::Literal,
+        };
+        return Ok(config::Service::Serial { cluster, charge });
+    }
+    let message = "has no meaning without front.service = \"serial\"";
+    if cluster != 1 {
+        return Err(KeyError::new("device.front.cluster", cluster, message));
+    }
+    if charge == Charge::Literal {
+        return Err(KeyError::new("device.front.charge", "\"literal\"", message));
+    }
+    Ok(config::Service::Parallel)
 }

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::value::{Latency, Limit, text_or_table};
-use super::words::{Dispatch, DriveState, Protocol, Rounding, Unit, Victim};
+use super::words::{Charge, Dispatch, DriveState, Protocol, Rounding, Service, Unit, Victim};
 
 /// Declares a table of optional keys with its overlay rule.
 macro_rules! section {
@@ -181,6 +181,14 @@ section! {
         link_bytes_per_s: Limit,
         /// Link latency each way, ns.
         link_latency_ns: u64,
+        /// How commands in the device are served: `parallel` by the flash, or `serial` one command at a time for the page times of
+        /// what it misses in the buffer, without bus, map and garbage collection (needs `in_flight = 1`).
+        service: Service,
+        /// With serial service: pages served at a time, 1 to the number of chips.
+        cluster: u32,
+        /// With serial service, what a write pays for: `free-aware` the dirty pages that it drives out of the buffer, `literal`
+        /// every page that it misses.
+        charge: Charge,
         /// Priority levels, 1 to 8. 0: as many as the flows use.
         priority_levels: u8,
     }

@@ -29,6 +29,11 @@ pub(super) fn in_scenario_keys(device: &Device, priorities: &[u8], error: Config
         "gc.victim (d-choices)" => of("gc", &["choices", "victim"]),
         "ftl.logical_pages" => of("ftl", &CAPACITY),
         "precondition.fill (thousandths)" => of("precondition", &["fill_percent"]),
+        "front.in_flight (with serial service)" => of("front", &["in_flight", "service"]),
+        "front.cluster" => {
+            let counts = of("geometry", &["chips_per_channel", "channels"]);
+            of("front", &["cluster"]).into_iter().chain(counts).collect()
+        }
         "levels" => of("front", &["priority_levels"]),
         "flow priority" => {
             let highest = priorities.iter().enumerate().max_by_key(|&(i, &priority)| (priority, Reverse(i)));

@@ -47,7 +47,7 @@ pub use resolve::{FlowPlan, FlowSource};
 pub use scheduler::{Mix, SchedulerChoice};
 pub use trace::{Beyond, Sizes, Speedup, TimeOrder, TraceFlow};
 pub use value::{Latency, Limit};
-pub use words::{Dispatch, DriveState, Protocol, Rounding, Unit, Victim};
+pub use words::{Charge, Dispatch, DriveState, Protocol, Rounding, Service, Unit, Victim};
 
 use error::{KeyError, Origin};
 use flashlane_sched::catalogue::Catalogue;

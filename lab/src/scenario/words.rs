@@ -73,6 +73,26 @@ words! {
 }
 
 words! {
+    /// How commands in the device are served.
+    Service {
+        /// By the flash.
+        Parallel,
+        /// One after the other, without the flash.
+        Serial,
+    }
+}
+
+words! {
+    /// What a write pays for under serial service.
+    Charge {
+        /// The dirty pages that it drives out.
+        FreeAware,
+        /// Every page that it misses.
+        Literal,
+    }
+}
+
+words! {
     /// State of the drive before the first request.
     DriveState {
         /// Erased.

@@ -62,6 +62,7 @@ pub fn table1(channels: u32, chips: u32) -> Config {
             queue_capacity: [u32::MAX; 2],
             link_bytes_per_s: 0,
             link_latency: Duration::ZERO,
+            service: Service::Parallel,
         },
         memory: Duration::from_us(1),
         flows: vec![FlowConfig::at_level(0)],

@@ -10,9 +10,12 @@
 
 use alloc::vec::Vec;
 
-use flashlane_core::decide::{Admit, Head, Heads};
+use flashlane_core::board::ActiveRequest;
+use flashlane_core::decide::{Admit, Commands, Fetch};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, FlowId, Op, Time};
+
+use super::round_robin::has_room;
 
 /// A flow's account, ns of flash time.
 #[derive(Clone, Copy, Default, Debug)]
@@ -51,7 +54,7 @@ impl Budget {
     }
 
     /// What a command costs.
-    fn cost(&self, board: &Board, flow: usize, head: Head) -> i64 {
+    fn cost(&self, board: &Board, flow: usize, head: &ActiveRequest) -> i64 {
         let page = board.facts.geometry.page_bytes;
         let (op, surcharge) = match head.op {
             Op::Read => (FlashOp::Read, 0),
@@ -100,7 +103,7 @@ impl Budget {
 
     /// The next flow with a command it may send and budget left. Otherwise whether any flow with a command pending has budget,
     /// and whether any with a command waiting has none.
-    fn solvent(&self, board: &Board, heads: &dyn Heads) -> Result<usize, (bool, bool)> {
+    fn solvent(&self, board: &Board, commands: &dyn Commands) -> Result<usize, (bool, bool)> {
         let flows = self.accounts.len();
         let (mut solvent, mut exhausted) = (false, false);
         for i in 0..flows {
@@ -111,7 +114,7 @@ impl Budget {
             }
             if self.accounts[f].left <= 0 {
                 exhausted = true;
-            } else if heads.full(FlowId(f as u16)) {
+            } else if !has_room(FlowId(f as u16), commands) {
                 solvent = true;
             } else {
                 return Ok(f);
@@ -134,15 +137,16 @@ impl Admit for Budget {
         self.ends = board.now + self.round;
     }
 
-    fn next(&mut self, board: &Board, heads: &dyn Heads) -> Option<FlowId> {
+    fn next(&mut self, board: &Board, commands: &dyn Commands) -> Option<Fetch> {
         loop {
             self.waits = false;
-            let (solvent, exhausted) = match self.solvent(board, heads) {
+            let (solvent, exhausted) = match self.solvent(board, commands) {
                 Ok(f) => {
-                    let head = heads.head(FlowId(f as u16)).expect("a command waits");
-                    self.accounts[f].left -= self.cost(board, f, head);
+                    let flow = FlowId(f as u16);
+                    let head = commands.head(flow).expect("a command waits") as usize;
+                    self.accounts[f].left -= self.cost(board, f, &board.requests[head]);
                     self.next = f + 1;
-                    return Some(FlowId(f as u16));
+                    return Some(Fetch::head(flow));
                 }
                 Err(found) => found,
             };

@@ -8,12 +8,12 @@ use std::vec::Vec;
 
 use flashlane_core::board::Flow;
 
-use super::super::testing::Queues;
+use super::super::testing::{Queues, command};
 use super::*;
 use crate::pick::testing::board;
 
-const READ: Head = Head { op: Op::Read, pages: 1 };
-const WRITE: Head = Head { op: Op::Write, pages: 1 };
+const READ: ActiveRequest = command(Op::Read, 1, 0);
+const WRITE: ActiveRequest = command(Op::Write, 1, 0);
 
 /// Two flows with so many commands waiting on one unit; reads cost 100 us, writes 1,325 us.
 fn scene(waiting: [u32; 2], quantum: Duration) -> (Board, Budget, Queues) {
@@ -21,8 +21,8 @@ fn scene(waiting: [u32; 2], quantum: Duration) -> (Board, Budget, Queues) {
     board.flows = waiting.map(|waiting| Flow { waiting, ..Flow::default() }).to_vec();
     let mut budget = Budget::new(quantum * 2, true, true);
     budget.prepare(&board);
-    let heads = Queues { heads: vec![Some(READ), Some(WRITE)], ..Queues::open() };
-    (board, budget, heads)
+    board.requests = vec![READ, WRITE];
+    (board, budget, Queues::open())
 }
 
 /// A-FLN-17.
@@ -32,7 +32,7 @@ fn the_admissions_of_the_model() {
     let mut admitted = String::new();
     loop {
         let before: Vec<i64> = budget.accounts.iter().map(|a| a.left).collect();
-        let Some(flow) = budget.next(&board, &heads) else { break };
+        let Some(Fetch { flow, .. }) = budget.next(&board, &heads) else { break };
         if budget.accounts.iter().zip(before).any(|(a, before)| a.left > before) {
             admitted.push('|');
         }
@@ -47,16 +47,16 @@ fn the_admissions_of_the_model() {
 #[test]
 fn a_flow_without_budget_waits_even_if_the_flash_is_idle() {
     let (mut board, mut budget, _) = scene([50, 1], Duration::from_us(1000));
-    let heads = Queues { heads: vec![Some(READ), Some(WRITE)], ..Queues::full(|flow| flow == FlowId(1)) };
+    let heads = Queues::full(|flow| flow == FlowId(1));
     for _ in 0..10 {
-        assert_eq!(budget.next(&board, &heads), Some(FlowId(0)));
+        assert_eq!(budget.next(&board, &heads), Some(Fetch::head(FlowId(0))));
     }
     assert_eq!(budget.next(&board, &heads), None);
     assert_eq!(budget.ask_again(), Time::from_ns(2_000_000));
     board.now = Time::from_ns(1_999_999);
     assert_eq!(budget.next(&board, &heads), None);
     board.now = Time::from_ns(2_000_000);
-    assert_eq!(budget.next(&board, &heads), Some(FlowId(0)));
+    assert_eq!(budget.next(&board, &heads), Some(Fetch::head(FlowId(0))));
     assert_eq!(budget.ask_again(), Time::NEVER);
 }
 
@@ -68,13 +68,13 @@ fn a_flow_with_all_commands_in_the_device_keeps_the_round_open() {
         let (mut board, mut budget, heads) = scene([50, 0], Duration::from_us(1000));
         budget.until_completed = until_completed;
         board.flows[1].in_flight = 1;
-        let fetched = (0..20).take_while(|_| budget.next(&board, &heads) == Some(FlowId(0))).count();
+        let fetched = (0..20).take_while(|_| budget.next(&board, &heads) == Some(Fetch::head(FlowId(0)))).count();
         assert_eq!(fetched, if until_completed { 10 } else { 20 });
         if until_completed {
             assert_eq!(budget.ask_again(), Time::from_ns(2_000_000));
             // Its last command completes, and no flow with budget is left.
             board.flows[1].in_flight = 0;
-            assert_eq!(budget.next(&board, &heads), Some(FlowId(0)));
+            assert_eq!(budget.next(&board, &heads), Some(Fetch::head(FlowId(0))));
         }
     }
 }
@@ -82,10 +82,10 @@ fn a_flow_with_all_commands_in_the_device_keeps_the_round_open() {
 /// A command that costs many rounds' budget is paid off at once when no other flow waits, not round by round.
 #[test]
 fn a_debt_of_many_rounds_is_paid_off_at_once() {
-    let (board, mut budget, mut heads) = scene([0, 2], Duration::from_us(1000));
-    heads.heads[1] = Some(Head { op: Op::Write, pages: u32::MAX });
+    let (mut board, mut budget, heads) = scene([0, 2], Duration::from_us(1000));
+    board.requests[1].pages = u32::MAX;
     for _ in 0..2 {
-        assert_eq!(budget.next(&board, &heads), Some(FlowId(1)));
+        assert_eq!(budget.next(&board, &heads), Some(Fetch::head(FlowId(1))));
     }
     assert_eq!(budget.accounts[0].left, 1_000_000, "what a flow does not use is lost");
 }
@@ -103,8 +103,8 @@ fn garbage_collection_is_charged_to_its_cause() {
         let erase = 2 * 3_800_000 / 40;
         let expected = if compensates { [erase, 6 * 1_425_000 / 30 + erase] } else { [0, 0] };
         assert_eq!([0, 1].map(|f| budget.accounts[f].surcharge), expected);
-        assert_eq!(budget.cost(&board, 1, Head { pages: 3, ..WRITE }), 3 * (1_325_000 + expected[1]));
-        assert_eq!(budget.cost(&board, 1, READ), 100_000, "reads cause none");
+        assert_eq!(budget.cost(&board, 1, &ActiveRequest { pages: 3, ..WRITE }), 3 * (1_325_000 + expected[1]));
+        assert_eq!(budget.cost(&board, 1, &READ), 100_000, "reads cause none");
     }
 }
 
@@ -128,7 +128,7 @@ fn a_flow_without_budget_keeps_no_round_open() {
         board.flows[1].in_flight = 1;
         (budget.accounts[0].left, budget.accounts[1].left) = (0, left);
         let next = budget.next(&board, &heads);
-        assert_eq!(next, (!waits).then_some(FlowId(0)), "{left} ns left");
+        assert_eq!(next, (!waits).then_some(Fetch::head(FlowId(0))), "{left} ns left");
         assert_eq!(budget.ask_again(), if waits { Time::from_ns(2_000_000) } else { Time::NEVER }, "{left} ns left");
     }
 }
@@ -138,9 +138,9 @@ fn a_flow_without_budget_keeps_no_round_open() {
 fn a_nanosecond_of_budget_is_enough_to_fetch() {
     for (left, goes) in [(1, true), (0, false), (-1, false)] {
         let (board, mut budget, _) = scene([5, 5], Duration::from_us(1000));
-        let heads = Queues { heads: vec![Some(READ), Some(WRITE)], ..Queues::full(|flow| flow == FlowId(1)) };
+        let heads = Queues::full(|flow| flow == FlowId(1));
         budget.accounts[0].left = left;
-        assert_eq!(budget.next(&board, &heads), goes.then_some(FlowId(0)), "{left} ns left");
+        assert_eq!(budget.next(&board, &heads), goes.then_some(Fetch::head(FlowId(0))), "{left} ns left");
         assert_eq!(budget.accounts[0].left, if goes { left - 100_000 } else { left });
     }
 }
@@ -162,7 +162,7 @@ fn as_many_rounds_end_as_a_waiting_flow_needs() {
     ] {
         let (board, mut budget, heads) = scene(waiting, Duration::from_us(1000));
         [0, 1].into_iter().for_each(|f| budget.accounts[f].left = lefts[f]);
-        let taken = budget.next(&board, &heads).expect("somebody goes").index();
+        let taken = budget.next(&board, &heads).expect("somebody goes").flow.index();
         let due = |f: usize| quantum.min(lefts[f] + rounds * quantum);
         let paid = |f: usize| if f == taken { [100_000, 1_325_000][f] } else { 0 };
         let left = [0, 1].map(|f| budget.accounts[f].left);
@@ -177,7 +177,7 @@ fn as_many_rounds_end_as_a_waiting_flow_needs() {
 #[test]
 fn time_ends_one_round_at_a_time() {
     let (mut board, mut budget, _) = scene([5, 5], Duration::from_us(1000));
-    let heads = Queues { heads: vec![Some(READ), Some(WRITE)], ..Queues::full(|flow| flow == FlowId(1)) };
+    let heads = Queues::full(|flow| flow == FlowId(1));
     budget.accounts[0].left = -2_500_000;
     for (now, left) in [(2_300_000, -1_500_000), (4_300_000, -500_000)] {
         board.now = Time::from_ns(now);
@@ -185,7 +185,7 @@ fn time_ends_one_round_at_a_time() {
         assert_eq!((budget.accounts[0].left, budget.ask_again()), (left, Time::from_ns(now + 2_000_000)));
     }
     board.now = Time::from_ns(6_300_000);
-    assert_eq!(budget.next(&board, &heads), Some(FlowId(0)));
+    assert_eq!(budget.next(&board, &heads), Some(Fetch::head(FlowId(0))));
 }
 
 /// Every round charges what happened in it: pages written and moved and blocks erased since the round before. A flow that

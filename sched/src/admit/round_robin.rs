@@ -1,6 +1,6 @@
 //! Round robin over the submission queues, as NVMe fetches by default (FLIN §2.2).
 
-use flashlane_core::decide::{Admit, Heads};
+use flashlane_core::decide::{Admit, Commands, Fetch};
 use flashlane_core::{Board, FlowId};
 
 /// Round robin over the flows that have a command waiting.
@@ -9,17 +9,23 @@ pub struct RoundRobin {
     next: usize,
 }
 
+/// Whether the units' queues have room for the oldest command of a flow that has one.
+pub(super) fn has_room(flow: FlowId, commands: &dyn Commands) -> bool {
+    commands.head(flow).is_some_and(|head| !commands.full(head))
+}
+
 impl Admit for RoundRobin {
-    fn next(&mut self, board: &Board, heads: &dyn Heads) -> Option<FlowId> {
+    fn next(&mut self, board: &Board, commands: &dyn Commands) -> Option<Fetch> {
         let flows = board.flows.len();
         let mut f = self.next;
         for _ in 0..flows {
             if f >= flows {
                 f = 0;
             }
-            if board.flows[f].waiting > 0 && !heads.full(FlowId(f as u16)) {
+            let flow = FlowId(f as u16);
+            if board.flows[f].waiting > 0 && has_room(flow, commands) {
                 self.next = f + 1;
-                return Some(FlowId(f as u16));
+                return Some(Fetch::head(flow));
             }
             f += 1;
         }
@@ -48,16 +54,16 @@ mod tests {
         board.flows = [2, 1, 0, 3].map(|waiting| Flow { waiting, ..Flow::default() }).to_vec();
         let mut admit = RoundRobin::default();
         let mut fetched = Vec::new();
-        while let Some(flow) = admit.next(&board, &Queues::open()) {
+        while let Some(Fetch { flow, .. }) = admit.next(&board, &Queues::open()) {
             board.flows[flow.index()].waiting -= 1;
             fetched.push(flow.0);
         }
         assert_eq!(fetched, [0, 1, 3, 0, 3, 3]);
         board.flows.iter_mut().for_each(|flow| flow.waiting = 9);
         // It is flow 0's turn, but its queue is full; the next turn is that of the flow after the one fetched from instead.
-        assert_eq!(admit.next(&board, &Queues::full(|flow| flow == FlowId(0))), Some(FlowId(1)));
-        assert_eq!(admit.next(&board, &Queues::open()), Some(FlowId(2)));
+        assert_eq!(admit.next(&board, &Queues::full(|flow| flow == FlowId(0))), Some(Fetch::head(FlowId(1))));
+        assert_eq!(admit.next(&board, &Queues::open()), Some(Fetch::head(FlowId(2))));
         assert_eq!(admit.next(&board, &Queues::full(|_| true)), None);
-        assert_eq!(admit.next(&board, &Queues::open()), Some(FlowId(3)));
+        assert_eq!(admit.next(&board, &Queues::open()), Some(Fetch::head(FlowId(3))));
     }
 }

@@ -2,8 +2,10 @@
 //! often as level 0 while both have commands waiting; within a level, round robin.
 
 use flashlane_core::board::Flow;
-use flashlane_core::decide::{Admit, Heads};
+use flashlane_core::decide::{Admit, Commands, Fetch};
 use flashlane_core::{Board, FlowId};
+
+use super::round_robin::has_room;
 
 /// Weighted round robin by level.
 #[derive(Default, Debug)]
@@ -24,12 +26,12 @@ fn level_of(flow: &Flow) -> usize {
 impl Weighted {
     /// The flow of `level` to fetch from; there is one. Every level has a turn of its own: with one for all levels, the same flow
     /// of a level would come first after every fetch of another level.
-    fn turn_of(&mut self, level: usize, board: &Board, heads: &dyn Heads) -> FlowId {
+    fn turn_of(&mut self, level: usize, board: &Board, commands: &dyn Commands) -> FlowId {
         let flows = board.flows.len();
         let from = self.turns[level];
         let mut turns = (0..flows).map(|i| (from + i) % flows);
         let may = |&f: &usize| {
-            level_of(&board.flows[f]) == level && board.flows[f].waiting > 0 && !heads.full(FlowId(f as u16))
+            level_of(&board.flows[f]) == level && board.flows[f].waiting > 0 && has_room(FlowId(f as u16), commands)
         };
         let f = turns.find(may).expect("a flow of the level can be fetched from");
         self.turns[level] = f + 1;
@@ -38,21 +40,21 @@ impl Weighted {
 }
 
 impl Admit for Weighted {
-    fn next(&mut self, board: &Board, heads: &dyn Heads) -> Option<FlowId> {
+    fn next(&mut self, board: &Board, commands: &dyn Commands) -> Option<Fetch> {
         let flows = board.flows.len();
         let mut starving = false;
         for attempt in 0..2 {
             for i in 0..flows {
                 let f = (self.next + i) % flows;
                 let flow = &board.flows[f];
-                if flow.waiting == 0 || heads.full(FlowId(f as u16)) {
+                if flow.waiting == 0 || !has_room(FlowId(f as u16), commands) {
                     continue;
                 }
                 let level = level_of(flow);
                 if self.credit[level] > 0 {
                     self.credit[level] -= 1;
                     self.next = f + 1;
-                    return Some(self.turn_of(level, board, heads));
+                    return Some(Fetch::head(self.turn_of(level, board, commands)));
                 }
                 starving = true;
             }
@@ -82,11 +84,14 @@ mod tests {
         board.flows =
             (0..3).map(|level| flashlane_core::board::Flow { level, waiting: 9, ..Default::default() }).collect();
         let mut admit = Weighted::default();
-        let served: Vec<u16> = (0..70).map(|_| admit.next(&board, &Queues::open()).unwrap().0).collect();
+        let served: Vec<u16> = (0..70).map(|_| admit.next(&board, &Queues::open()).unwrap().flow.0).collect();
         let count = |f| served.iter().filter(|&&x| x == f).count();
         assert_eq!((count(0), count(1), count(2)), (10, 20, 40));
         board.flows[2].waiting = 0;
-        assert!(admit.next(&board, &Queues::full(|f| f == FlowId(1))) == Some(FlowId(0)), "a full flow is passed over");
+        assert!(
+            admit.next(&board, &Queues::full(|f| f == FlowId(1))) == Some(Fetch::head(FlowId(0))),
+            "a full flow is passed over"
+        );
         assert!(admit.next(&board, &Queues::full(|_| true)).is_none());
     }
 
@@ -97,7 +102,7 @@ mod tests {
         board.flows =
             (0..3).map(|level| flashlane_core::board::Flow { level, waiting: 9, ..Default::default() }).collect();
         let mut admit = Weighted::default();
-        let served: Vec<u16> = (0..14).map(|_| admit.next(&board, &Queues::open()).unwrap().0).collect();
+        let served: Vec<u16> = (0..14).map(|_| admit.next(&board, &Queues::open()).unwrap().flow.0).collect();
         assert_eq!(served, [0, 1, 2, 1, 2, 2, 2, 0, 1, 2, 1, 2, 2, 2]);
     }
 
@@ -110,7 +115,7 @@ mod tests {
         board.flows[2].waiting = 0;
         let mut admit = Weighted::default();
         let serve = |admit: &mut Weighted, board: &flashlane_core::Board, count: usize| -> Vec<u16> {
-            (0..count).map(|_| admit.next(board, &Queues::open()).unwrap().0).collect()
+            (0..count).map(|_| admit.next(board, &Queues::open()).unwrap().flow.0).collect()
         };
         assert_eq!(serve(&mut admit, &board, 6), [0, 1, 0, 1, 0, 1]);
         board.flows[2].waiting = 9;

@@ -12,7 +12,7 @@ impl Device {
     pub(super) fn admit(&mut self) {
         let mut again = Time::NEVER;
         while self.host.could_admit() {
-            let Device { host, ftl, state, policy, .. } = self;
+            let Device { host, ftl, state, policy, buffer, .. } = self;
             let capacity = host.queue_capacity;
             let (board, draws) = (&state.board, policy.draws());
             let full = |slot: RequestSlot, request: &ActiveRequest| {
@@ -28,9 +28,16 @@ impl Device {
                         board.waiting(unit, op) >= capacity[request.op.index()]
                     })
             };
-            match policy.admit(board, &WaitingCommands { host, board, full }) {
-                Ok(queue) => {
-                    let slot = self.host.fetch(queue, &mut self.state);
+            let missing = |slot: RequestSlot, request: &ActiveRequest| match &*buffer {
+                Some(buffer) if request.op == Op::Read || buffer.write_back => {
+                    let misses = |i: &u32| !buffer.contains(host.requests.page(slot, request, *i));
+                    (0..request.pages).filter(misses).count() as u32
+                }
+                _ => request.pages,
+            };
+            match policy.admit(board, &WaitingCommands { host, board, full, missing }) {
+                Ok(fetch) => {
+                    let slot = self.host.fetch(fetch, &mut self.state);
                     let request = self.state.board.requests[slot as usize];
                     self.take_in(slot, &request);
                 }

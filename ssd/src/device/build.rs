@@ -1,11 +1,13 @@
 //! Construction of a device.
 
+use alloc::vec::Vec;
+
 use flashlane_core::board::{Board, Facts};
 use flashlane_core::decide::Scheduler;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, PlaneId};
 
-use super::{Device, Estimates, Transfer, totals};
+use super::{Device, Estimates, Transfer, serial, totals};
 use crate::buffer::Buffer;
 use crate::config::{Config, ConfigError};
 use crate::flash::Flash;
@@ -52,6 +54,8 @@ impl Device {
                 metadata_bytes: config.page_on_bus() - config.geometry.page_bytes,
                 read_modify_write: config.ftl.read_modify_write,
             },
+            serial: serial::Serial::of(config),
+            sorted_pages: Vec::new(),
             tally: totals::Tally::default(),
             fault: None,
         })

@@ -13,6 +13,10 @@ impl Device {
     #[inline(always)]
     pub(super) fn take_in(&mut self, slot: RequestSlot, request: &ActiveRequest) {
         self.estimates.made.clear();
+        if let Some(serial) = self.serial {
+            self.serve_in_series(slot, request, serial);
+            return;
+        }
         match request.op {
             Op::Write if self.buffer.as_ref().is_some_and(|b| b.write_back) => self.write_to_buffer(slot, false),
             Op::Read => {

@@ -2,7 +2,7 @@
 //!
 //! It holds the parts (`host`, `policy`, `gc`, `flash`, `ftl`, `buffer`) around one shared state. A request passes through the
 //! files in this order: [`submit`] (checked, sent across the link), [`admit`], [`intake`] and [`buffered`] (pages become
-//! transactions, or the buffer serves them), [`queue`] (transactions wait), [`decide`] (the policy's action is applied),
+//! transactions, or the buffer serves them; under serial service [`serial`] does all that follows), [`queue`] (transactions wait), [`decide`] (the policy's action is applied),
 //! [`dispatch`] (a command begins), [`finish`] (a transaction ends; the last completes its request). [`step`] determines what
 //! happens at which instant.
 
@@ -15,6 +15,7 @@ mod estimate;
 mod finish;
 mod intake;
 mod queue;
+mod serial;
 mod step;
 mod submit;
 mod totals;
@@ -59,6 +60,10 @@ pub struct Device {
     writes: LpnTable,
     estimates: Estimates,
     transfer: Transfer,
+    /// Serial service, if commands are served so.
+    serial: Option<serial::Serial>,
+    /// The pages of the command that is being served so.
+    sorted_pages: Vec<Lpn>,
     /// Whether reads need their physical address before they begin, because their array time or the reads they may share a
     /// command with depend on it.
     address_reads: bool,

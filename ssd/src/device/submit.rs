@@ -48,7 +48,10 @@ impl Device {
             return Ok(());
         }
         self.host.send(slot, &mut self.state);
-        if self.host.is_link_instant() {
+        if self.policy.compares_commands() {
+            // What else arrives at this instant is to be compared with it.
+            self.state.agenda.open = true;
+        } else if self.host.is_link_instant() {
             self.admit();
         }
         Ok(())

@@ -11,6 +11,8 @@ pub(super) struct Tally {
     pub(super) cancelled: u64,
     pub(super) room_stalls: u64,
     pub(super) partial_reads: u64,
+    /// Pages read and written under serial service.
+    pub(super) in_series: [u64; 2],
 }
 
 /// What a device has done since it was built.
@@ -18,7 +20,7 @@ pub(super) struct Tally {
 pub struct Totals {
     /// The instant it has reached.
     pub now: Time,
-    /// Flash transactions ended, garbage collection included.
+    /// Flash transactions ended, garbage collection included. Under serial service, pages read and written.
     pub transactions: u64,
     /// Pages served from the buffer or from a waiting write.
     pub pages_from_memory: u64,
@@ -66,6 +68,7 @@ impl Device {
     /// Totals since the device was built.
     pub fn totals(&self) -> Totals {
         let ftl = &self.ftl.totals;
+        let [reads, writes] = self.tally.in_series;
         let counters = || self.state.board.units.iter().map(|u| &u.counters);
         let pair = |f: fn(&flashlane_core::board::UnitCounters) -> [u64; 2]| {
             counters().map(f).fold([0, 0], |a, b| [a[0] + b[0], a[1] + b[1]])
@@ -80,10 +83,10 @@ impl Device {
         }
         Totals {
             now: self.state.board.now,
-            transactions: self.tally.transactions,
+            transactions: self.tally.transactions + reads + writes,
             pages_from_memory: self.host.pages_from_memory,
             cancelled: self.tally.cancelled,
-            user_programs: ftl.user_programs,
+            user_programs: ftl.user_programs + writes,
             gc_programs: ftl.gc_programs,
             stale_moves: self.gc.stale_moves,
             erases: ftl.erases,

@@ -12,7 +12,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use flashlane_core::board::ActiveRequest;
-use flashlane_core::decide::{Head, Heads};
+use flashlane_core::decide::{Commands, Fetch};
 use flashlane_core::event::Event;
 use flashlane_core::{Board, Completion, Duration, Extent, FlowId, Lpn, Op, Time};
 
@@ -130,17 +130,12 @@ impl Host {
         self.queues.could_admit()
     }
 
-    /// Takes the head command of a queue into the device.
-    pub(crate) fn fetch(&mut self, queue: FlowId, state: &mut State) -> RequestSlot {
-        let slot = self.queues.fetch(queue, &mut state.board);
+    /// Takes a command into the device.
+    pub(crate) fn fetch(&mut self, fetch: Fetch, state: &mut State) -> RequestSlot {
+        let slot = self.queues.fetch(fetch.flow, fetch.position, &mut state.board);
         let request = request_at(slot, state).id;
         state.log(|| Event::Admitted { request });
         slot
-    }
-
-    /// The slot of the head command of a queue.
-    pub(crate) fn head(&self, queue: FlowId) -> Option<RequestSlot> {
-        self.queues.head(queue)
     }
 
     /// Sets when to ask the admit decision again; [`Time::NEVER`] for not at all.
@@ -191,6 +186,23 @@ impl Host {
         let request = request.id;
         self.pages_from_memory += 1;
         state.log(|| Event::PageFromMemory { request, lpn });
+    }
+
+    /// Counts a page of a request that the flash serves under serial service.
+    pub(crate) fn page_in_series(&mut self, slot: RequestSlot, lpn: Lpn, state: &mut State) {
+        let request = request_at(slot, state);
+        request.remaining -= 1;
+        let request = request.id;
+        state.log(|| Event::PageInSeries { request, lpn });
+    }
+
+    /// Schedules the end of the only request in the device, all pages of which are served, after `busy`, or after the time the
+    /// memory takes if that is nothing.
+    pub(crate) fn serve_after(&mut self, slot: RequestSlot, busy: Duration, state: &mut State) {
+        debug_assert!(request_at(slot, state).remaining == 0 && self.from_memory.is_empty());
+        let time = if busy == Duration::ZERO { self.memory } else { busy };
+        self.from_memory.push_back((state.now() + time, slot));
+        self.refresh();
     }
 
     /// If all pages of a request were served from memory, schedules its end: after the time the memory takes.
@@ -254,22 +266,35 @@ fn request_at(slot: RequestSlot, state: &mut State) -> &mut ActiveRequest {
     &mut state.board.requests[slot as usize]
 }
 
-/// The heads of the submission queues, for the admit decision. `full` tells whether a queue of the device that the command in a
-/// slot needs is full.
-pub(crate) struct WaitingCommands<'a, F: Fn(RequestSlot, &ActiveRequest) -> bool> {
+/// The commands in the submission queues, for the admit decision. `full` tells whether a queue of a unit that a command needs is
+/// full, `missing` how many of its pages the page buffer does not hold.
+pub(crate) struct WaitingCommands<'a, F, M> {
     pub(crate) host: &'a Host,
     pub(crate) board: &'a Board,
     pub(crate) full: F,
+    pub(crate) missing: M,
 }
 
-impl<F: Fn(RequestSlot, &ActiveRequest) -> bool> Heads for WaitingCommands<'_, F> {
+impl<F, M> Commands for WaitingCommands<'_, F, M>
+where
+    F: Fn(RequestSlot, &ActiveRequest) -> bool,
+    M: Fn(RequestSlot, &ActiveRequest) -> u32,
+{
     #[inline]
-    fn full(&self, queue: FlowId) -> bool {
-        self.host.head(queue).is_some_and(|slot| (self.full)(slot, &self.board.requests[slot as usize]))
+    fn waiting(&self, queue: FlowId) -> [&[RequestSlot]; 2] {
+        self.host.queues.window(queue, self.board)
     }
 
-    fn head(&self, queue: FlowId) -> Option<Head> {
-        let request = &self.board.requests[self.host.head(queue)? as usize];
-        Some(Head { op: request.op, pages: request.pages })
+    #[inline]
+    fn full(&self, command: RequestSlot) -> bool {
+        (self.full)(command, &self.board.requests[command as usize])
+    }
+
+    fn missing(&self, command: RequestSlot) -> u32 {
+        (self.missing)(command, &self.board.requests[command as usize])
+    }
+
+    fn overlap(&self, one: RequestSlot, other: RequestSlot) -> bool {
+        self.host.requests.overlap([one, other], self.board)
     }
 }

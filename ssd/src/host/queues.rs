@@ -78,14 +78,21 @@ impl Queues {
         enters
     }
 
-    /// The head command of a flow's queue.
-    pub(super) fn head(&self, queue: FlowId) -> Option<RequestSlot> {
-        self.queues.get(queue.index())?.front().copied()
+    /// The commands of a flow's queue, oldest first, in two parts: as many as the queue depth lets the device see.
+    #[inline]
+    pub(super) fn window(&self, queue: FlowId, board: &Board) -> [&[RequestSlot]; 2] {
+        let Some(queued) = self.queues.get(queue.index()) else { return [&[]; 2] };
+        let (first, second) = queued.as_slices();
+        let seen = board.flows[queue.index()].waiting as usize;
+        let of_first = seen.min(first.len());
+        [&first[..of_first], &second[..seen - of_first]]
     }
 
-    /// Takes the head command of a flow's queue into the device.
-    pub(super) fn fetch(&mut self, queue: FlowId, board: &mut Board) -> RequestSlot {
-        let slot = self.queues[queue.index()].pop_front().expect("admitted from an empty queue");
+    /// Takes a command of a flow's queue into the device, `position` places behind its head.
+    pub(super) fn fetch(&mut self, queue: FlowId, position: u32, board: &mut Board) -> RequestSlot {
+        let queued = &mut self.queues[queue.index()];
+        let taken = if position == 0 { queued.pop_front() } else { queued.remove(position as usize) };
+        let slot = taken.expect("an admitted command waits");
         self.waiting -= 1;
         self.in_flight += 1;
         board.flows[queue.index()].in_flight += 1;

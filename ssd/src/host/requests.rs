@@ -43,6 +43,21 @@ impl Requests {
         if request.scattered { self.lists[slot as usize][i as usize] } else { Lpn(request.lpn.0 + i) }
     }
 
+    /// Whether two requests, by slot, touch a page in common.
+    pub(super) fn overlap(&self, slots: [RequestSlot; 2], board: &Board) -> bool {
+        let [one, other] = slots.map(|slot| (slot, &board.requests[slot as usize]));
+        let last = |request: &ActiveRequest| u64::from(request.lpn.0) + u64::from(request.pages);
+        let lies_in = |lpn: Lpn, (slot, request): (RequestSlot, &ActiveRequest)| match request.scattered {
+            true => self.lists[slot as usize].contains(&lpn),
+            false => (u64::from(request.lpn.0)..last(request)).contains(&u64::from(lpn.0)),
+        };
+        match (one.1.scattered, other.1.scattered) {
+            (false, false) => u64::from(one.1.lpn.0) < last(other.1) && u64::from(other.1.lpn.0) < last(one.1),
+            (true, _) => self.lists[one.0 as usize].iter().any(|&lpn| lies_in(lpn, other)),
+            (false, true) => self.lists[other.0 as usize].iter().any(|&lpn| lies_in(lpn, one)),
+        }
+    }
+
     /// Frees the slot of a served request.
     #[inline(always)]
     pub(super) fn remove(&mut self, slot: RequestSlot, request: &ActiveRequest) {

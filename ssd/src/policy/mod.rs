@@ -7,10 +7,10 @@ mod shortcuts;
 
 use flashlane_core::board::{Service, Unit};
 use flashlane_core::decide::{
-    Debt, Departure, Estimate, Group, Heads, Moments, Needs, Position, Scheduler, Scope, Style, Turn,
+    Commands, Debt, Departure, Estimate, Fetch, Group, Moments, Needs, Position, Scheduler, Scope, Style, Turn,
 };
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, Duration, FlowId, Lpn, Owner, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
+use flashlane_core::{Board, Duration, Lpn, Owner, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
 
 use crate::config::Config;
 use shortcuts::Shortcuts;
@@ -53,6 +53,8 @@ pub(crate) struct Policy {
     /// Whether a program or an erase of garbage collection may be paused.
     pauses_gc: bool,
     style: Style,
+    /// The admit decision compares commands.
+    compares_commands: bool,
     scheduler: Scheduler,
 }
 
@@ -74,6 +76,7 @@ impl Policy {
             draws: scheduler.place.binds_at_dispatch(),
             pauses_gc: matches!(style, Style::Transactions { pausable: true }),
             style,
+            compares_commands: scheduler.admit.compares(),
             scheduler,
         }
     }
@@ -140,9 +143,15 @@ impl Policy {
         self.shortcuts.lone_commands_enter
     }
 
-    /// The flow whose head command enters the device next; if none, when to ask again.
-    pub(crate) fn admit(&mut self, board: &Board, heads: &dyn Heads) -> Result<FlowId, Time> {
-        self.scheduler.admit.next(board, heads).ok_or_else(|| {
+    /// Whether the admit decision is asked only once everything that arrives at an instant is there.
+    #[inline(always)]
+    pub(crate) fn compares_commands(&self) -> bool {
+        self.compares_commands
+    }
+
+    /// The command that enters the device next; if none, when to ask again.
+    pub(crate) fn admit(&mut self, board: &Board, commands: &dyn Commands) -> Result<Fetch, Time> {
+        self.scheduler.admit.next(board, commands).ok_or_else(|| {
             let again = self.scheduler.admit.ask_again();
             debug_assert!(again > board.now, "asked again at once, the answer would be the same");
             again

@@ -31,6 +31,7 @@ impl Shortcuts {
             tail_order: order.is_tail(),
             lone_commands_enter: instant_link
                 && admit.lets_lone_commands_in()
+                && !admit.compares()
                 && config.front.queue_capacity == [u32::MAX; 2],
             lone_transactions_go: pick.lets_lone_transactions_go() && place.is_static(),
             gc_first: collect.goes_first(),

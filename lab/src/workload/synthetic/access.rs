@@ -201,7 +201,7 @@ impl Files {
             return Err(refuse("file_min_bytes", smallest, format_args!("at least the largest request, {max}")));
         }
         let (low, high) = (libm::log(smallest as f64), libm::log(largest as f64));
-        let mut random = RandomStream::new(seed, Aspect::Layout);
+        let mut random = RandomStream::new(spec.file_seed.unwrap_or(seed), Aspect::Layout);
         let mut files = Vec::with_capacity(count as usize);
         let mut start = 0u64;
         for _ in 0..count {

@@ -44,6 +44,8 @@ pub struct SyntheticSpec {
     /// `access = "files"`: whether each file is read and written on from where it was left (true) or at random
     /// starts (false). Default false.
     pub file_sequential: Option<bool>,
+    /// `access = "files"`: seed of the sizes of the files, for the same files under different draws. Default: the flow's seed.
+    pub file_seed: Option<u64>,
     /// Writes that go to the address and size of an earlier write. Default: none.
     pub rewrite: Option<Rewrite>,
 

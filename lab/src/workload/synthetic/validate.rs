@@ -51,6 +51,7 @@ impl SyntheticSpec {
         only("file_min_bytes", &self.file_min_bytes, files, "access = \"files\"")?;
         only("file_max_bytes", &self.file_max_bytes, files, "access = \"files\"")?;
         only("file_theta", &self.file_theta, files, "access = \"files\"")?;
+        only("file_seed", &self.file_seed, files, "access = \"files\"")?;
         only("file_sequential", &self.file_sequential, files, "access = \"files\"")?;
         optional(self.zipf_theta, |v| number("zipf_theta", v, 0.0, 10.0))?;
         optional(self.file_theta, |v| number("file_theta", v, 0.0, 10.0))?;

@@ -117,6 +117,28 @@ fn files_keep_requests_inside_and_have_their_popularity() {
     }
 }
 
+/// Files of one seed under draws of two: where sequential walks begin is where the files begin.
+#[test]
+fn files_can_have_a_seed_of_their_own() {
+    let firsts = |file_seed: &str, seed: u64| {
+        let toml = format!(
+            "access = \"files\"\nfiles = 4\nfile_min_bytes = 1000000\nfile_max_bytes = 100000000\nfile_sequential = true\n\
+             {file_seed}\nsize = {{ constant = 65536 }}\nrate_iops = 1e6\nrequests = 2000"
+        );
+        let mut expected: Vec<(u64, u64)> = Vec::new();
+        for d in draw_over(&toml, &RANGE, seed) {
+            match expected.iter_mut().find(|(_, end)| *end == d.offset) {
+                Some((_, end)) => *end = d.end(),
+                None => expected.push((d.offset, d.end())),
+            }
+        }
+        expected.into_iter().map(|(first, _)| first).collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(firsts("file_seed = 9", 1), firsts("file_seed = 9", 2));
+    assert_eq!(firsts("file_seed = 9", 1), firsts("", 9), "by default the flow's seed is that of the files");
+    assert_ne!(firsts("", 1), firsts("", 2));
+}
+
 #[test]
 fn rewrites_have_their_share_and_distance() {
     // A fresh start is one of 10^14 places, so a write to a known start is a rewrite.

@@ -70,6 +70,7 @@ fn keys_without_effect_are_refused() {
         ("hot_access = 0.1", "hot_access", "access = \"hot-cold\""),
         ("scatter = true", "scatter", "access = \"zipf\" or \"hot-cold\""),
         ("files = 3", "files", "access = \"files\""),
+        ("file_seed = 3", "file_seed", "access = \"files\""),
         ("file_sequential = true", "file_sequential", "access = \"files\""),
         ("burst_factor = 3", "burst_factor", "arrivals = \"bursty\""),
         ("burst_requests = 3", "burst_requests", "arrivals = \"bursty\" or \"batch\""),
