@@ -116,8 +116,11 @@ fn every_parameter_has_an_effect() {
     for (question, answer) in with_parameters() {
         for param in answer.params {
             // The estimator uses places only if writes get theirs on arrival.
-            let needs: &[(&str, u64)] =
-                if question == "place" && param.name != "bind_at_arrival" { &[("bind_at_arrival", 1)] } else { &[] };
+            let needs: &[(&str, u64)] = if answer.name == "dynamic" && param.name != "bind_at_arrival" {
+                &[("bind_at_arrival", 1)]
+            } else {
+                &[]
+            };
             let with = |value: u64| {
                 let params: Vec<(&str, u64)> = needs.iter().copied().chain([(param.name, value)]).collect();
                 played(&config, &recipe(question, answer.name, &params), &asks)

@@ -213,6 +213,9 @@ pub struct Buffer {
     pub read_allocate: bool,
     /// Dirty pages of a part beyond this many are written out in the background.
     pub flush_above: u32,
+    /// Whether a write of a page that the buffer holds replaces it there. If not, every write keeps a page of the buffer from its
+    /// completion to the end of a program of its own, which the cancel decision may save (D-SOS-05).
+    pub merge_writes: bool,
 }
 
 /// Host interface.
@@ -430,6 +433,17 @@ impl Config {
         if let Some(buffer) = &self.buffer {
             let least = if buffer.per_flow { self.flows.len() as u64 } else { 1 };
             range("buffer.pages", buffer.pages as u64, least, u32::MAX as u64 / 2)?;
+            if !buffer.merge_writes {
+                let plain = buffer.write_back && !buffer.read_allocate && buffer.flush_above == 0;
+                let legal = "true, or false with write_back = true, read_allocate = false and flush_above = 0";
+                if !plain {
+                    return Err(ConfigError {
+                        key: "buffer.merge_writes",
+                        value: String::from("false"),
+                        legal: String::from(legal),
+                    });
+                }
+            }
         }
         Ok(())
     }

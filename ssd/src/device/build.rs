@@ -1,5 +1,7 @@
 //! Construction of a device.
 
+use alloc::vec::Vec;
+
 use flashlane_core::board::{Board, Facts};
 use flashlane_core::decide::Scheduler;
 use flashlane_core::transaction::FlashOp;
@@ -47,6 +49,8 @@ impl Device {
             buffer: config.buffer.as_ref().map(|b| Buffer::new(b, config.flows.len())),
             writes: LpnTable::default(),
             estimates: Estimates::default(),
+            transits: Default::default(),
+            freed: Vec::new(),
             transfer: Transfer {
                 page_bytes: config.geometry.page_bytes,
                 metadata_bytes: config.page_on_bus() - config.geometry.page_bytes,

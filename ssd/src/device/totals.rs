@@ -9,6 +9,7 @@ use super::Device;
 pub(super) struct Tally {
     pub(super) transactions: u64,
     pub(super) cancelled: u64,
+    pub(super) moved: u64,
     pub(super) room_stalls: u64,
     pub(super) partial_reads: u64,
 }
@@ -24,6 +25,8 @@ pub struct Totals {
     pub pages_from_memory: u64,
     /// Waiting writes dropped because a younger write of their page came.
     pub cancelled: u64,
+    /// Waiting writes that moved to a unit with nothing to do.
+    pub moved: u64,
     /// Pages programmed for the host.
     pub user_programs: u64,
     /// Pages programmed by garbage collection.
@@ -83,6 +86,7 @@ impl Device {
             transactions: self.tally.transactions,
             pages_from_memory: self.host.pages_from_memory,
             cancelled: self.tally.cancelled,
+            moved: self.tally.moved,
             user_programs: ftl.user_programs,
             gc_programs: ftl.gc_programs,
             stale_moves: self.gc.stale_moves,
