@@ -358,6 +358,11 @@ pub trait Cancel {
     /// Asked when a write arrives while an older write of the same page (`old`) still waits: whether `old` is dropped.
     fn drops(&mut self, board: &Board, old: TxnId) -> bool;
 
+    /// Whether it never drops one.
+    fn keeps_all(&self) -> bool {
+        false
+    }
+
     /// Whether a dropped write is done at once; otherwise it is done with the write that took its place.
     fn ends_at_once(&self) -> bool {
         false

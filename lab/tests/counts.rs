@@ -108,6 +108,7 @@ fn totals_are_what_the_events_say() {
         let (events, totals) = played(&config, scheduler, &asks);
         let expected = Totals {
             now: totals.now,
+            changes_waiting_writes: totals.changes_waiting_writes,
             room_stalls: totals.room_stalls,
             forced_batches: totals.forced_batches,
             partial_reads: totals.partial_reads,

@@ -228,7 +228,7 @@ fn acknowledged_at_the_buffer() {
                 flush_above: 0,
                 merge_writes: false,
             });
-            let written: usize = asks.iter().filter(|ask| ask.op == Write).map(|ask| touched(ask)).sum();
+            let written: usize = asks.iter().filter(|ask| ask.op == Write).map(touched).sum();
             for (name, cancels) in [("hos", false), ("sos", true)] {
                 let (played, _) = play::audit(&config, &recipe(name, &[]), &asks).unwrap_or_else(|why| panic!("{why}"));
                 let totals = &played.totals;

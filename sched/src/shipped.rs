@@ -1,5 +1,7 @@
 //! The catalogue's data: the answers by name, and the schedulers composed of them.
 
+mod sos;
+
 use alloc::boxed::Box;
 
 use flashlane_core::Duration;
@@ -424,44 +426,11 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         answers: Answers { order: "slack-oracle", preempt: "slack-pause", ..FR_FCFS },
         set: &[],
     },
-    SchedulerEntry {
-        name: "hos",
-        paper: SOS,
-        section: "HOS; model 4.1.1",
-        summary: "out of order across chips, first come first served on each, by physical addresses; SOS's baseline",
-        answers: HOS,
-        set: HOS_SET,
-    },
-    SchedulerEntry {
-        name: "hos+qsl",
-        paper: SOS,
-        section: "QSL; model 4.1.2",
-        summary: "hos, and idle chips take waiting writes from the chip with the most work",
-        answers: Answers { place: "level", ..HOS },
-        set: HOS_SET,
-    },
-    SchedulerEntry {
-        name: "hos+whm",
-        paper: SOS,
-        section: "WHM; model 4.1.2",
-        summary: "hos, and a waiting write is dropped when a younger write of its page arrives",
-        answers: Answers { cancel: "overwrite", ..HOS },
-        set: HOS_SET,
-    },
-    SchedulerEntry {
-        name: "sos",
-        paper: SOS,
-        section: "SOS; model 4.1.2",
-        summary: "hos with both: level queues and no useless writes",
-        answers: Answers { place: "level", cancel: "overwrite", ..HOS },
-        set: HOS_SET,
-    },
+    sos::HOS,
+    sos::QSL,
+    sos::WHM,
+    sos::BOTH,
 ];
-
-const SOS: &str = "SOS (MSST 2013)";
-const HOS: Answers = Answers { pick: "fcfs", ..PLAIN };
-/// A chip does one operation at a time.
-const HOS_SET: &[(&str, u64)] = &[("fcfs_widen", 0)];
 
 const SPRINKLER: Answers = Answers { pick: "largest-group", preempt: "suspend", collect: "semi-preemptive", ..PLAIN };
 

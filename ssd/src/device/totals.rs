@@ -25,6 +25,8 @@ pub struct Totals {
     pub pages_from_memory: u64,
     /// Waiting writes dropped because a younger write of their page came.
     pub cancelled: u64,
+    /// Whether the scheduler moves or drops waiting writes.
+    pub changes_waiting_writes: bool,
     /// Waiting writes that moved to a unit with nothing to do.
     pub moved: u64,
     /// Pages programmed for the host.
@@ -87,6 +89,7 @@ impl Device {
             pages_from_memory: self.host.pages_from_memory,
             cancelled: self.tally.cancelled,
             moved: self.tally.moved,
+            changes_waiting_writes: self.policy.changes_waiting_writes(),
             user_programs: ftl.user_programs,
             gc_programs: ftl.gc_programs,
             stale_moves: self.gc.stale_moves,

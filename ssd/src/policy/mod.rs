@@ -186,6 +186,11 @@ impl Policy {
         self.scheduler.cancel.drops(board, old)
     }
 
+    /// Whether waiting writes may move or be dropped.
+    pub(crate) fn changes_waiting_writes(&self) -> bool {
+        self.moves_writes() || !self.scheduler.cancel.keeps_all()
+    }
+
     /// Whether a dropped write is done at once.
     pub(crate) fn dropped_end_at_once(&self) -> bool {
         self.scheduler.cancel.ends_at_once()
