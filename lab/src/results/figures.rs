@@ -9,7 +9,7 @@ use super::flow_figures::*;
 use super::paired::{Paired, SlackFigures};
 use super::slowdowns::{SlowdownOverTime, is_overloaded};
 use super::summary::*;
-use super::waiting_writes::{self, WaitingWrites};
+use super::waiting_writes::WaitingWrites;
 use crate::metrics::{Estimation, Fairness, FlowMetrics, Histogram, Pairs, Slack, Timeline, slowdown};
 
 impl Summary {
@@ -32,8 +32,8 @@ impl Summary {
         let Some(base) = self.schedulers.get(against).cloned() else { return };
         for (i, run) in self.schedulers.iter_mut().enumerate() {
             run.change_percent = (i != against).then(|| change(&base, run));
-            if i != against {
-                waiting_writes::compare(&base, run);
+            if let Some(writes) = run.device.waiting_writes.as_mut().filter(|_| i != against) {
+                writes.erases_saved = Some(base.device.gc.erases as i64 - run.device.gc.erases as i64);
             }
             let pairs = pairs.get(i).and_then(Option::as_ref);
             run.paired = pairs.and_then(|pairs| Paired::of(pairs, &base.name, &base.total, &run.total));
@@ -246,7 +246,7 @@ fn mean_share(busy: &[Duration], end: Time) -> f64 {
     if all == 0 { 0.0 } else { sum as f64 / all as f64 }
 }
 
-pub(super) fn ratio(part: u64, whole: u64) -> Option<f64> {
+fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 

@@ -4,9 +4,6 @@ use flashlane_ssd::Totals;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::figures::ratio;
-use super::summary::SchedulerResult;
-
 /// Waiting writes that moved or were cancelled, and what that saved.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitingWrites {
@@ -40,10 +37,7 @@ impl WaitingWrites {
     }
 }
 
-/// Adds what `run` saved against `base`.
-pub(super) fn compare(base: &SchedulerResult, run: &mut SchedulerResult) {
-    let erases = run.device.gc.erases;
-    if let Some(writes) = &mut run.device.waiting_writes {
-        writes.erases_saved = Some(base.device.gc.erases as i64 - erases as i64);
-    }
+/// `part` over `whole`, if there is any.
+fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
 }

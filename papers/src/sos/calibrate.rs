@@ -1,15 +1,13 @@
 //! The knobs of the clones: the slides print shares of writes, and neither rates nor addresses (model 9.3).
 //!
 //! For each benchmark, load, burst size, share and distance of rewrites are searched until HOS's re-allocatable and overwritten
-//! shares are the printed ones. There are four knobs for two shares, so other clones reach them too (D-SOS-15). The search begins at
-//! a load of a tenth, with small bursts, and if it does not get there, with bursts that keep all chips busy: then writes wait, and are
-//! overwritten, while no chip is idle.
+//! shares are the printed ones. There are four knobs for two shares, so other clones reach them too (D-SOS-15).
 
 use std::fmt::Write as _;
 
 use rayon::prelude::*;
 
-use super::workloads::{DONE_IN, TIMES, device, document, shares};
+use super::workloads::{DONE_IN, TIMES, device, document, gap_us, shares};
 use crate::Runner;
 use flashlane_lab::run::RunError;
 use flashlane_lab::workload::clone::SosBenchmark;
@@ -21,9 +19,9 @@ const ROUNDS: usize = 30;
 
 /// The knobs: share of the time the chips work, requests of a burst, share of rewrites, their distance in requests.
 type Knobs = [f64; 4];
-const STARTS: [Knobs; 2] = [[0.1, 4.0, 0.5, 16.0], [0.1, 1024.0, 0.2, 128.0]];
+const START: Knobs = [0.1, 4.0, 0.5, 16.0];
 const LEAST: Knobs = [0.01, 1.0, 0.02, 1.0];
-const MOST: Knobs = [0.8, 8192.0, 0.98, 4096.0];
+const MOST: Knobs = [0.8, 256.0, 0.98, 256.0];
 
 /// A calibrated benchmark.
 #[derive(Clone, Debug)]
@@ -58,24 +56,9 @@ pub fn calibrate(runner: &Runner<'_>, report: &(dyn Fn(&Calibrated) + Sync)) -> 
         .collect()
 }
 
-/// The first start from which both shares are reached, else the one that comes nearest.
-fn one(runner: &Runner<'_>, benchmark: &SosBenchmark) -> Result<Calibrated, RunError> {
-    let mut best: Option<Calibrated> = None;
-    for start in STARTS {
-        let found = from(runner, benchmark, start)?;
-        if best.as_ref().is_none_or(|best| found.off < best.off) {
-            best = Some(found);
-        }
-        if best.as_ref().is_some_and(Calibrated::is_reached) {
-            break;
-        }
-    }
-    Ok(best.expect("at least one start"))
-}
-
 /// Tries both neighbours in every knob, goes to the best, and halves the steps where none is better.
-fn from(runner: &Runner<'_>, benchmark: &SosBenchmark, start: Knobs) -> Result<Calibrated, RunError> {
-    let mut at = start;
+fn one(runner: &Runner<'_>, benchmark: &SosBenchmark) -> Result<Calibrated, RunError> {
+    let mut at = START;
     let mut step = 1.0;
     let mut best = with(runner, benchmark, at)?;
     for _ in 0..ROUNDS {
@@ -106,16 +89,10 @@ fn moved(mut at: Knobs, knob: usize, way: f64) -> Knobs {
     at
 }
 
-/// Mean time for which a request keeps one of the 16 chips busy, divided by their number, us.
-fn work_us(benchmark: &SosBenchmark) -> f64 {
-    let reads = benchmark.read_percent / 100.0;
-    (reads * 99.6 + (1.0 - reads) * 1_324.6) / 16.0
-}
-
 /// The shares reached with these knobs, means over the seeds.
 fn with(runner: &Runner<'_>, benchmark: &SosBenchmark, knobs: Knobs) -> Result<Calibrated, RunError> {
     let [load, burst, ratio, distance] = knobs;
-    let gap = (10.0 * work_us(benchmark) / load).round() / 10.0;
+    let gap = gap_us(benchmark, load);
     let seeds = runner.seeds();
     let (mut reallocatable, mut overwritten) = (0.0, 0.0);
     for &seed in &seeds {

@@ -58,6 +58,21 @@ pub fn document(
     })
 }
 
+/// Mean time between requests, us, with which a request's work on the flash of the other papers keeps the 16 chips busy for this
+/// share of the time.
+pub fn gap_us(benchmark: &SosBenchmark, load: f64) -> f64 {
+    let reads = benchmark.read_percent / 100.0;
+    let work_us = (reads * 99.6 + (1.0 - reads) * 1_324.6) / 16.0;
+    (10.0 * work_us / load).round() / 10.0
+}
+
+/// Makes the clone of `document` send requests at a rate that keeps the chips busy for a tenth of the time; a trace stays as it is.
+pub fn at_a_tenth(benchmark: &SosBenchmark, document: &mut Document) {
+    if let Some(clone) = &mut document.flow[0].clone {
+        clone.mean_gap_us = Some(gap_us(benchmark, 0.1));
+    }
+}
+
 /// Re-allocatable and overwritten writes under the first scheduler of `document`, percent.
 ///
 /// # Errors
