@@ -43,6 +43,7 @@ mod steps;
 mod times;
 mod transactions;
 mod units;
+mod versions;
 mod victims;
 mod waiting;
 mod writes;
@@ -66,6 +67,7 @@ use serial::Serial;
 pub use start::{Formula, LpnOf, Policy, Start, Written};
 use transactions::Transactions;
 use units::Units;
+use versions::Versions;
 use victims::Victims;
 use waiting::Waiting;
 use writes::Writes;
@@ -86,6 +88,7 @@ pub struct Auditor {
     requests: Requests,
     txns: Transactions,
     writes: Writes,
+    versions: Versions,
     units: Units,
     pages: Pages,
     victims: Victims,
@@ -116,7 +119,8 @@ impl Auditor {
             free_collection: policy.style == Style::Free,
             requests: Requests::new(Link::new(config)),
             txns: Transactions::default(),
-            writes: Writes::default(),
+            writes: Writes::new(policy.cancelled_end_at_once),
+            versions: Versions::new(config),
             units: Units::new(config, policy),
             pages: Pages::new(&config.geometry, config.ftl.logical_pages, start, &mut log),
             victims: Victims::default(),
@@ -171,6 +175,9 @@ impl Auditor {
         if self.writes.unsettled() {
             self.writes.settle(&mut self.requests, &mut self.log);
         }
+        if self.versions.unsettled() {
+            self.versions.settle(&mut self.log);
+        }
         if self.pairs.unsettled() {
             self.pairs.settle(&mut self.log);
         }
@@ -202,7 +209,14 @@ impl Auditor {
                 let pages = self.logical_pages;
                 log.check(lpn.0 < pages, Rule::Address, || format!("logical page {} of {pages}.", lpn.0));
                 self.requests.serve_from_memory(request, self.write_back, log);
-                self.page_in_series(request, lpn, false);
+                if self.serial.is_some() {
+                    // No flash that could hold versions: pages are accounted for by their places in the buffer.
+                    self.page_in_series(request, lpn, false);
+                } else if self.requests.is_read(request) {
+                    self.versions.served(lpn, log);
+                } else {
+                    self.versions.buffered(lpn, request);
+                }
             }
             Event::PageInSeries { request, lpn } => {
                 let (pages, serial) = (self.logical_pages, self.serial.is_some());
@@ -230,7 +244,10 @@ impl Auditor {
                 self.units.phase(event, log);
             }
             Event::Ended { txn, end, paused } => self.ended(txn, end, paused),
-            Event::Completed { request } => self.requests.completed(request, log),
+            Event::Completed { request } => {
+                self.requests.completed(request, log);
+                self.versions.completed(request);
+            }
             Event::VictimChosen { plane, block, valid } => {
                 if self.has_page(plane, block.checked_mul(self.pages_per_block)) {
                     self.choice.chosen(plane, block, &self.victims, &mut self.pages, &mut self.log);

@@ -216,6 +216,11 @@ impl Pages {
         });
     }
 
+    /// Whether the current copy of a logical page is there.
+    pub(super) fn lies_at(&self, lpn: Lpn, plane: PlaneId, ppa: u32) -> bool {
+        self.find(lpn).page == self.page(plane, ppa)
+    }
+
     /// Pages of a block that hold a logical page, and whether that count is exact or a lower bound.
     pub(super) fn valid(&mut self, block: u32, log: &mut Log) -> (u32, bool) {
         self.learn(block, log);

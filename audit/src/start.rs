@@ -1,7 +1,7 @@
 //! What an audit starts from: what the scheduler declares about itself, and what the drive holds before the first event.
 
-use flashlane_core::decide::{Moments, Style};
-use flashlane_core::{Lpn, PlaneId, Ppa};
+use flashlane_core::decide::{Moments, Scheduler, Style};
+use flashlane_core::{Duration, Lpn, PlaneId, Ppa};
 use flashlane_ssd::InitialState;
 
 /// What the scheduler declares about itself that decides what is legal.
@@ -13,6 +13,23 @@ pub struct Policy {
     pub style: Style,
     /// Whether a write is bound to a unit only when the unit takes it: [`flashlane_core::decide::Place::binds_at_dispatch`].
     pub binds_late: bool,
+    /// Whether a waiting write takes time to move to another unit: [`flashlane_core::decide::Moves::takes`].
+    pub moves_take_time: bool,
+    /// Whether a cancelled write is done at once: [`flashlane_core::decide::Cancel::ends_at_once`].
+    pub cancelled_end_at_once: bool,
+}
+
+impl Policy {
+    /// What `scheduler` declares.
+    pub fn of(scheduler: &Scheduler) -> Policy {
+        Policy {
+            moments: scheduler.preempt.moments(),
+            style: scheduler.collect.style(),
+            binds_late: scheduler.place.binds_at_dispatch(),
+            moves_take_time: scheduler.place.moves().takes > Duration::ZERO,
+            cancelled_end_at_once: scheduler.cancel.ends_at_once(),
+        }
+    }
 }
 
 /// The logical page a physical page holds, if any.

@@ -44,13 +44,17 @@ impl Auditor {
         let mut source = None;
         match (owner, op) {
             (Owner::Gc, _) => source = self.victims.queued(op, lpn, place, &self.pages),
-            (_, FlashOp::Program) => self.writes.queued(lpn, serial),
+            (_, FlashOp::Program) => {
+                self.writes.queued(lpn, serial);
+                self.versions.queued(lpn, serial, request);
+            }
             (_, FlashOp::Read) if request.is_some_and(|request| self.requests.is_read(request)) => {
                 if let Some(write) = self.writes.waits(lpn, &self.txns) {
                     self.log.report(Rule::ReadHazard, || {
                         format!("read {serial} of page {} was queued and write {write} waits.", lpn.0)
                     });
                 }
+                self.versions.read_queued(lpn, serial);
             }
             _ => {}
         }
@@ -103,10 +107,13 @@ impl Auditor {
                     self.victims.read(txn, ppa, &self.pages, log);
                 }
                 self.pages.read(txn.lpn, txn.place, txn.plane, ppa, log);
+                let older = !self.pages.lies_at(txn.lpn, txn.plane, ppa);
+                self.versions.read_dispatched(txn.lpn, serial, older, log);
             }
             (FlashOp::Program, owner) => {
                 if owner != Owner::Gc {
                     self.writes.dispatched(txn.lpn, serial, log);
+                    self.versions.dispatched(txn.lpn, serial);
                 }
                 self.pairs.program(txn, ppa, (&self.victims, &self.pages), log);
             }
@@ -143,6 +150,7 @@ impl Auditor {
             self.victims.ended(&txn, end);
         } else if txn.op == FlashOp::Program {
             let now = self.log.now;
+            self.versions.ended(txn.lpn, serial, !flash);
             match end {
                 End::Cancelled => self.writes.cancelled(&txn, serial, now, &mut self.requests),
                 End::Flash | End::Stale => self.writes.ended(&txn, serial, now, &mut self.requests),

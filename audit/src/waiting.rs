@@ -4,8 +4,8 @@
 //! at the instant it happens, under every scheduler: none of the catalogue leaves a unit idle that may begin something.
 //!
 //! Not checked: units that may begin nothing before their bus is free (`dispatch = "bus-idle"`); writes not yet bound to a
-//! unit; and, where parts of pages are read first, any write, as it may wait for an older one that has not appeared in the
-//! stream yet.
+//! unit; where parts of pages are read first, any write, as it may wait for an older one that has not appeared in the stream
+//! yet; and where moves of writes take time, any write, as the stream does not say when a move begins.
 
 use std::collections::VecDeque;
 
@@ -46,7 +46,7 @@ impl Waiting {
     pub(super) fn new(config: &Config, policy: Policy) -> Waiting {
         Waiting {
             eager: config.bus.dispatch == Dispatch::Eager,
-            judges_writes: !config.ftl.read_modify_write,
+            judges_writes: !config.ftl.read_modify_write && !policy.moves_take_time,
             binds_late: policy.binds_late,
             planes_per_unit: config.geometry.planes_per_unit(),
             ready: vec![0; config.geometry.units() as usize],

@@ -40,15 +40,21 @@ struct SupersededWrite {
 }
 
 /// The writes in flight by page.
-#[derive(Default, Debug)]
+#[derive(Debug)]
 pub(super) struct Writes {
     pages: FxHashMap<Lpn, PageWrites>,
     superseded: Vec<SupersededWrite>,
     /// Requests that complete with a write of another request.
     carried: FxHashMap<u64, Vec<RequestId>>,
+    /// Whether a cancelled write's request need not wait for its successor.
+    end_at_once: bool,
 }
 
 impl Writes {
+    pub(super) fn new(end_at_once: bool) -> Writes {
+        Writes { pages: FxHashMap::default(), superseded: Vec::new(), carried: FxHashMap::default(), end_at_once }
+    }
+
     /// A write joined its queue.
     pub(super) fn queued(&mut self, lpn: Lpn, serial: u64) {
         self.pages
@@ -106,10 +112,11 @@ impl Writes {
             return;
         }
         // Inherited requests are counted as waiting already; only the cancelled write's own request is added.
-        if let Some(request) = txn.request {
+        let own = txn.request.filter(|_| !self.end_at_once);
+        if let Some(request) = own {
             requests.awaits(request);
         }
-        let waiting = inherited.into_iter().chain(txn.request);
+        let waiting = inherited.into_iter().chain(own);
         match next {
             Some(successor) => self.carried.entry(successor).or_default().extend(waiting),
             None => {

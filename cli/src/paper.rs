@@ -108,17 +108,32 @@ fn mixes(paper: &Paper) -> Result<(), Failure> {
 }
 
 fn calibrated(paper: &Paper, settings: &Settings) -> Result<(), Failure> {
-    if paper.name != papers::slacker::PAPER.name {
-        return Err(Failure::Input(format!("--calibrate: {} has no clones without a rate; slacker has", paper.name)));
-    }
     let runner = Runner { settings, progress: None };
     let begun = Instant::now();
-    let report = |one: &Calibrated| {
-        let (at, name, gap) = (begun.elapsed().as_secs(), &one.workload.name, one.gap_us);
-        let verdict = if one.is_reached() { "" } else { ": not reached" };
-        let (reached, wanted) = (one.reached_ms, one.wanted_ms());
-        note(&format!("{at:4} s  {name}: {gap:.1} us gives {reached:.2} ms for {wanted:.1}{verdict}"));
+    let told = |what: String, is_reached: bool| {
+        let verdict = if is_reached { "" } else { ": not reached" };
+        note(&format!("{:4} s  {what}{verdict}", begun.elapsed().as_secs()));
     };
-    let made = calibrate::calibrate(&runner, &report)?;
-    print(&calibrate::to_csv(&made, &command()))
+    if paper.name == papers::slacker::PAPER.name {
+        let report = |one: &Calibrated| {
+            let (name, gap, reached, wanted) = (&one.workload.name, one.gap_us, one.reached_ms, one.wanted_ms());
+            told(format!("{name}: {gap:.1} us gives {reached:.2} ms for {wanted:.1}"), one.is_reached());
+        };
+        let made = calibrate::calibrate(&runner, &report)?;
+        return print(&calibrate::to_csv(&made, &command()));
+    }
+    if paper.name == papers::sos::PAPER.name {
+        use papers::sos::calibrate;
+        let report = |one: &calibrate::Calibrated| {
+            let row = &one.benchmark;
+            let reached = [row.reached_reallocatable_percent, row.reached_overwrite_percent].map(|r| r.unwrap_or(0.0));
+            let (name, moves, overwrites) = (&row.name, row.reallocatable_percent, row.overwrite_percent);
+            let shares = format!("{:.1} and {:.1} % for {moves} and {overwrites}", reached[0], reached[1]);
+            told(format!("{name}: {shares}"), one.is_reached());
+        };
+        let made = calibrate::calibrate(&runner, &report)?;
+        return print(&calibrate::to_csv(&made, &command()));
+    }
+    let message = format!("--calibrate: {} has no clones without a rate; slacker and sos have", paper.name);
+    Err(Failure::Input(message))
 }

@@ -91,14 +91,14 @@ fn wrong_names_are_bad_input() {
     let (_, err) = said(&folder.0, &["paper", "slaker"], 2);
     assert_eq!(
         err,
-        "error: paper \"slaker\": no such paper; there are slacker, flin, ncq; did you mean \"slacker\"?\n"
+        "error: paper \"slaker\": no such paper; there are slacker, flin, ncq, sos; did you mean \"slacker\"?\n"
     );
     let (_, err) = said(&folder.0, &["paper", "slacker", "--experiment", "E77"], 2);
     assert!(err.starts_with("error: experiment \"E77\": slacker has E1, "), "{err}");
     said(&folder.0, &["paper", "slacker", "--calibrate", "--tables"], 2);
     said(&folder.0, &["paper", "slacker", "--seeds", "0"], 2);
     let (_, err) = said(&folder.0, &["paper", "flin", "--calibrate"], 2);
-    assert_eq!(err, "error: --calibrate: flin has no clones without a rate; slacker has\n");
+    assert_eq!(err, "error: --calibrate: flin has no clones without a rate; slacker and sos have\n");
     let (_, err) = said(&folder.0, &["paper", "slacker", "--mixes"], 2);
     assert_eq!(err, "error: --mixes: slacker has no mixes of traces; flin has\n");
     said(&folder.0, &["paper", "flin", "--mixes", "--experiment", "E8"], 2);

@@ -106,6 +106,34 @@ pub trait Place {
         let _ = (board, write);
         None
     }
+
+    /// How waiting writes move to units that have nothing to do ([`Place::pull`]).
+    fn moves(&self) -> Moves {
+        Moves::NEVER
+    }
+
+    /// The waiting write that moves to `unit`, and its plane there. Asked after the units have decided, for a unit that does
+    /// nothing and has nothing waiting; then up to [`Moves::at_once`] times in a row, until it returns `None`. The write must be
+    /// [`Board::eligible`] and wait at another unit, which must not have collected garbage on its account
+    /// ([`crate::board::Batch::write`]).
+    fn pull(&mut self, board: &Board, unit: UnitId) -> Option<(TxnId, PlaneId)> {
+        let _ = (board, unit);
+        None
+    }
+}
+
+/// How waiting writes move to units that have nothing to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Moves {
+    /// Most writes that move to a unit at once; 0 if none ever moves.
+    pub at_once: u32,
+    /// Time a move takes: the write joins its new queue that much later.
+    pub takes: Duration,
+}
+
+impl Moves {
+    /// No write moves.
+    pub const NEVER: Moves = Moves { at_once: 0, takes: Duration::ZERO };
 }
 
 /// Where in its queue does a transaction stand?
@@ -361,6 +389,22 @@ pub enum Style {
 pub trait Cancel {
     /// Asked when a write arrives while an older write of the same page (`old`) still waits: whether `old` is dropped.
     fn drops(&mut self, board: &Board, old: TxnId) -> bool;
+
+    /// Whether it never drops one.
+    fn keeps_all(&self) -> bool {
+        false
+    }
+
+    /// Whether a dropped write is done at once; otherwise it is done with the write that took its place.
+    fn ends_at_once(&self) -> bool {
+        false
+    }
+
+    /// Whether the younger write takes the place of the dropped one: its unit, and its place in the queue and in the order of age.
+    /// Only with an order decision that puts everything at the tail.
+    fn inherits_place(&self) -> bool {
+        false
+    }
 }
 
 /// A scheduler: one answer to each question.

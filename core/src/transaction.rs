@@ -111,6 +111,9 @@ pub struct Transaction {
     /// A number that counts up by one with every transaction made: its age, and an id that is never reused. The program of a page
     /// move uses the slot of its read, with a serial of its own.
     pub serial: u64,
+    /// How much older it counts in the order of age than its serial says: a write that took the place of a cancelled one
+    /// ([`Transaction::age`]).
+    pub older_by: u64,
     /// When it joined its queue, or (garbage collection) began to wait.
     pub enqueued: Time,
     /// Bytes that cross the bus, metadata included when the configuration says so.
@@ -138,7 +141,8 @@ pub mod tag {
 /// The stages of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
-    /// Waits for another transaction to end: a program for its read, a cancelled write for its successor.
+    /// Waits for another transaction to end: a program for its read, a cancelled write for its successor. Or on its way from one
+    /// unit's queue to another's.
     Held,
     /// In its unit's queue, or garbage collection that may begin.
     Waiting,
@@ -152,6 +156,7 @@ impl Transaction {
     /// A free slot.
     pub const EMPTY: Transaction = Transaction {
         serial: 0,
+        older_by: 0,
         enqueued: Time::ZERO,
         transfer: Duration::ZERO,
         slack: Duration::ZERO,
@@ -178,6 +183,12 @@ impl Transaction {
         tag: 0,
         stage: Stage::Free,
     };
+
+    /// Its place in the order in which transactions came: its serial, or that of the cancelled write whose place it took.
+    #[inline(always)]
+    pub const fn age(&self) -> u64 {
+        self.serial - self.older_by
+    }
 
     /// Whether it may be dispatched now as far as other writes of its page are concerned.
     #[inline(always)]

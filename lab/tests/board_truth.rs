@@ -294,7 +294,14 @@ fn each_instant(config: &Config, name: &str, asks: &[Ask]) -> u64 {
 #[test]
 fn the_board_shows_what_is() {
     let mut buffered = narrow(Protocol::Nvme { depth: 5 });
-    buffered.buffer = Some(Buffer { pages: 32, per_flow: true, write_back: true, read_allocate: true, flush_above: 8 });
+    buffered.buffer = Some(Buffer {
+        pages: 32,
+        per_flow: true,
+        write_back: true,
+        read_allocate: true,
+        flush_above: 8,
+        merge_writes: true,
+    });
     for config in [pressed(), narrow(Protocol::Nvme { depth: 5 }), narrow(Protocol::Sata { depth: 7 }), buffered] {
         let mix = Mix { requests: 500, gap: 400_000, reads: 40, pages: 4, hot: 20, partial: 30, scattered: 20 };
         let asks = asks(&config, &mix, &mut Pcg64Mcg::new(12));

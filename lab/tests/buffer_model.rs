@@ -291,7 +291,7 @@ fn the_buffer_against_a_plain_one() {
         let pages = flows as u32 * (1 + of(10) as u32);
         let (write_back, read_allocate) = (of(4) > 0, of(2) > 0);
         let flush_above = of(u64::from(pages) + 1) as u32;
-        let buffer = Buffer { pages, per_flow: of(2) > 0, write_back, read_allocate, flush_above };
+        let buffer = Buffer { pages, per_flow: of(2) > 0, write_back, read_allocate, flush_above, merge_writes: true };
         let config = config(buffer.clone(), flows);
         let (span, gap, reads) = (1 + of(3 * u64::from(pages)), 1 + of(5_000), of(80));
         let mut at = 0;
@@ -317,7 +317,14 @@ fn write(at: u64, page: u32) -> Ask {
 /// A write that waits for space is not overtaken by one whose page is in the buffer already.
 #[test]
 fn a_buffered_page_is_not_written_ahead_of_writes_that_wait() {
-    let buffer = Buffer { pages: 2, per_flow: false, write_back: true, read_allocate: false, flush_above: 2 };
+    let buffer = Buffer {
+        pages: 2,
+        per_flow: false,
+        write_back: true,
+        read_allocate: false,
+        flush_above: 2,
+        merge_writes: true,
+    };
     let asks = [write(0, 0), write(0, 1), write(10, 2), write(20, 1), write(30, 2)];
     // Page 0 leaves the buffer at 4010 and page 2 enters; the pages of the writes behind it are in the buffer by then.
     let expected = [MEMORY, MEMORY, 4_010 + MEMORY, 4_010 + MEMORY, 4_010 + MEMORY];
@@ -329,7 +336,14 @@ fn a_buffered_page_is_not_written_ahead_of_writes_that_wait() {
 #[test]
 fn so_many_pages_stay_dirty() {
     for flush_above in 0..5 {
-        let buffer = Buffer { pages: 8, per_flow: false, write_back: true, read_allocate: false, flush_above };
+        let buffer = Buffer {
+            pages: 8,
+            per_flow: false,
+            write_back: true,
+            read_allocate: false,
+            flush_above,
+            merge_writes: true,
+        };
         for count in 0..8u32 {
             let mut device = device(&config(buffer.clone(), 1), &recipe("fcfs", &[]));
             for page in 0..count {

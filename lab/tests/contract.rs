@@ -39,7 +39,14 @@ fn cluttered() -> Config {
     config.ftl.read_modify_write = true;
     (config.nand.suspend, config.nand.resume) = (Duration::from_us(5), Duration::from_us(7));
     config.bus.command = [290, 361, 220].map(Duration::from_ns);
-    config.buffer = Some(Buffer { pages: 64, per_flow: true, write_back: true, read_allocate: true, flush_above: 16 });
+    config.buffer = Some(Buffer {
+        pages: 64,
+        per_flow: true,
+        write_back: true,
+        read_allocate: true,
+        flush_above: 16,
+        merge_writes: true,
+    });
     config.front.protocol = Protocol::Nvme { depth: 8 };
     (config.front.in_flight, config.front.queue_capacity) = (12, [8, 8]);
     (config.front.link_bytes_per_s, config.front.link_latency) = (2_000_000_000, Duration::from_us(3));
@@ -258,6 +265,12 @@ const PATIENCE: &[Patience] = &[
     Patience { scheduler: "ncq-sb", params: &[], read: Some(0), write: Some(0) },
     Patience { scheduler: "ncq-ts", params: &[], read: Some(0), write: Some(0) },
     Patience { scheduler: "ncq-tsb", params: &[], read: Some(0), write: Some(0) },
+    // The oldest on a chip goes first; what moves goes earlier.
+    Patience { scheduler: "hos", params: &[], read: Some(0), write: Some(0) },
+    Patience { scheduler: "hos+qsl", params: &[], read: Some(0), write: Some(0) },
+    // A write is never passed, but its page's next write may take its place and join the tail; it is then another.
+    Patience { scheduler: "hos+whm", params: &[], read: Some(0), write: Some(0) },
+    Patience { scheduler: "sos", params: &[], read: Some(0), write: Some(0) },
     // In proportion to service. A flow that floods itself waits as long as it would alone, times its slowdown.
     Patience { scheduler: "flin-stage3", params: &[], read: Some(0), write: Some(balanced(0)) },
     Patience { scheduler: "flin", params: &[], read: Some(0), write: Some(balanced(0)) },

@@ -181,8 +181,14 @@ fn sizes(config: &Config, asks: &[(u64, Op, u64, u64)]) -> Vec<u64> {
 #[test]
 fn writes_cross_the_link_in_turn() {
     let mut config = linked(1);
-    config.buffer =
-        Some(Buffer { pages: 64, per_flow: false, write_back: true, read_allocate: false, flush_above: 64 });
+    config.buffer = Some(Buffer {
+        pages: 64,
+        per_flow: false,
+        write_back: true,
+        read_allocate: false,
+        flush_above: 64,
+        merge_writes: true,
+    });
     let lengths = [8_192, 512, 24_576, 8_192, 100];
     let asks: Vec<_> = lengths.iter().map(|&length| (0, Write, 0, length)).collect();
     let mut crossed = 0;

@@ -115,14 +115,24 @@ fn every_parameter_has_an_effect() {
     // Commands that are compared must have to wait.
     let mut narrow = pressed();
     narrow.front.in_flight = 4;
-    narrow.buffer = Some(Buffer { pages: 60, per_flow: false, write_back: true, read_allocate: true, flush_above: 50 });
+    narrow.buffer = Some(Buffer {
+        pages: 60,
+        per_flow: false,
+        write_back: true,
+        read_allocate: true,
+        flush_above: 50,
+        merge_writes: true,
+    });
     let mut idle = Vec::new();
     for (question, answer) in with_parameters() {
         let config = if answer.name == "shortest" { &narrow } else { &usual };
         for param in answer.params {
             // The estimator uses places only if writes get theirs on arrival.
-            let needs: &[(&str, u64)] =
-                if question == "place" && param.name != "bind_at_arrival" { &[("bind_at_arrival", 1)] } else { &[] };
+            let needs: &[(&str, u64)] = if answer.name == "dynamic" && param.name != "bind_at_arrival" {
+                &[("bind_at_arrival", 1)]
+            } else {
+                &[]
+            };
             let with = |value: u64| {
                 let params: Vec<(&str, u64)> = needs.iter().copied().chain([(param.name, value)]).collect();
                 played(config, &recipe(question, answer.name, &params), &asks)

@@ -176,7 +176,14 @@ fn a_boundary_pause() {
 #[test]
 fn a_write_buffer() {
     let mut config = one_plane();
-    config.buffer = Some(Buffer { pages: 2, per_flow: false, write_back: true, read_allocate: false, flush_above: 2 });
+    config.buffer = Some(Buffer {
+        pages: 2,
+        per_flow: false,
+        write_back: true,
+        read_allocate: false,
+        flush_above: 2,
+        merge_writes: true,
+    });
     let lines =
         [(0, Write, &[0u32][..]), (0, Write, &[1]), (0, Write, &[2]), (50_000, Read, &[1]), (50_000, Read, &[5])];
     let done = ends(&config, &recipe("read-first", &[]), &lines);

@@ -158,7 +158,14 @@ fn erase() {
 #[test]
 fn memory_and_link() {
     let mut config = one_plane();
-    config.buffer = Some(Buffer { pages: 4, per_flow: false, write_back: true, read_allocate: false, flush_above: 4 });
+    config.buffer = Some(Buffer {
+        pages: 4,
+        per_flow: false,
+        write_back: true,
+        read_allocate: false,
+        flush_above: 4,
+        merge_writes: true,
+    });
     config.memory = Duration::from_ns(1_234);
     one(&config, Write, 1_234);
     // A page of 8192 bytes at 1 GB/s, and half a microsecond each way: to the device with the data, back without.

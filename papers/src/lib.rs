@@ -13,6 +13,7 @@ mod progress;
 mod report;
 mod runner;
 pub mod slacker;
+pub mod sos;
 
 pub use figures::{Figures, mean_and_ci95};
 pub use progress::Progress;
@@ -26,7 +27,7 @@ use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::nearest;
 
 /// All papers.
-pub const PAPERS: &[Paper] = &[slacker::PAPER, flin::PAPER, ncq::PAPER];
+pub const PAPERS: &[Paper] = &[slacker::PAPER, flin::PAPER, ncq::PAPER, sos::PAPER];
 
 impl Paper {
     /// The paper called `name`.

@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 use flashlane_core::decide::{Admit, Cancel, Collect, Order, Pick, Place, Preempt, Scheduler};
 
 use crate::admit::ADMIT;
+use crate::cancel;
 pub use crate::entries::{AnswerInfo, Answers, Build, Choice, QUESTIONS, Recipe, RecipeError, SchedulerEntry};
 pub use crate::estimate::cost::{self, Kind, State};
 use crate::estimate::{self, Estimator};
@@ -224,6 +225,16 @@ impl Catalogue {
                 let legal = alloc::format!("{} to {} {}", param.min, param.max, param.unit);
                 return Err(fail(name, &value.to_string(), &legal));
             }
+        }
+        let inherits = cancel::overwrite::INHERIT.name;
+        let set = self.base(recipe)?.set.iter().copied();
+        let mut values = set.chain(recipe.params.iter().map(|(name, value)| (name.as_str(), *value)));
+        if values.rfind(|(name, _)| *name == inherits) == Some((inherits, 1)) && resolved.order != "tail" {
+            let legal = alloc::format!(
+                "0 with order = \"{}\", which places every write itself; 1 with order = \"tail\"",
+                resolved.order
+            );
+            return Err(fail(inherits, "1", &legal));
         }
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! The catalogue's data: the answers by name, and the schedulers composed of them.
 
+mod sos;
+
 use alloc::boxed::Box;
 
 use flashlane_core::decide::{Cancel, Collect, Order, Pick, Place, Preempt};
@@ -29,6 +31,13 @@ pub(crate) static PLACE: &[Choice<dyn Place>] = &[
         source: "Slacker §3.3, §7.6; D-SLK-22",
         params: place::dynamic::PARAMS,
         build: &|v| Box::new(place::Dynamic::of(v)),
+    },
+    Choice {
+        name: "level",
+        summary: "static until a chip has nothing to do: it takes a write from the chip with the most work",
+        source: "SOS; model 4.1.2 QSL",
+        params: place::level::PARAMS,
+        build: &|v| Box::new(place::Level::of(v)),
     },
 ];
 
@@ -197,8 +206,8 @@ pub(crate) static CANCEL: &[Choice<dyn Cancel>] = &[
         name: "overwrite",
         summary: "a waiting write is dropped when a younger write of its page arrives",
         source: "SOS; model 4.1.2 WHM",
-        params: &[],
-        build: &|_| Box::new(cancel::Overwrite),
+        params: cancel::overwrite::PARAMS,
+        build: &|v| Box::new(cancel::Overwrite::of(v)),
     },
 ];
 
@@ -407,6 +416,10 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         answers: NCQ,
         set: &[],
     },
+    sos::HOS,
+    sos::QSL,
+    sos::WHM,
+    sos::BOTH,
 ];
 
 const SPRINKLER: Answers = Answers { pick: "largest-group", preempt: "suspend", collect: "semi-preemptive", ..PLAIN };

@@ -72,6 +72,9 @@ pub(crate) struct Buffer {
     /// Whether pages read from flash enter it.
     pub(crate) read_allocate: bool,
     flush_above: u32,
+    /// Whether a write of a buffered page replaces it. If not, only the pages of each part are counted: a program of every write
+    /// is under way, and reads find those ([`Buffer::take`]).
+    pub(crate) merges: bool,
 }
 
 impl Buffer {
@@ -96,6 +99,7 @@ impl Buffer {
             write_back: config.write_back,
             read_allocate: config.read_allocate,
             flush_above: config.flush_above,
+            merges: config.merge_writes,
         }
     }
 
@@ -173,6 +177,36 @@ impl Buffer {
         let stored = self.insert(lpn, flow, if written { State::Dirty } else { State::Clean });
         debug_assert!(stored, "there is a free place");
         victim
+    }
+
+    /// Makes a page whose program is replaced by a younger one the most recently used.
+    pub(crate) fn renew(&mut self, lpn: Lpn) {
+        let held = self.read(lpn);
+        debug_assert!(held, "a page stays until it has been programmed");
+    }
+
+    /// Takes a page for a write of `flow` of which a program begins to wait, where writes are not merged.
+    pub(crate) fn take(&mut self, flow: FlowId) -> Stored {
+        let p = self.part_of(flow);
+        let part = &mut self.parts[p];
+        if part.used == part.capacity {
+            return Stored::Full;
+        }
+        part.used += 1;
+        part.flushing += 1;
+        Stored::Yes
+    }
+
+    /// Gives the page of such a write back: its program has ended or was cancelled.
+    pub(crate) fn give_back(&mut self, flow: FlowId) {
+        let p = self.part_of(flow);
+        self.parts[p].used -= 1;
+        self.parts[p].flushing -= 1;
+    }
+
+    /// Whether two flows share a part.
+    pub(crate) fn share_part(&self, a: FlowId, b: FlowId) -> bool {
+        self.part_of(a) == self.part_of(b)
     }
 
     fn insert(&mut self, lpn: Lpn, flow: FlowId, state: State) -> bool {
@@ -302,7 +336,14 @@ mod tests {
     use super::*;
 
     fn buffer(pages: u32, flush_above: u32) -> Buffer {
-        let config = config::Buffer { pages, per_flow: false, write_back: true, read_allocate: false, flush_above };
+        let config = config::Buffer {
+            pages,
+            per_flow: false,
+            write_back: true,
+            read_allocate: false,
+            flush_above,
+            merge_writes: true,
+        };
         Buffer::new(&config, 1)
     }
 

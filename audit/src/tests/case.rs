@@ -117,8 +117,13 @@ impl Case {
         config.check().unwrap();
         // More free blocks than a plane can have: scenes may collect as soon as a block is written.
         config.gc.start_blocks = config.geometry.blocks_per_plane;
-        let policy =
-            Policy { moments: Moments::Boundary, style: Style::Transactions { pausable: true }, binds_late: false };
+        let policy = Policy {
+            moments: Moments::Boundary,
+            style: Style::Transactions { pausable: true },
+            binds_late: false,
+            moves_take_time: false,
+            cancelled_end_at_once: false,
+        };
         Case { config, policy, start: None, events: Vec::new(), as_given: false }
     }
 

@@ -259,6 +259,24 @@ pub fn transactions() -> Vec<Breach> {
                 }
             }
         }),
+        // A write that the host was told of is never programmed.
+        (Rule::NewestHeld, buffered_apart(), |c| {
+            c.leave_out_command(0);
+            c.leave_out(0, mapped);
+            c.leave_out(0, ended);
+            c.leave_out(0, queued);
+        }),
+        // The younger write of two is never programmed.
+        (Rule::ReadNewest, buffered_twice(), |c| {
+            c.leave_out_command(1);
+            c.leave_out(1, mapped);
+            c.leave_out(1, ended);
+            c.leave_out(1, queued);
+            edit!(c, 1, dispatched, Event::Dispatched { ppa, .. } => *ppa = 0);
+        }),
+        (Rule::ReadFromMemory, read_from_write(), |c| {
+            c.events.iter_mut().rev().take(4).for_each(|s| late(s, 600_000));
+        }),
         (Rule::ReadHazard, read_behind_write(), |c| {
             c.put_after(bus, |e| matches!(e, Event::Queued { txn: 2, .. }));
             c.put_after(dispatched, |e| matches!(e, Event::Queued { txn: 2, .. }));

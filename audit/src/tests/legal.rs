@@ -20,7 +20,7 @@ fn silent(name: &str, case: &Case) {
 
 #[test]
 fn base_scenes_break_no_rule() {
-    let scenes: [(&str, Case); 16] = [
+    let scenes: [(&str, Case); 20] = [
         ("write", write()),
         ("write_read", write_read()),
         ("read_behind_write", read_behind_write()),
@@ -32,7 +32,11 @@ fn base_scenes_break_no_rule() {
         ("pause", pause(3 * ITERATION, FlashOp::Read)),
         ("cancel", cancel()),
         ("cancel_reported_late", cancel_reported_late()),
+        ("cancel_at_once", cancel_at_once()),
+        ("read_from_write", read_from_write()),
         ("buffered", buffered()),
+        ("buffered_twice", buffered_twice()),
+        ("buffered_apart", buffered_apart()),
         ("collect", collect()),
         ("collect_stale", collect_stale()),
         ("collect_free", collect_free()),

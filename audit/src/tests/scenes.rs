@@ -178,13 +178,73 @@ pub fn cancel_reported_late() -> Case {
 /// A write completes in the buffer, which then programs it.
 pub fn buffered() -> Case {
     let mut case = Case::new();
-    case.config.buffer =
-        Some(Buffer { pages: 8, per_flow: false, write_back: true, read_allocate: true, flush_above: 8 });
+    case.config.buffer = Some(Buffer {
+        pages: 8,
+        per_flow: false,
+        write_back: true,
+        read_allocate: true,
+        flush_above: 8,
+        merge_writes: true,
+    });
     case.submit(0, 1, Op::Write, 1);
     case.push(0, Event::PageFromMemory { request: RequestId(1), lpn: Lpn(0) });
     case.complete(1_000, 1);
     case.queue(2_000, 1, Requester::Buffer, FlashOp::Program, 0, 0);
     case.program(2_000, 1, 0, 0, (0, 0));
+    case
+}
+
+/// Two writes of a page end one after the other in a buffer that merges them; the first is programmed, then the second, and the page
+/// is read.
+pub fn buffered_twice() -> Case {
+    let mut case = buffered();
+    case.submit(3_000, 2, Op::Write, 1);
+    case.push(3_000, Event::PageFromMemory { request: RequestId(2), lpn: Lpn(0) });
+    case.complete(4_000, 2);
+    case.queue(300_000, 2, Requester::Buffer, FlashOp::Program, 0, 0);
+    case.program(300_000, 2, 1, 0, (0, 1));
+    case.submit(600_000, 3, Op::Read, 1);
+    case.queue(600_000, 3, Requester::Request(3), FlashOp::Read, 0, 0);
+    let done = case.read(600_000, 3, 2, 0, 1, 0);
+    case.complete(done, 3);
+    case
+}
+
+/// As [`buffered`], where every write is programmed by itself, at once.
+pub fn buffered_apart() -> Case {
+    let mut case = Case::new();
+    let merge_writes = false;
+    case.config.buffer = Some(Buffer {
+        pages: 8,
+        per_flow: false,
+        write_back: true,
+        read_allocate: false,
+        flush_above: 0,
+        merge_writes,
+    });
+    case.submit(0, 1, Op::Write, 1);
+    case.push(0, Event::PageFromMemory { request: RequestId(1), lpn: Lpn(0) });
+    case.queue(0, 1, Requester::Buffer, FlashOp::Program, 0, 0);
+    case.program(0, 1, 0, 0, (0, 0));
+    case.complete(1_000, 1);
+    case
+}
+
+/// A read of a page whose write runs is served from memory.
+pub fn read_from_write() -> Case {
+    let mut case = write();
+    case.submit(10, 2, Op::Read, 1);
+    case.push(10, Event::PageFromMemory { request: RequestId(2), lpn: Lpn(0) });
+    case.complete(1_010, 2);
+    case
+}
+
+/// As [`cancel`], where a cancelled write is done at once.
+pub fn cancel_at_once() -> Case {
+    let mut case = cancel();
+    case.policy.cancelled_end_at_once = true;
+    let old = |e: &Event| matches!(e, Event::Completed { request: RequestId(1) });
+    case.change(0, old, |s| s.at = flashlane_core::Time::from_ns(10));
     case
 }
 

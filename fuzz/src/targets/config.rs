@@ -195,6 +195,7 @@ fn buffer(u: &mut Unstructured) -> Result<Buffer> {
         write_back: u.arbitrary()?,
         read_allocate: u.arbitrary()?,
         flush_above: small(u, 0..=10_000)?,
+        merge_writes: u.arbitrary()?,
     })
 }
 

@@ -9,6 +9,7 @@ use super::flow_figures::*;
 use super::paired::{Paired, SlackFigures};
 use super::slowdowns::{SlowdownOverTime, is_overloaded};
 use super::summary::*;
+use super::waiting_writes::WaitingWrites;
 use crate::metrics::{Estimation, Fairness, FlowMetrics, Histogram, Pairs, Slack, Timeline, slowdown};
 
 impl Summary {
@@ -31,6 +32,9 @@ impl Summary {
         let Some(base) = self.schedulers.get(against).cloned() else { return };
         for (i, run) in self.schedulers.iter_mut().enumerate() {
             run.change_percent = (i != against).then(|| change(&base, run));
+            if let Some(writes) = run.device.waiting_writes.as_mut().filter(|_| i != against) {
+                writes.erases_saved = Some(base.device.gc.erases as i64 - run.device.gc.erases as i64);
+            }
             let pairs = pairs.get(i).and_then(Option::as_ref);
             run.paired = pairs.and_then(|pairs| Paired::of(pairs, &base.name, &base.total, &run.total));
         }
@@ -212,6 +216,7 @@ impl From<&Totals> for DeviceFigures {
             partial_write_reads: totals.partial_reads,
             pages_from_memory: totals.pages_from_memory,
             cancelled_writes: totals.cancelled,
+            waiting_writes: WaitingWrites::of(totals),
             advanced_commands: totals.advanced_commands[0] + totals.advanced_commands[1],
             pauses: totals.pauses,
             gc: GcFigures {

@@ -24,6 +24,7 @@ mod slowdowns;
 mod summary;
 pub mod table;
 mod transactions;
+mod waiting_writes;
 mod waits;
 mod writer;
 
@@ -36,6 +37,7 @@ pub use rows::{RequestRow, Row, TransactionRow};
 pub use slowdowns::SlowdownOverTime;
 pub use summary::*;
 pub use transactions::TransactionLog;
+pub use waiting_writes::WaitingWrites;
 pub use waits::Waited;
 pub use writer::{Format, RowWriter};
 

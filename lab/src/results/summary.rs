@@ -11,6 +11,7 @@ use super::slowdowns::SlowdownOverTime;
 
 use super::estimation::EstimationFigures;
 use super::paired::{Paired, SlackFigures, TouchedFigures};
+use super::waiting_writes::WaitingWrites;
 
 /// Version of the shape; grows when a key changes its meaning or goes.
 pub const SUMMARY_VERSION: u32 = 1;
@@ -143,6 +144,9 @@ pub struct DeviceFigures {
     pub pages_from_memory: u64,
     /// Writes superseded by a younger write of the same page before they reached the flash.
     pub cancelled_writes: u64,
+    /// What moving and cancelling waiting writes did; only there if the scheduler does either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting_writes: Option<WaitingWrites>,
     /// Commands that worked several planes or dies at once.
     pub advanced_commands: u64,
     /// Times a program or an erase was paused.

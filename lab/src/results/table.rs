@@ -36,6 +36,9 @@ pub fn render(summary: &Summary) -> String {
             section(&mut text, "Actual slack of the transactions of reads and of writes", slack(runs));
         }
         section(&mut text, "Device", device(runs));
+        if runs.iter().any(|run| run.device.waiting_writes.is_some()) {
+            section(&mut text, "Waiting writes moved to idle chips, and cancelled", waiting_writes(runs));
+        }
         if runs.iter().any(|run| run.fairness.is_some()) {
             section(&mut text, "Fairness", fairness(runs));
         }
@@ -241,6 +244,24 @@ fn device(runs: &[SchedulerResult]) -> Table {
             or_dash(d.gc.victim_valid_mean, number),
             count(d.pauses),
             time(run.total.makespan_ns as f64),
+        ]);
+    }
+    table
+}
+
+fn waiting_writes(runs: &[SchedulerResult]) -> Table {
+    let mut table =
+        table(["scheduler", "moved", "programs saved", "of all", "programs/write", "write ampl.", "erases saved"]);
+    for run in runs {
+        let Some(writes) = &run.device.waiting_writes else { continue };
+        table.add_row([
+            run.name.clone(),
+            count(writes.moved),
+            count(writes.programs_saved),
+            or_dash(writes.programs_saved_percent, |percent| share(percent / 100.0)),
+            or_dash(writes.programs_per_page_written, number),
+            or_dash(run.device.write_amplification, number),
+            or_dash(writes.erases_saved, |erases| number(erases as f64)),
         ]);
     }
     table

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use flashlane_core::decide::Scheduler;
 use flashlane_core::event::Stamped;
 use flashlane_core::{Completion, PlaneId, Ppa};
 use flashlane_ssd::{Config, Device, InitialState};
@@ -148,12 +147,6 @@ fn auditor(config: &Config, policy: Policy, device: &Device) -> Auditor {
         None => Start::Known { lpn_of: &lpn_of, written: &written },
     };
     Auditor::new(config, policy, start, MAX_VIOLATIONS)
-}
-
-/// The properties of a scheduler that an auditor must know.
-pub(super) fn policy(scheduler: &Scheduler) -> Policy {
-    let (moments, style) = (scheduler.preempt.moments(), scheduler.collect.style());
-    Policy { moments, style, binds_late: scheduler.place.binds_at_dispatch() }
 }
 
 /// Turns the verdict of an audit that found violations into an error.

@@ -8,7 +8,7 @@ use flashlane_ssd::{Config, Device};
 
 use super::feed::Feed;
 use super::flow_state::{BEYOND, FlowState};
-use super::observers::{self, Observations, ObserverOptions, Observers};
+use super::observers::{Observations, ObserverOptions, Observers};
 use super::transactions::TransactionRecords;
 use super::{Progress, RunError};
 use crate::metrics::{Estimation, FlowMetrics, Pairs, ResponseTimes, Slack};
@@ -94,7 +94,7 @@ impl<'a> Simulation<'a> {
         observers: ObserverOptions<'a>,
         progress: Option<&'a Progress>,
     ) -> Result<Simulation<'a>, RunError> {
-        let policy = observers::policy(&scheduler);
+        let policy = flashlane_audit::Policy::of(&scheduler);
         let mut device = Device::new(config, scheduler).map_err(|error| RunError::Input(error.to_string()))?;
         let observers = Observers::new(observers, config, policy, &mut device);
         let has_closed_loop = feeds.iter().flatten().any(Feed::is_closed_loop);

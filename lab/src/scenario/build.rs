@@ -187,6 +187,7 @@ fn buffer(device: &Device) -> Result<Option<config::Buffer>, KeyError> {
         write_back: key!(device.buffer.write_back),
         read_allocate: key!(device.buffer.read_allocate),
         flush_above: key!(device.buffer.flush_above),
+        merge_writes: key!(device.buffer.merge_writes),
     }))
 }
 

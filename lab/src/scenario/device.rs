@@ -159,6 +159,9 @@ section! {
         read_allocate: bool,
         /// Dirty pages of a part beyond this many are written out in the background.
         flush_above: u32,
+        /// A write of a page that the buffer holds replaces it there. If not, every write keeps a page of the buffer until a program
+        /// of its own has ended or the scheduler has cancelled it (D-SOS-05).
+        merge_writes: bool,
         /// Time the memory takes to serve a request without flash, ns (with or without a buffer).
         access_ns: u64,
     }

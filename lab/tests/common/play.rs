@@ -58,8 +58,7 @@ pub fn built(config: &Config, recipe: &Recipe) -> Result<(Device, Policy), Strin
 
 /// A device of `config` under `scheduler`, or the error in the configuration.
 fn built_under(config: &Config, scheduler: Scheduler) -> Result<(Device, Policy), String> {
-    let (moments, style) = (scheduler.preempt.moments(), scheduler.collect.style());
-    let policy = Policy { moments, style, binds_late: scheduler.place.binds_at_dispatch() };
+    let policy = Policy::of(&scheduler);
     Ok((Device::new(config, scheduler).map_err(|e| e.to_string())?, policy))
 }
 

@@ -11,4 +11,8 @@ impl Cancel for Keep {
     fn drops(&mut self, _: &Board, _: TxnId) -> bool {
         false
     }
+
+    fn keeps_all(&self) -> bool {
+        true
+    }
 }

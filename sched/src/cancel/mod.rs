@@ -1,7 +1,7 @@
 //! Is a waiting write superseded?
 
 mod keep;
-mod overwrite;
+pub(crate) mod overwrite;
 
 pub use keep::Keep;
 pub use overwrite::Overwrite;

@@ -3,12 +3,58 @@
 use flashlane_core::decide::Cancel;
 use flashlane_core::{Board, TxnId};
 
+use crate::params::{Param, Values};
+
+/// Whether the younger write takes the dropped one's place.
+pub(crate) const INHERIT: Param = Param {
+    name: "cancel_inherit_place",
+    unit: "0 or 1",
+    default: 0,
+    min: 0,
+    max: 1,
+    help: "whether the younger write takes the place of the dropped one, not the tail (D-SOS-08); with order = \"tail\" only",
+};
+
+/// Parameters of [`Overwrite`].
+pub(crate) const PARAMS: &[Param] = &[
+    Param {
+        name: "cancel_ends_at_once",
+        unit: "0 or 1",
+        default: 0,
+        min: 0,
+        max: 1,
+        help: "whether a dropped write is done when it is dropped, not with the younger write (D-SOS-06)",
+    },
+    INHERIT,
+];
+
 /// A younger write of the same page takes its place.
-#[derive(Debug)]
-pub struct Overwrite;
+#[derive(Clone, Copy, Debug)]
+pub struct Overwrite {
+    ends_at_once: bool,
+    inherits_place: bool,
+}
+
+impl Overwrite {
+    /// The answer with a row's parameters.
+    pub(crate) fn of(values: &Values<'_>) -> Overwrite {
+        Overwrite {
+            ends_at_once: values.get("cancel_ends_at_once") == 1,
+            inherits_place: values.get(INHERIT.name) == 1,
+        }
+    }
+}
 
 impl Cancel for Overwrite {
     fn drops(&mut self, _: &Board, _: TxnId) -> bool {
         true
+    }
+
+    fn ends_at_once(&self) -> bool {
+        self.ends_at_once
+    }
+
+    fn inherits_place(&self) -> bool {
+        self.inherits_place
     }
 }

@@ -130,6 +130,12 @@ fn in_parts(board: &Board, unit: UnitId, op: FlashOp, ahead: u64, own: Duration,
     }
 }
 
+/// Time until `unit` is free of what it works on, has paused, or has begun to collect, by typical times, ns.
+#[inline]
+pub(crate) fn remaining(board: &Board, unit: UnitId) -> u64 {
+    residual::remaining(board, unit, false)
+}
+
 /// Transactions behind `id` in its queue: those it has just passed and younger siblings, so counting costs what inserting
 /// did (D-SLK-04 counts those before it; the queue knows its length).
 #[inline(always)]

@@ -29,7 +29,7 @@ impl Pick for Fcfs {
         let write =
             if scope == Scope::Any { oldest(board, unit, FlashOp::Program) } else { flashlane_core::TxnId::NONE };
         let lead = match (read.is_some(), write.is_some()) {
-            (true, true) if board.txn(write).serial < board.txn(read).serial => write,
+            (true, true) if board.txn(write).age() < board.txn(read).age() => write,
             (true, _) => read,
             (false, true) => write,
             (false, false) => return,

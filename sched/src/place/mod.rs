@@ -2,8 +2,10 @@
 
 pub(crate) mod dynamic;
 mod home;
+pub(crate) mod level;
 mod rotate;
 
 pub use dynamic::Dynamic;
 pub use home::Home;
+pub use level::Level;
 pub use rotate::Rotate;

@@ -1,7 +1,7 @@
 //! Writes that complete in the page buffer, and the programs that write its dirty pages to the flash.
 
-use flashlane_core::transaction::FlashOp;
-use flashlane_core::{FlowId, Owner, TxnId};
+use flashlane_core::transaction::{FlashOp, Stage};
+use flashlane_core::{FlowId, Lpn, Owner, TxnId};
 
 use super::Device;
 use crate::buffer::Stored;
@@ -13,17 +13,16 @@ impl Device {
     pub(super) fn write_to_buffer(&mut self, slot: RequestSlot, is_first_waiting: bool) {
         let request = self.state.board.requests[slot as usize];
         let (flow, pages) = (request.flow, request.pages);
-        let buffer = self.buffer.as_mut().expect("only called with a buffer");
         let mut cursor = request.buffered;
-        let must_queue = !is_first_waiting && buffer.has_waiting(flow);
+        let must_queue = !is_first_waiting && self.buffer.as_ref().is_some_and(|b| b.has_waiting(flow));
         while cursor < pages && !must_queue {
             let lpn = self.host.requests.page(slot, &request, cursor);
-            if buffer.write(lpn, flow) == Stored::Full {
+            if !self.store(slot, lpn, flow) {
                 break;
             }
-            self.host.page_from_memory(slot, lpn, &mut self.state);
             cursor += 1;
         }
+        let buffer = self.buffer.as_mut().expect("only called with a buffer");
         self.state.board.requests[slot as usize].buffered = cursor;
         match (is_first_waiting, cursor == pages) {
             (false, false) => buffer.wait(flow, slot, pages - cursor),
@@ -34,29 +33,86 @@ impl Device {
         self.flush(flow);
     }
 
+    /// Writes a page of a request into the buffer, if it has space. A program of the page that still waits may be dropped for a
+    /// younger one.
+    fn store(&mut self, slot: RequestSlot, lpn: Lpn, flow: FlowId) -> bool {
+        let old = self.writes.get(lpn);
+        let waits = old.is_some() && self.state.board.txn(old).stage == Stage::Waiting;
+        let replaces = waits && self.policy.drops(&self.state.board, old);
+        let owner = if replaces { self.state.board.txn(old).flow } else { flow };
+        let buffer = self.buffer.as_mut().expect("only called with a buffer");
+        if buffer.merges {
+            if !replaces {
+                let stored = buffer.write(lpn, flow) == Stored::Yes;
+                if stored {
+                    self.host.page_from_memory(slot, lpn, &mut self.state);
+                }
+                return stored;
+            }
+            buffer.renew(lpn);
+            self.host.page_from_memory(slot, lpn, &mut self.state);
+            // The page stays in the part of the buffer that it is in.
+            self.program_page(lpn, owner);
+            return true;
+        }
+        let keeps_page = replaces && buffer.share_part(owner, flow);
+        if !keeps_page && buffer.take(flow) == Stored::Full {
+            return false;
+        }
+        if replaces && !keeps_page {
+            buffer.give_back(owner);
+            self.freed.push(owner);
+        }
+        self.host.page_from_memory(slot, lpn, &mut self.state);
+        self.program_page(lpn, flow);
+        true
+    }
+
     /// Makes a program for every page that the buffer must write out now.
     fn flush(&mut self, flow: FlowId) {
         while let Some(lpn) = self.buffer.as_mut().and_then(|b| b.next_flush(flow)) {
-            let plane = self.policy.place(&self.state.board, lpn, self.ftl.home(lpn));
-            let bytes = self.transfer.of(self.transfer.page_bytes);
-            let (no_request, op) = (RequestSlot::MAX, FlashOp::Program);
-            let program = self.new_transaction(no_request, flow, Owner::Buffer, op, lpn, plane, bytes);
-            self.supersede(program, lpn);
-            self.enqueue(program);
+            self.program_page(lpn, flow);
         }
+    }
+
+    /// Makes a program of a page in the buffer.
+    fn program_page(&mut self, lpn: Lpn, flow: FlowId) {
+        let plane = self.policy.place(&self.state.board, lpn, self.ftl.home(lpn));
+        let bytes = self.transfer.of(self.transfer.page_bytes);
+        let (no_request, op) = (RequestSlot::MAX, FlashOp::Program);
+        let program = self.new_transaction(no_request, flow, Owner::Buffer, op, lpn, plane, bytes);
+        let place = self.supersede(program, lpn);
+        self.enqueue_at(program, place);
     }
 
     /// A dirty page was written to the flash: writes that wait for space use its slot.
     pub(super) fn page_flushed(&mut self, id: TxnId) {
         let (lpn, flow) = (self.state.board.txn(id).lpn, self.state.board.txn(id).flow);
         let buffer = self.buffer.as_mut().expect("only a buffer flushes");
-        buffer.flushed(lpn);
+        if buffer.merges {
+            buffer.flushed(lpn);
+        } else {
+            buffer.give_back(flow);
+        }
+        self.let_waiting_in(flow);
+        self.flush(flow);
+        self.let_freed_in();
+    }
+
+    /// Writes that wait for space in `flow`'s part of the buffer use what there is.
+    fn let_waiting_in(&mut self, flow: FlowId) {
         while let Some(slot) = self.buffer.as_ref().and_then(|b| b.first_waiting(flow)) {
             self.write_to_buffer(slot, true);
             if self.buffer.as_ref().and_then(|b| b.first_waiting(flow)) == Some(slot) {
                 break;
             }
         }
-        self.flush(flow);
+    }
+
+    /// The same in the parts in which cancelled programs have given pages back.
+    pub(super) fn let_freed_in(&mut self) {
+        while let Some(flow) = self.freed.pop() {
+            self.let_waiting_in(flow);
+        }
     }
 }

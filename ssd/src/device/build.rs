@@ -49,6 +49,8 @@ impl Device {
             buffer: config.buffer.as_ref().map(|b| Buffer::new(b, config.flows.len())),
             writes: LpnTable::default(),
             estimates: Estimates::default(),
+            transits: Default::default(),
+            freed: Vec::new(),
             transfer: Transfer {
                 page_bytes: config.geometry.page_bytes,
                 metadata_bytes: config.page_on_bus() - config.geometry.page_bytes,

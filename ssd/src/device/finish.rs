@@ -5,7 +5,6 @@ use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Owner, Transaction, TxnId};
 
 use super::Device;
-use crate::host::RequestSlot;
 
 impl Device {
     /// Ends a transaction that the flash has finished.
@@ -51,20 +50,5 @@ impl Device {
         let Transaction { serial, unit, .. } = *self.state.board.txn(id);
         let paused = self.state.board.units[unit.index()].command.paused;
         self.state.log(|| Event::Ended { txn: serial, end: End::Flash, paused });
-    }
-
-    /// Completes the cancelled writes that `id` begins a list of: the write that took their place has ended.
-    #[cold]
-    fn end_superseded(&mut self, mut id: TxnId) {
-        while id.is_some() {
-            let Transaction { then, request, tag, .. } = *self.state.board.txn(id);
-            if request == RequestSlot::MAX {
-                self.page_flushed(id);
-            } else {
-                self.host.page_done(request, tag, &mut self.state);
-            }
-            self.state.release(id);
-            id = then;
-        }
     }
 }

@@ -1,9 +1,8 @@
-//! From a fetched command to transactions: pages served by the buffer, their planes, and cancelled older writes.
+//! From a fetched command to transactions: pages served by the buffer, and the planes of the others.
 
 use flashlane_core::board::ActiveRequest;
-use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Duration, Lpn, Op, Owner, TxnId};
+use flashlane_core::{Lpn, Op, Owner, TxnId};
 
 use super::Device;
 use crate::host::RequestSlot;
@@ -18,7 +17,10 @@ impl Device {
             return;
         }
         match request.op {
-            Op::Write if self.buffer.as_ref().is_some_and(|b| b.write_back) => self.write_to_buffer(slot, false),
+            Op::Write if self.buffer.as_ref().is_some_and(|b| b.write_back) => {
+                self.write_to_buffer(slot, false);
+                self.let_freed_in();
+            }
             Op::Read => {
                 let mut from_memory = false;
                 for i in 0..request.pages {
@@ -74,7 +76,7 @@ impl Device {
         let reads_first = partial && self.writes.get(lpn).is_none();
         let plane = self.policy.place(&self.state.board, lpn, self.ftl.home(lpn));
         let program = self.new_transaction(slot, flow, Owner::User, FlashOp::Program, lpn, plane, on_bus);
-        self.supersede(program, lpn);
+        let place = self.supersede(program, lpn);
         if reads_first {
             let from = self.ftl.plane_of(lpn);
             let read = self.new_transaction(RequestSlot::MAX, flow, Owner::User, FlashOp::Read, lpn, from, on_bus);
@@ -83,7 +85,7 @@ impl Device {
             self.tally.partial_reads += 1;
             self.enqueue(read);
         } else {
-            self.enqueue(program);
+            self.enqueue_at(program, place);
         }
     }
 
@@ -93,43 +95,5 @@ impl Device {
         if self.address_reads {
             self.state.board.txn_mut(read).ppa = self.ftl.lookup(lpn).0;
         }
-    }
-
-    /// Notes `program` as the youngest write of its page. An older write that still waits is cancelled, or goes first.
-    pub(super) fn supersede(&mut self, program: TxnId, lpn: Lpn) {
-        let old = self.writes.insert(lpn, program);
-        if old.is_none() {
-            return;
-        }
-        let stage = self.state.board.txn(old).stage;
-        if stage == Stage::InService {
-            return;
-        }
-        if stage == Stage::Waiting && self.policy.drops(&self.state.board, old) {
-            self.drop_write(old, program);
-            return;
-        }
-        self.state.board.txn_mut(program).after = old;
-        self.state.board.txn_mut(old).before = program;
-    }
-
-    /// Takes the waiting write `old` out of its queue; it completes with `successor` (D-SOS-06).
-    #[cold]
-    fn drop_write(&mut self, old: TxnId, successor: TxnId) {
-        self.withdraw(old);
-        let board = &mut self.state.board;
-        let gone = board.txn_mut(old);
-        gone.stage = Stage::Held;
-        let (older, serial) = (gone.after, gone.serial);
-        gone.after = TxnId::NONE;
-        if older.is_some() {
-            board.txn_mut(older).before = successor;
-        }
-        let new = board.txn_mut(successor);
-        new.after = older;
-        new.then = old;
-        self.tally.cancelled += 1;
-        let paused = Duration::ZERO;
-        self.state.log(|| Event::Ended { txn: serial, end: End::Cancelled, paused });
     }
 }

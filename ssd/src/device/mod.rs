@@ -2,8 +2,9 @@
 //!
 //! It holds the parts (`host`, `policy`, `gc`, `flash`, `ftl`, `buffer`) around one shared state. A request passes through the
 //! files in this order: [`submit`] (checked, sent across the link), [`admit`], [`intake`] and [`buffered`] (pages become
-//! transactions, or the buffer serves them; under serial service [`serial`] does all that follows), [`queue`] (transactions wait), [`decide`] (the policy's action is applied),
-//! [`dispatch`] (a command begins), [`finish`] (a transaction ends; the last completes its request). [`step`] determines what
+//! transactions, or the buffer serves them; under serial service [`serial`] does all that follows), [`supersede`] (older writes of
+//! their pages are cancelled, or go first), [`queue`] (transactions wait), [`decide`] (the policy's action is applied),
+//! [`level`] (waiting writes move to idle units), [`dispatch`] (a command begins), [`finish`] (a transaction ends; the last completes its request). [`step`] determines what
 //! happens at which instant.
 
 mod admit;
@@ -14,10 +15,12 @@ mod dispatch;
 mod estimate;
 mod finish;
 mod intake;
+mod level;
 mod queue;
 mod serial;
 mod step;
 mod submit;
+mod supersede;
 mod totals;
 
 use alloc::string::String;
@@ -55,10 +58,13 @@ pub struct Device {
     ftl: Ftl,
     gc: Gc,
     buffer: Option<Buffer>,
-    /// By logical page, its youngest write that has not ended: reads of the page are served from memory, and two writes of a page
-    /// never swap (D-SLK-16).
+    /// By logical page, its youngest write that has not ended: reads of the page are served from memory (D-SOS-10), and two writes of
+    /// a page never swap (D-SLK-16). The pointer of SOS's mapping entry, the stage of that write being its flag (D-SOS-09).
     writes: LpnTable,
     estimates: Estimates,
+    transits: level::Transits,
+    /// Flows in whose parts of the buffer a cancelled program has given its page back.
+    freed: Vec<FlowId>,
     transfer: Transfer,
     /// Serial service, if commands are served so.
     serial: Option<serial::Serial>,

@@ -7,6 +7,7 @@ use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, Transaction, TxnId};
 
 use super::Device;
+use super::supersede::Joins;
 use crate::host::RequestSlot;
 
 impl Device {
@@ -67,6 +68,29 @@ impl Device {
         self.enqueue(id);
     }
 
+    /// Puts a write into its queue where it `joins`.
+    #[inline(always)]
+    pub(super) fn enqueue_at(&mut self, id: TxnId, joins: Joins) {
+        match joins {
+            Joins::AsOrdered => self.enqueue(id),
+            Joins::Before(next) => self.enqueue_inherited(id, next),
+        }
+    }
+
+    /// Puts a write into the queue of the write it has replaced, in front of `before` or at the tail.
+    #[cold]
+    fn enqueue_inherited(&mut self, id: TxnId, before: TxnId) {
+        if self.state.log.on {
+            self.report_queued(id);
+        }
+        let Transaction { serial, unit, queue, plane, .. } = *self.state.board.txn(id);
+        self.state.board.link(id, queue, before);
+        if self.policy.draws() && queue != self.state.board.unplaced() {
+            self.state.log(|| Event::Moved { txn: serial, plane });
+        }
+        self.state.mark(unit);
+    }
+
     /// Puts a transaction into its unit's queue at the position of the order decision, and marks the unit if it must decide.
     #[inline(always)]
     pub(super) fn enqueue(&mut self, id: TxnId) {
@@ -78,6 +102,8 @@ impl Device {
             self.enqueue_unplaced(id);
             return;
         }
+        // A unit that has nothing to do may take a write that joins the queue of a busy one.
+        self.state.agenda.open |= self.policy.moves_writes() & (op == FlashOp::Program);
         let before = if self.policy.is_order_tail() { TxnId::NONE } else { self.position(id) };
         self.state.board.link(id, queue, before);
         let unit_state = &self.state.board.units[unit.index()];
@@ -109,7 +135,7 @@ impl Device {
     }
 
     /// Assigns a user transaction that is in no queue to `plane`, and puts it into the queue of that plane's unit.
-    fn join_at(&mut self, id: TxnId, plane: PlaneId) {
+    pub(super) fn join_at(&mut self, id: TxnId, plane: PlaneId) {
         let board = &mut self.state.board;
         let Transaction { serial, op, level, .. } = *board.txn(id);
         let (unit, slot) = board.home_of(plane);

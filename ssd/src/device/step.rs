@@ -127,6 +127,9 @@ impl Device {
                 }
                 ahead = !1 << word;
             }
+            if self.policy.moves_writes() {
+                self.level();
+            }
             if self.host.could_admit() {
                 // Dispatching made space in the queues.
                 self.admit();

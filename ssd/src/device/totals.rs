@@ -9,6 +9,7 @@ use super::Device;
 pub(super) struct Tally {
     pub(super) transactions: u64,
     pub(super) cancelled: u64,
+    pub(super) moved: u64,
     pub(super) room_stalls: u64,
     pub(super) partial_reads: u64,
     /// Pages read and written under serial service.
@@ -26,6 +27,10 @@ pub struct Totals {
     pub pages_from_memory: u64,
     /// Waiting writes dropped because a younger write of their page came.
     pub cancelled: u64,
+    /// Whether the scheduler moves or drops waiting writes.
+    pub changes_waiting_writes: bool,
+    /// Waiting writes that moved to a unit with nothing to do.
+    pub moved: u64,
     /// Pages programmed for the host.
     pub user_programs: u64,
     /// Pages programmed by garbage collection.
@@ -87,6 +92,8 @@ impl Device {
             pages_from_memory: self.host.pages_from_memory,
             cancelled: self.tally.cancelled,
             user_programs: ftl.user_programs + writes,
+            moved: self.tally.moved,
+            changes_waiting_writes: self.policy.changes_waiting_writes(),
             gc_programs: ftl.gc_programs,
             stale_moves: self.gc.stale_moves,
             erases: ftl.erases,

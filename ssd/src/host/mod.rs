@@ -38,7 +38,7 @@ pub(crate) struct Host {
     pub(crate) queue_capacity: [u32; 2],
     /// Pages served without a flash operation of their own.
     pub(crate) pages_from_memory: u64,
-    /// The earliest of the instants in the links, `from_memory` and `ask_again`.
+    /// The earliest of the instants in the links, `from_memory`, `ask_again` and `wake`.
     next: Time,
     queues: Queues,
     /// Host to device.
@@ -51,6 +51,8 @@ pub(crate) struct Host {
     memory: Duration,
     /// When to ask the admit decision again.
     ask_again: Time,
+    /// When the device wants to decide again for a reason of its own.
+    wake: Time,
     door: Door,
 }
 
@@ -69,6 +71,7 @@ impl Host {
             from_memory: VecDeque::new(),
             memory: config.memory,
             ask_again: Time::NEVER,
+            wake: Time::NEVER,
             door: Door::new(config),
         }
     }
@@ -147,6 +150,12 @@ impl Host {
         }
     }
 
+    /// Lets the device decide again at `at`, instead of what was set before.
+    pub(crate) fn wake_at(&mut self, at: Time) {
+        self.wake = at;
+        self.refresh();
+    }
+
     /// The earliest instant anything happens at the interface.
     #[inline(always)]
     pub(crate) fn next_event(&self) -> Time {
@@ -156,7 +165,7 @@ impl Host {
     fn refresh(&mut self) {
         let from_memory = self.from_memory.front().map_or(Time::NEVER, |&(at, _)| at);
         let link = self.inward.next().min(self.outward.next());
-        self.next = from_memory.min(link).min(self.ask_again);
+        self.next = from_memory.min(link).min(self.ask_again).min(self.wake);
     }
 
     /// Processes one event of this instant.
@@ -173,6 +182,9 @@ impl Host {
             state.agenda.open = true;
         } else if self.ask_again <= now {
             self.ask_again = Time::NEVER;
+            state.agenda.open = true;
+        } else if self.wake <= now {
+            self.wake = Time::NEVER;
             state.agenda.open = true;
         }
         self.refresh();

@@ -7,7 +7,7 @@ mod shortcuts;
 
 use flashlane_core::board::{Service, Unit};
 use flashlane_core::decide::{
-    Commands, Debt, Departure, Estimate, Fetch, Group, Moments, Needs, Position, Scheduler, Scope, Style, Turn,
+    Commands, Debt, Departure, Estimate, Fetch, Group, Moments, Moves, Needs, Position, Scheduler, Scope, Style, Turn,
 };
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Lpn, Owner, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
@@ -50,6 +50,8 @@ pub(crate) struct Policy {
     static_place: bool,
     /// Writes get their plane at dispatch.
     draws: bool,
+    /// How waiting writes move to units that have nothing to do.
+    moves: Moves,
     /// Whether a program or an erase of garbage collection may be paused.
     pauses_gc: bool,
     style: Style,
@@ -74,6 +76,7 @@ impl Policy {
             notifies_departures: needs.departures_from == 0,
             static_place: scheduler.place.is_static(),
             draws: scheduler.place.binds_at_dispatch(),
+            moves: scheduler.place.moves(),
             pauses_gc: matches!(style, Style::Transactions { pausable: true }),
             style,
             compares_commands: scheduler.admit.compares(),
@@ -100,6 +103,17 @@ impl Policy {
     #[inline(always)]
     pub(crate) fn draws(&self) -> bool {
         self.draws
+    }
+
+    /// Whether waiting writes move to units that have nothing to do.
+    #[inline(always)]
+    pub(crate) fn moves_writes(&self) -> bool {
+        self.moves.at_once > 0
+    }
+
+    /// How they move.
+    pub(crate) fn moves(&self) -> Moves {
+        self.moves
     }
 
     /// Whether running programs may be paused at the end of an iteration only.
@@ -171,9 +185,29 @@ impl Policy {
         self.scheduler.place.draw(board, write)
     }
 
+    /// The waiting write that moves to a unit with nothing to do, and its plane there; `None` if none moves.
+    pub(crate) fn pull(&mut self, board: &Board, unit: UnitId) -> Option<(TxnId, PlaneId)> {
+        self.scheduler.place.pull(board, unit)
+    }
+
     /// Whether the waiting write `old` is dropped for a younger one of its page.
     pub(crate) fn drops(&mut self, board: &Board, old: TxnId) -> bool {
         self.scheduler.cancel.drops(board, old)
+    }
+
+    /// Whether waiting writes may move or be dropped.
+    pub(crate) fn changes_waiting_writes(&self) -> bool {
+        self.moves_writes() || !self.scheduler.cancel.keeps_all()
+    }
+
+    /// Whether a dropped write is done at once.
+    pub(crate) fn dropped_end_at_once(&self) -> bool {
+        self.scheduler.cancel.ends_at_once()
+    }
+
+    /// Whether a write takes the place of the one dropped for it.
+    pub(crate) fn inherits_place(&self) -> bool {
+        self.scheduler.cancel.inherits_place() && self.shortcuts.tail_order
     }
 
     // Order.

@@ -24,8 +24,8 @@ pub struct CloneSpec {
     /// The trace's name in that table.
     pub name: String,
 
-    /// Mean microseconds between requests. Needed for table sos, whose paper prints none; default for slacker, which prints
-    /// none either: calibrated on its device; for flin: from the row, see `rates`.
+    /// Mean microseconds between requests. Default for slacker and sos, which print
+    /// none: calibrated on their devices; for flin: from the row, see `rates`.
     pub mean_gap_us: Option<f64>,
     /// Table flin: how to read its two columns of gaps (D-FLN-18). Default `total`.
     pub rates: Option<Rates>,
@@ -45,7 +45,7 @@ pub struct CloneSpec {
     pub burst_factor: Option<f64>,
     /// Tables slacker and flin: share of the time spent in bursts. Default 0.1.
     pub burst_duty: Option<f64>,
-    /// Mean requests of a burst. Default 64 for slacker and flin; for sos, whose bursts come all at once, 8.
+    /// Mean requests of a burst. Default 64 for slacker and flin; for sos, whose bursts come all at once: calibrated.
     pub burst_requests: Option<f64>,
 
     /// Probability that a request starts where the previous one ended. Default 0.2; for sos 0.
@@ -58,11 +58,11 @@ pub struct CloneSpec {
     pub working_set_fraction: Option<f64>,
     /// First used byte, counted from the start of the flow's address range. Default 0.
     pub working_set_offset_bytes: Option<u64>,
-    /// Table sos: Zipf exponent of the addresses, the knob of the re-allocatable share. Default 0.9.
+    /// Table sos: Zipf exponent of the addresses. Default 0.9.
     pub zipf_theta: Option<f64>,
-    /// Table sos: share of writes that rewrite an earlier one, the ceiling of the overwrite share. Default 0.5.
+    /// Table sos: share of writes that rewrite an earlier one, the ceiling of the overwrite share. Default: calibrated.
     pub rewrite_ratio: Option<f64>,
-    /// Table sos: mean requests from a write to its rewrite, the knob of the overwrite share. Default 64.
+    /// Table sos: mean requests from a write to its rewrite, the knob of the overwrite share. Default: calibrated.
     pub rewrite_distance_requests: Option<f64>,
 
     /// Number of requests after which the flow ends. This or `duration_s` is needed; with both, what comes first.
@@ -190,8 +190,8 @@ impl CloneSpec {
         range: &AddressRange,
     ) -> Result<SyntheticSpec, WorkloadError> {
         let rewrite = Rewrite {
-            ratio: self.rewrite_ratio.unwrap_or(0.5),
-            distance_requests: self.rewrite_distance_requests.unwrap_or(64.0),
+            ratio: self.rewrite_ratio.or(row.rewrite_ratio).unwrap_or(0.5),
+            distance_requests: self.rewrite_distance_requests.or(row.rewrite_distance_requests).unwrap_or(64.0),
         };
         Ok(SyntheticSpec {
             mean_gap_us: Some(self.gap(common.mean_gap_us, row.mean_gap_us)?),
@@ -201,6 +201,7 @@ impl CloneSpec {
             zipf_theta: self.zipf_theta,
             rewrite: Some(rewrite),
             arrivals: Arrivals::Batch,
+            burst_requests: common.burst_requests.or(row.burst_requests),
             ..common
         })
     }

@@ -118,8 +118,18 @@ pub struct SosBenchmark {
     pub reallocatable_percent: f64,
     /// Writes in 100 that are overwritten while buffered: a target, not an input.
     pub overwrite_percent: f64,
-    /// Calibrated mean time between requests. The slides print none; empty until a calibration is stored.
+    /// Calibrated mean time between requests. The slides print none; it and the following are empty until a calibration is stored.
     pub mean_gap_us: Option<f64>,
+    /// Calibrated mean requests of a burst.
+    pub burst_requests: Option<f64>,
+    /// Calibrated share of writes that rewrite an earlier one.
+    pub rewrite_ratio: Option<f64>,
+    /// Calibrated mean requests from a write to its rewrite.
+    pub rewrite_distance_requests: Option<f64>,
+    /// Re-allocatable writes in 100 that the calibration reached.
+    pub reached_reallocatable_percent: Option<f64>,
+    /// Overwritten writes in 100 that the calibration reached.
+    pub reached_overwrite_percent: Option<f64>,
 }
 
 impl SlackerTrace {

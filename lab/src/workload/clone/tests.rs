@@ -163,7 +163,11 @@ fn an_sos_clone_has_bursts_skew_and_rewrites() {
     assert_eq!((spec.arrivals, spec.burst_requests), (Arrivals::Batch, Some(20.0)));
     assert_eq!((spec.access, spec.zipf_theta, spec.sequential_probability), (Access::Zipf, Some(1.1), None));
     let rewrite = spec.rewrite.expect("rewrites");
-    assert_eq!((rewrite.ratio, rewrite.distance_requests), (0.5, 64.0));
+    let row = SosBenchmark::named("Postmark").expect("there");
+    assert_eq!(
+        (Some(rewrite.ratio), Some(rewrite.distance_requests)),
+        (row.rewrite_ratio, row.rewrite_distance_requests)
+    );
     assert_eq!(spec.size, Size::Constant(8192));
 }
 
@@ -173,8 +177,6 @@ fn mistakes_are_named() {
         ("table = \"flin\"\nname = \"tpcd\"", "name", "nearest: \"tpcc\""),
         ("table = \"flin\"\nname = \"prxy0\"", "name", "table \"slacker\" has; nearest: \"prxy-0\""),
         ("table = \"sos\"\nname = \"financial1\"", "name", "nearest: \"Financial1\""),
-        ("table = \"sos\"\nname = \"Postmark\"", "mean_gap_us", "prints no arrival rate for \"Postmark\""),
-        ("table = \"sos\"\nname = \"Postmark\"", "mean_gap_us", "for example mean_gap_us = 1000"),
         ("table = \"slacker\"\nname = \"hm1\"\nmean_gap_us = 0", "mean_gap_us", "0 is not legal"),
         ("table = \"slacker\"\nname = \"hm1\"\nmean_gap_us = 9\nzipf_theta = 1", "zipf_theta", "table \"slacker\""),
         ("table = \"sos\"\nname = \"Postmark\"\nmean_gap_us = 9\nburst_factor = 4", "burst_factor", "table \"sos\""),
@@ -192,6 +194,22 @@ fn mistakes_are_named() {
     assert_eq!(endless.place, "requests");
     let unknown = toml::from_str::<CloneSpec>("table = \"flon\"\nname = \"x\"").expect_err("refused").to_string();
     assert!(unknown.contains("flon") && unknown.contains("slacker"), "{unknown}");
+}
+
+/// The stored knobs cover all benchmarks and are the defaults; two reach both shares within a tenth, the others do not.
+#[test]
+fn the_knobs_of_sos_are_calibrated() {
+    for row in SosBenchmark::all() {
+        let spec = clone(&format!("table = \"sos\"\nname = \"{}\"\nrequests = 1", row.name)).to_synthetic(&RANGE);
+        let spec = spec.expect("sound");
+        assert_eq!((spec.mean_gap_us, spec.burst_requests), (row.mean_gap_us, row.burst_requests));
+        let reached = [row.reached_reallocatable_percent, row.reached_overwrite_percent].map(|r| r.expect("stored"));
+        let wanted = [row.reallocatable_percent, row.overwrite_percent];
+        let off = reached.iter().zip(wanted).map(|(reached, wanted)| (reached - wanted).abs() / wanted);
+        let off = off.fold(0.0, f64::max);
+        let is_near = ["Bonnie++", "Postmark"].contains(&row.name.as_str());
+        assert_eq!(off <= 0.1, is_near, "{}: {reached:?} for {wanted:?}", row.name);
+    }
 }
 
 /// The stored calibration covers all workloads, and names the one that is off by more than a tenth.

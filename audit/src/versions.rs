@@ -1,0 +1,192 @@
+//! The versions of each logical page: which write of it is the newest, which the host was told of, and what the flash holds.
+//!
+//! A version counts up with the writes of a page: that of a host's program is its serial, that of a write which ends in a buffer
+//! its number among those. A page is forgotten once the flash holds its newest version, so memory is bounded by what is in
+//! flight or in the buffer.
+
+use flashlane_core::{Lpn, RequestId};
+use flashlane_ssd::config::Config;
+use rustc_hash::FxHashMap;
+
+use super::rule::{Log, Rule};
+
+/// The versions of a page with writes in flight; 0 stands for what the page was before them.
+#[derive(Default, Debug)]
+struct Page {
+    /// Which page it is of all that were given versions: a page that was forgotten is another when it comes back.
+    number: u64,
+    /// The newest that the device has taken in, and the newest that the host was told of.
+    taken: u64,
+    told: u64,
+    /// The newest in a buffer that merges writes: it may hold it without a program under way.
+    buffered: u64,
+    /// The newest whose program has begun, and whose program has ended.
+    mapped: u64,
+    ended: u64,
+    /// Programs queued and not ended: serial and version.
+    live: Vec<(u64, u64)>,
+}
+
+impl Page {
+    /// The newest version that is anywhere.
+    fn held(&self) -> u64 {
+        let live = self.live.iter().map(|&(_, version)| version).max().unwrap_or_default();
+        live.max(self.ended).max(self.buffered)
+    }
+}
+
+/// What a waiting read must return.
+#[derive(Clone, Copy, Debug)]
+struct Owed {
+    /// The version it must return at least, and that of the copy it was queued for.
+    version: u64,
+    had: u64,
+    /// The number of its page.
+    page: u64,
+}
+
+/// The versions of all pages with writes in flight.
+#[derive(Debug)]
+pub(super) struct Versions {
+    pages: FxHashMap<Lpn, Page>,
+    /// The versions that each write brings, by request.
+    brought: FxHashMap<RequestId, Vec<(Lpn, u64)>>,
+    /// Waiting reads of such pages, by serial.
+    reads: FxHashMap<u64, Owed>,
+    /// Pages of which something has changed at this instant.
+    touched: Vec<Lpn>,
+    /// Writes taken into a buffer so far, and pages given versions.
+    count: u64,
+    numbers: u64,
+    has_buffer: bool,
+    merges: bool,
+    modifies: bool,
+}
+
+impl Versions {
+    pub(super) fn new(config: &Config) -> Versions {
+        Versions {
+            pages: FxHashMap::default(),
+            brought: FxHashMap::default(),
+            reads: FxHashMap::default(),
+            touched: Vec::new(),
+            count: 0,
+            numbers: 0,
+            has_buffer: config.buffer.is_some(),
+            merges: config.buffer.as_ref().is_some_and(|buffer| buffer.merge_writes),
+            modifies: config.ftl.read_modify_write,
+        }
+    }
+
+    /// A host's program, or one of the buffer (`request` is `None`), joined its queue.
+    pub(super) fn queued(&mut self, lpn: Lpn, serial: u64, request: Option<RequestId>) {
+        let page = self.page(lpn);
+        let version = match request {
+            Some(_) => serial + 1,
+            None => page.taken,
+        };
+        page.taken = page.taken.max(version);
+        page.live.push((serial, version));
+        if let Some(request) = request {
+            self.brought.entry(request).or_default().push((lpn, version));
+        }
+    }
+
+    /// A page of a write ended in the buffer.
+    pub(super) fn buffered(&mut self, lpn: Lpn, request: RequestId) {
+        self.count += 1;
+        let (version, merges) = (self.count, self.merges);
+        let page = self.page(lpn);
+        page.taken = version;
+        if merges {
+            page.buffered = version;
+        }
+        self.brought.entry(request).or_default().push((lpn, version));
+    }
+
+    fn page(&mut self, lpn: Lpn) -> &mut Page {
+        let numbers = &mut self.numbers;
+        self.pages.entry(lpn).or_insert_with(|| {
+            *numbers += 1;
+            Page { number: *numbers, ..Page::default() }
+        })
+    }
+
+    /// A page of a read was served from memory.
+    pub(super) fn served(&self, lpn: Lpn, log: &mut Log) {
+        // Where parts of pages are read first, a write may wait for that without having appeared in the stream.
+        if self.has_buffer || self.modifies {
+            return;
+        }
+        let writes = self.pages.get(&lpn).is_some_and(|page| !page.live.is_empty());
+        log.check(writes, Rule::ReadFromMemory, || format!("page {} was read from memory.", lpn.0));
+    }
+
+    /// A host's read joined its queue.
+    pub(super) fn read_queued(&mut self, lpn: Lpn, serial: u64) {
+        if let Some(page) = self.pages.get(&lpn) {
+            self.reads.insert(serial, Owed { version: page.taken, had: page.mapped, page: page.number });
+        }
+    }
+
+    /// A host's read begins; `moved` if it reads an older copy than the current one.
+    pub(super) fn read_dispatched(&mut self, lpn: Lpn, serial: u64, moved: bool, log: &mut Log) {
+        let Some(Owed { version: owed, had, page }) = self.reads.remove(&serial) else { return };
+        // Of a page that was forgotten in between the flash has held everything.
+        let current = self.pages.get(&lpn).filter(|now| now.number == page).map_or(owed, |page| page.mapped);
+        let returned = if moved { had } else { current };
+        log.check(returned >= owed, Rule::ReadNewest, || {
+            format!("read {serial} returns version {returned} of page {}, which has version {owed}.", lpn.0)
+        });
+    }
+
+    /// A program begins.
+    pub(super) fn dispatched(&mut self, lpn: Lpn, serial: u64) {
+        let Some(page) = self.pages.get_mut(&lpn) else { return };
+        if let Some(&(_, version)) = page.live.iter().find(|&&(live, _)| live == serial) {
+            page.mapped = version;
+        }
+    }
+
+    /// A program ended, by the flash or (`cancelled`) without it.
+    pub(super) fn ended(&mut self, lpn: Lpn, serial: u64, cancelled: bool) {
+        let Some(page) = self.pages.get_mut(&lpn) else { return };
+        if let Some(place) = page.live.iter().position(|&(live, _)| live == serial) {
+            let (_, version) = page.live.remove(place);
+            if !cancelled {
+                page.ended = page.ended.max(version);
+            }
+            self.touched.push(lpn);
+        }
+    }
+
+    /// The host is told that a request is done.
+    pub(super) fn completed(&mut self, request: RequestId) {
+        for (lpn, version) in self.brought.remove(&request).unwrap_or_default() {
+            if let Some(page) = self.pages.get_mut(&lpn) {
+                page.told = page.told.max(version);
+            }
+            self.touched.push(lpn);
+        }
+    }
+
+    /// Whether [`Versions::settle`] has anything to do.
+    pub(super) fn unsettled(&self) -> bool {
+        !self.touched.is_empty()
+    }
+
+    /// The instant is over: the newest version that the host was told of must be held.
+    pub(super) fn settle(&mut self, log: &mut Log) {
+        for lpn in self.touched.drain(..) {
+            let Some(page) = self.pages.get_mut(&lpn) else { continue };
+            let held = page.held();
+            log.check(page.told <= held, Rule::NewestHeld, || {
+                format!("version {} of page {} was acknowledged, and {held} is the newest held.", page.told, lpn.0)
+            });
+            page.told = page.told.min(held);
+            if page.live.is_empty() && page.ended == page.taken {
+                self.pages.remove(&lpn);
+            }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! SOS, MSST 2013 (slides): the experiments of model 4.2.
+//!
+//! Owns what is run; claims and published values are in `papers/sos/claims.toml`. The benchmarks were not published, so they are clones
+//! with calibrated knobs ([`calibrate`]), unless the user has traces.
+
+pub mod calibrate;
+mod shares;
+mod systems;
+mod workloads;
+
+use super::{Group, Paper};
+
+/// The paper.
+pub const PAPER: Paper = Paper {
+    name: "sos",
+    seeds: 5,
+    claims: include_str!("../../sos/claims.toml"),
+    groups: &[
+        Group { experiments: &["E1", "E2"], about: "the two shares of writes under HOS", run: systems::shares },
+        Group { experiments: &["E4", "E5"], about: "HOS, its two additions and SOS, five settings", run: systems::all },
+    ],
+};

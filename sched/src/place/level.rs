@@ -1,0 +1,193 @@
+//! Queue size leveler: writes have the plane of static allocation until a chip has nothing to do; it then takes a waiting write
+//! from the chip with the most work (SOS, model 4.1.2).
+//!
+//! Load is time, not a number of entries (D-SOS-01): what is left of the command in service and of collections begun, and the
+//! typical service of each waiting transaction. The chip with the largest load among those with a write that can move gives
+//! its foremost one (D-SOS-02), if that then ends earlier.
+
+use flashlane_core::board::QueueKind;
+use flashlane_core::decide::{Moves, Place};
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{Board, Duration, Lpn, PlaneId, TxnId, UnitId};
+
+use super::Rotate;
+use crate::estimate::remaining;
+use crate::params::{Param, Values};
+
+/// Parameters of [`Level`].
+pub(crate) const PARAMS: &[Param] = &[
+    Param {
+        name: "level_min_gain_us",
+        unit: "us",
+        default: 0,
+        min: 0,
+        max: 1 << 40,
+        help: "a write moves only if it begins more than this much earlier (model 4.1.2)",
+    },
+    Param {
+        name: "level_at_once",
+        unit: "writes",
+        default: 1,
+        min: 1,
+        max: 1 << 16,
+        help: "most writes that move to a chip each time it becomes idle (D-SOS-02)",
+    },
+    Param {
+        name: "level_from_tail",
+        unit: "0 or 1",
+        default: 0,
+        min: 0,
+        max: 1,
+        help: "whether the hindmost write moves instead of the foremost (D-SOS-02)",
+    },
+    Param {
+        name: "level_move_ns",
+        unit: "ns",
+        default: 0,
+        min: 0,
+        max: 1 << 40,
+        help: "time the controller needs for a move; the write joins its new queue that much later (D-SOS-04)",
+    },
+    Param {
+        name: "level_after_rotation",
+        unit: "0 or 1",
+        default: 0,
+        min: 0,
+        max: 1,
+        help: "whether writes first go to the next plane in turn, as with place = \"rotate\", not to their own (D-SOS-13)",
+    },
+];
+
+/// Static allocation until a chip is idle.
+#[derive(Debug)]
+pub struct Level {
+    min_gain: u64,
+    moves: Moves,
+    from_tail: bool,
+    /// Present when writes first go to the next plane in turn.
+    rotation: Option<Rotate>,
+}
+
+impl Level {
+    /// The leveler with a row's parameters.
+    pub(crate) fn of(values: &Values<'_>) -> Level {
+        Level {
+            min_gain: values.get("level_min_gain_us") * 1_000,
+            moves: Moves {
+                at_once: values.get("level_at_once") as u32,
+                takes: Duration::from_ns(values.get("level_move_ns")),
+            },
+            from_tail: values.get("level_from_tail") == 1,
+            rotation: (values.get("level_after_rotation") == 1).then(Rotate::default),
+        }
+    }
+
+    /// The write of `unit` that would move, and the writes that stand before it.
+    fn candidate(&self, board: &Board, unit: UnitId) -> Option<(TxnId, u64)> {
+        let movable = |&id: &TxnId| board.eligible(id) && board.units[unit.index()].batch.write != id;
+        let queue = |level: u8| board.queue(unit, QueueKind::Write(level));
+        // Higher levels are served first.
+        let mut before = 0;
+        if !self.from_tail {
+            for level in (0..board.facts.levels).rev() {
+                for id in board.walk(board.queue_id(unit, QueueKind::Write(level))) {
+                    if movable(&id) {
+                        return Some((id, before));
+                    }
+                    before += 1;
+                }
+            }
+            return None;
+        }
+        before = u64::from(board.waiting(unit, FlashOp::Program));
+        for level in 0..board.facts.levels {
+            let mut id = queue(level).tail;
+            while id.is_some() {
+                before -= 1;
+                if movable(&id) {
+                    return Some((id, before));
+                }
+                id = board.txn(id).prev;
+            }
+        }
+        None
+    }
+}
+
+/// Typical service of a whole page, ns.
+fn typical(board: &Board, op: FlashOp) -> u64 {
+    board.facts.typical(op).ns()
+}
+
+/// Time until `unit` would have done all that waits for it, ns.
+fn load(board: &Board, unit: UnitId) -> u64 {
+    let waits = |op| u64::from(board.waiting(unit, op)) * typical(board, op);
+    remaining(board, unit) + waits(FlashOp::Read) + waits(FlashOp::Program)
+}
+
+/// Reads waiting at `unit` that came before `write`.
+fn older_reads(board: &Board, unit: UnitId, write: TxnId) -> u64 {
+    let age = board.txn(write).age();
+    let levels = (0..board.facts.levels).map(|level| board.queue_id(unit, QueueKind::Read(level)));
+    levels.flat_map(|queue| board.walk(queue)).filter(|&read| board.txn(read).age() < age).count() as u64
+}
+
+/// The plane of `unit` that takes a moved write: the one for which fewest writes wait, of equals the one with most free pages, of
+/// equals the first. A plane that is short of free blocks takes none: pages must not gather where none can be freed (D-SOS-14).
+fn receiver(board: &Board, unit: UnitId) -> Option<PlaneId> {
+    let each = board.facts.geometry.planes_per_unit() as u16;
+    let waiting = |slot: u16| {
+        let levels = (0..board.facts.levels).map(|level| board.queue_id(unit, QueueKind::Write(level)));
+        levels.map(|queue| board.by_slot(queue)[usize::from(slot)].waiting).sum::<u32>()
+    };
+    let takes = |&slot: &u16| {
+        let plane = board.plane(PlaneId(unit.0 * each + slot));
+        plane.room && plane.free_blocks >= board.facts.gc_start_blocks && !plane.collecting
+    };
+    let free = |slot: u16| board.plane(PlaneId(unit.0 * each + slot)).free_pages;
+    let slots = (0..each).filter(takes);
+    let best = slots.min_by_key(|&slot| (waiting(slot), core::cmp::Reverse(free(slot)), slot))?;
+    Some(PlaneId(unit.0 * each + best))
+}
+
+impl Place for Level {
+    fn plane(&mut self, board: &Board, lpn: Lpn, home: PlaneId) -> PlaneId {
+        self.rotation.as_mut().map_or(home, |rotation| rotation.plane(board, lpn, home))
+    }
+
+    fn is_static(&self) -> bool {
+        false
+    }
+
+    fn moves(&self) -> Moves {
+        self.moves
+    }
+
+    fn pull(&mut self, board: &Board, unit: UnitId) -> Option<(TxnId, PlaneId)> {
+        let mut most: Option<(u64, UnitId, (TxnId, u64))> = None;
+        for donor in (0..board.units.len() as u16).map(UnitId) {
+            if donor == unit || board.waiting(donor, FlashOp::Program) == 0 {
+                continue;
+            }
+            let has = load(board, donor);
+            if most.is_none_or(|(load, ..)| has > load)
+                && let Some(candidate) = self.candidate(board, donor)
+            {
+                most = Some((has, donor, candidate));
+            }
+        }
+        let (_, donor, (write, before)) = most?;
+        let threshold = load(board, unit) + self.min_gain;
+        let mut ahead = remaining(board, donor) + before * typical(board, FlashOp::Program);
+        if ahead <= threshold {
+            ahead += older_reads(board, donor, write) * typical(board, FlashOp::Read);
+        }
+        if ahead <= threshold {
+            return None;
+        }
+        Some((write, receiver(board, unit)?))
+    }
+}
+
+#[cfg(test)]
+mod tests;

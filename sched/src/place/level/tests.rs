@@ -1,0 +1,143 @@
+//! The leveler on boards made by hand: which chip gives, which write, to which plane, and when none moves.
+
+use super::*;
+use crate::pick::testing::board;
+use alloc::vec;
+use flashlane_core::Time;
+use flashlane_core::Transaction;
+use flashlane_core::board::{Command, Facts, Service};
+use flashlane_core::geometry::Geometry;
+use flashlane_core::transaction::Stage;
+
+const CYCLE: u64 = 1000;
+
+/// `chips` single-plane chips on a channel; a read takes a cycle, a program four.
+fn chips(chips: u32) -> Board {
+    let facts = board(1, 1).facts;
+    let geometry = Geometry { chips_per_channel: chips, ..facts.geometry };
+    let array = [CYCLE, 4 * CYCLE, 10 * CYCLE].map(Duration::from_ns);
+    let (transfer_page, transfer_sectors) = (Duration::ZERO, vec![Duration::ZERO; 9]);
+    let mut board = Board::new(Facts { geometry, array, transfer_page, transfer_sectors, ..facts }, 1);
+    for plane in &mut board.planes {
+        (plane.room, plane.free_pages, plane.free_blocks) = (true, 100, 8);
+    }
+    board.now = Time::from_ns(100 * CYCLE);
+    board
+}
+
+/// A transaction of `op` joins the tail of `unit`'s queue.
+fn put(board: &mut Board, unit: u16, op: FlashOp) -> TxnId {
+    let (id, unit) = (TxnId(board.txns.len() as u32), UnitId(unit));
+    let plane = PlaneId(unit.0 * board.facts.geometry.planes_per_unit() as u16);
+    let queue = board.queue_for(unit, op, 0);
+    let serial = u64::from(id.0);
+    let stage = Stage::Waiting;
+    board.txns.push(Transaction { op, plane, unit, queue, serial, stage, ..Transaction::EMPTY });
+    board.link(id, queue, TxnId::NONE);
+    id
+}
+
+/// `unit` works on a program that began this many cycles ago.
+fn busy(board: &mut Board, unit: u16, cycles_ago: u64) {
+    let state = &mut board.units[usize::from(unit)];
+    state.service = Service::Busy;
+    let started = Time::from_ns(board.now.ns() - cycles_ago * CYCLE);
+    state.command = Command { op: FlashOp::Program, started, ..Command::NONE };
+}
+
+fn level(params: &[(&str, u64)]) -> Level {
+    Level::of(&Values { params: PARAMS, set: params, known: None })
+}
+
+/// Five reads are less work than two writes. The foremost write moves; from the tail, the hindmost.
+#[test]
+fn the_chip_with_the_most_work_gives_its_foremost_write() {
+    let mut board = chips(4);
+    for _ in 0..5 {
+        put(&mut board, 0, FlashOp::Read);
+    }
+    put(&mut board, 0, FlashOp::Program);
+    let writes = [0, 1, 2].map(|_| put(&mut board, 1, FlashOp::Program));
+    put(&mut board, 2, FlashOp::Program);
+    for unit in 0..3 {
+        busy(&mut board, unit, 1);
+    }
+    let pull = |board: &Board, params: &[(&str, u64)]| level(params).pull(board, UnitId(3));
+    assert_eq!(pull(&board, &[]), Some((writes[0], PlaneId(3))));
+    assert_eq!(pull(&board, &[("level_from_tail", 1)]), Some((writes[2], PlaneId(3))));
+    // Three more reads make chip 0 the busiest; of equals the first.
+    for _ in 0..3 {
+        put(&mut board, 0, FlashOp::Read);
+    }
+    assert_eq!(pull(&board, &[]), Some((TxnId(5), PlaneId(3))));
+    // The rest of the command in service counts.
+    busy(&mut board, 0, 2);
+    assert_eq!(pull(&board, &[]), Some((writes[0], PlaneId(3))));
+}
+
+/// A write behind an older write of its page, or for which garbage was collected, stays; without another, its chip gives none.
+#[test]
+fn some_writes_stay() {
+    let mut board = chips(2);
+    let writes = [0, 1, 2].map(|_| put(&mut board, 0, FlashOp::Program));
+    busy(&mut board, 0, 1);
+    board.txn_mut(writes[0]).after = TxnId(99);
+    board.units[0].batch.write = writes[1];
+    let pull = |board: &Board| level(&[]).pull(board, UnitId(1)).map(|moved| moved.0);
+    assert_eq!(pull(&board), Some(writes[2]));
+    board.txn_mut(writes[2]).after = TxnId(98);
+    assert_eq!(pull(&board), None);
+}
+
+/// A write moves only if it begins earlier, by more than the least gain: what stands before it counts, older reads too.
+#[test]
+fn a_move_must_gain_time() {
+    let mut board = chips(2);
+    put(&mut board, 0, FlashOp::Read);
+    let write = put(&mut board, 0, FlashOp::Program);
+    put(&mut board, 0, FlashOp::Read);
+    let gains = |board: &Board, us: u64| level(&[("level_min_gain_us", us)]).pull(board, UnitId(1)).is_some();
+    assert!(gains(&board, 0) && !gains(&board, 1), "one read of a cycle, of a microsecond, goes before it");
+    busy(&mut board, 0, 1);
+    assert!(gains(&board, 3) && !gains(&board, 4), "and three cycles of the command in service");
+    let other = put(&mut board, 1, FlashOp::Program);
+    assert!(!gains(&board, 0), "four cycles are no gain over four");
+    board.unlink(other);
+    board.unlink(write);
+    assert!(!gains(&board, 0), "reads stay");
+}
+
+/// The plane with fewest writes, then most free pages, then the first; none that is short of blocks or collects.
+#[test]
+fn the_plane_that_takes_the_write() {
+    let mut board = board(2, 2);
+    for (plane, free_pages) in board.planes.iter_mut().zip([50, 70, 90, 90]) {
+        (plane.room, plane.free_pages, plane.free_blocks) = (true, free_pages, 5);
+    }
+    let plane = |board: &Board| receiver(board, UnitId(0)).map(|plane| plane.0);
+    assert_eq!(plane(&board), Some(2));
+    crate::pick::testing::program(&mut board, 2, 0);
+    assert_eq!(plane(&board), Some(3));
+    board.planes[3].collecting = true;
+    assert_eq!(plane(&board), Some(1));
+    board.planes[1].free_blocks = board.facts.gc_start_blocks - 1;
+    assert_eq!(plane(&board), Some(0));
+    board.planes[0].room = false;
+    assert_eq!(plane(&board), Some(2), "the one with a write, if no other");
+    board.planes[2].room = false;
+    assert_eq!(plane(&board), None);
+}
+
+/// Writes go home, or with rotation to the next plane in turn.
+#[test]
+fn writes_begin_at_home_or_in_turn() {
+    let board = chips(3);
+    let mut place = level(&[]);
+    assert_eq!([0; 3].map(|_| place.plane(&board, Lpn(0), PlaneId(2)).0), [2, 2, 2]);
+    let mut place = level(&[("level_after_rotation", 1)]);
+    assert_eq!([0; 4].map(|_| place.plane(&board, Lpn(0), PlaneId(2)).0), [0, 1, 2, 0]);
+    assert_eq!(
+        level(&[("level_at_once", 3), ("level_move_ns", 5)]).moves(),
+        Moves { at_once: 3, takes: Duration::from_ns(5) }
+    );
+}

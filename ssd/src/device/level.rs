@@ -1,0 +1,84 @@
+//! Waiting writes that move to units with nothing to do (SOS, model 4.1.2). They have no physical page yet, so a move costs none
+//! (D-SOS-03).
+
+use alloc::collections::VecDeque;
+
+use flashlane_core::board::Service;
+use flashlane_core::transaction::Stage;
+use flashlane_core::{PlaneId, Time, TxnId, UnitId};
+
+use super::Device;
+
+/// A write on its way to another unit's queue, where a move takes time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transit {
+    at: Time,
+    write: TxnId,
+    to: PlaneId,
+}
+
+/// The writes on their way, in the order in which they arrive.
+pub(super) type Transits = VecDeque<Transit>;
+
+impl Device {
+    /// Asks for every unit that has nothing to do which writes move to it, and moves them.
+    pub(super) fn level(&mut self) {
+        if self.policy.moves().takes.ns() > 0 {
+            self.arrive();
+        }
+        let Some(first) = self.first_to_move() else { return };
+        for unit in (first.0..self.state.board.units.len() as u16).map(UnitId) {
+            if !self.has_nothing_to_do(unit) {
+                continue;
+            }
+            for _ in 0..self.policy.moves().at_once {
+                let Some((write, plane)) = self.policy.pull(&self.state.board, unit) else { break };
+                self.move_write(write, plane);
+            }
+        }
+    }
+
+    /// The first unit that has nothing to do, if a write waits anywhere.
+    fn first_to_move(&self) -> Option<UnitId> {
+        let mut units = (0..self.state.board.units.len() as u16).map(UnitId);
+        let writes_wait = self.state.board.units.iter().any(|unit| unit.waiting[1] > 0);
+        if writes_wait { units.find(|&unit| self.has_nothing_to_do(unit)) } else { None }
+    }
+
+    /// Whether a unit does nothing, nothing waits for it, and nothing is on its way to it.
+    fn has_nothing_to_do(&self, unit: UnitId) -> bool {
+        let state = &self.state.board.units[unit.index()];
+        state.service == Service::Idle
+            && state.user_waiting() == 0
+            && !state.gc.any()
+            && !self.transits.iter().any(|transit| self.state.board.home_of(transit.to).0 == unit)
+    }
+
+    /// Takes a waiting write out of its queue and sends it to that of the unit of `to`.
+    fn move_write(&mut self, write: TxnId, to: PlaneId) {
+        self.tally.moved += 1;
+        self.withdraw(write);
+        let takes = self.policy.moves().takes;
+        if takes.ns() == 0 {
+            self.join_at(write, to);
+            return;
+        }
+        self.state.board.txn_mut(write).stage = Stage::Held;
+        let at = self.state.now() + takes;
+        self.transits.push_back(Transit { at, write, to });
+        self.host.wake_at(self.transits[0].at);
+    }
+
+    /// Puts the writes that have arrived into their new queues.
+    fn arrive(&mut self) {
+        while let Some(&Transit { at, write, to }) = self.transits.front() {
+            if at > self.state.now() {
+                self.host.wake_at(at);
+                return;
+            }
+            self.transits.pop_front();
+            self.state.board.txn_mut(write).stage = Stage::Waiting;
+            self.join_at(write, to);
+        }
+    }
+}
