@@ -241,7 +241,9 @@ fn an_overwrite_of_higher_priority_lets_its_predecessor_go() {
         }
         drain(&mut device);
         let ends: Vec<u64> = device.completions().iter().map(|c| c.done.ns()).collect();
-        assert_eq!(ends, [1_324_601, 2_649_202, 3_973_803], "{}", entry.name);
+        // Where useless writes are cancelled the second is done with the third.
+        let third = if entry.answers.cancel == "keep" { 3_973_803 } else { 2_649_202 };
+        assert_eq!(ends, [1_324_601, 2_649_202, third], "{}", entry.name);
     }
 }
 
