@@ -8,6 +8,7 @@ pub mod claims;
 mod figures;
 pub mod flin;
 mod paper;
+pub mod precompletion;
 mod progress;
 mod report;
 mod runner;
@@ -25,7 +26,7 @@ use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::nearest;
 
 /// All papers.
-pub const PAPERS: &[Paper] = &[slacker::PAPER, flin::PAPER];
+pub const PAPERS: &[Paper] = &[slacker::PAPER, flin::PAPER, precompletion::PAPER];
 
 impl Paper {
     /// The paper called `name`.
