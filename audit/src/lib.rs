@@ -209,14 +209,7 @@ impl Auditor {
                 let pages = self.logical_pages;
                 log.check(lpn.0 < pages, Rule::Address, || format!("logical page {} of {pages}.", lpn.0));
                 self.requests.serve_from_memory(request, self.write_back, log);
-                if self.serial.is_some() {
-                    // No flash that could hold versions: pages are accounted for by their places in the buffer.
-                    self.page_in_series(request, lpn, false);
-                } else if self.requests.is_read(request) {
-                    self.versions.served(lpn, log);
-                } else {
-                    self.versions.buffered(lpn, request);
-                }
+                self.page_from_memory(request, lpn);
             }
             Event::PageInSeries { request, lpn } => {
                 let (pages, serial) = (self.logical_pages, self.serial.is_some());
@@ -267,6 +260,17 @@ impl Auditor {
     }
 
     /// Under serial service, a page of a request was served: its end is known from what has been served.
+    fn page_from_memory(&mut self, request: RequestId, lpn: Lpn) {
+        if self.serial.is_some() {
+            // No flash that could hold versions: pages are accounted for by their places in the buffer.
+            self.page_in_series(request, lpn, false);
+        } else if self.requests.is_read(request) {
+            self.versions.served(lpn, &mut self.log);
+        } else {
+            self.versions.buffered(lpn, request);
+        }
+    }
+
     fn page_in_series(&mut self, request: RequestId, lpn: Lpn, by_flash: bool) {
         if let Some(serial) = &mut self.serial
             && let Some(ends) = serial.page(request, lpn, by_flash, &mut self.log)

@@ -100,6 +100,17 @@ Examples:
   flashlane paper flin --experiment E8 --jobs 2")]
     Paper(PaperArgs),
 
+    /// Measures on this machine what ways of waiting for I/O cost, beside real threads
+    #[command(after_help = "\
+Examples:
+  flashlane oslab                               forty seconds, no privileges needed
+  flashlane oslab --seconds 120 --out results/oslab
+  flashlane oslab --device flin-isca18 --threads 2
+
+A simulated SSD runs under the wall clock on one CPU. On another a thread reads and writes, and waits by sleeping, by spinning,
+or until it is woken early, beside threads that burn CPU time or do I/O. What the machine does not allow is said.")]
+    Oslab(OslabArgs),
+
     /// Checks a scenario without running it, and prints its device, flows, schedulers and memory
     #[command(after_help = "\
 Examples:
@@ -160,7 +171,7 @@ pub struct PaperArgs {
     #[arg(long)]
     pub quick: bool,
 
-    /// Number of seeds for each workload; by default the paper's (slacker 5, flin 1), with --quick 1
+    /// Number of seeds for each workload; by default the paper's (slacker 5, flin 1, precompletion 3), with --quick 1
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub seeds: Option<u64>,
 
@@ -176,6 +187,10 @@ pub struct PaperArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
+    /// Measures on this machine too (precompletion); printed, and with --out written to oslab.json beside results.json
+    #[arg(long, conflicts_with = "list")]
+    pub real: bool,
+
     /// Calibrates the rates of the paper's clones and prints their table
     #[arg(long, conflicts_with_all = ["experiment", "list", "traces", "tables", "out"])]
     pub calibrate: bool,
@@ -187,6 +202,34 @@ pub struct PaperArgs {
     /// Number of runs at a time; by default one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
+}
+
+/// How ways of waiting are measured.
+#[derive(Args, Debug)]
+pub struct OslabArgs {
+    /// Seconds in all, about; default 40
+    #[arg(long, value_name = "N")]
+    pub seconds: Option<u32>,
+
+    /// Length of a slot, in which one way of waiting is measured, ms; default 120
+    #[arg(long, value_name = "N")]
+    pub slot_ms: Option<u32>,
+
+    /// Threads in the background; default 4
+    #[arg(long, value_name = "N")]
+    pub threads: Option<u32>,
+
+    /// Percent of the I/Os that are writes; default 10
+    #[arg(long, value_name = "N")]
+    pub write_percent: Option<u32>,
+
+    /// The device that is simulated; default cosmos-openssd
+    #[arg(long, value_name = "NAME")]
+    pub device: Option<String>,
+
+    /// Writes oslab.json, with every slot, and the page oslab.html into this folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 }
 
 /// Commands about trace files.

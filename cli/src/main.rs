@@ -10,6 +10,7 @@ mod devices;
 mod fail;
 mod init;
 mod memory;
+mod oslab;
 mod outputs;
 mod paper;
 mod plan;
@@ -52,6 +53,7 @@ fn act(cli: Cli) -> Result<(), Failure> {
             run::compare(&workload, schedulers, against, &output)
         }
         Command::Paper(args) => paper::act(&args),
+        Command::Oslab(args) => oslab::act(&args),
         Command::Trace(command) => traces::act(command),
         Command::Schedulers { cost: true, .. } => cost::show(),
         Command::Schedulers { name, cost: false } => schedulers::show(name.as_deref()),

@@ -12,6 +12,7 @@ use flashlane_papers::{self as papers, PAPERS, Paper, Progress, Runner, Settings
 use crate::args::PaperArgs;
 use crate::fail::Failure;
 use crate::memory;
+use crate::oslab;
 use crate::progress;
 use crate::run::{command, rayon_threads};
 use crate::signals;
@@ -42,6 +43,12 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
         // The experiments are hundreds of short runs.
         memory::small_pages();
     }
+    if args.real && paper.name != papers::precompletion::PAPER.name {
+        return Err(Failure::Input(format!(
+            "--real: {} has nothing to measure on a machine; precompletion has",
+            paper.name
+        )));
+    }
     let dir = args.out.as_deref().map(|path| results_in(path, args)).transpose()?;
     let begun = Instant::now();
     let progress = Progress::default();
@@ -49,19 +56,34 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
         let report = |what: &str| say(format!("{:4} s  {what}", begun.elapsed().as_secs()));
         paper.run(&args.experiment, &settings, Some(&progress), &report)
     })?;
-    let written = dir.map(|(dir, file)| {
+    let real = args.real.then(|| oslab::measure(&oslab_settings(args.quick))).transpose()?;
+    let written = dir.map(|(dir, file, machine)| {
         file.write_whole(result.to_json().as_bytes())?;
+        if let (Some(machine), Some(real)) = (machine, &real) {
+            machine.write_whole(real.to_json().as_bytes())?;
+        }
         dir.commit()
     });
     let mut text = if args.tables { papers::tables(&result) } else { String::new() };
     text.push_str(&papers::render(&result, WIDTH));
+    if let Some(real) = &real {
+        let _ = write!(text, "\n{}", flashlane_oslab::render(real));
+    }
     // The claims are printed even if the results cannot be written: the runs may have taken hours.
     print(&text)?;
     Ok(written.transpose().map(drop)?)
 }
 
-/// The results folder, prepared before anything runs, and the file in it.
-fn results_in(path: &Path, args: &PaperArgs) -> Result<(ResultsDir, OutFile), Failure> {
+/// How the machine is measured beside the experiments; a look takes a third of the time.
+fn oslab_settings(quick: bool) -> flashlane_oslab::Settings {
+    let usual = flashlane_oslab::Settings::default();
+    let seconds = if quick { usual.seconds / 3 } else { usual.seconds };
+    flashlane_oslab::Settings { seconds, ..usual }
+}
+
+/// The results folder, prepared before anything runs, and the files in it. What a machine was found to do has a file of its
+/// own: results.json has the same bytes everywhere.
+fn results_in(path: &Path, args: &PaperArgs) -> Result<(ResultsDir, OutFile, Option<OutFile>), Failure> {
     signals::install_handlers()?;
     let mut inputs = Inputs::default();
     if let Some(traces) = &args.traces {
@@ -69,7 +91,8 @@ fn results_in(path: &Path, args: &PaperArgs) -> Result<(ResultsDir, OutFile), Fa
     }
     let dir = ResultsDir::apart_from(path, &inputs)?;
     let file = dir.begin("results.json")?;
-    Ok((dir, file))
+    let machine = args.real.then(|| dir.begin("oslab.json")).transpose()?;
+    Ok((dir, file, machine))
 }
 
 fn overview() -> String {

@@ -9,6 +9,7 @@ mod figures;
 pub mod flin;
 pub mod ncq;
 mod paper;
+pub mod precompletion;
 mod progress;
 mod report;
 mod runner;
@@ -27,7 +28,7 @@ use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::nearest;
 
 /// All papers.
-pub const PAPERS: &[Paper] = &[slacker::PAPER, flin::PAPER, ncq::PAPER, sos::PAPER];
+pub const PAPERS: &[Paper] = &[slacker::PAPER, flin::PAPER, ncq::PAPER, sos::PAPER, precompletion::PAPER];
 
 impl Paper {
     /// The paper called `name`.

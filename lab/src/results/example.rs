@@ -2,10 +2,11 @@
 //! escaping.
 
 use flashlane_core::{Completion, Duration, FlowId, Lpn, Op, RequestId, Time};
+use flashlane_host::{CpuTime, Errors, Meter, Seen};
 use flashlane_ssd::Totals;
 
-use super::{DeviceFigures, FlowInfo, MadeBy, SchedulerResult, Skipped, Summary};
-use crate::metrics::{FlowMetrics, Pairs, ResponseTimes, Slack};
+use super::{DeviceFigures, FlowInfo, HostFigures, MadeBy, SchedulerResult, Skipped, Summary};
+use crate::metrics::{FlowMetrics, HostMetrics, Pairs, ResponseTimes, Slack};
 
 /// Metrics of a flow whose response times are spread from 40 to 2,600 µs, times `scale`.
 pub(super) fn flow(seed: u64, n: u64, scale: u64, write_share: u64) -> FlowMetrics {
@@ -91,7 +92,8 @@ pub(super) fn example() -> Summary {
         });
         let mut slack = Slack::default();
         (1..40).for_each(|pages| slack.record(Op::Write, pages, &[web * 1_000, web * 900, batch * 1_000]));
-        SchedulerResult::new(name, &flows, &shared, Some(&alone), &device).with_slack(Some(&slack))
+        let result = SchedulerResult::new(name, &flows, &shared, Some(&alone), &device);
+        result.with_slack(Some(&slack)).with_host(Some(host(web)))
     };
     let schedulers = vec![run("fcfs", 20, 18), run("read-first", 12, 24), run("sprinkler", 9, 16)];
     let skipped = vec![Skipped { scheduler: "ncq-tsb".into(), reason: "needs a SATA device; this is NVMe".into() }];
@@ -99,6 +101,29 @@ pub(super) fn example() -> Summary {
     let base = responses(20);
     summary.compare_with(0, &[None, Some(Pairs::of(&base, &responses(12))), Some(Pairs::of(&base, &responses(24)))]);
     summary
+}
+
+/// A host of eight CPUs, one of which spins `scale` us for each I/O.
+fn host(scale: u64) -> HostFigures {
+    let mut metrics = HostMetrics::default();
+    for i in 0..1_000 {
+        let [called, submitted, done, seen] =
+            [0, 7_000, 368_000 + i, 370_000 + scale * i].map(|ns| Time::from_ns(400_000 * i + ns));
+        let op = if i % 4 == 0 { Op::Write } else { Op::Read };
+        let spun = Duration::from_us(scale);
+        metrics.observe(&Seen { id: RequestId(i), flow: FlowId(0), op, called, submitted, done, seen, spun });
+    }
+    let cpu = CpuTime {
+        submit: Duration::from_us(7_000),
+        spin: Duration::from_us(1_000 * scale),
+        overhead: Duration::from_us(5_800),
+        background: Duration::from_us(350_000),
+    };
+    let at_message = Errors { count: 990, sum_ns: -1_200, squares_ns: 990 * 760 * 760, beyond_1us: 12 };
+    let meter = Meter { cpu, messages: 980, too_late: 10, interrupts: 1_000, at_message, ..Meter::default() };
+    let background = [(349_000_000, 390_000_000), (1_234, 1_250)];
+    let figures = HostFigures::new(&metrics, &meter, 8, 400_000_000, background.into_iter());
+    figures.with_precompletion(&meter, vec![16_000; 8])
 }
 
 /// Response times of a run's requests, spread and multiplied by `scale`.

@@ -6,6 +6,7 @@ use flashlane_ssd::Totals;
 use super::change::change;
 use super::estimation::EstimationFigures;
 use super::flow_figures::*;
+use super::host::HostFigures;
 use super::paired::{Paired, SlackFigures};
 use super::slowdowns::{SlowdownOverTime, is_overloaded};
 use super::summary::*;
@@ -81,7 +82,14 @@ impl SchedulerResult {
             paired: None,
             slack: None,
             estimation: None,
+            host: None,
         }
+    }
+
+    /// Adds what the host added, if there was one.
+    pub fn with_host(mut self, host: Option<HostFigures>) -> SchedulerResult {
+        self.host = host;
+        self
     }
 
     /// Adds the actual slack, if it was measured.

@@ -10,6 +10,7 @@ use super::flow_figures::{Figures, ResponseFigures};
 use super::slowdowns::SlowdownOverTime;
 
 use super::estimation::EstimationFigures;
+use super::host::HostFigures;
 use super::paired::{Paired, SlackFigures, TouchedFigures};
 use super::waiting_writes::WaitingWrites;
 
@@ -97,6 +98,9 @@ pub struct SchedulerResult {
     pub slack: Option<SlackFigures>,
     /// How good estimates of response times were; null unless asked for (`run.shadow_estimator`).
     pub estimation: Option<EstimationFigures>,
+    /// What the host added; missing unless the scenario has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostFigures>,
 }
 
 /// What one flow got.

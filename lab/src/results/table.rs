@@ -5,7 +5,8 @@
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::flow_figures::ResponseFigures;
-use super::format::{count, number, or_dash, percent, share, time};
+use super::format::{NONE, count, number, or_dash, percent, share, time};
+use super::host::LatencyFigures;
 use super::paired::PairFigures;
 use super::summary::{ResponseChange, SchedulerResult, Summary};
 use crate::shown::escaped;
@@ -34,6 +35,9 @@ pub fn render(summary: &Summary) -> String {
         }
         if runs.iter().any(|run| run.slack.is_some()) {
             section(&mut text, "Actual slack of the transactions of reads and of writes", slack(runs));
+        }
+        if runs.iter().any(|run| run.host.is_some()) {
+            section(&mut text, "Host: latency as threads see it, mean parts of it, and who got the CPUs", host(runs));
         }
         section(&mut text, "Device", device(runs));
         if runs.iter().any(|run| run.device.waiting_writes.is_some()) {
@@ -262,6 +266,46 @@ fn waiting_writes(runs: &[SchedulerResult]) -> Table {
             or_dash(writes.programs_per_page_written, number),
             or_dash(run.device.write_amplification, number),
             or_dash(writes.erases_saved, |erases| number(erases as f64)),
+        ]);
+    }
+    table
+}
+
+/// `exposed` is the part of `added` that comes after the completion; `lost` what the background lost against running alone.
+fn host(runs: &[SchedulerResult]) -> Table {
+    let mut table = table([
+        "scheduler",
+        "seen",
+        "device",
+        "added",
+        "exposed",
+        "p99 seen",
+        "spun",
+        "spinning",
+        "kernel",
+        "lost",
+        "RMSE",
+        "late",
+    ]);
+    for run in runs {
+        let Some(host) = &run.host else { continue };
+        let l = host.all.as_ref();
+        let ns = |get: fn(&LatencyFigures) -> f64| or_dash(l, |l| time(get(l)));
+        let lost: Vec<String> = host.background.iter().map(|group| or_dash(group.lost, share)).collect();
+        let pre = host.precompletion.as_ref();
+        table.add_row([
+            run.name.clone(),
+            ns(|l| l.user_mean_ns),
+            ns(|l| l.device_mean_ns),
+            ns(|l| l.added_mean_ns),
+            ns(|l| l.exposed_mean_ns),
+            or_dash(l, |l| time(l.p99_ns as f64)),
+            ns(|l| l.spun_mean_ns),
+            share(host.cpu.spin),
+            share(host.cpu.overhead + host.cpu.submit),
+            if lost.is_empty() { NONE.to_owned() } else { lost.join(", ") },
+            or_dash(pre.and_then(|pre| pre.at_message.rmse_ns), time),
+            or_dash(pre, |pre| count(pre.too_late)),
         ]);
     }
     table

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::expected;
+use super::host_outcome::HostOutcome;
 use super::observers::{self, ObserverOptions};
 use super::oracle;
 use super::pairing::Pairing;
@@ -86,7 +87,8 @@ pub fn compare(scenario: &Scenario, options: &Options<'_>) -> Result<Comparison,
             (0..prepared.flows.len()).filter_map(|flow| of(Some(flow)).map(|o| o.flows[flow].clone())).collect()
         });
         let result = SchedulerResult::new(name, &infos, &shared.flows, alone.as_deref(), &shared.device);
-        results.push(result.with_slack(shared.slack.as_ref()).with_estimation(shared.estimation.as_ref()));
+        let result = result.with_slack(shared.slack.as_ref()).with_estimation(shared.estimation.as_ref());
+        results.push(result.with_host(shared.host.as_ref().map(HostOutcome::figures)));
     }
     let made_by = MadeBy {
         flashlane: env!("CARGO_PKG_VERSION").to_owned(),
@@ -112,7 +114,14 @@ pub fn run_observed(scenario: &Scenario, observers: ObserverOptions<'_>) -> Resu
     let prepared = prepare(scenario)?;
     let scheduler =
         prepared.catalogue.build(&prepared.schedulers[0].1).map_err(|error| RunError::Input(error.to_string()))?;
-    Simulation::new(&prepared.config, scheduler, prepared.feeds(|_| true)?, prepared.limits, observers, None)?.finish()
+    prepared.finish(Simulation::new(
+        &prepared.config,
+        scheduler,
+        prepared.feeds(|_| true)?,
+        prepared.limits,
+        observers,
+        None,
+    )?)
 }
 
 /// Makes one run.
@@ -142,7 +151,7 @@ fn run(prepared: &Prepared, task: Task, options: &Options<'_>) -> Result<Outcome
         }
     }
     let run = Simulation::new(&prepared.config, scheduler, feeds()?, prepared.limits, observers, options.progress)?;
-    let outcome = run.finish().map_err(|error| match error {
+    let outcome = prepared.finish(run).map_err(|error| match error {
         RunError::Device(message) => RunError::Device(format!("{name}: {message}")),
         other => other,
     })?;

@@ -97,15 +97,21 @@ impl<'a> Observers<'a> {
     /// Passes the events since the last call to the observers.
     pub(super) fn events(&mut self, device: &mut Device) -> Result<(), RunError> {
         for stamped in device.events().drain(..) {
-            if let Some(auditor) = &mut self.auditor {
-                auditor.observe(&stamped);
-            }
-            if let Some(show) = &mut self.events {
-                show(&stamped);
-            }
-            if let Some(recorder) = &mut self.recorder {
-                recorder.event(&stamped)?;
-            }
+            self.event(&stamped)?;
+        }
+        Ok(())
+    }
+
+    /// Passes an event to the observers.
+    pub(super) fn event(&mut self, stamped: &Stamped) -> Result<(), RunError> {
+        if let Some(auditor) = &mut self.auditor {
+            auditor.observe(stamped);
+        }
+        if let Some(show) = &mut self.events {
+            show(stamped);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.event(stamped)?;
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use flashlane_ssd::Config;
 
 use super::RunError;
 use super::feed::Feed;
-use super::simulation::Limits;
+use super::simulation::{Limits, Outcome, Simulation};
 use crate::scenario::{FlowPlan, FlowSource, Mix, Scenario, SchedulerChoice};
 
 /// A scenario prepared for its runs; it holds no error that shows without a run.
@@ -17,6 +17,8 @@ pub(super) struct Prepared {
     /// The catalogue in which schedulers are looked up.
     pub(super) catalogue: Arc<Catalogue>,
     pub(super) config: Config,
+    /// The host before the device, if there is one.
+    pub(super) host: Option<flashlane_host::Config>,
     pub(super) flows: Vec<FlowPlan>,
     pub(super) schedulers: Vec<(String, Recipe)>,
     pub(super) alone: Option<Option<Recipe>>,
@@ -44,6 +46,14 @@ impl Prepared {
         let open = |(i, plan)| Feed::open(plan, i as u16, self.config.geometry.page_bytes, self.seed);
         let opened = self.flows.iter().enumerate().map(|(i, plan)| is_active(i).then(|| open((i, plan))).transpose());
         Ok(opened.collect::<Result<_, _>>()?)
+    }
+
+    /// Makes a run, behind the host if there is one.
+    pub(super) fn finish(&self, run: Simulation<'_>) -> Result<Outcome, RunError> {
+        match &self.host {
+            None => run.finish(),
+            Some(host) => run.finish_hosted(host),
+        }
     }
 
     /// Every scheduler that runs, the one for alone runs included.
@@ -94,6 +104,7 @@ fn behaviour_alone(catalogue: &Catalogue, recipe: &Recipe) -> impl PartialEq + u
 /// Anything wrong with it that shows without a run.
 pub(super) fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
     let mut config = scenario.device_config()?;
+    let host = scenario.host(&config)?;
     let flows = scenario.flows(&config)?;
     for (flow, plan) in config.flows.iter_mut().zip(&flows) {
         let page = u64::from(config.geometry.page_bytes);
@@ -142,6 +153,7 @@ pub(super) fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
     Ok(Prepared {
         catalogue: catalogue.clone(),
         config,
+        host,
         flows,
         schedulers,
         alone,

@@ -8,6 +8,7 @@ use flashlane_ssd::{Config, Device};
 
 use super::feed::Feed;
 use super::flow_state::{BEYOND, FlowState};
+use super::host_outcome::HostOutcome;
 use super::observers::{Observations, ObserverOptions, Observers};
 use super::transactions::TransactionRecords;
 use super::{Progress, RunError};
@@ -17,7 +18,7 @@ use crate::workload::{Arrival, Source, Span};
 use flashlane_audit::Verdict;
 
 /// Progress is reported once in so many requests.
-const STRIDE: u64 = 4096;
+pub(super) const STRIDE: u64 = 4096;
 
 /// How many completions are collected before they are counted, where no later request depends on them. Counted after
 /// each step, their number would vary and the processor would mispredict the loop over them.
@@ -64,18 +65,20 @@ pub struct Outcome {
     pub known: Option<KnownResponses>,
     /// The run's requests paired with those of another run; set by a comparison.
     pub pairs: Option<Pairs>,
+    /// What the host added, if there was one.
+    pub host: Option<HostOutcome>,
 }
 
 /// A run in progress.
 pub struct Simulation<'a> {
-    device: Device,
-    flows: Vec<FlowState>,
+    pub(super) device: Device,
+    pub(super) flows: Vec<FlowState>,
     /// For each flow, the arrival time of its next request; `NEVER` if it has none to submit now.
-    times: Vec<Time>,
-    limits: Limits,
-    observers: Observers<'a>,
+    pub(super) times: Vec<Time>,
+    pub(super) limits: Limits,
+    pub(super) observers: Observers<'a>,
     progress: Option<&'a Progress>,
-    issued: u64,
+    pub(super) issued: u64,
     reported: u64,
     has_closed_loop: bool,
 }
@@ -111,10 +114,21 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// Bad input found on the way, a device that cannot go on, or rows that cannot be written.
     pub fn finish(mut self) -> Result<Outcome, RunError> {
+        self.draw_first()?;
+        while self.step()? {}
+        self.conclude(None)
+    }
+
+    /// Draws the first request of every flow.
+    pub(super) fn draw_first(&mut self) -> Result<(), RunError> {
         for (state, time) in self.flows.iter_mut().zip(&mut self.times) {
             *time = state.draw(self.limits.end)?;
         }
-        while self.step()? {}
+        Ok(())
+    }
+
+    /// The figures of the run, all of whose requests have completed.
+    pub(super) fn conclude(mut self, host: Option<HostOutcome>) -> Result<Outcome, RunError> {
         self.report_progress();
         self.check_conservation()?;
         let remarks = self.flows.iter().map(|state| state.feed.as_ref().and_then(Feed::remarks)).collect();
@@ -122,13 +136,13 @@ impl<'a> Simulation<'a> {
         let Observations { verdict, responses, transactions } = self.observers.finish()?;
         let TransactionRecords { slack, estimation, known } = transactions;
         let flows = self.flows.into_iter().map(|state| state.metrics).collect();
-        Ok(Outcome { flows, device, verdict, remarks, responses, slack, estimation, known, pairs: None })
+        Ok(Outcome { flows, device, verdict, remarks, responses, slack, estimation, known, pairs: None, host })
     }
 
     /// The flow with the earliest next request, and its time; the lower flow number on a tie. `None` when no flow has
     /// one.
     #[inline]
-    fn earliest(&self) -> Option<(Time, usize)> {
+    pub(super) fn earliest(&self) -> Option<(Time, usize)> {
         if self.issued >= self.limits.requests {
             return None;
         }
@@ -186,7 +200,7 @@ impl<'a> Simulation<'a> {
 
     /// Counts a completion; returns whether its request is measured.
     #[inline]
-    fn measure(&mut self, completion: &Completion) -> bool {
+    pub(super) fn measure(&mut self, completion: &Completion) -> bool {
         let state = &mut self.flows[completion.flow.index()];
         let measured = completion.arrival >= self.limits.warm_up && completion.id >= state.measured_from;
         if measured {
@@ -241,7 +255,7 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    fn report_progress(&mut self) {
+    pub(super) fn report_progress(&mut self) {
         if let Some(progress) = self.progress {
             progress.add(self.issued - self.reported);
         }

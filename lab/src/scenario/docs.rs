@@ -35,7 +35,7 @@ const HASH: &str = "\
 ## The scenario hash
 
 Results carry a hash of the scenario: 16 hexadecimal digits of BLAKE3 over its effective content. It covers the complete
-device (preset and defaults included), seed, schedulers, limits and flows; a trace enters by its length and the hash of
+device (preset and defaults included), the host, seed, schedulers, limits and flows; a trace enters by its length and the hash of
 its bytes as stored, not by its path. The scenario's name, comments and the order of keys do not enter.
 ";
 
@@ -53,6 +53,8 @@ pub fn reference() -> String {
         let schema = property(&root, &root, &["device", table]);
         section(&mut page, &root, schema, &format!("[device.{table}]"), "");
     }
+    section(&mut page, &root, property(&root, &root, &["host"]), "[host]", "");
+    section(&mut page, &root, property(&root, &root, &["host", "background"]), "[[host.background]]", "");
     section(&mut page, &root, property(&root, &root, &["run"]), "[run]", "");
     section(&mut page, &root, property(&root, &root, &["flow"]), "[[flow]]", "");
     section(&mut page, &root, property(&root, &root, &["flow", "trace"]), "[flow.trace]", "");

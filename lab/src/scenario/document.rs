@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::device::Device;
 use super::flow::Flow;
+use super::host::Host;
 use super::limits;
 use super::scheduler::SchedulerChoice;
 
@@ -24,6 +25,9 @@ pub struct Document {
     #[serde(deserialize_with = "Device::name_or_table")]
     #[schemars(schema_with = "Device::name_or_table_schema")]
     pub device: Device,
+    /// The host before the device. Default: none, so that a request is over when its completion arrives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<Host>,
     /// The one scheduler to run: a name or a table of answers. Give this or `schedulers`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<SchedulerChoice>,

@@ -195,6 +195,9 @@ fn reword(message: &str) -> String {
         ("expected a boolean", "expected true or false"),
         ("expected struct Flow", "expected a table"),
         ("expected struct Run", "expected a table"),
+        ("expected struct Host", "expected a table"),
+        ("expected struct BackgroundKeys", "expected a table"),
+        ("expected i8", "expected a whole number from -128 to 127"),
     ] {
         if let Some(head) = text.strip_suffix(rust) {
             text = format!("{head}{ours}");

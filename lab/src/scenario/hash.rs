@@ -16,6 +16,7 @@ use super::device::Device;
 use super::document::Run;
 use super::error::KeyError;
 use super::flow::ByteRange;
+use super::host::Host;
 use super::resolve::{self, FlowSource};
 use super::scheduler::SchedulerChoice;
 use super::trace::TraceFlow;
@@ -27,6 +28,8 @@ use crate::workload::trace::rereadable;
 #[derive(Serialize)]
 struct Effective<'a> {
     device: Device,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<&'a Host>,
     seed: u64,
     schedulers: Vec<SchedulerChoice>,
     run: &'a Run,
@@ -69,7 +72,8 @@ pub(super) fn hash(scenario: &Scenario) -> Result<String, KeyError> {
         flows.push(EffectiveFlow { name: plan.name, priority: plan.priority, range: plan.range, source });
     }
     let schedulers = resolve::schedulers(document)?;
-    let effective = Effective { device, seed: scenario.seed(), schedulers, run: &document.run, flows };
+    let (host, seed) = (document.host.as_ref(), scenario.seed());
+    let effective = Effective { device, host, seed, schedulers, run: &document.run, flows };
     let json = serde_json::to_vec(&effective).expect("plain values with text keys always have a JSON form");
     Ok(blake3::hash(&json).to_hex()[..16].to_owned())
 }

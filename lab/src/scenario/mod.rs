@@ -7,6 +7,7 @@
 //! ```text
 //! document  the top level        device, preset  [device] over a shipped device      build      -> ssd::config::Config
 //! flow, trace  [[flow]]          scheduler       names and mixes                     capacity   gigabytes to pages
+//! host      [host]: CPUs, waiting, background
 //! resolve   defaults, ranges     complaint       the device's complaints in our keys
 //! value     shapes of values     error           where in the text a key stands      hash, docs what follows from all
 //! limits    how long, how many   names           what schedulers and flows may be called
@@ -21,6 +22,7 @@ mod document;
 mod error;
 mod flow;
 mod hash;
+mod host;
 mod limits;
 mod names;
 mod preset;
@@ -42,6 +44,7 @@ pub use docs::{reference, schedulers_table, schema};
 pub use document::{Document, Run};
 pub use error::{ScenarioError, nearest};
 pub use flow::{ByteRange, Flow, Range, RangeWord};
+pub use host::{BackgroundKeys, CompletionWord, Host, PredictorWord, WindowKey, WorkWord};
 pub use preset::{DEFAULT_PRESET, DEFAULTS, PRESETS, Preset};
 pub use resolve::{FlowPlan, FlowSource};
 pub use scheduler::{Mix, SchedulerChoice};
@@ -52,6 +55,7 @@ pub use words::{Charge, Dispatch, DriveState, Protocol, Rounding, Service, Unit,
 use error::{KeyError, Origin};
 use flashlane_sched::catalogue::Catalogue;
 use flashlane_ssd::config::Config;
+use host::BufferOf;
 
 /// The schedulers of a scenario that names none.
 pub const DEFAULT_SCHEDULERS: [&str; 4] = ["fcfs", "read-first", "fr-fcfs", "sprinkler"];
@@ -161,6 +165,18 @@ impl Scenario {
         build::config(&device, &priorities, self.seed()).map_err(located)
     }
 
+    /// The host before the device of `config`, if the scenario has one.
+    pub fn host(&self, config: &Config) -> Result<Option<flashlane_host::Config>, ScenarioError> {
+        let Some(host) = &self.document.host else { return Ok(None) };
+        let flows = self.document.flow.len() as u32;
+        let buffer = config.buffer.as_ref().map(|buffer| BufferOf {
+            pages: if buffer.per_flow { buffer.pages / flows.max(1) } else { buffer.pages },
+            per_flow: buffer.per_flow,
+            write_back: buffer.write_back,
+        });
+        host.config(config.geometry, buffer).map(Some).map_err(|e| self.origin.locate(e))
+    }
+
     /// The schedulers to run, at least one, names unique.
     pub fn schedulers(&self) -> Result<Vec<SchedulerChoice>, ScenarioError> {
         resolve::schedulers(&self.document).map_err(|e| self.origin.locate(e))
@@ -174,6 +190,7 @@ impl Scenario {
     /// Checks everything that can be checked without a run.
     pub fn check(&self) -> Result<(), ScenarioError> {
         let config = self.device_config()?;
+        self.host(&config)?;
         self.flows(&config)?;
         self.schedulers()?;
         Ok(())

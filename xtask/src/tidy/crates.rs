@@ -31,6 +31,7 @@ const OUTPUTS: &str = "flashlane-outputs";
 const TRACE: &str = "flashlane-trace";
 const LAB: &str = "flashlane-lab";
 const PAPERS: &str = "flashlane-papers";
+const OSLAB: &str = "flashlane-oslab";
 
 const ALLOWED: &[AllowedDependencies] = &[
     AllowedDependencies { krate: CORE, ours: &[], foreign: Foreign::Only(&[]) },
@@ -45,8 +46,9 @@ const ALLOWED: &[AllowedDependencies] = &[
     AllowedDependencies { krate: OUTPUTS, ours: &[], foreign: Foreign::Any },
     AllowedDependencies { krate: TRACE, ours: &[CORE, OUTPUTS], foreign: Foreign::Any },
     AllowedDependencies { krate: LAB, ours: &[CORE, SCHED, SSD, HOST, AUDIT, OUTPUTS, TRACE], foreign: Foreign::Any },
-    AllowedDependencies { krate: PAPERS, ours: &[CORE, SCHED, SSD, LAB], foreign: Foreign::Any },
-    AllowedDependencies { krate: "flashlane-cli", ours: &[LAB, PAPERS], foreign: Foreign::Any },
+    AllowedDependencies { krate: PAPERS, ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
+    AllowedDependencies { krate: OSLAB, ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
+    AllowedDependencies { krate: "flashlane-cli", ours: &[LAB, PAPERS, OSLAB], foreign: Foreign::Any },
     AllowedDependencies { krate: "flashlane-python", ours: &[LAB], foreign: Foreign::Any },
     AllowedDependencies { krate: "flashlane-emulator", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
     AllowedDependencies { krate: "flashlane-bench", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },

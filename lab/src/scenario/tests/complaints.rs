@@ -78,7 +78,7 @@ fn a_missing_trace_is_found_when_it_is_hashed() {
 #[rustfmt::skip]
 const TOP: &[(&str, &str)] = &[
     ("seed = ", "s.toml:1:8: string values must be quoted, expected literal string"),
-    ("sede = 1", "s.toml:1:1: sede: unknown key `sede`, expected one of `name`, `seed`, `device`, `scheduler`, `schedulers`, `run`, `flow`; did you mean `seed`?"),
+    ("sede = 1", "s.toml:1:1: sede: unknown key `sede`, expected one of `name`, `seed`, `device`, `host`, `scheduler`, `schedulers`, `run`, `flow`; did you mean `seed`?"),
     ("seed = -1", "s.toml:1:8: seed = -1: invalid value: integer `-1`, expected a whole number, 0 or more"),
     ("seed = \"x\"", "s.toml:1:8: seed = \"x\": invalid type: string \"x\", expected a whole number, 0 or more"),
     ("device = \"flin-isca81\"", "s.toml:1:10: device = \"flin-isca81\": no such device; there are slacker-asplos17, flin-isca18, ncq-elex15, sos-msst13, cosmos-openssd, modern-tlc, unit-cycle; did you mean \"flin-isca18\"?"),
@@ -136,6 +136,38 @@ const TOP: &[(&str, &str)] = &[
     ("[run]\nduration_s = 5", "s.toml:2:1: run.duration_s: unknown key `duration_s`, expected one of `duration_ms`, `requests`, `warm_up_ms`, `warm_up_requests`, `alone`, `alone_scheduler`, `against`, `slack`, `shadow_estimator`; did you mean `duration_ms`?"),
     ("[run]\nalone = 1", "s.toml:2:9: run.alone = 1: invalid type: integer `1`, expected true or false"),
 ];
+
+/// For each `[host]` table, placed above a valid flow on the Cosmos prototype, the error message.
+#[rustfmt::skip]
+const HOSTS: &[(&str, &str)] = &[
+    ("[host]\ncpu = 1", "s.toml:3:1: host.cpu: unknown key `cpu`, expected one of `cpus`, `completion`, `window_ns`, `predictor`, `buffer_hits`, `read_hits`, `read_hit_spin_ns`, `max_spin_ns`, `poll_interval_ns`, `nice`, `irq_ns`, `wake_ns`, `switch_ns`, `submit_ns`, `period_ns`, `min_slice_ns`, `wakeup_granularity_ns`, `background`; did you mean `cpus`?"),
+    ("[host]\ncpus = 65", "s.toml:3:8: host.cpus = 65: must be 1 to 64"),
+    ("[host]\ncpus = 0", "s.toml:3:8: host.cpus = 0: must be 1 to 64"),
+    ("[host]\ncompletion = \"pol\"", "s.toml:3:14: host.completion = \"pol\": unknown word `pol`, expected one of `irq`, `poll`, `poll-prio`, `precompletion`; did you mean `poll`?"),
+    ("[host]\nwindow_ns = 8000", "s.toml:3:13: host.window_ns = 8000: has no effect; legal with completion = \"precompletion\""),
+    ("[host]\ncompletion = \"precompletion\"\nwindow_ns = \"auto\"", "s.toml:4:13: host.window_ns = \"auto\": unknown word \"auto\", expected a whole number of nanoseconds or \"adaptive\""),
+    ("[host]\ncompletion = \"precompletion\"\nwindow_ns = -1", "s.toml:4:13: host.window_ns = -1: invalid value: integer `-1`, expected a whole number of nanoseconds or \"adaptive\""),
+    ("[host]\ncompletion = \"poll\"\nbuffer_hits = true", "s.toml:4:15: host.buffer_hits = true: a thread that always spins needs no prediction; legal with completion = \"irq\" or \"precompletion\""),
+    ("[host]\nread_hit_spin_ns = 5", "s.toml:3:20: host.read_hit_spin_ns = 5: has no effect; legal with read_hits = true"),
+    ("[host]\nmax_spin_ns = 5", "s.toml:3:15: host.max_spin_ns = 5: has no effect; legal with completion = \"precompletion\""),
+    ("[host]\nnice = 20", "s.toml:3:8: host.nice = 20: must be -20 to 19"),
+    ("[host]\nmin_slice_ns = 0", "s.toml:3:16: host.min_slice_ns = 0: must be 1000 to 3600000000000"),
+    ("[[host.background]]\nthreads = 2", "s.toml:2:1: host.background[0]: missing key `work`"),
+    ("[[host.background]]\nwork = \"cpu\"\nthreads = 0", "s.toml:4:11: host.background[0].threads = 0: must be 1 to 256"),
+    ("[[host.background]]\nwork = \"cpu\"\nsection_ns = 5", "s.toml:4:14: host.background[0].section_ns = 5: has no effect; legal with work = \"io\""),
+    ("[[host.background]]\nwork = \"io\"\nsection_ns = 0", "s.toml:4:14: host.background[0].section_ns = 0: must be 100 to 3600000000000"),
+];
+
+#[test]
+fn bad_hosts() {
+    for (text, expected) in HOSTS {
+        assert_eq!(complaint(&format!("device = \"cosmos-openssd\"\n{text}\n{FLOW}")), *expected, "{text}");
+    }
+    let without_buffer = complaint(&format!("device = \"unit-cycle\"\n[host]\nbuffer_hits = true\n{FLOW}"));
+    let expected = "s.toml:3:15: host.buffer_hits = true: the device has no write-back buffer; legal with \
+                    device.buffer.pages and write_back = true";
+    assert_eq!(without_buffer, expected);
+}
 
 /// For each text of flows on the unit-cycle device, the error message.
 #[rustfmt::skip]

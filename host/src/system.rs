@@ -1,0 +1,286 @@
+//! The host: threads, CPUs, the driver and the device's tracker together.
+//!
+//! The caller passes the device's events and completions, and the calls of applications, each at its instant; the host returns
+//! the I/Os to submit and the instants at which threads see theirs done.
+
+mod driver;
+mod threads;
+mod totals;
+
+use alloc::collections::BinaryHeap;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use flashlane_core::event::Stamped;
+use flashlane_core::{Duration, FlowId, Op, RequestId, Time};
+
+use crate::classify::{BufferView, Directory};
+use crate::config::{Completion, Config, WindowChoice};
+use crate::cpu::Cpu;
+use crate::meter::Meter;
+use crate::sequence::Sequence;
+use crate::thread::{Activity, Pending, Thread, ThreadId, background, foreground};
+use crate::tracker::Tracker;
+use crate::window::Window;
+
+/// An I/O that an application asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Io {
+    /// Its request; numbers rise from call to call.
+    pub id: RequestId,
+    /// The application.
+    pub flow: FlowId,
+    /// Read or write.
+    pub op: Op,
+    /// Its first logical page.
+    pub page: u64,
+    /// Pages it touches.
+    pub pages: u32,
+}
+
+/// An I/O whose thread has seen its completion.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Seen {
+    /// Its request.
+    pub id: RequestId,
+    /// The application.
+    pub flow: FlowId,
+    /// Read or write.
+    pub op: Op,
+    /// When the thread asked for it.
+    pub called: Time,
+    /// When the device got it.
+    pub submitted: Time,
+    /// When its completion arrived at the host.
+    pub done: Time,
+    /// When the thread saw it.
+    pub seen: Time,
+    /// Time the thread spun for it.
+    pub spun: Duration,
+}
+
+/// A host.
+#[derive(Debug)]
+pub struct Host {
+    config: Config,
+    threads: Vec<Thread>,
+    cpus: Vec<Cpu>,
+    /// By flow, its threads that have no I/O; the last to finish one comes first.
+    free: Vec<Vec<ThreadId>>,
+    /// Foreground threads made so far.
+    made: u32,
+    /// By request, the thread that waits for it.
+    waiting: Sequence<ThreadId>,
+    /// When sleeping background threads are woken by their device.
+    alarms: BinaryHeap<Reverse<(Time, ThreadId)>>,
+    /// What the driver knows of the device's buffer: of each flow's part, or of the whole.
+    buffers: Vec<BufferView>,
+    directory: Option<Directory>,
+    tracker: Option<Tracker>,
+    /// By CPU.
+    windows: Vec<Window>,
+    /// The earliest instant of a CPU.
+    soonest: Time,
+    /// CPUs whose current thread has seen its I/O and not asked for another.
+    unsettled: Vec<u32>,
+    submissions: Vec<RequestId>,
+    seen: Vec<Seen>,
+    meter: Meter,
+}
+
+impl Host {
+    /// The host of `config`, which must have passed [`Config::check`], with its background threads runnable.
+    pub fn new(config: &Config) -> Host {
+        let (choice, tracker) = match config.waiting.completion {
+            Completion::Precompletion { window, predictor } => {
+                (window, Some(Tracker::new(config.geometry, Some(predictor))))
+            }
+            Completion::Irq | Completion::Poll => (WindowChoice::Fixed(Duration::ZERO), None),
+        };
+        // Which I/Os were served from memory is learned from events too.
+        let classifies = config.waiting.buffer_hits || config.waiting.read_hits;
+        let tracker = tracker.or_else(|| classifies.then(|| Tracker::new(config.geometry, None)));
+        let directory = config.buffer_pages.filter(|_| config.waiting.read_hits).map(Directory::new);
+        let mut host = Host {
+            threads: Vec::new(),
+            cpus: (0..config.cpus).map(|_| Cpu::new()).collect(),
+            free: Vec::new(),
+            made: 0,
+            waiting: Sequence::default(),
+            alarms: BinaryHeap::new(),
+            buffers: Vec::new(),
+            directory,
+            tracker,
+            windows: (0..config.cpus).map(|_| Window::new(choice)).collect(),
+            soonest: Time::NEVER,
+            unsettled: Vec::new(),
+            submissions: Vec::new(),
+            seen: Vec::new(),
+            meter: Meter::default(),
+            config: config.clone(),
+        };
+        host.start_background();
+        host
+    }
+
+    fn start_background(&mut self) {
+        for (number, group) in self.config.background.clone().into_iter().enumerate() {
+            for cpu in 0..self.config.cpus {
+                for _ in 0..group.threads {
+                    let thread = background(cpu, number as u32, group);
+                    let id = self.add(thread);
+                    self.wake(id, Time::ZERO);
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, thread: Thread) -> ThreadId {
+        self.threads.push(thread);
+        self.threads.len() as ThreadId - 1
+    }
+
+    /// Whether the host must be told of the device's events.
+    pub fn wants_events(&self) -> bool {
+        self.tracker.is_some()
+    }
+
+    /// An application asks for an I/O at `now`: one of its threads without an I/O, or a new one, submits it (D-PRE-20).
+    pub fn call(&mut self, now: Time, io: Io) {
+        let flow = io.flow.index();
+        while self.free.len() <= flow {
+            self.free.push(Vec::new());
+        }
+        let id = match self.free[flow].pop() {
+            Some(id) => id,
+            None => {
+                let thread = foreground(self.made % self.config.cpus, io.flow, self.config.waiting.nice);
+                self.made += 1;
+                self.add(thread)
+            }
+        };
+        let Io { id: request, op, page, pages, .. } = io;
+        let thread = &mut self.threads[id as usize];
+        thread.io = Some(Pending {
+            id: request,
+            op,
+            page,
+            pages,
+            called: now,
+            submitted: Time::NEVER,
+            done: Time::NEVER,
+            reserved_pages: 0,
+            predicted_hit: false,
+            notified: false,
+            lead: Duration::ZERO,
+            ran_at: Time::NEVER,
+            spun: Duration::ZERO,
+        });
+        self.waiting.insert(request.0, id);
+        thread.activity = Activity::Submit(self.config.costs.submit);
+        let cpu = thread.cpu as usize;
+        // A thread that has just seen an I/O still has its CPU.
+        if self.cpus[cpu].holds(id) {
+            self.unsettled.retain(|&c| c as usize != cpu);
+            self.go_on(cpu, now);
+        } else {
+            self.wake(id, now);
+        }
+    }
+
+    /// The current thread of a CPU does something else from `now` on.
+    fn go_on(&mut self, cpu: usize, now: Time) {
+        self.cpus[cpu].go_on(now, &self.config.fairness, &mut self.threads);
+        self.soonest = self.soonest.min(self.cpus[cpu].next());
+    }
+
+    fn wake(&mut self, id: ThreadId, now: Time) {
+        let cpu = &mut self.cpus[self.threads[id as usize].cpu as usize];
+        cpu.wake(id, now, &self.config.fairness, &mut self.threads);
+        self.soonest = self.soonest.min(cpu.next());
+    }
+
+    /// Takes in an event of the device.
+    #[inline]
+    pub fn observe(&mut self, event: &Stamped) {
+        if let Some(tracker) = &mut self.tracker {
+            tracker.observe(event);
+        }
+    }
+
+    fn raise(&mut self, thread: ThreadId, cpu: u32, now: Time) {
+        let cpu = &mut self.cpus[cpu as usize];
+        cpu.interrupt(thread, now, &self.config.costs, &mut self.threads);
+        self.soonest = self.soonest.min(cpu.next());
+    }
+
+    /// When something happens at the host next; [`Time::NEVER`] if nothing will by itself.
+    #[inline]
+    pub fn next_event(&self) -> Time {
+        let timer = self.tracker.as_ref().map_or(Time::NEVER, Tracker::next_timer);
+        let alarm = self.alarms.peek().map_or(Time::NEVER, |&Reverse((at, _))| at);
+        self.soonest.min(timer).min(alarm)
+    }
+
+    /// Processes what happens up to and including `now`. Completions of `now` must have been told before (model 0.3).
+    pub fn advance(&mut self, now: Time) {
+        while let Some((id, announced)) = self.tracker.as_mut().and_then(|t| t.due(now, &mut self.meter)) {
+            self.message(id, announced, now);
+        }
+        while let Some(&Reverse((at, id))) = self.alarms.peek() {
+            if at > now {
+                break;
+            }
+            self.alarms.pop();
+            let thread = &mut self.threads[id as usize];
+            thread.activity = Activity::Section(thread.section);
+            let cpu = thread.cpu;
+            self.raise(id, cpu, at);
+        }
+        self.run(now);
+    }
+
+    /// Threads that have nothing more to do at `now` give up their CPUs. To be called when all calls of `now` have been made.
+    pub fn settle(&mut self, now: Time) {
+        while let Some(cpu) = self.unsettled.pop() {
+            self.yield_cpu(cpu as usize, now);
+        }
+        self.run(now);
+    }
+
+    /// Lets the CPUs run up to `now`, in the order of time and then of their numbers.
+    fn run(&mut self, now: Time) {
+        while self.soonest <= now {
+            let at = self.soonest;
+            let mut next = Time::NEVER;
+            for cpu in 0..self.cpus.len() {
+                while self.cpus[cpu].next() == at && !self.is_unsettled(cpu) {
+                    let Config { costs, fairness, .. } = &self.config;
+                    let reached = self.cpus[cpu].step(at, costs, fairness, &mut self.threads);
+                    self.handle(cpu, reached, at);
+                }
+                if !self.is_unsettled(cpu) {
+                    next = next.min(self.cpus[cpu].next());
+                }
+            }
+            self.soonest = next;
+        }
+    }
+
+    #[inline]
+    fn is_unsettled(&self, cpu: usize) -> bool {
+        !self.unsettled.is_empty() && self.unsettled.contains(&(cpu as u32))
+    }
+
+    /// I/Os to submit to the device now; the caller drains.
+    #[inline]
+    pub fn submissions(&mut self) -> &mut Vec<RequestId> {
+        &mut self.submissions
+    }
+
+    /// I/Os that threads have seen done; the caller drains.
+    #[inline]
+    pub fn seen(&mut self) -> &mut Vec<Seen> {
+        &mut self.seen
+    }
+}

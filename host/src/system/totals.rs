@@ -1,0 +1,54 @@
+//! What a host has counted, and what its background does by itself.
+
+use flashlane_core::{Duration, Time};
+
+use super::Host;
+use crate::config::Config;
+use crate::meter::{Groups, Meter};
+use crate::thread::Activity;
+use crate::window::Window;
+
+impl Host {
+    /// Each CPU's window at present: how early the next message should come.
+    pub fn windows(&self) -> impl Iterator<Item = Duration> {
+        self.windows.iter().map(Window::width)
+    }
+
+    /// What was counted up to `now`, to which the host must have been advanced.
+    pub fn counted(&mut self, now: Time) -> (Meter, Groups) {
+        let mut meter = self.meter.clone();
+        let mut foreground = Duration::ZERO;
+        for cpu in &mut self.cpus {
+            cpu.charge(now, &mut self.threads);
+            meter.cpu.overhead += cpu.overhead(now);
+        }
+        let mut groups = Groups { operations: alloc::vec![0; self.config.background.len()] };
+        for thread in &self.threads {
+            let ran = Duration::from_ns(thread.ran);
+            match thread.group {
+                None => foreground += ran,
+                Some(group) => {
+                    meter.cpu.background += ran;
+                    groups.operations[group as usize] += match thread.activity {
+                        Activity::Burn => thread.ran,
+                        Activity::Sections => thread.ran / thread.section.ns(),
+                        _ => thread.operations,
+                    };
+                }
+            }
+            meter.cpu.spin += thread.io.map_or(Duration::ZERO, |io| io.spun);
+        }
+        meter.cpu.submit = foreground - meter.cpu.spin;
+        (meter, groups)
+    }
+
+    /// What the background threads of `config` do by themselves up to `until`.
+    pub fn background_alone(config: &Config, until: Time) -> Groups {
+        let mut host = Host::new(config);
+        while host.next_event() <= until {
+            let now = host.next_event();
+            host.advance(now);
+        }
+        host.counted(until).1
+    }
+}

@@ -1,0 +1,142 @@
+//! The hand-worked statements about precompletion (model 8.3), each with exact times.
+
+mod common;
+
+use common::{Script, USUAL, figures, plain, pre, reads, us};
+use flashlane_core::{Duration, Time};
+use flashlane_host::{Background, Completion, Config, Costs, Host, Work};
+
+/// A burner on the only CPU, and 11 us from a message to the thread running.
+fn beside_a_burner(completion: Completion) -> Config {
+    let background = vec![Background { work: Work::Burn, threads: 1, nice: 0 }];
+    let costs = Costs { irq: us(30), wake: us(30), switch: us(50), submit: Duration::ZERO };
+    Config { costs, background, ..plain(completion) }
+}
+
+/// The figures of the last of ten reads; the last follows `last`.
+fn last(config: &Config, last: Script) -> (u64, u64) {
+    let (seen, ..) = reads(config, 10, |i| if i == 9 { last } else { USUAL });
+    figures(&seen[9])
+}
+
+/// A-PRE-02.
+#[test]
+fn latency_and_spinning_of_every_method() {
+    let of = |completion| last(&beside_a_burner(completion), USUAL);
+    let windows = [4, 8, 11, 16, 32].map(|window| of(pre(window)));
+    assert_eq!(windows, [(3_880, 0), (3_840, 0), (3_810, 0), (3_810, 50), (3_810, 210)]);
+    assert_eq!(of(Completion::Irq), (3_920, 0));
+    assert_eq!(of(Completion::Poll), (3_810, 3_810));
+}
+
+/// A-PRE-03: completions other than predicted.
+#[test]
+fn mispredictions() {
+    let config = beside_a_burner(pre(16));
+    let of = |done| last(&config, Script { ready: done - 90, done, ..USUAL });
+    let completions = [3_790, 3_700, 3_650, 3_600, 4_010].map(of);
+    assert_eq!(completions, [(3_790, 30), (3_760, 0), (3_760, 0), (3_710, 0), (4_010, 250)]);
+}
+
+/// The message follows the issue to the chip, however long the read has waited before; a window longer than the flash time
+/// brings it at once (D-PRE-05); a read that is very late lets its thread sleep again (D-PRE-12).
+#[test]
+fn the_timer_starts_with_the_flash() {
+    let config = beside_a_burner(pre(16));
+    let later = |wait| Script { issued: 200 + wait, ready: 3_720 + wait, done: 3_810 + wait };
+    for wait in [0, 1, 100, 50_000] {
+        assert_eq!(last(&config, later(wait)), (3_810 + wait, 50), "{wait}");
+    }
+    assert_eq!(
+        last(&beside_a_burner(pre(400)), USUAL),
+        (3_810, 3_810 - 200 - 110),
+        "at the issue, 20 us after submission"
+    );
+    let (seen, mut host, end) = reads(&config, 10, |i| if i == 9 { Script { done: 9_000, ..USUAL } } else { USUAL });
+    assert_eq!(figures(&seen[9]), (9_000 + 110, 640), "64 us of spinning, then as an interrupt");
+    assert_eq!(host.counted(end).0.gave_up, 1);
+}
+
+/// The first three reads are not predicted (D-PRE-04).
+#[test]
+fn a_cold_predictor_says_nothing() {
+    let (seen, mut host, end) = reads(&beside_a_burner(pre(16)), 5, |_| USUAL);
+    let all: Vec<_> = seen.iter().map(figures).collect();
+    assert_eq!(all, [(3_920, 0), (3_920, 0), (3_920, 0), (3_810, 50), (3_810, 50)]);
+    let (meter, _) = host.counted(end);
+    assert_eq!((meter.cold, meter.messages, meter.interrupts, meter.at_issue.count), (3, 2, 5, 2));
+    assert_eq!(meter.at_issue.squares_ns, 0);
+}
+
+/// A-PRE-06: every I/O keeps the spinning thread busy for 368 us of its fifth of the CPU.
+#[test]
+fn spinning_among_cpu_threads() {
+    let mut config = plain(Completion::Poll);
+    config.costs.submit = us(70);
+    config.background = vec![Background { work: Work::Burn, threads: 4, nice: 0 }];
+    config.fairness.min_slice = us(3_680);
+    config.fairness.period = us(1);
+    let (seen, ..) = reads(&config, 50, |_| Script { issued: 0, ready: 3_520, done: 3_610 });
+    // A burner began; from the third I/O on the five take turns.
+    let latencies = seen[2..].iter().map(|seen| (seen.seen - seen.called).ns() / 100);
+    assert!(latencies.clone().all(|latency| latency == 18_400), "{:?}", latencies.collect::<Vec<_>>());
+}
+
+/// A-PRE-08: shares of the CPUs left for the background, with a submission that costs 7 us, in ten thousandths.
+#[test]
+fn what_is_left_for_the_background() {
+    let share = |completion, cpus: u32, nice| {
+        let mut config = Config { cpus, ..beside_a_burner(completion) };
+        config.costs.submit = us(70);
+        config.waiting.nice = nice;
+        // Ten I/Os to get going; with a raised priority the poller's first slice holds them all.
+        let left = |count| {
+            let (seen, mut host, end) = reads(&config, count, |_| USUAL);
+            assert_eq!(seen.len() as u64, count);
+            (host.counted(end).0.cpu.background.ns(), end.since(Time::ZERO).ns())
+        };
+        let (before, after) = (left(10), left(50));
+        let (background, elapsed) = (after.0 - before.0, (after.1 - before.1) * u64::from(cpus));
+        (background * 20_000 + elapsed) / (2 * elapsed)
+    };
+    assert_eq!(share(Completion::Irq, 1, 0), 9_549);
+    assert_eq!([8, 16, 32].map(|window| share(pre(window), 1, 0)), [9_540, 9_407, 8_995]);
+    assert_eq!(share(Completion::Poll, 1, -20), 0);
+    assert_eq!(share(Completion::Poll, 8, -20), 8_750);
+    assert_eq!(share(pre(16), 8, 0), 9_926);
+}
+
+/// A-PRE-09: mean exposed delay by window, ns, behind sections of 10 us and behind user code.
+#[test]
+fn the_window_that_hides_the_delay() {
+    let costs = Costs { irq: us(15), wake: us(15), switch: us(28), submit: Duration::ZERO };
+    let exposed = |work, window: u64| {
+        let background = vec![Background { work, threads: 1, nice: 0 }];
+        let config = Config { costs, background, ..plain(pre(window)) };
+        let (seen, ..) = reads(&config, 5_000, |_| USUAL);
+        let late: u64 = seen[10..].iter().map(|seen| (seen.seen - seen.done).ns()).sum();
+        late / (seen.len() as u64 - 10)
+    };
+    let sections = Work::Io { section: us(100), device: Duration::ZERO };
+    let measured = [0, 2, 4, 8, 12, 16].map(|window| exposed(sections, window));
+    for (measured, stated) in measured.into_iter().zip([10_800u64, 8_800, 6_800, 3_042, 722, 0]) {
+        assert!(measured.abs_diff(stated) <= 5, "{measured} ns for {stated}");
+    }
+    assert_eq!([0, 2, 4, 8].map(|window| exposed(Work::Burn, window)), [5_800, 3_800, 1_800, 0]);
+}
+
+/// Background alone: burners share what there is, I/O threads do a section a round of theirs.
+#[test]
+fn the_background_by_itself() {
+    let mut config = plain(Completion::Irq);
+    config.cpus = 2;
+    let io = |device| Work::Io { section: us(100), device };
+    config.background = vec![Background { work: Work::Burn, threads: 3, nice: 0 }];
+    let second = Time::from_ns(1_000_000_000);
+    assert_eq!(Host::background_alone(&config, second).operations, [2_000_000_000]);
+    config.background = vec![Background { work: io(us(900)), threads: 1, nice: 0 }];
+    assert_eq!(Host::background_alone(&config, second).operations, [20_000]);
+    config.costs = Costs { irq: us(15), wake: us(15), switch: us(28), submit: Duration::ZERO };
+    let rounds = 2 * (1_000_000 / 1_058) + 2;
+    assert!(Host::background_alone(&config, second).operations[0].abs_diff(10 * rounds) < 20);
+}

@@ -1,0 +1,210 @@
+//! The loop of a run behind a host: threads ask for I/Os, the host hands them to the device, and a thread asks for its next
+//! one only when it has seen the last one done (model 3.1.4).
+//!
+//! Device and host are advanced together, instant by instant, because either may change what the other does next. Within an
+//! instant: completions, messages and CPUs, calls, decisions (model 0.3).
+
+use flashlane_core::{Extent, FlowId, Op, Request, RequestId, Time};
+use flashlane_host::{Config as HostConfig, Host, Io, Seen};
+use flashlane_ssd::Device;
+use rustc_hash::FxHashMap;
+
+use super::RunError;
+use super::host_outcome::HostOutcome;
+use super::simulation::{Outcome, STRIDE, Simulation};
+use crate::metrics::HostMetrics;
+use crate::workload::{Arrival, Source, Span};
+
+/// The host of a run in progress.
+pub(super) struct HostedRun {
+    host: Host,
+    config: HostConfig,
+    /// Requests that threads have asked for and the device has not got, by number.
+    held: FxHashMap<u64, (FlowId, Op, Span)>,
+    /// Requests whose threads have not seen them done.
+    open: u64,
+    seen: Vec<Seen>,
+    submissions: Vec<RequestId>,
+    metrics: HostMetrics,
+    now: Time,
+}
+
+impl HostedRun {
+    /// The host of `config` before a device.
+    pub(super) fn new(config: &HostConfig, device: &mut Device) -> HostedRun {
+        let host = Host::new(config);
+        if host.wants_events() {
+            device.report_events();
+        }
+        HostedRun {
+            host,
+            config: config.clone(),
+            held: FxHashMap::default(),
+            open: 0,
+            seen: Vec::new(),
+            submissions: Vec::new(),
+            metrics: HostMetrics::default(),
+            now: Time::ZERO,
+        }
+    }
+
+    /// What the host added.
+    pub(super) fn finish(mut self) -> HostOutcome {
+        let (meter, background) = self.host.counted(self.now);
+        HostOutcome {
+            metrics: self.metrics,
+            meter,
+            background,
+            alone: Host::background_alone(&self.config, self.now),
+            end: self.now,
+            windows_ns: self.host.windows().map(|window| window.ns()).collect(),
+            config: self.config,
+        }
+    }
+}
+
+impl Simulation<'_> {
+    /// Runs behind a host until its threads have seen every request done.
+    ///
+    /// # Errors
+    /// As [`Simulation::finish`].
+    pub fn finish_hosted(mut self, host: &HostConfig) -> Result<Outcome, RunError> {
+        self.draw_first()?;
+        let mut host = HostedRun::new(host, &mut self.device);
+        while self.step_hosted(&mut host)? {}
+        self.conclude(Some(host.finish()))
+    }
+
+    /// Advances device and host to the next instant at which something happens. Returns whether there was anything left to do.
+    pub(super) fn step_hosted(&mut self, run: &mut HostedRun) -> Result<bool, RunError> {
+        let device = self.device.next_event();
+        self.pass_events(run)?;
+        if let Some(fault) = self.device.fault() {
+            return Err(RunError::Device(format!("at {}: {}", fault.at, fault.message)));
+        }
+        let next = self.earliest().map_or(Time::NEVER, |(at, _)| at);
+        if next == Time::NEVER && run.open == 0 {
+            // The device still has its own to do: it writes out what its buffer holds.
+            self.device.advance_to_completion(Time::NEVER);
+            self.pass_events(run)?;
+            return Ok(false);
+        }
+        let now = next.min(device).min(run.host.next_event());
+        if now > Time::LAST {
+            return Ok(false);
+        }
+        self.device.advance(now);
+        self.pass_events(run)?;
+        self.pass_completions(run)?;
+        run.host.advance(now);
+        loop {
+            self.answer_seen(run)?;
+            while let Some((at, flow)) = self.earliest()
+                && at <= now
+            {
+                self.call(run, now, flow)?;
+            }
+            run.host.settle(now);
+            self.hand_over(run, now)?;
+            if run.host.seen().is_empty() {
+                break;
+            }
+        }
+        run.now = now;
+        Ok(true)
+    }
+
+    /// Passes the device's events to the host and to the observers.
+    fn pass_events(&mut self, run: &mut HostedRun) -> Result<(), RunError> {
+        let observed = self.observers.needs_events();
+        for stamped in self.device.events().drain(..) {
+            run.host.observe(&stamped);
+            if observed {
+                self.observers.event(&stamped)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts the completions of this instant and passes them to the host, each with the free pages of the write buffer.
+    fn pass_completions(&mut self, run: &mut HostedRun) -> Result<(), RunError> {
+        let mut completions = std::mem::take(self.device.completions());
+        for completion in completions.drain(..) {
+            let measured = self.measure(&completion);
+            if self.observers.needs_completions() {
+                self.observers.completion(&completion, measured)?;
+            }
+            let free = self.device.free_buffer_pages(completion.flow);
+            run.host.completed(completion.done, completion.id, free);
+        }
+        *self.device.completions() = completions;
+        Ok(())
+    }
+
+    /// Counts what threads have seen, and lets closed loops go on.
+    fn answer_seen(&mut self, run: &mut HostedRun) -> Result<(), RunError> {
+        std::mem::swap(&mut run.seen, run.host.seen());
+        for seen in run.seen.drain(..) {
+            run.open -= 1;
+            let flow = seen.flow.index();
+            let state = &mut self.flows[flow];
+            if seen.called >= self.limits.warm_up && seen.id >= state.measured_from {
+                run.metrics.observe(&seen);
+            }
+            if let Some(feed) = &mut state.feed {
+                feed.completed(seen.seen);
+            }
+            if state.awaits_completion {
+                self.times[flow] = state.draw(self.limits.end)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A thread of `flow` asks for its next I/O.
+    fn call(&mut self, run: &mut HostedRun, now: Time, flow: usize) -> Result<(), RunError> {
+        let page_bytes = u64::from(self.device.board().facts.geometry.page_bytes);
+        let state = &mut self.flows[flow];
+        let Arrival { at, op, extent } = std::mem::replace(&mut state.next, Arrival::NONE);
+        let id = RequestId(self.issued);
+        let (page, pages) = match &extent {
+            Span::Bytes { offset, length } => {
+                let first = offset / page_bytes;
+                (first, (offset + length).div_ceil(page_bytes) - first)
+            }
+            Span::Pages(pages) => (pages.first().map_or(0, |lpn| u64::from(lpn.0)), pages.len() as u64),
+        };
+        let io = Io { id, flow: FlowId(flow as u16), op, page, pages: pages as u32 };
+        run.host.call(now, io);
+        run.held.insert(id.0, (io.flow, op, extent));
+        run.open += 1;
+        state.metrics.issue(at);
+        if state.warm_up_left > 0 {
+            state.warm_up_left -= 1;
+            state.measured_from = RequestId(id.0 + 1);
+        }
+        self.issued += 1;
+        self.times[flow] = state.draw(self.limits.end)?;
+        if self.issued.is_multiple_of(STRIDE) {
+            self.report_progress();
+        }
+        Ok(())
+    }
+
+    /// Submits what the host hands over at `now`. A request's response time begins here; what came before is the host's.
+    fn hand_over(&mut self, run: &mut HostedRun, now: Time) -> Result<(), RunError> {
+        std::mem::swap(&mut run.submissions, run.host.submissions());
+        for id in run.submissions.drain(..) {
+            let Some((flow, op, span)) = run.held.remove(&id.0) else { continue };
+            let extent = match &span {
+                Span::Bytes { offset, length } => Extent::Bytes { offset: *offset, length: *length },
+                Span::Pages(pages) => Extent::Pages(pages),
+            };
+            let request = Request { id, flow, op, arrival: now, extent };
+            self.device
+                .submit(now, &request)
+                .map_err(|refusal| RunError::Fault(format!("the device refused request {}: {refusal:?}", id.0)))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,296 @@
+//! Figures of slots, and ratios of slots that were neighbours.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::foreground::Slot;
+use crate::methods::{Background, Method, Settings};
+
+/// One slot as it was measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct RawSlot {
+    /// What ran beside.
+    pub background: &'static str,
+    /// The round.
+    pub round: u32,
+    /// The way of waiting whose pair it belongs to.
+    pub pair: String,
+    /// The way of waiting in it; null for the background alone.
+    pub method: Option<String>,
+    /// I/Os done.
+    pub ios: u64,
+    /// Of them left out, because the device's thread was more than 20 us late.
+    pub device_late: u64,
+    /// Mean latency above the device's time, us; null without I/Os.
+    pub added_us: Option<f64>,
+    /// Mean time from the completion to the thread seeing it, us; null without I/Os.
+    pub exposed_us: Option<f64>,
+    /// Its median, us.
+    pub exposed_p50_us: Option<f64>,
+    /// Its 99th percentile, us.
+    pub exposed_p99_us: Option<f64>,
+    /// Median of the wake-up delay: from the device's wake-up to the thread running, us; null if it never slept.
+    pub wake_p50_us: Option<f64>,
+    /// Its 90th percentile, us.
+    pub wake_p90_us: Option<f64>,
+    /// Its 99th percentile, us.
+    pub wake_p99_us: Option<f64>,
+    /// Share of the slot spent spinning, 0 to 1.
+    pub spin_share: f64,
+    /// Operations of the background a second.
+    pub background_per_s: f64,
+}
+
+impl RawSlot {
+    /// The figures of a slot.
+    pub(crate) fn new(
+        background: Background,
+        round: u32,
+        method: Option<Method>,
+        operations: u64,
+        elapsed: Duration,
+        slot: &Slot,
+    ) -> RawSlot {
+        let at = |values: &[u64], share: f64| {
+            let mut sorted = values.to_vec();
+            sorted.sort_unstable();
+            let rank = ((sorted.len() as f64 * share).ceil() as usize).clamp(1, sorted.len().max(1));
+            sorted.get(rank - 1).map(|&ns| ns as f64 / 1e3)
+        };
+        let mean = |values: &[u64]| {
+            (!values.is_empty()).then(|| values.iter().sum::<u64>() as f64 / values.len() as f64 / 1e3)
+        };
+        let seconds = elapsed.as_secs_f64();
+        RawSlot {
+            background: background.name(),
+            round,
+            pair: String::new(),
+            method: method.map(Method::name),
+            ios: slot.count,
+            device_late: slot.device_late,
+            added_us: mean(&slot.added_ns),
+            exposed_us: mean(&slot.exposed_ns),
+            exposed_p50_us: at(&slot.exposed_ns, 0.5),
+            exposed_p99_us: at(&slot.exposed_ns, 0.99),
+            wake_p50_us: at(&slot.wake_ns, 0.5),
+            wake_p90_us: at(&slot.wake_ns, 0.9),
+            wake_p99_us: at(&slot.wake_ns, 0.99),
+            spin_share: slot.spun_ns as f64 / 1e9 / seconds,
+            background_per_s: operations as f64 / seconds,
+        }
+    }
+
+    /// The slot as one of a method's pair.
+    pub(crate) fn of_pair(mut self, method: Method) -> RawSlot {
+        self.pair = method.name();
+        self
+    }
+}
+
+/// Quartiles of values, one a round.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Quartiles {
+    /// The first.
+    pub q1: f64,
+    /// The median.
+    pub median: f64,
+    /// The third.
+    pub q3: f64,
+    /// Rounds.
+    pub rounds: usize,
+}
+
+impl Quartiles {
+    /// Of these values; `None` without any.
+    pub fn of(mut values: Vec<f64>) -> Option<Quartiles> {
+        values.retain(|value| value.is_finite());
+        values.sort_by(f64::total_cmp);
+        let at = |share: f64| values[(share * (values.len() - 1) as f64).round() as usize];
+        (!values.is_empty()).then(|| Quartiles { q1: at(0.25), median: at(0.5), q3: at(0.75), rounds: values.len() })
+    }
+}
+
+/// A way of waiting beside one background, with the slots of each round related to one another.
+#[derive(Clone, Debug, Serialize)]
+pub struct Paired {
+    /// What ran beside.
+    pub background: &'static str,
+    /// The way of waiting.
+    pub method: String,
+    /// Latency above the device's time, us.
+    pub added_us: Option<Quartiles>,
+    /// Time from the completion to the thread seeing it, us: means of the rounds.
+    pub exposed_us: Option<Quartiles>,
+    /// The same, medians of the rounds, us.
+    pub exposed_p50_us: Option<Quartiles>,
+    /// The median of its I/Os over that of sleeping in the same round; medians, because other processes delay some I/Os by
+    /// milliseconds.
+    pub exposed_over_irq: Option<Quartiles>,
+    /// Throughput of the background over that alone in the same round.
+    pub background_over_alone: Option<Quartiles>,
+    /// Wake-up delay: medians of the rounds, us.
+    pub wake_p50_us: Option<Quartiles>,
+    /// Wake-up delay: 99th percentiles of the rounds, us.
+    pub wake_p99_us: Option<Quartiles>,
+    /// Share of the time spent spinning.
+    pub spin_share: Option<Quartiles>,
+}
+
+/// Everything that was found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Findings {
+    /// CPUs this process could use.
+    pub cpus: usize,
+    /// What could not be had.
+    pub missing: Vec<String>,
+    /// Name of the device's preset.
+    pub device: String,
+    /// Background threads.
+    pub threads: u32,
+    /// Percent of the I/Os that were writes.
+    pub write_percent: u32,
+    /// Ways of waiting by background.
+    pub paired: Vec<Paired>,
+    /// What it shows and what it does not.
+    pub verdicts: Vec<String>,
+    /// Every slot.
+    pub slots: Vec<RawSlot>,
+}
+
+impl Findings {
+    /// Relates the slots to one another.
+    pub(crate) fn new(settings: Settings, cpus: usize, missing: Vec<String>, slots: Vec<RawSlot>) -> Findings {
+        let mut paired: Vec<Paired> = Vec::new();
+        for slot in &slots {
+            let Some(method) = &slot.method else { continue };
+            if !paired.iter().any(|p| p.background == slot.background && p.method == *method) {
+                paired.push(related(&slots, slot.background, method));
+            }
+        }
+        let verdicts = verdicts(cpus, &paired);
+        let Settings { threads, write_percent, device, .. } = settings;
+        Findings { cpus, missing, device, threads, write_percent, paired, verdicts, slots }
+    }
+
+    /// As JSON, with every slot.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("plain figures with text keys have a JSON form");
+        text.push('\n');
+        text
+    }
+}
+
+/// The figures of one way of waiting beside one background.
+fn related(slots: &[RawSlot], background: &'static str, method: &str) -> Paired {
+    let own: Vec<&RawSlot> =
+        slots.iter().filter(|s| s.background == background && s.method.as_deref() == Some(method)).collect();
+    let beside = |slot: &RawSlot, method: Option<&str>| {
+        slots.iter().find(|other| {
+            (other.background, other.round, &other.pair) == (slot.background, slot.round, &slot.pair)
+                && other.method.as_deref() == method
+        })
+    };
+    let each = |figure: &dyn Fn(&RawSlot) -> Option<f64>| Quartiles::of(own.iter().filter_map(|s| figure(s)).collect());
+    Paired {
+        background,
+        method: method.to_owned(),
+        added_us: each(&|s| s.added_us),
+        exposed_us: each(&|s| s.exposed_us),
+        exposed_p50_us: each(&|s| s.exposed_p50_us),
+        exposed_over_irq: each(&|s| Some(s.exposed_p50_us? / beside(s, Some("irq"))?.exposed_p50_us?)),
+        background_over_alone: each(&|s| Some(s.background_per_s / beside(s, None)?.background_per_s)),
+        wake_p50_us: each(&|s| s.wake_p50_us),
+        wake_p99_us: each(&|s| s.wake_p99_us),
+        spin_share: each(&|s| Some(s.spin_share)),
+    }
+}
+
+/// Whether precompletion's exposed delay is below the interrupt's, and its cost to the background below polling's.
+fn verdicts(cpus: usize, paired: &[Paired]) -> Vec<String> {
+    let mut verdicts = Vec::new();
+    if cpus < 2 {
+        return vec!["with one CPU nothing is shown: the device's thread takes the foreground's CPU".into()];
+    }
+    for background in ["cpu", "io"] {
+        let of = |method: &str| paired.iter().find(|p| p.background == background && p.method == method);
+        let (Some(pre), Some(poll)) = (of("pre-adaptive"), of("poll-prio").or_else(|| of("poll"))) else { continue };
+        let exposed = pre.exposed_over_irq;
+        verdicts.push(match exposed {
+            Some(ratio) if ratio.q3 < 1.0 => format!(
+                "{background}: pre-adaptive exposes {:.2} of the interrupt's delay (quartiles {:.2} to {:.2} of {} rounds)",
+                ratio.median, ratio.q1, ratio.q3, ratio.rounds
+            ),
+            Some(ratio) => format!(
+                "{background}: not shown that pre-adaptive exposes less than the interrupt: {:.2} of it, quartiles {:.2} to {:.2} of {} \
+                 rounds",
+                ratio.median, ratio.q1, ratio.q3, ratio.rounds
+            ),
+            None => format!("{background}: not shown: no round was complete"),
+        });
+        let costs = pre.background_over_alone.zip(poll.background_over_alone);
+        verdicts.push(match costs {
+            Some((pre, spin)) if pre.q1 > spin.q3 => format!(
+                "{background}: pre-adaptive leaves the background {:.2} of its throughput alone, {} {:.2}",
+                pre.median, poll.method, spin.median
+            ),
+            Some((pre, spin)) => format!(
+                "{background}: not shown that pre-adaptive costs the background less than {}: it leaves {:.2} ({:.2} to {:.2}) and {:.2} \
+                 ({:.2} to {:.2}) of the throughput alone",
+                poll.method, pre.median, pre.q1, pre.q3, spin.median, spin.q1, spin.q3
+            ),
+            None => format!("{background}: not shown: the background's throughput is missing"),
+        });
+    }
+    verdicts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slot(method: Option<Method>, round: u32, exposed_ns: u64, per_s: u64) -> RawSlot {
+        let made = Slot { count: 1, exposed_ns: vec![exposed_ns], added_ns: vec![exposed_ns], ..Slot::default() };
+        let of = RawSlot::new(Background::Cpu, round, method, per_s, Duration::from_secs(1), &made);
+        of.of_pair(Method::Precompletion(None))
+    }
+
+    #[test]
+    fn slots_are_related_within_their_round() {
+        let pre = Some(Method::Precompletion(None));
+        let mut slots = Vec::new();
+        for (round, slow) in [(0, 1u64), (1, 10), (2, 100)] {
+            slots.push(slot(None, round, 0, 1_000 * slow));
+            slots.push(slot(Some(Method::Sleep), round, 8_000 * slow, 900 * slow));
+            slots.push(slot(pre, round, 2_000 * slow, 800 * slow));
+        }
+        let findings = Findings::new(Settings::default(), 2, Vec::new(), slots);
+        let own = findings.paired.iter().find(|p| p.method == "pre-adaptive").expect("measured");
+        let all = |value| Some(Quartiles { q1: value, median: value, q3: value, rounds: 3 });
+        assert_eq!(own.exposed_over_irq, all(0.25), "the machine's changes of pace cancel");
+        assert_eq!(own.background_over_alone, all(0.8));
+        assert!(serde_json::from_str::<serde_json::Value>(&findings.to_json()).is_ok());
+    }
+
+    #[test]
+    fn what_cannot_be_shown_is_said() {
+        let pair = |pre, poll| {
+            let of = |method: Method, exposed: u64, per_s| {
+                let mut one = slot(Some(method), 0, exposed, per_s);
+                one.pair = method.name();
+                let mut irq = slot(Some(Method::Sleep), 0, 8_000, 900);
+                irq.pair = method.name();
+                let mut alone = slot(None, 0, 0, 1_000);
+                alone.pair = method.name();
+                [alone, irq, one]
+            };
+            let slots = [of(Method::Precompletion(None), pre, 900), of(Method::SpinRaised, 0, poll)].concat();
+            Findings::new(Settings::default(), 2, Vec::new(), slots).verdicts
+        };
+        let good = pair(2_000, 100);
+        assert!(good.iter().all(|verdict| !verdict.contains("not shown")), "{good:?}");
+        let bad = pair(9_000, 950);
+        assert!(bad.iter().all(|verdict| verdict.contains("not shown")), "{bad:?}");
+        assert_eq!(verdicts(1, &[]).len(), 1);
+    }
+}
