@@ -64,9 +64,9 @@ fn wrong_words_are_refused() {
         (&["--rnus", "3"], "unknown option"),
         (&["no-such-case"], "no-such-case"),
         (&["--run-case", "x", "5"], "no case \"x\""),
-        (&["calibration", "--requests", "5", "--write", "page.md"], "in full"),
+        (&["calibration", "--requests", "5", "--write", "page.md"], "complete measurements"),
         (&["calibration", "--requests", "0"], "1 to 1000000000"),
-        (&["--quick", "--write", "page.md"], "in full"),
+        (&["--quick", "--write", "page.md"], "complete measurements"),
     ] {
         let output = bench(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
