@@ -102,6 +102,22 @@ fn wrong_names_are_bad_input() {
     let (_, err) = said(&folder.0, &["paper", "slacker", "--mixes"], 2);
     assert_eq!(err, "error: --mixes: slacker has no mixes of traces; flin has\n");
     said(&folder.0, &["paper", "flin", "--mixes", "--experiment", "E8"], 2);
+    let (_, err) = said(&folder.0, &["paper", "flin", "--real"], 2);
+    assert_eq!(err, "error: --real: flin has nothing to measure on a machine; precompletion has\n");
+    let (_, err) = said(&folder.0, &["oslab", "--seconds", "0"], 2);
+    assert_eq!(err, "error: --seconds 0: must be 1 to 3600\n");
+    let (_, err) = said(&folder.0, &["oslab", "--device", "cosmos"], 2);
+    assert!(err.starts_with("error: --device: device.preset = \"cosmos\": no such device"), "{err}");
+}
+
+/// The same figures twice, from a paper behind a host.
+#[test]
+fn precompletion_is_made_again() {
+    let folder = Folder::new("precompletion");
+    let arguments = ["paper", "precompletion", "--quick", "--experiment", "E1,E2,A3"];
+    let (first, _) = said(&folder.0, &arguments, 0);
+    assert_eq!(said(&folder.0, &arguments, 0).0, first);
+    assert!(first.contains("6 claims: 6 reproduced"), "{first}");
 }
 
 /// The quick parts of FLIN: the list, the mixes as stored, and an experiment twice.
