@@ -20,8 +20,9 @@ struct Page {
     told: u64,
     /// The newest in a buffer that merges writes: it may hold it without a program under way.
     buffered: u64,
-    /// The newest whose program has begun, and whose program has ended.
+    /// The newest of those whose program has begun.
     mapped: u64,
+    /// The newest of those whose program has ended.
     ended: u64,
     /// Programs queued and not ended: serial and version.
     live: Vec<(u64, u64)>,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use common::play::{Ask, Mix, asks, hand_over};
-use common::{recipe, table1};
+use common::{drain, recipe, table1};
 use flashlane_core::decide::{Needs, Order, Position, Scheduler};
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::FlashOp;
@@ -41,14 +41,7 @@ fn played(config: &Config, scheduler: Scheduler, asks: &[Ask]) -> (Vec<Event>, T
         device.advance(Time::from_ns(ask.at));
         hand_over(&mut device, id as u64, ask);
     }
-    loop {
-        let next = device.next_event();
-        if next == Time::NEVER {
-            break;
-        }
-        device.advance(next);
-    }
-    assert_eq!(device.fault(), None);
+    drain(&mut device);
     (device.events().drain(..).map(|stamped| stamped.event).collect(), device.totals())
 }
 

@@ -96,7 +96,7 @@ pub fn requests() -> Vec<Breach> {
 }
 
 /// A buffer takes two writes of a page each, which cross a link of 1 GB/s and half a microsecond one after the other, and
-/// serves two reads of them, whose data crosses the link likewise.
+/// then serves two reads of that page, whose data crosses the link in the same way.
 fn over_link() -> Case {
     let mut case = buffered();
     case.events.clear();

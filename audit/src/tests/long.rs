@@ -141,7 +141,7 @@ fn a_long_legal_stream_breaks_no_rule() {
     }
 }
 
-/// Events whose loss changes nothing: the end of a read's array phase is optional.
+/// Whether the auditor may miss the event without reporting a violation: the end of a read's array phase is optional.
 fn may_be_lost(case: &Case, index: usize) -> bool {
     let Event::ArrayEnded { command, .. } = case.events[index].event else { return false };
     let started = |s: &&flashlane_core::event::Stamped| matches!(s.event, Event::ArrayStarted { command: other, .. } if other == command);

@@ -4,8 +4,8 @@
 //! files in this order: [`submit`] (checked, sent across the link), [`admit`], [`intake`] and [`buffered`] (pages become
 //! transactions, or the buffer serves them; under serial service [`serial`] does all that follows), [`supersede`] (older writes of
 //! their pages are cancelled, or go first), [`queue`] (transactions wait), [`decide`] (the policy's action is applied),
-//! [`level`] (waiting writes move to idle units), [`dispatch`] (a command begins), [`finish`] (a transaction ends; the last completes its request). [`step`] determines what
-//! happens at which instant.
+//! [`level`] (waiting writes move to idle units), [`dispatch`] (a command begins), [`finish`] (a transaction ends; the last
+//! completes its request). [`step`] determines what happens at which instant.
 
 mod admit;
 mod buffered;
