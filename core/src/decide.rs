@@ -8,6 +8,8 @@ use alloc::boxed::Box;
 use crate::board::Board;
 pub use crate::group::Group;
 use crate::id::{FlowId, PlaneId, QueueId, RequestId, TxnId, UnitId};
+use crate::request::Op;
+use crate::transaction::FlashOp;
 use crate::units::{Duration, Lpn, Time};
 
 /// Which command enters the device next?
@@ -275,6 +277,12 @@ pub trait Pick {
     /// lead must be [`Board::eligible`], each companion must [`Board::may_join`] the group as it is when it is added. Where it
     /// chooses none, it must not change its state: it may be asked again at the same instant.
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group);
+
+    /// The waiting read that `unit` would serve next if its running or resumed command were paused; [`TxnId::NONE`] if none. The
+    /// preempt decision is asked about this one. Only called while a read waits.
+    fn next_read(&mut self, board: &Board, unit: UnitId) -> TxnId {
+        board.first(unit, FlashOp::Read)
+    }
 
     /// Whether the only transaction that waits for an idle unit is always picked if it is eligible, and so is the only read that
     /// waits while a command is paused: the device then does not ask.

@@ -76,6 +76,9 @@ impl Pick for Asked<dyn Pick> {
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {
         self.0.pick(board, unit, scope, group);
     }
+    fn next_read(&mut self, board: &Board, unit: UnitId) -> TxnId {
+        self.0.next_read(board, unit)
+    }
     fn keeps_levels_apart(&self) -> bool {
         self.0.keeps_levels_apart()
     }

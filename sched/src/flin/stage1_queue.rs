@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use flashlane_core::{FlowId, Time, TxnId};
 
-use super::slowdown::{Alone, Extremes, Slowdown};
+use super::slowdown::{Extremes, Slowdown};
 
 /// A waiting transaction.
 #[derive(Clone, Copy, Debug)]
@@ -17,8 +17,8 @@ pub(crate) struct Entry {
     pub(crate) enqueued: u64,
     /// Its service time, ns.
     pub(crate) service: u64,
-    /// Its alone time.
-    pub(crate) alone: Alone,
+    /// Its alone time, ns; at least 1.
+    pub(crate) alone: u64,
     pub(crate) txn: TxnId,
     pub(crate) flow: FlowId,
     /// It was moved forward once and may not be passed (D-FLN-08).
@@ -29,7 +29,7 @@ impl Entry {
     /// Its slowdown if its service begins `wait` ns from `now` (eq. 3, 5).
     #[inline(always)]
     pub(crate) fn slowdown(&self, now: u64, wait: u64) -> Slowdown {
-        self.alone.slowdown(now - self.enqueued + wait + self.service)
+        Slowdown::new(now - self.enqueued + wait + self.service, self.alone)
     }
 }
 
@@ -154,11 +154,11 @@ pub(crate) fn fairest_place(view: View, region: &[Entry], new: &Entry, prefix: &
     for (p, entry) in region.iter().enumerate().rev() {
         wait -= entry.service;
         passed = passed.with(entry.slowdown(now, wait + new.service));
-        if !passed.fairer_than(best) {
+        if !passed.is_fairer_than(best) {
             break;
         }
         let here = prefix[p].and(passed).with(new.slowdown(now, wait));
-        if here.fairer_than(best) {
+        if here.is_fairer_than(best) {
             (best, place) = (here, p);
         }
     }

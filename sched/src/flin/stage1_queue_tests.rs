@@ -2,15 +2,11 @@
 
 extern crate std;
 
-use std::vec;
 use std::vec::Vec;
-
-use flashlane_core::Duration;
 
 use super::*;
 
 fn entry(txn: u32, flow: u16, enqueued: u64, service: u64, alone: u64) -> Entry {
-    let alone = Alone::of(Duration::from_ns(alone));
     Entry { enqueued, service, alone, txn: TxnId(txn), flow: FlowId(flow), barrier: false }
 }
 
@@ -23,7 +19,7 @@ fn extremes(view: View, order: &[Entry]) -> Extremes {
     let mut wait = view.ahead;
     order.iter().fold(Extremes::NONE, |extremes, entry| {
         wait += entry.service;
-        extremes.with(entry.alone.slowdown(view.now.ns() - entry.enqueued + wait))
+        extremes.with(Slowdown::new(view.now.ns() - entry.enqueued + wait, entry.alone))
     })
 }
 
@@ -38,26 +34,19 @@ fn with(region: &[Entry], new: Entry, place: usize) -> Vec<Entry> {
 fn by_force(view: View, region: &[Entry], new: Entry) -> usize {
     let mut best = region.len();
     for place in (0..region.len()).rev() {
-        if extremes(view, &with(region, new, place)).fairer_than(extremes(view, &with(region, new, best))) {
+        if extremes(view, &with(region, new, place)).is_fairer_than(extremes(view, &with(region, new, best))) {
             best = place;
         }
     }
     best
 }
 
-/// A slowdown, rounded.
-fn ten_thousandths(Slowdown(s): Slowdown) -> u64 {
-    (s * 10_000 + (1 << 15)) >> 16
-}
-
 /// A-FLN-04 (eq. 5): a write at the fourth place. It waits 300 + 40 + 3 x 1325 = 4315 and takes 5640 in all.
 #[test]
 fn shared_time_of_the_model() {
     let write = entry(4, 0, 700, 1325, 2650);
-    let whole = Alone::of(Duration::from_ns(1));
-    let shared = Entry { alone: whole, ..write }.slowdown(1000, 40 + 3 * 1325);
-    assert_eq!(shared, Slowdown(5640 << 16));
-    assert_eq!(ten_thousandths(write.slowdown(1000, 40 + 3 * 1325)), 21_283);
+    let slowdown = write.slowdown(1000, 40 + 3 * 1325);
+    assert_eq!((slowdown, slowdown.ten_thousandths()), (Slowdown::new(5640, 2650), 21_283));
 }
 
 /// A-FLN-05.
@@ -140,19 +129,5 @@ fn the_queue_equals_a_plain_list() {
             queue.remove(plain.remove(place).0.txn);
         }
         assert!(queue.waiting().iter().map(|e| e.txn).eq(plain.iter().map(|(e, _)| e.txn)));
-    }
-}
-
-/// Fixed point is precise enough for decisions: ratios to five digits.
-#[test]
-fn slowdowns_in_fixed_point() {
-    for (shared, alone, expected) in [(5640, 2650, 21_283), (1_325_000, 1_325_000, 10_000), (1, 1_000_000_000, 0)] {
-        assert_eq!(ten_thousandths(Alone::of(Duration::from_ns(alone)).slowdown(shared)), expected);
-    }
-    let year = 365 * 24 * 3600 * 1_000_000_000u64;
-    assert_eq!(Alone::of(Duration::from_ns(1)).slowdown(year).0, year << 16, "a year against a nanosecond fits");
-    let ratios = vec![(3u64, 5u64, false), (2, 5, true)];
-    for (a, b, below) in ratios {
-        assert_eq!(Extremes::NONE.with(Slowdown(a)).with(Slowdown(b)).below(600), below, "strictly below 0.6");
     }
 }

@@ -12,7 +12,7 @@ use flashlane_core::transaction::{FlashOp, tag};
 use flashlane_core::{Board, Duration, FlowId, QueueId, Time, TxnId};
 
 use crate::flin::intensity::{Intensity, Rule};
-use crate::flin::slowdown::{Alone, Extremes, Slowdown};
+use crate::flin::slowdown::{Extremes, Mean, Slowdown, alone_ns};
 use crate::flin::stage1_queue::{Entry, Stage1Queue, View, fairest_place};
 
 /// How the first stage works.
@@ -34,10 +34,9 @@ pub(crate) struct Settings {
 struct FlowRecord {
     /// Its transactions waiting in this queue.
     waiting: u32,
-    /// Slowdowns of those that were dispatched from here: how many, and their sum.
-    departed: u64,
-    slowdowns: u64,
-    /// The epoch up to which that sum has been halved.
+    /// Average slowdown of those that were dispatched from here.
+    departed: Mean,
+    /// The epoch up to which that average's weight has been halved.
     halved: u64,
     /// Its newest waiting transaction, and when that would be done if the flow ran alone.
     newest: TxnId,
@@ -82,38 +81,40 @@ impl Fair {
         let direction = usize::from(op == FlashOp::Program);
         let halve = self.settings.halve;
         let row = &mut self.records[queue.index() * self.flows..][..self.flows];
-        let (mut all, mut seen, mut own) = (Extremes::NONE, 0, None);
+        let mut means = 0;
+        let (mut least, mut most, mut own) = (Mean::default(), Mean::default(), None);
         for (f, record) in row.iter_mut().enumerate() {
             let other = FlowId(f as u16);
-            if record.departed == 0 || !self.intensity.is_high(other, unit, direction) {
+            if record.departed.is_none() || !self.intensity.is_high(other, unit, direction) {
                 continue;
             }
             if halve {
                 record.age(epoch);
             }
-            let Some(mean) = record.mean() else { continue };
-            all = all.with(mean);
-            seen += 1;
+            let mean = record.departed;
+            if mean.is_none() {
+                continue;
+            }
+            if means == 0 || mean.is_below(least, 1000) {
+                least = mean;
+            }
+            if means == 0 || most.is_below(mean, 1000) {
+                most = mean;
+            }
+            means += 1;
             if other == flow {
                 own = Some(mean);
             }
         }
-        seen > 1 && all.below(self.settings.threshold) && own == Some(all.worst())
+        means > 1 && least.is_below(most, self.settings.threshold) && own.is_some_and(|own| !own.is_below(most, 1000))
     }
 }
 
 impl FlowRecord {
     /// Halves the weight of what was counted for every epoch that has ended since (D-FLN-09).
     fn age(&mut self, epoch: u64) {
-        let ended = (epoch - self.halved).min(63);
-        self.departed >>= ended;
-        self.slowdowns = if self.departed > 0 { self.slowdowns >> ended } else { 0 };
+        self.departed.halve(epoch - self.halved);
         self.halved = epoch;
-    }
-
-    /// Average slowdown of departed transactions.
-    fn mean(&self) -> Option<Slowdown> {
-        (self.departed > 0).then(|| Slowdown(self.slowdowns / self.departed))
     }
 }
 
@@ -145,7 +146,7 @@ impl Order for Fair {
         let mut entry = Entry {
             enqueued: new.enqueued.ns(),
             service: service.ns(),
-            alone: Alone::of(alone),
+            alone: alone_ns(alone),
             txn,
             flow: new.flow,
             barrier: false,
@@ -200,8 +201,7 @@ impl Order for Fair {
                 let epoch = self.intensity.roll(board.now);
                 record.age(epoch);
             }
-            record.departed += 1;
-            record.slowdowns = record.slowdowns.saturating_add(Alone::of(gone.alone).slowdown(shared.ns()).0);
+            record.departed.add(Slowdown::new(shared.ns(), alone_ns(gone.alone)));
         }
         Duration::ZERO
     }

@@ -1,5 +1,5 @@
 //! Stage 1 against the model written plainly: which place, among which, at what slowdowns. The model reads the board and
-//! shares the fixed-point slowdowns, and nothing else, with the answer.
+//! shares the fractions of slowdowns, and nothing else, with the answer.
 
 extern crate std;
 
@@ -15,7 +15,7 @@ use super::*;
 #[derive(Clone, Default)]
 struct Departed {
     count: u64,
-    sum: u64,
+    sum: f64,
 }
 
 /// The place of a new transaction by the specification, written plainly: every place open to it is tried, and for each the
@@ -40,27 +40,27 @@ fn plain_place(board: &Board, busy: u64, new: (u16, u64, u64, bool), worst: Opti
             let in_region = (from..=to).contains(&position);
             if position == place {
                 wait += service;
-                all = all.with(Alone::of(Duration::from_ns(alone)).slowdown(wait));
+                all = all.with(Slowdown::new(wait, alone));
             }
             if let Some(txn) = waiting.get(position) {
                 wait += board.facts.service_of(txn).ns();
                 if in_region && position < to {
                     let since = (board.now - txn.enqueued).ns();
-                    all = all.with(Alone::of(txn.alone).slowdown(since + wait));
+                    all = all.with(Slowdown::new(since + wait, alone_ns(txn.alone)));
                 }
             }
         }
         all
     };
-    (from..=to).rev().fold(to, |best, place| if extremes(place).fairer_than(extremes(best)) { place } else { best })
+    (from..=to).rev().fold(to, |best, place| if extremes(place).is_fairer_than(extremes(best)) { place } else { best })
 }
 
 /// The flow of high intensity with the worst slowdown while fairness is below 0.6, of those that have had transactions served.
 fn plain_worst(departed: &[Departed], high: impl Fn(usize) -> bool) -> Option<u16> {
-    let means = departed.iter().enumerate().filter(|(f, d)| d.count > 0 && high(*f)).map(|(f, d)| (d.sum / d.count, f));
-    let means: Vec<(u64, usize)> = means.collect();
-    let (least, most) = (means.iter().map(|m| m.0).min()?, means.iter().map(|m| m.0).max()?);
-    (means.len() > 1 && least * 1000 < most * 600).then(|| means.iter().find(|m| m.0 == most).expect("one").1 as u16)
+    let means = departed.iter().enumerate().filter(|(f, d)| d.count > 0 && high(*f));
+    let means: Vec<(f64, usize)> = means.map(|(f, d)| (d.sum / d.count as f64, f)).collect();
+    let (least, most) = means.iter().fold((f64::MAX, 0.0), |(l, m), mean| (mean.0.min(l), mean.0.max(m)));
+    (means.len() > 1 && least / most < 0.6).then(|| means.iter().find(|m| m.0 == most).expect("one").1 as u16)
 }
 
 /// Stage 1 equals the plain model: reads of many lengths, of flows of low and high intensity, with a busy, a paused or an idle
@@ -97,7 +97,7 @@ fn stage_1_equals_the_plain_model() {
             let txn = board.txn(gone);
             let shared = (board.now - txn.enqueued).ns() + board.facts.service_of(txn).ns();
             let record = &mut departed[txn.flow.index()];
-            (record.count, record.sum) = (record.count + 1, record.sum + Alone::of(txn.alone).slowdown(shared).0);
+            (record.count, record.sum) = (record.count + 1, record.sum + shared as f64 / txn.alone.ns() as f64);
             leave(&mut board, &mut fair, gone);
             continue;
         }

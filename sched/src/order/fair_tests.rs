@@ -126,7 +126,7 @@ fn six(settings: Settings) -> (Board, Fair, Vec<TxnId>) {
         }
     }
     at(&mut board, 10_000_000);
-    fair.records.iter_mut().for_each(|record| (record.departed, record.slowdowns) = (0, 0));
+    fair.records.iter_mut().for_each(|record| record.departed = Mean::default());
     let queue: Vec<TxnId> = [A, B, A, C, D, C].map(|flow| join(&mut board, &mut fair, flow)).to_vec();
     let places: Vec<usize> = queue.iter().map(|&txn| place(&board, txn)).collect();
     assert!(places[..3].iter().all(|&p| p < 3) && places[3..].iter().all(|&p| p >= 3), "{places:?}");
@@ -136,8 +136,7 @@ fn six(settings: Settings) -> (Board, Fair, Vec<TxnId>) {
 /// Sets the average slowdowns of departed transactions.
 fn departed(fair: &mut Fair, means: &[(u16, u64)]) {
     for &(flow, mean) in means {
-        let record = fair.record(READS, FlowId(flow));
-        (record.departed, record.slowdowns) = (10, (mean * 10) << 16);
+        fair.record(READS, FlowId(flow)).departed = Mean::of(10, mean * 10);
     }
 }
 
@@ -146,7 +145,7 @@ fn searched(board: &Board, fair: &mut Fair, from: usize, to: usize, flow: u16) -
     let entries = fair.queues[0].waiting();
     let alone = Duration::from_ns(100) + fair.records[usize::from(flow)].done.since(board.now);
     let waits = fair.records[usize::from(flow)].waiting > 0;
-    let alone = Alone::of(if waits { alone } else { Duration::from_ns(100) });
+    let alone = alone_ns(if waits { alone } else { Duration::from_ns(100) });
     let new =
         Entry { enqueued: board.now.ns(), service: 100, alone, txn: TxnId::NONE, flow: FlowId(flow), barrier: false };
     let ahead = entries[..from].iter().map(|e| e.service).sum();
@@ -230,8 +229,9 @@ fn averages_of_departed_transactions() {
         // One slowed down 1 time in the first epoch, one 3 times in the second.
         wait(&mut board, &mut fair, 0, 1);
         wait(&mut board, &mut fair, 10_000_000, 3);
-        let average = fair.record(READS, FlowId(A)).mean().unwrap();
-        assert!(average.0.abs_diff(mean << 16) < 10, "{average:?}");
+        let average = fair.record(READS, FlowId(A)).departed;
+        let exactly = Mean::of(1, mean);
+        assert!(!average.is_below(exactly, 1000) && !exactly.is_below(average, 1000), "{average:?}");
     }
 }
 
@@ -239,11 +239,11 @@ fn averages_of_departed_transactions() {
 #[test]
 fn averages_halve_once_an_epoch() {
     for looks in [&[3][..], &[1, 2, 3], &[0, 0, 2, 2, 3, 3]] {
-        let mut record = FlowRecord { departed: 24, slowdowns: 240, ..FlowRecord::default() };
+        let mut record = FlowRecord { departed: Mean::of(24, 240), ..FlowRecord::default() };
         looks.iter().for_each(|&epoch| record.age(epoch));
-        assert_eq!((record.departed, record.slowdowns), (3, 30), "{looks:?}");
+        assert_eq!(record.departed, Mean::of(3, 30), "{looks:?}");
         record.age(5);
-        assert_eq!((record.departed, record.slowdowns), (0, 0), "less than one is none");
+        assert_eq!(record.departed, Mean::default(), "less than one is none");
     }
 }
 
@@ -255,7 +255,7 @@ fn withdrawn_transactions_count_in_no_average() {
     at(&mut board, 70);
     fair.departs(&board, gone, Departure::Withdrawn);
     board.unlink(gone).stage = Stage::Free;
-    assert_eq!(fair.record(READS, FlowId(A)).mean(), None);
+    assert!(fair.record(READS, FlowId(A)).departed.is_none());
     let next = join(&mut board, &mut fair, A);
     assert_eq!(board.txn(next).alone.ns(), 100);
 }

@@ -1,8 +1,8 @@
 //! FLIN's second and third stages: priority levels take turns, then the read or the write goes that has waited more in
 //! proportion to its service (FLIN §4.2, §4.3, algorithm 2).
 //!
-//! A unit has a slot for a read and one for a write. Stage 2 fills an empty slot when the unit is free, for only then is
-//! anything ready; stage 3 dispatches one slot, with companions of its level and direction (D-FLN-17). Garbage collection
+//! A unit has a slot for a read and one for a write. Stage 2 fills an empty slot when the unit is free, and that of the read
+//! also when a running program may be suspended for it (O1); stage 3 dispatches one slot, with companions of its level and direction (D-FLN-17). Garbage collection
 //! that goes before the write is the collect decision's; its time counts in both waits (D-FLN-11).
 
 use alloc::vec;
@@ -103,6 +103,11 @@ impl Pick for WaitBalanced {
             (false, false) => return,
         };
         widen(board, lead, group);
+    }
+
+    /// O1 compares the read in the slot (model 2.1.7).
+    fn next_read(&mut self, board: &Board, unit: UnitId) -> TxnId {
+        self.slot(board, unit, FlashOp::Read)
     }
 
     fn lets_lone_transactions_go(&self) -> bool {

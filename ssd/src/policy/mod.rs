@@ -307,10 +307,19 @@ impl Policy {
         self.scheduler.pick.pick(board, unit, scope, &mut self.group);
     }
 
+    /// The waiting read that the preempt decision is asked about; [`TxnId::NONE`] if none waits.
+    #[inline(always)]
+    fn next_read(&mut self, board: &Board, unit: UnitId) -> TxnId {
+        match board.waiting(unit, FlashOp::Read) {
+            0 => TxnId::NONE,
+            _ => self.scheduler.pick.next_read(board, unit),
+        }
+    }
+
     /// What a unit with a paused command does next: waiting reads, or the paused command.
     #[inline(never)]
     fn next_in_pause(&mut self, board: &Board, unit: UnitId) -> Action {
-        let read = board.first(unit, FlashOp::Read);
+        let read = self.next_read(board, unit);
         if read.is_none() {
             return Action::Resume;
         }
@@ -338,7 +347,7 @@ impl Policy {
         if self.moments == Moments::Boundary && command.op != FlashOp::Program {
             return Action::Stay;
         }
-        let read = board.first(unit, FlashOp::Read);
+        let read = self.next_read(board, unit);
         if read.is_none() {
             return Action::Stay;
         }
