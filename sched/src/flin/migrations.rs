@@ -31,6 +31,8 @@ impl Rounding {
 pub(crate) struct Migrations {
     /// Free pages of a plane below which its writes pay (GC_FLIN, D-FLN-14).
     pub(crate) below_pages: u64,
+    /// Free blocks of a plane at and below which a write does all that waits (the safety net of D-FLN-13).
+    pub(crate) net_blocks: u64,
     pub(crate) rounding: Rounding,
 }
 
@@ -60,7 +62,7 @@ impl Migrations {
     pub(crate) fn debt(&self, board: &Board, write: TxnId) -> Debt {
         let txn = board.txn(write);
         let plane = board.plane(txn.plane);
-        let short = plane.free_blocks <= board.facts.gc_hard_blocks;
+        let short = u64::from(plane.free_blocks) <= self.net_blocks;
         if !board.units[txn.unit.index()].gc.any() || u64::from(plane.free_pages) >= self.below_pages && !short {
             return Debt::default();
         }
@@ -122,16 +124,17 @@ mod tests {
         assert_eq!((one, time(&board, one, 0, false)), (1, us(1425)));
     }
 
-    /// A write pays from one page below the threshold on, and for all that waits from the hard threshold of blocks on.
+    /// A write pays from one page below the threshold on, and for all that waits at the net's number of blocks and below.
     #[test]
     fn thresholds_of_pages_and_blocks() {
         use flashlane_core::board::{Flow, GcWaiting};
         let mut board = board(1, 2);
-        board.facts.gc_hard_blocks = 3;
+        // The threshold of yielding collection is not FLIN's.
+        board.facts.gc_hard_blocks = 50;
         board.flows =
             vec![1, 3].into_iter().map(|n| Flow { programmed: n, valid_pages: n, ..Flow::default() }).collect();
         let write = crate::pick::testing::program(&mut board, 1, 0);
-        let migrations = Migrations { below_pages: 100, rounding: Rounding::Up };
+        let migrations = Migrations { below_pages: 100, net_blocks: 3, rounding: Rounding::Up };
         let debt = |board: &mut Board, free_blocks, free_pages| {
             (board.planes[1].free_blocks, board.planes[1].free_pages) = (free_blocks, free_pages);
             migrations.debt(board, write)
@@ -175,7 +178,7 @@ mod tests {
     /// flow 0, which wrote `written` of 120 pages and owns 6,000 of 10,000.
     fn due(gc: [u32; 3], (blocks, pages): (u32, u32), written: u64) -> (Board, TxnId) {
         let mut board = board(1, 2);
-        (board.facts.writes_pay, board.facts.gc_hard_blocks) = (true, 2);
+        board.facts.writes_pay = true;
         let flow =
             |programmed, valid_pages| flashlane_core::board::Flow { programmed, valid_pages, ..Default::default() };
         board.flows = alloc::vec![flow(written, 6_000), flow(120 - written, 4_000)];
@@ -186,9 +189,9 @@ mod tests {
         (board, write)
     }
 
-    const BELOW_100: Migrations = Migrations { below_pages: 100, rounding: Rounding::Up };
+    const BELOW_100: Migrations = Migrations { below_pages: 100, net_blocks: 2, rounding: Rounding::Up };
 
-    /// Writes pay below the limit of free pages and not at it, and at the hard threshold of blocks for all that waits, not a
+    /// Writes pay below the limit of free pages and not at it, and at the net's blocks for all that waits, not a
     /// block above it; and only where something waits.
     #[test]
     fn when_a_write_pays() {

@@ -70,6 +70,14 @@ pub(crate) static MIGRATION_PARAMS: &[Param] = &[
         help: "writes pay for garbage collection while their plane has fewer free pages (FLIN §6, GC_FLIN; D-FLN-14)",
     },
     Param {
+        name: "gc_net_blocks",
+        unit: "blocks",
+        default: 1,
+        min: 0,
+        max: 1 << 20,
+        help: "a write does all that waits while its plane has this many free blocks or fewer (safety net of D-FLN-13)",
+    },
+    Param {
         name: "gc_rounding",
         unit: "0 up, 1 down, 2 nearest",
         default: 0,
@@ -97,5 +105,9 @@ pub(crate) fn order_settings(values: &Values<'_>) -> Settings {
 
 /// When writes pay, and how much.
 pub(crate) fn migrations(values: &Values<'_>) -> Migrations {
-    Migrations { below_pages: values.get("gc_pages"), rounding: Rounding::numbered(values.get("gc_rounding")) }
+    Migrations {
+        below_pages: values.get("gc_pages"),
+        net_blocks: values.get("gc_net_blocks"),
+        rounding: Rounding::numbered(values.get("gc_rounding")),
+    }
 }
