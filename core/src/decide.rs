@@ -8,7 +8,6 @@ use alloc::boxed::Box;
 use crate::board::Board;
 pub use crate::group::Group;
 use crate::id::{FlowId, PlaneId, QueueId, RequestId, TxnId, UnitId};
-use crate::request::Op;
 use crate::transaction::FlashOp;
 use crate::units::{Duration, Lpn, Time};
 

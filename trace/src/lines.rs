@@ -45,15 +45,16 @@ impl Lines {
         lines
     }
 
-    /// The first bytes not yet returned, and whether they are the rest of the stream.
+    /// The first bytes not yet returned, and whether they are the rest of the stream. Of a stream that broke they are not: its last
+    /// line may be cut.
     pub fn sample(&self) -> (&[u8], bool) {
-        (&self.buffer[self.start..self.end], !matches!(self.state, Stream::Open))
+        (&self.buffer[self.start..self.end], matches!(self.state, Stream::Ended))
     }
 
-    /// The error of a stream that broke before anything could be read from it.
+    /// The error of a stream that broke within what was read so far.
     pub fn broken(&self) -> Option<WorkloadError> {
         match &self.state {
-            Stream::Broken(why) if self.start == self.end => Some(error(&self.name, why)),
+            Stream::Broken(why) => Some(error(&self.name, why)),
             _ => None,
         }
     }

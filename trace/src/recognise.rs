@@ -28,19 +28,20 @@ pub fn recognise(path: &Path) -> Result<Recognition, WorkloadError> {
 
 /// Recognises the format from the beginning of `lines`.
 pub(super) fn recognised(lines: &Lines, name: &str) -> Result<Recognition, WorkloadError> {
-    if let Some(broken) = lines.broken() {
-        return Err(broken);
-    }
     let (sample, whole) = lines.sample();
     if sample.is_empty() {
-        return Err(error(name, "the file is empty; legal is a trace with at least one request"));
+        let empty = || error(name, "the file is empty; legal is a trace with at least one request");
+        return Err(lines.broken().unwrap_or_else(empty));
     }
-    of_sample(sample, whole, name)
+    // Too little of a stream that broke to recognise it: the break is what is wrong.
+    of_sample(sample, whole, name).map_err(|unknown| lines.broken().unwrap_or(unknown))
 }
 
 /// Several files are accepted only as the per-CPU files of a blktrace.
 pub(super) fn of_files(lines: &Lines) -> Result<Recognition, WorkloadError> {
-    if let Some(broken) = lines.broken() {
+    if lines.sample().0.is_empty()
+        && let Some(broken) = lines.broken()
+    {
         return Err(broken);
     }
     Ok(Recognition { format: Format::Blktrace, reason: "several files NAME.blktrace.CPU".to_owned() })

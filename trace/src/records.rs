@@ -253,7 +253,7 @@ fn text_action(origin: &Origin, lines: &Lines) -> Result<Action, WorkloadError> 
     if sample.split(|b| *b == b'\n').any(queued) {
         return Ok(Action::Queue);
     }
-    if whole {
+    if whole || lines.broken().is_some() {
         return Ok(Action::Issue);
     }
     let mut rest = Lines::new(origin.name(), origin.open()?);

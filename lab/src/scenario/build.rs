@@ -31,7 +31,6 @@ pub(super) fn config(device: &Device, priorities: &[u8], seed: u64) -> Result<Co
     let logical_pages = logical_pages(device, &geometry)?;
     let gc = gc(device, &geometry)?;
     spare_covers_gc(device, &geometry, logical_pages, &gc)?;
-    let highest = priorities.iter().copied().max().unwrap_or(0);
     let config = Config {
         nand: nand(device)?,
         bus: bus(device)?,
@@ -47,15 +46,28 @@ pub(super) fn config(device: &Device, priorities: &[u8], seed: u64) -> Result<Co
         front: front(device)?,
         memory: Duration::from_ns(key!(device.buffer.access_ns)),
         flows: priorities.iter().map(|&level| FlowConfig::at_level(level)).collect(),
-        levels: match key!(device.front.priority_levels) {
-            0 => highest.saturating_add(1),
-            levels => levels,
-        },
+        levels: levels(device, priorities)?,
         seed,
         geometry,
     };
     config.check().map_err(|e| device_error::in_scenario_keys(device, priorities, e))?;
     Ok(config)
+}
+
+/// Priority levels of the queues: as many as the flows use, or as many as are given, which must be enough for every flow.
+fn levels(device: &Device, priorities: &[u8]) -> Result<u8, KeyError> {
+    let highest = priorities.iter().copied().max().unwrap_or(0);
+    match key!(device.front.priority_levels) {
+        0 => Ok(highest.saturating_add(1)),
+        // Out of range, which the device's own check reports.
+        levels if levels > highest || levels > 8 || highest > 7 => Ok(levels),
+        levels => {
+            let message = format!(
+                "must be above every flow's priority, here up to {highest}; 0 gives as many levels as the flows use"
+            );
+            Err(KeyError::new("device.front.priority_levels", levels, message))
+        }
+    }
 }
 
 fn geometry(device: &Device) -> Result<Geometry, KeyError> {

@@ -51,6 +51,16 @@ fn a_truncated_file_gives_its_whole_lines_and_then_an_error_with_the_line() {
     }
 }
 
+/// Without a whole line the format cannot be recognised; what is said is that the file was cut, not that no format reads it.
+#[test]
+fn a_file_cut_within_its_first_line_is_called_cut() {
+    let whole = gz(long().as_bytes());
+    for kept in 2..40 {
+        let why = read(&whole[..kept], &TraceOptions::default()).unwrap_err();
+        assert!(why.message.contains("ends early"), "{kept} bytes: {why}");
+    }
+}
+
 #[test]
 fn a_gz_of_which_only_the_magic_is_left_or_whose_body_is_noise() {
     for bytes in [&[0x1f, 0x8b][..], &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xff, 0xff, 0xff, 0xff, 0x12]] {

@@ -21,6 +21,24 @@ fn bad_top_level_and_device_keys() {
 }
 
 #[test]
+fn fewer_levels_than_priorities() {
+    let text = |levels| {
+        let flow = "[[flow]]\npriority = 2\n[[flow.request]]\nat_ns = 0\nop = \"read\"\npages = [0]\n";
+        format!("[device]\npreset = \"unit-cycle\"\n[device.front]\npriority_levels = {levels}\n{flow}")
+    };
+    for levels in [1, 2] {
+        let expected = format!(
+            "s.toml:4:19: device.front.priority_levels = {levels}: must be above every flow's priority, here up to 2; 0 gives \
+             as many levels as the flows use"
+        );
+        assert_eq!(complaint(&text(levels)), expected);
+    }
+    for levels in [0, 3, 8] {
+        parse(&text(levels)).and_then(|scenario| scenario.check()).expect("levels enough");
+    }
+}
+
+#[test]
 fn bad_flows() {
     for (text, expected) in FLOWS {
         assert_eq!(complaint(&format!("device = \"unit-cycle\"\n{text}")), *expected, "{text}");
