@@ -2,10 +2,14 @@
 //!
 //! Owns the words only. What flags mean for a scenario is `plan`'s.
 
+mod paper;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+
+pub use paper::PaperArgs;
 
 /// What does a scheduling policy do to my workload on this SSD?
 #[derive(Parser, Debug)]
@@ -151,57 +155,6 @@ Examples:
         /// The shell
         shell: Shell,
     },
-}
-
-/// What is made of a paper.
-#[derive(Args, Debug)]
-pub struct PaperArgs {
-    /// The paper; without it, the papers are listed
-    pub name: Option<String>,
-
-    /// Only these experiments, separated by commas
-    #[arg(long, value_name = "E1,E2,...", value_delimiter = ',')]
-    pub experiment: Vec<String>,
-
-    /// Lists the claims and runs nothing
-    #[arg(long)]
-    pub list: bool,
-
-    /// Uses few requests and one seed: quick, and too little to judge by
-    #[arg(long)]
-    pub quick: bool,
-
-    /// Number of seeds for each workload; by default the paper's (slacker 5, flin 1, precompletion 3), with --quick 1
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
-    pub seeds: Option<u64>,
-
-    /// A folder of traces; a trace with the name of a clone replaces that clone
-    #[arg(long, value_name = "DIR")]
-    pub traces: Option<PathBuf>,
-
-    /// Also prints every figure behind the claims
-    #[arg(long)]
-    pub tables: bool,
-
-    /// Writes results.json into this folder
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-
-    /// Measures on this machine too (precompletion); printed, and with --out written to oslab.json beside results.json
-    #[arg(long, conflicts_with = "list")]
-    pub real: bool,
-
-    /// Calibrates the rates of the paper's clones and prints their table
-    #[arg(long, conflicts_with_all = ["experiment", "list", "traces", "tables", "out"])]
-    pub calibrate: bool,
-
-    /// Draws the mixes of the paper's traces again and prints their table
-    #[arg(long, conflicts_with_all = ["experiment", "list", "traces", "tables", "out", "calibrate", "seeds", "quick"])]
-    pub mixes: bool,
-
-    /// Number of runs at a time; by default one for each processor
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub jobs: Option<u16>,
 }
 
 /// How ways of waiting are measured.

@@ -32,7 +32,8 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
         rayon_threads(jobs)?;
     }
     let seeds = args.seeds.unwrap_or(if args.quick { 1 } else { paper.seeds });
-    let settings = Settings { quick: args.quick, seeds, traces: args.traces.clone() };
+    let setting = args.setting.setting();
+    let settings = Settings { quick: args.quick, seeds, traces: args.traces.clone(), setting };
     if args.mixes {
         return mixes(paper);
     }
@@ -112,6 +113,14 @@ fn list(paper: &Paper) -> String {
     for group in paper.groups {
         let _ = writeln!(text, "  {}: {}", group.experiments.join(", "), group.about);
     }
+    if let Some(chosen) = &claims.chosen {
+        text.push_str("\nsettings\n  plain: the paper's text, and the nearest where it says nothing\n  chosen, after results were seen:\n");
+        for (title, lines) in [("sets", &chosen.sets), ("because", &chosen.because), ("against it", &chosen.against)] {
+            for line in lines {
+                let _ = writeln!(text, "    {title}: {line}");
+            }
+        }
+    }
     text.push_str("\nclaims\n");
     for claim in &claims.claim {
         let _ = writeln!(text, "  {} ({}) {}: {}", claim.experiment, claim.source, claim.says, claim.published);
@@ -119,6 +128,9 @@ fn list(paper: &Paper) -> String {
             (Some(measured), Some(condition), _) => writeln!(text, "      {measured}; reproduced if {condition}"),
             (_, _, reason) => writeln!(text, "      not testable here: {}", reason.as_deref().unwrap_or_default()),
         };
+        if let Some(measured) = &claim.measured_chosen {
+            let _ = writeln!(text, "      under the chosen setting: {measured}");
+        }
     }
     text
 }
@@ -131,7 +143,7 @@ fn mixes(paper: &Paper) -> Result<(), Failure> {
 }
 
 fn calibrated(paper: &Paper, settings: &Settings) -> Result<(), Failure> {
-    let runner = Runner { settings, progress: None };
+    let runner = Runner::new(settings, None);
     let begun = Instant::now();
     let told = |what: String, is_reached: bool| {
         let verdict = if is_reached { "" } else { ": not reached" };

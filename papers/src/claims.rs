@@ -1,6 +1,6 @@
 //! The claims of a paper: what it says, where, and when a claim counts as reproduced.
 //!
-//! Owns `claims.toml` (docs/papers.md describes it) and its expressions, which are minijinja's, over the figures of the
+//! Owns `claims.toml` (docs/papers/running.md describes it) and its expressions, which are minijinja's, over the figures of the
 //! experiments. Promises that a verdict follows from the file and the figures alone.
 
 use std::collections::BTreeMap;
@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::figures::Figures;
+use super::setting::{ChosenSetting, Setting};
 
 /// A paper's file of claims.
 #[derive(Clone, Debug, Deserialize)]
@@ -18,6 +19,8 @@ use super::figures::Figures;
 pub struct Claims {
     /// The paper's title, where and when it was published.
     pub paper: String,
+    /// The setting that was chosen after results were seen, if there is one.
+    pub chosen: Option<ChosenSetting>,
     /// Names for lists of names, for use in expressions.
     #[serde(default)]
     pub group: toml::Table,
@@ -39,6 +42,8 @@ pub struct Claim {
     pub published: String,
     /// An expression over the figures: what was measured.
     pub measured: Option<String>,
+    /// The expression under the chosen setting, where it is another.
+    pub measured_chosen: Option<String>,
     /// An expression over the figures and `it`, the measured value: whether the claim holds.
     pub reproduced_if: Option<String>,
     /// Why it cannot be tested here. Instead of the two above.
@@ -46,7 +51,7 @@ pub struct Claim {
 }
 
 /// What became of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The condition holds.
@@ -69,7 +74,7 @@ impl Verdict {
 }
 
 /// A claim with what was measured.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct JudgedClaim {
     /// The experiment it belongs to.
     pub experiment: String,
@@ -99,16 +104,18 @@ impl Claims {
         for claim in &claims.claim {
             let testable = claim.measured.is_some() && claim.reproduced_if.is_some() && claim.untestable.is_none();
             let untestable = claim.untestable.is_some() && claim.measured.is_none() && claim.reproduced_if.is_none();
+            let unchosen = claims.chosen.is_none() && claim.measured_chosen.is_some();
+            assert!(!unchosen, "claims.toml: {}: {}: measured_chosen without [chosen]", claim.experiment, claim.says);
             assert!(testable || untestable, "claims.toml: {}: {}: half a claim", claim.experiment, claim.says);
         }
         claims
     }
 
-    /// Evaluates the claims of `experiments` with the measured figures.
+    /// Evaluates the claims of `experiments` with the figures measured under `setting`.
     ///
     /// # Errors
     /// An expression that cannot be evaluated: the claim's place in words, and what is wrong.
-    pub fn judge(&self, experiments: &[&str], figures: &Figures) -> Result<Vec<JudgedClaim>, String> {
+    pub fn judge(&self, experiments: &[&str], figures: &Figures, setting: Setting) -> Result<Vec<JudgedClaim>, String> {
         let mut environment = environment();
         if let serde_json::Value::Object(means) = figures.means() {
             means
@@ -120,7 +127,7 @@ impl Claims {
         chosen
             .map(|claim| {
                 let (measured, verdict) = claim
-                    .judge(&environment)
+                    .judge(&environment, setting)
                     .map_err(|error| format!("claim {} ({}): {error}", claim.experiment, claim.says))?;
                 Ok(JudgedClaim {
                     experiment: claim.experiment.clone(),
@@ -138,8 +145,14 @@ impl Claims {
 }
 
 impl Claim {
-    fn judge(&self, environment: &Environment<'_>) -> Result<(Option<String>, Verdict), Error> {
-        let (Some(measured), Some(condition)) = (&self.measured, &self.reproduced_if) else {
+    /// The expression of what was measured under `setting`.
+    pub fn measured_under(&self, setting: Setting) -> Option<&str> {
+        let own = self.measured_chosen.as_ref().filter(|_| setting == Setting::Chosen);
+        own.or(self.measured.as_ref()).map(String::as_str)
+    }
+
+    fn judge(&self, environment: &Environment<'_>, setting: Setting) -> Result<(Option<String>, Verdict), Error> {
+        let (Some(measured), Some(condition)) = (self.measured_under(setting), &self.reproduced_if) else {
             return Ok((None, Verdict::NotTestableHere));
         };
         let it = environment.compile_expression(measured)?.eval(())?;
@@ -296,7 +309,7 @@ mod tests {
             "paper = \"p\"\n[group]\nfew = [\"a-p\", \"c\"]\n[[claim]]\nexperiment = \"E1\"\nsource = \"s\"\nsays = \"w\"\n\
              published = \"1\"\nmeasured = {measured:?}\nreproduced_if = {reproduced_if:?}\n"
         );
-        let judged = Claims::read(&text).judge(&["E1"], &figures())?.remove(0);
+        let judged = Claims::read(&text).judge(&["E1"], &figures(), Setting::Plain)?.remove(0);
         Ok((judged.measured, judged.verdict))
     }
 

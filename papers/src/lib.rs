@@ -13,6 +13,7 @@ pub mod precompletion;
 mod progress;
 mod report;
 mod runner;
+mod setting;
 pub mod slacker;
 pub mod sos;
 
@@ -20,6 +21,7 @@ pub use figures::{Figures, mean_and_ci95};
 pub use progress::Progress;
 pub use report::{PaperResult, render, schema, tables};
 pub use runner::{Runner, Settings};
+pub use setting::{ChosenSetting, Setting};
 
 use claims::Claims;
 pub use paper::{Group, Paper};
@@ -79,7 +81,14 @@ impl Paper {
             return Err(RunError::Input(message));
         }
         let chosen = |name: &str| experiments.is_empty() || experiments.iter().any(|e| e == name);
-        let runner = Runner { settings, progress };
+        if settings.setting == Setting::Chosen && claims.chosen.is_none() {
+            let has_one = |paper: &&Paper| paper.claims().chosen.is_some();
+            let names: Vec<&str> = PAPERS.iter().filter(has_one).map(|paper| paper.name).collect();
+            let message =
+                format!("--setting chosen: {} has the plain reading alone; {} have both", self.name, names.join(", "));
+            return Err(RunError::Input(message));
+        }
+        let runner = Runner::new(settings, progress);
         let mut figures = Figures::default();
         for group in self.groups.iter().filter(|group| group.experiments.iter().any(|name| chosen(name))) {
             if let Some(progress) = progress {
@@ -89,8 +98,8 @@ impl Paper {
             figures.merge((group.run)(&runner)?);
         }
         let names: Vec<&str> = distinct.into_iter().filter(|name| chosen(name)).collect();
-        let judged = claims.judge(&names, &figures).map_err(RunError::Fault)?;
-        Ok(PaperResult::new(self.name, &claims.paper, settings, judged, figures))
+        let judged = claims.judge(&names, &figures, settings.setting).map_err(RunError::Fault)?;
+        Ok(PaperResult::new(self.name, &claims.paper, &runner, judged, figures))
     }
 }
 
@@ -113,11 +122,18 @@ mod tests {
     }
 
     #[test]
+    fn a_chosen_setting_is_for_papers_that_have_one() {
+        let settings = Settings { quick: true, seeds: 1, traces: None, setting: Setting::Chosen };
+        let said = ncq::PAPER.run(&[], &settings, None, &|_| ()).expect_err("none").to_string();
+        assert!(said.starts_with("--setting chosen: ncq has the plain reading alone; "), "{said}");
+    }
+
+    #[test]
     fn names_are_looked_up_with_help() {
         assert_eq!(Paper::named("slacker").map(|paper| paper.name), Ok("slacker"));
         let said = Paper::named("slaker").expect_err("none");
         assert!(said.ends_with("did you mean \"slacker\"?"), "{said}");
-        let settings = Settings { quick: true, seeds: 1, traces: None };
+        let settings = Settings { quick: true, seeds: 1, traces: None, setting: Setting::Plain };
         let said = slacker::PAPER.run(&["E99".into()], &settings, None, &|_| ()).expect_err("none").to_string();
         assert!(said.starts_with("experiment \"E99\": slacker has E1, "), "{said}");
     }

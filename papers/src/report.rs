@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::claims::{JudgedClaim, Verdict};
 use super::figures::{Figures, mean_and_ci95};
-use super::runner::Settings;
+use super::runner::Runner;
+use super::setting::Setting;
 
 /// `results.json`: the claims of a paper with what was measured, and every figure behind them.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -23,6 +24,10 @@ pub struct PaperResult {
     pub quick: bool,
     /// Seeds of each workload.
     pub seeds: u64,
+    /// How what the paper leaves open was read.
+    pub setting: Setting,
+    /// An identifier of all scenarios that were run: equal for equal scenarios.
+    pub scenarios: String,
     /// What to know about the figures: traces in place of clones, values that could not be reached.
     pub notes: Vec<String>,
     /// The claims, in the order of the paper.
@@ -38,17 +43,19 @@ impl PaperResult {
     pub(super) fn new(
         name: &str,
         paper: &str,
-        settings: &Settings,
+        runner: &Runner<'_>,
         claims: Vec<JudgedClaim>,
         figures: Figures,
     ) -> PaperResult {
         PaperResult {
-            version: 1,
+            version: 2,
             name: name.into(),
             paper: paper.into(),
             flashlane: env!("CARGO_PKG_VERSION").into(),
-            quick: settings.quick,
-            seeds: settings.seeds,
+            quick: runner.settings.quick,
+            seeds: runner.settings.seeds,
+            setting: runner.settings.setting,
+            scenarios: runner.scenarios(),
             notes: figures.notes().to_vec(),
             claims,
             figures: figures.to_json(),
@@ -72,6 +79,11 @@ pub fn schema() -> serde_json::Value {
 /// The claims as a table of at most `width` columns.
 pub fn render(result: &PaperResult, width: u16) -> String {
     let mut text = format!("{}\n\n", result.paper);
+    if result.setting == Setting::Chosen {
+        text.push_str(
+            "Under the setting that was chosen after results were seen; --list says what it sets and why.\n\n",
+        );
+    }
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     table.set_header(["", "source", "the paper says", "published", "measured", "verdict"]);

@@ -1,10 +1,13 @@
 //! The settings of a paper's experiments, and ways to run scenarios.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 
 use super::progress::Progress;
+use super::setting::Setting;
 use flashlane_lab::metrics::FlowMetrics;
 use flashlane_lab::results::Summary;
 use flashlane_lab::run::{self, ObserverOptions, Options, Outcome, RunError};
@@ -20,6 +23,8 @@ pub struct Settings {
     pub seeds: u64,
     /// A folder of traces; a trace replaces the clone of the same name.
     pub traces: Option<PathBuf>,
+    /// How what the paper leaves open is read.
+    pub setting: Setting,
 }
 
 /// The settings of a paper's experiments, and what they run scenarios with.
@@ -29,9 +34,38 @@ pub struct Runner<'a> {
     pub settings: &'a Settings,
     /// Counters for showing how far the experiments are.
     pub progress: Option<&'a Progress>,
+    hashes: Arc<Mutex<BTreeSet<String>>>,
 }
 
-impl Runner<'_> {
+impl<'a> Runner<'a> {
+    /// A runner that has run nothing.
+    pub fn new(settings: &'a Settings, progress: Option<&'a Progress>) -> Runner<'a> {
+        Runner { settings, progress, hashes: Arc::default() }
+    }
+
+    /// One with other settings, whose scenarios count as this one's.
+    pub fn under<'b>(&self, settings: &'b Settings) -> Runner<'b>
+    where
+        'a: 'b,
+    {
+        Runner { settings, progress: self.progress, hashes: Arc::clone(&self.hashes) }
+    }
+
+    /// Whether the experiments are made under the setting that was chosen for the paper.
+    pub fn is_chosen(&self) -> bool {
+        self.settings.setting == Setting::Chosen
+    }
+
+    /// An identifier of all scenarios that were run: equal for equal scenarios, in whatever order. 16 hexadecimal digits.
+    pub fn scenarios(&self) -> String {
+        let hashes = self.hashes.lock().expect("no run panicked while it held the list");
+        flashlane_lab::scenario::hash_of(hashes.iter().map(String::as_bytes))
+    }
+
+    fn ran(&self, hash: String) {
+        self.hashes.lock().expect("no run panicked while it held the list").insert(hash);
+    }
+
     /// The seeds.
     pub fn seeds(&self) -> Vec<u64> {
         (1..=self.settings.seeds).collect()
@@ -75,6 +109,7 @@ impl Runner<'_> {
         if let Some(progress) = self.progress {
             progress.served(made.summary.schedulers.iter().map(|run| run.total.completed).sum());
         }
+        self.ran(made.summary.made_by.scenario_hash.clone());
         Ok(made.summary)
     }
 
@@ -84,7 +119,9 @@ impl Runner<'_> {
     /// As [`run::compare`].
     pub fn run_observed(&self, document: Document, observers: ObserverOptions<'_>) -> Result<Outcome, RunError> {
         let name = document.name.clone().unwrap_or_default();
-        let made = run::run_observed(&Scenario::from_document(&name, document), observers)?;
+        let scenario = Scenario::from_document(&name, document);
+        let made = run::run_observed(&scenario, observers)?;
+        self.ran(scenario.hash()?);
         if let Some(progress) = self.progress {
             progress.served(made.flows.iter().map(FlowMetrics::completed).sum());
         }

@@ -75,7 +75,16 @@ pub(super) fn hash(scenario: &Scenario) -> Result<String, KeyError> {
     let (host, seed) = (document.host.as_ref(), scenario.seed());
     let effective = Effective { device, host, seed, schedulers, run: &document.run, flows };
     let json = serde_json::to_vec(&effective).expect("plain values with text keys always have a JSON form");
-    Ok(blake3::hash(&json).to_hex()[..16].to_owned())
+    Ok(hash_of([&json[..]]))
+}
+
+/// The first 64 bits of BLAKE3 over `parts` joined: 16 hexadecimal digits.
+pub fn hash_of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
+    let mut hasher = blake3::Hasher::new();
+    parts.into_iter().for_each(|part| {
+        hasher.update(part);
+    });
+    hasher.finalize().to_hex()[..16].to_owned()
 }
 
 fn contents(path: &Path, flow: usize) -> Result<(u64, String), KeyError> {

@@ -44,6 +44,7 @@ pub use docs::{reference, schedulers_table, schema};
 pub use document::{Document, Run};
 pub use error::{ScenarioError, nearest};
 pub use flow::{ByteRange, Flow, Range, RangeWord};
+pub use hash::hash_of;
 pub use host::{BackgroundKeys, CompletionWord, Host, PredictorWord, WindowKey, WorkWord};
 pub use preset::{DEFAULT_PRESET, DEFAULTS, PRESETS, Preset};
 pub use resolve::{FlowPlan, FlowSource};

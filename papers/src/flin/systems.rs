@@ -185,8 +185,8 @@ mod tests {
     /// A very short run of a mix has every figure of every system, and yields the same ones again.
     #[test]
     fn a_mix_comes_to_figures() {
-        let settings = Settings { quick: true, seeds: 2, traces: None };
-        let runner = Runner { settings: &settings, progress: None };
+        let settings = Settings { quick: true, seeds: 2, traces: None, setting: crate::Setting::Plain };
+        let runner = Runner::new(&settings, None);
         let make = || {
             let mixes = mixes::first(1)[3..].to_vec();
             let shorter = |document: &mut flashlane_lab::scenario::Document| {

@@ -81,7 +81,7 @@ pub fn sweeps(runner: &Runner<'_>) -> Result<Figures, RunError> {
         figures.note(format!("{WORKLOAD}: sizes, gaps and shares of writes are those of the clone, not of the trace"));
     }
     let no_traces = crate::Settings { traces: None, ..runner.settings.clone() };
-    let runner = Runner { settings: &no_traces, progress: runner.progress };
+    let runner = runner.under(&no_traces);
     let mut runs = Vec::new();
     for factor in &FACTORS {
         for &level in factor.levels {

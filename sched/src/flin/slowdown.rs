@@ -91,9 +91,9 @@ fn product(a: u128, b: u128) -> (u128, u128) {
     const LOW: u128 = u64::MAX as u128;
     let [(a1, a0), (b1, b0)] = [a, b].map(|n| (n >> 64, n & LOW));
     // No sum overflows: a product of two 64-bit numbers leaves space for two more such numbers.
-    let middle = a1 * b0 + (a0 * b0 >> 64);
+    let middle = a1 * b0 + ((a0 * b0) >> 64);
     let carried = (middle & LOW) + a0 * b1;
-    (a1 * b1 + (middle >> 64) + (carried >> 64), carried << 64 | a0 * b0 & LOW)
+    (a1 * b1 + (middle >> 64) + (carried >> 64), (carried << 64) | ((a0 * b0) & LOW))
 }
 
 /// The average of the slowdowns of a flow's departed transactions. Each is rounded to 2^-32, and comparisons allow for the
