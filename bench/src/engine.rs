@@ -191,8 +191,7 @@ fn finish(
     scheduler: flashlane_core::decide::Scheduler,
     feed: Feed,
 ) -> Result<Outcome, String> {
-    let run =
-        Simulation::new(&config, scheduler, vec![Some(feed)], Limits::default(), ObserverOptions::default(), None);
+    let run = Simulation::new(&config, scheduler, vec![Some(feed)], Limits::default(), ObserverOptions::default());
     let run = run.map_err(|e| e.to_string())?;
     let meter = ready.restart();
     let outcome = measured(|| run.finish()).map_err(|e| e.to_string())?;

@@ -7,7 +7,7 @@
 //! page is cleared as a whole when it is first touched: a run that ends before it has touched much of the map is faster
 //! with small ones, and takes far less memory.
 
-use flashlane_lab::run::{self, Memory};
+use flashlane_lab::run::{self, Memory, Prepared};
 use flashlane_lab::scenario::Scenario;
 use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
 
@@ -16,13 +16,13 @@ use crate::fail::Failure;
 /// Address space beyond what is computed: stacks, memory that the allocator reserves ahead.
 const AHEAD: u64 = 64 << 20;
 
-/// Checks the memory for the runs of `scenario`, as many in parallel as there are threads, and chooses the size of
+/// Checks the memory for the runs, as many in parallel as there are threads, and chooses the size of
 /// pages.
 ///
 /// # Errors
-/// If the machine has less memory than they need, or the scenario is wrong.
-pub fn suit(scenario: &Scenario) -> Result<(), Failure> {
-    let needs = run::memory(scenario)?;
+/// If the machine has less memory than they need, or a trace is wrong.
+pub fn suit(prepared: &Prepared) -> Result<(), Failure> {
+    let needs = run::memory(prepared)?;
     refuse(&needs, run::threads(), &AvailableMemory::here())?;
     if needs.short {
         small_pages();
@@ -32,7 +32,7 @@ pub fn suit(scenario: &Scenario) -> Result<(), Failure> {
 
 /// A line of text on the memory that the runs of `scenario` will take.
 pub fn describe(scenario: &Scenario) -> Result<String, Failure> {
-    let needs = run::memory(scenario)?;
+    let needs = run::memory(&run::prepare(scenario)?)?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = processors.min(needs.runs);
     let (one, several) = (needs.with_parallel_runs(1), needs.with_parallel_runs(jobs));

@@ -64,7 +64,8 @@ fn make(workload: &Workload, scenario: &Scenario, output: &Output) -> Result<(),
         rayon_threads(jobs)?;
     }
     let outputs = Outputs::prepare(workload, scenario, output)?;
-    memory::suit(scenario)?;
+    let prepared = run::prepare(scenario)?;
+    memory::suit(&prepared)?;
     let progress = Progress::default();
     let options = Options {
         audit: output.audit,
@@ -76,7 +77,7 @@ fn make(workload: &Workload, scenario: &Scenario, output: &Output) -> Result<(),
         command: command(),
         progress: Some(&progress),
     };
-    let comparison = progress::shown(&progress, || run::compare(scenario, &options))?;
+    let comparison = progress::shown(&progress, || run::compare_prepared(scenario, &prepared, &options))?;
     drop(options);
     let summary = &comparison.summary;
     let finished = outputs.finish(summary);

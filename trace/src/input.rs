@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{Chain, Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::error;
 use flashlane_core::arrival::WorkloadError;
@@ -14,10 +15,25 @@ use flashlane_core::arrival::WorkloadError;
 /// A source of bytes.
 #[derive(Clone, Debug)]
 pub(super) enum Origin {
-    /// A file.
-    File(PathBuf),
+    /// A file, and the bytes that were read of it since it was opened last.
+    File(PathBuf, Meter),
     /// Bytes in memory under a name.
     Bytes(String, Arc<[u8]>),
+}
+
+/// Bytes read of a file as it is stored.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Meter(Arc<AtomicU64>);
+
+/// A file whose bytes are counted.
+struct Metered(File, Meter);
+
+impl Read for Metered {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let got = self.0.read(buffer)?;
+        self.1.0.fetch_add(got as u64, Relaxed);
+        Ok(got)
+    }
 }
 
 /// A stream after decompression.
@@ -27,7 +43,7 @@ impl Origin {
     /// Its name in messages.
     pub fn name(&self) -> String {
         match self {
-            Origin::File(path) => path.display().to_string(),
+            Origin::File(path, _) => path.display().to_string(),
             Origin::Bytes(name, _) => name.clone(),
         }
     }
@@ -36,15 +52,31 @@ impl Origin {
     pub fn open(&self) -> Result<Stream, WorkloadError> {
         match self {
             Origin::Bytes(name, bytes) => decompressed(name, Cursor::new(Arc::clone(bytes))),
-            Origin::File(path) => {
+            Origin::File(path, meter) => {
                 let name = self.name();
                 let file = File::open(path).map_err(|e| unreadable(&name, &e))?;
                 if file.metadata().is_ok_and(|m| m.is_dir()) {
                     return Err(error(name, "is a directory; legal is a trace file"));
                 }
-                decompressed(&name, file)
+                meter.0.store(0, Relaxed);
+                decompressed(&name, Metered(file, meter.clone()))
             }
         }
+    }
+
+    /// Bytes read since it was opened last, and bytes in all.
+    pub fn bytes_read(&self) -> (u64, u64) {
+        match self {
+            Origin::Bytes(_, bytes) => (bytes.len() as u64, bytes.len() as u64),
+            Origin::File(path, meter) => {
+                (meter.0.load(Relaxed), std::fs::metadata(path).map_or(0, |about| about.len()))
+            }
+        }
+    }
+
+    /// The file at `path`.
+    pub fn file(path: PathBuf) -> Origin {
+        Origin::File(path, Meter::default())
     }
 }
 
@@ -124,14 +156,14 @@ pub(super) fn origins(path: &Path) -> Result<Vec<Origin>, WorkloadError> {
             }
         }
     }
-    Ok(vec![Origin::File(path.to_path_buf())])
+    Ok(vec![Origin::file(path.to_path_buf())])
 }
 
 /// The files that are read for `path`, of those that exist.
 pub fn files(path: &Path) -> Vec<PathBuf> {
     let files = origins(path).into_iter().flatten();
     let path_of = |origin| match origin {
-        Origin::File(path) => Some(path),
+        Origin::File(path, _) => Some(path),
         Origin::Bytes(..) => None,
     };
     files.filter_map(path_of).collect()
@@ -152,5 +184,5 @@ fn per_cpu(dir: &Path, stem: &str, name: &str) -> Result<Vec<Origin>, WorkloadEr
         }
     }
     found.sort();
-    Ok(found.into_iter().map(|(_, _, path)| Origin::File(path)).collect())
+    Ok(found.into_iter().map(|(_, _, path)| Origin::file(path)).collect())
 }

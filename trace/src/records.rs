@@ -140,6 +140,12 @@ impl Records {
         &self.recognition
     }
 
+    /// Bytes of the files read in this pass, and in all.
+    pub fn bytes_read(&self) -> (u64, u64) {
+        let of = |sum: (u64, u64), (read, all)| (sum.0 + read, sum.1 + all);
+        self.origins.iter().map(Origin::bytes_read).fold((0, 0), of)
+    }
+
     /// Goes back to the first request.
     pub fn rewind(&mut self) -> Result<(), WorkloadError> {
         self.earlier = self.tally();

@@ -72,7 +72,7 @@ impl TraceSource {
         if paths.is_empty() {
             return Err(error("trace", "no file; legal is at least one"));
         }
-        let origins = paths.iter().map(|path| Origin::File(path.to_path_buf())).collect();
+        let origins = paths.iter().map(|path| Origin::file(path.to_path_buf())).collect();
         TraceSource::of(origins, options, capacity_bytes, false)
     }
 
@@ -120,6 +120,17 @@ impl TraceSource {
     pub fn counts(&self) -> TraceCounts {
         let tally = self.records.tally();
         TraceCounts { lines: tally.lines, skipped: tally.skipped, filtered: tally.filtered, ..self.counts }
+    }
+
+    /// The share of the trace that was read so far, 0 to 1: of the bytes of its files as they are stored, which are read in
+    /// large pieces, or of the requests that the options ask for.
+    pub fn share_read(&self) -> f64 {
+        let (read, of) = self.records.bytes_read();
+        let bytes = if of == 0 { 1.0 } else { read as f64 / of as f64 };
+        let requests = self.options.limit.map_or(0.0, |limit| self.pass.requests as f64 / limit.max(1) as f64);
+        let loops = f64::from(self.options.loops);
+        let ended = loops - 1.0 - f64::from(self.loops_left);
+        ((ended + bytes.max(requests).min(1.0)) / loops).min(1.0)
     }
 
     /// The place of the last request in the file.

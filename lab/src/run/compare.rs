@@ -2,17 +2,19 @@
 
 use rayon::prelude::*;
 
-use super::expected;
+use super::expected::Expected;
 use super::host_outcome::HostOutcome;
 use super::observers::{self, ObserverOptions};
 use super::oracle;
 use super::pairing::Pairing;
 use super::prepare::{Prepared, Task, is_shadowed, needs_responses, prepare, tasks};
+use super::progress::Reported;
 use super::simulation::{Outcome, Simulation};
 use super::{Progress, RunError};
 use crate::metrics::FlowMetrics;
 use crate::results::{FlowInfo, Format, MadeBy, ResultsDir, SchedulerResult, Summary};
 use crate::scenario::{FlowPlan, FlowSource, Scenario};
+use flashlane_sched::catalogue::Recipe;
 
 /// Options of a comparison.
 #[derive(Debug)]
@@ -54,16 +56,26 @@ pub struct Comparison {
 /// # Errors
 /// Bad input, a device that cannot go on, results that cannot be written, or a violation found by an audit.
 pub fn compare(scenario: &Scenario, options: &Options<'_>) -> Result<Comparison, RunError> {
-    let prepared = prepare(scenario)?;
-    let tasks = tasks(&prepared);
-    if let Some(progress) = options.progress {
-        progress.expect(expected::total_requests(&prepared, &tasks)?);
-    }
+    compare_prepared(scenario, &prepare(scenario)?, options)
+}
+
+/// [`compare`] for a scenario that has been prepared.
+///
+/// # Errors
+/// As [`compare`].
+pub fn compare_prepared(
+    scenario: &Scenario,
+    prepared: &Prepared,
+    options: &Options<'_>,
+) -> Result<Comparison, RunError> {
+    let tasks = tasks(prepared);
+    announce_readers(prepared, &tasks);
+    let expected = Expected::new(prepared, &tasks);
     let pairing = Pairing::default();
     let mut outcomes: Vec<Outcome> = tasks
         .par_iter()
         .map(|task| {
-            let mut outcome = run(&prepared, *task, options)?;
+            let mut outcome = run(prepared, *task, options, &expected)?;
             pairing.add(prepared.is_against(*task), &mut outcome);
             Ok(outcome)
         })
@@ -120,17 +132,30 @@ pub fn run_observed(scenario: &Scenario, observers: ObserverOptions<'_>) -> Resu
         prepared.feeds(|_| true)?,
         prepared.limits,
         observers,
-        None,
     )?)
 }
 
-/// Makes one run.
-fn run(prepared: &Prepared, task: Task, options: &Options<'_>) -> Result<Outcome, RunError> {
-    let (name, own) = &prepared.schedulers[task.scheduler];
-    let recipe = match (&prepared.alone, task.alone) {
+/// The scheduler of a run.
+fn recipe_of(prepared: &Prepared, task: Task) -> &Recipe {
+    match (&prepared.alone, task.alone) {
         (Some(Some(common)), Some(_)) => common,
-        _ => own,
-    };
+        _ => &prepared.schedulers[task.scheduler].1,
+    }
+}
+
+/// Announces how often the trace of each flow will be read: once a run, twice for an oracle.
+fn announce_readers(prepared: &Prepared, tasks: &[Task]) {
+    for task in tasks {
+        let times = if needs_responses(&prepared.catalogue, recipe_of(prepared, *task)) { 2 } else { 1 };
+        let flows = task.alone.map_or(0..prepared.flows.len(), |flow| flow..flow + 1);
+        flows.for_each(|flow| prepared.spools.expect_readers(flow, times));
+    }
+}
+
+/// Makes one run.
+fn run(prepared: &Prepared, task: Task, options: &Options<'_>, expected: &Expected) -> Result<Outcome, RunError> {
+    let name = &prepared.schedulers[task.scheduler].0;
+    let recipe = recipe_of(prepared, task);
     let feeds = || prepared.feeds(|i| task.alone.is_none_or(|flow| flow == i));
     let catalogue = &prepared.catalogue;
     let informed =
@@ -150,8 +175,9 @@ fn run(prepared: &Prepared, task: Task, options: &Options<'_>) -> Result<Outcome
             observers.transactions = Some(rows.dir.rows(folder, rows.format)?);
         }
     }
-    let run = Simulation::new(&prepared.config, scheduler, feeds()?, prepared.limits, observers, options.progress)?;
-    let outcome = prepared.finish(run).map_err(|error| match error {
+    let progress = options.progress.map(|shown| Reported { shown, expected });
+    let run = Simulation::new(&prepared.config, scheduler, feeds()?, prepared.limits, observers)?;
+    let outcome = prepared.finish(run.reporting(progress)).map_err(|error| match error {
         RunError::Device(message) => RunError::Device(format!("{name}: {message}")),
         other => other,
     })?;

@@ -1,41 +1,54 @@
-//! How many requests runs will issue, found by reading their sources once beforehand, which costs little compared with
-//! the runs.
+//! How many requests runs will issue: whether so few that a run is short, which is decided before the first, and about how
+//! many in all, for the progress bar.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::RunError;
-use super::feed::Feed;
-use super::prepare::{Prepared, Task, prepare};
-use crate::scenario::{FlowPlan, FlowSource, Scenario};
+use super::prepare::{Prepared, Task};
+use crate::scenario::{FlowPlan, FlowSource};
 use crate::workload::{Next, Source};
 
 /// Logical pages of a drive per request above which a run touches so little of the page map that huge pages do not pay:
 /// measured, see docs/performance.md.
 const PAGES_PER_REQUEST: u64 = 256;
 
-/// Number of requests that all runs will issue; 0 (unknown) with a closed loop, which shows its number only by running.
-pub(super) fn total_requests(prepared: &Prepared, tasks: &[Task]) -> Result<u64, RunError> {
-    let mut counts = Vec::new();
-    for flow in 0..prepared.flows.len() {
-        match requests(prepared, flow, u64::MAX)? {
-            Some(count) => counts.push(count),
-            None => return Ok(0),
-        }
-    }
-    let most = prepared.limits.requests;
-    let all: u64 = counts.iter().sum();
-    Ok(tasks.iter().map(|task| task.alone.map_or(all, |flow| counts[flow]).min(most)).sum())
+/// How many requests the runs of a comparison will issue, as far as is known; it gets better while they run.
+#[derive(Debug)]
+pub(super) struct Expected {
+    /// For each flow; 0 while unknown.
+    flows: Vec<AtomicU64>,
+    tasks: Vec<Task>,
+    most: u64,
 }
 
-/// Whether every run of `scenario` is so short that it touches little of its drive's page map. False where that cannot
-/// be known beforehand, or only by reading an input that can be read just once.
+impl Expected {
+    pub fn new(prepared: &Prepared, tasks: &[Task]) -> Expected {
+        let flows = prepared.flows.iter().map(|_| AtomicU64::new(0)).collect();
+        Expected { flows, tasks: tasks.to_vec(), most: prepared.limits.requests }
+    }
+
+    /// Takes over what is known of a flow now.
+    pub fn update(&self, flow: usize, requests: u64) {
+        self.flows[flow].store(requests, Relaxed);
+    }
+
+    /// Requests of all runs; 0 while that of a flow is unknown.
+    pub fn total(&self) -> u64 {
+        let counts: Vec<u64> = self.flows.iter().map(|count| count.load(Relaxed)).collect();
+        if counts.contains(&0) {
+            return 0;
+        }
+        let all: u64 = counts.iter().sum();
+        self.tasks.iter().map(|task| task.alone.map_or(all, |flow| counts[flow]).min(self.most)).sum()
+    }
+}
+
+/// Whether every run is so short that it touches little of its drive's page map. False where that cannot be known
+/// beforehand, or only by reading an input that can be read just once.
 ///
 /// # Errors
-/// Anything wrong with the scenario or its traces, in the part that was read.
-pub fn is_short(scenario: &Scenario) -> Result<bool, RunError> {
-    is_prepared_short(&prepare(scenario)?)
-}
-
-/// [`is_short`] for a scenario that has been prepared.
-pub(super) fn is_prepared_short(prepared: &Prepared) -> Result<bool, RunError> {
+/// Anything wrong with the traces, in the part that was read.
+pub fn is_short(prepared: &Prepared) -> Result<bool, RunError> {
     let once = |plan: &FlowPlan| matches!(&plan.source, FlowSource::Trace(path, _) if !path.is_file());
     if prepared.flows.iter().any(once) {
         return Ok(false);
@@ -55,7 +68,7 @@ pub(super) fn is_prepared_short(prepared: &Prepared) -> Result<bool, RunError> {
 
 /// Number of requests that a flow will issue, unless it is a closed loop; at most `most` are read.
 fn requests(prepared: &Prepared, flow: usize, most: u64) -> Result<Option<u64>, RunError> {
-    let mut feed = Feed::open(&prepared.flows[flow], flow as u16, prepared.config.geometry.page_bytes, prepared.seed)?;
+    let mut feed = prepared.look(flow)?;
     if feed.is_closed_loop() {
         return Ok(None);
     }
@@ -73,9 +86,12 @@ fn requests(prepared: &Prepared, flow: usize, most: u64) -> Result<Option<u64>, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::prepare;
+    use crate::scenario::Scenario;
 
     fn short(document: String) -> bool {
-        is_short(&Scenario::parse("test", document).expect("a scenario")).expect("no error")
+        let scenario = Scenario::parse("test", document).expect("a scenario");
+        is_short(&prepare(&scenario).expect("prepared")).expect("no error")
     }
 
     /// A drive of 16 GB has 1.95 million logical pages of 8 KiB, so the bound is 7,600 requests.

@@ -1,12 +1,15 @@
 //! The opened source of a flow: a trace, a generator or a scene, with its addresses moved to the flow's part of the
 //! drive.
 
+use std::sync::Arc;
+
 use flashlane_core::Time;
 
+use super::spool::{self, Budget, Spool, SpoolReader};
 use crate::scenario::{FlowPlan, FlowSource};
 use crate::workload::scene::SceneSource;
 use crate::workload::synthetic::{SyntheticSource, flow_seed};
-use crate::workload::trace::{TraceSource, rereadable};
+use crate::workload::trace::rereadable;
 use crate::workload::{Arrival, Drawn, Source, Span, WorkloadError};
 
 /// An opened source of requests.
@@ -17,7 +20,7 @@ pub struct Feed {
 
 enum Kind {
     /// The trace, and the offset added to every byte address.
-    Trace(Box<TraceSource>, u64),
+    Trace(Box<SpoolReader>, u64),
     Synthetic(Box<SyntheticSource>),
     Scene(SceneSource),
 }
@@ -28,16 +31,40 @@ impl Feed {
     /// # Errors
     /// An error in the trace file or in the keys.
     pub fn open(plan: &FlowPlan, index: u16, page_bytes: u32, seed: u64) -> Result<Feed, WorkloadError> {
+        let spool = Feed::spool(plan, spool::budget())?;
+        Feed::with_spool(plan, spool.map(Arc::new), index, page_bytes, seed)
+    }
+
+    /// Opens the trace of a flow, if it has one, for being decoded once.
+    ///
+    /// # Errors
+    /// An error in the trace file or in the keys.
+    pub(super) fn spool(plan: &FlowPlan, budget: Arc<Budget>) -> Result<Option<Spool>, WorkloadError> {
+        let FlowSource::Trace(path, trace) = &plan.source else { return Ok(None) };
+        let options = trace.options().map_err(|(key, message)| WorkloadError { place: key.into(), message })?;
+        rereadable(path)
+            .map_err(|message| WorkloadError { place: path.display().to_string(), message: message.into() })?;
+        Spool::open(path, &options, plan.range.length, budget).map(Some)
+    }
+
+    /// Opens the source of flow number `index`, whose trace is in `spool` if it has one.
+    ///
+    /// # Errors
+    /// An error in the keys.
+    pub(super) fn with_spool(
+        plan: &FlowPlan,
+        spool: Option<Arc<Spool>>,
+        index: u16,
+        page_bytes: u32,
+        seed: u64,
+    ) -> Result<Feed, WorkloadError> {
         let range = plan.address_range(page_bytes);
         let seed = flow_seed(seed, index);
         let feed = |source, closed_loop| Feed { source, closed_loop };
         Ok(match &plan.source {
-            FlowSource::Trace(path, trace) => {
-                let options = trace.options().map_err(|(key, message)| WorkloadError { place: key.into(), message })?;
-                rereadable(path)
-                    .map_err(|message| WorkloadError { place: path.display().to_string(), message: message.into() })?;
-                let source = TraceSource::open(path, &options, plan.range.length)?;
-                feed(Kind::Trace(Box::new(source), plan.range.offset), false)
+            FlowSource::Trace(..) => {
+                let reader = SpoolReader::new(spool.expect("a trace has a spool"));
+                feed(Kind::Trace(Box::new(reader), plan.range.offset), false)
             }
             FlowSource::Synthetic(spec) => {
                 feed(Kind::Synthetic(Box::new(SyntheticSource::new(spec, &range, seed)?)), spec.is_closed_loop())
@@ -55,26 +82,32 @@ impl Feed {
     /// Requests that the source left out (beyond the drive, of an illegal size), where the user asked for that.
     pub fn rejected(&self) -> u64 {
         match &self.source {
-            Kind::Trace(source, _) => source.counts().rejected,
+            Kind::Trace(reader, _) => reader.rejected(),
             Kind::Synthetic(_) | Kind::Scene(_) => 0,
         }
     }
 
     /// Remarks of a trace's reader for the user: the format it chose and the requests it changed.
     pub fn remarks(&self) -> Option<String> {
-        let Kind::Trace(source, _) = &self.source else { return None };
-        let (chosen, counts) = (source.recognition(), source.counts());
-        let mut text = format!("read as {} ({})", chosen.format, chosen.reason);
-        for (count, what) in [
-            (counts.rejected, "rejected"),
-            (counts.wrapped, "wrapped into the drive"),
-            (counts.clamped, "with a time set to their predecessor's"),
-        ] {
-            if count > 0 {
-                text.push_str(&format!("; {count} {what}"));
-            }
-        }
-        Some(text)
+        let Kind::Trace(reader, _) = &self.source else { return None };
+        Some(reader.remarks())
+    }
+
+    /// Number of requests that it yields until `end`, after `issued` until `now`: as the source says, or estimated from how far it has
+    /// come; 0 while nothing is known.
+    pub(super) fn expected(&self, issued: u64, now: Time, end: Time) -> u64 {
+        let (whole, end) = match &self.source {
+            Kind::Trace(reader, _) => (reader.expected(), end),
+            Kind::Scene(source) => (issued + source.left(), end),
+            Kind::Synthetic(source) => (issued.saturating_add(source.left()), end.min(source.end())),
+        };
+        let at_this_rate = match now {
+            _ if end == Time::NEVER => u64::MAX,
+            Time::ZERO => return 0,
+            now => (issued as f64 * (end.ns() as f64 / now.ns() as f64).max(1.0)) as u64,
+        };
+        let expected = whole.min(at_this_rate);
+        if expected == u64::MAX { 0 } else { expected }
     }
 }
 

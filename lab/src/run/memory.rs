@@ -8,10 +8,8 @@
 use flashlane_ssd::{Asks, Footprint};
 
 use super::RunError;
-use super::expected::is_prepared_short;
-use super::feed::Feed;
-use super::prepare::{Prepared, needs_responses, prepare, tasks};
-use crate::scenario::Scenario;
+use super::expected::is_short;
+use super::prepare::{Prepared, needs_responses, tasks};
 use crate::workload::{Next, Source, Span};
 
 /// Size of the memory pages where runs are short ([`is_short`](super::is_short)).
@@ -46,12 +44,11 @@ impl Memory {
     }
 }
 
-/// The memory that the runs of `scenario` will take.
+/// The memory that runs will take.
 ///
 /// # Errors
-/// Anything wrong with the scenario or its traces, in the part that was read.
-pub fn memory(scenario: &Scenario) -> Result<Memory, RunError> {
-    let prepared = prepare(scenario)?;
+/// Anything wrong with the traces, in the part that was read.
+pub fn memory(prepared: &Prepared) -> Result<Memory, RunError> {
     let mut asks = Asks::default();
     // Oracles are skipped: they can be built only from the response times of another run, and need no other tables than
     // other schedulers.
@@ -63,9 +60,9 @@ pub fn memory(scenario: &Scenario) -> Result<Memory, RunError> {
         asks.by_flow |= answers.order == "fair";
     }
     let device = prepared.config.footprint(asks);
-    let short = is_prepared_short(&prepared)?;
-    let touched = if short { touched(&prepared, asks, &device)? } else { device.as_touched };
-    let (runs, flows) = (tasks(&prepared).len(), prepared.flows.len() as u64);
+    let short = is_short(prepared)?;
+    let touched = if short { touched(prepared, asks, &device)? } else { device.as_touched };
+    let (runs, flows) = (tasks(prepared).len(), prepared.flows.len() as u64);
     let base = RUN_BASE + flows * FLOW_FIGURES;
     Ok(Memory {
         space: device.in_all() + base,
@@ -88,7 +85,7 @@ fn touched(prepared: &Prepared, asks: Asks, device: &Footprint) -> Result<u64, R
     let mut by_page = 0;
     let mut reverse = u64::from(prepared.config.geometry.planes()) * SMALL_PAGE;
     for flow in 0..prepared.flows.len() {
-        let mut feed = Feed::open(&prepared.flows[flow], flow as u16, page, prepared.seed)?;
+        let mut feed = prepared.look(flow)?;
         let mut left = prepared.limits.requests;
         while left > 0
             && by_page < device.by_page
@@ -118,11 +115,14 @@ fn touched(prepared: &Prepared, asks: Asks, device: &Footprint) -> Result<u64, R
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::prepare;
+    use crate::scenario::Scenario;
 
     fn of(device: &str, run: &str, requests: u32) -> Memory {
         let flow = format!("[[flow]]\n[flow.synthetic]\nrate_iops = 1000\nrequests = {requests}\n");
         let text = format!("scheduler = \"fcfs\"\n{device}{run}{flow}");
-        memory(&Scenario::parse("test", text).expect("a scenario")).expect("no error")
+        let scenario = Scenario::parse("test", text).expect("a scenario");
+        memory(&prepare(&scenario).expect("prepared")).expect("no error")
     }
 
     /// 480 GB in pages of 8 KiB: 4 bytes for each of 58.6 million logical and 67.1 million physical pages.

@@ -17,14 +17,17 @@ mod pairing;
 mod prepare;
 mod progress;
 mod simulation;
+mod spool;
+mod spools;
 mod transactions;
 
-pub use compare::{Comparison, Options, RowOutput, compare, run_observed};
+pub use compare::{Comparison, Options, RowOutput, compare, compare_prepared, run_observed};
 pub use expected::is_short;
 pub use feed::Feed;
 pub use host_outcome::HostOutcome;
 pub use memory::{Memory, memory};
 pub use observers::ObserverOptions;
+pub use prepare::{Prepared, prepare};
 pub use progress::Progress;
 pub use simulation::{Limits, Outcome, Simulation};
 

@@ -25,6 +25,6 @@ pub(super) fn with_responses(
     let baseline = Recipe { base: Some(BASELINE.to_owned()), params, ..Recipe::default() };
     let scheduler = prepared.catalogue.build(&baseline).map_err(|error| RunError::Input(error.to_string()))?;
     let observers = ObserverOptions { known: true, ..ObserverOptions::default() };
-    let outcome = Simulation::new(&prepared.config, scheduler, feeds, prepared.limits, observers, None)?.finish()?;
+    let outcome = Simulation::new(&prepared.config, scheduler, feeds, prepared.limits, observers)?.finish()?;
     Ok(Recipe { known: outcome.known.map(Arc::new), ..recipe.clone() })
 }

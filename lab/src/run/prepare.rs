@@ -10,10 +10,12 @@ use flashlane_ssd::Config;
 use super::RunError;
 use super::feed::Feed;
 use super::simulation::{Limits, Outcome, Simulation};
+use super::spool::Spool;
+use super::spools::Spools;
 use crate::scenario::{FlowPlan, FlowSource, Mix, Scenario, SchedulerChoice};
 
 /// A scenario prepared for its runs; it holds no error that shows without a run.
-pub(super) struct Prepared {
+pub struct Prepared {
     /// The catalogue in which schedulers are looked up.
     pub(super) catalogue: Arc<Catalogue>,
     pub(super) config: Config,
@@ -31,21 +33,33 @@ pub(super) struct Prepared {
     pub(super) slack: bool,
     pub(super) limits: Limits,
     pub(super) seed: u64,
+    /// The flows' traces, each decoded once.
+    pub(super) spools: Spools,
 }
 
 /// One run of a comparison: which scheduler, and which flow if it runs alone.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
     pub(super) scheduler: usize,
     pub(super) alone: Option<usize>,
 }
 
 impl Prepared {
-    /// Opens the sources of the flows for which `is_active` is true.
+    /// Opens the sources of the flows for which `is_active` is true, for a run.
     pub(super) fn feeds(&self, is_active: impl Fn(usize) -> bool) -> Result<Vec<Option<Feed>>, RunError> {
-        let open = |(i, plan)| Feed::open(plan, i as u16, self.config.geometry.page_bytes, self.seed);
-        let opened = self.flows.iter().enumerate().map(|(i, plan)| is_active(i).then(|| open((i, plan))).transpose());
-        Ok(opened.collect::<Result<_, _>>()?)
+        let open = |flow| self.feed_of(flow, self.spools.begin_reading(flow, &self.flows[flow])?);
+        let opened = (0..self.flows.len()).map(|flow| is_active(flow).then(|| open(flow)).transpose());
+        opened.collect::<Result<_, _>>()
+    }
+
+    /// Opens the source of a flow for a look at its requests before the runs.
+    pub(super) fn look(&self, flow: usize) -> Result<Feed, RunError> {
+        self.feed_of(flow, self.spools.get(flow, &self.flows[flow])?)
+    }
+
+    fn feed_of(&self, flow: usize, spool: Option<Arc<Spool>>) -> Result<Feed, RunError> {
+        let page_bytes = self.config.geometry.page_bytes;
+        Ok(Feed::with_spool(&self.flows[flow], spool, flow as u16, page_bytes, self.seed)?)
     }
 
     /// Makes a run, behind the host if there is one.
@@ -102,7 +116,7 @@ fn behaviour_alone(catalogue: &Catalogue, recipe: &Recipe) -> impl PartialEq + u
 ///
 /// # Errors
 /// Anything wrong with it that shows without a run.
-pub(super) fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
+pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
     let mut config = scenario.device_config()?;
     let host = scenario.host(&config)?;
     let flows = scenario.flows(&config)?;
@@ -150,6 +164,7 @@ pub(super) fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
     }
     let alone_of = alone_of(catalogue, &schedulers, &alone);
     let (slack, seed) = (run.slack.unwrap_or(false), scenario.seed());
+    let spools = Spools::new(flows.len());
     Ok(Prepared {
         catalogue: catalogue.clone(),
         config,
@@ -163,6 +178,7 @@ pub(super) fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
         slack,
         limits,
         seed,
+        spools,
     })
 }
 

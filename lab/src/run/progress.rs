@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Requests completed so far by all runs of a comparison, and how many there will be if that is known.
+use super::expected::Expected;
+
+/// Requests completed so far by all runs of a comparison, and how many there will be, as far as is known.
 #[derive(Debug, Default)]
 pub struct Progress {
     done: AtomicU64,
@@ -27,4 +29,13 @@ impl Progress {
     pub(super) fn expect(&self, total: u64) {
         self.total.store(total, Ordering::Relaxed);
     }
+}
+
+/// Where a run reports how far it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reported<'a> {
+    /// What is shown.
+    pub shown: &'a Progress,
+    /// How many requests there will be.
+    pub expected: &'a Expected,
 }

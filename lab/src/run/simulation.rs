@@ -6,12 +6,13 @@ use flashlane_core::{Completion, Extent, FlowId, Request, RequestId, Time};
 use flashlane_sched::order::KnownResponses;
 use flashlane_ssd::{Config, Device};
 
+use super::RunError;
 use super::feed::Feed;
 use super::flow_state::{BEYOND, FlowState};
 use super::host_outcome::HostOutcome;
 use super::observers::{Observations, ObserverOptions, Observers};
+use super::progress::Reported;
 use super::transactions::TransactionRecords;
-use super::{Progress, RunError};
 use crate::metrics::{Estimation, FlowMetrics, Pairs, ResponseTimes, Slack};
 use crate::results::DeviceFigures;
 use crate::workload::{Arrival, Source, Span};
@@ -77,7 +78,7 @@ pub struct Simulation<'a> {
     pub(super) times: Vec<Time>,
     pub(super) limits: Limits,
     pub(super) observers: Observers<'a>,
-    progress: Option<&'a Progress>,
+    progress: Option<Reported<'a>>,
     pub(super) issued: u64,
     reported: u64,
     has_closed_loop: bool,
@@ -95,7 +96,6 @@ impl<'a> Simulation<'a> {
         feeds: Vec<Option<Feed>>,
         limits: Limits,
         observers: ObserverOptions<'a>,
-        progress: Option<&'a Progress>,
     ) -> Result<Simulation<'a>, RunError> {
         let policy = flashlane_audit::Policy::of(&scheduler);
         let mut device = Device::new(config, scheduler).map_err(|error| RunError::Input(error.to_string()))?;
@@ -106,7 +106,13 @@ impl<'a> Simulation<'a> {
         let times = vec![Time::NEVER; flows.len()];
         let limits = Limits { end: limits.end.min(BEYOND), ..limits };
         let (issued, reported) = (0, 0);
+        let progress = None;
         Ok(Simulation { device, flows, times, limits, observers, progress, issued, reported, has_closed_loop })
+    }
+
+    /// Reports how far the run is to `progress`.
+    pub(super) fn reporting(self, progress: Option<Reported<'a>>) -> Simulation<'a> {
+        Simulation { progress, ..self }
     }
 
     /// Runs until every request has completed.
@@ -256,8 +262,15 @@ impl<'a> Simulation<'a> {
     }
 
     pub(super) fn report_progress(&mut self) {
-        if let Some(progress) = self.progress {
-            progress.add(self.issued - self.reported);
+        if let Some(Reported { shown, expected }) = self.progress {
+            let end = if self.limits.end == BEYOND { Time::NEVER } else { self.limits.end };
+            for (flow, state) in self.flows.iter().enumerate() {
+                if let Some(feed) = &state.feed {
+                    expected.update(flow, feed.expected(state.metrics.issued(), state.next.at, end));
+                }
+            }
+            shown.expect(expected.total());
+            shown.add(self.issued - self.reported);
         }
         self.reported = self.issued;
     }

@@ -49,6 +49,11 @@ pub struct SceneSource {
 }
 
 impl SceneSource {
+    /// Number of requests still to come.
+    pub fn left(&self) -> u64 {
+        self.arrivals.len() as u64
+    }
+
     /// Checks all requests before the first is handed over. Errors name `request[i]`, counted from 0, and the key.
     pub fn new(requests: &[SceneRequest], range: &AddressRange) -> Result<SceneSource, WorkloadError> {
         range.check()?;

@@ -64,6 +64,18 @@ impl SyntheticSource {
     }
 }
 
+impl SyntheticSource {
+    /// At most so many requests are still to come; `u64::MAX` where the description names no number.
+    pub fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// No request comes at or after this instant.
+    pub fn end(&self) -> Time {
+        Time::from_ns(self.end_ns)
+    }
+}
+
 impl Timing {
     fn new(spec: &SyntheticSpec, mean_bytes: impl Fn() -> f64, start_ns: u64, seed: u64) -> Timing {
         if spec.arrivals == Arrivals::ClosedLoop {

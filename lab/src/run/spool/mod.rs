@@ -1,0 +1,338 @@
+//! Traces decoded once and read by every run of a comparison.
+//!
+//! Owns the requests of a flow's trace in compact form ([`packed`]), held in memory or a temporary file ([`store`]). A run that
+//! comes to the end of what has been decoded decodes the next block; others read it. So runs stay independent, a
+//! trace is opened and decoded once, and a long one is never held in memory as a whole. Promises each run what a
+//! [`TraceSource`] of its own would give it: the same requests, counts and errors at the same place.
+
+mod packed;
+mod store;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use self::packed::{Changes, Packer, Shape, Unpacker};
+pub(super) use self::store::Budget;
+use self::store::Store;
+use crate::workload::trace::{Recognition, TraceOptions, TraceSource};
+use crate::workload::{Arrival, Drawn, Source, Span, WorkloadError};
+
+/// Bytes of packed requests that a comparison holds in memory: about 6 million requests.
+const IN_MEMORY: usize = 64 << 20;
+
+/// The memory that the spools of a comparison share.
+pub(super) fn budget() -> Arc<Budget> {
+    Budget::new(IN_MEMORY)
+}
+
+/// A trace that is decoded once.
+pub(super) struct Spool {
+    inner: Mutex<Inner>,
+    recognition: Recognition,
+}
+
+impl std::fmt::Debug for Spool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Spool").field("recognition", &self.recognition).finish_non_exhaustive()
+    }
+}
+
+struct Inner {
+    source: TraceSource,
+    packer: Packer,
+    store: Store,
+    /// A request that was drawn and did not fit into the last block.
+    pending: Option<(Arrival, Changes)>,
+    /// Number of requests decoded.
+    requests: u64,
+    /// How the trace ended, once it has.
+    end: Option<Result<Changes, WorkloadError>>,
+}
+
+impl Spool {
+    /// Opens a trace for a drive of `capacity_bytes`.
+    ///
+    /// # Errors
+    /// As [`TraceSource::open`].
+    pub fn open(
+        path: &Path,
+        options: &TraceOptions,
+        capacity_bytes: u64,
+        budget: Arc<Budget>,
+    ) -> Result<Spool, WorkloadError> {
+        let source = TraceSource::open(path, options, capacity_bytes)?;
+        let recognition = source.recognition().clone();
+        let inner =
+            Inner { source, packer: Packer::new(), store: Store::new(budget), pending: None, requests: 0, end: None };
+        Ok(Spool { inner: Mutex::new(inner), recognition })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().expect("decoding a trace does not panic")
+    }
+
+    /// Number of requests of the trace, estimated from how much of the file they were decoded from; exact once it has ended.
+    pub fn expected(&self) -> u64 {
+        let inner = self.lock();
+        match inner.end {
+            Some(_) => inner.requests,
+            None => (inner.requests as f64 / inner.source.share_read().clamp(1e-6, 1.0)) as u64,
+        }
+    }
+}
+
+impl Inner {
+    /// Decodes the next block; false if there are no more requests.
+    fn decode(&mut self) -> Result<bool, WorkloadError> {
+        if self.end.is_some() {
+            return Ok(false);
+        }
+        loop {
+            let (arrival, changes) = match self.pending.take() {
+                Some(pending) => pending,
+                None => {
+                    let mut arrival = Arrival::NONE;
+                    let drawn = self.source.draw(&mut arrival);
+                    let counts = self.source.counts();
+                    let changes =
+                        Changes { rejected: counts.rejected, clamped: counts.clamped, wrapped: counts.wrapped };
+                    match drawn {
+                        Ok(Drawn::Request) => (arrival, changes),
+                        Ok(Drawn::Await | Drawn::End) => return self.finish(Ok(changes)),
+                        Err(why) => return self.finish(Err(why)),
+                    }
+                }
+            };
+            let Span::Bytes { offset, length } = arrival.extent else { unreachable!("a trace has byte addresses") };
+            if !self.packer.fits(offset, length)
+                && let Some((bytes, shape)) = self.packer.block(offset, length)
+            {
+                self.pending = Some((arrival, changes));
+                return self.keep(bytes, shape);
+            }
+            self.packer.push(&arrival, changes);
+            self.requests += 1;
+        }
+    }
+
+    /// The trace has ended: stores the last block; false if it has no requests.
+    #[cold]
+    fn finish(&mut self, end: Result<Changes, WorkloadError>) -> Result<bool, WorkloadError> {
+        self.end = Some(end);
+        match self.packer.block(0, 0) {
+            Some((bytes, shape)) => self.keep(bytes, shape),
+            None => Ok(false),
+        }
+    }
+
+    /// Stores a block; if that fails, all readers fail there.
+    fn keep(&mut self, bytes: Vec<u8>, shape: Shape) -> Result<bool, WorkloadError> {
+        let kept = self.store.push(bytes, shape).map(|()| true);
+        if let Err(why) = &kept {
+            self.end = Some(Err(why.clone()));
+        }
+        kept
+    }
+}
+
+/// A run's place in a spool.
+pub(super) struct SpoolReader {
+    spool: Arc<Spool>,
+    block: Arc<[u8]>,
+    /// Number of the next block.
+    next: usize,
+    unpacker: Unpacker,
+}
+
+impl SpoolReader {
+    /// A reader at the begin.
+    pub fn new(spool: Arc<Spool>) -> SpoolReader {
+        SpoolReader { spool, block: Arc::from([]), next: 0, unpacker: Unpacker::default() }
+    }
+
+    /// Requests left out so far.
+    pub fn rejected(&self) -> u64 {
+        self.unpacker.changes.rejected
+    }
+
+    /// Remarks for the user: the format that was chosen, and the requests that were changed so far.
+    pub fn remarks(&self) -> String {
+        let Recognition { format, reason } = &self.spool.recognition;
+        let mut text = format!("read as {format} ({reason})");
+        let Changes { rejected, clamped, wrapped } = self.unpacker.changes;
+        for (count, what) in [
+            (rejected, "rejected"),
+            (wrapped, "wrapped into the drive"),
+            (clamped, "with a time set to their predecessor's"),
+        ] {
+            if count > 0 {
+                text.push_str(&format!("; {count} {what}"));
+            }
+        }
+        text
+    }
+
+    /// Number of requests of the trace, as far as is known.
+    pub fn expected(&self) -> u64 {
+        self.spool.expected()
+    }
+
+    /// Goes on to the next block; false at the end of the trace.
+    #[cold]
+    fn advance(&mut self) -> Result<bool, WorkloadError> {
+        // Nobody else has it, and nobody can get it from this reader.
+        let frees = Arc::strong_count(&self.spool) == 1;
+        let mut inner = self.spool.lock();
+        if self.next == inner.store.len() && !inner.decode()? {
+            self.unpacker.changes = inner.end.clone().expect("nothing to decode means the end")?;
+            return Ok(false);
+        }
+        let (block, shape) = inner.store.get(self.next, frees)?;
+        drop(inner);
+        (self.block, self.next) = (block, self.next + 1);
+        self.unpacker.enter(shape);
+        Ok(true)
+    }
+}
+
+impl Source for SpoolReader {
+    #[inline(always)]
+    fn draw(&mut self, arrival: &mut Arrival) -> Result<Drawn, WorkloadError> {
+        if self.unpacker.is_at_end() && !self.advance()? {
+            return Ok(Drawn::End);
+        }
+        self.unpacker.next(&self.block, arrival);
+        Ok(Drawn::Request)
+    }
+
+    fn completed(&mut self, _now: flashlane_core::Time) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::trace::{Beyond, Order, Sizes};
+
+    const CAPACITY: u64 = 1 << 30;
+
+    /// A file of `lines` in the system's folder for temporary files, and the options under which anything goes.
+    fn trace(lines: &str) -> (tempfile::NamedTempFile, TraceOptions) {
+        let file = tempfile::Builder::new().suffix(".ascii").tempfile().expect("a temporary file");
+        std::fs::write(file.path(), lines).expect("written");
+        let options = TraceOptions {
+            order: Order::Clamp,
+            beyond: Beyond::Reject,
+            sizes: Sizes::Reject,
+            ..TraceOptions::default()
+        };
+        (file, options)
+    }
+
+    fn spool(file: &tempfile::NamedTempFile, options: &TraceOptions, memory: usize) -> Arc<Spool> {
+        Arc::new(Spool::open(file.path(), options, CAPACITY, Budget::new(memory)).expect("a trace"))
+    }
+
+    /// What a reader gives, request by request: each with the number of rejected requests so far, and the end.
+    fn read(mut reader: SpoolReader) -> (Vec<(Arrival, u64)>, Result<u64, WorkloadError>, String) {
+        let mut found = Vec::new();
+        loop {
+            let mut arrival = Arrival::NONE;
+            match reader.draw(&mut arrival) {
+                Ok(Drawn::Request) => found.push((arrival, reader.rejected())),
+                Ok(_) => return (found, Ok(reader.rejected()), reader.remarks()),
+                Err(why) => return (found, Err(why), reader.remarks()),
+            }
+        }
+    }
+
+    /// What a source of its own gives.
+    fn directly(
+        file: &tempfile::NamedTempFile,
+        options: &TraceOptions,
+    ) -> (Vec<(Arrival, u64)>, Result<u64, WorkloadError>) {
+        let mut source = TraceSource::open(file.path(), options, CAPACITY).expect("a trace");
+        let mut found = Vec::new();
+        loop {
+            let mut arrival = Arrival::NONE;
+            match source.draw(&mut arrival) {
+                Ok(Drawn::Request) => found.push((arrival, source.counts().rejected)),
+                Ok(_) => return (found, Ok(source.counts().rejected)),
+                Err(why) => return (found, Err(why)),
+            }
+        }
+    }
+
+    /// Requests of which some lie beyond the drive, some go back in time, and the last is beyond too.
+    fn lines(count: u64) -> String {
+        (0..count)
+            .map(|i| {
+                let sector = if i % 97 == 96 || i + 1 == count { 1 << 40 } else { i * 7_919 % 2_000_000 };
+                let at = if i % 31 == 30 { i * 1_000 - 20_000 } else { i * 1_000 };
+                format!("{at} 0 {sector} {} {}\n", 1 + i % 64, i % 2)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn readers_get_what_a_source_of_their_own_gives() {
+        let (file, options) = trace(&lines(40_000));
+        let expected = directly(&file, &options);
+        assert!(expected.1.as_ref().is_ok_and(|&rejected| rejected > 400), "{:?}", expected.1);
+        // In memory, and mostly in a file; one after the other, and at the same time.
+        for memory in [usize::MAX, 100_000] {
+            let spool = spool(&file, &options, memory);
+            let (found, end, remarks) = read(SpoolReader::new(Arc::clone(&spool)));
+            assert!((found, end) == expected);
+            assert!(
+                remarks.contains("; 413 rejected; ") && remarks.contains("set to their predecessor's"),
+                "{remarks}"
+            );
+            let readers: Vec<_> = (0..4).map(|_| SpoolReader::new(Arc::clone(&spool))).collect();
+            drop(spool);
+            let made: Vec<_> = std::thread::scope(|scope| {
+                let threads: Vec<_> = readers.into_iter().map(|reader| scope.spawn(|| read(reader))).collect();
+                threads.into_iter().map(|thread| thread.join().expect("read")).collect()
+            });
+            assert!(made.into_iter().all(|(found, end, _)| (found, end) == expected));
+        }
+    }
+
+    #[test]
+    fn the_only_reader_frees_what_it_has_read() {
+        let (file, options) = trace(&lines(40_000));
+        let expected = directly(&file, &options);
+        let spool = spool(&file, &options, 100_000);
+        let weak = Arc::downgrade(&spool);
+        let reader = SpoolReader::new(spool);
+        assert_eq!(weak.strong_count(), 1);
+        let (found, end, _) = read(reader);
+        assert!((found, end) == expected, "a block and a half of memory suffices, without a file");
+    }
+
+    #[test]
+    fn an_error_comes_where_it_stands_and_again() {
+        let (file, options) = trace(&(lines(10_000) + "12000000 0 seven 8 1\n" + &lines(5)));
+        let expected = directly(&file, &options);
+        let spool = spool(&file, &options, usize::MAX);
+        for _ in 0..2 {
+            let (found, end, _) = read(SpoolReader::new(Arc::clone(&spool)));
+            assert!((&found, &end) == (&expected.0, &expected.1));
+            assert!(end.is_err_and(|why| why.to_string().contains(":10001: ")));
+        }
+        let mut reader = SpoolReader::new(spool);
+        while reader.draw(&mut Arrival::NONE.clone()).is_ok() {}
+        assert!(reader.draw(&mut Arrival::NONE.clone()).is_err(), "and stays");
+    }
+
+    #[test]
+    fn the_number_of_requests_is_estimated_and_then_known() {
+        let (file, options) = trace(&lines(400_000));
+        let spool = spool(&file, &options, usize::MAX);
+        let mut reader = SpoolReader::new(Arc::clone(&spool));
+        reader.draw(&mut Arrival::NONE.clone()).expect("a request");
+        let first = spool.expected();
+        assert!((1_000..4_000_000).contains(&first), "{first}");
+        let (found, ..) = read(SpoolReader::new(Arc::clone(&spool)));
+        assert_eq!(spool.expected(), found.len() as u64);
+    }
+}

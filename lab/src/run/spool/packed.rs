@@ -1,0 +1,264 @@
+//! Requests in few bytes.
+//!
+//! Owns the form in which a spool holds requests. A block is a list of requests: each has a byte with the widths of its fields
+//! and its direction, then the time since the request before, its first address and its length, in 1, 2, 4 or 8 bytes each;
+//! addresses and lengths of a block are in units of `1 << shift` bytes. A request of a common trace takes about ten
+//! bytes. Promises to give back what was put in, exactly.
+
+use flashlane_core::{Op, Time};
+
+use crate::workload::{Arrival, Span};
+
+/// Bytes of requests in a full block.
+const BLOCK: usize = 64 << 10;
+/// Bytes past the last request that may be read with it.
+const PAD: usize = 8;
+/// The most bytes that a request takes: two bytes of widths, six fields.
+const LARGEST: usize = 2 + 6 * 8;
+/// Requests of most traces begin and end at multiples of 512 bytes.
+const SECTOR_SHIFT: u32 = 9;
+
+/// Counts of what a trace's reader left out or changed.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub(super) struct Changes {
+    /// Requests left out.
+    pub rejected: u64,
+    /// Requests moved to their predecessor's time.
+    pub clamped: u64,
+    /// Requests wrapped into the drive.
+    pub wrapped: u64,
+}
+
+impl Changes {
+    fn map(self, other: Changes, of: impl Fn(u64, u64) -> u64) -> Changes {
+        Changes {
+            rejected: of(self.rejected, other.rejected),
+            clamped: of(self.clamped, other.clamped),
+            wrapped: of(self.wrapped, other.wrapped),
+        }
+    }
+}
+
+/// The bits of a request's first byte: 2 for the width of each field, one for the direction, one for [`Changes`] that
+/// follow.
+const WRITE: u8 = 1 << 6;
+const CHANGED: u8 = 1 << 7;
+
+/// Requests being packed into blocks.
+#[derive(Debug, Default)]
+pub(super) struct Packer {
+    /// Space for a block; the first `used` bytes are taken.
+    bytes: Vec<u8>,
+    used: usize,
+    shift: u32,
+    last: u64,
+    counted: Changes,
+    is_aligned: bool,
+}
+
+/// A block as a spool stores it: requests, how many bytes they take, their unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// Bytes of the requests, without the padding after them.
+    pub used: u32,
+    /// Binary logarithm of the unit of addresses and lengths, in bytes.
+    pub shift: u32,
+}
+
+impl Packer {
+    pub fn new() -> Packer {
+        Packer { bytes: space(), shift: SECTOR_SHIFT, is_aligned: true, ..Packer::default() }
+    }
+
+    /// Whether `arrival` fits into the block as it is: there is space, and its address is a multiple of the block's unit.
+    pub fn fits(&self, offset: u64, length: u64) -> bool {
+        self.used < BLOCK && (offset | length) & ((1 << self.shift) - 1) == 0
+    }
+
+    /// Adds a request, before which the reader's counts were `changes`.
+    pub fn push(&mut self, arrival: &Arrival, changes: Changes) {
+        let Span::Bytes { offset, length } = arrival.extent else { unreachable!("a trace has byte addresses") };
+        let at = arrival.at.ns();
+        let fields = [at - self.last, offset >> self.shift, length >> self.shift];
+        let widths = fields.map(width);
+        let mut head = widths[0] | widths[1] << 2 | widths[2] << 4;
+        head |= if arrival.op == Op::Write { WRITE } else { 0 };
+        head |= if changes == self.counted { 0 } else { CHANGED };
+        self.put_byte(head);
+        if changes != self.counted {
+            let since = changes.map(self.counted, |now, before| now - before);
+            let fields = [since.rejected, since.clamped, since.wrapped];
+            let widths = fields.map(width);
+            self.put_byte(widths[0] | widths[1] << 2 | widths[2] << 4);
+            self.put(fields, widths);
+            self.counted = changes;
+        }
+        self.put(fields, widths);
+        self.last = at;
+    }
+
+    #[inline]
+    fn put_byte(&mut self, byte: u8) {
+        self.bytes[self.used] = byte;
+        self.used += 1;
+    }
+
+    /// Writes eight bytes a field, of which the next field overwrites those that are not needed.
+    #[inline]
+    fn put(&mut self, fields: [u64; 3], widths: [u8; 3]) {
+        for (field, width) in fields.into_iter().zip(widths) {
+            self.bytes[self.used..self.used + 8].copy_from_slice(&field.to_le_bytes());
+            self.used += 1 << width;
+        }
+    }
+
+    /// The requests since the last call as a block, padded; the next block begins with a request at `offset` of `length`
+    /// bytes. `None` if there are none.
+    pub fn block(&mut self, offset: u64, length: u64) -> Option<(Vec<u8>, Shape)> {
+        let shape = Shape { used: self.used as u32, shift: self.shift };
+        // A trace with one odd address has more of them.
+        self.is_aligned &= (offset | length).trailing_zeros() >= SECTOR_SHIFT;
+        self.shift = if self.is_aligned { SECTOR_SHIFT } else { 0 };
+        let block = self.bytes[..self.used + PAD].to_vec();
+        self.used = 0;
+        (shape.used > 0).then_some((block, shape))
+    }
+}
+
+/// Space for a block, the request that fills it, and the padding.
+fn space() -> Vec<u8> {
+    vec![0; BLOCK + LARGEST + PAD]
+}
+
+/// The width of a field: binary logarithm of its bytes.
+#[inline]
+fn width(field: u64) -> u8 {
+    match field {
+        0..=0xff => 0,
+        0x100..=0xffff => 1,
+        0x1_0000..=0xffff_ffff => 2,
+        _ => 3,
+    }
+}
+
+/// A place in packed requests, and what those before it add up to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Unpacker {
+    at: usize,
+    used: usize,
+    shift: u32,
+    last: u64,
+    /// The reader's counts before the last request.
+    pub changes: Changes,
+}
+
+impl Unpacker {
+    /// Goes on at the begin of another block.
+    pub fn enter(&mut self, shape: Shape) {
+        (self.at, self.used, self.shift) = (0, shape.used as usize, shape.shift);
+    }
+
+    /// Whether the block has no more requests.
+    #[inline(always)]
+    pub fn is_at_end(&self) -> bool {
+        self.at >= self.used
+    }
+
+    /// The next request of `block`, which must have one.
+    #[inline(always)]
+    pub fn next(&mut self, block: &[u8], arrival: &mut Arrival) {
+        let head = block[self.at];
+        self.at += 1;
+        if head & CHANGED != 0 {
+            self.count(block);
+        }
+        let gap = self.field(block, head);
+        let offset = self.field(block, head >> 2) << self.shift;
+        let length = self.field(block, head >> 4) << self.shift;
+        self.last += gap;
+        let op = if head & WRITE != 0 { Op::Write } else { Op::Read };
+        *arrival = Arrival { at: Time::from_ns(self.last), op, extent: Span::Bytes { offset, length } };
+    }
+
+    fn count(&mut self, block: &[u8]) {
+        let widths = block[self.at];
+        self.at += 1;
+        let since = Changes {
+            rejected: self.field(block, widths),
+            clamped: self.field(block, widths >> 2),
+            wrapped: self.field(block, widths >> 4),
+        };
+        self.changes = self.changes.map(since, |before, since| before + since);
+    }
+
+    #[inline(always)]
+    fn field(&mut self, block: &[u8], width: u8) -> u64 {
+        const MASKS: [u64; 4] = [0xff, 0xffff, 0xffff_ffff, u64::MAX];
+        let width = usize::from(width & 3);
+        let bytes = block[self.at..].first_chunk::<8>().expect("blocks are padded");
+        self.at += 1 << width;
+        u64::from_le_bytes(*bytes) & MASKS[width]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(at: u64, op: Op, offset: u64, length: u64) -> Arrival {
+        Arrival { at: Time::from_ns(at), op, extent: Span::Bytes { offset, length } }
+    }
+
+    /// Packs requests with the counts before them, and unpacks them again.
+    fn there_and_back(requests: &[(Arrival, Changes)]) -> (Vec<(Arrival, Changes)>, Vec<Shape>) {
+        let (mut packer, mut blocks) = (Packer::new(), Vec::new());
+        for (arrival, changes) in requests {
+            let Span::Bytes { offset, length } = arrival.extent else { unreachable!() };
+            if !packer.fits(offset, length) {
+                blocks.extend(packer.block(offset, length));
+            }
+            packer.push(arrival, *changes);
+        }
+        blocks.extend(packer.block(0, 0));
+        let (mut unpacker, mut found) = (Unpacker::default(), Vec::new());
+        for (block, shape) in &blocks {
+            unpacker.enter(*shape);
+            while !unpacker.is_at_end() {
+                let mut arrival = Arrival::NONE;
+                unpacker.next(block, &mut arrival);
+                found.push((arrival, unpacker.changes));
+            }
+        }
+        (found, blocks.iter().map(|(_, shape)| *shape).collect())
+    }
+
+    #[test]
+    fn requests_of_every_width_come_back() {
+        let none = Changes::default();
+        let some = Changes { rejected: 3, clamped: 0, wrapped: 70_000 };
+        let more = Changes { clamped: 1, ..some };
+        let requests = [
+            (bytes(0, Op::Read, 0, 512), none),
+            (bytes(255, Op::Write, 512, 4096), none),
+            (bytes(70_000, Op::Read, 480_000_000_000 & !511, 1 << 20), some),
+            (bytes(70_000, Op::Write, 1, 3), some),
+            (bytes(5_000_000_000, Op::Read, u64::MAX >> 1, 1 << 40), more),
+            (bytes(u64::MAX >> 8, Op::Read, 1024, 512), more),
+        ];
+        let (found, shapes) = there_and_back(&requests);
+        assert_eq!(found, requests);
+        let shifts: Vec<u32> = shapes.iter().map(|shape| shape.shift).collect();
+        assert_eq!(shifts, [9, 0], "once an address is odd, all that follow are in bytes");
+    }
+
+    #[test]
+    fn a_common_request_takes_ten_bytes_and_blocks_are_limited() {
+        let request = |i: u64| (bytes(i * 100_000, Op::Read, (i * 7_919 % 1_000_000) << 12, 4096), Changes::default());
+        let requests: Vec<_> = (0..100_000).map(request).collect();
+        let (found, shapes) = there_and_back(&requests);
+        assert!(found == requests);
+        let used: u64 = shapes.iter().map(|shape| u64::from(shape.used)).sum();
+        assert!(used <= 1_000_000, "{used}");
+        assert!(shapes.iter().all(|shape| (shape.used as usize) < BLOCK + 64), "{shapes:?}");
+    }
+}
