@@ -109,9 +109,15 @@ fn a_full_disk_is_a_fault_not_bad_input() {
 fn devices_lists_and_prints() {
     let folder = Folder::new("devices");
     let list = good(&folder.0, &["devices"]);
-    for name in
-        ["slacker-asplos17", "flin-isca18", "ncq-elex15", "sos-msst13", "cosmos-openssd", "modern-tlc", "unit-cycle"]
-    {
+    for name in [
+        "slacker-asplos17",
+        "slacker-one-page",
+        "flin-isca18",
+        "ncq-elex15",
+        "sos-msst13",
+        "cosmos-openssd",
+        "modern-tlc",
+    ] {
         assert!(list.lines().any(|line| line.starts_with(name)), "{name}: {list}");
         let one = good(&folder.0, &["devices", name]);
         assert!(one.contains("[device.geometry]") && one.contains("source = "), "{name}");

@@ -3,13 +3,16 @@
 //! An answer decides and never acts: it gets `&Board` and returns a value, and the device alone changes anything. It
 //! reads no clock (`board.now` is the instant), never allocates after it is built, and computes in integers.
 
+mod order;
+
 use alloc::boxed::Box;
 
 use crate::board::Board;
 pub use crate::group::Group;
-use crate::id::{FlowId, PlaneId, QueueId, RequestId, TxnId, UnitId};
+use crate::id::{FlowId, PlaneId, TxnId, UnitId};
 use crate::transaction::FlashOp;
 use crate::units::{Duration, Lpn, Time};
+pub use order::{Departure, Estimate, Forward, Needs, Order, Position};
 
 /// Which command enters the device next?
 pub trait Admit {
@@ -135,136 +138,6 @@ pub struct Moves {
 impl Moves {
     /// No write moves.
     pub const NEVER: Moves = Moves { at_once: 0, takes: Duration::ZERO };
-}
-
-/// Where in its queue does a transaction stand?
-pub trait Order {
-    /// Called once, when the device is built: the place to reserve what the answer will ever need.
-    fn prepare(&mut self, _: &Board) {}
-
-    /// The position at which a user or buffer transaction joins its queue; asked once. Garbage collection is in no queue.
-    fn position(&mut self, board: &Board, txn: TxnId, queue: QueueId) -> Position;
-
-    /// Whether the answer is always [`Position::TAIL`]: the device then does not ask.
-    fn is_tail(&self) -> bool;
-
-    /// What else it needs from the device; asked once.
-    fn needs(&self) -> Needs {
-        Needs::NOTHING
-    }
-
-    /// The estimated response time of a waiting transaction of `request`, asked when all transactions of the request are in their
-    /// queues. The device stores it in the transaction, and as its slack how much shorter it is than the longest of the request
-    /// (Slacker eq. 8). Asked only if [`Needs::estimates`].
-    fn response(&mut self, board: &Board, txn: TxnId, request: RequestId) -> Duration {
-        self.estimate(board, txn, request).response()
-    }
-
-    /// [`Order::response`] in parts, asked instead of it when events are reported.
-    fn estimate(&mut self, board: &Board, txn: TxnId, request: RequestId) -> Estimate {
-        let _ = (board, txn, request);
-        Estimate::default()
-    }
-
-    /// Called when a transaction is about to leave its queue, if [`Needs::departures_from`] says so; it is still in the queue.
-    /// Returns what is subtracted from its slack now. With it, a scheduler can charge a transaction once, when it leaves, for all
-    /// those that joined ahead of it, instead of each time ([`Position::charge`]).
-    fn departs(&mut self, board: &Board, txn: TxnId, departure: Departure) -> Duration {
-        let _ = (board, txn, departure);
-        Duration::ZERO
-    }
-
-    /// Called when a user transaction ends, before it leaves the slab, if [`Needs::ends`].
-    fn ended(&mut self, board: &Board, txn: TxnId) {
-        let _ = (board, txn);
-    }
-}
-
-/// Why a transaction leaves its queue.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Departure {
-    /// Its unit begins to work on it.
-    Dispatched,
-    /// A younger write of its page took its place, or it moves to another unit's queue.
-    Withdrawn,
-}
-
-/// What an [`Order`] needs besides being asked for positions.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Needs {
-    /// [`Order::response`] is asked for the transactions of every request, which get `estimate` and `slack`.
-    pub estimates: bool,
-    /// [`Order::departs`] is called for transactions that leave their queues, from the time on when a transaction joined a queue
-    /// with this many in it: with 0 from the start, with [`u32::MAX`] never.
-    pub departures_from: u32,
-    /// [`Order::position`] is also asked for transactions that come from another unit's queue; otherwise they join at the tail.
-    pub arrivals_from_units: bool,
-    /// [`Order::ended`] is called at the end of every user transaction.
-    pub ends: bool,
-    /// Time its decisions take: every command enters the device that much later.
-    pub decision: Duration,
-}
-
-impl Needs {
-    /// Nothing.
-    pub const NOTHING: Needs = Needs {
-        estimates: false,
-        departures_from: u32::MAX,
-        arrivals_from_units: false,
-        ends: false,
-        decision: Duration::ZERO,
-    };
-}
-
-/// An estimated response time from the queue to the end, in parts (Slacker eq. 1 and 2).
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Estimate {
-    /// Service of the transactions ahead.
-    pub queue: Duration,
-    /// Garbage collection that may come between.
-    pub gc: Duration,
-    /// Waiting for a busy bus.
-    pub interference: Duration,
-    /// Remaining time of the operation in service.
-    pub residual: Duration,
-    /// Its own service.
-    pub service: Duration,
-    /// Correction from past errors, to be added, ns (Slacker footnote 3).
-    pub correction: i64,
-}
-
-impl Estimate {
-    /// The sum of the parts, without the correction (eq. 1).
-    #[inline]
-    pub fn response(&self) -> Duration {
-        self.queue + self.gc + self.interference + self.residual + self.service
-    }
-}
-
-/// An answer of [`Order`].
-#[derive(Clone, Copy, Debug)]
-pub struct Position {
-    /// The waiting transaction to join in front of; [`TxnId::NONE`] for the tail.
-    pub before: TxnId,
-    /// Subtracted from the slack of each transaction behind the new one (Slacker §4.2).
-    pub charge: Duration,
-    /// Subtracted from the slack of each waiting program of the unit, but not below zero, whatever its position (D-SLK-11).
-    pub charge_programs: Duration,
-    /// Bits of [`crate::transaction::tag`] for the new transaction.
-    pub tag: u8,
-    /// Note for the new transaction: [`crate::Transaction::alone`].
-    pub alone: Duration,
-}
-
-impl Position {
-    /// At the tail, no notes.
-    pub const TAIL: Position = Position {
-        before: TxnId::NONE,
-        charge: Duration::ZERO,
-        charge_programs: Duration::ZERO,
-        tag: 0,
-        alone: Duration::ZERO,
-    };
 }
 
 /// What does an idle chip do next?

@@ -9,8 +9,8 @@ mod common;
 use common::play::{self, Ask, Mix, Wake, asks};
 use common::{recipe, table1};
 use flashlane_core::decide::{
-    Admit, Collect, Commands, Debt, Departure, Estimate, Fetch, Group, Needs, Order, Pick, Position, Scheduler, Scope,
-    Style, Turn,
+    Admit, Collect, Commands, Debt, Departure, Estimate, Fetch, Forward, Group, Needs, Order, Pick, Position,
+    Scheduler, Scope, Style, Turn,
 };
 use flashlane_core::geometry::UnitKind;
 use flashlane_core::{Board, Duration, QueueId, RequestId, Time, TxnId, UnitId};
@@ -54,6 +54,9 @@ impl Order for Asked<dyn Order> {
     }
     fn needs(&self) -> Needs {
         self.0.needs()
+    }
+    fn forward(&mut self, board: &Board, made: &[TxnId], moves: &mut Vec<Forward>) {
+        self.0.forward(board, made, moves);
     }
     fn response(&mut self, board: &Board, txn: TxnId, request: RequestId) -> Duration {
         self.0.response(board, txn, request)

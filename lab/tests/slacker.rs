@@ -233,6 +233,26 @@ fn who_jumped_is_marked() {
     }
 }
 
+/// Where Slacker spends a page's slack on a request that gains nothing by it, bypass by need keeps it for one that does (model 1.1.9).
+///
+/// All arrive at 0: fillers of one page, two for chip 0 and three for chip 1, then A = {A0 -> 0, A1 -> 1}, which ends at 4 and whose A0 can
+/// spare 1, B = {B0 -> 0, B1 -> 1}, which ends at 5 whatever B0 does, and C = {C0 -> 0}.
+#[test]
+fn need_keeps_slack_for_those_that_gain() {
+    let fillers = [0u32, 2, 1, 3, 5];
+    let mut lines: Vec<Line<'_>> = fillers.iter().map(|page| (0, Read, std::slice::from_ref(page))).collect();
+    lines.extend([(0, Read, &[100, 101][..]), (0, Read, &[102, 103]), (0, Read, &[104])]);
+    for (name, ends, slack_of_a) in
+        [("fr-fcfs", [4, 5, 5], None), ("slacker", [4, 5, 5], Some([0, 0])), ("need", [4, 5, 3], Some([0, 0]))]
+    {
+        let (done, record) = play_lines(&unit_cycle(2), &recipe(name, &[]), &lines);
+        assert_eq!(done[5..], ends, "{name}");
+        if let Some(slack) = slack_of_a {
+            assert_eq!(Record::of(&record.dispatched_slack, 5), slack, "{name}");
+        }
+    }
+}
+
 /// A-SLK-19: bound at dispatch, writes of one home spread over the chips.
 #[test]
 fn a_slk_19_dynamic_allocation_at_dispatch() {

@@ -58,6 +58,13 @@ pub(crate) static ORDER: &[Choice<dyn Order>] = &[
         build: &|v| Box::new(order::SlackBypass::with_estimates(v)),
     },
     Choice {
+        name: "need-bypass",
+        summary: "ahead of transactions with enough slack, but only as far as the request ends earlier by it",
+        source: "ours, after Slacker §4.1, §5; model 1.1.9",
+        params: order::need::PARAMS,
+        build: &|v| Box::new(order::Need::of(v)),
+    },
+    Choice {
         name: "slack-oracle",
         summary: "slack-bypass with the true response times of the baseline in place of estimates: a control",
         source: "model 1.1.7",
@@ -342,6 +349,14 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§4; model 1.1",
         summary: "rbyp, wbyp and wp together",
         answers: Answers { order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
+        set: &[],
+    },
+    SchedulerEntry {
+        name: "need",
+        paper: "ours, after Slacker",
+        section: "model 1.1.9",
+        summary: "slacker, and pages of a request bypass only as far as the request ends earlier by it",
+        answers: Answers { order: "need-bypass", preempt: "slack-pause", ..FR_FCFS },
         set: &[],
     },
     SchedulerEntry {

@@ -70,7 +70,14 @@ pub struct Tally {
     pub against_ns: u128,
     /// Sum of the response times in the run's own list, ns.
     pub own_ns: u128,
+    /// Pairs whose response time in the run compared with is above zero: those that have a relative gain.
+    related: u64,
+    /// Sum of their relative gains `1 - own / against`, in units of 2^-32, each rounded.
+    shares: i128,
 }
+
+/// The unit of [`Tally::shares`] as a fraction: 2^-32.
+const SHARE_UNIT: f64 = 1.0 / (1u64 << 32) as f64;
 
 /// A [`Tally`] with the batches its confidence interval comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -106,6 +113,12 @@ impl Tally {
         self.slower += u64::from(against + tolerance < own);
         self.against_ns += u128::from(against);
         self.own_ns += u128::from(own);
+        if against > 0 {
+            // One rounded division of exactly represented numbers: the same on every machine.
+            let share = (against as f64 - own as f64) / against as f64;
+            self.related += 1;
+            self.shares += i128::from((share / SHARE_UNIT).round_ties_even() as i64);
+        }
     }
 
     /// Pairs that are neither faster nor slower.
@@ -116,6 +129,12 @@ impl Tally {
     /// Improvement of the mean in percent, `100 (against - own) / against` (model 0.5).
     pub fn improvement_percent(&self) -> Option<f64> {
         (self.against_ns > 0).then(|| 100.0 * (self.against_ns as f64 - self.own_ns as f64) / self.against_ns as f64)
+    }
+
+    /// Gain a request in percent: the mean over the pairs of `100 (against - own) / against` (model 0.5). Unlike the improvement of
+    /// the mean it counts short and long requests alike. `None` if no response time compared with is above zero.
+    pub fn gain_a_request_percent(&self) -> Option<f64> {
+        (self.related > 0).then(|| 100.0 * (self.shares as f64 * SHARE_UNIT) / self.related as f64)
     }
 }
 
@@ -221,8 +240,27 @@ mod tests {
         assert_eq!(pairs.direction[1].tally.improvement_percent(), Some(-20.0));
         assert_eq!(pairs.size.map(|t| t.requests).iter().sum::<u64>(), 3);
         assert_eq!([0, 15, 16].map(|class| pairs.size[class].requests), [1, 1, 1]);
+        // Of the mean (110 - 125) / 110; of the requests 50, -50 and 0 percent.
+        assert_eq!(pairs.all.tally.improvement_percent(), Some(-1_500.0 / 110.0));
+        assert_eq!(pairs.all.tally.gain_a_request_percent(), Some(0.0));
+        assert_eq!(
+            [0, 15, 16].map(|class| pairs.size[class].gain_a_request_percent()),
+            [Some(50.0), Some(-50.0), Some(0.0)]
+        );
         assert_eq!((pages_of(15), pages_of(16)), ((16, Some(16)), (17, None)));
-        assert_eq!(Tally::default().improvement_percent(), None);
+        assert_eq!((Tally::default().improvement_percent(), Tally::default().gain_a_request_percent()), (None, None));
+    }
+
+    #[test]
+    fn the_gain_a_request_counts_short_and_long_requests_alike() {
+        let base = [(0, Op::Read, 1, 1_000), (1, Op::Read, 1, 1_000_000), (2, Op::Read, 1, 0), (3, Op::Read, 1, 3_000)];
+        let own = [(0, Op::Read, 1, 250), (1, Op::Read, 1, 1_500_000), (2, Op::Read, 1, 7), (3, Op::Read, 1, 4_000)];
+        let tally = Pairs::of(&responses(&base), &responses(&own)).all.tally;
+        // 75, -50 and -33.3 percent; what took no time has no relative gain.
+        let gain = tally.gain_a_request_percent().unwrap();
+        assert!((gain - (75.0 - 50.0 - 100.0 / 3.0) / 3.0).abs() < 1e-7, "{gain}");
+        let slow = Pairs::of(&responses(&[(0, Op::Read, 1, 1)]), &responses(&[(0, Op::Read, 1, 1 << 57)])).all.tally;
+        assert!(slow.gain_a_request_percent().is_some_and(|gain| gain < -1e10), "no overflow");
     }
 
     #[test]

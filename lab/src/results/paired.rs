@@ -49,6 +49,9 @@ pub struct PairFigures {
     pub slower: u64,
     /// Improvement of the mean response time, percent of the other scheduler's: positive is faster.
     pub improvement_percent: Option<f64>,
+    /// Gain a request: the mean of `1 - own / other` over the requests, percent. It counts short and long requests alike, where
+    /// `improvement_percent` follows the longest.
+    pub gain_a_request_percent: Option<f64>,
     /// Improvement of the 95th percentile, percent.
     pub p95_improvement_percent: Option<f64>,
     /// Mean of the differences, ns: positive is faster.
@@ -77,6 +80,8 @@ pub struct PairsOfSize {
     pub mean_ns: f64,
     /// Improvement of the mean, percent.
     pub improvement_percent: Option<f64>,
+    /// Gain a request, percent.
+    pub gain_a_request_percent: Option<f64>,
 }
 
 /// Actual slack: how much earlier a transaction ended than the last of its request's transactions.
@@ -160,6 +165,7 @@ impl PairFigures {
             equal: tally.equal(),
             slower: tally.slower,
             improvement_percent: tally.improvement_percent(),
+            gain_a_request_percent: tally.gain_a_request_percent(),
             p95_improvement_percent: p95.and_then(|(a, b)| (a > 0.0).then(|| 100.0 * (a - b) / a)),
             gain_ns,
             gain_ci95_ns,
@@ -179,6 +185,7 @@ impl PairsOfSize {
             against_mean_ns: tally.against_ns as f64 / tally.requests as f64,
             mean_ns: tally.own_ns as f64 / tally.requests as f64,
             improvement_percent: tally.improvement_percent(),
+            gain_a_request_percent: tally.gain_a_request_percent(),
         })
     }
 }

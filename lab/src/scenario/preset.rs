@@ -24,6 +24,7 @@ macro_rules! presets {
 /// All presets, in the order they are listed.
 pub const PRESETS: &[Preset] = presets![
     "slacker-asplos17",
+    "slacker-one-page",
     "flin-isca18",
     "ncq-elex15",
     "sos-msst13",

@@ -2,12 +2,14 @@
 
 pub(crate) mod fair;
 mod known;
+pub(crate) mod need;
 mod shadow;
 pub(crate) mod slack_bypass;
 mod tail;
 
 pub use fair::Fair;
 pub use known::KnownResponses;
+pub use need::Need;
 pub use shadow::Shadow;
 pub use slack_bypass::SlackBypass;
 pub use tail::Tail;

@@ -1,8 +1,9 @@
 //! Shadow mode: Slacker's estimator beside any other order. It estimates and notes; the other order decides the places.
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 
-use flashlane_core::decide::{Departure, Estimate, Needs, Order, Position};
+use flashlane_core::decide::{Departure, Estimate, Forward, Needs, Order, Position};
 use flashlane_core::{Board, Duration, QueueId, RequestId, TxnId};
 
 use crate::estimate::Estimator;
@@ -36,6 +37,10 @@ impl Order for Shadow {
     fn needs(&self) -> Needs {
         let needs = self.order.needs();
         Needs { estimates: true, ends: needs.ends || self.estimator.uses_error_term(), ..needs }
+    }
+
+    fn forward(&mut self, board: &Board, made: &[TxnId], moves: &mut Vec<Forward>) {
+        self.order.forward(board, made, moves);
     }
 
     fn estimate(&mut self, board: &Board, txn: TxnId, _: RequestId) -> Estimate {

@@ -18,10 +18,26 @@ use super::KnownResponses;
 use crate::estimate::{self, Estimator, params};
 use crate::params::{Param, Values};
 
+/// Whether reads may pass reads.
+pub(crate) const RBYP: Param =
+    Param { name: "rbyp", unit: "0 or 1", default: 1, min: 0, max: 1, help: "reads may bypass reads (Rbyp)" };
+/// Whether writes may pass writes.
+pub(crate) const WBYP: Param =
+    Param { name: "wbyp", unit: "0 or 1", default: 1, min: 0, max: 1, help: "writes may bypass writes (Wbyp)" };
+/// How long decisions take.
+pub(crate) const DECISION_NS: Param = Param {
+    name: "decision_ns",
+    unit: "ns",
+    default: 0,
+    min: 0,
+    max: 1_000_000_000,
+    help: "time to estimate and insert; every command enters the device that much later (SLK-E18)",
+};
+
 /// Parameters of [`SlackBypass`].
 pub(crate) const PARAMS: &[Param] = &[
-    Param { name: "rbyp", unit: "0 or 1", default: 1, min: 0, max: 1, help: "reads may bypass reads (Rbyp)" },
-    Param { name: "wbyp", unit: "0 or 1", default: 1, min: 0, max: 1, help: "writes may bypass writes (Wbyp)" },
+    RBYP,
+    WBYP,
     Param {
         name: "charge_reads",
         unit: "0 or 1",
@@ -30,14 +46,7 @@ pub(crate) const PARAMS: &[Param] = &[
         max: 1,
         help: "an arriving read takes its service time from the slack of the chip's waiting writes (D-SLK-11)",
     },
-    Param {
-        name: "decision_ns",
-        unit: "ns",
-        default: 0,
-        min: 0,
-        max: 1_000_000_000,
-        help: "time to estimate and insert; every command enters the device that much later (SLK-E18)",
-    },
+    DECISION_NS,
     params::ADV_LITERAL,
     params::DOUBLE_COUNT,
     params::GC_PER_OP,
@@ -63,13 +72,13 @@ impl SlackBypass {
     /// With a scheduler's parameters and estimated response times.
     pub(crate) fn with_estimates(values: &Values<'_>) -> SlackBypass {
         let on = |name| values.get(name) == 1;
-        let (bypass, charge_reads) = ([on("rbyp"), on("wbyp")], on("charge_reads"));
+        let (bypass, charge_reads) = ([on(RBYP.name), on(WBYP.name)], on("charge_reads"));
         SlackBypass {
             estimator: Estimator::of(values),
             bypass,
             charge_reads,
             ledger: (bypass != [false; 2] && !charge_reads).then(|| Ledger::new(ledger::LONG)),
-            decision: Duration::from_ns(values.get("decision_ns")),
+            decision: Duration::from_ns(values.get(DECISION_NS.name)),
             known: None,
         }
     }
@@ -126,7 +135,7 @@ impl SlackBypass {
 
 /// D-SLK-10: transactions of one request do not pass each other.
 #[inline(always)]
-fn siblings(a: &Transaction, b: &Transaction) -> bool {
+pub(super) fn siblings(a: &Transaction, b: &Transaction) -> bool {
     a.request == b.request && a.request != u32::MAX
 }
 

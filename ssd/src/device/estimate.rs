@@ -2,8 +2,9 @@
 //! and the slack that follows from them.
 
 use flashlane_core::board::QueueKind;
+use flashlane_core::decide::Forward;
 use flashlane_core::event::Event;
-use flashlane_core::transaction::Stage;
+use flashlane_core::transaction::{Stage, tag};
 use flashlane_core::{Duration, RequestId, Transaction, TxnId, UnitId};
 
 use super::Device;
@@ -12,6 +13,9 @@ impl Device {
     /// Estimates the waiting transactions of the request just split into pages, and sets their slack: how much shorter each is
     /// than the longest (eq. 8). A program that waits for its page to be read first gets no estimate and no slack.
     pub(super) fn estimate_request(&mut self, request: RequestId) {
+        if self.policy.needs().forwards {
+            self.move_forward();
+        }
         if self.estimates.made.len() <= 1 && !self.policy.needs().ends && !self.state.log.on {
             // The slack of a single transaction is zero whatever its estimate, and its estimate is not used.
             return;
@@ -20,6 +24,32 @@ impl Device {
             return self.estimate_and_report(request);
         }
         self.note_slack(|device, id| device.policy.response(&device.state.board, id, request));
+    }
+
+    /// Moves those transactions of the request just split into pages forward in their queues that the order decision names.
+    #[inline(never)]
+    fn move_forward(&mut self) {
+        let made = core::mem::take(&mut self.estimates.made);
+        let mut forwards = core::mem::take(&mut self.estimates.forwards);
+        for &id in &made {
+            let unit = self.state.board.txn(id).unit;
+            self.flash.show_channel(unit, &mut self.state);
+        }
+        let board = &mut self.state.board;
+        self.policy.forward(board, &made, &mut forwards);
+        for Forward { txn: id, before, charge } in forwards.drain(..) {
+            let mut passed = before;
+            while passed != id {
+                let txn = board.txn_mut(passed);
+                txn.slack -= charge;
+                passed = txn.next;
+            }
+            let queue = board.txn(id).queue;
+            board.unlink(id);
+            board.link(id, queue, before);
+            board.txn_mut(id).tag |= tag::JUMPED;
+        }
+        (self.estimates.made, self.estimates.forwards) = (made, forwards);
     }
 
     /// [`Device::estimate_request`] with the parts of the estimates logged.

@@ -26,7 +26,7 @@ mod totals;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use flashlane_core::decide::Estimate;
+use flashlane_core::decide::{Estimate, Forward};
 use flashlane_core::event::Stamped;
 use flashlane_core::{Board, Completion, FlowId, Lpn, PlaneId, Ppa, Time, TxnId};
 
@@ -82,6 +82,8 @@ pub struct Device {
 struct Estimates {
     /// All of them.
     made: Vec<TxnId>,
+    /// Those of them that move forward in their queues.
+    forwards: Vec<Forward>,
     /// Their estimates in parts, to be logged.
     parts: Vec<(TxnId, Estimate)>,
 }

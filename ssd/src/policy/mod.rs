@@ -5,9 +5,12 @@
 
 mod shortcuts;
 
+use alloc::vec::Vec;
+
 use flashlane_core::board::{Service, Unit};
 use flashlane_core::decide::{
-    Commands, Debt, Departure, Estimate, Fetch, Group, Moments, Moves, Needs, Position, Scheduler, Scope, Style, Turn,
+    Commands, Debt, Departure, Estimate, Fetch, Forward, Group, Moments, Moves, Needs, Position, Scheduler, Scope,
+    Style, Turn,
 };
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Lpn, Owner, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
@@ -207,7 +210,7 @@ impl Policy {
 
     /// Whether a write takes the place of the one dropped for it.
     pub(crate) fn inherits_place(&self) -> bool {
-        self.scheduler.cancel.inherits_place() && self.shortcuts.tail_order
+        self.scheduler.cancel.inherits_place() && self.shortcuts.tail_order && !self.needs.forwards
     }
 
     // Order.
@@ -246,6 +249,11 @@ impl Policy {
         if self.needs.ends {
             self.scheduler.order.ended(board, id);
         }
+    }
+
+    /// Adds to `moves` which of a request's transactions move forward in their queues.
+    pub(crate) fn forward(&mut self, board: &Board, made: &[TxnId], moves: &mut Vec<Forward>) {
+        self.scheduler.order.forward(board, made, moves);
     }
 
     /// The estimated response time of a waiting transaction.

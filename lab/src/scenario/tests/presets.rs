@@ -30,6 +30,18 @@ fn every_preset_says_where_it_comes_from_in_each_table() {
     }
 }
 
+/// The device of Slacker's chosen setting is the paper's but for three keys.
+#[test]
+fn one_page_a_command_is_all_that_differs() {
+    let device = |name| Preset::named(name).expect("a preset").device();
+    let mut table_1 = device("slacker-asplos17");
+    (table_1.nand.multi_die, table_1.nand.multi_plane) = (Some(false), Some(false));
+    table_1.front.write_queue_capacity = device("slacker-one-page").front.write_queue_capacity;
+    assert_ne!(table_1.front.write_queue_capacity, device("slacker-asplos17").front.write_queue_capacity);
+    table_1.preset = Some("slacker-one-page".into());
+    assert_eq!(table_1, device("slacker-one-page"));
+}
+
 #[test]
 fn slacker_is_its_table_1() {
     let c = preset("slacker-asplos17");

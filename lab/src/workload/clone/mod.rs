@@ -3,11 +3,12 @@
 //! Owns the three tables ([`Table`]) and the keys of a clone ([`CloneSpec`]). A clone is a synthetic workload whose
 //! keys come from a table: [`CloneSpec::to_synthetic`] shows which. Must never know the device or the scheduler.
 
+pub mod pages;
 mod spec;
 mod table;
 
 #[cfg(test)]
 mod tests;
 
-pub use spec::{CloneSpec, Rates};
-pub use table::{FlinTrace, Group, Interference, SlackerTrace, SosBenchmark, Table};
+pub use spec::{CloneSpec, Rates, Shape};
+pub use table::{FlinTrace, Group, Interference, SlackerBursts, SlackerTrace, SosBenchmark, Table};

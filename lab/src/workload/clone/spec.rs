@@ -3,10 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::table::{FlinTrace, SlackerTrace, SosBenchmark, Table};
+use super::pages;
+use super::table::{FlinTrace, SlackerBursts, SlackerTrace, SosBenchmark, Table};
 use crate::workload::range::refuse;
 use crate::workload::synthetic::{
-    Access, Arrivals, Lognormal, Rewrite, Size, SyntheticSource, SyntheticSpec, positive,
+    Access, Arrivals, LargeStarts, Lognormal, Rewrite, Size, SyntheticSource, SyntheticSpec, positive,
 };
 use crate::workload::{AddressRange, WorkloadError};
 
@@ -24,6 +25,9 @@ pub struct CloneSpec {
     /// The trace's name in that table.
     pub name: String,
 
+    /// Table slacker: how requests look and where they go. Default `lognormal`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shape: Option<Shape>,
     /// Mean microseconds between requests. Default for slacker and sos, which print
     /// none: calibrated on their devices; for flin: from the row, see `rates`.
     pub mean_gap_us: Option<f64>,
@@ -41,14 +45,15 @@ pub struct CloneSpec {
     /// Table sos, which prints no sizes: bytes of every request. Default: the drive's page.
     pub size_bytes: Option<u64>,
 
-    /// Tables slacker and flin: rate inside a burst over the mean rate. Default 8.
+    /// Tables slacker and flin: rate inside a burst over the mean rate. Default 8; with whole pages 10.
     pub burst_factor: Option<f64>,
     /// Tables slacker and flin: share of the time spent in bursts. Default 0.1.
     pub burst_duty: Option<f64>,
-    /// Mean requests of a burst. Default 64 for slacker and flin; for sos, whose bursts come all at once: calibrated.
+    /// Mean requests of a burst. Default 64 for slacker and flin; with whole pages, and for sos, whose bursts come all at once:
+    /// calibrated.
     pub burst_requests: Option<f64>,
 
-    /// Probability that a request starts where the previous one ended. Default 0.2; for sos 0.
+    /// Probability that a request starts where the previous one ended. Default 0.2; for sos and with whole pages 0.
     pub sequential_probability: Option<f64>,
     /// Drawn starts are multiples of so many bytes. Default 8,192; for sos the drive's page.
     pub align_bytes: Option<u64>,
@@ -58,6 +63,9 @@ pub struct CloneSpec {
     pub working_set_fraction: Option<f64>,
     /// First used byte, counted from the start of the flow's address range. Default 0.
     pub working_set_offset_bytes: Option<u64>,
+    /// `shape = "whole-pages"`: Zipf exponent of the popularity of 16 chips, 0 to 10. Default: calibrated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lane_theta: Option<f64>,
     /// Table sos: Zipf exponent of the addresses. Default 0.9.
     pub zipf_theta: Option<f64>,
     /// Table sos: share of writes that rewrite an earlier one, the ceiling of the overwrite share. Default: calibrated.
@@ -73,6 +81,18 @@ pub struct CloneSpec {
     pub start_us: Option<f64>,
     /// Seed of the flow's draws. Default: made of the run's seed and the flow's place in the scenario.
     pub seed: Option<u64>,
+}
+
+/// How the requests of a clone of Slacker's table look and where they go; the paper prints the mean and the deviation of their sizes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shape {
+    /// Lognormal sizes, starts anywhere, bursts of 8 times the mean rate.
+    #[default]
+    Lognormal,
+    /// One, two and nine pages (model 9.4); some chips get more than others, large requests begin at one residue, and nothing arrives between
+    /// bursts, which are above what the drive can take.
+    WholePages,
 }
 
 /// How to read the inter-arrival columns of FLIN's table, which contradict its read ratios (D-FLN-18).
@@ -97,6 +117,7 @@ impl CloneSpec {
         CloneSpec {
             table,
             name: name.to_string(),
+            shape: None,
             mean_gap_us: None,
             rates: None,
             gap_scale: None,
@@ -112,6 +133,7 @@ impl CloneSpec {
             working_set_bytes: None,
             working_set_fraction: None,
             working_set_offset_bytes: None,
+            lane_theta: None,
             zipf_theta: None,
             rewrite_ratio: None,
             rewrite_distance_requests: None,
@@ -148,6 +170,7 @@ impl CloneSpec {
             ..SyntheticSpec::default()
         };
         let spec = match self.table {
+            Table::Slacker if self.is_in_whole_pages() => self.whole_pages(&SlackerTrace::named(&self.name)?, common),
             Table::Slacker => self.slacker(&SlackerTrace::named(&self.name)?, common),
             Table::Flin => Ok(self.flin(&FlinTrace::named(&self.name)?, common)),
             Table::Sos => self.sos(&SosBenchmark::named(&self.name)?, common, range),
@@ -163,6 +186,36 @@ impl CloneSpec {
         let write_size = self.lognormal(row.write_kb_mean, row.write_kb_sd);
         let spec = SyntheticSpec { mean_gap_us, read_ratio: Some(read_ratio), ..common };
         Ok(generator(size, write_size, spec))
+    }
+
+    fn is_in_whole_pages(&self) -> bool {
+        self.shape == Some(Shape::WholePages)
+    }
+
+    /// Model 9.4.
+    fn whole_pages(&self, row: &SlackerTrace, common: SyntheticSpec) -> Result<SyntheticSpec, WorkloadError> {
+        let bursts = SlackerBursts::named(&row.name)?;
+        let page = pages::PAGE_BYTES;
+        let size = |mean_kb: f64, sd_kb: f64| {
+            let pages_of = |kb: f64| kb * KB / page as f64 * self.size_scale.unwrap_or(1.0);
+            let shares = pages::solve(pages_of(mean_kb), pages_of(sd_kb));
+            Size::Mix(shares.into_iter().map(|(pages, share)| (u64::from(pages) * page, share)).collect())
+        };
+        Ok(SyntheticSpec {
+            mean_gap_us: common.mean_gap_us.or(Some(bursts.mean_gap_us * self.gap_scale())),
+            read_ratio: common.read_ratio.or(Some(1.0 - row.write_fraction)),
+            size: size(row.read_kb_mean, row.read_kb_sd),
+            write_size: Some(size(row.write_kb_mean, row.write_kb_sd)),
+            access: Access::Uneven,
+            lane_theta: self.lane_theta.or(Some(bursts.lane_theta)),
+            large_starts: Some(LargeStarts { from_bytes: 3 * page, align_bytes: 8 * page, offset_bytes: 3 * page }),
+            align_bytes: common.align_bytes.or(Some(page)),
+            arrivals: Arrivals::Bursty,
+            burst_factor: common.burst_factor.or(Some(10.0)),
+            burst_duty: common.burst_duty.or(Some(0.1)),
+            burst_requests: common.burst_requests.or(Some(bursts.burst_requests)),
+            ..common
+        })
     }
 
     fn flin(&self, row: &FlinTrace, common: SyntheticSpec) -> SyntheticSpec {
@@ -241,12 +294,14 @@ impl CloneSpec {
     fn check_keys(&self) -> Result<(), WorkloadError> {
         let (slacker, flin, sos) = (self.table == Table::Slacker, self.table == Table::Flin, self.table == Table::Sos);
         let keys = [
+            ("shape", self.shape.is_some(), slacker),
             ("rates", self.rates.is_some(), flin),
             ("size_scale", self.size_scale.is_some(), slacker || flin),
             ("size_cv", self.size_cv.is_some(), flin),
             ("size_bytes", self.size_bytes.is_some(), sos),
             ("burst_factor", self.burst_factor.is_some(), slacker || flin),
             ("burst_duty", self.burst_duty.is_some(), slacker || flin),
+            ("lane_theta", self.lane_theta.is_some(), slacker),
             ("zipf_theta", self.zipf_theta.is_some(), sos),
             ("rewrite_ratio", self.rewrite_ratio.is_some(), sos),
             ("rewrite_distance_requests", self.rewrite_distance_requests.is_some(), sos),
@@ -254,6 +309,11 @@ impl CloneSpec {
         if let Some((key, ..)) = keys.iter().find(|(_, given, used)| *given && !used) {
             let value = format_args!("the key, with table \"{}\",", self.table.name());
             return Err(refuse(key, value, "a key of this table; docs/workloads.md says which"));
+        }
+        if let Some(theta) = self.lane_theta
+            && !self.is_in_whole_pages()
+        {
+            return Err(refuse("lane_theta", theta, "only with shape = \"whole-pages\""));
         }
         if self.rates == Some(Rates::PerDirection) {
             for (key, given) in [("mean_gap_us", self.mean_gap_us.is_some()), ("read_ratio", self.read_ratio.is_some())]

@@ -53,6 +53,25 @@ pub struct SlackerTrace {
     pub reached_slack_ms: Option<f64>,
 }
 
+/// What a clone of Slacker's Table 2 in whole pages has beside the row: its arrivals, and how unevenly it loads the chips. Calibrated, since
+/// the paper prints neither (model 9.4).
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SlackerBursts {
+    /// The name of the row.
+    pub name: String,
+    /// Mean time between requests with which the chips of Table 1 are busy for 30 % of the time, one page a command.
+    pub mean_gap_us: f64,
+    /// Mean requests of a burst.
+    pub burst_requests: f64,
+    /// Zipf exponent of the chips' popularity.
+    pub lane_theta: f64,
+    /// Mean slack under the baseline that the calibration reached: of reads where the group is read-intensive, else of writes.
+    pub reached_slack_ms: f64,
+    /// Standard deviation of that.
+    pub reached_slack_sd_ms: f64,
+}
+
 /// Slacker's groups by share of writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -141,6 +160,18 @@ impl SlackerTrace {
     /// The row of that name.
     pub fn named(name: &str) -> Result<SlackerTrace, WorkloadError> {
         find(SlackerTrace::all(), |row| &row.name, name, Table::Slacker)
+    }
+}
+
+impl SlackerBursts {
+    /// All rows, in the order of [`SlackerTrace::all`].
+    pub fn all() -> Vec<SlackerBursts> {
+        rows(include_str!("../../../data/slacker-whole-pages.csv"))
+    }
+
+    /// The row of that name.
+    pub fn named(name: &str) -> Result<SlackerBursts, WorkloadError> {
+        find(SlackerBursts::all(), |row| &row.name, name, Table::Slacker)
     }
 }
 

@@ -154,6 +154,50 @@ fn the_generator_of_chapter_9_is_the_default() {
     assert_eq!(spec.working_set_bytes, None, "a smaller drive is used whole");
 }
 
+/// Model 9.4: sizes in whole pages with the published moments, uneven starts, and bursts of three times what 16 chips can take.
+#[test]
+fn whole_pages_have_the_figures_of_the_row_too() {
+    let n = 60_000.0f64;
+    for row in SlackerTrace::all() {
+        let text = format!("table = \"slacker\"\nname = \"{}\"\nshape = \"whole-pages\"\nrequests = 60000", row.name);
+        let spec = clone(&text).to_synthetic(&RANGE).expect("sound");
+        assert_eq!((spec.arrivals, spec.access), (Arrivals::Bursty, Access::Uneven));
+        let drawn = draw(&clone(&format!("{text}\nburst_requests = 1")));
+        let reads = drawn.iter().filter(|d| d.1 == Op::Read).count() as f64 / n;
+        let ratio = 1.0 - row.write_fraction;
+        near(reads, ratio, 5.0 * (ratio * (1.0 - ratio) / n).sqrt());
+        for (op, kb, sd) in
+            [(Op::Read, row.read_kb_mean, row.read_kb_sd), (Op::Write, row.write_kb_mean, row.write_kb_sd)]
+        {
+            let sizes: Vec<f64> = drawn.iter().filter(|d| d.1 == op).map(|d| d.3 / 1024.0).collect();
+            assert!(sizes.iter().all(|kb| kb % 8.0 == 0.0), "{}: whole pages", row.name);
+            let mean = sizes.iter().sum::<f64>() / sizes.len() as f64;
+            near(mean, kb, 5.0 * sd / (sizes.len() as f64).sqrt() + 0.01 * kb);
+        }
+        let large = drawn.iter().filter(|d| d.3 >= 24_576.0);
+        assert!(large.clone().count() > 0 && large.clone().all(|d| d.2 / 8192 % 8 == 3), "{}: a residue", row.name);
+        // Busy for 30 % of the time, in a tenth of it three times what the chips can take.
+        let work_us = row.write_fraction * row.write_kb_mean / 8.0 * 1_325.0 + ratio * row.read_kb_mean / 8.0 * 100.0;
+        near(work_us / 16.0 / spec.mean_gap_us.expect("stored"), 0.3, 0.001);
+        assert_eq!((spec.burst_factor, spec.burst_duty, spec.sequential_probability), (Some(10.0), Some(0.1), None));
+    }
+    let plain = clone("table = \"slacker\"\nname = \"hm1\"\nshape = \"lognormal\"\nrequests = 9");
+    assert_eq!(draw(&plain), draw(&clone("table = \"slacker\"\nname = \"hm1\"\nrequests = 9")));
+}
+
+/// The stored bursts cover all workloads; slack is within a tenth of the table's for all but those named.
+#[test]
+fn slackers_bursts_are_calibrated() {
+    let rows = SlackerBursts::all();
+    assert_eq!(rows.iter().map(|row| row.name.clone()).collect::<Vec<_>>(), Table::Slacker.clone_names());
+    for bursts in rows {
+        let row = SlackerTrace::named(&bursts.name).expect("there");
+        let wanted = if row.group == Group::ReadIntensive { row.read_slack_ms_mean } else { row.write_slack_ms_mean };
+        let is_near = (bursts.reached_slack_ms - wanted).abs() <= 0.1 * wanted;
+        assert!(is_near, "{}: {} for {wanted}", row.name, bursts.reached_slack_ms);
+    }
+}
+
 #[test]
 fn an_sos_clone_has_bursts_skew_and_rewrites() {
     let spec = clone(
@@ -180,6 +224,8 @@ fn mistakes_are_named() {
         ("table = \"slacker\"\nname = \"hm1\"\nmean_gap_us = 0", "mean_gap_us", "0 is not legal"),
         ("table = \"slacker\"\nname = \"hm1\"\nmean_gap_us = 9\nzipf_theta = 1", "zipf_theta", "table \"slacker\""),
         ("table = \"sos\"\nname = \"Postmark\"\nmean_gap_us = 9\nburst_factor = 4", "burst_factor", "table \"sos\""),
+        ("table = \"flin\"\nname = \"tpcc\"\nshape = \"whole-pages\"", "shape", "table \"flin\""),
+        ("table = \"slacker\"\nname = \"hm1\"\nlane_theta = 1", "lane_theta", "only with shape = \"whole-pages\""),
         ("table = \"flin\"\nname = \"tpcc\"\nsize_cv = -1", "size_cv", "from 0 to 100"),
         ("table = \"flin\"\nname = \"tpcc\"\ngap_scale = 0", "gap_scale", "0 is not legal"),
         ("table = \"flin\"\nname = \"tpcc\"\nread_ratio = 7", "read_ratio", "7 is not legal"),

@@ -3,8 +3,10 @@
 //! Promises that no request leaves the working set, and that every start which is drawn is aligned; a request that
 //! continues the one before starts where that ended, whatever its alignment. Knows nothing of time.
 
+use super::align::Align;
 use super::draw::{Aspect, Geometric, RandomStream};
 use super::spec::{Access, Rewrite, SyntheticSpec};
+use super::uneven::{Lanes, LargeDraw};
 use super::zipf::{Permutation, Zipf};
 use crate::workload::range::refuse;
 use crate::workload::{AddressRange, WorkloadError};
@@ -20,6 +22,7 @@ pub(super) struct AccessPattern {
     end: u64,
     sequential: f64,
     pattern: Pattern,
+    large: Option<LargeDraw>,
     random: RandomStream,
     history: Option<History>,
 }
@@ -31,6 +34,7 @@ enum Pattern {
     Zipf { zipf: Zipf, shuffle: Option<Permutation> },
     HotCold { hot: u64, slots: u64, hot_access: f64, shuffle: Option<Permutation> },
     Files(Files),
+    Uneven(Lanes),
 }
 
 impl AccessPattern {
@@ -67,7 +71,9 @@ impl AccessPattern {
                 Pattern::HotCold { hot: hot.clamp(1, slots - 1), slots, hot_access, shuffle: shuffle(false) }
             }
             Access::Files => Pattern::Files(Files::new(spec, len, align, max_bytes, seed)?),
+            Access::Uneven => Pattern::Uneven(Lanes::new(spec, slots, seed)?),
         };
+        let large = spec.large_starts.as_ref().map(|large| LargeDraw::new(large, len, max_bytes)).transpose()?;
         Ok(AccessPattern {
             base,
             len,
@@ -75,6 +81,7 @@ impl AccessPattern {
             end: u64::MAX,
             sequential: spec.sequential_probability.unwrap_or(0.0),
             pattern,
+            large,
             random: RandomStream::new(seed, Aspect::Address),
             history: spec.rewrite.as_ref().map(|rewrite| History::new(rewrite, write_ratio, seed)),
         })
@@ -104,6 +111,11 @@ impl AccessPattern {
         if self.sequential > 0.0 && self.random.chance(self.sequential) && continues {
             return self.end;
         }
+        if let Some(large) = &self.large
+            && large.takes(bytes)
+        {
+            return large.draw(self.len - bytes, &mut self.random);
+        }
         let slot = match &mut self.pattern {
             Pattern::Streaming => return if continues { self.end } else { 0 },
             Pattern::Random => {
@@ -115,35 +127,16 @@ impl AccessPattern {
                 let rank = zipf.draw(&mut self.random);
                 shuffle.as_ref().map_or(rank, |shuffle| shuffle.apply(rank))
             }
+            Pattern::Uneven(lanes) => lanes.draw(&mut self.random),
             Pattern::HotCold { hot, slots, hot_access, shuffle } => {
                 let is_hot = self.random.chance(*hot_access);
                 let rank = if is_hot { self.random.below(*hot) } else { *hot + self.random.below(*slots - *hot) };
                 shuffle.as_ref().map_or(rank, |shuffle| shuffle.apply(rank))
             }
         };
-        let start = slot * self.align.bytes;
+        let start = slot * self.align.bytes();
         // A request that would pass the end is moved back to the last start where it fits.
-        if start + bytes <= self.len { start } else { self.align.count(self.len - bytes) * self.align.bytes }
-    }
-}
-
-/// Alignment of drawn starts. It is nearly always a power of two, for which a shift replaces the division: that would
-/// be half the cost of a request.
-#[derive(Clone, Debug)]
-struct Align {
-    bytes: u64,
-    shift: Option<u32>,
-}
-
-impl Align {
-    fn new(bytes: u64) -> Align {
-        Align { bytes, shift: bytes.is_power_of_two().then(|| bytes.trailing_zeros()) }
-    }
-
-    /// How many times the alignment fits into `span` bytes.
-    #[inline]
-    fn count(&self, span: u64) -> u64 {
-        self.shift.map_or_else(|| span / self.bytes, |shift| span >> shift)
+        if start + bytes <= self.len { start } else { self.align.count(self.len - bytes) * self.align.bytes() }
     }
 }
 
@@ -224,7 +217,7 @@ impl Files {
     fn next(&mut self, bytes: u64, align: &Align, random: &mut RandomStream) -> u64 {
         let file = &mut self.files[self.popular.draw(random) as usize];
         let inside = if !self.sequential {
-            random.below(align.count(file.bytes - bytes) + 1) * align.bytes
+            random.below(align.count(file.bytes - bytes) + 1) * align.bytes()
         } else if file.cursor + bytes <= file.bytes {
             file.cursor
         } else {

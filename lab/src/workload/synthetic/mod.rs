@@ -16,11 +16,13 @@
 //! `zipf` are written here: those of libraries call whichever mathematics the build selects.
 
 mod access;
+mod align;
 mod arrivals;
 mod draw;
 mod size;
 mod source;
 mod spec;
+mod uneven;
 mod validate;
 mod words;
 mod zipf;
@@ -29,6 +31,6 @@ mod zipf;
 mod tests;
 
 pub use source::{SyntheticSource, flow_seed};
-pub use spec::{Access, Arrivals, Lognormal, Rewrite, Size, SyntheticSpec, Uniform};
+pub use spec::{Access, Arrivals, LargeStarts, Lognormal, Rewrite, Size, SyntheticSpec, Uniform};
 
 pub(super) use validate::positive;

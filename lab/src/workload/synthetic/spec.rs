@@ -33,6 +33,13 @@ pub struct SyntheticSpec {
     /// `access = "zipf"` or `"hot-cold"`: whether popular addresses are spread over the working set by a fixed shuffle
     /// (true) or lie together at its start (false). Default true for zipf, false for hot-cold.
     pub scatter: Option<bool>,
+    /// `access = "uneven"`: number of lanes, 1 to 65,536: a start whose number is the k-th multiple of `align_bytes` is in lane k
+    /// modulo this. Default 16.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lanes: Option<u32>,
+    /// `access = "uneven"`: Zipf exponent of the choice of a lane, 0 (all alike) to 10. Default 0.45.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lane_theta: Option<f64>,
     /// `access = "files"`: number of files, 1 to 65,536. Default 12.
     pub files: Option<u32>,
     /// `access = "files"`: bytes of the smallest possible file. Default 524,288 (512 KiB).
@@ -46,6 +53,9 @@ pub struct SyntheticSpec {
     pub file_sequential: Option<bool>,
     /// `access = "files"`: seed of the sizes of the files, for the same files under different draws. Default: the flow's seed.
     pub file_seed: Option<u64>,
+    /// Large requests that start elsewhere than `access` says. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub large_starts: Option<LargeStarts>,
     /// Writes that go to the address and size of an earlier write. Default: none.
     pub rewrite: Option<Rewrite>,
 
@@ -161,6 +171,9 @@ pub enum Access {
     HotCold,
     /// In files of log-uniform sizes that lie one after the other (model 5.2, as IOmeter would).
     Files,
+    /// In `lanes` residues of the start, the k-th most popular with a probability proportional to k^-`lane_theta`; in a lane anywhere.
+    /// With as many lanes as the stripe has chips, some chips get more than others.
+    Uneven,
 }
 
 /// When requests arrive.
@@ -178,6 +191,18 @@ pub enum Arrivals {
     Batch,
     /// `depth` requests in flight: the next one comes `think_us` after a completion.
     ClosedLoop,
+}
+
+/// Where large requests start: at `offset_bytes` or any multiple of `align_bytes` beyond, all alike.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LargeStarts {
+    /// Smallest size of a request that is large, bytes.
+    pub from_bytes: u64,
+    /// Distance of possible starts, bytes.
+    pub align_bytes: u64,
+    /// The first possible start, bytes from the beginning of the working set.
+    pub offset_bytes: u64,
 }
 
 /// Writes that go where an earlier write went.

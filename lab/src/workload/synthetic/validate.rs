@@ -37,6 +37,7 @@ impl SyntheticSpec {
         optional(self.sequential_probability, |v| fraction("sequential_probability", v))?;
         let access = self.access;
         let (zipf, hot_cold, files) = (access == Access::Zipf, access == Access::HotCold, access == Access::Files);
+        let uneven = access == Access::Uneven;
         only(
             "sequential_probability",
             &self.sequential_probability,
@@ -53,6 +54,16 @@ impl SyntheticSpec {
         only("file_theta", &self.file_theta, files, "access = \"files\"")?;
         only("file_seed", &self.file_seed, files, "access = \"files\"")?;
         only("file_sequential", &self.file_sequential, files, "access = \"files\"")?;
+        only("lanes", &self.lanes, uneven, "access = \"uneven\"")?;
+        only("lane_theta", &self.lane_theta, uneven, "access = \"uneven\"")?;
+        only("large_starts", &self.large_starts, access != Access::Streaming, OTHER_THAN_STREAMING)?;
+        optional(self.lanes.map(u64::from), |v| whole("lanes", v, 1, 65_536))?;
+        optional(self.lane_theta, |v| number("lane_theta", v, 0.0, 10.0))?;
+        self.large_starts.as_ref().map_or(Ok(()), |large| {
+            whole("large_starts.from_bytes", large.from_bytes, 1, MAX_REQUEST_BYTES)?;
+            whole("large_starts.align_bytes", large.align_bytes, 1, MAX_REQUEST_BYTES)?;
+            whole("large_starts.offset_bytes", large.offset_bytes, 0, u64::MAX)
+        })?;
         optional(self.zipf_theta, |v| number("zipf_theta", v, 0.0, 10.0))?;
         optional(self.file_theta, |v| number("file_theta", v, 0.0, 10.0))?;
         optional(self.hot_access, |v| fraction("hot_access", v))?;
@@ -147,6 +158,10 @@ impl SyntheticSpec {
 
     pub(super) fn burst_duty(&self) -> f64 {
         self.burst_duty.unwrap_or(0.1)
+    }
+
+    pub(super) fn lanes(&self) -> u32 {
+        self.lanes.unwrap_or(16)
     }
 
     pub(super) fn file_min_bytes(&self) -> u64 {

@@ -51,6 +51,50 @@ fn hot_cold_has_its_share_in_its_space() {
     assert!(hottest(&counts[..500]) > 10 && hottest(&counts[500..]) > 10, "spread over the working set");
 }
 
+/// 61 lanes of 16 starts each, and 24 starts left over.
+#[test]
+fn lanes_have_their_popularity_and_all_starts_of_a_lane_are_alike() {
+    let n = 400_000.0;
+    let of = |seed| {
+        let text = "access = \"uneven\"\nlanes = 61\nlane_theta = 0.7\nsize = { constant = 8192 }\nrate_iops = 1e6\nrequests = 400000";
+        slots(&draw_over(text, &SMALL, seed))
+    };
+    let drawn = of(1);
+    let mut lanes = vec![0.0; 61];
+    drawn.iter().for_each(|slot| lanes[(slot % 61) as usize] += 1.0);
+    let first = (0..61).max_by(|&a, &b| f64::total_cmp(&lanes[a], &lanes[b])).expect("lanes") as u64;
+    lanes.sort_unstable_by(|a, b| f64::total_cmp(b, a));
+    let all: f64 = (1..=61).map(|k| f64::from(k).powf(-0.7)).sum();
+    for (rank, &count) in lanes.iter().take(10).enumerate() {
+        let share = (rank as f64 + 1.0).powf(-0.7) / all;
+        near(count / n, share, 6.0 * (share / n).sqrt());
+    }
+    let mut rows = [0.0; 16];
+    drawn.iter().filter(|&slot| slot % 61 == first).for_each(|slot| rows[(slot / 61) as usize] += 1.0);
+    let each = rows.iter().sum::<f64>() / 16.0;
+    rows.iter().for_each(|&count| near(count, each, 5.0 * each.sqrt()));
+    let popular = |slots: &[u64], lane: u64| slots.iter().filter(|&&slot| slot % 61 == lane).count();
+    assert!((2..20).any(|seed| popular(&of(seed), first) < popular(&drawn, first) / 2), "seeds have other favourites");
+}
+
+#[test]
+fn large_requests_start_at_their_residue() {
+    let drawn = draw_over(
+        "access = \"uneven\"\nsize = { mix = [[8192, 1], [16384, 1], [24576, 1], [73728, 1]] }\nrate_iops = 1e6\nrequests = 60000\n\
+         large_starts = { from_bytes = 24576, align_bytes = 65536, offset_bytes = 24576 }",
+        &SMALL,
+        1,
+    );
+    let mut starts = [vec![0u32; 1000], vec![0; 1000]];
+    for d in &drawn {
+        let slot = (d.offset - SMALL.start_bytes) / 8192;
+        assert!(slot + d.length / 8192 <= 1000, "inside");
+        starts[usize::from(d.length >= 24_576)][slot as usize] += 1;
+    }
+    assert!(starts[1].iter().enumerate().all(|(slot, &count)| (count > 0) == (slot % 8 == 3 && slot <= 995)));
+    assert!(starts[0].iter().filter(|&&count| count > 0).count() > 900, "small ones anywhere");
+}
+
 #[test]
 fn zipf_accesses_have_their_frequencies_wherever_they_lie() {
     let zipf = "access = \"zipf\"\nzipf_theta = 1.0\nrate_iops = 1e6\nrequests = 400000\n";

@@ -1,0 +1,161 @@
+//! The order against the rule written plainly: as few places as let the request end as early as it can.
+
+use super::*;
+use crate::catalogue::{Recipe, build};
+use alloc::string::ToString;
+use alloc::vec;
+use flashlane_core::board::Facts;
+use flashlane_core::decide::Scheduler;
+use flashlane_core::geometry::{Geometry, UnitKind};
+use flashlane_core::{PlaneId, Transaction, UnitId};
+
+const CYCLE: u64 = 1_000;
+const PROGRAM: u64 = 4;
+
+fn scheduler() -> Scheduler {
+    build(&Recipe { base: Some("need".to_string()), ..Recipe::default() }).expect("a scheduler")
+}
+
+/// A board of `chips` chips in which a read takes a cycle and a program four, and transfers take no time.
+fn board(chips: u32) -> Board {
+    let geometry = Geometry {
+        channels: chips,
+        chips_per_channel: 1,
+        dies_per_chip: 1,
+        planes_per_die: 1,
+        blocks_per_plane: 16,
+        pages_per_block: 16,
+        page_bytes: 4096,
+        metadata_bytes: 0,
+        unit: UnitKind::Chip,
+    };
+    let cycles = |n| Duration::from_ns(n * CYCLE);
+    let facts = Facts {
+        geometry,
+        levels: 1,
+        command: [Duration::ZERO; 3],
+        array: [cycles(1), cycles(PROGRAM), cycles(8)],
+        transfer_page: Duration::ZERO,
+        transfer_sectors: vec![Duration::ZERO; 9],
+        iteration: cycles(1),
+        suspend: Duration::ZERO,
+        resume: Duration::ZERO,
+        multi_plane: false,
+        multi_die: false,
+        same_page: [false; 3],
+        gc_hard_blocks: 1,
+        gc_start_blocks: 2,
+        writes_pay: false,
+    };
+    Board::new(facts, 1)
+}
+
+/// Puts a transaction with so many cycles of slack at the tail of a chip's queue.
+fn put(board: &mut Board, op: FlashOp, chip: u16, request: u32, slack: u64) -> TxnId {
+    let id = TxnId(board.txns.len() as u32);
+    let queue = board.queue_for(UnitId(chip), op, 0);
+    board.txns.push(Transaction {
+        serial: u64::from(id.0),
+        plane: PlaneId(chip),
+        unit: UnitId(chip),
+        request,
+        op,
+        queue,
+        stage: Stage::Waiting,
+        slack: Duration::from_ns(slack * CYCLE),
+        ..Transaction::EMPTY
+    });
+    board.link(id, queue, TxnId::NONE);
+    id
+}
+
+/// What the rule says: how many the siblings of each chip pass. `queues` has the slack, in cycles, of those in front of them, head first;
+/// `siblings` how many of the request are behind them.
+fn plainly(queues: &[Vec<u64>], siblings: &[u64], service: u64) -> Vec<usize> {
+    let may = |chip: usize| {
+        let cost = siblings[chip] * service;
+        queues[chip].iter().rev().take_while(|&&slack| slack >= cost).count()
+    };
+    let end = |chip: usize, passed: usize| (queues[chip].len() - passed) as u64 * service + siblings[chip] * service;
+    let touched = || (0..queues.len()).filter(|&chip| siblings[chip] > 0);
+    let earliest = touched().map(|chip| end(chip, may(chip))).max().unwrap_or(0);
+    let passes = |chip| (0..).find(|&passed| end(chip, passed) <= earliest).unwrap_or(0);
+    (0..queues.len()).map(|chip| if siblings[chip] > 0 { passes(chip) } else { 0 }).collect()
+}
+
+#[test]
+fn the_order_equals_the_plain_rule() {
+    let mut x: u64 = 23;
+    let mut draw = |n: u64| {
+        x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (x >> 33) % n
+    };
+    let (mut passed_in_all, mut held_back) = (0, 0);
+    for round in 0..3_000 {
+        let op = if round % 2 == 0 { FlashOp::Read } else { FlashOp::Program };
+        let service = if op == FlashOp::Read { 1 } else { PROGRAM };
+        let chips = 1 + draw(5);
+        let mut board = board(chips as u32);
+        let mut order = scheduler().order;
+        let mut queues = vec![Vec::new(); chips as usize];
+        for (chip, queue) in queues.iter_mut().enumerate() {
+            for other in 0..draw(12) {
+                let slack = draw(4) * draw(3) * service + draw(2);
+                put(&mut board, op, chip as u16, other as u32, slack);
+                queue.push(slack);
+            }
+        }
+        let mut siblings = vec![0; chips as usize];
+        let mut made = Vec::new();
+        for _ in 0..1 + draw(chips + 2) {
+            let chip = draw(chips);
+            siblings[chip as usize] += 1;
+            made.push(put(&mut board, op, chip as u16, 99, 0));
+        }
+        let mut moves = Vec::new();
+        order.forward(&board, &made, &mut moves);
+        let mut passed = vec![0; chips as usize];
+        for Forward { txn, before, charge } in &moves {
+            assert_eq!(*charge, board.service(*txn));
+            let chip = board.txn(*txn).unit.index();
+            let place = board.walk(board.txn(*txn).queue).position(|id| id == *before).expect("of the same queue");
+            passed[chip] = queues[chip].len() - place;
+        }
+        let plain = plainly(&queues, &siblings, service);
+        assert_eq!(passed, plain, "round {round}: {queues:?} {siblings:?}");
+        let moved: usize = moves.len();
+        let of_moving = plain.iter().zip(&siblings).filter(|(passed, _)| **passed > 0).map(|(_, n)| *n as usize);
+        assert_eq!(moved, of_moving.sum::<usize>(), "siblings move together");
+        passed_in_all += plain.iter().sum::<usize>();
+        let furthest = |chip: usize| {
+            let cost = siblings[chip] * service;
+            queues[chip].iter().rev().take_while(|&&slack| slack >= cost).count()
+        };
+        held_back += (0..queues.len()).filter(|&c| siblings[c] > 0 && plain[c] < furthest(c)).count();
+    }
+    assert!(passed_in_all > 300 && held_back > 300, "{passed_in_all} passed, {held_back} held back");
+}
+
+/// Nobody passes an older write of its page, or a sibling that stands apart; reads may be kept where they are while writes move.
+#[test]
+fn what_bars_the_way() {
+    let moves_of = |board: &Board, made: &[TxnId], base: &str| {
+        let mut moves = Vec::new();
+        let order =
+            build(&Recipe { base: Some("need".to_string()), params: vec![(base.to_string(), 0)], ..Recipe::default() });
+        order.expect("a scheduler").order.forward(board, made, &mut moves);
+        moves.iter().map(|forward| (forward.txn, forward.before)).collect::<Vec<_>>()
+    };
+    let mut board = board(1);
+    let front = put(&mut board, FlashOp::Program, 0, 1, 99);
+    let older = put(&mut board, FlashOp::Program, 0, 2, 99);
+    let other = put(&mut board, FlashOp::Program, 0, 3, 99);
+    let newcomer = put(&mut board, FlashOp::Program, 0, 4, 0);
+    assert_eq!(moves_of(&board, &[newcomer], "rbyp"), [(newcomer, front)]);
+    assert_eq!(moves_of(&board, &[newcomer], "wbyp"), []);
+    board.txn_mut(newcomer).after = older;
+    assert_eq!(moves_of(&board, &[newcomer], "rbyp"), [(newcomer, other)]);
+    board.txn_mut(newcomer).after = TxnId::NONE;
+    board.txn_mut(older).request = 4;
+    assert_eq!(moves_of(&board, &[older, newcomer], "rbyp"), [(newcomer, other)]);
+}
