@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use flashlane_lab::outputs::{Inputs, OutFile};
 use flashlane_lab::results::ResultsDir;
+use flashlane_papers::flin::mixes::Draw;
 use flashlane_papers::slacker::calibrate::{self, Calibrated};
 use flashlane_papers::{self as papers, PAPERS, Paper, Progress, Runner, Settings};
 
@@ -34,8 +35,8 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
     let seeds = args.seeds.unwrap_or(if args.quick { 1 } else { paper.seeds });
     let setting = args.setting.setting();
     let settings = Settings { quick: args.quick, seeds, traces: args.traces.clone(), setting };
-    if args.mixes {
-        return mixes(paper);
+    if let Some(draw) = args.mixes {
+        return mixes(paper, draw.draw());
     }
     if args.calibrate {
         return calibrated(paper, &settings);
@@ -135,11 +136,11 @@ fn list(paper: &Paper) -> String {
     text
 }
 
-fn mixes(paper: &Paper) -> Result<(), Failure> {
+fn mixes(paper: &Paper, draw: Draw) -> Result<(), Failure> {
     if paper.name != papers::flin::PAPER.name {
         return Err(Failure::Input(format!("--mixes: {} has no mixes of traces; flin has", paper.name)));
     }
-    print(&papers::flin::mixes::to_toml(&papers::flin::mixes::draw()))
+    print(&papers::flin::mixes::to_toml(draw))
 }
 
 fn calibrated(paper: &Paper, settings: &Settings) -> Result<(), Failure> {

@@ -125,10 +125,12 @@ fn precompletion_is_made_again() {
 fn flin_is_made_again() {
     let folder = Folder::new("flin");
     let (out, _) = said(&folder.0, &["paper", "flin", "--list"], 0);
-    assert!(out.contains("\n  E8, E9, E10, E11, E12, E13: six systems on 40 mixes of four traces\n"), "{out}");
+    assert!(out.contains("\n  E8, E9, E10, E11, E12, E13: six systems on 40 mixes of four traces a seed\n"), "{out}");
     assert!(out.contains("\n      not testable here: the drives are not at hand"), "{out}");
     let stored = include_str!("../../papers/flin/mixes.toml");
     assert_eq!(said(&folder.0, &["paper", "flin", "--mixes"], 0).0, stored);
+    let simple = include_str!("../../papers/flin/mixes-simple.toml");
+    assert_eq!(said(&folder.0, &["paper", "flin", "--mixes", "simple"], 0).0, simple);
     let args = ["paper", "flin", "--quick", "--experiment", "E2,E3", "--tables", "--out", "made"];
     let (out, err) = said(&folder.0, &args, 0);
     assert!(err.contains("E2, E3: queues and waits of one flow of reads\n"), "{err}");

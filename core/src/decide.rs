@@ -242,6 +242,8 @@ pub struct Debt {
     pub pairs: u32,
     /// Whether the amount results from a shortage of blocks, not from the write's share (D-FLN-13).
     pub forced: bool,
+    /// Whether reads may go between it and the preempt decision is asked about its programs (D-FLN-16).
+    pub yields: bool,
 }
 
 /// What goes first at a unit.

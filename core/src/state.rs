@@ -250,7 +250,7 @@ impl GcWaiting {
     }
 }
 
-/// Garbage collection that goes before a write, without other commands in between (D-FLN-16).
+/// Garbage collection that goes before a write, without other commands in between unless it yields (D-FLN-16).
 #[derive(Clone, Copy, Debug)]
 pub struct Batch {
     /// Whether it is under way.
@@ -259,11 +259,13 @@ pub struct Batch {
     pub pairs: u32,
     /// The write that has paid and goes next among writes; [`TxnId::NONE`] for none.
     pub write: TxnId,
+    /// Whether reads may go between it and interrupt its programs.
+    pub yields: bool,
 }
 
 impl Batch {
     /// No batch.
-    pub const NONE: Batch = Batch { open: false, pairs: 0, write: TxnId::NONE };
+    pub const NONE: Batch = Batch { open: false, pairs: 0, write: TxnId::NONE, yields: false };
 }
 
 /// A channel on the board.

@@ -187,3 +187,31 @@ fn nothing_lives_longer_than_a_device_and_nothing_hangs() {
     let (figures, _, rows) = run("duration_ms = 1000", &[ended.trim_start_matches("[flow.synthetic]\n")]);
     assert_eq!((figures.issued, rows.len()), (1, 1));
 }
+
+/// From entry: with four commands of a flow outstanding at most, its k-th enters when k - 4 are done, if it has arrived by then.
+/// Nothing else of the run changes.
+#[test]
+fn response_times_from_the_entry_into_the_queue() {
+    let flows = [OPEN.replace("20_000", "90_000"), OPEN.replace("1_000", "300")];
+    let flows = [flows[0].as_str(), flows[1].as_str()];
+    let depth = "[device.front]\ndepth = 4";
+    let (plain, _, arrived) = run(depth, &flows);
+    let (from_entry, _, entered) = run(&format!("response_from = \"entry\"\n{depth}"), &flows);
+    let mut later = 0;
+    for flow in [0, 1] {
+        let rows: Vec<(&Row, &Row)> = arrived.iter().zip(&entered).filter(|(row, _)| row.flow == flow).collect();
+        let mut ends: Vec<u64> = rows.iter().map(|(row, _)| row.done).collect();
+        ends.sort_unstable();
+        for (k, (arrived, entered)) in rows.iter().enumerate() {
+            let entry = arrived.arrival.max(if k < 4 { 0 } else { ends[k - 4] });
+            assert_eq!(**entered, Row { arrival: entry, ..**arrived });
+            later += u32::from(entry > arrived.arrival);
+        }
+    }
+    assert!(later > 500 && later < 1300, "{later} waited for their queue");
+    let mean = |figures: &Figures| figures.all.as_ref().expect("some").mean_ns;
+    assert!(mean(&from_entry) < mean(&plain) / 2.0, "{} and {} ns", mean(&from_entry), mean(&plain));
+    // Without a limit both are the same.
+    let (_, _, open) = run("response_from = \"entry\"", &flows);
+    assert_eq!(open, run("", &flows).2);
+}

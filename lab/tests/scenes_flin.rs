@@ -1,6 +1,8 @@
 //! FLIN's second and third stages on a device, with exact timelines (model 2.1.6, model 2.1.7).
 
 mod common;
+#[path = "scenes_flin/readings.rs"]
+mod readings;
 
 use common::{device, drain, one_plane, recipe, table1};
 use flashlane_core::Op::{self, Read, Write};

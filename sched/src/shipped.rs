@@ -1,5 +1,6 @@
 //! The catalogue's data: the answers by name, and the schedulers composed of them.
 
+mod fairness;
 mod sos;
 
 use alloc::boxed::Box;
@@ -151,8 +152,8 @@ pub(crate) static PREEMPT: &[Choice<dyn Preempt>] = &[
         name: "proportional",
         summary: "a read suspends a program that waits less in proportion, and any page move made in idle time",
         source: "FLIN §4.3 optimisations; model 2.1.7",
-        params: &[],
-        build: &|_| Box::new(preempt::Proportional),
+        params: flin::SUSPENSION_PARAMS,
+        build: &|v| Box::new(preempt::Proportional::new(v.get("present_pause") == 1)),
     },
     Choice {
         name: "slack-pause",
@@ -271,46 +272,13 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         answers: FR_FCFS,
         set: &[],
     },
-    SchedulerEntry {
-        name: "sprinkler",
-        paper: "FLIN (ISCA 2018)",
-        section: "§6; model 2.1.9; Sprinkler (HPCA 2014)",
-        summary: "largest multi-plane, multi-die group first, reads first, suspension, semi-preemptive garbage collection",
-        answers: SPRINKLER,
-        set: &[],
-    },
-    SchedulerEntry {
-        name: "sprinkler+fairness",
-        paper: "FLIN (ISCA 2018)",
-        section: "§7; model 2.1.9 WA-BC; Jun and Shin (NVMSA 2015)",
-        summary: "sprinkler, and each flow has a budget of flash time that pays for the garbage collection it causes",
-        answers: Answers { admit: "budget", ..SPRINKLER },
-        set: &[],
-    },
-    SchedulerEntry {
-        name: "flin",
-        paper: "FLIN (ISCA 2018)",
-        section: "§4; model 2.1.3 to model 2.1.7",
-        summary: "equal slowdowns: fair places in queues, turns by priority, balanced waits, garbage collection paid by its cause",
-        answers: Answers { order: "fair", ..FLIN_STAGE_3 },
-        set: &[],
-    },
-    SchedulerEntry {
-        name: "flin-stage1",
-        paper: "FLIN (ISCA 2018)",
-        section: "§7.2; model 2.1.9 FLIN-S1",
-        summary: "fair insertion alone, with reads first, suspension and semi-preemptive garbage collection",
-        answers: Answers { order: "fair", preempt: "suspend", collect: "semi-preemptive", ..PLAIN },
-        set: &[],
-    },
-    SchedulerEntry {
-        name: "flin-stage3",
-        paper: "FLIN (ISCA 2018)",
-        section: "§7.2; model 2.1.9 FLIN-S3",
-        summary: "flin with insertion in order of arrival",
-        answers: FLIN_STAGE_3,
-        set: &[],
-    },
+    fairness::SPRINKLER,
+    fairness::SPRINKLER_NP,
+    fairness::SPRINKLER_FAIRNESS,
+    fairness::SPRINKLER_FAIRNESS_NP,
+    fairness::FLIN,
+    fairness::STAGE_1,
+    fairness::STAGE_3,
     SchedulerEntry {
         name: "wbyp",
         paper: SLACKER,
@@ -437,9 +405,5 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
     sos::BOTH,
 ];
 
-const SPRINKLER: Answers = Answers { pick: "largest-group", preempt: "suspend", collect: "semi-preemptive", ..PLAIN };
-
-const FLIN_STAGE_3: Answers =
-    Answers { pick: "wait-balanced", preempt: "proportional", collect: "paid-by-writes", ..PLAIN };
 /// Other names of schedulers.
 pub(crate) static ALIASES: &[(&str, &str)] = &[("baseline", "fr-fcfs")];

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use flashlane_papers::Setting;
+use flashlane_papers::flin::mixes::Draw;
 
 /// What is made of a paper.
 #[derive(Args, Debug)]
@@ -23,7 +24,7 @@ pub struct PaperArgs {
     #[arg(long)]
     pub quick: bool,
 
-    /// Number of seeds for each workload; by default the paper's (slacker 5, flin 1, precompletion 3), with --quick 1
+    /// Number of seeds for each workload; by default the paper's (slacker 5, flin 2, precompletion 3), with --quick 1
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub seeds: Option<u64>,
 
@@ -51,9 +52,10 @@ pub struct PaperArgs {
     #[arg(long, conflicts_with_all = ["experiment", "list", "traces", "tables", "out"])]
     pub calibrate: bool,
 
-    /// Draws the mixes of the paper's traces again and prints their table
-    #[arg(long, conflicts_with_all = ["experiment", "list", "traces", "tables", "out", "calibrate", "seeds", "quick"])]
-    pub mixes: bool,
+    /// Draws the mixes of the paper's traces again and prints their table: in balance (stratified), or all traces alike (simple)
+    #[arg(long, value_name = "DRAW", num_args = 0..=1, default_missing_value = "stratified")]
+    #[arg(conflicts_with_all = ["experiment", "list", "traces", "tables", "out", "calibrate", "seeds", "quick"])]
+    pub mixes: Option<DrawName>,
 
     /// Number of runs at a time; by default one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -75,6 +77,23 @@ impl PaperSetting {
         match self {
             PaperSetting::Plain => Setting::Plain,
             PaperSetting::Chosen => Setting::Chosen,
+        }
+    }
+}
+
+/// How mixes of traces are drawn.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DrawName {
+    Stratified,
+    Simple,
+}
+
+impl DrawName {
+    /// The draw.
+    pub fn draw(self) -> Draw {
+        match self {
+            DrawName::Stratified => Draw::Stratified,
+            DrawName::Simple => Draw::Simple,
         }
     }
 }

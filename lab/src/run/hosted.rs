@@ -130,7 +130,8 @@ impl Simulation<'_> {
     fn pass_completions(&mut self, run: &mut HostedRun) -> Result<(), RunError> {
         let mut completions = std::mem::take(self.device.completions());
         for completion in completions.drain(..) {
-            let measured = self.measure(&completion);
+            let measured = self.is_measured(&completion);
+            self.count(&completion, measured);
             if self.observers.needs_completions() {
                 self.observers.completion(&completion, measured)?;
             }

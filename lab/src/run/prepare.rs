@@ -12,7 +12,7 @@ use super::feed::Feed;
 use super::simulation::{Limits, Outcome, Simulation};
 use super::spool::Spool;
 use super::spools::Spools;
-use crate::scenario::{FlowPlan, FlowSource, Mix, Scenario, SchedulerChoice};
+use crate::scenario::{FlowPlan, FlowSource, Mix, ResponseFrom, Scenario, SchedulerChoice};
 
 /// A scenario prepared for its runs; it holds no error that shows without a run.
 pub struct Prepared {
@@ -152,7 +152,12 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
         requests: run.requests.unwrap_or(u64::MAX),
         warm_up: Time::from_ns(run.warm_up_ms.unwrap_or(0) * 1_000_000),
         warm_up_requests: run.warm_up_requests.unwrap_or(0),
+        response_from_entry: run.response_from == Some(ResponseFrom::Entry),
     };
+    if limits.response_from_entry && host.is_some() {
+        let message = "with a [host] section must be \"arrival\": the host's figures count from its threads' calls";
+        return Err(scenario.key_error("run.response_from", "\"entry\"", message).into());
+    }
     let against = against(scenario, &schedulers)?;
     let closed = |flow: &FlowPlan| matches!(&flow.source, FlowSource::Synthetic(spec) if spec.is_closed_loop());
     let closed = flows.iter().any(closed);

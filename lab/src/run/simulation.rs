@@ -7,6 +7,7 @@ use flashlane_sched::order::KnownResponses;
 use flashlane_ssd::{Config, Device};
 
 use super::RunError;
+use super::entries::Entries;
 use super::feed::Feed;
 use super::flow_state::{BEYOND, FlowState};
 use super::host_outcome::HostOutcome;
@@ -36,12 +37,20 @@ pub struct Limits {
     pub warm_up: Time,
     /// The first so many requests of each flow are not measured either, so that alone runs leave out the same ones.
     pub warm_up_requests: u64,
+    /// Whether response times count from the entry into the submission queue.
+    pub response_from_entry: bool,
 }
 
 impl Default for Limits {
     /// No limit and no warm-up.
     fn default() -> Limits {
-        Limits { end: Time::NEVER, requests: u64::MAX, warm_up: Time::ZERO, warm_up_requests: 0 }
+        Limits {
+            end: Time::NEVER,
+            requests: u64::MAX,
+            warm_up: Time::ZERO,
+            warm_up_requests: 0,
+            response_from_entry: false,
+        }
     }
 }
 
@@ -82,6 +91,8 @@ pub struct Simulation<'a> {
     pub(super) issued: u64,
     reported: u64,
     has_closed_loop: bool,
+    /// If response times count from the entry into the submission queue.
+    entries: Option<Entries>,
 }
 
 impl<'a> Simulation<'a> {
@@ -105,9 +116,11 @@ impl<'a> Simulation<'a> {
             feeds.into_iter().map(|feed| FlowState::new(feed, limits.warm_up_requests)).collect();
         let times = vec![Time::NEVER; flows.len()];
         let limits = Limits { end: limits.end.min(BEYOND), ..limits };
+        let entries = limits.response_from_entry.then(|| Entries::new(&config.front.protocol, flows.len()));
         let (issued, reported) = (0, 0);
         let progress = None;
-        Ok(Simulation { device, flows, times, limits, observers, progress, issued, reported, has_closed_loop })
+        let run = Simulation { device, flows, times, limits, observers, progress, issued, reported, has_closed_loop, entries };
+        Ok(run)
     }
 
     /// Reports how far the run is to `progress`.
@@ -190,8 +203,12 @@ impl<'a> Simulation<'a> {
             self.observers.events(&mut self.device)?;
         }
         let mut completions = std::mem::take(self.device.completions());
-        for completion in &completions {
-            let measured = self.measure(completion);
+        for completion in &mut completions {
+            let measured = self.is_measured(completion);
+            if let Some(entries) = &mut self.entries {
+                entries.complete(completion);
+            }
+            self.count(completion, measured);
             if self.observers.needs_completions() {
                 self.observers.completion(completion, measured)?;
             }
@@ -204,17 +221,22 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Counts a completion; returns whether its request is measured.
+    /// Whether the request of a completion is measured.
     #[inline]
-    pub(super) fn measure(&mut self, completion: &Completion) -> bool {
-        let state = &mut self.flows[completion.flow.index()];
-        let measured = completion.arrival >= self.limits.warm_up && completion.id >= state.measured_from;
+    pub(super) fn is_measured(&self, completion: &Completion) -> bool {
+        let state = &self.flows[completion.flow.index()];
+        completion.arrival >= self.limits.warm_up && completion.id >= state.measured_from
+    }
+
+    /// Counts a completion.
+    #[inline]
+    pub(super) fn count(&mut self, completion: &Completion, measured: bool) {
+        let metrics = &mut self.flows[completion.flow.index()].metrics;
         if measured {
-            state.metrics.complete(completion);
+            metrics.complete(completion);
         } else {
-            state.metrics.complete_unmeasured(completion);
+            metrics.complete_unmeasured(completion);
         }
-        measured
     }
 
     /// Reports a completion to its closed loop, which may then have a next request.
@@ -246,6 +268,9 @@ impl<'a> Simulation<'a> {
             .submit(*at, &request)
             .map_err(|refusal| RunError::Fault(format!("the device refused request {}: {refusal:?}", id.0)))?;
         state.metrics.issue(*at);
+        if let Some(entries) = &mut self.entries {
+            entries.issue(&request);
+        }
         if state.warm_up_left > 0 {
             state.warm_up_left -= 1;
             state.measured_from = RequestId(id.0 + 1);

@@ -58,6 +58,9 @@ pub struct Run {
     /// So are the first so many requests of each flow. Default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_up_requests: Option<u64>,
+    /// From when response times count. Default `arrival`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_from: Option<ResponseFrom>,
     /// With several flows: run each one alone too, for slowdown and fairness. Default true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alone: Option<bool>,
@@ -74,4 +77,16 @@ pub struct Run {
     /// with what comes; slower. Default false. A single scheduler's parameter `shadow = 1` does the same for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shadow_estimator: Option<bool>,
+}
+
+/// From when response times count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub enum ResponseFrom {
+    /// When the host creates the request; waiting in the host for a full submission queue counts (model 0.5).
+    Arrival,
+    /// When the request enters its submission queue, that is when fewer than `front.depth` older requests of the queue are
+    /// outstanding. Without a depth it is the same.
+    Entry,
 }

@@ -41,7 +41,7 @@ use std::sync::Arc;
 
 pub use device::{Buffer, Bus, Device, Front, Ftl, Gc, Geometry, Nand, Precondition};
 pub use docs::{reference, schedulers_table, schema};
-pub use document::{Document, Run};
+pub use document::{Document, ResponseFrom, Run};
 pub use error::{ScenarioError, nearest};
 pub use flow::{ByteRange, Flow, Range, RangeWord};
 pub use hash::hash_of;

@@ -1,24 +1,27 @@
 //! Where FLIN gains and loses (A1): the first mix of every class again with other answers and readings. Not an experiment
 //! of the paper.
 
-use super::mixes::{self, TraceMix};
-use super::setup::{mix, named, with};
+use super::mixes::TraceMix;
+use super::setting;
+use super::setup::{mix, systems, with};
 use super::systems::{ms, run_all};
 use crate::{Figures, Runner};
 use flashlane_lab::results::SchedulerResult;
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Document, Limit, Mix, SchedulerChoice};
 
-/// A row made of `base` with another answer to one question.
-fn answer(name: &str, base: &str, set: fn(&mut Mix)) -> SchedulerChoice {
-    let mut changed = Mix { name: Some(name.into()), base: Some(base.into()), ..Mix::default() };
+/// A row made of the system `base` with another answer to one question.
+fn answer(runner: &Runner<'_>, name: &str, base: &str, set: fn(&mut Mix)) -> SchedulerChoice {
+    let mut changed = Mix { name: Some(name.into()), ..setting::system(runner.settings.setting, base) };
     set(&mut changed);
     mix(changed)
 }
 
 /// The systems and their variants.
-fn variants() -> Vec<SchedulerChoice> {
-    let mut all = named(&["sprinkler", "sprinkler+fairness", "flin", "flin-stage1", "flin-stage3"]);
+fn variants(runner: &Runner<'_>) -> Vec<SchedulerChoice> {
+    let answer = |name: &str, base, set| answer(runner, name, base, set);
+    let with = |name: &str, base, set: &[(&str, u64)]| with(runner, name, base, set);
+    let mut all = systems(runner, &["sprinkler", "sprinkler+fairness", "flin", "flin-stage1", "flin-stage3"]);
     // Without garbage collection only scheduling is left.
     all.extend(
         ["sprinkler", "sprinkler+fairness", "flin"]
@@ -43,18 +46,18 @@ fn variants() -> Vec<SchedulerChoice> {
 const FETCHED: u64 = 4 * 512;
 
 /// The systems on a drive that leaves further commands in the submission queues, where budgets decide.
-fn limited() -> Vec<SchedulerChoice> {
-    ["sprinkler", "sprinkler+fairness", "flin"].map(|row| with(&format!("{row} fetch-limit"), row, &[])).into()
+fn limited(runner: &Runner<'_>) -> Vec<SchedulerChoice> {
+    ["sprinkler", "sprinkler+fairness", "flin"].map(|row| with(runner, &format!("{row} fetch-limit"), row, &[])).into()
 }
 
 /// Runs the ablation A1.
 pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     let limit = |document: &mut Document| document.device.front.in_flight = Some(Limit::At(FETCHED));
-    for made in run_all(runner, mixes::first(1), ms(runner), &limited(), limit)? {
+    for made in run_all(runner, 1, ms(runner), &limited(runner), limit)? {
         made.summary.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
     }
-    for made in run_all(runner, mixes::first(1), ms(runner), &variants(), |_| ())? {
+    for made in run_all(runner, 1, ms(runner), &variants(runner), |_| ())? {
         made.summary.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
     }
     Ok(figures)

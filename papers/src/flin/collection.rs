@@ -1,9 +1,10 @@
 //! The effect of garbage collection on fairness (FLN-E7): two flows of random writes, three ways to collect.
 
-use super::setup::{document, mix, named, overwritten, pages_at, synthetic};
+use super::setup::{document, mix, overwritten, pages_at, synthetic, systems};
 use crate::{Figures, Runner};
+use flashlane_lab::results::DeviceFigures;
 use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{Document, Mix, SchedulerChoice};
+use flashlane_lab::scenario::{Document, Flow, Mix, SchedulerChoice};
 
 /// Name and answer: no collection (infinite capacity), the default, semi-preemptive.
 const WAYS: [(&str, &str); 3] = [("none", "free"), ("default", "non-preemptive"), ("semi", "semi-preemptive")];
@@ -25,26 +26,38 @@ fn schedulers() -> Vec<SchedulerChoice> {
     WAYS.map(with).into()
 }
 
+/// Writes of pages at `rate` MB/s.
+fn writes(name: &str, rate: u32, ms: u64) -> Flow {
+    synthetic(name, ms, pages_at(f64::from(rate), 0.0))
+}
+
+/// A flow of `rate` MB/s without another (figure 7a).
+fn by_itself(runner: &Runner<'_>, rate: u32, ms: u64) -> Document {
+    let (schedulers, flows) = (systems(runner, &["read-first"]), vec![writes("writes", rate, ms)]);
+    let document = document(runner, format!("flin E7a {rate}"), (1, ms), schedulers, flows);
+    Document { device: overwritten(runner), ..document }
+}
+
+/// Time of page moves and erases as a share of the run's time, mean of all units, percent. Moves go one page at a time (FLIN's own
+/// estimate, eq. 9).
+fn collecting_percent(device: &DeviceFigures) -> f64 {
+    let collecting_us = device.gc.moves as f64 * (99.601 + 1_324.601) + device.gc.erases as f64 * 3_800.0;
+    let units = device.chip_utilisation_each.len() as f64;
+    100.0 * collecting_us / (units * device.observed_ns as f64 / 1e3)
+}
+
 /// Runs FLN-E7.
 pub fn demands(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let ms = runner.amount(10_000, 1_000);
-    let flow = |name: &str, rate: u32| synthetic(name, ms, pages_at(f64::from(rate), 0.0));
-    let alone = runner.each(RATES.to_vec(), |rate| {
-        let document = document(format!("flin E7a {rate}"), 1, ms, named(&["read-first"]), vec![flow("writes", rate)]);
-        Ok((rate, runner.compare(Document { device: overwritten(runner), ..document })?))
-    })?;
+    let alone = runner.each(RATES.to_vec(), |rate| Ok((rate, runner.compare(by_itself(runner, rate, ms))?)))?;
     let beside = runner.each(RATES.to_vec(), |rate| {
-        let flows = vec![flow("base", BASE), flow("interfering", rate)];
-        let document = document(format!("flin E7 {rate}"), 1, ms, schedulers(), flows);
+        let flows = vec![writes("base", BASE, ms), writes("interfering", rate, ms)];
+        let document = document(runner, format!("flin E7 {rate}"), (1, ms), schedulers(), flows);
         Ok((rate, runner.compare(Document { device: overwritten(runner), ..document })?))
     })?;
     let mut figures = Figures::default();
     for (rate, summary) in alone {
-        let device = &summary.schedulers[0].device;
-        // Whole pages, one at a time: FLIN's own estimate of what garbage collection takes (eq. 9).
-        let collecting = device.gc.moves as f64 * (99.601 + 1_324.601) + device.gc.erases as f64 * 3_800.0;
-        let writing = device.user_programs as f64 * 1_324.601;
-        let share = 100.0 * collecting / (collecting + writing).max(1.0);
+        let share = collecting_percent(&summary.schedulers[0].device);
         figures.push(&["demands", "collecting_percent", &rate.to_string()], share);
     }
     for (rate, summary) in beside {
@@ -57,4 +70,28 @@ pub fn demands(runner: &Runner<'_>) -> Result<Figures, RunError> {
         }
     }
     Ok(figures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Setting, Settings};
+
+    /// Twice the writes take twice the time to collect for, while units are idle at times; the share of the flash time that is not
+    /// spent on users, which is write amplification in another form, would stay where it is.
+    #[test]
+    fn collecting_time_grows_with_the_rate() {
+        let settings = Settings { quick: true, seeds: 1, traces: None, setting: Setting::Plain };
+        let runner = Runner::new(&settings, None);
+        let share = |rate| {
+            let made = runner.compare(by_itself(&runner, rate, 1_500)).expect("a run");
+            (collecting_percent(&made.schedulers[0].device), made.schedulers[0].device.write_amplification)
+        };
+        let ((few, wa_few), (many, wa_many)) = (share(4), share(8));
+        let ratio = many / few;
+        assert!((1.7..2.3).contains(&ratio), "{few} and {many} %");
+        let (Some(wa_few), Some(wa_many)) = (wa_few, wa_many) else { panic!("nothing written") };
+        assert!((0.8..1.2).contains(&(wa_many / wa_few)), "{wa_few} and {wa_many}");
+        assert!(few > 1.0 && many < 100.0);
+    }
 }

@@ -6,7 +6,7 @@
 use flashlane_core::event::{Event, Stamped};
 use rustc_hash::FxHashMap;
 
-use super::setup::{document, drive_in, named, pages_at, synthetic};
+use super::setup::{document, drive_in, pages_at, synthetic, systems};
 use crate::{Figures, Runner};
 use flashlane_lab::run::{ObserverOptions, RunError};
 use flashlane_lab::scenario::{Document, DriveState, Flow, SchedulerChoice};
@@ -36,7 +36,8 @@ fn ms(runner: &Runner<'_>) -> u64 {
 
 /// A scenario of reads only, of pages that exist, without garbage collection.
 fn reads(name: String, runner: &Runner<'_>, seed: u64, schedulers: Vec<SchedulerChoice>, flows: Vec<Flow>) -> Document {
-    Document { device: drive_in(DriveState::Filled), ..document(name, seed, ms(runner), schedulers, flows) }
+    let document = document(runner, name, (seed, ms(runner)), schedulers, flows);
+    Document { device: drive_in(runner, DriveState::Filled), ..document }
 }
 
 /// Runs FLN-E2 and E3.
@@ -50,7 +51,7 @@ pub fn alone(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let made = runner.each(runs, |(axis, (level, rate), seed)| {
         let flow = synthetic("reads", ms(runner), pages_at(rate, 1.0));
         let mut seen = TransactionFigures::default();
-        let document = reads(format!("flin E2 {level}"), runner, seed, named(&["fcfs"]), vec![flow]);
+        let document = reads(format!("flin E2 {level}"), runner, seed, systems(runner, &["fcfs"]), vec![flow]);
         runner.run_observed(
             document,
             ObserverOptions { events: Some(&mut |event| seen.record(event)), ..ObserverOptions::default() },
@@ -118,7 +119,8 @@ pub fn beside(runner: &Runner<'_>) -> Result<Figures, RunError> {
     runs.extend(DEPTHS.map(|depth| ("closed", depth.to_string(), [1, depth].map(|depth| closed(depth, 1.0)))));
     let made = runner.each(runs, |(axis, level, [base, other])| {
         let flows = vec![synthetic("base", ms(runner), base), synthetic("interfering", ms(runner), other)];
-        let document = reads(format!("flin E4 {axis} {level}"), runner, 1, named(&["fcfs", "sprinkler"]), flows);
+        let document =
+            reads(format!("flin E4 {axis} {level}"), runner, 1, systems(runner, &["fcfs", "sprinkler"]), flows);
         Ok((axis, level, runner.compare(document)?))
     })?;
     let mut figures = Figures::default();

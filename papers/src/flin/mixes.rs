@@ -1,7 +1,9 @@
-//! The 40 mixes of four traces: stored, and how they were drawn.
+//! Mixes of four traces: stored, and how they are drawn.
 //!
 //! The paper says "randomly-selected combinations of four" in four classes by the share of traces of high interference,
-//! but not which ones. They are stored in `papers/flin/mixes.toml`, so that all runs use the same.
+//! but not which ones. Forty are stored in `papers/flin/mixes.toml`, so that all runs use the same; further seeds draw further
+//! forty. One trace, tpcc, is so much heavier than all others that a class is as heavy as the number of its mixes that have it
+//! (docs/papers/flin.md), so every class has it as often as is to be expected of a random choice.
 
 use std::fmt::Write as _;
 
@@ -13,12 +15,21 @@ use flashlane_lab::workload::clone::{FlinTrace, Interference};
 
 /// Traces in a mix.
 const TRACES: usize = 4;
-/// Mixes of a class.
+/// Mixes of a class and draw.
 const MIXES: usize = 10;
 /// Traces of high interference in the mixes of each class.
 const CLASSES: [usize; 4] = [1, 2, 3, 4];
-/// Seed of the draw.
-const SEED: u64 = 1;
+/// The trace that each class has in proportion.
+const HEAVIEST: &str = "tpcc";
+
+/// How mixes are drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Draw {
+    /// Each class has tpcc in as many mixes as is to be expected, evenly spread over them: 2, 3, 5 and 7 of 10.
+    Stratified,
+    /// All traces alike. With seed 1, which version 0.1 used, tpcc is in 3, 1, 7 and 8 of 10.
+    Simple,
+}
 
 /// Four traces that share the drive.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
@@ -37,16 +48,16 @@ struct File {
     mix: Vec<TraceMix>,
 }
 
-/// The stored mixes.
+/// The stored mixes: those that [`Draw::Stratified`] draws with seed 1.
 pub fn stored() -> Vec<TraceMix> {
     let text = include_str!("../../flin/mixes.toml");
     let file: File = toml::from_str(text).unwrap_or_else(|error| panic!("mixes.toml: {error}"));
     file.mix
 }
 
-/// The first `count` stored mixes of each class.
-pub fn first(count: usize) -> Vec<TraceMix> {
-    let mut mixes = stored();
+/// The first `count` mixes of each class for a seed: of the stored ones for the first, of another draw for any other.
+pub fn first(count: usize, seed: u64) -> Vec<TraceMix> {
+    let mut mixes = if seed == 1 { stored() } else { draw(Draw::Stratified, seed) };
     let mut taken = std::collections::BTreeMap::new();
     mixes.retain(|mix| {
         let taken = taken.entry(mix.class).or_insert(0);
@@ -56,8 +67,9 @@ pub fn first(count: usize) -> Vec<TraceMix> {
     mixes
 }
 
-/// Draws the mixes: for each class ten different sets of four different traces, each in a random order.
-pub fn draw() -> Vec<TraceMix> {
+/// Draws mixes: for each class ten different sets of four different traces, each in a random order. Those of seed 2 are numbered
+/// from 11, and so on.
+pub fn draw(how: Draw, seed: u64) -> Vec<TraceMix> {
     let workloads = FlinTrace::all();
     let names = |interference| -> Vec<&str> {
         workloads
@@ -67,13 +79,16 @@ pub fn draw() -> Vec<TraceMix> {
             .collect()
     };
     let (high, low) = (names(Interference::High), names(Interference::Low));
-    let mut rng = Pcg64Mcg::seed_from_u64(SEED);
+    let mut rng = Pcg64Mcg::seed_from_u64(seed);
     let mut mixes = Vec::new();
     for of_high in CLASSES {
         let class = (100 * of_high / TRACES) as u32;
         let mut sets: Vec<Vec<&str>> = Vec::new();
         while sets.len() < MIXES {
-            let mut chosen = shuffled(&mut rng, high.clone())[..of_high].to_vec();
+            let mut chosen = match how {
+                Draw::Simple => shuffled(&mut rng, high.clone())[..of_high].to_vec(),
+                Draw::Stratified => stratum(&mut rng, &high, of_high, sets.len()),
+            };
             chosen.extend(&shuffled(&mut rng, low.clone())[..TRACES - of_high]);
             let mut set = chosen.clone();
             set.sort_unstable();
@@ -82,11 +97,22 @@ pub fn draw() -> Vec<TraceMix> {
             }
             sets.push(set);
             let order = shuffled(&mut rng, chosen);
-            let name = format!("{class}-{:02}", sets.len());
+            let name = format!("{class}-{:02}", MIXES as u64 * (seed - 1) + sets.len() as u64);
             mixes.push(TraceMix { name, class, traces: std::array::from_fn(|i| order[i].to_owned()) });
         }
     }
     mixes
+}
+
+/// The traces of high interference of a class's `number`-th mix, from 0: `of_high` of `high`, the heaviest among them if that keeps
+/// the number of mixes with it nearest to its expectation.
+fn stratum<'a>(rng: &mut Pcg64Mcg, high: &[&'a str], of_high: usize, number: usize) -> Vec<&'a str> {
+    let expected = |mixes: usize| (2 * mixes * of_high + high.len()) / (2 * high.len());
+    let (heaviest, others): (Vec<&str>, Vec<&str>) = high.iter().partition(|&&name| name == HEAVIEST);
+    let mut chosen = if expected(number + 1) > expected(number) { heaviest } else { Vec::new() };
+    let more = of_high - chosen.len();
+    chosen.extend(&shuffled(rng, others)[..more]);
+    chosen
 }
 
 /// `names` in a random order (Fisher and Yates). The bias of the modulus is below 2^-59.
@@ -97,13 +123,17 @@ fn shuffled<'a>(rng: &mut Pcg64Mcg, mut names: Vec<&'a str>) -> Vec<&'a str> {
     names
 }
 
-/// The mixes as a data file.
-pub fn to_toml(mixes: &[TraceMix]) -> String {
-    let mut text = String::from(
-        "# 40 mixes of four traces of FLIN's table 2, ten of each class: 25, 50, 75 and 100 % of the traces interfere highly.\n\
-         # Drawn with seed 1 by: flashlane paper flin --mixes\n",
+/// The mixes that a draw yields with seed 1, as a data file.
+pub fn to_toml(how: Draw) -> String {
+    let (kind, argument) = match how {
+        Draw::Stratified => (", tpcc in as many of them as is to be expected", ""),
+        Draw::Simple => ("", " simple"),
+    };
+    let mut text = format!(
+        "# 40 mixes of four traces of FLIN's table 2, ten of each class: 25, 50, 75 and 100 % of the traces interfere highly{kind}.\n\
+         # Drawn with seed 1 by: flashlane paper flin --mixes{argument}\n"
     );
-    for mix in mixes {
+    for mix in draw(how, 1) {
         let traces = mix.traces.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
         let _ = write!(text, "\n[[mix]]\nname = {:?}\nclass = {}\ntraces = [{traces}]\n", mix.name, mix.class);
     }
@@ -116,23 +146,47 @@ mod tests {
 
     #[test]
     fn the_stored_mixes_are_those_drawn() {
-        let drawn = draw();
-        assert_eq!(to_toml(&drawn), include_str!("../../flin/mixes.toml"));
-        assert_eq!(stored(), drawn);
+        assert_eq!(to_toml(Draw::Stratified), include_str!("../../flin/mixes.toml"));
+        assert_eq!(to_toml(Draw::Simple), include_str!("../../flin/mixes-simple.toml"));
+        assert_eq!(stored(), draw(Draw::Stratified, 1));
+    }
+
+    /// Of six traces of high interference a class has one to four, so tpcc is to be expected in a sixth to two thirds of its
+    /// mixes: within half a mix of that among the first of any number, in every draw.
+    #[test]
+    fn every_class_has_tpcc_as_often_as_is_to_be_expected() {
+        for seed in 1..=20 {
+            for count in 1..=MIXES {
+                for of_high in CLASSES {
+                    let class = (25 * of_high) as u32;
+                    let mixes = first(count, seed);
+                    let with = |mix: &&TraceMix| mix.class == class && mix.traces.iter().any(|name| name == HEAVIEST);
+                    let found = mixes.iter().filter(with).count() as f64;
+                    let expected = (count * of_high) as f64 / 6.0;
+                    assert!((found - expected).abs() <= 0.5, "seed {seed}, class {class}: {found} of {count}");
+                }
+            }
+        }
     }
 
     #[test]
     fn classes_are_what_they_say() {
-        for mix in stored() {
-            let workloads: Vec<FlinTrace> =
-                mix.traces.iter().map(|name| FlinTrace::named(name).expect("a workload")).collect();
-            let high = workloads.iter().filter(|workload| workload.interference == Interference::High).count();
-            assert_eq!(100 * high, mix.class as usize * TRACES, "{}", mix.name);
-            let mut names = mix.traces.to_vec();
-            names.sort();
+        for seed in [1, 2] {
+            let mixes = first(MIXES, seed);
+            for mix in &mixes {
+                let workloads: Vec<FlinTrace> =
+                    mix.traces.iter().map(|name| FlinTrace::named(name).expect("a workload")).collect();
+                let high = workloads.iter().filter(|workload| workload.interference == Interference::High).count();
+                assert_eq!(100 * high, mix.class as usize * TRACES, "{}", mix.name);
+                let mut names = mix.traces.to_vec();
+                names.sort();
+                names.dedup();
+                assert_eq!(names.len(), TRACES, "{}", mix.name);
+            }
+            let mut names: Vec<&str> = mixes.iter().map(|mix| mix.name.as_str()).collect();
             names.dedup();
-            assert_eq!(names.len(), TRACES, "{}", mix.name);
+            assert_eq!((names.len(), names[0]), (MIXES * CLASSES.len(), ["25-01", "25-11"][seed as usize - 1]));
         }
-        assert_eq!(first(2).len(), 2 * CLASSES.len());
+        assert_eq!(first(2, 1).len(), 2 * CLASSES.len());
     }
 }

@@ -8,7 +8,7 @@ use flashlane_sched::flin::dram_bytes;
 use rustc_hash::FxHashMap;
 
 use super::mixes;
-use super::setup::{clone, document, named};
+use super::setup::{clone, document, systems};
 use super::systems::ms;
 use crate::{Figures, Runner};
 use flashlane_lab::run::{ObserverOptions, RunError};
@@ -23,9 +23,10 @@ pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let bytes = dram_bytes(64, 128, 262_144);
     figures.push(&["dram", "bytes"], bytes as f64);
     figures.push(&["dram", "percent_of_2_gib"], 100.0 * bytes as f64 / f64::from(1u32 << 31));
-    let made = runner.each(mixes::first(1), |mix| {
+    let made = runner.each(mixes::first(1, 1), |mix| {
         let flows = mix.traces.iter().map(|name| clone(runner, name, ms(runner))).collect::<Result<_, _>>()?;
-        let document = document(format!("flin E22 {}", mix.name), 1, ms(runner), named(&["flin"]), flows);
+        let document =
+            document(runner, format!("flin E22 {}", mix.name), (1, ms(runner)), systems(runner, &["flin"]), flows);
         let geometry = Scenario::from_document("E22", document.clone()).device_config()?.geometry;
         let mut seen = QueueLengths::new(geometry);
         let outcome = runner.run_observed(

@@ -1,6 +1,5 @@
 //! FLIN's parameters, one at a time (FLN-E14 to E17), on the first two mixes of every class.
 
-use super::mixes;
 use super::setup::with;
 use super::systems::{run_all, swept_ms};
 use crate::{Figures, Runner};
@@ -26,11 +25,11 @@ const PARAMETERS: [Parameter; 5] = [
 pub fn sweeps(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     let choice = |parameter: &Parameter, level: u64| {
-        with(&format!("{} {level}", parameter.name), "flin", &[(parameter.key, level * parameter.scale)])
+        with(runner, &format!("{} {level}", parameter.name), "flin", &[(parameter.key, level * parameter.scale)])
     };
     for parameter in &PARAMETERS {
         let choices: Vec<_> = parameter.levels.iter().map(|&level| choice(parameter, level)).collect();
-        for made in run_all(runner, mixes::first(runner.amount(2, 1) as usize), swept_ms(runner), &choices, |_| ())? {
+        for made in run_all(runner, runner.amount(2, 1) as usize, swept_ms(runner), &choices, |_| ())? {
             for (run, level) in made.summary.schedulers.iter().zip(parameter.levels) {
                 let Some(fairness) = &run.fairness else { continue };
                 let path = |what| [what, parameter.name, &level.to_string(), &made.mix.name].map(str::to_owned);

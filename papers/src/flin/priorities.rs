@@ -1,7 +1,7 @@
 //! Four copies of msnfs at four priority levels (FLN-E19), and all at one level.
 
 use super::intensity::closed;
-use super::setup::{clone, document, drive_in, named, overwritten, synthetic};
+use super::setup::{clone, document, drive_in, overwritten, synthetic, systems};
 use super::systems::ms;
 use crate::{Figures, Runner};
 use flashlane_lab::run::RunError;
@@ -19,7 +19,8 @@ pub fn levels(runner: &Runner<'_>) -> Result<Figures, RunError> {
             Ok(Flow { name: Some(format!("msnfs-{i}")), priority, ..clone(runner, "msnfs", ms(runner))? })
         };
         let flows = levels.into_iter().enumerate().map(copy).collect::<Result<_, _>>()?;
-        let document = document(format!("flin E19 {name}"), seed, ms(runner), named(&["flin"]), flows);
+        let document =
+            document(runner, format!("flin E19 {name}"), (seed, ms(runner)), systems(runner, &["flin"]), flows);
         Ok((name, runner.compare(Document { device: overwritten(runner), ..document })?))
     })?;
     let mut figures = Figures::default();
@@ -36,10 +37,12 @@ pub fn levels(runner: &Runner<'_>) -> Result<Figures, RunError> {
 fn slots(runner: &Runner<'_>, figures: &mut Figures) -> Result<(), RunError> {
     let ms = runner.amount(1_000, 200);
     let flow = |i: u8| Flow { priority: i, ..synthetic(&format!("level-{i}"), ms, closed(4_096, 1.0)) };
-    let document = document("flin E19 slots".into(), 1, ms, named(&["flin"]), (0..4).map(flow).collect());
+    let (flin, flows) = (systems(runner, &["flin"]), (0..4).map(flow).collect());
+    let document = document(runner, "flin E19 slots".into(), (1, ms), flin, flows);
     let run = Run { alone: Some(false), ..document.run.clone() };
-    let made =
-        runner.each(vec![Document { device: drive_in(DriveState::Filled), run, ..document }], |d| runner.compare(d))?;
+    let made = runner.each(vec![Document { device: drive_in(runner, DriveState::Filled), run, ..document }], |d| {
+        runner.compare(d)
+    })?;
     let flows = &made[0].schedulers[0].flows;
     let served = |i: usize| flows[i].figures.all.as_ref().map_or(0, |f| f.requests) as f64;
     let all: f64 = (0..4).map(served).sum();

@@ -1,7 +1,7 @@
 //! Figure 2 without the drives it was measured on (FLN-E1): tpce beside tpcc on four modelled drives, from large to
 //! small.
 
-use super::setup::{clone, document, named};
+use super::setup::{clone, document, reshaped, systems};
 use super::systems::ms;
 use crate::{Figures, Runner};
 use flashlane_lab::run::RunError;
@@ -11,10 +11,10 @@ use flashlane_lab::scenario::Device;
 const DRIVES: [(&str, u32, u32, u32); 4] =
     [("16x4_cached", 16, 4, 4_096), ("8x4", 8, 4, 0), ("4x2", 4, 2, 0), ("8x2", 8, 2, 0)];
 
-fn change(device: &mut Device, channels: u32, dies: u32, cache: u32) {
+fn change(device: &mut Device, runner: &Runner<'_>, [channels, dies, cache]: [u32; 3]) {
     device.geometry.channels = Some(channels);
     device.geometry.chips_per_channel = Some(dies);
-    (device.ftl.user_gb, device.ftl.over_provisioning_percent) = (None, Some(super::shapes::OVER_PROVISIONING));
+    reshaped(device, runner);
     if cache > 0 {
         device.buffer.pages = Some(cache);
     }
@@ -22,13 +22,13 @@ fn change(device: &mut Device, channels: u32, dies: u32, cache: u32) {
 
 /// Runs FLN-E1.
 pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
-    let seeds = runner.seeds();
+    let (seeds, sprinkler) = (runner.seeds(), || systems(runner, &["sprinkler"]));
     let runs: Vec<_> = DRIVES.iter().flat_map(|drive| seeds.iter().map(move |&seed| (drive, seed))).collect();
     let made = runner.each(runs, |(&(name, channels, dies, cache), seed)| {
         let flows = ["tpce", "tpcc"].map(|trace| clone(runner, trace, ms(runner)));
         let flows = flows.into_iter().collect::<Result<_, _>>()?;
-        let mut document = document(format!("flin E1 {name}"), seed, ms(runner), named(&["sprinkler"]), flows);
-        change(&mut document.device, channels, dies, cache);
+        let mut document = document(runner, format!("flin E1 {name}"), (seed, ms(runner)), sprinkler(), flows);
+        change(&mut document.device, runner, [channels, dies, cache]);
         Ok((name, runner.compare(document)?))
     })?;
     let mut figures = Figures::default();

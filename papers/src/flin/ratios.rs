@@ -1,7 +1,7 @@
 //! The effect of access patterns and of the share of reads (FLN-E5, E6).
 
 use super::intensity::{SATURATION_MB_PER_S, closed};
-use super::setup::{PAGE, document, drive_in, named, synthetic};
+use super::setup::{PAGE, document, drive_in, synthetic, systems};
 use crate::{Figures, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Document, DriveState};
@@ -37,8 +37,9 @@ pub fn patterns(runner: &Runner<'_>) -> Result<Figures, RunError> {
         (0..=5).flat_map(|step| runner.seeds().into_iter().map(move |seed| (20 * step, seed))).collect();
     let made = runner.each(runs, |(percent, seed)| {
         let flows = vec![synthetic("base", ms, reads(0)), synthetic("interfering", ms, reads(percent))];
-        let document = document(format!("flin E5 {percent}"), seed, ms, named(&["fcfs", "sprinkler"]), flows);
-        let document = Document { device: drive_in(DriveState::Filled), ..document };
+        let schedulers = systems(runner, &["fcfs", "sprinkler"]);
+        let document = document(runner, format!("flin E5 {percent}"), (seed, ms), schedulers, flows);
+        let document = Document { device: drive_in(runner, DriveState::Filled), ..document };
         Ok((percent.to_string(), runner.compare(document)?))
     })?;
     let mut figures = Figures::default();
@@ -69,8 +70,9 @@ pub fn directions(runner: &Runner<'_>) -> Result<Figures, RunError> {
         let base = closed(1, 1.0 - f64::from(writes) / 100.0);
         let other = closed(6, f64::from(reads) / 100.0);
         let flows = vec![synthetic("base", ms, base), synthetic("interfering", ms, other)];
-        let document = document(format!("flin E6 {writes} {reads}"), 1, ms, named(&schedulers), flows);
-        let document = Document { device: drive_in(DriveState::Filled), ..document };
+        let name = format!("flin E6 {writes} {reads}");
+        let document = document(runner, name, (1, ms), systems(runner, &schedulers), flows);
+        let document = Document { device: drive_in(runner, DriveState::Filled), ..document };
         Ok((writes, reads, runner.compare(document)?))
     })?;
     let mut figures = Figures::default();

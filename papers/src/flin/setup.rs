@@ -4,7 +4,12 @@
 //! sixteenth of the user's space and of the clones' working sets. In a plane of that size, a run of seconds uses up the
 //! blocks between the start of collection and the hard threshold. On the whole drive that would take minutes, and
 //! collection would not compete with users in any experiment of practical length.
+//!
+//! Thresholds keep their order: on either drive collection starts first, then the baselines must collect, then FLIN's writes
+//! pay, and FLIN's safety net comes last. FLIN's are numbers of pages and blocks; the hard threshold, half a percent of a plane's
+//! blocks, would be one block here and come after both, so that it is a block more than GC_FLIN instead.
 
+use super::setting;
 use crate::Runner;
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Device, Document, DriveState, Flow, Mix, Run, SchedulerChoice};
@@ -17,17 +22,30 @@ const WORKING_SET_BYTES: u64 = 1_000_000_000;
 /// Bytes of a page.
 pub const PAGE: u64 = 8_192;
 
+/// Blocks of a plane.
+const BLOCKS: u32 = 256;
+
+/// Free blocks of a plane at and below which the baselines' collection may not be preempted. GC_FLIN is 4 blocks.
+const HARD_BLOCKS: u32 = 5;
+
 /// The drive of table 1 with a sixteenth of the blocks.
-pub fn drive() -> Device {
+pub fn drive(runner: &Runner<'_>) -> Device {
     let mut device = Device::preset("flin-isca18".into());
-    device.geometry.blocks_per_plane = Some(256);
-    device.ftl.user_gb = Some(30);
+    device.geometry.blocks_per_plane = Some(BLOCKS);
+    device.gc.hard_blocks = Some(HARD_BLOCKS);
+    device.ftl.user_gb = Some(setting::user_gb(runner.settings.setting));
     device
 }
 
+/// [`drive`] with another geometry, as full as it is.
+pub fn reshaped(device: &mut Device, runner: &Runner<'_>) {
+    let percent = setting::over_provisioning_percent(runner.settings.setting);
+    (device.ftl.user_gb, device.ftl.over_provisioning_percent) = (None, Some(percent));
+}
+
 /// [`drive`] in another state.
-pub fn drive_in(state: DriveState) -> Device {
-    let mut device = drive();
+pub fn drive_in(runner: &Runner<'_>, state: DriveState) -> Device {
+    let mut device = drive(runner);
     device.precondition.state = Some(state);
     device
 }
@@ -35,18 +53,19 @@ pub fn drive_in(state: DriveState) -> Device {
 /// A full drive in equilibrium, reached by overwriting it twice, so that the blocks of all flows are equally full
 /// (docs/papers/flin.md); in a quick run, the analytic steady state.
 pub fn overwritten(runner: &Runner<'_>) -> Device {
-    drive_in(if runner.settings.quick { DriveState::Steady } else { DriveState::Replayed })
+    drive_in(runner, if runner.settings.quick { DriveState::Steady } else { DriveState::Replayed })
 }
 
-/// Schedulers of the catalogue to run.
-pub fn named(names: &[&str]) -> Vec<SchedulerChoice> {
-    names.iter().map(|name| SchedulerChoice::Named((*name).into())).collect()
+/// Systems of the paper to run, as the setting has them.
+pub fn systems(runner: &Runner<'_>, names: &[&str]) -> Vec<SchedulerChoice> {
+    names.iter().map(|name| mix(setting::system(runner.settings.setting, name))).collect()
 }
 
-/// The scheduler `base` with changed parameters, called `name`.
-pub fn with(name: &str, base: &str, parameters: &[(&str, u64)]) -> SchedulerChoice {
-    let parameters = parameters.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
-    mix(Mix { name: Some(name.into()), base: Some(base.into()), parameters, ..Mix::default() })
+/// The paper's system `base` with changed parameters, called `name`.
+pub fn with(runner: &Runner<'_>, name: &str, base: &str, parameters: &[(&str, u64)]) -> SchedulerChoice {
+    let mut changed = Mix { name: Some(name.into()), ..setting::system(runner.settings.setting, base) };
+    changed.parameters.extend(parameters.iter().map(|&(name, value)| (name.to_owned(), value)));
+    mix(changed)
 }
 
 /// A mix of answers as a scheduler to run.
@@ -55,11 +74,17 @@ pub fn mix(mix: Mix) -> SchedulerChoice {
 }
 
 /// A scenario of `ms` milliseconds, of which the first tenth is not measured.
-pub fn document(name: String, seed: u64, ms: u64, schedulers: Vec<SchedulerChoice>, flow: Vec<Flow>) -> Document {
+pub fn document(
+    runner: &Runner<'_>,
+    name: String,
+    (seed, ms): (u64, u64),
+    schedulers: Vec<SchedulerChoice>,
+    flow: Vec<Flow>,
+) -> Document {
     Document {
         name: Some(name),
         seed: Some(seed),
-        device: drive(),
+        device: drive(runner),
         schedulers: Some(schedulers),
         run: Run { duration_ms: Some(ms), warm_up_ms: Some(ms / 10), ..Run::default() },
         flow,
@@ -95,5 +120,31 @@ pub fn pages_at(mb_per_s: f64, read_ratio: f64) -> SyntheticSpec {
         align_bytes: Some(PAGE),
         rate_mb_per_s: Some(mb_per_s),
         ..SyntheticSpec::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Setting, Settings};
+    use flashlane_lab::scenario::Scenario;
+    use flashlane_sched::catalogue::{Recipe, params, resolve};
+
+    /// On the drive of table 1 collection starts before the baselines must collect, they must before FLIN's writes pay, and those
+    /// pay a share before its safety net makes them pay for all; and on the experiments' drive, under either setting.
+    #[test]
+    fn thresholds_have_one_order_on_both_drives() {
+        let settings = |setting| Settings { quick: true, seeds: 1, traces: None, setting };
+        let scaled = [Setting::Plain, Setting::Chosen].map(|setting| drive(&Runner::new(&settings(setting), None)));
+        let flin = resolve(&Recipe { base: Some("flin".into()), ..Recipe::default() }).expect("a scheduler");
+        let default = |name| params(&flin).iter().find(|param| param.name == name).expect("a parameter").default;
+        for device in [Device::preset("flin-isca18".into())].into_iter().chain(scaled) {
+            let document = Document { device, ..Document::default() };
+            let config = Scenario::from_document("drive", document).device_config().expect("a drive");
+            let pays = default("gc_pages") / u64::from(config.geometry.pages_per_block);
+            let order =
+                [u64::from(config.gc.start_blocks), u64::from(config.gc.hard_blocks), pays, default("gc_net_blocks")];
+            assert!(order.windows(2).all(|pair| pair[0] > pair[1]), "start, hard, GC_FLIN, net: {order:?} blocks");
+        }
     }
 }

@@ -1,20 +1,16 @@
 //! FLIN's gains on other drives (FLN-E18) and with a write cache (FLN-E20), on the first mix of every class.
 
-use super::mixes;
-use super::setup::{PAGE, named};
+use super::setup::{PAGE, reshaped, systems};
 use super::systems::{run_all, swept_ms};
 use crate::{Figures, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Device, Latency};
 
-/// The preset's over-provisioning, percent, where the geometry changes: 512 GiB raw for 480 GB.
-pub const OVER_PROVISIONING: f64 = 14.53;
-
 /// A factor and its levels.
 struct Factor {
     name: &'static str,
     levels: &'static [f64],
-    set: fn(&mut Device, f64),
+    set: fn(&mut Device, f64, &Runner<'_>),
 }
 
 const FACTORS: [Factor; 3] = [
@@ -24,22 +20,22 @@ const FACTORS: [Factor; 3] = [
 ];
 
 /// Changes the page size, with blocks of the same bytes.
-fn page(device: &mut Device, kb: f64) {
+fn page(device: &mut Device, kb: f64, _: &Runner<'_>) {
     device.geometry.page_bytes = Some((kb * 1_024.0) as u32);
     device.geometry.metadata_bytes = Some((448.0 * kb / 8.0) as u32);
     device.geometry.pages_per_block = Some((256.0 * 8.0 / kb) as u32);
 }
 
-fn latencies(device: &mut Device, factor: f64) {
+fn latencies(device: &mut Device, factor: f64, _: &Runner<'_>) {
     let times = |ns: f64| Some(Latency::Constant((ns * factor) as u64));
     let nand = &mut device.nand;
     (nand.read_ns, nand.program_ns, nand.erase_ns) = (times(75_000.0), times(1_300_000.0), times(3_800_000.0));
 }
 
 /// Changes the dies on each channel, and with them the capacity.
-fn units(device: &mut Device, units: f64) {
+fn units(device: &mut Device, units: f64, runner: &Runner<'_>) {
     device.geometry.chips_per_channel = Some((units / 8.0) as u32);
-    (device.ftl.user_gb, device.ftl.over_provisioning_percent) = (None, Some(OVER_PROVISIONING));
+    reshaped(device, runner);
 }
 
 /// Runs FLN-E18.
@@ -47,7 +43,9 @@ pub fn sweeps(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     for factor in &FACTORS {
         for &level in factor.levels {
-            gains(runner, &mut figures, [factor.name, &level.to_string()], |device| (factor.set)(device, level))?;
+            gains(runner, &mut figures, [factor.name, &level.to_string()], |device| {
+                (factor.set)(device, level, runner)
+            })?;
         }
     }
     Ok(figures)
@@ -60,10 +58,8 @@ fn gains(
     [name, level]: [&str; 2],
     change: impl Fn(&mut Device) + Sync,
 ) -> Result<(), RunError> {
-    let schedulers = named(&["sprinkler", "flin"]);
-    for made in
-        run_all(runner, mixes::first(1), swept_ms(runner), &schedulers, |document| change(&mut document.device))?
-    {
+    let schedulers = systems(runner, &["sprinkler", "flin"]);
+    for made in run_all(runner, 1, swept_ms(runner), &schedulers, |document| change(&mut document.device))? {
         let fairness: Option<Vec<_>> = made.summary.schedulers.iter().map(|run| run.fairness.as_ref()).collect();
         let Some([base, flin]) = fairness.as_deref() else { continue };
         let mut push = |what, gain| figures.push(&["gain", what, name, level, &made.mix.name], gain);

@@ -1,9 +1,9 @@
 //! FLIN, its stages and the baselines on 40 mixes of traces (FLN-E8 to E13), and which traces interfere (table 2).
 
 use super::mixes::{self, TraceMix};
-use super::setup::{clone, document, named};
+use super::setup::{clone, document, systems};
 use crate::{Figures, Runner};
-use flashlane_lab::results::{SchedulerResult, Summary};
+use flashlane_lab::results::{FairnessFigures, SchedulerResult, Summary};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::SchedulerChoice;
 use flashlane_lab::workload::clone::FlinTrace;
@@ -11,9 +11,9 @@ use flashlane_lab::workload::clone::FlinTrace;
 /// The systems of section 7, its two baselines first.
 pub const SYSTEMS: [&str; 6] = ["sprinkler", "sprinkler+fairness", "flin", "flin-stage1", "flin-stage3", "fcfs"];
 
-/// Simulated time of a mix, ms: full, and in a quick run. Model 2.2.1 has 60 s; a third of that keeps the whole paper
-/// below half an hour.
-const MS: (u64, u64) = (20_000, 1_000);
+/// Simulated time of a mix, ms: full, and in a quick run. Model 2.2.1 has 60 s; with a sixth of that and two draws of mixes the
+/// whole paper stays below an hour, and the mixes, which differ by far more than seconds do, are twice as many.
+const MS: (u64, u64) = (10_000, 1_000);
 
 /// Simulated time of a mix where many settings are tried, ms.
 const SWEPT_MS: u64 = 5_000;
@@ -36,24 +36,34 @@ pub struct MixResult {
     pub summary: Summary,
 }
 
-/// Runs every mix with every seed under `schedulers` for `ms`, in the order of the mixes; `change` is applied to each
-/// scenario last.
+/// Runs the first `count` mixes of each class of every seed's draw under `schedulers` for `ms`, in the order of the draws and
+/// mixes; `change` is applied to each scenario last.
 ///
 /// # Errors
 /// Bad input, or a run that failed.
 pub fn run_all(
     runner: &Runner<'_>,
-    mixes: Vec<TraceMix>,
+    count: usize,
     ms: u64,
     schedulers: &[SchedulerChoice],
     change: impl Fn(&mut flashlane_lab::scenario::Document) + Sync,
 ) -> Result<Vec<MixResult>, RunError> {
-    let seeds = runner.seeds();
-    let runs: Vec<(TraceMix, u64)> =
-        mixes.into_iter().flat_map(|mix| seeds.iter().map(move |&seed| (mix.clone(), seed))).collect();
+    let of_seed = |seed| mixes::first(count, seed).into_iter().map(move |mix| (mix, seed));
+    let runs = runner.seeds().into_iter().flat_map(of_seed).collect();
+    run_mixes(runner, runs, ms, schedulers, change)
+}
+
+/// Runs these mixes, each with its seed.
+fn run_mixes(
+    runner: &Runner<'_>,
+    runs: Vec<(TraceMix, u64)>,
+    ms: u64,
+    schedulers: &[SchedulerChoice],
+    change: impl Fn(&mut flashlane_lab::scenario::Document) + Sync,
+) -> Result<Vec<MixResult>, RunError> {
     runner.each(runs, |(mix, seed)| {
         let flows = mix.traces.iter().map(|name| clone(runner, name, ms)).collect::<Result<_, _>>()?;
-        let mut document = document(format!("flin {}", mix.name), seed, ms, schedulers.to_vec(), flows);
+        let mut document = document(runner, format!("flin {}", mix.name), (seed, ms), schedulers.to_vec(), flows);
         change(&mut document);
         Ok(MixResult { summary: runner.compare(document)?, mix })
     })
@@ -62,7 +72,7 @@ pub fn run_all(
 /// Runs FLN-E8 to E13: fairness, largest slowdown, deviation of slowdowns and weighted speedup, by class of mixes.
 pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
-    let made = run_all(runner, mixes::first(runner.amount(10, 2) as usize), ms(runner), &named(&SYSTEMS), |_| ())?;
+    let made = run_all(runner, runner.amount(10, 2) as usize, ms(runner), &systems(runner, &SYSTEMS), |_| ())?;
     let overloaded =
         |made: &&MixResult| made.summary.schedulers.iter().any(|run| run.flows.iter().any(|f| f.overloaded));
     figures.note(format!(
@@ -81,6 +91,7 @@ pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
             add(&mut figures, &one.mix, run);
         }
     }
+    classes(&mut figures, &made);
     orders(&mut figures);
     Ok(figures)
 }
@@ -101,6 +112,39 @@ fn add(figures: &mut Figures, mix: &TraceMix, run: &SchedulerResult) {
     for flow in &run.flows {
         let path = format!("{} {}", mix.name, flow.name);
         figures.push_some(&[&of("slowdown"), &run.name, &path], flow.slowdown);
+    }
+}
+
+/// A measure of a mix under a system.
+type Measure = fn(&FairnessFigures) -> f64;
+
+/// The measures of a class of mixes, by name.
+const MEASURES: [(&str, Measure); 4] = [
+    ("fairness", |f| f.fairness),
+    ("max_slowdown", |f| f.max_slowdown),
+    ("stdev", |f| f.stdev),
+    ("weighted_speedup", |f| f.weighted_speedup),
+];
+
+/// Adds the mean of each class of mixes under each system, and of FLIN's gains over its baselines mix by mix: figures with a value
+/// for each mix, so that their intervals are over the mixes.
+fn classes(figures: &mut Figures, made: &[MixResult]) {
+    figures.note("class_* and flin_over_*: values and confidence intervals are over the mixes of a class".into());
+    for one in made {
+        let class = one.mix.class.to_string();
+        let of = |system: &str| {
+            let run = one.summary.schedulers.iter().find(|run| run.name == system);
+            run.and_then(|run| run.fairness.as_ref())
+        };
+        for (what, value) in MEASURES {
+            for system in SYSTEMS {
+                figures.push_some(&[&format!("class_{what}"), system, &class], of(system).map(value));
+            }
+            for base in &SYSTEMS[..2] {
+                let Some((own, against)) = of("flin").zip(of(base)) else { continue };
+                figures.push(&[&format!("flin_over_{what}"), base, &class], value(own) / value(against));
+            }
+        }
     }
 }
 
@@ -149,13 +193,9 @@ pub fn interference(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let workloads = FlinTrace::all();
     let made = runner.each(workloads, |workload| {
         let flow = clone(runner, &workload.name, ms(runner))?;
-        let made = runner.compare(document(
-            format!("flin {}", workload.name),
-            1,
-            ms(runner),
-            self::named(&["sprinkler"]),
-            vec![flow],
-        ))?;
+        let name = format!("flin {}", workload.name);
+        let made =
+            runner.compare(document(runner, name, (1, ms(runner)), systems(runner, &["sprinkler"]), vec![flow]))?;
         Ok((workload, made))
     })?;
     let mut figures = Figures::default();
@@ -179,26 +219,35 @@ pub fn interference(runner: &Runner<'_>) -> Result<Figures, RunError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Settings;
+    use crate::{Setting, Settings};
     use flashlane_lab::scenario::Limit;
 
-    /// A very short run of a mix has every figure of every system, and yields the same ones again.
+    /// A very short run of a mix has every figure of every system, and yields the same ones again, under either setting.
     #[test]
     fn a_mix_comes_to_figures() {
-        let settings = Settings { quick: true, seeds: 2, traces: None, setting: crate::Setting::Plain };
+        let plain = figures_of_a_mix(Setting::Plain);
+        assert_ne!(plain.to_json(), figures_of_a_mix(Setting::Chosen).to_json());
+    }
+
+    fn figures_of_a_mix(setting: Setting) -> Figures {
+        let settings = Settings { quick: true, seeds: 1, traces: None, setting };
         let runner = Runner::new(&settings, None);
         let make = || {
-            let mixes = mixes::first(1)[3..].to_vec();
+            let mix = mixes::first(1, 1)[3].clone();
+            let runs = [1, 2].map(|seed| (mix.clone(), seed)).to_vec();
             let shorter = |document: &mut flashlane_lab::scenario::Document| {
                 document.device.geometry.blocks_per_plane = Some(64);
-                document.device.ftl.user_gb = Some(7);
+                document.device.ftl.user_gb = Some(5);
+                document.device.gc.hard_blocks = Some(1);
                 document.device.front.depth = Some(Limit::At(1_024));
                 for clone in document.flow.iter_mut().filter_map(|flow| flow.clone.as_mut()) {
                     clone.working_set_bytes = Some(100_000_000);
                 }
             };
             let mut figures = Figures::default();
-            for made in run_all(&runner, mixes, 300, &named(&SYSTEMS), shorter).expect("runs") {
+            let made = run_mixes(&runner, runs, 300, &systems(&runner, &SYSTEMS), shorter).expect("runs");
+            classes(&mut figures, &made);
+            for made in made {
                 made.summary.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
             }
             figures
@@ -214,7 +263,9 @@ mod tests {
         assert!(fairness <= 1.0);
         let seeds = figures.iter().map(|(_, values)| values.len()).collect::<Vec<_>>();
         assert!(seeds.iter().all(|&count| count == 2), "{seeds:?}");
+        assert_eq!(figures.mean(&["class_fairness", "flin", "100"]), Some(fairness));
         assert_eq!(make().to_json(), figures.to_json());
+        figures
     }
 
     #[test]

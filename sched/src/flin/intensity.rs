@@ -13,8 +13,11 @@ use flashlane_core::{Board, FlowId, Time, UnitId};
 pub(crate) struct Rule {
     /// Length of an epoch.
     pub(crate) epoch_ns: u64,
-    /// Bytes per second from which on a flow is of high intensity, for reads and writes (D-FLN-02: decimal).
+    /// Bytes per second, or bytes of an epoch, from which on a flow is of high intensity, for reads and writes (D-FLN-02:
+    /// decimal).
     pub(crate) limit: [u64; 2],
+    /// Whether the limits are bytes of an epoch (D-FLN-27).
+    pub(crate) per_epoch: bool,
     /// Epochs a rate is taken over (D-FLN-03).
     pub(crate) window: u64,
     /// Whether a unit's transactions are compared with the limit over the number of units (D-FLN-02).
@@ -57,7 +60,8 @@ impl Intensity {
         self.past = vec![[0; 2]; cells * self.rule.window as usize];
         // High from the first count n with n * page >= limit * time.
         let page = u128::from(board.facts.geometry.page_bytes) * 1_000_000_000 * self.units as u128;
-        let time = u128::from(self.rule.epoch_ns) * u128::from(self.rule.window);
+        let epoch = if self.rule.per_epoch { 1_000_000_000 } else { u128::from(self.rule.epoch_ns) };
+        let time = epoch * u128::from(self.rule.window);
         self.least = self.rule.limit.map(|limit| (u128::from(limit) * time).div_ceil(page).min(u32::MAX.into()) as u32);
     }
 
@@ -115,7 +119,8 @@ mod tests {
     use crate::pick::testing::board;
 
     const MS: u64 = 1_000_000;
-    const PAPER: Rule = Rule { epoch_ns: 10 * MS, limit: [32_000_000, 256_000], window: 1, per_unit: false };
+    const PAPER: Rule =
+        Rule { epoch_ns: 10 * MS, limit: [32_000_000, 256_000], per_epoch: false, window: 1, per_unit: false };
 
     fn classes(rule: Rule) -> Intensity {
         let mut board = board(1, 2);
@@ -209,6 +214,24 @@ mod tests {
         classes.roll(Time::from_ns(10 * MS));
         let high = [0, 1, 2, 3].map(|unit| classes.is_high(FlowId(0), UnitId(unit), 0));
         assert_eq!(high, [false, false, true, false], "9.77 pages an epoch and unit");
+    }
+
+    /// D-FLN-27: as bytes of an epoch, however long that is, the limits are 3,906.25 pages and 31.25; over two epochs twice that;
+    /// per unit of four a quarter.
+    #[test]
+    fn limits_of_an_epoch() {
+        for epoch_ns in [MS, 10 * MS] {
+            let rule = Rule { per_epoch: true, epoch_ns, ..PAPER };
+            assert!(!after(rule, 0, 3_906) && after(rule, 0, 3_907), "{epoch_ns}");
+            assert!(!after(rule, 1, 31) && after(rule, 1, 32), "{epoch_ns}");
+            assert!(!after(Rule { window: 2, ..rule }, 1, 62) && after(Rule { window: 2, ..rule }, 1, 63));
+        }
+        let mut board = crate::pick::testing::board(1, 2);
+        board.facts.geometry.page_bytes = 8192;
+        board.units = vec![board.units[0]; 4];
+        let mut classes = Intensity::new(Rule { per_epoch: true, per_unit: true, ..PAPER });
+        classes.prepare(&board);
+        assert_eq!(classes.least, [977, 8]);
     }
 
     /// A class becomes high at the first count of pages whose rate reaches the limit, for any page size, epoch and limit; and

@@ -34,6 +34,8 @@ pub(crate) struct Migrations {
     /// Free blocks of a plane at and below which a write does all that waits (the safety net of D-FLN-13).
     pub(crate) net_blocks: u64,
     pub(crate) rounding: Rounding,
+    /// Whether reads may go between the moves and interrupt their programs (D-FLN-16).
+    pub(crate) yields: bool,
 }
 
 /// A flow's share in the need for garbage collection: of the pages written since a block was last erased, and of the pages
@@ -73,7 +75,7 @@ impl Migrations {
         let share = moves(shares, waiting, self.rounding);
         // Safety net: a plane about to run out of blocks is collected, whichever flow writes.
         let pairs = if short { waiting } else { share };
-        Debt { due: true, pairs, forced: pairs > share }
+        Debt { due: true, pairs, forced: pairs > share, yields: self.yields }
     }
 
     /// How long that takes (eq. 9). The erase counts only if the victim will be empty (D-FLN-12).
@@ -134,15 +136,15 @@ mod tests {
         board.flows =
             vec![1, 3].into_iter().map(|n| Flow { programmed: n, valid_pages: n, ..Flow::default() }).collect();
         let write = crate::pick::testing::program(&mut board, 1, 0);
-        let migrations = Migrations { below_pages: 100, net_blocks: 3, rounding: Rounding::Up };
+        let migrations = Migrations { net_blocks: 3, ..BELOW_100 };
         let debt = |board: &mut Board, free_blocks, free_pages| {
             (board.planes[1].free_blocks, board.planes[1].free_pages) = (free_blocks, free_pages);
             migrations.debt(board, write)
         };
         assert_eq!(debt(&mut board, 1, 1), Debt::default(), "nothing waits");
         board.units[0].gc = GcWaiting { reads: 32, ..GcWaiting::default() };
-        let share = Debt { due: true, pairs: 2, forced: false };
-        let all = Debt { due: true, pairs: 32, forced: true };
+        let share = Debt { due: true, pairs: 2, ..Debt::default() };
+        let all = Debt { due: true, pairs: 32, forced: true, ..Debt::default() };
         for (blocks, pages, expected) in [
             (4, 101, Debt::default()),
             (4, 100, Debt::default()),
@@ -189,7 +191,7 @@ mod tests {
         (board, write)
     }
 
-    const BELOW_100: Migrations = Migrations { below_pages: 100, net_blocks: 2, rounding: Rounding::Up };
+    const BELOW_100: Migrations = Migrations { below_pages: 100, net_blocks: 2, rounding: Rounding::Up, yields: false };
 
     /// Writes pay below the limit of free pages and not at it, and at the net's blocks for all that waits, not a
     /// block above it; and only where something waits.
@@ -209,8 +211,14 @@ mod tests {
             ([0, 0, 0], (0, 0), (false, 0, false)),
         ] {
             let (board, write) = due(gc, free, 30);
-            let Debt { due, pairs, forced } = BELOW_100.debt(&board, write);
-            assert_eq!((due, pairs, forced), expected, "{gc:?} waiting, {free:?} free");
+            let Debt { due, pairs, forced, yields } = BELOW_100.debt(&board, write);
+            assert_eq!(
+                (due, pairs, forced, yields),
+                (expected.0, expected.1, expected.2, false),
+                "{gc:?} waiting, {free:?} free"
+            );
+            let yielding = Migrations { yields: true, ..BELOW_100 }.debt(&board, write);
+            assert_eq!(yielding, Debt { yields: due, due, pairs, forced }, "{gc:?} waiting, {free:?} free");
         }
     }
 

@@ -20,4 +20,4 @@ pub(crate) mod slowdown;
 pub(crate) mod stage1_queue;
 
 pub use cost::dram_bytes;
-pub(crate) use params::{MIGRATION_PARAMS, ORDER_PARAMS, migrations, order_settings};
+pub(crate) use params::{MIGRATION_PARAMS, ORDER_PARAMS, SUSPENSION_PARAMS, migrations, order_settings};

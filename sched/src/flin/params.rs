@@ -45,6 +45,7 @@ pub(crate) static ORDER_PARAMS: &[Param] = &[
         help: "rates are taken over so many epochs (D-FLN-03)",
     },
     switch("class_per_unit", 0, "classes by unit, against the limits over the number of units (D-FLN-02)"),
+    switch("alpha_per_epoch", 0, "alpha_read and alpha_write are bytes of an epoch, not of a second (D-FLN-27)"),
     Param {
         name: "fairness_threshold",
         unit: "thousandths",
@@ -85,7 +86,19 @@ pub(crate) static MIGRATION_PARAMS: &[Param] = &[
         max: 2,
         help: "rounding of a write's share of page moves (D-FLN-13)",
     },
+    switch(
+        "gc_yields",
+        0,
+        "reads go between page moves that a write pays for, and interrupt their programs (D-FLN-16)",
+    ),
 ];
+
+/// Parameters of suspension by proportional waits.
+pub(crate) static SUSPENSION_PARAMS: &[Param] = &[switch(
+    "present_pause",
+    0,
+    "a program in service has waited only for as long as it stands paused now (O1; D-FLN-28)",
+)];
 
 /// The first stage's settings.
 pub(crate) fn order_settings(values: &Values<'_>) -> Settings {
@@ -93,6 +106,7 @@ pub(crate) fn order_settings(values: &Values<'_>) -> Settings {
         intensity: Rule {
             epoch_ns: values.get("epoch_us") * 1000,
             limit: [values.get("alpha_read"), values.get("alpha_write")],
+            per_epoch: values.get("alpha_per_epoch") == 1,
             window: values.get("rate_window"),
             per_unit: values.get("class_per_unit") == 1,
         },
@@ -109,5 +123,6 @@ pub(crate) fn migrations(values: &Values<'_>) -> Migrations {
         below_pages: values.get("gc_pages"),
         net_blocks: values.get("gc_net_blocks"),
         rounding: Rounding::numbered(values.get("gc_rounding")),
+        yields: values.get("gc_yields") == 1,
     }
 }

@@ -11,11 +11,15 @@ use flashlane_core::transaction::Transaction;
 use super::tests::{A, B, C, D, DECIDED, E, READS, join, leave, place, scene};
 use super::*;
 
+/// A mean of slowdowns: the model's own arithmetic, which the answer's integers are compared with.
+#[expect(clippy::disallowed_types, reason = "a model in a test")]
+type Float = f64;
+
 /// What the plain model below keeps of a flow: slowdowns of its departed transactions.
 #[derive(Clone, Default)]
 struct Departed {
     count: u64,
-    sum: f64,
+    sum: Float,
 }
 
 /// The place of a new transaction by the specification, written plainly: every place open to it is tried, and for each the
@@ -58,8 +62,8 @@ fn plain_place(board: &Board, busy: u64, new: (u16, u64, u64, bool), worst: Opti
 /// The flow of high intensity with the worst slowdown while fairness is below 0.6, of those that have had transactions served.
 fn plain_worst(departed: &[Departed], high: impl Fn(usize) -> bool) -> Option<u16> {
     let means = departed.iter().enumerate().filter(|(f, d)| d.count > 0 && high(*f));
-    let means: Vec<(f64, usize)> = means.map(|(f, d)| (d.sum / d.count as f64, f)).collect();
-    let (least, most) = means.iter().fold((f64::MAX, 0.0), |(l, m), mean| (mean.0.min(l), mean.0.max(m)));
+    let means: Vec<(Float, usize)> = means.map(|(f, d)| (d.sum / d.count as Float, f)).collect();
+    let (least, most) = means.iter().fold((Float::MAX, 0.0), |(l, m), mean| (mean.0.min(l), mean.0.max(m)));
     (means.len() > 1 && least / most < 0.6).then(|| means.iter().find(|m| m.0 == most).expect("one").1 as u16)
 }
 
@@ -97,7 +101,7 @@ fn stage_1_equals_the_plain_model() {
             let txn = board.txn(gone);
             let shared = (board.now - txn.enqueued).ns() + board.facts.service_of(txn).ns();
             let record = &mut departed[txn.flow.index()];
-            (record.count, record.sum) = (record.count + 1, record.sum + shared as f64 / txn.alone.ns() as f64);
+            (record.count, record.sum) = (record.count + 1, record.sum + shared as Float / txn.alone.ns() as Float);
             leave(&mut board, &mut fair, gone);
             continue;
         }

@@ -20,7 +20,13 @@ pub(super) const D: u16 = 3;
 pub(super) const E: u16 = 4;
 
 pub(super) const DECIDED: Settings = Settings {
-    intensity: Rule { epoch_ns: 10_000_000, limit: [32_000_000, 256_000], window: 1, per_unit: false },
+    intensity: Rule {
+        epoch_ns: 10_000_000,
+        limit: [32_000_000, 256_000],
+        per_epoch: false,
+        window: 1,
+        per_unit: false,
+    },
     threshold: 600,
     barrier: true,
     count_departed: false,

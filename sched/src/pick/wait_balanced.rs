@@ -127,7 +127,8 @@ mod tests {
     use flashlane_core::board::Board;
 
     fn balanced(board: &Board) -> WaitBalanced {
-        let mut pick = WaitBalanced::new(Migrations { below_pages: 1024, net_blocks: 1, rounding: Rounding::Up });
+        let mut pick =
+            WaitBalanced::new(Migrations { below_pages: 1024, net_blocks: 1, rounding: Rounding::Up, yields: false });
         pick.prepare(board);
         pick
     }

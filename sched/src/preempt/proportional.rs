@@ -3,7 +3,7 @@
 //!
 //! The paper does not say what the proportional wait of a running program is; the rule is written out in model 2.1.7. It
 //! does not change with time: what the read waits more, the program has less to run. Moves that go before a write are
-//! not interrupted (D-FLN-16), nor is an erase.
+//! not interrupted unless they yield (D-FLN-16), nor is an erase.
 
 use flashlane_core::board::Command;
 use flashlane_core::decide::{Moments, Preempt};
@@ -14,12 +14,20 @@ use crate::flin::balance::{Claim, waits_in_service};
 
 /// Suspension by proportional waits.
 #[derive(Debug)]
-pub struct Proportional;
+pub struct Proportional {
+    /// Whether a program in service has waited only in its present pause (D-FLN-28).
+    present_pause: bool,
+}
 
 impl Proportional {
+    pub(crate) const fn new(present_pause: bool) -> Proportional {
+        Proportional { present_pause }
+    }
+
     /// Whether `read` waits longer in proportion than the program of `command`, of which `left` is to run, and which has
     /// stood paused for `pause` now.
     fn read_waits_longer(
+        &self,
         board: &Board,
         read: TxnId,
         command: &Command,
@@ -29,7 +37,8 @@ impl Proportional {
     ) -> bool {
         let claim = |txn| Claim { waited: board.now - board.txn(txn).enqueued, service: board.service(txn) };
         // Pauses move the start of a command to a later instant.
-        let waited = command.started - board.txn(command.lead).enqueued + pause;
+        let before = || command.started - board.txn(command.lead).enqueued;
+        let waited = if self.present_pause { pause } else { before() + pause };
         let program = Claim { waited, service: board.service(command.lead) };
         let (of_read, of_program) = waits_in_service(claim(read), program, left, overhead);
         of_read.longer_than(of_program)
@@ -48,7 +57,7 @@ impl Preempt for Proportional {
         let worth_it = command.op == FlashOp::Program && left > overhead;
         let moves = command.owner == Owner::Gc;
         let yields =
-            worth_it && (moves || Self::read_waits_longer(board, read, command, left, Duration::ZERO, overhead));
+            worth_it && (moves || self.read_waits_longer(board, read, command, left, Duration::ZERO, overhead));
         yields.then_some(Duration::ZERO)
     }
 
@@ -58,7 +67,7 @@ impl Preempt for Proportional {
         // The command is paused already, so only resuming it costs time.
         let moves = command.owner == Owner::Gc;
         let yields =
-            moves || Self::read_waits_longer(board, read, command, command.remaining, pause, board.facts.resume);
+            moves || self.read_waits_longer(board, read, command, command.remaining, pause, board.facts.resume);
         yields.then_some(Duration::ZERO)
     }
 }
@@ -68,6 +77,10 @@ mod tests {
     use super::*;
     use crate::pick::testing::{board, program, read, serve};
     use flashlane_core::Time;
+
+    fn plain() -> Proportional {
+        Proportional::new(false)
+    }
 
     /// The instant of every question, ns.
     const NOW: u64 = 5_000_000;
@@ -98,7 +111,7 @@ mod tests {
             let (mut board, reading) = busy(Owner::User, 40_000, waited);
             board.facts.suspend = Duration::from_us(overheads / 4);
             board.facts.resume = Duration::from_us(overheads * 3 / 4);
-            let pauses = Proportional.pause(&board, UnitId(0), reading).is_some();
+            let pauses = plain().pause(&board, UnitId(0), reading).is_some();
             assert_eq!(pauses, yields, "waited {waited} ns, overheads {overheads} us");
         }
     }
@@ -109,9 +122,9 @@ mod tests {
         for (left, yields) in [(0, false), (20_000, false), (20_001, true)] {
             let (mut board, reading) = busy(Owner::Gc, left, 4_000_000);
             (board.facts.suspend, board.facts.resume) = (Duration::from_us(15), Duration::from_us(5));
-            assert_eq!(Proportional.pause(&board, UnitId(0), reading).is_some(), yields, "{left} ns left");
+            assert_eq!(plain().pause(&board, UnitId(0), reading).is_some(), yields, "{left} ns left");
             board.units[0].command.op = FlashOp::Erase;
-            assert_eq!(Proportional.pause(&board, UnitId(0), reading), None, "an erase");
+            assert_eq!(plain().pause(&board, UnitId(0), reading), None, "an erase");
         }
     }
 
@@ -132,10 +145,34 @@ mod tests {
             let command = board.units[0].command;
             let paused_at = Time::from_ns(NOW - pause);
             board.units[0].paused = Command { remaining: Duration::from_us(50), paused_at, ..command };
-            let serves = Proportional.serve(&board, UnitId(0), reading).is_some();
+            let serves = plain().serve(&board, UnitId(0), reading).is_some();
             assert_eq!(serves, yields, "waited {waited}, paused for {pause} ns, resuming {resume} us");
             board.units[0].paused.owner = Owner::Gc;
-            assert!(Proportional.serve(&board, UnitId(0), reading).is_some(), "a move waits for any read");
+            assert!(plain().serve(&board, UnitId(0), reading).is_some(), "a move waits for any read");
+        }
+    }
+
+    /// D-FLN-28: what the program waited before it began and in earlier pauses does not count, only the pause it stands in. With
+    /// 40 us left a read waits 0.4, and 430 us of pause are as much.
+    #[test]
+    fn only_the_present_pause_counts() {
+        let present = || Proportional::new(true);
+        for waited in [429_999, 430_000, 3_000_000] {
+            let (board, reading) = busy(Owner::User, 40_000, waited);
+            assert!(present().pause(&board, UnitId(0), reading).is_some(), "waited {waited} ns");
+        }
+        for (left, yields) in [(7_548, true), (7_547, false)] {
+            // The read over 1,325 us is 0.0755.
+            let (board, reading) = busy(Owner::User, left, 0);
+            assert_eq!(present().pause(&board, UnitId(0), reading).is_some(), yields, "{left} ns left");
+        }
+        for (pause, yields) in [(562_499, true), (562_500, false)] {
+            let (mut board, reading) = busy(Owner::User, 0, 900_000);
+            let command = board.units[0].command;
+            let paused_at = Time::from_ns(NOW - pause);
+            board.units[0].paused = Command { remaining: Duration::from_us(50), paused_at, ..command };
+            assert_eq!(present().serve(&board, UnitId(0), reading).is_some(), yields, "paused for {pause} ns");
+            assert!(plain().serve(&board, UnitId(0), reading).is_none(), "it has waited 900 us and the pause");
         }
     }
 }

@@ -191,7 +191,7 @@ impl Gc {
     /// Opens the batch of garbage collection that goes before `write`.
     pub(crate) fn open_batch(&mut self, unit: UnitId, write: TxnId, debt: Debt, state: &mut State) {
         self.forced_batches += u64::from(debt.forced);
-        state.board.units[unit.index()].batch = Batch { open: debt.due, pairs: debt.pairs, write };
+        state.board.units[unit.index()].batch = Batch { open: debt.due, pairs: debt.pairs, write, yields: debt.yields };
     }
 
     /// The next transaction of the batch before a write: moves under way first, then an empty victim's erase, then the next move.

@@ -289,7 +289,7 @@ impl Policy {
             return Action::Stay;
         }
         if state.batch.open {
-            return Action::Collect;
+            return self.next_of_batch(board, unit, state);
         }
         if self.shortcuts.lone_transactions_go && !gc_waits && waiting == 1 {
             let op = if state.waiting[FlashOp::Read.index()] == 1 { FlashOp::Read } else { FlashOp::Program };
@@ -307,6 +307,18 @@ impl Policy {
             (false, true) => Action::Collect,
             (false, false) => Action::Stay,
         }
+    }
+
+    /// What an idle unit does next while garbage collection goes before a write: that, or reads if it yields to them.
+    #[cold]
+    fn next_of_batch(&mut self, board: &Board, unit: UnitId, state: &Unit) -> Action {
+        if state.batch.yields && state.waiting[FlashOp::Read.index()] > 0 {
+            self.pick(board, unit, Scope::Reads);
+            if self.group.lead().is_some() {
+                return Action::Start;
+            }
+        }
+        Action::Collect
     }
 
     /// Fills [`Policy::group`] with the transactions that `unit` begins next within `scope`; leaves it empty if none.
@@ -349,7 +361,7 @@ impl Policy {
         if !command.in_array || state.paused.lead.is_some() || command.ends <= board.now {
             return Action::Stay;
         }
-        if command.owner == Owner::Gc && (!self.pauses_gc || state.batch.open) {
+        if command.owner == Owner::Gc && (!self.pauses_gc || state.batch.open && !state.batch.yields) {
             return Action::Stay;
         }
         if self.moments == Moments::Boundary && command.op != FlashOp::Program {
