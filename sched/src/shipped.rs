@@ -218,9 +218,12 @@ pub(crate) const PLAIN: Answers = Answers {
     order: "tail",
     pick: "read-first",
     preempt: "never",
-    collect: "non-preemptive",
+    collect: "semi-preemptive",
     cancel: "keep",
 };
+
+/// What a source leaves open that is about no garbage collection.
+const OPEN_COLLECT: &[&str] = &["collect"];
 
 /// Slacker's baseline; its systems change what they differ in.
 const FR_FCFS: Answers = Answers { pick: "fr-fcfs", collect: "atomic", ..PLAIN };
@@ -238,6 +241,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§6; model 2.1.9",
         summary: "first come, first served on every chip",
         answers: Answers { pick: "fcfs", ..PLAIN },
+        open: OPEN_COLLECT,
         set: &[],
     },
     SchedulerEntry {
@@ -246,6 +250,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§3.3; model 2.1.9 RP",
         summary: "reads before writes",
         answers: PLAIN,
+        open: OPEN_COLLECT,
         set: &[],
     },
     SchedulerEntry {
@@ -254,6 +259,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§6; model 2.1.9 RP+S",
         summary: "reads before writes, and a waiting read suspends programs and erases",
         answers: Answers { preempt: "suspend", ..PLAIN },
+        open: OPEN_COLLECT,
         set: &[],
     },
     SchedulerEntry {
@@ -262,6 +268,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§2.1; model 1.1.2",
         summary: "reads before writes until the write queue fills; Slacker's baseline",
         answers: FR_FCFS,
+        open: &[],
         set: &[],
     },
     SchedulerEntry {
@@ -270,6 +277,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§6; model 2.1.9; Sprinkler (HPCA 2014)",
         summary: "largest multi-plane, multi-die group first, reads first, suspension, semi-preemptive garbage collection",
         answers: SPRINKLER,
+        open: &[],
         set: &[],
     },
     SchedulerEntry {
@@ -278,6 +286,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§7; model 2.1.9 WA-BC; Jun and Shin (NVMSA 2015)",
         summary: "sprinkler, and each flow has a budget of flash time that pays for the garbage collection it causes",
         answers: Answers { admit: "budget", ..SPRINKLER },
+        open: &[],
         set: &[],
     },
     SchedulerEntry {
@@ -286,6 +295,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§4; model 2.1.3 to model 2.1.7",
         summary: "equal slowdowns: fair places in queues, turns by priority, balanced waits, garbage collection paid by its cause",
         answers: Answers { order: "fair", ..FLIN_STAGE_3 },
+        open: &[],
         set: &[],
     },
     SchedulerEntry {
@@ -294,6 +304,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§7.2; model 2.1.9 FLIN-S1",
         summary: "fair insertion alone, with reads first, suspension and semi-preemptive garbage collection",
         answers: Answers { order: "fair", preempt: "suspend", collect: "semi-preemptive", ..PLAIN },
+        open: &[],
         set: &[],
     },
     SchedulerEntry {
@@ -302,6 +313,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§7.2; model 2.1.9 FLIN-S3",
         summary: "flin with insertion in order of arrival",
         answers: FLIN_STAGE_3,
+        open: &[],
         set: &[],
     },
     SchedulerEntry {
@@ -310,6 +322,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§4.1; model 1.1.3",
         summary: "fr-fcfs, and writes go ahead of writes that have enough slack",
         answers: Answers { order: "slack-bypass", ..FR_FCFS },
+        open: &[],
         set: &[("rbyp", 0)],
     },
     SchedulerEntry {
@@ -318,6 +331,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§4.1; model 1.1.3",
         summary: "fr-fcfs, and reads go ahead of reads that have enough slack",
         answers: Answers { order: "slack-bypass", ..FR_FCFS },
+        open: &[],
         set: &[("wbyp", 0)],
     },
     SchedulerEntry {
@@ -326,6 +340,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§4.2; model 1.1.6",
         summary: "fr-fcfs, and reads pause programs that have enough slack",
         answers: Answers { order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
+        open: &[],
         set: &[("rbyp", 0), ("wbyp", 0)],
     },
     SchedulerEntry {
@@ -334,6 +349,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§7; model 1.1.7",
         summary: "rbyp and wp together",
         answers: Answers { order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
+        open: &[],
         set: &[("wbyp", 0)],
     },
     SchedulerEntry {
@@ -342,6 +358,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§4; model 1.1",
         summary: "rbyp, wbyp and wp together",
         answers: Answers { order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
+        open: &[],
         set: &[],
     },
     SchedulerEntry {
@@ -350,6 +367,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§3.3, §7.6; model 1.1.7",
         summary: "fr-fcfs, and writes go to whichever chip is free",
         answers: Answers { place: "dynamic", ..FR_FCFS },
+        open: &[],
         set: &[],
     },
     SchedulerEntry {
@@ -358,6 +376,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§7.6; model 1.1.7",
         summary: "slacker, and writes go to whichever chip is free",
         answers: Answers { place: "dynamic", order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
+        open: &[],
         set: &[],
     },
     SchedulerEntry {
@@ -366,6 +385,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§4.2; model 1.1.7",
         summary: "fr-fcfs, and any waiting read pauses a program: a control for wp",
         answers: Answers { preempt: "pause-at-boundary", ..FR_FCFS },
+        open: &[],
         set: &[],
     },
     SchedulerEntry {
@@ -374,6 +394,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§5; model 1.1.7",
         summary: "slacker with the baseline's true response times in place of estimates: a control",
         answers: Answers { order: "slack-oracle", preempt: "slack-pause", ..FR_FCFS },
+        open: &[],
         set: &[],
     },
     SchedulerEntry {
@@ -382,6 +403,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§3; model 5.1 FCFS",
         summary: "first come, first served, at the door and on every chip",
         answers: NCQ_FCFS,
+        open: OPEN_COLLECT,
         set: &[],
     },
     SchedulerEntry {
@@ -390,6 +412,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§2 eq. 1; model 5.1 S",
         summary: "of the waiting commands the smallest first",
         answers: NCQ,
+        open: OPEN_COLLECT,
         set: &[("ncq_type", 0), ("ncq_buffer", 0)],
     },
     SchedulerEntry {
@@ -398,6 +421,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§3; model 5.1 SB",
         summary: "ncq-s, counting only pages that are not in the buffer",
         answers: NCQ,
+        open: OPEN_COLLECT,
         set: &[("ncq_type", 0)],
     },
     SchedulerEntry {
@@ -406,6 +430,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§2 eq. 2; model 5.1 TS",
         summary: "ncq-s, with the different times of reads and writes",
         answers: NCQ,
+        open: OPEN_COLLECT,
         set: &[("ncq_buffer", 0)],
     },
     SchedulerEntry {
@@ -414,6 +439,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§2 eq. 3; model 5.1 TSB",
         summary: "of the waiting commands the one with the shortest service by size, type and buffer: the proposal",
         answers: NCQ,
+        open: OPEN_COLLECT,
         set: &[],
     },
     sos::HOS,
