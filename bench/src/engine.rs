@@ -141,10 +141,17 @@ fn spec(keys: &str, requests: u64) -> Result<SyntheticSpec, String> {
     toml::from_str(&format!("{keys}\nrequests = {requests}\n")).map_err(|e| e.to_string())
 }
 
+/// The scheduler, collecting `non-preemptive` where it leaves that open: what earlier measurements were made with.
+fn recipe(scheduler: &str) -> Recipe {
+    let open = catalogue::scheduler(scheduler).map_or(&[][..], |entry| entry.open);
+    let answers = open.iter().map(|&question| (question.to_owned(), "non-preemptive".to_owned())).collect();
+    Recipe { base: Some(scheduler.into()), answers, ..Recipe::default() }
+}
+
 /// An open-loop case.
 fn open(scheduler: &str, workload: &Workload, blocks: u32, requests: u64) -> Result<Outcome, String> {
     let config = config(CHANNELS, blocks, workload.state)?;
-    let recipe = Recipe { base: Some(scheduler.into()), ..Recipe::default() };
+    let recipe = recipe(scheduler);
     let build = || catalogue::build(&recipe).map_err(|e| e.to_string());
     drop(Device::new(&config, build()?).map_err(|e| e.to_string())?);
     let ready = Meter::begin();
@@ -169,7 +176,7 @@ fn closed(
     requests: u64,
 ) -> Result<Outcome, String> {
     let mut config = config(channels, DRIVES[0].1, state)?;
-    let recipe = Recipe { base: Some(scheduler.into()), ..Recipe::default() };
+    let recipe = recipe(scheduler);
     let build = || catalogue::build(&recipe).map_err(|e| e.to_string());
     // Commands that are compared with one another wait: 128 outstanding, as the NCQ paper has it, one for each chip in the device.
     let compares = build()?.admit.compares();

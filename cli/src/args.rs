@@ -342,6 +342,14 @@ pub struct Workload {
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
+    /// Answer to the collect question for all schedulers, whatever they say themselves: when garbage collection may run
+    #[arg(long, value_name = "ANSWER")]
+    pub collect: Option<String>,
+
+    /// Answer to the preempt question for all schedulers: whether the running program or erase may be paused
+    #[arg(long, value_name = "ANSWER")]
+    pub preempt: Option<String>,
+
     /// Measures the actual slack of every transaction: how much earlier it ended than its request's last; slower
     #[arg(long)]
     pub slack: bool,

@@ -33,6 +33,14 @@ pub fn scenario(args: &Workload) -> Result<Scenario, Failure> {
     if let Some(seed) = args.seed {
         scenario.set("seed", "--seed", |document| document.seed = Some(seed));
     }
+    if let Some(answer) = &args.collect {
+        let hold = |document: &mut Document| document.run.hold.collect = Some(answer.clone());
+        scenario.set("run.hold.collect", "--collect", hold);
+    }
+    if let Some(answer) = &args.preempt {
+        let hold = |document: &mut Document| document.run.hold.preempt = Some(answer.clone());
+        scenario.set("run.hold.preempt", "--preempt", hold);
+    }
     if args.no_alone {
         scenario.set("run.alone", "--no-alone", |document| document.run.alone = Some(false));
     }

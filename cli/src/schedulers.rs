@@ -49,7 +49,9 @@ fn one(entry: &SchedulerEntry) -> String {
     let mut text = format!("{}: {}\n{}, {}\n\nanswers\n", entry.name, entry.summary, entry.paper, entry.section);
     for (question, name) in QUESTIONS.iter().zip(entry.answers.by_question()) {
         let summary = catalogue::answers(question).iter().find(|a| a.name == name).map_or("", |a| a.summary);
-        let _ = writeln!(text, "  {question:8} {name:21}  {summary}");
+        let open =
+            if entry.open.contains(question) { "; left open: a scenario's run.collect says otherwise" } else { "" };
+        let _ = writeln!(text, "  {question:8} {name:21}  {summary}{open}");
     }
     let mut params = catalogue::params(&entry.answers);
     text.push_str("\nparameters\n");

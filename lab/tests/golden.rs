@@ -19,6 +19,7 @@ preset = "flin-isca18"
 geometry = { channels = 2, chips_per_channel = 2, blocks_per_plane = 64, pages_per_block = 32 }
 ftl = { over_provisioning_percent = 28 }
 [run]
+collect = "non-preemptive"
 warm_up_ms = 20
 [[flow]]
 name = "reader"

@@ -18,7 +18,11 @@ fn recipe(question: &str, answer: &str, params: &[(&str, u64)]) -> Recipe {
     let place = QUESTIONS.iter().position(|q| *q == question).expect("a question");
     let params = params.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
     match schedulers().iter().find(|entry| entry.answers.by_question()[place] == answer) {
-        Some(entry) => Recipe { base: Some(entry.name.to_owned()), params, ..Recipe::default() },
+        Some(entry) => {
+            // Units that collect whenever they have nothing to do would never take writes from others.
+            let open = entry.open.iter().map(|&question| (question.to_owned(), "non-preemptive".to_owned()));
+            Recipe { base: Some(entry.name.to_owned()), answers: open.collect(), params, ..Recipe::default() }
+        }
         None => Recipe { answers: vec![(question.to_owned(), answer.to_owned())], params, ..Recipe::default() },
     }
 }

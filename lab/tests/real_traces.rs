@@ -88,3 +88,22 @@ fn what_lies_beyond_the_drive_is_accounted_for() {
     assert_eq!((total.issued, total.completed + total.rejected), (899, 899));
     assert_eq!(run(Beyond::Wrap).unwrap().summary.schedulers[0].total.completed, 899);
 }
+
+/// At the speed it was recorded at, a trace of disks leaves the drive of today nearly idle, and no request waits for seconds.
+#[test]
+fn an_idle_drive_of_today_answers_at_once() {
+    let file = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/traces/msnfs.disksim.gz"));
+    if !file.is_file() {
+        println!("SKIPPED: {} is absent, so the drive of today was not tried", file.display());
+        return;
+    }
+    let trace = TraceFlow { beyond: Some(Beyond::Wrap), ..TraceFlow::file(file.display().to_string()) };
+    let flow = Flow { trace: Some(trace), ..Flow::default() };
+    let scenario = Scenario::from_document("msnfs", Document { flow: vec![flow], ..Document::default() });
+    let options = Options { audit: false, rows: None, command: String::new(), progress: None };
+    for run in compare(&scenario, &options).unwrap().summary.schedulers {
+        let slowest = run.total.all.as_ref().unwrap().max_ns;
+        assert!(run.device.chip_utilisation < 0.05, "{}: {}", run.name, run.device.chip_utilisation);
+        assert!(slowest < 20_000_000, "{}: {slowest} ns", run.name);
+    }
+}

@@ -105,7 +105,7 @@ impl<'a> Runner<'a> {
     pub fn compare(&self, document: Document) -> Result<Summary, RunError> {
         let name = document.name.clone().unwrap_or_default();
         let options = Options { audit: false, rows: None, command: String::new(), progress: None };
-        let made = run::compare(&Scenario::from_document(&name, document), &options)?;
+        let made = run::compare(&Scenario::from_document(&name, as_in_papers(document)), &options)?;
         if let Some(progress) = self.progress {
             progress.served(made.summary.schedulers.iter().map(|run| run.total.completed).sum());
         }
@@ -119,7 +119,7 @@ impl<'a> Runner<'a> {
     /// As [`run::compare`].
     pub fn run_observed(&self, document: Document, observers: ObserverOptions<'_>) -> Result<Outcome, RunError> {
         let name = document.name.clone().unwrap_or_default();
-        let scenario = Scenario::from_document(&name, document);
+        let scenario = Scenario::from_document(&name, as_in_papers(document));
         let made = run::run_observed(&scenario, observers)?;
         self.ran(scenario.hash()?);
         if let Some(progress) = self.progress {
@@ -164,6 +164,12 @@ impl<'a> Runner<'a> {
             None => Flow { clone: Some(clone), ..flow },
         })
     }
+}
+
+/// The document with the collection of the papers' baselines where neither it nor a scheduler says: non-preemptive (model 2.1.9).
+fn as_in_papers(mut document: Document) -> Document {
+    document.run.collect.get_or_insert_with(|| "non-preemptive".to_owned());
+    document
 }
 
 /// A file's name up to its first dot.

@@ -76,6 +76,9 @@ pub struct SchedulerEntry {
     pub summary: &'static str,
     /// Its answers.
     pub answers: Answers,
+    /// The questions its source says nothing about. A scenario answers them, alike for every scheduler that leaves them open; the
+    /// answer in `answers` is that of a scenario which does not say.
+    pub open: &'static [&'static str],
     /// Parameters it sets differently from the answers' defaults.
     pub set: &'static [(&'static str, u64)],
 }

@@ -226,9 +226,12 @@ pub(crate) const PLAIN: Answers = Answers {
     order: "tail",
     pick: "read-first",
     preempt: "never",
-    collect: "non-preemptive",
+    collect: "semi-preemptive",
     cancel: "keep",
 };
+
+/// What a source leaves open that is about no garbage collection.
+const OPEN_COLLECT: &[&str] = &["collect"];
 
 /// Slacker's baseline; its systems change what they differ in.
 const FR_FCFS: Answers = Answers { pick: "fr-fcfs", collect: "atomic", ..PLAIN };
@@ -246,6 +249,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§6; model 2.1.9",
         summary: "first come, first served on every chip",
         answers: Answers { pick: "fcfs", ..PLAIN },
+        open: OPEN_COLLECT,
         set: &[],
     },
     SchedulerEntry {
@@ -254,6 +258,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§3.3; model 2.1.9 RP",
         summary: "reads before writes",
         answers: PLAIN,
+        open: OPEN_COLLECT,
         set: &[],
     },
     SchedulerEntry {
@@ -262,6 +267,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§6; model 2.1.9 RP+S",
         summary: "reads before writes, and a waiting read suspends programs and erases",
         answers: Answers { preempt: "suspend", ..PLAIN },
+        open: OPEN_COLLECT,
         set: &[],
     },
     SchedulerEntry {
@@ -270,6 +276,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§2.1; model 1.1.2",
         summary: "reads before writes until the write queue fills; Slacker's baseline",
         answers: FR_FCFS,
+        open: &[],
         set: &[],
     },
     fairness::SPRINKLER,
@@ -285,6 +292,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§4.1; model 1.1.3",
         summary: "fr-fcfs, and writes go ahead of writes that have enough slack",
         answers: Answers { order: "slack-bypass", ..FR_FCFS },
+        open: &[],
         set: &[("rbyp", 0)],
     },
     SchedulerEntry {
@@ -293,6 +301,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§4.1; model 1.1.3",
         summary: "fr-fcfs, and reads go ahead of reads that have enough slack",
         answers: Answers { order: "slack-bypass", ..FR_FCFS },
+        open: &[],
         set: &[("wbyp", 0)],
     },
     SchedulerEntry {
@@ -301,6 +310,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§4.2; model 1.1.6",
         summary: "fr-fcfs, and reads pause programs that have enough slack",
         answers: Answers { order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
+        open: &[],
         set: &[("rbyp", 0), ("wbyp", 0)],
     },
     SchedulerEntry {
@@ -309,6 +319,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§7; model 1.1.7",
         summary: "rbyp and wp together",
         answers: Answers { order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
+        open: &[],
         set: &[("wbyp", 0)],
     },
     SchedulerEntry {
@@ -317,6 +328,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§4; model 1.1",
         summary: "rbyp, wbyp and wp together",
         answers: Answers { order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
+        open: &[],
         set: &[],
     },
     SchedulerEntry {
@@ -325,6 +337,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "model 1.1.9",
         summary: "slacker, and pages of a request bypass only as far as the request ends earlier by it",
         answers: Answers { order: "need-bypass", preempt: "slack-pause", ..FR_FCFS },
+        open: &[],
         set: &[],
     },
     SchedulerEntry {
@@ -333,6 +346,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§3.3, §7.6; model 1.1.7",
         summary: "fr-fcfs, and writes go to whichever chip is free",
         answers: Answers { place: "dynamic", ..FR_FCFS },
+        open: &[],
         set: &[],
     },
     SchedulerEntry {
@@ -341,6 +355,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§7.6; model 1.1.7",
         summary: "slacker, and writes go to whichever chip is free",
         answers: Answers { place: "dynamic", order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
+        open: &[],
         set: &[],
     },
     SchedulerEntry {
@@ -349,6 +364,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§4.2; model 1.1.7",
         summary: "fr-fcfs, and any waiting read pauses a program: a control for wp",
         answers: Answers { preempt: "pause-at-boundary", ..FR_FCFS },
+        open: &[],
         set: &[],
     },
     SchedulerEntry {
@@ -357,6 +373,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§5; model 1.1.7",
         summary: "slacker with the baseline's true response times in place of estimates: a control",
         answers: Answers { order: "slack-oracle", preempt: "slack-pause", ..FR_FCFS },
+        open: &[],
         set: &[],
     },
     SchedulerEntry {
@@ -365,6 +382,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§3; model 5.1 FCFS",
         summary: "first come, first served, at the door and on every chip",
         answers: NCQ_FCFS,
+        open: OPEN_COLLECT,
         set: &[],
     },
     SchedulerEntry {
@@ -373,6 +391,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§2 eq. 1; model 5.1 S",
         summary: "of the waiting commands the smallest first",
         answers: NCQ,
+        open: OPEN_COLLECT,
         set: &[("ncq_type", 0), ("ncq_buffer", 0)],
     },
     SchedulerEntry {
@@ -381,6 +400,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§3; model 5.1 SB",
         summary: "ncq-s, counting only pages that are not in the buffer",
         answers: NCQ,
+        open: OPEN_COLLECT,
         set: &[("ncq_type", 0)],
     },
     SchedulerEntry {
@@ -389,6 +409,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§2 eq. 2; model 5.1 TS",
         summary: "ncq-s, with the different times of reads and writes",
         answers: NCQ,
+        open: OPEN_COLLECT,
         set: &[("ncq_buffer", 0)],
     },
     SchedulerEntry {
@@ -397,6 +418,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§2 eq. 3; model 5.1 TSB",
         summary: "of the waiting commands the one with the shortest service by size, type and buffer: the proposal",
         answers: NCQ,
+        open: OPEN_COLLECT,
         set: &[],
     },
     sos::HOS,

@@ -47,6 +47,7 @@ fn catalogue() -> Result<Catalogue, Box<dyn Error>> {
         section: "",
         summary: "fr-fcfs, and the request with the fewest pages left goes first",
         answers: Answers { pick: "shortest-request", ..base },
+        open: &[],
         set: &[],
     })?;
     Ok(catalogue)

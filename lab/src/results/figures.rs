@@ -4,6 +4,7 @@ use flashlane_core::{Duration, Op, Time};
 use flashlane_ssd::Totals;
 
 use super::change::change;
+use super::decisions::Decisions;
 use super::estimation::EstimationFigures;
 use super::flow_figures::*;
 use super::host::HostFigures;
@@ -73,6 +74,7 @@ impl SchedulerResult {
         let slowdowns: Option<Vec<f64>> = flows.iter().map(|flow| flow.slowdown).collect();
         SchedulerResult {
             name: name.to_string(),
+            decisions: Decisions::default(),
             total: Figures::of(&together),
             flows,
             device: device.clone(),
@@ -84,6 +86,12 @@ impl SchedulerResult {
             estimation: None,
             host: None,
         }
+    }
+
+    /// Adds its decisions.
+    pub fn with_decisions(mut self, decisions: Decisions) -> SchedulerResult {
+        self.decisions = decisions;
+        self
     }
 
     /// Adds what the host added, if there was one.

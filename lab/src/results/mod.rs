@@ -7,6 +7,7 @@
 mod change;
 mod columns;
 mod csv;
+mod decisions;
 mod dir;
 pub mod docs;
 mod estimation;
@@ -30,6 +31,7 @@ mod waits;
 mod writer;
 
 pub use columns::{Column, Kind, Table};
+pub use decisions::Decisions;
 pub use dir::ResultsDir;
 pub use estimation::{EstimateFigures, EstimationFigures, PartFigures, PartsFigures};
 pub use flow_figures::*;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::flow_figures::{Figures, ResponseFigures};
 use super::slowdowns::SlowdownOverTime;
 
+use super::decisions::Decisions;
 use super::estimation::EstimationFigures;
 use super::host::HostFigures;
 use super::paired::{Paired, SlackFigures, TouchedFigures};
@@ -80,6 +81,9 @@ pub struct Skipped {
 pub struct SchedulerResult {
     /// Its name.
     pub name: String,
+    /// Its decisions.
+    #[serde(default)]
+    pub decisions: Decisions,
     /// All flows together.
     pub total: Figures,
     /// Each flow.

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::decisions;
 use super::expected::Expected;
 use super::host_outcome::HostOutcome;
 use super::observers::{self, ObserverOptions};
@@ -85,7 +86,7 @@ pub fn compare_prepared(
     let infos: Vec<FlowInfo> = prepared.flows.iter().map(flow_info).collect();
     let mut results = Vec::new();
     let mut remarks = Vec::new();
-    for (index, (name, _)) in prepared.schedulers.iter().enumerate() {
+    for (index, (name, recipe)) in prepared.schedulers.iter().enumerate() {
         let of = |alone: Option<usize>| {
             let made_by = if alone.is_some() { prepared.alone_of[index] } else { index };
             tasks.iter().position(|t| t.alone == alone && t.scheduler == made_by).map(|i| &outcomes[i])
@@ -100,6 +101,7 @@ pub fn compare_prepared(
         });
         let result = SchedulerResult::new(name, &infos, &shared.flows, alone.as_deref(), &shared.device);
         let result = result.with_slack(shared.slack.as_ref()).with_estimation(shared.estimation.as_ref());
+        let result = result.with_decisions(decisions::shown(&prepared.catalogue, recipe));
         results.push(result.with_host(shared.host.as_ref().map(HostOutcome::figures)));
     }
     let made_by = MadeBy {

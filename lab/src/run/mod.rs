@@ -5,6 +5,7 @@
 //! comparison's figures do not depend on how many threads computed them. Must never know how figures are shown.
 
 mod compare;
+mod decisions;
 mod entries;
 mod expected;
 mod feed;

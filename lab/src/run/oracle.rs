@@ -23,6 +23,7 @@ pub(super) fn with_responses(
 ) -> Result<Recipe, RunError> {
     let params = recipe.params.iter().filter(|(name, _)| SHARED.contains(&name.as_str())).cloned().collect();
     let baseline = Recipe { base: Some(BASELINE.to_owned()), params, ..Recipe::default() };
+    let baseline = prepared.common.decide(&prepared.catalogue, baseline);
     let scheduler = prepared.catalogue.build(&baseline).map_err(|error| RunError::Input(error.to_string()))?;
     let observers = ObserverOptions { known: true, ..ObserverOptions::default() };
     let outcome = Simulation::new(&prepared.config, scheduler, feeds, prepared.limits, observers)?.finish()?;

@@ -1,6 +1,5 @@
 //! A scenario prepared for its runs: finds every error that shows without a run, and which runs are needed.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use flashlane_core::Time;
@@ -8,6 +7,7 @@ use flashlane_sched::catalogue::{Catalogue, QUESTIONS, Recipe, RecipeError, SHAD
 use flashlane_ssd::Config;
 
 use super::RunError;
+use super::decisions::{self, Common};
 use super::feed::Feed;
 use super::simulation::{Limits, Outcome, Simulation};
 use super::spool::Spool;
@@ -18,6 +18,8 @@ use crate::scenario::{FlowPlan, FlowSource, Mix, ResponseFrom, Scenario, Schedul
 pub struct Prepared {
     /// The catalogue in which schedulers are looked up.
     pub(super) catalogue: Arc<Catalogue>,
+    /// What the scenario says about decisions, for all schedulers alike.
+    pub(super) common: Common,
     pub(super) config: Config,
     /// The host before the device, if there is one.
     pub(super) host: Option<flashlane_host::Config>,
@@ -103,13 +105,8 @@ fn behaviour_alone(catalogue: &Catalogue, recipe: &Recipe) -> impl PartialEq + u
     if !catalogue.build(recipe).expect("resolved before").admit.compares() {
         answers.admit = "round-robin";
     }
-    let entry = recipe.base.as_deref().and_then(|name| catalogue.scheduler(name));
-    let set = entry.map_or(&[][..], |entry| entry.set).iter().map(|&(name, value)| (name.to_owned(), value));
-    let set: BTreeMap<String, u64> = set.chain(recipe.params.iter().cloned()).collect();
-    let known = catalogue.params(&answers);
-    let own = |name: &str| name == SHADOW.name || known.iter().any(|param| param.name == name);
-    let set: Vec<(String, u64)> = set.into_iter().filter(|(name, _)| own(name)).collect();
-    (answers, set)
+    let parameters = decisions::parameters(catalogue, recipe, &answers);
+    (answers, parameters, is_shadowed(recipe))
 }
 
 /// Prepares a scenario for its runs.
@@ -126,9 +123,10 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
     }
     let catalogue = scenario.catalogue();
     let document = scenario.document();
+    let common = Common::of(scenario)?;
     let mut schedulers = Vec::new();
     for (i, choice) in scenario.schedulers()?.iter().enumerate() {
-        let mut recipe = recipe(choice);
+        let mut recipe = common.decide(catalogue, recipe(choice));
         if document.run.shadow_estimator == Some(true) && !is_shadowed(&recipe) {
             recipe.params.push((SHADOW.name.to_owned(), 1));
         }
@@ -143,6 +141,7 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
         (None, true) => Some(None),
         (Some(name), true) => {
             let recipe = Recipe { base: Some(name.clone()), ..Recipe::default() };
+            let recipe = common.decide(catalogue, recipe);
             check(scenario, &config, name, ("run.alone_scheduler", &recipe))?;
             Some(Some(recipe))
         }
@@ -172,6 +171,7 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
     let spools = Spools::new(flows.len());
     Ok(Prepared {
         catalogue: catalogue.clone(),
+        common,
         config,
         host,
         flows,

@@ -119,7 +119,18 @@ impl<'a> Simulation<'a> {
         let entries = limits.response_from_entry.then(|| Entries::new(&config.front.protocol, flows.len()));
         let (issued, reported) = (0, 0);
         let progress = None;
-        let run = Simulation { device, flows, times, limits, observers, progress, issued, reported, has_closed_loop, entries };
+        let run = Simulation {
+            device,
+            flows,
+            times,
+            limits,
+            observers,
+            progress,
+            issued,
+            reported,
+            has_closed_loop,
+            entries,
+        };
         Ok(run)
     }
 

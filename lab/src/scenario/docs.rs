@@ -56,6 +56,7 @@ pub fn reference() -> String {
     section(&mut page, &root, property(&root, &root, &["host"]), "[host]", "");
     section(&mut page, &root, property(&root, &root, &["host", "background"]), "[[host.background]]", "");
     section(&mut page, &root, property(&root, &root, &["run"]), "[run]", "");
+    section(&mut page, &root, property(&root, &root, &["run", "hold"]), "[run.hold]", HOLD_NOTE);
     section(&mut page, &root, property(&root, &root, &["flow"]), "[[flow]]", "");
     section(&mut page, &root, property(&root, &root, &["flow", "trace"]), "[flow.trace]", "");
     section(&mut page, &root, property(&root, &root, &["flow", "request"]), "[[flow.request]]", "");
@@ -79,6 +80,9 @@ pub fn schedulers_table() -> String {
 }
 
 const SECTIONS: [&str; 8] = ["geometry", "nand", "bus", "ftl", "gc", "buffer", "front", "precondition"];
+
+const HOLD_NOTE: &str = "\
+On the command line: `--preempt NAME`, `--collect NAME`.\n";
 
 const MIX_EXAMPLE: &str = "\
 `scheduler = { base = \"fr-fcfs\", order = \"slack-bypass\", cancel = \"overwrite\" }`, or the same in the `schedulers` list.

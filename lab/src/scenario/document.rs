@@ -31,7 +31,8 @@ pub struct Document {
     /// The one scheduler to run: a name or a table of answers. Give this or `schedulers`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<SchedulerChoice>,
-    /// The schedulers to compare; figures are relative to the first. Default `fcfs`, `read-first`, `fr-fcfs`, `sprinkler`.
+    /// The schedulers to compare; figures are relative to the first. Default `fcfs`, `read-first`,
+    /// `read-first-suspend`, `sprinkler`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedulers: Option<Vec<SchedulerChoice>>,
     /// Limits of a run.
@@ -67,6 +68,13 @@ pub struct Run {
     /// The scheduler of the alone runs. Default: the one under test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alone_scheduler: Option<String>,
+    /// The collect answer of every scheduler that leaves this question open, as those do whose source says nothing about garbage
+    /// collection (`flashlane schedulers NAME` tells). Default `semi-preemptive`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collect: Option<String>,
+    /// Decisions held equal for all schedulers, whatever they say themselves.
+    #[serde(skip_serializing_if = "Hold::is_nothing")]
+    pub hold: Hold,
     /// The scheduler the others are compared with. Default: the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
@@ -89,4 +97,29 @@ pub enum ResponseFrom {
     /// When the request enters its submission queue, that is when fewer than `front.depth` older requests of the queue are
     /// outstanding. Without a depth it is the same.
     Entry,
+}
+
+/// Decisions held equal for all schedulers of a comparison, those of alone runs included.
+#[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Hold {
+    /// Whether the running program or erase may be paused. Default: what each scheduler says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preempt: Option<String>,
+    /// When garbage collection may run. Default: what each scheduler says, or `run.collect`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collect: Option<String>,
+}
+
+impl Hold {
+    /// Whether nothing is held.
+    pub fn is_nothing(&self) -> bool {
+        *self == Hold::default()
+    }
+
+    /// The questions it answers, with the answers.
+    pub fn answers(&self) -> Vec<(&'static str, &str)> {
+        let answers = [("preempt", &self.preempt), ("collect", &self.collect)];
+        answers.into_iter().filter_map(|(question, answer)| Some((question, answer.as_deref()?))).collect()
+    }
 }

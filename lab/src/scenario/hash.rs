@@ -32,7 +32,7 @@ struct Effective<'a> {
     host: Option<&'a Host>,
     seed: u64,
     schedulers: Vec<SchedulerChoice>,
-    run: &'a Run,
+    run: Run,
     flows: Vec<EffectiveFlow>,
 }
 
@@ -73,7 +73,9 @@ pub(super) fn hash(scenario: &Scenario) -> Result<String, KeyError> {
     }
     let schedulers = resolve::schedulers(document)?;
     let (host, seed) = (document.host.as_ref(), scenario.seed());
-    let effective = Effective { device, host, seed, schedulers, run: &document.run, flows };
+    let collect = document.run.collect.clone().unwrap_or_else(|| super::DEFAULT_COLLECT.to_owned());
+    let run = Run { collect: Some(collect), ..document.run.clone() };
+    let effective = Effective { device, host, seed, schedulers, run, flows };
     let json = serde_json::to_vec(&effective).expect("plain values with text keys always have a JSON form");
     Ok(hash_of([&json[..]]))
 }

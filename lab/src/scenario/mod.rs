@@ -41,7 +41,7 @@ use std::sync::Arc;
 
 pub use device::{Buffer, Bus, Device, Front, Ftl, Gc, Geometry, Nand, Precondition};
 pub use docs::{reference, schedulers_table, schema};
-pub use document::{Document, ResponseFrom, Run};
+pub use document::{Document, Hold, ResponseFrom, Run};
 pub use error::{ScenarioError, nearest};
 pub use flow::{ByteRange, Flow, Range, RangeWord};
 pub use hash::hash_of;
@@ -58,8 +58,11 @@ use flashlane_sched::catalogue::Catalogue;
 use flashlane_ssd::config::Config;
 use host::BufferOf;
 
-/// The schedulers of a scenario that names none.
-pub const DEFAULT_SCHEDULERS: [&str; 4] = ["fcfs", "read-first", "fr-fcfs", "sprinkler"];
+/// The schedulers of a scenario that names none: each adds a decision to the one before it.
+pub const DEFAULT_SCHEDULERS: [&str; 4] = ["fcfs", "read-first", "read-first-suspend", "sprinkler"];
+
+/// The collect answer of schedulers that leave it open, in a scenario that does not say.
+pub const DEFAULT_COLLECT: &str = "semi-preemptive";
 
 /// A commented scenario to start from.
 pub const TEMPLATE: &str = include_str!("../../data/scenario-template.toml");

@@ -14,6 +14,7 @@ pub(super) const SPRINKLER: SchedulerEntry = SchedulerEntry {
     section: "§6; model 2.1.9; Sprinkler (HPCA 2014)",
     summary: "largest multi-plane, multi-die group first, reads first, suspension, semi-preemptive garbage collection",
     answers: LARGEST,
+    open: &[],
     set: &[],
 };
 
@@ -23,6 +24,7 @@ pub(super) const SPRINKLER_NP: SchedulerEntry = SchedulerEntry {
     section: "§6, §3.4; D-FLN-29",
     summary: "sprinkler with garbage collection that goes before user transactions until its victim is erased",
     answers: Answers { collect: "non-preemptive", ..LARGEST },
+    open: &[],
     set: &[],
 };
 
@@ -32,6 +34,7 @@ pub(super) const SPRINKLER_FAIRNESS: SchedulerEntry = SchedulerEntry {
     section: "§7; model 2.1.9 WA-BC; Jun and Shin (NVMSA 2015)",
     summary: "sprinkler, and each flow has a budget of flash time that pays for the garbage collection it causes",
     answers: Answers { admit: "budget", ..LARGEST },
+    open: &[],
     set: &[],
 };
 
@@ -41,6 +44,7 @@ pub(super) const SPRINKLER_FAIRNESS_NP: SchedulerEntry = SchedulerEntry {
     section: "§7; D-FLN-29",
     summary: "sprinkler+fairness with garbage collection that goes before user transactions until its victim is erased",
     answers: Answers { admit: "budget", collect: "non-preemptive", ..LARGEST },
+    open: &[],
     set: &[],
 };
 
@@ -50,6 +54,7 @@ pub(super) const FLIN: SchedulerEntry = SchedulerEntry {
     section: "§4; model 2.1.3 to model 2.1.7",
     summary: "equal slowdowns: fair places in queues, turns by priority, balanced waits, garbage collection paid by its cause",
     answers: Answers { order: "fair", ..BALANCED },
+    open: &[],
     set: &[],
 };
 
@@ -59,6 +64,7 @@ pub(super) const STAGE_1: SchedulerEntry = SchedulerEntry {
     section: "§7.2; model 2.1.9 FLIN-S1",
     summary: "fair insertion alone, with reads first, suspension and semi-preemptive garbage collection",
     answers: Answers { order: "fair", preempt: "suspend", collect: "semi-preemptive", ..PLAIN },
+    open: &[],
     set: &[],
 };
 
@@ -68,5 +74,6 @@ pub(super) const STAGE_3: SchedulerEntry = SchedulerEntry {
     section: "§7.2; model 2.1.9 FLIN-S3",
     summary: "flin with insertion in order of arrival",
     answers: BALANCED,
+    open: &[],
     set: &[],
 };

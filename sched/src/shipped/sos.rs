@@ -1,6 +1,6 @@
 //! The schedulers of SOS: its baseline, and the baseline with one or both of its parts.
 
-use super::PLAIN;
+use super::{OPEN_COLLECT, PLAIN};
 use crate::catalogue::{Answers, SchedulerEntry};
 
 const PAPER: &str = "SOS (MSST 2013)";
@@ -14,6 +14,7 @@ pub(super) const HOS: SchedulerEntry = SchedulerEntry {
     section: "HOS; model 4.1.1",
     summary: "out of order across chips, first come first served on each, by physical addresses; SOS's baseline",
     answers: FIFO,
+    open: OPEN_COLLECT,
     set: SET,
 };
 
@@ -23,6 +24,7 @@ pub(super) const QSL: SchedulerEntry = SchedulerEntry {
     section: "QSL; model 4.1.2",
     summary: "hos, and idle chips take waiting writes from the chip with the most work",
     answers: Answers { place: "level", ..FIFO },
+    open: OPEN_COLLECT,
     set: SET,
 };
 
@@ -32,6 +34,7 @@ pub(super) const WHM: SchedulerEntry = SchedulerEntry {
     section: "WHM; model 4.1.2",
     summary: "hos, and a waiting write is dropped when a younger write of its page arrives",
     answers: Answers { cancel: "overwrite", ..FIFO },
+    open: OPEN_COLLECT,
     set: SET,
 };
 
@@ -41,5 +44,6 @@ pub(super) const BOTH: SchedulerEntry = SchedulerEntry {
     section: "SOS; model 4.1.2",
     summary: "hos with both: level queues and no useless writes",
     answers: Answers { place: "level", cancel: "overwrite", ..FIFO },
+    open: OPEN_COLLECT,
     set: SET,
 };

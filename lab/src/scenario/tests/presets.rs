@@ -148,3 +148,24 @@ fn the_mqsim_reference_is_what_its_readme_says() {
     assert_eq!(c.precondition, Precondition::Fresh);
     assert!(c.ftl.logical_pages as u64 * 8192 > 930_000_000 * 512, "the cases span 930,000,000 sectors");
 }
+
+/// A drive of today is no drive of a paper: each of its values says where it comes from, on its line or in the comment above it.
+#[test]
+fn every_value_of_the_drive_of_today_has_a_source_or_is_called_an_assumption() {
+    let text = Preset::named("modern-tlc").expect("shipped").text;
+    let mut above = false;
+    let mut values = 0;
+    for line in text.lines().skip_while(|line| !line.starts_with("[device")) {
+        let says = line.contains("assumption") || line.contains("source:");
+        if line.starts_with('#') {
+            above |= says;
+            continue;
+        }
+        if line.contains(" = ") {
+            assert!(says || above, "no source: {line}");
+            values += 1;
+        }
+        above = false;
+    }
+    assert!(values > 20, "{values}");
+}

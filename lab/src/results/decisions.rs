@@ -1,0 +1,71 @@
+//! The decisions of a scheduler, and in which of them two schedulers differ.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A scheduler's answer to each of the seven questions, by name, and its parameters.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Decisions {
+    /// Which command enters the device next.
+    pub admit: String,
+    /// Which chip a write goes to.
+    pub place: String,
+    /// Where in its chip's queue a transaction stands.
+    pub order: String,
+    /// What an idle chip does next.
+    pub pick: String,
+    /// Whether the running program or erase may be paused.
+    pub preempt: String,
+    /// When garbage collection may run.
+    pub collect: String,
+    /// Whether a waiting write is superseded.
+    pub cancel: String,
+    /// Parameters that differ from their defaults.
+    pub parameters: BTreeMap<String, u64>,
+}
+
+impl Decisions {
+    /// The questions with the answers.
+    pub fn answers(&self) -> [(&'static str, &str); 7] {
+        [
+            ("admit", &self.admit),
+            ("place", &self.place),
+            ("order", &self.order),
+            ("pick", &self.pick),
+            ("preempt", &self.preempt),
+            ("collect", &self.collect),
+            ("cancel", &self.cancel),
+        ]
+    }
+
+    /// In what it differs from `other`: `pick largest-group`, `write_capacity 64`, `alpha default`.
+    pub fn differences(&self, other: &Decisions) -> Vec<String> {
+        let answers = self.answers().into_iter().zip(other.answers()).filter(|(own, other)| own != other);
+        let mut all: Vec<String> = answers.map(|((question, answer), _)| format!("{question} {answer}")).collect();
+        for (name, value) in &self.parameters {
+            if other.parameters.get(name) != Some(value) {
+                all.push(format!("{name} {value}"));
+            }
+        }
+        let missing = other.parameters.keys().filter(|name| !self.parameters.contains_key(*name));
+        all.extend(missing.map(|name| format!("{name} default")));
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Decisions;
+
+    #[test]
+    fn differences_are_answers_and_parameters() {
+        let one = Decisions { pick: "fcfs".into(), collect: "atomic".into(), ..Decisions::default() };
+        assert!(one.differences(&one).is_empty());
+        let parameters = [("write_capacity".to_owned(), 64)].into();
+        let other = Decisions { pick: "fr-fcfs".into(), parameters, ..one.clone() };
+        assert_eq!(other.differences(&one), ["pick fr-fcfs", "write_capacity 64"]);
+        assert_eq!(one.differences(&other), ["pick fcfs", "write_capacity default"]);
+    }
+}
