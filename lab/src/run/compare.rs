@@ -3,13 +3,12 @@
 use rayon::prelude::*;
 
 use super::decisions;
-use super::expected::Expected;
 use super::host_outcome::HostOutcome;
 use super::observers::{self, ObserverOptions};
 use super::oracle;
 use super::pairing::Pairing;
 use super::prepare::{Prepared, Task, is_shadowed, needs_responses, prepare, tasks};
-use super::progress::Reported;
+use super::progress::{Expected, Reported};
 use super::simulation::{Outcome, Simulation};
 use super::{Progress, RunError};
 use crate::metrics::FlowMetrics;
@@ -71,7 +70,8 @@ pub fn compare_prepared(
 ) -> Result<Comparison, RunError> {
     let tasks = tasks(prepared);
     announce_readers(prepared, &tasks);
-    let expected = Expected::new(prepared, &tasks);
+    let alone = tasks.iter().map(|task| task.alone).collect();
+    let expected = Expected::new(prepared.flows.len(), alone, prepared.limits.requests);
     let pairing = Pairing::default();
     let mut outcomes: Vec<Outcome> = tasks
         .par_iter()

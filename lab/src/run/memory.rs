@@ -8,8 +8,8 @@
 use flashlane_ssd::{Asks, Footprint};
 
 use super::RunError;
-use super::expected::is_short;
 use super::prepare::{Prepared, needs_responses, tasks};
+use super::short::is_short;
 use crate::workload::{Next, Source, Span};
 
 /// Size of the memory pages where runs are short ([`is_short`](super::is_short)).

@@ -7,7 +7,6 @@
 mod compare;
 mod decisions;
 mod entries;
-mod expected;
 mod feed;
 mod flow_state;
 mod host_outcome;
@@ -18,19 +17,20 @@ mod oracle;
 mod pairing;
 mod prepare;
 mod progress;
+mod short;
 mod simulation;
 mod spool;
 mod spools;
 mod transactions;
 
 pub use compare::{Comparison, Options, RowOutput, compare, compare_prepared, run_observed};
-pub use expected::is_short;
 pub use feed::Feed;
 pub use host_outcome::HostOutcome;
 pub use memory::{Memory, memory};
 pub use observers::ObserverOptions;
 pub use prepare::{Prepared, prepare};
 pub use progress::Progress;
+pub use short::is_short;
 pub use simulation::{Limits, Outcome, Simulation};
 
 use std::fmt;

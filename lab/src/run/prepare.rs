@@ -12,7 +12,7 @@ use super::feed::Feed;
 use super::simulation::{Limits, Outcome, Simulation};
 use super::spool::Spool;
 use super::spools::Spools;
-use crate::scenario::{FlowPlan, FlowSource, Mix, ResponseFrom, Scenario, SchedulerChoice};
+use crate::scenario::{FlowPlan, FlowSource, Mix, ResponseFrom, Run, Scenario, SchedulerChoice};
 
 /// A scenario prepared for its runs; it holds no error that shows without a run.
 pub struct Prepared {
@@ -146,13 +146,7 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
             Some(Some(recipe))
         }
     };
-    let limits = Limits {
-        end: run.duration_ms.map_or(Time::NEVER, |ms| Time::from_ns(ms * 1_000_000)),
-        requests: run.requests.unwrap_or(u64::MAX),
-        warm_up: Time::from_ns(run.warm_up_ms.unwrap_or(0) * 1_000_000),
-        warm_up_requests: run.warm_up_requests.unwrap_or(0),
-        response_from_entry: run.response_from == Some(ResponseFrom::Entry),
-    };
+    let limits = limits(run);
     if limits.response_from_entry && host.is_some() {
         let message = "with a [host] section must be \"arrival\": the host's figures count from its threads' calls";
         return Err(scenario.key_error("run.response_from", "\"entry\"", message).into());
@@ -185,6 +179,17 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
         seed,
         spools,
     })
+}
+
+/// How much is run and measured.
+fn limits(run: &Run) -> Limits {
+    Limits {
+        end: run.duration_ms.map_or(Time::NEVER, |ms| Time::from_ns(ms * 1_000_000)),
+        requests: run.requests.unwrap_or(u64::MAX),
+        warm_up: Time::from_ns(run.warm_up_ms.unwrap_or(0) * 1_000_000),
+        warm_up_requests: run.warm_up_requests.unwrap_or(0),
+        response_from_entry: run.response_from == Some(ResponseFrom::Entry),
+    }
 }
 
 /// Checks that the scheduler `name`, which stands at `key`, can be built and runs on the device.

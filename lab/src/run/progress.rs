@@ -2,8 +2,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::expected::Expected;
-
 /// Requests completed so far by all runs of a comparison, and how many there will be, as far as is known.
 #[derive(Debug, Default)]
 pub struct Progress {
@@ -28,6 +26,39 @@ impl Progress {
 
     pub(super) fn expect(&self, total: u64) {
         self.total.store(total, Ordering::Relaxed);
+    }
+}
+
+/// How many requests the runs of a comparison will issue, as far as is known; it gets better while they run.
+#[derive(Debug)]
+pub(super) struct Expected {
+    /// For each flow; 0 while unknown.
+    flows: Vec<AtomicU64>,
+    /// For each run, the flow that runs alone in it.
+    runs: Vec<Option<usize>>,
+    /// The most requests of a run.
+    most: u64,
+}
+
+impl Expected {
+    /// Of runs of `flows` flows with at most `most` requests each; each run with the flow that runs alone in it, if one does.
+    pub fn new(flows: usize, runs: Vec<Option<usize>>, most: u64) -> Expected {
+        Expected { flows: (0..flows).map(|_| AtomicU64::new(0)).collect(), runs, most }
+    }
+
+    /// Takes over what is known of a flow now.
+    pub fn update(&self, flow: usize, requests: u64) {
+        self.flows[flow].store(requests, Ordering::Relaxed);
+    }
+
+    /// Requests of all runs; 0 while that of a flow is unknown.
+    pub fn total(&self) -> u64 {
+        let counts: Vec<u64> = self.flows.iter().map(|count| count.load(Ordering::Relaxed)).collect();
+        if counts.contains(&0) {
+            return 0;
+        }
+        let all: u64 = counts.iter().sum();
+        self.runs.iter().map(|alone| alone.map_or(all, |flow| counts[flow]).min(self.most)).sum()
     }
 }
 

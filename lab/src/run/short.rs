@@ -1,47 +1,13 @@
-//! How many requests runs will issue: whether so few that a run is short, which is decided before the first, and about how
-//! many in all, for the progress bar.
-
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+//! Whether runs are short, which is decided before the first by a look at their requests.
 
 use super::RunError;
-use super::prepare::{Prepared, Task};
+use super::prepare::Prepared;
 use crate::scenario::{FlowPlan, FlowSource};
 use crate::workload::{Next, Source};
 
 /// Logical pages of a drive per request above which a run touches so little of the page map that huge pages do not pay:
 /// measured, see docs/performance.md.
 const PAGES_PER_REQUEST: u64 = 256;
-
-/// How many requests the runs of a comparison will issue, as far as is known; it gets better while they run.
-#[derive(Debug)]
-pub(super) struct Expected {
-    /// For each flow; 0 while unknown.
-    flows: Vec<AtomicU64>,
-    tasks: Vec<Task>,
-    most: u64,
-}
-
-impl Expected {
-    pub fn new(prepared: &Prepared, tasks: &[Task]) -> Expected {
-        let flows = prepared.flows.iter().map(|_| AtomicU64::new(0)).collect();
-        Expected { flows, tasks: tasks.to_vec(), most: prepared.limits.requests }
-    }
-
-    /// Takes over what is known of a flow now.
-    pub fn update(&self, flow: usize, requests: u64) {
-        self.flows[flow].store(requests, Relaxed);
-    }
-
-    /// Requests of all runs; 0 while that of a flow is unknown.
-    pub fn total(&self) -> u64 {
-        let counts: Vec<u64> = self.flows.iter().map(|count| count.load(Relaxed)).collect();
-        if counts.contains(&0) {
-            return 0;
-        }
-        let all: u64 = counts.iter().sum();
-        self.tasks.iter().map(|task| task.alone.map_or(all, |flow| counts[flow]).min(self.most)).sum()
-    }
-}
 
 /// Whether every run is so short that it touches little of its drive's page map. False where that cannot be known
 /// beforehand, or only by reading an input that can be read just once.
