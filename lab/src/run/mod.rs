@@ -16,6 +16,7 @@ mod oracle;
 mod pairing;
 mod prepare;
 mod progress;
+mod request_rows;
 mod simulation;
 mod transactions;
 
@@ -26,6 +27,7 @@ pub use host_outcome::HostOutcome;
 pub use memory::{Memory, memory};
 pub use observers::ObserverOptions;
 pub use progress::Progress;
+pub use request_rows::RequestRows;
 pub use simulation::{Limits, Outcome, Simulation};
 
 use std::fmt;
