@@ -67,8 +67,7 @@ fn behind(keys: &str, background: &str, depth: u32, requests: u64) -> Result<Out
     let keys = format!("read_ratio = 1.0\n{ONE_PAGE}\narrivals = \"closed-loop\"\ndepth = {depth}");
     let source = FlowSource::Synthetic(Box::new(spec(&keys, requests)?));
     let feed = Feed::open(&plan(&config, source), 0, config.geometry.page_bytes, 1).map_err(|e| e.to_string())?;
-    let run =
-        Simulation::new(&config, scheduler, vec![Some(feed)], Limits::default(), ObserverOptions::default(), None);
+    let run = Simulation::new(&config, scheduler, vec![Some(feed)], Limits::default(), ObserverOptions::default());
     let run = run.map_err(|e| e.to_string())?;
     let meter = Meter::begin();
     let outcome = measured(|| match &host {

@@ -39,7 +39,7 @@ fn outcome(text: &str, plainly: bool) -> String {
     let scheduler = prepared.catalogue.build(&prepared.schedulers[0].1).expect("a scheduler");
     let observers = ObserverOptions { responses: true, audit: true, ..ObserverOptions::default() };
     let feeds = prepared.feeds(|_| true).expect("flows");
-    let run = Simulation::new(&prepared.config, scheduler, feeds, prepared.limits, observers, None).expect("a run");
+    let run = Simulation::new(&prepared.config, scheduler, feeds, prepared.limits, observers).expect("a run");
     let host = prepared.host.as_ref().expect("a host");
     let made = if plainly { run.finish_plainly(host) } else { run.finish_hosted(host) };
     format!("{:#?}", made.unwrap_or_else(|error| panic!("{error}\n{text}")))

@@ -169,6 +169,14 @@ impl Ftl {
         written.page(page).unwrap_or_else(|| self.map.initial_lpn(plane, ppa))
     }
 
+    /// Where the current copy of `lpn` lies; `None` for a page never written.
+    #[inline(always)]
+    fn current(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)> {
+        let copy = self.map.current(lpn);
+        debug_assert!(copy.is_none_or(|(plane, ppa)| self.validity.is_valid(plane, ppa)), "the current copy is valid");
+        copy
+    }
+
     /// Prefetches the map entry of `lpn`, which a program will look up and change.
     #[inline]
     pub fn prefetch(&self, lpn: Lpn) {
@@ -179,7 +187,7 @@ impl Ftl {
     /// `lpn`, so prefetch that first.
     #[inline]
     pub fn prefetch_copy(&self, lpn: Lpn) {
-        if let Some((plane, ppa)) = self.map.current(lpn, &self.validity) {
+        if let Some((plane, ppa)) = self.current(lpn) {
             self.validity.prefetch(plane, ppa);
             self.pools[plane.index()].prefetch(self.block_size.quotient(ppa.0.into()) as u32);
         }
@@ -201,7 +209,7 @@ impl Ftl {
         let segment = |block| self.reverse.open(plane, block);
         let fresh = self.pools[plane.index()].take_page(Stream::User, self.geometry.pages_per_block, segment)?;
         self.totals.user_programs += 1;
-        if let Some((old_plane, old)) = self.map.current(lpn, &self.validity) {
+        if let Some((old_plane, old)) = self.current(lpn) {
             self.validity.invalidate(old_plane, old);
             self.pools[old_plane.index()].lost_a_page(self.block_size.quotient(old.0.into()) as u32);
         }
@@ -213,7 +221,7 @@ impl Ftl {
     /// passes `from` because reading the map would be a cache miss on a large drive.
     #[inline(always)]
     pub fn move_page(&mut self, lpn: Lpn, plane: PlaneId, from: Ppa) -> Ppa {
-        debug_assert!(self.map.current(lpn, &self.validity) == Some((plane, from)), "moves the current copy");
+        debug_assert!(self.current(lpn) == Some((plane, from)), "moves the current copy");
         let segment = |block| self.reverse.open(plane, block);
         let fresh = self.pools[plane.index()].take_page(Stream::Gc, self.geometry.pages_per_block, segment);
         let fresh = fresh.expect("one block is kept for moves");
