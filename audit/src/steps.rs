@@ -67,15 +67,15 @@ impl Auditor {
     /// Checks the bytes that a transaction moves: those its request touches of the page, or the whole page.
     fn moves_bytes(&mut self, serial: u64, (request, lpn): (Option<RequestId>, Lpn), op: FlashOp, bytes: u32) {
         let (page, spare) = (self.page_bytes, self.units.page_on_bus() - self.page_bytes);
-        let touched = match request {
+        let bytes_of_page = match request {
             Some(request) => self.requests.touches(request, lpn.0.into(), page, self.modifies),
             None => Some(page),
         };
-        let Some(touched) = touched else { return };
+        let Some(bytes_of_page) = bytes_of_page else { return };
         let due = match op {
             FlashOp::Erase => 0,
-            _ if touched == page => page + spare,
-            _ => touched,
+            _ if bytes_of_page == page => page + spare,
+            _ => bytes_of_page,
         };
         self.log.check(u64::from(bytes) == due, Rule::TransferBytes, || {
             format!("{} {serial} of page {} moves {bytes} bytes instead of {due}.", op.name(), lpn.0)

@@ -55,7 +55,7 @@ pub(super) struct Versions {
     /// Waiting reads of such pages, by serial.
     reads: FxHashMap<u64, Owed>,
     /// Pages of which something has changed at this instant.
-    touched: Vec<Lpn>,
+    changed: Vec<Lpn>,
     /// Writes taken into a buffer so far, and pages given versions.
     count: u64,
     numbers: u64,
@@ -70,7 +70,7 @@ impl Versions {
             pages: FxHashMap::default(),
             brought: FxHashMap::default(),
             reads: FxHashMap::default(),
-            touched: Vec::new(),
+            changed: Vec::new(),
             count: 0,
             numbers: 0,
             has_buffer: config.buffer.is_some(),
@@ -157,7 +157,7 @@ impl Versions {
             if !cancelled {
                 page.ended = page.ended.max(version);
             }
-            self.touched.push(lpn);
+            self.changed.push(lpn);
         }
     }
 
@@ -167,18 +167,18 @@ impl Versions {
             if let Some(page) = self.pages.get_mut(&lpn) {
                 page.told = page.told.max(version);
             }
-            self.touched.push(lpn);
+            self.changed.push(lpn);
         }
     }
 
     /// Whether [`Versions::settle`] has anything to do.
     pub(super) fn unsettled(&self) -> bool {
-        !self.touched.is_empty()
+        !self.changed.is_empty()
     }
 
     /// The instant is over: the newest version that the host was told of must be held.
     pub(super) fn settle(&mut self, log: &mut Log) {
-        for lpn in self.touched.drain(..) {
+        for lpn in self.changed.drain(..) {
             let Some(page) = self.pages.get_mut(&lpn) else { continue };
             let held = page.held();
             log.check(page.told <= held, Rule::NewestHeld, || {

@@ -37,7 +37,7 @@ pub(super) struct Waiting {
     /// Transactions that each unit could begin.
     ready: Vec<u32>,
     /// Units that have changed at this instant.
-    touched: Vec<UnitId>,
+    changed: Vec<UnitId>,
     /// The waiting writes of each page, oldest first. Only the first could begin.
     pages: FxHashMap<Lpn, VecDeque<Write>>,
 }
@@ -50,7 +50,7 @@ impl Waiting {
             binds_late: policy.binds_late,
             planes_per_unit: config.geometry.planes_per_unit(),
             ready: vec![0; config.geometry.units() as usize],
-            touched: Vec::new(),
+            changed: Vec::new(),
             pages: FxHashMap::default(),
         }
     }
@@ -62,7 +62,7 @@ impl Waiting {
     fn add(&mut self, unit: Option<UnitId>) {
         let Some(unit) = unit else { return };
         self.ready[unit.index()] += 1;
-        self.touched.push(unit);
+        self.changed.push(unit);
     }
 
     fn take(&mut self, unit: Option<UnitId>) {
@@ -124,29 +124,29 @@ impl Waiting {
 
     /// A unit may have become free.
     pub(super) fn freed(&mut self, unit: UnitId) {
-        self.touched.push(unit);
+        self.changed.push(unit);
     }
 
     /// Whether [`Waiting::settle`] has anything to do.
     pub(super) fn unsettled(&self) -> bool {
-        !self.touched.is_empty()
+        !self.changed.is_empty()
     }
 
     /// The instant is over: an idle unit must have nothing to begin.
     pub(super) fn settle(&mut self, units: &Units, log: &mut Log) {
-        let mut touched = std::mem::take(&mut self.touched);
+        let mut changed = std::mem::take(&mut self.changed);
         if self.eager {
-            touched.sort_unstable();
-            touched.dedup();
-            for &unit in &touched {
+            changed.sort_unstable();
+            changed.dedup();
+            for &unit in &changed {
                 let ready = self.ready.get(unit.index()).copied().unwrap_or_default();
                 log.check(ready == 0 || !units.is_idle(unit), Rule::NotIdle, || {
                     format!("unit {} is idle and could begin any of {ready} transactions.", unit.0)
                 });
             }
         }
-        touched.clear();
-        self.touched = touched;
+        changed.clear();
+        self.changed = changed;
     }
 }
 

@@ -45,7 +45,7 @@ pub trait Admit {
         false
     }
 
-    /// Whether it uses page ownership ([`crate::board::Flow::moved`], `valid_pages`, `programmed_at_erase`).
+    /// Whether it uses whose data pages hold ([`crate::board::Flow::moved`], `valid_pages`, `programmed_at_erase`).
     fn needs_page_flows(&self) -> bool {
         false
     }
@@ -222,7 +222,7 @@ pub trait Collect {
     /// How victims are emptied.
     fn style(&self) -> Style;
 
-    /// Whether writes pay for garbage collection before they are dispatched ([`Collect::debt`]). Page ownership is recorded then.
+    /// Whether writes pay for garbage collection before they are dispatched ([`Collect::debt`]). Whose data pages hold is recorded then.
     fn writes_pay(&self) -> bool {
         false
     }

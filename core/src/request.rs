@@ -79,5 +79,5 @@ pub struct Completion {
     /// Bytes asked for.
     pub bytes: u64,
     /// Bits of [`crate::transaction::tag`] that any of its transactions ended with.
-    pub touched: u8,
+    pub tags: u8,
 }

@@ -31,7 +31,7 @@ pub struct ActiveRequest {
     /// Whether its pages are a list, not consecutive.
     pub scattered: bool,
     /// Bits of [`crate::transaction::tag`] that any of its transactions has ended with.
-    pub touched: u8,
+    pub tags: u8,
 }
 
 impl ActiveRequest {
@@ -306,7 +306,7 @@ pub struct Flow {
     /// Pages this flow has programmed.
     pub programmed: u64,
     /// The value of `programmed` when a block of the drive was last erased. This and the next two are kept only if a decision
-    /// uses page ownership.
+    /// uses it.
     pub programmed_at_erase: u64,
     /// Pages of the drive that hold its data: those it wrote last, and those that lay in its part of the drive before
     /// the first request.

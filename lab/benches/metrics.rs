@@ -32,7 +32,7 @@ fn completions(n: u64) -> Vec<Completion> {
                 lpn: Lpn(draw() as u32),
                 pages: 1,
                 bytes: 4_096,
-                touched: 0,
+                tags: 0,
             }
         })
         .collect()

@@ -25,7 +25,7 @@ fn request(i: u64) -> RequestRow {
         lpn: Lpn((scattered(i + 2) % 100_000_000) as u32),
         pages: 1 + (scattered(i + 3) % 8) as u32,
         bytes: 4_096,
-        touched: 0,
+        tags: 0,
     })
 }
 

@@ -228,7 +228,7 @@ fn who_jumped_is_marked() {
     lines.push((0, Read, &[106, 107]));
     for (scheduler, expected) in [("rbyp", vec![13]), ("wp", vec![])] {
         let done = scene(&mut device(&unit_cycle(4), &recipe(scheduler, &[])), &lines);
-        let jumped = done.iter().filter(|c| c.touched & flashlane_core::transaction::tag::JUMPED != 0);
+        let jumped = done.iter().filter(|c| c.tags & flashlane_core::transaction::tag::JUMPED != 0);
         assert_eq!(jumped.map(|c| c.id.0).collect::<Vec<_>>(), expected, "{scheduler}");
     }
 }

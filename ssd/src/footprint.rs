@@ -11,11 +11,11 @@ use crate::config::{Config, Precondition, Victim};
 
 /// What of a device's tables depends on the scheduler.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Asks {
+pub struct OptionalTables {
     /// Pages may leave their home plane.
     pub moves_pages: bool,
     /// The device records which flow's data each page holds.
-    pub owners: bool,
+    pub page_flows: bool,
     /// The scheduler keeps a state a flow in every queue of every unit.
     pub by_flow: bool,
 }
@@ -42,8 +42,8 @@ impl Footprint {
 const REST: u64 = 2 << 20;
 
 impl Config {
-    /// The memory of a device of this configuration under a scheduler that needs `asks`.
-    pub fn footprint(&self, asks: Asks) -> Footprint {
+    /// The memory of a device of this configuration under a scheduler that needs `optional`.
+    pub fn footprint(&self, optional: OptionalTables) -> Footprint {
         let g = &self.geometry;
         let (planes, units) = (u64::from(g.planes()), u64::from(g.units()));
         let blocks = planes * u64::from(g.blocks_per_plane);
@@ -51,9 +51,9 @@ impl Config {
         let logical = u64::from(self.ftl.logical_pages);
         let entry = size_of::<Lpn>() as u64;
 
-        // map.rs, owners.rs: an entry for each logical page; reverse.rs: one for each physical page, and one for each block.
-        let map = logical * (size_of::<Ppa>() as u64 + if asks.moves_pages { 2 } else { 0 });
-        let owners = if asks.owners { 2 * logical } else { 0 };
+        // map.rs, page_flows.rs: an entry for each logical page; reverse.rs: one for each physical page, and one for each block.
+        let map = logical * (size_of::<Ppa>() as u64 + if optional.moves_pages { 2 } else { 0 });
+        let page_flows = if optional.page_flows { 2 * logical } else { 0 };
         let reverse = (1 + blocks) * pages * entry + 4 * blocks;
         // validity.rs: a bit for each physical page. Copied from a pattern, unless no page is valid.
         let validity = planes * u64::from(g.pages_per_plane()).div_ceil(64) * 8;
@@ -67,11 +67,11 @@ impl Config {
         // board.rs: a queue for each unit, direction and level, and for each of them a list for each plane.
         let lines = units * 2 * u64::from(self.levels) * (16 + 16 * u64::from(g.planes_per_unit())) + units * 1024;
         let flows = self.flows.len() as u64;
-        let by_flow = if asks.by_flow { units * flows * (2 * u64::from(self.levels) * 64 + 256) } else { 0 };
+        let by_flow = if optional.by_flow { units * flows * (2 * u64::from(self.levels) * 64 + 256) } else { 0 };
 
         let at_once = validity + pools + initial + buffer + lines + by_flow + REST;
-        let as_touched = map + owners + reverse;
-        let by_page = map + owners;
+        let as_touched = map + page_flows + reverse;
+        let by_page = map + page_flows;
         match self.precondition {
             // Filled and overwritten page by page.
             Precondition::Replayed { .. } => Footprint { at_once: at_once + as_touched, as_touched: 0, by_page: 0 },

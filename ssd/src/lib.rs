@@ -24,6 +24,6 @@ mod state;
 
 pub use config::{Config, ConfigError};
 pub use device::{Device, Fault, Totals};
-pub use footprint::{Asks, Footprint};
+pub use footprint::{Footprint, OptionalTables};
 pub use ftl::InitialState;
 pub use host::Refusal;

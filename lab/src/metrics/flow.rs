@@ -78,9 +78,9 @@ impl FlowMetrics {
         self.last_completion = self.last_completion.max(completion.done);
         self.bytes[direction] += completion.bytes;
         self.timelines[direction].record(completion.done.ns(), response, completion.bytes);
-        if completion.touched != 0 {
-            self.touched.jumped[direction] += u64::from(completion.touched & tag::JUMPED != 0);
-            self.touched.in_pause += u64::from(completion.touched & tag::IN_PAUSE != 0);
+        if completion.tags != 0 {
+            self.touched.jumped[direction] += u64::from(completion.tags & tag::JUMPED != 0);
+            self.touched.in_pause += u64::from(completion.tags & tag::IN_PAUSE != 0);
         }
     }
 
@@ -198,7 +198,7 @@ mod tests {
             lpn: Lpn(0),
             pages: 1,
             bytes: 4_096,
-            touched: 0,
+            tags: 0,
         }
     }
 

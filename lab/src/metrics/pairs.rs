@@ -198,7 +198,7 @@ mod tests {
             lpn: Lpn(0),
             pages,
             bytes: 1,
-            touched: 0,
+            tags: 0,
         }
     }
 

@@ -39,7 +39,7 @@ pub(super) fn flow(seed: u64, n: u64, scale: u64, write_share: u64) -> FlowMetri
             lpn: Lpn(i as u32),
             pages: 1,
             bytes,
-            touched: 0,
+            tags: 0,
         });
     }
     metrics
@@ -139,7 +139,7 @@ fn responses(scale: u64) -> ResponseTimes {
             lpn: Lpn(0),
             pages: (i % 20) as u32 + 1,
             bytes: 4_096,
-            touched: 0,
+            tags: 0,
         });
     }
     responses

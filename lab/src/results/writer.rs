@@ -137,7 +137,7 @@ mod tests {
             lpn: Lpn((i * 2_654_435_761 % 4_000_000_000) as u32),
             pages: 1 + (i % 8) as u32,
             bytes: 4_096,
-            touched: 0,
+            tags: 0,
         })
     }
 

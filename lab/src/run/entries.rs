@@ -84,7 +84,7 @@ mod tests {
         let [arrival, done] = [arrival, done].map(Time::from_ns);
         let (id, flow, op) = (RequestId(id), FlowId(flow), Op::Read);
         let lpn = flashlane_core::Lpn(0);
-        let mut completion = Completion { id, flow, op, arrival, done, lpn, pages: 1, bytes: 1, touched: 0 };
+        let mut completion = Completion { id, flow, op, arrival, done, lpn, pages: 1, bytes: 1, tags: 0 };
         entries.complete(&mut completion);
         completion.arrival.ns()
     }

@@ -5,7 +5,7 @@
 //! included: eight bytes a request for comparing requests one by one, and requests that queue when more arrive than the
 //! device can serve. Must never know the machine.
 
-use flashlane_ssd::{Asks, Footprint};
+use flashlane_ssd::{Footprint, OptionalTables};
 
 use super::RunError;
 use super::prepare::{Prepared, needs_responses, tasks};
@@ -49,19 +49,19 @@ impl Memory {
 /// # Errors
 /// Anything wrong with the traces, in the part that was read.
 pub fn memory(prepared: &Prepared) -> Result<Memory, RunError> {
-    let mut asks = Asks::default();
+    let mut optional = OptionalTables::default();
     // Oracles are skipped: they can be built only from the response times of another run, and need no other tables than
     // other schedulers.
     for recipe in prepared.recipes().filter(|recipe| !needs_responses(&prepared.catalogue, recipe)) {
         let answers = prepared.catalogue.resolve(recipe).map_err(|error| RunError::Input(error.to_string()))?;
         let scheduler = prepared.catalogue.build(recipe).map_err(|error| RunError::Input(error.to_string()))?;
-        asks.moves_pages |= !scheduler.place.is_static();
-        asks.owners |= scheduler.admit.needs_page_flows() || scheduler.collect.writes_pay();
-        asks.by_flow |= answers.order == "fair";
+        optional.moves_pages |= !scheduler.place.is_static();
+        optional.page_flows |= scheduler.admit.needs_page_flows() || scheduler.collect.writes_pay();
+        optional.by_flow |= answers.order == "fair";
     }
-    let device = prepared.config.footprint(asks);
+    let device = prepared.config.footprint(optional);
     let short = is_short(prepared)?;
-    let touched = if short { touched(prepared, asks, &device)? } else { device.as_touched };
+    let touched = if short { touched(prepared, optional, &device)? } else { device.as_touched };
     let (runs, flows) = (tasks(prepared).len(), prepared.flows.len() as u64);
     let base = RUN_BASE + flows * FLOW_FIGURES;
     Ok(Memory {
@@ -76,12 +76,12 @@ pub fn memory(prepared: &Prepared) -> Result<Memory, RunError> {
 
 /// Bytes that the requests can touch of the tables that fill as they are used. Reads only as many requests as suffice
 /// to touch all of them.
-fn touched(prepared: &Prepared, asks: Asks, device: &Footprint) -> Result<u64, RunError> {
+fn touched(prepared: &Prepared, optional: OptionalTables, device: &Footprint) -> Result<u64, RunError> {
     let page = prepared.config.geometry.page_bytes;
     let collects = !matches!(prepared.config.precondition, flashlane_ssd::config::Precondition::Fresh);
     // Tables with an entry for each logical page are accessed at the same indexes; the reverse map fills from its
     // start.
-    let tables = 1 + u64::from(asks.moves_pages) + u64::from(asks.owners);
+    let tables = 1 + u64::from(optional.moves_pages) + u64::from(optional.page_flows);
     let mut by_page = 0;
     let mut reverse = u64::from(prepared.config.geometry.planes()) * SMALL_PAGE;
     for flow in 0..prepared.flows.len() {

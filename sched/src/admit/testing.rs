@@ -66,6 +66,6 @@ pub(super) const fn command(op: Op, pages: u32, arrival: u64) -> ActiveRequest {
         skip: 0,
         buffered: 0,
         scattered: false,
-        touched: 0,
+        tags: 0,
     }
 }

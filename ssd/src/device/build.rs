@@ -27,11 +27,11 @@ impl Device {
         config.check()?;
         let mut board = first_board(config, &scheduler);
         let mut policy = Policy::new(scheduler, config);
-        let owners = policy.needs_page_flows();
+        let page_flows = policy.needs_page_flows();
         let mut ftl = Ftl::new(config, policy.is_place_static());
-        let gc = Gc::new(config, &mut ftl, policy.collects_for_free(), owners);
-        if owners {
-            ftl.keep_owners(config, &mut board);
+        let gc = Gc::new(config, &mut ftl, policy.collects_for_free(), page_flows);
+        if page_flows {
+            ftl.keep_page_flows(config, &mut board);
         }
         for plane in 0..board.planes.len() as u16 {
             ftl.show(&mut board, PlaneId(plane));

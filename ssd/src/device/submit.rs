@@ -39,7 +39,7 @@ impl Device {
             skip,
             buffered: 0,
             scattered: list.is_some(),
-            touched: 0,
+            tags: 0,
         };
         let slot = self.host.register(request, list, &mut self.state.board);
         if self.policy.lets_lone_commands_in() && self.host.enters_at_once(flow, &mut self.state.board) {

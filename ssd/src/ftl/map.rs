@@ -11,7 +11,6 @@ use flashlane_core::{Lpn, PlaneId, Ppa};
 use prefetch_index::prefetch_index;
 
 use super::initial::Initial;
-use super::validity::Validity;
 use crate::config::Config;
 
 /// The page map.
@@ -76,15 +75,11 @@ impl Map {
 
     /// Where the current copy of `lpn` lies; `None` for a page never written.
     #[inline]
-    pub(super) fn current(&self, lpn: Lpn, validity: &Validity) -> Option<(PlaneId, Ppa)> {
+    pub(super) fn current(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)> {
         match self.forward[lpn.0 as usize] {
             0 => {
                 let (plane, local) = self.home(lpn);
-                (local < self.initial_pages(plane)).then(|| {
-                    let ppa = self.initial.address(local);
-                    debug_assert!(validity.is_valid(plane, ppa));
-                    (plane, ppa)
-                })
+                (local < self.initial_pages(plane)).then(|| (plane, self.initial.address(local)))
             }
             ppa => Some((self.plane_of(lpn), Ppa(ppa - 1))),
         }

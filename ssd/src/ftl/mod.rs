@@ -8,7 +8,7 @@ mod group_minima;
 mod initial;
 mod initial_state;
 pub mod map;
-mod owners;
+mod page_flows;
 pub mod pool;
 mod reverse;
 mod validity;
@@ -22,7 +22,7 @@ use crate::config::Config;
 pub(crate) use group_minima::GroupMinima;
 use initial::Initial;
 use map::Map;
-use owners::Owners;
+use page_flows::PageFlows;
 use pool::FreshPage;
 pub(crate) use pool::{Block, Pool, Stream};
 use reverse::{Reverse, WrittenFor};
@@ -48,8 +48,8 @@ pub struct Ftl {
     reverse: Reverse,
     validity: Validity,
     pools: Vec<Pool>,
-    /// Which flow's data each logical page holds. Kept only for schedulers that use page ownership.
-    owners: Option<Owners>,
+    /// Which flow's data each logical page holds. Kept only for schedulers that use it.
+    page_flows: Option<PageFlows>,
     /// Totals since the start.
     pub totals: FtlTotals,
 }
@@ -70,7 +70,7 @@ impl Ftl {
             reverse,
             validity,
             pools,
-            owners: None,
+            page_flows: None,
             totals: FtlTotals::default(),
         }
     }
@@ -110,25 +110,25 @@ impl Ftl {
     }
 
     /// Starts to record which flow's data each page holds. Called before the first request.
-    pub fn keep_owners(&mut self, config: &Config, board: &mut Board) {
-        let owners = Owners::new(&config.flows, config.ftl.logical_pages, self.map.initial().written());
-        let counts = owners.first_counts(config.flows.len());
+    pub fn keep_page_flows(&mut self, config: &Config, board: &mut Board) {
+        let page_flows = PageFlows::new(&config.flows, config.ftl.logical_pages, self.map.initial().written());
+        let counts = page_flows.first_counts(config.flows.len());
         board.flows.iter_mut().zip(counts).for_each(|(flow, pages)| flow.valid_pages = pages);
-        self.owners = Some(owners);
+        self.page_flows = Some(page_flows);
     }
 
     /// Records that `lpn` now holds `flow`'s data, and updates the flows' page counts on the board.
     pub fn claim(&mut self, lpn: Lpn, flow: FlowId, board: &mut Board) {
-        let Some(owners) = &mut self.owners else { return };
-        if let Some(old) = owners.claim(lpn, flow) {
+        let Some(page_flows) = &mut self.page_flows else { return };
+        if let Some(old) = page_flows.claim(lpn, flow) {
             board.flows[old.index()].valid_pages -= 1;
         }
         board.flows[flow.index()].valid_pages += 1;
     }
 
-    /// The flow whose data `lpn` holds; `None` if no flow owns it or ownership is not recorded.
+    /// The flow whose data `lpn` holds; `None` if it is no flow's, or that is not recorded.
     pub fn owner_of(&self, lpn: Lpn) -> Option<FlowId> {
-        self.owners.as_ref().and_then(|owners| owners.of(lpn))
+        self.page_flows.as_ref().and_then(|page_flows| page_flows.of(lpn))
     }
 
     /// The plane where `lpn` lies; its home plane if it was never written.
@@ -169,6 +169,14 @@ impl Ftl {
         written.page(page).unwrap_or_else(|| self.map.initial_lpn(plane, ppa))
     }
 
+    /// Where the current copy of `lpn` lies; `None` for a page never written.
+    #[inline(always)]
+    fn current(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)> {
+        let copy = self.map.current(lpn);
+        debug_assert!(copy.is_none_or(|(plane, ppa)| self.validity.is_valid(plane, ppa)), "the current copy is valid");
+        copy
+    }
+
     /// Prefetches the map entry of `lpn`, which a program will look up and change.
     #[inline]
     pub fn prefetch(&self, lpn: Lpn) {
@@ -179,7 +187,7 @@ impl Ftl {
     /// `lpn`, so prefetch that first.
     #[inline]
     pub fn prefetch_copy(&self, lpn: Lpn) {
-        if let Some((plane, ppa)) = self.map.current(lpn, &self.validity) {
+        if let Some((plane, ppa)) = self.current(lpn) {
             self.validity.prefetch(plane, ppa);
             self.pools[plane.index()].prefetch(self.block_size.quotient(ppa.0.into()) as u32);
         }
@@ -201,7 +209,7 @@ impl Ftl {
         let segment = |block| self.reverse.open(plane, block);
         let fresh = self.pools[plane.index()].take_page(Stream::User, self.geometry.pages_per_block, segment)?;
         self.totals.user_programs += 1;
-        if let Some((old_plane, old)) = self.map.current(lpn, &self.validity) {
+        if let Some((old_plane, old)) = self.current(lpn) {
             self.validity.invalidate(old_plane, old);
             self.pools[old_plane.index()].lost_a_page(self.block_size.quotient(old.0.into()) as u32);
         }
@@ -213,7 +221,7 @@ impl Ftl {
     /// passes `from` because reading the map would be a cache miss on a large drive.
     #[inline(always)]
     pub fn move_page(&mut self, lpn: Lpn, plane: PlaneId, from: Ppa) -> Ppa {
-        debug_assert!(self.map.current(lpn, &self.validity) == Some((plane, from)), "moves the current copy");
+        debug_assert!(self.current(lpn) == Some((plane, from)), "moves the current copy");
         let segment = |block| self.reverse.open(plane, block);
         let fresh = self.pools[plane.index()].take_page(Stream::Gc, self.geometry.pages_per_block, segment);
         let fresh = fresh.expect("one block is kept for moves");

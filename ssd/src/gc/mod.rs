@@ -32,7 +32,7 @@ pub(crate) struct Gc {
     /// Whether victims are emptied at once, without flash operations ([`flashlane_core::decide::Style::Free`]).
     free: bool,
     /// Whether the translation layer records which flow's data the pages hold.
-    owners: bool,
+    keeps_page_flows: bool,
     /// Bytes of a page on the bus.
     page_on_bus: u32,
     /// Planes from which a page was rewritten to another plane, and which need collection ([`Gc::page_left`]).
@@ -45,7 +45,7 @@ pub(crate) struct Gc {
 
 impl Gc {
     /// Garbage collection of an idle device. If `config` asks for preconditioning by replay, it is done here.
-    pub(crate) fn new(config: &Config, ftl: &mut Ftl, free: bool, owners: bool) -> Gc {
+    pub(crate) fn new(config: &Config, ftl: &mut Ftl, free: bool, keeps_page_flows: bool) -> Gc {
         let mut jobs = Jobs::new(config);
         if let Precondition::Replayed { percent } = config.precondition {
             jobs.replay(ftl, config, percent);
@@ -55,7 +55,7 @@ impl Gc {
             moves: Moves::new(g.units() as usize, g.planes() as usize),
             jobs,
             free,
-            owners,
+            keeps_page_flows,
             page_on_bus: config.page_on_bus(),
             emptied: Vec::new(),
             stale_moves: 0,
@@ -161,7 +161,7 @@ impl Gc {
     fn close(&mut self, plane: PlaneId, block: u32, state: &mut State, ftl: &mut Ftl) {
         ftl.erased(plane, block);
         self.jobs.close(plane);
-        if self.owners {
+        if self.keeps_page_flows {
             // FLIN eq. 10 counts the pages a flow has written since the last erase.
             state.board.flows.iter_mut().for_each(|flow| flow.programmed_at_erase = flow.programmed);
         }
@@ -262,7 +262,7 @@ impl Gc {
         }
         let ppa = ftl.move_page(lpn, plane, from);
         (txn.ppa, txn.stage) = (ppa.0, Stage::InService);
-        if self.owners
+        if self.keeps_page_flows
             && let Some(flow) = ftl.owner_of(lpn)
         {
             state.board.flows[flow.index()].moved += 1;

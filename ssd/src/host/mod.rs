@@ -230,7 +230,7 @@ impl Host {
     #[inline(always)]
     pub(crate) fn page_done(&mut self, slot: RequestSlot, tag: u8, state: &mut State) {
         let request = request_at(slot, state);
-        request.touched |= tag;
+        request.tags |= tag;
         request.remaining -= 1;
         if request.remaining == 0 {
             self.served(slot, state);
@@ -255,10 +255,10 @@ impl Host {
     fn complete(&mut self, slot: RequestSlot, state: &mut State) {
         let request = *request_at(slot, state);
         self.requests.remove(slot, &request);
-        let ActiveRequest { id, flow, op, arrival, lpn, pages, bytes, touched, .. } = request;
+        let ActiveRequest { id, flow, op, arrival, lpn, pages, bytes, tags, .. } = request;
         let done = state.now();
         debug_assert!(done >= arrival);
-        self.completions.push(Completion { id, flow, op, arrival, done, lpn, pages, bytes, touched });
+        self.completions.push(Completion { id, flow, op, arrival, done, lpn, pages, bytes, tags });
         state.log(|| Event::Completed { request: id });
         self.queues.completed(flow, &mut state.board);
         if self.queues.could_admit() {

@@ -16,9 +16,6 @@ use super::imports::{Names, module_of};
 use super::reexports::leaves;
 use super::repo::{Repo, attributes, is_test_item};
 
-/// Circles that stand for now: they are said. One that is gone fails until it is taken out of this list.
-const KNOWN: &[&[&str]] = &[&["ssd/src/ftl/map.rs", "ssd/src/ftl/validity.rs"]];
-
 /// Names are followed through at most so many imports.
 const HOPS: usize = 16;
 
@@ -57,11 +54,7 @@ pub fn check(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
     for circle in &hard {
         let message = format!("files that need one another: {}", circle.join(", "));
-        let is_known = KNOWN.contains(&circle.as_slice());
-        findings.push(if is_known { Finding::warning } else { Finding::error }(circle[0], 1, message));
-    }
-    for gone in KNOWN.iter().filter(|known| repo.has(known[0]) && !hard.iter().any(|circle| circle == *known)) {
-        findings.push(Finding::error(gone[0], 1, "a circle that is gone: take it out of KNOWN in circles.rs".into()));
+        findings.push(Finding::error(circle[0], 1, message));
     }
     for circle in circles(&needs).iter().filter(|circle| !within(circle)) {
         let message = format!("a module and its children need one another: {}", circle.join(", "));
@@ -295,15 +288,6 @@ mod tests {
         assert_eq!(found(&[module, inner]), []);
         let module = ("lab/src/a/mod.rs", "mod inner;\npub use inner::g;\npub struct A;\nfn f() { g(A) }\n");
         assert_eq!(found(&[module, inner]).len(), 1);
-    }
-
-    #[test]
-    fn a_known_circle_is_said_until_it_is_gone() {
-        let map = ("ssd/src/ftl/map.rs", "use super::validity::V;\npub struct M(V);\n");
-        let validity = ("ssd/src/ftl/validity.rs", "use super::map::M;\npub struct V;\nfn f(_: M) {}\n");
-        assert_eq!(found(&[map, validity]).iter().map(|found| found.0).collect::<Vec<_>>(), [Weight::Warning]);
-        let alone = found(&[map, ("ssd/src/ftl/validity.rs", "pub struct V;\n")]);
-        assert!(alone.len() == 1 && alone[0].0 == Weight::Error && alone[0].1.contains("is gone"), "{alone:?}");
     }
 
     #[test]
