@@ -27,7 +27,11 @@ const REQUEST_COLUMNS: &[Column] = &[
     column("op", Kind::Word, "`read` or `write`."),
     column("lpn", Kind::Long, "First logical page it touches."),
     column("pages", Kind::Long, "Logical pages it touches."),
-    column("arrival_ns", Kind::Long, "When the host created it, since the start of the run."),
+    column(
+        "arrival_ns",
+        Kind::Long,
+        "When the host created it, since the start of the run; with `run.response_from = \"entry\"` when it entered its submission queue.",
+    ),
     column("done_ns", Kind::Long, "When the host saw it done."),
     column("response_ns", Kind::Long, "`done_ns` less `arrival_ns`."),
 ];

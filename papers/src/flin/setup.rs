@@ -139,7 +139,8 @@ mod tests {
         let flin = resolve(&Recipe { base: Some("flin".into()), ..Recipe::default() }).expect("a scheduler");
         let default = |name| params(&flin).iter().find(|param| param.name == name).expect("a parameter").default;
         for device in [Device::preset("flin-isca18".into())].into_iter().chain(scaled) {
-            let document = Document { device, ..Document::default() };
+            let flow = vec![synthetic("any", 1, pages_at(1.0, 1.0))];
+            let document = Document { device, flow, ..Document::default() };
             let config = Scenario::from_document("drive", document).device_config().expect("a drive");
             let pays = default("gc_pages") / u64::from(config.geometry.pages_per_block);
             let order =
