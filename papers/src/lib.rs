@@ -8,6 +8,7 @@ pub mod claims;
 mod figures;
 pub mod flin;
 pub mod ncq;
+pub mod page;
 mod paper;
 pub mod precompletion;
 mod progress;
