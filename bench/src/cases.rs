@@ -16,6 +16,7 @@ use crate::outcome::Outcome;
 /// Every case, in the order of the table.
 pub fn all() -> Vec<Case> {
     let mut cases = crate::engine::all();
+    cases.extend(crate::hosted::all());
     cases.extend([
         Case {
             labels: ["calibration", "arithmetic", "none", "1"].map(String::from),

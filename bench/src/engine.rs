@@ -53,9 +53,9 @@ const OPEN: [Workload; 3] = [
 ];
 
 /// Channels of the drives, each with 4 chips.
-const CHANNELS: u32 = 8;
+pub(crate) const CHANNELS: u32 = 8;
 /// Blocks a plane of the 16 GB and the 480 GB drive.
-const DRIVES: [(&str, u32); 2] = [("16 GB", 137), ("480 GB", 4096)];
+pub(crate) const DRIVES: [(&str, u32); 2] = [("16 GB", 137), ("480 GB", 4096)];
 
 /// Requests in flight of the closed loops; 32 chips share them.
 const DEPTHS: [u32; 4] = [32, 320, 3_200, 32_000];
@@ -120,7 +120,7 @@ pub fn all() -> Vec<Case> {
 }
 
 /// The flash of flin-isca18 with this number of channels, `blocks` blocks a plane and 15 % over-provisioning.
-fn config(channels: u32, blocks: u32, state: &str) -> Result<Config, String> {
+pub(crate) fn config(channels: u32, blocks: u32, state: &str) -> Result<Config, String> {
     let text = format!(
         "[device]\npreset = \"flin-isca18\"\n[device.geometry]\nchannels = {channels}\nblocks_per_plane = {blocks}\n[device.ftl]\n\
          over_provisioning_percent = 15.0\n[device.precondition]\nstate = \"{state}\"\n[[flow]]\nname = \"bench\"\n\
@@ -132,12 +132,12 @@ fn config(channels: u32, blocks: u32, state: &str) -> Result<Config, String> {
     Ok(config)
 }
 
-fn plan(config: &Config, source: FlowSource) -> FlowPlan {
+pub(crate) fn plan(config: &Config, source: FlowSource) -> FlowPlan {
     let length = u64::from(config.ftl.logical_pages) * u64::from(config.geometry.page_bytes);
     FlowPlan { name: "bench".into(), priority: 0, range: ByteRange { offset: 0, length }, source }
 }
 
-fn spec(keys: &str, requests: u64) -> Result<SyntheticSpec, String> {
+pub(crate) fn spec(keys: &str, requests: u64) -> Result<SyntheticSpec, String> {
     toml::from_str(&format!("{keys}\nrequests = {requests}\n")).map_err(|e| e.to_string())
 }
 
@@ -163,7 +163,7 @@ fn open(scheduler: &str, workload: &Workload, blocks: u32, requests: u64) -> Res
 }
 
 /// Requests of the closed loops: 4 KiB, or 1 to 9 pages.
-const ONE_PAGE: &str = "size = { constant = 4096 }\nalign_bytes = 4096";
+pub(crate) const ONE_PAGE: &str = "size = { constant = 4096 }\nalign_bytes = 4096";
 const PAGES: &str =
     "size = { uniform = { min_bytes = 8192, max_bytes = 73728 } }\nsize_step_bytes = 8192\nalign_bytes = 8192";
 
@@ -202,8 +202,13 @@ fn finish(
     let run = run.map_err(|e| e.to_string())?;
     let meter = ready.restart();
     let outcome = measured(|| run.finish()).map_err(|e| e.to_string())?;
-    let d = outcome.device;
-    meter.end(d.user_reads + d.partial_write_reads + d.user_programs + 2 * d.gc.moves + d.gc.erases)
+    meter.end(transactions(&outcome))
+}
+
+/// Transactions of a run.
+pub(crate) fn transactions(outcome: &flashlane_lab::run::Outcome) -> u64 {
+    let d = &outcome.device;
+    d.user_reads + d.partial_write_reads + d.user_programs + 2 * d.gc.moves + d.gc.erases
 }
 
 /// Draws the requests of a description.

@@ -9,6 +9,7 @@ pub mod callgrind;
 pub mod case;
 pub mod cases;
 mod engine;
+mod hosted;
 pub mod machine;
 pub mod measure;
 pub mod meter;

@@ -199,3 +199,21 @@ pub enum Event {
         block: u32,
     },
 }
+
+impl Event {
+    /// Whether it says where a transaction is: in a queue, in a command that goes through its phases, ended.
+    #[inline]
+    pub fn is_of_transaction(&self) -> bool {
+        matches!(
+            self,
+            Event::Queued { .. }
+                | Event::Moved { .. }
+                | Event::Dispatched { .. }
+                | Event::BusTaken { .. }
+                | Event::ArrayStarted { .. }
+                | Event::ArrayEnded { .. }
+                | Event::Paused { .. }
+                | Event::Ended { .. }
+        )
+    }
+}

@@ -6,6 +6,7 @@ use flashlane_core::Duration;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Average3 {
     last: [u64; 3],
+    mean: u64,
     seen: u32,
     next: u8,
 }
@@ -17,12 +18,13 @@ impl Average3 {
         self.last[usize::from(self.next)] = value.ns();
         self.next = if self.next == 2 { 0 } else { self.next + 1 };
         self.seen = (self.seen + 1).min(3);
+        self.mean = (self.last.iter().sum::<u64>() * 2 + 3) / 6;
     }
 
     /// Their mean, rounded half up; `None` with fewer than three (D-PRE-04).
     #[inline]
     pub fn mean(&self) -> Option<Duration> {
-        (self.seen == 3).then(|| Duration::from_ns((self.last.iter().sum::<u64>() * 2 + 3) / 6))
+        (self.seen == 3).then_some(Duration::from_ns(self.mean))
     }
 }
 

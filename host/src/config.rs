@@ -53,6 +53,14 @@ pub struct Waiting {
     pub nice: i8,
 }
 
+impl Waiting {
+    /// Whether the driver tells what the device's memory will serve.
+    #[inline]
+    pub fn classifies(&self) -> bool {
+        self.buffer_hits || self.read_hits
+    }
+}
+
 /// How a thread learns of completions (model 3.1.5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Completion {

@@ -3,8 +3,9 @@
 //! Owns who runs next and for how long. It charges threads for the CPU time they get. Must never know what an I/O is: what
 //! a thread does when it gets the CPU is the caller's.
 
-use alloc::collections::VecDeque;
+use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use flashlane_core::{Duration, Time};
 
@@ -55,8 +56,16 @@ pub(crate) struct Cpu {
     min_vruntime: u64,
     /// Whether anything has run here.
     started: bool,
-    /// When something happens here next.
+    /// When something happens here next, alarms apart.
     next: Time,
+    /// When sleeping background threads are woken by their devices.
+    alarms: BinaryHeap<Reverse<(Time, ThreadId)>>,
+    /// Threads that are submitting an I/O, or whose I/O is done and not seen: while there are none, nothing that happens here can
+    /// be noticed elsewhere.
+    pub noticeable: u32,
+    /// Whether the current thread has just seen its I/O and may go on with another at this instant: until that is known, nothing
+    /// but alarms happens here.
+    pub unsettled: bool,
     /// Time of interrupts and switches, those under way in full.
     overhead: Duration,
 }
@@ -76,6 +85,9 @@ impl Cpu {
             min_vruntime: 0,
             started: false,
             next: Time::NEVER,
+            alarms: BinaryHeap::new(),
+            noticeable: 0,
+            unsettled: false,
             overhead: Duration::ZERO,
         }
     }
@@ -83,7 +95,52 @@ impl Cpu {
     /// When something happens here next.
     #[inline]
     pub fn next(&self) -> Time {
-        self.next
+        if self.unsettled { self.next_alarm() } else { self.next.min(self.next_alarm()) }
+    }
+
+    /// When the next alarm goes off.
+    #[inline]
+    fn next_alarm(&self) -> Time {
+        self.alarms.peek().map_or(Time::NEVER, |&Reverse((at, _))| at)
+    }
+
+    /// A background thread will be woken at `at`.
+    pub fn set_alarm(&mut self, at: Time, thread: ThreadId) {
+        self.alarms.push(Reverse((at, thread)));
+    }
+
+    /// Takes the alarm that goes off at `now`, if one does.
+    #[inline]
+    pub fn take_alarm(&mut self, now: Time) -> Option<ThreadId> {
+        if self.next_alarm() != now {
+            return None;
+        }
+        self.alarms.pop().map(|Reverse((_, thread))| thread)
+    }
+
+    /// An instant before which no thread of this CPU submits an I/O or sees one done, if nothing comes from outside.
+    #[inline]
+    pub fn next_noticeable(&self, switch: Duration, threads: &[Thread]) -> Time {
+        if self.noticeable == 0 || self.unsettled {
+            return Time::NEVER;
+        }
+        let event = self.next();
+        if event == Time::NEVER || !self.started {
+            return event;
+        }
+        let current = threads.get(self.current as usize);
+        let begins = match self.phase {
+            Phase::Idle | Phase::Run => self.from,
+            Phase::Interrupt(_, until) | Phase::Switch(until) => until,
+        };
+        match current.map(|thread| (thread.activity, thread.has_unseen())) {
+            // Others run after its submission, or after a switch.
+            Some((Activity::Submit(left), _)) => (begins + left).min(event + switch),
+            // They run after a switch.
+            None | Some((Activity::Burn | Activity::Sections | Activity::Spin(Time::NEVER), false)) => event + switch,
+            // It may see its I/O, or give up the CPU without a switch.
+            Some(_) => event,
+        }
     }
 
     /// The running thread, if one is running at this very instant.
@@ -160,7 +217,7 @@ impl Cpu {
         self.plan(now, fairness, threads);
     }
 
-    /// Processes what happens here at `now`, which must be [`Cpu::next`]. The caller must then tell what the thread does that
+    /// Processes what happens here at `now`, which must be [`Cpu::next`] and no alarm. The caller must then tell what the thread does that
     /// has reached something: [`Cpu::go_on`] or [`Cpu::give_up`].
     pub fn step(&mut self, now: Time, costs: &Costs, fairness: &Fairness, threads: &mut [Thread]) -> Option<CpuEvent> {
         match self.phase {

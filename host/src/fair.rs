@@ -17,15 +17,23 @@ pub(crate) fn weight(nice: i8) -> u64 {
 /// CPU time as a thread of this weight is charged for it: equal to itself at nice 0, less for heavier threads.
 #[inline]
 pub(crate) fn weighted(time: Duration, weight: u64) -> u64 {
-    if weight == NORMAL { time.ns() } else { (u128::from(time.ns()) * u128::from(NORMAL) / u128::from(weight)) as u64 }
+    if weight == NORMAL { time.ns() } else { scaled(time.ns(), NORMAL, weight) }
 }
 
 /// How long a thread of `weight` runs before it gives way to one of the `threads` runnable ones, of `total` weight, itself
 /// included: its share of the period, which is as long as the shortest slices of all together at least.
 pub(crate) fn slice(fairness: &Fairness, threads: u64, weight: u64, total: u64) -> Duration {
     let period = fairness.period.ns().max(fairness.min_slice.ns().saturating_mul(threads));
-    let share = u128::from(period) * u128::from(weight) / u128::from(total);
-    Duration::from_ns(share as u64).max(fairness.min_slice)
+    Duration::from_ns(scaled(period, weight, total)).max(fairness.min_slice)
+}
+
+/// `value * times / over`, rounded down.
+#[inline]
+fn scaled(value: u64, times: u64, over: u64) -> u64 {
+    match value.checked_mul(times) {
+        Some(product) => product / over,
+        None => (u128::from(value) * u128::from(times) / u128::from(over)) as u64,
+    }
 }
 
 #[cfg(test)]

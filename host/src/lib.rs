@@ -24,5 +24,6 @@ pub use config::{
     Background, Completion, Config, ConfigError, Costs, Fairness, Predictor, Waiting, WindowChoice, Work,
 };
 pub use meter::{Classified, CpuTime, Errors, Groups, Meter};
+pub use sequence::Sequence;
 pub use system::{Host, Io, Seen};
 pub use tracker::{Served, Tracker};

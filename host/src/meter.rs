@@ -34,11 +34,13 @@ impl Errors {
     /// Counts a prediction of `predicted` ns for what ended at `actual`.
     #[inline]
     pub(crate) fn count(&mut self, predicted: u64, actual: u64) {
-        let error = i128::from(predicted) - i128::from(actual);
+        // Instants of a run fit into 63 bits.
+        let error = predicted as i64 - actual as i64;
+        let size = error.unsigned_abs();
         self.count += 1;
-        self.sum_ns += error;
-        self.squares_ns += error.unsigned_abs() * error.unsigned_abs();
-        self.beyond_1us += u64::from(error.unsigned_abs() >= 1_000);
+        self.sum_ns += i128::from(error);
+        self.squares_ns += u128::from(size) * u128::from(size);
+        self.beyond_1us += u64::from(size >= 1_000);
     }
 }
 

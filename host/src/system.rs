@@ -7,12 +7,10 @@ mod driver;
 mod threads;
 mod totals;
 
-use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 
 use flashlane_core::event::Stamped;
-use flashlane_core::{Duration, FlowId, Op, RequestId, Time};
+use flashlane_core::{Duration, FlowId, MinTree, Op, RequestId, Time};
 
 use crate::classify::{BufferView, Directory};
 use crate::config::{Completion, Config, WindowChoice};
@@ -22,6 +20,12 @@ use crate::sequence::Sequence;
 use crate::thread::{Activity, Pending, Thread, ThreadId, background, foreground};
 use crate::tracker::Tracker;
 use crate::window::Window;
+
+/// Bits that hold a CPU's number; instants up to [`Time::LAST`] fit above them.
+const CPU_BITS: u32 = 6;
+const CPU_MASK: u64 = (1 << CPU_BITS) - 1;
+/// From an instant to the first one after it.
+const INSTANT: Duration = Duration::from_ns(1);
 
 /// An I/O that an application asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,16 +75,16 @@ pub struct Host {
     made: u32,
     /// By request, the thread that waits for it.
     waiting: Sequence<ThreadId>,
-    /// When sleeping background threads are woken by their device.
-    alarms: BinaryHeap<Reverse<(Time, ThreadId)>>,
     /// What the driver knows of the device's buffer: of each flow's part, or of the whole.
     buffers: Vec<BufferView>,
     directory: Option<Directory>,
     tracker: Option<Tracker>,
     /// By CPU.
     windows: Vec<Window>,
-    /// The earliest instant of a CPU.
-    soonest: Time,
+    /// For each CPU, an instant before which nothing happens there that can be noticed elsewhere, packed with its number.
+    noticeable: MinTree,
+    /// Whether the above are the instants at which anything happens.
+    steps_each_event: bool,
     /// CPUs whose current thread has seen its I/O and not asked for another.
     unsettled: Vec<u32>,
     submissions: Vec<RequestId>,
@@ -98,8 +102,7 @@ impl Host {
             Completion::Irq | Completion::Poll => (WindowChoice::Fixed(Duration::ZERO), None),
         };
         // Which I/Os were served from memory is learned from events too.
-        let classifies = config.waiting.buffer_hits || config.waiting.read_hits;
-        let tracker = tracker.or_else(|| classifies.then(|| Tracker::new(config.geometry, None)));
+        let tracker = tracker.or_else(|| config.waiting.classifies().then(|| Tracker::new(config.geometry, None)));
         let directory = config.buffer_pages.filter(|_| config.waiting.read_hits).map(Directory::new);
         let mut host = Host {
             threads: Vec::new(),
@@ -107,12 +110,12 @@ impl Host {
             free: Vec::new(),
             made: 0,
             waiting: Sequence::default(),
-            alarms: BinaryHeap::new(),
             buffers: Vec::new(),
             directory,
             tracker,
             windows: (0..config.cpus).map(|_| Window::new(choice)).collect(),
-            soonest: Time::NEVER,
+            noticeable: MinTree::new(config.cpus as usize),
+            steps_each_event: false,
             unsettled: Vec::new(),
             submissions: Vec::new(),
             seen: Vec::new(),
@@ -127,9 +130,8 @@ impl Host {
         for (number, group) in self.config.background.clone().into_iter().enumerate() {
             for cpu in 0..self.config.cpus {
                 for _ in 0..group.threads {
-                    let thread = background(cpu, number as u32, group);
-                    let id = self.add(thread);
-                    self.wake(id, Time::ZERO);
+                    let id = self.add(background(cpu, number as u32, group));
+                    self.cpus[cpu as usize].wake(id, Time::ZERO, &self.config.fairness, &mut self.threads);
                 }
             }
         }
@@ -140,9 +142,15 @@ impl Host {
         self.threads.len() as ThreadId - 1
     }
 
-    /// Whether the host must be told of the device's events.
+    /// Whether the host must be told of the device's events, those of transactions at least.
+    #[inline]
     pub fn wants_events(&self) -> bool {
         self.tracker.is_some()
+    }
+
+    /// Whether it must be told of requests as well: admitted, served from memory.
+    pub fn wants_request_events(&self) -> bool {
+        self.config.waiting.classifies()
     }
 
     /// An application asks for an I/O at `now`: one of its threads without an I/O, or a new one, submits it (D-PRE-20).
@@ -160,6 +168,8 @@ impl Host {
             }
         };
         let Io { id: request, op, page, pages, .. } = io;
+        let cpu = self.threads[id as usize].cpu as usize;
+        self.run_cpu(cpu, now + INSTANT);
         let thread = &mut self.threads[id as usize];
         thread.io = Some(Pending {
             id: request,
@@ -178,26 +188,22 @@ impl Host {
         });
         self.waiting.insert(request.0, id);
         thread.activity = Activity::Submit(self.config.costs.submit);
-        let cpu = thread.cpu as usize;
+        self.cpus[cpu].noticeable += 1;
         // A thread that has just seen an I/O still has its CPU.
         if self.cpus[cpu].holds(id) {
-            self.unsettled.retain(|&c| c as usize != cpu);
+            if core::mem::take(&mut self.cpus[cpu].unsettled) {
+                self.unsettled.retain(|&c| c as usize != cpu);
+            }
             self.go_on(cpu, now);
         } else {
-            self.wake(id, now);
+            self.cpus[cpu].wake(id, now, &self.config.fairness, &mut self.threads);
         }
+        self.update_noticeable(cpu);
     }
 
     /// The current thread of a CPU does something else from `now` on.
     fn go_on(&mut self, cpu: usize, now: Time) {
         self.cpus[cpu].go_on(now, &self.config.fairness, &mut self.threads);
-        self.soonest = self.soonest.min(self.cpus[cpu].next());
-    }
-
-    fn wake(&mut self, id: ThreadId, now: Time) {
-        let cpu = &mut self.cpus[self.threads[id as usize].cpu as usize];
-        cpu.wake(id, now, &self.config.fairness, &mut self.threads);
-        self.soonest = self.soonest.min(cpu.next());
     }
 
     /// Takes in an event of the device.
@@ -208,68 +214,92 @@ impl Host {
         }
     }
 
-    fn raise(&mut self, thread: ThreadId, cpu: u32, now: Time) {
-        let cpu = &mut self.cpus[cpu as usize];
-        cpu.interrupt(thread, now, &self.config.costs, &mut self.threads);
-        self.soonest = self.soonest.min(cpu.next());
-    }
-
-    /// When something happens at the host next; [`Time::NEVER`] if nothing will by itself.
+    /// When something happens at the host next that can be noticed outside of it, or a little before; [`Time::NEVER`] if nothing
+    /// will by itself.
     #[inline]
     pub fn next_event(&self) -> Time {
         let timer = self.tracker.as_ref().map_or(Time::NEVER, Tracker::next_timer);
-        let alarm = self.alarms.peek().map_or(Time::NEVER, |&Reverse((at, _))| at);
-        self.soonest.min(timer).min(alarm)
+        self.soonest().min(timer)
+    }
+
+    /// From now on [`Host::next_event`] is the next instant at which anything happens at the host. Results do not change; a test holds
+    /// both to the same.
+    pub fn step_each_event(&mut self) {
+        self.steps_each_event = true;
+        (0..self.cpus.len()).for_each(|cpu| self.update_noticeable(cpu));
     }
 
     /// Processes what happens up to and including `now`. Completions of `now` must have been told before (model 0.3).
+    #[inline]
     pub fn advance(&mut self, now: Time) {
         while let Some((id, announced)) = self.tracker.as_mut().and_then(|t| t.due(now, &mut self.meter)) {
             self.message(id, announced, now);
-        }
-        while let Some(&Reverse((at, id))) = self.alarms.peek() {
-            if at > now {
-                break;
-            }
-            self.alarms.pop();
-            let thread = &mut self.threads[id as usize];
-            thread.activity = Activity::Section(thread.section);
-            let cpu = thread.cpu;
-            self.raise(id, cpu, at);
         }
         self.run(now);
     }
 
     /// Threads that have nothing more to do at `now` give up their CPUs. To be called when all calls of `now` have been made.
+    #[inline]
     pub fn settle(&mut self, now: Time) {
         while let Some(cpu) = self.unsettled.pop() {
-            self.yield_cpu(cpu as usize, now);
+            let cpu = cpu as usize;
+            self.run_cpu(cpu, now + INSTANT);
+            self.cpus[cpu].unsettled = false;
+            self.yield_cpu(cpu, now);
+            self.update_noticeable(cpu);
         }
         self.run(now);
     }
 
-    /// Lets the CPUs run up to `now`, in the order of time and then of their numbers.
+    /// Lets the CPUs run up to `now`, as far as it can be noticed, in the order of time and then of their numbers.
+    #[inline]
     fn run(&mut self, now: Time) {
-        while self.soonest <= now {
-            let at = self.soonest;
-            let mut next = Time::NEVER;
-            for cpu in 0..self.cpus.len() {
-                while self.cpus[cpu].next() == at && !self.is_unsettled(cpu) {
-                    let Config { costs, fairness, .. } = &self.config;
-                    let reached = self.cpus[cpu].step(at, costs, fairness, &mut self.threads);
-                    self.handle(cpu, reached, at);
-                }
-                if !self.is_unsettled(cpu) {
-                    next = next.min(self.cpus[cpu].next());
-                }
-            }
-            self.soonest = next;
+        while self.soonest() <= now {
+            let cpu = (self.noticeable.min() & CPU_MASK) as usize;
+            self.run_cpu(cpu, self.soonest() + INSTANT);
+            self.update_noticeable(cpu);
         }
     }
 
+    /// Processes everything that happens on a CPU before `limit`. CPUs know nothing of one another and of the device, so each may be
+    /// left behind until something from outside comes to it.
+    #[inline(always)]
+    fn run_cpu(&mut self, cpu: usize, limit: Time) {
+        while self.cpus[cpu].next() < limit {
+            self.step_cpu(cpu);
+        }
+    }
+
+    /// Processes what happens next on a CPU; of an instant, alarms first.
+    fn step_cpu(&mut self, cpu: usize) {
+        let now = self.cpus[cpu].next();
+        let Config { costs, fairness, .. } = &self.config;
+        if let Some(id) = self.cpus[cpu].take_alarm(now) {
+            let thread = &mut self.threads[id as usize];
+            thread.activity = Activity::Section(thread.section);
+            self.cpus[cpu].interrupt(id, now, costs, &mut self.threads);
+        } else {
+            let reached = self.cpus[cpu].step(now, costs, fairness, &mut self.threads);
+            self.handle(cpu, reached, now);
+        }
+    }
+
+    /// The earliest instant at which something noticeable may happen on a CPU.
     #[inline]
-    fn is_unsettled(&self, cpu: usize) -> bool {
-        !self.unsettled.is_empty() && self.unsettled.contains(&(cpu as u32))
+    fn soonest(&self) -> Time {
+        // The arithmetic shift turns all ones into NEVER.
+        Time::from_ns((self.noticeable.min() as i64 >> CPU_BITS) as u64)
+    }
+
+    /// Works out a CPU's entry in `noticeable`; to be called whenever something has changed there.
+    #[inline]
+    fn update_noticeable(&mut self, cpu: usize) {
+        let cpu_state = &self.cpus[cpu];
+        let at = match self.steps_each_event {
+            false => cpu_state.next_noticeable(self.config.costs.switch, &self.threads),
+            true => cpu_state.next(),
+        };
+        self.noticeable.set(cpu, if at == Time::NEVER { u64::MAX } else { at.ns() << CPU_BITS | cpu as u64 });
     }
 
     /// I/Os to submit to the device now; the caller drains.

@@ -113,6 +113,12 @@ impl Thread {
         }
     }
 
+    /// Whether its I/O is done and it has not seen it.
+    #[inline]
+    pub fn has_unseen(&self) -> bool {
+        self.io.as_ref().is_some_and(|io| io.done != Time::NEVER)
+    }
+
     /// Whether it has no use for a CPU.
     pub fn is_waiting(&self) -> bool {
         matches!(self.activity, Activity::Nothing | Activity::Sleep)

@@ -1,7 +1,7 @@
 //! Runs behind a host: latencies as threads see them, on the Cosmos prototype and on busier devices (model 3.1).
 
-use flashlane_lab::results::{HostFigures, SchedulerResult};
-use flashlane_lab::run::{Options, compare};
+use flashlane_lab::results::{Format, HostFigures, ResultsDir, SchedulerResult};
+use flashlane_lab::run::{Options, RowOutput, compare};
 use flashlane_lab::scenario::Scenario;
 
 /// Runs a scenario, audited.
@@ -41,6 +41,41 @@ fn latency_is_device_time_and_what_the_host_adds() {
     let (exposed, spun, _) = of("completion = \"precompletion\"\nwindow_ns = \"adaptive\"");
     assert_eq!((exposed, spun), (200.0, 0.0), "what an adaptive window leaves");
     assert_eq!(of("completion = \"poll\"\npoll_interval_ns = 2000"), (999.0, 362_000.0, 7_999.0));
+}
+
+/// The rows of requests say when each thread asked and when it saw its request done; their mean is the summary's.
+#[test]
+fn rows_have_what_threads_saw() {
+    let text = "scheduler = \"fr-fcfs\"\n[device]\npreset = \"flin-isca18\"\n[run]\nalone = false\n[host]\ncpus = 2\n\
+                completion = \"precompletion\"\n[[host.background]]\nwork = \"cpu\"\n[[flow]]\n\
+                synthetic = { read_ratio = 0.5, arrivals = \"closed-loop\", depth = 6, requests = 400 }\n";
+    let scenario = Scenario::parse("rows.toml", text.to_owned()).expect("a scenario");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let dir = ResultsDir::create(&folder.path().join("out")).expect("a folder for results");
+    let rows = Some(RowOutput { dir: &dir, format: Format::Csv, transactions: false });
+    let options = Options { audit: false, rows, command: String::new(), progress: None };
+    let summary = compare(&scenario, &options).unwrap_or_else(|error| panic!("{error}")).summary;
+    dir.write("summary.json", b"{}").expect("written");
+    let path = dir.commit().expect("committed").join("requests.csv");
+    let mut reader = csv::Reader::from_path(path).expect("the rows");
+    let header: Vec<String> = reader.headers().expect("a header").iter().map(String::from).collect();
+    assert_eq!(header[5..], ["arrival_ns", "done_ns", "response_ns", "called_ns", "seen_ns", "user_ns"]);
+    let rows: Vec<Vec<u64>> = reader
+        .records()
+        .map(|row| row.expect("a row").iter().map(|cell| cell.parse().unwrap_or_default()).collect())
+        .collect();
+    assert_eq!(rows.len(), 400);
+    for row in &rows {
+        let [arrival, done, _, called, seen, user] = row[5..] else { panic!("{row:?}") };
+        assert!(called <= arrival && arrival <= done && done <= seen && user == seen - called, "{row:?}");
+    }
+    assert!(rows.is_sorted_by_key(|row| row[9]), "in the order in which threads saw them done");
+    let mut ids: Vec<u64> = rows.iter().map(|row| row[0]).collect();
+    ids.sort_unstable();
+    assert!(ids.into_iter().eq(0..400));
+    let host = summary.schedulers[0].host.as_ref().expect("behind a host");
+    let mean = rows.iter().map(|row| row[10]).sum::<u64>() as f64 / 400.0;
+    assert_eq!(host.all.as_ref().expect("requests").user_mean_ns, mean);
 }
 
 /// Reads that queue for one chip are told of 16 us before they end, not before they would have ended without a queue.

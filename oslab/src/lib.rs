@@ -11,6 +11,8 @@ mod background;
 mod device;
 mod figures;
 mod foreground;
+#[cfg(test)]
+mod kept_run_tests;
 mod machine;
 mod mailbox;
 mod methods;

@@ -10,6 +10,8 @@ use flashlane_core::event::{Event, Stamped};
 pub struct Log {
     /// Whether events are kept.
     pub on: bool,
+    /// Whether only those of transactions are ([`Event::is_of_transaction`]).
+    pub transactions_only: bool,
     /// The events, oldest first.
     pub events: Vec<Stamped>,
 }
@@ -26,6 +28,8 @@ impl Log {
     #[cold]
     #[inline(never)]
     fn keep(&mut self, at: Time, event: Event) {
-        self.events.push(Stamped { at, event });
+        if !self.transactions_only || event.is_of_transaction() {
+            self.events.push(Stamped { at, event });
+        }
     }
 }

@@ -13,7 +13,11 @@ pub const TARGET: Target = Target {
         let small = "device = \"unit-cycle\"\n[[flow]]\n[[flow.request]]\nat_ns = 0\nop = \"read\"\npages = [0, 1]\n";
         let synthetic = "seed = 3\nscheduler = { pick = \"fcfs\" }\n[device]\npreset = \"flin-isca18\"\n[device.geometry]\n\
                          blocks_per_plane = 128\n[[flow]]\n[flow.synthetic]\nrate_iops = 100\nrequests = 5\n";
-        vec![TEMPLATE.into(), small.into(), synthetic.into()]
+        let hosted = "scheduler = \"fr-fcfs\"\ndevice = \"cosmos-openssd\"\n[host]\ncpus = 2\ncompletion = \"precompletion\"\n\
+                      window_ns = \"adaptive\"\npredictor = \"at-issue\"\nread_hits = false\nmax_spin_ns = 5000\nnice = -5\n\
+                      min_slice_ns = 100_000\n[[host.background]]\nwork = \"io\"\nthreads = 2\nsection_ns = 9_000\ndevice_ns = 50_000\n\
+                      [[host.background]]\nwork = \"cpu\"\nnice = 3\n[[flow]]\nsynthetic = { arrivals = \"closed-loop\", requests = 5 }\n";
+        vec![TEMPLATE.into(), small.into(), synthetic.into(), hosted.into()]
     },
     words: &[
         "[device]",
@@ -25,6 +29,9 @@ pub const TARGET: Target = Target {
         "nan",
         "\"slice\"",
         "[device.gc]",
+        "[host]",
+        "[[host.background]]",
+        "\"adaptive\"",
     ],
     feed: |input| {
         let text = String::from_utf8_lossy(input).into_owned();

@@ -13,19 +13,24 @@ impl Host {
     pub fn completed(&mut self, now: Time, id: RequestId, free_pages: Option<u32>) {
         let served = self.tracker.as_mut().map(|tracker| tracker.completed(id, now, &mut self.meter));
         let Some(thread) = self.waiting.remove(id.0) else { return };
-        let Thread { cpu, activity, flow, io, .. } = &mut self.threads[thread as usize];
+        let cpu = self.threads[thread as usize].cpu as usize;
+        self.run_cpu(cpu, now);
+        let Thread { activity, flow, io, .. } = &mut self.threads[thread as usize];
         let Some(io) = io else { return };
         io.done = now;
-        let io = *io;
-        let (cpu, activity, flow) = (*cpu, *activity, *flow);
-        self.learn(flow, &io, served, free_pages);
+        let notified = io.notified;
+        let activity = *activity;
+        if self.config.waiting.classifies() {
+            let (flow, io) = (*flow, *io);
+            self.learn(flow, &io, served, free_pages);
+        }
+        self.cpus[cpu].noticeable += 1;
         match activity {
-            Activity::Sleep if !io.notified => self.interrupt(thread, Duration::ZERO, now),
-            Activity::Spin(_) if self.cpus[cpu as usize].running() == Some(thread) => {
-                self.detect_completion(thread, now)
-            }
+            Activity::Sleep if !notified => self.interrupt(thread, Duration::ZERO, now),
+            Activity::Spin(_) if self.cpus[cpu].running() == Some(thread) => self.detect_completion(thread, now),
             _ => {}
         }
+        self.update_noticeable(cpu);
     }
 
     /// What the driver knows of the buffer that the flow's writes end in.
@@ -67,20 +72,21 @@ impl Host {
         if let Some(io) = io {
             (io.notified, io.lead) = (true, lead);
         }
-        let cpu = *cpu;
-        self.raise(thread, cpu, now);
+        let cpu = *cpu as usize;
+        self.cpus[cpu].interrupt(thread, now, &self.config.costs, &mut self.threads);
     }
 
     /// A precompletion message comes for an I/O; its end is announced for the instant `announced`.
     pub(super) fn message(&mut self, id: RequestId, announced: Time, now: Time) {
         let Some(&mut thread) = self.waiting.get_mut(id.0) else { return };
-        let Thread { cpu, activity, io, .. } = &mut self.threads[thread as usize];
+        let cpu = self.threads[thread as usize].cpu as usize;
+        self.run_cpu(cpu, now);
+        let Thread { activity, io, .. } = &mut self.threads[thread as usize];
         let Some(io) = io else { return };
         match *activity {
             Activity::Sleep if !io.notified => self.interrupt(thread, announced.since(now), now),
             // It spins already, for a read it took for a hit: it goes on for as long as a woken one would.
             Activity::Spin(_) => {
-                let cpu = *cpu as usize;
                 self.threads[thread as usize].activity = Activity::Spin(self.spin_deadline(cpu, now));
                 if self.cpus[cpu].holds(thread) {
                     self.go_on(cpu, now);
@@ -88,30 +94,38 @@ impl Host {
             }
             _ => {}
         }
+        self.update_noticeable(cpu);
     }
 
     /// The driver submits a thread's I/O, and decides how the thread waits (model 3.1.2).
     pub(super) fn submit(&mut self, id: ThreadId, now: Time) {
-        let Thread { cpu, flow, io: Some(io), .. } = self.threads[id as usize] else { return };
-        let (cpu, request, waiting) = (cpu as usize, io.id, self.config.waiting);
-        let small_read = io.op == Op::Read && io.pages == 1;
+        let Thread { cpu, flow, io: Some(io), .. } = &mut self.threads[id as usize] else { return };
+        io.submitted = now;
+        let Pending { id: request, op, page, pages, .. } = *io;
+        let (cpu, flow, waiting) = (*cpu as usize, *flow, &self.config.waiting);
+        let small_read = op == Op::Read && pages == 1;
         let (mut activity, mut predicted_hit, mut reserved_pages) = (Activity::Sleep, false, 0);
         if waiting.completion == Completion::Poll {
             activity = Activity::Spin(Time::NEVER);
-        } else if io.op == Op::Write && waiting.buffer_hits {
-            if self.buffer_of(flow).takes(io.pages) {
-                (activity, predicted_hit, reserved_pages) = (Activity::Spin(Time::NEVER), true, io.pages);
+        } else if op == Op::Write && waiting.buffer_hits {
+            if self.buffer_of(flow).takes(pages) {
+                (activity, predicted_hit, reserved_pages) = (Activity::Spin(Time::NEVER), true, pages);
             }
-        } else if small_read && self.directory.as_mut().is_some_and(|directory| directory.holds(io.page)) {
+        } else if small_read && self.directory.as_mut().is_some_and(|directory| directory.holds(page)) {
             (activity, predicted_hit) = (Activity::Spin(now + waiting.read_hit_spin), true);
         }
         let thread = &mut self.threads[id as usize];
         thread.activity = activity;
-        thread.io = Some(Pending { submitted: now, predicted_hit, reserved_pages, ..io });
+        if let Some(io) = &mut thread.io
+            && predicted_hit
+        {
+            (io.predicted_hit, io.reserved_pages) = (true, reserved_pages);
+        }
         let spins = activity != Activity::Sleep;
         if let Some(tracker) = &mut self.tracker {
             tracker.expect(request, small_read, self.windows[cpu].width());
         }
+        self.cpus[cpu].noticeable -= 1;
         self.submissions.push(request);
         if spins { self.go_on(cpu, now) } else { self.yield_cpu(cpu, now) }
     }

@@ -1,7 +1,5 @@
 //! What threads do when they have their CPU: look, spin, see, sleep.
 
-use core::cmp::Reverse;
-
 use flashlane_core::{Duration, Op, Time};
 
 use super::{Host, Seen};
@@ -67,7 +65,7 @@ impl Host {
         thread.activity = Activity::Nothing;
         thread.operations += 1;
         let (cpu, wakes) = (thread.cpu as usize, now + thread.device);
-        self.alarms.push(Reverse((wakes, id)));
+        self.cpus[cpu].set_alarm(wakes, id);
         self.yield_cpu(cpu, now);
     }
 
@@ -77,7 +75,6 @@ impl Host {
             let reached = self.cpus[cpu].give_up(now, &self.config.fairness, &mut self.threads);
             self.handle(cpu, reached, now);
         }
-        self.soonest = self.soonest.min(self.cpus[cpu].next());
     }
 
     /// A running thread that spins can see its completion from `now` on.
@@ -110,6 +107,9 @@ impl Host {
         let Pending { id: request, op, called, submitted, done, spun, .. } = io;
         self.seen.push(Seen { id: request, flow, op, called, submitted, done, seen: now, spun });
         self.free[flow.index()].push(id);
+        let state = &mut self.cpus[cpu];
+        state.noticeable -= 1;
+        state.unsettled = true;
         self.unsettled.push(cpu as u32);
     }
 }

@@ -2,7 +2,7 @@
 
 use flashlane_core::{Duration, Time};
 
-use super::Host;
+use super::{Host, INSTANT};
 use crate::config::Config;
 use crate::meter::{Groups, Meter};
 use crate::thread::Activity;
@@ -16,6 +16,7 @@ impl Host {
 
     /// What was counted up to `now`, to which the host must have been advanced.
     pub fn counted(&mut self, now: Time) -> (Meter, Groups) {
+        (0..self.cpus.len()).for_each(|cpu| self.run_cpu(cpu, now + INSTANT));
         let mut meter = self.meter.clone();
         let mut foreground = Duration::ZERO;
         for cpu in &mut self.cpus {
@@ -44,11 +45,6 @@ impl Host {
 
     /// What the background threads of `config` do by themselves up to `until`.
     pub fn background_alone(config: &Config, until: Time) -> Groups {
-        let mut host = Host::new(config);
-        while host.next_event() <= until {
-            let now = host.next_event();
-            host.advance(now);
-        }
-        host.counted(until).1
+        Host::new(config).counted(until).1
     }
 }

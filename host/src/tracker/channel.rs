@@ -40,10 +40,12 @@ impl Channel {
     pub fn taken(&mut self, unit: UnitId, serial: u64, until: Time, comes_out: bool) {
         self.busy_until = until;
         let Some(at) = self.entries.iter().position(|e| (e.unit, e.serial) == (unit, serial)) else { return };
-        let entry = self.entries.remove(at);
-        if comes_out {
-            self.entries.insert(0, Entry { on_bus: true, ..entry });
+        if !comes_out {
+            self.entries.remove(at);
+            return;
         }
+        self.entries[at].on_bus = true;
+        self.entries[..=at].rotate_right(1);
     }
 
     /// A page of a command has come out; `is_last` if it was its last.

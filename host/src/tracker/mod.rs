@@ -42,8 +42,10 @@ struct Tracked {
     predicted: Time,
     /// The prediction when it was issued.
     at_issue: Time,
-    /// When its timer expires; entries of the heap for other instants are void.
+    /// When its message is due.
     timer: Time,
+    /// The instant of its entry in the heap that counts, which is not after `timer`; others are void.
+    entered: Time,
     /// Whether its message was sent.
     sent: bool,
 }
@@ -102,8 +104,11 @@ pub struct Tracker {
     pages: Sequence<Page>,
     units: Vec<Command>,
     channels: Vec<Channel>,
-    timers: BinaryHeap<Reverse<(Time, RequestId)>>,
+    timers: Timers,
 }
+
+/// Instants of messages, the earliest first.
+type Timers = BinaryHeap<Reverse<(Time, RequestId)>>;
 
 /// What a completed I/O turned out to have been.
 #[derive(Clone, Copy, Debug)]
@@ -147,6 +152,7 @@ impl Tracker {
             predicted: never,
             at_issue: never,
             timer: never,
+            entered: never,
             sent: false,
         };
         self.ios.insert(id.0, tracked);
@@ -229,7 +235,7 @@ impl Tracker {
         } else if let Some(dma) = self.dma.mean() {
             for i in 0..self.units[unit.index()].pages.len() {
                 if let Some(id) = self.units[unit.index()].pages[i].request {
-                    self.predict(id, at + flash + dma, at);
+                    predict(&mut self.ios, &mut self.timers, id, at + flash + dma, at);
                 }
             }
         }
@@ -291,39 +297,24 @@ impl Tracker {
 
     /// Predicts anew every read that is to go out on a channel.
     fn predict_channel(&mut self, channel: usize, at: Time) {
-        let busy_until = self.channels[channel].busy_until;
-        let mut free = busy_until.max(at);
-        for i in 0..self.channels[channel].entries.len() {
-            let entry = self.channels[channel].entries[i];
+        let Tracker { channels, units, transfer, link, ios, timers, .. } = self;
+        let Channel { busy_until, entries } = &channels[channel];
+        let mut free = (*busy_until).max(at);
+        for entry in entries {
+            let command = &units[entry.unit.index()];
             let mut end = if entry.on_bus { at } else { entry.ready.max(free) };
-            let first = self.units[entry.unit.index()].out();
-            for k in first..self.units[entry.unit.index()].pages.len() {
-                let Page { request, op, bytes, .. } = self.units[entry.unit.index()].pages[k];
-                let crossing = self.transfer.mean(bytes);
-                end = if entry.on_bus && k == first { busy_until } else { end + crossing.unwrap_or_default() };
-                if let (Some(id), FlashOp::Read, Some(_), Some(link)) = (request, op, crossing, self.link.mean(bytes)) {
-                    self.predict(id, end + link, at);
+            let mut on_bus = entry.on_bus;
+            for page in &command.pages[command.out()..] {
+                let crossing = transfer.mean(page.bytes);
+                end = if on_bus { *busy_until } else { end + crossing.unwrap_or_default() };
+                on_bus = false;
+                if page.op == FlashOp::Read
+                    && let (Some(id), Some(_), Some(link)) = (page.request, crossing, link.mean(page.bytes))
+                {
+                    predict(ios, timers, id, end + link, at);
                 }
             }
             free = end;
-        }
-    }
-
-    /// Sets the predicted completion of an I/O, and its timer.
-    fn predict(&mut self, id: RequestId, predicted: Time, now: Time) {
-        let Some(io) = self.ios.get_mut(id.0) else { return };
-        if !io.small_read || io.sent {
-            return;
-        }
-        if io.at_issue == Time::NEVER {
-            io.at_issue = predicted;
-        }
-        io.predicted = predicted;
-        // A window longer than the time that is left: at once (D-PRE-05).
-        let timer = Time::from_ns(predicted.ns().saturating_sub(io.window.ns())).max(now);
-        if timer != io.timer {
-            io.timer = timer;
-            self.timers.push(Reverse((timer, id)));
         }
     }
 
@@ -340,7 +331,12 @@ impl Tracker {
                 return None;
             }
             self.timers.pop();
-            let Some(io) = self.ios.get_mut(id.0).filter(|io| io.timer == at && !io.sent) else { continue };
+            let Some(io) = self.ios.get_mut(id.0).filter(|io| io.entered == at && !io.sent) else { continue };
+            if io.timer > at {
+                io.entered = io.timer;
+                self.timers.push(Reverse((io.timer, id)));
+                continue;
+            }
             io.sent = true;
             meter.messages += 1;
             return Some((id, io.predicted));
@@ -350,7 +346,7 @@ impl Tracker {
 
     /// An I/O completed.
     pub fn completed(&mut self, id: RequestId, now: Time, meter: &mut Meter) -> Served {
-        let Some(io) = self.ios.remove(id.0) else { return Served { from_memory: false } };
+        let Some(&mut io) = self.ios.get_mut(id.0) else { return Served { from_memory: false } };
         if io.issued != Time::NEVER && io.small_read {
             if io.ready != Time::NEVER {
                 self.dma.observe(now - io.ready);
@@ -365,6 +361,27 @@ impl Tracker {
             meter.at_message.count(io.predicted.ns(), now.ns());
             meter.too_late += u64::from(!io.sent);
         }
+        self.ios.remove(id.0);
         Served { from_memory: io.from_memory }
+    }
+}
+
+/// Sets the predicted completion of an I/O, and when its message is due.
+#[inline]
+fn predict(ios: &mut Sequence<Tracked>, timers: &mut Timers, id: RequestId, predicted: Time, now: Time) {
+    let Some(io) = ios.get_mut(id.0) else { return };
+    if predicted == io.predicted || !io.small_read || io.sent {
+        return;
+    }
+    if io.at_issue == Time::NEVER {
+        io.at_issue = predicted;
+    }
+    io.predicted = predicted;
+    // A window longer than the time that is left: at once (D-PRE-05).
+    io.timer = Time::from_ns(predicted.ns().saturating_sub(io.window.ns())).max(now);
+    // Predictions mostly move to later: the entry is moved when it comes up.
+    if io.timer < io.entered {
+        io.entered = io.timer;
+        timers.push(Reverse((io.timer, id)));
     }
 }

@@ -3,7 +3,9 @@
 /// A kind of rows.
 #[derive(Debug)]
 pub struct Table {
-    /// Its name, and that of its file: `requests` gives `requests.parquet`.
+    /// What the documentation calls it.
+    pub title: &'static str,
+    /// The name of its file: `requests` gives `requests.parquet`.
     pub name: &'static str,
     /// What one row is.
     pub about: &'static str,
@@ -12,7 +14,7 @@ pub struct Table {
 }
 
 /// A column.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Column {
     /// Its name; it ends in the unit if the column has one.
     pub name: &'static str,

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use serde_json::{Map, Value};
 
 use super::columns::Table;
-use super::rows::{RequestRow, Row, TransactionRow};
+use super::rows::{RequestRow, Row, SeenRequestRow, TransactionRow};
 use super::summary::Summary;
 
 /// `docs/summary.md`.
@@ -39,7 +39,7 @@ pub fn columns_markdown() -> String {
          have the same columns. Times are nanoseconds of simulated time since the start of the run. Numbers are never \
          negative. An empty value is null in Parquet and nothing between the commas in CSV.\n",
     );
-    for table in [RequestRow::TABLE, TransactionRow::TABLE] {
+    for table in [RequestRow::TABLE, SeenRequestRow::TABLE, TransactionRow::TABLE] {
         columns(&mut text, &table);
     }
     text
@@ -47,7 +47,7 @@ pub fn columns_markdown() -> String {
 
 fn columns(text: &mut String, table: &Table) {
     let files = format!("`{}`, `{}`", table.file_name("parquet"), table.file_name("csv"));
-    text.push_str(&format!("\n## {}\n\n{files}. {}\n\n", table.name, table.about));
+    text.push_str(&format!("\n## {}\n\n{files}. {}\n\n", table.title, table.about));
     text.push_str("| column | type | may be empty | meaning |\n|---|---|---|---|\n");
     for column in table.columns {
         let empty = if column.optional { "yes" } else { "no" };

@@ -37,7 +37,7 @@ pub use estimation::{EstimateFigures, EstimationFigures, PartFigures, PartsFigur
 pub use flow_figures::*;
 pub use host::*;
 pub use paired::*;
-pub use rows::{RequestRow, Row, TransactionRow};
+pub use rows::{RequestRow, Row, SeenRequestRow, TransactionRow};
 pub use slowdowns::SlowdownOverTime;
 pub use summary::*;
 pub use transactions::TransactionLog;

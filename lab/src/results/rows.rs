@@ -2,7 +2,7 @@
 
 use flashlane_core::decide::Estimate;
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Completion, FlowId, Lpn, Owner, RequestId};
+use flashlane_core::{Completion, FlowId, Lpn, Owner, RequestId, Time};
 
 use super::columns::{Cell, Column, Kind, Table, column, optional};
 use super::waits::Waited;
@@ -34,6 +34,7 @@ const REQUEST_COLUMNS: &[Column] = &[
 
 impl Row for RequestRow {
     const TABLE: Table = Table {
+        title: "requests",
         name: "requests",
         about: "One row a completed request, in order of completion.",
         columns: REQUEST_COLUMNS,
@@ -52,6 +53,48 @@ impl Row for RequestRow {
             Cell::Number(c.done.ns()),
             Cell::Number(c.done.since(c.arrival).ns()),
         ]
+    }
+}
+
+/// A request behind a host whose thread has seen it done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenRequestRow {
+    /// The request, as the device served it.
+    pub completion: Completion,
+    /// When its thread asked for it.
+    pub called: Time,
+    /// When its thread saw it done.
+    pub seen: Time,
+}
+
+const SEEN_REQUEST_COLUMNS: [Column; REQUEST_COLUMNS.len() + 3] = {
+    const COMMON: usize = REQUEST_COLUMNS.len();
+    let mut columns = [column("called_ns", Kind::Long, "When its thread asked for it."); COMMON + 3];
+    let mut i = 0;
+    while i < COMMON {
+        columns[i] = REQUEST_COLUMNS[i];
+        i += 1;
+    }
+    columns[5].about = "When the driver submitted it, since the start of the run.";
+    columns[6].about = "When its completion reached the host.";
+    columns[COMMON + 1] = column("seen_ns", Kind::Long, "When its thread saw it done.");
+    columns[COMMON + 2] = column("user_ns", Kind::Long, "`seen_ns` less `called_ns`: the user-perceived latency.");
+    columns
+};
+
+impl Row for SeenRequestRow {
+    const TABLE: Table = Table {
+        title: "requests behind a host",
+        name: "requests",
+        about: "With a `[host]`: one row a completed request, in the order in which threads saw them done.",
+        columns: &SEEN_REQUEST_COLUMNS,
+    };
+    type Cells = [Cell; SEEN_REQUEST_COLUMNS.len()];
+
+    fn cells(&self) -> Self::Cells {
+        let [id, flow, op, lpn, pages, arrival, done, response] = RequestRow(self.completion).cells();
+        let [called, seen, user] = [self.called.ns(), self.seen.ns(), (self.seen - self.called).ns()].map(Cell::Number);
+        [id, flow, op, lpn, pages, arrival, done, response, called, seen, user]
     }
 }
 
@@ -146,6 +189,7 @@ const TRANSACTION_COLUMNS: &[Column] = &[
 
 impl Row for TransactionRow {
     const TABLE: Table = Table {
+        title: "transactions",
         name: "transactions",
         about: "One row a flash transaction (a page read or programmed, a block erased), in the order they ended; those of a request come together when it completes.",
         columns: TRANSACTION_COLUMNS,

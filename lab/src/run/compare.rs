@@ -10,7 +10,7 @@ use super::pairing::Pairing;
 use super::prepare::{Prepared, Task, is_shadowed, needs_responses, prepare, tasks};
 use super::progress::{Expected, Reported};
 use super::simulation::{Outcome, Simulation};
-use super::{Progress, RunError};
+use super::{Progress, RequestRows, RunError};
 use crate::metrics::FlowMetrics;
 use crate::results::{FlowInfo, Format, MadeBy, ResultsDir, SchedulerResult, Summary};
 use crate::scenario::{FlowPlan, FlowSource, Scenario};
@@ -172,7 +172,8 @@ fn run(prepared: &Prepared, task: Task, options: &Options<'_>, expected: &Expect
     if let (Some(rows), None) = (&options.rows, task.alone) {
         // With one scheduler the rows are written beside summary.json, with several each scheduler has a folder.
         let folder = (prepared.schedulers.len() > 1).then_some(name.as_str());
-        observers.requests = Some(rows.dir.rows(folder, rows.format)?);
+        let hosted = prepared.host.is_some();
+        observers.requests = Some(RequestRows::begin(rows.dir, folder, rows.format, hosted)?);
         if rows.transactions {
             observers.transactions = Some(rows.dir.rows(folder, rows.format)?);
         }

@@ -1,13 +1,12 @@
 //! The loop of a run behind a host: threads ask for I/Os, the host hands them to the device, and a thread asks for its next
 //! one only when it has seen the last one done (model 3.1.4).
 //!
-//! Device and host are advanced together, instant by instant, because either may change what the other does next. Within an
-//! instant: completions, messages and CPUs, calls, decisions (model 0.3).
+//! Device and host take turns: the device runs to the next instant at which the host may do something to it, and stops before at one
+//! that the host must know of. Within an instant: completions, messages and CPUs, calls, decisions (model 0.3).
 
-use flashlane_core::{Extent, FlowId, Op, Request, RequestId, Time};
-use flashlane_host::{Config as HostConfig, Host, Io, Seen};
+use flashlane_core::{Divisor, Extent, FlowId, Op, Request, RequestId, Time};
+use flashlane_host::{Config as HostConfig, Host, Io, Seen, Sequence};
 use flashlane_ssd::Device;
-use rustc_hash::FxHashMap;
 
 use super::RunError;
 use super::host_outcome::HostOutcome;
@@ -19,8 +18,9 @@ use crate::workload::{Arrival, Source, Span};
 pub(super) struct HostedRun {
     host: Host,
     config: HostConfig,
+    page_size: Divisor,
     /// Requests that threads have asked for and the device has not got, by number.
-    held: FxHashMap<u64, (FlowId, Op, Span)>,
+    held: Sequence<(FlowId, Op, Span)>,
     /// Requests whose threads have not seen them done.
     open: u64,
     seen: Vec<Seen>,
@@ -33,13 +33,16 @@ impl HostedRun {
     /// The host of `config` before a device.
     pub(super) fn new(config: &HostConfig, device: &mut Device) -> HostedRun {
         let host = Host::new(config);
-        if host.wants_events() {
+        if host.wants_request_events() {
             device.report_events();
+        } else if host.wants_events() {
+            device.report_transactions();
         }
         HostedRun {
             host,
             config: config.clone(),
-            held: FxHashMap::default(),
+            page_size: Divisor::new(device.board().facts.geometry.page_bytes),
+            held: Sequence::default(),
             open: 0,
             seen: Vec::new(),
             submissions: Vec::new(),
@@ -75,13 +78,8 @@ impl Simulation<'_> {
         self.conclude(Some(host.finish()))
     }
 
-    /// Advances device and host to the next instant at which something happens. Returns whether there was anything left to do.
-    pub(super) fn step_hosted(&mut self, run: &mut HostedRun) -> Result<bool, RunError> {
-        let device = self.device.next_event();
-        self.pass_events(run)?;
-        if let Some(fault) = self.device.fault() {
-            return Err(RunError::Device(format!("at {}: {}", fault.at, fault.message)));
-        }
+    /// Advances device and host to the next instant that concerns both. Returns whether there was anything left to do.
+    fn step_hosted(&mut self, run: &mut HostedRun) -> Result<bool, RunError> {
         let next = self.earliest().map_or(Time::NEVER, |(at, _)| at);
         if next == Time::NEVER && run.open == 0 {
             // The device still has its own to do: it writes out what its buffer holds.
@@ -89,47 +87,87 @@ impl Simulation<'_> {
             self.pass_events(run)?;
             return Ok(false);
         }
-        let now = next.min(device).min(run.host.next_event());
+        let now = self.advance_device(run, next)?;
         if now > Time::LAST {
             return Ok(false);
         }
-        self.device.advance(now);
-        self.pass_events(run)?;
-        self.pass_completions(run)?;
+        self.act_at(run, now)?;
+        Ok(true)
+    }
+
+    /// Advances the device to the first instant at which a request completes or the host does something, but not beyond `limit`.
+    /// Returns that instant.
+    fn advance_device(&mut self, run: &mut HostedRun, limit: Time) -> Result<Time, RunError> {
+        let mut limit = limit;
+        let wants_events = run.host.wants_events();
+        loop {
+            if wants_events {
+                self.pass_events(run)?;
+            }
+            // What an event told the host may have it send a message earlier than anything before.
+            limit = limit.min(run.host.next_event());
+            let stopped = match wants_events {
+                true => self.device.advance_to_report(limit),
+                false => self.device.advance_to_completion(limit),
+            };
+            if let Some(fault) = self.device.fault() {
+                return Err(RunError::Device(format!("at {}: {}", fault.at, fault.message)));
+            }
+            if !self.device.completions().is_empty() {
+                self.pass_events(run)?;
+                return Ok(self.device.now());
+            }
+            if !stopped {
+                return Ok(limit);
+            }
+        }
+    }
+
+    /// What device, host and applications do to one another at `now`.
+    fn act_at(&mut self, run: &mut HostedRun, now: Time) -> Result<(), RunError> {
+        if !self.device.completions().is_empty() {
+            self.pass_completions(run)?;
+        }
         run.host.advance(now);
         loop {
-            self.answer_seen(run)?;
+            if !run.host.seen().is_empty() {
+                self.answer_seen(run)?;
+            }
             while let Some((at, flow)) = self.earliest()
                 && at <= now
             {
                 self.call(run, now, flow)?;
             }
             run.host.settle(now);
-            self.hand_over(run, now)?;
+            if !run.host.submissions().is_empty() {
+                self.hand_over(run, now)?;
+            }
             if run.host.seen().is_empty() {
                 break;
             }
         }
         run.now = now;
-        Ok(true)
+        Ok(())
     }
 
     /// Passes the device's events to the host and to the observers.
     fn pass_events(&mut self, run: &mut HostedRun) -> Result<(), RunError> {
         let observed = self.observers.needs_events();
-        for stamped in self.device.events().drain(..) {
-            run.host.observe(&stamped);
+        let events = self.device.events();
+        for stamped in events.iter() {
+            run.host.observe(stamped);
             if observed {
-                self.observers.event(&stamped)?;
+                self.observers.event(stamped)?;
             }
         }
+        events.clear();
         Ok(())
     }
 
     /// Counts the completions of this instant and passes them to the host, each with the free pages of the write buffer.
     fn pass_completions(&mut self, run: &mut HostedRun) -> Result<(), RunError> {
-        let mut completions = std::mem::take(self.device.completions());
-        for completion in completions.drain(..) {
+        for i in 0..self.device.completions().len() {
+            let completion = self.device.completions()[i];
             let measured = self.is_measured(&completion);
             self.count(&completion, measured);
             if self.observers.needs_completions() {
@@ -138,7 +176,7 @@ impl Simulation<'_> {
             let free = self.device.free_buffer_pages(completion.flow);
             run.host.completed(completion.done, completion.id, free);
         }
-        *self.device.completions() = completions;
+        self.device.completions().clear();
         Ok(())
     }
 
@@ -147,6 +185,7 @@ impl Simulation<'_> {
         std::mem::swap(&mut run.seen, run.host.seen());
         for seen in run.seen.drain(..) {
             run.open -= 1;
+            self.observers.seen(&seen)?;
             let flow = seen.flow.index();
             let state = &mut self.flows[flow];
             if seen.called >= self.limits.warm_up && seen.id >= state.measured_from {
@@ -163,20 +202,23 @@ impl Simulation<'_> {
     }
 
     /// A thread of `flow` asks for its next I/O.
+    #[inline]
     fn call(&mut self, run: &mut HostedRun, now: Time, flow: usize) -> Result<(), RunError> {
-        let page_bytes = u64::from(self.device.board().facts.geometry.page_bytes);
         let state = &mut self.flows[flow];
         let Arrival { at, op, extent } = std::mem::replace(&mut state.next, Arrival::NONE);
         let id = RequestId(self.issued);
         let (page, pages) = match &extent {
             Span::Bytes { offset, length } => {
-                let first = offset / page_bytes;
-                (first, (offset + length).div_ceil(page_bytes) - first)
+                let first = run.page_size.quotient(*offset);
+                (first, run.page_size.quotient(offset + length.max(&1) - 1) + 1 - first)
             }
             Span::Pages(pages) => (pages.first().map_or(0, |lpn| u64::from(lpn.0)), pages.len() as u64),
         };
         let io = Io { id, flow: FlowId(flow as u16), op, page, pages: pages as u32 };
         run.host.call(now, io);
+        if let Span::Bytes { offset, .. } = &extent {
+            self.device.prefetch(*offset);
+        }
         run.held.insert(id.0, (io.flow, op, extent));
         run.open += 1;
         state.metrics.issue(at);
@@ -196,7 +238,7 @@ impl Simulation<'_> {
     fn hand_over(&mut self, run: &mut HostedRun, now: Time) -> Result<(), RunError> {
         std::mem::swap(&mut run.submissions, run.host.submissions());
         for id in run.submissions.drain(..) {
-            let Some((flow, op, span)) = run.held.remove(&id.0) else { continue };
+            let Some((flow, op, span)) = run.held.remove(id.0) else { continue };
             let extent = match &span {
                 Span::Bytes { offset, length } => Extent::Bytes { offset: *offset, length: *length },
                 Span::Pages(pages) => Extent::Pages(pages),
@@ -209,3 +251,7 @@ impl Simulation<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "hosted_tests.rs"]
+mod tests;

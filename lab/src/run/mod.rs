@@ -17,6 +17,7 @@ mod oracle;
 mod pairing;
 mod prepare;
 mod progress;
+mod request_rows;
 mod short;
 mod simulation;
 mod spool;
@@ -30,6 +31,7 @@ pub use memory::{Memory, memory};
 pub use observers::ObserverOptions;
 pub use prepare::{Prepared, prepare};
 pub use progress::Progress;
+pub use request_rows::RequestRows;
 pub use short::is_short;
 pub use simulation::{Limits, Outcome, Simulation};
 

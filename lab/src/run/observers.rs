@@ -4,12 +4,14 @@ use std::fmt::Write as _;
 
 use flashlane_core::event::Stamped;
 use flashlane_core::{Completion, PlaneId, Ppa};
+use flashlane_host::Seen;
 use flashlane_ssd::{Config, Device, InitialState};
 
 use super::RunError;
+use super::request_rows::RequestRows;
 use super::transactions::{RecordOptions, TransactionRecorder, TransactionRecords};
 use crate::metrics::ResponseTimes;
-use crate::results::{RequestRow, RowWriter, TransactionRow};
+use crate::results::{RowWriter, TransactionRow};
 use flashlane_audit::{Auditor, Policy, Start, Verdict};
 
 /// The most violations that an audit reports in full.
@@ -21,7 +23,7 @@ pub struct ObserverOptions<'a> {
     /// Whether the run is audited.
     pub audit: bool,
     /// Writer of one row for each request.
-    pub requests: Option<RowWriter<RequestRow>>,
+    pub requests: Option<RequestRows>,
     /// Writer of one row for each transaction.
     pub transactions: Option<RowWriter<TransactionRow>>,
     /// Whether the response time of every measured request is recorded.
@@ -51,7 +53,7 @@ pub(super) struct Observations {
 pub(super) struct Observers<'a> {
     events: Option<&'a mut dyn FnMut(&Stamped)>,
     auditor: Option<Auditor>,
-    requests: Option<RowWriter<RequestRow>>,
+    requests: Option<RequestRows>,
     recorder: Option<TransactionRecorder>,
     responses: Option<ResponseTimes>,
     /// Whether any observer needs events; stored because it is asked at every request.
@@ -128,7 +130,16 @@ impl<'a> Observers<'a> {
             recorder.completed(completion, measured)?;
         }
         if let Some(rows) = &mut self.requests {
-            rows.push(&RequestRow(*completion))?;
+            rows.completed(completion)?;
+        }
+        Ok(())
+    }
+
+    /// Passes on that a thread of a host has seen a request done.
+    #[inline]
+    pub(super) fn seen(&mut self, seen: &Seen) -> Result<(), RunError> {
+        if let Some(rows) = &mut self.requests {
+            rows.seen(seen)?;
         }
         Ok(())
     }

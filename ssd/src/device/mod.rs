@@ -125,8 +125,16 @@ impl Device {
 
     /// Turns the event log on.
     pub fn report_events(&mut self) {
-        self.state.log.on = true;
+        (self.state.log.on, self.state.log.transactions_only) = (true, false);
         self.flash.watch();
+    }
+
+    /// Turns the event log on for what transactions do, unless it is on already.
+    pub fn report_transactions(&mut self) {
+        if !self.state.log.on {
+            self.report_events();
+            self.state.log.transactions_only = true;
+        }
     }
 
     /// Events since they were last drained; the caller drains.

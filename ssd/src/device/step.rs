@@ -3,12 +3,27 @@
 //! Events of one instant happen in the order of R-ORDER (model 0.3): completions and timers, then arrivals, then
 //! decisions. So [`Device::advance`] processes the completions of `now` but leaves its decisions open until time moves on
 //! or [`Device::next_event`] closes the instant: decisions at `now` take into account what is submitted at `now`.
+//!
+//! Completions of an instant come by channel and then by unit, those of memory and link after those of the flash, and not by creation
+//! number: nothing decides between two completions of an instant. A device ends at [`Time::LAST`], because instants are packed with the
+//! numbers of units and channels: arrivals after it are refused, and a device that has something to do after it stops with a fault.
 
 use alloc::format;
 
 use flashlane_core::{Time, UnitId};
 
 use super::{Device, Fault};
+
+/// Where processing events stops before its limit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    /// Nowhere.
+    Limit,
+    /// After the first instant at which a request completes.
+    Completion,
+    /// After the first instant at which a request completes or the log has more events than so many.
+    Report(usize),
+}
 
 impl Device {
     /// When the next event happens; [`Time::NEVER`] if there is none or the device has stopped. Makes the decisions of the
@@ -27,7 +42,7 @@ impl Device {
     /// decisions of `now` itself stay open.
     pub fn advance(&mut self, now: Time) {
         debug_assert!(now <= Time::LAST, "advanced beyond the last instant");
-        self.process_events(now, false);
+        self.process_events(now, Stop::Limit);
         self.state.board.now = self.state.board.now.max(now);
     }
 
@@ -35,10 +50,21 @@ impl Device {
     /// of that instant stay open. For a host whose requests depend on completions. Returns whether a request completed; if not,
     /// all events up to `limit` have been processed.
     pub fn advance_to_completion(&mut self, limit: Time) -> bool {
-        self.process_events(limit.min(Time::LAST), true);
-        if !self.host.completions.is_empty() {
-            return true;
-        }
+        self.process_events(limit.min(Time::LAST), Stop::Completion);
+        self.is_over(Stop::Completion) || self.reached(limit)
+    }
+
+    /// As [`Device::advance_to_completion`], but also not beyond the first instant at which an event is logged. For a host that may act on
+    /// what it learns from the log. Returns whether a request completed or an event was logged.
+    pub fn advance_to_report(&mut self, limit: Time) -> bool {
+        let stop = Stop::Report(self.state.log.events.len());
+        self.process_events(limit.min(Time::LAST), stop);
+        self.is_over(stop) || self.reached(limit)
+    }
+
+    /// Nothing has stopped the device up to `limit`: it is there now, or has nothing to do for ever. Returns false.
+    #[inline(always)]
+    fn reached(&mut self, limit: Time) -> bool {
         if limit <= Time::LAST {
             self.state.board.now = self.state.board.now.max(limit);
         } else if self.fault.is_none() {
@@ -47,22 +73,32 @@ impl Device {
         false
     }
 
-    /// Processes events up to and including `limit`, or to the first instant with a completion.
+    /// Whether what `stop` waits for has happened.
     #[inline(always)]
-    fn process_events(&mut self, limit: Time, to_completion: bool) {
+    fn is_over(&self, stop: Stop) -> bool {
+        match stop {
+            Stop::Limit => false,
+            Stop::Completion => !self.host.completions.is_empty(),
+            Stop::Report(logged) => !self.host.completions.is_empty() || self.state.log.events.len() > logged,
+        }
+    }
+
+    /// Processes events up to and including `limit`, or to the first instant at which there is what `stop` says.
+    #[inline(always)]
+    fn process_events(&mut self, limit: Time, stop: Stop) {
         // Only decisions can stop the device.
         let mut runs = self.fault.is_none();
         while runs {
             let mut next = self.next_instant();
             if next > self.state.board.now {
-                if to_completion && !self.host.completions.is_empty() {
+                if self.is_over(stop) {
                     break;
                 }
                 if self.state.agenda.open && limit > self.state.board.now {
                     runs = self.settle();
                     next = self.next_instant();
-                    if to_completion && next > self.state.board.now && !self.host.completions.is_empty() {
-                        // Transfers that take no time have completed a request during the decisions.
+                    if next > self.state.board.now && self.is_over(stop) {
+                        // Transfers that take no time have completed a request during the decisions, or these were logged.
                         break;
                     }
                 }

@@ -3,10 +3,10 @@
 
 use flashlane_core::board::{Command, Service};
 use flashlane_core::event::Event;
+use flashlane_core::min_tree::NEVER;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{ChannelId, Duration, Time};
 
-use super::min_tree::NEVER;
 use super::{ChannelStep, Phase, UnitStep};
 
 impl ChannelStep<'_> {

@@ -1,9 +1,9 @@
 //! A channel: the requests for its bus, the timers of its units, and its next instant.
 
+use flashlane_core::min_tree::NEVER;
 use flashlane_core::{Time, UnitId};
 
 use super::instants::Instants;
-use super::min_tree::NEVER;
 use crate::agenda::Agenda;
 
 /// A channel: its bus, and the timers of its units.

@@ -2,7 +2,7 @@
 //!
 //! A sorted array is enough: a channel has few units, new instants are mostly the latest, and only the first is read.
 
-use super::min_tree::MOST;
+use flashlane_core::min_tree::MOST;
 
 /// Bits of a unit's number on its channel.
 const WAY_BITS: u32 = 6;
@@ -28,7 +28,7 @@ impl Instants {
         Instants { length: 0, keys }
     }
 
-    /// The first instant; [`super::min_tree::NEVER`] if there is none.
+    /// The first instant; [`flashlane_core::min_tree::NEVER`] if there is none.
     #[inline(always)]
     pub(super) fn first_instant(&self) -> u64 {
         // The arithmetic shift turns all ones into NEVER.
@@ -105,8 +105,8 @@ impl Instants {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flash::min_tree::NEVER;
     use alloc::vec::Vec;
+    use flashlane_core::min_tree::NEVER;
 
     /// Compares with a list sorted after each change, for many lengths.
     #[test]

@@ -17,19 +17,17 @@ pub mod bus;
 mod channel;
 mod ended;
 mod instants;
-mod min_tree;
 mod step;
 
 use alloc::vec::Vec;
 
-use flashlane_core::{Duration, Time, TxnId, UnitId};
+use flashlane_core::{Duration, MinTree, Time, TxnId, UnitId};
 use rand_pcg::Pcg64Mcg;
 
 use crate::config::{Config, Dispatch, Latency};
 use crate::state::State;
 use channel::Channel;
 pub use ended::Ended;
-use min_tree::MinTree;
 use step::{ChannelStep, UnitStep};
 
 /// What a unit's hardware is doing.

@@ -4,17 +4,17 @@
 //! each level and no branch that depends on the instants.
 
 /// No instant.
-pub(super) const NEVER: u64 = u64::MAX;
+pub const NEVER: u64 = u64::MAX;
 
-/// Largest number of leaves; also of units of a channel and of channels of a device.
-pub(super) const MOST: usize = 64;
+/// Largest number of leaves; also of units of a channel, of channels of a device and of CPUs of a host.
+pub const MOST: usize = 64;
 
 /// Levels above the leaves that are climbed without a loop: as many as the usual number of channels needs.
 const LEVELS: u32 = 3;
 
 /// Up to [`MOST`] instants in ns.
 #[derive(Clone, Debug)]
-pub(super) struct MinTree {
+pub struct MinTree {
     /// Number of instants.
     length: usize,
     /// Number of leaves: a power of two, at least `length`. Those beyond `length` are never.
@@ -28,26 +28,26 @@ impl MinTree {
     const FEW: usize = 1 << LEVELS;
 
     /// `length` instants, all never.
-    pub(super) fn new(length: usize) -> MinTree {
+    pub fn new(length: usize) -> MinTree {
         assert!(length <= MOST, "configuration check allows no more than 64");
         MinTree { length, leaves: length.next_power_of_two().max(Self::FEW), nodes: [NEVER; 2 * MOST] }
     }
 
     /// The least instant.
     #[inline(always)]
-    pub(super) fn min(&self) -> u64 {
+    pub fn min(&self) -> u64 {
         self.nodes[1]
     }
 
     /// The `i`-th instant.
     #[inline(always)]
-    pub(super) fn at(&self, i: usize) -> u64 {
+    pub fn at(&self, i: usize) -> u64 {
         self.nodes[(self.leaves + i) % (2 * MOST)]
     }
 
     /// Changes the `i`-th instant.
     #[inline(always)]
-    pub(super) fn set(&mut self, i: usize, at: u64) {
+    pub fn set(&mut self, i: usize, at: u64) {
         debug_assert!(i < self.length);
         let mut node = (self.leaves + i) % (2 * MOST);
         let mut least = at;
