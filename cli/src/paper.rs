@@ -59,14 +59,19 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
         paper.run(&args.experiment, &settings, Some(&progress), &report)
     })?;
     let real = args.real.then(|| oslab::measure(&oslab_settings(args.quick))).transpose()?;
+    let is_cross = paper.name == papers::cross::CROSS.name;
+    let picture = if is_cross { papers::cross::picture(&result).map_err(Failure::Fault)? } else { None };
     let written = dir.map(|(dir, file, machine)| {
         file.write_whole(result.to_json().as_bytes())?;
+        if let Some(picture) = &picture {
+            dir.begin("cross.svg")?.write_whole(picture.as_bytes())?;
+        }
         if let (Some(machine), Some(real)) = (machine, &real) {
             machine.write_whole(real.to_json().as_bytes())?;
         }
         dir.commit()
     });
-    let mut text = if args.tables { papers::tables(&result) } else { String::new() };
+    let mut text = if args.tables || is_cross { papers::tables(&result) } else { String::new() };
     text.push_str(&papers::render(&result, WIDTH));
     if let Some(real) = &real {
         let _ = write!(text, "\n{}", flashlane_oslab::render(real));
@@ -104,6 +109,7 @@ fn overview() -> String {
         let experiments = paper.experiments().join(", ");
         let _ = writeln!(text, "{}  {}\n{:w$}  {experiments}", paper.name, claims.paper, "", w = paper.name.len());
     }
+    text.push_str("cross  all schedulers on the workloads of all papers\n");
     text.push_str("\nflashlane paper NAME --list shows the claims, flashlane paper NAME --quick looks at each.\n");
     text
 }

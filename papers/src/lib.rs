@@ -5,9 +5,11 @@
 //! Promises the same figures for the same settings. Must never know how anything is printed.
 
 pub mod claims;
+pub mod cross;
 mod figures;
 pub mod flin;
 pub mod ncq;
+pub mod page;
 mod paper;
 pub mod precompletion;
 mod progress;
@@ -38,8 +40,8 @@ impl Paper {
     /// # Errors
     /// The papers there are, with the nearest name.
     pub fn named(name: &str) -> Result<&'static Paper, String> {
-        let names = || PAPERS.iter().map(|paper| paper.name);
-        PAPERS.iter().find(|paper| paper.name == name).ok_or_else(|| {
+        let names = || PAPERS.iter().chain([&cross::CROSS]).map(|paper| paper.name);
+        PAPERS.iter().chain([&cross::CROSS]).find(|paper| paper.name == name).ok_or_else(|| {
             let near = nearest(name, names()).map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
             format!("paper {name:?}: no such paper; there are {}{near}", names().collect::<Vec<_>>().join(", "))
         })

@@ -84,6 +84,10 @@ pub fn render(result: &PaperResult, width: u16) -> String {
             "Under the setting that was chosen after results were seen; --list says what it sets and why.\n\n",
         );
     }
+    if result.claims.is_empty() {
+        result.notes.iter().for_each(|note| text.push_str(&format!("note: {note}\n")));
+        return text;
+    }
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     table.set_header(["", "source", "the paper says", "published", "measured", "verdict"]);

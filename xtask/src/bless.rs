@@ -6,18 +6,20 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What can be written: its name, where, the tests that write it.
+/// What can be written: its name, where, the package and the tests that write it.
 struct Kind {
     name: &'static str,
     files: &'static str,
+    package: &'static str,
     tests: &'static [&'static str],
 }
 
-const KINDS: [Kind; 3] = [
-    Kind { name: "golden", files: "lab/tests/golden", tests: &["--test", "golden"] },
+const KINDS: [Kind; 4] = [
+    Kind { name: "golden", files: "lab/tests/golden", package: "flashlane-lab", tests: &["--test", "golden"] },
     Kind {
         name: "docs",
         files: "docs/scenario.md, docs/summary.md, docs/columns.md, README.md",
+        package: "flashlane-lab",
         tests: &[
             "--lib",
             "--",
@@ -29,8 +31,10 @@ const KINDS: [Kind; 3] = [
     Kind {
         name: "report",
         files: "target/example-report.html",
+        package: "flashlane-lab",
         tests: &["--lib", "--", "the_page_shows_the_numbers_of_the_summary"],
     },
+    Kind { name: "papers", files: "docs/papers/README.md", package: "flashlane-papers", tests: &["--test", "page"] },
 ];
 
 /// Writes what `names` say; `Ok(true)` when the tests agree afterwards.
@@ -56,7 +60,7 @@ fn legal() -> String {
 fn bless(root: &Path, kind: &Kind) -> Result<bool, String> {
     let permit = Permit::new(&root.join("target"), kind.name)?;
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root).args(["test", "--quiet", "--locked", "-p", "flashlane-lab"]).args(kind.tests);
+    command.current_dir(root).args(["test", "--quiet", "--locked", "-p", kind.package]).args(kind.tests);
     let status = command.env("FLASHLANE_BLESS", &permit.0).status().map_err(|e| format!("cannot run cargo: {e}"))?;
     if status.success() {
         println!("written: {}; `git diff` shows what changed", kind.files);
@@ -99,7 +103,7 @@ mod tests {
     #[test]
     fn only_what_is_named_is_written() {
         let root = Path::new("/nowhere");
-        assert!(run(root, &[]).is_err_and(|why| why.contains("golden, docs, report")));
+        assert!(run(root, &[]).is_err_and(|why| why.contains("golden, docs, report, papers")));
         assert!(run(root, &["all"]).is_err_and(|why| why.contains("\"all\"") && why.contains("golden")));
     }
 }

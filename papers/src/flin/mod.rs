@@ -13,7 +13,7 @@ mod priorities;
 mod profiles;
 mod ratios;
 mod setting;
-mod setup;
+pub(crate) mod setup;
 mod shapes;
 mod systems;
 

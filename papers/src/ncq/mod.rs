@@ -3,7 +3,7 @@
 //! Owns what is run; claims and published values are in `papers/ncq/claims.toml`, the workloads in `lab/data/ncq-table2.csv`.
 
 mod aging;
-mod setup;
+pub(crate) mod setup;
 mod systems;
 
 use super::{Group, Paper};

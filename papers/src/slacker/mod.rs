@@ -11,7 +11,7 @@ mod dynalloc;
 mod estimator;
 mod sensitivity;
 mod systems;
-mod workloads;
+pub(crate) mod workloads;
 
 use super::{Group, Paper};
 

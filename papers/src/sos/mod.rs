@@ -6,7 +6,7 @@
 pub mod calibrate;
 mod shares;
 mod systems;
-mod workloads;
+pub(crate) mod workloads;
 
 use super::{Group, Paper};
 

@@ -1,0 +1,94 @@
+//! Across papers: every scheduler of the catalogue on every paper's workloads, and on the user's traces.
+//!
+//! Owns which workloads stand for a paper and what is compared; has no claims, for no paper made this comparison. Garbage
+//! collection is semi-preemptive for every scheduler whose paper is not about collection, so that schedulers are compared and
+//! not ways to collect.
+
+mod picture;
+mod rows;
+mod workloads;
+
+pub use picture::picture;
+
+use self::rows::{FIRST, rows_for};
+use self::workloads::{Workload, all};
+use crate::{Figures, Group, Paper, Runner};
+use flashlane_lab::results::{SchedulerResult, Summary};
+use flashlane_lab::run::RunError;
+
+/// The comparison, made like a paper.
+pub const CROSS: Paper = Paper {
+    name: "cross",
+    seeds: 1,
+    claims: include_str!("../../cross/claims.toml"),
+    groups: &[Group {
+        experiments: &["X1"],
+        about: "every scheduler on the workloads of Slacker, FLIN, NCQ scheduling and SOS, and on traces",
+        run: compare,
+    }],
+};
+
+/// Runs every scheduler on every workload. A figure's values are those of the workloads of its family.
+fn compare(runner: &Runner<'_>) -> Result<Figures, RunError> {
+    let mut figures = Figures::default();
+    let workloads = all(runner)?;
+    for family in workloads::FAMILIES {
+        let count = workloads.iter().filter(|workload| workload.family == *family).count();
+        if count > 0 {
+            figures.note(format!("{family}: {count} workloads; means and intervals are over them"));
+        }
+    }
+    figures.note(format!(
+        "speedup: mean response time under {FIRST} over the row's, geometric mean over the workloads; improvements in percent, against \
+         {FIRST} on the same arrivals"
+    ));
+    let made = runner.each(workloads, |Workload { family, mut document }| {
+        document.schedulers = Some(rows_for(&document)?);
+        Ok((family, runner.compare(document)?))
+    })?;
+    speedups(&mut figures, &made);
+    for (family, summary) in &made {
+        add(&mut figures, family, summary);
+    }
+    Ok(figures)
+}
+
+/// Adds how many times as fast as the first a scheduler is: the geometric mean over the workloads of a family, for a ratio of ten and
+/// one of a tenth cancel out.
+fn speedups(figures: &mut Figures, made: &[(&str, Summary)]) {
+    let mean_ns = |run: &SchedulerResult| run.total.all.as_ref().map(|all| all.mean_ns);
+    let mut logarithms = Figures::default();
+    for (family, summary) in made {
+        let first = mean_ns(&summary.schedulers[0]);
+        for run in &summary.schedulers {
+            let ratio = first.zip(mean_ns(run)).map(|(first, own)| libm::log(first / own));
+            logarithms.push_some(&[family, &run.name], ratio);
+        }
+    }
+    for (path, values) in logarithms.iter() {
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        figures.push(&["speedup", &path[0], &path[1]], libm::exp(mean));
+    }
+}
+
+/// Adds what one workload showed.
+fn add(figures: &mut Figures, family: &str, summary: &Summary) {
+    let first = &summary.schedulers[0];
+    for run in &summary.schedulers {
+        let mut push = |what: &str, value: Option<f64>| figures.push_some(&[what, family, &run.name], value);
+        if run.name != first.name {
+            let change = run.change_percent.as_ref().and_then(|change| change.all.as_ref());
+            push("improvement_percent", change.and_then(|change| change.mean).map(|change| 0.0 - change));
+            push("gain_a_request_percent", run.paired.as_ref().and_then(|paired| paired.all.gain_a_request_percent));
+            push("p999_improvement_percent", change.and_then(|change| change.p99_9).map(|change| 0.0 - change));
+        }
+        push("fairness", run.fairness.as_ref().map(|fairness| fairness.fairness));
+        push("largest_slowdown", run.fairness.as_ref().map(|fairness| fairness.max_slowdown));
+        push("write_amplification", run.device.write_amplification);
+        push("overloaded_flows", Some(overloaded(run)));
+    }
+}
+
+fn overloaded(run: &SchedulerResult) -> f64 {
+    run.flows.iter().filter(|flow| flow.overloaded).count() as f64
+}
