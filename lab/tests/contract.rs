@@ -249,6 +249,7 @@ const PATIENCE: &[Patience] = &[
     Patience { scheduler: "wp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
     Patience { scheduler: "rbyp+wp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
     Patience { scheduler: "slacker", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    Patience { scheduler: "need", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
     // The fill trigger begins a write, which is then paused for as long as reads wait.
     Patience { scheduler: "wp-blind", params: SOON_FULL, read: Some(0), write: None },
     Patience { scheduler: "oracle-slack", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
@@ -258,6 +259,8 @@ const PATIENCE: &[Patience] = &[
     // Reads always go before writes.
     Patience { scheduler: "sprinkler", params: &[], read: Some(0), write: None },
     Patience { scheduler: "sprinkler+fairness", params: &[], read: Some(0), write: None },
+    Patience { scheduler: "sprinkler-np", params: &[], read: Some(0), write: None },
+    Patience { scheduler: "sprinkler+fairness-np", params: &[], read: Some(0), write: None },
     Patience { scheduler: "flin-stage1", params: &[], read: Some(0), write: None },
     // The device here takes every command as it comes, and its chips serve the oldest first.
     Patience { scheduler: "ncq-fcfs", params: &[], read: Some(0), write: Some(0) },

@@ -105,7 +105,8 @@ fn reads_between_moves_that_are_paid_for() {
 fn collection_of_the_baselines() {
     let mut config = collecting();
     config.gc.start_blocks = 5;
-    let lines: Vec<Line> = (0..100).map(|i| (0, 0, Write, i * 77 % 128)).collect();
+    // So far apart that a collection begins while nothing waits, and so close that writes come before it ends.
+    let lines: Vec<Line> = (0..100).map(|i| (u64::from(i) * 2_000_000, 0, Write, i * 77 % 128)).collect();
     for (scheduler, preempts) in
         [("sprinkler", true), ("sprinkler+fairness", true), ("sprinkler-np", false), ("sprinkler+fairness-np", false)]
     {
