@@ -7,7 +7,7 @@
 //!
 //! Thresholds keep their order: on either drive collection starts first, then the baselines must collect, then FLIN's writes
 //! pay, and FLIN's safety net comes last. FLIN's are numbers of pages and blocks; the hard threshold, half a percent of a plane's
-//! blocks, would be one block here and come after both, so that it is a block more than GC_FLIN instead.
+//! blocks, would be one block here and come after both; under the plain reading it is a block more than GC_FLIN instead.
 
 use super::setting;
 use crate::Runner;
@@ -25,14 +25,11 @@ pub const PAGE: u64 = 8_192;
 /// Blocks of a plane.
 const BLOCKS: u32 = 256;
 
-/// Free blocks of a plane at and below which the baselines' collection may not be preempted. GC_FLIN is 4 blocks.
-const HARD_BLOCKS: u32 = 5;
-
 /// The drive of table 1 with a sixteenth of the blocks.
 pub fn drive(runner: &Runner<'_>) -> Device {
     let mut device = Device::preset("flin-isca18".into());
     device.geometry.blocks_per_plane = Some(BLOCKS);
-    device.gc.hard_blocks = Some(HARD_BLOCKS);
+    device.gc.hard_blocks = Some(setting::hard_blocks(runner.settings.setting));
     device.ftl.user_gb = Some(setting::user_gb(runner.settings.setting));
     device
 }
