@@ -8,7 +8,7 @@ use flashlane_lab::outputs::{Inputs, OutFile};
 use flashlane_lab::results::ResultsDir;
 use flashlane_papers::flin::mixes::Draw;
 use flashlane_papers::slacker::calibrate::{self, Calibrated};
-use flashlane_papers::{self as papers, PAPERS, Paper, Progress, Runner, Settings};
+use flashlane_papers::{self as papers, PAPERS, Paper, Progress, Runner, Setting, Settings};
 
 use crate::args::PaperArgs;
 use crate::fail::Failure;
@@ -156,6 +156,17 @@ fn calibrated(paper: &Paper, settings: &Settings) -> Result<(), Failure> {
         let verdict = if is_reached { "" } else { ": not reached" };
         note(&format!("{:4} s  {what}{verdict}", begun.elapsed().as_secs()));
     };
+    if paper.name == papers::slacker::PAPER.name && settings.setting == Setting::Chosen {
+        use papers::slacker::calibrate_bursts;
+        let report = |one: &calibrate_bursts::Calibrated| {
+            let (name, burst, theta) = (&one.workload.name, one.burst, one.theta);
+            let (reached, wanted) = (one.reached, one.wanted());
+            let slack = format!("{:.2} ± {:.2} ms for {} ± {}", reached.mean, reached.sd, wanted.mean, wanted.sd);
+            told(format!("{name}: bursts of {burst:.0}, exponent {theta} give {slack}"), one.is_reached());
+        };
+        let made = calibrate_bursts::calibrate(&runner, &report)?;
+        return print(&calibrate_bursts::to_csv(&made, &command()));
+    }
     if paper.name == papers::slacker::PAPER.name {
         let report = |one: &Calibrated| {
             let (name, gap, reached, wanted) = (&one.workload.name, one.gap_us, one.reached_ms, one.wanted_ms());

@@ -24,7 +24,7 @@ pub fn one_page_at_a_time(runner: &Runner<'_>) -> Result<Figures, RunError> {
             document.device.nand.multi_die = Some(false);
             for clone in document.flow.iter_mut().filter_map(|flow| flow.clone.as_mut()) {
                 let workload = workloads.iter().find(|workload| workload.name == clone.name).expect("one of these");
-                clone.mean_gap_us = Some(work_us(workload) / load);
+                clone.mean_gap_us = Some(work_us(workload, runner.settings.setting) / load);
             }
         })?;
         let load = load.to_string();
@@ -34,6 +34,7 @@ pub fn one_page_at_a_time(runner: &Runner<'_>) -> Result<Figures, RunError> {
                 let percent = |count: u64| 100.0 * count as f64 / paired.all.requests as f64;
                 let path = |what: &'static str| ["one_page_at_a_time", what, &run.name, &load, &one.workload.name];
                 figures.push_some(&path("improvement"), paired.all.improvement_percent);
+                figures.push_some(&path("gain_a_request"), paired.all.gain_a_request_percent);
                 figures.push(&path("faster_percent"), percent(paired.all.faster));
                 figures.push(&path("slower_percent"), percent(paired.all.slower));
             }

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use rayon::prelude::*;
 
 use super::workloads::{BASELINE, document, requests};
-use crate::Runner;
+use crate::{Runner, Setting};
 use flashlane_lab::run::RunError;
 use flashlane_lab::workload::clone::{Group, SlackerTrace};
 
@@ -43,7 +43,7 @@ impl Calibrated {
 }
 
 /// The value of Table 2 that the calibration aims at.
-fn wanted_ms(workload: &SlackerTrace) -> f64 {
+pub(super) fn wanted_ms(workload: &SlackerTrace) -> f64 {
     if workload.group == Group::ReadIntensive { workload.read_slack_ms_mean } else { workload.write_slack_ms_mean }
 }
 
@@ -63,10 +63,11 @@ pub fn calibrate(runner: &Runner<'_>, report: &(dyn Fn(&Calibrated) + Sync)) -> 
 }
 
 /// Mean time for which a request keeps the 16 chips busy if every page is a command of its own, divided by the number
-/// of chips, us.
-pub fn work_us(workload: &SlackerTrace) -> f64 {
-    // A request begins at a page boundary, so half a page is read or written in vain on average.
-    let pages = |kb: f64| kb / 8.0 + 0.5;
+/// of chips, us. The clones of the plain setting end inside a page, so that half a page is read or written in vain on average; those of
+/// the chosen setting have whole pages.
+pub fn work_us(workload: &SlackerTrace, setting: Setting) -> f64 {
+    let in_vain = if setting == Setting::Chosen { 0.0 } else { 0.5 };
+    let pages = |kb: f64| kb / 8.0 + in_vain;
     let (writes, reads) = (workload.write_fraction, 1.0 - workload.write_fraction);
     (writes * pages(workload.write_kb_mean) * 1_325.0 + reads * pages(workload.read_kb_mean) * 100.0) / 16.0
 }
@@ -77,7 +78,8 @@ pub fn work_us(workload: &SlackerTrace) -> f64 {
 fn one(runner: &Runner<'_>, workload: SlackerTrace) -> Result<Calibrated, RunError> {
     let wanted = wanted_ms(&workload);
     // Advanced commands serve several pages at once, so a chip can serve a higher load than one page at a time.
-    let mut gap = work_us(&workload) / 2.0;
+    let work = work_us(&workload, runner.settings.setting);
+    let mut gap = work / 2.0;
     let mut short: Option<(f64, f64)> = None;
     let mut long: Option<(f64, f64)> = None;
     let mut best: Option<Calibrated> = None;
@@ -106,7 +108,7 @@ fn one(runner: &Runner<'_>, workload: SlackerTrace) -> Result<Calibrated, RunErr
             (None, Some((b, _))) => b.exp() / 1.6,
             (None, None) => break,
         };
-        if gap < work_us(&workload) / HIGHEST_LOAD {
+        if gap < work / HIGHEST_LOAD {
             break;
         }
     }

@@ -3,11 +3,11 @@
 //! Redirection slows reads down only where pages were written with it. So a first flow writes the working set at random
 //! through the system under test; then the workload begins. The working set is small, so that most of it gets written.
 
-use super::workloads::{BASELINE, DEVICE, requests};
+use super::workloads::{BASELINE, clone_of, device, requests};
 use crate::{Figures, Runner};
 use flashlane_lab::results::SchedulerResult;
 use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{Device, Document, Flow, Range, RangeWord, Run, SchedulerChoice};
+use flashlane_lab::scenario::{Document, Flow, Range, RangeWord, Run, SchedulerChoice};
 use flashlane_lab::workload::clone::{CloneSpec, SlackerTrace, Table};
 
 /// The systems, the baseline first.
@@ -28,7 +28,7 @@ pub fn redirection(runner: &Runner<'_>) -> Result<Figures, RunError> {
         WORKLOADS.iter().flat_map(|name| runner.seeds().into_iter().map(move |seed| (*name, seed))).collect();
     let made = runner.each(runs, |(name, seed)| {
         let workload = SlackerTrace::named(name)?;
-        Ok((name, runner.compare(document(runner, &workload, seed))?.schedulers))
+        Ok((name, runner.compare(document(runner, &workload, seed)?)?.schedulers))
     })?;
     let mut figures = Figures::default();
     for (name, runs) in made {
@@ -43,41 +43,47 @@ pub fn redirection(runner: &Runner<'_>) -> Result<Figures, RunError> {
                 figures.push_some(&["dynalloc", part, &run.name, name], change);
             }
         }
+        for run in &runs[1..] {
+            let gain = run.paired.as_ref().and_then(|paired| paired.all.gain_a_request_percent);
+            figures.push_some(&["dynalloc", "gain_a_request", &run.name, name], gain);
+        }
     }
     Ok(figures)
 }
 
 /// A scenario of the first flow, then the workload.
-fn document(runner: &Runner<'_>, workload: &SlackerTrace, seed: u64) -> Document {
+fn document(runner: &Runner<'_>, workload: &SlackerTrace, seed: u64) -> Result<Document, RunError> {
     let requests = requests(runner) / 2;
-    let clone = |requests| CloneSpec {
-        working_set_bytes: Some(WORKING_SET),
-        ..CloneSpec::new(Table::Slacker, &workload.name, requests)
-    };
     let pages = WORKING_SET as f64 / 8_192.0 * TIMES;
     let writes = pages / (workload.write_kb_mean / 8.0 + 0.5);
     let first = CloneSpec {
         read_ratio: Some(0.0),
         mean_gap_us: Some(WRITE_GAP_US),
         sequential_probability: Some(0.0),
-        ..clone(writes as u64)
+        working_set_bytes: Some(WORKING_SET),
+        ..CloneSpec::new(Table::Slacker, &workload.name, writes as u64)
     };
     // Since writes come in bursts, the last may end somewhat later than the mean rate says.
     let begins_us = 1.3 * writes * WRITE_GAP_US + 5e6;
-    let measured = CloneSpec { start_us: Some(begins_us), ..clone(requests) };
+    let measured = CloneSpec {
+        start_us: Some(begins_us),
+        working_set_bytes: Some(WORKING_SET),
+        ..clone_of(runner, &workload.name, requests)?
+    };
     let flow = |name: &str, clone: CloneSpec| Flow {
         name: Some(name.into()),
         range: Some(Range::Word(RangeWord::All)),
         clone: Some(clone),
         ..Flow::default()
     };
-    Document {
+    Ok(Document {
         name: Some(format!("slacker E15 {}", workload.name)),
         seed: Some(seed),
-        device: Device::preset(DEVICE.into()),
+        device: device(runner),
         schedulers: Some(SYSTEMS.map(|name| SchedulerChoice::Named(name.into())).into()),
-        run: Run { alone: Some(false), ..Run::default() },
+        // Pairs are of the second flow only.
+        run: Run { alone: Some(false), warm_up_ms: Some((begins_us / 1e3) as u64), ..Run::default() },
         flow: vec![flow("fill", first), flow("measured", measured)],
         ..Document::default()
-    }
+    })
 }

@@ -7,6 +7,7 @@
 mod ablation;
 mod baseline;
 pub mod calibrate;
+pub mod calibrate_bursts;
 mod dynalloc;
 mod estimator;
 mod sensitivity;
@@ -31,7 +32,7 @@ pub const PAPER: Paper = Paper {
         },
         Group {
             experiments: &["E6", "E7", "E8", "E9", "E10", "E11", "E12", "E14"],
-            about: "six systems on 21 workloads",
+            about: "six systems and ours on 21 workloads",
             run: systems::all,
         },
         Group { experiments: &["E13"], about: "prxy0 and prn0 by size of the request", run: systems::by_size },

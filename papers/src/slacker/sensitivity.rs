@@ -92,11 +92,13 @@ pub fn sweeps(runner: &Runner<'_>) -> Result<Figures, RunError> {
         let mut document = document(&runner, &workload, requests(&runner), seed, &[BASELINE, "slacker"])?;
         (factor.set)(&mut document, level);
         let summary = runner.compare(document)?;
-        let paired = summary.schedulers[1].paired.as_ref();
-        Ok((factor, level, paired.and_then(|paired| paired.all.improvement_percent)))
+        Ok((factor, level, summary.schedulers[1].paired.clone()))
     })?;
-    for (factor, level, improvement) in made {
-        figures.push_some(&["sensitivity", factor.name, &level.to_string()], improvement);
+    for (factor, level, paired) in made {
+        let Some(paired) = paired else { continue };
+        let level = level.to_string();
+        figures.push_some(&["sensitivity", factor.name, &level], paired.all.improvement_percent);
+        figures.push_some(&["sensitivity_a_request", factor.name, &level], paired.all.gain_a_request_percent);
     }
     Ok(figures)
 }

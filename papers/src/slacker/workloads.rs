@@ -4,10 +4,12 @@ use crate::Runner;
 use flashlane_lab::results::Summary;
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Device, Document, Run, SchedulerChoice};
-use flashlane_lab::workload::clone::{CloneSpec, SlackerTrace, Table};
+use flashlane_lab::workload::clone::{CloneSpec, Shape, SlackerBursts, SlackerTrace, Table};
 
 /// The device of Table 1.
-pub const DEVICE: &str = "slacker-asplos17";
+const TABLE_1: &str = "slacker-asplos17";
+/// The same with one page a command and long write queues: that of the chosen setting.
+const ONE_PAGE: &str = "slacker-one-page";
 /// The baseline of the paper: FR-FCFS with a conditional queue size.
 pub const BASELINE: &str = "fr-fcfs";
 
@@ -20,8 +22,32 @@ pub fn requests(runner: &Runner<'_>) -> u64 {
     runner.amount(REQUESTS.0, REQUESTS.1)
 }
 
-/// A scenario of `workload` with `requests` measured requests after a warm-up of a tenth as many, under `schedulers`, on the
-/// paper's device.
+/// The device under the runner's setting.
+pub fn device(runner: &Runner<'_>) -> Device {
+    Device::preset(if runner.is_chosen() { ONE_PAGE } else { TABLE_1 }.into())
+}
+
+/// The clone of a workload under the runner's setting. What was calibrated is written out, so that it is part of the scenario.
+///
+/// # Errors
+/// A workload that the table does not have.
+pub fn clone_of(runner: &Runner<'_>, name: &str, requests: u64) -> Result<CloneSpec, RunError> {
+    let clone = CloneSpec::new(Table::Slacker, name, requests);
+    if !runner.is_chosen() {
+        return Ok(clone);
+    }
+    let bursts = SlackerBursts::named(name)?;
+    Ok(CloneSpec {
+        shape: Some(Shape::WholePages),
+        mean_gap_us: Some(bursts.mean_gap_us),
+        burst_requests: Some(bursts.burst_requests),
+        lane_theta: Some(bursts.lane_theta),
+        ..clone
+    })
+}
+
+/// A scenario of `workload` with `requests` measured requests after a warm-up of a tenth as many, under `schedulers`, with
+/// the device and the clone of the runner's setting.
 ///
 /// # Errors
 /// A folder of traces that cannot be read.
@@ -32,11 +58,11 @@ pub fn document(
     seed: u64,
     schedulers: &[&str],
 ) -> Result<Document, RunError> {
-    let clone = CloneSpec::new(Table::Slacker, &workload.name, requests + requests / 10);
+    let clone = clone_of(runner, &workload.name, requests + requests / 10)?;
     Ok(Document {
         name: Some(format!("slacker {}", workload.name)),
         seed: Some(seed),
-        device: Device::preset(DEVICE.into()),
+        device: device(runner),
         schedulers: Some(schedulers.iter().map(|name| SchedulerChoice::Named((*name).into())).collect()),
         run: Run { warm_up_requests: Some(requests / 10), ..Run::default() },
         flow: vec![runner.flow(&workload.name, requests + requests / 10, clone)?],
@@ -82,5 +108,35 @@ pub fn plain_document() -> Document {
         clone: Some(CloneSpec { mean_gap_us: Some(1e6), ..CloneSpec::new(Table::Slacker, "fin1", 1) }),
         ..flashlane_lab::scenario::Flow::default()
     };
-    Document { device: Device::preset(DEVICE.into()), flow: vec![flow], ..Document::default() }
+    Document { device: Device::preset(TABLE_1.into()), flow: vec![flow], ..Document::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Setting, Settings};
+
+    /// Only the chosen setting has another device and other clones, and then every workload does.
+    #[test]
+    fn the_setting_decides_device_and_clones() {
+        for workload in SlackerTrace::all() {
+            let of = |setting| {
+                let settings = Settings { quick: true, seeds: 1, traces: None, setting };
+                document(&Runner::new(&settings, None), &workload, 1_000, 7, &[BASELINE]).expect("no traces are read")
+            };
+            let (plain, chosen) = (of(Setting::Plain), of(Setting::Chosen));
+            assert_eq!(plain.device, Device::preset(TABLE_1.into()));
+            assert_eq!(plain.flow[0].clone, Some(CloneSpec::new(Table::Slacker, &workload.name, 1_100)));
+            assert_eq!(chosen.device, Device::preset(ONE_PAGE.into()));
+            let clone = chosen.flow[0].clone.as_ref().expect("a clone");
+            let bursts = SlackerBursts::named(&workload.name).expect("a row");
+            assert_eq!(clone.shape, Some(Shape::WholePages), "{}", workload.name);
+            assert_eq!((clone.mean_gap_us, clone.requests), (Some(bursts.mean_gap_us), Some(1_100)));
+            assert_eq!(
+                (clone.burst_requests, clone.lane_theta),
+                (Some(bursts.burst_requests), Some(bursts.lane_theta))
+            );
+            assert_eq!((plain.seed, plain.schedulers.is_some()), (chosen.seed, chosen.schedulers.is_some()));
+        }
+    }
 }

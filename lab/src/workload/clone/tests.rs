@@ -175,7 +175,9 @@ fn whole_pages_have_the_figures_of_the_row_too() {
             near(mean, kb, 5.0 * sd / (sizes.len() as f64).sqrt() + 0.01 * kb);
         }
         let large = drawn.iter().filter(|d| d.3 >= 24_576.0);
-        assert!(large.clone().count() > 0 && large.clone().all(|d| d.2 / 8192 % 8 == 3), "{}: a residue", row.name);
+        assert!(large.clone().all(|d| d.2 / 8192 % 8 == 3), "{}: a residue", row.name);
+        // 12.0 +- 4.0 KB is one page or two.
+        assert_eq!(large.count() > 0, row.name != "rsrch2-p");
         // Busy for 30 % of the time, in a tenth of it three times what the chips can take.
         let work_us = row.write_fraction * row.write_kb_mean / 8.0 * 1_325.0 + ratio * row.read_kb_mean / 8.0 * 100.0;
         near(work_us / 16.0 / spec.mean_gap_us.expect("stored"), 0.3, 0.001);
