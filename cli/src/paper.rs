@@ -63,6 +63,8 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
     let picture = if is_cross { papers::cross::picture(&result).map_err(Failure::Fault)? } else { None };
     let written = dir.map(|(dir, file, machine)| {
         file.write_whole(result.to_json().as_bytes())?;
+        let claims = papers::page::Stored::from(&result);
+        dir.begin("claims.json")?.write_whole(claims.to_json().as_bytes())?;
         if let Some(picture) = &picture {
             dir.begin("cross.svg")?.write_whole(picture.as_bytes())?;
         }

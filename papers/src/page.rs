@@ -5,14 +5,15 @@
 
 use std::fmt::Write as _;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::claims::{Claims, JudgedClaim, Verdict};
 use crate::paper::Paper;
+use crate::report::PaperResult;
 use crate::setting::{ChosenSetting, Setting};
 
-/// What the page needs of a `results.json`.
-#[derive(Clone, Debug, Deserialize)]
+/// What is stored of the results of a whole paper, `claims.json`: all of `results.json` but the figures.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Stored {
     /// Short name of the paper.
     pub name: String,
@@ -30,8 +31,29 @@ pub struct Stored {
     pub claims: Vec<JudgedClaim>,
 }
 
+impl From<&PaperResult> for Stored {
+    fn from(result: &PaperResult) -> Stored {
+        Stored {
+            name: result.name.clone(),
+            flashlane: result.flashlane.clone(),
+            quick: result.quick,
+            seeds: result.seeds,
+            setting: result.setting,
+            scenarios: result.scenarios.clone(),
+            claims: result.claims.clone(),
+        }
+    }
+}
+
 impl Stored {
-    /// Reads a stored `results.json`.
+    /// The bytes of `claims.json`.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("texts and whole numbers");
+        text.push('\n');
+        text
+    }
+
+    /// Reads a stored `claims.json`.
     ///
     /// # Errors
     /// Text that is no such file.
@@ -55,7 +77,7 @@ impl Stored {
     }
 }
 
-/// The results of a paper: under the plain reading, and under the chosen setting where there is one.
+/// The stored results of a paper: under the plain reading, and under the chosen setting where it has been run.
 #[derive(Clone, Debug)]
 pub struct Results {
     /// The paper.
@@ -113,8 +135,8 @@ impl Results {
     }
 }
 
-/// The page.
-pub fn page(all: &[Results]) -> String {
+/// The page. `missing` are the runs of whole papers that have not been made and stored: paper and setting.
+pub fn page(all: &[Results], missing: &[(&str, Setting)]) -> String {
     let mut text = String::from(
         "<!-- generated from docs/papers/results by `cargo xtask bless papers`; a test holds it to them -->\n\n\
          # What the papers claim, and what comes about\n\n\
@@ -125,6 +147,15 @@ pub fn page(all: &[Results]) -> String {
          and the scenarios; nothing is run to make this page.\n\n",
     );
     summary(&mut text, all);
+    if !missing.is_empty() {
+        let commands =
+            missing.iter().map(|(name, setting)| format!("`flashlane paper {name} --setting {}`", setting.name()));
+        let _ = writeln!(
+            text,
+            "Not run as a whole by this version, and so not here: {}.\n",
+            commands.collect::<Vec<_>>().join(", ")
+        );
+    }
     all.iter().for_each(|results| section(&mut text, results));
     text
 }
