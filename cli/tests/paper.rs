@@ -45,6 +45,9 @@ fn papers_and_claims_are_listed() {
         "{out}"
     );
     assert!(out.contains("; reproduced if within(it, 5, 20)\n"), "{out}");
+    assert!(out.contains("  chosen, after results were seen:\n    sets: "), "{out}");
+    let (out, _) = said(&folder.0, &["paper", "cross", "--list"], 0);
+    assert!(out.contains("\n  X1: every scheduler on the workloads of Slacker, FLIN, "), "{out}");
 }
 
 #[test]

@@ -115,8 +115,8 @@ fn decompressed<R: Read + Send + 'static>(name: &str, mut raw: R) -> Result<Stre
     Ok(Box::new(whole))
 }
 
-/// Whether the file at `path` can be read as often as a run needs: once to count its requests, once for every
-/// scheduler, once for its hash. A missing file is not an error here; opening it is.
+/// Whether the file at `path` can be read as often as a run needs: once for all
+/// runs, once for its hash. A missing file is not an error here; opening it is.
 ///
 /// # Errors
 /// For a pipe, a device or a socket: opened a second time, it would give nothing more, block, or never end.
