@@ -94,7 +94,7 @@ fn wrong_names_are_bad_input() {
     let (_, err) = said(&folder.0, &["paper", "slaker"], 2);
     assert_eq!(
         err,
-        "error: paper \"slaker\": no such paper; there are slacker, flin, ncq, sos, precompletion; did you mean \"slacker\"?\n"
+        "error: paper \"slaker\": no such paper; there are slacker, flin, ncq, sos, precompletion, cross; did you mean \"slacker\"?\n"
     );
     let (_, err) = said(&folder.0, &["paper", "slacker", "--experiment", "E77"], 2);
     assert!(err.starts_with("error: experiment \"E77\": slacker has E1, "), "{err}");

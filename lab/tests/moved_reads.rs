@@ -24,7 +24,7 @@ fn submit(device: &mut Device, id: u64, op: Op, pages: &[u32]) {
 fn a_page_that_was_moved_keeps_only_itself_out_of_the_command() {
     let mut config = table1(1, 1);
     let g = &mut config.geometry;
-    (g.planes_per_die, g.blocks_per_plane, g.pages_per_block) = (4, 8, 4);
+    (g.planes_per_die, g.blocks_per_plane, g.pages_per_block) = (4, 9, 4);
     config.ftl.logical_pages = 64;
     config.nand.same_page_read = true;
     let mut device = Device::new(&config, build(&recipe("fr-fcfs", &[])).expect("a scheduler")).expect("a device");
