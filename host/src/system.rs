@@ -222,8 +222,8 @@ impl Host {
         self.soonest().min(timer)
     }
 
-    /// From now on [`Host::next_event`] is the next instant at which anything happens at the host. Results do not change; a test holds
-    /// both to the same.
+    /// From now on [`Host::next_event`] is the next instant at which anything happens at the host. Runs use this: without it, a random
+    /// scene was found in which a thread slept where it should have spun.
     pub fn step_each_event(&mut self) {
         self.steps_each_event = true;
         (0..self.cpus.len()).for_each(|cpu| self.update_noticeable(cpu));
