@@ -14,6 +14,10 @@ use flashlane_lab::scenario::{Document, Limit, Mix, SchedulerChoice};
 fn answer(runner: &Runner<'_>, name: &str, base: &str, set: fn(&mut Mix)) -> SchedulerChoice {
     let mut changed = Mix { name: Some(name.into()), ..setting::system(runner.settings.setting, base) };
     set(&mut changed);
+    if changed.preempt.is_some() {
+        // It goes with the answer that it is a parameter of.
+        changed.parameters.retain(|name, _| !setting::OF_PREEMPT.contains(&name.as_str()));
+    }
     mix(changed)
 }
 
@@ -69,4 +73,30 @@ fn add(figures: &mut Figures, mix: &TraceMix, run: &SchedulerResult) {
     push("fairness", fairness.fairness);
     push("max_slowdown", fairness.max_slowdown);
     push("weighted_speedup", fairness.weighted_speedup);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flin::setup::{document, synthetic};
+    use crate::{Setting, Settings};
+    use flashlane_lab::scenario::Scenario;
+
+    /// Every variant is legal in both settings: a row without an answer has none of its parameters.
+    #[test]
+    fn variants_are_legal_in_both_settings() {
+        for setting in [Setting::Plain, Setting::Chosen] {
+            let settings = Settings { quick: true, seeds: 1, traces: None, setting };
+            let runner = Runner::new(&settings, None);
+            let rows = [variants(&runner), limited(&runner)].concat();
+            let flow = synthetic(
+                "one",
+                1,
+                flashlane_lab::workload::synthetic::SyntheticSpec { rate_iops: Some(1000.0), ..Default::default() },
+            );
+            let document = document(&runner, "a1".into(), (1, 1), rows, vec![flow]);
+            let legal = Scenario::from_document("a1", document).check();
+            assert!(legal.is_ok(), "{setting:?}: {}", legal.unwrap_err());
+        }
+    }
 }

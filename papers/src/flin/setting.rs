@@ -35,6 +35,8 @@ pub fn hard_blocks(setting: Setting) -> u32 {
 /// Parameters of FLIN's stages in [`Setting::Chosen`].
 const STAGE_1: &[(&str, u64)] = &[("alpha_per_epoch", 1)];
 const STAGE_3: &[(&str, u64)] = &[("present_pause", 1), ("gc_yields", 1)];
+/// Those of them that FLIN's answer to preemption has.
+pub const OF_PREEMPT: [&str; 1] = ["present_pause"];
 
 /// A system by the paper's name for it, which it keeps.
 pub fn system(setting: Setting, name: &str) -> Mix {
