@@ -3,6 +3,8 @@
 //! Owns who runs next and for how long. It charges threads for the CPU time they get. Must never know what an I/O is: what
 //! a thread does when it gets the CPU is the caller's.
 
+mod next;
+
 use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -13,7 +15,7 @@ use crate::config::{Costs, Fairness};
 use crate::fair;
 use crate::thread::{Activity, NO_THREAD, Thread, ThreadId};
 
-/// What a CPU is activity.
+/// What a CPU does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     Idle,
@@ -60,6 +62,8 @@ pub(crate) struct Cpu {
     next: Time,
     /// When sleeping background threads are woken by their devices.
     alarms: BinaryHeap<Reverse<(Time, ThreadId)>>,
+    /// The earliest of them.
+    next_alarm: Time,
     /// Threads that are submitting an I/O, or whose I/O is done and not seen: while there are none, nothing that happens here can
     /// be noticed elsewhere.
     pub noticeable: u32,
@@ -86,60 +90,10 @@ impl Cpu {
             started: false,
             next: Time::NEVER,
             alarms: BinaryHeap::new(),
+            next_alarm: Time::NEVER,
             noticeable: 0,
             unsettled: false,
             overhead: Duration::ZERO,
-        }
-    }
-
-    /// When something happens here next.
-    #[inline]
-    pub fn next(&self) -> Time {
-        if self.unsettled { self.next_alarm() } else { self.next.min(self.next_alarm()) }
-    }
-
-    /// When the next alarm goes off.
-    #[inline]
-    fn next_alarm(&self) -> Time {
-        self.alarms.peek().map_or(Time::NEVER, |&Reverse((at, _))| at)
-    }
-
-    /// A background thread will be woken at `at`.
-    pub fn set_alarm(&mut self, at: Time, thread: ThreadId) {
-        self.alarms.push(Reverse((at, thread)));
-    }
-
-    /// Takes the alarm that goes off at `now`, if one does.
-    #[inline]
-    pub fn take_alarm(&mut self, now: Time) -> Option<ThreadId> {
-        if self.next_alarm() != now {
-            return None;
-        }
-        self.alarms.pop().map(|Reverse((_, thread))| thread)
-    }
-
-    /// An instant before which no thread of this CPU submits an I/O or sees one done, if nothing comes from outside.
-    #[inline]
-    pub fn next_noticeable(&self, switch: Duration, threads: &[Thread]) -> Time {
-        if self.noticeable == 0 || self.unsettled {
-            return Time::NEVER;
-        }
-        let event = self.next();
-        if event == Time::NEVER || !self.started {
-            return event;
-        }
-        let current = threads.get(self.current as usize);
-        let begins = match self.phase {
-            Phase::Idle | Phase::Run => self.from,
-            Phase::Interrupt(_, until) | Phase::Switch(until) => until,
-        };
-        match current.map(|thread| (thread.activity, thread.has_unseen())) {
-            // Others run after its submission, or after a switch.
-            Some((Activity::Submit(left), _)) => (begins + left).min(event + switch),
-            // They run after a switch.
-            None | Some((Activity::Burn | Activity::Sections | Activity::Spin(Time::NEVER), false)) => event + switch,
-            // It may see its I/O, or give up the CPU without a switch.
-            Some(_) => event,
         }
     }
 
@@ -285,20 +239,6 @@ impl Cpu {
         self.from = now;
     }
 
-    /// CPU time until the current thread reaches the end of something; `None` if it never does by itself.
-    fn work_left(&self, threads: &[Thread]) -> Option<Duration> {
-        match threads[self.current as usize].activity {
-            Activity::Section(left) | Activity::Submit(left) => Some(left),
-            Activity::Spin(until) if until != Time::NEVER => Some(until.since(self.from)),
-            _ => None,
-        }
-    }
-
-    /// CPU time until the current thread can be preempted.
-    fn until_preemptible(&self, threads: &[Thread]) -> Duration {
-        threads[self.current as usize].until_preemptible()
-    }
-
     fn slice_of_current(&self, fairness: &Fairness, threads: &[Thread]) -> Duration {
         let weight = threads[self.current as usize].weight;
         fair::slice(fairness, self.queue.len() as u64 + 1, weight, self.queued_weight + weight)
@@ -309,16 +249,17 @@ impl Cpu {
     fn choose(&mut self, now: Time, switch: Duration, fairness: &Fairness, threads: &mut [Thread]) -> Option<CpuEvent> {
         self.needs_resched = false;
         let before = self.current;
+        if before == NO_THREAD && self.queue.is_empty() {
+            (self.phase, self.next) = (Phase::Idle, Time::NEVER);
+            return None;
+        }
         if before != NO_THREAD {
             self.queue.push(before);
             self.queued_weight += threads[before as usize].weight;
         }
         // Of equals a foreground thread goes first, then the one that was created first.
         let key = |&(_, &id): &(usize, &ThreadId)| (threads[id as usize].vruntime, threads[id as usize].group, id);
-        let Some((at, _)) = self.queue.iter().enumerate().min_by_key(key) else {
-            (self.current, self.phase, self.next) = (NO_THREAD, Phase::Idle, Time::NEVER);
-            return None;
-        };
+        let (at, _) = self.queue.iter().enumerate().min_by_key(key).expect("it is not empty");
         self.current = self.queue.swap_remove(at);
         let chosen = &mut threads[self.current as usize];
         if self.current != before {
@@ -339,25 +280,5 @@ impl Cpu {
         self.phase = Phase::Switch(now + switch);
         self.next = now + switch;
         None
-    }
-
-    /// Works out when something happens here next.
-    fn plan(&mut self, now: Time, fairness: &Fairness, threads: &[Thread]) {
-        match self.phase {
-            Phase::Interrupt(..) | Phase::Switch(_) => return,
-            Phase::Idle => {
-                self.next = if self.needs_resched { now } else { Time::NEVER };
-                return;
-            }
-            Phase::Run => {}
-        }
-        let mut left = self.work_left(threads).unwrap_or(Duration::MAX);
-        if self.needs_resched {
-            left = left.min(self.until_preemptible(threads));
-        } else if !self.queue.is_empty() {
-            let slice = self.slice_of_current(fairness, threads).saturating_sub(self.slice);
-            left = left.min(slice);
-        }
-        self.next = if left == Duration::MAX { Time::NEVER } else { now + left };
     }
 }

@@ -4,6 +4,7 @@
 //! the I/Os to submit and the instants at which threads see theirs done.
 
 mod driver;
+mod run;
 mod threads;
 mod totals;
 
@@ -21,9 +22,6 @@ use crate::thread::{Activity, Pending, Thread, ThreadId, background, foreground}
 use crate::tracker::Tracker;
 use crate::window::Window;
 
-/// Bits that hold a CPU's number; instants up to [`Time::LAST`] fit above them.
-const CPU_BITS: u32 = 6;
-const CPU_MASK: u64 = (1 << CPU_BITS) - 1;
 /// From an instant to the first one after it.
 const INSTANT: Duration = Duration::from_ns(1);
 
@@ -85,6 +83,8 @@ pub struct Host {
     noticeable: MinTree,
     /// Whether the above are the instants at which anything happens.
     steps_each_event: bool,
+    /// The last instant to which the host was advanced, or at which the device has made decisions.
+    reached: Time,
     /// CPUs whose current thread has seen its I/O and not asked for another.
     unsettled: Vec<u32>,
     submissions: Vec<RequestId>,
@@ -116,6 +116,7 @@ impl Host {
             windows: (0..config.cpus).map(|_| Window::new(choice)).collect(),
             noticeable: MinTree::new(config.cpus as usize),
             steps_each_event: false,
+            reached: Time::NEVER,
             unsettled: Vec::new(),
             submissions: Vec::new(),
             seen: Vec::new(),
@@ -222,8 +223,8 @@ impl Host {
         self.soonest().min(timer)
     }
 
-    /// From now on [`Host::next_event`] is the next instant at which anything happens at the host. Runs use this: without it, a random
-    /// scene was found in which a thread slept where it should have spun.
+    /// From now on [`Host::next_event`] is the next instant at which anything happens at the host. Results do not change; a test holds
+    /// both to the same.
     pub fn step_each_event(&mut self) {
         self.steps_each_event = true;
         (0..self.cpus.len()).for_each(|cpu| self.update_noticeable(cpu));
@@ -236,6 +237,14 @@ impl Host {
             self.message(id, announced, now);
         }
         self.run(now);
+        self.reached = now;
+    }
+
+    /// The device has made decisions at `now`, which come last in an instant (model 0.3): what it sends then comes after what the CPUs do
+    /// at that instant.
+    #[inline]
+    pub fn pass(&mut self, now: Time) {
+        self.reached = now;
     }
 
     /// Threads that have nothing more to do at `now` give up their CPUs. To be called when all calls of `now` have been made.
@@ -249,57 +258,6 @@ impl Host {
             self.update_noticeable(cpu);
         }
         self.run(now);
-    }
-
-    /// Lets the CPUs run up to `now`, as far as it can be noticed, in the order of time and then of their numbers.
-    #[inline]
-    fn run(&mut self, now: Time) {
-        while self.soonest() <= now {
-            let cpu = (self.noticeable.min() & CPU_MASK) as usize;
-            self.run_cpu(cpu, self.soonest() + INSTANT);
-            self.update_noticeable(cpu);
-        }
-    }
-
-    /// Processes everything that happens on a CPU before `limit`. CPUs know nothing of one another and of the device, so each may be
-    /// left behind until something from outside comes to it.
-    #[inline(always)]
-    fn run_cpu(&mut self, cpu: usize, limit: Time) {
-        while self.cpus[cpu].next() < limit {
-            self.step_cpu(cpu);
-        }
-    }
-
-    /// Processes what happens next on a CPU; of an instant, alarms first.
-    fn step_cpu(&mut self, cpu: usize) {
-        let now = self.cpus[cpu].next();
-        let Config { costs, fairness, .. } = &self.config;
-        if let Some(id) = self.cpus[cpu].take_alarm(now) {
-            let thread = &mut self.threads[id as usize];
-            thread.activity = Activity::Section(thread.section);
-            self.cpus[cpu].interrupt(id, now, costs, &mut self.threads);
-        } else {
-            let reached = self.cpus[cpu].step(now, costs, fairness, &mut self.threads);
-            self.handle(cpu, reached, now);
-        }
-    }
-
-    /// The earliest instant at which something noticeable may happen on a CPU.
-    #[inline]
-    fn soonest(&self) -> Time {
-        // The arithmetic shift turns all ones into NEVER.
-        Time::from_ns((self.noticeable.min() as i64 >> CPU_BITS) as u64)
-    }
-
-    /// Works out a CPU's entry in `noticeable`; to be called whenever something has changed there.
-    #[inline]
-    fn update_noticeable(&mut self, cpu: usize) {
-        let cpu_state = &self.cpus[cpu];
-        let at = match self.steps_each_event {
-            false => cpu_state.next_noticeable(self.config.costs.switch, &self.threads),
-            true => cpu_state.next(),
-        };
-        self.noticeable.set(cpu, if at == Time::NEVER { u64::MAX } else { at.ns() << CPU_BITS | cpu as u64 });
     }
 
     /// I/Os to submit to the device now; the caller drains.

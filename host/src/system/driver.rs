@@ -14,7 +14,7 @@ impl Host {
         let served = self.tracker.as_mut().map(|tracker| tracker.completed(id, now, &mut self.meter));
         let Some(thread) = self.waiting.remove(id.0) else { return };
         let cpu = self.threads[thread as usize].cpu as usize;
-        self.run_cpu(cpu, now);
+        self.run_cpu(cpu, self.before(now));
         let Thread { activity, flow, io, .. } = &mut self.threads[thread as usize];
         let Some(io) = io else { return };
         io.done = now;
@@ -80,7 +80,7 @@ impl Host {
     pub(super) fn message(&mut self, id: RequestId, announced: Time, now: Time) {
         let Some(&mut thread) = self.waiting.get_mut(id.0) else { return };
         let cpu = self.threads[thread as usize].cpu as usize;
-        self.run_cpu(cpu, now);
+        self.run_cpu(cpu, self.before(now));
         let Thread { activity, io, .. } = &mut self.threads[thread as usize];
         let Some(io) = io else { return };
         match *activity {

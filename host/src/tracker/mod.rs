@@ -4,6 +4,8 @@
 //! only what a controller could have observed by then. Must never know what the host does with a message.
 
 mod channel;
+mod command;
+mod predict;
 
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
@@ -18,6 +20,10 @@ use crate::config::Predictor;
 use crate::meter::Meter;
 use crate::sequence::Sequence;
 use channel::Channel;
+use command::{Command, Page};
+
+/// Instants of messages, the earliest first.
+type Timers = BinaryHeap<Reverse<(Time, RequestId)>>;
 
 /// An I/O the tracker follows. Where it is: it waits while `issued` is `NEVER`, is in the flash until `left`, then on its way to
 /// the host.
@@ -50,43 +56,6 @@ struct Tracked {
     sent: bool,
 }
 
-/// A flash transaction that has not ended.
-#[derive(Clone, Copy, Debug)]
-struct Page {
-    /// The I/O it belongs to; `None` for the device's own.
-    request: Option<RequestId>,
-    op: FlashOp,
-    bytes: u32,
-    /// The unit and the command it is a member of.
-    command: Option<(UnitId, u64)>,
-}
-
-/// What a unit's newest command is.
-#[derive(Clone, Debug, Default)]
-struct Command {
-    serial: u64,
-    op: Option<FlashOp>,
-    pages: Vec<Page>,
-    /// Pages that have ended.
-    ended: usize,
-    /// Beginning and end of its array phase; the end counts as known only when it has come. `None` after that.
-    array: Option<(Time, Time)>,
-    /// When each of its pages began to cross the bus. The next page's beginning is told before the last one's end.
-    starts: Vec<Time>,
-}
-
-impl Command {
-    /// Whether one of its pages is on the bus.
-    fn is_on_bus(&self) -> bool {
-        self.starts.len() > self.ended
-    }
-
-    /// Pages that have crossed the bus.
-    fn out(&self) -> usize {
-        if self.is_on_bus() { self.starts.len() - 1 } else { self.ended }
-    }
-}
-
 /// Follows the I/Os of a device.
 #[derive(Debug)]
 pub struct Tracker {
@@ -106,9 +75,6 @@ pub struct Tracker {
     channels: Vec<Channel>,
     timers: Timers,
 }
-
-/// Instants of messages, the earliest first.
-type Timers = BinaryHeap<Reverse<(Time, RequestId)>>;
 
 /// What a completed I/O turned out to have been.
 #[derive(Clone, Copy, Debug)]
@@ -235,7 +201,7 @@ impl Tracker {
         } else if let Some(dma) = self.dma.mean() {
             for i in 0..self.units[unit.index()].pages.len() {
                 if let Some(id) = self.units[unit.index()].pages[i].request {
-                    predict(&mut self.ios, &mut self.timers, id, at + flash + dma, at);
+                    self.predict_read(id, at + flash + dma, at);
                 }
             }
         }
@@ -295,55 +261,6 @@ impl Tracker {
         }
     }
 
-    /// Predicts anew every read that is to go out on a channel.
-    fn predict_channel(&mut self, channel: usize, at: Time) {
-        let Tracker { channels, units, transfer, link, ios, timers, .. } = self;
-        let Channel { busy_until, entries } = &channels[channel];
-        let mut free = (*busy_until).max(at);
-        for entry in entries {
-            let command = &units[entry.unit.index()];
-            let mut end = if entry.on_bus { at } else { entry.ready.max(free) };
-            let mut on_bus = entry.on_bus;
-            for page in &command.pages[command.out()..] {
-                let crossing = transfer.mean(page.bytes);
-                end = if on_bus { *busy_until } else { end + crossing.unwrap_or_default() };
-                on_bus = false;
-                if page.op == FlashOp::Read
-                    && let (Some(id), Some(_), Some(link)) = (page.request, crossing, link.mean(page.bytes))
-                {
-                    predict(ios, timers, id, end + link, at);
-                }
-            }
-            free = end;
-        }
-    }
-
-    /// When the next message is due.
-    #[inline]
-    pub fn next_timer(&self) -> Time {
-        self.timers.peek().map_or(Time::NEVER, |&Reverse((at, _))| at)
-    }
-
-    /// Takes the next message that is due at `now`: the I/O, and the instant its completion is predicted for.
-    pub fn due(&mut self, now: Time, meter: &mut Meter) -> Option<(RequestId, Time)> {
-        while let Some(&Reverse((at, id))) = self.timers.peek() {
-            if at > now {
-                return None;
-            }
-            self.timers.pop();
-            let Some(io) = self.ios.get_mut(id.0).filter(|io| io.entered == at && !io.sent) else { continue };
-            if io.timer > at {
-                io.entered = io.timer;
-                self.timers.push(Reverse((io.timer, id)));
-                continue;
-            }
-            io.sent = true;
-            meter.messages += 1;
-            return Some((id, io.predicted));
-        }
-        None
-    }
-
     /// An I/O completed.
     pub fn completed(&mut self, id: RequestId, now: Time, meter: &mut Meter) -> Served {
         let Some(&mut io) = self.ios.get_mut(id.0) else { return Served { from_memory: false } };
@@ -363,25 +280,5 @@ impl Tracker {
         }
         self.ios.remove(id.0);
         Served { from_memory: io.from_memory }
-    }
-}
-
-/// Sets the predicted completion of an I/O, and when its message is due.
-#[inline]
-fn predict(ios: &mut Sequence<Tracked>, timers: &mut Timers, id: RequestId, predicted: Time, now: Time) {
-    let Some(io) = ios.get_mut(id.0) else { return };
-    if predicted == io.predicted || !io.small_read || io.sent {
-        return;
-    }
-    if io.at_issue == Time::NEVER {
-        io.at_issue = predicted;
-    }
-    io.predicted = predicted;
-    // A window longer than the time that is left: at once (D-PRE-05).
-    io.timer = Time::from_ns(predicted.ns().saturating_sub(io.window.ns())).max(now);
-    // Predictions mostly move to later: the entry is moved when it comes up.
-    if io.timer < io.entered {
-        io.entered = io.timer;
-        timers.push(Reverse((io.timer, id)));
     }
 }

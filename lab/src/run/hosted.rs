@@ -6,7 +6,7 @@
 
 use flashlane_core::{Divisor, Extent, FlowId, Op, Request, RequestId, Time};
 use flashlane_host::{Config as HostConfig, Host, Io, Seen, Sequence};
-use flashlane_ssd::Device;
+use flashlane_ssd::{Device, Stopped};
 
 use super::RunError;
 use super::host_outcome::HostOutcome;
@@ -73,16 +73,13 @@ impl Simulation<'_> {
     /// As [`Simulation::finish`].
     pub fn finish_hosted(mut self, host: &HostConfig) -> Result<Outcome, RunError> {
         self.draw_first()?;
-        let mut run = HostedRun::new(host, &mut self.device);
-        run.host.step_each_event();
-        while self.step_hosted(&mut run)? {}
-        self.conclude(Some(run.finish()))
+        let mut host = HostedRun::new(host, &mut self.device);
+        while self.step_hosted(&mut host)? {}
+        self.conclude(Some(host.finish()))
     }
 
-    /// Advances device and host to the next instant at which anything happens on either. Returns whether there was anything left to do.
+    /// Advances device and host to the next instant that concerns both. Returns whether there was anything left to do.
     fn step_hosted(&mut self, run: &mut HostedRun) -> Result<bool, RunError> {
-        let device = self.device.next_event();
-        self.pass_events(run)?;
         let next = self.earliest().map_or(Time::NEVER, |(at, _)| at);
         if next == Time::NEVER && run.open == 0 {
             // The device still has its own to do: it writes out what its buffer holds.
@@ -90,17 +87,40 @@ impl Simulation<'_> {
             self.pass_events(run)?;
             return Ok(false);
         }
-        let now = next.min(device).min(run.host.next_event());
+        let now = self.advance_device(run, next)?;
         if now > Time::LAST {
             return Ok(false);
         }
-        self.device.advance(now);
-        if let Some(fault) = self.device.fault() {
-            return Err(RunError::Device(format!("at {}: {}", fault.at, fault.message)));
-        }
-        self.pass_events(run)?;
         self.act_at(run, now)?;
         Ok(true)
+    }
+
+    /// Advances the device to the first instant at which a request completes or the host does something, but not beyond `limit`.
+    /// Returns that instant.
+    fn advance_device(&mut self, run: &mut HostedRun, limit: Time) -> Result<Time, RunError> {
+        let mut limit = limit;
+        let wants_events = run.host.wants_events();
+        loop {
+            if wants_events {
+                self.pass_events(run)?;
+            }
+            // What an event told the host may have it send a message earlier than anything before.
+            limit = limit.min(run.host.next_event());
+            let stopped = self.device.advance_to_report(limit, wants_events);
+            if stopped == Some(Stopped::AfterDecisions) {
+                run.host.pass(self.device.now());
+            }
+            if let Some(fault) = self.device.fault() {
+                return Err(RunError::Device(format!("at {}: {}", fault.at, fault.message)));
+            }
+            if !self.device.completions().is_empty() {
+                self.pass_events(run)?;
+                return Ok(self.device.now());
+            }
+            if stopped.is_none() {
+                return Ok(limit);
+            }
+        }
     }
 
     /// What device, host and applications do to one another at `now`.
@@ -231,3 +251,7 @@ impl Simulation<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "hosted_tests.rs"]
+mod tests;

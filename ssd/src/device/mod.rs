@@ -38,6 +38,7 @@ use crate::host::Host;
 use crate::lpn_table::LpnTable;
 use crate::policy::Policy;
 use crate::state::State;
+pub use step::Stopped;
 pub use totals::Totals;
 
 /// Why a device stopped.

@@ -25,6 +25,15 @@ enum Stop {
     Report(usize),
 }
 
+/// At which point of an instant a device stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stopped {
+    /// After its completions and timers.
+    BeforeDecisions,
+    /// Once decisions of this instant have been made.
+    AfterDecisions,
+}
+
 impl Device {
     /// When the next event happens; [`Time::NEVER`] if there is none or the device has stopped. Makes the decisions of the
     /// present instant, so everything that arrives at this instant must be submitted before.
@@ -54,12 +63,16 @@ impl Device {
         self.is_over(Stop::Completion) || self.reached(limit)
     }
 
-    /// As [`Device::advance_to_completion`], but also not beyond the first instant at which an event is logged. For a host that may act on
-    /// what it learns from the log. Returns whether a request completed or an event was logged.
-    pub fn advance_to_report(&mut self, limit: Time) -> bool {
-        let stop = Stop::Report(self.state.log.events.len());
-        self.process_events(limit.min(Time::LAST), stop);
-        self.is_over(stop) || self.reached(limit)
+    /// As [`Device::advance_to_completion`], and if `events` also not beyond the first instant at which an event is logged. For a host
+    /// that may act on what it learns from the log. Returns where it stopped; `None` if nothing of this happened up to `limit`.
+    pub fn advance_to_report(&mut self, limit: Time, events: bool) -> Option<Stopped> {
+        let stop = if events { Stop::Report(self.state.log.events.len()) } else { Stop::Completion };
+        let stopped = self.process_events(limit.min(Time::LAST), stop);
+        if self.is_over(stop) {
+            return Some(stopped);
+        }
+        self.reached(limit);
+        None
     }
 
     /// Nothing has stopped the device up to `limit`: it is there now, or has nothing to do for ever. Returns false.
@@ -83,9 +96,11 @@ impl Device {
         }
     }
 
-    /// Processes events up to and including `limit`, or to the first instant at which there is what `stop` says.
+    /// Processes events up to and including `limit`, or to the first instant at which there is what `stop` says. Returns how far into
+    /// the last instant it came.
     #[inline(always)]
-    fn process_events(&mut self, limit: Time, stop: Stop) {
+    fn process_events(&mut self, limit: Time, stop: Stop) -> Stopped {
+        let mut stopped = Stopped::BeforeDecisions;
         // Only decisions can stop the device.
         let mut runs = self.fault.is_none();
         while runs {
@@ -96,6 +111,7 @@ impl Device {
                 }
                 if self.state.agenda.open && limit > self.state.board.now {
                     runs = self.settle();
+                    stopped = Stopped::AfterDecisions;
                     next = self.next_instant();
                     if next > self.state.board.now && self.is_over(stop) {
                         // Transfers that take no time have completed a request during the decisions, or these were logged.
@@ -106,6 +122,7 @@ impl Device {
                     break;
                 }
                 self.state.board.now = next;
+                stopped = Stopped::BeforeDecisions;
             }
             if self.flash.next_event() == next {
                 self.flash.step(&mut self.state);
@@ -114,6 +131,7 @@ impl Device {
                 self.host.step(&mut self.state);
             }
         }
+        stopped
     }
 
     /// Called when no event is left up to [`Time::LAST`]: stops the device if there is one later, at `next`.
