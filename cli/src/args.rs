@@ -3,13 +3,15 @@
 //! Owns the words only. What flags mean for a scenario is `plan`'s.
 
 mod paper;
+mod run;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub use paper::PaperArgs;
+pub use run::{Beyond, Format, Output, RangeWord, Sizes, TimeOrder, Workload};
 
 /// What does a scheduling policy do to my workload on this SSD?
 #[derive(Parser, Debug)]
@@ -21,6 +23,8 @@ pub use paper::PaperArgs;
 Examples:
   flashlane compare --trace web.csv.gz --device flin-isca18 --schedulers fcfs,read-first,fr-fcfs,sprinkler
   flashlane run mine.toml --scheduler sprinkler --report mine.html
+  flashlane attribute mine.toml --from fcfs --to sprinkler
+  flashlane explain mine.toml --worst 5       what the slowest requests went through
   flashlane trace stat web.csv.gz             what is in a trace
   flashlane schedulers                        the schedulers, and the papers they come from
   flashlane init mine.toml                    write a commented scenario
@@ -37,11 +41,14 @@ pub struct Cli {
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Runs one scheduler
-    #[command(after_help = "\
+    #[command(
+        override_usage = "flashlane run [OPTIONS] <SCENARIO.toml | --trace FILE>",
+        after_help = "\
 Examples:
   flashlane run mine.toml --scheduler sprinkler
   flashlane run mine.toml --out results/ --transactions --csv
-  flashlane run --trace db.mqsim --scheduler fr-fcfs --format json")]
+  flashlane run --trace db.mqsim --scheduler fr-fcfs --format json"
+    )]
     Run {
         /// What to run
         #[command(flatten)]
@@ -55,12 +62,15 @@ Examples:
     },
 
     /// Runs several schedulers on the same requests and compares them with the first
-    #[command(after_help = "\
+    #[command(
+        override_usage = "flashlane compare [OPTIONS] <SCENARIO.toml | --trace FILE>",
+        after_help = "\
 Examples:
   flashlane compare mine.toml
   flashlane compare mine.toml --schedulers fcfs,sprinkler --out results/ --report results.html
   flashlane compare --trace db.mqsim --device flin-isca18 --schedulers fcfs,read-first,fr-fcfs,sprinkler
-  flashlane compare --trace db.mqsim --trace web.mqsim --speedup 10     two tenants, with slowdown and fairness")]
+  flashlane compare --trace db.mqsim --trace web.mqsim --speedup 10     two tenants, with slowdown and fairness"
+    )]
     Compare {
         /// What to run
         #[command(flatten)]
@@ -74,6 +84,64 @@ Examples:
         /// What becomes of the results
         #[command(flatten)]
         output: Output,
+    },
+
+    /// Says what each decision in which two schedulers differ contributes to the difference
+    #[command(
+        override_usage = "flashlane attribute [OPTIONS] <SCENARIO.toml | --trace FILE> --from NAME --to NAME",
+        after_help = "\
+Examples:
+  flashlane attribute mine.toml --from fcfs --to sprinkler
+  flashlane attribute mine.toml --from fr-fcfs --to slacker --seeds 10 --report parts.html
+
+Every mix between the two is run: 2^k runs a seed, if they differ in k decisions and parameters. A contribution is the mean of what
+a change does over all orders in which the changes can be made (the Shapley value), so contributions add up to the difference."
+    )]
+    Attribute {
+        /// What to run
+        #[command(flatten)]
+        workload: Workload,
+        /// Scheduler at the beginning
+        #[arg(long, value_name = "NAME")]
+        from: String,
+        /// Scheduler at the end
+        #[arg(long, value_name = "NAME")]
+        to: String,
+        /// Number of seeds, from the scenario's on, for the confidence interval
+        #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
+        seeds: u64,
+        /// What becomes of the results
+        #[command(flatten)]
+        output: Output,
+    },
+
+    /// Tells what a request went through: where it waited, for whom, who passed it, what collection it met
+    #[command(
+        override_usage = "flashlane explain [OPTIONS] <SCENARIO.toml | --trace FILE>",
+        after_help = "\
+Examples:
+  flashlane explain mine.toml --scheduler fcfs --request 1234
+  flashlane explain mine.toml --scheduler fcfs --worst 5
+  flashlane explain mine.toml --scheduler fcfs --worst 1 --beside sprinkler      why it is faster there
+
+Requests are counted from 0 in the order in which they are issued, as in requests.parquet."
+    )]
+    Explain {
+        /// What to run
+        #[command(flatten)]
+        workload: Workload,
+        /// Scheduler; by default the scenario's first
+        #[arg(long, value_name = "NAME")]
+        scheduler: Option<String>,
+        /// Number of the request
+        #[arg(long, value_name = "N", conflicts_with = "worst")]
+        request: Option<u64>,
+        /// So many of the slowest requests; by default the slowest
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+        worst: Option<u16>,
+        /// Another scheduler, to be told why the request took another time under it
+        #[arg(long, value_name = "NAME")]
+        beside: Option<String>,
     },
 
     /// Describes and converts trace files
@@ -116,11 +184,14 @@ or until it is woken early, beside threads that burn CPU time or do I/O. What th
     Oslab(OslabArgs),
 
     /// Checks a scenario without running it, and prints its device, flows, schedulers and memory
-    #[command(after_help = "\
+    #[command(
+        override_usage = "flashlane check [OPTIONS] <SCENARIO.toml | --trace FILE>",
+        after_help = "\
 Examples:
   flashlane check mine.toml
   flashlane check mine.toml --device modern-tlc --speedup 50
-  flashlane check --trace web.csv.gz --trace db.csv.gz --beyond wrap")]
+  flashlane check --trace web.csv.gz --trace db.csv.gz --beyond wrap"
+    )]
     Check(Workload),
 
     /// Lists the shipped devices, or prints one with the source of each value
@@ -249,140 +320,4 @@ pub struct Reading {
     /// Reads only requests of this device, named as in the trace
     #[arg(long, value_name = "NAME")]
     pub only_device: Option<String>,
-}
-
-/// What becomes of the results.
-#[derive(Args, Debug)]
-pub struct Output {
-    /// Writes summary.json and one row for each request into this folder, which appears only when it is complete
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-
-    /// Also writes one row for each flash transaction
-    #[arg(long, requires = "out")]
-    pub transactions: bool,
-
-    /// Writes rows as CSV instead of Parquet
-    #[arg(long, requires = "out")]
-    pub csv: bool,
-
-    /// Writes a self-contained page with tables and charts
-    #[arg(long, value_name = "FILE.html")]
-    pub report: Option<PathBuf>,
-
-    /// Overwrites the --report file even if flashlane did not write it
-    #[arg(long, requires = "report")]
-    pub force: bool,
-
-    /// What is printed
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    pub format: Format,
-
-    /// Checks every rule of the device during the run; slower
-    #[arg(long)]
-    pub audit: bool,
-
-    /// Number of runs at a time; by default one for each processor
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub jobs: Option<u16>,
-}
-
-/// What is printed.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Format {
-    /// The comparison as text tables
-    Table,
-    /// summary.json
-    Json,
-    /// The form of fio's JSON output, one job for each flow
-    FioJson,
-}
-
-/// What to run: a scenario, or traces, or a scenario with traces in place of its flows.
-#[derive(Args, Debug, Default)]
-#[group(id = "what", required = true, multiple = true, args = ["scenario", "trace"])]
-pub struct Workload {
-    /// The scenario
-    #[arg(value_name = "SCENARIO.toml")]
-    pub scenario: Option<PathBuf>,
-
-    /// A trace to replay; if given several times, each is a flow. Replaces the scenario's flows
-    #[arg(long, value_name = "FILE")]
-    pub trace: Vec<PathBuf>,
-
-    /// Format of the traces; by default recognised from their content
-    #[arg(long, value_name = "FORMAT")]
-    pub trace_format: Option<String>,
-
-    /// Speeds traces up by this factor: 50, 0.5 or 3/2
-    #[arg(long, value_name = "X")]
-    pub speedup: Option<String>,
-
-    /// What happens to requests of a trace beyond the flow's part of the drive
-    #[arg(long)]
-    pub beyond: Option<Beyond>,
-
-    /// Largest number of requests to read from each trace
-    #[arg(long, value_name = "N")]
-    pub limit: Option<u64>,
-
-    /// Priority of the flows, from 0 (lowest) to 7: one for all, or one for each, separated by commas
-    #[arg(long, value_name = "N,...", value_delimiter = ',')]
-    pub priority: Vec<u8>,
-
-    /// Part of the drive that each flow uses: all of it, or an equal slice of its own
-    #[arg(long)]
-    pub range: Option<RangeWord>,
-
-    /// Device preset; by default the scenario's device, or modern-tlc
-    #[arg(long, value_name = "NAME")]
-    pub device: Option<String>,
-
-    /// Seed of all random numbers
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-
-    /// Answer to the collect question for all schedulers, whatever they say themselves: when garbage collection may run
-    #[arg(long, value_name = "ANSWER")]
-    pub collect: Option<String>,
-
-    /// Answer to the preempt question for all schedulers: whether the running program or erase may be paused
-    #[arg(long, value_name = "ANSWER")]
-    pub preempt: Option<String>,
-
-    /// Measures the actual slack of every transaction: how much earlier it ended than its request's last; slower
-    #[arg(long)]
-    pub slack: bool,
-
-    /// Runs Slacker's estimator beside every scheduler, without effect, and reports its errors; slower
-    #[arg(long)]
-    pub shadow_estimator: bool,
-
-    /// Scheduler for the runs of each flow alone; by default the one under test
-    #[arg(long, value_name = "NAME", conflicts_with = "no_alone")]
-    pub alone_scheduler: Option<String>,
-
-    /// Does not run each flow alone, so there is no slowdown and no fairness
-    #[arg(long)]
-    pub no_alone: bool,
-}
-
-/// What becomes of requests beyond the drive.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Beyond {
-    /// The trace is refused there
-    Error,
-    /// The address is taken modulo the flow's part of the drive
-    Wrap,
-    /// The request is left out and counted
-    Reject,
-}
-
-/// A part of the drive.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum RangeWord {
-    /// All of it
-    All,
-    /// An equal part of its own
-    Slice,
 }

@@ -74,7 +74,7 @@ pub fn command_line() -> String {
 }
 
 /// One argument of it, with bytes that are not UTF-8 as `$'\xFF'`, which bash, zsh and others read.
-fn quoted(arg: OsString) -> String {
+pub fn quoted(arg: OsString) -> String {
     let text = match arg.into_string() {
         Ok(text) => text,
         Err(arg) => {

@@ -6,6 +6,7 @@ use flashlane_lab::outputs::{Existing, Inputs, OutFile};
 use flashlane_lab::scenario::TEMPLATE;
 use flashlane_lab::shown;
 
+use crate::arguments;
 use crate::fail::Failure;
 use crate::signals;
 use crate::text::print;
@@ -15,6 +16,6 @@ pub fn write(file: &Path) -> Result<(), Failure> {
     signals::install_handlers()?;
     let existing = Existing::Keep("exists already and is left as it is; give another name");
     OutFile::create(file, existing, &Inputs::default())?.write_whole(TEMPLATE.as_bytes())?;
-    let shown = shown::path(file);
-    print(&format!("wrote {shown}; run it with: flashlane compare {shown}\n"))
+    let quoted = arguments::quoted(file.as_os_str().to_owned());
+    print(&format!("wrote {}; run it with: flashlane compare {quoted}\n", shown::path(file)))
 }

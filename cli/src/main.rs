@@ -7,6 +7,7 @@ mod args;
 mod arguments;
 mod cost;
 mod devices;
+mod explain;
 mod fail;
 mod init;
 mod memory;
@@ -18,7 +19,9 @@ mod progress;
 mod run;
 mod schedulers;
 mod signals;
+mod spool;
 mod text;
+mod timeline;
 mod traces;
 
 use std::process::ExitCode;
@@ -37,13 +40,15 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(code) => return code,
     };
-    match act(cli) {
+    let code = match act(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             text::complain(&failure);
             ExitCode::from(failure.code())
         }
-    }
+    };
+    spool::remove();
+    code
 }
 
 fn act(cli: Cli) -> Result<(), Failure> {
@@ -51,6 +56,16 @@ fn act(cli: Cli) -> Result<(), Failure> {
         Command::Run { workload, scheduler, output } => run::run(&workload, scheduler, &output),
         Command::Compare { workload, schedulers, against, output } => {
             run::compare(&workload, schedulers, against, &output)
+        }
+        Command::Attribute { workload, from, to, seeds, output } => {
+            run::attribute(&workload, [&from, &to], seeds, &output)
+        }
+        Command::Explain { workload, scheduler, request, worst, beside } => {
+            let which = match (request, worst) {
+                (Some(request), _) => explain::Which::One(request),
+                (None, count) => explain::Which::Worst(count.unwrap_or(1).into()),
+            };
+            explain::act(&workload, scheduler.as_deref(), &which, beside.as_deref())
         }
         Command::Paper(args) => paper::act(&args),
         Command::Oslab(args) => oslab::act(&args),

@@ -6,20 +6,25 @@
 use std::path::Path;
 
 use flashlane_lab::outputs::{Existing, Inputs, OutFile};
-use flashlane_lab::results::{ResultsDir, Summary, TABLES, report};
+use flashlane_lab::results::{ResultsDir, Summary, TABLES, export, report};
 use flashlane_lab::scenario::{FlowSource, Scenario};
 use flashlane_lab::workload::trace;
 
 use crate::args::{Output, Workload};
 use crate::fail::Failure;
 use crate::signals;
+use crate::timeline::Timelines;
 
 /// The file of figures in a results folder.
 const SUMMARY: &str = "summary.json";
+/// The main ones as CSV, where rows are CSV too.
+const SUMMARY_CSV: &str = "summary.csv";
 
 /// The prepared outputs.
 pub struct Outputs {
     dir: Option<(ResultsDir, OutFile)>,
+    csv: Option<OutFile>,
+    timelines: Option<Timelines>,
     /// The report, inside the results folder or elsewhere.
     report: Option<Begun>,
 }
@@ -36,11 +41,15 @@ enum Where {
 impl Outputs {
     /// Prepares the outputs that `output` asks for.
     pub fn prepare(workload: &Workload, scenario: &Scenario, output: &Output) -> Result<Outputs, Failure> {
-        if output.out.is_none() && output.report.is_none() {
-            return Ok(Outputs { dir: None, report: None });
+        if output.force && output.report.is_none() && output.timeline.is_none() {
+            return Err(Failure::Input("--force: has no meaning without --report or --timeline".into()));
+        }
+        if output.out.is_none() && output.report.is_none() && output.timeline.is_none() {
+            return Ok(Outputs { dir: None, csv: None, timelines: None, report: None });
         }
         signals::install_handlers()?;
         let inputs = inputs(workload, scenario)?;
+        let timelines = Timelines::prepare(scenario, output, &inputs)?;
         let dir = match &output.out {
             Some(path) => {
                 let dir = ResultsDir::apart_from(path, &inputs)?;
@@ -49,11 +58,12 @@ impl Outputs {
             }
             None => None,
         };
+        let csv = dir.as_ref().filter(|_| output.csv).map(|(dir, _)| dir.begin(SUMMARY_CSV)).transpose()?;
         let report = match &output.report {
             Some(path) => Some(begin_report(path, dir.as_ref().map(|(dir, _)| dir), &inputs, output.force)?),
             None => None,
         };
-        Ok(Outputs { dir, report })
+        Ok(Outputs { dir, csv, timelines, report })
     }
 
     /// The results folder, if one was asked for.
@@ -62,7 +72,8 @@ impl Outputs {
     }
 
     /// Writes all outputs from the summary, and gives them their names.
-    pub fn finish(self, summary: &Summary) -> Result<(), Failure> {
+    pub fn finish(self, summary: &Summary, scenario: &Scenario) -> Result<(), Failure> {
+        let timelines = self.timelines.map_or(Ok(()), |timelines| timelines.write(scenario));
         let mut elsewhere = Ok(());
         if let Some((file, place)) = self.report {
             let written = file.write_whole(report::html(summary).as_bytes());
@@ -72,11 +83,15 @@ impl Outputs {
                 Where::Elsewhere => elsewhere = written,
             }
         }
+        if let Some(file) = self.csv {
+            file.write_whole(export::csv(summary).as_bytes())?;
+        }
         if let Some((dir, file)) = self.dir {
             file.write_whole(summary.to_json().as_bytes())?;
             dir.commit()?;
         }
-        Ok(elsewhere?)
+        elsewhere?;
+        timelines
     }
 }
 

@@ -4,25 +4,33 @@
 
 use std::path::{Path, PathBuf};
 
-use flashlane_lab::scenario::{self, Device, Document, Flow, FlowSource, Range, Scenario, Speedup, TraceFlow};
+use flashlane_lab::scenario::{
+    self, Device, Document, Flow, FlowSource, Range, Scenario, ScenarioError, Speedup, TraceFlow,
+};
 use flashlane_lab::shown::{self, escaped};
+use flashlane_lab::workload::trace::recognise;
 
-use crate::args::{Beyond, RangeWord, Workload};
+use crate::args::{Beyond, RangeWord, Sizes, TimeOrder, Workload};
 use crate::fail::Failure;
 use crate::memory;
+use crate::signals;
+use crate::spool;
 use crate::text::print;
 
 /// The scenario that `args` describe.
 pub fn scenario(args: &Workload) -> Result<Scenario, Failure> {
     let mut scenario = match &args.scenario {
-        Some(path) => Scenario::load(path)?,
+        Some(path) => Scenario::load(path).map_err(|error| or_a_trace(path, error))?,
         None => {
             Scenario::from_document("command line", Document { name: Some("traces".into()), ..Document::default() })
         }
     };
+    scenario.assign(&assignments(&args.set)?)?;
     if !args.trace.is_empty() {
+        signals::install_handlers()?;
+        let paths = args.trace.iter().map(|path| spool::rereadable(path)).collect::<Result<Vec<_>, _>>()?;
         scenario.set("flow", "--trace", |document| {
-            document.flow = args.trace.iter().map(|path| replay(path, args.scenario.is_some())).collect();
+            document.flow = paths.iter().map(|path| replay(path, args.scenario.is_some())).collect();
         });
     }
     trace_flags(&mut scenario, args)?;
@@ -59,6 +67,28 @@ pub fn scenario(args: &Workload) -> Result<Scenario, Failure> {
     Ok(scenario)
 }
 
+/// The error of a scenario that cannot be read, with what the user probably meant if it is a trace.
+fn or_a_trace(path: &Path, error: ScenarioError) -> Failure {
+    let message = error.to_string();
+    // Only a file: a pipe may never get a writer.
+    let found = path.is_file().then(|| recognise(path).ok()).flatten();
+    Failure::Input(match found {
+        Some(found) => {
+            format!("{message}; it is a trace ({}): did you mean --trace {}?", found.format, shown::path(path))
+        }
+        None => message,
+    })
+}
+
+/// The keys and values of `--set`.
+fn assignments(given: &[String]) -> Result<Vec<(String, String)>, Failure> {
+    let split = |text: &String| match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim().to_owned())),
+        _ => Err(Failure::Input(format!("--set {text}: must be KEY=VALUE, such as device.gc.start_percent=7"))),
+    };
+    given.iter().map(split).collect()
+}
+
 /// A flow from the command line. Its path is relative to the working directory, not to a scenario's folder.
 fn replay(path: &Path, beside_scenario: bool) -> Flow {
     let path: PathBuf =
@@ -70,23 +100,35 @@ fn replay(path: &Path, beside_scenario: bool) -> Flow {
 fn trace_flags(scenario: &mut Scenario, args: &Workload) -> Result<(), Failure> {
     let flags = [
         ("format", "--trace-format", args.trace_format.is_some()),
-        ("speedup", "--speedup", args.speedup.is_some()),
+        ("speedup", "--speedup", !args.speedup.is_empty()),
         ("limit", "--limit", args.limit.is_some()),
         ("beyond", "--beyond", args.beyond.is_some()),
+        ("order", "--order", args.order.is_some()),
+        ("sizes", "--sizes", args.sizes.is_some()),
     ];
     let replayed: Vec<usize> =
         scenario.document().flow.iter().enumerate().filter(|(_, f)| f.trace.is_some()).map(|(i, _)| i).collect();
+    let speedups = args.speedup.len();
+    if !replayed.is_empty() && !matches!(speedups, 0 | 1) && speedups != replayed.len() {
+        return Err(Failure::Input(format!(
+            "--speedup: {speedups} given for {} traces; give one, or one for each trace",
+            replayed.len()
+        )));
+    }
     for (key, flag, _) in flags.into_iter().filter(|(_, _, given)| *given) {
         if replayed.is_empty() {
             return Err(Failure::Input(format!("{flag}: no flow replays a trace; give one with --trace")));
         }
-        for &i in &replayed {
+        for (nth, &i) in replayed.iter().enumerate() {
+            let speedup = args.speedup.get(nth).or(args.speedup.first()).cloned();
             scenario.set(format!("flow[{i}].trace.{key}"), flag, |document| {
                 let Some(trace) = &mut document.flow[i].trace else { return };
                 match key {
                     "format" => trace.format = args.trace_format.clone(),
-                    "speedup" => trace.speedup = args.speedup.clone().map(Speedup),
+                    "speedup" => trace.speedup = speedup.map(Speedup),
                     "limit" => trace.limit = args.limit,
+                    "order" => trace.order = args.order.map(TimeOrder::key),
+                    "sizes" => trace.sizes = args.sizes.map(Sizes::key),
                     _ => trace.beyond = args.beyond.map(Beyond::key),
                 }
             });
@@ -122,6 +164,24 @@ impl Beyond {
             Beyond::Error => scenario::Beyond::Error,
             Beyond::Wrap => scenario::Beyond::Wrap,
             Beyond::Reject => scenario::Beyond::Reject,
+        }
+    }
+}
+
+impl TimeOrder {
+    fn key(self) -> scenario::TimeOrder {
+        match self {
+            TimeOrder::Error => scenario::TimeOrder::Error,
+            TimeOrder::Clamp => scenario::TimeOrder::Clamp,
+        }
+    }
+}
+
+impl Sizes {
+    fn key(self) -> scenario::Sizes {
+        match self {
+            Sizes::Error => scenario::Sizes::Error,
+            Sizes::Reject => scenario::Sizes::Reject,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use flashlane_lab::run::Progress;
 use flashlane_papers as papers;
-use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::text;
 
@@ -51,8 +51,8 @@ fn watched<T>(follow: impl Fn(&ProgressBar) + Sync, work: impl FnOnce(Option<&Pr
 }
 
 fn follow(bar: &ProgressBar, progress: &Progress) {
-    const KNOWN: &str = "{bar:32} {percent:>3} %  {human_pos} of {human_len} requests  {per_sec}  {eta} left";
-    const UNKNOWN: &str = "{spinner} {human_pos} requests  {per_sec}  {elapsed}";
+    const KNOWN: &str = "{bar:32} {percent:>3} %  {human_pos} of {human_len} requests  {rate}/s  {eta} left";
+    const UNKNOWN: &str = "{spinner} {human_pos} requests  {rate}/s  {elapsed}";
     let total = progress.total();
     if total > 0 && bar.length() != Some(total) {
         bar.set_length(total);
@@ -62,7 +62,7 @@ fn follow(bar: &ProgressBar, progress: &Progress) {
 }
 
 fn follow_paper(bar: &ProgressBar, progress: &papers::Progress) {
-    const KNOWN: &str = "{bar:32} {pos} of {len} scenarios  {per_sec}  {eta} left  {msg}";
+    const KNOWN: &str = "{bar:32} {pos} of {len} scenarios  {eta} left  {msg}";
     const UNKNOWN: &str = "{spinner} {elapsed}  {msg}";
     let (made, of) = (progress.made(), progress.of());
     style(bar, if of > 0 { KNOWN } else { UNKNOWN });
@@ -78,5 +78,26 @@ fn follow_paper(bar: &ProgressBar, progress: &papers::Progress) {
 }
 
 fn style(bar: &ProgressBar, template: &str) {
-    bar.set_style(ProgressStyle::with_template(template).expect("a template of known keys"));
+    let style = ProgressStyle::with_template(template).expect("a template of known keys");
+    let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        // Nobody is left to tell if the bar cannot be drawn.
+        let _ = out.write_str(&rounded(state.per_sec()));
+    };
+    bar.set_style(style.with_key("rate", rate));
+}
+
+/// A rate in three figures, with separators: `1,230,000`.
+fn rounded(rate: f64) -> String {
+    let unit = 10f64.powf((rate.max(1.0).log10().floor() - 2.0).max(0.0));
+    HumanCount(((rate / unit).round() * unit) as u64).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rounded;
+
+    #[test]
+    fn rates_have_three_figures() {
+        assert_eq!([0.0, 7.4, 999.6, 1_234.5, 1_234_567.8].map(rounded), ["0", "7", "1,000", "1,230", "1,230,000"]);
+    }
 }

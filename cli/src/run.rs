@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use flashlane_lab::results::{self, Summary, fio, table};
+use flashlane_lab::results::{self, Summary, attribution_table, brief, export, fio};
 use flashlane_lab::run::{self, Comparison, Options, Progress, RowOutput};
 use flashlane_lab::scenario::{Scenario, SchedulerChoice};
 use flashlane_lab::shown;
@@ -24,7 +24,7 @@ pub fn run(workload: &Workload, scheduler: Option<String>, output: &Output) -> R
         None => scenario.schedulers()?.swap_remove(0),
     };
     choose(&mut scenario, "--scheduler", vec![choice]);
-    make(workload, &scenario, output)
+    make(workload, &scenario, output, None)
 }
 
 /// Runs `flashlane compare`: several schedulers.
@@ -42,11 +42,23 @@ pub fn compare(
     if against.is_some() {
         scenario.set("run.against", "--against", |document| document.run.against = against);
     }
-    make(workload, &scenario, output)
+    make(workload, &scenario, output, None)
+}
+
+/// Runs `flashlane attribute`: the two schedulers, and every mix between them.
+pub fn attribute(workload: &Workload, ends: [&str; 2], seeds: u64, output: &Output) -> Result<(), Failure> {
+    let mut scenario = plan::scenario(workload)?;
+    let [from, to] = [named(&scenario, ends[0])?, named(&scenario, ends[1])?];
+    if from.name() == to.name() {
+        return Err(Failure::Input(format!("--to {}: must be another scheduler than --from", to.name())));
+    }
+    choose(&mut scenario, "--from and --to", vec![from, to]);
+    scenario.set("run.against", "--from", |document| document.run.against = None);
+    make(workload, &scenario, output, Some(seeds))
 }
 
 /// The scheduler called `name`: one of the scenario's own, or one of the catalogue.
-fn named(scenario: &Scenario, name: &str) -> Result<SchedulerChoice, Failure> {
+pub(crate) fn named(scenario: &Scenario, name: &str) -> Result<SchedulerChoice, Failure> {
     let own = scenario.schedulers()?.into_iter().find(|choice| choice.name() == name);
     Ok(own.unwrap_or_else(|| SchedulerChoice::Named(name.to_owned())))
 }
@@ -58,8 +70,9 @@ fn choose(scenario: &mut Scenario, flag: &'static str, choices: Vec<SchedulerCho
     });
 }
 
-/// Makes the comparison, then all outputs that the user asked for.
-fn make(workload: &Workload, scenario: &Scenario, output: &Output) -> Result<(), Failure> {
+/// Makes the comparison, and with `seeds` the attribution of the difference between its two schedulers; then all outputs that the
+/// user asked for.
+fn make(workload: &Workload, scenario: &Scenario, output: &Output, seeds: Option<u64>) -> Result<(), Failure> {
     if let Some(jobs) = output.jobs {
         rayon_threads(jobs)?;
     }
@@ -77,14 +90,25 @@ fn make(workload: &Workload, scenario: &Scenario, output: &Output) -> Result<(),
         command: command(),
         progress: Some(&progress),
     };
-    let comparison = progress::shown(&progress, || run::compare_prepared(scenario, &prepared, &options))?;
+    let comparison = progress::shown(&progress, || {
+        let attribute = |seeds| {
+            let ends = scenario.schedulers()?;
+            run::attribute(scenario, &ends[0], &ends[1], seeds)
+        };
+        let attribution = seeds.map(attribute).transpose()?;
+        let mut made = run::compare_prepared(scenario, &prepared, &options)?;
+        made.summary.attribution = attribution;
+        Ok::<_, run::RunError>(made)
+    })?;
     drop(options);
     let summary = &comparison.summary;
-    let finished = outputs.finish(summary);
+    let finished = outputs.finish(summary, scenario);
     // The figures are printed even if they cannot be written: the run may have taken hours.
     match output.format {
         Format::Json => print_json(&summary.to_json())?,
         Format::FioJson => print_json(&format!("{:#}\n", fio::document(summary)))?,
+        Format::Markdown => print(&export::markdown(summary))?,
+        Format::Csv => print(&export::csv(summary))?,
         Format::Table => print(&summary_text(&comparison, summary, output, finished.is_ok()))?,
     }
     finished
@@ -99,7 +123,10 @@ fn summary_text(comparison: &Comparison, summary: &Summary, output: &Output, wri
     if !text.is_empty() {
         text.push('\n');
     }
-    text.push_str(&table::render(summary));
+    match &summary.attribution {
+        Some(made) => text.push_str(&attribution_table::render(made)),
+        None => text.push_str(&brief::render(summary, output.full)),
+    }
     if let Some(events) = comparison.audited {
         let _ = writeln!(text, "audit: {events} events checked, no violation");
     }
@@ -111,6 +138,9 @@ fn summary_text(comparison: &Comparison, summary: &Summary, output: &Output, wri
     }
     if let Some(report) = &output.report {
         let _ = writeln!(text, "report: {}", shown::path(report));
+    }
+    if let Some(timeline) = &output.timeline {
+        let _ = writeln!(text, "timeline: {} (ui.perfetto.dev opens it)", shown::path(timeline));
     }
     text
 }

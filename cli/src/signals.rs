@@ -27,6 +27,7 @@ mod handlers {
         let mut signals = Signals::new(wanted)?;
         std::thread::Builder::new().name("signals".into()).spawn(move || {
             if let Some(signal) = signals.forever().next() {
+                crate::spool::remove();
                 outputs::abandon(|| {
                     let name = ENDING.iter().find(|(own, _)| *own == signal).map_or("a signal", |(_, name)| *name);
                     let mut stderr = std::io::stderr().lock();
@@ -49,9 +50,15 @@ mod handlers {
     }
 }
 
-/// From now on, signals that end the program remove unfinished outputs first. To be called once, before any output is
-/// begun.
+/// From now on, signals that end the program remove unfinished outputs first. To be called before any output is begun.
 pub fn install_handlers() -> Result<(), Failure> {
+    static INSTALLED: std::sync::Once = std::sync::Once::new();
+    let mut result = Ok(());
+    INSTALLED.call_once(|| result = install());
+    result
+}
+
+fn install() -> Result<(), Failure> {
     #[cfg(unix)]
     handlers::install().map_err(|e| Failure::Fault(format!("signal handlers cannot be installed: {e}")))?;
     Ok(())

@@ -9,6 +9,7 @@ use std::io::{ErrorKind, Write};
 use flashlane_lab::shown::{escaped, escaped_json, escaped_lines};
 
 use crate::fail::Failure;
+use crate::spool;
 
 /// Prints a text of several lines.
 pub fn print(text: &str) -> Result<(), Failure> {
@@ -31,7 +32,7 @@ pub fn print_as_it_is(text: &str) -> Result<(), Failure> {
 
 /// Prints why a command failed. An error about the input is one line, so a line break in it is part of a name.
 pub fn complain(failure: &Failure) {
-    let message = failure.to_string();
+    let message = spool::renamed(&failure.to_string());
     let shown = match failure {
         Failure::Input(_) => escaped(&message),
         Failure::Fault(_) => escaped_lines(&message),

@@ -8,6 +8,7 @@ use crate::args::{Reading, TraceCommand};
 use crate::fail::Failure;
 use crate::outputs::add_trace;
 use crate::signals;
+use crate::spool;
 use crate::text::{print, print_json};
 
 /// The error about an output file that exists.
@@ -17,13 +18,16 @@ const KEPT: &str = "exists already and is left as it is; give another name, or -
 pub fn act(command: TraceCommand) -> Result<(), Failure> {
     match command {
         TraceCommand::Stat { file, reading, json } => {
+            signals::install_handlers()?;
+            let file = spool::rereadable(&file)?;
             let stat = stat(&file, &options(&reading)?)?;
             if json { print_json(&stat.to_json()) } else { print(&stat.to_string()) }
         }
         TraceCommand::Convert { input, output, to, force, reading } => {
+            signals::install_handlers()?;
+            let input = spool::rereadable(&input)?;
             let to: Format = to.parse().map_err(|message| Failure::Input(format!("--to: {message}")))?;
             let options = options(&reading)?;
-            signals::install_handlers()?;
             let mut inputs = Inputs::default();
             add_trace(&mut inputs, &input);
             let existing = if force { Existing::Replace } else { Existing::Keep(KEPT) };

@@ -73,9 +73,38 @@ fn init_writes_a_scenario_that_checks() {
     let device = "device      flin-isca18: 32 units on 8 channels, 480.00 GB for the user of 549.76 GB raw (14.5 % \
                   over-provisioning)";
     assert_eq!(lines[1], device);
-    assert_eq!(lines[3], "schedulers  fcfs, read-first, fr-fcfs, sprinkler");
+    assert_eq!(lines[3], "schedulers  fcfs, read-first, read-first-suspend, sprinkler");
     assert_eq!(lines[4], "flow        reader: synthetic; priority 0; bytes 0 to 240000000000");
     assert_eq!(lines[5], "flow        writer: synthetic; priority 0; bytes 240000000000 to 480000000000");
+}
+
+/// What the template's comments say one can do, done.
+#[test]
+fn the_advice_of_init_works_when_followed() {
+    let folder = Folder::new("init-advice");
+    let said = good(&folder.0, &["init", "my scenario.toml"]);
+    assert!(said.ends_with("flashlane compare 'my scenario.toml'\n"), "{said}");
+    let template = std::fs::read_to_string(folder.0.join("my scenario.toml")).unwrap();
+    let begin = template.find("# [device]").expect("the advice on the device");
+    let (before, rest) = template.split_at(begin);
+    let (advice, after) = rest.split_once("\n\n").expect("it ends with an empty line");
+    let advice = advice.replace("# ", "");
+    folder.file("device.toml", &format!("{}{advice}\n\n{after}", before.replace("device = \"flin-isca18\"\n", "")));
+    assert!(good(&folder.0, &["check", "device.toml"]).contains("(20.0 % over-provisioning)"));
+    let listed = template.lines().find_map(|line| line.strip_prefix("#   schedulers = ")).expect("the advice on mixes");
+    let own = template.lines().find(|line| line.starts_with("schedulers = ")).expect("the schedulers");
+    folder.file("mixes.toml", &template.replace(own, &format!("schedulers = {listed}")));
+    assert!(good(&folder.0, &["check", "mixes.toml"]).contains("schedulers  fcfs, mine"));
+    folder.file("trace.csv", "0,usr,0,Read,0,4096,1\n");
+    for (name, first) in [("trace", "# [[flow]]\n# [flow.trace]"), ("scene", "# [[flow]]\n# name = \"scene\"")] {
+        let begin = template.find(first).expect("the advice on a flow");
+        let (before, rest) = template.split_at(begin);
+        let (advice, after) = rest.split_once("\n\n").unwrap_or((rest, ""));
+        let advice: String =
+            advice.lines().map(|line| line.strip_prefix("# ").unwrap_or(line).to_owned() + "\n").collect();
+        folder.file("flow.toml", &format!("{before}{advice}\n{after}"));
+        assert!(good(&folder.0, &["check", "flow.toml"]).contains(&format!("flow        {name}: ")), "{name}");
+    }
 }
 
 #[test]
@@ -184,10 +213,12 @@ fn compare_says_what_it_is_against() {
     let folder = Folder::new("against");
     folder.file("a.csv", "0 0 0 8 0\n0 0 8 16 1\n1000 0 0 16 1\n");
     let compare = ["compare", "--trace", "a.csv", "--schedulers", "fcfs,read-first"];
-    let said = good(&folder.0, &[&compare[..], &["--against", "read-first", "--slack"]].concat());
+    let said = good(&folder.0, &[&compare[..], &["--against", "read-first", "--slack", "--full"]].concat());
     assert!(said.contains("\nRequest by request against read-first\n"), "{said}");
     assert!(said.contains("\nActual slack of the transactions of reads and of writes\n"), "{said}");
-    let said = good(&folder.0, &compare);
+    let said = good(&folder.0, &[&compare[..], &["--slack"]].concat());
+    assert!(said.contains("\nActual slack of ") && !said.contains("\nRequest by request"), "{said}");
+    let said = good(&folder.0, &[&compare[..], &["--full"]].concat());
     assert!(said.contains("\nRequest by request against fcfs\n") && !said.contains("slack"), "{said}");
     let said = bad(&folder.0, &[&compare[..], &["--against", "fcsf"]].concat());
     assert_eq!(said, "--against: run.against = \"fcsf\": must be one that runs: fcfs, read-first");

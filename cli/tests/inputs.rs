@@ -276,7 +276,7 @@ fn a_scenario_that_is_too_long_is_refused_before_it_is_parsed() {
     write(&folder, "zero.toml", "name = \"a\0b\"\n");
     assert_eq!(
         bad_line(&folder, &["check", "zero.toml"]),
-        "zero.toml: not a text file: byte 9 is 0; a scenario is TOML"
+        "zero.toml: not a text file: byte 9, on line 1, is 0; a scenario is TOML"
     );
 }
 

@@ -16,17 +16,20 @@ fn scattered(i: u64) -> u64 {
 
 fn request(i: u64) -> RequestRow {
     let arrival = i * 5_000 + scattered(i) % 5_000;
-    RequestRow(Completion {
-        id: RequestId(i),
-        flow: FlowId((i % 4) as u16),
-        op: if scattered(i) % 10 < 7 { Op::Read } else { Op::Write },
-        arrival: Time::from_ns(arrival),
-        done: Time::from_ns(arrival + 60_000 + scattered(i + 1) % 900_000),
-        lpn: Lpn((scattered(i + 2) % 100_000_000) as u32),
-        pages: 1 + (scattered(i + 3) % 8) as u32,
-        bytes: 4_096,
-        tags: 0,
-    })
+    RequestRow(
+        Completion {
+            id: RequestId(i),
+            flow: FlowId((i % 4) as u16),
+            op: if scattered(i) % 10 < 7 { Op::Read } else { Op::Write },
+            arrival: Time::from_ns(arrival),
+            done: Time::from_ns(arrival + 60_000 + scattered(i + 1) % 900_000),
+            lpn: Lpn((scattered(i + 2) % 100_000_000) as u32),
+            pages: 1 + (scattered(i + 3) % 8) as u32,
+            bytes: 4_096,
+            tags: 0,
+        },
+        true,
+    )
 }
 
 fn transaction(i: u64) -> TransactionRow {

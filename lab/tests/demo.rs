@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use flashlane_lab::results::table;
+use flashlane_lab::results::{brief, table};
 use flashlane_lab::run::{Options, compare};
 use flashlane_lab::scenario::Scenario;
+
+#[path = "common/kept.rs"]
+mod kept;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -14,19 +17,25 @@ fn options(audit: bool) -> Options<'static> {
     Options { audit, rows: None, command: String::new(), progress: None }
 }
 
+/// Lines that `make demo` prints after the program's: where the results and the report are.
+const AFTER: usize = 4;
+
+/// README shows the first screen of the demo, which begins with who wins and who pays.
 #[test]
 fn the_readme_shows_what_the_demo_prints() {
-    let readme = std::fs::read_to_string(root().join("README.md")).expect("the readme");
-    let (_, rest) = readme.split_once("<!-- demo: begin").expect("the mark");
-    let (block, _) = rest.split_once("<!-- demo: end").expect("the mark");
-    let shown: Vec<&str> = block.lines().skip(1).filter(|line| !line.is_empty() && !line.starts_with("```")).collect();
-    assert!(shown.len() >= 8, "{shown:?}");
     let scenario = Scenario::load(&root().join("scenarios/two-tenants.toml")).expect("a good scenario");
     let summary = compare(&scenario, &options(true)).expect("a run without a violation").summary;
-    let printed = table::render(&summary);
-    for line in shown {
-        assert!(printed.lines().any(|l| l == line), "README.md shows\n{line}\nand the demo prints\n{printed}");
-    }
+    let printed = brief::render(&summary, false);
+    assert!(printed.lines().count() + AFTER <= 24, "{printed}");
+    assert!(printed.lines().all(|line| line.chars().count() <= 120), "{printed}");
+    let lines: Vec<&str> = printed.lines().collect();
+    assert!(lines[0].contains(" wins for reader: "), "{printed}");
+    assert!(lines[..4].iter().any(|line| line.contains(" pays under ")), "{printed}");
+    let begin = "<!-- demo: begin (what the program prints; written by `cargo xtask bless golden`) -->\n```\n";
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("the readme");
+    let (before, rest) = readme.split_once(begin).expect("the mark");
+    let (_, after) = rest.split_once("```\n<!-- demo: end -->").expect("the mark");
+    kept::same("golden", "README.md", &format!("{before}{begin}{printed}```\n<!-- demo: end -->{after}"));
 }
 
 #[test]

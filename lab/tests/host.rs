@@ -59,22 +59,22 @@ fn rows_have_what_threads_saw() {
     let path = dir.commit().expect("committed").join("requests.csv");
     let mut reader = csv::Reader::from_path(path).expect("the rows");
     let header: Vec<String> = reader.headers().expect("a header").iter().map(String::from).collect();
-    assert_eq!(header[5..], ["arrival_ns", "done_ns", "response_ns", "called_ns", "seen_ns", "user_ns"]);
+    assert_eq!(header[5..], ["arrival_ns", "done_ns", "response_ns", "counted", "called_ns", "seen_ns", "user_ns"]);
     let rows: Vec<Vec<u64>> = reader
         .records()
         .map(|row| row.expect("a row").iter().map(|cell| cell.parse().unwrap_or_default()).collect())
         .collect();
     assert_eq!(rows.len(), 400);
     for row in &rows {
-        let [arrival, done, _, called, seen, user] = row[5..] else { panic!("{row:?}") };
+        let [arrival, done, _, _, called, seen, user] = row[5..] else { panic!("{row:?}") };
         assert!(called <= arrival && arrival <= done && done <= seen && user == seen - called, "{row:?}");
     }
-    assert!(rows.is_sorted_by_key(|row| row[9]), "in the order in which threads saw them done");
+    assert!(rows.is_sorted_by_key(|row| row[10]), "in the order in which threads saw them done");
     let mut ids: Vec<u64> = rows.iter().map(|row| row[0]).collect();
     ids.sort_unstable();
     assert!(ids.into_iter().eq(0..400));
     let host = summary.schedulers[0].host.as_ref().expect("behind a host");
-    let mean = rows.iter().map(|row| row[10]).sum::<u64>() as f64 / 400.0;
+    let mean = rows.iter().map(|row| row[11]).sum::<u64>() as f64 / 400.0;
     assert_eq!(host.all.as_ref().expect("requests").user_mean_ns, mean);
 }
 

@@ -59,19 +59,25 @@ fn of_sample(sample: &[u8], whole: bool, name: &str) -> Result<Recognition, Work
     if let Some(found) = iolog(&lines, name)? {
         return Ok(found);
     }
-    let unknown = |what: String| {
+    let unknown_at = |line: usize, what: String| {
         let legal =
             format!("legal is a trace in one of {} (name the format to have its first bad line shown)", Format::keys());
-        Err(error(format!("{name}:1"), format!("{what}; {legal}")))
+        Err(error(format!("{name}:{line}"), format!("{what}; {legal}")))
     };
-    if sample.contains(&0) {
-        return unknown(format!(
-            "binary data that is no blktrace, starting {}",
-            quote(&sample[..sample.len().min(16)])
-        ));
+    let unknown = |what: String| unknown_at(1, what);
+    if let Some(zero) = memchr::memchr(0, sample) {
+        let before = &sample[..zero];
+        let line = memchr::memchr_iter(b'\n', before).count() + 1;
+        let what = match memchr::memrchr(b'\n', before) {
+            None => format!("binary data that is no blktrace, starting {}", quote(&sample[..sample.len().min(16)])),
+            Some(end) => format!("a byte of value 0, which no text has, after {}", quote(&before[end + 1..])),
+        };
+        return unknown_at(line, what);
     }
-    let best = [Format::Msr, Format::Spc, Format::Alibaba, Format::Tencent, Format::Systor, Format::Blkparse]
+    let comma_separated = [Format::Msr, Format::Spc, Format::Alibaba, Format::Tencent, Format::Systor, Format::Vscsi];
+    let best = comma_separated
         .into_iter()
+        .chain([Format::Blkparse])
         .map(|format| (trial(format, &lines), format))
         .chain([(trial(Format::Disksim, &lines).max(trial(Format::Replayer, &lines)), Format::Disksim)])
         // On a tie the first format is chosen: `max_by_key` takes the last.

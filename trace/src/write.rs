@@ -31,6 +31,10 @@ pub(super) struct LineWriter<W: Write> {
     number: u64,
     /// iolog version 2: the sum of the waits so far, us.
     waited_us: u64,
+    /// fio's logs: the files opened so far. fio wants each added and opened before its first request, and closed at the end.
+    opened: Vec<String>,
+    /// fio's logs: when the newest request arrived, us.
+    last_us: u64,
 }
 
 /// The resolution of times in a format, in nanoseconds.
@@ -39,7 +43,7 @@ pub(super) const fn resolution_ns(format: Format) -> u64 {
         Format::Mqsim | Format::Ssdsim | Format::Disksim | Format::Replayer | Format::Spc => 1,
         Format::Blkparse | Format::Blktrace => 1,
         Format::Msr => 100,
-        Format::Alibaba | Format::Systor | Format::IologV2 | Format::IologV3 => 1_000,
+        Format::Alibaba | Format::Systor | Format::Vscsi | Format::IologV2 | Format::IologV3 => 1_000,
         Format::Tencent => 1_000_000_000,
     }
 }
@@ -49,15 +53,19 @@ impl<W: Write> LineWriter<W> {
     pub fn new(mut out: W, format: Format) -> io::Result<Self> {
         match format {
             Format::Systor => writeln!(out, "Timestamp,Response,IOType,LUN,Offset,Size")?,
+            Format::Vscsi => writeln!(out, "version,time,op,size,lbn")?,
             Format::IologV2 => writeln!(out, "fio version 2 iolog")?,
             Format::IologV3 => writeln!(out, "fio version 3 iolog")?,
             _ => {}
         }
-        Ok(LineWriter { out, format, number: 0, waited_us: 0 })
+        Ok(LineWriter { out, format, number: 0, waited_us: 0, opened: Vec::new(), last_us: 0 })
     }
 
-    /// Flushes and returns the writer.
+    /// Closes what the format wants closed, flushes and returns the writer.
     pub fn finish(mut self) -> io::Result<W> {
+        for name in std::mem::take(&mut self.opened) {
+            self.iolog_action(self.last_us, &name, "close")?;
+        }
         self.out.flush()?;
         Ok(self.out)
     }
@@ -97,6 +105,10 @@ impl<W: Write> LineWriter<W> {
                 writeln!(self.out, "{s},{lba},{n},{},{number}", 1 - one_is_read)?;
             }
             Format::Systor => writeln!(self.out, "{s}.{:06},0,{letter},{number},{offset},{length}", s_rest / 1_000)?,
+            Format::Vscsi => {
+                let (lba, command) = (sectors(offset, "offset")?, if r.op == Op::Read { 40 } else { 42 });
+                writeln!(self.out, "1,{},{command},{length},{lba}", ns / 1_000)?;
+            }
             Format::Blkparse => {
                 let (lba, n) = (sectors(offset, "offset")?, sectors(length, "size")?);
                 let name = blkparse_name(device, number);
@@ -112,6 +124,12 @@ impl<W: Write> LineWriter<W> {
     fn iolog(&mut self, r: &AdaptedRequest, device: &[u8]) -> io::Result<()> {
         let name = iolog_name(device);
         let us = r.at_ns / 1_000;
+        self.last_us = us;
+        if !self.opened.contains(&name) {
+            self.iolog_action(us, &name, "add")?;
+            self.iolog_action(us, &name, "open")?;
+            self.opened.push(name.clone());
+        }
         if self.format == Format::IologV3 {
             return writeln!(self.out, "{us} {name} {} {} {}", r.op.name(), r.offset, r.length);
         }
@@ -120,6 +138,14 @@ impl<W: Write> LineWriter<W> {
             self.waited_us = us;
         }
         writeln!(self.out, "{name} {} {} {}", r.op.name(), r.offset, r.length)
+    }
+
+    /// Writes what happens to a file in fio's logs.
+    fn iolog_action(&mut self, us: u64, name: &str, action: &str) -> io::Result<()> {
+        if self.format == Format::IologV3 {
+            return writeln!(self.out, "{us} {name} {action}");
+        }
+        writeln!(self.out, "{name} {action}")
     }
 
     fn sectors(&self, bytes: u64, what: &str) -> Result<u64, Unwritten> {

@@ -15,7 +15,12 @@ struct Kind {
 }
 
 const KINDS: [Kind; 4] = [
-    Kind { name: "golden", files: "lab/tests/golden", package: "flashlane-lab", tests: &["--test", "golden"] },
+    Kind {
+        name: "golden",
+        files: "lab/tests/golden, README.md",
+        package: "flashlane-lab",
+        tests: &["--test", "golden", "--test", "demo"],
+    },
     Kind {
         name: "docs",
         files: "docs/scenario.md, docs/summary.md, docs/columns.md, README.md",

@@ -104,7 +104,10 @@ fn a_folder_that_may_not_be_written_is_refused_before_the_run() {
         let wanted = format!("error: {name}: cannot be written: Read-only file system");
         assert!(lines[at + 1].starts_with(&wanted), "{said}");
     }
-    assert!(said.ends_with("m:\nout\n\nm/out:\nfcfs\nflashlane-files.json\nread-first\nsummary.json\n"), "{said}");
+    assert!(
+        said.ends_with("m:\nout\n\nm/out:\nfcfs\nflashlane-files.json\nread-first\nsummary.csv\nsummary.json\n"),
+        "{said}"
+    );
 }
 
 /// With a limit of some kilobytes on file sizes, the run ends with an error, not killed by SIGXFSZ.

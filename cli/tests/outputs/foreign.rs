@@ -50,7 +50,10 @@ fn a_note_in_a_results_folder_keeps_it_from_being_replaced() {
     assert_eq!(keys(&desk.join("out")), WHOLE);
     // Other results replace the folder as a whole.
     good(desk, &["run", "tiny.toml", "--out", "out", "--csv", "--transactions"]);
-    assert_eq!(keys(&desk.join("out")), ["flashlane-files.json", "requests.csv", "summary.json", "transactions.csv"]);
+    assert_eq!(
+        keys(&desk.join("out")),
+        ["flashlane-files.json", "requests.csv", "summary.csv", "summary.json", "transactions.csv"]
+    );
     assert_eq!(names(desk), ["long.toml", "notes.md", "out", "thesis.tex", "tiny.toml"]);
 }
 

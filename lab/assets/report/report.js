@@ -124,7 +124,17 @@
     const [figure, part, flow] = [$("time-figure").value, $("time-part").value, $("time-flow").value];
     const columns = runs.map((run) => {
       const over = figures(run, flow).over_time;
-      return [over[part].at_ns.map((at) => at + over.width_ns / 2), over[part][figure]];
+      const [xs, ys] = [[], []];
+      over[part].at_ns.forEach((at, i) => {
+        // Nothing completed in the windows between: a gap, not a line.
+        if (i > 0 && at > over[part].at_ns[i - 1] + over.width_ns) {
+          xs.push(over[part].at_ns[i - 1] + 1.5 * over.width_ns);
+          ys.push(null);
+        }
+        xs.push(at + over.width_ns / 2);
+        ys.push(over[part][figure][i]);
+      });
+      return [xs, ys];
     });
     const data = uPlot.join(columns);
     const options = {
@@ -135,11 +145,11 @@
       ],
       series: [
         { label: "at", value: (_, x) => instant(x) },
-        ...runs.map((run, i) => line(i, run, { spanGaps: false, value: (_, y) => time(y) })),
+        ...runs.map((run, i) => line(i, run, { spanGaps: false, points: { show: true, size: 3 }, value: (_, y) => time(y) })),
       ],
     };
     const sum = (values) => values.reduce((a, b) => a + b, 0);
-    const drawn = runs.map((run, i) => ({ name: run.name, points: columns[i][0].length, sum: sum(columns[i][1]) }));
+    const drawn = runs.map((run, i) => ({ name: run.name, points: columns[i][1].filter((y) => y != null).length, sum: sum(columns[i][1]) }));
     draw("time", options, data, drawn);
   };
 
@@ -173,5 +183,7 @@
   $("theme").hidden = false;
   document.querySelectorAll(".controls").forEach((controls) => (controls.hidden = false));
   drawAll();
+  // Tables and charts scroll inside their sections; the page itself never does.
+  root.dataset.wide = String(root.scrollWidth > root.clientWidth);
   root.dataset.ready = "true";
 })();

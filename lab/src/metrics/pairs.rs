@@ -1,7 +1,7 @@
 //! Pairs: the same request under two schedulers (model 0.5: identical arrivals, common random numbers).
 //!
-//! Owns the response time of every request of a run, eight bytes each ([`ResponseTimes`]), and the comparison of two such
-//! lists request by request ([`Pairs`]). Promises integers throughout, so that pairs do not depend on the order in
+//! Owns the response time of every request of a run, eight bytes each and two more with several flows ([`ResponseTimes`]),
+//! and the comparison of two such lists request by request ([`Pairs`]). Promises integers throughout, so that pairs do not depend on the order in
 //! which runs end. Must never know which schedulers produced them.
 
 use flashlane_core::{Completion, Op};
@@ -28,7 +28,11 @@ const T_95: f64 = 2.0395;
 
 /// Response times of a run's measured requests, by number of the request.
 #[derive(Clone, Debug, Default)]
-pub struct ResponseTimes(Vec<u64>);
+pub struct ResponseTimes {
+    entries: Vec<u64>,
+    /// The flow of each request, up to the last request of a flow other than the first.
+    flows: Vec<u16>,
+}
 
 /// Low bits of an entry: the size class plus one. The next bit says whether it is a write, the bits above hold the
 /// response time.
@@ -39,20 +43,28 @@ impl ResponseTimes {
     #[inline]
     pub fn record(&mut self, completion: &Completion) {
         let index = completion.id.0 as usize;
-        if index >= self.0.len() {
-            self.0.resize(index + 1, 0);
+        if index >= self.entries.len() {
+            self.entries.resize(index + 1, 0);
+        }
+        let flow = completion.flow.index() as u16;
+        if flow > 0 {
+            if index >= self.flows.len() {
+                self.flows.resize(index + 1, 0);
+            }
+            self.flows[index] = flow;
         }
         let response = completion.done.since(completion.arrival).ns();
         let class = size_class(completion.pages) as u64 + 1;
-        self.0[index] = response << (CLASS_BITS + 1) | (completion.op.index() as u64) << CLASS_BITS | class;
+        self.entries[index] = response << (CLASS_BITS + 1) | (completion.op.index() as u64) << CLASS_BITS | class;
     }
 
-    /// The measured requests in order of issue: response time, direction and size class; `None` for one left out.
-    fn recorded(&self) -> impl Iterator<Item = Option<(u64, Op, usize)>> + '_ {
-        self.0.iter().map(|&entry| {
+    /// The measured requests in order of issue: response time, direction, size class and flow; `None` for one left out.
+    fn recorded(&self) -> impl Iterator<Item = Option<(u64, Op, usize, usize)>> + '_ {
+        let flows = self.flows.iter().copied().chain(std::iter::repeat(0));
+        self.entries.iter().zip(flows).map(|(&entry, flow)| {
             let class = (entry & ((1 << CLASS_BITS) - 1)) as usize;
             let op = if entry >> CLASS_BITS & 1 == 0 { Op::Read } else { Op::Write };
-            (class > 0).then(|| (entry >> (CLASS_BITS + 1), op, class - 1))
+            (class > 0).then(|| (entry >> (CLASS_BITS + 1), op, class - 1, usize::from(flow)))
         })
     }
 }
@@ -97,6 +109,8 @@ pub struct Pairs {
     pub direction: [BatchedTally; 2],
     /// By size class.
     pub size: [Tally; SIZES],
+    /// By flow; shorter where the last flows have no pair.
+    pub flow: Vec<BatchedTally>,
 }
 
 /// The difference from `against` above which a response time counts as different: more than 1 us and more than 0.1 %
@@ -173,11 +187,15 @@ impl Pairs {
         let mut pairs = Pairs::default();
         let both = || against.recorded().zip(own.recorded()).filter_map(|(a, b)| a.zip(b));
         let total = both().count();
-        for (i, ((from, op, class), (to, ..))) in both().enumerate() {
+        for (i, ((from, op, class, flow), (to, ..))) in both().enumerate() {
             let batch = i * BATCHES / total;
             pairs.all.add(batch, from, to);
             pairs.direction[op.index()].add(batch, from, to);
             pairs.size[class].add(from, to);
+            if pairs.flow.len() <= flow {
+                pairs.flow.resize(flow + 1, BatchedTally::default());
+            }
+            pairs.flow[flow].add(batch, from, to);
         }
         pairs
     }

@@ -52,6 +52,8 @@ pub(super) fn made_by() -> MadeBy {
         scenario: "two tenants </script><script>window.hacked = 1</script> & 'quotes' \"too\"".into(),
         scenario_hash: "5d41402abc4b2a76b9719d911017c592".into(),
         seed: 42,
+        warm_up_ms: 100,
+        warm_up_requests: 0,
         device: "flin-isca18".into(),
         command: "flashlane compare 'two <tenants>.toml' --schedulers fcfs,read-first,sprinkler".into(),
     }

@@ -8,7 +8,7 @@ use super::decisions::Decisions;
 use super::estimation::EstimationFigures;
 use super::flow_figures::*;
 use super::host::HostFigures;
-use super::paired::{Paired, SlackFigures};
+use super::paired::{PairFigures, Paired, SlackFigures};
 use super::slowdowns::{SlowdownOverTime, is_overloaded};
 use super::summary::*;
 use super::waiting_writes::WaitingWrites;
@@ -22,8 +22,15 @@ impl Summary {
         schedulers: Vec<SchedulerResult>,
         skipped: Vec<Skipped>,
     ) -> Summary {
-        let mut summary =
-            Summary { version: SUMMARY_VERSION, made_by, flows, against: String::new(), schedulers, skipped };
+        let mut summary = Summary {
+            version: SUMMARY_VERSION,
+            made_by,
+            flows,
+            against: String::new(),
+            schedulers,
+            skipped,
+            attribution: None,
+        };
         summary.compare_with(0, &[]);
         summary
     }
@@ -39,6 +46,11 @@ impl Summary {
             }
             let pairs = pairs.get(i).and_then(Option::as_ref);
             run.paired = pairs.and_then(|pairs| Paired::of(pairs, &base.name, &base.total, &run.total));
+            for (j, (flow, from)) in run.flows.iter_mut().zip(&base.flows).enumerate().filter(|_| base.flows.len() > 1)
+            {
+                let spread = pairs.and_then(|pairs| pairs.flow.get(j));
+                flow.paired = spread.and_then(|spread| PairFigures::of(spread, &from.figures.all, &flow.figures.all));
+            }
         }
         self.against = base.name;
     }
@@ -120,7 +132,7 @@ impl FlowResult {
         let overloaded = is_overloaded(&figures, info.depth.is_some());
         let alone = alone.and_then(|alone| Figures::of(alone).all);
         let slowdown = figures.all.as_ref().zip(alone.as_ref()).and_then(|(s, a)| slowdown(s.mean_ns, a.mean_ns));
-        FlowResult { name: info.name.clone(), figures, alone, slowdown, slowdown_over_time, overloaded }
+        FlowResult { name: info.name.clone(), figures, paired: None, alone, slowdown, slowdown_over_time, overloaded }
     }
 }
 

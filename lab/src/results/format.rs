@@ -13,6 +13,14 @@ pub(super) fn time(ns: f64) -> String {
     format!("{} {unit}", four_figures(ns / size))
 }
 
+/// A difference of times with its sign: `-40 ns`, `+1.234 ms`, `0 ns`.
+pub(super) fn signed(ns: f64) -> String {
+    if ns == 0.0 {
+        return time(0.0);
+    }
+    format!("{}{}", if ns < 0.0 { "-" } else { "+" }, time(ns.abs()))
+}
+
 /// A rate or a ratio: `0.1234`, `12.34`, `1,234`, `1,234,567`.
 pub(super) fn number(value: f64) -> String {
     if value.abs() >= 999.95 { grouped(value.round() as i128) } else { four_figures(value) }
@@ -32,6 +40,46 @@ pub(super) fn share(value: f64) -> String {
 pub(super) fn percent(value: f64) -> String {
     let text = format!("{value:+.1}%");
     if text == "+0.0%" || text == "-0.0%" { "0.0%".into() } else { text }
+}
+
+/// A change of a response time in percent; beyond tenfold as a factor: `-43.1%`, `310x faster`, `12x slower`.
+pub(super) fn time_change(value: f64) -> String {
+    factor(value, "faster", "slower").unwrap_or_else(|| percent(value))
+}
+
+/// An improvement in percent, positive if faster; beyond tenfold as a factor: `+43.1%`, `310x faster`.
+pub(super) fn improvement(value: f64) -> String {
+    if value.abs() < 90.0 { percent(value) } else { time_change(-value) }
+}
+
+/// A change of a rate or another amount in percent; beyond tenfold as a factor: `-43.1%`, `12x less`, `310x more`.
+pub(super) fn change(value: f64) -> String {
+    factor(value, "less", "more").unwrap_or_else(|| percent(value))
+}
+
+/// A change in percent as a factor, if it is more than tenfold.
+fn factor(value: f64, less: &str, more: &str) -> Option<String> {
+    let ratio = 1.0 + value / 100.0;
+    match ratio {
+        r if r >= 10.0 => Some(format!("{}x {more}", times(r))),
+        r if r > 0.0 && r <= 0.1 => Some(format!("{}x {less}", times(1.0 / r))),
+        _ => None,
+    }
+}
+
+/// How much faster something is whose time is `gain` times shorter: `12% faster`, `3.2x faster`, `20% slower`, `310x slower`.
+pub(super) fn faster(gain: f64) -> String {
+    match gain {
+        g if g >= 2.0 => format!("{}x faster", times(g)),
+        g if g >= 1.0 => format!("{:.0}% faster", 100.0 * (1.0 - 1.0 / g)),
+        g if g > 0.5 => format!("{:.0}% slower", 100.0 * (1.0 / g - 1.0)),
+        g => format!("{}x slower", times(1.0 / g)),
+    }
+}
+
+/// A factor: `2.1`, `31`, `1,234`.
+pub(super) fn times(factor: f64) -> String {
+    if factor < 9.95 { format!("{factor:.1}") } else { grouped(factor.round() as i128) }
 }
 
 /// Shown where there is no value.
@@ -85,5 +133,17 @@ mod tests {
         assert_eq!([0, 999, 1_000, 12_345_678].map(count), ["0", "999", "1,000", "12,345,678"]);
         assert_eq!([-0.01, 12.34, -50.0].map(percent), ["0.0%", "+12.3%", "-50.0%"]);
         assert_eq!(share(0.456), "45.6%");
+    }
+
+    #[test]
+    fn changes_beyond_tenfold_are_factors() {
+        assert_eq!([-43.1, -89.9, 899.0].map(time_change), ["-43.1%", "-89.9%", "+899.0%"]);
+        assert_eq!(
+            [-90.1, -99.68, 900.1, 32_550.3].map(time_change),
+            ["10x faster", "313x faster", "10x slower", "327x slower"]
+        );
+        assert_eq!([-95.0, 911.2, 8.0].map(change), ["20x less", "10x more", "+8.0%"]);
+        assert_eq!([1.13, 3.21, 267.2].map(faster), ["12% faster", "3.2x faster", "267x faster"]);
+        assert_eq!([0.9, 0.3, 0.001].map(faster), ["11% slower", "3.3x slower", "1,000x slower"]);
     }
 }

@@ -4,6 +4,9 @@
 //! requests and transactions as Parquet or CSV. Promises that the same scenario gives the same bytes. That a file is
 //! either whole or absent is the promise of `outputs`. Must never know how a run is made: it gets figures and events.
 
+mod attribution;
+pub mod attribution_table;
+pub mod brief;
 mod change;
 mod columns;
 mod csv;
@@ -13,6 +16,8 @@ pub mod docs;
 mod estimation;
 #[cfg(test)]
 mod example;
+pub mod explain;
+pub mod export;
 mod figures;
 pub mod fio;
 mod flow_figures;
@@ -25,11 +30,15 @@ mod rows;
 mod slowdowns;
 mod summary;
 pub mod table;
+mod timeline;
 mod transactions;
+pub mod verdict;
 mod waiting_writes;
 mod waits;
+mod waterfall;
 mod writer;
 
+pub use attribution::{Attribution, Difference, Measure, Part};
 pub use columns::{Column, Kind, Table};
 pub use decisions::Decisions;
 pub use dir::ResultsDir;
@@ -40,6 +49,7 @@ pub use paired::*;
 pub use rows::{RequestRow, Row, SeenRequestRow, TransactionRow};
 pub use slowdowns::SlowdownOverTime;
 pub use summary::*;
+pub use timeline::{Timeline, TimelineFormat};
 pub use transactions::TransactionLog;
 pub use waiting_writes::WaitingWrites;
 pub use waits::Waited;

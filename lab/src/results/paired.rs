@@ -155,7 +155,12 @@ impl Paired {
 }
 
 impl PairFigures {
-    fn of(spread: &BatchedTally, from: &Option<ResponseFigures>, own: &Option<ResponseFigures>) -> Option<PairFigures> {
+    /// The figures of pairs whose response times under the two schedulers are `from` and `own`.
+    pub(super) fn of(
+        spread: &BatchedTally,
+        from: &Option<ResponseFigures>,
+        own: &Option<ResponseFigures>,
+    ) -> Option<PairFigures> {
         let (gain_ns, gain_ci95_ns) = spread.gain_ns()?;
         let p95 = from.as_ref().zip(own.as_ref()).map(|(from, own)| (from.p95_ns as f64, own.p95_ns as f64));
         let tally = &spread.tally;

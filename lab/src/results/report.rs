@@ -6,8 +6,11 @@
 use minijinja::value::{Serde, Value};
 use minijinja::{Environment, context};
 
+use super::brief;
 use super::format;
 use super::summary::Summary;
+use super::verdict::Verdict;
+use super::waterfall::Waterfalls;
 
 const PAGE: &str = include_str!("../../assets/report/report.html");
 const STYLE: &str = include_str!("../../assets/report/report.css");
@@ -32,13 +35,20 @@ pub fn html(summary: &Summary) -> String {
     environment.add_filter("time", move |value: Value| format::time(float(&value)));
     environment.add_filter("number", move |value: Value| format::number(float(&value)));
     environment.add_filter("share", move |value: Value| format::share(float(&value)));
-    environment.add_filter("percent", move |value: Value| format::percent(float(&value)));
+    environment.add_filter("faster", move |value: Value| format::time_change(float(&value)));
+    environment.add_filter("more", move |value: Value| format::change(float(&value)));
+    environment.add_filter("gain", move |value: Value| format::improvement(float(&value)));
     environment.add_filter("count", format::count);
     // The extension of the template's name turns on escaping.
     environment.add_template("report.html", PAGE).expect("the page is a template");
     let page = environment.get_template("report.html").expect("just added");
+    let verdict = Verdict::of(summary);
+    let doubts: Vec<String> = verdict.doubts.into_iter().map(|doubt| doubt.text).collect();
+    let attribution = summary.attribution.as_ref().map(|made| Value::from(Serde(Waterfalls::of(made))));
     page.render(context! {
         summary => Value::from(Serde(summary)),
+        verdict => context! { findings => verdict.findings, doubts, decisions => brief::differences(summary) },
+        attribution,
         css => STYLE,
         js => SCRIPT,
         guard_js => GUARD,

@@ -20,6 +20,11 @@ struct Opened {
 /// Opens a page in headless Chromium; `None`, with a SKIPPED line, where there is none. With CI=true Chromium must be
 /// there.
 fn open(html: &str, name: &str) -> Option<Opened> {
+    open_at(html, name, "1280,2400")
+}
+
+/// The same in a window of this width and height.
+fn open_at(html: &str, name: &str, size: &str) -> Option<Opened> {
     let Some(browser) = find("chromium") else {
         assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "CI needs Chromium to check the report");
         eprintln!("SKIPPED: no chromium on the PATH: the report was not opened in a browser");
@@ -31,7 +36,8 @@ fn open(html: &str, name: &str) -> Option<Opened> {
     let output = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"])
         .args(["--disable-background-networking", "--disable-component-update", "--enable-logging=stderr", "--v=0"])
-        .args(["--window-size=1280,2400", "--virtual-time-budget=5000", "--dump-dom"])
+        .args(["--virtual-time-budget=5000", "--dump-dom"])
+        .arg(format!("--window-size={size}"))
         .arg(format!("--user-data-dir={}", dir.join("profile").display()))
         .arg(format!("file://{}", page.display()))
         .output()
@@ -104,7 +110,9 @@ fn expected(summary: &Value, path: &str, show: &str) -> String {
         "time" => format::time(number),
         "number" => format::number(number),
         "share" => format::share(number),
-        "percent" => format::percent(number),
+        "faster" => format::time_change(number),
+        "more" => format::change(number),
+        "gain" => format::improvement(number),
         "count" => format::count(value.as_u64().unwrap()),
         other => panic!("no such kind of number: {other}"),
     }
@@ -143,6 +151,29 @@ fn the_page_shows_the_numbers_of_the_summary() {
     }
 }
 
+/// The verdict comes first, and an attribution is drawn as a waterfall.
+#[test]
+fn the_story_comes_first() {
+    let mut summary = example();
+    let verdict = crate::results::verdict::Verdict::of(&summary);
+    let page = html(&summary);
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is not on the page"));
+    assert!(at(&verdict.findings[0]) < at("id=\"h-flows\"") && at("id=\"h-flows\"") < at("id=\"h-response\""));
+    assert!(!page.contains("id=\"h-attribution\""));
+    summary.attribution = Some(crate::results::Attribution {
+        from: "fcfs".into(),
+        to: "sprinkler".into(),
+        differences: vec![crate::results::Difference { what: "pick".into(), from: "a".into(), to: "b".into() }],
+        mixes: 2,
+        seeds: 1,
+        measures: vec![crate::results::Measure::of("all requests", 1, &[vec![4e6, 1e6]])],
+    });
+    let page = html(&summary);
+    assert!(page.contains("pick: a → b") && page.contains("-3.000 ms") && page.contains("class=\"faster\""));
+    let Some(opened) = open(&page, "report-attribution") else { return };
+    opened.check();
+}
+
 #[test]
 fn names_are_text_and_never_markup() {
     let page = html(&example());
@@ -153,6 +184,23 @@ fn names_are_text_and_never_markup() {
     opened.check();
     let command = opened.dom.split_once("<code id=\"command\">").unwrap().1.split_once("</code>").unwrap().0;
     assert_eq!(command.replace("&lt;", "<").replace("&gt;", ">"), made_by().command);
+}
+
+/// On a phone and on a desk, light and dark: everything runs, and nothing is wider than the window.
+#[test]
+fn it_fits_a_phone_and_a_desk_in_both_themes() {
+    for theme in ["light", "dark"] {
+        let page =
+            html(&example()).replace("<html lang=\"en\">", &format!("<html lang=\"en\" data-theme=\"{theme}\">"));
+        for size in ["500,900", "1280,900"] {
+            let Some(opened) = open_at(&page, &format!("report-{theme}-{size}"), size) else { return };
+            opened.check();
+            let root = &opened.dom[opened.dom.find("<html").unwrap()..];
+            let root = &root[..root.find('>').unwrap()];
+            assert!(root.contains("data-wide=\"false\""), "{theme}, {size}: {root}");
+            assert_eq!(opened.canvases(), 2);
+        }
+    }
 }
 
 #[test]
@@ -169,6 +217,7 @@ fn a_run_of_one_scheduler_one_flow_and_no_request_opens_too() {
     let flows = [FlowInfo { name: "idle".into(), ..FlowInfo::default() }];
     let run = SchedulerResult::new("fcfs", &flows, &[FlowMetrics::new()], None, &DeviceFigures::default());
     let page = html(&Summary::new(made_by(), flows.to_vec(), vec![run], vec![]));
+    assert!(page.contains("<li>no request completed</li>"));
     assert!(!page.contains("Mean change") && !page.contains("id=\"h-fair\""));
     let Some(opened) = open(&page, "report-idle") else { return };
     opened.check();

@@ -17,9 +17,9 @@ pub trait Row {
     fn cells(&self) -> Self::Cells;
 }
 
-/// A completed request.
+/// A completed request, and whether figures count it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RequestRow(pub Completion);
+pub struct RequestRow(pub Completion, pub bool);
 
 const REQUEST_COLUMNS: &[Column] = &[
     column("id", Kind::Long, "Number of the request, unique in the run, in order of issue."),
@@ -34,6 +34,7 @@ const REQUEST_COLUMNS: &[Column] = &[
     ),
     column("done_ns", Kind::Long, "When the host saw it done."),
     column("response_ns", Kind::Long, "`done_ns` less `arrival_ns`."),
+    column("counted", Kind::Short, "1 if figures count it, 0 if it belongs to the warm-up."),
 ];
 
 impl Row for RequestRow {
@@ -56,6 +57,7 @@ impl Row for RequestRow {
             Cell::Number(c.arrival.ns()),
             Cell::Number(c.done.ns()),
             Cell::Number(c.done.since(c.arrival).ns()),
+            Cell::Number(self.1.into()),
         ]
     }
 }
@@ -65,6 +67,8 @@ impl Row for RequestRow {
 pub struct SeenRequestRow {
     /// The request, as the device served it.
     pub completion: Completion,
+    /// Whether figures count it.
+    pub counted: bool,
     /// When its thread asked for it.
     pub called: Time,
     /// When its thread saw it done.
@@ -96,9 +100,10 @@ impl Row for SeenRequestRow {
     type Cells = [Cell; SEEN_REQUEST_COLUMNS.len()];
 
     fn cells(&self) -> Self::Cells {
-        let [id, flow, op, lpn, pages, arrival, done, response] = RequestRow(self.completion).cells();
+        let [id, flow, op, lpn, pages, arrival, done, response, counted] =
+            RequestRow(self.completion, self.counted).cells();
         let [called, seen, user] = [self.called.ns(), self.seen.ns(), (self.seen - self.called).ns()].map(Cell::Number);
-        [id, flow, op, lpn, pages, arrival, done, response, called, seen, user]
+        [id, flow, op, lpn, pages, arrival, done, response, counted, called, seen, user]
     }
 }
 

@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::flow_figures::{Figures, ResponseFigures};
 use super::slowdowns::SlowdownOverTime;
 
+use super::attribution::Attribution;
 use super::decisions::Decisions;
 use super::estimation::EstimationFigures;
 use super::host::HostFigures;
-use super::paired::{Paired, SlackFigures, TouchedFigures};
+use super::paired::{PairFigures, Paired, SlackFigures, TouchedFigures};
 use super::waiting_writes::WaitingWrites;
 
 /// Version of the shape; grows when a key changes its meaning or goes.
@@ -33,6 +34,9 @@ pub struct Summary {
     pub schedulers: Vec<SchedulerResult>,
     /// Schedulers asked for that did not run.
     pub skipped: Vec<Skipped>,
+    /// What each decision contributes to the difference between two schedulers; only there if `flashlane attribute` made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attribution: Option<Attribution>,
 }
 
 /// What made the figures: enough to make them again.
@@ -46,6 +50,12 @@ pub struct MadeBy {
     pub scenario_hash: String,
     /// Seed of everything random.
     pub seed: u64,
+    /// Requests that arrived before this time were served and not counted, ms.
+    #[serde(default)]
+    pub warm_up_ms: u64,
+    /// Nor were the first so many requests of each flow.
+    #[serde(default)]
+    pub warm_up_requests: u64,
     /// Name of the device.
     pub device: String,
     /// Command that makes these results again.
@@ -114,6 +124,10 @@ pub struct FlowResult {
     pub name: String,
     /// Its figures in this run.
     pub figures: Figures,
+    /// Request by request against the scheduler `against`, with several flows; missing for that one, and where arrivals depend on
+    /// completions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paired: Option<PairFigures>,
     /// Its response times when it has the device to itself under the same scheduler; null without an alone run.
     pub alone: Option<ResponseFigures>,
     /// Mean response time over mean response time alone (S); null without an alone run.

@@ -5,7 +5,7 @@
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::flow_figures::ResponseFigures;
-use super::format::{NONE, count, number, or_dash, percent, share, time};
+use super::format::{self, NONE, count, improvement, number, or_dash, share, time, time_change};
 use super::host::LatencyFigures;
 use super::paired::PairFigures;
 use super::summary::{ResponseChange, SchedulerResult, Summary};
@@ -30,15 +30,7 @@ pub fn render(summary: &Summary) -> String {
         if runs.iter().any(|run| run.paired.is_some()) {
             section(&mut text, &format!("Request by request against {}", summary.against), pairs(runs));
         }
-        if runs.iter().any(|run| run.estimation.is_some()) {
-            section(&mut text, "Estimated against actual response time of the transactions", estimation(runs));
-        }
-        if runs.iter().any(|run| run.slack.is_some()) {
-            section(&mut text, "Actual slack of the transactions of reads and of writes", slack(runs));
-        }
-        if runs.iter().any(|run| run.host.is_some()) {
-            section(&mut text, "Host: latency as threads see it, mean parts of it, and who got the CPUs", host(runs));
-        }
+        text.push_str(&asked(summary));
         section(&mut text, "Device", device(runs));
         if runs.iter().any(|run| run.device.waiting_writes.is_some()) {
             section(&mut text, "Waiting writes moved to idle chips, and cancelled", waiting_writes(runs));
@@ -49,16 +41,33 @@ pub fn render(summary: &Summary) -> String {
         if summary.flows.len() > 1 {
             flows(&mut text, summary);
         }
-        text.push_str(&overloads(runs));
     }
-    for skipped in &summary.skipped {
-        text.push_str(&format!("Skipped {}: {}\n", skipped.scheduler, skipped.reason));
-    }
-    text.push_str(&conservation(runs));
+    text.push_str(&end(summary));
     text
 }
 
-fn section(text: &mut String, title: &str, table: Table) {
+/// What is there only if it was asked for.
+pub(super) fn asked(summary: &Summary) -> String {
+    let (mut text, runs) = (String::new(), &summary.schedulers);
+    if runs.iter().any(|run| run.estimation.is_some()) {
+        section(&mut text, "Estimated against actual response time of the transactions", estimation(runs));
+    }
+    if runs.iter().any(|run| run.slack.is_some()) {
+        section(&mut text, "Actual slack of the transactions of reads and of writes", slack(runs));
+    }
+    if runs.iter().any(|run| run.host.is_some()) {
+        section(&mut text, "Host: latency as threads see it, mean parts of it, and who got the CPUs", host(runs));
+    }
+    text
+}
+
+/// The skipped schedulers, and the number of requests.
+pub(super) fn end(summary: &Summary) -> String {
+    let skipped = summary.skipped.iter().map(|skipped| format!("Skipped {}: {}\n", skipped.scheduler, skipped.reason));
+    skipped.chain([conservation(&summary.schedulers)]).collect()
+}
+
+pub(super) fn section(text: &mut String, title: &str, table: Table) {
     text.push_str(title);
     text.push('\n');
     for line in table.lines() {
@@ -69,7 +78,7 @@ fn section(text: &mut String, title: &str, table: Table) {
 }
 
 /// An empty table: first column aligned left, the rest right, two spaces apart.
-fn table<S: ToString>(header: impl IntoIterator<Item = S>) -> Table {
+pub(super) fn table<S: ToString>(header: impl IntoIterator<Item = S>) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(header.into_iter().map(|head| head.to_string()).collect::<Vec<_>>());
@@ -109,9 +118,8 @@ fn response<'a>(
         ];
         if compared {
             let change = run.change_percent.as_ref().and_then(&changes);
-            row.extend(
-                [change.and_then(|c| c.mean), change.and_then(|c| c.p99), change.and_then(|c| c.iops)].map(or_none),
-            );
+            row.extend([change.and_then(|c| c.mean), change.and_then(|c| c.p99)].map(|c| or_dash(c, time_change)));
+            row.push(or_none(change.and_then(|c| c.iops)));
         }
         table.add_row(row);
     }
@@ -119,7 +127,7 @@ fn response<'a>(
 }
 
 fn or_none(change: Option<f64>) -> String {
-    or_dash(change, percent)
+    or_dash(change, format::change)
 }
 
 /// How requests compare one by one, and which mechanisms affected them.
@@ -150,9 +158,9 @@ fn pairs(runs: &[SchedulerResult]) -> Table {
             part(|p| p.slower),
             or_dash(p, |p| signed_time(p.gain_ns)),
             or_dash(p.and_then(|p| p.gain_ci95_ns), time),
-            or_none(p.and_then(|p| p.improvement_percent)),
-            or_none(p.and_then(|p| p.gain_a_request_percent)),
-            or_none(p.and_then(|p| p.p95_improvement_percent)),
+            or_dash(p.and_then(|p| p.improvement_percent), improvement),
+            or_dash(p.and_then(|p| p.gain_a_request_percent), improvement),
+            or_dash(p.and_then(|p| p.p95_improvement_percent), improvement),
             touched(run.touched.read_jumped),
             touched(run.touched.write_jumped),
             touched(run.touched.in_pause),
@@ -350,23 +358,6 @@ fn flows(text: &mut String, summary: &Summary) {
             section(text, "Slowdown by flow (mean response time over that of its alone run)", rows(&slowdown));
         }
     }
-}
-
-/// The overloaded flows, one line for each scheduler.
-fn overloads(runs: &[SchedulerResult]) -> String {
-    let mut text = String::new();
-    for run in runs {
-        let names: Vec<_> = run.flows.iter().filter(|flow| flow.overloaded).map(|flow| escaped(&flow.name)).collect();
-        if !names.is_empty() {
-            let length = time(run.total.makespan_ns as f64);
-            let who = names.join(", ");
-            text.push_str(&format!(
-                "Overloaded under {}: {who}; slowdown grows with the run (here {length})\n",
-                run.name
-            ));
-        }
-    }
-    text
 }
 
 /// `Requests: read 1,000 = completed 990 + rejected 10`, only once if it is the same for all schedulers.

@@ -128,17 +128,20 @@ mod tests {
     use crate::results::{RequestRow, TransactionRow, Waited};
 
     fn request(i: u64) -> RequestRow {
-        RequestRow(Completion {
-            id: RequestId(i),
-            flow: FlowId((i % 3) as u16),
-            op: if i.is_multiple_of(4) { Op::Write } else { Op::Read },
-            arrival: Time::from_ns(i * 1_000),
-            done: Time::from_ns(i * 1_000 + 70_000 + i % 977),
-            lpn: Lpn((i * 2_654_435_761 % 4_000_000_000) as u32),
-            pages: 1 + (i % 8) as u32,
-            bytes: 4_096,
-            tags: 0,
-        })
+        RequestRow(
+            Completion {
+                id: RequestId(i),
+                flow: FlowId((i % 3) as u16),
+                op: if i.is_multiple_of(4) { Op::Write } else { Op::Read },
+                arrival: Time::from_ns(i * 1_000),
+                done: Time::from_ns(i * 1_000 + 70_000 + i % 977),
+                lpn: Lpn((i * 2_654_435_761 % 4_000_000_000) as u32),
+                pages: 1 + (i % 8) as u32,
+                bytes: 4_096,
+                tags: 0,
+            },
+            i >= 3,
+        )
     }
 
     fn erase() -> TransactionRow {

@@ -109,6 +109,8 @@ pub fn compare_prepared(
         scenario: scenario.name().to_owned(),
         scenario_hash: scenario.hash()?,
         seed: scenario.seed(),
+        warm_up_ms: scenario.document().run.warm_up_ms.unwrap_or(0),
+        warm_up_requests: scenario.document().run.warm_up_requests.unwrap_or(0),
         device: scenario.device_name(),
         command: options.command.clone(),
     };

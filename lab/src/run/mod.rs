@@ -4,9 +4,11 @@
 //! (`compare`). Promises that every request a source produced is completed or reported as rejected, and that a
 //! comparison's figures do not depend on how many threads computed them. Must never know how figures are shown.
 
+mod attribute;
 mod compare;
 mod decisions;
 mod entries;
+mod explain;
 mod feed;
 mod flow_state;
 mod host_outcome;
@@ -24,7 +26,9 @@ mod spool;
 mod spools;
 mod transactions;
 
+pub use attribute::{MOST_DIFFERENCES, attribute};
 pub use compare::{Comparison, Options, RowOutput, compare, compare_prepared, run_observed};
+pub use explain::{decisions_of, lives, slowest};
 pub use feed::Feed;
 pub use host_outcome::HostOutcome;
 pub use memory::{Memory, memory};

@@ -130,7 +130,7 @@ impl<'a> Observers<'a> {
             recorder.completed(completion, measured)?;
         }
         if let Some(rows) = &mut self.requests {
-            rows.completed(completion)?;
+            rows.completed(completion, measured)?;
         }
         Ok(())
     }

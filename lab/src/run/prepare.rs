@@ -238,7 +238,7 @@ pub(super) fn is_shadowed(recipe: &Recipe) -> bool {
 }
 
 /// The catalogue's recipe for a scheduler of a scenario.
-fn recipe(choice: &SchedulerChoice) -> Recipe {
+pub(super) fn recipe(choice: &SchedulerChoice) -> Recipe {
     match choice {
         SchedulerChoice::Named(name) => Recipe { base: Some(name.clone()), ..Recipe::default() },
         SchedulerChoice::Mix(mix) => {

@@ -12,7 +12,7 @@ pub enum RequestRows {
     /// Without a host.
     Completed(RowWriter<RequestRow>),
     /// Behind one: the writer, and the requests whose threads have not seen them done.
-    Seen(RowWriter<SeenRequestRow>, Sequence<Completion>),
+    Seen(RowWriter<SeenRequestRow>, Sequence<(Completion, bool)>),
 }
 
 impl RequestRows {
@@ -32,11 +32,11 @@ impl RequestRows {
         })
     }
 
-    /// A request completed.
-    pub(super) fn completed(&mut self, completion: &Completion) -> Result<(), RunError> {
+    /// A request completed; `counted` says whether figures count it.
+    pub(super) fn completed(&mut self, completion: &Completion, counted: bool) -> Result<(), RunError> {
         match self {
-            RequestRows::Completed(rows) => rows.push(&RequestRow(*completion))?,
-            RequestRows::Seen(_, unseen) => unseen.insert(completion.id.0, *completion),
+            RequestRows::Completed(rows) => rows.push(&RequestRow(*completion, counted))?,
+            RequestRows::Seen(_, unseen) => unseen.insert(completion.id.0, (*completion, counted)),
         }
         Ok(())
     }
@@ -44,9 +44,9 @@ impl RequestRows {
     /// A thread saw its request done.
     pub(super) fn seen(&mut self, seen: &Seen) -> Result<(), RunError> {
         if let RequestRows::Seen(rows, unseen) = self
-            && let Some(completion) = unseen.remove(seen.id.0)
+            && let Some((completion, counted)) = unseen.remove(seen.id.0)
         {
-            rows.push(&SeenRequestRow { completion, called: seen.called, seen: seen.seen })?;
+            rows.push(&SeenRequestRow { completion, counted, called: seen.called, seen: seen.seen })?;
         }
         Ok(())
     }

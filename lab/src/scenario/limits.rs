@@ -53,7 +53,8 @@ pub(super) fn read(path: &Path) -> Result<String, String> {
         return Err("the file is empty; `flashlane init` writes a scenario to start from".into());
     }
     if let Some(at) = text.find('\0') {
-        return Err(format!("not a text file: byte {at} is 0; a scenario is TOML"));
+        let line = text[..at].matches('\n').count() + 1;
+        return Err(format!("not a text file: byte {at}, on line {line}, is 0; a scenario is TOML"));
     }
     Ok(text)
 }

@@ -13,6 +13,7 @@
 //! limits    how long, how many   names           what schedulers and flows may be called
 //! ```
 
+mod assign;
 mod build;
 mod capacity;
 mod device;
@@ -132,6 +133,22 @@ impl Scenario {
     pub fn set(&mut self, key: impl Into<String>, by: &'static str, change: impl FnOnce(&mut Document)) {
         change(&mut self.document);
         self.origin.overridden.push((key.into(), by));
+    }
+
+    /// Sets keys of the file by their paths, before any other change: `("device.gc.start_percent", "7")`.
+    ///
+    /// # Errors
+    /// No such key, or a value that is none of its.
+    pub fn assign(&mut self, sets: &[(String, String)]) -> Result<(), ScenarioError> {
+        if sets.is_empty() {
+            return Ok(());
+        }
+        let name = self.document.name.clone();
+        let (document, paths) = assign::assigned(&self.origin.text, sets)?;
+        self.document = document;
+        self.document.name = self.document.name.take().or(name);
+        self.origin.overridden.extend(paths.into_iter().map(|path| (path, assign::PLACE)));
+        Ok(())
     }
 
     /// The name shown in results.

@@ -86,7 +86,9 @@ impl State {
 fn starts_summary(line: &[u8]) -> bool {
     let line = line.trim_ascii_start();
     let cpu = line.strip_prefix(b"CPU").and_then(|rest| rest.first()).is_some_and(u8::is_ascii_digit);
-    cpu || [&b"Total ("[..], b"Throughput", b"Events (", b"Skips:"].iter().any(|head| line.starts_with(head))
+    cpu || [&b"Total ("[..], b"Throughput", b"Events (", b"Skips:", b"Input file ", b"discarded traces "]
+        .iter()
+        .any(|head| line.starts_with(head))
 }
 
 /// Read or write; `None` for others (a discard, a bare flush, no data).

@@ -17,6 +17,7 @@ pub(super) mod spc;
 pub(super) mod ssdsim;
 pub(super) mod systor;
 pub(super) mod tencent;
+pub(super) mod vscsi;
 
 pub use self::name::Format;
 use self::record::Line;
@@ -74,6 +75,7 @@ impl LineReader {
             Format::Alibaba => alibaba::read(line),
             Format::Tencent => tencent::read(line),
             Format::Systor => systor::read(line),
+            Format::Vscsi => vscsi::read(line),
             Format::Blkparse => self.blkparse.read(line),
             Format::IologV2 => self.iolog.read(line, number),
             Format::IologV3 => iolog_v3::read(line, number),

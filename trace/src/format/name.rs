@@ -25,6 +25,8 @@ pub enum Format {
     Tencent,
     /// SYSTOR '17 (virtual desktops).
     Systor,
+    /// VSCSI traces of CloudPhysics as CSV.
+    Vscsi,
     /// The default text of blkparse.
     Blkparse,
     /// Binary blktrace.
@@ -37,7 +39,7 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 13] = [
+    pub const ALL: [Format; 14] = [
         Format::Msr,
         Format::Spc,
         Format::Mqsim,
@@ -47,6 +49,7 @@ impl Format {
         Format::Alibaba,
         Format::Tencent,
         Format::Systor,
+        Format::Vscsi,
         Format::Blkparse,
         Format::Blktrace,
         Format::IologV2,
@@ -69,6 +72,7 @@ impl Format {
             Format::Alibaba => ("alibaba", "Alibaba", "device,R|W,offset(B),length(B),timestamp(us)"),
             Format::Tencent => ("tencent", "Tencent CBS", "timestamp(s),offset(512 B),sectors,0=read|1=write,volume"),
             Format::Systor => ("systor", "SYSTOR '17", "timestamp(s),response(s),R|W|(blank),LUN,offset(B),size(B)"),
+            Format::Vscsi => ("vscsi", "VSCSI (CloudPhysics)", "version,time(us),SCSI command,size(B),lbn(512 B)"),
             Format::Blkparse => (
                 "blkparse",
                 "blkparse text",
@@ -106,7 +110,7 @@ impl Format {
 
     /// Whether a first line that begins with a letter is a header instead of an error.
     pub(crate) const fn first_line_may_be_header(self) -> bool {
-        matches!(self, Format::Msr | Format::Spc | Format::Alibaba | Format::Tencent | Format::Systor)
+        matches!(self, Format::Msr | Format::Spc | Format::Alibaba | Format::Tencent | Format::Systor | Format::Vscsi)
     }
 
     /// The keys of all formats, for messages.

@@ -54,7 +54,7 @@ fn every_writable_format_reads_back_as_it_was() {
         let resolution = match to {
             Format::Tencent => 1_000_000_000,
             Format::Msr => 100,
-            Format::Alibaba | Format::Systor | Format::IologV2 | Format::IologV3 => 1_000,
+            Format::Alibaba | Format::Systor | Format::Vscsi | Format::IologV2 | Format::IologV3 => 1_000,
             _ => 1,
         };
         let input = dir.path().join("in");
@@ -148,4 +148,37 @@ fn a_place_that_no_file_can_have_is_refused() {
     let why = unwritten(convert(&input, &inside_a_file, &as_format(Format::Mqsim), Format::Msr));
     assert!(why.cause == Cause::Refused && why.message.contains("cannot be written"), "{why}");
     assert_eq!(files(dir.path()), ["in"]);
+}
+
+/// fio itself replays what is written: every file is added and opened before its first request, and closed at the end.
+#[test]
+fn fio_replays_its_logs() {
+    let fio = std::process::Command::new("fio").arg("--version").output();
+    if !fio.is_ok_and(|fio| fio.status.success()) {
+        println!("SKIPPED: no fio on the PATH: its logs were not replayed by it");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let input = dir.path().join("in");
+    // Twenty requests of two devices, a microsecond apart.
+    let text: String = (0..20).map(|i| format!("{} {} {} 8 {}\n", i * 1_000, i % 2, i * 8, i % 3 / 2)).collect();
+    std::fs::write(&input, text).unwrap();
+    for (to, version) in [(Format::IologV2, "2"), (Format::IologV3, "3")] {
+        let log = dir.path().join(format!("log.{version}"));
+        convert(&input, &log, &as_format(Format::Mqsim), to).unwrap();
+        let text = std::fs::read_to_string(&log).unwrap();
+        assert_eq!(["add", "open", "close"].map(|action| text.matches(action).count()), [2, 2, 2], "{text}");
+        let log = log.to_str().unwrap();
+        let made = std::process::Command::new("fio")
+            .args(["--name=replay", "--ioengine=null", "--output-format=json", &format!("--read_iolog={log}")])
+            .current_dir(dir.path())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&made.stdout);
+        let json: serde_json::Value = serde_json::from_str(&said[said.find('{').expect("JSON")..]).expect("JSON");
+        let job = &json["jobs"][0];
+        assert_eq!(job["error"], 0, "{said}");
+        let ios = ["read", "write"].map(|kind| job[kind]["total_ios"].as_u64().unwrap());
+        assert_eq!(ios, [6, 14], "fio replayed all requests of version {version}");
+    }
 }

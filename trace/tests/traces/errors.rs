@@ -160,3 +160,13 @@ fn times_beyond_what_a_run_can_hold_are_refused() {
     let twice = TraceOptions { loops: 2, ..as_format(Format::Mqsim) };
     says(&read(text, &twice).unwrap_err(), "t:1", &["legal is up to"]);
 }
+
+#[test]
+fn a_byte_of_value_zero_is_reported_on_its_line() {
+    let text = format!("{}0,usr,0,Re\0d,0,4096,1\n", "0,usr,0,Read,0,4096,1\n".repeat(5));
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.csv");
+    std::fs::write(&path, text).unwrap();
+    let why = TraceSource::open(&path, &TraceOptions::default(), HUGE).map(drop).unwrap_err();
+    assert!(why.place.ends_with("t.csv:6") && why.message.contains("a byte of value 0"), "{why}");
+}

@@ -188,3 +188,23 @@ fn the_documentation_names_every_format() {
         assert!(docs.contains(&format!("| `{}` |", format.key())), "docs/traces.md lacks {format}");
     }
 }
+
+#[test]
+fn vscsi_has_scsi_commands_us_bytes_and_blocks() {
+    let text = "version,time,op,size,lbn\n1,5000,40,4096,16\n1,5250.0,2a,24576,80\n2,6000,0x88,512,1\n2,6001,53,0,0\n";
+    let whole = read(text, &as_format(Format::Vscsi)).unwrap();
+    let want = vec![(0, R, 8192, 4096), (250_000, W, 40960, 24576), (1_000_000, R, 512, 512)];
+    assert_eq!(whole.rows, want);
+    assert_eq!(whole.counts.skipped, 2, "the header, and a command that moves no data");
+    let why = read("1,5000,R?,4096,16\n", &as_format(Format::Vscsi)).unwrap_err();
+    assert!(why.message.contains("the operation: `R?`; legal is the number of a SCSI command"), "{why}");
+}
+
+#[test]
+fn what_blkparse_says_at_the_end_is_skipped() {
+    let end = "\ndiscarded traces containing low-level device driver specific data (only available in binary output)\n";
+    for last in ["", "Input file sda.blktrace.0 added\n"] {
+        let whole = read(format!("{}{last}{end}", sample(Format::Blkparse)), &as_format(Format::Blkparse)).unwrap();
+        assert_eq!(whole.rows.len(), 2);
+    }
+}

@@ -46,7 +46,7 @@ proptest! {
 
     #[test]
     fn damaged_traces_never_panic(
-        number in 0usize..13,
+        number in 0usize..14,
         auto in any::<bool>(),
         damage in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..4),
         cut in any::<proptest::sample::Index>(),

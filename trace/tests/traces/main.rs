@@ -95,6 +95,7 @@ fn sample(format: Format) -> &'static str {
         Format::Systor => {
             "Timestamp,Response,IOType,LUN,Offset,Size\n1455592426.000250,0.1,R,2,8192,4096\n1455592426.000750,0.2,W,2,40960,24576\n"
         }
+        Format::Vscsi => "version,time,op,size,lbn\n1,5633898368802,40,4096,16\n1,5633898369052,42,24576,80\n",
         Format::Blkparse => {
             "  8,0    0        1     0.000001000   697  Q   R 16 + 8 [dd]\n  8,0    0        2     0.000003000   697  Q  WS 80 + 48 [dd]\n"
         }

@@ -1,0 +1,188 @@
+//! Arguments of the commands that run a scenario: what to run, and what becomes of the results.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// What becomes of the results.
+#[derive(Args, Debug)]
+pub struct Output {
+    /// Writes summary.json and one row for each request into this folder, which appears only when it is complete
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Also writes one row for each flash transaction
+    #[arg(long, requires = "out")]
+    pub transactions: bool,
+
+    /// Writes rows as CSV instead of Parquet, and summary.csv beside summary.json
+    #[arg(long, requires = "out")]
+    pub csv: bool,
+
+    /// Writes a self-contained page with tables and charts
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+
+    /// Overwrites the --report file even if flashlane did not write it, and the --timeline file
+    #[arg(long)]
+    pub force: bool,
+
+    /// Writes a timeline that ui.perfetto.dev opens: what every channel, chip and die does, and every request; of several schedulers
+    /// a file each. As JSON if the name ends in .json
+    #[arg(long, value_name = "FILE")]
+    pub timeline: Option<PathBuf>,
+
+    /// Part of the run that the timeline shows, from and to: 1.5ms..2ms, 3s.., ..800us
+    #[arg(long, value_name = "A..B", requires = "timeline")]
+    pub window: Option<String>,
+
+    /// What is printed
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+
+    /// Prints every table, not only the verdict and the first
+    #[arg(long)]
+    pub full: bool,
+
+    /// Checks every rule of the device during the run; slower
+    #[arg(long)]
+    pub audit: bool,
+
+    /// Number of runs at a time; by default one for each processor
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+}
+
+/// What is printed.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// The comparison as text tables
+    Table,
+    /// summary.json
+    Json,
+    /// The form of fio's JSON output, one job for each flow
+    FioJson,
+    /// The main figures as a Markdown table
+    Markdown,
+    /// The main figures as CSV, one row for each scheduler, flow and kind of request
+    Csv,
+}
+
+/// What to run: a scenario, or traces, or a scenario with traces in place of its flows.
+#[derive(Args, Debug, Default)]
+#[group(skip)]
+pub struct Workload {
+    /// The scenario
+    #[arg(value_name = "SCENARIO.toml", required_unless_present = "trace")]
+    pub scenario: Option<PathBuf>,
+
+    /// A trace to replay, - for standard input; if given several times, each is a flow. Replaces the scenario's flows
+    #[arg(long, value_name = "FILE")]
+    pub trace: Vec<PathBuf>,
+
+    /// Format of the traces; by default recognised from their content
+    #[arg(long, value_name = "FORMAT")]
+    pub trace_format: Option<String>,
+
+    /// Speeds traces up by this factor, 50, 0.5 or 3/2: one for all, or one for each trace, separated by commas
+    #[arg(long, value_name = "X,...", value_delimiter = ',')]
+    pub speedup: Vec<String>,
+
+    /// What happens to requests of a trace beyond the flow's part of the drive
+    #[arg(long)]
+    pub beyond: Option<Beyond>,
+
+    /// What happens to times of a trace that go backwards
+    #[arg(long)]
+    pub order: Option<TimeOrder>,
+
+    /// What happens to sizes of zero, or above the largest that is legal
+    #[arg(long)]
+    pub sizes: Option<Sizes>,
+
+    /// Sets a key of the scenario, by its path: device.gc.start_percent=7, flow.reader.priority=3; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+
+    /// Largest number of requests to read from each trace
+    #[arg(long, value_name = "N")]
+    pub limit: Option<u64>,
+
+    /// Priority of the flows, from 0 (lowest) to 7: one for all, or one for each, separated by commas
+    #[arg(long, value_name = "N,...", value_delimiter = ',')]
+    pub priority: Vec<u8>,
+
+    /// Part of the drive that each flow uses: all of it, or an equal slice of its own
+    #[arg(long)]
+    pub range: Option<RangeWord>,
+
+    /// Device preset; by default the scenario's device, or modern-tlc
+    #[arg(long, value_name = "NAME")]
+    pub device: Option<String>,
+
+    /// Seed of all random numbers
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+
+    /// Answer to the collect question for all schedulers, whatever they say themselves: when garbage collection may run
+    #[arg(long, value_name = "ANSWER")]
+    pub collect: Option<String>,
+
+    /// Answer to the preempt question for all schedulers: whether the running program or erase may be paused
+    #[arg(long, value_name = "ANSWER")]
+    pub preempt: Option<String>,
+
+    /// Measures the actual slack of every transaction: how much earlier it ended than its request's last; slower
+    #[arg(long)]
+    pub slack: bool,
+
+    /// Runs Slacker's estimator beside every scheduler, without effect, and reports its errors; slower
+    #[arg(long)]
+    pub shadow_estimator: bool,
+
+    /// Scheduler for the runs of each flow alone; by default the one under test
+    #[arg(long, value_name = "NAME", conflicts_with = "no_alone")]
+    pub alone_scheduler: Option<String>,
+
+    /// Does not run each flow alone, so there is no slowdown and no fairness
+    #[arg(long)]
+    pub no_alone: bool,
+}
+
+/// What becomes of requests beyond the drive.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Beyond {
+    /// The trace is refused there
+    Error,
+    /// The address is taken modulo the flow's part of the drive
+    Wrap,
+    /// The request is left out and counted
+    Reject,
+}
+
+/// What becomes of times that go backwards.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TimeOrder {
+    /// The trace is refused there
+    Error,
+    /// The request takes the time of the one before it
+    Clamp,
+}
+
+/// What becomes of illegal sizes.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sizes {
+    /// The trace is refused there
+    Error,
+    /// The request is left out and counted
+    Reject,
+}
+
+/// A part of the drive.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RangeWord {
+    /// All of it
+    All,
+    /// An equal part of its own
+    Slice,
+}

@@ -1,0 +1,72 @@
+//! `flashlane explain`: what one request went through, in words.
+
+use flashlane_lab::results::explain;
+use flashlane_lab::run::{decisions_of, lives, prepare, slowest};
+use flashlane_lab::scenario::{Scenario, SchedulerChoice};
+
+use crate::args::Workload;
+use crate::fail::Failure;
+use crate::memory;
+use crate::plan;
+use crate::run::named;
+use crate::text::print;
+
+/// Which requests are explained.
+pub enum Which {
+    /// The one with this number.
+    One(u64),
+    /// So many of the slowest.
+    Worst(usize),
+}
+
+/// Explains requests under `scheduler`, and why they took another time under `beside`.
+pub fn act(workload: &Workload, scheduler: Option<&str>, which: &Which, beside: Option<&str>) -> Result<(), Failure> {
+    let scenario = plan::scenario(workload)?;
+    let choice = match scheduler {
+        Some(name) => named(&scenario, name)?,
+        None => scenario.schedulers()?.swap_remove(0),
+    };
+    let other = beside.map(|name| named(&scenario, name)).transpose()?;
+    let one = under(&scenario, choice);
+    memory::suit(&prepare(&one)?)?;
+    let requests = match which {
+        Which::One(request) => vec![*request],
+        Which::Worst(count) => slowest(&one, *count)?,
+    };
+    let config = one.device_config()?;
+    let flows: Vec<String> = one.flows(&config)?.into_iter().map(|flow| flow.name).collect();
+    let found = lives(&one, &requests)?;
+    if found.is_empty() {
+        let Which::One(request) = which else { return Err(Failure::Input("no request completed".into())) };
+        return Err(Failure::Input(format!("--request {request}: there is no such request; they are counted from 0")));
+    }
+    let other = other.map(|choice| under(&scenario, choice));
+    let others = other.as_ref().map(|other| lives(other, &requests)).transpose()?.unwrap_or_default();
+    let (name, decisions) = (scheduler_name(&one)?, decisions_of(&one)?);
+    let mut text = String::new();
+    for request in &requests {
+        let Some(life) = found.iter().find(|life| life.request == *request) else { continue };
+        text.push_str(&explain::life(life, &name, &decisions, &flows));
+        if let (Some(other), Some(same)) = (&other, others.iter().find(|other| other.request == *request)) {
+            text.push_str(&explain::difference((life, &name), (same, &scheduler_name(other)?), &flows));
+        }
+        text.push('\n');
+    }
+    print(&text)
+}
+
+/// The scenario with one scheduler.
+fn under(scenario: &Scenario, choice: SchedulerChoice) -> Scenario {
+    let mut own = scenario.clone();
+    own.set("scheduler", "--scheduler", |document| {
+        document.scheduler = Some(choice);
+        document.schedulers = None;
+        document.run.against = None;
+        document.run.alone = Some(false);
+    });
+    own
+}
+
+fn scheduler_name(scenario: &Scenario) -> Result<String, Failure> {
+    Ok(scenario.schedulers()?.swap_remove(0).name())
+}

@@ -1,0 +1,125 @@
+//! `--timeline`: the timelines of a run or a comparison, one file for each scheduler.
+//!
+//! Each comes from a run of its own after the others, so that figures are the same with and without.
+
+use std::path::{Path, PathBuf};
+
+use flashlane_lab::outputs::{Existing, Inputs, OutFile};
+use flashlane_lab::results::{Timeline, TimelineFormat};
+use flashlane_lab::run::{ObserverOptions, run_observed};
+use flashlane_lab::scenario::{Scenario, SchedulerChoice};
+
+use crate::args::Output;
+use crate::fail::Failure;
+
+/// The error about a file that exists.
+const KEPT: &str = "exists already and is left as it is; give another name, or --force to overwrite it";
+
+/// The timelines to write.
+pub struct Timelines {
+    files: Vec<(SchedulerChoice, OutFile)>,
+    format: TimelineFormat,
+    window: (u64, u64),
+}
+
+impl Timelines {
+    /// Prepares what `output` asks for: `None` if that is nothing.
+    pub fn prepare(scenario: &Scenario, output: &Output, inputs: &Inputs) -> Result<Option<Timelines>, Failure> {
+        let Some(path) = &output.timeline else { return Ok(None) };
+        let window = output.window.as_deref().map_or(Ok((0, u64::MAX)), window)?;
+        let is_json = path.extension().is_some_and(|extension| extension == "json");
+        let format = if is_json { TimelineFormat::Chrome } else { TimelineFormat::Perfetto };
+        let schedulers = scenario.schedulers()?;
+        let several = schedulers.len() > 1;
+        let existing = || if output.force { Existing::Replace } else { Existing::Keep(KEPT) };
+        let begin = |choice: SchedulerChoice| {
+            let path = if several { beside(path, &choice.name()) } else { path.clone() };
+            Ok::<_, Failure>((choice, OutFile::create(&path, existing(), inputs)?))
+        };
+        let files = schedulers.into_iter().map(begin).collect::<Result<_, _>>()?;
+        Ok(Some(Timelines { files, format, window }))
+    }
+
+    /// Runs each scheduler and writes its timeline.
+    pub fn write(self, scenario: &Scenario) -> Result<(), Failure> {
+        let config = scenario.device_config()?;
+        let flows: Vec<String> = scenario.flows(&config)?.into_iter().map(|flow| flow.name).collect();
+        for (choice, file) in self.files {
+            let mut own = scenario.clone();
+            own.set("schedulers", "--timeline", |document| {
+                document.scheduler = Some(choice);
+                document.schedulers = None;
+                document.run.alone = Some(false);
+                document.run.against = None;
+            });
+            let (out, pending) = file.parts();
+            let timeline = Timeline::new(out, self.format, config.geometry, &flows, self.window);
+            let mut timeline = timeline.map_err(|error| pending.fault(&error))?;
+            let mut show = |stamped: &_| timeline.observe(stamped);
+            run_observed(&own, ObserverOptions { events: Some(&mut show), ..ObserverOptions::default() })?;
+            let out = timeline.finish().map_err(|error| pending.fault(&error))?;
+            pending.finish(out)?;
+        }
+        Ok(())
+    }
+}
+
+/// The file of one of several schedulers: `run.perfetto` becomes `run-fcfs.perfetto`.
+fn beside(path: &Path, scheduler: &str) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let name = match path.extension() {
+        Some(extension) => format!("{stem}-{scheduler}.{}", extension.to_string_lossy()),
+        None => format!("{stem}-{scheduler}"),
+    };
+    path.with_file_name(name)
+}
+
+/// The instants of `A..B`, ns.
+fn window(text: &str) -> Result<(u64, u64), Failure> {
+    let legal = "must be A..B with units, such as 1.5ms..2ms, 3s.. or ..800us";
+    let fail = || Failure::Input(format!("--window {text}: {legal}"));
+    let (from, to) = text.split_once("..").ok_or_else(fail)?;
+    let instant = |text: &str, default: u64| if text.is_empty() { Some(default) } else { nanoseconds(text) };
+    let (from, to) = instant(from, 0).zip(instant(to, u64::MAX)).ok_or_else(fail)?;
+    if from >= to {
+        return Err(Failure::Input(format!("--window {text}: ends before it begins; {legal}")));
+    }
+    Ok((from, to))
+}
+
+/// A time with its unit.
+fn nanoseconds(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let (number, unit) = text.split_at(text.find(|c: char| c.is_alphabetic())?);
+    let unit = match unit {
+        "ns" => 1.0,
+        "us" | "\u{b5}s" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return None,
+    };
+    let ns = number.trim().parse::<f64>().ok()? * unit;
+    (0.0..9.2e18).contains(&ns).then_some(ns.round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_have_units_and_open_ends() {
+        let of = |text: &str| window(text).ok();
+        assert_eq!(of("1.5ms..2ms"), Some((1_500_000, 2_000_000)));
+        assert_eq!(of("..800us"), Some((0, 800_000)));
+        assert_eq!(of("3s.."), Some((3_000_000_000, u64::MAX)));
+        for wrong in ["", "5ms", "2ms..1ms", "1..2", "1ms..x", "-1ms..2ms"] {
+            assert_eq!(of(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn each_scheduler_has_a_file() {
+        assert_eq!(beside(Path::new("a/run.perfetto"), "fcfs"), Path::new("a/run-fcfs.perfetto"));
+        assert_eq!(beside(Path::new("run"), "hos+qsl"), Path::new("run-hos+qsl"));
+    }
+}

@@ -1,0 +1,240 @@
+//! Options of the command line that spare the user work, each as a user would try it.
+
+#![cfg(unix)]
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+const TRACE: &str = "0 0 0 8 1\n1000 0 8 8 0\n";
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+fn write(folder: &TempDir, name: impl AsRef<Path>, text: &str) -> PathBuf {
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).expect("written");
+    path
+}
+
+fn program(folder: &TempDir) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_flashlane"));
+    command.current_dir(folder.path()).stdin(Stdio::null());
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("what is printed is UTF-8")
+}
+
+/// Expects success; returns the standard output.
+#[track_caller]
+fn good<S: AsRef<OsStr>>(folder: &TempDir, args: &[S]) -> String {
+    let output = program(folder).args(args).output().expect("the program runs");
+    let (said, complaint) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!((output.status.code(), complaint.as_str()), (Some(0), ""), "{said}");
+    said
+}
+
+/// Expects an error about the input, of one line; returns what follows `error: `.
+#[track_caller]
+fn bad_line<S: AsRef<OsStr>>(folder: &TempDir, args: &[S]) -> String {
+    let output = program(folder).args(args).output().expect("the program runs");
+    let complaint = text(&output.stderr);
+    assert_eq!((output.status.code(), complaint.lines().count()), (Some(2), 1), "{complaint}");
+    complaint.strip_prefix("error: ").expect("an error").trim_end().to_owned()
+}
+
+/// A trace from standard input or a pipe is copied, as runs read traces several times; the copy goes with the program.
+#[test]
+fn a_trace_may_come_from_standard_input() {
+    let folder = folder();
+    write(&folder, "a.csv", TRACE);
+    let temporary = folder.path().join("tmp");
+    std::fs::create_dir(&temporary).expect("a folder");
+    let piped = |args: &[&str]| {
+        let mut command = program(&folder);
+        command.env("TMPDIR", &temporary).args(args);
+        let input = std::fs::File::open(folder.path().join("a.csv")).expect("the trace");
+        let mut cat = Command::new("cat").stdin(input).stdout(Stdio::piped()).spawn().expect("cat runs");
+        let output = command.stdin(cat.stdout.take().expect("piped")).output().expect("it runs");
+        let _ = cat.wait();
+        assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+        assert_eq!(std::fs::read_dir(&temporary).expect("the folder").count(), 0, "the copy is removed");
+        text(&output.stdout)
+    };
+    let made = |json: &str| {
+        let summary: serde_json::Value = serde_json::from_str(json).expect("JSON");
+        (summary["schedulers"][0]["total"].clone(), summary["flows"][0]["name"].clone())
+    };
+    let from_file = made(&good(&folder, &["compare", "--trace", "a.csv", "--format", "json"]));
+    for name in ["-", "/dev/stdin"] {
+        let from_pipe = made(&piped(&["compare", "--trace", name, "--format", "json"]));
+        assert_eq!(from_pipe.0, from_file.0, "{name}");
+    }
+    assert_eq!(made(&piped(&["compare", "--trace", "-", "--format", "json"])).1, "stdin");
+    assert!(piped(&["trace", "stat", "-"]).contains("requests"));
+}
+
+#[test]
+fn a_trace_given_as_a_scenario_is_recognised() {
+    let folder = folder();
+    write(&folder, "a.csv", TRACE);
+    let said = bad_line(&folder, &["compare", "a.csv"]);
+    assert!(said.ends_with("did you mean --trace a.csv?"), "{said}");
+}
+
+#[test]
+fn keys_are_set_on_every_command_that_takes_a_scenario() {
+    let folder = folder();
+    good(&folder, &["init", "s.toml"]);
+    let said = good(&folder, &["check", "s.toml", "--set", "seed=9", "--set", "flow.writer.priority=3"]);
+    assert!(said.contains("seed 9") && said.contains("writer: synthetic; priority 3"), "{said}");
+    let few = [
+        "--set",
+        "flow[0].synthetic.requests=20",
+        "--set",
+        "flow[1].synthetic.requests=20",
+        "--set",
+        "run.warm_up_requests=0",
+    ];
+    for command in [
+        &["run", "s.toml"][..],
+        &["compare", "s.toml"],
+        &["attribute", "s.toml", "--from", "fcfs", "--to", "read-first"],
+    ] {
+        let json = good(&folder, &[command, &few[..], &["--format", "json"]].concat());
+        let summary: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        assert_eq!(summary["schedulers"][0]["total"]["completed"], 40, "{command:?}");
+    }
+    let said = bad_line(&folder, &["check", "s.toml", "--set", "device.gc.start=1"]);
+    assert!(said.starts_with("--set: device.gc.start = 1: "), "{said}");
+    let said = bad_line(&folder, &["check", "s.toml", "--set", "seed"]);
+    assert_eq!(said, "--set seed: must be KEY=VALUE, such as device.gc.start_percent=7");
+    // A key that is legal, with a value that is not.
+    let said = bad_line(&folder, &["check", "s.toml", "--set", "flow.writer.priority=9"]);
+    assert!(said.starts_with("--set: flow[1].priority = 9: must be 0 to 7"), "{said}");
+}
+
+#[test]
+fn every_trace_may_have_a_speed_of_its_own() {
+    let folder = folder();
+    write(&folder, "a.csv", TRACE);
+    let two = ["compare", "--trace", "a.csv", "--trace", "a.csv", "--no-alone", "--format", "json"];
+    let json = good(&folder, &[&two[..], &["--speedup", "1,2"]].concat());
+    let summary: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let workload = |i: usize| summary["flows"][i]["workload"].as_str().expect("words").to_owned();
+    assert_eq!([workload(0), workload(1)], ["a.csv at 1x", "a.csv at 2x"]);
+    let said = bad_line(&folder, &[&two[..], &["--speedup", "1,2,3"]].concat());
+    assert_eq!(said, "--speedup: 3 given for 2 traces; give one, or one for each trace");
+}
+
+#[test]
+fn irregular_times_and_sizes_are_treated_as_asked() {
+    let folder = folder();
+    write(&folder, "back.csv", "2000,usr,0,Read,0,4096,1\n1000,usr,0,Read,0,4096,1\n3000,usr,0,Read,0,0,1\n");
+    let said = bad_line(&folder, &["run", "--trace", "back.csv"]);
+    assert!(said.contains("back.csv:2"), "{said}");
+    let said = bad_line(&folder, &["run", "--trace", "back.csv", "--order", "clamp"]);
+    assert!(said.contains("back.csv:3"), "{said}");
+    let said = good(&folder, &["run", "--trace", "back.csv", "--order", "clamp", "--sizes", "reject"]);
+    assert!(said.contains("read 3 = completed 2 + rejected 1"), "{said}");
+}
+
+#[test]
+fn figures_may_be_had_as_csv_and_markdown() {
+    let folder = folder();
+    write(&folder, "a.csv", TRACE);
+    let said = good(&folder, &["compare", "--trace", "a.csv", "--format", "csv"]);
+    assert!(said.starts_with("scheduler,flow,kind,offered_iops,requests,") && said.lines().count() > 4, "{said}");
+    let said = good(&folder, &["compare", "--trace", "a.csv", "--format", "markdown"]);
+    assert!(
+        said.starts_with("| scheduler | IOPS |") && said.lines().nth(1).is_some_and(|line| line.starts_with("|---|")),
+        "{said}"
+    );
+    good(&folder, &["compare", "--trace", "a.csv", "--out", "results", "--csv"]);
+    let summary = std::fs::read_to_string(folder.path().join("results/summary.csv")).expect("summary.csv");
+    assert!(summary.starts_with("scheduler,flow,kind,"), "{summary}");
+    let rows = std::fs::read_to_string(folder.path().join("results/fcfs/requests.csv")).expect("rows");
+    assert!(rows.lines().next().is_some_and(|head| head.ends_with(",counted")), "{rows}");
+}
+
+#[test]
+fn usage_is_one_line() {
+    let folder = folder();
+    for command in ["run", "compare", "check", "attribute"] {
+        let said = text(&program(&folder).args([command, "--bogus"]).output().expect("it runs").stderr);
+        let usage: Vec<&str> = said.lines().filter(|line| line.starts_with("Usage: ")).collect();
+        assert!(usage.len() == 1 && usage[0].len() <= 100, "{said}");
+        assert!(usage[0].contains("<SCENARIO.toml | --trace FILE>"), "{said}");
+    }
+}
+
+/// The commands that README shows in blocks, run as printed, in order, in a folder with the files they name.
+#[test]
+fn the_commands_of_the_readme_run_as_printed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let readme = std::fs::read_to_string(root.join("README.md")).expect("the readme");
+    let folder = folder();
+    let copied = Command::new("cp").arg("-r").arg(root.join("scenarios")).arg(folder.path()).status();
+    assert!(copied.is_ok_and(|status| status.success()));
+    // Two traces of the user's.
+    for name in ["web.csv", "db.csv"] {
+        std::fs::copy(root.join("scenarios/example-trace.csv"), folder.path().join(name)).expect("copied");
+        let packed = Command::new("gzip").arg(folder.path().join(name)).status();
+        if !packed.is_ok_and(|status| status.success()) {
+            println!("SKIPPED: no gzip here: the commands of README were not run");
+            return;
+        }
+    }
+    let mut run = 0;
+    for block in readme.split("```sh\n").skip(1) {
+        let block = block.split("```").next().unwrap_or_default();
+        for line in block.lines().filter(|line| line.starts_with("flashlane ")) {
+            let words = line.split(" #").next().unwrap_or_default();
+            let args: Vec<&str> = words.split_whitespace().skip(1).collect();
+            good(&folder, &args);
+            run += 1;
+        }
+    }
+    assert!(run >= 7, "{run} commands");
+}
+
+#[test]
+fn timelines_are_written_for_every_scheduler_and_never_over_others() {
+    let folder = folder();
+    write(&folder, "a.csv", TRACE);
+    let two = ["compare", "--trace", "a.csv", "--schedulers", "fcfs,sprinkler", "--timeline", "run.json"];
+    assert!(good(&folder, &two).contains("timeline: run.json"));
+    for name in ["run-fcfs.json", "run-sprinkler.json"] {
+        let text = std::fs::read_to_string(folder.path().join(name)).expect("a timeline");
+        let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let requests = json["traceEvents"].as_array().expect("events").iter();
+        assert_eq!(
+            requests.filter(|event| event["name"].as_str().is_some_and(|name| name.ends_with(" request"))).count(),
+            2
+        );
+    }
+    let said = bad_line(&folder, &two);
+    assert!(said.starts_with("run-fcfs.json: exists already and is left as it is"), "{said}");
+    good(&folder, &[&two[..], &["--force", "--window", "0us..1s"]].concat());
+    good(&folder, &["run", "--trace", "a.csv", "--timeline", "run.perfetto"]);
+    assert!(std::fs::metadata(folder.path().join("run.perfetto")).expect("a file").len() > 100);
+    let said = bad_line(&folder, &[&two[..], &["--window", "5"]].concat());
+    assert!(said.starts_with("--window 5: must be A..B with units"), "{said}");
+}
+
+#[test]
+fn a_request_is_explained_and_compared_with_another_scheduler() {
+    let folder = folder();
+    write(&folder, "a.csv", TRACE);
+    let said = good(&folder, &["explain", "--trace", "a.csv", "--scheduler", "fcfs", "--request", "1"]);
+    assert!(said.starts_with("Request 1 of a under fcfs: write of 1 page, arrived at "), "{said}");
+    let said = good(&folder, &["explain", "--trace", "a.csv", "--worst", "2", "--beside", "sprinkler"]);
+    assert_eq!(said.matches("Under sprinkler it took").count(), 2, "{said}");
+    let said = bad_line(&folder, &["explain", "--trace", "a.csv", "--request", "2"]);
+    assert_eq!(said, "--request 2: there is no such request; they are counted from 0");
+}

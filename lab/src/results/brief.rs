@@ -1,0 +1,150 @@
+//! What a comparison comes to on one screen: the verdict, then one table.
+//!
+//! Promises at most 120 columns for names of usual length, and 24 lines for four schedulers and two flows. Made from the summary alone.
+
+use super::flow_figures::ResponseFigures;
+use super::format::{number, or_dash, share, time, time_change};
+use super::summary::{SchedulerResult, Summary};
+use super::table::{self, asked, end, section, table};
+use super::verdict::Verdict;
+use crate::shown::escaped;
+
+/// Flows with columns of their own.
+const FLOWS: usize = 2;
+/// Characters of a flow's name in a column's title.
+const NAME: usize = 12;
+
+/// The verdict, the table, in which decisions the schedulers differ, what the user asked for, and the number of requests; with `full` all
+/// tables.
+pub fn render(summary: &Summary, full: bool) -> String {
+    let mut text = self::verdict(summary);
+    if !summary.schedulers.is_empty() {
+        section(&mut text, &title(summary), rows(summary));
+        text.push_str(&decisions(summary));
+    }
+    if full {
+        text.push_str(&table::render(summary));
+        return text;
+    }
+    text.push_str(&asked(summary));
+    text.push_str(&end(summary));
+    text
+}
+
+/// The findings, then what to distrust.
+pub fn verdict(summary: &Summary) -> String {
+    let verdict = Verdict::of(summary);
+    let mut text = String::new();
+    for finding in &verdict.findings {
+        text.push_str(&format!("{}\n", escaped(finding)));
+    }
+    for doubt in &verdict.doubts {
+        text.push_str(&format!("Distrust: {}\n", escaped(&doubt.text)));
+    }
+    text.push('\n');
+    text
+}
+
+fn title(summary: &Summary) -> String {
+    format!(
+        "{} on {}, requests a second and response times",
+        escaped(&summary.made_by.scenario),
+        escaped(&summary.made_by.device)
+    )
+}
+
+fn rows(summary: &Summary) -> comfy_table::Table {
+    let runs = &summary.schedulers;
+    let several = runs.len() > 1;
+    let flows = &summary.flows;
+    let by_flow = (2..=FLOWS).contains(&flows.len());
+    let alone = runs.iter().any(|run| run.flows.iter().any(|flow| flow.slowdown.is_some()));
+    let mut header: Vec<String> = ["scheduler", "offered", "served", "mean", "p99"].map(String::from).into();
+    if several {
+        header.push("Δ mean".into());
+    }
+    if by_flow {
+        for flow in flows {
+            header.push(short(&flow.name));
+            if alone {
+                header.push("slowdown".into());
+            }
+        }
+    } else {
+        header.extend(["reads", "writes"].map(String::from));
+        if alone {
+            header.extend(["F", "max slowdown"].map(String::from));
+        }
+    }
+    header.extend(["busy", "write ampl."].map(String::from));
+    let mut table = table(header);
+    for run in runs {
+        table.add_row(row(run, several, by_flow, alone));
+    }
+    table
+}
+
+fn row(run: &SchedulerResult, several: bool, by_flow: bool, alone: bool) -> Vec<String> {
+    let mean = |figures: &Option<ResponseFigures>| or_dash(figures.as_ref(), |f| time(f.mean_ns));
+    let all = run.total.all.as_ref();
+    let mut row = vec![
+        run.name.clone(),
+        or_dash(run.total.offered_iops, number),
+        or_dash(all, |f| number(f.iops)),
+        mean(&run.total.all),
+        or_dash(all, |f| time(f.p99_ns as f64)),
+    ];
+    if several {
+        let changed = run.change_percent.as_ref().and_then(|c| c.all.as_ref()?.mean);
+        row.push(or_dash(changed, time_change));
+    }
+    if by_flow {
+        for flow in &run.flows {
+            row.push(mean(&flow.figures.all));
+            if alone {
+                row.push(or_dash(flow.slowdown, number));
+            }
+        }
+    } else {
+        row.extend([mean(&run.total.read), mean(&run.total.write)]);
+        if alone {
+            let fairness = run.fairness.as_ref();
+            row.extend([or_dash(fairness, |f| number(f.fairness)), or_dash(fairness, |f| number(f.max_slowdown))]);
+        }
+    }
+    row.extend([share(run.device.chip_utilisation), or_dash(run.device.write_amplification, number)]);
+    row
+}
+
+/// A name that fits the title of a column.
+fn short(name: &str) -> String {
+    let name = escaped(name);
+    match name.char_indices().nth(NAME) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.into_owned(),
+    }
+}
+
+/// In which decisions each scheduler differs from the first: its name, and the decisions.
+pub(super) fn differences(summary: &Summary) -> Vec<(String, String)> {
+    let Some((first, rest)) = summary.schedulers.split_first() else { return Vec::new() };
+    let differences = rest.iter().map(|run| {
+        let differences = run.decisions.differences(&first.decisions);
+        let shown = if differences.is_empty() { "none".to_owned() } else { differences.join(", ") };
+        (run.name.clone(), shown)
+    });
+    differences.collect()
+}
+
+/// The same as text.
+fn decisions(summary: &Summary) -> String {
+    let differences = differences(summary);
+    let Some(first) = summary.schedulers.first().filter(|_| !differences.is_empty()) else { return String::new() };
+    let width = differences.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let mut text = format!("Decisions that differ from {}\n", first.name);
+    for (name, shown) in differences {
+        text.push_str(&format!("  {name:width$}  {shown}\n"));
+    }
+    text.push('\n');
+    text
+}

@@ -1,0 +1,193 @@
+//! The words for a request's life.
+
+use std::fmt::Write as _;
+
+use flashlane_core::Op;
+use flashlane_core::transaction::FlashOp;
+
+use super::{Account, Life, Step, Wait, Work};
+use crate::results::Decisions;
+use crate::results::format::{count, signed, time};
+
+/// Transactions of a request that are told one by one; the last to end decides.
+const TOLD: usize = 3;
+
+/// A request's life under a scheduler with these decisions; `flows` are the names of the flows.
+pub fn life(life: &Life, scheduler: &str, decisions: &Decisions, flows: &[String]) -> String {
+    let done = life.done_ns.unwrap_or(life.arrival_ns);
+    let flow = name(flows, life.flow.0);
+    let kind = if life.op == Op::Read { "read" } else { "write" };
+    let pages = if life.pages == 1 { "1 page".to_owned() } else { format!("{} pages", life.pages) };
+    let mut text = format!(
+        "Request {} of {flow} under {scheduler}: {kind} of {pages}, arrived at {}, done after {}\n",
+        life.request,
+        time(life.arrival_ns as f64),
+        time((done - life.arrival_ns) as f64)
+    );
+    let outside = life.admitted_ns - life.arrival_ns;
+    if outside > 0 {
+        let _ = writeln!(
+            text,
+            "  {} outside the device, on the link and in its submission queue (admit {})",
+            time(outside as f64),
+            decisions.admit
+        );
+    }
+    if life.from_memory > 0 {
+        let _ = writeln!(text, "  {} of its pages from memory: a waiting write, or the page buffer", life.from_memory);
+    }
+    let steps: Vec<&Step> = life.steps.iter().rev().collect();
+    for (i, step) in steps.iter().take(TOLD).enumerate() {
+        let last = if i == 0 && steps.len() > 1 { ", the last to end" } else { "" };
+        self::step(&mut text, step, last, decisions, flows);
+    }
+    if steps.len() > TOLD {
+        let _ = writeln!(text, "  {} more transactions ended earlier", count((steps.len() - TOLD) as u64));
+    }
+    text
+}
+
+fn step(text: &mut String, step: &Step, last: &str, decisions: &Decisions, flows: &[String]) {
+    let (channel, chip, die) = step.place;
+    let what = match step.op {
+        FlashOp::Read => "read",
+        FlashOp::Program => "program",
+        FlashOp::Erase => "erase",
+    };
+    let _ = writeln!(text, "  {what} of page {} on die {channel}.{chip}.{die}{last}", step.lpn);
+    let Some(begun) = step.begun_ns else {
+        let _ = writeln!(text, "    never reached the flash (cancel {})", decisions.cancel);
+        return;
+    };
+    if step.moves > 0 {
+        let _ = writeln!(text, "    moved to another chip {} times (place {})", step.moves, decisions.place);
+    }
+    let waited = begun - step.queued_ns;
+    if waited == 0 {
+        let _ = writeln!(text, "    began at once");
+    } else {
+        let _ = writeln!(text, "    waited {}:", time(waited as f64));
+        let mut waits: Vec<(&Wait, &Account)> = step.waits.iter().filter(|(_, account)| account.ns > 0).collect();
+        waits.sort_by_key(|(_, account)| std::cmp::Reverse(account.ns));
+        for (wait, account) in waits {
+            let _ = writeln!(
+                text,
+                "      {:>9}  {}",
+                time(account.ns as f64),
+                said(wait, account.count, step.op, decisions, flows)
+            );
+        }
+    }
+    if let Some((joined, left)) = step.slack_ns {
+        let _ = writeln!(
+            text,
+            "    its slack: {} when it joined its queue, {} when it began",
+            time(joined as f64),
+            time(left as f64)
+        );
+    }
+    let served = step.ended_ns - begun;
+    let paused = if step.paused_ns > 0 {
+        format!(", of which paused {} (preempt {})", time(step.paused_ns as f64), decisions.preempt)
+    } else {
+        String::new()
+    };
+    let _ = writeln!(text, "    then served in {}{paused}", time(served as f64));
+}
+
+/// What a unit did, and by which decision.
+fn said(wait: &Wait, commands: u32, own: FlashOp, decisions: &Decisions, flows: &[String]) -> String {
+    let several = |work: &Work| {
+        let noun = match work.op {
+            0 => "read",
+            1 => "program",
+            _ => "erase",
+        };
+        let of = work.flow.map_or_else(|| "garbage collection".to_owned(), |flow| name(flows, flow));
+        let noun = if commands == 1 { noun.to_owned() } else { format!("{noun}s") };
+        format!("{} {noun} of {of}", count(commands.max(1).into()))
+    };
+    match wait {
+        Wait::InService(work) => format!("{} in service when it came", several(work)),
+        Wait::Older(work) if work.flow.is_none() => format!("{} (collect {})", several(work), decisions.collect),
+        Wait::Younger(work) if work.flow.is_none() => {
+            format!("{} that came after it (collect {})", several(work), decisions.collect)
+        }
+        Wait::Older(work) => format!("{} that had come before it", several(work)),
+        Wait::Younger(work) => {
+            // A younger transaction of the other direction is the pick's choice; one of its own may have been put before it.
+            let same = matches!((own, work.op), (FlashOp::Read, 0) | (FlashOp::Program, 1));
+            let by = if same && decisions.order != "tail" {
+                format!("order {}", decisions.order)
+            } else {
+                format!("pick {}", decisions.pick)
+            };
+            format!("{} that came after it and passed it ({by})", several(work))
+        }
+        Wait::Own => "other transactions of the request".to_owned(),
+        Wait::Idle => "nothing on its unit: waiting for the bus, or for a pause to begin or end".to_owned(),
+    }
+}
+
+fn name(flows: &[String], flow: u16) -> String {
+    flows.get(usize::from(flow)).map_or_else(|| format!("flow {flow}"), |name| crate::shown::escaped(name).into_owned())
+}
+
+/// Why a request took another time under another scheduler: the parts of the wait of the transaction that ended last.
+pub fn difference(one: (&Life, &str), other: (&Life, &str), flows: &[String]) -> String {
+    let response = |life: &Life| life.done_ns.unwrap_or(life.arrival_ns) - life.arrival_ns;
+    let [from, to] = [response(one.0), response(other.0)];
+    let mut text = format!(
+        "Under {} it took {} ({} against {}):\n",
+        other.1,
+        signed(to as f64 - from as f64),
+        time(to as f64),
+        time(from as f64)
+    );
+    let parts = [one.0, other.0].map(|life| parts(life, flows));
+    let mut keys: Vec<&String> = parts.iter().flat_map(|parts| parts.iter().map(|(key, _)| key)).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let of =
+        |parts: &[(String, u64)], key: &str| parts.iter().filter(|(own, _)| own == key).map(|(_, ns)| *ns).sum::<u64>();
+    let mut changes: Vec<(i64, &String)> =
+        keys.into_iter().map(|key| (of(&parts[1], key) as i64 - of(&parts[0], key) as i64, key)).collect();
+    changes.sort_by_key(|(change, _)| std::cmp::Reverse(change.abs()));
+    for (change, key) in changes.into_iter().filter(|(change, _)| *change != 0) {
+        let _ = writeln!(text, "  {:>10}  {key}", signed(change as f64));
+    }
+    text
+}
+
+/// The parts of a request's time, along the transaction that ended last.
+fn parts(life: &Life, flows: &[String]) -> Vec<(String, u64)> {
+    let mut parts = vec![("outside the device".to_owned(), life.admitted_ns - life.arrival_ns)];
+    let done = life.done_ns.unwrap_or(life.arrival_ns);
+    let Some(step) = life.steps.last() else {
+        parts.push(("in memory".to_owned(), done - life.admitted_ns));
+        return parts;
+    };
+    let begun = step.begun_ns.unwrap_or(step.ended_ns);
+    parts.push(("before it joined a queue".to_owned(), step.queued_ns - life.admitted_ns));
+    for (wait, account) in &step.waits {
+        let key = match wait {
+            Wait::InService(work) | Wait::Older(work) | Wait::Younger(work) if work.flow.is_none() => {
+                "waiting for garbage collection".to_owned()
+            }
+            Wait::InService(work) => {
+                format!("waiting for what was in service, of {}", name(flows, work.flow.unwrap_or(0)))
+            }
+            Wait::Older(work) => {
+                format!("waiting for what had come before it, of {}", name(flows, work.flow.unwrap_or(0)))
+            }
+            Wait::Younger(work) => format!("waiting for what passed it, of {}", name(flows, work.flow.unwrap_or(0))),
+            Wait::Own => "waiting for other transactions of the request".to_owned(),
+            Wait::Idle => "waiting with nothing on its unit".to_owned(),
+        };
+        parts.push((key, account.ns));
+    }
+    parts.push(("paused".to_owned(), step.paused_ns));
+    parts.push(("in service".to_owned(), step.ended_ns - begun - step.paused_ns.min(step.ended_ns - begun)));
+    parts.push(("after its last transaction".to_owned(), done - step.ended_ns.min(done)));
+    parts
+}

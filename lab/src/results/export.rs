@@ -1,0 +1,153 @@
+//! The main figures in forms that other programs take: a CSV table, and a Markdown table for notes and issues.
+//!
+//! Made from the summary alone. Must never round what CSV holds.
+
+use super::flow_figures::{Figures, ResponseFigures};
+use super::format::{number, or_dash, share, time, time_change};
+use super::summary::Summary;
+
+const COLUMNS: [&str; 19] = [
+    "scheduler",
+    "flow",
+    "kind",
+    "offered_iops",
+    "requests",
+    "bytes",
+    "iops",
+    "mb_per_s",
+    "mean_ns",
+    "stdev_ns",
+    "min_ns",
+    "p50_ns",
+    "p95_ns",
+    "p99_ns",
+    "p99_9_ns",
+    "max_ns",
+    "slowdown",
+    "chip_utilisation",
+    "write_amplification",
+];
+
+/// One row for each scheduler, flow (empty for all together) and kind of request (`all`, `read`, `write`) that completed any. Times are
+/// nanoseconds. What belongs to all flows together is in their rows only.
+pub fn csv(summary: &Summary) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut write = |cells: &[String]| writer.write_record(cells).expect("memory takes every record");
+    write(&COLUMNS.map(str::to_owned));
+    for run in &summary.schedulers {
+        let device = [run.device.chip_utilisation.to_string(), optional(run.device.write_amplification)];
+        let together = (String::new(), &run.total, None, device);
+        let flows = run.flows.iter().map(|flow| (flow.name.clone(), &flow.figures, flow.slowdown, Default::default()));
+        for (flow, figures, slowdown, device) in std::iter::once(together).chain(flows) {
+            for (kind, responses) in kinds(figures) {
+                let mut cells = vec![run.name.clone(), flow.clone(), kind.to_owned(), optional(figures.offered_iops)];
+                cells.extend(response(responses));
+                cells.push(optional(slowdown));
+                cells.extend(device.clone());
+                write(&cells);
+            }
+        }
+    }
+    String::from_utf8(writer.into_inner().expect("memory takes every record")).expect("written from text")
+}
+
+fn kinds(figures: &Figures) -> impl Iterator<Item = (&'static str, &ResponseFigures)> {
+    let kinds = [("all", &figures.all), ("read", &figures.read), ("write", &figures.write)];
+    kinds.into_iter().filter_map(|(kind, responses)| Some((kind, responses.as_ref()?)))
+}
+
+fn response(f: &ResponseFigures) -> [String; 12] {
+    let [requests, bytes, min, p50, p95, p99, p99_9, max] =
+        [f.requests, f.bytes, f.min_ns, f.p50_ns, f.p95_ns, f.p99_ns, f.p99_9_ns, f.max_ns].map(|n| n.to_string());
+    let [iops, mb_per_s, mean, stdev] = [f.iops, f.mb_per_s, f.mean_ns, f.stdev_ns].map(|x| x.to_string());
+    [requests, bytes, iops, mb_per_s, mean, stdev, min, p50, p95, p99, p99_9, max]
+}
+
+fn optional(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+/// A Markdown table: a row for each scheduler, with the mean response time and slowdown of each flow where there are several.
+pub fn markdown(summary: &Summary) -> String {
+    let several = summary.flows.len() > 1;
+    let mut head: Vec<String> = ["scheduler", "IOPS", "mean", "p99", "change of the mean"].map(String::from).into();
+    for flow in summary.flows.iter().filter(|_| several) {
+        head.extend([cell(&flow.name), format!("slowdown of {}", cell(&flow.name))]);
+    }
+    head.extend(["chips busy", "write amplification"].map(String::from));
+    let mut text = row(&head);
+    text.push_str(&format!("|---|{}\n", "---:|".repeat(head.len() - 1)));
+    for run in &summary.schedulers {
+        let all = run.total.all.as_ref();
+        let changed = run.change_percent.as_ref().and_then(|change| change.all.as_ref()?.mean);
+        let mut cells = vec![
+            cell(&run.name),
+            or_dash(all, |f| number(f.iops)),
+            or_dash(all, |f| time(f.mean_ns)),
+            or_dash(all, |f| time(f.p99_ns as f64)),
+            or_dash(changed, time_change),
+        ];
+        for flow in run.flows.iter().filter(|_| several) {
+            cells.push(or_dash(flow.figures.all.as_ref(), |f| time(f.mean_ns)));
+            cells.push(or_dash(flow.slowdown, number));
+        }
+        cells.extend([share(run.device.chip_utilisation), or_dash(run.device.write_amplification, number)]);
+        text.push_str(&row(&cells));
+    }
+    text
+}
+
+fn row(cells: &[String]) -> String {
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// A name inside a cell: nothing in it is markup.
+fn cell(name: &str) -> String {
+    let mut text = String::new();
+    for c in crate::shown::escaped(name).chars() {
+        if "\\|<>*_`[]".contains(c) {
+            text.push('\\');
+        }
+        text.push(c);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::example::example;
+
+    #[test]
+    fn csv_has_the_figures_of_every_flow_unrounded() {
+        let summary = example();
+        let text = csv(&summary);
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        assert_eq!(reader.headers().unwrap().iter().collect::<Vec<_>>(), COLUMNS);
+        let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+        let find = |scheduler: &str, flow: &str, kind: &str| {
+            let found = |row: &&csv::StringRecord| row[0] == *scheduler && row[1] == *flow && row[2] == *kind;
+            rows.iter().find(found).expect("a row").clone()
+        };
+        for run in &summary.schedulers {
+            let total = find(&run.name, "", "write");
+            assert_eq!(total[8].parse::<f64>().unwrap(), run.total.write.as_ref().unwrap().mean_ns);
+            assert_eq!(total[17].parse::<f64>().unwrap(), run.device.chip_utilisation);
+            for flow in &run.flows {
+                let row = find(&run.name, &flow.name, "all");
+                assert_eq!(row[13], flow.figures.all.as_ref().unwrap().p99_ns.to_string());
+                assert_eq!(row[16].parse::<f64>().unwrap(), flow.slowdown.unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn names_in_markdown_are_no_markup() {
+        let text = markdown(&example());
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 2 + 3);
+        let bars = |line: &str| line.replace("\\|", "").matches('|').count();
+        assert!(lines.iter().all(|line| bars(line) == bars(lines[1])), "{text}");
+        assert!(text.contains("batch \\<img src=x"), "{text}");
+    }
+}

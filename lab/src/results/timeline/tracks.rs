@@ -1,0 +1,140 @@
+//! The tracks of a device, and lanes for the requests of a flow, which overlap in time.
+
+use std::io::{self, Write};
+
+use flashlane_core::geometry::UnitKind;
+use flashlane_core::{ChannelId, FlowId, Geometry, PlaneId, UnitId};
+
+use super::sink::Sink;
+use super::slice::Track;
+
+/// A counter of what waits at a unit.
+#[derive(Clone, Copy)]
+pub(super) enum Kind {
+    Reads,
+    Writes,
+    Moves,
+}
+
+impl Kind {
+    pub(super) const ALL: [Kind; 3] = [Kind::Reads, Kind::Writes, Kind::Moves];
+
+    const fn title(self) -> &'static str {
+        match self {
+            Kind::Reads => "waiting reads",
+            Kind::Writes => "waiting writes",
+            Kind::Moves => "waiting collection",
+        }
+    }
+}
+
+/// The numbers of tracks, by place.
+pub(super) struct Tracks {
+    geometry: Geometry,
+    channels: Vec<Track>,
+    units: Vec<Track>,
+    dies: Vec<Track>,
+    counters: Vec<[Track; 3]>,
+    flows: Vec<Flow>,
+}
+
+struct Flow {
+    name: String,
+    group: Track,
+    lanes: Vec<(Track, bool)>,
+}
+
+impl Tracks {
+    /// Declares the tracks of the device and of the flows.
+    pub(super) fn new<W: Write>(geometry: Geometry, flows: &[String], sink: &mut Sink<W>) -> io::Result<Tracks> {
+        let mut tracks = Tracks {
+            geometry,
+            channels: Vec::new(),
+            units: Vec::new(),
+            dies: Vec::new(),
+            counters: Vec::new(),
+            flows: Vec::new(),
+        };
+        for name in flows {
+            let group = sink.track(&format!("flow {name}"), None)?;
+            tracks.flows.push(Flow { name: name.clone(), group, lanes: Vec::new() });
+        }
+        for channel in 0..geometry.channels {
+            let bus = sink.track(&format!("channel {channel}"), None)?;
+            tracks.channels.push(bus);
+            for chip in 0..geometry.chips_per_channel {
+                let chip_track = sink.track(&format!("chip {channel}.{chip}"), Some(bus))?;
+                if geometry.unit == UnitKind::Chip {
+                    tracks.unit_track(chip_track, sink)?;
+                }
+                for die in 0..geometry.dies_per_chip {
+                    let track = sink.track(&format!("die {channel}.{chip}.{die}"), Some(chip_track))?;
+                    tracks.dies.push(track);
+                    if geometry.unit == UnitKind::Die {
+                        tracks.unit_track(track, sink)?;
+                    }
+                }
+            }
+        }
+        Ok(tracks)
+    }
+
+    /// Makes `track` that of the next unit, with its counters below.
+    fn unit_track<W: Write>(&mut self, track: Track, sink: &mut Sink<W>) -> io::Result<()> {
+        self.units.push(track);
+        let mut counters = [track; 3];
+        for (counter, kind) in counters.iter_mut().zip(Kind::ALL) {
+            *counter = sink.counter_track(kind.title(), track)?;
+        }
+        self.counters.push(counters);
+        Ok(())
+    }
+
+    pub(super) fn channel(&self, channel: ChannelId) -> Track {
+        self.channels[channel.index()]
+    }
+
+    pub(super) fn unit(&self, unit: UnitId) -> Track {
+        self.units[unit.index()]
+    }
+
+    pub(super) fn counter(&self, unit: usize, kind: Kind) -> Track {
+        self.counters[unit][kind as usize]
+    }
+
+    /// The number of the die of a plane.
+    pub(super) fn die_of(&self, plane: PlaneId) -> u32 {
+        let place = self.geometry.place_of(plane);
+        let chip = place.channel * self.geometry.chips_per_channel + place.chip;
+        chip * self.geometry.dies_per_chip + place.die
+    }
+
+    pub(super) fn die(&self, die: u32) -> Track {
+        self.dies[die as usize]
+    }
+
+    /// Whether dies have tracks beside those of units.
+    pub(super) fn dies_apart(&self) -> bool {
+        self.geometry.unit == UnitKind::Chip
+    }
+
+    /// A lane of the flow in which no request is shown now.
+    pub(super) fn take_lane<W: Write>(&mut self, flow: FlowId, sink: &mut Sink<W>) -> io::Result<usize> {
+        let flow = &mut self.flows[flow.index()];
+        if let Some(free) = flow.lanes.iter().position(|(_, taken)| !taken) {
+            flow.lanes[free].1 = true;
+            return Ok(free);
+        }
+        let track = sink.track(&format!("{} {}", flow.name, flow.lanes.len() + 1), Some(flow.group))?;
+        flow.lanes.push((track, true));
+        Ok(flow.lanes.len() - 1)
+    }
+
+    pub(super) fn lane(&self, flow: FlowId, lane: usize) -> Track {
+        self.flows[flow.index()].lanes[lane].0
+    }
+
+    pub(super) fn free_lane(&mut self, flow: FlowId, lane: usize) {
+        self.flows[flow.index()].lanes[lane].1 = false;
+    }
+}

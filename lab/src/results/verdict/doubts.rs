@@ -1,0 +1,170 @@
+//! What to distrust.
+
+use super::parties::Party;
+use super::{Doubt, Rule};
+use crate::results::format::{count, number, percent, share, time};
+use crate::results::summary::{SchedulerResult, Summary};
+
+/// With chips busy for less than this share of the time, schedulers have next to nothing to decide.
+const IDLE: f64 = 0.10;
+/// Mean response times alone that differ by more than this factor are different.
+const ALONE: f64 = 1.05;
+/// A percentile is trusted with this many requests beyond it.
+const BEYOND: u64 = 10;
+/// The percentiles that are shown, and the requests of which one is beyond.
+const PERCENTILES: [(&str, u64); 2] = [("p99", 100), ("p99.9", 1_000)];
+
+/// The doubts about a summary, the gravest first.
+pub(super) fn of(summary: &Summary, parties: &[Party<'_>]) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
+    let mut add = |rule: Rule, texts: Vec<String>| doubts.extend(texts.into_iter().map(|text| Doubt { rule, text }));
+    let idle = idle(summary, parties);
+    let is_idle = idle.is_some();
+    add(Rule::Idle, idle.into_iter().collect());
+    add(Rule::Overloaded, overloaded(summary));
+    add(Rule::Rejected, rejected(summary).into_iter().collect());
+    if !is_idle {
+        let identical = identical(summary);
+        add(Rule::Noise, noise(summary, &identical).into_iter().collect());
+        add(Rule::Identical, identical.iter().map(|group| identical_text(group)).collect());
+    }
+    add(Rule::TooShort, too_short(parties).into_iter().collect());
+    add(Rule::AloneRuns, alone_runs(summary));
+    doubts
+}
+
+/// The drive has next to nothing to do, and all schedulers are alike.
+fn idle(summary: &Summary, parties: &[Party<'_>]) -> Option<String> {
+    let busy = summary.schedulers.iter().map(|run| run.device.chip_utilisation).fold(0.0, f64::max);
+    let several = summary.schedulers.len() > 1;
+    let requests: u64 = summary.schedulers.iter().map(|run| run.total.completed).sum();
+    let idle = several && requests > 0 && busy < IDLE && parties.iter().all(Party::is_alike);
+    idle.then(|| {
+        format!(
+            "the drive is idle (chips busy {}), so the schedulers are alike: raise --speedup, or the rates of the flows",
+            share(busy)
+        )
+    })
+}
+
+/// Flows whose requests came faster than they were served, those under the same schedulers together.
+fn overloaded(summary: &Summary) -> Vec<String> {
+    let mut texts = Vec::new();
+    for (i, flow) in summary.flows.iter().enumerate() {
+        let runs: Vec<&SchedulerResult> = summary.schedulers.iter().filter(|run| run.flows[i].overloaded).collect();
+        let Some(worst) = runs.iter().max_by_key(|run| run.flows[i].figures.makespan_ns) else { continue };
+        let figures = &worst.flows[i].figures;
+        let names = list(runs.iter().map(|run| run.name.as_str()));
+        let served = figures.completed as f64 * 1e9 / figures.makespan_ns.max(1) as f64;
+        let offered = figures.offered_iops.unwrap_or(0.0);
+        let of = if runs.len() > 1 { format!(" under {}", worst.name) } else { String::new() };
+        texts.push(format!(
+            "{} overloads the drive under {names}: {} requests/s offered, {} served{of}; its times grow with the run (here {})",
+            flow.name,
+            number(offered),
+            number(served),
+            time(figures.makespan_ns as f64)
+        ));
+    }
+    texts
+}
+
+/// Requests that were refused.
+fn rejected(summary: &Summary) -> Option<String> {
+    let worst = summary.schedulers.iter().max_by_key(|run| run.total.rejected)?;
+    let (refused, issued) = (worst.total.rejected, worst.total.issued);
+    (refused > 0)
+        .then(|| format!("{} of {} requests were rejected and are in no figure", count(refused), count(issued)))
+}
+
+/// Groups of schedulers with the same figures.
+fn identical(summary: &Summary) -> Vec<Vec<&str>> {
+    let mut groups: Vec<(&SchedulerResult, Vec<&str>)> = Vec::new();
+    for run in &summary.schedulers {
+        let same = |other: &SchedulerResult| {
+            run.total == other.total
+                && run.flows.iter().zip(&other.flows).all(|(a, b)| a.figures == b.figures)
+                && run.device == other.device
+        };
+        match groups.iter_mut().find(|(first, _)| same(first)) {
+            Some((_, names)) => names.push(&run.name),
+            None => groups.push((run, vec![&run.name])),
+        }
+    }
+    groups.into_iter().map(|(_, names)| names).filter(|names| names.len() > 1).collect()
+}
+
+fn identical_text(names: &[&str]) -> String {
+    format!("{} gave identical results: nothing in which they differ came up", list(names.iter().copied()))
+}
+
+/// Schedulers whose difference is smaller than its confidence interval.
+fn noise(summary: &Summary, identical: &[Vec<&str>]) -> Option<String> {
+    let with_base = |run: &&SchedulerResult| {
+        !identical.iter().any(|group| group.contains(&run.name.as_str()) && group.contains(&summary.against.as_str()))
+    };
+    let mut named = Vec::new();
+    for run in summary.schedulers.iter().filter(with_base) {
+        let Some(all) = run.paired.as_ref().map(|paired| &paired.all) else { continue };
+        if let (Some(half), Some(change)) = (all.gain_ci95_ns, all.improvement_percent)
+            && all.gain_ns.abs() <= half
+        {
+            named.push(format!("{} ({} +- {})", run.name, percent(-change), time(half)));
+        }
+    }
+    (!named.is_empty()).then(|| {
+        format!(
+            "the mean differs from {}'s by no more than noise: {}",
+            summary.against,
+            list(named.iter().map(String::as_str))
+        )
+    })
+}
+
+/// Percentiles that rest on too few requests.
+fn too_short(parties: &[Party<'_>]) -> Option<String> {
+    let few = |one_in: u64| parties.iter().filter(move |party| party.fewest() < BEYOND * one_in);
+    let texts: Vec<String> = PERCENTILES
+        .into_iter()
+        .filter(|&(_, one_in)| few(one_in).count() > 0)
+        .map(|(name, one_in)| {
+            let who: Vec<String> =
+                few(one_in).take(4).map(|party| format!("{} has {}", party.name, count(party.fewest()))).collect();
+            format!("{name} wants {} requests ({})", count(BEYOND * one_in), who.join(", "))
+        })
+        .collect();
+    (!texts.is_empty()).then(|| format!("the run is short: {}", texts.join("; ")))
+}
+
+/// Flows whose slowdowns under different schedulers are against different alone runs.
+fn alone_runs(summary: &Summary) -> Vec<String> {
+    let mut texts = Vec::new();
+    for (i, flow) in summary.flows.iter().enumerate() {
+        let alone =
+            summary.schedulers.iter().filter_map(|run| Some((run.flows[i].alone.as_ref()?.mean_ns, run.name.as_str())));
+        let mut alone: Vec<(f64, &str)> = alone.collect();
+        alone.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (Some(least), Some(most)) = (alone.first(), alone.last()) else { continue };
+        if most.0 > ALONE * least.0 {
+            texts.push(format!(
+                "slowdowns of {} are against different alone runs ({} alone under {}, {} under {}): compare means, or name one with --alone-scheduler",
+                flow.name,
+                time(most.0),
+                most.1,
+                time(least.0),
+                least.1
+            ));
+        }
+    }
+    texts
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.collect();
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,57 @@
+//! What a comparison comes to, in words: who wins and who pays, and what of it to distrust.
+//!
+//! Made from the summary alone, by the rules of docs/verdict.md. Must never know how results are shown, nor how runs are
+//! made.
+
+mod doubts;
+mod findings;
+mod parties;
+#[cfg(test)]
+mod tests;
+
+use super::summary::Summary;
+
+/// The verdict on a comparison or a run: sentences without a full stop. Names in them are as the user gave them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// Who wins, for whom, by how much; then who pays.
+    pub findings: Vec<String>,
+    /// What to distrust, the gravest first.
+    pub doubts: Vec<Doubt>,
+}
+
+/// A reason to distrust figures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doubt {
+    /// The rule that found it.
+    pub rule: Rule,
+    /// What was found.
+    pub text: String,
+}
+
+/// The rules by which figures are distrusted; docs/verdict.md explains each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// The drive had next to nothing to do.
+    Idle,
+    /// Requests came faster than they were served.
+    Overloaded,
+    /// Requests were refused.
+    Rejected,
+    /// Schedulers did exactly the same.
+    Identical,
+    /// A difference is smaller than its confidence interval.
+    Noise,
+    /// A percentile rests on too few requests.
+    TooShort,
+    /// Slowdowns are against alone runs that differ.
+    AloneRuns,
+}
+
+impl Verdict {
+    /// The verdict on `summary`.
+    pub fn of(summary: &Summary) -> Verdict {
+        let parties = parties::of(summary);
+        Verdict { findings: findings::of(summary, &parties), doubts: doubts::of(summary, &parties) }
+    }
+}

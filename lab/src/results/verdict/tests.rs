@@ -1,0 +1,184 @@
+//! Each rule of docs/verdict.md: summaries that it applies to, and their neighbours that it does not.
+
+use flashlane_core::{Completion, Duration, FlowId, Lpn, Op, RequestId, Time};
+
+use super::{Rule, Verdict};
+use crate::metrics::FlowMetrics;
+use crate::results::example::made_by;
+use crate::results::paired::PairFigures;
+use crate::results::{DeviceFigures, FlowInfo, SchedulerResult, Summary};
+
+/// A flow of `n` requests, 20 us apart, of which `writes` percent are writes; they take 1 to 2 us times `scale`.
+fn flow(n: u64, scale: u64, writes: u64) -> FlowMetrics {
+    let mut metrics = FlowMetrics::new();
+    for i in 0..n {
+        let arrival = Time::from_ns(20_000 * i);
+        metrics.issue(arrival);
+        metrics.complete(&Completion {
+            id: RequestId(i),
+            flow: FlowId(0),
+            op: if i * 37 % 100 < writes { Op::Write } else { Op::Read },
+            arrival,
+            done: arrival + Duration::from_ns(scale * (1_000 + i * 7_919 % 1_000)),
+            lpn: Lpn(0),
+            pages: 1,
+            bytes: 4_096,
+            tags: 0,
+        });
+    }
+    metrics
+}
+
+/// Two flows, reads and writes, under schedulers whose response times have these scales: the first flow's, the second's.
+fn two_flows(runs: &[(&str, u64, u64)]) -> Summary {
+    let flows: Vec<FlowInfo> =
+        ["web", "batch"].map(|name| FlowInfo { name: name.into(), ..FlowInfo::default() }).into();
+    let alone = [flow(12_000, 10, 0), flow(12_000, 20, 100)];
+    let run = |&(name, web, batch): &(&str, u64, u64)| {
+        let shared = [flow(12_000, web, 0), flow(12_000, batch, 100)];
+        SchedulerResult::new(name, &flows, &shared, Some(&alone), &busy(0.5))
+    };
+    let runs = runs.iter().map(run).collect();
+    Summary::new(made_by(), flows, runs, Vec::new())
+}
+
+/// One flow of reads and writes, `n` requests, under schedulers with these scales.
+fn one_flow(n: u64, utilisation: f64, runs: &[(&str, u64)]) -> Summary {
+    let flows = [FlowInfo { name: "web".into(), ..FlowInfo::default() }];
+    let run = |&(name, scale): &(&str, u64)| {
+        SchedulerResult::new(name, &flows, &[flow(n, scale, 50)], None, &busy(utilisation))
+    };
+    Summary::new(made_by(), flows.to_vec(), runs.iter().map(run).collect(), Vec::new())
+}
+
+fn busy(chip_utilisation: f64) -> DeviceFigures {
+    DeviceFigures { chip_utilisation, ..DeviceFigures::default() }
+}
+
+fn rules(summary: &Summary) -> Vec<Rule> {
+    Verdict::of(summary).doubts.into_iter().map(|doubt| doubt.rule).collect()
+}
+
+#[test]
+fn the_winner_comes_first_and_then_who_pays() {
+    let verdict = Verdict::of(&two_flows(&[("fcfs", 2_700, 22), ("mine", 11, 26)]));
+    let [wins, company, _, pays] = &verdict.findings[..] else { panic!("{:?}", verdict.findings) };
+    assert!(wins.starts_with("mine wins for web: mean ") && wins.contains("x faster than under fcfs ("), "{wins}");
+    assert!(company.starts_with("web is 270") && company.ends_with("x under mine"), "{company}");
+    assert!(pays.starts_with("batch pays under mine: 18% slower than under fcfs ("), "{pays}");
+    assert_eq!(verdict.doubts, []);
+}
+
+#[test]
+fn nobody_pays_where_all_gain() {
+    let verdict = Verdict::of(&two_flows(&[("fcfs", 100, 40), ("mine", 10, 20)]));
+    assert_eq!(verdict.findings.last().unwrap(), "nobody pays under mine: no one is slower than under fcfs");
+    assert_eq!(verdict.findings.iter().filter(|finding| finding.starts_with("mine wins for")).count(), 2);
+}
+
+#[test]
+fn the_first_may_win() {
+    let verdict = Verdict::of(&two_flows(&[("fcfs", 10, 20), ("mine", 10, 30)]));
+    assert_eq!(verdict.findings[0], "fcfs wins: under no other scheduler is anybody faster");
+    assert!(verdict.findings.last().unwrap().starts_with("batch pays under mine: 50% slower"), "{verdict:?}");
+}
+
+#[test]
+fn small_differences_are_no_findings() {
+    let verdict = Verdict::of(&two_flows(&[("fcfs", 1_000, 1_000), ("mine", 1_020, 1_000)]));
+    assert!(verdict.findings[0].starts_with("no scheduler differs from fcfs by more than noise"), "{verdict:?}");
+}
+
+#[test]
+fn an_interval_decides_what_noise_is() {
+    let mut summary = one_flow(40_000, 0.5, &[("fcfs", 100), ("mine", 97)]);
+    let paired = |gain_ns: f64, half: f64| PairFigures {
+        requests: 12_000,
+        faster: 1,
+        equal: 0,
+        slower: 0,
+        improvement_percent: Some(3.0),
+        gain_a_request_percent: Some(3.0),
+        p95_improvement_percent: None,
+        gain_ns,
+        gain_ci95_ns: Some(half),
+    };
+    let with = |summary: &mut Summary, half: f64| {
+        let all = paired(1_000.0, half);
+        summary.schedulers[1].paired = Some(crate::results::Paired {
+            against: "fcfs".into(),
+            read: Some(all.clone()),
+            write: Some(all.clone()),
+            all,
+            by_size: Vec::new(),
+        });
+    };
+    with(&mut summary, 100.0);
+    assert!(Verdict::of(&summary).findings[0].starts_with("mine wins for "), "{:?}", Verdict::of(&summary));
+    assert_eq!(rules(&summary), []);
+    with(&mut summary, 1e9);
+    assert_eq!(rules(&summary), [Rule::Noise]);
+    assert!(Verdict::of(&summary).doubts[0].text.contains("mine (-3.0% +- "), "{:?}", Verdict::of(&summary));
+}
+
+#[test]
+fn an_idle_drive_is_named_instead_of_identical_rows() {
+    let idle = one_flow(40_000, 0.02, &[("fcfs", 10), ("mine", 10)]);
+    assert_eq!(rules(&idle), [Rule::Idle]);
+    assert!(Verdict::of(&idle).doubts[0].text.contains("chips busy 2.0%"));
+    assert_eq!(rules(&one_flow(40_000, 0.5, &[("fcfs", 10), ("mine", 10)])), [Rule::Identical], "busy");
+    assert_eq!(rules(&one_flow(40_000, 0.02, &[("fcfs", 10), ("mine", 100)])), [], "not alike");
+    assert_eq!(rules(&one_flow(40_000, 0.02, &[("fcfs", 10)])), [], "one scheduler is alike with nobody");
+}
+
+#[test]
+fn an_overloaded_flow_is_named_with_what_it_was_offered() {
+    let mut summary = one_flow(40_000, 0.9, &[("fcfs", 100), ("mine", 10)]);
+    assert_eq!(rules(&summary), []);
+    summary.schedulers[0].flows[0].overloaded = true;
+    let verdict = Verdict::of(&summary);
+    assert_eq!(verdict.doubts[0].rule, Rule::Overloaded);
+    let offered = crate::results::format::number(summary.schedulers[0].flows[0].figures.offered_iops.unwrap());
+    let text = &verdict.doubts[0].text;
+    assert!(
+        text.starts_with("web overloads the drive under fcfs: ")
+            && text.contains(&format!("{offered} requests/s offered")),
+        "{text}"
+    );
+}
+
+#[test]
+fn rejected_requests_are_counted() {
+    let mut summary = one_flow(40_000, 0.9, &[("fcfs", 10), ("mine", 11)]);
+    summary.schedulers.iter_mut().for_each(|run| run.total.rejected = 7);
+    assert!(rules(&summary).contains(&Rule::Rejected));
+}
+
+#[test]
+fn percentiles_want_ten_requests_beyond_them() {
+    let short = |n: u64| Verdict::of(&one_flow(n, 0.9, &[("fcfs", 10), ("mine", 100)])).doubts;
+    assert_eq!(short(40_000), []);
+    let text = &short(4_000)[0].text;
+    assert!(text.contains("p99.9 wants 10,000 requests (reads has ") && !text.contains("p99 wants"), "{text}");
+    assert!(short(400)[0].text.contains("p99 wants 1,000 requests (reads has "));
+    assert_eq!(short(400)[0].rule, Rule::TooShort);
+}
+
+#[test]
+fn slowdowns_against_different_alone_runs_are_named() {
+    let mut summary = two_flows(&[("fcfs", 100, 40), ("mine", 10, 20)]);
+    summary.schedulers[1].flows[0].alone.as_mut().unwrap().mean_ns *= 1.04;
+    assert_eq!(rules(&summary), []);
+    summary.schedulers[1].flows[0].alone.as_mut().unwrap().mean_ns *= 1.04;
+    assert_eq!(rules(&summary), [Rule::AloneRuns]);
+}
+
+#[test]
+fn a_run_alone_and_a_run_of_nothing_have_verdicts() {
+    let one = two_flows(&[("fcfs", 100, 40)]);
+    assert!(Verdict::of(&one).findings[0].contains("slower beside the others than alone under fcfs"));
+    let flows = [FlowInfo { name: "idle".into(), ..FlowInfo::default() }];
+    let run = SchedulerResult::new("fcfs", &flows, &[FlowMetrics::new()], None, &DeviceFigures::default());
+    let nothing = Summary::new(made_by(), flows.to_vec(), vec![run], Vec::new());
+    assert_eq!(Verdict::of(&nothing).findings, ["no request completed"]);
+}

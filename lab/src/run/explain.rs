@@ -1,0 +1,64 @@
+//! Single requests of a scenario's first scheduler: which were slow, and what they went through.
+
+use std::cmp::Reverse;
+
+use flashlane_core::event::{Event, Stamped};
+use rustc_hash::FxHashMap;
+
+use super::RunError;
+use super::compare::run_observed;
+use super::decisions;
+use super::observers::ObserverOptions;
+use super::prepare::prepare;
+use crate::results::Decisions;
+use crate::results::explain::{Explainer, Life};
+use crate::scenario::Scenario;
+
+/// The decisions of the scenario's first scheduler.
+///
+/// # Errors
+/// Anything wrong with the scenario that shows without a run.
+pub fn decisions_of(scenario: &Scenario) -> Result<Decisions, RunError> {
+    let prepared = prepare(scenario)?;
+    Ok(decisions::shown(&prepared.catalogue, &prepared.schedulers[0].1))
+}
+
+/// The numbers of the `count` slowest requests, the slowest first; of equals the first.
+///
+/// # Errors
+/// As [`run_observed`].
+pub fn slowest(scenario: &Scenario, count: usize) -> Result<Vec<u64>, RunError> {
+    let mut arrivals: FxHashMap<u64, u64> = FxHashMap::default();
+    let mut slowest: Vec<(u64, Reverse<u64>)> = Vec::new();
+    let keep = |slowest: &mut Vec<(u64, Reverse<u64>)>| {
+        slowest.sort_unstable_by(|a, b| b.cmp(a));
+        slowest.truncate(count);
+    };
+    let mut watch = |stamped: &Stamped| match stamped.event {
+        Event::Submitted { request, arrival, .. } => {
+            arrivals.insert(request.0, arrival.ns());
+        }
+        Event::Completed { request } => {
+            let Some(arrival) = arrivals.remove(&request.0) else { return };
+            slowest.push((stamped.at.ns() - arrival, Reverse(request.0)));
+            if slowest.len() > 1_000 + 2 * count {
+                keep(&mut slowest);
+            }
+        }
+        _ => {}
+    };
+    run_observed(scenario, ObserverOptions { events: Some(&mut watch), ..ObserverOptions::default() })?;
+    keep(&mut slowest);
+    Ok(slowest.into_iter().map(|(_, request)| request.0).collect())
+}
+
+/// What `requests` went through, in the order of their numbers; those that do not exist are left out.
+///
+/// # Errors
+/// As [`run_observed`].
+pub fn lives(scenario: &Scenario, requests: &[u64]) -> Result<Vec<Life>, RunError> {
+    let mut explainer = Explainer::new(scenario.device_config()?.geometry, requests);
+    let mut watch = |stamped: &Stamped| explainer.observe(stamped);
+    run_observed(scenario, ObserverOptions { events: Some(&mut watch), ..ObserverOptions::default() })?;
+    Ok(explainer.finish())
+}

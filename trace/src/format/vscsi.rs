@@ -1,0 +1,46 @@
+//! The VSCSI traces of CloudPhysics as CSV: a header line, then `version,time(us),op,size(B),lbn(512 B)`.
+//!
+//! The operation is a SCSI command's number, decimal or hexadecimal; no decimal number of a read or a write is the hexadecimal number of
+//! another. Commands that are neither are skipped. The trace names no device.
+
+use flashlane_core::Op;
+
+use super::record::{Line, RawRecord, range};
+use crate::cursor::{Cursor, Fault, WHOLE};
+
+/// READ and WRITE with 6, 10, 12 and 16 bytes, and as words.
+const READS: [&[u8]; 12] = [b"8", b"40", b"168", b"136", b"08", b"28", b"a8", b"88", b"0x8", b"0x28", b"0xa8", b"0x88"];
+const WRITES: [&[u8]; 12] =
+    [b"10", b"42", b"170", b"138", b"0a", b"2a", b"aa", b"8a", b"0xa", b"0x2a", b"0xaa", b"0x8a"];
+
+/// Reads one line.
+#[inline]
+pub(in super::super) fn read(line: &mut Cursor<'_>) -> Result<Line, Fault> {
+    let start = line.pos();
+    let device = range(start, line);
+    line.number("the version")?;
+    line.comma("the time in us")?;
+    let late = line.fault("the time in us", WHOLE);
+    // Some copies were made by way of floating-point numbers and end in `.0`.
+    let time_us = line.decimal("the time in us", 0)?;
+    let time_ns = time_us.checked_mul(1_000).ok_or(late)?;
+    line.comma("the operation")?;
+    let op_fault = line.fault("the operation", "the number of a SCSI command, such as 40 (read) or 42 (write)");
+    let cell = line.cell();
+    if cell.is_empty() || !cell.iter().all(u8::is_ascii_alphanumeric) {
+        return Err(op_fault);
+    }
+    let word = cell.to_ascii_lowercase();
+    let is_in = |words: &[&[u8]]| words.contains(&word.as_slice());
+    line.comma("the size in bytes")?;
+    let length = line.number("the size in bytes")?;
+    line.comma("the block")?;
+    let offset = line.sectors("the block")?;
+    line.finish()?;
+    let op = match (is_in(&READS), is_in(&WRITES)) {
+        (true, _) => Op::Read,
+        (_, true) => Op::Write,
+        _ => return Ok(Line::Skip),
+    };
+    Ok(Line::Request(RawRecord { time_ns, offset, length, op, device }))
+}
