@@ -29,7 +29,7 @@ lint:
 	$(CARGO) run --quiet --locked -p xtask -- tidy
 
 test:
-	@tools/setup.sh rust browser python
+	@tools/setup.sh rust browser axe python
 	@$(MAKE) --no-print-directory lint
 	@$(CARGO) run --quiet --locked -p xtask -- test
 

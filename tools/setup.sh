@@ -1,5 +1,5 @@
 #!/bin/sh
-# Gets what a make target needs: tools/setup.sh rust | browser | python | valgrind ...
+# Gets what a make target needs: tools/setup.sh rust | browser | axe | python | valgrind ...
 #
 # Present tools are left alone. Absent ones are installed with rustup or apt-get when that can be done without asking
 # anybody (as root, or with a sudo that wants no password). What stays absent is a failure with CI=true and for tools
@@ -85,6 +85,27 @@ need_browser() {
     fi
 }
 
+# The checker of accessible pages that the report test runs in the browser; from the npm registry, this version and no other.
+AXE_VERSION=4.14.1
+AXE_SHA512=1477dafa598d8d065f273d6af302aa203c02e83131707b7fa648cd41bd3d6b734f8c22a0dab86ee6a6f64b8afbe804b214d36db85a2826965edfb3a0b9d546b5
+
+need_axe() {
+    folder=${CARGO_TARGET_DIR:-target}/axe
+    [ -s "$folder/axe-$AXE_VERSION.js" ] && return 0
+    mkdir -p "$folder"
+    say "setup: fetching axe-core $AXE_VERSION from the npm registry"
+    if command -v npm >/dev/null 2>&1 &&
+        (cd "$folder" && npm pack --silent "axe-core@$AXE_VERSION" >/dev/null 2>&1) &&
+        printf '%s  %s\n' "$AXE_SHA512" "$folder/axe-core-$AXE_VERSION.tgz" | sha512sum --check --status &&
+        tar -xzOf "$folder/axe-core-$AXE_VERSION.tgz" package/axe.min.js >"$folder/axe.part" &&
+        mv "$folder/axe.part" "$folder/axe-$AXE_VERSION.js"; then
+        rm -f "$folder/axe-core-$AXE_VERSION.tgz"
+    else
+        rm -f "$folder/axe-core-$AXE_VERSION.tgz" "$folder/axe.part"
+        absent "axe-core $AXE_VERSION (npm)" "the test that checks the report with axe will be SKIPPED"
+    fi
+}
+
 # Python makes the traces of the reference simulator, where its figures lie beside the repository.
 need_python() {
     if ! command -v python3 >/dev/null 2>&1 && ! { apt python3 && command -v python3 >/dev/null 2>&1; }; then
@@ -98,10 +119,10 @@ need_valgrind() {
     fi
 }
 
-[ "$#" -gt 0 ] || fail "say what for: rust, browser, python, valgrind"
+[ "$#" -gt 0 ] || fail "say what for: rust, browser, axe, python, valgrind"
 for want in "$@"; do
     case $want in
-        rust | browser | python | valgrind) "need_$want" ;;
-        *) fail "unknown need '$want'; legal are: rust, browser, python, valgrind" ;;
+        rust | browser | axe | python | valgrind) "need_$want" ;;
+        *) fail "unknown need '$want'; legal are: rust, browser, axe, python, valgrind" ;;
     esac
 done

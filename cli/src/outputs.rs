@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use flashlane_lab::metrics::Activity;
 use flashlane_lab::outputs::{Existing, Inputs, OutFile};
 use flashlane_lab::results::{ResultsDir, Summary, TABLES, export, report};
 use flashlane_lab::scenario::{FlowSource, Scenario};
@@ -71,12 +72,12 @@ impl Outputs {
         self.dir.as_ref().map(|(dir, _)| dir)
     }
 
-    /// Writes all outputs from the summary, and gives them their names.
-    pub fn finish(self, summary: &Summary, scenario: &Scenario) -> Result<(), Failure> {
+    /// Writes all outputs from the summary, the report also from what the dies did, and gives them their names.
+    pub fn finish(self, summary: &Summary, activity: &[Activity], scenario: &Scenario) -> Result<(), Failure> {
         let timelines = self.timelines.map_or(Ok(()), |timelines| timelines.write(scenario));
         let mut elsewhere = Ok(());
         if let Some((file, place)) = self.report {
-            let written = file.write_whole(report::html(summary).as_bytes());
+            let written = file.write_whole(report::html(summary, activity).as_bytes());
             match place {
                 Where::Inside => written?,
                 // An error here must not prevent the results folder from being completed.

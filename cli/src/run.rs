@@ -87,6 +87,7 @@ fn make(workload: &Workload, scenario: &Scenario, output: &Output, seeds: Option
             format: if output.csv { results::Format::Csv } else { results::Format::Parquet },
             transactions: output.transactions,
         }),
+        activity: output.report.is_some(),
         command: command(),
         progress: Some(&progress),
     };
@@ -102,7 +103,7 @@ fn make(workload: &Workload, scenario: &Scenario, output: &Output, seeds: Option
     })?;
     drop(options);
     let summary = &comparison.summary;
-    let finished = outputs.finish(summary, scenario);
+    let finished = outputs.finish(summary, &comparison.activity, scenario);
     // The figures are printed even if they cannot be written: the run may have taken hours.
     match output.format {
         Format::Json => print_json(&summary.to_json())?,

@@ -5,6 +5,7 @@
 //! requests, and figures that are the same on every machine. Must never know where requests come from: no workload is
 //! named here.
 
+mod activity;
 mod estimation;
 mod fairness;
 mod flow;
@@ -14,6 +15,7 @@ pub mod pairs;
 mod slack;
 mod timeline;
 
+pub use activity::{Activity, MAX_WINDOWS as MAX_ACTIVITY_WINDOWS, Measure, RowKind, STEPS, step_from};
 pub use estimation::{Estimation, PARTS, Sample, Sums};
 pub use fairness::{Fairness, slowdown};
 pub use flow::{FlowMetrics, Touched};

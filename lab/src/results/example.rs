@@ -1,12 +1,15 @@
 //! A small made-up comparison for the tests of this module: two flows, three schedulers, one skipped, names that need
 //! escaping.
 
-use flashlane_core::{Completion, Duration, FlowId, Lpn, Op, RequestId, Time};
+use flashlane_core::event::{End, Event, Stamped};
+use flashlane_core::geometry::UnitKind;
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{Completion, Duration, FlowId, Geometry, Lpn, Op, Owner, PlaneId, RequestId, Time, UnitId};
 use flashlane_host::{CpuTime, Errors, Meter, Seen};
 use flashlane_ssd::Totals;
 
 use super::{DeviceFigures, FlowInfo, HostFigures, MadeBy, SchedulerResult, Skipped, Summary};
-use crate::metrics::{FlowMetrics, HostMetrics, Pairs, ResponseTimes, Slack};
+use crate::metrics::{Activity, FlowMetrics, HostMetrics, Pairs, ResponseTimes, Slack};
 
 /// Metrics of a flow whose response times are spread from 40 to 2,600 µs, times `scale`.
 pub(super) fn flow(seed: u64, n: u64, scale: u64, write_share: u64) -> FlowMetrics {
@@ -103,6 +106,40 @@ pub(super) fn example() -> Summary {
     let base = responses(20);
     summary.compare_with(0, &[None, Some(Pairs::of(&base, &responses(12))), Some(Pairs::of(&base, &responses(24)))]);
     summary
+}
+
+/// What four dies did in a run of some milliseconds: programs one after another, every third for a collection, and reads between them.
+pub(super) fn activity(seed: u64) -> Activity {
+    let geometry = Geometry {
+        channels: 2,
+        chips_per_channel: 2,
+        dies_per_chip: 1,
+        planes_per_die: 2,
+        blocks_per_plane: 8,
+        pages_per_block: 8,
+        page_bytes: 4_096,
+        metadata_bytes: 0,
+        unit: UnitKind::Die,
+    };
+    let mut activity = Activity::new(geometry);
+    let plane = |i: u64| PlaneId((i * 7 % 8) as u16);
+    for i in 0..400u64 {
+        let owner = if i.is_multiple_of(3) { Owner::Gc } else { Owner::User };
+        let begun = 300_000 * i + 10_000 * (seed * i % 7);
+        let done = begun + 100_000 + 40_000 * (seed * i % 5) + if i / 60 % 2 == 0 { 0 } else { 90_000 };
+        let mut event = |at: u64, event: Event| activity.event(&Stamped { at: Time::from_ns(at), event });
+        let (request, flow, op, lpn) = (None, FlowId(0), FlashOp::Program, Lpn(0));
+        event(begun, Event::Queued { txn: i, request, flow, op, owner, lpn, plane: plane(i), bytes: 4_096 });
+        let (command, unit, slack) = (i, UnitId(plane(i).0 / 2), Duration::ZERO);
+        event(begun + 5_000 * seed, Event::Dispatched { txn: i, command, unit, ppa: 0, slack });
+        event(done, Event::Ended { txn: i, end: End::Flash, paused: Duration::ZERO });
+        event(done, Event::Completed { request: RequestId(i) });
+        let (arrival, done) = (Time::from_ns(begun), Time::from_ns(done));
+        let op = if i.is_multiple_of(4) { Op::Write } else { Op::Read };
+        let (id, pages, bytes, tags) = (RequestId(i), 1, 4_096, 0);
+        activity.completed(&Completion { id, flow, op, arrival, done, lpn, pages, bytes, tags });
+    }
+    activity.finish()
 }
 
 /// A host of eight CPUs, one of which spins `scale` us for each I/O.

@@ -4,6 +4,7 @@
 //! requests and transactions as Parquet or CSV. Promises that the same scenario gives the same bytes. That a file is
 //! either whole or absent is the promise of `outputs`. Must never know how a run is made: it gets figures and events.
 
+mod activity;
 mod attribution;
 pub mod attribution_table;
 pub mod brief;

@@ -1,20 +1,28 @@
 //! The report: one HTML page that opens offline.
 //!
-//! Owns the page. Promises that everything on it comes from the summary, that names given by a user are text and never
+//! Owns the page. Promises that everything on it comes from the summary and from what the dies did over time, that names given by a user are text and never
 //! markup, and that nothing is fetched when it is opened.
 
 use minijinja::value::{Serde, Value};
 use minijinja::{Environment, context};
 
+use super::activity::Maps;
 use super::brief;
 use super::format;
 use super::summary::Summary;
 use super::verdict::Verdict;
 use super::waterfall::Waterfalls;
+use crate::metrics::Activity;
 
 const PAGE: &str = include_str!("../../assets/report/report.html");
 const STYLE: &str = include_str!("../../assets/report/report.css");
-const SCRIPT: &str = include_str!("../../assets/report/report.js");
+const SCRIPTS: [&str; 5] = [
+    include_str!("../../assets/report/base.js"),
+    include_str!("../../assets/report/charts.js"),
+    include_str!("../../assets/report/heat.js"),
+    include_str!("../../assets/report/tables.js"),
+    include_str!("../../assets/report/start.js"),
+];
 const GUARD: &str = include_str!("../../assets/report/guard.js");
 const CHARTS: &str = include_str!("../../assets/vendor/uplot/uPlot.iife.min.js");
 const CHARTS_STYLE: &str = include_str!("../../assets/vendor/uplot/uPlot.min.css");
@@ -28,8 +36,8 @@ pub fn is_report(head: &[u8]) -> bool {
     head.windows(GENERATOR.len()).any(|part| part == GENERATOR)
 }
 
-/// The page of a summary.
-pub fn html(summary: &Summary) -> String {
+/// The page of a summary; with heat maps where there is an activity for each of its schedulers.
+pub fn html(summary: &Summary, activity: &[Activity]) -> String {
     let mut environment = Environment::new();
     let float = |value: &Value| f64::try_from(value.clone()).unwrap_or(f64::NAN);
     environment.add_filter("time", move |value: Value| format::time(float(&value)));
@@ -49,8 +57,9 @@ pub fn html(summary: &Summary) -> String {
         summary => Value::from(Serde(summary)),
         verdict => context! { findings => verdict.findings, doubts, decisions => brief::differences(summary) },
         attribution,
+        maps => Value::from(Serde(Maps::of(activity))),
         css => STYLE,
-        js => SCRIPT,
+        scripts => SCRIPTS,
         guard_js => GUARD,
         uplot_js => CHARTS,
         uplot_css => CHARTS_STYLE,

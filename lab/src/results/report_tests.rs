@@ -1,105 +1,27 @@
 //! The page in a real browser: no error, nothing fetched, and its numbers are those of the summary.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
 use serde_json::Value;
 
 use super::*;
 use crate::metrics::FlowMetrics;
-use crate::results::example::{example, made_by};
-use crate::results::tests::scratch;
+use crate::results::example::{activity, example, flow, made_by};
 use crate::results::{DeviceFigures, FlowInfo, SchedulerResult};
 
-/// The page after its scripts ran in the browser, and the browser's error messages.
-struct Opened {
-    dom: String,
-    complaints: Vec<String>,
+#[path = "report_browser.rs"]
+mod browser;
+
+/// A desk's window, as high as the page needs.
+const DESK: (u32, u32) = (1_280, 5_000);
+/// A phone's.
+const PHONE: (u32, u32) = (390, 8_000);
+
+/// The page of the example, with heat maps.
+fn page() -> String {
+    html(&example(), &[activity(1), activity(2), activity(3)])
 }
 
-/// Opens a page in headless Chromium; `None`, with a SKIPPED line, where there is none. With CI=true Chromium must be
-/// there.
-fn open(html: &str, name: &str) -> Option<Opened> {
-    open_at(html, name, "1280,2400")
-}
-
-/// The same in a window of this width and height.
-fn open_at(html: &str, name: &str, size: &str) -> Option<Opened> {
-    let Some(browser) = find("chromium") else {
-        assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "CI needs Chromium to check the report");
-        eprintln!("SKIPPED: no chromium on the PATH: the report was not opened in a browser");
-        return None;
-    };
-    let dir = scratch(name);
-    let page = dir.join("report.html");
-    std::fs::write(&page, html).unwrap();
-    let output = Command::new(browser)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"])
-        .args(["--disable-background-networking", "--disable-component-update", "--enable-logging=stderr", "--v=0"])
-        .args(["--virtual-time-budget=5000", "--dump-dom"])
-        .arg(format!("--window-size={size}"))
-        .arg(format!("--user-data-dir={}", dir.join("profile").display()))
-        .arg(format!("file://{}", page.display()))
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{output:?}");
-    let log = String::from_utf8_lossy(&output.stderr);
-    let complaints = log.lines().filter(|line| line.contains("CONSOLE")).map(str::to_string).collect();
-    std::fs::remove_dir_all(dir).unwrap();
-    Some(Opened { dom: String::from_utf8(output.stdout).unwrap(), complaints })
-}
-
-fn find(program: &str) -> Option<PathBuf> {
-    std::env::split_paths(&std::env::var_os("PATH")?).map(|dir| dir.join(program)).find(|path| Path::is_file(path))
-}
-
-impl Opened {
-    fn check(&self) {
-        assert_eq!(self.complaints, [""; 0], "the browser complained");
-        let root = &self.dom[self.dom.find("<html").unwrap()..];
-        let root = &root[..root.find('>').unwrap()];
-        assert!(!root.contains("data-errors"), "the page reported an error: {root}");
-        assert!(root.contains("data-ready=\"true\""), "its script did not come to the end: {root}");
-    }
-
-    /// Every table cell that names its source: path, kind of number, text shown.
-    fn cells(&self) -> Vec<(String, String, String)> {
-        let cell = |rest: &str| {
-            let (path, rest) = rest.split_once('"')?;
-            let show = rest.split_once("data-show=\"")?.1.split_once('"')?.0;
-            let content = rest.split_once('>')?.1.split_once("</td>")?.0;
-            Some((path.to_string(), show.to_string(), without_tags(content)))
-        };
-        self.dom.split("data-path=\"").skip(1).map(|rest| cell(rest).expect("a whole cell")).collect()
-    }
-
-    /// What a chart reports as drawn.
-    fn drawn(&self, id: &str) -> Value {
-        let chart = self.dom.split_once(&format!("<div id=\"{id}\"")).unwrap().1;
-        let json = chart.split_once("data-drawn=\"").unwrap().1.split_once('"').unwrap().0;
-        serde_json::from_str(
-            &json.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"),
-        )
-        .unwrap()
-    }
-
-    fn canvases(&self) -> usize {
-        self.dom.matches("<canvas").count()
-    }
-}
-
-fn without_tags(html: &str) -> String {
-    let mut text = String::new();
-    let mut inside = false;
-    for letter in html.chars() {
-        match letter {
-            '<' => inside = true,
-            '>' => inside = false,
-            _ if !inside => text.push(letter),
-            _ => {}
-        }
-    }
-    text.trim().to_string()
+fn open(html: &str, name: &str) -> Option<browser::Opened> {
+    browser::open(html, name, DESK, false)
 }
 
 /// The text that must be shown for the value at `path` of summary.json.
@@ -123,9 +45,9 @@ fn the_page_shows_the_numbers_of_the_summary() {
     let summary = example();
     if crate::kept::permitted("report") {
         // The page, for a look at it.
-        crate::kept::same("report", "target/example-report.html", &html(&summary));
+        crate::kept::same("report", "target/example-report.html", &page());
     }
-    let Some(opened) = open(&html(&summary), "report") else { return };
+    let Some(opened) = open(&page(), "report") else { return };
     opened.check();
     let json: Value = serde_json::from_str(&summary.to_json()).unwrap();
     let cells = opened.cells();
@@ -137,18 +59,49 @@ fn the_page_shows_the_numbers_of_the_summary() {
     {
         assert!(cells.iter().any(|(path, _, shown)| path == needed && shown != "-"), "{needed} is not on the page");
     }
-    assert_eq!(opened.canvases(), 2);
+    // Percentiles, a chart over time for each flow, and two heat maps of each kind.
+    assert_eq!(opened.canvases(), 1 + 2 + 2 + 2);
     for (i, run) in summary.schedulers.iter().enumerate() {
-        let (all, over) = (run.total.all.as_ref().unwrap(), &run.total.over_time.all);
+        let all = run.total.all.as_ref().unwrap();
         let cdf = &opened.drawn("cdf")[i];
         assert_eq!((&cdf["name"], &cdf["points"]), (&Value::from(&*run.name), &all.cdf.at_most_ns.len().into()));
         assert_eq!((&cdf["last_ns"], &cdf["requests"]), (&all.max_ns.into(), &all.requests.into()));
-        let time = &opened.drawn("time")[i];
-        assert_eq!(
-            (&time["points"], &time["sum"]),
-            (&over.at_ns.len().into(), &over.mean_ns.iter().sum::<u64>().into())
-        );
+        // The curve goes by the ends of the histogram's buckets, at most 1.6 % above the middle that the table shows.
+        let p99 = cdf["p99_ns"].as_u64().unwrap() as f64 / all.p99_ns as f64;
+        assert!((0.999..1.016).contains(&p99), "{p99}");
+        for (flow, result) in run.flows.iter().enumerate() {
+            let (drawn, over) = (opened.drawn("time"), &result.figures.over_time);
+            let gaps = over.all.at_ns.windows(2).filter(|pair| pair[1] > pair[0] + over.width_ns).count();
+            let time = &drawn[flow]["runs"][i];
+            assert_eq!((&time["points"], &time["gaps"]), (&over.all.at_ns.len().into(), &gaps.into()));
+            assert_eq!(time["sum"], over.all.mean_ns.iter().sum::<u64>());
+            assert_eq!(drawn[flow]["range"], drawn[0]["range"], "one axis for all flows");
+        }
     }
+}
+
+/// The heat maps show the cells that were recorded.
+#[test]
+fn heat_maps_show_what_was_recorded() {
+    use base64::Engine;
+    let runs = [activity(1), activity(2), activity(3)];
+    let Some(opened) = open(&page(), "report-heat") else { return };
+    let maps = serde_json::to_value(Maps::of(&runs)).unwrap();
+    let sum = |map: &Value| -> u64 {
+        let cells = base64::engine::general_purpose::STANDARD.decode(map.as_str().unwrap()).unwrap();
+        cells.into_iter().map(u64::from).sum()
+    };
+    let drawn = opened.drawn("dies-0");
+    // The first scheduler beside the last.
+    for (panel, run) in [(0, 0), (1, 2)] {
+        let (cells, rows) = (maps["runs"][run]["windows"].as_u64().unwrap(), maps["rows"].as_array().unwrap().len());
+        assert_eq!(drawn[panel]["cells"], cells * rows as u64);
+        assert_eq!(drawn[panel]["sum"], sum(&maps["runs"][run]["busy"]));
+        assert!(drawn[panel]["sum"].as_u64().unwrap() > 0);
+        assert!(opened.drawn("latency-0")[panel]["filled"].as_u64().unwrap() > 0);
+    }
+    assert!(opened.dom.contains("aria-label=\"fcfs: mean "), "the picture is described");
+    assert!(!html(&example(), &[]).contains("id=\"h-dies\""), "nothing recorded, nothing shown");
 }
 
 /// The verdict comes first, and an attribution is drawn as a waterfall.
@@ -156,7 +109,7 @@ fn the_page_shows_the_numbers_of_the_summary() {
 fn the_story_comes_first() {
     let mut summary = example();
     let verdict = crate::results::verdict::Verdict::of(&summary);
-    let page = html(&summary);
+    let page = html(&summary, &[]);
     let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is not on the page"));
     assert!(at(&verdict.findings[0]) < at("id=\"h-flows\"") && at("id=\"h-flows\"") < at("id=\"h-response\""));
     assert!(!page.contains("id=\"h-attribution\""));
@@ -168,7 +121,7 @@ fn the_story_comes_first() {
         seeds: 1,
         measures: vec![crate::results::Measure::of("all requests", 1, &[vec![4e6, 1e6]])],
     });
-    let page = html(&summary);
+    let page = html(&summary, &[]);
     assert!(page.contains("pick: a → b") && page.contains("-3.000 ms") && page.contains("class=\"faster\""));
     let Some(opened) = open(&page, "report-attribution") else { return };
     opened.check();
@@ -176,7 +129,7 @@ fn the_story_comes_first() {
 
 #[test]
 fn names_are_text_and_never_markup() {
-    let page = html(&example());
+    let page = page();
     assert!(!page.contains("<img"), "a flow's name became an element");
     assert!(!page.contains("</script><script>window.hacked"), "a scenario's name became a script");
     assert!(page.contains("&lt;img src=x onerror="));
@@ -186,26 +139,61 @@ fn names_are_text_and_never_markup() {
     assert_eq!(command.replace("&lt;", "<").replace("&gt;", ">"), made_by().command);
 }
 
-/// On a phone and on a desk, light and dark: everything runs, and nothing is wider than the window.
+/// The page in a theme.
+fn themed(page: &str, theme: &str) -> String {
+    page.replace("<html lang=\"en\">", &format!("<html lang=\"en\" data-theme=\"{theme}\">"))
+}
+
+/// On a phone and on a desk, light and dark: everything runs, nothing is wider than the window, no texts collide, axe finds nothing, and
+/// what is seen has the theme's background, the schedulers' colours and the heat maps' darkest.
 #[test]
 fn it_fits_a_phone_and_a_desk_in_both_themes() {
-    for theme in ["light", "dark"] {
-        let page =
-            html(&example()).replace("<html lang=\"en\">", &format!("<html lang=\"en\" data-theme=\"{theme}\">"));
-        for size in ["500,900", "1280,900"] {
-            let Some(opened) = open_at(&page, &format!("report-{theme}-{size}"), size) else { return };
+    let themes = [
+        ("light", [0xf6, 0xf7, 0xf9], ["#2563c9", "#c2500a", "#0b7d56"], "#081c45"),
+        ("dark", [0x11, 0x15, 0x1c], ["#6ea5ff", "#ff9a57", "#46cf9c"], "#f4fbff"),
+    ];
+    for (theme, background, colours, most) in themes {
+        for size in [PHONE, DESK] {
+            let name = format!("report-{theme}-{}", size.0);
+            let Some(opened) = browser::open(&themed(&page(), theme), &name, size, true) else { return };
             opened.check();
-            let root = &opened.dom[opened.dom.find("<html").unwrap()..];
-            let root = &root[..root.find('>').unwrap()];
-            assert!(root.contains("data-wide=\"false\""), "{theme}, {size}: {root}");
-            assert_eq!(opened.canvases(), 2);
+            let picture = opened.picture.as_ref().unwrap();
+            assert_eq!((picture.width, picture.height), size);
+            assert_eq!(picture.at(2, 2), background, "{name}");
+            for colour in colours {
+                assert!(picture.count(colour) > 500, "{name}: {colour} is in {} pixels", picture.count(colour));
+            }
+            assert!(picture.count(most) > 50, "{name}: {most} is in {} pixels", picture.count(most));
+        }
+    }
+}
+
+/// Fifty schedulers and 64 flows: small multiples, tables folded, the charts begin with a few lines.
+#[test]
+fn fifty_schedulers_and_64_flows_are_readable() {
+    let flows: Vec<FlowInfo> =
+        (0..64).map(|i| FlowInfo { name: format!("tenant {i}"), ..FlowInfo::default() }).collect();
+    let metrics: Vec<FlowMetrics> = (0..6).map(|i| flow(i, 40, 3 + i, 30)).collect();
+    let run = |i: usize| {
+        let own: Vec<FlowMetrics> = (0..64).map(|flow| metrics[(i + flow) % metrics.len()].clone()).collect();
+        SchedulerResult::new(&format!("scheduler-{i}"), &flows, &own, None, &DeviceFigures::default())
+    };
+    let summary = Summary::new(made_by(), flows.clone(), (0..50).map(run).collect(), vec![]);
+    let page = html(&summary, &[]);
+    for size in [PHONE, DESK] {
+        let Some(opened) = browser::open(&page, &format!("report-many-{}", size.0), size, false) else { return };
+        opened.check();
+        if size == DESK {
+            assert_eq!(opened.drawn("multiples")["lines"], 64 * 50);
+            assert_eq!(opened.dom.matches("aria-pressed=\"true\">").count(), 8);
+            assert_eq!(opened.dom.matches("aria-pressed=\"false\">").count(), 42);
         }
     }
 }
 
 #[test]
 fn nothing_is_fetched() {
-    let page = html(&example());
+    let page = html(&example(), &[]);
     assert!(page.contains("default-src 'none'"));
     for way in ["src=\"", "href=\"", "url(http", "@import", "fetch(", "XMLHttpRequest"] {
         assert!(!page.contains(way), "{way}");
@@ -216,8 +204,9 @@ fn nothing_is_fetched() {
 fn a_run_of_one_scheduler_one_flow_and_no_request_opens_too() {
     let flows = [FlowInfo { name: "idle".into(), ..FlowInfo::default() }];
     let run = SchedulerResult::new("fcfs", &flows, &[FlowMetrics::new()], None, &DeviceFigures::default());
-    let page = html(&Summary::new(made_by(), flows.to_vec(), vec![run], vec![]));
+    let page = html(&Summary::new(made_by(), flows.to_vec(), vec![run], vec![]), &[]);
     assert!(page.contains("<li>no request completed</li>"));
+    assert!(page.contains(": fcfs on "), "its title says what it is");
     assert!(!page.contains("Mean change") && !page.contains("id=\"h-fair\""));
     let Some(opened) = open(&page, "report-idle") else { return };
     opened.check();
@@ -227,5 +216,5 @@ fn a_run_of_one_scheduler_one_flow_and_no_request_opens_too() {
 
 #[test]
 fn the_same_summary_gives_the_same_page() {
-    assert_eq!(html(&example()), html(&example()));
+    assert_eq!(html(&example(), &[]), html(&example(), &[]));
 }

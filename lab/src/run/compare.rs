@@ -11,7 +11,7 @@ use super::prepare::{Prepared, Task, is_shadowed, needs_responses, prepare, task
 use super::progress::{Expected, Reported};
 use super::simulation::{Outcome, Simulation};
 use super::{Progress, RequestRows, RunError};
-use crate::metrics::FlowMetrics;
+use crate::metrics::{Activity, FlowMetrics};
 use crate::results::{FlowInfo, Format, MadeBy, ResultsDir, SchedulerResult, Summary};
 use crate::scenario::{FlowPlan, FlowSource, Scenario};
 use flashlane_sched::catalogue::Recipe;
@@ -23,6 +23,8 @@ pub struct Options<'a> {
     pub audit: bool,
     /// Where rows are written and in which format: of requests, and of transactions if asked for.
     pub rows: Option<RowOutput<'a>>,
+    /// Whether what the dies do over time is recorded, for a report.
+    pub activity: bool,
     /// The command that reproduces the results.
     pub command: String,
     /// Counter of completed requests that is updated while runs are made.
@@ -47,6 +49,8 @@ pub struct Comparison {
     pub summary: Summary,
     /// Remarks of trace readers: the flow and the text.
     pub remarks: Vec<(String, String)>,
+    /// What the dies did over time under each scheduler, if it was recorded.
+    pub activity: Vec<Activity>,
     /// Number of events audited, if runs were audited.
     pub audited: Option<u64>,
 }
@@ -119,7 +123,8 @@ pub fn compare_prepared(
     let pairs: Vec<_> =
         (0..prepared.schedulers.len()).map(|index| of_run(index).and_then(|task| pairs[task].clone())).collect();
     summary.compare_with(prepared.against, &pairs);
-    Ok(Comparison { summary, remarks, audited })
+    let activity = (0..prepared.schedulers.len()).filter_map(|i| outcomes[of_run(i)?].activity.take()).collect();
+    Ok(Comparison { summary, remarks, activity, audited })
 }
 
 /// Runs the first scheduler that `scenario` names, with all its flows.
@@ -169,8 +174,9 @@ fn run(prepared: &Prepared, task: Task, options: &Options<'_>, expected: &Expect
     let shared = task.alone.is_none();
     let (responses, slack, estimation) =
         (shared && prepared.pairs, shared && prepared.slack, shared && is_shadowed(recipe));
+    let activity = shared && options.activity;
     let mut observers =
-        ObserverOptions { audit: options.audit, responses, slack, estimation, ..ObserverOptions::default() };
+        ObserverOptions { audit: options.audit, responses, slack, estimation, activity, ..ObserverOptions::default() };
     if let (Some(rows), None) = (&options.rows, task.alone) {
         // With one scheduler the rows are written beside summary.json, with several each scheduler has a folder.
         let folder = (prepared.schedulers.len() > 1).then_some(name.as_str());

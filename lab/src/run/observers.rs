@@ -10,7 +10,7 @@ use flashlane_ssd::{Config, Device, InitialState};
 use super::RunError;
 use super::request_rows::RequestRows;
 use super::transactions::{RecordOptions, TransactionRecorder, TransactionRecords};
-use crate::metrics::ResponseTimes;
+use crate::metrics::{Activity, ResponseTimes};
 use crate::results::{RowWriter, TransactionRow};
 use flashlane_audit::{Auditor, Policy, Start, Verdict};
 
@@ -34,6 +34,8 @@ pub struct ObserverOptions<'a> {
     pub estimation: bool,
     /// Whether the response time of every transaction is recorded, for an oracle.
     pub known: bool,
+    /// Whether what the dies do over time is recorded.
+    pub activity: bool,
     /// Called with every event of the device, in order.
     pub events: Option<&'a mut dyn FnMut(&Stamped)>,
 }
@@ -47,6 +49,8 @@ pub(super) struct Observations {
     pub(super) responses: Option<ResponseTimes>,
     /// Records of transactions.
     pub(super) transactions: TransactionRecords,
+    /// What the dies did over time.
+    pub(super) activity: Option<Activity>,
 }
 
 /// The observers of a run in progress.
@@ -56,6 +60,7 @@ pub(super) struct Observers<'a> {
     requests: Option<RequestRows>,
     recorder: Option<TransactionRecorder>,
     responses: Option<ResponseTimes>,
+    activity: Option<Activity>,
     /// Whether any observer needs events; stored because it is asked at every request.
     needs_events: bool,
     /// Whether any observer needs completions; stored for the same reason.
@@ -73,15 +78,16 @@ impl<'a> Observers<'a> {
         let ObserverOptions { slack, estimation, known, .. } = options;
         let records = RecordOptions { rows: options.transactions, slack, estimation, known };
         let recorder = TransactionRecorder::new(records, config);
-        if options.audit || options.events.is_some() || recorder.is_some() {
+        if options.audit || options.activity || options.events.is_some() || recorder.is_some() {
             device.report_events();
         }
         let auditor = options.audit.then(|| auditor(config, policy, device));
         let responses = options.responses.then(ResponseTimes::default);
+        let activity = options.activity.then(|| Activity::new(config.geometry));
         let (events, requests) = (options.events, options.requests);
-        let needs_events = auditor.is_some() || recorder.is_some() || events.is_some();
-        let needs_completions = responses.is_some() || recorder.is_some() || requests.is_some();
-        Observers { events, auditor, requests, recorder, responses, needs_events, needs_completions }
+        let needs_events = auditor.is_some() || recorder.is_some() || activity.is_some() || events.is_some();
+        let needs_completions = responses.is_some() || recorder.is_some() || activity.is_some() || requests.is_some();
+        Observers { events, auditor, requests, recorder, responses, activity, needs_events, needs_completions }
     }
 
     /// Whether any observer needs events.
@@ -112,6 +118,9 @@ impl<'a> Observers<'a> {
         if let Some(show) = &mut self.events {
             show(stamped);
         }
+        if let Some(activity) = &mut self.activity {
+            activity.event(stamped);
+        }
         if let Some(recorder) = &mut self.recorder {
             recorder.event(stamped)?;
         }
@@ -125,6 +134,11 @@ impl<'a> Observers<'a> {
             && measured
         {
             responses.record(completion);
+        }
+        if let Some(activity) = &mut self.activity
+            && measured
+        {
+            activity.completed(completion);
         }
         if let Some(recorder) = &mut self.recorder {
             recorder.completed(completion, measured)?;
@@ -150,7 +164,12 @@ impl<'a> Observers<'a> {
             rows.finish()?;
         }
         let transactions = self.recorder.map(TransactionRecorder::finish).transpose()?.unwrap_or_default();
-        Ok(Observations { verdict: self.auditor.map(Auditor::finish), responses: self.responses, transactions })
+        Ok(Observations {
+            verdict: self.auditor.map(Auditor::finish),
+            responses: self.responses,
+            transactions,
+            activity: self.activity.map(Activity::finish),
+        })
     }
 }
 

@@ -14,7 +14,7 @@ use super::host_outcome::HostOutcome;
 use super::observers::{Observations, ObserverOptions, Observers};
 use super::progress::Reported;
 use super::transactions::TransactionRecords;
-use crate::metrics::{Estimation, FlowMetrics, Pairs, ResponseTimes, Slack};
+use crate::metrics::{Activity, Estimation, FlowMetrics, Pairs, ResponseTimes, Slack};
 use crate::results::DeviceFigures;
 use crate::workload::{Arrival, Source, Span};
 use flashlane_audit::Verdict;
@@ -75,6 +75,8 @@ pub struct Outcome {
     pub known: Option<KnownResponses>,
     /// The run's requests paired with those of another run; set by a comparison.
     pub pairs: Option<Pairs>,
+    /// What the dies did over time, if it was recorded.
+    pub activity: Option<Activity>,
     /// What the host added, if there was one.
     pub host: Option<HostOutcome>,
 }
@@ -163,10 +165,11 @@ impl<'a> Simulation<'a> {
         self.check_conservation()?;
         let remarks = self.flows.iter().map(|state| state.feed.as_ref().and_then(Feed::remarks)).collect();
         let device = DeviceFigures::from(&self.device.totals());
-        let Observations { verdict, responses, transactions } = self.observers.finish()?;
+        let Observations { verdict, responses, transactions, activity } = self.observers.finish()?;
         let TransactionRecords { slack, estimation, known } = transactions;
         let flows = self.flows.into_iter().map(|state| state.metrics).collect();
-        Ok(Outcome { flows, device, verdict, remarks, responses, slack, estimation, known, pairs: None, host })
+        let pairs = None;
+        Ok(Outcome { flows, device, verdict, remarks, responses, slack, estimation, known, pairs, activity, host })
     }
 
     /// The flow with the earliest next request, and its time; the lower flow number on a tie. `None` when no flow has

@@ -1,0 +1,216 @@
+"use strict";
+// Lines: percentiles of response times, and response time over time.
+(() => {
+  const { $, summary, runs, colour, time, instant, percent, decades, figures, end, shown, draws, points, width, narrow } = flashlane;
+  const DASHES = [[], [8, 4], [3, 3], [10, 4, 2, 4]];
+  // How far 1 - share is from 1, in powers of ten: the tail's own scale. 0.9 is 1, 0.99 is 2.
+  const nines = (share) => -Math.log10(1 - share);
+  const share = (nines) => 1 - 10 ** -nines;
+
+  const axis = (extra) => ({
+    stroke: () => colour("--muted"),
+    grid: { stroke: () => colour("--line"), width: 1 },
+    ticks: { stroke: () => colour("--line"), width: 1 },
+    font: "12px system-ui, sans-serif",
+    labelFont: "12px system-ui, sans-serif",
+    labelSize: 22,
+    ...extra,
+  });
+  const line = (index, run, extra) => ({
+    label: run.name,
+    stroke: () => colour("--s" + (index % 8)),
+    width: 2,
+    dash: DASHES[Math.floor(index / 8) % 4],
+    points: { show: false },
+    ...extra,
+  });
+  const timeAxis = (extra) =>
+    axis({
+      size: narrow() ? 60 : 72,
+      splits: (chart, axis, least, most) => decades(least, most, chart.height / 36),
+      filter: (_, ticks) => ticks,
+      values: (_, ticks) => ticks.map((tick) => (tick == null ? "" : time(tick, 3))),
+      ...extra,
+    });
+  const order = () => [...shown].sort((a, b) => a - b);
+
+  // Draws into `box`, or says that there is nothing to draw.
+  const charts = new Map();
+  const clear = (box) => {
+    for (const [chart, place] of [...charts]) if (box.contains(place)) (chart.destroy(), charts.delete(chart));
+    box.replaceChildren();
+  };
+  const chart = (box, place, options, data, height) => {
+    if (!data[0].length) {
+      const none = document.createElement("p");
+      none.className = "none";
+      none.textContent = "No request of this kind completed.";
+      place.append(none);
+      return;
+    }
+    const size = { width: width(place), height };
+    const unzoom = (chart, _, handler) => (event) => {
+      chart.zoomed = false;
+      return handler(event);
+    };
+    const cursor = { drag: { x: true, y: false }, focus: { prox: 24 }, bind: { dblclick: unzoom } };
+    charts.set(new uPlot({ ...size, cursor, focus: { alpha: 0.25 }, ...options }, data, place), place);
+  };
+  points.push((run) => {
+    const at = run === null ? -1 : order().indexOf(run);
+    for (const one of charts.keys()) one.setSeries(at < 0 ? null : at + 1, { focus: at >= 0 });
+  });
+
+  // The response time of a share of the requests.
+  const at = (cdf, share) => {
+    const total = cdf.requests.at(-1);
+    const rank = Math.max(1, Math.ceil(share * total - 1e-9));
+    return cdf.at_most_ns[cdf.requests.findIndex((upto) => upto >= rank)];
+  };
+  const percentiles = (box, cdfs) => {
+    const most = Math.max(2, ...cdfs.map((cdf) => cdf?.requests.at(-1) ?? 0));
+    const top = Math.max(1, nines(1 - 0.5 / most));
+    const named = [0, 0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999, 0.999999, 0.9999999].map((part) => (part ? nines(part) : 0)).filter((x) => x <= top);
+    const even = Array.from({ length: 200 }, (_, i) => (top * i) / 199);
+    const any = cdfs.some((cdf) => cdf);
+    const xs = any ? [...new Set([...named, ...even])].sort((a, b) => a - b) : [];
+    const ys = cdfs.map((cdf) => xs.map((x) => (cdf && share(x) <= 1 - 0.4 / cdf.requests.at(-1) ? at(cdf, share(x)) : null)));
+    const room = (width(box) - 110) / top;
+    let last = -Infinity;
+    const marks = named.filter((x) => (x - last) * room >= 46 && ((last = x), true));
+    const options = {
+      scales: { x: { time: false, range: [0, top] }, y: { distr: 3 } },
+      axes: [
+        axis({ label: "percent of the requests", splits: () => marks, filter: (_, ticks) => ticks, values: (_, ticks) => ticks.map((x) => (x ? percent(share(x)) : "0")) }),
+        timeAxis({ label: "response time" }),
+      ],
+      series: [
+        { label: "percent", value: (_, x) => (x == null ? "-" : percent(share(x))) },
+        ...order().map((i, nth) => line(i, runs[i], { value: (_, y) => time(y) })),
+      ],
+    };
+    chart(box, box, options, [xs, ...ys], narrow() ? 300 : 380);
+  };
+  // A distribution as steps on the union of all runs' times.
+  const shares = (box, cdfs) => {
+    const xs = [...new Set(cdfs.flatMap((cdf) => cdf?.at_most_ns ?? []))].filter((x) => x > 0).sort((a, b) => a - b);
+    const ys = cdfs.map((cdf) => {
+      if (!cdf) return xs.map(() => null);
+      let next = 0;
+      return xs.map((x) => {
+        while (next < cdf.at_most_ns.length && cdf.at_most_ns[next] <= x) next++;
+        // A line begins with its first request and ends with its last.
+        return next === 0 || x > cdf.at_most_ns.at(-1) ? null : cdf.requests[next - 1] / cdf.requests.at(-1);
+      });
+    });
+    const marks = [0, 0.25, 0.5, 0.75, 1];
+    const options = {
+      scales: { x: { time: false, distr: 3, range: (_, least, most) => [least, Math.max(most, 1.01 * least)] }, y: { range: [0, 1.02] } },
+      axes: [
+        axis({
+          label: "response time",
+          splits: (_, axis, least, most) => decades(least, most, (width(box) - 110) / 60),
+          filter: (_, ticks) => ticks,
+          values: (_, ticks) => ticks.map((tick) => time(tick, 3)),
+        }),
+        axis({ label: "share of requests", size: 72, splits: () => marks, values: (_, ticks) => ticks.map(percent) }),
+      ],
+      series: [
+        { label: "at most", value: (_, x) => time(x) },
+        ...order().map((i) => line(i, runs[i], { paths: uPlot.paths.stepped({ align: 1 }), value: (_, y) => (y == null ? "-" : percent(y)) })),
+      ],
+    };
+    chart(box, box, options, [xs, ...ys], narrow() ? 300 : 380);
+  };
+  const drawCdf = () => {
+    const box = $("cdf");
+    const cdfs = runs.map((run) => figures(run, $("cdf-flow").value)[$("cdf-part").value]?.cdf);
+    clear(box);
+    ($("cdf-scale").value === "share" ? shares : percentiles)(box, order().map((i) => cdfs[i]));
+    const drawn = runs.map((run, i) => ({
+      name: run.name,
+      points: cdfs[i]?.at_most_ns.length ?? 0,
+      last_ns: cdfs[i]?.at_most_ns.at(-1) ?? null,
+      requests: cdfs[i]?.requests.at(-1) ?? 0,
+      p99_ns: cdfs[i] ? at(cdfs[i], 0.99) : null,
+    }));
+    box.dataset.drawn = JSON.stringify(drawn);
+  };
+
+  // Response time over time: each run has windows of its own width; a window stands at its middle. Where nothing completed in the windows
+  // between, there is a gap and no line.
+  const column = (over, part, figure) => {
+    const [xs, ys] = [[], []];
+    over[part].at_ns.forEach((at, i) => {
+      if (i > 0 && at > over[part].at_ns[i - 1] + over.width_ns) {
+        xs.push(over[part].at_ns[i - 1] + 1.5 * over.width_ns);
+        ys.push(null);
+      }
+      xs.push(at + over.width_ns / 2);
+      ys.push(over[part][figure][i]);
+    });
+    return [xs, ys];
+  };
+  // The least and the most that any figure of any flow and run shows.
+  const bounds = (part) => {
+    let [least, most] = [Infinity, 0];
+    for (const run of runs)
+      for (const of of [run.total, ...run.flows.map((flow) => flow.figures)])
+        for (const figure of ["mean_ns", "p99_ns"])
+          for (const value of of.over_time[part][figure]) if (value > 0) [least, most] = [Math.min(least, value), Math.max(most, value)];
+    return [0.8 * Math.min(least, most), 1.25 * Math.max(most, 1)];
+  };
+  // The windows that stand between gaps: no line shows them, so they are drawn as points.
+  const alone = (chart, series) => {
+    const ys = chart.data[series];
+    const known = ys.map((_, i) => i).filter((i) => ys[i] !== undefined);
+    return known.filter((i, nth) => ys[i] !== null && ys[known[nth - 1]] == null && ys[known[nth + 1]] == null);
+  };
+  const drawTime = () => {
+    const box = $("time");
+    const [figure, part, choice] = [$("time-figure").value, $("time-part").value, $("time-flow").value];
+    const range = bounds(part);
+    const flows = choice === "each" ? summary.flows.map((flow, i) => [String(i), flow.name]) : [[choice, ""]];
+    clear(box);
+    box.classList.toggle("grid", flows.length > 1);
+    box.classList.toggle("small", flows.length > 4);
+    const drawn = [];
+    // All at once, so that each has its final width.
+    const places = flows.map(() => document.createElement("div"));
+    box.append(...places);
+    for (const [nth, [flow, name]] of flows.entries()) {
+      const columns = runs.map((run) => column(figures(run, flow).over_time, part, figure));
+      const own = order().map((i) => columns[i]);
+      const place = places[nth];
+      if (name) {
+        const title = document.createElement("h3");
+        title.textContent = name;
+        place.append(title);
+      }
+      const data = own.some(([xs]) => xs.length) ? uPlot.join(own) : [[]];
+      const options = {
+        // The whole run, whatever part of it this flow filled; or what the reader zoomed to.
+        scales: { x: { time: false, range: (chart, from, to) => (chart.zoomed ? [from, to] : [0, end]) }, y: { distr: 3, range: () => range } },
+        hooks: { setSelect: [(chart) => (chart.zoomed = chart.select.width > 0)] },
+        axes: [axis({ label: name ? undefined : "simulated time", space: 80, values: (_, ticks) => ticks.map((x) => (x ? time(x, 4) : "0")) }), timeAxis({ label: name ? undefined : "response time" })],
+        series: [
+          { label: "at", value: (_, x) => instant(x) },
+          ...order().map((i) => line(i, runs[i], { spanGaps: false, width: 1.5, points: { show: true, size: 3, filter: alone }, value: (_, y) => time(y) })),
+        ],
+        legend: { show: !name || flows.length <= 4 },
+      };
+      chart(box, place, options, data, flows.length > 4 ? 150 : name ? 220 : narrow() ? 300 : 380);
+      const sum = (values) => values.reduce((a, b) => a + b, 0);
+      drawn.push({
+        flow,
+        range,
+        runs: runs.map((run, i) => ({ name: run.name, points: columns[i][1].filter((y) => y != null).length, gaps: columns[i][1].filter((y) => y === null).length, sum: sum(columns[i][1]) })),
+      });
+    }
+    box.dataset.drawn = JSON.stringify(drawn);
+  };
+
+  draws.push(drawCdf, drawTime);
+  for (const [name, redraw] of [["cdf", drawCdf], ["time", drawTime]])
+    for (const select of document.querySelectorAll(`select[id^="${name}-"]`)) select.addEventListener("change", redraw);
+})();
