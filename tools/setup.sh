@@ -115,7 +115,7 @@ need_python() {
 
 need_valgrind() {
     if ! command -v valgrind >/dev/null 2>&1 && ! { apt valgrind && command -v valgrind >/dev/null 2>&1; }; then
-        absent "valgrind" "instructions a transaction will NOT be counted"
+        absent "valgrind" "instructions will NOT be counted, and the check of what short runs cost will be SKIPPED"
     fi
 }
 

@@ -20,20 +20,31 @@ pub fn present() -> bool {
 
 /// Runs `program args` under callgrind.
 pub fn count(program: &std::path::Path, args: &[String]) -> Result<Counted, String> {
-    // The profile itself is not needed, only the total that callgrind prints at the end, and only that of the part that
-    // the meter measures: drawing requests beforehand is not counted.
+    // Only the part that the meter measures: drawing requests beforehand is not counted.
+    let (printed, said) = run(program, args, &["--toggle-collect=*measured*"])?;
+    Ok(Counted { items: Outcome::find(&printed)?.items, instructions: collected(&said)? })
+}
+
+/// Instructions of the whole process `program args`.
+pub fn whole(program: &std::path::Path, args: &[String]) -> Result<u64, String> {
+    collected(&run(program, args, &[])?.1)
+}
+
+/// Runs `program args` under callgrind with these options; returns what the program printed, and what callgrind said.
+fn run(program: &std::path::Path, args: &[String], options: &[&str]) -> Result<(String, String), String> {
+    // The profile itself is not needed, only the total that callgrind prints at the end.
     let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=*measured*"])
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .args(options)
         .arg(program)
         .args(args)
         .output()
         .map_err(|e| format!("cannot run valgrind: {e}"))?;
-    let said = String::from_utf8_lossy(&output.stderr);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if !output.status.success() {
         return Err(format!("{} {} under callgrind: {}\n{said}", program.display(), args.join(" "), output.status));
     }
-    let items = Outcome::find(&String::from_utf8_lossy(&output.stdout))?.items;
-    Ok(Counted { items, instructions: collected(&said)? })
+    Ok((String::from_utf8_lossy(&output.stdout).into_owned(), said))
 }
 
 /// Instructions per item, from a run and a longer one.

@@ -4,6 +4,8 @@
 //! reports an [`outcome::Outcome`]. CPU time is the median of several runs. Instructions come from callgrind over the
 //! same program with `n` and `2n` requests: the difference is the work, and everything that does not grow with it
 //! cancels out.
+//!
+//! What users wait for is more than the engine: [`whole`] measures whole processes of the command line program.
 
 pub mod callgrind;
 pub mod case;
@@ -16,3 +18,4 @@ pub mod meter;
 pub mod outcome;
 pub mod page;
 pub mod table;
+pub mod whole;

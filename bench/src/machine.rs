@@ -7,15 +7,16 @@ use std::process::Command;
 pub fn describe() -> String {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
-    let compiler = Command::new("rustc").arg("--version").output().ok().map(|output| output.stdout);
-    let compiler = String::from_utf8(compiler.unwrap_or_default()).unwrap_or_default();
-    let parts = [
-        processor(&read("/proc/cpuinfo")),
-        format!("{cores} cores"),
-        memory(&read("/proc/meminfo")),
-        compiler.split(" (").next().unwrap_or_default().trim().to_string(),
-    ];
+    let parts =
+        [processor(&read("/proc/cpuinfo")), format!("{cores} cores"), memory(&read("/proc/meminfo")), compiler()];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// The compiler and its version; empty if there is none here.
+pub fn compiler() -> String {
+    let printed = Command::new("rustc").arg("--version").output().ok().map(|output| output.stdout);
+    let printed = String::from_utf8(printed.unwrap_or_default()).unwrap_or_default();
+    printed.split(" (").next().unwrap_or_default().trim().to_string()
 }
 
 /// The processor's name from `/proc/cpuinfo`; some architectures give only parts of it.

@@ -1,19 +1,23 @@
-//! The measured part of a documentation page, between two marks. It is replaced as a whole: text is written by people,
+//! The measured parts of a documentation page, each between two marks. A part is replaced as a whole: text is written by people,
 //! and figures only by the program that measured them.
 
 use std::fs;
 use std::path::Path;
 
-/// First line of the measured part.
+/// First line of the part of the engine's figures.
 pub const BEGIN: &str = "<!-- measured: begin (written by make bench) -->";
 /// Its last line.
 pub const END: &str = "<!-- measured: end -->";
+/// First line of the part of the figures of whole processes.
+pub const BEGIN_WHOLE: &str = "<!-- whole processes: begin (written by make bench) -->";
+/// Its last line.
+pub const END_WHOLE: &str = "<!-- whole processes: end -->";
 
-/// Puts `figures` between the marks of the page at `path`.
-pub fn update(path: &Path, figures: &str) -> Result<(), String> {
+/// Puts `figures` between `marks` on the page at `path`.
+pub fn update(path: &Path, marks: (&str, &str), figures: &str) -> Result<(), String> {
     let place = path.display();
     let page = fs::read_to_string(path).map_err(|e| format!("{place}: {e}"))?;
-    let page = replaced(&page, figures).map_err(|e| format!("{place}: {e}"))?;
+    let page = replaced(&page, marks, figures).map_err(|e| format!("{place}: {e}"))?;
     // Written to another file and renamed, so that a full disk leaves the old page intact.
     let beside = path.with_extension("md.new");
     fs::write(&beside, page).and_then(|()| fs::rename(&beside, path)).map_err(|e| {
@@ -23,27 +27,29 @@ pub fn update(path: &Path, figures: &str) -> Result<(), String> {
     })
 }
 
-fn replaced(page: &str, figures: &str) -> Result<String, String> {
-    let (before, rest) = page.split_once(BEGIN).ok_or_else(|| format!("no line {BEGIN:?}"))?;
-    let (_, after) = rest.split_once(END).ok_or_else(|| format!("no line {END:?} after the begin mark"))?;
-    Ok(format!("{before}{BEGIN}\n\n{}\n\n{END}{after}", figures.trim()))
+fn replaced(page: &str, (begin, end): (&str, &str), figures: &str) -> Result<String, String> {
+    let (before, rest) = page.split_once(begin).ok_or_else(|| format!("no line {begin:?}"))?;
+    let (_, after) = rest.split_once(end).ok_or_else(|| format!("no line {end:?} after the begin mark"))?;
+    Ok(format!("{before}{begin}\n\n{}\n\n{end}{after}", figures.trim()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const MARKS: (&str, &str) = (BEGIN, END);
+
     #[test]
     fn prose_stays_and_figures_change() {
         let page = format!("# Title\n\n{BEGIN}\nold\n{END}\n\nProse.\n");
-        let once = replaced(&page, "new\n").unwrap();
+        let once = replaced(&page, MARKS, "new\n").unwrap();
         assert_eq!(once, format!("# Title\n\n{BEGIN}\n\nnew\n\n{END}\n\nProse.\n"));
-        assert_eq!(replaced(&once, "new\n"), Ok(once.clone()), "writing twice changes nothing");
+        assert_eq!(replaced(&once, MARKS, "new\n"), Ok(once.clone()), "writing twice changes nothing");
     }
 
     #[test]
     fn a_page_without_marks_is_left_alone() {
-        assert!(replaced("# Title\n", "x").unwrap_err().contains("begin"));
-        assert!(replaced(&format!("{END}\n{BEGIN}\n"), "x").unwrap_err().contains("measured: end"));
+        assert!(replaced("# Title\n", MARKS, "x").unwrap_err().contains("begin"));
+        assert!(replaced(&format!("{END}\n{BEGIN}\n"), MARKS, "x").unwrap_err().contains("measured: end"));
     }
 }

@@ -67,9 +67,21 @@ fn wrong_words_are_refused() {
         (&["calibration", "--requests", "5", "--write", "page.md"], "complete measurements"),
         (&["calibration", "--requests", "0"], "1 to 1000000000"),
         (&["--quick", "--write", "page.md"], "complete measurements"),
+        (&["whole", "no-such-case"], "no-such-case"),
+        (&["whole", "--quick", "--write", "page.md"], "counted and timed"),
+        (&["whole", "--check", "page.md", "--no-count"], "--check counts"),
+        (&["whole", "--requests", "5"], "unknown option"),
     ] {
         let output = bench(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         assert!(String::from_utf8_lossy(&output.stderr).contains(want), "{args:?}: {output:?}");
     }
+}
+
+#[test]
+fn whole_processes_are_listed_and_the_checked_ones_are_fewer() {
+    let lines = |args: &[&str]| printed(&bench(args)).lines().count();
+    let all = lines(&["whole", "--list"]);
+    let checked = lines(&["whole", "--list", "--check", "page.md"]);
+    assert!(all > 10 && checked >= 4 && checked < all, "{all} and {checked}");
 }

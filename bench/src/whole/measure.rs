@@ -1,0 +1,106 @@
+//! Runs a case: under callgrind for its instructions, by itself for its CPU time.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::figures::Figures;
+use super::{COUNTED, TIMED, WholeCase, input};
+use crate::callgrind;
+
+/// What to measure.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Timed runs; 0 for none.
+    pub runs: u32,
+    /// Whether to count instructions.
+    pub count: bool,
+}
+
+/// Runs of the scene that are timed together: one is shorter than the clock's tick.
+const SCENES: u32 = 50;
+
+/// Measures `case` with the `flashlane` at `program`.
+///
+/// # Errors
+/// Files that cannot be written, a program that fails.
+pub fn measure(program: &Path, case: &WholeCase, effort: Effort) -> Result<Figures, String> {
+    let instructions =
+        if effort.count { Some(callgrind::whole(program, &arguments(program, case, COUNTED)?)?) } else { None };
+    let mut seconds = Vec::new();
+    let args = if effort.runs > 0 { arguments(program, case, TIMED)? } else { Vec::new() };
+    for _ in 0..effort.runs {
+        let times = if case.replay.is_none() { SCENES } else { 1 };
+        let before = ticks_of_children()?;
+        for _ in 0..times {
+            run(program, &args)?;
+        }
+        let ticks = ticks_of_children()? - before;
+        seconds.push(ticks as f64 / rustix::param::clock_ticks_per_second() as f64 / f64::from(times));
+    }
+    seconds.sort_unstable_by(f64::total_cmp);
+    Ok(Figures { instructions, seconds })
+}
+
+/// The command line of a case with this number of requests.
+fn arguments(program: &Path, case: &WholeCase, requests: u64) -> Result<Vec<String>, String> {
+    let several = case.schedulers.contains(',');
+    let mut args: Vec<String> = match several {
+        true => vec!["compare".into(), "--schedulers".into(), case.schedulers.into()],
+        false => vec!["run".into(), "--scheduler".into(), case.schedulers.into()],
+    };
+    args.extend(["--jobs", "1"].map(String::from));
+    match case.replay {
+        None => args.push(scene().display().to_string()),
+        Some(replay) => {
+            let folder = program.parent().ok_or("the program lies in no folder")?.join("bench-traces");
+            let (scenario, trace) = input::files(&folder, replay, requests)?;
+            args.extend([scenario.display().to_string(), "--trace".into(), trace.display().to_string()]);
+        }
+    }
+    Ok(args)
+}
+
+/// A scenario of a few requests that are written out.
+fn scene() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/golden/a-slk-01.toml")
+}
+
+fn run(program: &Path, args: &[String]) -> Result<(), String> {
+    let output = Command::new(program)
+        .args(args)
+        .stdout(Stdio::piped())
+        .output()
+        .map_err(|e| format!("{}: {e}", program.display()))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{} {}: {}\n{said}", program.display(), args.join(" "), output.status));
+    }
+    Ok(())
+}
+
+/// CPU time of all processes that this one has started and that have ended, in ticks of the clock.
+fn ticks_of_children() -> Result<u64, String> {
+    let stat = fs::read_to_string("/proc/self/stat").map_err(|e| format!("/proc/self/stat: {e}"))?;
+    ticks(&stat).ok_or_else(|| format!("/proc/self/stat has no times of children: {stat:?}"))
+}
+
+/// `cutime` and `cstime`: the 16th and the 17th field, the second being a name in brackets (proc(5)).
+fn ticks(stat: &str) -> Option<u64> {
+    let (_, rest) = stat.rsplit_once(") ")?;
+    let mut fields = rest.split(' ').skip(13);
+    let (user, system): (u64, u64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    Some(user + system)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_children_is_the_sum_of_two_fields() {
+        let stat = "12 (a ) b) S 1 2 3 4 5 6 7 8 9 10 11 12 300 45 20 0 1 0 99 1000 200";
+        assert_eq!(ticks(stat), Some(345));
+        assert_eq!(ticks("12 (name) S 1 2"), None);
+    }
+}
