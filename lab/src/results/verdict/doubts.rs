@@ -128,8 +128,17 @@ fn too_short(parties: &[Party<'_>]) -> Option<String> {
         .into_iter()
         .filter(|&(_, one_in)| few(one_in).count() > 0)
         .map(|(name, one_in)| {
-            let who: Vec<String> =
-                few(one_in).take(4).map(|party| format!("{} has {}", party.name, count(party.fewest()))).collect();
+            let who: Vec<String> = few(one_in)
+                .take(4)
+                .map(|party| {
+                    format!(
+                        "{} {} {}",
+                        party.name,
+                        if party.is_plural() { "have" } else { "has" },
+                        count(party.fewest())
+                    )
+                })
+                .collect();
             format!("{name} wants {} requests ({})", count(BEYOND * one_in), who.join(", "))
         })
         .collect();

@@ -133,8 +133,9 @@ fn pays(summary: &Summary, parties: &[Party<'_>], against: usize, winner: usize)
         let Some(gain) = party.gain(run).filter(|gain| *gain < 1.0) else { continue };
         let (Some(from), Some(to)) = (party.mean(against), party.mean(run)) else { continue };
         let who = format!(
-            "{} pays under {}: {} than under {} ({}, was {})",
+            "{} {} under {}: {} than under {} ({}, was {})",
             party.name,
+            if party.is_plural() { "pay" } else { "pays" },
             name(run),
             faster(gain),
             name(against),

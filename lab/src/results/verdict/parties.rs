@@ -13,6 +13,7 @@ const NEGLIGIBLE: f64 = 0.01;
 pub(super) struct Party<'a> {
     /// Its name.
     pub(super) name: String,
+    plural: bool,
     /// Its figures; `None` where it completed nothing.
     pub(super) figures: Vec<Option<&'a ResponseFigures>>,
     /// Its requests one by one against the same ones under the scheduler compared with.
@@ -28,6 +29,7 @@ pub(super) fn of(summary: &Summary) -> Vec<Party<'_>> {
     if summary.flows.len() > 1 {
         let party = |(i, flow): (usize, &super::super::FlowInfo)| Party {
             name: flow.name.clone(),
+            plural: false,
             figures: each(summary, |run| run.flows[i].figures.all.as_ref()),
             pairs: each(summary, |run| run.flows[i].paired.as_ref()),
             slowdowns: each(summary, |run| run.flows[i].slowdown),
@@ -42,6 +44,7 @@ pub(super) fn of(summary: &Summary) -> Vec<Party<'_>> {
     ];
     let party = |(name, figures, pairs): Part| Party {
         name: name.to_owned(),
+        plural: true,
         figures: each(summary, |run| figures(&run.total)),
         pairs: each(summary, |run| run.paired.as_ref().and_then(pairs)),
         slowdowns: vec![None; summary.schedulers.len()],
@@ -79,6 +82,11 @@ impl Party<'_> {
     /// Whether nothing counts between any scheduler and the one compared with.
     pub(super) fn is_alike(&self) -> bool {
         (0..self.figures.len()).all(|run| self.gain(run).is_none_or(|gain| gain == 1.0))
+    }
+
+    /// Whether its name is a plural: reads or writes rather than the name of a flow.
+    pub(super) fn is_plural(&self) -> bool {
+        self.plural
     }
 
     /// The fewest requests it completed under any scheduler.

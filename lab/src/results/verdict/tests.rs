@@ -159,8 +159,8 @@ fn percentiles_want_ten_requests_beyond_them() {
     let short = |n: u64| Verdict::of(&one_flow(n, 0.9, &[("fcfs", 10), ("mine", 100)])).doubts;
     assert_eq!(short(40_000), []);
     let text = &short(4_000)[0].text;
-    assert!(text.contains("p99.9 wants 10,000 requests (reads has ") && !text.contains("p99 wants"), "{text}");
-    assert!(short(400)[0].text.contains("p99 wants 1,000 requests (reads has "));
+    assert!(text.contains("p99.9 wants 10,000 requests (reads have ") && !text.contains("p99 wants"), "{text}");
+    assert!(short(400)[0].text.contains("p99 wants 1,000 requests (reads have "));
     assert_eq!(short(400)[0].rule, Rule::TooShort);
 }
 
@@ -181,4 +181,17 @@ fn a_run_alone_and_a_run_of_nothing_have_verdicts() {
     let run = SchedulerResult::new("fcfs", &flows, &[FlowMetrics::new()], None, &DeviceFigures::default());
     let nothing = Summary::new(made_by(), flows.to_vec(), vec![run], Vec::new());
     assert_eq!(Verdict::of(&nothing).findings, ["no request completed"]);
+}
+
+#[test]
+fn reads_and_writes_pay_and_flows_pay_too() {
+    let flows = [FlowInfo { name: "web".into(), ..FlowInfo::default() }];
+    let run = |name: &str, reads: u64, writes: u64| {
+        let mut metrics = flow(20_000, reads, 0);
+        metrics.merge(&flow(20_000, writes, 100));
+        SchedulerResult::new(name, &flows, &[metrics], None, &busy(0.5))
+    };
+    let summary = Summary::new(made_by(), flows.to_vec(), vec![run("fcfs", 100, 20), run("mine", 10, 30)], Vec::new());
+    let verdict = Verdict::of(&summary);
+    assert!(verdict.findings.last().unwrap().starts_with("writes pay under mine: 50% slower"), "{verdict:?}");
 }
