@@ -8,6 +8,7 @@ use core::mem::size_of;
 use flashlane_core::{Lpn, Ppa};
 
 use crate::config::{Config, Precondition, Victim};
+use crate::gc::bytes_of_writes;
 
 /// What of a device's tables depends on the scheduler.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -74,7 +75,10 @@ impl Config {
         let by_page = map + page_flows;
         match self.precondition {
             // Filled and overwritten page by page.
-            Precondition::Replayed { .. } => Footprint { at_once: at_once + as_touched, as_touched: 0, by_page: 0 },
+            Precondition::Replayed { percent } => {
+                let at_once = at_once + as_touched + bytes_of_writes(self, percent);
+                Footprint { at_once, as_touched: 0, by_page: 0 }
+            }
             _ => Footprint { at_once, as_touched, by_page },
         }
     }

@@ -12,7 +12,7 @@ use rand_pcg::Pcg32;
 pub enum Workload {
     /// 4 KiB reads, 200,000 a second on average.
     Reads,
-    /// 7 reads of 10, 4 to 32 KiB, 8,000 a second.
+    /// 7 reads of 10, 4 to 32 KiB, 3,000 a second.
     Mix,
     /// 4 KiB writes, 3,000 a second.
     Writes,
@@ -49,8 +49,8 @@ impl Workload {
     fn shape(self) -> (u32, u32, u32) {
         match self {
             Workload::Reads => (5_000, 10, 1),
-            Workload::Mix => (125_000, 7, 8),
-            Workload::Writes => (333_333, 0, 1),
+            Workload::Mix => (333_333, 7, 8),
+            Workload::Writes => (333_334, 0, 1),
         }
     }
 

@@ -12,6 +12,7 @@ mod flow;
 mod histogram;
 mod host;
 pub mod pairs;
+pub mod responses;
 mod slack;
 mod timeline;
 
@@ -21,6 +22,7 @@ pub use fairness::{Fairness, slowdown};
 pub use flow::{FlowMetrics, Touched};
 pub use histogram::{Bucket, Histogram};
 pub use host::{Direction as HostDirection, HostMetrics};
-pub use pairs::{Pairs, ResponseTimes};
+pub use pairs::Pairs;
+pub use responses::ResponseTimes;
 pub use slack::Slack;
 pub use timeline::{Timeline, Window};

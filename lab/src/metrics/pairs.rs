@@ -1,10 +1,9 @@
 //! Pairs: the same request under two schedulers (model 0.5: identical arrivals, common random numbers).
 //!
-//! Owns the response time of every request of a run, eight bytes each and two more with several flows ([`ResponseTimes`]),
-//! and the comparison of two such lists request by request ([`Pairs`]). Promises integers throughout, so that pairs do not depend on the order in
+//! Owns the comparison of the response times of two runs ([`ResponseTimes`]) request by request. Promises integers throughout, so that pairs do not depend on the order in
 //! which runs end. Must never know which schedulers produced them.
 
-use flashlane_core::{Completion, Op};
+use super::responses::{ResponseError, ResponseTimes};
 
 /// Classes of request sizes: 1 to 16 pages, and more than that (SLK-E13).
 pub const SIZES: usize = 17;
@@ -25,49 +24,6 @@ pub fn pages_of(class: usize) -> (u32, Option<u32>) {
 pub const BATCHES: usize = 32;
 /// Student's t for 95 % on both sides and 31 degrees of freedom.
 const T_95: f64 = 2.0395;
-
-/// Response times of a run's measured requests, by number of the request.
-#[derive(Clone, Debug, Default)]
-pub struct ResponseTimes {
-    entries: Vec<u64>,
-    /// The flow of each request, up to the last request of a flow other than the first.
-    flows: Vec<u16>,
-}
-
-/// Low bits of an entry: the size class plus one. The next bit says whether it is a write, the bits above hold the
-/// response time.
-const CLASS_BITS: u32 = 5;
-
-impl ResponseTimes {
-    /// Records a measured request. Requests left out (warm-up) are never recorded and form no pairs.
-    #[inline]
-    pub fn record(&mut self, completion: &Completion) {
-        let index = completion.id.0 as usize;
-        if index >= self.entries.len() {
-            self.entries.resize(index + 1, 0);
-        }
-        let flow = completion.flow.index() as u16;
-        if flow > 0 {
-            if index >= self.flows.len() {
-                self.flows.resize(index + 1, 0);
-            }
-            self.flows[index] = flow;
-        }
-        let response = completion.done.since(completion.arrival).ns();
-        let class = size_class(completion.pages) as u64 + 1;
-        self.entries[index] = response << (CLASS_BITS + 1) | (completion.op.index() as u64) << CLASS_BITS | class;
-    }
-
-    /// The measured requests in order of issue: response time, direction, size class and flow; `None` for one left out.
-    fn recorded(&self) -> impl Iterator<Item = Option<(u64, Op, usize, usize)>> + '_ {
-        let flows = self.flows.iter().copied().chain(std::iter::repeat(0));
-        self.entries.iter().zip(flows).map(|(&entry, flow)| {
-            let class = (entry & ((1 << CLASS_BITS) - 1)) as usize;
-            let op = if entry >> CLASS_BITS & 1 == 0 { Op::Read } else { Op::Write };
-            (class > 0).then(|| (entry >> (CLASS_BITS + 1), op, class - 1, usize::from(flow)))
-        })
-    }
-}
 
 /// How many requests were faster, equal and slower, and by how much: of all pairs, or of one direction or size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -183,46 +139,43 @@ impl BatchedTally {
 
 impl Pairs {
     /// Compares `own` with `against` request by request; a request counts if both lists have it.
-    pub fn of(against: &ResponseTimes, own: &ResponseTimes) -> Pairs {
-        let mut pairs = Pairs::default();
-        let both = || against.recorded().zip(own.recorded()).filter_map(|(a, b)| a.zip(b));
-        let total = both().count();
-        for (i, ((from, op, class, flow), (to, ..))) in both().enumerate() {
-            let batch = i * BATCHES / total;
-            pairs.all.add(batch, from, to);
-            pairs.direction[op.index()].add(batch, from, to);
-            pairs.size[class].add(from, to);
-            if pairs.flow.len() <= flow {
-                pairs.flow.resize(flow + 1, BatchedTally::default());
+    ///
+    /// # Errors
+    /// If the temporary file of one of them cannot be read.
+    pub fn of(against: &ResponseTimes, own: &ResponseTimes) -> Result<Pairs, ResponseError> {
+        let (mut pairs, mut total, mut number) = (Pairs::default(), 0, 0);
+        ResponseTimes::for_both(against, own, |_, _| total += 1)?;
+        ResponseTimes::for_both(against, own, |from, to| {
+            let batch = number * BATCHES / total;
+            number += 1;
+            pairs.all.add(batch, from.ns, to.ns);
+            pairs.direction[from.op.index()].add(batch, from.ns, to.ns);
+            pairs.size[from.class].add(from.ns, to.ns);
+            if pairs.flow.len() <= from.flow {
+                pairs.flow.resize(from.flow + 1, BatchedTally::default());
             }
-            pairs.flow[flow].add(batch, from, to);
-        }
-        pairs
+            pairs.flow[from.flow].add(batch, from.ns, to.ns);
+        })?;
+        Ok(pairs)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashlane_core::{FlowId, Lpn, RequestId, Time};
+    use crate::metrics::responses::completion;
+    use flashlane_core::Op;
 
-    fn completion(id: u64, op: Op, pages: u32, response: u64) -> Completion {
-        Completion {
-            id: RequestId(id),
-            flow: FlowId(0),
-            op,
-            arrival: Time::from_ns(id * 10),
-            done: Time::from_ns(id * 10 + response),
-            lpn: Lpn(0),
-            pages,
-            bytes: 1,
-            tags: 0,
-        }
+    /// The pairs of two runs.
+    fn paired(base: &[(u64, Op, u32, u64)], own: &[(u64, Op, u32, u64)]) -> Pairs {
+        Pairs::of(&responses(base), &responses(own)).expect("in memory")
     }
 
     fn responses(list: &[(u64, Op, u32, u64)]) -> ResponseTimes {
         let mut responses = ResponseTimes::default();
-        list.iter().rev().for_each(|&(id, op, pages, ns)| responses.record(&completion(id, op, pages, ns)));
+        for &(id, op, pages, ns) in list.iter().rev() {
+            responses.record(&completion(id, op, pages, ns)).expect("in memory");
+        }
         responses
     }
 
@@ -234,25 +187,17 @@ mod tests {
             base.push((i as u64, Op::Read, 1, a));
             own.push((i as u64, Op::Read, 1, b));
         }
-        let tally = Pairs::of(&responses(&base), &responses(&own)).all.tally;
+        let tally = paired(&base, &own).all.tally;
         assert_eq!((tally.requests, tally.faster, tally.equal(), tally.slower), (6, 2, 3, 1));
     }
 
     #[test]
     fn directions_and_sizes_are_kept_apart_and_requests_of_one_run_only_left_out() {
-        let base = responses(&[
-            (0, Op::Read, 1, 10_000),
-            (2, Op::Write, 16, 40_000),
-            (3, Op::Write, 500, 60_000),
-            (4, Op::Read, 2, 1),
-        ]);
-        let own = responses(&[
-            (0, Op::Read, 1, 5_000),
-            (1, Op::Read, 9, 9),
-            (2, Op::Write, 16, 60_000),
-            (3, Op::Write, 500, 60_000),
-        ]);
-        let pairs = Pairs::of(&base, &own);
+        let base =
+            [(0, Op::Read, 1, 10_000), (2, Op::Write, 16, 40_000), (3, Op::Write, 500, 60_000), (4, Op::Read, 2, 1)];
+        let own =
+            [(0, Op::Read, 1, 5_000), (1, Op::Read, 9, 9), (2, Op::Write, 16, 60_000), (3, Op::Write, 500, 60_000)];
+        let pairs = paired(&base, &own);
         assert_eq!((pairs.all.tally.requests, pairs.all.tally.faster, pairs.all.tally.slower), (3, 1, 1));
         assert_eq!(pairs.direction[0].tally.improvement_percent(), Some(50.0));
         assert_eq!(pairs.direction[1].tally.improvement_percent(), Some(-20.0));
@@ -273,11 +218,11 @@ mod tests {
     fn the_gain_a_request_counts_short_and_long_requests_alike() {
         let base = [(0, Op::Read, 1, 1_000), (1, Op::Read, 1, 1_000_000), (2, Op::Read, 1, 0), (3, Op::Read, 1, 3_000)];
         let own = [(0, Op::Read, 1, 250), (1, Op::Read, 1, 1_500_000), (2, Op::Read, 1, 7), (3, Op::Read, 1, 4_000)];
-        let tally = Pairs::of(&responses(&base), &responses(&own)).all.tally;
+        let tally = paired(&base, &own).all.tally;
         // 75, -50 and -33.3 percent; what took no time has no relative gain.
         let gain = tally.gain_a_request_percent().unwrap();
         assert!((gain - (75.0 - 50.0 - 100.0 / 3.0) / 3.0).abs() < 1e-7, "{gain}");
-        let slow = Pairs::of(&responses(&[(0, Op::Read, 1, 1)]), &responses(&[(0, Op::Read, 1, 1 << 57)])).all.tally;
+        let slow = paired(&[(0, Op::Read, 1, 1)], &[(0, Op::Read, 1, 1 << 57)]).all.tally;
         assert!(slow.gain_a_request_percent().is_some_and(|gain| gain < -1e10), "no overflow");
     }
 
@@ -286,15 +231,15 @@ mod tests {
         let n = 64 * BATCHES as u64;
         let base: Vec<_> = (0..n).map(|i| (i, Op::Read, 1, 100_000)).collect();
         let same: Vec<_> = (0..n).map(|i| (i, Op::Read, 1, 90_000)).collect();
-        let gain = Pairs::of(&responses(&base), &responses(&same)).all.gain_ns();
+        let gain = paired(&base, &same).all.gain_ns();
         assert_eq!(gain, Some((10_000.0, Some(0.0))), "no spread, no width");
         // Every other batch gains 20 us, the rest nothing: a standard deviation of 10 us times sqrt(32 / 31).
         let halves: Vec<_> = (0..n).map(|i| (i, Op::Read, 1, if i / 64 % 2 == 0 { 80_000 } else { 100_000 })).collect();
-        let (mean, width) = Pairs::of(&responses(&base), &responses(&halves)).all.gain_ns().unwrap();
+        let (mean, width) = paired(&base, &halves).all.gain_ns().unwrap();
         let expected = 2.0395 * 10_000.0 * (32.0f64 / 31.0).sqrt() / 32.0f64.sqrt();
         assert_eq!(mean, 10_000.0);
         assert!((width.unwrap() - expected).abs() < 1e-6, "{width:?} {expected}");
-        let few = Pairs::of(&responses(&base[..5]), &responses(&same[..5])).all.gain_ns();
+        let few = paired(&base[..5], &same[..5]).all.gain_ns();
         assert_eq!(few, Some((10_000.0, None)));
     }
 }

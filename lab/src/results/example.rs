@@ -104,7 +104,8 @@ pub(super) fn example() -> Summary {
     let skipped = vec![Skipped { scheduler: "ncq-tsb".into(), reason: "needs a SATA device; this is NVMe".into() }];
     let mut summary = Summary::new(made_by(), flows, schedulers, skipped);
     let base = responses(20);
-    summary.compare_with(0, &[None, Some(Pairs::of(&base, &responses(12))), Some(Pairs::of(&base, &responses(24)))]);
+    let paired = |scale| Some(Pairs::of(&base, &responses(scale)).expect("few requests are held in memory"));
+    summary.compare_with(0, &[None, paired(12), paired(24)]);
     summary
 }
 
@@ -169,7 +170,7 @@ fn host(scale: u64) -> HostFigures {
 fn responses(scale: u64) -> ResponseTimes {
     let mut responses = ResponseTimes::default();
     for i in 0..10_000 {
-        responses.record(&Completion {
+        let completion = Completion {
             id: RequestId(i),
             flow: FlowId(0),
             op: if i % 3 == 0 { Op::Write } else { Op::Read },
@@ -179,7 +180,8 @@ fn responses(scale: u64) -> ResponseTimes {
             pages: (i % 20) as u32 + 1,
             bytes: 4_096,
             tags: 0,
-        });
+        };
+        responses.record(&completion).expect("few requests are held in memory");
     }
     responses
 }

@@ -9,7 +9,7 @@ use super::oracle;
 use super::pairing::Pairing;
 use super::prepare::{Prepared, Task, is_shadowed, needs_responses, prepare, tasks};
 use super::progress::{Expected, Reported};
-use super::simulation::{Outcome, Simulation};
+use super::simulation::Outcome;
 use super::{Progress, RequestRows, RunError};
 use crate::metrics::{Activity, FlowMetrics};
 use crate::results::{FlowInfo, Format, MadeBy, ResultsDir, SchedulerResult, Summary};
@@ -73,7 +73,7 @@ pub fn compare_prepared(
     options: &Options<'_>,
 ) -> Result<Comparison, RunError> {
     let tasks = tasks(prepared);
-    announce_readers(prepared, &tasks);
+    announce(prepared, &tasks);
     let alone = tasks.iter().map(|task| task.alone).collect();
     let expected = Expected::new(prepared.flows.len(), alone, prepared.limits.requests);
     let pairing = Pairing::default();
@@ -81,11 +81,11 @@ pub fn compare_prepared(
         .par_iter()
         .map(|task| {
             let mut outcome = run(prepared, *task, options, &expected)?;
-            pairing.add(prepared.is_against(*task), &mut outcome);
+            pairing.add(prepared.is_against(*task), &mut outcome)?;
             Ok(outcome)
         })
         .collect::<Result<Vec<_>, RunError>>()?;
-    let pairs = pairing.finish(&mut outcomes);
+    let pairs = pairing.finish(&mut outcomes)?;
     let audited = options.audit.then(|| outcomes.iter().flat_map(|o| &o.verdict).map(|v| v.events).sum());
     let infos: Vec<FlowInfo> = prepared.flows.iter().map(flow_info).collect();
     let mut results = Vec::new();
@@ -135,13 +135,7 @@ pub fn run_observed(scenario: &Scenario, observers: ObserverOptions<'_>) -> Resu
     let prepared = prepare(scenario)?;
     let scheduler =
         prepared.catalogue.build(&prepared.schedulers[0].1).map_err(|error| RunError::Input(error.to_string()))?;
-    prepared.finish(Simulation::new(
-        &prepared.config,
-        scheduler,
-        prepared.feeds(|_| true)?,
-        prepared.limits,
-        observers,
-    )?)
+    prepared.finish(prepared.simulation(scheduler, prepared.feeds(|_| true)?, observers)?)
 }
 
 /// The scheduler of a run.
@@ -152,10 +146,11 @@ fn recipe_of(prepared: &Prepared, task: Task) -> &Recipe {
     }
 }
 
-/// Announces how often the trace of each flow will be read: once a run, twice for an oracle.
-fn announce_readers(prepared: &Prepared, tasks: &[Task]) {
+/// Announces how often the trace of each flow will be read and the drive's state taken: once a run, twice for an oracle.
+fn announce(prepared: &Prepared, tasks: &[Task]) {
     for task in tasks {
         let times = if needs_responses(&prepared.catalogue, recipe_of(prepared, *task)) { 2 } else { 1 };
+        prepared.states.expect_runs(times);
         let flows = task.alone.map_or(0..prepared.flows.len(), |flow| flow..flow + 1);
         flows.for_each(|flow| prepared.spools.expect_readers(flow, times));
     }
@@ -187,7 +182,7 @@ fn run(prepared: &Prepared, task: Task, options: &Options<'_>, expected: &Expect
         }
     }
     let progress = options.progress.map(|shown| Reported { shown, expected });
-    let run = Simulation::new(&prepared.config, scheduler, feeds()?, prepared.limits, observers)?;
+    let run = prepared.simulation(scheduler, feeds()?, observers)?;
     let outcome = prepared.finish(run.reporting(progress)).map_err(|error| match error {
         RunError::Device(message) => RunError::Device(format!("{name}: {message}")),
         other => other,

@@ -2,9 +2,10 @@
 //!
 //! Promises an upper bound that is close to what a run takes: all tables in full, except that of those that fill as
 //! they are used only the part that the requests can touch is counted, where that can be computed quickly. Not
-//! included: eight bytes a request for comparing requests one by one, and requests that queue when more arrive than the
-//! device can serve. Must never know the machine.
+//! included: up to 31 MB for each run at a time for comparing requests one by one, and requests that queue when more arrive than
+//! the device can serve. Must never know the machine.
 
+use flashlane_ssd::config::Precondition;
 use flashlane_ssd::{Footprint, OptionalTables};
 
 use super::RunError;
@@ -28,7 +29,7 @@ pub struct Memory {
     pub space: u64,
     /// Resident memory of one run.
     pub resident: u64,
-    /// Figures of runs that have ended, held until all have.
+    /// Figures of runs that have ended, held until all have; and a replayed state that several runs copy.
     pub kept: u64,
     /// Number of runs in all.
     pub runs: usize,
@@ -64,11 +65,13 @@ pub fn memory(prepared: &Prepared) -> Result<Memory, RunError> {
     let touched = if short { touched(prepared, optional, &device)? } else { device.as_touched };
     let (runs, flows) = (tasks(prepared).len(), prepared.flows.len() as u64);
     let base = RUN_BASE + flows * FLOW_FIGURES;
+    let is_replayed = matches!(prepared.config.precondition, Precondition::Replayed { .. });
+    let state = if is_replayed && runs > 1 { prepared.config.footprint(OptionalTables::default()).in_all() } else { 0 };
     Ok(Memory {
         space: device.in_all() + base,
         resident: device.at_once + touched + base,
         // An alone run has figures of its own flow, and empty ones for the others.
-        kept: runs as u64 * (64 << 10) + prepared.shared_runs() * flows * FLOW_FIGURES,
+        kept: runs as u64 * (64 << 10) + prepared.shared_runs() * flows * FLOW_FIGURES + state,
         runs,
         short,
     })
@@ -78,7 +81,7 @@ pub fn memory(prepared: &Prepared) -> Result<Memory, RunError> {
 /// to touch all of them.
 fn touched(prepared: &Prepared, optional: OptionalTables, device: &Footprint) -> Result<u64, RunError> {
     let page = prepared.config.geometry.page_bytes;
-    let collects = !matches!(prepared.config.precondition, flashlane_ssd::config::Precondition::Fresh);
+    let collects = !matches!(prepared.config.precondition, Precondition::Fresh);
     // Tables with an entry for each logical page are accessed at the same indexes; the reverse map fills from its
     // start.
     let tables = 1 + u64::from(optional.moves_pages) + u64::from(optional.page_flows);

@@ -24,6 +24,7 @@ mod short;
 mod simulation;
 mod spool;
 mod spools;
+mod states;
 mod transactions;
 
 pub use attribute::{MOST_DIFFERENCES, attribute};
@@ -41,6 +42,7 @@ pub use simulation::{Limits, Outcome, Simulation};
 
 use std::fmt;
 
+use crate::metrics::responses::ResponseError;
 use crate::outputs::OutputError;
 use crate::scenario::ScenarioError;
 use crate::workload::WorkloadError;
@@ -77,6 +79,12 @@ impl From<ScenarioError> for RunError {
 
 impl From<WorkloadError> for RunError {
     fn from(error: WorkloadError) -> RunError {
+        RunError::Input(error.to_string())
+    }
+}
+
+impl From<ResponseError> for RunError {
+    fn from(error: ResponseError) -> RunError {
         RunError::Input(error.to_string())
     }
 }

@@ -133,7 +133,7 @@ impl<'a> Observers<'a> {
         if let Some(responses) = &mut self.responses
             && measured
         {
-            responses.record(completion);
+            responses.record(completion)?;
         }
         if let Some(activity) = &mut self.activity
             && measured

@@ -9,7 +9,6 @@ use super::RunError;
 use super::feed::Feed;
 use super::observers::ObserverOptions;
 use super::prepare::Prepared;
-use super::simulation::Simulation;
 
 /// The scheduler whose response times an oracle gets, and the parameters it takes from the oracle's recipe.
 const BASELINE: &str = "fr-fcfs";
@@ -26,6 +25,6 @@ pub(super) fn with_responses(
     let baseline = prepared.common.decide(&prepared.catalogue, baseline);
     let scheduler = prepared.catalogue.build(&baseline).map_err(|error| RunError::Input(error.to_string()))?;
     let observers = ObserverOptions { known: true, ..ObserverOptions::default() };
-    let outcome = Simulation::new(&prepared.config, scheduler, feeds, prepared.limits, observers)?.finish()?;
+    let outcome = prepared.simulation(scheduler, feeds, observers)?.finish()?;
     Ok(Recipe { known: outcome.known.map(Arc::new), ..recipe.clone() })
 }

@@ -3,15 +3,18 @@
 use std::sync::Arc;
 
 use flashlane_core::Time;
+use flashlane_core::decide::Scheduler;
 use flashlane_sched::catalogue::{Catalogue, QUESTIONS, Recipe, RecipeError, SHADOW};
 use flashlane_ssd::Config;
 
 use super::RunError;
 use super::decisions::{self, Common};
 use super::feed::Feed;
+use super::observers::ObserverOptions;
 use super::simulation::{Limits, Outcome, Simulation};
 use super::spool::Spool;
 use super::spools::Spools;
+use super::states::States;
 use crate::scenario::{FlowPlan, FlowSource, Mix, ResponseFrom, Run, Scenario, SchedulerChoice};
 
 /// A scenario prepared for its runs; it holds no error that shows without a run.
@@ -37,6 +40,8 @@ pub struct Prepared {
     pub(super) seed: u64,
     /// The flows' traces, each decoded once.
     pub(super) spools: Spools,
+    /// The state of the drive, if it takes a replay.
+    pub(super) states: States,
 }
 
 /// One run of a comparison: which scheduler, and which flow if it runs alone.
@@ -62,6 +67,17 @@ impl Prepared {
     fn feed_of(&self, flow: usize, spool: Option<Arc<Spool>>) -> Result<Feed, RunError> {
         let page_bytes = self.config.geometry.page_bytes;
         Ok(Feed::with_spool(&self.flows[flow], spool, flow as u16, page_bytes, self.seed)?)
+    }
+
+    /// A run of `feeds` under `scheduler`, on the drive in its first state.
+    pub(super) fn simulation<'a>(
+        &self,
+        scheduler: Scheduler,
+        feeds: Vec<Option<Feed>>,
+        observers: ObserverOptions<'a>,
+    ) -> Result<Simulation<'a>, RunError> {
+        let replayed = self.states.take(&self.config)?;
+        Simulation::in_state(&self.config, replayed, scheduler, feeds, self.limits, observers)
     }
 
     /// Makes a run, behind the host if there is one.
@@ -178,6 +194,7 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
         limits,
         seed,
         spools,
+        states: States::default(),
     })
 }
 

@@ -4,7 +4,7 @@
 use flashlane_core::decide::Scheduler;
 use flashlane_core::{Completion, Extent, FlowId, Request, RequestId, Time};
 use flashlane_sched::order::KnownResponses;
-use flashlane_ssd::{Config, Device};
+use flashlane_ssd::{Config, Device, Replayed};
 
 use super::RunError;
 use super::entries::Entries;
@@ -110,8 +110,25 @@ impl<'a> Simulation<'a> {
         limits: Limits,
         observers: ObserverOptions<'a>,
     ) -> Result<Simulation<'a>, RunError> {
+        let replayed = Replayed::of(config).map_err(|error| RunError::Input(error.to_string()))?;
+        Simulation::in_state(config, replayed, scheduler, feeds, limits, observers)
+    }
+
+    /// [`Simulation::new`], on a drive in the state `replayed` that [`Replayed::of`] made for `config`.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub(super) fn in_state(
+        config: &Config,
+        replayed: Option<Replayed>,
+        scheduler: Scheduler,
+        feeds: Vec<Option<Feed>>,
+        limits: Limits,
+        observers: ObserverOptions<'a>,
+    ) -> Result<Simulation<'a>, RunError> {
         let policy = flashlane_audit::Policy::of(&scheduler);
-        let mut device = Device::new(config, scheduler).map_err(|error| RunError::Input(error.to_string()))?;
+        let device = Device::in_state(config, scheduler, replayed);
+        let mut device = device.map_err(|error| RunError::Input(error.to_string()))?;
         let observers = Observers::new(observers, config, policy, &mut device);
         let has_closed_loop = feeds.iter().flatten().any(Feed::is_closed_loop);
         let flows: Vec<FlowState> =

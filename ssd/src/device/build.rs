@@ -11,8 +11,7 @@ use super::{Device, Estimates, Transfer, serial, totals};
 use crate::buffer::Buffer;
 use crate::config::{Config, ConfigError};
 use crate::flash::Flash;
-use crate::ftl::Ftl;
-use crate::gc::Gc;
+use crate::gc::{Gc, Replayed};
 use crate::host::Host;
 use crate::lpn_table::LpnTable;
 use crate::policy::Policy;
@@ -24,12 +23,23 @@ impl Device {
     /// # Errors
     /// The first configuration value that is out of range, by key.
     pub fn new(config: &Config, scheduler: Scheduler) -> Result<Device, ConfigError> {
+        let replayed = Replayed::of(config)?;
+        Device::in_state(config, scheduler, replayed)
+    }
+
+    /// Builds the device of `config` with `scheduler`, in the state `replayed` that [`Replayed::of`] made for it.
+    ///
+    /// # Errors
+    /// As [`Device::new`].
+    pub fn in_state(config: &Config, scheduler: Scheduler, replayed: Option<Replayed>) -> Result<Device, ConfigError> {
         config.check()?;
         let mut board = first_board(config, &scheduler);
         let mut policy = Policy::new(scheduler, config);
         let page_flows = policy.needs_page_flows();
-        let mut ftl = Ftl::new(config, policy.is_place_static());
-        let gc = Gc::new(config, &mut ftl, policy.collects_for_free(), page_flows);
+        let (mut ftl, gc) = Gc::first(config, replayed, policy.collects_for_free(), page_flows);
+        if !policy.is_place_static() {
+            ftl.let_pages_leave();
+        }
         if page_flows {
             ftl.keep_page_flows(config, &mut board);
         }

@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 
 /// The ages of a plane's blocks.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Ages {
     seals: u64,
     sealed_at: Vec<u64>,

@@ -12,7 +12,7 @@ use core::ops::Range;
 const TOGETHER: usize = 64;
 
 /// The lower bounds of a plane's groups.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct GroupMinima(Vec<u16>);
 
 impl GroupMinima {

@@ -19,7 +19,7 @@ use crate::config::{Config, Precondition};
 const HINT: u32 = 64;
 
 /// The initial state.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Initial {
     /// `starts[b]`: valid pages in the blocks before `b`.
     starts: Vec<u32>,
@@ -83,6 +83,12 @@ impl Initial {
             open_pages,
             steady,
         }
+    }
+
+    /// The state of one plane as a drive of its own, with `pages` logical pages, all of them written. Not for the steady state.
+    pub(super) fn of_one_plane(&self, pages: u32) -> Initial {
+        debug_assert!(!self.steady, "lookups need no table");
+        Initial { planes: 1, written: pages, starts: Vec::new(), hints: Vec::new(), ..*self }
     }
 
     /// Logical pages below this one hold data.

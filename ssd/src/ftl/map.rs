@@ -14,7 +14,7 @@ use super::initial::Initial;
 use crate::config::Config;
 
 /// The page map.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Map {
     stripe: Stripe,
     positions: Vec<u32>,
@@ -27,15 +27,32 @@ pub struct Map {
 
 impl Map {
     /// The map of a drive in the state `initial`.
-    pub(super) fn new(config: &Config, initial: Initial, is_static: bool) -> Map {
+    pub(super) fn new(config: &Config, initial: Initial) -> Map {
         let g = &config.geometry;
         let stripe = Stripe::new(g, config.ftl.order);
         Map {
             positions: stripe.positions(),
             stripe,
             forward: vec![0; config.ftl.logical_pages as usize],
-            planes: vec![0; if is_static { 0 } else { config.ftl.logical_pages as usize }],
+            planes: Vec::new(),
             initial,
+        }
+    }
+
+    /// Lets pages leave their home plane, in which all are until then.
+    pub(super) fn let_pages_leave(&mut self) {
+        self.planes = vec![0; self.forward.len()];
+    }
+
+    /// The stripe position of each plane.
+    pub(super) fn positions(&self) -> &[u32] {
+        &self.positions
+    }
+
+    /// Takes over the entries of a plane that was a drive of its own; `lpn` numbers its pages as here.
+    pub(super) fn put_back(&mut self, lpn: impl Fn(Lpn) -> Lpn, alone: &Map) {
+        for (local, &entry) in (0..).zip(&alone.forward) {
+            self.forward[lpn(Lpn(local)).0 as usize] = entry;
         }
     }
 

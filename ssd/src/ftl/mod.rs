@@ -4,6 +4,7 @@
 //! schedulers, or when garbage is collected.
 
 pub(crate) mod ages;
+mod alone;
 mod group_minima;
 mod initial;
 mod initial_state;
@@ -15,6 +16,7 @@ mod validity;
 
 use alloc::vec::Vec;
 
+pub(crate) use alone::PlaneStates;
 use flashlane_core::{Board, Divisor, FlowId, Geometry, Lpn, PlaneId, Ppa};
 pub use initial_state::InitialState;
 
@@ -40,7 +42,7 @@ pub struct FtlTotals {
 }
 
 /// The translation layer of a device.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Ftl {
     geometry: Geometry,
     block_size: Divisor,
@@ -55,11 +57,10 @@ pub struct Ftl {
 }
 
 impl Ftl {
-    /// The translation layer of `config`, preconditioned by formula (model 0.9); `is_static` when pages never leave their home
-    /// plane.
-    pub fn new(config: &Config, is_static: bool) -> Ftl {
+    /// The translation layer of `config`, preconditioned by formula (model 0.9).
+    pub fn new(config: &Config) -> Ftl {
         let initial = Initial::new(config);
-        let map = Map::new(config, initial, is_static);
+        let map = Map::new(config, initial);
         let (validity, valid) = Validity::new(config, &map);
         let mut reverse = Reverse::new(&config.geometry);
         let pools = map.initial().pools(config, valid, &mut reverse);
@@ -107,6 +108,11 @@ impl Ftl {
     pub fn reset_counts(&mut self) {
         self.totals = FtlTotals::default();
         self.pools.iter_mut().for_each(Pool::reset_wear);
+    }
+
+    /// Lets pages leave their home plane. Called before the first request.
+    pub fn let_pages_leave(&mut self) {
+        self.map.let_pages_leave();
     }
 
     /// Starts to record which flow's data each page holds. Called before the first request.

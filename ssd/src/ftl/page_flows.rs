@@ -12,7 +12,7 @@ use flashlane_core::{FlowId, Lpn};
 use crate::config::FlowConfig;
 
 /// The flow of every logical page.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PageFlows {
     /// By logical page: the flow that wrote it last plus one; 0 for none yet.
     last: Vec<u16>,

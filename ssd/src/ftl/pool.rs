@@ -54,7 +54,7 @@ pub(super) struct FreshPage {
 }
 
 /// The blocks of one plane. The fields that every page write uses come first, in one cache line.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Pool {
     free: VecDeque<u32>,
@@ -288,6 +288,21 @@ impl Pool {
                 ),
             }
         }
+    }
+
+    /// Replaces the segments of the open blocks by those that `segment` returns.
+    pub(super) fn rename_segments(&mut self, mut segment: impl FnMut(u32) -> Segment) {
+        for frontier in self.frontiers.iter_mut().flatten() {
+            frontier.segment = segment(frontier.block);
+        }
+    }
+
+    /// All of it as text, but for the segments of the reverse map, whose numbers nobody sees.
+    #[cfg(test)]
+    pub(super) fn in_words(&self) -> alloc::string::String {
+        let mut plain = self.clone();
+        plain.rename_segments(|_| Segment::ANY);
+        alloc::format!("{plain:?}")
     }
 
     /// Sets all erase counts to zero.

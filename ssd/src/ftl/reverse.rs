@@ -11,7 +11,7 @@ use core::num::NonZeroU32;
 use flashlane_core::{Geometry, Lpn, PlaneId};
 
 /// Which logical page each physical page was last written for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Reverse {
     /// By block, plane after plane: the number of its segment; 0, which no block uses, for none yet.
     segments: Vec<u32>,
@@ -76,6 +76,11 @@ impl Reverse {
 pub(super) struct WrittenFor<'a>(&'a [u32]);
 
 impl WrittenFor<'_> {
+    /// Whether the block has been opened.
+    pub(super) fn is_opened(&self) -> bool {
+        !self.0.is_empty()
+    }
+
     /// The logical page that one page of the block was last written for, if it was written.
     #[inline]
     pub(super) fn page(&self, page: u32) -> Option<Lpn> {

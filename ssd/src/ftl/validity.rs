@@ -10,7 +10,7 @@ use super::map::Map;
 use crate::config::Config;
 
 /// Validity of every physical page.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Validity {
     bits: Vec<u64>,
     words_per_plane: usize,
@@ -48,6 +48,17 @@ impl Validity {
             }
         }
         (validity, all)
+    }
+
+    /// The validity of one plane, as that of a drive of its own.
+    pub(super) fn of_one_plane(&self, plane: PlaneId) -> Validity {
+        let bits = self.bits[plane.index() * self.words_per_plane..][..self.words_per_plane].to_vec();
+        Validity { bits, ..*self }
+    }
+
+    /// Takes over the validity of a plane that was a drive of its own.
+    pub(super) fn put_back(&mut self, plane: PlaneId, alone: &Validity) {
+        self.bits[plane.index() * self.words_per_plane..][..self.words_per_plane].copy_from_slice(&alone.bits);
     }
 
     #[inline]

@@ -19,7 +19,7 @@ pub(super) struct Job {
 }
 
 /// The jobs of all planes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Jobs {
     planes: Vec<Option<Job>>,
     victim: Victim,

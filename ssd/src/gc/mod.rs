@@ -8,6 +8,8 @@
 mod jobs;
 mod moves;
 mod replay;
+#[cfg(test)]
+mod replay_tests;
 mod victim;
 
 use alloc::vec::Vec;
@@ -18,11 +20,13 @@ use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, Ppa, Transaction, TxnId, UnitId};
 
-use crate::config::{Config, Precondition};
+use crate::config::Config;
 use crate::ftl::{Ftl, Stream};
 use crate::state::State;
 use jobs::Jobs;
 use moves::{Move, Moves};
+pub use replay::Replayed;
+pub(crate) use replay::bytes_of_writes;
 
 /// Garbage collection of a device.
 #[derive(Debug)]
@@ -44,14 +48,15 @@ pub(crate) struct Gc {
 }
 
 impl Gc {
-    /// Garbage collection of an idle device. If `config` asks for preconditioning by replay, it is done here.
-    pub(crate) fn new(config: &Config, ftl: &mut Ftl, free: bool, keeps_page_flows: bool) -> Gc {
-        let mut jobs = Jobs::new(config);
-        if let Precondition::Replayed { percent } = config.precondition {
-            jobs.replay(ftl, config, percent);
-        }
+    /// The translation layer and the garbage collection of an idle device in the state `replayed`; without one, in the state that
+    /// the formulas of `config` give.
+    pub(crate) fn first(config: &Config, replayed: Option<Replayed>, free: bool, keeps_page_flows: bool) -> (Ftl, Gc) {
+        let (ftl, jobs) = match replayed {
+            Some(Replayed { ftl, jobs }) => (ftl, jobs),
+            None => (Ftl::new(config), Jobs::new(config)),
+        };
         let g = &config.geometry;
-        Gc {
+        let gc = Gc {
             moves: Moves::new(g.units() as usize, g.planes() as usize),
             jobs,
             free,
@@ -60,7 +65,8 @@ impl Gc {
             emptied: Vec::new(),
             stale_moves: 0,
             forced_batches: 0,
-        }
+        };
+        (ftl, gc)
     }
 
     /// Victims chosen, and the valid pages they had then.

@@ -1,0 +1,83 @@
+//! The state of a drive that is made by replay: made when the first run needs it, copied for each.
+
+use std::sync::{Arc, Mutex};
+
+use flashlane_ssd::{Config, Replayed};
+
+use super::RunError;
+
+/// The state of the drive of a comparison before the first request, where it takes a replay to make.
+#[derive(Debug, Default)]
+pub(super) struct States(Mutex<Slot>);
+
+#[derive(Debug, Default)]
+struct Slot {
+    made: Option<Arc<Replayed>>,
+    /// Runs that have yet to take it.
+    runs: usize,
+}
+
+impl States {
+    /// Announces that `runs` runs will take the state.
+    pub fn expect_runs(&self, runs: usize) {
+        self.slot().runs += runs;
+    }
+
+    /// The state for a run on `config`; `None` if a formula gives it. The last announced run takes the one that is held here,
+    /// the others take copies.
+    ///
+    /// # Errors
+    /// A configuration that cannot be built.
+    pub fn take(&self, config: &Config) -> Result<Option<Replayed>, RunError> {
+        let shared = {
+            let mut slot = self.slot();
+            slot.runs = slot.runs.saturating_sub(1);
+            let made = match slot.made.take() {
+                Some(made) => Some(made),
+                None => Replayed::of(config).map_err(|error| RunError::Input(error.to_string()))?.map(Arc::new),
+            };
+            if slot.runs > 0 {
+                slot.made.clone_from(&made);
+            }
+            made
+        };
+        // Copied without the lock: runs that begin at the same time copy at the same time.
+        Ok(shared.map(|made| Arc::try_unwrap(made).unwrap_or_else(|made| (*made).clone())))
+    }
+
+    fn slot(&self) -> std::sync::MutexGuard<'_, Slot> {
+        self.0.lock().expect("making a state does not panic")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::run::{ObserverOptions, Simulation, prepare};
+    use crate::scenario::Scenario;
+
+    /// The copy, the original and one made anew give the same run: writes to a small drive that collects garbage all the time.
+    #[test]
+    fn each_run_begins_in_the_same_state() {
+        let text = "scheduler = \"fr-fcfs\"\n[device]\npreset = \"flin-isca18\"\n[device.geometry]\nblocks_per_plane = 24\n\
+            [device.precondition]\nstate = \"replayed\"\n[run]\ncollect = \"non-preemptive\"\n[[flow]]\n[flow.synthetic]\n\
+            read_ratio = 0.3\nrate_iops = 3000\nrequests = 3000\n";
+        let scenario = Scenario::parse("test", text).expect("a scenario");
+        let prepared = prepare(&scenario).expect("prepared");
+        let scheduler = || prepared.catalogue.build(&prepared.schedulers[0].1).expect("a scheduler");
+        let feeds = || prepared.feeds(|_| true).expect("feeds");
+        let figures = |run: Simulation<'_>| {
+            let outcome = run.finish().expect("a run");
+            assert!(outcome.device.gc.erases > 100, "it collects garbage");
+            format!("{:?} {:?}", outcome.device, outcome.flows)
+        };
+        let alone =
+            Simulation::new(&prepared.config, scheduler(), feeds(), prepared.limits, ObserverOptions::default());
+        let alone = figures(alone.expect("a run"));
+        prepared.states.expect_runs(2);
+        for run in ["a copy", "the original", "made anew"] {
+            assert_eq!(prepared.states.slot().made.is_some(), run == "the original");
+            let simulation = prepared.simulation(scheduler(), feeds(), ObserverOptions::default());
+            assert!(figures(simulation.expect("a run")) == alone, "{run}");
+        }
+    }
+}
