@@ -110,6 +110,10 @@ fn keys_are_set_on_every_command_that_takes_a_scenario() {
         let summary: serde_json::Value = serde_json::from_str(&json).expect("JSON");
         assert_eq!(summary["schedulers"][0]["total"]["completed"], 40, "{command:?}");
     }
+    // Of forty requests there is a number 39 and no number 40.
+    let asked = |number| [&["explain", "s.toml", "--request", number][..], &few[..]].concat();
+    assert!(good(&folder, &asked("39")).starts_with("Request 39 of "));
+    assert!(bad_line(&folder, &asked("40")).starts_with("--request 40: there is no such request"));
     let said = bad_line(&folder, &["check", "s.toml", "--set", "device.gc.start=1"]);
     assert!(said.starts_with("--set: device.gc.start = 1: "), "{said}");
     let said = bad_line(&folder, &["check", "s.toml", "--set", "seed"]);
