@@ -61,7 +61,7 @@ mod tests {
         let text = "scheduler = \"fr-fcfs\"\n[device]\npreset = \"flin-isca18\"\n[device.geometry]\nblocks_per_plane = 24\n\
             [device.precondition]\nstate = \"replayed\"\n[run]\ncollect = \"non-preemptive\"\n[[flow]]\n[flow.synthetic]\n\
             read_ratio = 0.3\nrate_iops = 3000\nrequests = 3000\n";
-        let scenario = Scenario::parse("test", text).expect("a scenario");
+        let scenario = Scenario::parse("test", text.into()).expect("a scenario");
         let prepared = prepare(&scenario).expect("prepared");
         let scheduler = || prepared.catalogue.build(&prepared.schedulers[0].1).expect("a scheduler");
         let feeds = || prepared.feeds(|_| true).expect("feeds");
