@@ -13,6 +13,7 @@ mod histogram;
 mod host;
 pub mod pairs;
 pub mod responses;
+pub mod sizes;
 mod slack;
 mod timeline;
 

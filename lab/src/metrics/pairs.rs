@@ -4,20 +4,7 @@
 //! which runs end. Must never know which schedulers produced them.
 
 use super::responses::{ResponseError, ResponseTimes};
-
-/// Classes of request sizes: 1 to 16 pages, and more than that (SLK-E13).
-pub const SIZES: usize = 17;
-
-/// The class of a request of `pages` pages.
-pub fn size_class(pages: u32) -> usize {
-    (pages.clamp(1, SIZES as u32) - 1) as usize
-}
-
-/// Pages of the smallest and of the largest request of a class; the last class has no largest.
-pub fn pages_of(class: usize) -> (u32, Option<u32>) {
-    let least = class as u32 + 1;
-    (least, (class + 1 < SIZES).then_some(least))
-}
+use super::sizes::SIZES;
 
 /// Number of batches whose means give the confidence interval. Requests that are close in time wait in the same queues,
 /// so single requests are far from independent; the means of long batches nearly are.
@@ -164,6 +151,7 @@ impl Pairs {
 mod tests {
     use super::*;
     use crate::metrics::responses::completion;
+    use crate::metrics::sizes::pages_of;
     use flashlane_core::Op;
 
     /// The pairs of two runs.

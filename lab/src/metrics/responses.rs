@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use flashlane_core::{Completion, Op};
 
-use super::pairs::size_class;
+use super::sizes::size_class;
 
 /// Entries that are held in memory, or in the file, together.
 const CHUNK: usize = 1 << 14;

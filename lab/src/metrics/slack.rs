@@ -6,7 +6,7 @@
 use flashlane_core::Op;
 
 use super::Histogram;
-use super::pairs::{SIZES, size_class};
+use super::sizes::{SIZES, size_class};
 
 /// Actual slack of the transactions of measured requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

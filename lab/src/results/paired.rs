@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::flow_figures::{Cdf, Figures, ResponseFigures};
-use crate::metrics::pairs::{BatchedTally, SIZES, pages_of};
+use crate::metrics::pairs::BatchedTally;
+use crate::metrics::sizes::{SIZES, pages_of};
 use crate::metrics::{Histogram, Pairs, Slack, Touched};
 
 /// Requests that a mechanism of the scheduler touched, through at least one of their transactions.

@@ -273,12 +273,14 @@ impl Region {
         behind.or_else(|| self.blocks.get(at + 1)?.waiting().first()).map(|behind| behind.txn)
     }
 
-    /// Removes `txn`.
-    pub(crate) fn remove(&mut self, txn: TxnId) -> Entry {
+    /// Removes `txn`. Returns whether it waited here.
+    pub(crate) fn remove(&mut self, txn: TxnId) -> bool {
         let place = |block: &Block| block.waiting().iter().position(|entry| entry.txn == txn);
         let found = self.blocks.iter().enumerate().find_map(|(at, block)| Some((at, place(block)?)));
-        let (at, within) = found.expect("it waits here");
-        self.take(at, within)
+        if let Some((at, within)) = found {
+            self.take(at, within);
+        }
+        found.is_some()
     }
 
     /// Removes the first or the last one.

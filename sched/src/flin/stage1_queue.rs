@@ -54,20 +54,21 @@ impl Stage1Queue {
         self.open.first().map_or(TxnId::NONE, |behind| behind.txn)
     }
 
-    /// Removes `txn`, of low or of high intensity.
-    pub(crate) fn remove(&mut self, txn: TxnId, low: bool) {
-        if low {
-            self.low.remove(txn);
-        } else if self.barred.iter().any(|entry| entry.txn == txn) {
-            self.barred.remove(txn);
+    /// Removes `txn`; `was_high` if it was ever of high intensity: one that was placed anew may be of low intensity since.
+    pub(crate) fn remove(&mut self, txn: TxnId, was_high: bool) {
+        if was_high && self.open.remove(txn) {
+            return;
+        }
+        if was_high && self.barred.remove(txn) {
             // Behind the last barrier that is left everything is open.
             while self.barred.last().is_some_and(|last| !last.barrier) {
                 let freed = self.barred.pop_last();
                 self.open.insert(0, freed);
             }
-        } else {
-            self.open.remove(txn);
+            return;
         }
+        let found = self.low.remove(txn);
+        assert!(found, "it waits here");
     }
 
     /// Step 2b's place in the open region for a transaction of `flow`: behind the last of its own flow (D-FLN-08).

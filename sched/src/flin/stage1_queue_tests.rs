@@ -49,7 +49,8 @@ fn the_queue_equals_a_plain_list() {
             let most = plain.len() as u64 - 1;
             let place = (if random.upto(3) == 0 { random.upto(most) } else { 0 }) as usize;
             let (gone, low) = plain.remove(place);
-            queue.remove(gone.txn, low);
+            // One of low intensity may have been of high intensity in another queue.
+            queue.remove(gone.txn, !low || random.upto(1) == 0);
         }
         assert!(queue.iter().map(|e| e.txn).eq(plain.iter().map(|(e, _)| e.txn)));
     }

@@ -183,7 +183,7 @@ impl Order for Fair {
     fn departs(&mut self, board: &Board, txn: TxnId, departure: Departure) -> Duration {
         let gone = board.txn(txn);
         let stage1 = &mut self.queues[gone.queue.index()];
-        stage1.remove(txn, gone.tag & tag::HIGH == 0);
+        stage1.remove(txn, gone.tag & tag::HIGH != 0);
         let record = &mut self.records[gone.queue.index() * self.flows + gone.flow.index()];
         record.waiting -= 1;
         if record.newest == txn && record.waiting > 0 && !self.settings.count_departed {
