@@ -25,7 +25,7 @@ pub fn act(args: &SweepArgs) -> Result<(), Failure> {
     if let Some(jobs) = args.jobs {
         rayon_threads(jobs)?;
     }
-    let mut sweep = Sweep::load(&args.file)?;
+    let sweep = Sweep::load(&args.file)?;
     let plan = sweep.plan()?;
     let out = args.out.clone().unwrap_or_else(|| default_store(&args.file));
     if args.status {

@@ -1,7 +1,8 @@
-//! A results folder that is whole or absent, one of its own or an entry of a store: with row files in it.
+//! A results folder that is whole or absent, one of its own or an entry of a store: with row files in it. Or rows in memory only.
 
 use std::path::{Path, PathBuf};
 
+use super::memory::{KeptRows, Shelf};
 use super::rows::Row;
 use super::writer::{Format, RowWriter};
 use crate::outputs::{Entry, Folder, Inputs, OutFile, OutputError};
@@ -14,6 +15,7 @@ pub struct ResultsDir(Place);
 enum Place {
     Folder(Folder),
     Entry(Entry),
+    Memory(Shelf),
 }
 
 impl ResultsDir {
@@ -38,6 +40,19 @@ impl ResultsDir {
         ResultsDir(Place::Entry(entry))
     }
 
+    /// No folder: rows stay in memory, whatever their format.
+    pub fn in_memory() -> ResultsDir {
+        ResultsDir(Place::Memory(Shelf::default()))
+    }
+
+    /// Takes out the rows in memory that are complete.
+    pub fn take_rows(&self) -> KeptRows {
+        match &self.0 {
+            Place::Memory(shelf) => shelf.take(),
+            Place::Folder(_) | Place::Entry(_) => KeptRows::new(),
+        }
+    }
+
     /// The name inside the folder of the file that the user calls `path`; `None` if it is outside.
     ///
     /// # Errors
@@ -45,7 +60,7 @@ impl ResultsDir {
     pub fn inside(&self, path: &Path) -> Result<Option<String>, OutputError> {
         match &self.0 {
             Place::Folder(folder) => folder.inside(path),
-            Place::Entry(_) => Ok(None),
+            Place::Entry(_) | Place::Memory(_) => Ok(None),
         }
     }
 
@@ -57,6 +72,7 @@ impl ResultsDir {
         match &self.0 {
             Place::Folder(folder) => folder.begin(name),
             Place::Entry(entry) => entry.begin(name),
+            Place::Memory(_) => Err(OutputError::fault(Path::new(name), "results in memory have no files")),
         }
     }
 
@@ -74,6 +90,10 @@ impl ResultsDir {
     /// # Errors
     /// See [`Folder::begin`].
     pub fn rows<R: Row>(&self, within: Option<&str>, format: Format) -> Result<RowWriter<R>, OutputError> {
+        if let Place::Memory(shelf) = &self.0 {
+            let name = within.map_or(R::TABLE.name.to_owned(), |folder| format!("{folder}/{}", R::TABLE.name));
+            return Ok(RowWriter::in_memory(shelf.clone(), name));
+        }
         let file = R::TABLE.file_name(format.extension());
         let file = match within {
             Some(folder) => format!("{folder}/{file}"),
@@ -90,6 +110,7 @@ impl ResultsDir {
         match self.0 {
             Place::Folder(folder) => folder.commit(),
             Place::Entry(entry) => entry.commit(),
+            Place::Memory(_) => Ok(PathBuf::new()),
         }
     }
 }

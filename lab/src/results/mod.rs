@@ -25,6 +25,7 @@ mod flow_figures;
 mod format;
 mod frame;
 mod host;
+mod memory;
 mod paired;
 mod parquet;
 pub mod report;
@@ -48,6 +49,7 @@ pub use estimation::{EstimateFigures, EstimationFigures, PartFigures, PartsFigur
 pub use flow_figures::*;
 pub use frame::{Frame, FrameColumn, FrameValues};
 pub use host::*;
+pub use memory::{KeptRows, MemoryColumn, MemoryRows, MemoryValues};
 pub use paired::*;
 pub use rows::{RequestRow, Row, SeenRequestRow, TransactionRow};
 pub use slowdowns::SlowdownOverTime;

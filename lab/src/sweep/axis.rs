@@ -168,7 +168,7 @@ fn rounded(number: f64) -> f64 {
 }
 
 /// A value as a label: text without quotes, whole numbers without a fraction, everything else as TOML writes it.
-pub(super) fn label(value: &Value) -> String {
+pub fn label(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Float(number) => number.to_string(),

@@ -102,7 +102,23 @@ impl Sweep {
             Some(value) => zipped(&place, value, &axes)?,
             None => Vec::new(),
         };
-        Ok(Sweep { base, axes, requests, zipped, conditions, place })
+        let mut sweep = Sweep { base, axes, requests, zipped, conditions, place };
+        sweep.choose_whole_numbers();
+        Ok(sweep)
+    }
+
+    /// For a range with fractions over a key that takes whole numbers only: whole numbers.
+    fn choose_whole_numbers(&mut self) {
+        for i in 0..self.axes.len() {
+            let Some(rounded) = self.axes[i].rounded.take() else { continue };
+            let is_refused = |values: &[Value]| {
+                let set = [(self.axes[i].path.clone(), values[0].to_string())];
+                self.base.clone().assign(&set).is_err()
+            };
+            if is_refused(&self.axes[i].values) && !is_refused(&rounded) {
+                self.axes[i].values = rounded;
+            }
+        }
     }
 
     /// The error about a key of the scenario that an axis set.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
@@ -68,7 +68,7 @@ pub struct MakeOptions<'a> {
 pub struct Progress {
     done: AtomicU64,
     of: AtomicU64,
-    stopped: AtomicBool,
+    requests: run::Progress,
 }
 
 impl Progress {
@@ -82,13 +82,13 @@ impl Progress {
         self.of.load(Ordering::Relaxed)
     }
 
-    /// No further run is begun.
+    /// Ends the runs in flight soon, unfinished, and begins no further one.
     pub fn stop(&self) {
-        self.stopped.store(true, Ordering::Relaxed);
+        self.requests.stop();
     }
 
     fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
+        self.requests.is_stopped()
     }
 }
 
@@ -117,12 +117,12 @@ pub fn make(sweep: &Sweep, plan: &Plan, store: &Store, options: &MakeOptions<'_>
     let elsewhere = Mutex::new(Vec::new());
     let one = |number: usize, wait: bool| -> Result<(), RunError> {
         if progress.is_stopped() {
-            return Ok(());
+            return Err(RunError::Stopped);
         }
         match claim_and_make(sweep, &plan.runs[number], store, options, wait) {
             Ok(true) => drop(progress.done.fetch_add(1, Ordering::Relaxed)),
             Ok(false) => elsewhere.lock().expect("no thread panicked").push(number),
-            Err(error @ RunError::Results(_)) => return Err(error),
+            Err(error @ (RunError::Results(_) | RunError::Stopped)) => return Err(error),
             Err(error) => {
                 progress.done.fetch_add(1, Ordering::Relaxed);
                 failed.lock().expect("no thread panicked").push((number, error));
@@ -167,7 +167,7 @@ pub fn claim_and_make(
     let made = run::compare_prepared(
         &scenario,
         &prepared,
-        &Options { audit: options.audit, rows, activity: false, progress: None },
+        &Options { audit: options.audit, rows, activity: false, progress: Some(&options.progress.requests) },
     )?;
     dir.write(SUMMARY, made.summary.to_json().as_bytes())?;
     let command = MadeByCommand { command: options.command.clone() };

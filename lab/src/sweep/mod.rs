@@ -21,6 +21,7 @@ mod plan;
 mod report;
 mod rows;
 
+pub use axis::{Axis, label};
 pub use file::Sweep;
 pub use make::{Made, MakeOptions, Progress, Shard, claim_and_make, make};
 pub use plan::{Plan, PlannedRun};

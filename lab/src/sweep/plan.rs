@@ -1,7 +1,6 @@
 //! The runs of a sweep: every combination of the axes' values that no condition excludes, with its name.
 
 use rayon::prelude::*;
-use toml::Value;
 
 use super::axis::{Axis, MOST, label};
 use super::file::Sweep;
@@ -36,8 +35,7 @@ impl Sweep {
     ///
     /// # Errors
     /// The first run that is wrong.
-    pub fn plan(&mut self) -> Result<Plan, RunError> {
-        self.choose_whole_numbers()?;
+    pub fn plan(&self) -> Result<Plan, RunError> {
         let combinations = self.combinations()?;
         let of = combinations.len();
         let planned = combinations.into_par_iter().map(|at| self.planned(at)).collect::<Result<Vec<_>, _>>()?;
@@ -97,21 +95,6 @@ impl Sweep {
         let parts = [NAMING, env!("CARGO_PKG_VERSION"), &hash, scenario.name(), kept];
         let name = hash_of(parts.iter().flat_map(|part| [part.as_bytes(), b"\0"]));
         Ok(Some((PlannedRun { name, at }, memory)))
-    }
-
-    /// For a range with fractions over a key that takes whole numbers only: whole numbers.
-    fn choose_whole_numbers(&mut self) -> Result<(), RunError> {
-        for i in 0..self.axes.len() {
-            let Some(rounded) = self.axes[i].rounded.take() else { continue };
-            let tried = |values: &[Value]| {
-                let set = [(self.axes[i].path.clone(), values[0].to_string())];
-                self.base.clone().assign(&set)
-            };
-            if tried(&self.axes[i].values).is_err() && tried(&rounded).is_ok() {
-                self.axes[i].values = rounded;
-            }
-        }
-        Ok(())
     }
 
     /// All combinations: places of values, an entry for each axis.

@@ -18,7 +18,7 @@ const SWEEP: &str = "schedulers = [\"fcfs\", \"read-first\"]\nname = \"a <b>\"\n
 #[test]
 fn the_page_draws_the_means_of_the_runs() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut sweep = Sweep::of_file(Path::new("s.toml"), SWEEP.into()).expect("a sweep");
+    let sweep = Sweep::of_file(Path::new("s.toml"), SWEEP.into()).expect("a sweep");
     let plan = sweep.plan().expect("sound");
     assert_eq!(plan.runs.len(), 18);
     let store = Store::open(&folder.path().join("store"), "1").expect("a store");
