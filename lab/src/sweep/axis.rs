@@ -91,10 +91,17 @@ fn is_range(table: &DeTable<'_>) -> bool {
 }
 
 /// A value without its place.
-fn plain(value: &Spanned<DeValue<'_>>, text: &str) -> Value {
-    let written = format!("value = {}", &text[value.span()]);
-    let table: toml::Table = written.parse().unwrap_or_default();
-    table.get("value").cloned().unwrap_or(Value::Boolean(false))
+pub(super) fn plain(value: &Spanned<DeValue<'_>>, text: &str) -> Value {
+    match value.get_ref() {
+        DeValue::Array(items) => Value::Array(items.iter().map(|item| plain(item, text)).collect()),
+        DeValue::Table(table) => {
+            Value::Table(table.iter().map(|(key, value)| (key.get_ref().to_string(), plain(value, text))).collect())
+        }
+        _ => {
+            let table: toml::Table = format!("value = {}", &text[value.span()]).parse().unwrap_or_default();
+            table.get("value").cloned().unwrap_or(Value::Boolean(false))
+        }
+    }
 }
 
 fn list(items: &DeArray<'_>, text: &str) -> Result<Vec<Value>, String> {
@@ -215,6 +222,8 @@ mod tests {
         assert_eq!(floats(&axes[1]), [0.1, 0.2, 0.3, 0.4, 0.5]);
         assert_eq!(axes[2].values, [10, 100, 1000].map(Value::Integer));
         assert_eq!(axes[0].rounded.as_ref().unwrap()[1], Value::Integer(31623));
+        let table = of("[d.a]\nfrom = 1\nto = 3\npoints = 3\n").unwrap();
+        assert_eq!((table[0].path.as_str(), table[0].values.len()), ("d.a", 3));
     }
 
     #[test]

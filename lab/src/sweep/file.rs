@@ -9,7 +9,7 @@ use std::path::Path;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Value};
 
-use super::axis::{self, Axis};
+use super::axis::{self, Axis, plain};
 use super::blanked::Blanked;
 use super::exclude::Conditions;
 use crate::scenario::{self, Scenario, ScenarioError};
@@ -229,18 +229,13 @@ impl<'a> Parts<'a> {
     }
 }
 
-fn plain(value: &Spanned<DeValue<'_>>, text: &str) -> Value {
-    let table: toml::Table = format!("value = {}", &text[value.span()]).parse().unwrap_or_default();
-    table.get("value").cloned().unwrap_or(Value::Boolean(false))
-}
-
 /// The groups of axes that advance together.
 fn zipped(place: &Place, value: &Spanned<DeValue<'_>>, axes: &[Axis]) -> Result<Vec<Vec<usize>>, ScenarioError> {
     let written = &place.text[value.span()];
     let fail = |message: String| place.error(&value.span(), "zip", written, message);
-    let plain = plain(value, &place.text);
+    let groups_written = plain(value, &place.text);
     let mut groups: Vec<Vec<usize>> = Vec::new();
-    for group in plain.as_array().into_iter().flatten() {
+    for group in groups_written.as_array().into_iter().flatten() {
         let names = group.as_array().ok_or_else(|| fail("must be a list of lists of keys".into()))?;
         let mut members = Vec::new();
         for name in names {
