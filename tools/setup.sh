@@ -106,10 +106,14 @@ need_axe() {
     fi
 }
 
-# Python makes the traces of the reference simulator, where its figures lie beside the repository.
+# Python makes the traces of the reference simulator, where its figures lie beside the repository, and the package is tested in a
+# virtual environment, which Debian packs apart.
 need_python() {
     if ! command -v python3 >/dev/null 2>&1 && ! { apt python3 && command -v python3 >/dev/null 2>&1; }; then
         absent "python3" "the comparison with the reference simulator will FAIL where its figures are there"
+    fi
+    if ! python3 -c 'import ensurepip, venv' >/dev/null 2>&1 && ! { apt python3-venv && python3 -c 'import ensurepip, venv' >/dev/null 2>&1; }; then
+        absent "python3-venv" "the Python package will NOT be tested"
     fi
 }
 

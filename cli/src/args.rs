@@ -4,6 +4,7 @@
 
 mod paper;
 mod run;
+mod sweep;
 
 use std::path::PathBuf;
 
@@ -12,6 +13,7 @@ use clap_complete::Shell;
 
 pub use paper::PaperArgs;
 pub use run::{Beyond, Format, Output, RangeWord, Sizes, TimeOrder, Workload};
+pub use sweep::SweepArgs;
 
 /// What does a scheduling policy do to my workload on this SSD?
 #[derive(Parser, Debug)]
@@ -143,6 +145,16 @@ Requests are counted from 0 in the order in which they are issued, as in request
         #[arg(long, value_name = "NAME")]
         beside: Option<String>,
     },
+    /// Makes the runs of a sweep: a scenario whose keys take several values
+    #[command(after_help = "\
+Examples:
+  flashlane sweep rates.toml --csv --report
+  flashlane sweep rates.toml --status         which runs are missing
+  flashlane sweep rates.toml --out /shared/rates --shard 3/8
+
+Runs that are in the store are never made again, so that a sweep that was interrupted goes on where it stopped. Several processes may
+work on one store.")]
+    Sweep(SweepArgs),
 
     /// Describes and converts trace files
     #[command(subcommand)]

@@ -42,6 +42,7 @@ impl From<RunError> for Failure {
             RunError::Input(message) | RunError::Device(message) => Failure::Input(message),
             RunError::Results(error) => error.into(),
             RunError::Fault(message) => Failure::Fault(message),
+            RunError::Stopped => Failure::Fault(error.to_string()),
         }
     }
 }

@@ -20,6 +20,7 @@ mod run;
 mod schedulers;
 mod signals;
 mod spool;
+mod sweep;
 mod text;
 mod timeline;
 mod traces;
@@ -67,6 +68,7 @@ fn act(cli: Cli) -> Result<(), Failure> {
             };
             explain::act(&workload, scheduler.as_deref(), &which, beside.as_deref())
         }
+        Command::Sweep(args) => sweep::act(&args),
         Command::Paper(args) => paper::act(&args),
         Command::Oslab(args) => oslab::act(&args),
         Command::Trace(command) => traces::act(command),

@@ -22,8 +22,15 @@ const AHEAD: u64 = 64 << 20;
 /// # Errors
 /// If the machine has less memory than they need, or a trace is wrong.
 pub fn suit(prepared: &Prepared) -> Result<(), Failure> {
-    let needs = run::memory(prepared)?;
-    refuse(&needs, run::threads(), &AvailableMemory::here())?;
+    suit_needs(&run::memory(prepared)?)
+}
+
+/// [`suit`] for runs whose needs are known.
+///
+/// # Errors
+/// If the machine has less memory than they need.
+pub fn suit_needs(needs: &Memory) -> Result<(), Failure> {
+    refuse(needs, run::threads(), &AvailableMemory::here())?;
     if needs.short {
         small_pages();
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use flashlane_lab::metrics::Activity;
 use flashlane_lab::outputs::{Existing, Inputs, OutFile};
-use flashlane_lab::results::{ResultsDir, Summary, TABLES, export, report};
+use flashlane_lab::results::{MadeByCommand, ResultsDir, Summary, TABLES, export, report};
 use flashlane_lab::scenario::{FlowSource, Scenario};
 use flashlane_lab::workload::trace;
 
@@ -23,7 +23,8 @@ const SUMMARY_CSV: &str = "summary.csv";
 
 /// The prepared outputs.
 pub struct Outputs {
-    dir: Option<(ResultsDir, OutFile)>,
+    /// The results folder with its `summary.json` and `made-by.json`.
+    dir: Option<(ResultsDir, OutFile, OutFile)>,
     csv: Option<OutFile>,
     timelines: Option<Timelines>,
     /// The report, inside the results folder or elsewhere.
@@ -55,13 +56,14 @@ impl Outputs {
             Some(path) => {
                 let dir = ResultsDir::apart_from(path, &inputs)?;
                 let summary = dir.begin(SUMMARY)?;
-                Some((dir, summary))
+                let made_by = dir.begin(MadeByCommand::FILE)?;
+                Some((dir, summary, made_by))
             }
             None => None,
         };
-        let csv = dir.as_ref().filter(|_| output.csv).map(|(dir, _)| dir.begin(SUMMARY_CSV)).transpose()?;
+        let csv = dir.as_ref().filter(|_| output.csv).map(|(dir, ..)| dir.begin(SUMMARY_CSV)).transpose()?;
         let report = match &output.report {
-            Some(path) => Some(begin_report(path, dir.as_ref().map(|(dir, _)| dir), &inputs, output.force)?),
+            Some(path) => Some(begin_report(path, dir.as_ref().map(|(dir, ..)| dir), &inputs, output.force)?),
             None => None,
         };
         Ok(Outputs { dir, csv, timelines, report })
@@ -69,15 +71,22 @@ impl Outputs {
 
     /// The results folder, if one was asked for.
     pub fn dir(&self) -> Option<&ResultsDir> {
-        self.dir.as_ref().map(|(dir, _)| dir)
+        self.dir.as_ref().map(|(dir, ..)| dir)
     }
 
-    /// Writes all outputs from the summary, the report also from what the dies did, and gives them their names.
-    pub fn finish(self, summary: &Summary, activity: &[Activity], scenario: &Scenario) -> Result<(), Failure> {
+    /// Writes all outputs from the summary, which `command` makes again, the report also from what the dies did, and gives them their
+    /// names.
+    pub fn finish(
+        self,
+        summary: &Summary,
+        activity: &[Activity],
+        scenario: &Scenario,
+        command: String,
+    ) -> Result<(), Failure> {
         let timelines = self.timelines.map_or(Ok(()), |timelines| timelines.write(scenario));
         let mut elsewhere = Ok(());
         if let Some((file, place)) = self.report {
-            let written = file.write_whole(report::html(summary, activity).as_bytes());
+            let written = file.write_whole(report::html(summary, activity, &command).as_bytes());
             match place {
                 Where::Inside => written?,
                 // An error here must not prevent the results folder from being completed.
@@ -87,8 +96,9 @@ impl Outputs {
         if let Some(file) = self.csv {
             file.write_whole(export::csv(summary).as_bytes())?;
         }
-        if let Some((dir, file)) = self.dir {
+        if let Some((dir, file, made_by)) = self.dir {
             file.write_whole(summary.to_json().as_bytes())?;
+            made_by.write_whole(MadeByCommand { command }.to_json().as_bytes())?;
             dir.commit()?;
         }
         elsewhere?;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use flashlane_lab::run::Progress;
+use flashlane_lab::sweep;
 use flashlane_papers as papers;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
@@ -13,6 +14,11 @@ use crate::text;
 /// Runs `work` and shows `progress` on a terminal meanwhile.
 pub fn shown<T>(progress: &Progress, work: impl FnOnce() -> T) -> T {
     watched(|bar| follow(bar, progress), |_| work())
+}
+
+/// Runs `work` on a sweep and shows its progress.
+pub fn of_sweep<T>(progress: &sweep::Progress, work: impl FnOnce() -> T) -> T {
+    watched(|bar| follow_sweep(bar, progress), |_| work())
 }
 
 /// Runs `work` on a paper and shows its progress. Messages from `work` are printed above the bar, and also where there
@@ -58,6 +64,14 @@ fn follow(bar: &ProgressBar, progress: &Progress) {
         bar.set_length(total);
     }
     style(bar, if total > 0 { KNOWN } else { UNKNOWN });
+    bar.set_position(progress.done());
+}
+
+fn follow_sweep(bar: &ProgressBar, progress: &sweep::Progress) {
+    style(bar, "{bar:32} {percent:>3} %  {pos} of {len} runs  {per_sec}  {eta} left");
+    if bar.length() != Some(progress.of()) {
+        bar.set_length(progress.of());
+    }
     bar.set_position(progress.done());
 }
 

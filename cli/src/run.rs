@@ -88,7 +88,6 @@ fn make(workload: &Workload, scenario: &Scenario, output: &Output, seeds: Option
             transactions: output.transactions,
         }),
         activity: output.report.is_some(),
-        command: command(),
         progress: Some(&progress),
     };
     let comparison = progress::shown(&progress, || {
@@ -101,9 +100,8 @@ fn make(workload: &Workload, scenario: &Scenario, output: &Output, seeds: Option
         made.summary.attribution = attribution;
         Ok::<_, run::RunError>(made)
     })?;
-    drop(options);
     let summary = &comparison.summary;
-    let finished = outputs.finish(summary, &comparison.activity, scenario);
+    let finished = outputs.finish(summary, &comparison.activity, scenario, command());
     // The figures are printed even if they cannot be written: the run may have taken hours.
     match output.format {
         Format::Json => print_json(&summary.to_json())?,

@@ -4,6 +4,7 @@ pub mod metrics;
 pub mod results;
 pub mod run;
 pub mod scenario;
+pub mod sweep;
 pub mod theory;
 pub mod workload;
 

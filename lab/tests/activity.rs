@@ -13,7 +13,7 @@ const SCENARIO: &str = "schedulers = [\"fr-fcfs\", \"sprinkler\"]\n[device]\npre
 
 fn made(state: &str, activity: bool, rows: Option<RowOutput<'_>>) -> (Summary, Vec<Activity>) {
     let scenario = Scenario::parse("activity.toml", SCENARIO.replace("STATE", state)).expect("a scenario");
-    let options = Options { audit: false, rows, activity, command: String::new(), progress: None };
+    let options = Options { audit: false, rows, activity, progress: None };
     let made = compare(&scenario, &options).unwrap_or_else(|error| panic!("{error}"));
     (made.summary, made.activity)
 }

@@ -14,7 +14,7 @@ fn root() -> PathBuf {
 }
 
 fn options(audit: bool) -> Options<'static> {
-    Options { audit, rows: None, activity: false, command: String::new(), progress: None }
+    Options { audit, rows: None, activity: false, progress: None }
 }
 
 /// Lines that `make demo` prints after the program's: where the results and the report are.

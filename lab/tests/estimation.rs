@@ -6,7 +6,7 @@ use flashlane_lab::scenario::Scenario;
 
 fn made(text: &str) -> Result<Summary, RunError> {
     let scenario = Scenario::parse("estimates", text.to_owned()).unwrap_or_else(|why| panic!("{why}"));
-    let options = Options { audit: true, rows: None, activity: false, command: String::new(), progress: None };
+    let options = Options { audit: true, rows: None, activity: false, progress: None };
     compare(&scenario, &options).map(|made| made.summary)
 }
 
@@ -91,9 +91,8 @@ fn the_columns_of_estimates() {
     let _ = std::fs::remove_dir_all(&out);
     let dir = ResultsDir::create(&out).expect("a folder");
     let rows = Some(RowOutput { dir: &dir, format: Format::Csv, transactions: true });
-    let options = Options { audit: true, rows, activity: false, command: String::new(), progress: None };
+    let options = Options { audit: true, rows, activity: false, progress: None };
     let made = compare(&scenario, &options).expect("made");
-    drop(options);
     dir.write("summary.json", made.summary.to_json().as_bytes()).expect("written");
     let text = std::fs::read_to_string(dir.commit().expect("there").join("transactions.csv")).expect("rows");
     let header: Vec<&str> = text.lines().next().expect("a header").split(',').collect();

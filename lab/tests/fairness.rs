@@ -6,7 +6,7 @@ use flashlane_lab::scenario::Scenario;
 
 fn run(text: &str) -> Summary {
     let scenario = Scenario::parse("fairness", text.to_owned()).unwrap_or_else(|why| panic!("{why}"));
-    let options = Options { audit: true, rows: None, activity: false, command: String::new(), progress: None };
+    let options = Options { audit: true, rows: None, activity: false, progress: None };
     compare(&scenario, &options).unwrap_or_else(|why| panic!("{why}")).summary
 }
 

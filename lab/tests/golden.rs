@@ -41,7 +41,7 @@ requests = 450
 #[test]
 fn two_tenants_under_four_schedulers() {
     let scenario = Scenario::parse("golden", SCENARIO.to_owned()).unwrap_or_else(|why| panic!("{why}"));
-    let options = Options { audit: true, rows: None, activity: false, command: String::new(), progress: None };
+    let options = Options { audit: true, rows: None, activity: false, progress: None };
     let summary = compare(&scenario, &options).unwrap_or_else(|why| panic!("{why}")).summary;
     let shown = table::render(&summary);
     kept::same("golden", "lab/tests/golden/two_tenants.txt", &shown);

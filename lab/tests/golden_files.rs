@@ -203,10 +203,9 @@ fn run(name: &str) -> BTreeMap<String, Vec<u64>> {
     let _ = std::fs::remove_dir_all(&out);
     let dir = ResultsDir::create(&out).expect("a folder for results");
     let rows = Some(RowOutput { dir: &dir, format: Format::Csv, transactions: false });
-    let options = Options { audit: true, rows, activity: false, command: String::new(), progress: None };
+    let options = Options { audit: true, rows, activity: false, progress: None };
     let comparison = compare(&scenario, &options).expect("a run without a violation");
     dir.write("summary.json", comparison.summary.to_json().as_bytes()).expect("written");
-    drop(options);
     let at = dir.commit().expect("committed");
     let names: Vec<String> = scenario.schedulers().expect("schedulers").iter().map(|s| s.name()).collect();
     let several = names.len() > 1;

@@ -7,7 +7,7 @@ use flashlane_lab::scenario::Scenario;
 /// Runs a scenario, audited.
 fn runs(text: &str) -> Vec<SchedulerResult> {
     let scenario = Scenario::parse("host.toml", text.to_owned()).expect("a scenario");
-    let options = Options { audit: true, rows: None, activity: false, command: String::new(), progress: None };
+    let options = Options { audit: true, rows: None, activity: false, progress: None };
     compare(&scenario, &options).unwrap_or_else(|error| panic!("{error}\n{text}")).summary.schedulers
 }
 
@@ -53,7 +53,7 @@ fn rows_have_what_threads_saw() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let dir = ResultsDir::create(&folder.path().join("out")).expect("a folder for results");
     let rows = Some(RowOutput { dir: &dir, format: Format::Csv, transactions: false });
-    let options = Options { audit: false, rows, activity: false, command: String::new(), progress: None };
+    let options = Options { audit: false, rows, activity: false, progress: None };
     let summary = compare(&scenario, &options).unwrap_or_else(|error| panic!("{error}")).summary;
     dir.write("summary.json", b"{}").expect("written");
     let path = dir.commit().expect("committed").join("requests.csv");

@@ -31,7 +31,7 @@ fn run(limits: &str, flows: &[&str]) -> (Figures, Vec<Figures>, Vec<Row>) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let dir = ResultsDir::create(&folder.path().join("out")).unwrap_or_else(|why| panic!("{why}"));
     let rows = Some(RowOutput { dir: &dir, format: Format::Csv, transactions: false });
-    let options = Options { audit: true, rows, activity: false, command: String::new(), progress: None };
+    let options = Options { audit: true, rows, activity: false, progress: None };
     let mut summary = compare(&scenario, &options).unwrap_or_else(|why| panic!("{why}")).summary;
     dir.write("summary.json", b"{}").unwrap_or_else(|why| panic!("{why}"));
     let path = dir.commit().unwrap_or_else(|why| panic!("{why}")).join("requests.csv");
@@ -162,7 +162,7 @@ fn a_limit_of_time_with_closed_loops() {
 fn stopped_by(limits: &str, flow: &str) -> String {
     let scenario = format!("{DEVICE}[run]\nalone = false\n{limits}\n[[flow]]\n{flow}\n");
     let scenario = Scenario::parse("limits", scenario).unwrap_or_else(|why| panic!("{why}"));
-    let options = Options { audit: true, rows: None, activity: false, command: String::new(), progress: None };
+    let options = Options { audit: true, rows: None, activity: false, progress: None };
     compare(&scenario, &options).map(|_| ()).expect_err("nobody lives so long").to_string()
 }
 

@@ -78,7 +78,7 @@ fn every_reference_case_is_met() {
             document.flow =
                 vec![Flow { trace: Some(replay), range: Some(Range::Word(RangeWord::All)), ..Flow::default() }];
         });
-        let options = Options { audit: false, rows: None, activity: false, command: String::new(), progress: None };
+        let options = Options { audit: false, rows: None, activity: false, progress: None };
         let summary = compare(&scenario, &options).unwrap().summary;
         let all = summary.schedulers[0].total.all.as_ref().unwrap();
         let (mean, min) = (all.mean_ns / 1e3, all.min_ns as f64 / 1e3);

@@ -30,7 +30,7 @@ pages = [12]
 
 fn made(text: &str, audit: bool) -> Result<Summary, RunError> {
     let scenario = Scenario::parse("pairs", text.to_owned()).unwrap_or_else(|why| panic!("{why}"));
-    let options = Options { audit, rows: None, activity: false, command: String::new(), progress: None };
+    let options = Options { audit, rows: None, activity: false, progress: None };
     compare(&scenario, &options).map(|made| made.summary)
 }
 

@@ -49,7 +49,7 @@ fn nothing_is_lost_and_nothing_is_illegal() {
         TRACES.into_iter().flat_map(|trace| [(trace, false), (trace, true)])
     {
         let scenario = scenario(&folder.join(file), limit, speedup, buffered);
-        let options = Options { audit: true, rows: None, activity: false, command: String::new(), progress: None };
+        let options = Options { audit: true, rows: None, activity: false, progress: None };
         let made = compare(&scenario, &options).unwrap_or_else(|error| panic!("{file}: {error}"));
         assert!(made.audited.is_some_and(|events| events > 0), "{file}: an audit looked on");
         assert_eq!(made.summary.schedulers.len(), if buffered { 2 } else { catalogue::schedulers().len() - 2 });
@@ -78,10 +78,7 @@ fn what_lies_beyond_the_drive_is_accounted_for() {
             document.schedulers = Some(vec![SchedulerChoice::Named("fcfs".into())]);
             document.flow[0].trace.as_mut().unwrap().beyond = Some(beyond);
         });
-        compare(
-            &scenario,
-            &Options { audit: true, rows: None, activity: false, command: String::new(), progress: None },
-        )
+        compare(&scenario, &Options { audit: true, rows: None, activity: false, progress: None })
     };
     let refused = run(Beyond::Error).unwrap_err().to_string();
     assert!(refused.contains("msr-hm_0-899.csv:"), "{refused}");
@@ -103,7 +100,7 @@ fn an_idle_drive_of_today_answers_at_once() {
     let trace = TraceFlow { beyond: Some(Beyond::Wrap), ..TraceFlow::file(file.display().to_string()) };
     let flow = Flow { trace: Some(trace), ..Flow::default() };
     let scenario = Scenario::from_document("msnfs", Document { flow: vec![flow], ..Document::default() });
-    let options = Options { audit: false, rows: None, activity: false, command: String::new(), progress: None };
+    let options = Options { audit: false, rows: None, activity: false, progress: None };
     for run in compare(&scenario, &options).unwrap().summary.schedulers {
         let slowest = run.total.all.as_ref().unwrap().max_ns;
         assert!(run.device.chip_utilisation < 0.05, "{}: {}", run.name, run.device.chip_utilisation);

@@ -71,6 +71,15 @@ pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Syncs the whole file system that `path` lies in, where the system can.
+pub(super) fn sync_all_of(path: &Path) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::fs::syncfs(File::open(path)?)?;
+    #[cfg(not(target_os = "linux"))]
+    sync_folder(path)?;
+    Ok(())
+}
+
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 mod step {
     use std::io::{self, ErrorKind};

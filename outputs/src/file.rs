@@ -39,6 +39,8 @@ pub struct Pending {
     shown: PathBuf,
     /// `None` in a folder that is temporary as a whole.
     place: Option<Place>,
+    /// Whether the file is synced to the disk when it is complete.
+    syncs: bool,
 }
 
 #[derive(Debug)]
@@ -62,12 +64,17 @@ impl OutFile {
         let replaces = check(path, &name, existing)?;
         let (file, temporary) = begin(&name).map_err(|e| OutputError::io(path, &e))?;
         let place = Place { path: name, temporary: Some(temporary), replaces };
-        Ok(OutFile::around(file, Pending { shown: path.into(), place: Some(place) }))
+        Ok(OutFile::around(file, Pending { shown: path.into(), place: Some(place), syncs: true }))
     }
 
     /// A file just created in a temporary folder.
     pub(super) fn in_folder(file: File, shown: &Path) -> OutFile {
-        OutFile::around(file, Pending { shown: shown.into(), place: None })
+        OutFile::around(file, Pending { shown: shown.into(), place: None, syncs: true })
+    }
+
+    /// A file just created in a temporary folder that is synced later, with others.
+    pub(super) fn unsynced(file: File, shown: &Path) -> OutFile {
+        OutFile::around(file, Pending { shown: shown.into(), place: None, syncs: false })
     }
 
     fn around(file: File, pending: Pending) -> OutFile {
@@ -101,13 +108,15 @@ impl Pending {
         OutputError::io(&self.shown, error)
     }
 
-    /// Syncs the complete file to the disk and gives it its name.
+    /// Syncs the complete file to the disk, unless that is done later for many, and gives it its name.
     ///
     /// # Errors
     /// A fault of the machine, or a file that appeared at the place meanwhile and may not be replaced.
     pub fn finish(mut self, file: BufWriter<File>) -> Result<(), OutputError> {
         let file = file.into_inner().map_err(|e| self.fault(e.error()))?;
-        file.sync_all().map_err(|e| self.fault(&e))?;
+        if self.syncs {
+            file.sync_all().map_err(|e| self.fault(&e))?;
+        }
         let Some(place) = &mut self.place else { return Ok(()) };
         let Some(temporary) = place.temporary.take() else { return Ok(()) };
         let mut registry = registry::hold();

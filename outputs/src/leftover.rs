@@ -58,6 +58,7 @@ pub fn abandon(end: impl FnOnce()) {
             Unfinished::Folder { outer, name } => clear(&outer, &name),
             // What cannot be removed here, the next run removes.
             Unfinished::File(path) => drop(fs::remove_file(path)),
+            Unfinished::Scratch(path) => drop(fs::remove_dir_all(path)),
         }
     }
     end();

@@ -10,7 +10,7 @@
 //! place     where a path leads             listing   which files of a folder are ours
 //! inputs    outputs that are inputs        registry  what is unfinished in this process, for signals
 //! leftover  what a dead run left           temporary a run's own temporary folder, locked
-//! exchange  taking the name                folder, file   what the rest of the crate uses
+//! exchange  taking the name                folder, file, store  what the rest of the crate uses
 //! ```
 
 mod error;
@@ -23,6 +23,7 @@ mod listing;
 mod place;
 mod registry;
 pub mod shown;
+mod store;
 mod temporary;
 
 #[cfg(all(test, unix))]
@@ -37,3 +38,4 @@ pub use inputs::Inputs;
 pub use leftover::abandon;
 pub use listing::MARKER;
 pub use place::same_place;
+pub use store::{Claim, Entry, Store};

@@ -13,6 +13,8 @@ pub(super) enum Unfinished {
     Folder { outer: PathBuf, name: PathBuf },
     /// A temporary file.
     File(PathBuf),
+    /// A process's folder of unfinished results in a store.
+    Scratch(PathBuf),
 }
 
 static REGISTRY: Mutex<Vec<Unfinished>> = Mutex::new(Vec::new());
@@ -35,7 +37,7 @@ impl LockedRegistry {
     pub(super) fn forget(&mut self, path: &Path) {
         self.0.retain(|thing| match thing {
             Unfinished::Folder { outer, .. } => outer != path,
-            Unfinished::File(file) => file != path,
+            Unfinished::File(file) | Unfinished::Scratch(file) => file != path,
         });
     }
 

@@ -19,7 +19,8 @@ mod setting;
 pub mod slacker;
 pub mod sos;
 
-pub use figures::{Figures, mean_and_ci95};
+pub use figures::Figures;
+pub use flashlane_lab::metrics::mean_and_ci95;
 pub use progress::Progress;
 pub use report::{PaperResult, render, schema, tables};
 pub use runner::{Runner, Settings};

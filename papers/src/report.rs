@@ -5,9 +5,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::claims::{JudgedClaim, Verdict};
-use super::figures::{Figures, mean_and_ci95};
+use super::figures::Figures;
 use super::runner::Runner;
 use super::setting::Setting;
+use flashlane_lab::metrics::mean_and_ci95;
 
 /// `results.json`: the claims of a paper with what was measured, and every figure behind them.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

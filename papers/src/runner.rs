@@ -104,7 +104,7 @@ impl<'a> Runner<'a> {
     /// As [`run::compare`].
     pub fn compare(&self, document: Document) -> Result<Summary, RunError> {
         let name = document.name.clone().unwrap_or_default();
-        let options = Options { audit: false, rows: None, activity: false, command: String::new(), progress: None };
+        let options = Options { audit: false, rows: None, activity: false, progress: None };
         let made = run::compare(&Scenario::from_document(&name, as_in_papers(document)), &options)?;
         if let Some(progress) = self.progress {
             progress.served(made.summary.schedulers.iter().map(|run| run.total.completed).sum());

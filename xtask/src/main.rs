@@ -9,6 +9,7 @@ use std::process::ExitCode;
 mod arguments;
 mod bless;
 mod mutants;
+mod python;
 mod test;
 mod tidy;
 
@@ -17,7 +18,9 @@ cargo xtask COMMAND
 
   tidy           check the house rules: sizes, module docs, who may name whom, links, words
   tidy --list    say what each rule asks
-  test [ARGS]    cargo test --workspace --locked ARGS, ending in what was skipped and one line that counts all tests
+  test [ARGS]    cargo test --workspace --locked ARGS, and without ARGS the tests of the Python package; ends in what was skipped and
+                 one line that counts all tests
+  python         build the Python package in a fresh virtual environment and run its tests
   bless WHAT...  write anew what tests hold the code to: golden (figures), docs (generated pages), report (an example)
   mutants [ARGS] small changes of the engine, one at a time: which of them change results, and which of those a test
                  notices; `mutants --help` says more
@@ -40,6 +43,10 @@ fn main() -> ExitCode {
             Ok(true)
         }
         ["test", rest @ ..] => test::run(&root(), rest),
+        ["python"] => python::run(&root()).map(|counts| {
+            println!("{counts:?}");
+            counts.failed == 0 && counts.absent.is_none()
+        }),
         ["bless", what @ ..] => bless::run(&root(), what),
         ["mutants", rest @ ..] => mutants::run(&root(), rest),
         [] | ["help" | "--help" | "-h"] => {
@@ -47,7 +54,7 @@ fn main() -> ExitCode {
             Ok(true)
         }
         other => {
-            let legal = "tidy, tidy --list, test, bless, mutants, help";
+            let legal = "tidy, tidy --list, test, python, bless, mutants, help";
             Err(format!("unknown command {:?}; legal are: {legal}", other.join(" ")))
         }
     };

@@ -8,6 +8,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::Command;
 
+use crate::python;
+
 /// Runs the tests; `Ok(true)` when all passed.
 pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
@@ -33,6 +35,9 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
         tally.line(&String::from_utf8_lossy(&line));
     }
     let status = child.wait().map_err(|e| format!("cannot wait for cargo: {e}"))?;
+    if args.is_empty() {
+        tally.add_python(python::run(root)?);
+    }
     let verdict = tally.verdict(status.success());
     let skips = tally.skips(root.join("../shared").is_dir());
     writeln!(out, "\n{skips}{verdict}").map_err(|e| format!("cannot write: {e}"))?;
@@ -92,6 +97,21 @@ impl Tally {
                 Some((_, count)) => *count += 1,
                 None => self.reasons.push((reason.to_owned(), 1)),
             }
+        }
+    }
+
+    /// Adds the tests of the Python package.
+    fn add_python(&mut self, counts: python::Counts) {
+        self.passed += counts.passed + counts.skipped;
+        self.failed += counts.failed;
+        self.skipped += counts.skipped;
+        if counts.skipped > 0 {
+            self.reasons.push(("of the Python package, see above".to_owned(), counts.skipped));
+        }
+        if let Some(reason) = counts.absent {
+            self.skipped += 1;
+            self.passed += 1;
+            self.reasons.push((reason, 1));
         }
     }
 

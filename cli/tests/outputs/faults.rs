@@ -105,7 +105,9 @@ fn a_folder_that_may_not_be_written_is_refused_before_the_run() {
         assert!(lines[at + 1].starts_with(&wanted), "{said}");
     }
     assert!(
-        said.ends_with("m:\nout\n\nm/out:\nfcfs\nflashlane-files.json\nread-first\nsummary.csv\nsummary.json\n"),
+        said.ends_with(
+            "m:\nout\n\nm/out:\nfcfs\nflashlane-files.json\nmade-by.json\nread-first\nsummary.csv\nsummary.json\n"
+        ),
         "{said}"
     );
 }

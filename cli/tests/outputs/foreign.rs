@@ -6,8 +6,8 @@ use std::os::unix::fs::symlink;
 use super::*;
 
 const OUT: [&str; 4] = ["compare", "tiny.toml", "--out", "out"];
-const WHOLE: [&str; 4] =
-    ["fcfs/requests.parquet", "flashlane-files.json", "read-first/requests.parquet", "summary.json"];
+const WHOLE: [&str; 5] =
+    ["fcfs/requests.parquet", "flashlane-files.json", "made-by.json", "read-first/requests.parquet", "summary.json"];
 
 fn keys(folder: &Path) -> Vec<String> {
     files(folder).into_keys().collect()
@@ -52,7 +52,7 @@ fn a_note_in_a_results_folder_keeps_it_from_being_replaced() {
     good(desk, &["run", "tiny.toml", "--out", "out", "--csv", "--transactions"]);
     assert_eq!(
         keys(&desk.join("out")),
-        ["flashlane-files.json", "requests.csv", "summary.csv", "summary.json", "transactions.csv"]
+        ["flashlane-files.json", "made-by.json", "requests.csv", "summary.csv", "summary.json", "transactions.csv"]
     );
     assert_eq!(names(desk), ["long.toml", "notes.md", "out", "thesis.tex", "tiny.toml"]);
 }

@@ -57,7 +57,7 @@ fn catalogue() -> Result<Catalogue, Box<dyn Error>> {
 fn run() -> Result<Comparison, Box<dyn Error>> {
     let mut scenario = Scenario::parse("small-and-large", SCENARIO.to_owned())?;
     scenario.use_catalogue(Arc::new(catalogue()?));
-    let options = Options { audit: true, rows: None, activity: false, command: String::new(), progress: None };
+    let options = Options { audit: true, rows: None, activity: false, progress: None };
     Ok(compare(&scenario, &options)?)
 }
 

@@ -6,7 +6,8 @@ use crate::Target;
 mod allocation_order;
 mod config;
 mod scenario;
+mod sweep;
 mod traces;
 
 /// Every target.
-pub const ALL: &[Target] = &[allocation_order::TARGET, config::TARGET, scenario::TARGET, traces::TARGET];
+pub const ALL: &[Target] = &[allocation_order::TARGET, config::TARGET, scenario::TARGET, sweep::TARGET, traces::TARGET];

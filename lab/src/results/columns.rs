@@ -1,7 +1,7 @@
 //! The columns of the row files: one description for the Parquet schema, the CSV header and `docs/columns.md`.
 
 /// A kind of rows.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Table {
     /// What the documentation calls it.
     pub title: &'static str,

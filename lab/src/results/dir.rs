@@ -1,14 +1,22 @@
-//! A results folder that is whole or absent: a [`Folder`] with row files in it.
+//! A results folder that is whole or absent, one of its own or an entry of a store: with row files in it. Or rows in memory only.
 
 use std::path::{Path, PathBuf};
 
+use super::memory::{KeptRows, Shelf};
 use super::rows::Row;
 use super::writer::{Format, RowWriter};
-use crate::outputs::{Folder, Inputs, OutFile, OutputError};
+use crate::outputs::{Entry, Folder, Inputs, OutFile, OutputError};
 
 /// A results folder being written. It gets its name at [`ResultsDir::commit`]; dropped before that, it leaves nothing.
 #[derive(Debug)]
-pub struct ResultsDir(Folder);
+pub struct ResultsDir(Place);
+
+#[derive(Debug)]
+enum Place {
+    Folder(Folder),
+    Entry(Entry),
+    Memory(Shelf),
+}
 
 impl ResultsDir {
     /// Prepares the folder `path`, which must not exist, be empty or hold earlier results; missing parents are created.
@@ -24,7 +32,25 @@ impl ResultsDir {
     /// # Errors
     /// See [`Folder::create`].
     pub fn apart_from(path: &Path, inputs: &Inputs) -> Result<ResultsDir, OutputError> {
-        Folder::create(path, inputs).map(ResultsDir)
+        Folder::create(path, inputs).map(|folder| ResultsDir(Place::Folder(folder)))
+    }
+
+    /// The folder of a result in a store.
+    pub fn of_store(entry: Entry) -> ResultsDir {
+        ResultsDir(Place::Entry(entry))
+    }
+
+    /// No folder: rows stay in memory, whatever their format.
+    pub fn in_memory() -> ResultsDir {
+        ResultsDir(Place::Memory(Shelf::default()))
+    }
+
+    /// Takes out the rows in memory that are complete.
+    pub fn take_rows(&self) -> KeptRows {
+        match &self.0 {
+            Place::Memory(shelf) => shelf.take(),
+            Place::Folder(_) | Place::Entry(_) => KeptRows::new(),
+        }
     }
 
     /// The name inside the folder of the file that the user calls `path`; `None` if it is outside.
@@ -32,7 +58,10 @@ impl ResultsDir {
     /// # Errors
     /// See [`Folder::inside`].
     pub fn inside(&self, path: &Path) -> Result<Option<String>, OutputError> {
-        self.0.inside(path)
+        match &self.0 {
+            Place::Folder(folder) => folder.inside(path),
+            Place::Entry(_) | Place::Memory(_) => Ok(None),
+        }
     }
 
     /// Begins a file of the folder.
@@ -40,7 +69,11 @@ impl ResultsDir {
     /// # Errors
     /// See [`Folder::begin`].
     pub fn begin(&self, name: &str) -> Result<OutFile, OutputError> {
-        self.0.begin(name)
+        match &self.0 {
+            Place::Folder(folder) => folder.begin(name),
+            Place::Entry(entry) => entry.begin(name),
+            Place::Memory(_) => Err(OutputError::fault(Path::new(name), "results in memory have no files")),
+        }
     }
 
     /// Writes a file of the folder.
@@ -48,7 +81,7 @@ impl ResultsDir {
     /// # Errors
     /// See [`Folder::begin`].
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), OutputError> {
-        self.0.write(name, bytes)
+        self.begin(name)?.write_whole(bytes)
     }
 
     /// Begins a file of these rows, `requests.parquet` or `transactions.csv`, beside the folder's other files or in the
@@ -57,6 +90,10 @@ impl ResultsDir {
     /// # Errors
     /// See [`Folder::begin`].
     pub fn rows<R: Row>(&self, within: Option<&str>, format: Format) -> Result<RowWriter<R>, OutputError> {
+        if let Place::Memory(shelf) = &self.0 {
+            let name = within.map_or(R::TABLE.name.to_owned(), |folder| format!("{folder}/{}", R::TABLE.name));
+            return Ok(RowWriter::in_memory(shelf.clone(), name));
+        }
         let file = R::TABLE.file_name(format.extension());
         let file = match within {
             Some(folder) => format!("{folder}/{file}"),
@@ -70,6 +107,10 @@ impl ResultsDir {
     /// # Errors
     /// See [`Folder::commit`].
     pub fn commit(self) -> Result<PathBuf, OutputError> {
-        self.0.commit()
+        match self.0 {
+            Place::Folder(folder) => folder.commit(),
+            Place::Entry(entry) => entry.commit(),
+            Place::Memory(_) => Ok(PathBuf::new()),
+        }
     }
 }

@@ -58,7 +58,6 @@ pub(super) fn made_by() -> MadeBy {
         warm_up_ms: 100,
         warm_up_requests: 0,
         device: "flin-isca18".into(),
-        command: "flashlane compare 'two <tenants>.toml' --schedulers fcfs,read-first,sprinkler".into(),
     }
 }
 

@@ -15,7 +15,7 @@ use super::waterfall::Waterfalls;
 use crate::metrics::Activity;
 
 const PAGE: &str = include_str!("../../assets/report/report.html");
-const STYLE: &str = include_str!("../../assets/report/report.css");
+pub(crate) const STYLE: &str = include_str!("../../assets/report/report.css");
 const SCRIPTS: [&str; 5] = [
     include_str!("../../assets/report/base.js"),
     include_str!("../../assets/report/charts.js"),
@@ -23,10 +23,10 @@ const SCRIPTS: [&str; 5] = [
     include_str!("../../assets/report/tables.js"),
     include_str!("../../assets/report/start.js"),
 ];
-const GUARD: &str = include_str!("../../assets/report/guard.js");
-const CHARTS: &str = include_str!("../../assets/vendor/uplot/uPlot.iife.min.js");
-const CHARTS_STYLE: &str = include_str!("../../assets/vendor/uplot/uPlot.min.css");
-const CHARTS_LICENCE: &str = include_str!("../../assets/vendor/uplot/LICENSE");
+pub(crate) const GUARD: &str = include_str!("../../assets/report/guard.js");
+pub(crate) const CHARTS: &str = include_str!("../../assets/vendor/uplot/uPlot.iife.min.js");
+pub(crate) const CHARTS_STYLE: &str = include_str!("../../assets/vendor/uplot/uPlot.min.css");
+pub(crate) const CHARTS_LICENCE: &str = include_str!("../../assets/vendor/uplot/LICENSE");
 
 /// The text by which a page is recognised as a report.
 const GENERATOR: &[u8] = b"<meta name=\"generator\" content=\"Flashlane\">";
@@ -36,8 +36,8 @@ pub fn is_report(head: &[u8]) -> bool {
     head.windows(GENERATOR.len()).any(|part| part == GENERATOR)
 }
 
-/// The page of a summary; with heat maps where there is an activity for each of its schedulers.
-pub fn html(summary: &Summary, activity: &[Activity]) -> String {
+/// The page of a summary, which `command` makes again; with heat maps where there is an activity for each of its schedulers.
+pub fn html(summary: &Summary, activity: &[Activity], command: &str) -> String {
     let mut environment = Environment::new();
     let float = |value: &Value| f64::try_from(value.clone()).unwrap_or(f64::NAN);
     environment.add_filter("time", move |value: Value| format::time(float(&value)));
@@ -58,6 +58,7 @@ pub fn html(summary: &Summary, activity: &[Activity]) -> String {
         verdict => context! { findings => verdict.findings, doubts, decisions => brief::differences(summary) },
         attribution,
         maps => Value::from(Serde(Maps::of(activity))),
+        command,
         css => STYLE,
         scripts => SCRIPTS,
         guard_js => GUARD,
@@ -70,4 +71,4 @@ pub fn html(summary: &Summary, activity: &[Activity]) -> String {
 
 #[cfg(test)]
 #[path = "report_tests.rs"]
-mod tests;
+pub(crate) mod tests;

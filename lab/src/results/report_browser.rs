@@ -8,9 +8,9 @@ use serde_json::Value;
 use crate::results::tests::scratch;
 
 /// A page that was opened.
-pub(super) struct Opened {
+pub(crate) struct Opened {
     /// The document after its scripts ran; inside a phone's frame, that of the frame.
-    pub(super) dom: String,
+    pub(crate) dom: String,
     /// What the browser complained about.
     complaints: Vec<String>,
     /// What the page and the checks say about it: the attributes of the root.
@@ -85,7 +85,7 @@ frame.addEventListener("load", () => {
 
 /// Opens a page in headless Chromium in a window of this size, and takes a picture of it if one is `wanted`; `None`, with a SKIPPED line, where there is none. With CI=true Chromium and
 /// axe must be there.
-pub(super) fn open(html: &str, name: &str, (width, height): (u32, u32), wanted: bool) -> Option<Opened> {
+pub(crate) fn open(html: &str, name: &str, (width, height): (u32, u32), wanted: bool) -> Option<Opened> {
     let must = std::env::var_os("CI").is_some_and(|ci| ci == "true");
     let Some(browser) = find("chromium") else {
         assert!(!must, "CI needs Chromium to check the report");
@@ -150,7 +150,7 @@ fn plain(text: &str) -> String {
 
 impl Opened {
     /// No error, nothing wider than the window, no texts that collide, and nothing that axe finds.
-    pub(super) fn check(&self) {
+    pub(crate) fn check(&self) {
         assert_eq!(self.complaints, [""; 0], "the browser complained");
         assert_eq!(self.said("errors"), None, "the page reported an error");
         assert_eq!(self.said("ready").as_deref(), Some("true"), "its script did not come to the end: {}", self.root);

@@ -7,8 +7,11 @@ use crate::metrics::FlowMetrics;
 use crate::results::example::{activity, example, flow, made_by};
 use crate::results::{DeviceFigures, FlowInfo, SchedulerResult};
 
+/// A command with a name that is markup.
+const COMMAND: &str = "flashlane compare 'two <tenants>.toml' --schedulers fcfs,read-first,sprinkler";
+
 #[path = "report_browser.rs"]
-mod browser;
+pub(crate) mod browser;
 
 /// A desk's window, as high as the page needs.
 const DESK: (u32, u32) = (1_280, 5_000);
@@ -17,7 +20,7 @@ const PHONE: (u32, u32) = (390, 8_000);
 
 /// The page of the example, with heat maps.
 fn page() -> String {
-    html(&example(), &[activity(1), activity(2), activity(3)])
+    html(&example(), &[activity(1), activity(2), activity(3)], COMMAND)
 }
 
 fn open(html: &str, name: &str) -> Option<browser::Opened> {
@@ -101,7 +104,7 @@ fn heat_maps_show_what_was_recorded() {
         assert!(opened.drawn("latency-0")[panel]["filled"].as_u64().unwrap() > 0);
     }
     assert!(opened.dom.contains("aria-label=\"fcfs: mean "), "the picture is described");
-    assert!(!html(&example(), &[]).contains("id=\"h-dies\""), "nothing recorded, nothing shown");
+    assert!(!html(&example(), &[], COMMAND).contains("id=\"h-dies\""), "nothing recorded, nothing shown");
 }
 
 /// The verdict comes first, and an attribution is drawn as a waterfall.
@@ -109,7 +112,7 @@ fn heat_maps_show_what_was_recorded() {
 fn the_story_comes_first() {
     let mut summary = example();
     let verdict = crate::results::verdict::Verdict::of(&summary);
-    let page = html(&summary, &[]);
+    let page = html(&summary, &[], COMMAND);
     let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is not on the page"));
     assert!(at(&verdict.findings[0]) < at("id=\"h-flows\"") && at("id=\"h-flows\"") < at("id=\"h-response\""));
     assert!(!page.contains("id=\"h-attribution\""));
@@ -121,7 +124,7 @@ fn the_story_comes_first() {
         seeds: 1,
         measures: vec![crate::results::Measure::of("all requests", 1, &[vec![4e6, 1e6]])],
     });
-    let page = html(&summary, &[]);
+    let page = html(&summary, &[], COMMAND);
     assert!(page.contains("pick: a → b") && page.contains("-3.000 ms") && page.contains("class=\"faster\""));
     let Some(opened) = open(&page, "report-attribution") else { return };
     opened.check();
@@ -136,7 +139,7 @@ fn names_are_text_and_never_markup() {
     let Some(opened) = open(&page, "report-names") else { return };
     opened.check();
     let command = opened.dom.split_once("<code id=\"command\">").unwrap().1.split_once("</code>").unwrap().0;
-    assert_eq!(command.replace("&lt;", "<").replace("&gt;", ">"), made_by().command);
+    assert_eq!(command.replace("&lt;", "<").replace("&gt;", ">"), COMMAND);
 }
 
 /// The page in a theme.
@@ -179,7 +182,7 @@ fn fifty_schedulers_and_64_flows_are_readable() {
         SchedulerResult::new(&format!("scheduler-{i}"), &flows, &own, None, &DeviceFigures::default())
     };
     let summary = Summary::new(made_by(), flows.clone(), (0..50).map(run).collect(), vec![]);
-    let page = html(&summary, &[]);
+    let page = html(&summary, &[], COMMAND);
     for size in [PHONE, DESK] {
         let Some(opened) = browser::open(&page, &format!("report-many-{}", size.0), size, false) else { return };
         opened.check();
@@ -193,7 +196,7 @@ fn fifty_schedulers_and_64_flows_are_readable() {
 
 #[test]
 fn nothing_is_fetched() {
-    let page = html(&example(), &[]);
+    let page = html(&example(), &[], COMMAND);
     assert!(page.contains("default-src 'none'"));
     for way in ["src=\"", "href=\"", "url(http", "@import", "fetch(", "XMLHttpRequest"] {
         assert!(!page.contains(way), "{way}");
@@ -204,7 +207,7 @@ fn nothing_is_fetched() {
 fn a_run_of_one_scheduler_one_flow_and_no_request_opens_too() {
     let flows = [FlowInfo { name: "idle".into(), ..FlowInfo::default() }];
     let run = SchedulerResult::new("fcfs", &flows, &[FlowMetrics::new()], None, &DeviceFigures::default());
-    let page = html(&Summary::new(made_by(), flows.to_vec(), vec![run], vec![]), &[]);
+    let page = html(&Summary::new(made_by(), flows.to_vec(), vec![run], vec![]), &[], COMMAND);
     assert!(page.contains("<li>no request completed</li>"));
     assert!(page.contains(": fcfs on "), "its title says what it is");
     assert!(!page.contains("Mean change") && !page.contains("id=\"h-fair\""));
@@ -216,5 +219,5 @@ fn a_run_of_one_scheduler_one_flow_and_no_request_opens_too() {
 
 #[test]
 fn the_same_summary_gives_the_same_page() {
-    assert_eq!(html(&example(), &[]), html(&example(), &[]));
+    assert_eq!(html(&example(), &[], COMMAND), html(&example(), &[], COMMAND));
 }

@@ -1,6 +1,6 @@
 //! `summary.json`: every figure of a run or a comparison, as data.
 //!
-//! Owns the shape. Promises that the table, the report and fio's JSON need nothing else, and that nothing in it depends
+//! Owns the shape, and that of `made-by.json` beside it. Promises that the table, the report and fio's JSON need nothing else, and that nothing in it depends
 //! on when or where the run was made. `docs/summary.md` is generated from these types and their comments.
 
 use schemars::JsonSchema;
@@ -17,7 +17,7 @@ use super::paired::{PairFigures, Paired, SlackFigures, TouchedFigures};
 use super::waiting_writes::WaitingWrites;
 
 /// Version of the shape; grows when a key changes its meaning or goes.
-pub const SUMMARY_VERSION: u32 = 1;
+pub const SUMMARY_VERSION: u32 = 2;
 
 /// All figures of a run (one scheduler) or a comparison (several).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,7 +39,8 @@ pub struct Summary {
     pub attribution: Option<Attribution>,
 }
 
-/// What made the figures: enough to make them again.
+/// What made the figures. The command that did is in `made-by.json`, beside `summary.json`, which is therefore the same however
+/// a scenario was run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MadeBy {
     /// Version of Flashlane.
@@ -58,8 +59,25 @@ pub struct MadeBy {
     pub warm_up_requests: u64,
     /// Name of the device.
     pub device: String,
-    /// Command that makes these results again.
+}
+
+/// `made-by.json`: the command that makes the results beside it again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MadeByCommand {
+    /// The command, quoted for a shell.
     pub command: String,
+}
+
+impl MadeByCommand {
+    /// The name of the file.
+    pub const FILE: &str = "made-by.json";
+
+    /// The bytes of the file.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("text always has a JSON form");
+        text.push('\n');
+        text
+    }
 }
 
 /// A flow: one tenant of the device.

@@ -8,6 +8,7 @@ use std::path::Path;
 use parquet::errors::ParquetError;
 
 use super::csv;
+use super::memory::{MemoryRows, Shelf};
 use super::parquet::ParquetRows;
 use super::rows::Row;
 use crate::outputs::{Existing, Inputs, OutFile, OutputError, Pending};
@@ -33,15 +34,16 @@ impl Format {
 
 /// A file of rows being written. Dropped before [`RowWriter::finish`], it leaves nothing.
 pub struct RowWriter<R: Row> {
-    pending: Pending,
     sink: Sink,
     rows: u64,
     of: PhantomData<R>,
 }
 
 enum Sink {
-    Parquet(Box<ParquetRows<BufWriter<File>>>),
-    Csv(BufWriter<File>),
+    Parquet(Box<ParquetRows<BufWriter<File>>>, Pending),
+    Csv(BufWriter<File>, Pending),
+    /// In memory: the rows, where they go, and their name there.
+    Memory(Box<MemoryRows>, Shelf, String),
 }
 
 impl<R: Row> RowWriter<R> {
@@ -57,34 +59,53 @@ impl<R: Row> RowWriter<R> {
     }
 
     fn on(mut file: BufWriter<File>, pending: Pending, format: Format) -> Result<RowWriter<R>, OutputError> {
+        let at = |failure: Failure| failure.at(pending.shown());
         let sink = match format {
             Format::Parquet => {
-                ParquetRows::new(&R::TABLE, file).map(|rows| Sink::Parquet(Box::new(rows))).map_err(Failure::from)
+                let rows = ParquetRows::new(&R::TABLE, file).map_err(|error| at(error.into()))?;
+                Sink::Parquet(Box::new(rows), pending)
             }
-            Format::Csv => csv::header(&R::TABLE, &mut file).map(|()| Sink::Csv(file)).map_err(Failure::from),
+            Format::Csv => {
+                csv::header(&R::TABLE, &mut file).map_err(|error| at(error.into()))?;
+                Sink::Csv(file, pending)
+            }
         };
-        let sink = sink.map_err(|failure| failure.at(pending.shown()))?;
-        Ok(RowWriter { pending, sink, rows: 0, of: PhantomData })
+        Ok(RowWriter { sink, rows: 0, of: PhantomData })
+    }
+
+    /// Begins rows in memory, which go to `shelf` under `name`.
+    pub(super) fn in_memory(shelf: Shelf, name: String) -> RowWriter<R> {
+        RowWriter { sink: Sink::Memory(Box::new(MemoryRows::new(R::TABLE)), shelf, name), rows: 0, of: PhantomData }
     }
 
     /// Adds a row.
     pub fn push(&mut self, row: &R) -> Result<(), OutputError> {
         let cells = row.cells();
-        let result = match &mut self.sink {
-            Sink::Parquet(rows) => rows.push(cells.as_ref()).map_err(Failure::from),
-            Sink::Csv(file) => csv::row(cells.as_ref(), file).map_err(Failure::from),
-        };
         self.rows += 1;
-        result.map_err(|failure| failure.at(self.pending.shown()))
+        match &mut self.sink {
+            Sink::Parquet(rows, pending) => {
+                rows.push(cells.as_ref()).map_err(|error| Failure::from(error).at(pending.shown()))
+            }
+            Sink::Csv(file, pending) => {
+                csv::row(cells.as_ref(), file).map_err(|error| Failure::from(error).at(pending.shown()))
+            }
+            Sink::Memory(rows, ..) => {
+                rows.push(cells.as_ref());
+                Ok(())
+            }
+        }
     }
 
     /// Completes the file, gives it its name, and returns the number of rows.
     pub fn finish(self) -> Result<u64, OutputError> {
-        let file = match self.sink {
-            Sink::Parquet(rows) => rows.finish().map_err(|e| Failure::from(e).at(self.pending.shown()))?,
-            Sink::Csv(file) => file,
-        };
-        self.pending.finish(file)?;
+        match self.sink {
+            Sink::Parquet(rows, pending) => {
+                let file = rows.finish().map_err(|error| Failure::from(error).at(pending.shown()))?;
+                pending.finish(file)?;
+            }
+            Sink::Csv(file, pending) => pending.finish(file)?,
+            Sink::Memory(rows, shelf, name) => shelf.put(name, *rows),
+        }
         Ok(self.rows)
     }
 }

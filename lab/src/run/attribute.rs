@@ -65,7 +65,7 @@ pub fn attribute(
             document.run.alone = Some(false);
             document.run.against = None;
         });
-        let options = Options { audit: false, rows: None, activity: false, command: String::new(), progress: None };
+        let options = Options { audit: false, rows: None, activity: false, progress: None };
         summaries.push(compare(&scenario, &options)?.summary);
     }
     let (mixes, count) = (mixes.len() as u64, differences.len());

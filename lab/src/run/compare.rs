@@ -25,8 +25,6 @@ pub struct Options<'a> {
     pub rows: Option<RowOutput<'a>>,
     /// Whether what the dies do over time is recorded, for a report.
     pub activity: bool,
-    /// The command that reproduces the results.
-    pub command: String,
     /// Counter of completed requests that is updated while runs are made.
     pub progress: Option<&'a Progress>,
 }
@@ -116,7 +114,6 @@ pub fn compare_prepared(
         warm_up_ms: scenario.document().run.warm_up_ms.unwrap_or(0),
         warm_up_requests: scenario.document().run.warm_up_requests.unwrap_or(0),
         device: scenario.device_name(),
-        command: options.command.clone(),
     };
     let mut summary = Summary::new(made_by, infos, results, Vec::new());
     let of_run = |index: usize| tasks.iter().position(|t| t.alone.is_none() && t.scheduler == index);

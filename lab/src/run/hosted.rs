@@ -229,7 +229,7 @@ impl Simulation<'_> {
         self.issued += 1;
         self.times[flow] = state.draw(self.limits.end)?;
         if self.issued.is_multiple_of(STRIDE) {
-            self.report_progress();
+            self.report_progress()?;
         }
         Ok(())
     }

@@ -58,6 +58,8 @@ pub enum RunError {
     Results(OutputError),
     /// A defect of Flashlane itself: requests lost, or an audit that found violations.
     Fault(String),
+    /// The caller stopped it ([`Progress::stop`]).
+    Stopped,
 }
 
 impl fmt::Display for RunError {
@@ -65,6 +67,7 @@ impl fmt::Display for RunError {
         match self {
             RunError::Input(message) | RunError::Device(message) | RunError::Fault(message) => f.write_str(message),
             RunError::Results(error) => write!(f, "{error}"),
+            RunError::Stopped => f.write_str("stopped"),
         }
     }
 }

@@ -1,12 +1,13 @@
 //! How far a comparison has come, for display.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Requests completed so far by all runs of a comparison, and how many there will be, as far as is known.
+/// Requests completed so far by all runs of a comparison, and how many there will be, as far as is known; and the wish to stop them.
 #[derive(Debug, Default)]
 pub struct Progress {
     done: AtomicU64,
     total: AtomicU64,
+    stopped: AtomicBool,
 }
 
 impl Progress {
@@ -18,6 +19,16 @@ impl Progress {
     /// Requests in all; 0 while unknown.
     pub fn total(&self) -> u64 {
         self.total.load(Ordering::Relaxed)
+    }
+
+    /// Ends all runs soon, with [`RunError::Stopped`](super::RunError::Stopped).
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the runs are to end.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
     }
 
     pub(crate) fn add(&self, count: u64) {

@@ -178,7 +178,7 @@ impl<'a> Simulation<'a> {
 
     /// The figures of the run, all of whose requests have completed.
     pub(super) fn conclude(mut self, host: Option<HostOutcome>) -> Result<Outcome, RunError> {
-        self.report_progress();
+        self.report_progress()?;
         self.check_conservation()?;
         let remarks = self.flows.iter().map(|state| state.feed.as_ref().and_then(Feed::remarks)).collect();
         let device = DeviceFigures::from(&self.device.totals());
@@ -312,13 +312,17 @@ impl<'a> Simulation<'a> {
             self.device.prefetch(*offset);
         }
         if self.issued.is_multiple_of(STRIDE) {
-            self.report_progress();
+            self.report_progress()?;
         }
         Ok(())
     }
 
-    pub(super) fn report_progress(&mut self) {
+    /// Reports how far the run is; an error if its caller wants it stopped.
+    pub(super) fn report_progress(&mut self) -> Result<(), RunError> {
         if let Some(Reported { shown, expected }) = self.progress {
+            if shown.is_stopped() {
+                return Err(RunError::Stopped);
+            }
             let end = if self.limits.end == BEYOND { Time::NEVER } else { self.limits.end };
             for (flow, state) in self.flows.iter().enumerate() {
                 if let Some(feed) = &state.feed {
@@ -329,6 +333,7 @@ impl<'a> Simulation<'a> {
             shown.add(self.issued - self.reported);
         }
         self.reported = self.issued;
+        Ok(())
     }
 
     /// Checks that no request is lost: produced = completed + rejected, for each flow.

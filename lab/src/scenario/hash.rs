@@ -7,7 +7,9 @@
 //!
 //! Only the hash of the whole is shown: 16 hexadecimal digits (64 bits) of BLAKE3 over the canonical JSON.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 
@@ -62,7 +64,7 @@ pub(super) fn hash(scenario: &Scenario) -> Result<String, KeyError> {
     for (i, plan) in resolve::flows(document, &scenario.folder, &config)?.into_iter().enumerate() {
         let source = match plan.source {
             FlowSource::Trace(path, options) => {
-                let (bytes, blake3) = contents(&path, i)?;
+                let (bytes, blake3) = scenario.traces.get(&path, i)?;
                 Source::Trace { options: TraceFlow { path: PathBuf::new(), ..options }, bytes, blake3 }
             }
             FlowSource::Synthetic(table) => Source::Synthetic(table),
@@ -87,6 +89,23 @@ pub fn hash_of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
         hasher.update(part);
     });
     hasher.finalize().to_hex()[..16].to_owned()
+}
+
+/// Lengths and hashes of traces, each read once.
+#[derive(Debug, Default)]
+pub(super) struct TraceHashes(Mutex<BTreeMap<PathBuf, (u64, String)>>);
+
+impl TraceHashes {
+    fn get(&self, path: &Path, flow: usize) -> Result<(u64, String), KeyError> {
+        // If a thread panicked while holding it, its entries are still true.
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known.get(path) {
+            return Ok(found.clone());
+        }
+        let found = contents(path, flow)?;
+        known.insert(path.to_owned(), found.clone());
+        Ok(found)
+    }
 }
 
 fn contents(path: &Path, flow: usize) -> Result<(u64, String), KeyError> {

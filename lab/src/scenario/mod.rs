@@ -7,7 +7,7 @@
 //! ```text
 //! document  the top level        device, preset  [device] over a shipped device      build      -> ssd::config::Config
 //! flow, trace  [[flow]]          scheduler       names and mixes                     capacity   gigabytes to pages
-//! host      [host]: CPUs, waiting, background
+//! host      [host]: CPUs, waiting, background                       assign     keys set by their path
 //! resolve   defaults, ranges     complaint       the device's complaints in our keys
 //! value     shapes of values     error           where in the text a key stands      hash, docs what follows from all
 //! limits    how long, how many   names           what schedulers and flows may be called
@@ -57,6 +57,7 @@ pub use words::{Charge, Dispatch, DriveState, Protocol, Rounding, Service, Unit,
 use error::{KeyError, Origin};
 use flashlane_sched::catalogue::Catalogue;
 use flashlane_ssd::config::Config;
+use hash::TraceHashes;
 use host::BufferOf;
 
 /// The schedulers of a scenario that names none: each adds a decision to the one before it.
@@ -68,6 +69,15 @@ pub const DEFAULT_COLLECT: &str = "semi-preemptive";
 /// A commented scenario to start from.
 pub const TEMPLATE: &str = include_str!("../../data/scenario-template.toml");
 
+/// The text of the scenario file at `path`.
+///
+/// # Errors
+/// A file that cannot be read, is too long, or is no text.
+pub fn read_text(path: &Path) -> Result<String, ScenarioError> {
+    let place = path.display().to_string();
+    limits::read(path).map_err(|message| ScenarioError { place, key: String::new(), value: String::new(), message })
+}
+
 /// A scenario, read but not yet run.
 #[derive(Clone, Debug)]
 pub struct Scenario {
@@ -77,16 +87,19 @@ pub struct Scenario {
     origin: Origin,
     folder: PathBuf,
     catalogue: Arc<Catalogue>,
+    /// Hashes of the traces read so far, shared with copies of the scenario.
+    traces: Arc<TraceHashes>,
 }
 
 impl Scenario {
     /// Reads the file at `path`.
     pub fn load(path: &Path) -> Result<Scenario, ScenarioError> {
-        let name = path.display().to_string();
-        let fault =
-            |message: String| ScenarioError { place: name.clone(), key: String::new(), value: String::new(), message };
-        let text = limits::read(path).map_err(fault)?;
-        let mut scenario = Scenario::parse(&name, text)?;
+        Scenario::of_file(path, read_text(path)?)
+    }
+
+    /// The scenario of `text`, which stands in the file at `path`: the files it names are relative to that file's folder.
+    pub fn of_file(path: &Path, text: String) -> Result<Scenario, ScenarioError> {
+        let mut scenario = Scenario::parse(&path.display().to_string(), text)?;
         scenario.folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
         if scenario.document.name.is_none() {
             scenario.document.name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
@@ -110,7 +123,13 @@ impl Scenario {
     }
 
     fn new(document: Document, origin: Origin) -> Scenario {
-        Scenario { document, origin, folder: PathBuf::new(), catalogue: Arc::new(Catalogue::shipped()) }
+        Scenario {
+            document,
+            origin,
+            folder: PathBuf::new(),
+            catalogue: Arc::new(Catalogue::shipped()),
+            traces: Arc::default(),
+        }
     }
 
     /// Looks up schedulers and answers in `catalogue` from now on: the shipped one extended by the caller's schedulers and

@@ -16,6 +16,7 @@ pub use fr_fcfs::FrFcfs;
 pub use read_first::ReadFirst;
 pub use sprinkler::Sprinkler;
 pub use wait_balanced::WaitBalanced;
+pub use widen::widen;
 
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, TxnId, UnitId};

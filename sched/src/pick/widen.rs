@@ -6,7 +6,7 @@ use flashlane_core::{Board, QueueId, TxnId};
 
 /// Adds `lead` and its companions to `group`.
 #[inline(always)]
-pub(super) fn widen(board: &Board, lead: TxnId, group: &mut Group) {
+pub fn widen(board: &Board, lead: TxnId, group: &mut Group) {
     group.push(board, lead);
     let queue = board.txn(lead).queue;
     if board.queues[queue.index()].len > 1 && (board.facts.multi_plane || board.facts.multi_die) {

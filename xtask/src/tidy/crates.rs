@@ -49,7 +49,7 @@ const ALLOWED: &[AllowedDependencies] = &[
     AllowedDependencies { krate: PAPERS, ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
     AllowedDependencies { krate: OSLAB, ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
     AllowedDependencies { krate: "flashlane-cli", ours: &[LAB, PAPERS, OSLAB], foreign: Foreign::Any },
-    AllowedDependencies { krate: "flashlane-python", ours: &[LAB], foreign: Foreign::Any },
+    AllowedDependencies { krate: "flashlane-python", ours: &[CORE, SCHED, LAB], foreign: Foreign::Any },
     AllowedDependencies { krate: "flashlane-emulator", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
     AllowedDependencies { krate: "flashlane-bench", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
     AllowedDependencies { krate: "flashlane-fuzz", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
@@ -86,12 +86,19 @@ pub fn allowed(repo: &Repo) -> Vec<Finding> {
     findings
 }
 
-/// Rule: every crate inherits the workspace lints; inner crates are `no_std` and have a clippy.toml of their own.
+/// Rule: every crate inherits the workspace lints, or denies unsafe code if it is a workspace of its own; inner crates are `no_std` and have a clippy.toml of their own.
 pub fn guards(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
     for Manifest { file, table, name } in manifests(repo, &mut Vec::new()) {
-        let inherits = table.get("lints").and_then(|lints| lints.get("workspace")).and_then(Value::as_bool);
-        if inherits != Some(true) {
+        let lints = table.get("lints");
+        let inherits = lints.and_then(|lints| lints.get("workspace")).and_then(Value::as_bool);
+        let unsafe_code = lints.and_then(|lints| lints.get("rust")?.get("unsafe_code")).and_then(Value::as_str);
+        let is_apart = table.contains_key("workspace");
+        if is_apart && unsafe_code != Some("deny") {
+            let message = format!("`{name}` must deny unsafe code: [lints.rust] unsafe_code = \"deny\"");
+            findings.push(Finding::error(&file.path, 1, message));
+        }
+        if !is_apart && inherits != Some(true) {
             let message = format!("`{name}` must inherit the lints of the workspace: [lints] workspace = true");
             findings.push(Finding::error(&file.path, 1, message));
         }

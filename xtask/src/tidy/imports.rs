@@ -54,7 +54,9 @@ const DIRECTIONS: &[Direction] = &[
         never: &["ssd::state", "ssd::flash", "ssd::ftl", "ssd::gc", "ssd::buffer", "ssd::host", "ssd::device"],
     },
     Direction { room: "lab::metrics", never: &["lab::workload", "lab::scenario"] },
-    Direction { room: "lab::results", never: &["lab::scenario", "lab::run"] },
+    Direction { room: "lab::results", never: &["lab::scenario", "lab::run", "lab::sweep"] },
+    Direction { room: "lab::scenario", never: &["lab::sweep"] },
+    Direction { room: "lab::run", never: &["lab::sweep"] },
     Direction { room: "audit", never: &["ssd::device"] },
 ];
 

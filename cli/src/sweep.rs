@@ -1,0 +1,125 @@
+//! `flashlane sweep`: the runs of a sweep, made where they are missing, and the table of their results.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use flashlane_lab::outputs::{OutputError, Store};
+use flashlane_lab::run::RunError;
+use flashlane_lab::shown;
+use flashlane_lab::sweep::{self, Made, MakeOptions, Plan, Progress, Shard, Sweep};
+
+use crate::args::SweepArgs;
+use crate::arguments;
+use crate::fail::Failure;
+use crate::memory;
+use crate::progress;
+use crate::run::rayon_threads;
+use crate::signals;
+use crate::text::print;
+
+/// Missing runs that are listed.
+const LISTED: usize = 10;
+
+/// Runs `flashlane sweep`.
+pub fn act(args: &SweepArgs) -> Result<(), Failure> {
+    if let Some(jobs) = args.jobs {
+        rayon_threads(jobs)?;
+    }
+    let sweep = Sweep::load(&args.file)?;
+    let plan = sweep.plan()?;
+    let out = args.out.clone().unwrap_or_else(|| default_store(&args.file));
+    if args.status {
+        return status(&sweep, &plan, &out);
+    }
+    if let Some(needs) = &plan.memory {
+        memory::suit_needs(needs)?;
+    }
+    signals::install_handlers()?;
+    let store = Store::open(&out, env!("CARGO_PKG_VERSION"))?;
+    let progress = Progress::default();
+    let shard = args.shard.unwrap_or(Shard::WHOLE);
+    let options = MakeOptions { shard, audit: args.audit, command: arguments::command_line(), progress: &progress };
+    let made = progress::of_sweep(&progress, || sweep::make(&sweep, &plan, &store, &options))?;
+    if let Some((number, error)) = made.failed.first() {
+        return Err(failed(&sweep, &plan, &made, *number, error));
+    }
+    let ours = made.there + made.made;
+    let mut text = format!("{ours} runs, {} made now and {} there before\n", made.made, made.there);
+    if plan.excluded > 0 {
+        let _ = writeln!(text, "{} combinations excluded", plan.excluded);
+    }
+    let missing = plan.runs.iter().filter(|run| !store.has(&run.name)).count();
+    if missing > 0 {
+        let _ = writeln!(
+            text,
+            "{missing} of all {} are missing; results.parquet is written once all are there",
+            plan.runs.len()
+        );
+        let _ = writeln!(text, "store: {}", shown::path(&out));
+        return print(&text);
+    }
+    text.push_str(&write_results(args, &sweep, &plan, &store)?);
+    print(&text)
+}
+
+/// The folder of the runs where none is named.
+fn default_store(file: &Path) -> PathBuf {
+    let stem = file.file_stem().unwrap_or(file.as_os_str());
+    PathBuf::from(stem)
+}
+
+/// Writes the table of all results, and the page.
+fn write_results(args: &SweepArgs, sweep: &Sweep, plan: &Plan, store: &Store) -> Result<String, Failure> {
+    let table = plan.table(sweep, store)?;
+    let mut text = String::new();
+    let mut name = |file: &str| {
+        let _ = writeln!(text, "results: {}", shown::path(&store.path().join(file)));
+    };
+    let fault =
+        |file: &str, error: String| OutputError::fault(&store.path().join(file), format!("cannot be written: {error}"));
+    let parquet = table.write_parquet(Vec::new()).map_err(|error| fault("results.parquet", error.to_string()))?;
+    store.begin("results.parquet")?.write_whole(&parquet)?;
+    name("results.parquet");
+    if args.csv {
+        let mut bytes = Vec::new();
+        table.write_csv(&mut bytes).map_err(|error| fault("results.csv", error.to_string()))?;
+        store.begin("results.csv")?.write_whole(&bytes)?;
+        name("results.csv");
+    }
+    if args.report {
+        let page = sweep::html(sweep, plan, &table, &arguments::command_line());
+        store.begin("report.html")?.write_whole(page.as_bytes())?;
+        name("report.html");
+    }
+    Ok(text)
+}
+
+/// Prints which runs are there and which are missing.
+fn status(sweep: &Sweep, plan: &Plan, out: &Path) -> Result<(), Failure> {
+    let is_there = Store::is_there(out, env!("CARGO_PKG_VERSION"))?;
+    let missing: Vec<_> = plan.runs.iter().filter(|run| !is_there || !Store::has_in(out, &run.name)).collect();
+    let mut text = format!("{}: {} runs", shown::path(out), plan.runs.len());
+    let _ = writeln!(text, ", {} there, {} missing", plan.runs.len() - missing.len(), missing.len());
+    for run in missing.iter().take(LISTED) {
+        let _ = writeln!(text, "missing  {}  {}", run.name, shown::escaped(&sweep.in_words(&run.at)));
+    }
+    if missing.len() > LISTED {
+        let _ = writeln!(text, "and {} more", missing.len() - LISTED);
+    }
+    print(&text)
+}
+
+/// The error of runs that failed: the first, and how many there are.
+fn failed(sweep: &Sweep, plan: &Plan, made: &Made, number: usize, error: &RunError) -> Failure {
+    let values = sweep.in_words(&plan.runs[number].at);
+    let others = match made.failed.len() - 1 {
+        0 => String::new(),
+        others => format!("; {others} more failed"),
+    };
+    let message =
+        format!("{error} (in the run with {values}){others}; the other {} runs are kept", made.made + made.there);
+    match error {
+        RunError::Fault(_) => Failure::Fault(message),
+        _ => Failure::Input(message),
+    }
+}

@@ -1,0 +1,19 @@
+//! Means over seeds, with their confidence intervals.
+
+/// Student's t for 95 % on both sides, by degrees of freedom from 1; beyond them, that of the normal distribution.
+const T_95: [f64; 30] = [
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+    2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+];
+
+/// The mean of `values`, and half the width of its 95 % confidence interval if there are several.
+pub fn mean_and_ci95(values: &[f64]) -> (f64, Option<f64>) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    if values.len() < 2 {
+        return (mean, None);
+    }
+    let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0);
+    let t = T_95.get(values.len() - 2).copied().unwrap_or(1.96);
+    (mean, Some(t * (variance / n).sqrt()))
+}

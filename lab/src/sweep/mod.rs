@@ -1,0 +1,31 @@
+//! Sweeps: one scenario with many values of its keys, each combination a run that is kept in a store.
+//!
+//! Owns the sweep file ([`Sweep`]), its runs ([`Plan`]), making those that are missing ([`make`]) and the table of all results
+//! ([`table`](Plan::table)). Promises that a run is named by what determines it, that the table depends on the file alone and
+//! not on how, where or in which order its runs were made, and that every error a run can have before it begins is found before
+//! the first. Must never know how a run is shown in progress.
+//!
+//! ```text
+//! file     [sweep] in a scenario      axis     values of a key, and ranges        exclude  conditions on runs
+//! plan     the runs, and their names  make     making what is missing             rows     the table of results
+//! report   the page                   bands    means and intervals over seeds     blanked  the scenario without [sweep]
+//! ```
+
+mod axis;
+mod bands;
+mod blanked;
+mod exclude;
+mod file;
+mod make;
+mod plan;
+mod report;
+mod rows;
+
+pub use axis::{Axis, label};
+pub use file::Sweep;
+pub use make::{Made, MakeOptions, Progress, Shard, claim_and_make, make};
+pub use plan::{Plan, PlannedRun};
+pub use report::html;
+
+/// The file of figures of a run.
+pub const SUMMARY: &str = "summary.json";

@@ -1,0 +1,135 @@
+//! The runs of a sweep: every combination of the axes' values that no condition excludes, with its name.
+
+use rayon::prelude::*;
+
+use super::axis::{Axis, MOST, label};
+use super::file::Sweep;
+use crate::run::{self, Memory, RunError};
+use crate::scenario::{Scenario, hash_of};
+
+/// Version of what determines a run's name, beyond the scenario.
+const NAMING: &str = "run 1";
+
+/// All runs of a sweep, checked.
+#[derive(Debug)]
+pub struct Plan {
+    /// The runs, in the order of the axes, the last of which changes fastest.
+    pub runs: Vec<PlannedRun>,
+    /// Combinations that a condition excluded.
+    pub excluded: usize,
+    /// The most memory that a run takes.
+    pub memory: Option<Memory>,
+}
+
+/// A run of a sweep.
+#[derive(Clone, Debug)]
+pub struct PlannedRun {
+    /// Its name: a hash of the scenario, the seed, the version of Flashlane, and what is kept. 16 hexadecimal digits.
+    pub name: String,
+    /// For each axis, the place of its value.
+    pub at: Vec<usize>,
+}
+
+impl Sweep {
+    /// All runs, each checked as far as that is possible without making it.
+    ///
+    /// # Errors
+    /// The first run that is wrong.
+    pub fn plan(&self) -> Result<Plan, RunError> {
+        let combinations = self.combinations()?;
+        let of = combinations.len();
+        let planned = combinations.into_par_iter().map(|at| self.planned(at)).collect::<Result<Vec<_>, _>>()?;
+        let mut memory: Option<Memory> = None;
+        let mut runs = Vec::new();
+        for (run, needs) in planned.into_iter().flatten() {
+            memory = Some(memory.map_or(needs, |most| largest(most, needs)));
+            runs.push(run);
+        }
+        let mut names: Vec<(&str, usize)> = runs.iter().enumerate().map(|(i, run)| (run.name.as_str(), i)).collect();
+        names.sort_unstable();
+        if let Some(pair) = names.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            let [a, b] = [pair[0].1, pair[1].1].map(|i| self.in_words(&runs[i].at));
+            return Err(self.error("", format!("two runs are the same: {a}, and {b}")).into());
+        }
+        if runs.is_empty() {
+            return Err(self.error("exclude", format!("excludes all {of} runs")).into());
+        }
+        Ok(Plan { excluded: of - runs.len(), runs, memory })
+    }
+
+    /// The scenario of a run.
+    ///
+    /// # Errors
+    /// No such key, or a value that is none of its.
+    pub fn scenario(&self, at: &[usize]) -> Result<Scenario, RunError> {
+        let value = |(axis, at): (&Axis, &usize)| (axis.path.clone(), axis.values[*at].to_string());
+        let sets: Vec<(String, String)> = self.axes.iter().zip(at).map(value).collect();
+        let mut scenario = self.base.clone();
+        scenario.assign(&sets).map_err(|error| RunError::Input(self.relocated(error.to_string())))?;
+        Ok(scenario)
+    }
+
+    /// The values of a run in words: `device.gc.start_percent = 7, seed = 2`.
+    pub fn in_words(&self, at: &[usize]) -> String {
+        let word = |(axis, at): (&Axis, &usize)| format!("{} = {}", axis.path, label(&axis.values[*at]));
+        self.axes.iter().zip(at).map(word).collect::<Vec<_>>().join(", ")
+    }
+
+    /// A run with its name and its memory, if no condition excludes it.
+    fn planned(&self, at: Vec<usize>) -> Result<Option<(PlannedRun, Memory)>, RunError> {
+        let scenario = self.scenario(&at)?;
+        let excluded = self.conditions.exclude(scenario.document(), scenario.seed());
+        if excluded.map_err(|error| self.condition_error(error))? {
+            return Ok(None);
+        }
+        let located = |error: RunError| match error {
+            RunError::Input(message) => {
+                RunError::Input(format!("{} (in the run with {})", self.relocated(message), self.in_words(&at)))
+            }
+            other => other,
+        };
+        let prepared = run::prepare(&scenario).map_err(located)?;
+        let memory = run::memory(&prepared).map_err(located)?;
+        let hash = scenario.hash().map_err(|error| located(error.into()))?;
+        let kept = if self.requests { "requests" } else { "summary" };
+        let parts = [NAMING, env!("CARGO_PKG_VERSION"), &hash, scenario.name(), kept];
+        let name = hash_of(parts.iter().flat_map(|part| [part.as_bytes(), b"\0"]));
+        Ok(Some((PlannedRun { name, at }, memory)))
+    }
+
+    /// All combinations: places of values, an entry for each axis.
+    fn combinations(&self) -> Result<Vec<Vec<usize>>, RunError> {
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for axis in 0..self.axes.len() {
+            match self.zipped.iter().find(|group| group.contains(&axis)) {
+                Some(group) if group.iter().min() == Some(&axis) => groups.push(group.clone()),
+                Some(_) => {}
+                None => groups.push(vec![axis]),
+            }
+        }
+        let lengths: Vec<usize> = groups.iter().map(|group| self.axes[group[0]].values.len()).collect();
+        let count = lengths.iter().try_fold(1usize, |all, &length| all.checked_mul(length)).filter(|&all| all <= MOST);
+        let Some(count) = count else {
+            return Err(self.error("", format!("has more than {MOST} runs; must be at most so many")).into());
+        };
+        let combination = |mut number: usize| {
+            let mut at = vec![0; self.axes.len()];
+            for (group, length) in groups.iter().zip(&lengths).rev() {
+                group.iter().for_each(|&axis| at[axis] = number % length);
+                number /= length;
+            }
+            at
+        };
+        Ok((0..count).map(combination).collect())
+    }
+}
+
+fn largest(a: Memory, b: Memory) -> Memory {
+    Memory {
+        space: a.space.max(b.space),
+        resident: a.resident.max(b.resident),
+        kept: a.kept.max(b.kept),
+        runs: a.runs + b.runs,
+        short: a.short && b.short,
+    }
+}

@@ -1,0 +1,207 @@
+//! The table of all results: a row for each run, scheduler, flow and kind of request, with the axes as columns.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+use toml::Value;
+
+use super::SUMMARY;
+use super::axis::{Axis, label};
+use super::file::Sweep;
+use super::plan::Plan;
+use crate::outputs::Store;
+use crate::results::{Figures, Frame, FrameColumn, FrameValues, ResponseFigures, SchedulerResult, Summary};
+use crate::run::RunError;
+
+/// Columns of figures, in their order.
+pub(super) const FIGURES: [&str; 24] = [
+    "offered_iops",
+    "requests",
+    "bytes",
+    "iops",
+    "mb_per_s",
+    "mean_ns",
+    "stdev_ns",
+    "min_ns",
+    "p50_ns",
+    "p95_ns",
+    "p99_ns",
+    "p99_9_ns",
+    "max_ns",
+    "slowdown",
+    "rejected",
+    "makespan_ns",
+    "fairness",
+    "max_slowdown",
+    "weighted_speedup",
+    "chip_utilisation",
+    "channel_utilisation",
+    "write_amplification",
+    "gc_erases",
+    "gc_moves",
+];
+/// Those of them that are whole numbers.
+const WHOLE: [&str; 12] = [
+    "requests",
+    "bytes",
+    "min_ns",
+    "p50_ns",
+    "p95_ns",
+    "p99_ns",
+    "p99_9_ns",
+    "max_ns",
+    "rejected",
+    "makespan_ns",
+    "gc_erases",
+    "gc_moves",
+];
+
+/// A row before it is a part of columns.
+struct Row {
+    scheduler: String,
+    /// `None` for all flows together.
+    flow: Option<String>,
+    op: &'static str,
+    figures: BTreeMap<&'static str, f64>,
+}
+
+impl Plan {
+    /// The table of all results. Rows are in the order of the runs, the schedulers, the flows (all together first) and `all`,
+    /// `read`, `write`.
+    ///
+    /// # Errors
+    /// A run that cannot be read.
+    pub fn table(&self, sweep: &Sweep, store: &Store) -> Result<Frame, RunError> {
+        let read = |run: &super::PlannedRun| -> Result<(u64, Vec<Row>), RunError> {
+            let bytes = store.read(&run.name, SUMMARY)?;
+            let summary: Summary = serde_json::from_slice(&bytes).map_err(|error| {
+                let path = store.path().join("runs").join(&run.name);
+                RunError::Fault(format!("{}: {SUMMARY} is damaged ({error}); delete the folder", path.display()))
+            })?;
+            Ok((summary.made_by.seed, rows(&summary)))
+        };
+        let runs = self.runs.par_iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let mut columns = Vec::new();
+        for (i, axis) in sweep.axes.iter().enumerate().filter(|(_, axis)| !has_own_column(axis)) {
+            let value = |number: usize| axis.values[self.runs[number].at[i]].clone();
+            let values = runs.iter().enumerate().flat_map(|(n, (_, rows))| std::iter::repeat_n(value(n), rows.len()));
+            columns.push(FrameColumn { name: axis.path.clone(), values: axis_values(axis, values) });
+        }
+        let seeds = runs.iter().flat_map(|(seed, rows)| std::iter::repeat_n(i64::try_from(*seed).ok(), rows.len()));
+        columns.push(FrameColumn { name: "seed".into(), values: FrameValues::Whole(seeds.collect()) });
+        let names = self
+            .runs
+            .iter()
+            .zip(&runs)
+            .flat_map(|(run, (_, rows))| std::iter::repeat_n(Some(run.name.clone()), rows.len()));
+        columns.push(FrameColumn { name: "run".into(), values: FrameValues::Text(names.collect()) });
+        let rows: Vec<&Row> = runs.iter().flat_map(|(_, rows)| rows).collect();
+        let text = |name: &str, of: fn(&Row) -> Option<String>| FrameColumn {
+            name: name.into(),
+            values: FrameValues::Text(rows.iter().map(|row| of(row)).collect()),
+        };
+        columns.push(text("scheduler", |row| Some(row.scheduler.clone())));
+        columns.push(text("flow", |row| row.flow.clone()));
+        columns.push(text("op", |row| Some(row.op.to_owned())));
+        for name in FIGURES {
+            let figures = rows.iter().map(|row| row.figures.get(name).copied());
+            let values = match WHOLE.contains(&name) {
+                true => FrameValues::Whole(figures.map(|figure| figure.map(|n| n as i64)).collect()),
+                false => FrameValues::Number(figures.collect()),
+            };
+            columns.push(FrameColumn { name: name.into(), values });
+        }
+        Ok(Frame { columns })
+    }
+}
+
+/// Whether an axis is shown by a column that the table has anyway.
+pub(super) fn has_own_column(axis: &Axis) -> bool {
+    axis.path == "seed" || axis.path == "scheduler" || axis.path == "schedulers"
+}
+
+/// The values of an axis as a column of the narrowest kind that holds them all.
+fn axis_values(axis: &Axis, values: impl Iterator<Item = Value>) -> FrameValues {
+    let all = |is: fn(&Value) -> bool| axis.values.iter().all(is);
+    let number = |value: &Value| value.as_float().or(value.as_integer().map(|n| n as f64));
+    if all(Value::is_integer) {
+        FrameValues::Whole(values.map(|value| value.as_integer()).collect())
+    } else if all(|value| value.is_integer() || value.is_float()) {
+        FrameValues::Number(values.map(|value| number(&value)).collect())
+    } else if all(Value::is_bool) {
+        FrameValues::Flag(values.map(|value| value.as_bool()).collect())
+    } else {
+        FrameValues::Text(values.map(|value| Some(label(&value))).collect())
+    }
+}
+
+/// The rows of one run.
+fn rows(summary: &Summary) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for run in &summary.schedulers {
+        push(&mut rows, run, None, &run.total, together(run));
+        for flow in &run.flows {
+            let own = flow.slowdown.map(|slowdown| ("slowdown", slowdown));
+            push(&mut rows, run, Some(&flow.name), &flow.figures, own.into_iter().collect());
+        }
+    }
+    rows
+}
+
+/// What belongs to all flows together.
+fn together(run: &SchedulerResult) -> BTreeMap<&'static str, f64> {
+    let (device, fairness) = (&run.device, run.fairness.as_ref());
+    [
+        ("fairness", fairness.map(|f| f.fairness)),
+        ("max_slowdown", fairness.map(|f| f.max_slowdown)),
+        ("weighted_speedup", fairness.map(|f| f.weighted_speedup)),
+        ("chip_utilisation", Some(device.chip_utilisation)),
+        ("channel_utilisation", Some(device.channel_utilisation)),
+        ("write_amplification", device.write_amplification),
+        ("gc_erases", Some(device.gc.erases as f64)),
+        ("gc_moves", Some(device.gc.moves as f64)),
+    ]
+    .into_iter()
+    .filter_map(|(name, figure)| Some((name, figure?)))
+    .collect()
+}
+
+/// Adds a row for each kind of request that completed; the row of all kinds also has `own`.
+fn push(
+    rows: &mut Vec<Row>,
+    run: &SchedulerResult,
+    flow: Option<&str>,
+    figures: &Figures,
+    own: BTreeMap<&'static str, f64>,
+) {
+    let kinds = [("all", figures.all.as_ref()), ("read", figures.read.as_ref()), ("write", figures.write.as_ref())];
+    for (op, responses) in kinds {
+        if op != "all" && responses.is_none() {
+            continue;
+        }
+        let mut row: BTreeMap<&'static str, f64> = responses.map(response).into_iter().flatten().collect();
+        if op == "all" {
+            row.extend(figures.offered_iops.map(|iops| ("offered_iops", iops)));
+            row.extend([("rejected", figures.rejected as f64), ("makespan_ns", figures.makespan_ns as f64)]);
+            row.extend(&own);
+        }
+        rows.push(Row { scheduler: run.name.clone(), flow: flow.map(str::to_owned), op, figures: row });
+    }
+}
+
+fn response(f: &ResponseFigures) -> [(&'static str, f64); 12] {
+    [
+        ("requests", f.requests as f64),
+        ("bytes", f.bytes as f64),
+        ("iops", f.iops),
+        ("mb_per_s", f.mb_per_s),
+        ("mean_ns", f.mean_ns),
+        ("stdev_ns", f.stdev_ns),
+        ("min_ns", f.min_ns as f64),
+        ("p50_ns", f.p50_ns as f64),
+        ("p95_ns", f.p95_ns as f64),
+        ("p99_ns", f.p99_ns as f64),
+        ("p99_9_ns", f.p99_9_ns as f64),
+        ("max_ns", f.max_ns as f64),
+    ]
+}

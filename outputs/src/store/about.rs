@@ -1,0 +1,85 @@
+//! What made a store: a store of another version is not used.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::{Existing, Inputs, OutFile, OutputError};
+
+/// The file that says what made a store.
+const ABOUT: &str = "store.json";
+/// Version of the layout.
+const LAYOUT: u32 = 1;
+
+/// What made a store.
+#[derive(Serialize, Deserialize, PartialEq, Eq)]
+pub(super) struct About {
+    layout: u32,
+    flashlane: String,
+}
+
+impl About {
+    /// What this program makes, whose version is `version`.
+    pub(super) fn of(version: &str) -> About {
+        About { layout: LAYOUT, flashlane: version.to_owned() }
+    }
+
+    /// Whether there is a store at `path`.
+    pub(super) fn is_there(&self, path: &Path) -> Result<bool, OutputError> {
+        match fs::read_to_string(path.join(ABOUT)) {
+            Ok(text) => self.same(path, &text).map(|()| true),
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(false),
+            Err(e) => Err(OutputError::io(&path.join(ABOUT), &e)),
+        }
+    }
+
+    /// Checks what made the store at `root`, or marks an empty folder as one.
+    pub(super) fn check(&self, shown: &Path, root: &Path) -> Result<(), OutputError> {
+        let file = root.join(ABOUT);
+        loop {
+            match fs::read_to_string(&file) {
+                Ok(text) => return self.same(shown, &text),
+                Err(e) if e.kind() == ErrorKind::NotFound => {}
+                Err(e) => return Err(OutputError::io(&shown.join(ABOUT), &e)),
+            }
+            let entries = fs::read_dir(root).map_err(|e| OutputError::io(shown, &e))?;
+            let foreign = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+            // Another process may be creating the store.
+            let beginning = |name: &String| name == ABOUT || name.starts_with(&format!(".{ABOUT}."));
+            if let Some(name) = foreign.into_iter().find(|name| !beginning(name)) {
+                let message = format!(
+                    "holds {name} and no {ABOUT}, so it is no store of runs; name another folder, one that is empty or not there"
+                );
+                return Err(OutputError::refused(shown, message));
+            }
+            let json = serde_json::to_string_pretty(self).map_err(|e| OutputError::io(shown, &e.into()))?;
+            let keep = Existing::Keep("has come to be there meanwhile");
+            let written = OutFile::create(&file, keep, &Inputs::default())
+                .and_then(|out| out.write_whole(format!("{json}\n").as_bytes()));
+            match written {
+                Err(error) if !file.exists() => return Err(error),
+                _ => {}
+            }
+        }
+    }
+
+    /// Checks that `text`, of a store's file, says the same.
+    fn same(&self, shown: &Path, text: &str) -> Result<(), OutputError> {
+        let message = match serde_json::from_str::<About>(text) {
+            Ok(found) if found == *self => return Ok(()),
+            Ok(found) if found.flashlane != self.flashlane => format!(
+                "holds runs of flashlane {}, whose figures may differ from those of this one, {}; name another folder, or delete \
+             this one to have its runs made again",
+                found.flashlane, self.flashlane
+            ),
+            Ok(found) => format!(
+                "is a store of layout {}, which this flashlane does not know (it has {}); name another folder",
+                found.layout, self.layout
+            ),
+            Err(error) => format!("{ABOUT} is damaged ({error}); name another folder, or delete this one"),
+        };
+        Err(OutputError::refused(shown, message))
+    }
+}

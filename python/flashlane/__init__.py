@@ -1,0 +1,34 @@
+"""What does a scheduling policy do to my workload on this SSD?
+
+>>> import flashlane as fl
+>>> result = fl.compare("two-tenants.toml", schedulers=["fcfs", "sprinkler"])
+>>> result                                      # the table that the program prints
+>>> result.summary.schedulers[0].total.read.p99_ns
+>>> polars.DataFrame(result.requests("sprinkler"))
+
+Times are nanoseconds of simulated time, sizes bytes, rates a second, unless a name ends in another unit.
+"""
+
+from ._compare import compare, run
+from ._native import Error, Rows, __version__, devices, schedulers
+from ._pick import Board, Pick
+from ._result import Record, Result, Summary
+from ._sweep import Sweep, SweepResult, sweep
+
+__all__ = [
+    "Board",
+    "Error",
+    "Pick",
+    "Record",
+    "Result",
+    "Rows",
+    "Summary",
+    "Sweep",
+    "SweepResult",
+    "__version__",
+    "compare",
+    "devices",
+    "run",
+    "schedulers",
+    "sweep",
+]

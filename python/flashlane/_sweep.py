@@ -1,0 +1,139 @@
+"""Sweeps: many values of a scenario's keys, on the local cores or on a Dask cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Optional, Union
+
+from . import _native
+from ._compare import _json, wait
+from ._native import Error
+from ._progress import bar
+
+#: The most runs of a task on a cluster: a lost worker costs at most so many.
+TASK_RUNS = 16
+
+
+class Sweep:
+    """A sweep: a scenario with a table ``sweep`` (docs/sweeps.md).
+
+    :param spec: the path of a sweep file, or a dict with the keys of one: ``{..., "sweep": {"device.nand.program_ns": [1, 2]}}``
+    """
+
+    def __init__(self, spec: "Union[str, os.PathLike[str], Mapping[str, Any]]") -> None:
+        self._path, self._text, self._document = "sweep.toml", None, None
+        if isinstance(spec, Mapping):
+            self._document = _json({"name": "sweep", **spec})
+            # Traces are relative to the working directory; errors call the sweep a scenario.
+            self._path = os.path.join(os.getcwd(), "<dict>")
+        else:
+            self._path = os.fspath(spec)
+        self._native = _native.NativeSweep(self._path, self._text, self._document)
+
+    @property
+    def axes(self) -> dict[str, list[str]]:
+        """The axes by their paths, with their values as text."""
+        return dict(self._native.axes())
+
+    def runs(self) -> list[tuple[str, list[int]]]:
+        """All runs: the name of each, and for each axis the place of its value.
+
+        :raises Error: if any of them is wrong
+        """
+        return self._native.plan()
+
+    def missing(self, out: "Union[str, os.PathLike[str]]") -> int:
+        """How many runs are missing in the store ``out``."""
+        return len(self._native.missing(out, self.runs()))
+
+
+@dataclass(frozen=True)
+class SweepResult:
+    """A sweep whose runs are all there."""
+
+    #: The store.
+    path: Path
+    #: Runs in all.
+    runs: int
+    #: Runs made now; the others were there.
+    made: int
+
+    @property
+    def results(self) -> Path:
+        """``results.parquet``: a row for each run, scheduler, flow and kind of request."""
+        return self.path / "results.parquet"
+
+    def summary(self, name: str) -> Any:
+        """The summary of the run ``name``."""
+        from ._result import Summary
+
+        return Summary((self.path / "runs" / name / "summary.json").read_text())
+
+
+def sweep(
+    spec: "Union[Sweep, str, os.PathLike[str], Mapping[str, Any]]",
+    out: "Union[str, os.PathLike[str], None]" = None,
+    *,
+    client: Any = None,
+    jobs: Optional[int] = None,
+    report: bool = False,
+    progress: Optional[bool] = None,
+) -> SweepResult:
+    """Makes the runs of a sweep that are missing in the store ``out``, and writes ``results.parquet`` there.
+
+    :param spec: a :class:`Sweep`, the path of a sweep file, or a dict
+    :param out: the store, which the program and other processes may use too; by default the file's name without ``.toml``
+    :param client: a ``dask.distributed.Client``: its workers make the runs. They must see ``out`` (and traces) at the same path. The
+        runs of a worker that is lost are made again elsewhere. By default the local cores make them
+    :param jobs: runs at a time without a client; by default one for each processor
+    :param report: also writes ``report.html``
+    :raises Error: with the text that the program prints
+    """
+    made_of = spec if isinstance(spec, Sweep) else Sweep(spec)
+    if out is None:
+        if made_of._document is not None:
+            raise Error("out: name the folder of the runs, since the sweep is no file")
+        out = Path(made_of._path).stem
+    store = Path(os.path.abspath(os.fspath(out)))
+    command = f"# in Python: flashlane.sweep({made_of._path!r})"
+    if client is None:
+        made, there = wait(made_of._native.start(store, command, jobs), "runs", progress)
+        result = SweepResult(store, made + there, made)
+    else:
+        result = _on_cluster(made_of, store, command, client, progress)
+    made_of._native.finish(store, command, report)
+    return result
+
+
+def _on_cluster(made_of: Sweep, store: Path, command: str, client: Any, progress: Optional[bool]) -> SweepResult:
+    from distributed import as_completed
+
+    runs = made_of.runs()
+    missing = made_of._native.missing(store, runs)
+    text = made_of._text
+    if text is None and made_of._document is None:
+        text = Path(made_of._path).read_text()
+    workers = max(1, sum(client.nthreads().values()))
+    size = max(1, min(TASK_RUNS, len(missing) // (4 * workers)))
+    parts = [missing[start : start + size] for start in range(0, len(missing), size)]
+    spec = (os.path.abspath(made_of._path), text, made_of._document)
+    futures = client.map(_make, parts, spec=spec, store=str(store), command=command, pure=False)
+    done = 0
+    with bar("runs", progress) as show:
+        try:
+            for future in as_completed(futures):
+                done += future.result()[1]
+                show(done, len(missing))
+        except BaseException:
+            client.cancel(futures)
+            raise
+    return SweepResult(store, len(runs), len(missing))
+
+
+def _make(runs: list[tuple[str, list[int]]], *, spec: tuple[str, Optional[str], Optional[str]], store: str, command: str) -> tuple[str, int]:
+    """On a worker: makes these runs, unless they are there. What is sent back is small: the runs stay in the store."""
+    _native.NativeSweep(*spec).make(store, runs, command)
+    return store, len(runs)

@@ -1,0 +1,118 @@
+//! A comparison that runs beside Python.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use flashlane_lab::results::{Format, ResultsDir};
+use flashlane_lab::run::{self, Options, Progress, RowOutput, RunError};
+use flashlane_lab::scenario::Scenario;
+use pyo3::prelude::*;
+
+use crate::error::{error, panicked};
+use crate::pick::Failures;
+use crate::pool::pool;
+use crate::results::Outcome;
+
+/// A value that another thread will give.
+pub(crate) struct Promise<T> {
+    value: Mutex<Option<T>>,
+    given: Condvar,
+}
+
+impl<T: Send> Promise<T> {
+    pub(crate) fn new() -> Arc<Promise<T>> {
+        Arc::new(Promise { value: Mutex::new(None), given: Condvar::new() })
+    }
+
+    pub(crate) fn give(&self, value: T) {
+        *self.value.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+        self.given.notify_all();
+    }
+
+    /// Waits for it at most so long; whether it is there.
+    pub(crate) fn wait(&self, py: Python<'_>, seconds: f64) -> bool {
+        let limit = Duration::from_secs_f64(seconds.clamp(0.0, 3600.0));
+        py.detach(|| {
+            let value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
+            let waited = self.given.wait_timeout_while(value, limit, |value| value.is_none());
+            waited.map(|(value, _)| value.is_some()).unwrap_or(true)
+        })
+    }
+
+    pub(crate) fn take(&self) -> Option<T> {
+        self.value.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// What is kept of the runs beside the figures.
+#[derive(Clone, Copy)]
+pub(crate) struct Kept {
+    pub(crate) requests: bool,
+    pub(crate) transactions: bool,
+    pub(crate) audit: bool,
+    pub(crate) activity: bool,
+}
+
+/// A comparison that runs.
+#[pyclass(frozen)]
+pub struct Job {
+    progress: Arc<Progress>,
+    promise: Arc<Promise<PyResult<Outcome>>>,
+}
+
+impl Job {
+    /// Starts a comparison on threads of its own.
+    pub(crate) fn start(scenario: Scenario, kept: Kept, jobs: Option<usize>, failures: Failures) -> PyResult<Job> {
+        let pool = pool(jobs)?;
+        let progress = failures.progress();
+        let promise = Promise::new();
+        let (shown, given) = (Arc::clone(&progress), Arc::clone(&promise));
+        let work = move || {
+            let made = catch_unwind(AssertUnwindSafe(|| pool.install(|| make(&scenario, kept, &shown))));
+            let made = made.map_err(|cause| panicked(&*cause));
+            // What went wrong in Python comes before what followed from it.
+            given.give(match (failures.take(), made) {
+                (Some(raised), _) => Err(raised),
+                (None, Ok(made)) => made.map_err(error),
+                (None, Err(panicked)) => Err(panicked),
+            });
+        };
+        let spawned = std::thread::Builder::new().name("flashlane".into()).spawn(work);
+        spawned.map_err(|cause| error(format!("cannot start a thread: {cause}")))?;
+        Ok(Job { progress, promise })
+    }
+}
+
+#[pymethods]
+impl Job {
+    /// Waits at most so many seconds; whether the comparison is over.
+    fn wait(&self, py: Python<'_>, seconds: f64) -> bool {
+        self.promise.wait(py, seconds)
+    }
+
+    /// Requests completed, and how many there will be; 0 while unknown.
+    fn progress(&self) -> (u64, u64) {
+        (self.progress.done(), self.progress.total())
+    }
+
+    /// Ends the runs soon.
+    fn stop(&self) {
+        self.progress.stop();
+    }
+
+    /// The outcome, once it is over.
+    fn result(&self) -> PyResult<Outcome> {
+        self.promise.take().unwrap_or_else(|| Err(error("the comparison is not over, or its outcome was taken")))
+    }
+}
+
+fn make(scenario: &Scenario, kept: Kept, progress: &Progress) -> Result<Outcome, RunError> {
+    let prepared = run::prepare(scenario)?;
+    let dir = ResultsDir::in_memory();
+    let rows = RowOutput { dir: &dir, format: Format::Parquet, transactions: kept.transactions };
+    let rows = (kept.requests || kept.transactions).then_some(rows);
+    let options = Options { audit: kept.audit, rows, activity: kept.activity, progress: Some(progress) };
+    let made = run::compare_prepared(scenario, &prepared, &options)?;
+    Ok(Outcome::new(made, dir.take_rows()))
+}

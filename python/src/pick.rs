@@ -1,0 +1,172 @@
+//! Answers to the pick question that are written in Python.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use flashlane_core::decide::{Group, Pick, Scope};
+use flashlane_core::{Board, TxnId, UnitId};
+use flashlane_lab::catalogue::{Answers, Catalogue, Choice, SchedulerEntry};
+use flashlane_lab::run::Progress;
+use flashlane_sched::pick::widen;
+use pyo3::prelude::*;
+
+use crate::error::error;
+use crate::view::{BoardView, candidates};
+
+/// As Python gives it: the name of the answer and its scheduler, the scheduler it starts from, what makes an instance, whether a lone
+/// transaction always goes, and the columns it looks at if not all.
+pub type Written = (String, String, Py<PyAny>, bool, Option<Vec<String>>);
+
+/// The first exception of a decision made in Python, which ends all runs.
+#[derive(Clone)]
+pub(crate) struct Failures {
+    progress: Arc<Progress>,
+    first: Arc<Mutex<Option<PyErr>>>,
+}
+
+impl Failures {
+    pub(crate) fn new(progress: Arc<Progress>) -> Failures {
+        Failures { progress, first: Arc::default() }
+    }
+
+    pub(crate) fn progress(&self) -> Arc<Progress> {
+        Arc::clone(&self.progress)
+    }
+
+    pub(crate) fn take(&self) -> Option<PyErr> {
+        self.first.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn put(&self, raised: PyErr) {
+        self.first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(raised);
+        self.progress.stop();
+    }
+}
+
+/// The shipped catalogue with these answers, and for each a scheduler.
+pub(crate) fn extended(picks: Vec<Written>, failures: &Failures) -> PyResult<Catalogue> {
+    let mut catalogue = Catalogue::shipped();
+    for (name, base, factory, lone, columns) in picks {
+        // A catalogue is used until the program ends.
+        let name: &'static str = Box::leak(name.into_boxed_str());
+        let failures = failures.clone();
+        let build = Box::leak(Box::new(move |_: &flashlane_sched::Values<'_>| -> Box<dyn Pick> {
+            let factory = Python::attach(|py| factory.clone_ref(py));
+            let (failures, columns) = (failures.clone(), columns.clone());
+            Box::new(PythonPick { factory, failures, lone, columns, state: None, waiting: Vec::new() })
+        }));
+        catalogue
+            .add_answer::<dyn Pick>(Choice {
+                name,
+                summary: "written in Python",
+                source: "the caller",
+                params: &[],
+                build,
+            })
+            .map_err(error)?;
+        let Some(from) = catalogue.scheduler(&base).copied() else {
+            let names: Vec<&str> = catalogue.schedulers().iter().map(|entry| entry.name).collect();
+            return Err(error(format!("{name}: base = {base:?}: no such scheduler; there are {}", names.join(", "))));
+        };
+        let answers = Answers { pick: name, ..from.answers };
+        let entry = SchedulerEntry { name, paper: "none", section: "", summary: "written in Python", answers, ..from };
+        catalogue.add_scheduler(entry).map_err(error)?;
+    }
+    Ok(catalogue)
+}
+
+struct PythonPick {
+    factory: Py<PyAny>,
+    failures: Failures,
+    lone: bool,
+    columns: Option<Vec<String>>,
+    state: Option<State>,
+    waiting: Vec<TxnId>,
+}
+
+/// The instance's method, and the board it is shown.
+struct State {
+    pick: Py<PyAny>,
+    board: Py<BoardView>,
+}
+
+impl State {
+    fn new(factory: &Py<PyAny>, columns: Option<Vec<String>>) -> PyResult<State> {
+        Python::attach(|py| {
+            let instance = factory.bind(py).call0()?;
+            Ok(State { pick: instance.getattr("pick")?.unbind(), board: Py::new(py, BoardView::new(py, columns)?)? })
+        })
+    }
+
+    /// The places of the lead and its companions that Python chose; the companions are `None` if they are left to Flashlane.
+    fn ask(&self, board: &Board, unit: UnitId, waiting: &[TxnId]) -> PyResult<Option<(usize, Option<Vec<usize>>)>> {
+        Python::attach(|py| {
+            self.board.borrow_mut(py).show(py, board, waiting)?;
+            let chosen = self.pick.bind(py).call1((&self.board, unit.0))?;
+            if chosen.is_none() {
+                return Ok(None);
+            }
+            let legal = |place: usize| {
+                let message = format!("pick returned {place}: must be below len(board) = {}", waiting.len());
+                if place < waiting.len() { Ok(place) } else { Err(error(message)) }
+            };
+            if let Ok(place) = chosen.extract::<usize>() {
+                return Ok(Some((legal(place)?, None)));
+            }
+            let Ok(places) = chosen.extract::<Vec<usize>>() else {
+                let shown = chosen.repr()?;
+                return Err(error(format!(
+                    "pick returned {shown}: must be None, a place on the board, or a list of places, the lead first"
+                )));
+            };
+            let places = places.into_iter().map(legal).collect::<PyResult<Vec<_>>>()?;
+            Ok(places.split_first().map(|(lead, others)| (*lead, Some(others.to_vec()))))
+        })
+    }
+}
+
+impl PythonPick {
+    fn choose(&mut self, board: &Board, unit: UnitId, group: &mut Group) -> PyResult<()> {
+        if self.state.is_none() {
+            self.state = Some(State::new(&self.factory, self.columns.clone())?);
+        }
+        let Some(state) = &self.state else { return Ok(()) };
+        let Some((lead, companions)) = state.ask(board, unit, &self.waiting)? else { return Ok(()) };
+        let Some(companions) = companions else {
+            widen(board, self.waiting[lead], group);
+            return Ok(());
+        };
+        group.push(board, self.waiting[lead]);
+        for place in companions {
+            let txn = self.waiting[place];
+            if !board.may_join(group, txn) {
+                let message = format!("pick returned {place} as a companion of {lead}: it cannot share the command");
+                return Err(error(message));
+            }
+            group.push(board, txn);
+        }
+        Ok(())
+    }
+}
+
+impl Pick for PythonPick {
+    fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {
+        candidates(board, unit, scope, &mut self.waiting);
+        if self.waiting.is_empty() {
+            return;
+        }
+        if !self.failures.progress.is_stopped() {
+            match self.choose(board, unit, group) {
+                Ok(()) => return,
+                Err(raised) => self.failures.put(raised),
+            }
+        }
+        // The runs end soon; until then the device goes on as it may.
+        if group.members().is_empty() {
+            group.push(board, self.waiting[0]);
+        }
+    }
+
+    fn lets_lone_transactions_go(&self) -> bool {
+        self.lone
+    }
+}

@@ -1,0 +1,176 @@
+//! Sweeps for Python: the runs of a file, made on this machine or one by one where a cluster wants them.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use flashlane_lab::outputs::Store;
+use flashlane_lab::run::RunError;
+use flashlane_lab::sweep::{self, Made, MakeOptions, Plan, PlannedRun, Progress, Shard, Sweep};
+use pyo3::prelude::*;
+
+use crate::error::{error, panicked};
+use crate::job::Promise;
+use crate::pool::pool;
+use crate::scenario::toml_of;
+
+/// A run as it is sent to a worker: its name, and for each axis the place of its value.
+type Sent = (String, Vec<usize>);
+
+/// A sweep.
+#[pyclass(frozen)]
+pub struct NativeSweep {
+    sweep: Arc<Sweep>,
+}
+
+#[pymethods]
+impl NativeSweep {
+    /// The sweep of the file `path`, or of `text`, or of `document`, a JSON object. Files that a text names are relative to the folder
+    /// of `path`.
+    #[new]
+    #[pyo3(signature = (path, text = None, document = None))]
+    fn new(path: PathBuf, text: Option<String>, document: Option<&str>) -> PyResult<NativeSweep> {
+        let sweep = match (text, document) {
+            (Some(text), _) => Sweep::of_file(&path, text),
+            (None, Some(json)) => Sweep::of_file(&path, toml_of(json)?),
+            (None, None) => Sweep::load(&path),
+        };
+        Ok(NativeSweep { sweep: Arc::new(sweep.map_err(error)?) })
+    }
+
+    /// All runs, checked: their names, and for each axis the place of its value.
+    fn plan(&self, py: Python<'_>) -> PyResult<Vec<Sent>> {
+        let plan = self.planned(py)?;
+        Ok(plan.runs.into_iter().map(|run| (run.name, run.at)).collect())
+    }
+
+    /// The axes: paths, and values as text.
+    fn axes(&self) -> Vec<(String, Vec<String>)> {
+        let texts = |axis: &sweep::Axis| axis.values.iter().map(sweep::label).collect();
+        self.sweep.axes.iter().map(|axis| (axis.path.clone(), texts(axis))).collect()
+    }
+
+    /// Those of `runs` that are not in the store `out`.
+    fn missing(&self, out: PathBuf, runs: Vec<Sent>) -> PyResult<Vec<Sent>> {
+        let there = Store::is_there(&out, env!("CARGO_PKG_VERSION")).map_err(error)?;
+        Ok(runs.into_iter().filter(|(name, _)| !there || !Store::has_in(&out, name)).collect())
+    }
+
+    /// Makes `runs` in the store `out` unless they are there, one after the other; returns how many were made here.
+    fn make(&self, py: Python<'_>, out: PathBuf, runs: Vec<Sent>, command: String) -> PyResult<usize> {
+        let sweep = Arc::clone(&self.sweep);
+        let work = move || -> Result<usize, RunError> {
+            let store = open(&out)?;
+            let progress = Progress::default();
+            let options = MakeOptions { shard: Shard::WHOLE, audit: false, command, progress: &progress };
+            let mut made = 0;
+            for (name, at) in runs {
+                let absent = !store.has(&name);
+                sweep::claim_and_make(&sweep, &PlannedRun { name, at }, &store, &options, true)?;
+                made += usize::from(absent);
+            }
+            store.sync()?;
+            Ok(made)
+        };
+        let made = py.detach(|| catch_unwind(AssertUnwindSafe(work)));
+        made.map_err(|cause| panicked(&*cause))?.map_err(error)
+    }
+
+    /// Starts making what is missing in the store `out`, on this machine.
+    #[pyo3(signature = (out, command, jobs))]
+    fn start(&self, out: PathBuf, command: String, jobs: Option<usize>) -> PyResult<SweepJob> {
+        let pool = pool(jobs)?;
+        let (progress, promise) = (Arc::new(Progress::default()), Promise::new());
+        let (shown, given, sweep) = (Arc::clone(&progress), Arc::clone(&promise), Arc::clone(&self.sweep));
+        let work = move || {
+            let made = catch_unwind(AssertUnwindSafe(|| pool.install(|| all(&sweep, &out, command, &shown))));
+            given.give(match made {
+                Ok(made) => made.map_err(error),
+                Err(cause) => Err(panicked(&*cause)),
+            });
+        };
+        let spawned = std::thread::Builder::new().name("flashlane-sweep".into()).spawn(work);
+        spawned.map_err(|cause| error(format!("cannot start a thread: {cause}")))?;
+        Ok(SweepJob { progress, promise })
+    }
+
+    /// Writes `results.parquet`, and `report.html` if asked for, from the runs in the store; returns the path of the first.
+    #[pyo3(signature = (out, command, report))]
+    fn finish(&self, py: Python<'_>, out: PathBuf, command: &str, report: bool) -> PyResult<PathBuf> {
+        let plan = self.planned(py)?;
+        let write = || -> Result<PathBuf, RunError> {
+            let store = open(&out)?;
+            let table = plan.table(&self.sweep, &store)?;
+            let parquet = table.write_parquet(Vec::new()).map_err(|cause| RunError::Fault(cause.to_string()))?;
+            store.begin("results.parquet")?.write_whole(&parquet)?;
+            if report {
+                let page = sweep::html(&self.sweep, &plan, &table, command);
+                store.begin("report.html")?.write_whole(page.as_bytes())?;
+            }
+            Ok(out.join("results.parquet"))
+        };
+        py.detach(write).map_err(error)
+    }
+
+    /// The values of a run in words.
+    fn in_words(&self, at: Vec<usize>) -> String {
+        self.sweep.in_words(&at)
+    }
+}
+
+impl NativeSweep {
+    fn planned(&self, py: Python<'_>) -> PyResult<Plan> {
+        py.detach(|| self.sweep.plan()).map_err(error)
+    }
+}
+
+fn open(out: &Path) -> Result<Store, RunError> {
+    Ok(Store::open(out, env!("CARGO_PKG_VERSION"))?)
+}
+
+fn all(sweep: &Sweep, out: &Path, command: String, progress: &Progress) -> Result<(usize, usize), RunError> {
+    let plan = sweep.plan()?;
+    let store = open(out)?;
+    let options = MakeOptions { shard: Shard::WHOLE, audit: false, command, progress };
+    let Made { made, there, failed } = sweep::make(sweep, &plan, &store, &options)?;
+    match failed.into_iter().next() {
+        Some((number, cause)) => {
+            let values = sweep.in_words(&plan.runs[number].at);
+            Err(RunError::Input(format!(
+                "{cause} (in the run with {values}); the other {} runs are kept",
+                made + there
+            )))
+        }
+        None => Ok((made, there)),
+    }
+}
+
+/// A sweep that is being made on this machine.
+#[pyclass(frozen)]
+pub struct SweepJob {
+    progress: Arc<Progress>,
+    promise: Arc<Promise<PyResult<(usize, usize)>>>,
+}
+
+#[pymethods]
+impl SweepJob {
+    /// Waits at most so many seconds; whether it is over.
+    fn wait(&self, py: Python<'_>, seconds: f64) -> bool {
+        self.promise.wait(py, seconds)
+    }
+
+    /// Runs made, and runs to make; 0 while unknown.
+    fn progress(&self) -> (u64, u64) {
+        (self.progress.done(), self.progress.of())
+    }
+
+    /// Ends it soon.
+    fn stop(&self) {
+        self.progress.stop();
+    }
+
+    /// Runs made now and runs there before, once it is over.
+    fn result(&self) -> PyResult<(usize, usize)> {
+        self.promise.take().unwrap_or_else(|| Err(error("the sweep is not over, or its outcome was taken")))
+    }
+}

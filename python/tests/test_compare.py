@@ -1,0 +1,229 @@
+"""Runs and comparisons: the program's bytes, its errors, and rows that are not copied."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import flashlane as fl
+from conftest import DOCUMENT
+
+
+def test_the_bytes_are_the_programs(small: Path, program: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    subprocess.run([program, "compare", str(small), "--out", str(out), "--transactions"], check=True, capture_output=True)
+    result = fl.compare(small, transactions=True)
+    assert result.summary.to_json() == (out / "summary.json").read_text()
+    # From a dict, the same keys give the same figures.
+    assert fl.compare(DOCUMENT).summary.to_json() == result.summary.to_json()
+    for scheduler in ("fcfs", "read-first"):
+        for table in ("requests", "transactions"):
+            rows = pa.table(getattr(result, table)(scheduler))
+            written = pq.read_table(out / scheduler / f"{table}.parquet")
+            assert rows.num_rows == len(getattr(result, table)(scheduler)) == written.num_rows > 500
+            for name in written.column_names:
+                assert rows[name].cast(written[name].type).equals(written[name]), (scheduler, table, name)
+    printed = subprocess.run([program, "compare", str(small)], check=True, capture_output=True, text=True).stdout
+    assert repr(result).strip() == printed.strip()
+    printed = subprocess.run([program, "compare", str(small), "--full"], check=True, capture_output=True, text=True).stdout
+    assert result.summary.tables().strip() == printed.strip()
+
+
+def test_keys_replace_those_of_the_file(small: Path, program: str, tmp_path: Path) -> None:
+    result = fl.compare(small, schedulers=["sprinkler"], seed=7, set={"flow.writer.synthetic.requests": np.int64(50)})
+    summary = result.summary
+    assert [run.name for run in summary.schedulers] == ["sprinkler"] and summary.made_by.seed == 7
+    assert summary.schedulers[0].flows[1].figures.completed == 50
+    assert fl.run(small).summary.against == "fcfs"
+    mixed = fl.compare(small, schedulers=["fcfs", {"name": "mine", "base": "read-first", "pick": "largest-group"}])
+    assert [run.name for run in mixed.summary.schedulers] == ["fcfs", "mine"]
+    assert fl.run(device="unit-cycle", flow=[{"request": [{"at_ns": 0, "op": "read", "pages": [0]}]}]).summary.schedulers
+
+
+def test_summaries_read_like_dataclasses(small: Path) -> None:
+    result = fl.compare(small)
+    first = result.summary.schedulers[0]
+    assert first.total.read.p99_ns == json.loads(result.summary.to_json())["schedulers"][0]["total"]["read"]["p99_ns"]
+    assert first.flows[0]["name"] == "reader" and "made_by" in dir(result.summary)
+    with pytest.raises(AttributeError, match="there is no 'p98_ns'; there are .*p99_ns"):
+        first.total.read.p98_ns
+    page = result._repr_html_()
+    assert page.startswith("<table>") and page.count("<tr>") == 1 + 2 * (3 + 2) and "slowdown" in page
+
+
+@pytest.mark.parametrize("take", [
+    lambda rows: pl.DataFrame(rows)["response_ns"].sum(),
+    lambda rows: pa.table(rows).to_pandas()["response_ns"].sum(),
+    lambda rows: pd.DataFrame.from_arrow(rows)["response_ns"].sum() if hasattr(pd.DataFrame, "from_arrow") else pa.table(rows).to_pandas()["response_ns"].sum(),
+    lambda rows: duckdb.sql("select sum(response_ns) from rows").fetchall()[0][0],
+])
+def test_every_library_takes_the_rows(small: Path, take) -> None:
+    result = fl.run(small)
+    total = result.summary.schedulers[0].total.all
+    assert int(take(result.requests())) == round(total.mean_ns * total.requests)
+
+
+def test_numbers_are_not_copied(small: Path) -> None:
+    rows = fl.run(small).requests()
+    table = pa.table(rows)
+    for name in ("id", "arrival_ns", "response_ns", "flow"):
+        addresses = [chunk.buffers()[1].address for chunk in table[name].chunks]
+        assert addresses == rows.addresses(name)
+    frame = pl.DataFrame(rows)
+    assert frame["response_ns"].to_arrow().buffers()[1].address == rows.addresses("response_ns")[0]
+    # The rows live as long as what was made of them.
+    column = table["response_ns"]
+    before = column.to_pylist()
+    del rows, table, frame
+    assert column.to_pylist() == before
+
+
+REQUESTS = [(1000 * i, "read" if i % 3 else "write", 4096 * (i % 50), 4096) for i in range(300)]
+
+
+def frame() -> pd.DataFrame:
+    return pd.DataFrame(REQUESTS, columns=["time_ns", "op", "offset", "length"])
+
+
+@pytest.mark.parametrize("requests", [
+    lambda: frame(),
+    lambda: pl.from_pandas(frame()),
+    lambda: pa.Table.from_pandas(frame()),
+    lambda: iter(REQUESTS),
+    lambda: frame().assign(time_us=lambda f: f.time_ns / 1000).drop(columns="time_ns"),
+    lambda: frame().assign(op=lambda f: f.op.str[0].str.upper()).astype({"offset": float}),
+    lambda: {name: frame()[name].to_numpy() for name in frame()},
+])
+def test_workloads_come_from_frames(requests, tmp_path: Path) -> None:
+    trace = tmp_path / "flow0.replayer"
+    trace.write_text("".join(f"{t // 10**6}.{t % 10**6:06} 0 {o} {n} {int(op == 'read')}\n" for t, op, o, n in REQUESTS))
+    device = {"preset": "flin-isca18", "geometry": {"blocks_per_plane": 32}, "ftl": {"over_provisioning_percent": 28}}
+    wanted = fl.run(device=device, flow=[{"name": "flow0", "trace": {"path": str(trace), "format": "replayer"}}])
+    made = fl.run(device=device, trace=requests())
+    assert made.summary.to_json() == wanted.summary.to_json()
+    assert made.summary.schedulers[0].total.completed == 300
+
+
+@pytest.mark.parametrize("requests, said", [
+    (lambda: frame().rename(columns={"time_ns": "time"}), r"workload: has the columns time, op, .*legal columns are time_ns"),
+    (lambda: frame().drop(columns="length"), "legal columns are"),
+    (lambda: frame().assign(time_s=1), "legal columns are"),
+    (lambda: frame().assign(op="trim"), r"row 0: op = 'trim': must be read or write"),
+    (lambda: frame().assign(offset=0.5), r"row 0: offset = 0.5: must be a whole number of bytes"),
+    (lambda: frame().assign(length="x"), "length is .*must be whole numbers of bytes"),
+    (lambda: frame().assign(length=-4096), "row 0: .*must be 0 or more"),
+    (lambda: frame().assign(time_ns=float("nan")), "row 0: time_ns = nan"),
+    (lambda: frame().iloc[:0], "has no requests"),
+    (lambda: [(1, 2)], r"\(1, 2\) is no request"),
+    (lambda: 7, "is a int"),
+    (lambda: frame().assign(length=0), "(?i)length|size"),
+])
+def test_wrong_workloads_are_named(requests, said: str) -> None:
+    with pytest.raises(fl.Error, match=said):
+        fl.run(device="flin-isca18", trace=requests())
+
+
+def test_errors_are_the_programs(small: Path, program: str, tmp_path: Path) -> None:
+    (tmp_path / "wrong.toml").write_text(small.read_text().replace("blocks_per_plane", "blocks_per_plain"))
+    (tmp_path / "name.toml").write_text(small.read_text().replace('"read-first"', '"read-frist"'))
+    for name in ("wrong.toml", "name.toml", "absent.toml"):
+        said = subprocess.run([program, "compare", str(tmp_path / name)], capture_output=True, text=True).stderr
+        with pytest.raises(fl.Error) as raised:
+            fl.compare(tmp_path / name)
+        assert f"error: {raised.value}\n" == said
+    for call, said in [
+        (lambda: fl.compare(small, set={"device.nand.program": 1}), "keys: device.nand.program = 1: unknown field"),
+        (lambda: fl.compare(small, sed=1), "keys: sed = 1: unknown field"),
+        (lambda: fl.compare({**DOCUMENT, "sed": 1}), "scenario: sed.*: unknown key `sed`.*did you mean `seed`"),
+        (lambda: fl.compare(small, schedulers=["fcsf"]), "did you mean \"fcfs\""),
+        (lambda: fl.compare(), "must have at least one|flow"),
+        (lambda: fl.compare(small, jobs=0), "must be at least 1"),
+        (lambda: fl.compare({**DOCUMENT, "seed": float("nan")}), "scenario: "),
+        (lambda: fl.compare({**DOCUMENT, "seed": object()}), "must be a number"),
+        (lambda: fl.compare(small).requests(), "say of which scheduler; there are fcfs, read-first"),
+        (lambda: fl.run(small).transactions(), "run with transactions=True"),
+        (lambda: fl.run(small).requests("x"), "no such scheduler: 'x'"),
+    ]:
+        with pytest.raises(fl.Error, match=said):
+            call()
+
+
+def test_python_runs_meanwhile(small: Path) -> None:
+    ticks = []
+    over = threading.Event()
+
+    def tick() -> None:
+        while not over.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.005)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begun = time.monotonic()
+    fl.run(small, set={"flow.reader.synthetic.requests": 200_000, "run.alone": False})
+    took = time.monotonic() - begun
+    over.set()
+    thread.join()
+    during = [at for at in ticks if begun < at < begun + took]
+    # A busy machine delays ticks; a held lock would leave none.
+    assert len(during) > 5 or took < 0.1, (took, len(during))
+
+
+def test_ctrl_c_ends_a_run_at_once_and_python_goes_on(small: Path) -> None:
+    script = f"""
+    import os, signal, threading, time
+    import flashlane as fl
+    def interrupt():
+        time.sleep(1.0)
+        os.kill(os.getpid(), signal.SIGINT)
+    threading.Thread(target=interrupt).start()
+    try:
+        fl.run({str(small)!r}, requests=False, set={{"flow.reader.synthetic.requests": 2_000_000_000, "run.alone": False}})
+    except KeyboardInterrupt:
+        print("interrupted")
+    print(fl.run({str(small)!r}).summary.schedulers[0].total.completed)
+    """
+    begun = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "interrupted\n600\n" and done.returncode == 0, done
+    assert time.monotonic() - begun < 60
+
+
+def test_reports_and_pictures_show_the_figures(small: Path, tmp_path: Path) -> None:
+    result = fl.compare(small)
+    page = tmp_path / "r.html"
+    result.report(page)
+    assert "<!doctype html>" in page.read_text() and "read-first" in page.read_text()
+    (tmp_path / "mine.html").write_text("mine")
+    with pytest.raises(fl.Error, match="is no report of flashlane"):
+        result.report(tmp_path / "mine.html")
+    ax = result.plot.cdf("read")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("response time (µs)", "share of requests")
+    labels = [line.get_label() for line in ax.get_lines()]
+    assert labels == ["fcfs", "read-first"]
+    cdf = result.summary.schedulers[0].total.read.cdf
+    xs, ys = ax.get_lines()[0].get_data()
+    assert xs[-1] == cdf.at_most_ns[-1] / 1e3 and ys[-1] == 1.0
+    chart = result.plot.timeline("p99_ns", flow="writer", backend="altair").to_dict()
+    assert chart["encoding"]["y"]["field"] == "p99 response time (µs)" and len(chart["data"]["values"]) > 2
+    with pytest.raises(fl.Error, match="no such flow: 'x'; there are reader, writer"):
+        result.plot.cdf(flow="x")
+    with pytest.raises(fl.Error, match="must be all, read or write"):
+        result.plot.cdf("trim")
+
+
+def test_what_there_is_is_listed() -> None:
+    assert "flin" in [name for name, _, _ in fl.schedulers()] and "flin-isca18" in fl.devices()

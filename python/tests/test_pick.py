@@ -1,0 +1,137 @@
+"""Schedulers written in Python: the built-in's bytes, the auditor's rules, and what goes wrong in them."""
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import flashlane as fl
+from conftest import DOCUMENT
+
+
+class Again(fl.Pick):
+    """What `read-first` does: the first read, or else the first write."""
+
+    def pick(self, board: fl.Board, unit: int) -> int:
+        return 0
+
+
+BUSY = {
+    **DOCUMENT,
+    "flow": [
+        {"name": "reader", "synthetic": {"read_ratio": 0.7, "size": {"constant": 16384}, "rate_iops": 60_000, "requests": 3000}},
+        {"name": "writer", "synthetic": {"read_ratio": 0.0, "size": {"constant": 32768}, "rate_iops": 5_000, "requests": 300}},
+    ],
+}
+
+
+def test_repeating_read_first_gives_its_bytes() -> None:
+    result = fl.compare(BUSY, schedulers=["read-first", Again], audit=True, transactions=True)
+    ours, own = result.summary.schedulers
+    assert (ours.name, own.name) == ("read-first", "again")
+    assert ours.total == own.total and ours.flows == own.flows and ours.device == own.device
+    import polars as pl
+
+    for rows in (result.requests, result.transactions):
+        assert pl.DataFrame(rows("read-first")).equals(pl.DataFrame(rows("again")))
+    assert result.audited and ours.device.advanced_commands > 0
+
+
+class ShortestRequest(fl.Pick):
+    def pick(self, board: fl.Board, unit: int) -> int:
+        left = board.request_pages_left
+        assert len(left) == len(board) > 0 and not left.flags.writeable and left.dtype == np.int64
+        assert 0 <= board.enqueued_ns.max() <= board.now_ns
+        assert sorted(board.is_read, reverse=True) == list(board.is_read)
+        return int(np.lexsort((board.serial, left))[0])
+
+
+def test_it_mixes_with_built_in_answers_and_changes_the_order() -> None:
+    mix = {"name": "mine", "base": "sprinkler", "pick": ShortestRequest}
+    result = fl.compare(BUSY, schedulers=["read-first", ShortestRequest, mix], audit=True)
+    base, short, mixed = result.summary.schedulers
+    assert [short.name, mixed.name] == ["shortest-request", "mine"]
+    assert short.total.completed == base.total.completed == 3300
+    assert short.total.all.mean_ns != base.total.all.mean_ns
+    assert mixed.decisions.to_dict() != short.decisions.to_dict()
+
+
+def test_only_named_columns_are_shown() -> None:
+    class Oldest(fl.Pick):
+        columns = ("serial",)
+
+        def pick(self, board: fl.Board, unit: int) -> int:
+            return board.serial.argmin()
+
+    class Looks(Oldest):
+        def pick(self, board: fl.Board, unit: int) -> int:
+            return board.flow.argmin()
+
+    class Misspelt(Oldest):
+        columns = ("seriel",)
+
+    assert fl.run(BUSY, scheduler=Oldest, audit=True).summary.schedulers[0].total.completed == 3300
+    with pytest.raises(fl.Error, match="flow is not among the columns"):
+        fl.run(BUSY, scheduler=Looks)
+    with pytest.raises(fl.Error, match="'?\"seriel\": no such column; there are is_read, flow"):
+        fl.run(BUSY, scheduler=Misspelt)
+
+
+def test_each_run_has_an_instance_of_its_own() -> None:
+    class Counts(Again):
+        made = []
+
+        def __init__(self) -> None:
+            self.count = 0
+            Counts.made.append(self)
+
+        def pick(self, board: fl.Board, unit: int) -> int:
+            self.count += 1
+            return 0
+
+    fl.compare(DOCUMENT, schedulers=[Counts, "fcfs"])
+    # The shared run and one for each flow alone.
+    assert len(Counts.made) == 3 and all(one.count > 0 for one in Counts.made)
+    own = Again()
+    assert fl.run(DOCUMENT, scheduler=own).summary.schedulers[0].name == "again"
+
+
+@pytest.mark.parametrize("choose, said", [
+    (lambda board: len(board), r"pick returned \d+: must be below len\(board\)"),
+    (lambda board: "first", "pick returned 'first': must be None, a place on the board, or a list"),
+    (lambda board: [0, 0], "pick returned 0 as a companion of 0: it cannot share the command"),
+    (lambda board: 1 / 0, "division by zero"),
+    (lambda board: board.flow.__setitem__(0, 3), "read-only"),
+])
+def test_what_goes_wrong_is_raised(choose, said: str) -> None:
+    class Wrong(fl.Pick):
+        def pick(self, board: fl.Board, unit: int):
+            return choose(board)
+
+    with pytest.raises((fl.Error, ZeroDivisionError, ValueError), match=said):
+        fl.run(BUSY, scheduler=Wrong)
+    # The interpreter is sound.
+    assert fl.run(DOCUMENT, scheduler="fcfs").summary.schedulers
+
+
+def test_one_that_never_picks_is_an_error() -> None:
+    class Idle(fl.Pick):
+        def pick(self, board: fl.Board, unit: int) -> None:
+            return None
+
+    with pytest.raises(fl.Error):
+        fl.run(DOCUMENT, scheduler=Idle)
+
+
+def test_names_and_bases_are_checked() -> None:
+    class Fcfs(fl.Pick):
+        pass
+
+    class Lost(Again):
+        base = "fcsf"
+
+    with pytest.raises(fl.Error, match="fcfs"):
+        fl.run(DOCUMENT, scheduler=Fcfs)
+    with pytest.raises(fl.Error, match="no such scheduler; there are .*fcfs"):
+        fl.run(DOCUMENT, scheduler=Lost)

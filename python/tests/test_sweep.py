@@ -1,0 +1,93 @@
+"""Sweeps from Python: the program's bytes, on the local cores and on a cluster whose worker is killed."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import flashlane as fl
+from conftest import AXES, DOCUMENT, SCENARIO
+
+
+def files(store: Path) -> dict[str, bytes]:
+    """What must be the same however the runs were made."""
+    found = {path.parent.name: path.read_bytes() for path in store.glob("runs/*/summary.json")}
+    return {**found, "results": (store / "results.parquet").read_bytes()}
+
+
+def test_the_results_are_the_programs(sweep_file: Path, program: str, tmp_path: Path) -> None:
+    subprocess.run([program, "sweep", str(sweep_file), "--out", str(tmp_path / "by-program")], check=True, capture_output=True)
+    made = fl.sweep(sweep_file, tmp_path / "by-python", report=True)
+    assert (made.runs, made.made) == (24, 24)
+    assert files(made.path) == files(tmp_path / "by-program")
+    assert "<!doctype html>" in (made.path / "report.html").read_text()
+    assert fl.sweep(sweep_file, tmp_path / "by-program").made == 0, "the store is shared with the program"
+    name, at = fl.Sweep(sweep_file).runs()[0]
+    assert made.summary(name).made_by.seed == 1 and at == [0, 0, 0]
+
+
+def test_a_dict_is_a_sweep_too(tmp_path: Path) -> None:
+    spec = {**DOCUMENT, "sweep": {"device": {"nand": {"program_ns": [200_000, 600_000]}}, "seeds": 2, "requests": True}}
+    made = fl.sweep(spec, tmp_path / "store")
+    table = pl.read_parquet(made.results)
+    means = table.filter((pl.col("op") == "write") & (pl.col("flow") == "writer") & (pl.col("scheduler") == "fcfs"))
+    assert means["device.nand.program_ns"].to_list() == [200_000, 200_000, 600_000, 600_000]
+    assert means["seed"].to_list() == [1, 2, 1, 2]
+    assert means["mean_ns"][0] < means["mean_ns"][2]
+    one = fl.compare(DOCUMENT, seed=2, set={"device.nand.program_ns": 600_000})
+    name = means["run"][3]
+    assert one.summary.to_json() == made.summary(name).to_json()
+    rows = pl.read_parquet(made.path / "runs" / name / "fcfs" / "requests.parquet")
+    assert rows["response_ns"].to_list() == pl.DataFrame(one.requests("fcfs"))["response_ns"].to_list()
+
+
+def test_wrong_sweeps_are_named(sweep_file: Path, tmp_path: Path) -> None:
+    for text, said in [
+        (SCENARIO, "the file has no \\[sweep\\]"),
+        (SCENARIO + "[sweep]\ndevice.nand.program = [1]\n", "unknown field `program`"),
+        (SCENARIO + "[sweep]\nseeds = []\n", "at least one value"),
+    ]:
+        sweep_file.write_text(text)
+        with pytest.raises(fl.Error, match=said):
+            fl.sweep(sweep_file, tmp_path / "store")
+        assert not (tmp_path / "store").exists()
+    with pytest.raises(fl.Error, match="name the folder of the runs"):
+        fl.sweep({**DOCUMENT, "sweep": {"seeds": 1}})
+    sweep_file.write_text(SCENARIO + AXES)
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "store.json").write_text('{"layout": 1, "flashlane": "0.0.9"}')
+    with pytest.raises(fl.Error, match="holds runs of flashlane 0.0.9"):
+        fl.sweep(sweep_file, tmp_path / "store")
+
+
+def test_a_cluster_loses_a_worker_and_no_run(sweep_file: Path, tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    sweep_file.write_text((SCENARIO + AXES).replace("seeds = 3", "seeds = 12").replace("requests = 400", "requests = 4000"))
+    local = fl.sweep(sweep_file, tmp_path / "local")
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
+    with cluster, distributed.Client(cluster) as client:
+        before = set(client.run(os.getpid).values())
+        killed = []
+
+        def kill() -> None:
+            while len(list((tmp_path / "cluster").glob("runs/*/whole.json"))) < 20:
+                time.sleep(0.005)
+            victim = min(before)
+            os.kill(victim, signal.SIGKILL)
+            killed.append((victim, len(list((tmp_path / "cluster").glob("runs/*/whole.json")))))
+
+        thread = threading.Thread(target=kill)
+        thread.start()
+        made = fl.sweep(sweep_file, tmp_path / "cluster", client=client)
+        thread.join()
+    assert killed and killed[0][1] < made.runs, f"the worker was killed half-way: {killed}"
+    assert made.runs == 96 and files(made.path) == files(local.path)
+    assert not list((made.path / "claims").iterdir())
+    # Both engines share a store.
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as one, distributed.Client(one) as client:
+        assert fl.sweep(sweep_file, local.path, client=client).made == 0
