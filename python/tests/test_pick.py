@@ -30,7 +30,9 @@ def test_repeating_read_first_gives_its_bytes() -> None:
     result = fl.compare(BUSY, schedulers=["read-first", Again], audit=True, transactions=True)
     ours, own = result.summary.schedulers
     assert (ours.name, own.name) == ("read-first", "again")
-    assert ours.total == own.total and ours.flows == own.flows and ours.device == own.device
+    assert ours.total == own.total and ours.device == own.device
+    for one, other in zip(ours.flows, own.flows):
+        assert (one.figures, one.alone, one.slowdown) == (other.figures, other.alone, other.slowdown)
     import polars as pl
 
     for rows in (result.requests, result.transactions):

@@ -65,7 +65,7 @@ fn a_full_disk_leaves_the_earlier_results() {
 #[test]
 fn a_disk_without_inodes_leaves_the_earlier_results() {
     let desk = desk();
-    let fills = FILLS.replace("$OPTIONS", "size=8m,nr_inodes=11").split("# A report").next().unwrap().to_owned();
+    let fills = FILLS.replace("$OPTIONS", "size=8m,nr_inodes=12").split("# A report").next().unwrap().to_owned();
     let Some(output) = script_with_mounts(desk.path(), &fills) else { return };
     let said = checked(output);
     let lines: Vec<&str> = said.lines().collect();
