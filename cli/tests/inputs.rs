@@ -98,8 +98,8 @@ fn paths_may_be_any_bytes() {
     let said = good(&folder, &args);
     assert!(said.contains("results: o\\xFFt\n") && said.contains("report: r\\xFE.html\n"), "{said}");
     assert!(folder.path().join(page).is_file());
-    let summary = std::fs::read_to_string(folder.path().join(out).join("summary.json")).expect("a summary");
-    assert!(summary.contains(r"$'b\\xffd.csv'"), "the command can be run again: {summary}");
+    let made_by = std::fs::read_to_string(folder.path().join(out).join("made-by.json")).expect("the command");
+    assert!(made_by.contains(r"$'b\\xffd.csv'"), "the command can be run again: {made_by}");
     let scenario = bytes(b"s\xff.toml");
     good(&folder, &[bytes(b"init"), scenario]);
     good(&folder, &[bytes(b"check"), scenario]);

@@ -58,8 +58,8 @@ mod tests {
     /// The copy, the original and one made anew give the same run: writes to a small drive that collects garbage all the time.
     #[test]
     fn each_run_begins_in_the_same_state() {
-        let text = "scheduler = \"fr-fcfs\"\n[device]\npreset = \"flin-isca18\"\n[device.geometry]\nblocks_per_plane = 24\n\
-            [device.precondition]\nstate = \"replayed\"\n[run]\ncollect = \"non-preemptive\"\n[[flow]]\n[flow.synthetic]\n\
+        let text = "scheduler = \"fr-fcfs\"\n[device]\npreset = \"flin-isca18\"\n[device.geometry]\nchannels = 2\nchips_per_channel = 1\npages_per_block = 64\nblocks_per_plane = 24\n\
+            [device.ftl]\nover_provisioning_percent = 30.0\n[device.precondition]\nstate = \"replayed\"\n[run]\ncollect = \"non-preemptive\"\n[[flow]]\n[flow.synthetic]\n\
             read_ratio = 0.3\nrate_iops = 3000\nrequests = 3000\n";
         let scenario = Scenario::parse("test", text.into()).expect("a scenario");
         let prepared = prepare(&scenario).expect("prepared");
