@@ -3,7 +3,9 @@
 //! ```text
 //! intensity       §5.1            how fast each flow sends: low or high
 //! slowdown        §5.2, eq. 3-5   what waiting does to a transaction
-//! stage1_queue    §4.1, §5.3      a queue as stage 1 sees it, and the place that is fairest
+//! stage1_queue    §4.1            a queue as stage 1 sees it
+//! region          §4.1, §5.3      a stretch of it, and the place in it that is fairest
+//! envelope        §5.3            the extreme slowdowns of a block of a region
 //! level_sequence  §4.2            which priority level is next
 //! balance         §5.4, eq. 6-8   how a read's wait weighs against a write's
 //! migrations      §5.4, eq. 9-10  garbage collection that goes before a write
@@ -12,10 +14,12 @@
 
 pub(crate) mod balance;
 mod cost;
+mod envelope;
 pub(crate) mod intensity;
 pub(crate) mod level_sequence;
 pub(crate) mod migrations;
 mod params;
+pub(crate) mod region;
 pub(crate) mod slowdown;
 pub(crate) mod stage1_queue;
 

@@ -63,6 +63,18 @@ impl Extremes {
         }
     }
 
+    /// The extremes with one more slowdown between `least` and `most` (a smaller and a larger one), that which leaves them fairest.
+    #[inline(always)]
+    pub(crate) fn nearest(self, least: Slowdown, most: Slowdown) -> Extremes {
+        if most.is_less(self.min) {
+            self.with(most)
+        } else if self.max.is_less(least) {
+            self.with(least)
+        } else {
+            self
+        }
+    }
+
     /// Fairness as numerator and denominator.
     #[inline(always)]
     const fn fraction(self) -> (u128, u128) {

@@ -12,8 +12,9 @@ use flashlane_core::transaction::{FlashOp, tag};
 use flashlane_core::{Board, Duration, FlowId, QueueId, Time, TxnId};
 
 use crate::flin::intensity::{Intensity, Rule};
-use crate::flin::slowdown::{Extremes, Mean, Slowdown, alone_ns};
-use crate::flin::stage1_queue::{Entry, Stage1Queue, View, fairest_place};
+use crate::flin::region::{Entry, Space, View};
+use crate::flin::slowdown::{Mean, Slowdown, alone_ns};
+use crate::flin::stage1_queue::Stage1Queue;
 
 /// How the first stage works.
 #[derive(Clone, Copy, Debug)]
@@ -53,13 +54,13 @@ pub struct Fair {
     /// By queue and flow.
     records: Vec<FlowRecord>,
     flows: usize,
-    space: Vec<Extremes>,
+    space: Space,
 }
 
 impl Fair {
-    pub(crate) const fn new(settings: Settings) -> Fair {
+    pub(crate) fn new(settings: Settings) -> Fair {
         let intensity = Intensity::new(settings.intensity);
-        Fair { settings, intensity, queues: Vec::new(), records: Vec::new(), flows: 0, space: Vec::new() }
+        Fair { settings, intensity, queues: Vec::new(), records: Vec::new(), flows: 0, space: Space::default() }
     }
 
     fn record(&mut self, queue: QueueId, flow: FlowId) -> &mut FlowRecord {
@@ -129,7 +130,6 @@ impl Order for Fair {
         let stage1 = |queue| if queue % kinds < users { Stage1Queue::new() } else { Stage1Queue::default() };
         self.queues = (0..board.queues.len()).map(stage1).collect();
         self.records = vec![FlowRecord::default(); board.queues.len() * self.flows];
-        self.space = Vec::with_capacity(1024);
     }
 
     fn position(&mut self, board: &Board, txn: TxnId, queue: QueueId) -> Position {
@@ -151,24 +151,22 @@ impl Order for Fair {
             flow: new.flow,
             barrier: false,
         };
-        let stage1 = &self.queues[queue.index()];
-        let place = if !high {
+        let busy = board.busy_for(new.unit).ns();
+        let worst = high && self.is_worst(board, txn, queue, epoch);
+        let stage1 = &mut self.queues[queue.index()];
+        let before = if !high {
             // Steps 1 and 2a: behind the others of low intensity, then where it is fairest among them.
-            let view = View { now, ahead: board.busy_for(new.unit).ns() };
-            fairest_place(view, &stage1.waiting()[..stage1.low_intensity()], &entry, &mut self.space)
-        } else if self.is_worst(board, txn, queue, epoch) {
-            let stage1 = &self.queues[queue.index()];
-            let place = if self.settings.barrier { stage1.front_of_high(new.flow) } else { stage1.low_intensity() };
-            entry.barrier = self.settings.barrier && place < stage1.waiting().len();
-            place
+            let place = stage1.low.fairest_place(View { now, ahead: busy }, &entry, &mut self.space);
+            stage1.insert_low(place, entry)
+        } else if worst {
+            let place = if self.settings.barrier { stage1.front_of_open(new.flow) } else { 0 };
+            entry.barrier = self.settings.barrier && place < stage1.open.len();
+            stage1.insert_open(place, entry)
         } else {
-            let stage1 = &self.queues[queue.index()];
-            let from = stage1.open();
-            let before: u64 = stage1.waiting()[..from].iter().map(|e| e.service).sum();
-            let view = View { now, ahead: board.busy_for(new.unit).ns() + before };
-            from + fairest_place(view, &stage1.waiting()[from..], &entry, &mut self.space)
+            let view = View { now, ahead: busy + stage1.service_before_open() };
+            let place = stage1.open.fairest_place(view, &entry, &mut self.space);
+            stage1.insert_open(place, entry)
         };
-        let before = self.queues[queue.index()].insert(place, entry, !high);
         let noted = |bit: u8, holds: bool| if holds { bit } else { 0 };
         let tag = noted(tag::HIGH, high) | noted(tag::BARRIER, entry.barrier) | noted(tag::JUMPED, before.is_some());
         Position { before, tag, alone, ..Position::TAIL }
@@ -185,12 +183,12 @@ impl Order for Fair {
     fn departs(&mut self, board: &Board, txn: TxnId, departure: Departure) -> Duration {
         let gone = board.txn(txn);
         let stage1 = &mut self.queues[gone.queue.index()];
-        stage1.remove(txn);
+        stage1.remove(txn, gone.tag & tag::HIGH != 0);
         let record = &mut self.records[gone.queue.index() * self.flows + gone.flow.index()];
         record.waiting -= 1;
         if record.newest == txn && record.waiting > 0 && !self.settings.count_departed {
             // It had been inserted before an older one of its flow, which is now the newest.
-            let own = stage1.waiting().iter().filter(|entry| entry.flow == gone.flow);
+            let own = stage1.iter().filter(|entry| entry.flow == gone.flow);
             let newest = own.max_by_key(|entry| board.txn(entry.txn).serial).expect("some wait").txn;
             record.newest = newest;
             record.done = board.txn(newest).enqueued + board.txn(newest).alone;

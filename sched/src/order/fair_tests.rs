@@ -9,6 +9,7 @@ use flashlane_core::board::QueueKind;
 use flashlane_core::transaction::{Stage, Transaction};
 
 use super::*;
+use crate::flin::region::fairest_place;
 use crate::pick::testing::board;
 
 pub(super) const READS: QueueId = QueueId(0);
@@ -148,7 +149,7 @@ fn departed(fair: &mut Fair, means: &[(u16, u64)]) {
 
 /// The place for a new transaction of `flow` in the region from `from` to `to`, by the two passes alone.
 fn searched(board: &Board, fair: &mut Fair, from: usize, to: usize, flow: u16) -> usize {
-    let entries = fair.queues[0].waiting();
+    let entries: Vec<Entry> = fair.queues[0].iter().copied().collect();
     let alone = Duration::from_ns(100) + fair.records[usize::from(flow)].done.since(board.now);
     let waits = fair.records[usize::from(flow)].waiting > 0;
     let alone = alone_ns(if waits { alone } else { Duration::from_ns(100) });
@@ -165,7 +166,7 @@ fn step_1_and_2a_of_the_model() {
     let expected = searched(&board, &mut fair, 0, 3, B);
     let low = join(&mut board, &mut fair, B);
     assert_eq!(place(&board, low), expected);
-    assert!(board.txn(low).tag & tag::HIGH == 0 && fair.queues[0].low_intensity() == 4);
+    assert!(board.txn(low).tag & tag::HIGH == 0 && fair.queues[0].low.len() == 4);
     // Fairness 0.7, and the worst flow; or fairness 0.5, and not the worst.
     for (means, flow) in [([(C, 7), (E, 10)], E), ([(C, 5), (D, 10)], E), ([(C, 5), (D, 10)], C)] {
         let (mut board, mut fair, _) = six(DECIDED);
@@ -213,7 +214,7 @@ fn no_transaction_passes_a_barrier() {
     departed(&mut fair, &[(D, 5), (C, 5), (E, 20)]);
     let moved = join(&mut board, &mut fair, E);
     assert_eq!((place(&board, barrier), place(&board, moved), place(&board, tail)), (3, 4, 5));
-    assert_eq!(fair.queues[0].open(), 5);
+    assert_eq!(fair.queues[0].iter().count() - fair.queues[0].open.len(), 5);
     departed(&mut fair, &[(D, 10), (C, 10), (E, 10)]);
     for _ in 0..20 {
         let other = join(&mut board, &mut fair, D);
@@ -286,7 +287,7 @@ fn the_copy_equals_the_queue() {
             let txn = board.walk(READS).nth(skip).expect("three wait");
             leave(&mut board, &mut fair, txn);
         }
-        assert!(board.walk(READS).eq(fair.queues[0].waiting().iter().map(|e| e.txn)));
+        assert!(board.walk(READS).eq(fair.queues[0].iter().map(|e| e.txn)));
         let high: Vec<bool> = board.walk(READS).map(|txn| board.txn(txn).tag & tag::HIGH != 0).collect();
         assert!(high.is_sorted(), "low before high");
     }
