@@ -18,6 +18,15 @@ pub struct Stamped {
     pub event: Event,
 }
 
+/// That the flash ended a transaction of a request, for observers to which [`Event`] says more than they need.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PageEnd {
+    /// Its request.
+    pub request: RequestId,
+    /// When.
+    pub at: Time,
+}
+
 /// How a transaction ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {

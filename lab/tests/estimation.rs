@@ -170,3 +170,46 @@ fn the_shadow_is_only_a_look() {
     }
     assert_eq!(plain.schedulers, looked.schedulers);
 }
+
+/// The slack that is measured from ends alone is that of the rows of transactions, whatever happens to writes on their way.
+#[test]
+fn slack_is_that_of_the_rows() {
+    let names = ["fr-fcfs", "slacker", "flin", "sos", "hos", "dynalloc"];
+    let buffer = "[device.buffer]\npages = 128\n[device.ftl]\nread_modify_write = true\n";
+    let host = "[host]\n";
+    let mut cancelled = 0;
+    for (number, extra) in ["", buffer, host].into_iter().enumerate() {
+        let schedulers = if extra == host { vec!["fr-fcfs"] } else { names.to_vec() };
+        for name in schedulers {
+            let text = SMALL.replace("[[flow]]", &format!("{extra}[[flow]]")).replace("8192, max", "4096, max");
+            let text = format!(
+                "scheduler = \"{name}\"{text}size_step_bytes = 4096\nrate_iops = 3000\n\
+                 rewrite = {{ ratio = 0.5, distance_requests = 3 }}\n[run]\nslack = true\n"
+            );
+            let scenario = Scenario::parse("slack", text).unwrap_or_else(|why| panic!("{why}"));
+            let out = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("slack-{name}-{number}"));
+            let _ = std::fs::remove_dir_all(&out);
+            let dir = ResultsDir::create(&out).expect("a folder");
+            let rows = Some(RowOutput { dir: &dir, format: Format::Csv, transactions: true });
+            let options = Options { audit: false, rows, activity: false, progress: None };
+            let summary = compare(&scenario, &options).expect("made").summary;
+            dir.write("summary.json", summary.to_json().as_bytes()).expect("written");
+            let rows = std::fs::read_to_string(dir.commit().expect("there").join("transactions.csv")).expect("rows");
+            let (mut count, mut sum) = (0u64, 0u64);
+            for line in rows.lines().skip(1) {
+                let cells: Vec<&str> = line.split(',').collect();
+                cancelled += u64::from(cells[14] == "true");
+                if let Ok(slack) = cells[18].parse::<u64>() {
+                    (count, sum) = (count + 1, sum + slack);
+                }
+            }
+            let slack = summary.schedulers[0].slack.as_ref().expect("asked for");
+            let sides = || [&slack.read, &slack.write].into_iter().flatten();
+            let measured: u64 = sides().map(|side| side.transactions).sum();
+            let total: f64 = sides().map(|side| side.mean_ns * side.transactions as f64).sum();
+            assert!(count > 3_000 && sum > 0, "{name} {extra}: {count}");
+            assert_eq!((measured, total.round() as u64), (count, sum), "{name} {extra}");
+        }
+    }
+    assert!(cancelled > 10, "{cancelled}");
+}

@@ -1,9 +1,9 @@
-//! The event log: off by default, drained by the caller.
+//! What is reported while a device runs: events, and the ends of requests' transactions. Off by default, drained by the caller.
 
 use alloc::vec::Vec;
 
 use flashlane_core::Time;
-use flashlane_core::event::{Event, Stamped};
+use flashlane_core::event::{Event, PageEnd, Stamped};
 
 /// Events since the last drain.
 #[derive(Debug, Default)]
@@ -14,6 +14,10 @@ pub struct Log {
     pub transactions_only: bool,
     /// The events, oldest first.
     pub events: Vec<Stamped>,
+    /// Whether ends are kept.
+    pub ends_on: bool,
+    /// The ends, oldest first.
+    pub ends: Vec<PageEnd>,
 }
 
 impl Log {

@@ -152,6 +152,7 @@ impl Simulation<'_> {
 
     /// Passes the device's events to the host and to the observers.
     fn pass_events(&mut self, run: &mut HostedRun) -> Result<(), RunError> {
+        self.observers.page_ends(&mut self.device);
         let observed = self.observers.needs_events();
         let events = self.device.events();
         for stamped in events.iter() {

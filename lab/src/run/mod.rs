@@ -4,6 +4,7 @@
 //! (`compare`). Promises that every request a source produced is completed or reported as rejected, and that a
 //! comparison's figures do not depend on how many threads computed them. Must never know how figures are shown.
 
+mod actual_slack;
 mod attribute;
 mod compare;
 mod decisions;

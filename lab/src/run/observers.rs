@@ -8,9 +8,10 @@ use flashlane_host::Seen;
 use flashlane_ssd::{Config, Device, InitialState};
 
 use super::RunError;
+use super::actual_slack::ActualSlack;
 use super::request_rows::RequestRows;
 use super::transactions::{RecordOptions, TransactionRecorder, TransactionRecords};
-use crate::metrics::{Activity, ResponseTimes};
+use crate::metrics::{Activity, ResponseTimes, Slack};
 use crate::results::{RowWriter, TransactionRow};
 use flashlane_audit::{Auditor, Policy, Start, Verdict};
 
@@ -47,6 +48,8 @@ pub(super) struct Observations {
     pub(super) verdict: Option<Verdict>,
     /// Response times of the measured requests.
     pub(super) responses: Option<ResponseTimes>,
+    /// Actual slack of the transactions of measured requests.
+    pub(super) slack: Option<Slack>,
     /// Records of transactions.
     pub(super) transactions: TransactionRecords,
     /// What the dies did over time.
@@ -60,6 +63,7 @@ pub(super) struct Observers<'a> {
     requests: Option<RequestRows>,
     recorder: Option<TransactionRecorder>,
     responses: Option<ResponseTimes>,
+    slack: Option<ActualSlack>,
     activity: Option<Activity>,
     /// Whether any observer needs events; stored because it is asked at every request.
     needs_events: bool,
@@ -76,18 +80,23 @@ impl<'a> Observers<'a> {
         device: &mut Device,
     ) -> Observers<'a> {
         let ObserverOptions { slack, estimation, known, .. } = options;
-        let records = RecordOptions { rows: options.transactions, slack, estimation, known };
+        let records = RecordOptions { rows: options.transactions, estimation, known };
         let recorder = TransactionRecorder::new(records, config);
         if options.audit || options.activity || options.events.is_some() || recorder.is_some() {
             device.report_events();
         }
         let auditor = options.audit.then(|| auditor(config, policy, device));
+        if slack {
+            device.report_page_ends();
+        }
+        let slack = slack.then(ActualSlack::default);
         let responses = options.responses.then(ResponseTimes::default);
         let activity = options.activity.then(|| Activity::new(config.geometry));
         let (events, requests) = (options.events, options.requests);
         let needs_events = auditor.is_some() || recorder.is_some() || activity.is_some() || events.is_some();
-        let needs_completions = responses.is_some() || recorder.is_some() || activity.is_some() || requests.is_some();
-        Observers { events, auditor, requests, recorder, responses, activity, needs_events, needs_completions }
+        let needs_completions =
+            responses.is_some() || slack.is_some() || recorder.is_some() || activity.is_some() || requests.is_some();
+        Observers { events, auditor, requests, recorder, responses, slack, activity, needs_events, needs_completions }
     }
 
     /// Whether any observer needs events.
@@ -127,6 +136,14 @@ impl<'a> Observers<'a> {
         Ok(())
     }
 
+    /// Takes the ends of transactions since the last call, before the completions of their requests.
+    #[inline]
+    pub(super) fn page_ends(&mut self, device: &mut Device) {
+        if let Some(slack) = &mut self.slack {
+            device.page_ends().drain(..).for_each(|end| slack.ended(&end));
+        }
+    }
+
     /// Passes a completion to the observers; `measured` says whether figures count it.
     #[inline]
     pub(super) fn completion(&mut self, completion: &Completion, measured: bool) -> Result<(), RunError> {
@@ -134,6 +151,9 @@ impl<'a> Observers<'a> {
             && measured
         {
             responses.record(completion)?;
+        }
+        if let Some(slack) = &mut self.slack {
+            slack.completed(completion, measured);
         }
         if let Some(activity) = &mut self.activity
             && measured
@@ -167,6 +187,7 @@ impl<'a> Observers<'a> {
         Ok(Observations {
             verdict: self.auditor.map(Auditor::finish),
             responses: self.responses,
+            slack: self.slack.map(ActualSlack::finish),
             transactions,
             activity: self.activity.map(Activity::finish),
         })

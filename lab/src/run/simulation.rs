@@ -182,8 +182,8 @@ impl<'a> Simulation<'a> {
         self.check_conservation()?;
         let remarks = self.flows.iter().map(|state| state.feed.as_ref().and_then(Feed::remarks)).collect();
         let device = DeviceFigures::from(&self.device.totals());
-        let Observations { verdict, responses, transactions, activity } = self.observers.finish()?;
-        let TransactionRecords { slack, estimation, known } = transactions;
+        let Observations { verdict, responses, slack, transactions, activity } = self.observers.finish()?;
+        let TransactionRecords { estimation, known } = transactions;
         let flows = self.flows.into_iter().map(|state| state.metrics).collect();
         let pairs = None;
         Ok(Outcome { flows, device, verdict, remarks, responses, slack, estimation, known, pairs, activity, host })
@@ -233,6 +233,7 @@ impl<'a> Simulation<'a> {
         if self.observers.needs_events() {
             self.observers.events(&mut self.device)?;
         }
+        self.observers.page_ends(&mut self.device);
         let mut completions = std::mem::take(self.device.completions());
         for completion in &mut completions {
             let measured = self.is_measured(completion);

@@ -1,4 +1,4 @@
-//! Records of single transactions: rows, actual slack, accuracy of estimates, and response times for an oracle.
+//! Records of single transactions: rows, accuracy of estimates, and response times for an oracle.
 //!
 //! Follows every transaction of a device through its events. The slack of a request's transactions is known only when
 //! the request completes; their rows are held back until then.
@@ -10,14 +10,13 @@ use flashlane_ssd::Config;
 use rustc_hash::FxHashMap;
 
 use super::RunError;
-use crate::metrics::{Estimation, Slack};
+use crate::metrics::Estimation;
 use crate::results::{RowWriter, TransactionLog, TransactionRow};
 
 /// Which records are to be made.
 #[derive(Default)]
 pub(super) struct RecordOptions {
     pub(super) rows: Option<RowWriter<TransactionRow>>,
-    pub(super) slack: bool,
     pub(super) estimation: bool,
     pub(super) known: bool,
 }
@@ -25,7 +24,6 @@ pub(super) struct RecordOptions {
 /// The records of a whole run.
 #[derive(Debug, Default)]
 pub(super) struct TransactionRecords {
-    pub(super) slack: Option<Slack>,
     pub(super) estimation: Option<Estimation>,
     pub(super) known: Option<KnownResponses>,
 }
@@ -34,28 +32,24 @@ pub(super) struct TransactionRecords {
 pub(super) struct TransactionRecorder {
     log: TransactionLog,
     rows: Option<RowWriter<TransactionRow>>,
-    slack: Option<Slack>,
     estimation: Option<Estimation>,
     known: Option<Vec<(RequestId, Lpn, Duration)>>,
     /// Rows of the requests in progress, and empty lists for reuse.
     held: FxHashMap<u64, Vec<TransactionRow>>,
     spare: Vec<Vec<TransactionRow>>,
-    ends: Vec<u64>,
 }
 
 impl TransactionRecorder {
     /// `None` when no record is asked for.
     pub(super) fn new(options: RecordOptions, config: &Config) -> Option<TransactionRecorder> {
-        let RecordOptions { rows, slack, estimation, known } = options;
-        (rows.is_some() || slack || estimation || known).then(|| TransactionRecorder {
+        let RecordOptions { rows, estimation, known } = options;
+        (rows.is_some() || estimation || known).then(|| TransactionRecorder {
             log: TransactionLog::new(config.geometry),
             rows,
-            slack: slack.then(Slack::default),
             estimation: estimation.then(Estimation::default),
             known: known.then(Vec::new),
             held: FxHashMap::default(),
             spare: Vec::new(),
-            ends: Vec::new(),
         })
     }
 
@@ -83,9 +77,7 @@ impl TransactionRecorder {
         let Some(mut held) = self.held.remove(&completion.id.0) else { return Ok(()) };
         // A write that was superseded while it waited is skipped: it ends with its successor, which is a transaction of
         // its own.
-        self.ends.clear();
-        self.ends.extend(held.iter().filter(|row| !row.cancelled).map(|row| row.done_ns));
-        let last = self.ends.iter().max().copied().unwrap_or(0);
+        let last = held.iter().filter(|row| !row.cancelled).map(|row| row.done_ns).max().unwrap_or(0);
         for row in &mut held {
             row.actual_slack_ns = (!row.cancelled).then(|| last - row.done_ns);
             if measured
@@ -96,9 +88,6 @@ impl TransactionRecorder {
             }
             self.write(row)?;
         }
-        if let (Some(slack), true) = (&mut self.slack, measured) {
-            slack.record(completion.op, completion.pages, &self.ends);
-        }
         held.clear();
         self.spare.push(held);
         Ok(())
@@ -106,10 +95,10 @@ impl TransactionRecorder {
 
     /// Ends the run's records and finishes the row file.
     pub(super) fn finish(self) -> Result<TransactionRecords, RunError> {
-        let TransactionRecorder { rows, slack, estimation, known, .. } = self;
+        let TransactionRecorder { rows, estimation, known, .. } = self;
         if let Some(rows) = rows {
             rows.finish()?;
         }
-        Ok(TransactionRecords { slack, estimation, known: known.map(KnownResponses::new) })
+        Ok(TransactionRecords { estimation, known: known.map(KnownResponses::new) })
     }
 }

@@ -1,6 +1,6 @@
 //! The end of a transaction; the last one of a request completes it.
 
-use flashlane_core::event::{End, Event};
+use flashlane_core::event::{End, Event, PageEnd};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Owner, Transaction, TxnId};
 
@@ -13,6 +13,9 @@ impl Device {
         self.tally.transactions += 1;
         if self.state.log.on {
             self.report_end(id);
+        }
+        if self.state.log.ends_on {
+            self.report_page_end(id);
         }
         let Transaction { owner, op, request, lpn, flow, then, tag, .. } = *self.state.board.txn(id);
         if owner == Owner::Gc {
@@ -50,5 +53,13 @@ impl Device {
         let Transaction { serial, unit, .. } = *self.state.board.txn(id);
         let paused = self.state.board.units[unit.index()].command.paused;
         self.state.log(|| Event::Ended { txn: serial, end: End::Flash, paused });
+    }
+
+    #[cold]
+    fn report_page_end(&mut self, id: TxnId) {
+        let request = self.state.board.txn(id).request;
+        if let Some(request) = self.state.board.requests.get(request as usize) {
+            self.state.log.ends.push(PageEnd { request: request.id, at: self.state.now() });
+        }
     }
 }

@@ -27,7 +27,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use flashlane_core::decide::{Estimate, Forward};
-use flashlane_core::event::Stamped;
+use flashlane_core::event::{PageEnd, Stamped};
 use flashlane_core::{Board, Completion, FlowId, Lpn, PlaneId, Ppa, Time, TxnId};
 
 use crate::buffer::Buffer;
@@ -136,6 +136,17 @@ impl Device {
             self.report_events();
             self.state.log.transactions_only = true;
         }
+    }
+
+    /// From now on reports when the flash ends a transaction of a request. Unlike events, this changes nothing else of a run.
+    pub fn report_page_ends(&mut self) {
+        self.state.log.ends_on = true;
+    }
+
+    /// Ends since they were last drained; the caller drains. Those of a request are there before its completion.
+    #[inline]
+    pub fn page_ends(&mut self) -> &mut Vec<PageEnd> {
+        &mut self.state.log.ends
     }
 
     /// Events since they were last drained; the caller drains.
