@@ -38,6 +38,10 @@ pub fn scenario(args: &Workload) -> Result<Scenario, Failure> {
     if let Some(name) = &args.device {
         scenario.set("device", "--device", |document| document.device = Device::preset(name.clone()));
     }
+    if let Some(path) = &args.state {
+        signals::install_handlers()?;
+        scenario.keep_state(path);
+    }
     if let Some(seed) = args.seed {
         scenario.set("seed", "--seed", |document| document.seed = Some(seed));
     }

@@ -124,6 +124,10 @@ pub struct Workload {
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
+    /// Keeps the state of a replayed drive in this file, or in a file of this folder named by what determines it: made if it is not there
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+
     /// Answer to the collect question for all schedulers, whatever they say themselves: when garbage collection may run
     #[arg(long, value_name = "ANSWER")]
     pub collect: Option<String>,

@@ -25,6 +25,7 @@ mod short;
 mod simulation;
 mod spool;
 mod spools;
+mod state_file;
 mod states;
 mod transactions;
 

@@ -6,6 +6,7 @@ use flashlane_core::Time;
 use flashlane_core::decide::Scheduler;
 use flashlane_sched::catalogue::{Catalogue, QUESTIONS, Recipe, RecipeError, SHADOW};
 use flashlane_ssd::Config;
+use flashlane_ssd::config::Precondition;
 
 use super::RunError;
 use super::decisions::{self, Common};
@@ -14,7 +15,9 @@ use super::observers::ObserverOptions;
 use super::simulation::{Limits, Outcome, Simulation};
 use super::spool::Spool;
 use super::spools::Spools;
+use super::state_file::StateFile;
 use super::states::States;
+use crate::outputs::shown;
 use crate::scenario::{FlowPlan, FlowSource, Mix, ResponseFrom, Run, Scenario, SchedulerChoice};
 
 /// A scenario prepared for its runs; it holds no error that shows without a run.
@@ -179,6 +182,7 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
     let alone_of = alone_of(catalogue, &schedulers, &alone);
     let (slack, seed) = (run.slack.unwrap_or(false), scenario.seed());
     let spools = Spools::new(flows.len());
+    let states = States::kept(state_file(scenario, &config)?);
     Ok(Prepared {
         catalogue: catalogue.clone(),
         common,
@@ -194,8 +198,19 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
         limits,
         seed,
         spools,
-        states: States::default(),
+        states,
     })
+}
+
+/// Where the state of the drive is kept, if the user said so.
+fn state_file(scenario: &Scenario, config: &Config) -> Result<Option<StateFile>, RunError> {
+    let Some(path) = scenario.state_file() else { return Ok(None) };
+    if !matches!(config.precondition, Precondition::Replayed { .. }) {
+        let path = shown::path(path);
+        let message = "device.precondition.state must be \"replayed\": other states take no time to make";
+        return Err(RunError::Input(format!("--state {path}: {message}")));
+    }
+    Ok(Some(StateFile::new(path)))
 }
 
 /// How much is run and measured.

@@ -5,10 +5,14 @@ use std::sync::{Arc, Mutex};
 use flashlane_ssd::{Config, Replayed};
 
 use super::RunError;
+use super::state_file::StateFile;
 
 /// The state of the drive of a comparison before the first request, where it takes a replay to make.
 #[derive(Debug, Default)]
-pub(super) struct States(Mutex<Slot>);
+pub(super) struct States {
+    slot: Mutex<Slot>,
+    file: Option<StateFile>,
+}
 
 #[derive(Debug, Default)]
 struct Slot {
@@ -18,6 +22,11 @@ struct Slot {
 }
 
 impl States {
+    /// A state that is kept in a file, if there is one.
+    pub fn kept(file: Option<StateFile>) -> States {
+        States { file, ..States::default() }
+    }
+
     /// Announces that `runs` runs will take the state.
     pub fn expect_runs(&self, runs: usize) {
         self.slot().runs += runs;
@@ -34,7 +43,7 @@ impl States {
             slot.runs = slot.runs.saturating_sub(1);
             let made = match slot.made.take() {
                 Some(made) => Some(made),
-                None => Replayed::of(config).map_err(|error| RunError::Input(error.to_string()))?.map(Arc::new),
+                None => self.make(config)?.map(Arc::new),
             };
             if slot.runs > 0 {
                 slot.made.clone_from(&made);
@@ -45,8 +54,13 @@ impl States {
         Ok(shared.map(|made| Arc::try_unwrap(made).unwrap_or_else(|made| (*made).clone())))
     }
 
+    fn make(&self, config: &Config) -> Result<Option<Replayed>, RunError> {
+        let make = || Replayed::of(config).map_err(|error| RunError::Input(error.to_string()));
+        self.file.as_ref().map_or_else(make, |file| file.take(config, make))
+    }
+
     fn slot(&self) -> std::sync::MutexGuard<'_, Slot> {
-        self.0.lock().expect("making a state does not panic")
+        self.slot.lock().expect("making a state does not panic")
     }
 }
 

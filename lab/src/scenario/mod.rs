@@ -89,6 +89,7 @@ pub struct Scenario {
     catalogue: Arc<Catalogue>,
     /// Hashes of the traces read so far, shared with copies of the scenario.
     traces: Arc<TraceHashes>,
+    state_file: Option<PathBuf>,
 }
 
 impl Scenario {
@@ -129,6 +130,7 @@ impl Scenario {
             folder: PathBuf::new(),
             catalogue: Arc::new(Catalogue::shipped()),
             traces: Arc::default(),
+            state_file: None,
         }
     }
 
@@ -141,6 +143,17 @@ impl Scenario {
     /// The catalogue in which schedulers and answers are looked up.
     pub fn catalogue(&self) -> &Arc<Catalogue> {
         &self.catalogue
+    }
+
+    /// Keeps the state of a replayed drive in this file, or in a file of this folder that is named by what determines the state.
+    /// Results do not depend on it.
+    pub fn keep_state(&mut self, path: impl Into<PathBuf>) {
+        self.state_file = Some(path.into());
+    }
+
+    /// Where the state of a replayed drive is kept.
+    pub fn state_file(&self) -> Option<&Path> {
+        self.state_file.as_deref()
     }
 
     /// The scenario's keys.

@@ -3,8 +3,10 @@
 
 use alloc::vec::Vec;
 
+use serde::{Deserialize, Serialize};
+
 /// The ages of a plane's blocks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Ages {
     seals: u64,
     sealed_at: Vec<u64>,

@@ -8,11 +8,13 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 /// Blocks of a group.
 const TOGETHER: usize = 64;
 
 /// The lower bounds of a plane's groups.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct GroupMinima(Vec<u16>);
 
 impl GroupMinima {

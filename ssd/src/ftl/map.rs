@@ -44,6 +44,17 @@ impl Map {
         self.planes = vec![0; self.forward.len()];
     }
 
+    /// The entries of all logical pages.
+    pub(super) fn entries(&self) -> &[u32] {
+        &self.forward
+    }
+
+    /// Takes other entries for all logical pages; they must be as many.
+    pub(super) fn set_entries(&mut self, entries: Vec<u32>) {
+        assert_eq!(entries.len(), self.forward.len(), "an entry for each logical page");
+        self.forward = entries;
+    }
+
     /// The stripe position of each plane.
     pub(super) fn positions(&self) -> &[u32] {
         &self.positions

@@ -12,6 +12,7 @@ pub mod map;
 mod page_flows;
 pub mod pool;
 mod reverse;
+mod saved;
 mod validity;
 
 use alloc::vec::Vec;
@@ -19,6 +20,7 @@ use alloc::vec::Vec;
 pub(crate) use alone::PlaneStates;
 use flashlane_core::{Board, Divisor, FlowId, Geometry, Lpn, PlaneId, Ppa};
 pub use initial_state::InitialState;
+pub(crate) use saved::Tables;
 
 use crate::config::Config;
 pub(crate) use group_minima::GroupMinima;

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use flashlane_core::Ppa;
 use prefetch_index::prefetch_index;
+use serde::{Deserialize, Serialize};
 
 use super::ages::Ages;
 use super::group_minima::GroupMinima;
@@ -25,7 +26,7 @@ pub enum Stream {
 }
 
 /// State of a block.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Block {
     /// Erased.
     Free,
@@ -38,7 +39,7 @@ pub(crate) enum Block {
 }
 
 /// A block that takes pages.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Frontier {
     block: u32,
     next: u32,
@@ -54,7 +55,7 @@ pub(super) struct FreshPage {
 }
 
 /// The blocks of one plane. The fields that every page write uses come first, in one cache line.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(C, align(64))]
 pub struct Pool {
     free: VecDeque<u32>,
@@ -77,6 +78,11 @@ pub struct Pool {
 }
 
 impl Pool {
+    /// Whether it is of a plane of the same size.
+    pub(super) fn fits(&self, other: &Pool) -> bool {
+        self.blocks.len() == other.blocks.len()
+    }
+
     /// A plane of `config`: the first `sealed` blocks are full, the next is open with `open_pages` written (none is open if 0),
     /// the rest are free. `valid` has the valid pages of each block. `segment` returns a block's segment of the reverse map.
     pub(super) fn new(

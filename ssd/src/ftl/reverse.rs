@@ -9,9 +9,10 @@ use alloc::vec::Vec;
 use core::num::NonZeroU32;
 
 use flashlane_core::{Geometry, Lpn, PlaneId};
+use serde::{Deserialize, Serialize};
 
 /// Which logical page each physical page was last written for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Reverse {
     /// By block, plane after plane: the number of its segment; 0, which no block uses, for none yet.
     segments: Vec<u32>,
@@ -23,7 +24,7 @@ pub(super) struct Reverse {
 }
 
 /// The number of a block's segment of the table.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Segment(NonZeroU32);
 
 #[cfg(test)]
@@ -45,6 +46,12 @@ impl Reverse {
             blocks_per_plane,
             pages_per_block,
         }
+    }
+
+    /// Whether it is of a drive of the same size.
+    pub(super) fn fits(&self, other: &Reverse) -> bool {
+        let sizes = |of: &Reverse| (of.segments.len(), of.entries.len(), of.blocks_per_plane, of.pages_per_block);
+        sizes(self) == sizes(other)
     }
 
     /// The segment of a block that is going to be written to.

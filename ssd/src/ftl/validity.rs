@@ -5,12 +5,13 @@ use alloc::vec::Vec;
 
 use flashlane_core::{Geometry, PlaneId, Ppa};
 use prefetch_index::prefetch_index;
+use serde::{Deserialize, Serialize};
 
 use super::map::Map;
 use crate::config::Config;
 
 /// Validity of every physical page.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Validity {
     bits: Vec<u64>,
     words_per_plane: usize,
@@ -18,6 +19,11 @@ pub(super) struct Validity {
 }
 
 impl Validity {
+    /// Whether it is of a drive of the same size.
+    pub(super) fn fits(&self, other: &Validity) -> bool {
+        (self.bits.len(), self.words_per_plane, self.pages) == (other.bits.len(), other.words_per_plane, other.pages)
+    }
+
     /// The validity that the initial state implies, and the valid pages of each block, plane by plane.
     pub(super) fn new(config: &Config, map: &Map) -> (Validity, Vec<Vec<u16>>) {
         let g: &Geometry = &config.geometry;

@@ -44,6 +44,16 @@ impl Jobs {
         }
     }
 
+    /// The generator of victim policies that draw at random.
+    pub(super) fn rng(&self) -> &Pcg64Mcg {
+        &self.rng
+    }
+
+    /// The jobs of an idle device whose next random victim `rng` draws.
+    pub(super) fn with_rng(config: &Config, rng: Pcg64Mcg) -> Jobs {
+        Jobs { rng, ..Jobs::new(config) }
+    }
+
     /// Whether `plane` should start collecting now: it has no job and too few free blocks.
     #[inline]
     pub(super) fn needs_collection(&self, plane: PlaneId, ftl: &Ftl) -> bool {

@@ -25,8 +25,8 @@ use crate::ftl::{Ftl, Stream};
 use crate::state::State;
 use jobs::Jobs;
 use moves::{Move, Moves};
-pub use replay::Replayed;
 pub(crate) use replay::bytes_of_writes;
+pub use replay::{Replayed, SavedState};
 
 /// Garbage collection of a device.
 #[derive(Debug)]

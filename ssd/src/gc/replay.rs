@@ -10,13 +10,15 @@
 use flashlane_core::{Divisor, Lpn, PlaneId, Ppa};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
+use serde::de::{DeserializeSeed, Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use alloc::vec::Vec;
 use core::mem::size_of;
 
 use super::jobs::Jobs;
 use crate::config::{Config, ConfigError, Precondition, Victim};
-use crate::ftl::{Ftl, PlaneStates};
+use crate::ftl::{Ftl, PlaneStates, Tables};
 
 /// How many writes ahead the map entry of a page is prefetched; half as many ahead, what the entry leads to.
 const AHEAD: usize = 32;
@@ -56,6 +58,26 @@ impl Replayed {
             Victim::Random | Victim::DChoices(_) => in_order(config, percent),
             Victim::Greedy | Victim::Fifo | Victim::CostBenefit => by_plane(config, percent),
         }))
+    }
+}
+
+/// What the replay has made; what the configuration says anyway is left out.
+impl Serialize for Replayed {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (self.ftl.tables(), self.jobs.rng()).serialize(serializer)
+    }
+}
+
+/// Reads the state of this configuration, as [`Replayed::of`] makes it, from what was serialised of it.
+pub struct SavedState<'a>(pub &'a Config);
+
+impl<'de> DeserializeSeed<'de> for SavedState<'_> {
+    type Value = Replayed;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Replayed, D::Error> {
+        let (tables, rng) = <(Tables<'_>, Pcg64Mcg)>::deserialize(deserializer)?;
+        let ftl = Ftl::with_tables(self.0, tables).ok_or_else(|| D::Error::custom("of a drive of another size"))?;
+        Ok(Replayed { ftl, jobs: Jobs::with_rng(self.0, rng) })
     }
 }
 

@@ -39,7 +39,7 @@ const ALLOWED: &[AllowedDependencies] = &[
     AllowedDependencies {
         krate: SSD,
         ours: &[CORE],
-        foreign: Foreign::Only(&["prefetch-index", "rand_core", "rand_pcg"]),
+        foreign: Foreign::Only(&["prefetch-index", "rand_core", "rand_pcg", "serde"]),
     },
     AllowedDependencies { krate: HOST, ours: &[CORE], foreign: Foreign::Only(&[]) },
     AllowedDependencies { krate: AUDIT, ours: &[CORE, SSD], foreign: Foreign::Only(&["rustc-hash"]) },

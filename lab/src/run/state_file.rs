@@ -1,0 +1,172 @@
+//! Files that keep the state of a drive that is made by replay, so that it is made once for many processes.
+//!
+//! A file says what determines its state: the version of Flashlane and those parts of the device's configuration that the
+//! replay reads. It is followed by the state (postcard) and the BLAKE3 hash of all before.
+
+use std::fs::File;
+use std::io::{self, BufReader, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+use flashlane_ssd::{Config, Replayed, SavedState};
+use postcard::de_flavors::io::io::IOReader;
+use serde::de::DeserializeSeed;
+
+use super::RunError;
+use crate::outputs::shown;
+use crate::outputs::{Existing, Inputs, OutFile};
+
+/// How every such file begins.
+const MAGIC: &[u8; 8] = b"FLSTATE1";
+/// The most bytes of the text that says what determines a state.
+const MOST_ABOUT: u32 = 1 << 16;
+const HASH: u64 = blake3::OUT_LEN as u64;
+
+/// Where states are kept.
+#[derive(Clone, Debug)]
+pub(super) struct StateFile {
+    /// A file, or a folder in which the file is named by what determines the state.
+    path: PathBuf,
+}
+
+impl StateFile {
+    pub(super) fn new(path: &Path) -> StateFile {
+        StateFile { path: path.into() }
+    }
+
+    /// The state of `config`, which `make` makes, from the file if it is there; else it is made and the file written.
+    ///
+    /// # Errors
+    /// A file that is none of these, damaged, or of another drive; one that cannot be read or written.
+    pub(super) fn take(
+        &self,
+        config: &Config,
+        make: impl FnOnce() -> Result<Option<Replayed>, RunError>,
+    ) -> Result<Option<Replayed>, RunError> {
+        let about = about(config);
+        let path = self.file(&about);
+        match File::open(&path) {
+            Ok(file) => read(&path, file, &about, config).map(Some),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let out = OutFile::create(&path, Existing::Keep("is there meanwhile"), &Inputs::default())?;
+                let made = make()?;
+                made.as_ref().map_or(Ok(()), |state| write(out, &about, state))?;
+                Ok(made)
+            }
+            Err(error) => Err(refused(&path, &error.to_string())),
+        }
+    }
+
+    fn file(&self, about: &str) -> PathBuf {
+        if !self.path.is_dir() {
+            return self.path.clone();
+        }
+        let hash = blake3::hash(about.as_bytes()).to_hex();
+        self.path.join(format!("{}.state", &hash[..32]))
+    }
+}
+
+fn refused(path: &Path, why: &str) -> RunError {
+    RunError::Input(format!("--state {}: {why}", shown::path(path)))
+}
+
+/// What determines the state, a line each.
+fn about(config: &Config) -> String {
+    let Config { geometry, ftl, gc, precondition, seed, .. } = config;
+    let version = env!("CARGO_PKG_VERSION");
+    format!("version: {version:?}\nseed: {seed}\n{precondition:#?}\n{geometry:#?}\n{ftl:#?}\n{gc:#?}\n")
+}
+
+/// Writes the state.
+fn write(out: OutFile, about: &str, state: &Replayed) -> Result<(), RunError> {
+    let (file, pending) = out.parts();
+    let mut to = Hashed { inner: file, hasher: blake3::Hasher::new() };
+    let all = |to: &mut Hashed<io::BufWriter<File>>| -> io::Result<()> {
+        to.write_all(MAGIC)?;
+        to.write_all(&(about.len() as u32).to_le_bytes())?;
+        to.write_all(about.as_bytes())?;
+        let buffered = io::BufWriter::with_capacity(1 << 18, &mut *to);
+        let mut buffered = postcard::to_io(state, buffered).map_err(io::Error::other)?;
+        buffered.flush()?;
+        drop(buffered);
+        let hash = to.hasher.finalize();
+        to.inner.write_all(hash.as_bytes())
+    };
+    match all(&mut to) {
+        Ok(()) => Ok(pending.finish(to.inner)?),
+        Err(error) => Err(pending.fault(&error).into()),
+    }
+}
+
+/// Reads the state of `config`, which `about` describes.
+fn read(path: &Path, file: File, about: &str, config: &Config) -> Result<Replayed, RunError> {
+    let damaged = |_: io::Error| refused(path, "is damaged; delete it to have the state made again");
+    let length = file.metadata().map_err(|error| refused(path, &error.to_string()))?.len();
+    let mut from = Hashed { inner: file, hasher: blake3::Hasher::new() };
+    let mut magic = [0; MAGIC.len()];
+    match from.read_exact(&mut magic) {
+        Ok(()) if magic == *MAGIC => {}
+        Err(error) if error.kind() != ErrorKind::UnexpectedEof => return Err(refused(path, &error.to_string())),
+        _ => return Err(refused(path, "is not a state of Flashlane; name another file, or a folder")),
+    }
+    let mut size = [0; 4];
+    from.read_exact(&mut size).map_err(damaged)?;
+    let size = u32::from_le_bytes(size);
+    if size > MOST_ABOUT {
+        return Err(damaged(ErrorKind::InvalidData.into()));
+    }
+    let mut theirs = vec![0; size as usize];
+    from.read_exact(&mut theirs).map_err(damaged)?;
+    if theirs != about.as_bytes() {
+        return Err(refused(path, &other_drive(&String::from_utf8_lossy(&theirs), about)));
+    }
+    let head = MAGIC.len() as u64 + 4 + u64::from(size);
+    let Some(rest) = length.checked_sub(head + HASH) else { return Err(damaged(ErrorKind::UnexpectedEof.into())) };
+    let state = {
+        let mut scratch = [0; 64];
+        let mut reader = BufReader::with_capacity(1 << 18, (&mut from).take(rest));
+        let mut deserializer = postcard::Deserializer::from_flavor(IOReader::new(&mut reader, &mut scratch));
+        let state = SavedState(config).deserialize(&mut deserializer).map_err(|e| damaged(io::Error::other(e)))?;
+        io::copy(&mut reader, &mut io::sink()).map_err(damaged)?;
+        state
+    };
+    let mut hash = [0; blake3::OUT_LEN];
+    from.inner.read_exact(&mut hash).map_err(damaged)?;
+    if from.hasher.finalize() != hash {
+        return Err(damaged(ErrorKind::InvalidData.into()));
+    }
+    Ok(state)
+}
+
+/// The first line in which another drive's description differs.
+fn other_drive(theirs: &str, ours: &str) -> String {
+    let differing = theirs.lines().zip(ours.lines()).find(|(theirs, ours)| theirs != ours);
+    let (theirs, ours) = differing.unwrap_or(("more", "less"));
+    let bare = |line: &str| line.trim().trim_end_matches(',').to_owned();
+    format!("holds the state of another drive ({}; here {}); name another file, or a folder", bare(theirs), bare(ours))
+}
+
+/// A file whose bytes are hashed on their way.
+struct Hashed<F> {
+    inner: F,
+    hasher: blake3::Hasher,
+}
+
+impl<F: Write> Write for Hashed<F> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.inner.write(bytes)?;
+        self.hasher.update(&bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+impl<F: Read> Read for Hashed<F> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(bytes)?;
+        self.hasher.update(&bytes[..count]);
+        Ok(count)
+    }
+}
