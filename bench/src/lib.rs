@@ -10,6 +10,7 @@
 pub mod callgrind;
 pub mod case;
 pub mod cases;
+pub mod cpu;
 mod engine;
 mod hosted;
 pub mod machine;
@@ -17,5 +18,6 @@ pub mod measure;
 pub mod meter;
 pub mod outcome;
 pub mod page;
+pub mod scaling;
 pub mod table;
 pub mod whole;

@@ -1,6 +1,7 @@
 //! The measuring program: `cargo run --release -p flashlane-bench -- --help`, or `make bench`.
 
 mod engine_command;
+mod scaling_command;
 mod whole_command;
 
 use std::process::ExitCode;
@@ -28,6 +29,9 @@ cargo run --release -p flashlane-bench -- whole [WORD ...] [OPTIONS]
   --quick          no timed runs
   --write FILE     put the table into its part of this page
   --check FILE     count the instructions of the short cases; fail if one has over 5 % more than this page says
+
+cargo run --release -p flashlane-bench -- scaling [--write FILE]
+  what a transaction costs in long runs, with many flows, on large drives, in deep queues; build flashlane --release first
 ";
 
 fn main() -> ExitCode {
@@ -44,6 +48,7 @@ fn main() -> ExitCode {
             print!("{HELP}");
             Ok(true)
         }
+        ["scaling", ..] => scaling_command::act(&args[1..]).map(|()| true),
         ["whole", ..] => whole_command::act(&args[1..]),
         _ => engine_command::act(&args).map(|()| true),
     };

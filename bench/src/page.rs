@@ -13,6 +13,11 @@ pub const BEGIN_WHOLE: &str = "<!-- whole processes: begin (written by make benc
 /// Its last line.
 pub const END_WHOLE: &str = "<!-- whole processes: end -->";
 
+/// First line of the part of the scaling runs.
+pub const BEGIN_SCALING: &str = "<!-- scaling: begin (written by flashlane-bench scaling) -->";
+/// Its last line.
+pub const END_SCALING: &str = "<!-- scaling: end -->";
+
 /// Puts `figures` between `marks` on the page at `path`.
 pub fn update(path: &Path, marks: (&str, &str), figures: &str) -> Result<(), String> {
     let place = path.display();

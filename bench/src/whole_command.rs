@@ -82,7 +82,7 @@ fn arguments(args: &[String]) -> Result<Arguments, String> {
 }
 
 /// The `flashlane` that lies beside this program.
-fn program() -> Result<PathBuf, String> {
+pub fn program() -> Result<PathBuf, String> {
     let here = std::env::current_exe().map_err(|e| format!("cannot find this program: {e}"))?;
     let program = here.with_file_name(format!("flashlane{}", std::env::consts::EXE_SUFFIX));
     let missing = || format!("{}: is not there; cargo build --release -p flashlane-cli makes it", program.display());

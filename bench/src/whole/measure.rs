@@ -1,12 +1,11 @@
 //! Runs a case: under callgrind for its instructions, by itself for its CPU time.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::figures::Figures;
 use super::{COUNTED, TIMED, WholeCase, input};
-use crate::callgrind;
+use crate::{callgrind, cpu};
 
 /// What to measure.
 #[derive(Clone, Copy, Debug)]
@@ -31,12 +30,11 @@ pub fn measure(program: &Path, case: &WholeCase, effort: Effort) -> Result<Figur
     let args = if effort.runs > 0 { arguments(program, case, TIMED)? } else { Vec::new() };
     for _ in 0..effort.runs {
         let times = if case.replay.is_none() { SCENES } else { 1 };
-        let before = ticks_of_children()?;
+        let before = cpu::seconds_of_children()?;
         for _ in 0..times {
             run(program, &args)?;
         }
-        let ticks = ticks_of_children()? - before;
-        seconds.push(ticks as f64 / rustix::param::clock_ticks_per_second() as f64 / f64::from(times));
+        seconds.push((cpu::seconds_of_children()? - before) / f64::from(times));
     }
     seconds.sort_unstable_by(f64::total_cmp);
     Ok(Figures { instructions, seconds })
@@ -77,30 +75,4 @@ fn run(program: &Path, args: &[String]) -> Result<(), String> {
         return Err(format!("{} {}: {}\n{said}", program.display(), args.join(" "), output.status));
     }
     Ok(())
-}
-
-/// CPU time of all processes that this one has started and that have ended, in ticks of the clock.
-fn ticks_of_children() -> Result<u64, String> {
-    let stat = fs::read_to_string("/proc/self/stat").map_err(|e| format!("/proc/self/stat: {e}"))?;
-    ticks(&stat).ok_or_else(|| format!("/proc/self/stat has no times of children: {stat:?}"))
-}
-
-/// `cutime` and `cstime`: the 16th and the 17th field, the second being a name in brackets (proc(5)).
-fn ticks(stat: &str) -> Option<u64> {
-    let (_, rest) = stat.rsplit_once(") ")?;
-    let mut fields = rest.split(' ').skip(13);
-    let (user, system): (u64, u64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
-    Some(user + system)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_time_of_children_is_the_sum_of_two_fields() {
-        let stat = "12 (a ) b) S 1 2 3 4 5 6 7 8 9 10 11 12 300 45 20 0 1 0 99 1000 200";
-        assert_eq!(ticks(stat), Some(345));
-        assert_eq!(ticks("12 (name) S 1 2"), None);
-    }
 }

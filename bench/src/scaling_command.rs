@@ -1,0 +1,43 @@
+//! The scaling runs: reads the arguments, measures all points, prints the table.
+
+use std::path::PathBuf;
+
+use flashlane_bench::scaling::{self, table};
+use flashlane_bench::{machine, page};
+
+use crate::whole_command::program;
+
+/// Measures all points as `args` say.
+///
+/// # Errors
+/// A wrong argument, or a run that fails.
+pub fn act(args: &[String]) -> Result<(), String> {
+    let write: Option<PathBuf> = match args {
+        [] => None,
+        [option, path] if option == "--write" => Some(path.into()),
+        other => return Err(format!("scaling {}: legal is --write FILE, or nothing", other.join(" "))),
+    };
+    if cfg!(debug_assertions) {
+        eprintln!("This is a build with checks: times say nothing about the program that users run.");
+    }
+    let program = program()?;
+    let (mut axes, mut done) = (Vec::new(), 0);
+    for (axis, points) in scaling::axes() {
+        let mut rows = Vec::new();
+        for point in points {
+            let mut figures = Vec::new();
+            for scheduler in scaling::SCHEDULERS {
+                done += 1;
+                eprintln!("measuring {done} of {}: {axis} {}, {scheduler}", table::points(), point.on(axis));
+                figures.push(scaling::measure(&program, &point, scheduler)?);
+            }
+            rows.push((point.on(axis), figures));
+        }
+        axes.push((axis, rows));
+    }
+    let text =
+        format!("On {}; one run each, ns of CPU a page transaction.\n\n{}", machine::describe(), table::render(&axes));
+    print!("{text}");
+    let marks = (page::BEGIN_SCALING, page::END_SCALING);
+    write.map_or(Ok(()), |path| page::update(&path, marks, &text))
+}
