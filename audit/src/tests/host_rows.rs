@@ -35,6 +35,11 @@ pub fn requests() -> Vec<Breach> {
         (Rule::AdmitOnce, write(), |c| c.repeat(0, admitted)),
         (Rule::AdmitFirst, write(), |c| c.leave_out(0, admitted)),
         (Rule::AdmitFirst, buffered(), |c| c.leave_out(0, admitted)),
+    ]
+}
+
+pub fn admissions_and_completions() -> Vec<Breach> {
+    vec![
         (Rule::InFlight, two_units(), |c| c.config.front.in_flight = 1),
         (Rule::InFlight, two_units(), |c| c.config.front.protocol = Protocol::Nvme { depth: 1 }),
         (Rule::InFlight, two_units(), |c| {
@@ -249,6 +254,11 @@ pub fn transactions() -> Vec<Breach> {
             edit!(c, 0, ended, Event::Ended { end, .. } => *end = End::Cancelled);
             c.change(0, completed, |s| late(s, 1));
         }),
+    ]
+}
+
+pub fn writes_and_reads() -> Vec<Breach> {
+    vec![
         (Rule::WriteOrder, two_writes(), |c| {
             // The younger is dispatched and ends first, and with it its request.
             for s in &mut c.events {

@@ -5,6 +5,7 @@
 //! slowdown        §5.2, eq. 3-5   what waiting does to a transaction
 //! stage1_queue    §4.1            a queue as stage 1 sees it
 //! region          §4.1, §5.3      a stretch of it, and the place in it that is fairest
+//! block           §5.3            transactions that stand together, looked at as a whole
 //! envelope        §5.3            the extreme slowdowns of a block of a region
 //! level_sequence  §4.2            which priority level is next
 //! balance         §5.4, eq. 6-8   how a read's wait weighs against a write's
@@ -13,6 +14,7 @@
 //! ```
 
 pub(crate) mod balance;
+mod block;
 mod cost;
 mod envelope;
 pub(crate) mod intensity;

@@ -5,6 +5,7 @@ extern crate std;
 use std::vec::Vec;
 
 use super::*;
+use crate::flin::slowdown::Slowdown;
 
 fn entry(txn: u32, flow: u16, enqueued: u64, service: u64, alone: u64) -> Entry {
     Entry { enqueued, service, alone, txn: TxnId(txn), flow: FlowId(flow), barrier: false }

@@ -6,6 +6,7 @@ extern crate std;
 use std::vec;
 use std::vec::Vec;
 
+use flashlane_core::board;
 use flashlane_core::transaction::Transaction;
 
 use super::tests::{A, B, C, D, DECIDED, E, READS, join, leave, place, scene};
@@ -68,6 +69,24 @@ fn plain_worst(departed: &[Departed], high: impl Fn(usize) -> bool) -> Option<u1
     (means.len() > 1 && least / most < 0.6).then(|| means.iter().find(|m| m.0 == most).expect("one").1 as u16)
 }
 
+/// Draws whether the chip is idle, at work for a while, or at work with a program paused. Returns for how long it is busy, and which
+/// case it is.
+fn draw_chip(board: &mut Board, die: &mut impl FnMut(u64) -> u64) -> (u64, u64) {
+    let (left, paused) = (die(3_000), die(3_000));
+    let unit = &mut board.units[0];
+    unit.command.lead = TxnId(0);
+    unit.command.ends = board.now + Duration::from_ns(left);
+    unit.paused.lead = TxnId::NONE;
+    let kind = die(4);
+    unit.service = if kind == 0 { board::Service::Idle } else { board::Service::Busy };
+    if kind >= 2 {
+        unit.paused.remaining = Duration::from_ns(paused);
+        // While the suspend overhead runs it is on the board twice: in service and paused.
+        unit.paused.lead = if kind == 2 { TxnId(0) } else { TxnId(1) };
+    }
+    ([0, left, 500 + paused, left + 500 + paused][kind as usize], kind)
+}
+
 /// Stage 1 equals the plain model: reads of many lengths, of flows of low and high intensity, with a busy, a paused or an idle
 /// chip. What is before the region counts: the service of low intensity before that of high intensity, and the chip's.
 #[test]
@@ -109,22 +128,7 @@ fn stage_1_equals_the_plain_model() {
         if board.queues[0].len > 25 {
             continue;
         }
-        // The chip: idle, at work for a while, or at work with a program paused.
-        let (left, paused) = (die(3_000), die(3_000));
-        let unit = &mut board.units[0];
-        unit.command.lead = TxnId(0);
-        unit.command.ends = board.now + Duration::from_ns(left);
-        unit.paused.lead = TxnId::NONE;
-        let kind = die(4);
-        unit.service =
-            if kind == 0 { flashlane_core::board::Service::Idle } else { flashlane_core::board::Service::Busy };
-        if kind >= 2 {
-            unit.paused.remaining = Duration::from_ns(paused);
-            // While the suspend overhead runs it is on the board twice: in service and paused.
-            unit.paused.lead = if kind == 2 { TxnId(0) } else { TxnId(1) };
-        }
-        let busy = [0, left, 500 + paused, left + 500 + paused][kind as usize];
-
+        let (busy, kind) = draw_chip(&mut board, &mut die);
         let flow = [A, B, C, C, C, D, D, E][die(8) as usize];
         // A flow of short reads among long ones is slowed down most.
         let lengths = if flow == C { [25, 25, 25, 400] } else { [400, 1_000, 2_000, 2_000] };
