@@ -73,8 +73,17 @@ impl Store {
     /// # Errors
     /// A folder that is no store, a store of another version, or a fault of the machine.
     pub fn open(path: &Path, version: &str) -> Result<Store, OutputError> {
+        Store::apart_from(path, version, &Inputs::default())
+    }
+
+    /// Like [`Store::open`], but refuses a folder that holds one of `inputs`.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn apart_from(path: &Path, version: &str, inputs: &Inputs) -> Result<Store, OutputError> {
         let io = |e: io::Error| OutputError::io(path, &e);
         let (root, _) = place::output(path)?;
+        inputs.refuse_folder(path, &root)?;
         fs::create_dir_all(&root).map_err(io)?;
         About::of(version).check(path, &root)?;
         for folder in [RESULTS, CLAIMS, UNFINISHED] {
@@ -178,12 +187,12 @@ impl Store {
         exchange::sync_all_of(&self.root).map_err(|e| OutputError::io(&self.shown, &e))
     }
 
-    /// Begins the file `name` beside the results, which replaces an earlier one of that name.
+    /// Begins the file `name` beside the results, which replaces one of that name, also one that another process writes meanwhile.
     ///
     /// # Errors
     /// As [`OutFile::create`].
     pub fn begin(&self, name: &str) -> Result<OutFile, OutputError> {
-        OutFile::create(&self.shown.join(name), Existing::Replace, &Inputs::default())
+        OutFile::create(&self.shown.join(name), Existing::ReplaceLate, &Inputs::default())
     }
 }
 
