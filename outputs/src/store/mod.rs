@@ -68,7 +68,8 @@ pub enum Claim {
 }
 
 impl Store {
-    /// Opens the store at `path`, or creates it; missing parents are created. `version` is that of the program.
+    /// Opens the store at `path`, or creates it; missing parents are created. `version` is
+    /// that of the program, or whatever else its results depend on.
     ///
     /// # Errors
     /// A folder that is no store, a store of another version, or a fault of the machine.
@@ -90,6 +91,7 @@ impl Store {
             fs::create_dir_all(root.join(folder)).map_err(io)?;
         }
         sweep(&root.join(UNFINISHED));
+        sweep_claims(&root.join(CLAIMS));
         let (own, lock) = occupy(&root.join(UNFINISHED)).map_err(io)?;
         registry::hold().add(Unfinished::Scratch(own.clone()));
         let unsynced = Mutex::new(Unsynced { results: 0, since: Instant::now() });
@@ -236,7 +238,17 @@ fn occupy(unfinished: &Path) -> io::Result<(PathBuf, File)> {
     Err(io::Error::other("other processes remove its folder of unfinished results again and again"))
 }
 
-/// Removes what killed processes left.
+/// Removes the claims that killed processes left. One that another process is about to lock it makes anew.
+fn sweep_claims(claims: &Path) {
+    for path in fs::read_dir(claims).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        let Ok(file) = OpenOptions::new().append(true).open(&path) else { continue };
+        if file.try_lock().is_ok() && is_at(&file, &path) {
+            let _ = fs::remove_file(&path);
+        }
+    }
+}
+
+/// Removes what killed processes left unfinished.
 fn sweep(unfinished: &Path) {
     let Ok(entries) = fs::read_dir(unfinished) else { return };
     for folder in entries.flatten().map(|entry| entry.path()) {
