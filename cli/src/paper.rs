@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use flashlane_lab::outputs::{Inputs, OutputError, Store};
 use flashlane_lab::shown;
-use flashlane_lab::sweep::Progress;
+use flashlane_lab::sweep::{Progress, maker};
 use flashlane_papers::flin::mixes::Draw;
 use flashlane_papers::slacker::calibrate::{self, Calibrated};
 use flashlane_papers::{self as papers, PAPERS, Paper, PaperResult, Place, Runner, Setting, Settings};
@@ -114,7 +114,7 @@ fn store(path: &Path, args: &PaperArgs) -> Result<Store, Failure> {
     if let Some(traces) = &args.traces {
         inputs.add_folder("the folder of traces", traces);
     }
-    Ok(Store::apart_from(path, env!("CARGO_PKG_VERSION"), &inputs)?)
+    Ok(Store::apart_from(path, &maker(), &inputs)?)
 }
 
 fn overview() -> String {

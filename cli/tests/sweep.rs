@@ -273,6 +273,12 @@ fn wrong_stores_and_shards_are_refused() {
         let said = refused(desk, args);
         assert!(said.contains("s: holds runs of flashlane 0.0.9") && said.contains("or delete this one"), "{said}");
     }
+    // A build of the same version with other figures.
+    let (before, _) = about.split_once(", figures ").expect("figures");
+    fs::write(desk.join("s/store.json"), format!("{before}, figures 0123456789abcdef\"\n}}\n")).expect("written");
+    let said = refused(desk, &["sweep", "s.toml"]);
+    let other = format!("{}, figures 0123456789abcdef, whose figures may differ", env!("CARGO_PKG_VERSION"));
+    assert!(said.contains(&other), "{said}");
 }
 
 #[test]

@@ -52,7 +52,7 @@ impl NativeSweep {
 
     /// Those of `runs` that are not in the store `out`.
     fn missing(&self, out: PathBuf, runs: Vec<Sent>) -> PyResult<Vec<Sent>> {
-        let there = Store::is_there(&out, env!("CARGO_PKG_VERSION")).map_err(error)?;
+        let there = Store::is_there(&out, &sweep::maker()).map_err(error)?;
         Ok(runs.into_iter().filter(|(name, _)| !there || !Store::has_in(&out, name)).collect())
     }
 
@@ -125,7 +125,7 @@ impl NativeSweep {
 }
 
 fn open(out: &Path) -> Result<Store, RunError> {
-    Ok(Store::open(out, env!("CARGO_PKG_VERSION"))?)
+    Ok(Store::open(out, &sweep::maker())?)
 }
 
 fn all(sweep: &Sweep, out: &Path, command: String, progress: &Progress) -> Result<(usize, usize), RunError> {

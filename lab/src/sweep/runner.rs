@@ -14,10 +14,19 @@ use crate::scenario::hash_of;
 /// Version of what determines a run's name, beside what its caller says.
 const NAMING: &str = "run 1";
 
-/// The name of a run: a hash of the version of Flashlane and of `parts`, which say what is run and what is kept of it. 16 hexadecimal
-/// digits.
+/// A hash of the figures of each scenario of the corpus (`xtask/corpus`), which `cargo xtask bless golden` writes.
+const FIGURES: &str = include_str!("../../data/figures.txt");
+
+/// What makes runs: the version of Flashlane, and an identifier of its figures, which is another where a build of the same version has
+/// other figures. A store of another maker is refused.
+pub fn maker() -> String {
+    format!("{}, figures {}", env!("CARGO_PKG_VERSION"), hash_of([FIGURES.as_bytes()]))
+}
+
+/// The name of a run: a hash of its [`maker`] and of `parts`, which say what is run and what is kept of it. 16 hexadecimal digits.
 pub fn name_of(parts: &[&str]) -> String {
-    let all = [NAMING, env!("CARGO_PKG_VERSION")].into_iter().chain(parts.iter().copied());
+    let maker = maker();
+    let all = [NAMING, &maker].into_iter().chain(parts.iter().copied());
     hash_of(all.flat_map(|part| [part.as_bytes(), b"\0"]))
 }
 
