@@ -128,6 +128,22 @@ fn an_interrupted_paper_leaves_what_it_finished() {
 }
 
 #[test]
+fn a_full_disk_ends_the_paper_and_the_next_one_goes_on() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let desk = desk.path();
+    // A limit on the length of files stands for the end of the disk; figures are longer than 4 blocks.
+    let line = "ulimit -f 4; exec \"$0\" \"$@\" --out out";
+    let program = env!("CARGO_BIN_EXE_flashlane");
+    let output = Command::new("sh").args(["-c", line, program]).args(PAPER).current_dir(desk).output();
+    let output = output.expect("sh runs");
+    let err = said(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.contains("error: out/runs/") && err.contains("/figures.json: cannot be written"), "{err}");
+    assert_eq!(["runs", "unfinished", "claims"].map(|folder| count(&desk.join("out").join(folder))), [0; 3]);
+    assert_eq!(run(desk, &["--out", "out"]), (RUNS, 0));
+}
+
+#[test]
 fn two_processes_share_the_runs_of_a_folder() {
     let desk = tempfile::tempdir().expect("a folder");
     let desk = desk.path();
