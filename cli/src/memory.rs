@@ -1,20 +1,13 @@
 //! Memory: whether the machine has what the runs will take, and whether it comes in large or small pages.
 //!
-//! Promises that runs for which there is too little memory are refused before the first, with advice: a program that
-//! cannot allocate in the middle of a run ends without a message about the scenario, or is killed by the system.
-//!
 //! The allocator asks the system for huge pages, because a long run accesses its drive's page map at random. A huge
 //! page is cleared as a whole when it is first touched: a run that ends before it has touched much of the map is faster
 //! with small ones, and takes far less memory.
 
-use flashlane_lab::run::{self, Memory, Prepared};
+use flashlane_lab::run::{self, AvailableMemory, Memory, Prepared, amount};
 use flashlane_lab::scenario::Scenario;
-use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
 
 use crate::fail::Failure;
-
-/// Address space beyond what is computed: stacks, memory that the allocator reserves ahead.
-const AHEAD: u64 = 64 << 20;
 
 /// Checks the memory for the runs, as many in parallel as there are threads, and chooses the size of
 /// pages.
@@ -30,7 +23,7 @@ pub fn suit(prepared: &Prepared) -> Result<(), Failure> {
 /// # Errors
 /// If the machine has less memory than they need.
 pub fn suit_needs(needs: &Memory) -> Result<(), Failure> {
-    refuse(needs, run::threads(), &AvailableMemory::here())?;
+    run::fits(needs)?;
     if needs.short {
         small_pages();
     }
@@ -54,82 +47,6 @@ pub fn describe(scenario: &Scenario) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// What this process can still allocate, as far as the system reports it.
-struct AvailableMemory {
-    /// Memory of the machine or of the control group.
-    memory: Option<u64>,
-    /// Address space (`ulimit -v`).
-    space: Option<u64>,
-}
-
-impl AvailableMemory {
-    fn here() -> AvailableMemory {
-        let Ok(mut system) = System::new() else {
-            return AvailableMemory { memory: None, space: address_space_limit() };
-        };
-        system.refresh_memory();
-        let machine = Some(system.available_memory()).filter(|&bytes| bytes > 0);
-        let Ok(id) = sysinfo::get_current_pid() else { return AvailableMemory { memory: machine, space: None } };
-        let what = ProcessRefreshKind::nothing().with_memory().without_tasks();
-        system.refresh_processes_specifics(ProcessesToUpdate::Some(&[id]), false, what);
-        let process = system.process(id);
-        // File caches of the control group count as used, but are freed when memory is needed.
-        let group = process.and_then(|process| process.cgroup_limits());
-        let group = group.map(|limits| limits.total_memory.saturating_sub(limits.rss));
-        let used = process.map_or(0, |process| process.virtual_memory());
-        AvailableMemory {
-            memory: machine.into_iter().chain(group).min(),
-            space: address_space_limit().map(|limit| limit.saturating_sub(used)),
-        }
-    }
-}
-
-/// The limit of the process's address space, if it has one.
-#[cfg(target_os = "linux")]
-fn address_space_limit() -> Option<u64> {
-    use rustix::process::{Resource, getrlimit};
-    getrlimit(Resource::As).current
-}
-
-/// `None`: the limit is not queried on this system.
-#[cfg(not(target_os = "linux"))]
-fn address_space_limit() -> Option<u64> {
-    None
-}
-
-/// Refuses runs that need more than `available`.
-fn refuse(needs: &Memory, jobs: usize, available: &AvailableMemory) -> Result<(), Failure> {
-    let jobs = jobs.clamp(1, needs.runs.max(1));
-    let space = |jobs| needs.with_parallel_runs(jobs).0 + AHEAD;
-    let memory = |jobs| needs.with_parallel_runs(jobs).1;
-    too_little("address space (its limit: ulimit -v)", jobs, space, available.space)?;
-    too_little("memory", jobs, memory, available.memory)
-}
-
-fn too_little(what: &str, jobs: usize, need: impl Fn(usize) -> u64, available: Option<u64>) -> Result<(), Failure> {
-    let Some(available) = available.filter(|&available| need(jobs) > available) else { return Ok(()) };
-    let who = if jobs == 1 { "a run needs".into() } else { format!("{jobs} runs at a time need") };
-    let advice = match (1..jobs).rev().find(|&fewer| need(fewer) <= available) {
-        Some(fewer) => format!("give --jobs {fewer}, for which {} are enough, or", amount(need(fewer))),
-        None if jobs > 1 => format!("even one at a time (--jobs 1) needs {}:", amount(need(1))),
-        None => "give".into(),
-    };
-    Err(Failure::Input(format!(
-        "{who} up to {} of {what}, and {} are available; {advice} a smaller drive (device.geometry.blocks_per_plane and the \
-         user's capacity in device.ftl)",
-        amount(need(jobs)),
-        amount(available)
-    )))
-}
-
-/// A number of bytes as text.
-fn amount(bytes: u64) -> String {
-    match bytes {
-        0..10_000_000_000 => format!("{} MB", bytes.div_ceil(1_000_000)),
-        _ => format!("{:.1} GB", bytes as f64 / 1e9),
-    }
-}
-
 /// Switches to small pages for all further allocations.
 #[cfg(target_os = "linux")]
 pub fn small_pages() {
@@ -140,33 +57,3 @@ pub fn small_pages() {
 /// Does nothing: there is no such setting on this system.
 #[cfg(not(target_os = "linux"))]
 pub fn small_pages() {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const NEEDS: Memory = Memory { space: 600 << 20, resident: 500 << 20, kept: 0, runs: 5, short: false };
-
-    fn said(jobs: usize, memory: u64, space: Option<u64>) -> Option<String> {
-        let available = AvailableMemory { memory: Some(memory), space };
-        refuse(&NEEDS, jobs, &available).err().map(|failure| failure.to_string())
-    }
-
-    #[test]
-    fn what_there_is_room_for_is_let_go() {
-        assert_eq!(said(4, 2000 << 20, None), None);
-        assert_eq!(said(64, 2500 << 20, Some((3000 << 20) + AHEAD)), None);
-        assert!(refuse(&NEEDS, 4, &AvailableMemory { memory: None, space: None }).is_ok());
-    }
-
-    #[test]
-    fn what_there_is_no_room_for_is_refused_with_what_would_help() {
-        let text = said(4, 1100 << 20, None).unwrap();
-        assert!(text.starts_with("4 runs at a time need up to 2098 MB of memory, and 1154 MB are available"), "{text}");
-        assert!(text.contains("--jobs 2, for which 1049 MB are enough"), "{text}");
-        let text = said(4, 100 << 20, None).unwrap();
-        assert!(text.contains("even one at a time (--jobs 1) needs 525 MB: a smaller drive"), "{text}");
-        let text = said(1, 2000 << 20, Some(600 << 20)).unwrap();
-        assert!(text.starts_with("a run needs up to 697 MB of address space (its limit: ulimit -v)"), "{text}");
-    }
-}

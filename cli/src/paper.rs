@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-use flashlane_lab::outputs::{Inputs, OutFile};
-use flashlane_lab::results::ResultsDir;
+use flashlane_lab::outputs::{Inputs, OutputError, Store};
+use flashlane_lab::shown;
+use flashlane_lab::sweep::{Progress, maker};
 use flashlane_papers::flin::mixes::Draw;
 use flashlane_papers::slacker::calibrate::{self, Calibrated};
-use flashlane_papers::{self as papers, PAPERS, Paper, Progress, Runner, Setting, Settings};
+use flashlane_papers::{self as papers, PAPERS, Paper, PaperResult, Place, Runner, Setting, Settings};
 
 use crate::args::PaperArgs;
 use crate::fail::Failure;
@@ -51,28 +52,23 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
             paper.name
         )));
     }
-    let dir = args.out.as_deref().map(|path| results_in(path, args)).transpose()?;
+    let store = args.out.as_deref().map(|path| store(path, args)).transpose()?;
     let begun = Instant::now();
     let progress = Progress::default();
     let result = progress::of_paper(&progress, |say| {
         let report = |what: &str| say(format!("{:4} s  {what}", begun.elapsed().as_secs()));
-        paper.run(&args.experiment, &settings, Some(&progress), &report)
+        let place = Place { store: store.as_ref(), progress: Some(&progress) };
+        paper.run(&args.experiment, &settings, place, &report)
     })?;
+    if let Some(store) = &store {
+        let (found, made, path) = (progress.found(), progress.made(), shown::path(store.path()));
+        note(&format!("{} runs, {made} made now and {found} found in {path}", found + made));
+    }
     let real = args.real.then(|| oslab::measure(&oslab_settings(args.quick))).transpose()?;
     let is_cross = paper.name == papers::cross::CROSS.name;
     let picture = if is_cross { papers::cross::picture(&result).map_err(Failure::Fault)? } else { None };
-    let written = dir.map(|(dir, file, machine)| {
-        file.write_whole(result.to_json().as_bytes())?;
-        let claims = papers::page::Stored::from(&result);
-        dir.begin("claims.json")?.write_whole(claims.to_json().as_bytes())?;
-        if let Some(picture) = &picture {
-            dir.begin("cross.svg")?.write_whole(picture.as_bytes())?;
-        }
-        if let (Some(machine), Some(real)) = (machine, &real) {
-            machine.write_whole(real.to_json().as_bytes())?;
-        }
-        dir.commit()
-    });
+    let measured = real.as_ref().map(|real| real.to_json());
+    let written = store.map(|store| write(&store, &result, picture.as_deref(), measured.as_deref()));
     let mut text = if args.tables || is_cross { papers::tables(&result) } else { String::new() };
     text.push_str(&papers::render(&result, WIDTH));
     if let Some(real) = &real {
@@ -83,6 +79,27 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
     Ok(written.transpose().map(drop)?)
 }
 
+/// Writes the results beside the runs. What a machine was found to do has a file of its own: results.json has the same bytes
+/// everywhere.
+fn write(
+    store: &Store,
+    result: &PaperResult,
+    picture: Option<&str>,
+    measured: Option<&str>,
+) -> Result<(), OutputError> {
+    let claims = papers::page::Stored::from(result).to_json();
+    let files = [
+        ("claims.json", Some(claims.as_str())),
+        ("cross.svg", picture),
+        ("oslab.json", measured),
+        ("results.json", Some(&result.to_json())),
+    ];
+    files.into_iter().try_for_each(|(name, text)| match text {
+        Some(text) => store.begin(name)?.write_whole(text.as_bytes()),
+        None => Ok(()),
+    })
+}
+
 /// How the machine is measured beside the experiments; a look takes a third of the time.
 fn oslab_settings(quick: bool) -> flashlane_oslab::Settings {
     let usual = flashlane_oslab::Settings::default();
@@ -90,18 +107,14 @@ fn oslab_settings(quick: bool) -> flashlane_oslab::Settings {
     flashlane_oslab::Settings { seconds, ..usual }
 }
 
-/// The results folder, prepared before anything runs, and the files in it. What a machine was found to do has a file of its
-/// own: results.json has the same bytes everywhere.
-fn results_in(path: &Path, args: &PaperArgs) -> Result<(ResultsDir, OutFile, Option<OutFile>), Failure> {
+/// The store of the runs and the results, opened before anything runs.
+fn store(path: &Path, args: &PaperArgs) -> Result<Store, Failure> {
     signals::install_handlers()?;
     let mut inputs = Inputs::default();
     if let Some(traces) = &args.traces {
         inputs.add_folder("the folder of traces", traces);
     }
-    let dir = ResultsDir::apart_from(path, &inputs)?;
-    let file = dir.begin("results.json")?;
-    let machine = args.real.then(|| dir.begin("oslab.json")).transpose()?;
-    Ok((dir, file, machine))
+    Ok(Store::apart_from(path, &maker(), &inputs)?)
 }
 
 fn overview() -> String {
@@ -152,7 +165,7 @@ fn mixes(paper: &Paper, draw: Draw) -> Result<(), Failure> {
 }
 
 fn calibrated(paper: &Paper, settings: &Settings) -> Result<(), Failure> {
-    let runner = Runner::new(settings, None);
+    let runner = Runner::new(settings, Place::default());
     let begun = Instant::now();
     let told = |what: String, is_reached: bool| {
         let verdict = if is_reached { "" } else { ": not reached" };

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use flashlane_lab::run::Progress;
 use flashlane_lab::sweep;
-use flashlane_papers as papers;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::text;
@@ -23,7 +22,7 @@ pub fn of_sweep<T>(progress: &sweep::Progress, work: impl FnOnce() -> T) -> T {
 
 /// Runs `work` on a paper and shows its progress. Messages from `work` are printed above the bar, and also where there
 /// is no bar.
-pub fn of_paper<T>(progress: &papers::Progress, work: impl FnOnce(&dyn Fn(String)) -> T) -> T {
+pub fn of_paper<T>(progress: &sweep::Progress, work: impl FnOnce(&dyn Fn(String)) -> T) -> T {
     let follow = |bar: &ProgressBar| follow_paper(bar, progress);
     watched(follow, |bar| {
         work(&|line| match bar {
@@ -75,10 +74,10 @@ fn follow_sweep(bar: &ProgressBar, progress: &sweep::Progress) {
     bar.set_position(progress.done());
 }
 
-fn follow_paper(bar: &ProgressBar, progress: &papers::Progress) {
-    const KNOWN: &str = "{bar:32} {pos} of {len} scenarios  {eta} left  {msg}";
+fn follow_paper(bar: &ProgressBar, progress: &sweep::Progress) {
+    const KNOWN: &str = "{bar:32} {pos} of {len} runs  {per_sec}  {eta} left  {msg}";
     const UNKNOWN: &str = "{spinner} {elapsed}  {msg}";
-    let (made, of) = (progress.made(), progress.of());
+    let (made, of) = (progress.done(), progress.of());
     style(bar, if of > 0 { KNOWN } else { UNKNOWN });
     if made < bar.position() {
         // The next experiments begin, with a rate of their own.
@@ -87,7 +86,7 @@ fn follow_paper(bar: &ProgressBar, progress: &papers::Progress) {
     if bar.length() != Some(of) {
         bar.set_length(of);
     }
-    bar.set_message(format!("{} requests in all", HumanCount(progress.requests())));
+    bar.set_message(format!("{} requests in all", HumanCount(progress.requests().done())));
     bar.set_position(made);
 }
 

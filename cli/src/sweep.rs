@@ -35,7 +35,7 @@ pub fn act(args: &SweepArgs) -> Result<(), Failure> {
         memory::suit_needs(needs)?;
     }
     signals::install_handlers()?;
-    let store = Store::open(&out, env!("CARGO_PKG_VERSION"))?;
+    let store = Store::open(&out, &sweep::maker())?;
     let progress = Progress::default();
     let shard = args.shard.unwrap_or(Shard::WHOLE);
     let options = MakeOptions { shard, audit: args.audit, command: arguments::command_line(), progress: &progress };
@@ -96,7 +96,7 @@ fn write_results(args: &SweepArgs, sweep: &Sweep, plan: &Plan, store: &Store) ->
 
 /// Prints which runs are there and which are missing.
 fn status(sweep: &Sweep, plan: &Plan, out: &Path) -> Result<(), Failure> {
-    let is_there = Store::is_there(out, env!("CARGO_PKG_VERSION"))?;
+    let is_there = Store::is_there(out, &sweep::maker())?;
     let missing: Vec<_> = plan.runs.iter().filter(|run| !is_there || !Store::has_in(out, &run.name)).collect();
     let mut text = format!("{}: {} runs", shown::path(out), plan.runs.len());
     let _ = writeln!(text, ", {} there, {} missing", plan.runs.len() - missing.len(), missing.len());

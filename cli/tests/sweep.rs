@@ -9,31 +9,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// A small scenario with two flows; its runs take some milliseconds each.
-const SCENARIO: &str = r#"
-schedulers = ["fcfs", "sprinkler"]
-[device]
-preset = "flin-isca18"
-[device.geometry]
-blocks_per_plane = 32
-pages_per_block = 16
-[device.ftl]
-over_provisioning_percent = 60
-[[flow]]
-name = "reader"
-[flow.synthetic]
-read_ratio = 1.0
-size = { constant = 4096 }
-rate_iops = 20_000
-requests = 200
-[[flow]]
-name = "writer"
-[flow.synthetic]
-read_ratio = 0.0
-size = { constant = 8192 }
-rate_iops = 5_000
-requests = 100
-"#;
+/// A small scenario with two flows; its runs take some milliseconds each. Python's tests read it too.
+const SCENARIO: &str = include_str!("small.toml");
 
 /// Sixty runs.
 const AXES: &str = r#"
@@ -103,7 +80,7 @@ fn a_run_of_a_sweep_has_the_bytes_of_a_comparison() {
     let runs: Vec<_> =
         fs::read_dir(desk.join("s/runs")).expect("runs").map(|entry| entry.expect("an entry").path()).collect();
     assert_eq!(runs.len(), 1);
-    for file in ["summary.json", "fcfs/requests.parquet", "sprinkler/requests.parquet"] {
+    for file in ["summary.json", "fcfs/requests.parquet", "read-first/requests.parquet"] {
         assert!(
             fs::read(runs[0].join(file)).expect(file) == fs::read(desk.join("one").join(file)).expect(file),
             "{file}"
@@ -123,7 +100,7 @@ fn a_run_of_a_sweep_has_the_bytes_of_a_comparison() {
     let keys: Vec<&str> =
         lines[1..].iter().map(|line| line.strip_prefix(&format!("600000,7,{name},")).expect("keys")).collect();
     let wanted = [",all,", ",read,", ",write,", "reader,all,", "reader,read,", "writer,all,", "writer,write,"];
-    let starts = ["fcfs,", "sprinkler,"].iter().flat_map(|s| wanted.iter().map(move |w| format!("{s}{w}")));
+    let starts = ["fcfs,", "read-first,"].iter().flat_map(|s| wanted.iter().map(move |w| format!("{s}{w}")));
     let starts: Vec<String> = starts.collect();
     assert_eq!(keys.len(), starts.len());
     assert!(keys.iter().zip(&starts).all(|(key, start)| key.starts_with(start.as_str())), "{keys:?}");
@@ -273,6 +250,12 @@ fn wrong_stores_and_shards_are_refused() {
         let said = refused(desk, args);
         assert!(said.contains("s: holds runs of flashlane 0.0.9") && said.contains("or delete this one"), "{said}");
     }
+    // A build of the same version with other figures.
+    let (before, _) = about.split_once(", figures ").expect("figures");
+    fs::write(desk.join("s/store.json"), format!("{before}, figures 0123456789abcdef\"\n}}\n")).expect("written");
+    let said = refused(desk, &["sweep", "s.toml"]);
+    let other = format!("{}, figures 0123456789abcdef, whose figures may differ", env!("CARGO_PKG_VERSION"));
+    assert!(said.contains(&other), "{said}");
 }
 
 #[test]

@@ -1,10 +1,14 @@
-//! The comparison of four schedulers on two tenants as text: any change of a result shows in a diff.
+//! The comparison of four schedulers on two tenants as text: any change of a result shows in a diff. And a hash of the figures of every
+//! scenario of the corpus, by which a store of runs is told from one whose figures differ.
 //!
 //! `cargo xtask bless golden` writes the file anew; say in the commit why the figures changed.
 
-use flashlane_lab::results::table;
+use std::path::Path;
+
+use flashlane_lab::results::{MadeBy, table};
 use flashlane_lab::run::{Options, compare};
-use flashlane_lab::scenario::Scenario;
+use flashlane_lab::scenario::{Scenario, hash_of};
+use rayon::prelude::*;
 
 #[path = "common/kept.rs"]
 mod kept;
@@ -45,6 +49,26 @@ fn two_tenants_under_four_schedulers() {
     let summary = compare(&scenario, &options).unwrap_or_else(|why| panic!("{why}")).summary;
     let shown = table::render(&summary);
     kept::same("golden", "lab/tests/golden/two_tenants.txt", &shown);
+}
+
+/// What made the figures is left out: the version is known anyway, and the hash of a scenario may change where no figure does.
+#[test]
+fn the_figures_of_the_corpus() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../xtask/corpus");
+    let entries = std::fs::read_dir(&corpus).unwrap_or_else(|why| panic!("{}: {why}", corpus.display()));
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap_or_else(|why| panic!("{why}")).path()).collect();
+    paths.sort();
+    let line = |path: &std::path::PathBuf| {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let scenario = Scenario::load(path).unwrap_or_else(|why| panic!("{why}"));
+        let options = Options { audit: false, rows: None, activity: false, progress: None };
+        let mut summary = compare(&scenario, &options).unwrap_or_else(|why| panic!("{name}: {why}")).summary;
+        summary.made_by = MadeBy::default();
+        format!("{} {name}\n", hash_of([summary.to_json().as_bytes()]))
+    };
+    let lines: String = paths.par_iter().map(line).collect();
+    assert!(lines.lines().count() >= 25, "{lines}");
+    kept::same("golden", "lab/data/figures.txt", &lines);
 }
 
 /// Values of the environment variable that permit nothing: a number, a file that does not exist, one that permits

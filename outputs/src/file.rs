@@ -20,6 +20,9 @@ pub enum Existing {
     ReplaceIf(fn(&[u8]) -> bool, &'static str),
     /// It is replaced.
     Replace,
+    /// It is replaced, also one that comes to be there while the output is written: for a folder of our own, which several processes
+    /// fill.
+    ReplaceLate,
 }
 
 /// How much of a file is read to recognise it as an output of ours.
@@ -147,10 +150,10 @@ impl Drop for Pending {
     }
 }
 
-/// Whether an existing file at `name` will be replaced; false if there is none.
+/// Whether a file at `name` will be replaced; if there is none now, whether one may be that comes to be there.
 fn check(shown: &Path, name: &Path, existing: Existing) -> Result<bool, OutputError> {
     match fs::metadata(name) {
-        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(matches!(existing, Existing::ReplaceLate)),
         Err(e) => return Err(OutputError::io(shown, &e)),
         Ok(metadata) if metadata.is_dir() => {
             return Err(OutputError::refused(shown, "is a directory; legal is the path of a file to write"));
@@ -161,7 +164,7 @@ fn check(shown: &Path, name: &Path, existing: Existing) -> Result<bool, OutputEr
         Ok(_) => {}
     }
     match existing {
-        Existing::Replace => Ok(true),
+        Existing::Replace | Existing::ReplaceLate => Ok(true),
         Existing::Keep(message) => Err(OutputError::refused(shown, message)),
         Existing::ReplaceIf(ours, message) => {
             let mut head = Vec::new();

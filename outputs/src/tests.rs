@@ -274,6 +274,11 @@ fn a_file_of_somebody_else_is_not_replaced() {
         assert_eq!(fs::read(&late).unwrap(), b"ours, came meanwhile");
         fs::remove_file(&late).unwrap();
     }
+    let begun = file(&late, Existing::ReplaceLate).unwrap();
+    fs::write(&late, "came meanwhile").unwrap();
+    begun.write_whole(b"x").unwrap();
+    assert_eq!(fs::read(&late).unwrap(), b"x");
+    fs::remove_file(&late).unwrap();
     assert_eq!(names(parent.path()), ["link.html", "thesis.html"]);
 }
 

@@ -8,11 +8,11 @@ pub mod claims;
 pub mod cross;
 mod figures;
 pub mod flin;
+mod kept;
 pub mod ncq;
 pub mod page;
 mod paper;
 pub mod precompletion;
-mod progress;
 mod report;
 mod runner;
 mod setting;
@@ -21,9 +21,9 @@ pub mod sos;
 
 pub use figures::Figures;
 pub use flashlane_lab::metrics::mean_and_ci95;
-pub use progress::Progress;
+pub use kept::{Counter, RunFigures};
 pub use report::{PaperResult, render, schema, tables};
-pub use runner::{Runner, Settings};
+pub use runner::{Place, Runner, Settings};
 pub use setting::{ChosenSetting, Setting};
 
 use claims::Claims;
@@ -58,8 +58,8 @@ impl Paper {
         self.groups.iter().flat_map(|group| group.experiments).copied().collect()
     }
 
-    /// Runs `experiments` (all, if none is named) and evaluates their claims. `report` is called with each group when it
-    /// begins.
+    /// Runs `experiments` (all, if none is named), as far as `place` does not have their runs, and evaluates their claims. `report` is
+    /// called with each group when it begins.
     ///
     /// # Errors
     /// An unknown experiment, bad input, or a run that failed.
@@ -67,7 +67,7 @@ impl Paper {
         &self,
         experiments: &[String],
         settings: &Settings,
-        progress: Option<&Progress>,
+        place: Place<'_>,
         report: &dyn Fn(&str),
     ) -> Result<PaperResult, RunError> {
         let claims = self.claims();
@@ -91,16 +91,19 @@ impl Paper {
                 format!("--setting chosen: {} has the plain reading alone; {} have both", self.name, names.join(", "));
             return Err(RunError::Input(message));
         }
-        let runner = Runner::new(settings, progress);
+        let runner = Runner::new(settings, place);
         let mut figures = Figures::default();
         for group in self.groups.iter().filter(|group| group.experiments.iter().any(|name| chosen(name))) {
-            if let Some(progress) = progress {
+            if let Some(progress) = place.progress {
                 progress.begin();
             }
             report(&format!("{}: {}", group.experiments.join(", "), group.about));
             figures.merge((group.run)(&runner)?);
         }
         let names: Vec<&str> = distinct.into_iter().filter(|name| chosen(name)).collect();
+        if let Some(store) = place.store {
+            store.sync()?;
+        }
         let judged = claims.judge(&names, &figures, settings.setting).map_err(RunError::Fault)?;
         Ok(PaperResult::new(self.name, &claims.paper, &runner, judged, figures))
     }
@@ -127,7 +130,7 @@ mod tests {
     #[test]
     fn a_chosen_setting_is_for_papers_that_have_one() {
         let settings = Settings { quick: true, seeds: 1, traces: None, setting: Setting::Chosen };
-        let said = ncq::PAPER.run(&[], &settings, None, &|_| ()).expect_err("none").to_string();
+        let said = ncq::PAPER.run(&[], &settings, Place::default(), &|_| ()).expect_err("none").to_string();
         assert!(said.starts_with("--setting chosen: ncq has the plain reading alone; "), "{said}");
     }
 
@@ -137,7 +140,8 @@ mod tests {
         let said = Paper::named("slaker").expect_err("none");
         assert!(said.ends_with("did you mean \"slacker\"?"), "{said}");
         let settings = Settings { quick: true, seeds: 1, traces: None, setting: Setting::Plain };
-        let said = slacker::PAPER.run(&["E99".into()], &settings, None, &|_| ()).expect_err("none").to_string();
+        let said =
+            slacker::PAPER.run(&["E99".into()], &settings, Place::default(), &|_| ()).expect_err("none").to_string();
         assert!(said.starts_with("experiment \"E99\": slacker has E1, "), "{said}");
     }
 }

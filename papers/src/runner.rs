@@ -5,14 +5,21 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use super::progress::Progress;
+use super::kept::{Counter, RunFigures};
 use super::setting::Setting;
+use flashlane_core::event::Stamped;
 use flashlane_lab::metrics::FlowMetrics;
-use flashlane_lab::results::Summary;
-use flashlane_lab::run::{self, ObserverOptions, Options, Outcome, RunError};
+use flashlane_lab::outputs::{Entry, Store};
+use flashlane_lab::run::{self, ObserverOptions, Options, RunError};
 use flashlane_lab::scenario::{Beyond, Document, Flow, Scenario, TraceFlow};
+use flashlane_lab::sweep::{Progress, make_missing, name_of};
 use flashlane_lab::workload::clone::CloneSpec;
+
+/// The file of a run's figures in a store.
+const FIGURES: &str = "figures.json";
 
 /// How a paper's experiments are run.
 #[derive(Clone, Debug)]
@@ -27,20 +34,28 @@ pub struct Settings {
     pub setting: Setting,
 }
 
-/// The settings of a paper's experiments, and what they run scenarios with.
+/// The settings of a paper's experiments, and what makes their runs.
 #[derive(Debug)]
 pub struct Runner<'a> {
     /// The settings.
     pub settings: &'a Settings,
+    place: Place<'a>,
+    hashes: Arc<Mutex<BTreeSet<String>>>,
+}
+
+/// Where runs are kept and counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Place<'a> {
+    /// Where runs are looked for, and kept; without one, all are made and none is kept.
+    pub store: Option<&'a Store>,
     /// Counters for showing how far the experiments are.
     pub progress: Option<&'a Progress>,
-    hashes: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl<'a> Runner<'a> {
     /// A runner that has run nothing.
-    pub fn new(settings: &'a Settings, progress: Option<&'a Progress>) -> Runner<'a> {
-        Runner { settings, progress, hashes: Arc::default() }
+    pub fn new(settings: &'a Settings, place: Place<'a>) -> Runner<'a> {
+        Runner { settings, place, hashes: Arc::default() }
     }
 
     /// One with other settings, whose scenarios count as this one's.
@@ -48,7 +63,7 @@ impl<'a> Runner<'a> {
     where
         'a: 'b,
     {
-        Runner { settings, progress: self.progress, hashes: Arc::clone(&self.hashes) }
+        Runner { settings, place: self.place, hashes: Arc::clone(&self.hashes) }
     }
 
     /// Whether the experiments are made under the setting that was chosen for the paper.
@@ -62,10 +77,6 @@ impl<'a> Runner<'a> {
         flashlane_lab::scenario::hash_of(hashes.iter().map(String::as_bytes))
     }
 
-    fn ran(&self, hash: String) {
-        self.hashes.lock().expect("no run panicked while it held the list").insert(hash);
-    }
-
     /// The seeds.
     pub fn seeds(&self) -> Vec<u64> {
         (1..=self.settings.seeds).collect()
@@ -76,56 +87,84 @@ impl<'a> Runner<'a> {
         if self.settings.quick { quick } else { whole }
     }
 
-    /// `make` applied to every item, several in parallel, with results in the order of the items.
+    /// Runs everything that each document names and compares the results, several documents in parallel. The figures stand beside what
+    /// came with the document, in the order of the documents.
     ///
     /// # Errors
-    /// The first error of `make`.
-    pub fn each<T: Send, R: Send>(
+    /// As [`run::compare`], or a store that cannot be read or written.
+    pub fn compare<K>(&self, runs: Vec<(K, Document)>) -> Result<Vec<(K, RunFigures)>, RunError> {
+        self.kept(RunFigures::NAME, runs, |scenario| self.compared(scenario))
+    }
+
+    /// Runs the first scheduler that each document names, with a counter, several documents in parallel. What was counted stands beside
+    /// what came with the document, in the order of the documents.
+    ///
+    /// # Errors
+    /// As [`Runner::compare`].
+    pub fn count<C: Counter, K>(&self, runs: Vec<(K, Document)>) -> Result<Vec<(K, C::Figures)>, RunError> {
+        self.kept(C::NAME, runs, |scenario| self.counted::<C>(scenario))
+    }
+
+    /// [`Runner::compare`] of one document, which no store keeps: for searches, in which a run decides on the next.
+    ///
+    /// # Errors
+    /// As [`run::compare`].
+    pub fn compare_one(&self, document: Document) -> Result<RunFigures, RunError> {
+        self.compared(&scenario_of(document))
+    }
+
+    /// [`Runner::count`] of one document, which no store keeps.
+    ///
+    /// # Errors
+    /// As [`run::compare`].
+    pub fn count_one<C: Counter>(&self, document: Document) -> Result<C::Figures, RunError> {
+        self.counted::<C>(&scenario_of(document))
+    }
+
+    fn compared(&self, scenario: &Scenario) -> Result<RunFigures, RunError> {
+        let progress = self.place.progress.map(Progress::requests);
+        let made = run::compare(scenario, &Options { audit: false, rows: None, activity: false, progress })?;
+        Ok(RunFigures::of(made.summary.schedulers))
+    }
+
+    fn counted<C: Counter>(&self, scenario: &Scenario) -> Result<C::Figures, RunError> {
+        let mut counter = C::of(scenario)?;
+        let mut observe = |event: &Stamped| counter.observe(event);
+        let observers = ObserverOptions { events: Some(&mut observe), ..ObserverOptions::default() };
+        let outcome = run::run_observed(scenario, observers)?;
+        if let Some(progress) = self.place.progress {
+            progress.requests().add(outcome.flows.iter().map(FlowMetrics::completed).sum());
+        }
+        Ok(counter.figures(&outcome))
+    }
+
+    /// The figures, called `kept`, of all `runs`: those that the store has, and those that `make` yields.
+    fn kept<K, R: Serialize + DeserializeOwned + Send>(
         &self,
-        items: Vec<T>,
-        make: impl Fn(T) -> Result<R, RunError> + Sync,
-    ) -> Result<Vec<R>, RunError> {
-        if let Some(progress) = self.progress {
-            progress.expect(items.len() as u64);
-        }
-        let one = |item| {
-            let made = make(item)?;
-            if let Some(progress) = self.progress {
-                progress.finished_one();
+        kept: &str,
+        runs: Vec<(K, Document)>,
+        make: impl Fn(&Scenario) -> Result<R, RunError> + Sync,
+    ) -> Result<Vec<(K, R)>, RunError> {
+        let (keys, documents): (Vec<K>, Vec<Document>) = runs.into_iter().unzip();
+        let scenarios: Vec<Scenario> = documents.into_iter().map(scenario_of).collect();
+        let hashes = scenarios.par_iter().map(Scenario::hash).collect::<Result<Vec<String>, _>>()?;
+        let nobody = Progress::default();
+        let progress = self.place.progress.unwrap_or(&nobody);
+        let figures = match self.place.store {
+            None => {
+                progress.expect(scenarios.len());
+                let one = |scenario| make(scenario).inspect(|_| progress.made_one());
+                scenarios.par_iter().with_max_len(1).map(one).collect::<Result<Vec<R>, RunError>>()?
             }
-            Ok(made)
+            Some(store) => {
+                let names: Vec<String> = hashes.iter().map(|hash| name_of(&[hash, kept])).collect();
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                make_missing(&names, store, progress, |number, entry| keep(&make(&scenarios[number])?, &entry))?;
+                names.par_iter().map(|name| read(store, name)).collect::<Result<Vec<R>, RunError>>()?
+            }
         };
-        items.into_par_iter().map(one).collect()
-    }
-
-    /// Runs everything `document` names and compares the results.
-    ///
-    /// # Errors
-    /// As [`run::compare`].
-    pub fn compare(&self, document: Document) -> Result<Summary, RunError> {
-        let name = document.name.clone().unwrap_or_default();
-        let options = Options { audit: false, rows: None, activity: false, progress: None };
-        let made = run::compare(&Scenario::from_document(&name, as_in_papers(document)), &options)?;
-        if let Some(progress) = self.progress {
-            progress.served(made.summary.schedulers.iter().map(|run| run.total.completed).sum());
-        }
-        self.ran(made.summary.made_by.scenario_hash.clone());
-        Ok(made.summary)
-    }
-
-    /// Runs the first scheduler that `document` names, with observers.
-    ///
-    /// # Errors
-    /// As [`run::compare`].
-    pub fn run_observed(&self, document: Document, observers: ObserverOptions<'_>) -> Result<Outcome, RunError> {
-        let name = document.name.clone().unwrap_or_default();
-        let scenario = Scenario::from_document(&name, as_in_papers(document));
-        let made = run::run_observed(&scenario, observers)?;
-        self.ran(scenario.hash()?);
-        if let Some(progress) = self.progress {
-            progress.served(made.flows.iter().map(FlowMetrics::completed).sum());
-        }
-        Ok(made)
+        self.hashes.lock().expect("no run panicked while it held the list").extend(hashes);
+        Ok(keys.into_iter().zip(figures).collect())
     }
 
     /// The user's trace that replaces the clone `name`: a file in the folder of traces with that name up to its first
@@ -166,13 +205,35 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// The document with the collection of the papers' baselines where neither it nor a scheduler says: non-preemptive (model 2.1.9).
-fn as_in_papers(mut document: Document) -> Document {
+/// The scenario of an experiment, with the collection of the papers' baselines where neither it nor a scheduler says: non-preemptive
+/// (model 2.1.9).
+fn scenario_of(mut document: Document) -> Scenario {
     document.run.collect.get_or_insert_with(|| "non-preemptive".to_owned());
-    document
+    let name = document.name.clone().unwrap_or_default();
+    Scenario::from_document(&name, document)
+}
+
+/// Stores the figures of a run. Numbers are written so that they are read as the same bits.
+fn keep(figures: &impl Serialize, entry: &Entry) -> Result<(), RunError> {
+    let json = serde_json::to_vec(figures).expect("figures have string keys and finite numbers");
+    entry.write(FIGURES, &json)?;
+    entry.commit()?;
+    Ok(())
+}
+
+fn read<R: DeserializeOwned>(store: &Store, name: &str) -> Result<R, RunError> {
+    let bytes = store.read(name, FIGURES)?;
+    serde_json::from_slice(&bytes).map_err(|error| {
+        let path = store.path().join("runs").join(name);
+        RunError::Fault(format!("{}: {FIGURES} is damaged ({error}); delete the folder", path.display()))
+    })
 }
 
 /// A file's name up to its first dot.
 fn stem(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()?.split('.').next()
 }
+
+#[cfg(test)]
+#[path = "runner_tests.rs"]
+mod tests;

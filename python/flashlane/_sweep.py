@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Optional, Union
 
@@ -52,18 +52,25 @@ class Sweep:
 
 @dataclass(frozen=True)
 class SweepResult:
-    """A sweep whose runs are all there."""
+    """A sweep, or a part of one, whose runs are all there."""
 
     #: The store.
     path: Path
-    #: Runs in all.
+    #: Runs of the sweep, or of the part.
     runs: int
     #: Runs made now; the others were there.
     made: int
+    #: Runs of the whole sweep that are missing yet; ``results.parquet`` is written once none is.
+    missing: int = 0
 
     @property
     def results(self) -> Path:
-        """``results.parquet``: a row for each run, scheduler, flow and kind of request."""
+        """``results.parquet``: a row for each run, scheduler, flow and kind of request.
+
+        :raises Error: if runs are missing yet
+        """
+        if self.missing:
+            raise Error(f"results: {self.missing} runs are missing; results.parquet is written once all are there")
         return self.path / "results.parquet"
 
     def summary(self, name: str) -> Any:
@@ -79,7 +86,10 @@ def sweep(
     *,
     client: Any = None,
     jobs: Optional[int] = None,
+    shard: Optional[str] = None,
+    csv: bool = False,
     report: bool = False,
+    audit: bool = False,
     progress: Optional[bool] = None,
 ) -> SweepResult:
     """Makes the runs of a sweep that are missing in the store ``out``, and writes ``results.parquet`` there.
@@ -89,7 +99,10 @@ def sweep(
     :param client: a ``dask.distributed.Client``: its workers make the runs. They must see ``out`` (and traces) at the same path. The
         runs of a worker that is lost are made again elsewhere. By default the local cores make them
     :param jobs: runs at a time without a client; by default one for each processor
+    :param shard: makes one part of the runs only, such as ``"3/8"``
+    :param csv: also writes ``results.csv``
     :param report: also writes ``report.html``
+    :param audit: checks every rule of the device during the runs; slower
     :raises Error: with the text that the program prints
     """
     made_of = spec if isinstance(spec, Sweep) else Sweep(spec)
@@ -100,18 +113,24 @@ def sweep(
     store = Path(os.path.abspath(os.fspath(out)))
     command = f"# in Python: flashlane.sweep({made_of._path!r})"
     if client is None:
-        made, there = wait(made_of._native.start(store, command, jobs), "runs", progress)
+        made, there = wait(made_of._native.start(store, command, jobs, shard, audit), "runs", progress)
         result = SweepResult(store, made + there, made)
     else:
-        result = _on_cluster(made_of, store, command, client, progress)
-    made_of._native.finish(store, command, report)
+        result = _on_cluster(made_of, store, (command, shard, audit), client, progress)
+    if shard is not None:
+        result = replace(result, missing=made_of.missing(store))
+    if not result.missing:
+        made_of._native.finish(store, command, csv, report)
     return result
 
 
-def _on_cluster(made_of: Sweep, store: Path, command: str, client: Any, progress: Optional[bool]) -> SweepResult:
+def _on_cluster(
+    made_of: Sweep, store: Path, how: tuple[str, Optional[str], bool], client: Any, progress: Optional[bool]
+) -> SweepResult:
     from distributed import as_completed
 
-    runs = made_of.runs()
+    command, shard, audit = how
+    runs = made_of._native.part(made_of.runs(), shard)
     missing = made_of._native.missing(store, runs)
     text = made_of._text
     if text is None and made_of._document is None:
@@ -120,7 +139,7 @@ def _on_cluster(made_of: Sweep, store: Path, command: str, client: Any, progress
     size = max(1, min(TASK_RUNS, len(missing) // (4 * workers)))
     parts = [missing[start : start + size] for start in range(0, len(missing), size)]
     spec = (os.path.abspath(made_of._path), text, made_of._document)
-    futures = client.map(_make, parts, spec=spec, store=str(store), command=command, pure=False)
+    futures = client.map(_make, parts, spec=spec, store=str(store), command=command, audit=audit, pure=False)
     done = 0
     with bar("runs", progress) as show:
         try:
@@ -133,7 +152,9 @@ def _on_cluster(made_of: Sweep, store: Path, command: str, client: Any, progress
     return SweepResult(store, len(runs), len(missing))
 
 
-def _make(runs: list[tuple[str, list[int]]], *, spec: tuple[str, Optional[str], Optional[str]], store: str, command: str) -> tuple[str, int]:
+def _make(
+    runs: list[tuple[str, list[int]]], *, spec: tuple[str, Optional[str], Optional[str]], store: str, command: str, audit: bool
+) -> tuple[str, int]:
     """On a worker: makes these runs, unless they are there. What is sent back is small: the runs stay in the store."""
-    _native.NativeSweep(*spec).make(store, runs, command)
+    _native.NativeSweep(*spec).make(store, runs, command, audit)
     return store, len(runs)

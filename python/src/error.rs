@@ -29,6 +29,12 @@ fn in_python(text: &str) -> String {
     format!("scenario{}", rest.trim_start_matches(|c: char| c == ':' || c.is_ascii_digit()).replacen(' ', ": ", 1))
 }
 
+/// The error for a panic, which is a defect of Flashlane.
+pub(crate) fn panicked(cause: &(dyn std::any::Any + Send)) -> PyErr {
+    let text = cause.downcast_ref::<String>().map(String::as_str).or_else(|| cause.downcast_ref::<&str>().copied());
+    error(format!("a defect of flashlane: {}", text.unwrap_or("it panicked")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::in_python;
@@ -41,10 +47,4 @@ mod tests {
         assert_eq!(in_python("--set: seed = 3: no"), "keys: seed = 3: no");
         assert_eq!(in_python("s.toml:1:2: name = \"<dict>\": no"), "s.toml:1:2: name = \"<dict>\": no");
     }
-}
-
-/// The error for a panic, which is a defect of Flashlane.
-pub(crate) fn panicked(cause: &(dyn std::any::Any + Send)) -> PyErr {
-    let text = cause.downcast_ref::<String>().map(String::as_str).or_else(|| cause.downcast_ref::<&str>().copied());
-    error(format!("a defect of flashlane: {}", text.unwrap_or("it panicked")))
 }

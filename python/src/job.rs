@@ -109,6 +109,7 @@ impl Job {
 
 fn make(scenario: &Scenario, kept: Kept, progress: &Progress) -> Result<Outcome, RunError> {
     let prepared = run::prepare(scenario)?;
+    run::fits(&run::memory(&prepared)?)?;
     let dir = ResultsDir::in_memory();
     let rows = RowOutput { dir: &dir, format: Format::Parquet, transactions: kept.transactions };
     let rows = (kept.requests || kept.transactions).then_some(rows);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flashlane_lab::outputs::Store;
-use flashlane_lab::run::RunError;
+use flashlane_lab::run::{self, RunError};
 use flashlane_lab::sweep::{self, Made, MakeOptions, Plan, PlannedRun, Progress, Shard, Sweep};
 use pyo3::prelude::*;
 
@@ -52,20 +52,23 @@ impl NativeSweep {
 
     /// Those of `runs` that are not in the store `out`.
     fn missing(&self, out: PathBuf, runs: Vec<Sent>) -> PyResult<Vec<Sent>> {
-        let there = Store::is_there(&out, env!("CARGO_PKG_VERSION")).map_err(error)?;
+        let there = Store::is_there(&out, &sweep::maker()).map_err(error)?;
         Ok(runs.into_iter().filter(|(name, _)| !there || !Store::has_in(&out, name)).collect())
     }
 
     /// Makes `runs` in the store `out` unless they are there, one after the other; returns how many were made here.
-    fn make(&self, py: Python<'_>, out: PathBuf, runs: Vec<Sent>, command: String) -> PyResult<usize> {
+    fn make(&self, py: Python<'_>, out: PathBuf, runs: Vec<Sent>, command: String, audit: bool) -> PyResult<usize> {
         let sweep = Arc::clone(&self.sweep);
         let work = move || -> Result<usize, RunError> {
             let store = open(&out)?;
             let progress = Progress::default();
-            let options = MakeOptions { shard: Shard::WHOLE, audit: false, command, progress: &progress };
+            let options = MakeOptions { shard: Shard::WHOLE, audit, command, progress: &progress };
             let mut made = 0;
             for (name, at) in runs {
                 let absent = !store.has(&name);
+                if absent {
+                    run::fits(&run::memory(&run::prepare(&sweep.scenario(&at)?)?)?)?;
+                }
                 sweep::claim_and_make(&sweep, &PlannedRun { name, at }, &store, &options, true)?;
                 made += usize::from(absent);
             }
@@ -76,14 +79,23 @@ impl NativeSweep {
         made.map_err(|cause| panicked(&*cause))?.map_err(error)
     }
 
-    /// Starts making what is missing in the store `out`, on this machine.
-    #[pyo3(signature = (out, command, jobs))]
-    fn start(&self, out: PathBuf, command: String, jobs: Option<usize>) -> PyResult<SweepJob> {
+    /// Starts making what is missing in the store `out`, on this machine: all of it, or the part `shard`.
+    #[pyo3(signature = (out, command, jobs, shard, audit))]
+    fn start(
+        &self,
+        out: PathBuf,
+        command: String,
+        jobs: Option<usize>,
+        shard: Option<&str>,
+        audit: bool,
+    ) -> PyResult<SweepJob> {
+        let shard = shard_of(shard)?;
         let pool = pool(jobs)?;
         let (progress, promise) = (Arc::new(Progress::default()), Promise::new());
         let (shown, given, sweep) = (Arc::clone(&progress), Arc::clone(&promise), Arc::clone(&self.sweep));
         let work = move || {
-            let made = catch_unwind(AssertUnwindSafe(|| pool.install(|| all(&sweep, &out, command, &shown))));
+            let made =
+                catch_unwind(AssertUnwindSafe(|| pool.install(|| all(&sweep, &out, (command, shard, audit), &shown))));
             given.give(match made {
                 Ok(made) => made.map_err(error),
                 Err(cause) => Err(panicked(&*cause)),
@@ -94,15 +106,21 @@ impl NativeSweep {
         Ok(SweepJob { progress, promise })
     }
 
-    /// Writes `results.parquet`, and `report.html` if asked for, from the runs in the store; returns the path of the first.
-    #[pyo3(signature = (out, command, report))]
-    fn finish(&self, py: Python<'_>, out: PathBuf, command: &str, report: bool) -> PyResult<PathBuf> {
+    /// Writes `results.parquet`, and `results.csv` and `report.html` if asked for, from the runs in the store; returns the path of the
+    /// first.
+    #[pyo3(signature = (out, command, csv, report))]
+    fn finish(&self, py: Python<'_>, out: PathBuf, command: &str, csv: bool, report: bool) -> PyResult<PathBuf> {
         let plan = self.planned(py)?;
         let write = || -> Result<PathBuf, RunError> {
             let store = open(&out)?;
             let table = plan.table(&self.sweep, &store)?;
             let parquet = table.write_parquet(Vec::new()).map_err(|cause| RunError::Fault(cause.to_string()))?;
             store.begin("results.parquet")?.write_whole(&parquet)?;
+            if csv {
+                let mut bytes = Vec::new();
+                table.write_csv(&mut bytes).map_err(|cause| RunError::Fault(cause.to_string()))?;
+                store.begin("results.csv")?.write_whole(&bytes)?;
+            }
             if report {
                 let page = sweep::html(&self.sweep, &plan, &table, command);
                 store.begin("report.html")?.write_whole(page.as_bytes())?;
@@ -110,6 +128,12 @@ impl NativeSweep {
             Ok(out.join("results.parquet"))
         };
         py.detach(write).map_err(error)
+    }
+
+    /// Those of `runs`, which are all runs, that the part `shard` has.
+    fn part(&self, runs: Vec<Sent>, shard: Option<&str>) -> PyResult<Vec<Sent>> {
+        let shard = shard_of(shard)?;
+        Ok(runs.into_iter().enumerate().filter(|(number, _)| shard.has(*number)).map(|(_, run)| run).collect())
     }
 
     /// The values of a run in words.
@@ -125,13 +149,26 @@ impl NativeSweep {
 }
 
 fn open(out: &Path) -> Result<Store, RunError> {
-    Ok(Store::open(out, env!("CARGO_PKG_VERSION"))?)
+    Ok(Store::open(out, &sweep::maker())?)
 }
 
-fn all(sweep: &Sweep, out: &Path, command: String, progress: &Progress) -> Result<(usize, usize), RunError> {
+/// The part of a sweep that `3/8` names; all of it without a text.
+fn shard_of(text: Option<&str>) -> PyResult<Shard> {
+    text.map_or(Ok(Shard::WHOLE), |text| text.parse().map_err(|cause| error(format!("shard = {cause}"))))
+}
+
+fn all(
+    sweep: &Sweep,
+    out: &Path,
+    (command, shard, audit): (String, Shard, bool),
+    progress: &Progress,
+) -> Result<(usize, usize), RunError> {
     let plan = sweep.plan()?;
+    if let Some(needs) = &plan.memory {
+        run::fits(needs)?;
+    }
     let store = open(out)?;
-    let options = MakeOptions { shard: Shard::WHOLE, audit: false, command, progress };
+    let options = MakeOptions { shard, audit, command, progress };
     let Made { made, there, failed } = sweep::make(sweep, &plan, &store, &options)?;
     match failed.into_iter().next() {
         Some((number, cause)) => {

@@ -9,31 +9,8 @@ matplotlib.use("Agg")
 
 import pytest
 
-SCENARIO = """
-name = "small"
-schedulers = ["fcfs", "read-first"]
-[device]
-preset = "flin-isca18"
-[device.geometry]
-blocks_per_plane = 32
-pages_per_block = 16
-[device.ftl]
-over_provisioning_percent = 60
-[[flow]]
-name = "reader"
-[flow.synthetic]
-read_ratio = 1.0
-size = { constant = 4096 }
-rate_iops = 20_000
-requests = 400
-[[flow]]
-name = "writer"
-[flow.synthetic]
-read_ratio = 0.0
-size = { constant = 8192 }
-rate_iops = 5_000
-requests = 200
-"""
+#: The scenario that the program's tests of sweeps use.
+SCENARIO = (Path(__file__).parents[2] / "cli/tests/small.toml").read_text()
 
 #: The same as a dict.
 DOCUMENT = {
@@ -45,8 +22,8 @@ DOCUMENT = {
         "ftl": {"over_provisioning_percent": 60},
     },
     "flow": [
-        {"name": "reader", "synthetic": {"read_ratio": 1.0, "size": {"constant": 4096}, "rate_iops": 20_000, "requests": 400}},
-        {"name": "writer", "synthetic": {"read_ratio": 0.0, "size": {"constant": 8192}, "rate_iops": 5_000, "requests": 200}},
+        {"name": "reader", "synthetic": {"read_ratio": 1.0, "size": {"constant": 4096}, "rate_iops": 20_000, "requests": 200}},
+        {"name": "writer", "synthetic": {"read_ratio": 0.0, "size": {"constant": 8192}, "rate_iops": 5_000, "requests": 100}},
     ],
 }
 

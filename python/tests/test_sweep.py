@@ -31,6 +31,23 @@ def test_the_results_are_the_programs(sweep_file: Path, program: str, tmp_path: 
     assert made.summary(name).made_by.seed == 1 and at == [0, 0, 0]
 
 
+def test_parts_rows_as_text_and_audits(sweep_file: Path, program: str, tmp_path: Path) -> None:
+    store = tmp_path / "parts"
+    first = fl.sweep(sweep_file, store, shard="1/2", audit=True)
+    assert (first.runs, first.made, first.missing) == (12, 12, 12)
+    assert not (store / "results.parquet").exists()
+    with pytest.raises(fl.Error, match="results: 12 runs are missing"):
+        first.results
+    with pytest.raises(fl.Error, match='shard = "3/2": must be I/N with I from 1 to N'):
+        fl.sweep(sweep_file, store, shard="3/2")
+    second = fl.sweep(sweep_file, store, shard="2/2", csv=True)
+    assert (second.runs, second.made, second.missing) == (12, 12, 0)
+    by_program = tmp_path / "by-program"
+    subprocess.run([program, "sweep", str(sweep_file), "--out", str(by_program), "--csv"], check=True, capture_output=True)
+    assert files(store) == files(by_program)
+    assert (store / "results.csv").read_bytes() == (by_program / "results.csv").read_bytes()
+
+
 def test_a_dict_is_a_sweep_too(tmp_path: Path) -> None:
     spec = {**DOCUMENT, "sweep": {"device": {"nand": {"program_ns": [200_000, 600_000]}}, "seeds": 2, "requests": True}}
     made = fl.sweep(spec, tmp_path / "store")
@@ -67,7 +84,7 @@ def test_wrong_sweeps_are_named(sweep_file: Path, tmp_path: Path) -> None:
 
 def test_a_cluster_loses_a_worker_and_no_run(sweep_file: Path, tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
-    sweep_file.write_text((SCENARIO + AXES).replace("seeds = 3", "seeds = 12").replace("requests = 400", "requests = 4000"))
+    sweep_file.write_text((SCENARIO + AXES).replace("seeds = 3", "seeds = 12").replace("requests = 200", "requests = 4000"))
     local = fl.sweep(sweep_file, tmp_path / "local")
     cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
     with cluster, distributed.Client(cluster) as client:

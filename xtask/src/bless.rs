@@ -17,7 +17,7 @@ struct Kind {
 const KINDS: [Kind; 4] = [
     Kind {
         name: "golden",
-        files: "lab/tests/golden, README.md, docs/verdict.md",
+        files: "lab/tests/golden, lab/data/figures.txt, README.md, docs/verdict.md",
         package: "flashlane-lab",
         tests: &["--test", "golden", "--test", "demo"],
     },

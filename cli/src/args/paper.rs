@@ -40,7 +40,7 @@ pub struct PaperArgs {
     #[arg(long)]
     pub tables: bool,
 
-    /// Writes results.json into this folder
+    /// Keeps every run in this folder, and writes results.json there; runs that it has are not made again
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 

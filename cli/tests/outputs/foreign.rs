@@ -41,7 +41,12 @@ fn a_note_in_a_results_folder_keeps_it_from_being_replaced() {
     let wanted = "error: out: holds what flashlane did not write there: notes.md; nothing is replaced: move that away, or \
                   name another folder\n";
     assert_eq!(refused(desk, &OUT), wanted);
-    assert_eq!(refused(desk, &["paper", "slacker", "--quick", "--experiment", "E17", "--out", "out"]), wanted);
+    // Nor does it come to be a store of runs.
+    let said = refused(desk, &["paper", "slacker", "--quick", "--experiment", "E17", "--out", "out"]);
+    assert!(
+        said.starts_with("error: out: holds fcfs and no store.json, so it is no store of runs; name another"),
+        "{said}"
+    );
     // `--force` does not apply here: it is about a single file.
     assert!(refused(desk, &[&OUT[..], &["--force"]].concat()).contains("--report"));
     assert_eq!(refused(desk, &[&OUT[..], &["--force", "--report", "out/r.html"]].concat()), wanted);

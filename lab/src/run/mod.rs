@@ -6,6 +6,7 @@
 
 mod actual_slack;
 mod attribute;
+mod available;
 mod compare;
 mod decisions;
 mod entries;
@@ -30,6 +31,7 @@ mod states;
 mod transactions;
 
 pub use attribute::{MOST_DIFFERENCES, attribute};
+pub use available::{AvailableMemory, amount, fits};
 pub use compare::{Comparison, Options, RowOutput, compare, compare_prepared, run_observed};
 pub use explain::{decisions_of, lives, slowest};
 pub use feed::Feed;

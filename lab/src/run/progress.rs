@@ -31,7 +31,8 @@ impl Progress {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn add(&self, count: u64) {
+    /// Counts so many more requests as completed.
+    pub fn add(&self, count: u64) {
         self.done.fetch_add(count, Ordering::Relaxed);
     }
 

@@ -2,14 +2,12 @@
 
 use std::fmt;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use rayon::prelude::*;
 
 use super::SUMMARY;
 use super::file::Sweep;
 use super::plan::{Plan, PlannedRun};
-use crate::outputs::{Claim, Store};
+use super::runner::{Progress, make_missing};
+use crate::outputs::{Claim, Entry, Store};
 use crate::results::{Format, MadeByCommand, ResultsDir};
 use crate::run::{self, Options, RowOutput, RunError};
 
@@ -63,35 +61,6 @@ pub struct MakeOptions<'a> {
     pub progress: &'a Progress,
 }
 
-/// Runs made so far.
-#[derive(Debug, Default)]
-pub struct Progress {
-    done: AtomicU64,
-    of: AtomicU64,
-    requests: run::Progress,
-}
-
-impl Progress {
-    /// Runs made.
-    pub fn done(&self) -> u64 {
-        self.done.load(Ordering::Relaxed)
-    }
-
-    /// Runs to make; 0 while unknown.
-    pub fn of(&self) -> u64 {
-        self.of.load(Ordering::Relaxed)
-    }
-
-    /// Ends the runs in flight soon, unfinished, and begins no further one.
-    pub fn stop(&self) {
-        self.requests.stop();
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.requests.is_stopped()
-    }
-}
-
 /// What was made.
 #[derive(Debug, Default)]
 pub struct Made {
@@ -109,38 +78,25 @@ pub struct Made {
 /// # Errors
 /// Results that cannot be written.
 pub fn make(sweep: &Sweep, plan: &Plan, store: &Store, options: &MakeOptions<'_>) -> Result<Made, RunError> {
-    let progress = options.progress;
-    let ours = (0..plan.runs.len()).filter(|number| options.shard.has(*number));
-    let (there, missing): (Vec<usize>, Vec<usize>) = ours.partition(|number| store.has(&plan.runs[*number].name));
-    progress.of.store(missing.len() as u64, Ordering::Relaxed);
+    let ours: Vec<usize> = (0..plan.runs.len()).filter(|number| options.shard.has(*number)).collect();
+    let names: Vec<&str> = ours.iter().map(|number| plan.runs[*number].name.as_str()).collect();
     let failed = Mutex::new(Vec::new());
-    let elsewhere = Mutex::new(Vec::new());
-    let one = |number: usize, wait: bool| -> Result<(), RunError> {
-        if progress.is_stopped() {
-            return Err(RunError::Stopped);
+    let one = |place: usize, entry: Entry| match fill(sweep, &plan.runs[ours[place]], entry, options) {
+        Err(error @ (RunError::Results(_) | RunError::Stopped)) => Err(error),
+        Err(error) => {
+            failed.lock().expect("no thread panicked").push((ours[place], error));
+            Ok(())
         }
-        match claim_and_make(sweep, &plan.runs[number], store, options, wait) {
-            Ok(true) => drop(progress.done.fetch_add(1, Ordering::Relaxed)),
-            Ok(false) => elsewhere.lock().expect("no thread panicked").push(number),
-            Err(error @ (RunError::Results(_) | RunError::Stopped)) => return Err(error),
-            Err(error) => {
-                progress.done.fetch_add(1, Ordering::Relaxed);
-                failed.lock().expect("no thread panicked").push((number, error));
-            }
-        }
-        Ok(())
+        Ok(()) => Ok(()),
     };
-    let result = missing.par_iter().with_max_len(1).try_for_each(|number| one(*number, false));
-    // Those that another process was making: its own, unless it has ended.
-    let rest = std::mem::take(&mut *elsewhere.lock().expect("no thread panicked"));
-    let result = result.and_then(|()| rest.into_iter().try_for_each(|number| one(number, true)));
+    let result = make_missing(&names, store, options.progress, one);
     let synced = store.sync();
-    result?;
+    let missing = result?;
     synced?;
     let mut failed = failed.into_inner().expect("no thread panicked");
     failed.sort_by_key(|(number, _)| *number);
-    let made = missing.iter().filter(|number| store.has(&plan.runs[**number].name)).count();
-    Ok(Made { there: there.len(), made, failed })
+    let made = missing.iter().filter(|place| store.has(names[**place])).count();
+    Ok(Made { there: ours.len() - missing.len(), made, failed })
 }
 
 /// Makes a run unless it is there; false if another process is making it. If `wait`, waits for that process.
@@ -159,6 +115,13 @@ pub fn claim_and_make(
         Claim::Taken => return Ok(false),
         Claim::Ours(entry) => entry,
     };
+    fill(sweep, planned, entry, options)?;
+    store.finished()?;
+    Ok(true)
+}
+
+/// Makes a run and stores it as `entry`.
+fn fill(sweep: &Sweep, planned: &PlannedRun, entry: Entry, options: &MakeOptions<'_>) -> Result<(), RunError> {
     let scenario = sweep.scenario(&planned.at)?;
     let prepared = run::prepare(&scenario)?;
     let dir = ResultsDir::of_store(entry);
@@ -167,14 +130,13 @@ pub fn claim_and_make(
     let made = run::compare_prepared(
         &scenario,
         &prepared,
-        &Options { audit: options.audit, rows, activity: false, progress: Some(&options.progress.requests) },
+        &Options { audit: options.audit, rows, activity: false, progress: Some(options.progress.requests()) },
     )?;
     dir.write(SUMMARY, made.summary.to_json().as_bytes())?;
     let command = MadeByCommand { command: options.command.clone() };
     dir.write(MadeByCommand::FILE, command.to_json().as_bytes())?;
     dir.commit()?;
-    store.finished()?;
-    Ok(true)
+    Ok(())
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //! file     [sweep] in a scenario      axis     values of a key, and ranges        exclude  conditions on runs
 //! plan     the runs, and their names  make     making what is missing             rows     the table of results
 //! report   the page                   bands    means and intervals over seeds     blanked  the scenario without [sweep]
+//! runner   whatever runs a store lacks, made in parallel: those of a sweep, those of experiments
 //! ```
 
 mod axis;
@@ -20,12 +21,14 @@ mod make;
 mod plan;
 mod report;
 mod rows;
+mod runner;
 
 pub use axis::{Axis, label};
 pub use file::Sweep;
-pub use make::{Made, MakeOptions, Progress, Shard, claim_and_make, make};
+pub use make::{Made, MakeOptions, Shard, claim_and_make, make};
 pub use plan::{Plan, PlannedRun};
 pub use report::html;
+pub use runner::{Progress, make_missing, maker, name_of};
 
 /// The file of figures of a run.
 pub const SUMMARY: &str = "summary.json";

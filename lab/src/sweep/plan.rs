@@ -4,11 +4,9 @@ use rayon::prelude::*;
 
 use super::axis::{Axis, MOST, label};
 use super::file::Sweep;
+use super::runner::name_of;
 use crate::run::{self, Memory, RunError};
-use crate::scenario::{Scenario, hash_of};
-
-/// Version of what determines a run's name, beyond the scenario.
-const NAMING: &str = "run 1";
+use crate::scenario::Scenario;
 
 /// All runs of a sweep, checked.
 #[derive(Debug)]
@@ -92,9 +90,7 @@ impl Sweep {
         let memory = run::memory(&prepared).map_err(located)?;
         let hash = scenario.hash().map_err(|error| located(error.into()))?;
         let kept = if self.requests { "requests" } else { "summary" };
-        let parts = [NAMING, env!("CARGO_PKG_VERSION"), &hash, scenario.name(), kept];
-        let name = hash_of(parts.iter().flat_map(|part| [part.as_bytes(), b"\0"]));
-        Ok(Some((PlannedRun { name, at }, memory)))
+        Ok(Some((PlannedRun { name: name_of(&[&hash, scenario.name(), kept]), at }, memory)))
     }
 
     /// All combinations: places of values, an entry for each axis.

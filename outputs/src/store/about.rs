@@ -48,7 +48,7 @@ impl About {
             let foreign = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
             // Another process may be creating the store.
             let beginning = |name: &String| name == ABOUT || name.starts_with(&format!(".{ABOUT}."));
-            if let Some(name) = foreign.into_iter().find(|name| !beginning(name)) {
+            if let Some(name) = foreign.filter(|name| !beginning(name)).min() {
                 let message = format!(
                     "holds {name} and no {ABOUT}, so it is no store of runs; name another folder, one that is empty or not there"
                 );

@@ -68,19 +68,30 @@ pub enum Claim {
 }
 
 impl Store {
-    /// Opens the store at `path`, or creates it; missing parents are created. `version` is that of the program.
+    /// Opens the store at `path`, or creates it; missing parents are created. `version` is
+    /// that of the program, or whatever else its results depend on.
     ///
     /// # Errors
     /// A folder that is no store, a store of another version, or a fault of the machine.
     pub fn open(path: &Path, version: &str) -> Result<Store, OutputError> {
+        Store::apart_from(path, version, &Inputs::default())
+    }
+
+    /// Like [`Store::open`], but refuses a folder that holds one of `inputs`.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn apart_from(path: &Path, version: &str, inputs: &Inputs) -> Result<Store, OutputError> {
         let io = |e: io::Error| OutputError::io(path, &e);
         let (root, _) = place::output(path)?;
+        inputs.refuse_folder(path, &root)?;
         fs::create_dir_all(&root).map_err(io)?;
         About::of(version).check(path, &root)?;
         for folder in [RESULTS, CLAIMS, UNFINISHED] {
             fs::create_dir_all(root.join(folder)).map_err(io)?;
         }
         sweep(&root.join(UNFINISHED));
+        sweep_claims(&root.join(CLAIMS));
         let (own, lock) = occupy(&root.join(UNFINISHED)).map_err(io)?;
         registry::hold().add(Unfinished::Scratch(own.clone()));
         let unsynced = Mutex::new(Unsynced { results: 0, since: Instant::now() });
@@ -178,12 +189,12 @@ impl Store {
         exchange::sync_all_of(&self.root).map_err(|e| OutputError::io(&self.shown, &e))
     }
 
-    /// Begins the file `name` beside the results, which replaces an earlier one of that name.
+    /// Begins the file `name` beside the results, which replaces one of that name, also one that another process writes meanwhile.
     ///
     /// # Errors
     /// As [`OutFile::create`].
     pub fn begin(&self, name: &str) -> Result<OutFile, OutputError> {
-        OutFile::create(&self.shown.join(name), Existing::Replace, &Inputs::default())
+        OutFile::create(&self.shown.join(name), Existing::ReplaceLate, &Inputs::default())
     }
 }
 
@@ -227,7 +238,17 @@ fn occupy(unfinished: &Path) -> io::Result<(PathBuf, File)> {
     Err(io::Error::other("other processes remove its folder of unfinished results again and again"))
 }
 
-/// Removes what killed processes left.
+/// Removes the claims that killed processes left. One that another process is about to lock it makes anew.
+fn sweep_claims(claims: &Path) {
+    for path in fs::read_dir(claims).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        let Ok(file) = OpenOptions::new().append(true).open(&path) else { continue };
+        if file.try_lock().is_ok() && is_at(&file, &path) {
+            let _ = fs::remove_file(&path);
+        }
+    }
+}
+
+/// Removes what killed processes left unfinished.
 fn sweep(unfinished: &Path) {
     let Ok(entries) = fs::read_dir(unfinished) else { return };
     for folder in entries.flatten().map(|entry| entry.path()) {

@@ -12,8 +12,8 @@ pub use picture::picture;
 
 use self::rows::{FIRST, rows_for};
 use self::workloads::{Workload, all};
-use crate::{Figures, Group, Paper, Runner};
-use flashlane_lab::results::{SchedulerResult, Summary};
+use crate::{Figures, Group, Paper, RunFigures, Runner};
+use flashlane_lab::results::SchedulerResult;
 use flashlane_lab::run::RunError;
 
 /// The comparison, made like a paper.
@@ -42,25 +42,27 @@ fn compare(runner: &Runner<'_>) -> Result<Figures, RunError> {
         "speedup: mean response time under {FIRST} over the row's, geometric mean over the workloads; improvements in percent, against \
          {FIRST} on the same arrivals"
     ));
-    let made = runner.each(workloads, |Workload { family, mut document }| {
+    let mut runs = Vec::new();
+    for Workload { family, mut document } in workloads {
         document.schedulers = Some(rows_for(&document)?);
-        Ok((family, runner.compare(document)?))
-    })?;
+        runs.push((family, document));
+    }
+    let made = runner.compare(runs)?;
     speedups(&mut figures, &made);
-    for (family, summary) in &made {
-        add(&mut figures, family, summary);
+    for (family, made) in &made {
+        add(&mut figures, family, made);
     }
     Ok(figures)
 }
 
 /// Adds how many times as fast as the first a scheduler is: the geometric mean over the workloads of a family, for a ratio of ten and
 /// one of a tenth cancel out.
-fn speedups(figures: &mut Figures, made: &[(&str, Summary)]) {
+fn speedups(figures: &mut Figures, made: &[(&str, RunFigures)]) {
     let mean_ns = |run: &SchedulerResult| run.total.all.as_ref().map(|all| all.mean_ns);
     let mut logarithms = Figures::default();
-    for (family, summary) in made {
-        let first = mean_ns(&summary.schedulers[0]);
-        for run in &summary.schedulers {
+    for (family, made) in made {
+        let first = mean_ns(&made.schedulers[0]);
+        for run in &made.schedulers {
             let ratio = first.zip(mean_ns(run)).map(|(first, own)| libm::log(first / own));
             logarithms.push_some(&[family, &run.name], ratio);
         }
@@ -72,9 +74,9 @@ fn speedups(figures: &mut Figures, made: &[(&str, Summary)]) {
 }
 
 /// Adds what one workload showed.
-fn add(figures: &mut Figures, family: &str, summary: &Summary) {
-    let first = &summary.schedulers[0];
-    for run in &summary.schedulers {
+fn add(figures: &mut Figures, family: &str, made: &RunFigures) {
+    let first = &made.schedulers[0];
+    for run in &made.schedulers {
         let mut push = |what: &str, value: Option<f64>| figures.push_some(&[what, family, &run.name], value);
         if run.name != first.name {
             let change = run.change_percent.as_ref().and_then(|change| change.all.as_ref());

@@ -59,10 +59,10 @@ pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     let limit = |document: &mut Document| document.device.front.in_flight = Some(Limit::At(FETCHED));
     for made in run_all(runner, 1, ms(runner), &limited(runner), limit)? {
-        made.summary.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
+        made.figures.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
     }
     for made in run_all(runner, 1, ms(runner), &variants(runner), |_| ())? {
-        made.summary.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
+        made.figures.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
     }
     Ok(figures)
 }
@@ -79,7 +79,7 @@ fn add(figures: &mut Figures, mix: &TraceMix, run: &SchedulerResult) {
 mod tests {
     use super::*;
     use crate::flin::setup::{document, synthetic};
-    use crate::{Setting, Settings};
+    use crate::{Place, Setting, Settings};
     use flashlane_lab::scenario::Scenario;
 
     /// Every variant is legal in both settings: a row without an answer has none of its parameters.
@@ -87,7 +87,7 @@ mod tests {
     fn variants_are_legal_in_both_settings() {
         for setting in [Setting::Plain, Setting::Chosen] {
             let settings = Settings { quick: true, seeds: 1, traces: None, setting };
-            let runner = Runner::new(&settings, None);
+            let runner = Runner::new(&settings, Place::default());
             let rows = [variants(&runner), limited(&runner)].concat();
             let flow = synthetic(
                 "one",

@@ -49,20 +49,19 @@ fn collecting_percent(device: &DeviceFigures) -> f64 {
 /// Runs FLN-E7.
 pub fn demands(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let ms = runner.amount(10_000, 1_000);
-    let alone = runner.each(RATES.to_vec(), |rate| Ok((rate, runner.compare(by_itself(runner, rate, ms))?)))?;
-    let beside = runner.each(RATES.to_vec(), |rate| {
+    let beside = |rate| {
         let flows = vec![writes("base", BASE, ms), writes("interfering", rate, ms)];
         let document = document(runner, format!("flin E7 {rate}"), (1, ms), schedulers(), flows);
-        Ok((rate, runner.compare(Document { device: overwritten(runner), ..document })?))
-    })?;
+        (rate, Document { device: overwritten(runner), ..document })
+    };
     let mut figures = Figures::default();
-    for (rate, summary) in alone {
-        let share = collecting_percent(&summary.schedulers[0].device);
+    for (rate, made) in runner.compare(RATES.map(|rate| (rate, by_itself(runner, rate, ms))).into())? {
+        let share = collecting_percent(&made.schedulers[0].device);
         figures.push(&["demands", "collecting_percent", &rate.to_string()], share);
     }
-    for (rate, summary) in beside {
+    for (rate, made) in runner.compare(RATES.map(beside).into())? {
         let rate = rate.to_string();
-        for run in &summary.schedulers {
+        for run in &made.schedulers {
             for flow in &run.flows {
                 figures.push_some(&["demands", &flow.name, &run.name, &rate], flow.slowdown);
             }
@@ -75,16 +74,16 @@ pub fn demands(runner: &Runner<'_>) -> Result<Figures, RunError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Setting, Settings};
+    use crate::{Place, Setting, Settings};
 
     /// Twice the writes take twice the time to collect for, while units are idle at times; the share of the flash time that is not
     /// spent on users, which is write amplification in another form, would stay where it is.
     #[test]
     fn collecting_time_grows_with_the_rate() {
         let settings = Settings { quick: true, seeds: 1, traces: None, setting: Setting::Plain };
-        let runner = Runner::new(&settings, None);
+        let runner = Runner::new(&settings, Place::default());
         let share = |rate| {
-            let made = runner.compare(by_itself(&runner, rate, 1_500)).expect("a run");
+            let made = runner.compare_one(by_itself(&runner, rate, 1_500)).expect("a run");
             (collecting_percent(&made.schedulers[0].device), made.schedulers[0].device.write_amplification)
         };
         let ((few, wa_few), (many, wa_many)) = (share(4), share(8));

@@ -5,11 +5,12 @@
 
 use flashlane_core::event::{Event, Stamped};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::setup::{document, drive_in, pages_at, synthetic, systems};
-use crate::{Figures, Runner};
-use flashlane_lab::run::{ObserverOptions, RunError};
-use flashlane_lab::scenario::{Document, DriveState, Flow, SchedulerChoice};
+use crate::{Counter, Figures, Runner};
+use flashlane_lab::run::{Outcome, RunError};
+use flashlane_lab::scenario::{Document, DriveState, Flow, Scenario, SchedulerChoice};
 use flashlane_lab::workload::synthetic::{Arrivals, SyntheticSpec};
 
 /// The most that the drive reads in commands of one page, MB/s: 32 units with 99.601 us a page, less than its buses can
@@ -44,22 +45,16 @@ fn reads(name: String, runner: &Runner<'_>, seed: u64, schedulers: Vec<Scheduler
 pub fn alone(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let mut runs = Vec::new();
     for (axis, points) in axes() {
-        for point in points {
-            runs.extend(runner.seeds().into_iter().map(|seed| (axis, point.clone(), seed)));
+        for (level, rate) in points {
+            for seed in runner.seeds() {
+                let flow = synthetic("reads", ms(runner), pages_at(rate, 1.0));
+                let document = reads(format!("flin E2 {level}"), runner, seed, systems(runner, &["fcfs"]), vec![flow]);
+                runs.push(((axis, level.clone()), document));
+            }
         }
     }
-    let made = runner.each(runs, |(axis, (level, rate), seed)| {
-        let flow = synthetic("reads", ms(runner), pages_at(rate, 1.0));
-        let mut seen = TransactionFigures::default();
-        let document = reads(format!("flin E2 {level}"), runner, seed, systems(runner, &["fcfs"]), vec![flow]);
-        runner.run_observed(
-            document,
-            ObserverOptions { events: Some(&mut |event| seen.record(event)), ..ObserverOptions::default() },
-        )?;
-        Ok((axis, level, seen))
-    })?;
     let mut figures = Figures::default();
-    for (axis, level, seen) in made {
+    for ((axis, level), seen) in runner.count::<Transactions, _>(runs)? {
         let each = |sum: u64| sum as f64 / seen.ended.max(1) as f64 / 1e3;
         let [waited, moved, all] = [seen.queued_ns, seen.bus_ns, seen.turnaround_ns].map(each);
         let executed = seen.array_ns as f64 / seen.commands.max(1) as f64 / 1e3;
@@ -75,10 +70,16 @@ pub fn alone(runner: &Runner<'_>) -> Result<Figures, RunError> {
     Ok(figures)
 }
 
-/// Figures of transactions from events, where every transaction is a read of one page.
+/// Transactions in flight, where every transaction is a read of one page.
 #[derive(Default)]
-struct TransactionFigures {
+struct Transactions {
     joined: FxHashMap<u64, u64>,
+    seen: Times,
+}
+
+/// Times of transactions.
+#[derive(Default, Serialize, Deserialize)]
+struct Times {
     ended: u64,
     commands: u64,
     queued_ns: u64,
@@ -88,45 +89,56 @@ struct TransactionFigures {
     last_ns: u64,
 }
 
-impl TransactionFigures {
-    fn record(&mut self, stamped: &Stamped) {
+impl Counter for Transactions {
+    const NAME: &'static str = "times of transactions 1";
+    type Figures = Times;
+
+    fn of(_: &Scenario) -> Result<Transactions, RunError> {
+        Ok(Transactions::default())
+    }
+
+    fn observe(&mut self, stamped: &Stamped) {
         let at = stamped.at.ns();
-        self.last_ns = at;
+        let Transactions { joined, seen } = self;
+        seen.last_ns = at;
         match stamped.event {
-            Event::Queued { txn, .. } => drop(self.joined.insert(txn, at)),
-            Event::Dispatched { txn, .. } => self.queued_ns += at - self.joined[&txn],
-            Event::BusTaken { until, .. } => self.bus_ns += until.ns() - at,
+            Event::Queued { txn, .. } => drop(joined.insert(txn, at)),
+            Event::Dispatched { txn, .. } => seen.queued_ns += at - joined[&txn],
+            Event::BusTaken { until, .. } => seen.bus_ns += until.ns() - at,
             Event::ArrayStarted { until, .. } => {
-                self.commands += 1;
-                self.array_ns += until.ns() - at;
+                seen.commands += 1;
+                seen.array_ns += until.ns() - at;
             }
             Event::Ended { txn, .. } => {
-                self.ended += 1;
-                self.turnaround_ns += at - self.joined.remove(&txn).expect("it was queued");
+                seen.ended += 1;
+                seen.turnaround_ns += at - joined.remove(&txn).expect("it was queued");
             }
             _ => {}
         }
+    }
+
+    fn figures(self, _: &Outcome) -> Times {
+        self.seen
     }
 }
 
 /// Runs FLN-E4.
 pub fn beside(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let base = || pages_at(16.0, 1.0);
-    let mut runs: Vec<(&str, String, [SyntheticSpec; 2])> = Vec::new();
+    let mut pairs: Vec<(&str, String, [SyntheticSpec; 2])> = Vec::new();
     for (axis, points) in axes() {
-        runs.extend(points.into_iter().map(|(level, rate)| (axis, level, [base(), pages_at(rate, 1.0)])));
+        pairs.extend(points.into_iter().map(|(level, rate)| (axis, level, [base(), pages_at(rate, 1.0)])));
     }
-    runs.extend(DEPTHS.map(|depth| ("closed", depth.to_string(), [1, depth].map(|depth| closed(depth, 1.0)))));
-    let made = runner.each(runs, |(axis, level, [base, other])| {
+    pairs.extend(DEPTHS.map(|depth| ("closed", depth.to_string(), [1, depth].map(|depth| closed(depth, 1.0)))));
+    let scenario = |(axis, level, [base, other]): (_, String, [SyntheticSpec; 2])| {
         let flows = vec![synthetic("base", ms(runner), base), synthetic("interfering", ms(runner), other)];
-        let document =
-            reads(format!("flin E4 {axis} {level}"), runner, 1, systems(runner, &["fcfs", "sprinkler"]), flows);
-        Ok((axis, level, runner.compare(document)?))
-    })?;
+        let name = format!("flin E4 {axis} {level}");
+        ((axis, level), reads(name, runner, 1, systems(runner, &["fcfs", "sprinkler"]), flows))
+    };
     let mut figures = Figures::default();
-    for (axis, level, summary) in made {
+    for ((axis, level), made) in runner.compare(pairs.into_iter().map(scenario).collect())? {
         let table = format!("beside_{axis}");
-        for run in &summary.schedulers {
+        for run in &made.schedulers {
             for flow in &run.flows {
                 figures.push_some(&[&table, &flow.name, &run.name, &level], flow.slowdown);
             }

@@ -30,7 +30,7 @@ pub fn sweeps(runner: &Runner<'_>) -> Result<Figures, RunError> {
     for parameter in &PARAMETERS {
         let choices: Vec<_> = parameter.levels.iter().map(|&level| choice(parameter, level)).collect();
         for made in run_all(runner, runner.amount(2, 1) as usize, swept_ms(runner), &choices, |_| ())? {
-            for (run, level) in made.summary.schedulers.iter().zip(parameter.levels) {
+            for (run, level) in made.figures.schedulers.iter().zip(parameter.levels) {
                 let Some(fairness) = &run.fairness else { continue };
                 let path = |what| [what, parameter.name, &level.to_string(), &made.mix.name].map(str::to_owned);
                 let mut push = |what, value| {

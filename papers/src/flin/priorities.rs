@@ -12,20 +12,21 @@ const LEVELS: [(&str, [u8; 4]); 2] = [("levels", [0, 1, 2, 3]), ("alike", [0; 4]
 
 /// Runs FLN-E19.
 pub fn levels(runner: &Runner<'_>) -> Result<Figures, RunError> {
-    let seeds = runner.seeds();
-    let runs: Vec<_> = LEVELS.iter().flat_map(|levels| seeds.iter().map(move |&seed| (levels, seed))).collect();
-    let made = runner.each(runs, |(&(name, levels), seed)| {
+    let mut runs = Vec::new();
+    for (name, levels) in LEVELS {
         let copy = |(i, priority): (usize, u8)| -> Result<Flow, RunError> {
             Ok(Flow { name: Some(format!("msnfs-{i}")), priority, ..clone(runner, "msnfs", ms(runner))? })
         };
-        let flows = levels.into_iter().enumerate().map(copy).collect::<Result<_, _>>()?;
-        let document =
-            document(runner, format!("flin E19 {name}"), (seed, ms(runner)), systems(runner, &["flin"]), flows);
-        Ok((name, runner.compare(Document { device: overwritten(runner), ..document })?))
-    })?;
+        let flows: Vec<Flow> = levels.into_iter().enumerate().map(copy).collect::<Result<_, _>>()?;
+        for seed in runner.seeds() {
+            let (flin, time) = (systems(runner, &["flin"]), (seed, ms(runner)));
+            let document = document(runner, format!("flin E19 {name}"), time, flin, flows.clone());
+            runs.push((name, Document { device: overwritten(runner), ..document }));
+        }
+    }
     let mut figures = Figures::default();
-    for (name, summary) in made {
-        for flow in &summary.schedulers[0].flows {
+    for (name, made) in runner.compare(runs)? {
+        for flow in &made.schedulers[0].flows {
             figures.push_some(&["msnfs_slowdown", name, &flow.name], flow.slowdown);
         }
     }
@@ -40,10 +41,9 @@ fn slots(runner: &Runner<'_>, figures: &mut Figures) -> Result<(), RunError> {
     let (flin, flows) = (systems(runner, &["flin"]), (0..4).map(flow).collect());
     let document = document(runner, "flin E19 slots".into(), (1, ms), flin, flows);
     let run = Run { alone: Some(false), ..document.run.clone() };
-    let made = runner.each(vec![Document { device: drive_in(runner, DriveState::Filled), run, ..document }], |d| {
-        runner.compare(d)
-    })?;
-    let flows = &made[0].schedulers[0].flows;
+    let document = Document { device: drive_in(runner, DriveState::Filled), run, ..document };
+    let made = runner.compare(vec![((), document)])?;
+    let flows = &made[0].1.schedulers[0].flows;
     let served = |i: usize| flows[i].figures.all.as_ref().map_or(0, |f| f.requests) as f64;
     let all: f64 = (0..4).map(served).sum();
     for (i, flow) in flows.iter().enumerate() {

@@ -23,17 +23,19 @@ fn change(device: &mut Device, runner: &Runner<'_>, [channels, dies, cache]: [u3
 /// Runs FLN-E1.
 pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let (seeds, sprinkler) = (runner.seeds(), || systems(runner, &["sprinkler"]));
-    let runs: Vec<_> = DRIVES.iter().flat_map(|drive| seeds.iter().map(move |&seed| (drive, seed))).collect();
-    let made = runner.each(runs, |(&(name, channels, dies, cache), seed)| {
-        let flows = ["tpce", "tpcc"].map(|trace| clone(runner, trace, ms(runner)));
-        let flows = flows.into_iter().collect::<Result<_, _>>()?;
-        let mut document = document(runner, format!("flin E1 {name}"), (seed, ms(runner)), sprinkler(), flows);
-        change(&mut document.device, runner, [channels, dies, cache]);
-        Ok((name, runner.compare(document)?))
-    })?;
+    let mut runs = Vec::new();
+    for (name, channels, dies, cache) in DRIVES {
+        for &seed in &seeds {
+            let flows = ["tpce", "tpcc"].map(|trace| clone(runner, trace, ms(runner)));
+            let flows = flows.into_iter().collect::<Result<_, _>>()?;
+            let mut document = document(runner, format!("flin E1 {name}"), (seed, ms(runner)), sprinkler(), flows);
+            change(&mut document.device, runner, [channels, dies, cache]);
+            runs.push((name, document));
+        }
+    }
     let mut figures = Figures::default();
-    for (drive, summary) in made {
-        for flow in &summary.schedulers[0].flows {
+    for (drive, made) in runner.compare(runs)? {
+        for flow in &made.schedulers[0].flows {
             let peak = flow.slowdown_over_time.as_ref().and_then(|s| s.slowdown.iter().copied().reduce(f64::max));
             figures.push_some(&["profiles", "average", &flow.name, drive], flow.slowdown);
             figures.push_some(&["profiles", "peak", &flow.name, drive], peak);

@@ -33,18 +33,19 @@ fn reads(random_percent: u32) -> SyntheticSpec {
 /// Runs FLN-E5.
 pub fn patterns(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let ms = runner.amount(2_000, 200);
-    let runs: Vec<(u32, u64)> =
-        (0..=5).flat_map(|step| runner.seeds().into_iter().map(move |seed| (20 * step, seed))).collect();
-    let made = runner.each(runs, |(percent, seed)| {
-        let flows = vec![synthetic("base", ms, reads(0)), synthetic("interfering", ms, reads(percent))];
-        let schedulers = systems(runner, &["fcfs", "sprinkler"]);
-        let document = document(runner, format!("flin E5 {percent}"), (seed, ms), schedulers, flows);
-        let document = Document { device: drive_in(runner, DriveState::Filled), ..document };
-        Ok((percent.to_string(), runner.compare(document)?))
-    })?;
+    let mut runs = Vec::new();
+    for percent in [0, 20, 40, 60, 80, 100] {
+        for seed in runner.seeds() {
+            let flows = vec![synthetic("base", ms, reads(0)), synthetic("interfering", ms, reads(percent))];
+            let schedulers = systems(runner, &["fcfs", "sprinkler"]);
+            let document = document(runner, format!("flin E5 {percent}"), (seed, ms), schedulers, flows);
+            let document = Document { device: drive_in(runner, DriveState::Filled), ..document };
+            runs.push((percent.to_string(), document));
+        }
+    }
     let mut figures = Figures::default();
-    for (percent, summary) in made {
-        for run in &summary.schedulers {
+    for (percent, made) in runner.compare(runs)? {
+        for run in &made.schedulers {
             for flow in &run.flows {
                 figures.push_some(&["patterns", &flow.name, &run.name, &percent], flow.slowdown);
             }
@@ -62,26 +63,23 @@ const WRITES: [u32; 4] = [0, 30, 70, 100];
 pub fn directions(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let ms = runner.amount(1_000, 100);
     let schedulers = ["fcfs", "read-first", "read-first-suspend"];
-    let mut runs = Vec::new();
-    for writes in WRITES {
-        runs.extend((0..=10).map(|step| (writes, 10 * step)));
-    }
-    let made = runner.each(runs, |(writes, reads): (u32, u32)| {
+    let one = |writes: u32, reads: u32| {
         let base = closed(1, 1.0 - f64::from(writes) / 100.0);
         let other = closed(6, f64::from(reads) / 100.0);
         let flows = vec![synthetic("base", ms, base), synthetic("interfering", ms, other)];
         let name = format!("flin E6 {writes} {reads}");
         let document = document(runner, name, (1, ms), systems(runner, &schedulers), flows);
-        let document = Document { device: drive_in(runner, DriveState::Filled), ..document };
-        Ok((writes, reads, runner.compare(document)?))
-    })?;
+        ((writes, reads), Document { device: drive_in(runner, DriveState::Filled), ..document })
+    };
+    let runs = WRITES.iter().flat_map(|&writes| (0..=10).map(move |step| (writes, 10 * step)));
+    let runs = runs.map(|(writes, reads)| one(writes, reads)).collect();
     let mut figures = Figures::default();
     let mut beyond = Vec::new();
-    for (writes, reads, summary) in made {
+    for ((writes, reads), made) in runner.compare(runs)? {
         let (table, level) = (format!("directions_{writes}"), reads.to_string());
-        let mean = |i: usize| summary.schedulers[i].total.all.as_ref().map(|f| f.mean_ns / 1e3);
-        let fair = |i: usize| summary.schedulers[i].fairness.as_ref().map(|f| f.fairness);
-        for (i, run) in summary.schedulers.iter().enumerate() {
+        let mean = |i: usize| made.schedulers[i].total.all.as_ref().map(|f| f.mean_ns / 1e3);
+        let fair = |i: usize| made.schedulers[i].fairness.as_ref().map(|f| f.fairness);
+        for (i, run) in made.schedulers.iter().enumerate() {
             figures.push_some(&[&table, "mean_us", &run.name, &level], mean(i));
             figures.push_some(&[&table, "fairness", &run.name, &level], fair(i));
         }

@@ -123,7 +123,7 @@ pub fn pages_at(mb_per_s: f64, read_ratio: f64) -> SyntheticSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Setting, Settings};
+    use crate::{Place, Setting, Settings};
     use flashlane_lab::scenario::Scenario;
     use flashlane_sched::catalogue::{Recipe, params, resolve};
 
@@ -132,7 +132,8 @@ mod tests {
     #[test]
     fn thresholds_have_one_order_on_both_drives() {
         let settings = |setting| Settings { quick: true, seeds: 1, traces: None, setting };
-        let scaled = [Setting::Plain, Setting::Chosen].map(|setting| drive(&Runner::new(&settings(setting), None)));
+        let drive = |setting| drive(&Runner::new(&settings(setting), Place::default()));
+        let scaled = [Setting::Plain, Setting::Chosen].map(drive);
         let flin = resolve(&Recipe { base: Some("flin".into()), ..Recipe::default() }).expect("a scheduler");
         let default = |name| params(&flin).iter().find(|param| param.name == name).expect("a parameter").default;
         for device in [Device::preset("flin-isca18".into())].into_iter().chain(scaled) {

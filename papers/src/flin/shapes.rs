@@ -56,11 +56,11 @@ fn gains(
     runner: &Runner<'_>,
     figures: &mut Figures,
     [name, level]: [&str; 2],
-    change: impl Fn(&mut Device) + Sync,
+    change: impl Fn(&mut Device),
 ) -> Result<(), RunError> {
     let schedulers = systems(runner, &["sprinkler", "flin"]);
     for made in run_all(runner, 1, swept_ms(runner), &schedulers, |document| change(&mut document.device))? {
-        let fairness: Option<Vec<_>> = made.summary.schedulers.iter().map(|run| run.fairness.as_ref()).collect();
+        let fairness: Option<Vec<_>> = made.figures.schedulers.iter().map(|run| run.fairness.as_ref()).collect();
         let Some([base, flin]) = fairness.as_deref() else { continue };
         let mut push = |what, gain| figures.push(&["gain", what, name, level, &made.mix.name], gain);
         push("fairness", flin.fairness / base.fairness);

@@ -2,8 +2,8 @@
 
 use super::mixes::{self, TraceMix};
 use super::setup::{clone, document, systems};
-use crate::{Figures, Runner};
-use flashlane_lab::results::{FairnessFigures, SchedulerResult, Summary};
+use crate::{Figures, RunFigures, Runner};
+use flashlane_lab::results::{FairnessFigures, SchedulerResult};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::SchedulerChoice;
 use flashlane_lab::workload::clone::FlinTrace;
@@ -33,7 +33,7 @@ pub struct MixResult {
     /// The mix.
     pub mix: TraceMix,
     /// Its figures.
-    pub summary: Summary,
+    pub figures: RunFigures,
 }
 
 /// Runs the first `count` mixes of each class of every seed's draw under `schedulers` for `ms`, in the order of the draws and
@@ -46,7 +46,7 @@ pub fn run_all(
     count: usize,
     ms: u64,
     schedulers: &[SchedulerChoice],
-    change: impl Fn(&mut flashlane_lab::scenario::Document) + Sync,
+    change: impl Fn(&mut flashlane_lab::scenario::Document),
 ) -> Result<Vec<MixResult>, RunError> {
     let of_seed = |seed| mixes::first(count, seed).into_iter().map(move |mix| (mix, seed));
     let runs = runner.seeds().into_iter().flat_map(of_seed).collect();
@@ -59,14 +59,16 @@ fn run_mixes(
     runs: Vec<(TraceMix, u64)>,
     ms: u64,
     schedulers: &[SchedulerChoice],
-    change: impl Fn(&mut flashlane_lab::scenario::Document) + Sync,
+    change: impl Fn(&mut flashlane_lab::scenario::Document),
 ) -> Result<Vec<MixResult>, RunError> {
-    runner.each(runs, |(mix, seed)| {
+    let scenario = |(mix, seed): (TraceMix, u64)| -> Result<_, RunError> {
         let flows = mix.traces.iter().map(|name| clone(runner, name, ms)).collect::<Result<_, _>>()?;
         let mut document = document(runner, format!("flin {}", mix.name), (seed, ms), schedulers.to_vec(), flows);
         change(&mut document);
-        Ok(MixResult { summary: runner.compare(document)?, mix })
-    })
+        Ok((mix, document))
+    };
+    let made = runner.compare(runs.into_iter().map(scenario).collect::<Result<_, _>>()?)?;
+    Ok(made.into_iter().map(|(mix, figures)| MixResult { mix, figures }).collect())
 }
 
 /// Runs FLN-E8 to E13: fairness, largest slowdown, deviation of slowdowns and weighted speedup, by class of mixes.
@@ -74,7 +76,7 @@ pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     let made = run_all(runner, runner.amount(10, 2) as usize, ms(runner), &systems(runner, &SYSTEMS), |_| ())?;
     let overloaded =
-        |made: &&MixResult| made.summary.schedulers.iter().any(|run| run.flows.iter().any(|f| f.overloaded));
+        |made: &&MixResult| made.figures.schedulers.iter().any(|run| run.flows.iter().any(|f| f.overloaded));
     figures.note(format!(
         "{} of {} runs of mixes have overloaded flows under some scheduler: their slowdowns grow with the {} s simulated",
         made.iter().filter(overloaded).count(),
@@ -87,7 +89,7 @@ pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
         }
     }
     for one in &made {
-        for run in &one.summary.schedulers {
+        for run in &one.figures.schedulers {
             add(&mut figures, &one.mix, run);
         }
     }
@@ -133,7 +135,7 @@ fn classes(figures: &mut Figures, made: &[MixResult]) {
     for one in made {
         let class = one.mix.class.to_string();
         let of = |system: &str| {
-            let run = one.summary.schedulers.iter().find(|run| run.name == system);
+            let run = one.figures.schedulers.iter().find(|run| run.name == system);
             run.and_then(|run| run.fairness.as_ref())
         };
         for (what, value) in MEASURES {
@@ -190,18 +192,17 @@ fn orders(figures: &mut Figures) {
 
 /// Runs table 2: how long each trace alone keeps the units busy.
 pub fn interference(runner: &Runner<'_>) -> Result<Figures, RunError> {
-    let workloads = FlinTrace::all();
-    let made = runner.each(workloads, |workload| {
+    let alone = |workload: FlinTrace| -> Result<_, RunError> {
         let flow = clone(runner, &workload.name, ms(runner))?;
         let name = format!("flin {}", workload.name);
-        let made =
-            runner.compare(document(runner, name, (1, ms(runner)), systems(runner, &["sprinkler"]), vec![flow]))?;
-        Ok((workload, made))
-    })?;
+        let document = document(runner, name, (1, ms(runner)), systems(runner, &["sprinkler"]), vec![flow]);
+        Ok((workload, document))
+    };
+    let runs = FlinTrace::all().into_iter().map(alone).collect::<Result<_, _>>()?;
     let mut figures = Figures::default();
     let mut alike = 0;
-    for (workload, summary) in made {
-        let run = &summary.schedulers[0];
+    for (workload, made) in runner.compare(runs)? {
+        let run = &made.schedulers[0];
         let high = workload.interference == flashlane_lab::workload::clone::Interference::High;
         let busy = 100.0 * run.device.chip_utilisation;
         alike += u32::from((busy > 8.0) == high);
@@ -219,7 +220,7 @@ pub fn interference(runner: &Runner<'_>) -> Result<Figures, RunError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Setting, Settings};
+    use crate::{Place, Setting, Settings};
     use flashlane_lab::scenario::Limit;
 
     /// A very short run of a mix has every figure of every system, and yields the same ones again, under either setting.
@@ -231,7 +232,7 @@ mod tests {
 
     fn figures_of_a_mix(setting: Setting) -> Figures {
         let settings = Settings { quick: true, seeds: 1, traces: None, setting };
-        let runner = Runner::new(&settings, None);
+        let runner = Runner::new(&settings, Place::default());
         let make = || {
             let mix = mixes::first(1, 1)[3].clone();
             let runs = [1, 2].map(|seed| (mix.clone(), seed)).to_vec();
@@ -248,7 +249,7 @@ mod tests {
             let made = run_mixes(&runner, runs, 300, &systems(&runner, &SYSTEMS), shorter).expect("runs");
             classes(&mut figures, &made);
             for made in made {
-                made.summary.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
+                made.figures.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
             }
             figures
         };

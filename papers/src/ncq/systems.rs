@@ -1,15 +1,14 @@
 //! The five estimates on workloads, buffers and devices (NCQ-E1 to E3).
 
 use super::setup::{BUFFER, ROWS, document, rows, scheduler, workload};
-use crate::{Figures, Runner};
-use flashlane_lab::results::Summary;
+use crate::{Figures, RunFigures, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Device, Document, Limit};
 use flashlane_lab::workload::iometer::NcqWorkload;
 
 /// Notes the mean response times of each row, reads and writes, as `read_ms` and `write_ms` under `path`.
-fn note(figures: &mut Figures, path: &[&str], summary: &Summary) {
-    for run in &summary.schedulers {
+fn note(figures: &mut Figures, path: &[&str], made: &RunFigures) {
+    for run in &made.schedulers {
         for (kind, responses) in [("read_ms", &run.total.read), ("write_ms", &run.total.write)] {
             let path: Vec<&str> = [kind].iter().chain(path).copied().chain([run.name.as_str()]).collect();
             figures.push_some(&path, responses.as_ref().map(|responses| responses.mean_ns / 1e6));
@@ -19,11 +18,10 @@ fn note(figures: &mut Figures, path: &[&str], summary: &Summary) {
 
 /// Runs every document, several in parallel, and notes their means.
 fn means(runner: &Runner<'_>, documents: Vec<(Vec<String>, Document)>) -> Result<Figures, RunError> {
-    let made = runner.each(documents, |(path, document)| Ok((path, runner.compare(document)?)))?;
     let mut figures = Figures::default();
-    for (path, summary) in made {
+    for (path, made) in runner.compare(documents)? {
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
-        note(&mut figures, &path, &summary);
+        note(&mut figures, &path, &made);
     }
     Ok(figures)
 }
@@ -51,14 +49,13 @@ pub fn buffers(runner: &Runner<'_>) -> Result<Figures, RunError> {
             runs.push((megabytes, document));
         }
     }
-    let made = runner.each(runs, |(megabytes, document)| Ok((megabytes, runner.compare(document)?)))?;
     let mut figures = Figures::default();
-    for (megabytes, summary) in made {
-        note(&mut figures, &["buffer_mb", &megabytes.to_string()], &summary);
+    for (megabytes, made) in runner.compare(runs)? {
+        note(&mut figures, &["buffer_mb", &megabytes.to_string()], &made);
         if megabytes != 32 {
             continue;
         }
-        for run in &summary.schedulers {
+        for run in &made.schedulers {
             let iops = run.total.completed as f64 * 1e9 / run.total.makespan_ns as f64;
             figures.push(&["throughput", "iops", &run.name], iops);
             let kilobytes = run.total.all.as_ref().map(|all| all.bytes as f64 / all.requests as f64 / 1024.0);

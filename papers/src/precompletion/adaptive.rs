@@ -1,6 +1,6 @@
 //! Beyond the paper (A1): a window that adapts to the delays it sees, beside the best fixed window of each background.
 
-use super::setup::{WINDOWS, burners, document, host, io_threads, latency, lost_percent, thread, window};
+use super::setup::{WINDOWS, burners, document, hosts, io_threads, latency, lost_percent, thread, window};
 use crate::{Figures, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{BackgroundKeys, Host, WindowKey};
@@ -20,23 +20,23 @@ fn backgrounds() -> [(&'static str, Vec<BackgroundKeys>); 7] {
 
 /// Runs A1. Everything is measured after the first 1,000 I/Os.
 pub fn windows(runner: &Runner<'_>) -> Result<Figures, RunError> {
+    let requests = runner.amount(20_000, 5_000);
     let mut runs = Vec::new();
     for (beside, background) in backgrounds() {
         for key in WINDOWS.map(|us| WindowKey::Ns(us * 1_000)).into_iter().chain([WindowKey::Adaptive]) {
-            runs.extend(runner.seeds().into_iter().map(|seed| (beside, background.clone(), key, seed)));
+            for seed in runner.seeds() {
+                let keys = Host { background: background.clone(), ..window(key) };
+                runs.push(((beside, key, seed), document("A1", seed, keys, thread(requests))));
+            }
         }
     }
-    let requests = runner.amount(20_000, 5_000);
-    let made = runner.each(runs, |(beside, background, key, seed)| {
-        let keys = Host { background, ..window(key) };
-        Ok((beside, key, seed, host(runner, document("A1", seed, keys, thread(requests)))?))
-    })?;
+    let made = hosts(runner, runs)?;
     let mut figures = Figures::default();
     for seed in runner.seeds() {
         for (beside, _) in backgrounds() {
             let mut fixed = Vec::new();
             let mut adaptive = None;
-            for (_, key, _, made) in made.iter().filter(|run| (run.0, run.2) == (beside, seed)) {
+            for ((_, key, _), made) in made.iter().filter(|((b, _, s), _)| (*b, *s) == (beside, seed)) {
                 let all = latency(made.all.as_ref())?;
                 let figure = (all.user_mean_ns, all.spun_mean_ns);
                 match key {

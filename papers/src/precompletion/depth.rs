@@ -1,6 +1,6 @@
 //! Beyond the paper: full parallel devices (A2: deep queues with garbage collection) and fast flash (A4).
 
-use super::setup::{burners, host, latency, thread, window};
+use super::setup::{burners, hosts, latency, thread, window};
 use crate::{Figures, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{
@@ -27,34 +27,32 @@ fn drive() -> Device {
 
 /// Runs A2: reads and writes of 4 KiB, seven reads to three writes.
 pub fn queues(runner: &Runner<'_>) -> Result<Figures, RunError> {
+    let requests = runner.amount(60_000, 8_000);
     let mut runs = Vec::new();
     for row in ROWS {
         for depth in DEPTHS {
             for (predictor, word) in [("at_issue", PredictorWord::AtIssue), ("staged", PredictorWord::Staged)] {
-                runs.extend(runner.seeds().into_iter().map(|seed| (row, depth, predictor, word, seed)));
+                for seed in runner.seeds() {
+                    let keys = Host { cpus: Some(8), predictor: Some(word), ..window(WindowKey::Ns(16_000)) };
+                    let spec = SyntheticSpec { read_ratio: Some(0.7), depth: Some(depth), ..thread(requests) };
+                    let document = Document { device: drive(), ..behind(keys, row, seed, spec) };
+                    runs.push(((row, depth.to_string(), predictor), document));
+                }
             }
         }
     }
-    let requests = runner.amount(60_000, 8_000);
-    let made = runner.each(runs, |(row, depth, predictor, word, seed)| {
-        let keys = Host { cpus: Some(8), predictor: Some(word), ..window(WindowKey::Ns(16_000)) };
-        let spec = SyntheticSpec { read_ratio: Some(0.7), depth: Some(depth), ..thread(requests) };
-        let document = Document { device: drive(), ..behind(keys, row, seed, spec) };
-        let mut made = runner.compare(document)?.schedulers;
-        let run = made.swap_remove(0);
-        Ok((row, depth.to_string(), predictor, run))
-    })?;
     let mut figures = Figures::default();
-    for (row, depth, predictor, run) in made {
+    for ((row, depth, predictor), made) in runner.compare(runs)? {
+        let run = &made.schedulers[0];
         let at = |figure| ["depth", row, predictor, depth.as_str(), figure];
         figures.push(&at("gc_moves"), run.device.gc.moves as f64);
         figures.push(&at("pauses"), run.device.pauses as f64);
-        let Some(host) = run.host else { continue };
+        let Some(host) = &run.host else { continue };
         let read = latency(host.read.as_ref())?;
         figures.push(&at("read_us"), read.user_mean_ns / 1e3);
         figures.push(&at("exposed_us"), read.exposed_mean_ns / 1e3);
         figures.push(&at("spun_us"), read.spun_mean_ns / 1e3);
-        let Some(pre) = host.precompletion else { continue };
+        let Some(pre) = &host.precompletion else { continue };
         figures.push_some(&at("issue_rmse_us"), pre.at_issue.rmse_ns.map(|ns| ns / 1e3));
         figures.push_some(&at("message_rmse_us"), pre.at_message.rmse_ns.map(|ns| ns / 1e3));
         figures.push_some(&at("beyond_1us_percent"), pre.at_message.beyond_1us.map(|share| share * 100.0));
@@ -87,23 +85,22 @@ pub fn fast_flash(runner: &Runner<'_>) -> Result<Figures, RunError> {
         ("adaptive", window(WindowKey::Adaptive)),
         ("poll_prio", of(CompletionWord::PollPrio)),
     ];
+    let requests = runner.amount(20_000, 4_000);
+    let mut device = drive();
+    device.precondition.state = Some(DriveState::Filled);
+    device.nand.read_ns = Some(Latency::Gaussian { mean: 20_000, sd: 200 });
     let mut runs = Vec::new();
     for (name, keys) in methods {
         for (beside, threads) in [("one", 1), ("four", 4)] {
-            runs.extend(runner.seeds().into_iter().map(|seed| (name, keys.clone(), beside, threads, seed)));
+            for seed in runner.seeds() {
+                let keys = Host { background: vec![burners(threads)], ..keys.clone() };
+                let document = behind(keys, "fr-fcfs", seed, thread(requests));
+                runs.push(((name, beside), Document { device: device.clone(), ..document }));
+            }
         }
     }
-    let requests = runner.amount(20_000, 4_000);
-    let made = runner.each(runs, |(name, keys, beside, threads, seed)| {
-        let mut device = drive();
-        device.precondition.state = Some(DriveState::Filled);
-        device.nand.read_ns = Some(Latency::Gaussian { mean: 20_000, sd: 200 });
-        let keys = Host { background: vec![burners(threads)], ..keys };
-        let document = Document { device, ..behind(keys, "fr-fcfs", seed, thread(requests)) };
-        Ok((name, beside, host(runner, document)?))
-    })?;
     let mut figures = Figures::default();
-    for (name, beside, made) in made {
+    for ((name, beside), made) in hosts(runner, runs)? {
         let all = latency(made.all.as_ref())?;
         figures.push(&["fast", beside, name, "user_us"], all.user_mean_ns / 1e3);
         figures.push(&["fast", beside, name, "exposed_us"], all.exposed_mean_ns / 1e3);

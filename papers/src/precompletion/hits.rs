@@ -1,7 +1,8 @@
 //! I/Os that the device's memory serves (PRE-E1): writes into its buffer, and beyond the paper reads from it.
 
-use super::setup::{burners, document, host, io_threads, latency, thread};
+use super::setup::{burners, document, hosts, io_threads, latency, thread};
 use crate::{Figures, Runner};
+use flashlane_lab::results::HostFigures;
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{BackgroundKeys, Device, Document, Host};
 use flashlane_lab::workload::synthetic::SyntheticSpec;
@@ -13,34 +14,31 @@ fn backgrounds() -> [(&'static str, Vec<BackgroundKeys>); 3] {
 /// Runs PRE-E1: small random writes with time enough between them that the buffer is hardly ever full, and into a buffer of
 /// one page, which is full always.
 pub fn writes(runner: &Runner<'_>) -> Result<Figures, RunError> {
+    let requests = runner.amount(20_000, 4_000);
+    let of = |background: &[BackgroundKeys], misses: bool, seed: u64, classify: bool| {
+        let keys = Host { buffer_hits: Some(classify), background: background.to_vec(), ..Host::default() };
+        let spec = SyntheticSpec {
+            read_ratio: Some(0.0),
+            think_us: Some(if misses { 0.0 } else { 500.0 }),
+            ..thread(requests)
+        };
+        let mut document = document("E1", seed, keys, spec);
+        if misses {
+            document.device.buffer.pages = Some(1);
+        }
+        document
+    };
     let mut runs = Vec::new();
     for (beside, background) in backgrounds() {
         for misses in [false, true] {
             for seed in runner.seeds() {
-                runs.push((beside, background.clone(), misses, seed));
+                let which = if misses { "miss" } else { "hit" };
+                runs.extend([false, true].map(|classify| ((beside, which), of(&background, misses, seed, classify))));
             }
         }
     }
-    let requests = runner.amount(20_000, 4_000);
-    let made = runner.each(runs, |(beside, background, misses, seed)| {
-        let of = |classify: bool| {
-            let keys = Host { buffer_hits: Some(classify), background: background.clone(), ..Host::default() };
-            let spec = SyntheticSpec {
-                read_ratio: Some(0.0),
-                think_us: Some(if misses { 0.0 } else { 500.0 }),
-                ..thread(requests)
-            };
-            let mut document = document("E1", seed, keys, spec);
-            if misses {
-                document.device.buffer.pages = Some(1);
-            }
-            host(runner, document)
-        };
-        Ok((beside, misses, of(false)?, of(true)?))
-    })?;
     let mut figures = Figures::default();
-    for (beside, misses, yielding, spinning) in made {
-        let which = if misses { "miss" } else { "hit" };
+    for ((beside, which), yielding, spinning) in pairs(hosts(runner, runs)?) {
         let slept = latency(yielding.write.as_ref())?.user_mean_ns / 1e3;
         let spun = latency(spinning.write.as_ref())?.user_mean_ns / 1e3;
         figures.push(&["buffer", beside, which, "yield_us"], slept);
@@ -57,29 +55,27 @@ pub fn writes(runner: &Runner<'_>) -> Result<Figures, RunError> {
 
 /// Beyond the paper (A3): reads of sets of pages that the buffer holds whole, in part, or hardly.
 pub fn reads(runner: &Runner<'_>) -> Result<Figures, RunError> {
+    let requests = runner.amount(40_000, 12_000);
+    let of = |pages: u64, seed: u64, predict: bool| {
+        let keys = Host { read_hits: Some(predict), ..Host::default() };
+        let spec = SyntheticSpec { working_set_bytes: Some(pages * 8_192), ..thread(requests) };
+        let mut document: Document = document("A3", seed, keys, spec);
+        let mut device = Device::preset("cosmos-openssd".into());
+        device.buffer.pages = Some(1_024);
+        device.buffer.read_allocate = Some(true);
+        document.device = device;
+        // The buffer has to fill first.
+        document.run.warm_up_requests = Some(requests / 2);
+        document
+    };
     let mut runs = Vec::new();
     for pages in [512u64, 1_024, 2_048, 16_384] {
-        runs.extend(runner.seeds().into_iter().map(|seed| (pages, seed)));
+        for seed in runner.seeds() {
+            runs.extend([false, true].map(|predict| (pages.to_string(), of(pages, seed, predict))));
+        }
     }
-    let requests = runner.amount(40_000, 12_000);
-    let made = runner.each(runs, |(pages, seed)| {
-        let of = |predict: bool| {
-            let keys = Host { read_hits: Some(predict), ..Host::default() };
-            let spec = SyntheticSpec { working_set_bytes: Some(pages * 8_192), ..thread(requests) };
-            let mut document: Document = document("A3", seed, keys, spec);
-            let mut device = Device::preset("cosmos-openssd".into());
-            device.buffer.pages = Some(1_024);
-            device.buffer.read_allocate = Some(true);
-            document.device = device;
-            // The buffer has to fill first.
-            document.run.warm_up_requests = Some(requests / 2);
-            host(runner, document)
-        };
-        Ok((pages, of(false)?, of(true)?))
-    })?;
     let mut figures = Figures::default();
-    for (pages, without, with) in made {
-        let name = pages.to_string();
+    for (name, without, with) in pairs(hosts(runner, runs)?) {
         let hits = with.read_hits.as_ref().ok_or_else(|| RunError::Fault("reads were not classified".into()))?;
         let (without, with) = (latency(without.read.as_ref())?, latency(with.read.as_ref())?);
         let from_memory = (hits.hit + hits.unseen).max(1) as f64;
@@ -90,4 +86,14 @@ pub fn reads(runner: &Runner<'_>) -> Result<Figures, RunError> {
         figures.push(&["read_hits", &name, "spun_us"], with.spun_mean_ns / 1e3);
     }
     Ok(figures)
+}
+
+/// Neighbours together: the run without a prediction and the one with it.
+fn pairs<K>(runs: Vec<(K, HostFigures)>) -> Vec<(K, HostFigures, HostFigures)> {
+    let mut runs = runs.into_iter();
+    let pair = || {
+        let ((key, without), (_, with)) = (runs.next()?, runs.next()?);
+        Some((key, without, with))
+    };
+    std::iter::from_fn(pair).collect()
 }

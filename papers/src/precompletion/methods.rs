@@ -1,9 +1,9 @@
 //! Every way of waiting beside I/O threads and beside CPU threads (PRE-E3 to E6).
 
-use super::setup::{FLASH_NS, burners, document, host, io_threads, latency, lost_percent, methods, thread};
+use super::setup::{FLASH_NS, burners, document, hosts, io_threads, latency, lost_percent, methods, thread};
 use crate::{Figures, Runner};
 use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::BackgroundKeys;
+use flashlane_lab::scenario::{BackgroundKeys, Host};
 
 /// Logical CPUs: one; four cores; the number at which a whole CPU is a fifth; four cores with two threads each, as the paper's.
 const CPUS: [u32; 4] = [1, 4, 5, 8];
@@ -24,24 +24,21 @@ fn backgrounds() -> Vec<(String, Vec<BackgroundKeys>, &'static [u32])> {
 
 /// Runs PRE-E3 to E6.
 pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
+    let requests = runner.amount(20_000, 4_000);
     let mut runs = Vec::new();
     for (beside, background, cpus) in backgrounds() {
         for &cpus in cpus {
             for (method, keys) in methods() {
                 for seed in runner.seeds() {
-                    runs.push((beside.clone(), background.clone(), cpus, method.clone(), keys.clone(), seed));
+                    let keys = Host { cpus: Some(cpus), background: background.clone(), ..keys.clone() };
+                    let key = (beside.clone(), cpus.to_string(), method.clone());
+                    runs.push((key, document("E3", seed, keys, thread(requests))));
                 }
             }
         }
     }
-    let requests = runner.amount(20_000, 4_000);
-    let made = runner.each(runs, |(beside, background, cpus, method, mut keys, seed)| {
-        (keys.cpus, keys.background) = (Some(cpus), background);
-        let made = host(runner, document("E3", seed, keys, thread(requests)))?;
-        Ok((beside, cpus.to_string(), method, made))
-    })?;
     let mut figures = Figures::default();
-    for (beside, cpus, method, made) in made {
+    for ((beside, cpus, method), made) in hosts(runner, runs)? {
         let all = latency(made.all.as_ref())?;
         let at = |figure| [beside.as_str(), cpus.as_str(), method.as_str(), figure];
         figures.push(&at("less_nand_us"), (all.user_mean_ns - FLASH_NS) / 1e3);

@@ -5,7 +5,7 @@ use flashlane_host::average::Average3;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::setup::{document, host, thread, window};
+use super::setup::{document, hosts, thread, window};
 use crate::{Figures, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::WindowKey;
@@ -35,10 +35,8 @@ pub fn errors(runner: &Runner<'_>) -> Result<Figures, RunError> {
         }
     }
     let requests = runner.amount(100_000, 10_000);
-    let made = runner.each(runner.seeds(), |seed| {
-        host(runner, document("E2", seed, window(WindowKey::Ns(16_000)), thread(requests)))
-    })?;
-    for figures_of_host in made {
+    let one = |seed| ((), document("E2", seed, window(WindowKey::Ns(16_000)), thread(requests)));
+    for ((), figures_of_host) in hosts(runner, runner.seeds().into_iter().map(one).collect())? {
         if let Some(pre) = figures_of_host.precompletion {
             figures.push_some(&["prediction", "device", "rmse_us"], pre.at_issue.rmse_ns.map(|ns| ns / 1e3));
             figures

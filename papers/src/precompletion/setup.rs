@@ -8,7 +8,7 @@ use flashlane_lab::scenario::{
 };
 use flashlane_lab::workload::synthetic::{Arrivals, SyntheticSpec};
 
-use crate::Runner;
+use crate::{RunFigures, Runner};
 
 /// Flash array time of the prototype, ns (table 1): the paper's figures are latencies without it.
 pub const FLASH_NS: f64 = 352_000.0;
@@ -68,11 +68,13 @@ pub fn document(name: &str, seed: u64, host: Host, spec: SyntheticSpec) -> Docum
     }
 }
 
-/// What the host added in the first run of `document`.
-pub fn host(runner: &Runner<'_>, document: Document) -> Result<HostFigures, RunError> {
-    let mut made = runner.compare(document)?.schedulers;
-    let figures = made.swap_remove(0).host;
-    figures.ok_or_else(|| RunError::Fault("a run behind a host has no figures of it".into()))
+/// What the host added in the first run of each document, beside what came with the document.
+pub fn hosts<K>(runner: &Runner<'_>, runs: Vec<(K, Document)>) -> Result<Vec<(K, HostFigures)>, RunError> {
+    let first = |(key, mut made): (K, RunFigures)| {
+        let host = made.schedulers.swap_remove(0).host;
+        host.map(|host| (key, host)).ok_or_else(|| RunError::Fault("a run behind a host has no figures of it".into()))
+    };
+    runner.compare(runs)?.into_iter().map(first).collect()
 }
 
 /// Its latencies.

@@ -29,7 +29,7 @@ pub fn one_page_at_a_time(runner: &Runner<'_>) -> Result<Figures, RunError> {
         })?;
         let load = load.to_string();
         for one in &made {
-            for run in &one.summary.schedulers[1..] {
+            for run in &one.figures.schedulers[1..] {
                 let Some(paired) = &run.paired else { continue };
                 let percent = |count: u64| 100.0 * count as f64 / paired.all.requests as f64;
                 let path = |what: &'static str| ["one_page_at_a_time", what, &run.name, &load, &one.workload.name];

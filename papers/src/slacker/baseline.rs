@@ -4,11 +4,12 @@ use flashlane_core::event::{Event, Stamped};
 use flashlane_core::geometry::Stripe;
 use flashlane_core::{Geometry, Lpn, Owner};
 use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
 
 use super::workloads::{BASELINE, document, requests, run_all};
-use crate::{Figures, Runner};
+use crate::{Counter, Figures, Runner};
 use flashlane_lab::results::SlackDistribution;
-use flashlane_lab::run::{Feed, ObserverOptions, RunError};
+use flashlane_lab::run::{Feed, Outcome, RunError};
 use flashlane_lab::scenario::Scenario;
 use flashlane_lab::workload::clone::SlackerTrace;
 use flashlane_lab::workload::{Next, Source, Span};
@@ -21,7 +22,7 @@ pub fn slack(runner: &Runner<'_>) -> Result<Figures, RunError> {
         if runner.trace(name)?.is_some() {
             figures.note(format!("{name}: a trace, not a clone"));
         }
-        let run = &made.summary.schedulers[0];
+        let run = &made.figures.schedulers[0];
         let slack = run.slack.as_ref().expect("asked for");
         for (direction, measured, mean, sd) in [
             ("read", &slack.read, workload.read_slack_ms_mean, workload.read_slack_ms_sd),
@@ -96,6 +97,8 @@ fn count_chips(scenario: &Scenario, limit: usize) -> Result<(u64, u64), RunError
 const SAMPLED_NS: u64 = 100_000_000_000;
 /// Time between two samples (D-SLK-28).
 const STEP_NS: u64 = 1_000_000;
+/// The part of a run that is not sampled: the first of so many.
+const PARTS: u64 = 11;
 
 /// Runs SLK-E3: the longest and the shortest queue of the 16 chips under prxy0, every millisecond of 100 s.
 pub fn queues(runner: &Runner<'_>) -> Result<Figures, RunError> {
@@ -103,19 +106,17 @@ pub fn queues(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let sampled = runner.amount(SAMPLED_NS, SAMPLED_NS / 20);
     let mut figures = Figures::default();
     let seeds = if runner.trace(&workload.name)?.is_some() { vec![1] } else { runner.seeds() };
+    let mut runs = Vec::new();
     for seed in seeds {
         let mut document = document(runner, &workload, 1_000, seed, &[BASELINE])?;
-        let warm_up = sampled / 10;
-        document.run.duration_ms = Some((warm_up + sampled) / 1_000_000);
+        let all = sampled / (PARTS - 1) * PARTS;
+        document.run.duration_ms = Some(all / 1_000_000);
         if let Some(clone) = &mut document.flow[0].clone {
-            (clone.requests, clone.duration_s) = (None, Some((warm_up + sampled) as f64 / 1e9));
+            (clone.requests, clone.duration_s) = (None, Some(all as f64 / 1e9));
         }
-        let geometry = Scenario::from_document("E3", document.clone()).device_config()?.geometry;
-        let mut lengths = QueueLengths::new(geometry, warm_up, sampled);
-        runner.run_observed(
-            document,
-            ObserverOptions { events: Some(&mut |event| lengths.observe(event)), ..ObserverOptions::default() },
-        )?;
+        runs.push(((), document));
+    }
+    for ((), lengths) in runner.count::<QueueLengths, _>(runs)? {
         figures.push(&["queue", "peak_ratio"], lengths.peak);
         figures.push(&["queue", "longest"], lengths.longest as f64);
         figures.push(&["queue", "mean"], lengths.sum / lengths.samples.max(1) as f64);
@@ -131,6 +132,12 @@ struct QueueLengths {
     lengths: Vec<u64>,
     next: u64,
     end: u64,
+    seen: Samples,
+}
+
+/// What samples of queue lengths come to.
+#[derive(Default, Serialize, Deserialize)]
+struct Samples {
     samples: u64,
     longest: u64,
     sum_longest: u64,
@@ -147,12 +154,31 @@ impl QueueLengths {
             lengths: vec![0; geometry.units() as usize],
             next: from,
             end: from + time,
-            samples: 0,
-            longest: 0,
-            sum_longest: 0,
-            sum: 0.0,
-            peak: 0.0,
+            seen: Samples::default(),
         }
+    }
+
+    fn sample(&mut self) {
+        let longest = self.lengths.iter().copied().max().unwrap_or(0);
+        let shortest = self.lengths.iter().copied().min().unwrap_or(0);
+        let seen = &mut self.seen;
+        seen.peak = seen.peak.max(longest as f64 / shortest.max(1) as f64);
+        seen.longest = seen.longest.max(longest);
+        seen.sum_longest += longest;
+        seen.sum += self.lengths.iter().sum::<u64>() as f64 / self.lengths.len() as f64;
+        seen.samples += 1;
+        self.next += STEP_NS;
+    }
+}
+
+impl Counter for QueueLengths {
+    const NAME: &'static str = "queue lengths 1";
+    type Figures = Samples;
+
+    fn of(scenario: &Scenario) -> Result<QueueLengths, RunError> {
+        let all = scenario.document().run.duration_ms.unwrap_or(0) * 1_000_000;
+        let from = all / PARTS;
+        Ok(QueueLengths::new(scenario.device_config()?.geometry, from, all - from))
     }
 
     fn observe(&mut self, stamped: &Stamped) {
@@ -169,15 +195,8 @@ impl QueueLengths {
         }
     }
 
-    fn sample(&mut self) {
-        let longest = self.lengths.iter().copied().max().unwrap_or(0);
-        let shortest = self.lengths.iter().copied().min().unwrap_or(0);
-        self.peak = self.peak.max(longest as f64 / shortest.max(1) as f64);
-        self.longest = self.longest.max(longest);
-        self.sum_longest += longest;
-        self.sum += self.lengths.iter().sum::<u64>() as f64 / self.lengths.len() as f64;
-        self.samples += 1;
-        self.next += STEP_NS;
+    fn figures(self, _: &Outcome) -> Samples {
+        self.seen
     }
 }
 
@@ -245,15 +264,16 @@ mod tests {
         lengths.observe(&out(STEP_NS + 2, 3));
         lengths.observe(&out(10 * STEP_NS, 1));
         // At 0 no transaction waits, at 1 ms three do, at 2 ms two.
-        assert_eq!((lengths.samples, lengths.longest, lengths.peak, lengths.sum), (3, 3, 3.0, 2.5));
-        assert_eq!(lengths.sum_longest, 5);
+        let seen = lengths.seen;
+        assert_eq!((seen.samples, seen.longest, seen.peak, seen.sum), (3, 3, 3.0, 2.5));
+        assert_eq!(seen.sum_longest, 5);
     }
 
     /// Checks A-SLK-13.
     #[test]
     fn the_redirection_table_of_the_paper() {
         let settings = crate::Settings { quick: true, seeds: 1, traces: None, setting: crate::Setting::Plain };
-        let figures = table_size(&Runner::new(&settings, None)).expect("arithmetic");
+        let figures = table_size(&Runner::new(&settings, crate::Place::default())).expect("arithmetic");
         assert_eq!(figures.mean(&["redirection_table", "bits_a_page"]), Some(7.0));
         assert_eq!(figures.mean(&["redirection_table", "bytes"]), Some(117_440_512.0));
     }

@@ -159,8 +159,8 @@ fn slack_ms(
         if let Some(clone) = &mut document.flow[0].clone {
             (clone.mean_gap_us, clone.burst_requests, clone.lane_theta) = (Some(gap_us), Some(burst), Some(theta));
         }
-        let summary = runner.compare(document)?;
-        let slack = summary.schedulers[0].slack.as_ref().expect("asked for");
+        let made = runner.compare_one(document)?;
+        let slack = made.schedulers[0].slack.as_ref().expect("asked for");
         let part = if workload.group == Group::ReadIntensive { &slack.read } else { &slack.write };
         let ms = |ns: f64| ns / 1e6;
         Ok(part.as_ref().map_or((0.0, 0.0), |part| (ms(part.mean_ns), ms(part.stdev_ns))))

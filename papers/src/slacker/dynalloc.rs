@@ -4,7 +4,7 @@
 //! through the system under test; then the workload begins. The working set is small, so that most of it gets written.
 
 use super::workloads::{BASELINE, clone_of, device, requests};
-use crate::{Figures, Runner};
+use crate::{Figures, RunFigures, Runner};
 use flashlane_lab::results::SchedulerResult;
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Document, Flow, Range, RangeWord, Run, SchedulerChoice};
@@ -24,14 +24,15 @@ const WRITE_GAP_US: f64 = 900.0;
 
 /// Runs SLK-E15.
 pub fn redirection(runner: &Runner<'_>) -> Result<Figures, RunError> {
-    let runs: Vec<(&str, u64)> =
-        WORKLOADS.iter().flat_map(|name| runner.seeds().into_iter().map(move |seed| (*name, seed))).collect();
-    let made = runner.each(runs, |(name, seed)| {
+    let mut runs = Vec::new();
+    for name in WORKLOADS {
         let workload = SlackerTrace::named(name)?;
-        Ok((name, runner.compare(document(runner, &workload, seed)?)?.schedulers))
-    })?;
+        for seed in runner.seeds() {
+            runs.push((name, document(runner, &workload, seed)?));
+        }
+    }
     let mut figures = Figures::default();
-    for (name, runs) in made {
+    for (name, RunFigures { schedulers: runs }) in runner.compare(runs)? {
         for (part, of) in [("improvement", 0), ("reads", 1), ("writes", 2)] {
             let mean = |run: &SchedulerResult| {
                 let figures = &run.flows[1].figures;

@@ -22,7 +22,7 @@ pub fn errors(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     for one in &made {
         let name = one.workload.name.as_str();
-        for run in &one.summary.schedulers {
+        for run in &one.figures.schedulers {
             let Some(estimation) = &run.estimation else { continue };
             let (all, variant) = (&estimation.all, run.name.as_str());
             figures.push_some(&["estimation", "error_percent", variant, name], all.error_percent);

@@ -85,17 +85,15 @@ pub fn sweeps(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let mut runs = Vec::new();
     for factor in &FACTORS {
         for &level in factor.levels {
-            runs.extend(runner.seeds().into_iter().map(|seed| (factor, level, seed)));
+            for seed in runner.seeds() {
+                let mut document = document(&runner, &workload, requests(&runner), seed, &[BASELINE, "slacker"])?;
+                (factor.set)(&mut document, level);
+                runs.push(((factor, level), document));
+            }
         }
     }
-    let made = runner.each(runs, |(factor, level, seed)| {
-        let mut document = document(&runner, &workload, requests(&runner), seed, &[BASELINE, "slacker"])?;
-        (factor.set)(&mut document, level);
-        let summary = runner.compare(document)?;
-        Ok((factor, level, summary.schedulers[1].paired.clone()))
-    })?;
-    for (factor, level, paired) in made {
-        let Some(paired) = paired else { continue };
+    for ((factor, level), made) in runner.compare(runs)? {
+        let Some(paired) = &made.schedulers[1].paired else { continue };
         let level = level.to_string();
         figures.push_some(&["sensitivity", factor.name, &level], paired.all.improvement_percent);
         figures.push_some(&["sensitivity_a_request", factor.name, &level], paired.all.gain_a_request_percent);

@@ -16,7 +16,7 @@ pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     for made in run_all(runner, SlackerTrace::all(), &SYSTEMS, |_| ())? {
         let name = made.workload.name.as_str();
-        for run in &made.summary.schedulers[1..] {
+        for run in &made.figures.schedulers[1..] {
             add(&mut figures, run, name);
         }
     }
@@ -76,8 +76,8 @@ pub fn by_size(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let workloads = vec![SlackerTrace::named("prxy0")?, SlackerTrace::named("prn0")?];
     let mut figures = Figures::default();
     for made in run_all(runner, workloads, &[BASELINE, "slacker"], |document| document.run.slack = Some(true))? {
-        let WorkloadRun { workload, summary } = &made;
-        let [base, slacker] = &summary.schedulers[..] else { unreachable!("two schedulers") };
+        let WorkloadRun { workload, figures: made } = &made;
+        let [base, slacker] = &made.schedulers[..] else { unreachable!("two schedulers") };
         let (Some(paired), Some(slack)) = (&slacker.paired, &base.slack) else { continue };
         for size in &paired.by_size {
             let pages = if size.and_more { format!("{} and more", size.pages) } else { size.pages.to_string() };
@@ -112,8 +112,8 @@ pub fn decision_cost(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let made = run_all(runner, workloads, &["slacker"], |document| {
         document.schedulers = Some([0, 1_000, 5_000].map(costing).into());
     })?;
-    for WorkloadRun { workload, summary } in &made {
-        for run in &summary.schedulers[1..] {
+    for WorkloadRun { workload, figures: made } in &made {
+        for run in &made.schedulers[1..] {
             let improvement = run.paired.as_ref().and_then(|paired| paired.all.improvement_percent);
             figures.push_some(&["decision_cost", "change_percent", &run.name, &workload.name], improvement.map(|i| -i));
         }

@@ -1,7 +1,6 @@
 //! The workloads of Table 2 and the scenarios that run them.
 
-use crate::Runner;
-use flashlane_lab::results::Summary;
+use crate::{RunFigures, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Device, Document, Run, SchedulerChoice};
 use flashlane_lab::workload::clone::{CloneSpec, Shape, SlackerBursts, SlackerTrace, Table};
@@ -74,8 +73,8 @@ pub fn document(
 pub struct WorkloadRun {
     /// The workload.
     pub workload: SlackerTrace,
-    /// The result.
-    pub summary: Summary,
+    /// Its figures.
+    pub figures: RunFigures,
 }
 
 /// Runs every workload with every seed under `schedulers`, several in parallel, in the order of `workloads`; `change` is
@@ -87,19 +86,19 @@ pub fn run_all(
     runner: &Runner<'_>,
     workloads: Vec<SlackerTrace>,
     schedulers: &[&str],
-    change: impl Fn(&mut Document) + Sync,
+    change: impl Fn(&mut Document),
 ) -> Result<Vec<WorkloadRun>, RunError> {
     let mut runs = Vec::new();
     for workload in workloads {
         let seeds = if runner.trace(&workload.name)?.is_some() { vec![1] } else { runner.seeds() };
-        runs.extend(seeds.into_iter().map(|seed| (workload.clone(), seed)));
+        for seed in seeds {
+            let mut document = document(runner, &workload, requests(runner), seed, schedulers)?;
+            change(&mut document);
+            runs.push((workload.clone(), document));
+        }
     }
-    runner.each(runs, |(workload, seed)| {
-        let mut document = document(runner, &workload, requests(runner), seed, schedulers)?;
-        change(&mut document);
-        let summary = runner.compare(document)?;
-        Ok(WorkloadRun { workload, summary })
-    })
+    let made = runner.compare(runs)?;
+    Ok(made.into_iter().map(|(workload, figures)| WorkloadRun { workload, figures }).collect())
 }
 
 /// The paper's device with a flow of hardly any requests, for computations on its geometry.
@@ -114,7 +113,7 @@ pub fn plain_document() -> Document {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Setting, Settings};
+    use crate::{Place, Setting, Settings};
 
     /// Only the chosen setting has another device and other clones, and then every workload does.
     #[test]
@@ -122,7 +121,8 @@ mod tests {
         for workload in SlackerTrace::all() {
             let of = |setting| {
                 let settings = Settings { quick: true, seeds: 1, traces: None, setting };
-                document(&Runner::new(&settings, None), &workload, 1_000, 7, &[BASELINE]).expect("no traces are read")
+                document(&Runner::new(&settings, Place::default()), &workload, 1_000, 7, &[BASELINE])
+                    .expect("no traces are read")
             };
             let (plain, chosen) = (of(Setting::Plain), of(Setting::Chosen));
             assert_eq!(plain.device, Device::preset(TABLE_1.into()));

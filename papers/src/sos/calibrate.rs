@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 
 use rayon::prelude::*;
 
-use super::workloads::{DONE_IN, TIMES, device, document, gap_us, shares};
+use super::shares::Shares;
+use super::workloads::{DONE_IN, TIMES, device, document, gap_us};
 use crate::Runner;
 use flashlane_lab::run::RunError;
 use flashlane_lab::workload::clone::SosBenchmark;
@@ -103,7 +104,7 @@ fn with(runner: &Runner<'_>, benchmark: &SosBenchmark, knobs: Knobs) -> Result<C
             clone.rewrite_ratio = Some(ratio);
             clone.rewrite_distance_requests = Some(distance);
         }
-        let (moves, overwrites) = shares(runner, document)?;
+        let (moves, overwrites) = runner.count_one::<Shares>(document)?;
         reallocatable += moves / seeds.len() as f64;
         overwritten += overwrites / seeds.len() as f64;
     }

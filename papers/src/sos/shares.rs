@@ -5,7 +5,11 @@ use flashlane_core::event::{Event, Stamped};
 use flashlane_core::geometry::Geometry;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Lpn, Time};
+use flashlane_lab::run::{Outcome, RunError};
+use flashlane_lab::scenario::Scenario;
 use rustc_hash::FxHashMap;
+
+use crate::Counter;
 
 /// Counts writes of pages that a scheduler could have moved or saved.
 ///
@@ -48,8 +52,31 @@ impl Shares {
         }
     }
 
-    /// Takes the next event.
-    pub fn observe(&mut self, stamped: &Stamped) {
+    /// The instant is over, and its decisions are made: what still waits while a chip has nothing to do could move.
+    fn settle(&mut self) {
+        if self.idle > 0 {
+            self.reallocatable += self.stuck.len() as u64;
+            self.stuck.clear();
+        }
+    }
+
+    /// Re-allocatable and overwritten writes, percent of all writes of pages.
+    pub fn percent(&self) -> (f64, f64) {
+        let share = |count: u64| if self.writes == 0 { 0.0 } else { 100.0 * count as f64 / self.writes as f64 };
+        (share(self.reallocatable), share(self.overwritten))
+    }
+}
+
+impl Counter for Shares {
+    const NAME: &'static str = "re-allocatable and overwritten writes 1";
+    /// Of both kinds, percent of all writes of pages.
+    type Figures = (f64, f64);
+
+    fn of(scenario: &Scenario) -> Result<Shares, RunError> {
+        Ok(Shares::new(scenario.device_config()?.geometry))
+    }
+
+    fn observe(&mut self, stamped: &Stamped) {
         if stamped.at != self.now {
             self.settle();
             self.now = stamped.at;
@@ -85,18 +112,8 @@ impl Shares {
         }
     }
 
-    /// The instant is over, and its decisions are made: what still waits while a chip has nothing to do could move.
-    fn settle(&mut self) {
-        if self.idle > 0 {
-            self.reallocatable += self.stuck.len() as u64;
-            self.stuck.clear();
-        }
-    }
-
-    /// Re-allocatable and overwritten writes, percent of all writes of pages.
-    pub fn percent(&self) -> (f64, f64) {
-        let share = |count: u64| if self.writes == 0 { 0.0 } else { 100.0 * count as f64 / self.writes as f64 };
-        (share(self.reallocatable), share(self.overwritten))
+    fn figures(self, _: &Outcome) -> (f64, f64) {
+        self.percent()
     }
 }
 

@@ -1,6 +1,7 @@
 //! What HOS leaves to be gained (SOS-E1, E2), and what each addition gains (SOS-E4, E5).
 
-use super::workloads::{DONE_IN, TIMES, at_a_tenth, device, document, shares as shares_of};
+use super::shares::Shares;
+use super::workloads::{DONE_IN, TIMES, at_a_tenth, device, document};
 use crate::{Figures, Runner};
 use flashlane_lab::results::SchedulerResult;
 use flashlane_lab::run::RunError;
@@ -26,20 +27,18 @@ fn runs(runner: &Runner<'_>) -> Result<Vec<(SosBenchmark, u64)>, RunError> {
 /// Runs SOS-E1 and E2.
 pub fn shares(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
-    let made = runner.each(runs(runner)?, |(benchmark, seed)| {
+    let mut documents = Vec::new();
+    for (benchmark, seed) in runs(runner)? {
         let plain = document(runner, &benchmark, seed, device(TIMES[0], DONE_IN[0]), &["hos"])?;
         let mut busier = plain.clone();
         at_a_tenth(&benchmark, &mut busier);
-        let shares = [("flash_1300", shares_of(runner, plain)?), (TENTH, shares_of(runner, busier)?)];
-        Ok((benchmark, shares))
-    })?;
-    for (benchmark, shares) in made {
-        let name = benchmark.name.as_str();
-        for (setting, (reallocatable, overwritten)) in shares {
-            figures.push(&["reallocatable_percent", setting, name], reallocatable);
-            figures.push(&["overwrite_percent", setting, name], overwritten);
-        }
-        if runner.trace(name)?.is_some() {
+        documents.push((("flash_1300", benchmark.name.clone()), plain));
+        documents.push(((TENTH, benchmark.name), busier));
+    }
+    for ((setting, name), (reallocatable, overwritten)) in runner.count::<Shares, _>(documents)? {
+        figures.push(&["reallocatable_percent", setting, &name], reallocatable);
+        figures.push(&["overwrite_percent", setting, &name], overwritten);
+        if runner.trace(&name)?.is_some() {
             figures.note(format!("{name}: a trace, not a clone"));
         }
     }
@@ -64,16 +63,17 @@ fn compare(
     runner: &Runner<'_>,
     setting: &str,
     device: &Device,
-    change: impl Fn(&SosBenchmark, &mut Document) + Sync,
+    change: impl Fn(&SosBenchmark, &mut Document),
     figures: &mut Figures,
 ) -> Result<(), RunError> {
-    let made = runner.each(runs(runner)?, |(benchmark, seed)| {
+    let mut documents = Vec::new();
+    for (benchmark, seed) in runs(runner)? {
         let mut document = document(runner, &benchmark, seed, device.clone(), &SYSTEMS)?;
         change(&benchmark, &mut document);
-        Ok((benchmark, runner.compare(document)?))
-    })?;
-    for (benchmark, summary) in &made {
-        add(figures, setting, &benchmark.name, &summary.schedulers);
+        documents.push((benchmark.name, document));
+    }
+    for (name, made) in runner.compare(documents)? {
+        add(figures, setting, &name, &made.schedulers);
     }
     Ok(())
 }

@@ -1,11 +1,9 @@
 //! The benchmarks of the slides and the scenarios that run them.
 
 use crate::Runner;
-use flashlane_lab::run::{ObserverOptions, RunError};
-use flashlane_lab::scenario::{Device, Document, Latency, Run, Scenario, SchedulerChoice};
+use flashlane_lab::run::RunError;
+use flashlane_lab::scenario::{Device, Document, Latency, Run, SchedulerChoice};
 use flashlane_lab::workload::clone::{CloneSpec, SosBenchmark, Table};
-
-use super::shares::Shares;
 
 /// Measured requests of a run: full, and in a quick run.
 const REQUESTS: (u64, u64) = (100_000, 10_000);
@@ -71,16 +69,4 @@ pub fn at_a_tenth(benchmark: &SosBenchmark, document: &mut Document) {
     if let Some(clone) = &mut document.flow[0].clone {
         clone.mean_gap_us = Some(gap_us(benchmark, 0.1));
     }
-}
-
-/// Re-allocatable and overwritten writes under the first scheduler of `document`, percent.
-///
-/// # Errors
-/// Bad input, or a run that failed.
-pub fn shares(runner: &Runner<'_>, document: Document) -> Result<(f64, f64), RunError> {
-    let geometry = Scenario::from_document("shares", document.clone()).device_config()?.geometry;
-    let mut shares = Shares::new(geometry);
-    let mut observe = |stamped: &flashlane_core::event::Stamped| shares.observe(stamped);
-    runner.run_observed(document, ObserverOptions { events: Some(&mut observe), ..ObserverOptions::default() })?;
-    Ok(shares.percent())
 }
