@@ -3,42 +3,23 @@
 
 #![cfg(unix)]
 
+mod common;
+
 use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use common::{TRACE, folder, program, text, write};
 use tempfile::TempDir;
-
-const TRACE: &str = "0 0 0 8 1\n1000 0 8 8 0\n";
 
 /// The longest time a test waits for a refusal, which takes a small part of a second.
 const SOON: Duration = Duration::from_secs(30);
 
-fn folder() -> TempDir {
-    tempfile::tempdir().expect("a folder")
-}
-
-fn write(folder: &TempDir, name: impl AsRef<Path>, text: &str) -> PathBuf {
-    let path = folder.path().join(name);
-    std::fs::write(&path, text).expect("written");
-    path
-}
-
-fn program(folder: &TempDir) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_flashlane"));
-    command.current_dir(folder.path()).stdin(Stdio::null());
-    command
-}
-
 fn run<S: AsRef<OsStr>>(folder: &TempDir, args: &[S]) -> Output {
     program(folder).args(args).output().expect("the program runs")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("what is printed is UTF-8")
 }
 
 /// Checks that the text has no control or invisible characters.

@@ -2,33 +2,13 @@
 
 #![cfg(unix)]
 
+mod common;
+
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use common::{TRACE, folder, program, text, write};
 use tempfile::TempDir;
-
-const TRACE: &str = "0 0 0 8 1\n1000 0 8 8 0\n";
-
-fn folder() -> TempDir {
-    tempfile::tempdir().expect("a folder")
-}
-
-fn write(folder: &TempDir, name: impl AsRef<Path>, text: &str) -> PathBuf {
-    let path = folder.path().join(name);
-    std::fs::write(&path, text).expect("written");
-    path
-}
-
-fn program(folder: &TempDir) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_flashlane"));
-    command.current_dir(folder.path()).stdin(Stdio::null());
-    command
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("what is printed is UTF-8")
-}
 
 /// Expects success; returns the standard output.
 #[track_caller]
@@ -175,36 +155,6 @@ fn usage_is_one_line() {
         assert!(usage.len() == 1 && usage[0].len() <= 100, "{said}");
         assert!(usage[0].contains("<SCENARIO.toml | --trace FILE>"), "{said}");
     }
-}
-
-/// The commands that README shows in blocks, run as printed, in order, in a folder with the files they name.
-#[test]
-fn the_commands_of_the_readme_run_as_printed() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let readme = std::fs::read_to_string(root.join("README.md")).expect("the readme");
-    let folder = folder();
-    let copied = Command::new("cp").arg("-r").arg(root.join("scenarios")).arg(folder.path()).status();
-    assert!(copied.is_ok_and(|status| status.success()));
-    // Two traces of the user's.
-    for name in ["web.csv", "db.csv"] {
-        std::fs::copy(root.join("scenarios/example-trace.csv"), folder.path().join(name)).expect("copied");
-        let packed = Command::new("gzip").arg(folder.path().join(name)).status();
-        if !packed.is_ok_and(|status| status.success()) {
-            println!("SKIPPED: no gzip here: the commands of README were not run");
-            return;
-        }
-    }
-    let mut run = 0;
-    for block in readme.split("```sh\n").skip(1) {
-        let block = block.split("```").next().unwrap_or_default();
-        for line in block.lines().filter(|line| line.starts_with("flashlane ")) {
-            let words = line.split(" #").next().unwrap_or_default();
-            let args: Vec<&str> = words.split_whitespace().skip(1).collect();
-            good(&folder, &args);
-            run += 1;
-        }
-    }
-    assert!(run >= 7, "{run} commands");
 }
 
 #[test]

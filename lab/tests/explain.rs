@@ -1,21 +1,12 @@
 //! Explanations of single requests: the parts of every wait add up, and a hand-worked scene is told as it is.
 
+#[path = "common/busy.rs"]
+mod busy;
+
+use busy::busy;
 use flashlane_lab::results::explain::{self, Wait};
 use flashlane_lab::run::{decisions_of, lives, slowest};
 use flashlane_lab::scenario::Scenario;
-
-const BUSY: &str = r#"
-[device]
-preset = "flin-isca18"
-geometry = { channels = 2, chips_per_channel = 2, blocks_per_plane = 64, pages_per_block = 32 }
-ftl = { over_provisioning_percent = 28 }
-[[flow]]
-name = "reader"
-synthetic = { read_ratio = 1.0, size = { constant = 8192 }, rate_iops = 8000, requests = 800 }
-[[flow]]
-name = "writer"
-synthetic = { read_ratio = 0.3, size = { constant = 32768 }, rate_iops = 450, requests = 60 }
-"#;
 
 fn scenario(scheduler: &str, text: &str) -> Scenario {
     Scenario::parse("explain", format!("scheduler = \"{scheduler}\"\n{text}")).unwrap_or_else(|why| panic!("{why}"))
@@ -24,7 +15,7 @@ fn scenario(scheduler: &str, text: &str) -> Scenario {
 #[test]
 fn the_parts_of_a_wait_add_up_under_every_kind_of_scheduler() {
     for scheduler in ["fcfs", "read-first", "sprinkler", "slacker", "flin", "sos", "dynalloc"] {
-        let scenario = scenario(scheduler, BUSY);
+        let scenario = busy(scheduler, 0.3);
         let all: Vec<u64> = (0..860).collect();
         let found = lives(&scenario, &all).unwrap_or_else(|why| panic!("{why}"));
         assert_eq!(found.len(), 860, "{scheduler}");
@@ -48,7 +39,7 @@ fn the_parts_of_a_wait_add_up_under_every_kind_of_scheduler() {
 
 #[test]
 fn the_slowest_requests_are_those_of_the_rows() {
-    let scenario = scenario("fcfs", BUSY);
+    let scenario = busy("fcfs", 0.3);
     let all: Vec<u64> = (0..860).collect();
     let found = lives(&scenario, &all).expect("a run");
     let mut by_time: Vec<(u64, u64)> =

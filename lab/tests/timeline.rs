@@ -1,26 +1,15 @@
 //! Timelines: the file is read back by the published field numbers, with a reader of its own: bytes, tags and lengths, nothing of the writer's.
 
+#[path = "common/busy.rs"]
+mod busy;
+
 use std::collections::BTreeMap;
 use std::io::Read;
 
+use busy::busy;
 use flashlane_core::event::{End, Event, Stamped};
 use flashlane_lab::results::{Timeline, TimelineFormat};
 use flashlane_lab::run::{ObserverOptions, run_observed};
-use flashlane_lab::scenario::Scenario;
-
-const SCENARIO: &str = r#"
-scheduler = "sprinkler"
-[device]
-preset = "flin-isca18"
-geometry = { channels = 2, chips_per_channel = 2, blocks_per_plane = 64, pages_per_block = 32 }
-ftl = { over_provisioning_percent = 28 }
-[[flow]]
-name = "reader"
-synthetic = { read_ratio = 1.0, size = { constant = 8192 }, rate_iops = 8000, requests = 800 }
-[[flow]]
-name = "writer"
-synthetic = { read_ratio = 0.0, size = { constant = 32768 }, rate_iops = 450, requests = 60 }
-"#;
 
 /// A field of a message: its number, and what it holds.
 #[derive(Clone, Debug)]
@@ -112,7 +101,7 @@ fn packets(bytes: &[u8]) -> Vec<Message> {
 
 /// Runs the scenario; returns the file, and how many transactions ended on the flash.
 fn timeline(format: TimelineFormat, window: (u64, u64)) -> (Vec<u8>, u64) {
-    let scenario = Scenario::parse("timeline", SCENARIO.to_owned()).expect("a scenario");
+    let scenario = busy("sprinkler", 0.0);
     let geometry = scenario.device_config().expect("a device").geometry;
     let names = ["reader".to_owned(), "writer".to_owned()];
     let mut timeline = Timeline::new(Vec::new(), format, geometry, &names, window).expect("memory");

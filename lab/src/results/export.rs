@@ -6,34 +6,29 @@ use super::flow_figures::{Figures, ResponseFigures};
 use super::format::{number, or_dash, share, time, time_change};
 use super::summary::Summary;
 
-const COLUMNS: [&str; 19] = [
-    "scheduler",
-    "flow",
-    "kind",
-    "offered_iops",
-    "requests",
-    "bytes",
-    "iops",
-    "mb_per_s",
-    "mean_ns",
-    "stdev_ns",
-    "min_ns",
-    "p50_ns",
-    "p95_ns",
-    "p99_ns",
-    "p99_9_ns",
+/// The figures of [`ResponseFigures`] that tables have as columns, in their order.
+pub const RESPONSE_COLUMNS: [&str; 12] = [
+    "requests", "bytes", "iops", "mb_per_s", "mean_ns", "stdev_ns", "min_ns", "p50_ns", "p95_ns", "p99_ns", "p99_9_ns",
     "max_ns",
-    "slowdown",
-    "chip_utilisation",
-    "write_amplification",
 ];
+
+/// Their values; whole numbers are exact up to 2^53.
+pub fn response_values(f: &ResponseFigures) -> [f64; 12] {
+    let [requests, bytes] = [f.requests, f.bytes].map(|n| n as f64);
+    let [min, p50, p95, p99, p99_9, max] =
+        [f.min_ns, f.p50_ns, f.p95_ns, f.p99_ns, f.p99_9_ns, f.max_ns].map(|n| n as f64);
+    [requests, bytes, f.iops, f.mb_per_s, f.mean_ns, f.stdev_ns, min, p50, p95, p99, p99_9, max]
+}
 
 /// One row for each scheduler, flow (empty for all together) and kind of request (`all`, `read`, `write`) that completed any. Times are
 /// nanoseconds. What belongs to all flows together is in their rows only.
 pub fn csv(summary: &Summary) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut write = |cells: &[String]| writer.write_record(cells).expect("memory takes every record");
-    write(&COLUMNS.map(str::to_owned));
+    let head = [&["scheduler", "flow", "kind", "offered_iops"][..], &RESPONSE_COLUMNS];
+    let tail = ["slowdown", "chip_utilisation", "write_amplification"];
+    let names: Vec<String> = head.concat().into_iter().chain(tail).map(str::to_owned).collect();
+    write(&names);
     for run in &summary.schedulers {
         let device = [run.device.chip_utilisation.to_string(), optional(run.device.write_amplification)];
         let together = (String::new(), &run.total, None, device);
@@ -41,7 +36,7 @@ pub fn csv(summary: &Summary) -> String {
         for (flow, figures, slowdown, device) in std::iter::once(together).chain(flows) {
             for (kind, responses) in kinds(figures) {
                 let mut cells = vec![run.name.clone(), flow.clone(), kind.to_owned(), optional(figures.offered_iops)];
-                cells.extend(response(responses));
+                cells.extend(response_values(responses).map(|value| value.to_string()));
                 cells.push(optional(slowdown));
                 cells.extend(device.clone());
                 write(&cells);
@@ -54,13 +49,6 @@ pub fn csv(summary: &Summary) -> String {
 fn kinds(figures: &Figures) -> impl Iterator<Item = (&'static str, &ResponseFigures)> {
     let kinds = [("all", &figures.all), ("read", &figures.read), ("write", &figures.write)];
     kinds.into_iter().filter_map(|(kind, responses)| Some((kind, responses.as_ref()?)))
-}
-
-fn response(f: &ResponseFigures) -> [String; 12] {
-    let [requests, bytes, min, p50, p95, p99, p99_9, max] =
-        [f.requests, f.bytes, f.min_ns, f.p50_ns, f.p95_ns, f.p99_ns, f.p99_9_ns, f.max_ns].map(|n| n.to_string());
-    let [iops, mb_per_s, mean, stdev] = [f.iops, f.mb_per_s, f.mean_ns, f.stdev_ns].map(|x| x.to_string());
-    [requests, bytes, iops, mb_per_s, mean, stdev, min, p50, p95, p99, p99_9, max]
 }
 
 fn optional(value: Option<f64>) -> String {
@@ -123,7 +111,9 @@ mod tests {
         let summary = example();
         let text = csv(&summary);
         let mut reader = csv::Reader::from_reader(text.as_bytes());
-        assert_eq!(reader.headers().unwrap().iter().collect::<Vec<_>>(), COLUMNS);
+        let names = "scheduler,flow,kind,offered_iops,requests,bytes,iops,mb_per_s,mean_ns,stdev_ns,min_ns,p50_ns,p95_ns,p99_ns,\
+                     p99_9_ns,max_ns,slowdown,chip_utilisation,write_amplification";
+        assert_eq!(text.lines().next(), Some(names));
         let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
         let find = |scheduler: &str, flow: &str, kind: &str| {
             let found = |row: &&csv::StringRecord| row[0] == *scheduler && row[1] == *flow && row[2] == *kind;

@@ -10,24 +10,13 @@ use super::axis::{Axis, label};
 use super::file::Sweep;
 use super::plan::Plan;
 use crate::outputs::Store;
+use crate::results::export::{RESPONSE_COLUMNS, response_values};
 use crate::results::{Figures, Frame, FrameColumn, FrameValues, ResponseFigures, SchedulerResult, Summary};
 use crate::run::RunError;
 
-/// Columns of figures, in their order.
-pub(super) const FIGURES: [&str; 24] = [
+/// Columns beside those of [`RESPONSE_COLUMNS`], which stand after the first.
+const OTHERS: [&str; 12] = [
     "offered_iops",
-    "requests",
-    "bytes",
-    "iops",
-    "mb_per_s",
-    "mean_ns",
-    "stdev_ns",
-    "min_ns",
-    "p50_ns",
-    "p95_ns",
-    "p99_ns",
-    "p99_9_ns",
-    "max_ns",
     "slowdown",
     "rejected",
     "makespan_ns",
@@ -40,6 +29,16 @@ pub(super) const FIGURES: [&str; 24] = [
     "gc_erases",
     "gc_moves",
 ];
+/// Columns of figures, in their order.
+pub(super) const FIGURES: [&str; 24] = {
+    let mut all = [OTHERS[0]; 24];
+    let mut i = 1;
+    while i < all.len() {
+        all[i] = if i <= RESPONSE_COLUMNS.len() { RESPONSE_COLUMNS[i - 1] } else { OTHERS[i - RESPONSE_COLUMNS.len()] };
+        i += 1;
+    }
+    all
+};
 /// Those of them that are whole numbers.
 const WHOLE: [&str; 12] = [
     "requests",
@@ -189,19 +188,6 @@ fn push(
     }
 }
 
-fn response(f: &ResponseFigures) -> [(&'static str, f64); 12] {
-    [
-        ("requests", f.requests as f64),
-        ("bytes", f.bytes as f64),
-        ("iops", f.iops),
-        ("mb_per_s", f.mb_per_s),
-        ("mean_ns", f.mean_ns),
-        ("stdev_ns", f.stdev_ns),
-        ("min_ns", f.min_ns as f64),
-        ("p50_ns", f.p50_ns as f64),
-        ("p95_ns", f.p95_ns as f64),
-        ("p99_ns", f.p99_ns as f64),
-        ("p99_9_ns", f.p99_9_ns as f64),
-        ("max_ns", f.max_ns as f64),
-    ]
+fn response(f: &ResponseFigures) -> impl Iterator<Item = (&'static str, f64)> {
+    RESPONSE_COLUMNS.into_iter().zip(response_values(f))
 }
