@@ -28,7 +28,7 @@ pub fn act(workload: &Workload, scheduler: Option<&str>, which: &Which, beside: 
     };
     let other = beside.map(|name| named(&scenario, name)).transpose()?;
     let one = under(&scenario, choice);
-    memory::suit(&prepare(&one)?)?;
+    memory::check(&prepare(&one)?)?;
     let requests = match which {
         Which::One(request) => vec![*request],
         Which::Worst(count) => slowest(&one, *count)?,

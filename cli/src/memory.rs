@@ -14,15 +14,15 @@ use crate::fail::Failure;
 ///
 /// # Errors
 /// If the machine has less memory than they need, or a trace is wrong.
-pub fn suit(prepared: &Prepared) -> Result<(), Failure> {
-    suit_needs(&run::memory(prepared)?)
+pub fn check(prepared: &Prepared) -> Result<(), Failure> {
+    check_needs(&run::memory(prepared)?)
 }
 
-/// [`suit`] for runs whose needs are known.
+/// [`check`] for runs whose needs are known.
 ///
 /// # Errors
 /// If the machine has less memory than they need.
-pub fn suit_needs(needs: &Memory) -> Result<(), Failure> {
+pub fn check_needs(needs: &Memory) -> Result<(), Failure> {
     run::fits(needs)?;
     if needs.short {
         small_pages();

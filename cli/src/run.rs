@@ -78,7 +78,7 @@ fn make(workload: &Workload, scenario: &Scenario, output: &Output, seeds: Option
     }
     let outputs = Outputs::prepare(workload, scenario, output)?;
     let prepared = run::prepare(scenario)?;
-    memory::suit(&prepared)?;
+    memory::check(&prepared)?;
     let progress = Progress::default();
     let options = Options {
         audit: output.audit,

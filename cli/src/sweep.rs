@@ -32,7 +32,7 @@ pub fn act(args: &SweepArgs) -> Result<(), Failure> {
         return status(&sweep, &plan, &out);
     }
     if let Some(needs) = &plan.memory {
-        memory::suit_needs(needs)?;
+        memory::check_needs(needs)?;
     }
     signals::install_handlers()?;
     let store = Store::open(&out, &sweep::maker())?;

@@ -160,7 +160,7 @@ impl Explainer {
         }
     }
 
-    /// The lives of those requests that came, in the order of their numbers.
+    /// The explained requests that completed, in the order of their numbers.
     pub fn finish(self) -> Vec<Life> {
         self.lives.into_values().filter(|life| life.done_ns.is_some()).collect()
     }
