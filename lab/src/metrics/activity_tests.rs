@@ -1,5 +1,6 @@
 //! What counts as busy, collecting and waiting, and that windows merge without a loss.
 
+use super::windows::{LATENCIES, step_of};
 use super::*;
 use flashlane_core::event::End;
 use flashlane_core::geometry::UnitKind;

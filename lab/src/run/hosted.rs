@@ -83,9 +83,14 @@ impl Simulation<'_> {
         let next = self.earliest().map_or(Time::NEVER, |(at, _)| at);
         if next == Time::NEVER && run.open == 0 {
             // The device still has its own to do: it writes out what its buffer holds.
-            self.device.advance_to_completion(Time::NEVER);
-            self.pass_events(run)?;
-            return Ok(false);
+            loop {
+                let limit = self.last_limit();
+                self.device.advance_to_completion(limit);
+                self.pass_events(run)?;
+                if limit == Time::NEVER {
+                    return Ok(false);
+                }
+            }
         }
         let now = self.advance_device(run, next)?;
         if now > Time::LAST {

@@ -111,6 +111,13 @@ impl<'a> Observers<'a> {
         self.needs_completions
     }
 
+    /// Says that no request is outstanding or will come.
+    pub(super) fn requests_are_over(&mut self) {
+        if let Some(activity) = &mut self.activity {
+            activity.requests_are_over();
+        }
+    }
+
     /// Passes the events since the last call to the observers.
     pub(super) fn events(&mut self, device: &mut Device) -> Result<(), RunError> {
         for stamped in device.events().drain(..) {

@@ -209,10 +209,11 @@ impl<'a> Simulation<'a> {
     fn step(&mut self) -> Result<bool, RunError> {
         let next = self.earliest();
         if self.has_closed_loop || next.is_none() {
-            let completed = self.device.advance_to_completion(next.map_or(Time::NEVER, |(at, _)| at));
+            let limit = next.map_or_else(|| self.last_limit(), |(at, _)| at);
+            let completed = self.device.advance_to_completion(limit);
             if completed || next.is_none() {
                 self.drain_device()?;
-                return Ok(completed);
+                return Ok(completed || limit != Time::NEVER);
             }
         }
         let Some((at, flow)) = next else { return Ok(false) };
@@ -222,6 +223,19 @@ impl<'a> Simulation<'a> {
         }
         self.submit(flow)?;
         Ok(true)
+    }
+
+    /// How far the device advances when no request is left to submit: to its end, or, where events are observed, to its next event.
+    /// Collections may go on for long after the last request; their events are passed on as they come, and need no memory.
+    pub(super) fn last_limit(&mut self) -> Time {
+        if !self.observers.needs_events() {
+            return Time::NEVER;
+        }
+        if self.device.outstanding() == 0 {
+            self.observers.requests_are_over();
+        }
+        let next = self.device.next_event();
+        if next <= Time::LAST { next } else { Time::NEVER }
     }
 
     /// Processes the events and completions since the last call.
@@ -353,3 +367,7 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "simulation_tests.rs"]
+mod tests;
