@@ -1,9 +1,11 @@
 "use strict";
-// What all parts of the page share: the data, times as text, colours, which schedulers are shown.
+// What all parts of the page share: the data, times as text, colours, which schedulers are shown. `summary` has the single figures of
+// summary.json by their keys, `lines` what charts draw (results/report/lines.rs).
 const flashlane = (() => {
   const $ = (id) => document.getElementById(id);
   const root = document.documentElement;
   const summary = JSON.parse($("summary").textContent);
+  const lines = JSON.parse($("lines").textContent);
   const maps = JSON.parse($("maps").textContent);
   const runs = summary.schedulers;
   const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
@@ -30,8 +32,20 @@ const flashlane = (() => {
     return [];
   };
 
-  // The figures of a run: of one flow, or of all together.
-  const figures = (run, flow) => (flow === "" ? run.total : run.flows[+flow].figures);
+  // Times of two letters each (results/report/codes.rs): the first code is no value, the others are equal ratios.
+  const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const SIX = Object.fromEntries([...LETTERS].map((letter, i) => [letter, i]));
+  const TIMES = Array.from({ length: 4096 }, (_, code) => (code ? lines.least_ns * (lines.most_ns / lines.least_ns) ** ((code - 1) / 4094) : null));
+  const times = (text) => Array.from({ length: text.length / 2 }, (_, i) => TIMES[64 * SIX[text[2 * i]] + SIX[text[2 * i + 1]]]);
+  // What charts draw of a flow of a run, or of all together (""): of requests of one kind. A single flow is all together, and a kind that
+  // is all there is has the lines of all.
+  const lineOf = (run, flow, kind) => {
+    const of = flow === "" || lines.width_ns[run].length === 1 ? 0 : +flow + 1;
+    const requests = lines[kind].requests[run][of];
+    const { cdf, mean, p99 } = requests && requests === lines.all.requests[run][of] ? lines.all : lines[kind];
+    const text = { cdf, mean_ns: mean, p99_ns: p99 };
+    return { requests, width_ns: lines.width_ns[run][of], times: (name) => times(text[name][run][of]) };
+  };
   // When the last request of any run completed, ns: the end of every axis of time.
   const end = Math.max(1, ...runs.map((run) => run.total.last_completion_ns));
 
@@ -56,5 +70,5 @@ const flashlane = (() => {
   };
   const width = (box) => Math.max(240, box.clientWidth);
   const narrow = () => root.clientWidth < 640;
-  return { $, root, summary, maps, runs, colour, time, instant, number, percent, decades, figures, end, shown, dark, draws, points, point, width, narrow };
+  return { $, root, summary, maps, runs, colour, time, instant, number, percent, decades, lines, lineOf, end, shown, dark, draws, points, point, width, narrow };
 })();

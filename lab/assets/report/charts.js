@@ -1,7 +1,7 @@
 "use strict";
 // Lines: percentiles of response times, and response time over time.
 (() => {
-  const { $, summary, runs, colour, time, instant, percent, decades, figures, end, shown, draws, points, width, narrow } = flashlane;
+  const { $, summary, runs, colour, time, instant, percent, decades, lines, lineOf, end, shown, draws, points, width, narrow } = flashlane;
   const DASHES = [[], [8, 4], [3, 3], [10, 4, 2, 4]];
   // How far 1 - share is from 1, in powers of ten: the tail's own scale. 0.9 is 1, 0.99 is 2.
   const nines = (share) => -Math.log10(1 - share);
@@ -61,20 +61,15 @@
     for (const one of charts.keys()) one.setSeries(at < 0 ? null : at + 1, { focus: at >= 0 });
   });
 
-  // The response time of a share of the requests.
-  const at = (cdf, share) => {
-    const total = cdf.requests.at(-1);
-    const rank = Math.max(1, Math.ceil(share * total - 1e-9));
-    return cdf.at_most_ns[cdf.requests.findIndex((upto) => upto >= rank)];
-  };
+  // A distribution: the response time of each of `lines.shares` of the requests.
+  const at = (cdf, share) => cdf.times[lines.shares.findIndex((one) => one >= share - 1e-9)];
   const percentiles = (box, cdfs) => {
-    const most = Math.max(2, ...cdfs.map((cdf) => cdf?.requests.at(-1) ?? 0));
+    const most = Math.max(2, ...cdfs.map((cdf) => cdf.requests));
     const top = Math.max(1, nines(1 - 0.5 / most));
     const named = [0, 0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999, 0.999999, 0.9999999].map((part) => (part ? nines(part) : 0)).filter((x) => x <= top);
-    const even = Array.from({ length: 200 }, (_, i) => (top * i) / 199);
-    const any = cdfs.some((cdf) => cdf);
-    const xs = any ? [...new Set([...named, ...even])].sort((a, b) => a - b) : [];
-    const ys = cdfs.map((cdf) => xs.map((x) => (cdf && share(x) <= 1 - 0.4 / cdf.requests.at(-1) ? at(cdf, share(x)) : null)));
+    const shares = lines.shares.filter((one) => one < 1);
+    const xs = cdfs.some((cdf) => cdf.requests) ? shares.map(nines) : [];
+    const ys = cdfs.map((cdf) => shares.map((one, i) => (cdf.requests && one <= 1 - 0.4 / cdf.requests ? cdf.times[i] : null)));
     const room = (width(box) - 110) / top;
     let last = -Infinity;
     const marks = named.filter((x) => (x - last) * room >= 46 && ((last = x), true));
@@ -86,22 +81,20 @@
       ],
       series: [
         { label: "percent", value: (_, x) => (x == null ? "-" : percent(share(x))) },
-        ...order().map((i, nth) => line(i, runs[i], { value: (_, y) => time(y) })),
+        ...order().map((i) => line(i, runs[i], { value: (_, y) => time(y, 3) })),
       ],
     };
     chart(box, box, options, [xs, ...ys], narrow() ? 300 : 380);
   };
-  // A distribution as steps on the union of all runs' times.
+  // The other way round: the share of the requests that took at most so long.
   const shares = (box, cdfs) => {
-    const xs = [...new Set(cdfs.flatMap((cdf) => cdf?.at_most_ns ?? []))].filter((x) => x > 0).sort((a, b) => a - b);
-    const ys = cdfs.map((cdf) => {
-      if (!cdf) return xs.map(() => null);
-      let next = 0;
-      return xs.map((x) => {
-        while (next < cdf.at_most_ns.length && cdf.at_most_ns[next] <= x) next++;
-        // A line begins with its first request and ends with its last.
-        return next === 0 || x > cdf.at_most_ns.at(-1) ? null : cdf.requests[next - 1] / cdf.requests.at(-1);
+    const columns = cdfs.map((cdf) => {
+      const [xs, ys] = [[], []];
+      cdf.times.forEach((x, i) => {
+        if (x === xs.at(-1)) ys[ys.length - 1] = lines.shares[i];
+        else (xs.push(x), ys.push(lines.shares[i]));
       });
+      return [xs, ys];
     });
     const marks = [0, 0.25, 0.5, 0.75, 1];
     const options = {
@@ -116,49 +109,45 @@
         axis({ label: "share of requests", size: 72, splits: () => marks, values: (_, ticks) => ticks.map(percent) }),
       ],
       series: [
-        { label: "at most", value: (_, x) => time(x) },
-        ...order().map((i) => line(i, runs[i], { paths: uPlot.paths.stepped({ align: 1 }), value: (_, y) => (y == null ? "-" : percent(y)) })),
+        { label: "at most", value: (_, x) => time(x, 3) },
+        ...order().map((i) => line(i, runs[i], { value: (_, y) => (y == null ? "-" : percent(y)) })),
       ],
     };
-    chart(box, box, options, [xs, ...ys], narrow() ? 300 : 380);
+    const data = columns.some(([xs]) => xs.length) ? uPlot.join(columns) : [[]];
+    chart(box, box, options, data, narrow() ? 300 : 380);
   };
   const drawCdf = () => {
     const box = $("cdf");
-    const cdfs = runs.map((run) => figures(run, $("cdf-flow").value)[$("cdf-part").value]?.cdf);
+    const cdfs = runs.map((_, run) => {
+      const own = lineOf(run, $("cdf-flow").value, $("cdf-part").value);
+      return { requests: own.requests, times: own.times("cdf") };
+    });
     clear(box);
     ($("cdf-scale").value === "share" ? shares : percentiles)(box, order().map((i) => cdfs[i]));
     const drawn = runs.map((run, i) => ({
       name: run.name,
-      points: cdfs[i]?.at_most_ns.length ?? 0,
-      last_ns: cdfs[i]?.at_most_ns.at(-1) ?? null,
-      requests: cdfs[i]?.requests.at(-1) ?? 0,
-      p99_ns: cdfs[i] ? at(cdfs[i], 0.99) : null,
+      points: cdfs[i].times.length,
+      last_ns: cdfs[i].times.at(-1) ?? null,
+      requests: cdfs[i].requests,
+      p99_ns: at(cdfs[i], 0.99) ?? null,
     }));
     box.dataset.drawn = JSON.stringify(drawn);
   };
 
-  // Response time over time: each run has windows of its own width; a window stands at its middle. Where nothing completed in the windows
-  // between, there is a gap and no line.
-  const column = (over, part, figure) => {
+  // Response time over time: a window stands at its middle. Where nothing completed there is a gap and no line.
+  const column = (own, figure) => {
     const [xs, ys] = [[], []];
-    over[part].at_ns.forEach((at, i) => {
-      if (i > 0 && at > over[part].at_ns[i - 1] + over.width_ns) {
-        xs.push(over[part].at_ns[i - 1] + 1.5 * over.width_ns);
-        ys.push(null);
-      }
-      xs.push(at + over.width_ns / 2);
-      ys.push(over[part][figure][i]);
+    own.times(figure).forEach((value, i) => {
+      if (value === null && (!ys.length || ys.at(-1) === null)) return;
+      xs.push((i + 0.5) * own.width_ns);
+      ys.push(value);
     });
     return [xs, ys];
   };
   // The least and the most that any figure of any flow and run shows.
   const bounds = (part) => {
-    let [least, most] = [Infinity, 0];
-    for (const run of runs)
-      for (const of of [run.total, ...run.flows.map((flow) => flow.figures)])
-        for (const figure of ["mean_ns", "p99_ns"])
-          for (const value of of.over_time[part][figure]) if (value > 0) [least, most] = [Math.min(least, value), Math.max(most, value)];
-    return [0.8 * Math.min(least, most), 1.25 * Math.max(most, 1)];
+    const [least, most] = lines[part].range_ns;
+    return [0.8 * Math.max(least, 1), 1.25 * Math.max(most, 1)];
   };
   // The windows that stand between gaps: no line shows them, so they are drawn as points.
   const alone = (chart, series) => {
@@ -179,7 +168,7 @@
     const places = flows.map(() => document.createElement("div"));
     box.append(...places);
     for (const [nth, [flow, name]] of flows.entries()) {
-      const columns = runs.map((run) => column(figures(run, flow).over_time, part, figure));
+      const columns = runs.map((_, run) => column(lineOf(run, flow, part), figure));
       const own = order().map((i) => columns[i]);
       const place = places[nth];
       if (name) {
@@ -195,7 +184,7 @@
         axes: [axis({ label: name ? undefined : "simulated time", space: 80, values: (_, ticks) => ticks.map((x) => (x ? time(x, 4) : "0")) }), timeAxis({ label: name ? undefined : "response time" })],
         series: [
           { label: "at", value: (_, x) => instant(x) },
-          ...order().map((i) => line(i, runs[i], { spanGaps: false, width: 1.5, points: { show: true, size: 3, filter: alone }, value: (_, y) => time(y) })),
+          ...order().map((i) => line(i, runs[i], { spanGaps: false, width: 1.5, points: { show: true, size: 3, filter: alone }, value: (_, y) => time(y, 3) })),
         ],
         legend: { show: !name || flows.length <= 4 },
       };

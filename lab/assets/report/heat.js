@@ -1,11 +1,21 @@
 "use strict";
-// Heat maps: dies over time, response times over time. The maps come as one byte a cell, base64 (results/activity.rs).
+// Heat maps: dies over time, response times over time. The maps come as one byte a cell, base64, with zeros as a zero and their number
+// (results/activity.rs).
 (() => {
   const { $, maps, runs, colour, time, instant, number, percent, decades, end, dark, draws, width, narrow } = flashlane;
   if (!maps.runs.length) return;
   const cells = new Map();
+  const unpacked = (text) => {
+    const packed = atob(text);
+    const cells = [];
+    for (let i = 0; i < packed.length; i++) {
+      const byte = packed.charCodeAt(i);
+      for (let times = byte ? 1 : packed.charCodeAt(++i); times > 0; times--) cells.push(byte);
+    }
+    return Uint8Array.from(cells);
+  };
   const bytes = (text) => {
-    if (!cells.has(text)) cells.set(text, Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)));
+    if (!cells.has(text)) cells.set(text, unpacked(text));
     return cells.get(text);
   };
   // The opposite of the encoding's `logarithmic`.

@@ -5,7 +5,15 @@
 
   // The value of summary.json that a cell shows.
   const at = (path) => path.split("/").slice(1).reduce((value, key) => value?.[key], summary);
-  const value = (cell) => (cell.dataset.path ? at(cell.dataset.path) : cell.textContent);
+  // Where in summary.json a cell's value is: a table may say it for all its cells, with the run's number in the place of the star.
+  const path = (cell) => {
+    if (cell.dataset.path) return cell.dataset.path;
+    const [table, row] = [cell.closest("table"), cell.parentElement];
+    const key = table.dataset.path && table.tHead.rows[0].cells[cell.cellIndex].dataset.path;
+    return key && table.dataset.path.replace("*", row.dataset.run) + key;
+  };
+  flashlane.path = path;
+  const value = (cell) => (path(cell) ? at(path(cell)) : cell.textContent);
   const compare = (a, b) => (a == null) - (b == null) || (typeof a === "number" ? a - b : String(a).localeCompare(String(b)));
   const sort = (table, column, down) => {
     for (const body of table.tBodies) {

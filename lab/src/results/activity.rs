@@ -1,4 +1,4 @@
-//! What dies do over time, as a page's script reads it: heat maps of one byte a cell, base64.
+//! What dies do over time, as a page's script reads it: heat maps of one byte a cell, of zeros one and their number, base64.
 //!
 //! Owns the encoding; `assets/report/heat.js` reads it.
 
@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use crate::metrics::{Activity, Measure, RowKind, step_from};
 
-/// The most cells of a page, in bytes: with more, windows are merged.
-const MOST_CELLS: usize = 3 << 20;
+/// The most letters of a page's heat maps: with more, windows are merged.
+const MOST_LETTERS: usize = 1_600_000;
 
 /// The heat maps of all schedulers, in their order. Empty if nothing was recorded.
 #[derive(Serialize)]
@@ -47,9 +47,13 @@ impl Maps {
     /// The heat maps of runs on the same device.
     pub(super) fn of(activity: &[Activity]) -> Maps {
         let Some(first) = activity.first() else { return Maps { kind: "die", rows: Vec::new(), runs: Vec::new() } };
-        let mut activity = activity.to_vec();
-        while activity.iter().map(cells).sum::<usize>() > MOST_CELLS {
-            activity.iter_mut().for_each(Activity::coarsen);
+        let mut runs: Vec<Run> = activity.iter().map(Run::of).collect();
+        if runs.iter().map(Run::letters).sum::<usize>() > MOST_LETTERS {
+            let mut activity = activity.to_vec();
+            while runs.iter().map(Run::letters).sum::<usize>() > MOST_LETTERS {
+                activity.iter_mut().for_each(Activity::coarsen);
+                runs = activity.iter().map(Run::of).collect();
+            }
         }
         let kind = match first.kind() {
             RowKind::Die => "die",
@@ -57,14 +61,8 @@ impl Maps {
             RowKind::Channel => "channel",
         };
         let rows = (0..first.rows()).map(|row| first.row_name(row)).collect();
-        Maps { kind, rows, runs: activity.iter().map(Run::of).collect() }
+        Maps { kind, rows, runs }
     }
-}
-
-/// Bytes that its heat maps take.
-fn cells(run: &Activity) -> usize {
-    let (first, last) = run.steps();
-    run.windows() * (3 * run.rows() + 2 * (last - first))
 }
 
 impl Run {
@@ -87,12 +85,46 @@ impl Run {
             writes: requests(Op::Write),
         }
     }
+
+    fn letters(&self) -> usize {
+        [&self.busy, &self.collecting, &self.waiting, &self.reads, &self.writes].iter().map(|map| map.len()).sum()
+    }
 }
 
 fn map(windows: usize, rows: std::ops::Range<usize>, cell: impl Fn(usize, usize) -> u8) -> String {
-    let cells: Vec<u8> =
-        (0..windows).flat_map(|window| rows.clone().map(move |row| (window, row))).map(|(w, r)| cell(w, r)).collect();
-    STANDARD.encode(cells)
+    let cells = (0..windows).flat_map(|window| rows.clone().map(move |row| (window, row))).map(|(w, r)| cell(w, r));
+    STANDARD.encode(packed(cells))
+}
+
+/// Cells with zeros as a zero and their number, 1 to 255.
+fn packed(cells: impl Iterator<Item = u8>) -> Vec<u8> {
+    let mut packed: Vec<u8> = Vec::new();
+    let mut zeros = 0u8;
+    for cell in cells {
+        if cell == 0 && (1..255).contains(&zeros) {
+            zeros += 1;
+            *packed.last_mut().expect("a number of zeros") = zeros;
+        } else if cell == 0 {
+            zeros = 1;
+            packed.extend([0, 1]);
+        } else {
+            zeros = 0;
+            packed.push(cell);
+        }
+    }
+    packed
+}
+
+/// The cells of a map.
+#[cfg(test)]
+pub(super) fn unpacked(map: &str) -> Vec<u8> {
+    let mut packed = STANDARD.decode(map).unwrap().into_iter();
+    let mut cells = Vec::new();
+    while let Some(cell) = packed.next() {
+        let times = if cell == 0 { packed.next().unwrap() } else { 1 };
+        cells.extend(std::iter::repeat_n(cell, times.into()));
+    }
+    cells
 }
 
 /// 0 to 1 as 0 to 255; anything above 0 is at least 1.
@@ -108,6 +140,14 @@ fn logarithmic(value: f64) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn zeros_are_packed_and_come_back() {
+        let cells: Vec<u8> = [0, 7, 7, 0, 0, 9].into_iter().chain([0; 600]).chain([1]).collect();
+        let text = map(1, 0..cells.len(), |_, row| cells[row]);
+        assert_eq!(unpacked(&text), cells);
+        assert_eq!(packed(cells.into_iter()).len(), 2 + 2 + 2 + 1 + 3 * 2 + 1);
+    }
 
     #[test]
     fn little_is_not_nothing_and_much_is_bounded() {

@@ -60,6 +60,11 @@ seen.forEach((a, i) => {
 });
 root.dataset.collisions = JSON.stringify(collisions.slice(0, 10));
 root.dataset.texts = String(seen.length);
+if (typeof flashlane === "object") {
+  const show = (cell) => cell.dataset.show ?? cell.closest("table").tHead.rows[0].cells[cell.cellIndex].dataset.show;
+  const cells = [...document.querySelectorAll("td")].filter((cell) => flashlane.path(cell)).slice(0, 2000);
+  root.dataset.cells = JSON.stringify(cells.map((cell) => [flashlane.path(cell), show(cell), cell.textContent.trim()]));
+}
 if (window.axe) axe.run(document).then(
   (found) => {
     root.dataset.axe = JSON.stringify(found.violations.map((one) => [one.id, one.nodes.slice(0, 3).map((node) => node.html.slice(0, 120))]));
@@ -173,17 +178,7 @@ impl Opened {
 
     /// Every table cell that names its source: path, kind of number, text shown.
     pub(super) fn cells(&self) -> Vec<(String, String, String)> {
-        let cell = |rest: &str| {
-            let (path, rest) = rest.split_once('"')?;
-            let show = rest.split_once("data-show=\"")?.1.split_once('"')?.0;
-            let content = rest.split_once('>')?.1.split_once("</td>")?.0;
-            Some((path.to_string(), show.to_string(), without_tags(content)))
-        };
-        self.dom
-            .split("<td")
-            .filter_map(|cell| cell.split_once("data-path=\""))
-            .filter_map(|(_, rest)| cell(rest))
-            .collect()
+        serde_json::from_str(&self.said("cells").expect("the page says what its cells show")).expect("a list")
     }
 
     /// What a chart reports as drawn.
@@ -223,18 +218,4 @@ impl Picture {
         let colour: Vec<u8> = (1..7).step_by(2).map(|i| u8::from_str_radix(&colour[i..i + 2], 16).unwrap()).collect();
         self.pixels.chunks_exact(3).filter(|pixel| *pixel == colour).count()
     }
-}
-
-fn without_tags(html: &str) -> String {
-    let mut text = String::new();
-    let mut inside = false;
-    for letter in html.chars() {
-        match letter {
-            '<' => inside = true,
-            '>' => inside = false,
-            _ if !inside => text.push(letter),
-            _ => {}
-        }
-    }
-    text.trim().to_string()
 }

@@ -67,17 +67,21 @@ fn the_page_shows_the_numbers_of_the_summary() {
     for (i, run) in summary.schedulers.iter().enumerate() {
         let all = run.total.all.as_ref().unwrap();
         let cdf = &opened.drawn("cdf")[i];
-        assert_eq!((&cdf["name"], &cdf["points"]), (&Value::from(&*run.name), &all.cdf.at_most_ns.len().into()));
-        assert_eq!((&cdf["last_ns"], &cdf["requests"]), (&all.max_ns.into(), &all.requests.into()));
+        assert_eq!((&cdf["name"], &cdf["requests"]), (&Value::from(&*run.name), &all.requests.into()));
+        assert!(cdf["points"].as_u64().unwrap() > 300, "as fine as it can be");
+        let close = |shown: &Value, real: u64, most: f64| {
+            let off = shown.as_f64().unwrap() / real as f64;
+            assert!((0.997..most).contains(&off), "{shown} for {real}");
+        };
+        close(&cdf["last_ns"], all.max_ns, 1.003);
         // The curve goes by the ends of the histogram's buckets, at most 1.6 % above the middle that the table shows.
-        let p99 = cdf["p99_ns"].as_u64().unwrap() as f64 / all.p99_ns as f64;
-        assert!((0.999..1.016).contains(&p99), "{p99}");
+        close(&cdf["p99_ns"], all.p99_ns, 1.019);
         for (flow, result) in run.flows.iter().enumerate() {
             let (drawn, over) = (opened.drawn("time"), &result.figures.over_time);
             let gaps = over.all.at_ns.windows(2).filter(|pair| pair[1] > pair[0] + over.width_ns).count();
             let time = &drawn[flow]["runs"][i];
             assert_eq!((&time["points"], &time["gaps"]), (&over.all.at_ns.len().into(), &gaps.into()));
-            assert_eq!(time["sum"], over.all.mean_ns.iter().sum::<u64>());
+            close(&time["sum"], over.all.mean_ns.iter().sum::<u64>(), 1.003);
             assert_eq!(drawn[flow]["range"], drawn[0]["range"], "one axis for all flows");
         }
     }
@@ -86,13 +90,11 @@ fn the_page_shows_the_numbers_of_the_summary() {
 /// The heat maps show the cells that were recorded.
 #[test]
 fn heat_maps_show_what_was_recorded() {
-    use base64::Engine;
     let runs = [activity(1), activity(2), activity(3)];
     let Some(opened) = open(&page(), "report-heat") else { return };
     let maps = serde_json::to_value(Maps::of(&runs)).unwrap();
     let sum = |map: &Value| -> u64 {
-        let cells = base64::engine::general_purpose::STANDARD.decode(map.as_str().unwrap()).unwrap();
-        cells.into_iter().map(u64::from).sum()
+        crate::results::activity::unpacked(map.as_str().unwrap()).into_iter().map(u64::from).sum()
     };
     let drawn = opened.drawn("dies-0");
     // The first scheduler beside the last.
@@ -171,18 +173,21 @@ fn it_fits_a_phone_and_a_desk_in_both_themes() {
     }
 }
 
-/// Fifty schedulers and 64 flows: small multiples, tables folded, the charts begin with a few lines.
+/// Fifty schedulers and 64 flows: small multiples, tables folded, the charts begin with a few lines; and a page that a browser opens at once.
 #[test]
 fn fifty_schedulers_and_64_flows_are_readable() {
     let flows: Vec<FlowInfo> =
         (0..64).map(|i| FlowInfo { name: format!("tenant {i}"), ..FlowInfo::default() }).collect();
-    let metrics: Vec<FlowMetrics> = (0..6).map(|i| flow(i, 40, 3 + i, 30)).collect();
+    let metrics: Vec<FlowMetrics> = (0..6).map(|i| flow(i, 6_000, 3 + i, 30)).collect();
     let run = |i: usize| {
         let own: Vec<FlowMetrics> = (0..64).map(|flow| metrics[(i + flow) % metrics.len()].clone()).collect();
         SchedulerResult::new(&format!("scheduler-{i}"), &flows, &own, None, &DeviceFigures::default())
     };
     let summary = Summary::new(made_by(), flows.clone(), (0..50).map(run).collect(), vec![]);
-    let page = html(&summary, &[], COMMAND);
+    let activity: Vec<Activity> = (0..50).map(activity).collect();
+    let page = html(&summary, &activity, COMMAND);
+    assert!(page.len() < 8_000_000, "{} bytes", page.len());
+    assert!(page.len() > 2_000_000, "with {} bytes it has no lines", page.len());
     for size in [PHONE, DESK] {
         let Some(opened) = browser::open(&page, &format!("report-many-{}", size.0), size, false) else { return };
         opened.check();

@@ -1,0 +1,112 @@
+//! The summary as the page needs it: single figures, and nothing that only its lines show.
+
+use serde_json::{Value, json};
+
+use crate::results::Decisions;
+use crate::results::flow_figures::{Cdf, Figures, OverTime, ResponseFigures};
+use crate::results::summary::{DeviceFigures, FlowResult, SchedulerResult, Summary};
+
+/// A summary without distributions and windows, and without what is by chip, of transactions, or alone.
+pub(super) fn light(summary: &Summary) -> Summary {
+    Summary {
+        version: summary.version,
+        made_by: summary.made_by.clone(),
+        flows: summary.flows.clone(),
+        against: summary.against.clone(),
+        schedulers: summary.schedulers.iter().map(of_run).collect(),
+        skipped: summary.skipped.clone(),
+        attribution: None,
+    }
+}
+
+fn of_run(run: &SchedulerResult) -> SchedulerResult {
+    let device = DeviceFigures {
+        chip_utilisation_each: Vec::new(),
+        channel_utilisation_each: Vec::new(),
+        waiting_writes: run.device.waiting_writes.clone(),
+        gc: run.device.gc.clone(),
+        ..run.device
+    };
+    let paired = run.paired.as_ref().map(|paired| {
+        let (against, all) = (paired.against.clone(), paired.all.clone());
+        crate::results::Paired { against, all, read: None, write: None, by_size: Vec::new() }
+    });
+    SchedulerResult {
+        name: run.name.clone(),
+        decisions: Decisions::default(),
+        total: of_requests(&run.total),
+        flows: run.flows.iter().map(of_flow).collect(),
+        device,
+        fairness: run.fairness.clone(),
+        change_percent: run.change_percent.clone(),
+        touched: run.touched.clone(),
+        paired,
+        slack: None,
+        estimation: None,
+        host: run.host.clone(),
+    }
+}
+
+fn of_flow(flow: &FlowResult) -> FlowResult {
+    FlowResult {
+        name: String::new(),
+        figures: Figures { read: None, write: None, ..of_requests(&flow.figures) },
+        paired: None,
+        alone: None,
+        slowdown: flow.slowdown,
+        slowdown_over_time: None,
+        overloaded: flow.overloaded,
+    }
+}
+
+fn of_requests(figures: &Figures) -> Figures {
+    let of = |own: &Option<ResponseFigures>| own.as_ref().map(|own| ResponseFigures { cdf: Cdf::default(), ..*own });
+    let [all, read, write] = [&figures.all, &figures.read, &figures.write].map(of);
+    Figures { all, read, write, over_time: OverTime::default(), ..*figures }
+}
+
+/// What scripts read of a [`light`] summary, by the same keys: tables are sorted by it, and flows are drawn from it.
+pub(super) fn data(light: &Summary) -> Value {
+    let runs = light.schedulers.iter().map(|run| {
+        let mut value = serde_json::to_value(run).expect("figures have a JSON form");
+        for part in ["all", "read", "write"] {
+            if let Some(Value::Object(figures)) = value.pointer_mut(&format!("/total/{part}")) {
+                figures.remove("cdf");
+            }
+        }
+        if let Some(Value::Object(total)) = value.pointer_mut("/total") {
+            total.remove("over_time");
+        }
+        if let Value::Object(run) = &mut value {
+            run.remove("decisions");
+        }
+        let flows = run.flows.iter().map(|flow| {
+            let figures = flow.figures.all.as_ref();
+            let all = figures.map(|f| json!({ "mean_ns": f.mean_ns, "p99_ns": f.p99_ns, "iops": f.iops }));
+            json!({ "figures": { "all": all }, "slowdown": flow.slowdown })
+        });
+        value["flows"] = flows.collect();
+        value
+    });
+    let flows = light.flows.iter().map(|flow| json!({ "name": flow.name }));
+    let mut data = json!({
+        "flows": flows.collect::<Value>(),
+        "against": light.against,
+        "schedulers": runs.collect::<Value>(),
+    });
+    round(&mut data);
+    data
+}
+
+/// Rounds fractions to six digits.
+fn round(value: &mut Value) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(round),
+        Value::Object(values) => values.values_mut().for_each(round),
+        Value::Number(number) if number.is_f64() => {
+            let short = number.as_f64().and_then(|n| format!("{n:.5e}").parse::<f64>().ok());
+            *value = short.map_or(Value::Null, Value::from);
+        }
+        _ => {}
+    }
+}
