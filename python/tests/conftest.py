@@ -50,7 +50,7 @@ def sweep_file(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def program() -> str:
     """The program, to compare with; the tests of `make test` name it."""
     path = os.environ.get("FLASHLANE")

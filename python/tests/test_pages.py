@@ -1,0 +1,80 @@
+"""docs/data-frames.md as a reader runs it: its blocks, on results that its own command made."""
+
+import shlex
+import subprocess
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    """The kinds and texts of a page's blocks of code."""
+    parts = (ROOT / "docs" / page).read_text().split("```")[1::2]
+    return [tuple(part.split("\n", 1)) for part in parts]
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory, program: str) -> Path:
+    """A folder with the results that the page's command makes."""
+    desk = tmp_path_factory.mktemp("desk")
+    (desk / "scenarios").symlink_to(ROOT / "scenarios")
+    (command,) = [text for kind, text in blocks("data-frames.md") if kind == "sh"]
+    name, *arguments = shlex.split(command)
+    assert name == "flashlane"
+    subprocess.run([program, *arguments], cwd=desk, check=True, capture_output=True, timeout=600)
+    return desk
+
+
+def run(code: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> tuple[dict, str]:
+    """Runs a block in the folder; returns its names, and what it printed."""
+    monkeypatch.chdir(desk)
+    names: dict = {}
+    exec(compile(code, "docs/data-frames.md", "exec"), names)
+    return names, capsys.readouterr().out
+
+
+def python_block(library: str) -> str:
+    (code,) = [text for kind, text in blocks("data-frames.md") if kind == "python" and f"import {library}" in text]
+    return code
+
+
+def test_pandas(desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    names, said = run(python_block("pandas"), desk, monkeypatch, capsys)
+    assert isinstance(names["rows"], pd.DataFrame)
+    assert all(word in said for word in ["read", "write", "75%", "max"]), said
+    # The figures are those of the summary.
+    summary = pd.read_json(desk / "results/summary.json", typ="series")
+    (run_of,) = [run for run in summary["schedulers"] if run["name"] == "sprinkler"]
+    rows = names["rows"]
+    for i, flow in enumerate(run_of["flows"]):
+        own = rows[(rows.counted == 1) & (rows.flow == i)].response_ns
+        assert len(own) == flow["figures"]["all"]["requests"]
+        assert own.mean() == pytest.approx(flow["figures"]["all"]["mean_ns"])
+
+
+def test_polars(desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    names, said = run(python_block("polars"), desk, monkeypatch, capsys)
+    slowest = names["slowest"].collect()
+    # Four schedulers, two flows.
+    assert slowest.height == 4 * 2 and said.startswith("shape: (8, 3)"), said
+    of = lambda scheduler, flow: slowest.filter(pl.col("file").str.contains(f"/{scheduler}/") & (pl.col("flow") == flow))["response_ns"][0]
+    assert of("sprinkler", 0) < of("fcfs", 0), "the reader's slowest requests"
+
+
+def test_duckdb(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (query,) = [text for kind, text in blocks("data-frames.md") if kind == "sql"]
+    monkeypatch.chdir(desk)
+    gains = duckdb.sql(query).df().set_index(["flow", "op"]).gain_ns
+    # The page's question, answered another way.
+    one, other = (pd.read_parquet(f"results/{name}/requests.parquet").set_index("id") for name in ("fcfs", "sprinkler"))
+    both = one[one.counted == 1].join(other.response_ns.rename("response_ns_other"), how="inner")
+    expected = (both.response_ns - both.response_ns_other).groupby([both.flow, both.op]).mean()
+    assert len(gains) == len(expected) >= 2
+    for key, gain in expected.items():
+        assert gains[key] == pytest.approx(gain)
+    assert gains[(0, "read")] > 0, "the reader gains"
