@@ -146,6 +146,59 @@ fn figures_may_be_had_as_csv_and_markdown() {
     assert!(rows.lines().next().is_some_and(|head| head.ends_with(",counted")), "{rows}");
 }
 
+/// `--collect` and `--preempt` hold a decision equal for all rows, whatever they say.
+#[test]
+fn decisions_are_held_equal_for_all_schedulers() {
+    let folder = folder();
+    write(&folder, "a.csv", TRACE);
+    let compare = ["compare", "--trace", "a.csv", "--schedulers", "fcfs,fr-fcfs,sprinkler", "--format", "json"];
+    let decisions = |more: &[&str]| -> Vec<[String; 2]> {
+        let summary: serde_json::Value =
+            serde_json::from_str(&good(&folder, &[&compare[..], more].concat())).expect("JSON");
+        let rows = summary["schedulers"].as_array().expect("rows").iter();
+        let text = |value: &serde_json::Value| value.as_str().expect("a name").to_owned();
+        rows.map(|row| [text(&row["decisions"]["collect"]), text(&row["decisions"]["preempt"])]).collect()
+    };
+    let own = decisions(&[]);
+    assert_eq!(own[0], ["semi-preemptive", "never"], "fcfs says nothing about collection");
+    assert_eq!((own[1][0].as_str(), own[2][1].as_str()), ("atomic", "suspend"));
+    assert_eq!(decisions(&["--collect", "non-preemptive", "--preempt", "never"]), vec![["non-preemptive", "never"]; 3]);
+    let said = bad_line(&folder, &[&compare[..], &["--collect", "sometimes"]].concat());
+    assert!(said.contains("sometimes") && said.contains("semi-preemptive"), "{said}");
+}
+
+/// Requests of the warm-up are in the rows, marked as not counted, and the summary says how many there are.
+#[test]
+fn rows_say_which_requests_count() {
+    let folder = folder();
+    write(&folder, "a.csv", TRACE);
+    good(&folder, &["run", "--trace", "a.csv", "--set", "run.warm_up_requests=1", "--out", "made", "--csv"]);
+    let rows = std::fs::read_to_string(folder.path().join("made/requests.csv")).expect("rows");
+    let mut counted: Vec<(&str, &str)> =
+        rows.lines().skip(1).filter_map(|row| Some((row.split_once(',')?.0, row.rsplit_once(',')?.1))).collect();
+    counted.sort_unstable();
+    assert_eq!(counted, [("0", "0"), ("1", "1")]);
+    let summary = std::fs::read_to_string(folder.path().join("made/summary.json")).expect("the summary");
+    let summary: serde_json::Value = serde_json::from_str(&summary).expect("JSON");
+    assert_eq!(summary["made_by"]["warm_up_requests"], 1);
+    assert_eq!(summary["schedulers"][0]["total"]["all"]["requests"], 1);
+}
+
+/// An attribution names every difference, and is a table on the terminal and a waterfall in the report.
+#[test]
+fn an_attribution_names_every_difference() {
+    let folder = folder();
+    write(&folder, "a.csv", TRACE);
+    let args =
+        ["attribute", "--trace", "a.csv", "--from", "fcfs", "--to", "sprinkler", "--seeds", "2", "--report", "r.html"];
+    let said = good(&folder, &args);
+    for needed in ["From fcfs to sprinkler", "pick: fcfs -> largest-group", "preempt: never -> suspend", "4 mixes"] {
+        assert!(said.contains(needed), "{needed}: {said}");
+    }
+    let page = std::fs::read_to_string(folder.path().join("r.html")).expect("the report");
+    assert!(page.contains("id=\"h-attribution\"") && page.contains("class=\"waterfall\""));
+}
+
 #[test]
 fn usage_is_one_line() {
     let folder = folder();
