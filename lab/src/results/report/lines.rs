@@ -26,6 +26,8 @@ pub(super) struct Lines {
     most_ns: f64,
     /// The shares of the requests for which distributions say how long they took.
     shares: Vec<f64>,
+    /// Whether windows were joined.
+    joined: bool,
     /// Width of the windows, ns: by run, and in it all flows together, then each flow. A single flow is all together.
     width_ns: Vec<Vec<u64>>,
     all: Part,
@@ -126,7 +128,7 @@ impl Lines {
         let figures: Vec<Vec<&Figures>> = summary.schedulers.iter().map(figures).collect();
         let mut drawn: Drawn<'_> =
             figures.iter().map(|run| run.iter().map(|figures| lines(figures)).collect()).collect();
-        join(&mut drawn);
+        let joined = join(&mut drawn);
         let responses = || every(&drawn).filter_map(|line| line.responses);
         let shares = shares(responses().map(|of| &of.cdf));
         let ends = responses().flat_map(|of| [of.cdf.at_most_ns.first(), of.cdf.at_most_ns.last()]).flatten();
@@ -135,7 +137,7 @@ impl Lines {
         let width = |flow: &[Option<Line<'_>>; 3]| flow[0].as_ref().map_or(0, |line| line.windows.width);
         let width_ns = drawn.iter().map(|run| run.iter().map(width).collect()).collect();
         let [all, read, write] = [0, 1, 2].map(|kind| Part::of(&drawn, &figures, kind, codes, &shares));
-        Lines { least_ns: codes.least, most_ns: codes.most, shares, width_ns, all, read, write }
+        Lines { least_ns: codes.least, most_ns: codes.most, shares, joined, width_ns, all, read, write }
     }
 }
 
@@ -146,8 +148,8 @@ fn every<'d, 'a>(drawn: &'d Drawn<'a>) -> impl Iterator<Item = &'d Line<'a>> {
     drawn.iter().flatten().flatten().flatten()
 }
 
-/// Joins windows until a page has at most [`MOST_VALUES`].
-fn join(drawn: &mut Drawn<'_>) {
+/// Joins windows until a page has at most [`MOST_VALUES`]; returns whether it joined any.
+fn join(drawn: &mut Drawn<'_>) -> bool {
     let mut most = MOST_WINDOWS;
     while 2 * every(drawn).map(|line| line.windows.all.len()).sum::<usize>() > MOST_VALUES && most > 1 {
         most /= 2;
@@ -158,6 +160,7 @@ fn join(drawn: &mut Drawn<'_>) {
             }
         }
     }
+    most < MOST_WINDOWS
 }
 
 /// The figures of a run that have lines: of all flows together, and of each where there are several.

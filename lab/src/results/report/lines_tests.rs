@@ -13,6 +13,7 @@ fn close(shown: Option<f64>, real: f64) {
 fn few_flows_have_every_window_and_fine_distributions() {
     let summary = example();
     let lines = Lines::of(&summary);
+    assert!(!lines.joined);
     let codes = Codes { least: lines.least_ns, most: lines.most_ns };
     for (r, run) in summary.schedulers.iter().enumerate() {
         for (f, figures) in figures(run).into_iter().enumerate() {
@@ -64,6 +65,7 @@ fn many_flows_have_fewer_windows_of_the_same_requests() {
     let lines = Lines::of(&summary);
     let letters = |part: &Part| part.mean.iter().chain(&part.p99).flatten().map(String::len).sum::<usize>();
     let windows = (letters(&lines.all) + letters(&lines.read) + letters(&lines.write)) / 2;
+    assert!(lines.joined);
     assert!((MOST_VALUES / 3..=MOST_VALUES).contains(&windows), "{windows} windows");
     let over = &summary.schedulers[0].flows[0].figures.over_time;
     assert!(lines.width_ns[0][1] > over.width_ns && lines.width_ns[0][1] == lines.width_ns[59][64]);

@@ -14,6 +14,11 @@ const BEYOND: u64 = 10;
 /// The percentiles that are shown, and the requests of which one is beyond.
 const PERCENTILES: [(&str, u64); 2] = [("p99", 100), ("p99.9", 1_000)];
 
+/// Flows, and groups of schedulers, that a rule names one by one; of more, only the gravest are.
+const NAMED: usize = 4;
+/// Names in a list, before it only says how many more there are.
+const NAMES: usize = 6;
+
 /// The doubts about a summary, the gravest first.
 pub(super) fn of(summary: &Summary, parties: &[Party<'_>]) -> Vec<Doubt> {
     let mut doubts = Vec::new();
@@ -26,7 +31,7 @@ pub(super) fn of(summary: &Summary, parties: &[Party<'_>]) -> Vec<Doubt> {
     if !is_idle {
         let identical = identical(summary);
         add(Rule::Noise, noise(summary, &identical).into_iter().collect());
-        add(Rule::Identical, identical.iter().map(|group| identical_text(group)).collect());
+        add(Rule::Identical, identical_texts(&identical));
     }
     add(Rule::TooShort, too_short(parties).into_iter().collect());
     add(Rule::AloneRuns, alone_runs(summary));
@@ -49,7 +54,7 @@ fn idle(summary: &Summary, parties: &[Party<'_>]) -> Option<String> {
 
 /// Flows whose requests came faster than they were served, those under the same schedulers together.
 fn overloaded(summary: &Summary) -> Vec<String> {
-    let mut texts = Vec::new();
+    let mut found = Vec::new();
     for (i, flow) in summary.flows.iter().enumerate() {
         let runs: Vec<&SchedulerResult> = summary.schedulers.iter().filter(|run| run.flows[i].overloaded).collect();
         let Some(worst) = runs.iter().max_by_key(|run| run.flows[i].figures.makespan_ns) else { continue };
@@ -58,15 +63,27 @@ fn overloaded(summary: &Summary) -> Vec<String> {
         let served = figures.completed as f64 * 1e9 / figures.makespan_ns.max(1) as f64;
         let offered = figures.offered_iops.unwrap_or(0.0);
         let of = if runs.len() > 1 { format!(" under {}", worst.name) } else { String::new() };
-        texts.push(format!(
+        let text = format!(
             "{} overloads the drive under {names}: {} requests/s offered, {} served{of}; its times grow with the run (here {})",
             flow.name,
             number(offered),
             number(served),
             time(figures.makespan_ns as f64)
-        ));
+        );
+        found.push((offered / served.max(1e-9), text));
     }
-    texts
+    gravest(found, |more| format!("{more} more flows overload the drive under some scheduler"))
+}
+
+/// The texts of what was found, with how grave each is; of more than [`NAMED`] the gravest ones and what `more` says of the others.
+fn gravest(mut found: Vec<(f64, String)>, more: impl Fn(usize) -> String) -> Vec<String> {
+    let left = found.len().saturating_sub(NAMED);
+    if left > 0 {
+        found.sort_by(|a, b| b.0.total_cmp(&a.0));
+        found.truncate(NAMED);
+    }
+    let rest = (left > 0).then(|| more(left));
+    found.into_iter().map(|(_, text)| text).chain(rest).collect()
 }
 
 /// Requests that were refused.
@@ -94,8 +111,15 @@ fn identical(summary: &Summary) -> Vec<Vec<&str>> {
     groups.into_iter().map(|(_, names)| names).filter(|names| names.len() > 1).collect()
 }
 
-fn identical_text(names: &[&str]) -> String {
-    format!("{} gave identical results: nothing in which they differ came up", list(names.iter().copied()))
+fn identical_texts(groups: &[Vec<&str>]) -> Vec<String> {
+    let text = |names: &Vec<&str>| {
+        let text =
+            format!("{} gave identical results: nothing in which they differ came up", list(names.iter().copied()));
+        (names.len() as f64, text)
+    };
+    gravest(groups.iter().map(text).collect(), |more| {
+        format!("{more} more groups of schedulers gave identical results")
+    })
 }
 
 /// Schedulers whose difference is smaller than its confidence interval.
@@ -129,7 +153,7 @@ fn too_short(parties: &[Party<'_>]) -> Option<String> {
         .filter(|&(_, one_in)| few(one_in).count() > 0)
         .map(|(name, one_in)| {
             let who: Vec<String> = few(one_in)
-                .take(4)
+                .take(NAMED)
                 .map(|party| {
                     format!(
                         "{} {} {}",
@@ -139,7 +163,9 @@ fn too_short(parties: &[Party<'_>]) -> Option<String> {
                     )
                 })
                 .collect();
-            format!("{name} wants {} requests ({})", count(BEYOND * one_in), who.join(", "))
+            let more = few(one_in).count() - who.len();
+            let more = if more > 0 { format!(", and {more} more have too few") } else { String::new() };
+            format!("{name} wants {} requests ({}{more})", count(BEYOND * one_in), who.join(", "))
         })
         .collect();
     (!texts.is_empty()).then(|| format!("the run is short: {}", texts.join("; ")))
@@ -147,7 +173,7 @@ fn too_short(parties: &[Party<'_>]) -> Option<String> {
 
 /// Flows whose slowdowns under different schedulers are against different alone runs.
 fn alone_runs(summary: &Summary) -> Vec<String> {
-    let mut texts = Vec::new();
+    let mut found = Vec::new();
     for (i, flow) in summary.flows.iter().enumerate() {
         let alone =
             summary.schedulers.iter().filter_map(|run| Some((run.flows[i].alone.as_ref()?.mean_ns, run.name.as_str())));
@@ -155,24 +181,29 @@ fn alone_runs(summary: &Summary) -> Vec<String> {
         alone.sort_by(|a, b| a.0.total_cmp(&b.0));
         let (Some(least), Some(most)) = (alone.first(), alone.last()) else { continue };
         if most.0 > ALONE * least.0 {
-            texts.push(format!(
+            let text = format!(
                 "slowdowns of {} are against different alone runs ({} alone under {}, {} under {}): compare means, or name one with --alone-scheduler",
                 flow.name,
                 time(most.0),
                 most.1,
                 time(least.0),
                 least.1
-            ));
+            );
+            found.push((most.0 / least.0, text));
         }
     }
-    texts
+    gravest(found, |more| format!("slowdowns of {more} more flows are against different alone runs, too"))
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// `a`, `a and b`, `a, b and c`; of many names the first, and how many more there are.
 fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let names: Vec<&str> = names.collect();
+    let mut names: Vec<String> = names.map(str::to_owned).collect();
+    if names.len() > NAMES {
+        let more = names.split_off(NAMES - 1).len();
+        names.push(format!("{more} more"));
+    }
     match names.split_last() {
-        Some((last, [])) => (*last).to_owned(),
+        Some((last, [])) => last.clone(),
         Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
         None => String::new(),
     }

@@ -147,6 +147,40 @@ fn an_overloaded_flow_is_named_with_what_it_was_offered() {
     );
 }
 
+/// Fifty schedulers and 64 flows have a verdict that can be read: the gravest are named, the others counted.
+#[test]
+fn much_to_distrust_is_a_few_sentences() {
+    let flows: Vec<FlowInfo> = (0..64).map(|i| FlowInfo { name: format!("f{i}"), ..FlowInfo::default() }).collect();
+    let (own, alone) = (flow(400, 10, 30), [flow(400, 5, 30), flow(400, 9, 30)]);
+    let run = |i: usize| {
+        let (shared, alone) = (vec![own.clone(); 64], vec![alone[i % 2].clone(); 64]);
+        SchedulerResult::new(&format!("s{i}"), &flows, &shared, Some(&alone), &DeviceFigures::default())
+    };
+    let mut summary = Summary::new(made_by(), flows.clone(), (0..50).map(run).collect(), vec![]);
+    for run in &mut summary.schedulers {
+        run.flows.iter_mut().for_each(|flow| flow.overloaded = true);
+        // Schedulers that are 25 apart have the same figures.
+        run.device.chip_utilisation = 0.5 + run.name[1..].parse::<f64>().unwrap().rem_euclid(25.0) / 100.0;
+    }
+    // The gravest: much is offered, and under this scheduler it takes longest.
+    summary.schedulers[3].flows[40].figures.offered_iops = Some(1e9);
+    summary.schedulers[3].flows[40].figures.makespan_ns += 1;
+    let doubts = Verdict::of(&summary).doubts;
+    let of = |rule: Rule| -> Vec<&str> { doubts.iter().filter(|d| d.rule == rule).map(|d| d.text.as_str()).collect() };
+    let overloaded = of(Rule::Overloaded);
+    assert_eq!(overloaded.len(), 5);
+    assert!(
+        overloaded[0].starts_with("f40 overloads the drive under s0, s1, s2, s3, s4 and 45 more: "),
+        "{}",
+        overloaded[0]
+    );
+    assert_eq!(overloaded[4], "60 more flows overload the drive under some scheduler");
+    assert_eq!(of(Rule::AloneRuns)[4], "slowdowns of 60 more flows are against different alone runs, too");
+    assert_eq!(of(Rule::Identical)[4], "20 more groups of schedulers gave identical results");
+    assert!(of(Rule::TooShort)[0].contains(", and 60 more have too few"), "{:?}", of(Rule::TooShort));
+    assert!(doubts.len() <= 17 && doubts.iter().all(|doubt| doubt.text.len() < 400), "{doubts:?}");
+}
+
 #[test]
 fn rejected_requests_are_counted() {
     let mut summary = one_flow(40_000, 0.9, &[("fcfs", 10), ("mine", 11)]);
