@@ -1,5 +1,6 @@
 //! The laboratory: scenarios, workloads, runs, metrics, results, reports.
 
+mod maker;
 pub mod metrics;
 pub mod results;
 pub mod run;

@@ -117,7 +117,7 @@ fn files_that_are_no_such_state_are_refused_and_stay() {
         let mut flipped = whole.clone();
         flipped[at] ^= 0x20;
         let error = refused(TEXT, &flipped);
-        assert!(error.contains("is damaged") || error.contains("of another drive"), "{at}: {error}");
+        assert!(error.contains("is damaged") || error.contains("holds another state"), "{at}: {error}");
     }
     let steady = run(&TEXT.replace("\"replayed\"\noverwrite_percent = 120", "\"steady\""), Some(&file));
     assert!(steady.expect_err("refused").contains("must be \"replayed\""));

@@ -1,6 +1,6 @@
 //! Files that keep the state of a drive that is made by replay, so that it is made once for many processes.
 //!
-//! A file says what determines its state: the version of Flashlane and those parts of the device's configuration that the
+//! A file says what determines its state: the build of Flashlane ([`maker`]) and those parts of the device's configuration that the
 //! replay reads. It is followed by the state (postcard) and the BLAKE3 hash of all before.
 
 use std::fs::File;
@@ -12,6 +12,7 @@ use postcard::de_flavors::io::io::IOReader;
 use serde::de::DeserializeSeed;
 
 use super::RunError;
+use crate::maker::maker;
 use crate::outputs::shown;
 use crate::outputs::{Existing, Inputs, OutFile};
 
@@ -72,8 +73,7 @@ fn refused(path: &Path, why: &str) -> RunError {
 /// What determines the state, a line each.
 fn about(config: &Config) -> String {
     let Config { geometry, ftl, gc, precondition, seed, .. } = config;
-    let version = env!("CARGO_PKG_VERSION");
-    format!("version: {version:?}\nseed: {seed}\n{precondition:#?}\n{geometry:#?}\n{ftl:#?}\n{gc:#?}\n")
+    format!("made by: {}\nseed: {seed}\n{precondition:#?}\n{geometry:#?}\n{ftl:#?}\n{gc:#?}\n", maker())
 }
 
 /// Writes the state.
@@ -142,7 +142,7 @@ fn other_drive(theirs: &str, ours: &str) -> String {
     let differing = theirs.lines().zip(ours.lines()).find(|(theirs, ours)| theirs != ours);
     let (theirs, ours) = differing.unwrap_or(("more", "less"));
     let bare = |line: &str| line.trim().trim_end_matches(',').to_owned();
-    format!("holds the state of another drive ({}; here {}); name another file, or a folder", bare(theirs), bare(ours))
+    format!("holds another state ({}; here {}); name another file, or a folder", bare(theirs), bare(ours))
 }
 
 /// A file whose bytes are hashed on their way.

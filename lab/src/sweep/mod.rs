@@ -23,12 +23,13 @@ mod report;
 mod rows;
 mod runner;
 
+pub use crate::maker::maker;
 pub use axis::{Axis, label};
 pub use file::Sweep;
 pub use make::{Made, MakeOptions, Shard, claim_and_make, make};
 pub use plan::{Plan, PlannedRun};
 pub use report::html;
-pub use runner::{Progress, make_missing, maker, name_of};
+pub use runner::{Progress, make_missing, name_of};
 
 /// The file of figures of a run.
 pub const SUMMARY: &str = "summary.json";

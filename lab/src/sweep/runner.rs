@@ -7,21 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
+use crate::maker::maker;
 use crate::outputs::{Claim, Entry, Store};
 use crate::run::{self, RunError};
 use crate::scenario::hash_of;
 
 /// Version of what determines a run's name, beside what its caller says.
 const NAMING: &str = "run 1";
-
-/// A hash of the figures of each scenario of the corpus (`xtask/corpus`), which `cargo xtask bless golden` writes.
-const FIGURES: &str = include_str!("../../data/figures.txt");
-
-/// What makes runs: the version of Flashlane, and an identifier of its figures, which is another where a build of the same version has
-/// other figures. A store of another maker is refused.
-pub fn maker() -> String {
-    format!("{}, figures {}", env!("CARGO_PKG_VERSION"), hash_of([FIGURES.as_bytes()]))
-}
 
 /// The name of a run: a hash of its [`maker`] and of `parts`, which say what is run and what is kept of it. 16 hexadecimal digits.
 pub fn name_of(parts: &[&str]) -> String {
