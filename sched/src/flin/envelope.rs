@@ -133,15 +133,13 @@ impl Envelope {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     /// At every instant the envelope has the extremes that a look at all lines finds; with and without parallel lines.
     #[test]
     fn the_envelope_equals_all_lines() {
-        let mut draw = 11u64;
-        let mut upto = |most: u64| {
-            draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (draw >> 33) % (most + 1)
-        };
+        let mut random = Random(11);
+        let mut upto = |most: u64| random.upto(most);
         let mut pieces = 0;
         for round in 0..3_000 {
             let (alones, offsets) = [(3, 40), (40, 40), (1_000_000_000, 1_000_000_000)][round % 3];

@@ -6,6 +6,7 @@ use std::vec::Vec;
 
 use super::*;
 use crate::flin::slowdown::Slowdown;
+use crate::random::Random;
 
 fn entry(txn: u32, flow: u16, enqueued: u64, service: u64, alone: u64) -> Entry {
     Entry { enqueued, service, alone, txn: TxnId(txn), flow: FlowId(flow), barrier: false }
@@ -63,15 +64,6 @@ fn two_passes_on_the_worked_example() {
         }
         assert_eq!(fairest_place(scene, &region, &new, &mut Vec::new()), place);
         assert_eq!(by_force(scene, &region, new), place);
-    }
-}
-
-struct Random(u64);
-
-impl Random {
-    fn upto(&mut self, most: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % (most + 1)
     }
 }
 

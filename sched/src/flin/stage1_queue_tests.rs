@@ -5,18 +5,10 @@ extern crate std;
 use std::vec::Vec;
 
 use super::*;
+use crate::random::Random;
 
 fn entry(txn: u32, flow: u16) -> Entry {
     Entry { enqueued: 0, service: 1, alone: 1, txn: TxnId(txn), flow: FlowId(flow), barrier: false }
-}
-
-struct Random(u64);
-
-impl Random {
-    fn upto(&mut self, most: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % (most + 1)
-    }
 }
 
 /// The queue keeps order, the border of intensities and the barriers as a plain list does.

@@ -12,6 +12,7 @@ use flashlane_core::transaction::Transaction;
 use super::tests::{A, B, C, D, DECIDED, E, READS, join, leave, place, scene};
 use super::*;
 use crate::flin::slowdown::Extremes;
+use crate::random::Random;
 
 /// A mean of slowdowns: the model's own arithmetic, which the answer's integers are compared with.
 #[expect(clippy::disallowed_types, reason = "a model in a test")]
@@ -94,11 +95,8 @@ fn stage_1_equals_the_plain_model() {
     let intensity = Rule { epoch_ns: 40_000, limit: [409_600_000; 2], ..DECIDED.intensity };
     let (mut board, mut fair) = scene(Settings { intensity, ..DECIDED });
     (board.facts.resume, board.facts.suspend) = (Duration::from_ns(500), Duration::from_ns(70));
-    let mut draw = 2018u64;
-    let mut die = |most: u64| {
-        draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (draw >> 33) % most
-    };
+    let mut random = Random(2018);
+    let mut die = |sides: u64| random.below(sides);
     let mut departed = vec![Departed::default(); 5];
     // Reads of each flow in this epoch, and whether the last one had four or more (4 KiB at 409.6 MB/s for 40 us).
     let (mut epoch, mut counts, mut high) = (0, [0u32; 5], [false; 5]);

@@ -11,6 +11,7 @@ use flashlane_core::transaction::{Stage, Transaction};
 use super::*;
 use crate::flin::region::fairest_place;
 use crate::pick::testing::board;
+use crate::random::Random;
 
 pub(super) const READS: QueueId = QueueId(0);
 /// Flows by the letters of A-FLN-07: two of low intensity, three of high.
@@ -273,11 +274,8 @@ fn the_copy_equals_the_queue() {
     // Ten reads an epoch are many, and fairness is hardly ever enough.
     let intensity = Rule { epoch_ns: 10_000, limit: [4_096_000_000; 2], ..DECIDED.intensity };
     let (mut board, mut fair) = scene(Settings { intensity, threshold: 950, ..DECIDED });
-    let mut draw = 99u64;
-    let mut die = |most: u64| {
-        draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (draw >> 33) % most
-    };
+    let mut random = Random(99);
+    let mut die = |sides: u64| random.below(sides);
     for _ in 0..20_000 {
         board.now += Duration::from_ns(die(200));
         if die(2) == 0 || board.queue(flashlane_core::UnitId(0), QueueKind::Read(0)).len < 3 {

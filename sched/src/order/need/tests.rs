@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::catalogue::{Recipe, build};
+use crate::random::Random;
 use alloc::string::ToString;
 use alloc::vec;
 use flashlane_core::board::Facts;
@@ -85,11 +86,8 @@ fn plainly(queues: &[Vec<u64>], siblings: &[u64], service: u64) -> Vec<usize> {
 
 #[test]
 fn the_order_equals_the_plain_rule() {
-    let mut x: u64 = 23;
-    let mut draw = |n: u64| {
-        x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (x >> 33) % n
-    };
+    let mut random = Random(23);
+    let mut draw = |limit: u64| random.below(limit);
     let (mut passed_in_all, mut held_back) = (0, 0);
     for round in 0..3_000 {
         let op = if round % 2 == 0 { FlashOp::Read } else { FlashOp::Program };

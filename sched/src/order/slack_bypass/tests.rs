@@ -3,6 +3,7 @@
 use super::*;
 use crate::catalogue::{Recipe, build};
 use crate::pick::testing::{board, program, read};
+use crate::random::Random;
 use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -81,11 +82,8 @@ fn plainly(queue: &mut Vec<(u32, u32, u64)>, newcomer: (u32, u32), cost: u64) ->
 /// The order equals the plain rule on random queues of reads and writes, with siblings, hazards and parts of pages.
 #[test]
 fn the_order_equals_the_plain_rule() {
-    let mut x: u64 = 17;
-    let mut draw = |n: u64| {
-        x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (x >> 33) % n
-    };
+    let mut random = Random(17);
+    let mut draw = |limit: u64| random.below(limit);
     let mut jumped = 0;
     for _ in 0..300 {
         let mut board = board(1, 1);

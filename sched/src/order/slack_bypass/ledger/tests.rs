@@ -84,16 +84,6 @@ impl Side {
     }
 }
 
-/// A random number generator.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-}
-
 /// The same queue with a ledger and without one, side by side.
 struct SideBySide {
     random: Random,
