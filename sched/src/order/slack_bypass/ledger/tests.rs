@@ -3,6 +3,7 @@
 use super::super::*;
 use super::Ledger;
 use crate::pick::testing::{board, program, read};
+use crate::random::Random;
 use alloc::vec::Vec;
 use flashlane_core::decide::Departure;
 use flashlane_core::{Lpn, UnitId};
