@@ -29,7 +29,7 @@ lint:
 	$(CARGO) run --quiet --locked -p xtask -- tidy
 
 test:
-	@tools/setup.sh rust browser axe python valgrind
+	@tools/setup.sh rust browser axe python valgrind fio
 	@$(MAKE) --no-print-directory lint
 	@$(CARGO) build --quiet --release --locked -p flashlane-cli -p flashlane-bench
 	@$(CARGO) run --quiet --release --locked -p flashlane-bench -- whole --check docs/performance.md

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Gets what a make target needs: tools/setup.sh rust | browser | axe | python | valgrind ...
+# Gets what a make target needs: tools/setup.sh rust | browser | axe | python | valgrind | fio ...
 #
 # Present tools are left alone. Absent ones are installed with rustup or apt-get when that can be done without asking
 # anybody (as root, or with a sudo that wants no password). What stays absent is a failure with CI=true and for tools
@@ -89,13 +89,23 @@ need_browser() {
 AXE_VERSION=4.14.1
 AXE_SHA512=1477dafa598d8d065f273d6af302aa203c02e83131707b7fa648cd41bd3d6b734f8c22a0dab86ee6a6f64b8afbe804b214d36db85a2826965edfb3a0b9d546b5
 
+# fetch_axe FILE: with npm, which knows of mirrors and proxies, or without.
+fetch_axe() {
+    url=https://registry.npmjs.org/axe-core/-/axe-core-$AXE_VERSION.tgz
+    if command -v npm >/dev/null 2>&1 &&
+        (cd "$(dirname "$1")" && npm pack --silent "axe-core@$AXE_VERSION" >/dev/null 2>&1) && [ -s "$1" ]; then
+        return 0
+    fi
+    curl -fsSL --max-time 120 -o "$1" "$url" 2>/dev/null ||
+        python3 -c 'import sys, urllib.request; urllib.request.urlretrieve(sys.argv[1], sys.argv[2])' "$url" "$1" 2>/dev/null
+}
+
 need_axe() {
     folder=${CARGO_TARGET_DIR:-target}/axe
     [ -s "$folder/axe-$AXE_VERSION.js" ] && return 0
     mkdir -p "$folder"
     say "setup: fetching axe-core $AXE_VERSION from the npm registry"
-    if command -v npm >/dev/null 2>&1 &&
-        (cd "$folder" && npm pack --silent "axe-core@$AXE_VERSION" >/dev/null 2>&1) &&
+    if fetch_axe "$folder/axe-core-$AXE_VERSION.tgz" &&
         printf '%s  %s\n' "$AXE_SHA512" "$folder/axe-core-$AXE_VERSION.tgz" | sha512sum --check --status &&
         tar -xzOf "$folder/axe-core-$AXE_VERSION.tgz" package/axe.min.js >"$folder/axe.part" &&
         mv "$folder/axe.part" "$folder/axe-$AXE_VERSION.js"; then
@@ -123,10 +133,17 @@ need_valgrind() {
     fi
 }
 
-[ "$#" -gt 0 ] || fail "say what for: rust, browser, axe, python, valgrind"
+# Replays the logs that are converted for it.
+need_fio() {
+    if ! command -v fio >/dev/null 2>&1 && ! { apt fio && command -v fio >/dev/null 2>&1; }; then
+        absent "fio" "the test that has it replay converted traces will be SKIPPED"
+    fi
+}
+
+[ "$#" -gt 0 ] || fail "say what for: rust, browser, axe, python, valgrind, fio"
 for want in "$@"; do
     case $want in
-        rust | browser | axe | python | valgrind) "need_$want" ;;
-        *) fail "unknown need '$want'; legal are: rust, browser, axe, python, valgrind" ;;
+        rust | browser | axe | python | valgrind | fio) "need_$want" ;;
+        *) fail "unknown need '$want'; legal are: rust, browser, axe, python, valgrind, fio" ;;
     esac
 done
