@@ -1,8 +1,8 @@
 //! Traces decoded once and read by every run of a comparison.
 //!
 //! Owns the requests of a flow's trace in compact form ([`packed`]), held in memory or a temporary file ([`store`]). A run that
-//! comes to the end of what has been decoded decodes the next block; others read it. So runs stay independent, a
-//! trace is opened and decoded once, and a long one is never held in memory as a whole. Promises each run what a
+//! comes to the end of what has been decoded decodes the next block; others read it, and a thread that has nothing to do decodes
+//! one ahead. So runs stay independent, a trace is opened and decoded once, and a long one is never held in memory as a whole. Promises each run what a
 //! [`TraceSource`] of its own would give it: the same requests, counts and errors at the same place.
 
 mod packed;
@@ -27,7 +27,8 @@ pub(super) fn budget() -> Arc<Budget> {
 
 /// A trace that is decoded once.
 pub(super) struct Spool {
-    inner: Mutex<Inner>,
+    /// Shared with the thread that decodes ahead, which must not count as a reader.
+    inner: Arc<Mutex<Inner>>,
     recognition: Recognition,
 }
 
@@ -45,6 +46,8 @@ struct Inner {
     pending: Option<(Arrival, Changes)>,
     /// Number of requests decoded.
     requests: u64,
+    /// Whether a thread was asked to decode a block ahead and has not done so.
+    is_asked: bool,
     /// How the trace ended, once it has.
     end: Option<Result<Changes, WorkloadError>>,
 }
@@ -62,13 +65,28 @@ impl Spool {
     ) -> Result<Spool, WorkloadError> {
         let source = TraceSource::open(path, options, capacity_bytes)?;
         let recognition = source.recognition().clone();
-        let inner =
-            Inner { source, packer: Packer::new(), store: Store::new(budget), pending: None, requests: 0, end: None };
-        Ok(Spool { inner: Mutex::new(inner), recognition })
+        let (packer, store) = (Packer::new(), Store::new(budget));
+        let inner = Inner { source, packer, store, pending: None, requests: 0, is_asked: false, end: None };
+        Ok(Spool { inner: Arc::new(Mutex::new(inner)), recognition })
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().expect("decoding a trace does not panic")
+        lock(&self.inner)
+    }
+
+    /// Has the next block decoded by a thread that has nothing to do, if there is one: else whoever needs it decodes it.
+    fn decode_ahead(&self, inner: &mut Inner) {
+        if inner.is_asked || inner.end.is_some() {
+            return;
+        }
+        inner.is_asked = true;
+        let shared = Arc::clone(&self.inner);
+        rayon::spawn(move || {
+            let mut inner = lock(&shared);
+            inner.is_asked = false;
+            // An error is kept, and met by the readers where it stands.
+            let _ = inner.decode();
+        });
     }
 
     /// Number of requests of the trace, estimated from how much of the file they were decoded from; exact once it has ended.
@@ -79,6 +97,10 @@ impl Spool {
             None => (inner.requests as f64 / inner.source.share_read().clamp(1e-6, 1.0)) as u64,
         }
     }
+}
+
+fn lock(inner: &Mutex<Inner>) -> MutexGuard<'_, Inner> {
+    inner.lock().expect("decoding a trace does not panic")
 }
 
 impl Inner {
@@ -188,6 +210,9 @@ impl SpoolReader {
             return Ok(false);
         }
         let (block, shape) = inner.store.get(self.next, frees)?;
+        if self.next + 1 == inner.store.len() {
+            self.spool.decode_ahead(&mut inner);
+        }
         drop(inner);
         (self.block, self.next) = (block, self.next + 1);
         self.unpacker.enter(shape);
@@ -307,6 +332,31 @@ mod tests {
         assert_eq!(weak.strong_count(), 1);
         let (found, end, _) = read(reader);
         assert!((found, end) == expected, "a block and a half of memory suffices, without a file");
+    }
+
+    /// With a second thread the next block is there before a reader asks for it; with one, only then.
+    #[test]
+    fn a_thread_with_nothing_to_do_decodes_ahead() {
+        let (file, options) = trace(&lines(40_000));
+        let expected = directly(&file, &options);
+        for threads in [1, 2] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            let spool = spool(&file, &options, usize::MAX);
+            let mut reader = SpoolReader::new(Arc::clone(&spool));
+            let blocks = pool.install(|| {
+                reader.draw(&mut Arrival::NONE.clone()).expect("a request");
+                for _ in 0..if threads == 1 { 10 } else { 10_000 } {
+                    if spool.lock().store.len() > 1 {
+                        break;
+                    }
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                }
+                spool.lock().store.len()
+            });
+            assert_eq!(blocks, threads);
+            let (found, end, _) = pool.install(|| read(SpoolReader::new(spool)));
+            assert!((found, end) == expected);
+        }
     }
 
     #[test]
