@@ -18,7 +18,7 @@ pub fn check(prepared: &Prepared) -> Result<(), Failure> {
     check_needs(&run::memory(prepared)?)
 }
 
-/// [`check`] for runs whose needs are known.
+/// Refuses runs that need this much memory, if the machine has less.
 ///
 /// # Errors
 /// If the machine has less memory than they need.

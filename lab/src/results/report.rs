@@ -43,7 +43,8 @@ pub fn is_report(head: &[u8]) -> bool {
     head.windows(GENERATOR.len()).any(|part| part == GENERATOR)
 }
 
-/// The template of a page, whose `name` ends with `.html` so that names are escaped, with the head, the style and the chart library of all pages.
+/// The template of a page, with the head, the style and the chart library that all pages share. `name` ends with `.html`, which escapes
+/// what is put into it.
 pub(crate) fn environment(name: &'static str, page: &'static str) -> Environment<'static> {
     let mut environment = Environment::new();
     environment.add_template("head.html", HEAD).expect("the head is a template");

@@ -49,9 +49,15 @@ impl StateFile {
             Ok(file) => read(&path, file, &about, config).map(Some),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let out = OutFile::create(&path, Existing::Keep("is there meanwhile"), &Inputs::default())?;
-                let made = make()?;
-                made.as_ref().map_or(Ok(()), |state| write(out, &about, state))?;
-                Ok(made)
+                let Some(made) = make()? else { return Ok(None) };
+                match write(out, &about, &made) {
+                    Ok(()) => Ok(Some(made)),
+                    // Another process may have written the same state meanwhile.
+                    Err(error) => {
+                        let theirs = File::open(&path).ok().and_then(|file| read(&path, file, &about, config).ok());
+                        theirs.map(Some).ok_or(error)
+                    }
+                }
             }
             Err(error) => Err(refused(&path, &error.to_string())),
         }
@@ -145,7 +151,7 @@ fn other_drive(theirs: &str, ours: &str) -> String {
     format!("holds another state ({}; here {}); name another file, or a folder", bare(theirs), bare(ours))
 }
 
-/// A file whose bytes are hashed on their way.
+/// A file; whatever is read or written is hashed.
 struct Hashed<F> {
     inner: F,
     hasher: blake3::Hasher,
@@ -168,5 +174,35 @@ impl<F: Read> Read for Hashed<F> {
         let count = self.inner.read(bytes)?;
         self.hasher.update(&bytes[..count]);
         Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Scenario;
+
+    /// Of two processes that make a state at the same time, the second takes the file of the first; what is not that state stays, and is
+    /// an error.
+    #[test]
+    fn a_state_may_be_there_meanwhile() {
+        let text = "[device]\npreset = \"flin-isca18\"\n[device.geometry]\nchannels = 1\nchips_per_channel = 1\npages_per_block = 16\nblocks_per_plane = 24\n\
+            [device.ftl]\nover_provisioning_percent = 40.0\n[device.precondition]\nstate = \"replayed\"\n[[flow]]\n[flow.synthetic]\nrate_iops = 1\nrequests = 1\n";
+        let config = Scenario::parse("test", text.into()).expect("a scenario").device_config().expect("a drive");
+        let made = || Replayed::of(&config).map_err(|error| RunError::Input(error.to_string()));
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = StateFile::new(&folder.path().join("drive.state"));
+        let second = file.take(&config, || {
+            file.take(&config, made)?;
+            made()
+        });
+        assert!(second.is_ok_and(|state| state.is_some()));
+        let foreign = StateFile::new(&folder.path().join("notes"));
+        let refused = foreign.take(&config, || {
+            std::fs::write(folder.path().join("notes"), "mine").expect("written");
+            made()
+        });
+        assert!(refused.is_err());
+        assert_eq!(std::fs::read(folder.path().join("notes")).expect("there"), b"mine");
     }
 }

@@ -74,7 +74,7 @@ impl Spool {
         lock(&self.inner)
     }
 
-    /// Has the next block decoded by a thread that has nothing to do, if there is one: else whoever needs it decodes it.
+    /// Asks for the next block to be decoded by an idle thread. If there is none, the reader that needs it decodes it.
     fn decode_ahead(&self, inner: &mut Inner) {
         if inner.is_asked || inner.end.is_some() {
             return;
