@@ -86,9 +86,11 @@ fn measured(cases: &[Case], arguments: &Arguments) -> Result<String, String> {
     let effort = arguments.effort;
     let program = std::env::current_exe().map_err(|e| format!("cannot find this program: {e}"))?;
     let mut rows = Vec::new();
-    for case in cases {
-        eprintln!("measuring {}", case.name());
-        rows.push((case.labels.clone(), measure(&program, case, effort)?));
+    for (number, case) in (1..).zip(cases) {
+        let figures = measure(&program, case, effort)?;
+        // The table comes at the end; whoever stops before it keeps these lines.
+        eprintln!("{number} of {}: {}: {figures}", cases.len(), case.name());
+        rows.push((case.labels.clone(), figures));
     }
     let which = match arguments.words.as_slice() {
         [] => "All cases".into(),

@@ -33,6 +33,14 @@ pub struct Figures {
     pub peak_bytes: u64,
 }
 
+impl std::fmt::Display for Figures {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [low, median, high] = self.ns;
+        write!(f, "{median:.1} ns ({low:.1} to {high:.1})")?;
+        self.instructions.map_or(Ok(()), |count| write!(f, ", {count:.1} instructions"))
+    }
+}
+
 /// The argument that makes the program run one case instead of measuring all.
 pub const CHILD: &str = "--run-case";
 
@@ -99,6 +107,7 @@ mod tests {
         let figures = summary(&[run(1_000, 7, 5), run(3_000, 9, 6), run(1_500, 8, 4)], Some(12.5)).unwrap();
         let expect = Figures { ns: [100.0, 150.0, 300.0], instructions: Some(12.5), ready_ns: 8, peak_bytes: 6 };
         assert_eq!(figures, expect);
+        assert_eq!(figures.to_string(), "150.0 ns (100.0 to 300.0), 12.5 instructions");
         assert!(summary(&[], None).is_err());
         assert!(summary(&[Outcome { items: 0, work_ns: 1, ready_ns: 1, peak_bytes: 1 }], None).is_err());
     }
