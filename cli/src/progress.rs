@@ -58,9 +58,20 @@ fn watched<T>(follow: impl Fn(&ProgressBar) + Sync, work: impl FnOnce(Option<&Pr
 fn follow(bar: &ProgressBar, progress: &Progress) {
     const KNOWN: &str = "{bar:32} {percent:>3} %  {human_pos} of {human_len} requests  {rate}/s  {eta} left";
     const UNKNOWN: &str = "{spinner} {human_pos} requests  {rate}/s  {elapsed}";
+    const STATE: &str = "{bar:32} {percent:>3} % of the drive's first state  {eta} left";
+    if let Some((made, all)) = progress.of_state() {
+        style(bar, STATE);
+        bar.set_length(all.into());
+        bar.set_position(made.into());
+        return;
+    }
     let total = progress.total();
     if total > 0 && bar.length() != Some(total) {
         bar.set_length(total);
+    }
+    if progress.done() < bar.position() {
+        // The state is made, and requests have a rate of their own.
+        bar.reset();
     }
     style(bar, if total > 0 { KNOWN } else { UNKNOWN });
     bar.set_position(progress.done());

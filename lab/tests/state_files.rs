@@ -67,6 +67,19 @@ fn runs_from_a_file_are_the_same() {
     }
 }
 
+/// Planes are overwritten by all threads, and put together in any order.
+#[test]
+fn any_number_of_threads_makes_the_same_file() {
+    let folder = folder("threads");
+    let made = [1, 2, 5].map(|threads| {
+        let file = folder.join(format!("{threads}.state"));
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        pool.install(|| run(TEXT, Some(&file))).expect("made");
+        fs::read(&file).expect("a file")
+    });
+    assert!(made.iter().all(|bytes| bytes.len() > 10_000 && *bytes == made[0]));
+}
+
 /// A state is found again by everything that it depends on, and by nothing else.
 #[test]
 fn the_name_is_what_determines_the_state() {

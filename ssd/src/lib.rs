@@ -26,5 +26,5 @@ pub use config::{Config, ConfigError};
 pub use device::{Device, Fault, Stopped, Totals};
 pub use footprint::{Footprint, OptionalTables};
 pub use ftl::InitialState;
-pub use gc::{Replayed, SavedState};
+pub use gc::{Overwritten, Replay, Replayed, SavedState};
 pub use host::Refusal;

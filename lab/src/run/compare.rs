@@ -75,14 +75,16 @@ pub fn compare_prepared(
     let alone = tasks.iter().map(|task| task.alone).collect();
     let expected = Expected::new(prepared.flows.len(), alone, prepared.limits.requests);
     let pairing = Pairing::default();
-    let mut outcomes: Vec<Outcome> = tasks
-        .par_iter()
-        .map(|task| {
-            let mut outcome = run(prepared, *task, options, &expected)?;
-            pairing.add(prepared.is_against(*task), &mut outcome)?;
-            Ok(outcome)
-        })
-        .collect::<Result<Vec<_>, RunError>>()?;
+    let run_of = |task: &Task| {
+        let mut outcome = run(prepared, *task, options, &expected)?;
+        pairing.add(prepared.is_against(*task), &mut outcome)?;
+        Ok(outcome)
+    };
+    // In a scope even a run that is the only one takes one of the threads; else it and one that decodes ahead would be two with `--jobs 1`.
+    let mut outcomes = rayon::scope(|_| {
+        prepared.states.make_ahead(&prepared.config, options.progress)?;
+        tasks.par_iter().map(run_of).collect::<Result<Vec<Outcome>, RunError>>()
+    })?;
     let pairs = pairing.finish(&mut outcomes)?;
     let audited = options.audit.then(|| outcomes.iter().flat_map(|o| &o.verdict).map(|v| v.events).sum());
     let infos: Vec<FlowInfo> = prepared.flows.iter().map(flow_info).collect();

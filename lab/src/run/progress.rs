@@ -1,12 +1,14 @@
 //! How far a comparison has come, for display.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// Requests completed so far by all runs of a comparison, and how many there will be, as far as is known; and the wish to stop them.
 #[derive(Debug, Default)]
 pub struct Progress {
     done: AtomicU64,
     total: AtomicU64,
+    /// Parts of the drive's first state made, and how many there are.
+    of_state: [AtomicU32; 2],
     stopped: AtomicBool,
 }
 
@@ -19,6 +21,18 @@ impl Progress {
     /// Requests in all; 0 while unknown.
     pub fn total(&self) -> u64 {
         self.total.load(Ordering::Relaxed)
+    }
+
+    /// Parts made of the state of a replayed drive, and how many there are; `None` unless it is being made.
+    pub fn of_state(&self) -> Option<(u32, u32)> {
+        let [made, all] = self.of_state.each_ref().map(|count| count.load(Ordering::Relaxed));
+        (made < all).then_some((made, all))
+    }
+
+    /// Counts a part of the state as made, of so many.
+    pub(super) fn made_of_state(&self, all: u32) {
+        self.of_state[0].fetch_add(1, Ordering::Relaxed);
+        self.of_state[1].store(all, Ordering::Relaxed);
     }
 
     /// Ends all runs soon, with [`RunError::Stopped`](super::RunError::Stopped).

@@ -1,5 +1,7 @@
 //! Whether runs are short, which is decided before the first by a look at their requests.
 
+use flashlane_ssd::config::Precondition;
+
 use super::RunError;
 use super::prepare::Prepared;
 use crate::scenario::{FlowPlan, FlowSource};
@@ -9,12 +11,15 @@ use crate::workload::{Next, Source};
 /// measured, see docs/performance.md.
 const PAGES_PER_REQUEST: u64 = 256;
 
-/// Whether every run is so short that it touches little of its drive's page map. False where that cannot be known
+/// Whether every run is so short that it touches little of its drive's page map. False for a replayed drive, and where that cannot be known
 /// beforehand, or only by reading an input that can be read just once.
 ///
 /// # Errors
 /// Anything wrong with the traces, in the part that was read.
 pub fn is_short(prepared: &Prepared) -> Result<bool, RunError> {
+    if matches!(prepared.config.precondition, Precondition::Replayed { .. }) {
+        return Ok(false);
+    }
     let once = |plan: &FlowPlan| matches!(&plan.source, FlowSource::Trace(path, _) if !path.is_file());
     if prepared.flows.iter().any(once) {
         return Ok(false);
@@ -73,5 +78,7 @@ mod tests {
         assert!(with(small, "[run]\nrequests = 100\n", &flow("requests = 8000")), "the run says when to stop");
         assert!(with(small, "[run]\nduration_ms = 1000\n", &flow("requests = 80000")), "or how long to go on");
         assert!(with("[device]\npreset = \"flin-isca18\"\n", "", &flow("requests = 8000")), "a large drive");
+        let replayed = format!("{small}[device.precondition]\nstate = \"replayed\"\n");
+        assert!(!with(&replayed, "", &flow("requests = 10")), "its whole map is written before the run");
     }
 }

@@ -1,8 +1,11 @@
-//! The state of a drive that is made by replay: made when the first run needs it, copied for each.
+//! The state of a drive that is made by replay: made before the first run, by all threads, and copied for each.
 
 use std::sync::{Arc, Mutex};
 
-use flashlane_ssd::{Config, Replayed};
+use flashlane_ssd::{Config, Replay, Replayed};
+use rayon::prelude::*;
+
+use super::Progress;
 
 use super::RunError;
 use super::state_file::StateFile;
@@ -30,6 +33,18 @@ impl States {
     /// Announces that `runs` runs will take the state.
     pub fn expect_runs(&self, runs: usize) {
         self.slot().runs += runs;
+    }
+
+    /// Makes the state ahead of the runs, by all threads, and shows how far it is.
+    ///
+    /// # Errors
+    /// A configuration that cannot be built, a file that cannot be read or written; if it is to be stopped.
+    pub fn make_ahead(&self, config: &Config, progress: Option<&Progress>) -> Result<(), RunError> {
+        let make = || by_all_threads(config, progress);
+        // Without the lock: a thread that waits for the others may begin other work.
+        let made = self.file.as_ref().map_or_else(make, |file| file.take(config, make))?;
+        self.slot().made = made.map(Arc::new);
+        Ok(())
     }
 
     /// The state for a run on `config`; `None` if a formula gives it. The last announced run takes the one that is held here,
@@ -62,6 +77,30 @@ impl States {
     fn slot(&self) -> std::sync::MutexGuard<'_, Slot> {
         self.slot.lock().expect("making a state does not panic")
     }
+}
+
+/// The state of `config`, made by all threads; `None` if a formula gives it.
+fn by_all_threads(config: &Config, progress: Option<&Progress>) -> Result<Option<Replayed>, RunError> {
+    let replay =
+        Replay::of(config, rayon::current_num_threads()).map_err(|error| RunError::Input(error.to_string()))?;
+    let Some(replay) = replay else { return Ok(None) };
+    let drive = Mutex::new(replay.drive());
+    let stopped = || progress.is_some_and(Progress::is_stopped);
+    (0..replay.parts()).into_par_iter().for_each(|part| {
+        if stopped() {
+            return;
+        }
+        replay.overwrite(part, |done| {
+            drive.lock().expect("nothing panics meanwhile").put(done);
+            if let Some(progress) = progress {
+                progress.made_of_state(replay.pieces());
+            }
+        });
+    });
+    if stopped() {
+        return Err(RunError::Stopped);
+    }
+    Ok(Some(drive.into_inner().expect("nothing panicked")))
 }
 
 #[cfg(test)]

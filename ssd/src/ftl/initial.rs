@@ -85,12 +85,6 @@ impl Initial {
         }
     }
 
-    /// The state of one plane as a drive of its own, with `pages` logical pages, all of them written. Not for the steady state.
-    pub(super) fn of_one_plane(&self, pages: u32) -> Initial {
-        debug_assert!(!self.steady, "lookups need no table");
-        Initial { planes: 1, written: pages, starts: Vec::new(), hints: Vec::new(), ..*self }
-    }
-
     /// Logical pages below this one hold data.
     pub(super) fn written(&self) -> u32 {
         self.written

@@ -60,13 +60,6 @@ impl Map {
         &self.positions
     }
 
-    /// Takes over the entries of a plane that was a drive of its own; `lpn` numbers its pages as here.
-    pub(super) fn put_back(&mut self, lpn: impl Fn(Lpn) -> Lpn, alone: &Map) {
-        for (local, &entry) in (0..).zip(&alone.forward) {
-            self.forward[lpn(Lpn(local)).0 as usize] = entry;
-        }
-    }
-
     /// The initial state.
     pub(super) fn initial(&self) -> &Initial {
         &self.initial

@@ -17,7 +17,7 @@ mod validity;
 
 use alloc::vec::Vec;
 
-pub(crate) use alone::PlaneStates;
+pub(crate) use alone::{LonePlane, PlaneStates};
 use flashlane_core::{Board, Divisor, FlowId, Geometry, Lpn, PlaneId, Ppa};
 pub use initial_state::InitialState;
 pub(crate) use saved::Tables;

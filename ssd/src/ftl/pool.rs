@@ -180,6 +180,29 @@ impl Pool {
         Some(fresh)
     }
 
+    /// The next physical pages for moves, at most `most`, one after the other in one block: the first, and their number.
+    #[inline]
+    pub(super) fn take_pages_for_moves(
+        &mut self,
+        most: u32,
+        pages: u32,
+        segment: impl FnOnce(u32) -> Segment,
+    ) -> Option<(Ppa, u32)> {
+        let which = usize::from(self.separate);
+        let mut frontier = match self.frontiers[which] {
+            Some(frontier) if frontier.next < pages => frontier,
+            _ => self.open_block(pages, segment)?,
+        };
+        let (first, count) = (Ppa(frontier.block * pages + frontier.next), most.min(pages - frontier.next));
+        frontier.next += count;
+        self.frontiers[which] = Some(frontier);
+        self.free_pages -= count;
+        if frontier.next == pages {
+            self.seal(frontier.block);
+        }
+        Some((first, count))
+    }
+
     /// Opens an erased block.
     #[cold]
     fn open_block(&mut self, pages: u32, segment: impl FnOnce(u32) -> Segment) -> Option<Frontier> {
@@ -307,7 +330,7 @@ impl Pool {
     #[cfg(test)]
     pub(super) fn in_words(&self) -> alloc::string::String {
         let mut plain = self.clone();
-        plain.rename_segments(|_| Segment::ANY);
+        plain.rename_segments(|_| Segment::NOT_KEPT);
         alloc::format!("{plain:?}")
     }
 
@@ -352,11 +375,11 @@ mod tests {
     fn the_written_pages_of_a_reopened_block_are_counted_anew() {
         let pages = 4;
         let mut pool = Pool::of(vec![Block::Victim, Block::Sealed], vec![0, 4]);
-        pool.frontiers[0] = Some(Frontier { block: 0, next: pages, segment: Segment::ANY });
+        pool.frontiers[0] = Some(Frontier { block: 0, next: pages, segment: Segment::NOT_KEPT });
         assert_eq!(pool.written(0, pages), 4);
         pool.erased(0, pages);
         assert_eq!(pool.written(0, pages), 0);
-        let fresh = pool.take_page(Stream::Gc, pages, |_| Segment::ANY).unwrap();
+        let fresh = pool.take_page(Stream::Gc, pages, |_| Segment::NOT_KEPT).unwrap();
         assert_eq!((fresh.ppa, fresh.page), (Ppa(0), 0));
         assert_eq!(pool.written(0, pages), 1);
         pool.check(pages, |block| if block == 0 { 1 } else { 4 });

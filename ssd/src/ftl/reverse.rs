@@ -27,10 +27,9 @@ pub(super) struct Reverse {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Segment(NonZeroU32);
 
-#[cfg(test)]
 impl Segment {
-    /// For tests that do not read the reverse map.
-    pub(super) const ANY: Segment = Segment(NonZeroU32::MIN);
+    /// Of blocks without a reverse map of this kind.
+    pub(super) const NOT_KEPT: Segment = Segment(NonZeroU32::MIN);
 }
 
 impl Reverse {
@@ -83,11 +82,6 @@ impl Reverse {
 pub(super) struct WrittenFor<'a>(&'a [u32]);
 
 impl WrittenFor<'_> {
-    /// Whether the block has been opened.
-    pub(super) fn is_opened(&self) -> bool {
-        !self.0.is_empty()
-    }
-
     /// The logical page that one page of the block was last written for, if it was written.
     #[inline]
     pub(super) fn page(&self, page: u32) -> Option<Lpn> {

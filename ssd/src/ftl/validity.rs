@@ -56,15 +56,9 @@ impl Validity {
         (validity, all)
     }
 
-    /// The validity of one plane, as that of a drive of its own.
-    pub(super) fn of_one_plane(&self, plane: PlaneId) -> Validity {
-        let bits = self.bits[plane.index() * self.words_per_plane..][..self.words_per_plane].to_vec();
-        Validity { bits, ..*self }
-    }
-
-    /// Takes over the validity of a plane that was a drive of its own.
-    pub(super) fn put_back(&mut self, plane: PlaneId, alone: &Validity) {
-        self.bits[plane.index() * self.words_per_plane..][..self.words_per_plane].copy_from_slice(&alone.bits);
+    /// Marks all pages of a plane invalid.
+    pub(super) fn invalidate_all(&mut self, plane: PlaneId) {
+        self.bits[plane.index() * self.words_per_plane..][..self.words_per_plane].fill(0);
     }
 
     #[inline]

@@ -26,7 +26,7 @@ use crate::state::State;
 use jobs::Jobs;
 use moves::{Move, Moves};
 pub(crate) use replay::bytes_of_writes;
-pub use replay::{Replayed, SavedState};
+pub use replay::{Overwritten, Replay, Replayed, SavedState};
 
 /// Garbage collection of a device.
 #[derive(Debug)]

@@ -4,8 +4,9 @@
 //! writes, with the victim policy, the frontiers and the thresholds of the run itself. That takes seconds on a large drive, and
 //! the scheduler has no part in it: the state is made once and copied for each run.
 //!
-//! The planes are overwritten one after the other, each with its writes in their order: no write touches another plane. Only
-//! victim policies that draw at random need the order of all writes, because all planes share their generator.
+//! Each plane is overwritten by itself, with its writes in their order: no write touches another plane. So several threads of the
+//! caller can overwrite planes at the same time ([`Replay`]), and the state is the same. Only victim policies that draw at random need the
+//! order of all writes, because all planes share their generator.
 
 use flashlane_core::{Divisor, Lpn, PlaneId, Ppa};
 use rand_core::Rng;
@@ -13,17 +14,18 @@ use rand_pcg::Pcg64Mcg;
 use serde::de::{DeserializeSeed, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::mem::size_of;
+use core::ops::Range;
 
 use super::jobs::Jobs;
+use super::victim;
 use crate::config::{Config, ConfigError, Precondition, Victim};
-use crate::ftl::{Ftl, PlaneStates, Tables};
+use crate::ftl::{Ftl, LonePlane, PlaneStates, Tables};
 
-/// How many writes ahead the map entry of a page is prefetched; half as many ahead, what the entry leads to.
-const AHEAD: usize = 32;
-/// How many moves ahead the map entry of a page is prefetched.
-const MOVES_AHEAD: usize = 16;
+/// How many writes or moves ahead the map entry of a page is prefetched.
+const AHEAD: usize = 16;
 /// Writes are held for so many planes at a time, and drawn anew for the next ones: to hold all would take as much memory as the map.
 const TOGETHER: u32 = 16;
 
@@ -52,12 +54,107 @@ impl Replayed {
     /// # Errors
     /// The first configuration value that is out of range, by key.
     pub fn of(config: &Config) -> Result<Option<Replayed>, ConfigError> {
+        Ok(Replay::of(config, 1)?.map(|replay| {
+            let mut drive = replay.drive();
+            (0..replay.parts()).for_each(|part| replay.overwrite(part, |done| drive.put(done)));
+            drive
+        }))
+    }
+
+    /// Takes over what was overwritten of this drive.
+    pub fn put(&mut self, done: Overwritten) {
+        match done.0 {
+            Piece::Plane(plane, alone) => self.ftl.put_in(plane, *alone),
+            Piece::Drive(drive) => *self = *drive,
+        }
+    }
+}
+
+/// A replay that is yet to be made, in parts that do not depend on one another.
+#[derive(Debug)]
+pub struct Replay {
+    config: Config,
+    percent: u32,
+    /// Planes of a part; without the states of planes the drive is one part.
+    planes: Option<(PlaneStates, u32)>,
+}
+
+/// What a part of a replay has overwritten: a plane, or the drive.
+#[derive(Debug)]
+pub struct Overwritten(Piece);
+
+#[derive(Debug)]
+enum Piece {
+    Plane(PlaneId, Box<LonePlane>),
+    Drive(Box<Replayed>),
+}
+
+impl Replay {
+    /// The replay that `config` asks for, in parts for so many threads; `None` if a formula gives the state.
+    ///
+    /// # Errors
+    /// The first configuration value that is out of range, by key.
+    pub fn of(config: &Config, threads: usize) -> Result<Option<Replay>, ConfigError> {
         config.check()?;
         let Precondition::Replayed { percent } = config.precondition else { return Ok(None) };
-        Ok(Some(match config.gc.victim {
-            Victim::Random | Victim::DChoices(_) => in_order(config, percent),
-            Victim::Greedy | Victim::Fifo | Victim::CostBenefit => by_plane(config, percent),
-        }))
+        let planes = match config.gc.victim {
+            Victim::Random | Victim::DChoices(_) => None,
+            Victim::Greedy | Victim::Fifo | Victim::CostBenefit => {
+                // All threads together hold as many writes as one would.
+                Some((PlaneStates::new(config), (TOGETHER / threads.clamp(1, TOGETHER as usize) as u32).max(1)))
+            }
+        };
+        Ok(Some(Replay { config: config.clone(), percent, planes }))
+    }
+
+    /// Number of parts.
+    pub fn parts(&self) -> u32 {
+        self.planes.as_ref().map_or(1, |&(_, planes)| self.config.geometry.planes().div_ceil(planes))
+    }
+
+    /// Number of times that all parts together call `done` of [`Replay::overwrite`].
+    pub fn pieces(&self) -> u32 {
+        self.planes.as_ref().map_or(1, |_| self.config.geometry.planes())
+    }
+
+    /// The drive before it is overwritten, into which all parts are to be put.
+    pub fn drive(&self) -> Replayed {
+        let mut ftl = Ftl::new(&self.config);
+        if self.planes.is_some() {
+            ftl.open_all_blocks();
+        }
+        Replayed { ftl, jobs: Jobs::new(&self.config) }
+    }
+
+    /// Makes a part. `done` gets each plane when it has been overwritten.
+    pub fn overwrite(&self, part: u32, mut done: impl FnMut(Overwritten)) {
+        let Some((states, planes)) = &self.planes else {
+            return done(Overwritten(Piece::Drive(Box::new(in_order(&self.config, self.percent)))));
+        };
+        let first = part * planes;
+        let writes = self.writes_of(first..(first + planes).min(self.config.geometry.planes()));
+        for plane in (0..self.config.geometry.planes() as u16).map(PlaneId) {
+            let at = states.positions()[plane.index()].checked_sub(first);
+            let Some(writes) = at.and_then(|at| writes.get(at as usize)) else { continue };
+            let mut alone = states.plane(plane);
+            overwrite_plane(&self.config, writes, &mut alone);
+            done(Overwritten(Piece::Plane(plane, Box::new(alone))));
+        }
+    }
+
+    /// The writes to the planes at these stripe positions, each by its number among the plane's logical pages.
+    fn writes_of(&self, positions: Range<u32>) -> Vec<Vec<Lpn>> {
+        let split = Divisor::new(self.config.geometry.planes());
+        let space = writes_of_plane(&self.config, self.percent);
+        let mut writes: Vec<Vec<Lpn>> = positions.clone().map(|_| Vec::with_capacity(space)).collect();
+        for lpn in draws(&self.config, self.percent) {
+            let (local, position) = split.split(lpn.0.into());
+            let at = (position as u32).checked_sub(positions.start);
+            if let Some(writes) = at.and_then(|at| writes.get_mut(at as usize)) {
+                writes.push(Lpn(local as u32));
+            }
+        }
+        writes
     }
 }
 
@@ -89,7 +186,7 @@ fn draws(config: &Config, percent: u32) -> impl Iterator<Item = Lpn> + use<> {
     (0..pages * u64::from(percent) / 100).map(move |_| Lpn(((u64::from(rng.next_u32()) * pages) >> 32) as u32))
 }
 
-/// Overwrites all planes at the same time.
+/// The whole drive, overwritten in the order of all writes.
 pub(super) fn in_order(config: &Config, percent: u32) -> Replayed {
     let (mut ftl, mut jobs) = (Ftl::new(config), Jobs::new(config));
     let mut scratch = Vec::new();
@@ -101,41 +198,21 @@ pub(super) fn in_order(config: &Config, percent: u32) -> Replayed {
     Replayed { ftl, jobs }
 }
 
-/// Overwrites one plane after the other.
-pub(super) fn by_plane(config: &Config, percent: u32) -> Replayed {
-    let mut ftl = Ftl::new(config);
-    let mut states = PlaneStates::new(config);
-    let planes = config.geometry.planes();
-    let split = Divisor::new(planes);
-    let mut scratch = Vec::new();
-    let space = writes_of_plane(config, percent);
-    let mut writes: Vec<Vec<Lpn>> = (0..TOGETHER.min(planes)).map(|_| Vec::with_capacity(space)).collect();
-    for first in (0..planes).step_by(TOGETHER as usize) {
-        // By stripe position.
-        writes.truncate((planes - first) as usize);
-        writes.iter_mut().for_each(Vec::clear);
-        for lpn in draws(config, percent) {
-            let (local, position) = split.split(lpn.0.into());
-            if let Some(writes) = (position as u32).checked_sub(first).and_then(|at| writes.get_mut(at as usize)) {
-                writes.push(Lpn(local as u32));
-            }
+/// Overwrites a plane as [`Jobs::overwrite`] does, with victims that are not drawn.
+fn overwrite_plane(config: &Config, writes: &[Lpn], plane: &mut LonePlane) {
+    let (victim, mut never_drawn) = (config.gc.victim, Pcg64Mcg::new(0));
+    for (number, &lpn) in writes.iter().enumerate() {
+        if let Some(&later) = writes.get(number + AHEAD) {
+            plane.prefetch(later);
         }
-        for plane in (0..planes as u16).map(PlaneId) {
-            let at = states.positions()[plane.index()].checked_sub(first);
-            let Some(writes) = at.and_then(|at| writes.get(at as usize)) else { continue };
-            let (mut alone, mut jobs) = (states.plane(plane), Jobs::new(config));
-            for (number, &lpn) in writes.iter().enumerate() {
-                if let Some(&later) = writes.get(number + AHEAD) {
-                    alone.prefetch(later);
-                    alone.prefetch_copy(writes[number + AHEAD / 2]);
-                }
-                jobs.overwrite(lpn, &mut alone, &mut scratch);
-            }
-            ftl.put_back(plane, alone);
+        while plane.free_blocks() < config.gc.start_blocks {
+            let (pool, pages) = plane.pool_mut();
+            let Some(block) = victim::choose(victim, pool, pages, &mut never_drawn) else { break };
+            pool.becomes_victim(block);
+            plane.empty(block);
         }
+        plane.write(lpn);
     }
-    ftl.reset_counts();
-    Replayed { ftl, jobs: Jobs::new(config) }
 }
 
 impl Jobs {
@@ -151,7 +228,7 @@ impl Jobs {
         let Some(job) = self.open(plane, ftl) else { return false };
         ftl.valid_pages(plane, job.block, pages);
         for (number, &(from, lpn)) in pages.iter().enumerate() {
-            if let Some(&(_, later)) = pages.get(number + MOVES_AHEAD) {
+            if let Some(&(_, later)) = pages.get(number + AHEAD) {
                 ftl.prefetch(later);
             }
             ftl.move_page(lpn, plane, from);

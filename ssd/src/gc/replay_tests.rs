@@ -6,13 +6,13 @@ use alloc::vec::Vec;
 use flashlane_core::geometry::{AllocationOrder, Geometry, UnitKind};
 use flashlane_core::{Duration, Lpn, PlaneId};
 
-use super::replay::{Replayed, by_plane, in_order};
+use super::replay::{Replay, Replayed, in_order};
 use crate::config::*;
 
 /// Percent of the drive that is overwritten.
 const PERCENT: u32 = 300;
 
-/// A drive of 24 planes, more than are held together, whose last stripe is not full.
+/// A drive of 24 planes, more than a part has, whose last stripe is not full.
 fn config(victim: Victim, separate_frontier: bool, wear_aware: bool) -> Config {
     let geometry = Geometry {
         channels: 3,
@@ -89,13 +89,23 @@ fn seen(
     (pages, state.ftl.blocks_in_words(plane))
 }
 
+/// The drive overwritten in parts for so many threads, the last one first.
+fn by_plane(config: &Config, threads: usize) -> Replayed {
+    let replay = Replay::of(config, threads).expect("a legal drive").expect("a replay");
+    assert_eq!(replay.parts(), if threads == 1 { 2 } else { 24 });
+    let mut drive = replay.drive();
+    (0..replay.parts()).rev().for_each(|part| replay.overwrite(part, |done| drive.put(done)));
+    drive
+}
+
 #[test]
 fn plane_by_plane_the_drive_is_the_same() {
     for victim in [Victim::Greedy, Victim::Fifo, Victim::CostBenefit] {
         for (separate, wear_aware) in [(false, false), (true, false), (false, true), (true, true)] {
             let config = config(victim, separate, wear_aware);
             config.check().expect("a legal drive");
-            let (one, other) = (by_plane(&config, PERCENT), in_order(&config, PERCENT));
+            let threads = if wear_aware { 1 } else { 64 };
+            let (one, other) = (by_plane(&config, threads), in_order(&config, PERCENT));
             for lpn in (0..config.ftl.logical_pages).map(Lpn) {
                 let place = |state: &Replayed| (state.ftl.plane_of(lpn), state.ftl.lookup(lpn));
                 assert_eq!(place(&one), place(&other), "{victim:?}, {lpn:?}");
