@@ -3,11 +3,12 @@
 //! Counts, sums, sizes and addresses are exact; percentiles of gaps are exact to three significant digits. Equal
 //! addresses of different devices count as different. Must never know a drive: all requests are counted as they are.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use flashlane_core::Op;
 use hdrhistogram::Histogram;
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::counts::{AdaptedRequest, TraceCounts};
@@ -128,7 +129,7 @@ fn measure(origins: Vec<Origin>, file: String, options: &TraceOptions) -> Result
     while let Some(request) = source.next_adapted()? {
         collector.add(request);
     }
-    if collector.sizes.iter().all(BTreeMap::is_empty) {
+    if collector.first_ns.is_none() {
         return Err(error(file, "every request was rejected; legal is a trace with at least one that is not"));
     }
     Ok(collector.finish(file, &source))
@@ -151,9 +152,9 @@ struct Block {
 /// Sums over one pass.
 struct StatCollector {
     /// Requests of a size, by operation.
-    sizes: [BTreeMap<u64, u64>; 2],
+    sizes: [FxHashMap<u64, u64>; 2],
     devices: Vec<Device>,
-    blocks: HashMap<(u32, u64), Block>,
+    blocks: FxHashMap<(u32, u64), Block>,
     gaps: Histogram<u64>,
     gap_sum: f64,
     gap_squares: f64,
@@ -174,9 +175,9 @@ struct StatCollector {
 impl StatCollector {
     fn new() -> Self {
         StatCollector {
-            sizes: [BTreeMap::new(), BTreeMap::new()],
+            sizes: Default::default(),
             devices: Vec::new(),
-            blocks: HashMap::new(),
+            blocks: FxHashMap::default(),
             // Cannot fail: three is a legal number of digits.
             gaps: Histogram::new(3).expect("a histogram of three significant digits"),
             gap_sum: 0.0,
@@ -252,9 +253,10 @@ impl StatCollector {
         }
     }
 
-    fn finish(self, file: String, source: &TraceSource) -> TraceStat {
-        let mut both = self.sizes[0].clone();
-        for (size, count) in &self.sizes[1] {
+    fn finish(mut self, file: String, source: &TraceSource) -> TraceStat {
+        let [reads, writes] = std::mem::take(&mut self.sizes).map(BTreeMap::from_iter);
+        let mut both = reads.clone();
+        for (size, count) in &writes {
             *both.entry(*size).or_default() += count;
         }
         let all = sizing(&both);
@@ -271,8 +273,8 @@ impl StatCollector {
             reason: source.recognition().reason.clone(),
             counts: source.counts(),
             devices: names.zip(self.devices.iter().map(|d| d.requests)).collect(),
-            reads: sizing(&self.sizes[Op::Read.index()]),
-            writes: sizing(&self.sizes[Op::Write.index()]),
+            reads: sizing(&reads),
+            writes: sizing(&writes),
             all,
             span_s,
             rate_iops: per_second(all.requests),
