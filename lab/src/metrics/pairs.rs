@@ -62,19 +62,44 @@ fn tolerance(against: u64) -> u64 {
     (against / 1_000).max(1_000)
 }
 
-impl Tally {
-    fn add(&mut self, against: u64, own: u64) {
+/// One request's response times, compared.
+#[derive(Clone, Copy)]
+struct Pair {
+    against: u64,
+    own: u64,
+    is_faster: bool,
+    is_slower: bool,
+    /// Relative gain in units of 2^-32, rounded.
+    share: Option<i64>,
+}
+
+impl Pair {
+    #[inline]
+    fn of(against: u64, own: u64) -> Pair {
         let tolerance = tolerance(against);
+        // One rounded division of exactly represented numbers: the same on every machine.
+        let share = || (((against as f64 - own as f64) / against as f64) / SHARE_UNIT).round_ties_even() as i64;
+        Pair {
+            against,
+            own,
+            is_faster: own + tolerance < against,
+            is_slower: against + tolerance < own,
+            share: (against > 0).then(share),
+        }
+    }
+}
+
+impl Tally {
+    #[inline]
+    fn add(&mut self, pair: Pair) {
         self.requests += 1;
-        self.faster += u64::from(own + tolerance < against);
-        self.slower += u64::from(against + tolerance < own);
-        self.against_ns += u128::from(against);
-        self.own_ns += u128::from(own);
-        if against > 0 {
-            // One rounded division of exactly represented numbers: the same on every machine.
-            let share = (against as f64 - own as f64) / against as f64;
+        self.faster += u64::from(pair.is_faster);
+        self.slower += u64::from(pair.is_slower);
+        self.against_ns += u128::from(pair.against);
+        self.own_ns += u128::from(pair.own);
+        if let Some(share) = pair.share {
             self.related += 1;
-            self.shares += i128::from((share / SHARE_UNIT).round_ties_even() as i64);
+            self.shares += i128::from(share);
         }
     }
 
@@ -96,13 +121,14 @@ impl Tally {
 }
 
 impl BatchedTally {
-    fn add(&mut self, batch: usize, against: u64, own: u64) {
-        self.tally.add(against, own);
+    #[inline]
+    fn add(&mut self, batch: usize, pair: Pair) {
+        self.tally.add(pair);
         if self.batches.len() <= batch {
             self.batches.resize(batch + 1, (0, 0));
         }
         self.batches[batch].0 += 1;
-        self.batches[batch].1 += i128::from(against) - i128::from(own);
+        self.batches[batch].1 += i128::from(pair.against) - i128::from(pair.own);
     }
 
     /// Mean gain of a request, ns, and half the width of its 95 % confidence interval from the means of [`BATCHES`]
@@ -130,18 +156,22 @@ impl Pairs {
     /// # Errors
     /// If the temporary file of one of them cannot be read.
     pub fn of(against: &ResponseTimes, own: &ResponseTimes) -> Result<Pairs, ResponseError> {
-        let (mut pairs, mut total, mut number) = (Pairs::default(), 0, 0);
-        ResponseTimes::for_both(against, own, |_, _| total += 1)?;
+        let total = ResponseTimes::count_both(against, own)?;
+        // Pair `number` belongs to batch `number * BATCHES / total`.
+        let (mut pairs, mut number, mut batch) = (Pairs::default(), 0, 0);
         ResponseTimes::for_both(against, own, |from, to| {
-            let batch = number * BATCHES / total;
+            while (batch + 1) * total <= number * BATCHES {
+                batch += 1;
+            }
             number += 1;
-            pairs.all.add(batch, from.ns, to.ns);
-            pairs.direction[from.op.index()].add(batch, from.ns, to.ns);
-            pairs.size[from.class].add(from.ns, to.ns);
+            let pair = Pair::of(from.ns, to.ns);
+            pairs.all.add(batch, pair);
+            pairs.direction[from.op.index()].add(batch, pair);
+            pairs.size[from.class].add(pair);
             if pairs.flow.len() <= from.flow {
                 pairs.flow.resize(from.flow + 1, BatchedTally::default());
             }
-            pairs.flow[from.flow].add(batch, from.ns, to.ns);
+            pairs.flow[from.flow].add(batch, pair);
         })?;
         Ok(pairs)
     }

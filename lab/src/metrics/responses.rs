@@ -166,6 +166,20 @@ impl ResponseTimes {
         Ok(read.insert(Chunk { entries, flows }))
     }
 
+    /// Number of requests that both runs have measured.
+    ///
+    /// # Errors
+    /// If a temporary file cannot be read.
+    pub(super) fn count_both(one: &ResponseTimes, other: &ResponseTimes) -> Result<usize, ResponseError> {
+        let mut count = 0;
+        ResponseTimes::chunks_of_both(one, other, |one, other| {
+            let both =
+                one.entries.iter().zip(&other.entries).filter(|&(&one, &other)| measured(one) && measured(other));
+            count += both.count();
+        })?;
+        Ok(count)
+    }
+
     /// Calls `each` with every request that both runs have measured, in order of issue.
     ///
     /// # Errors
@@ -175,28 +189,46 @@ impl ResponseTimes {
         other: &ResponseTimes,
         mut each: impl FnMut(Response, Response),
     ) -> Result<(), ResponseError> {
-        let (mut of_one, mut of_other) = (None, None);
-        for number in 0..one.chunks.len().min(other.chunks.len()) {
-            let (from, to) = (one.chunk(number, &mut of_one)?, other.chunk(number, &mut of_other)?);
-            for place in 0..CHUNK {
-                if let (Some(from), Some(to)) = (from.response(place), to.response(place)) {
-                    each(from, to);
+        ResponseTimes::chunks_of_both(one, other, |one, other| {
+            for (one, other) in one.requests().zip(other.requests()) {
+                if measured(one.0) && measured(other.0) {
+                    each(response(one), response(other));
                 }
             }
+        })
+    }
+
+    /// Calls `each` with the chunks that both have.
+    fn chunks_of_both(
+        one: &ResponseTimes,
+        other: &ResponseTimes,
+        mut each: impl FnMut(&Chunk, &Chunk),
+    ) -> Result<(), ResponseError> {
+        let (mut of_one, mut of_other) = (None, None);
+        for number in 0..one.chunks.len().min(other.chunks.len()) {
+            each(one.chunk(number, &mut of_one)?, other.chunk(number, &mut of_other)?);
         }
         Ok(())
     }
 }
 
 impl Chunk {
-    /// A request; `None` for one that was not measured.
-    fn response(&self, place: usize) -> Option<Response> {
-        let entry = self.entries[place];
-        let class = (entry & ((1 << CLASS_BITS) - 1)) as usize;
-        let op = if entry >> CLASS_BITS & 1 == 0 { Op::Read } else { Op::Write };
-        let flow = usize::from(self.flows[place]);
-        (class > 0).then(|| Response { ns: entry >> (CLASS_BITS + 1), op, class: class - 1, flow })
+    /// Entry and flow of each request.
+    fn requests(&self) -> impl Iterator<Item = (u64, u16)> {
+        self.entries.iter().copied().zip(self.flows.iter().copied())
     }
+}
+
+/// Whether an entry is of a request that was measured.
+fn measured(entry: u64) -> bool {
+    entry & ((1 << CLASS_BITS) - 1) > 0
+}
+
+/// The request of an entry, which must have been measured, and its flow.
+fn response((entry, flow): (u64, u16)) -> Response {
+    let class = (entry & ((1 << CLASS_BITS) - 1)) as usize - 1;
+    let op = if entry >> CLASS_BITS & 1 == 0 { Op::Read } else { Op::Write };
+    Response { ns: entry >> (CLASS_BITS + 1), op, class, flow: flow.into() }
 }
 
 #[cfg(test)]
