@@ -72,7 +72,7 @@ use victims::Victims;
 use waiting::Waiting;
 use writes::Writes;
 
-/// Checks a device's events one by one.
+/// Checks a device's events one by one. A field for each matter that rules are about.
 pub struct Auditor {
     log: Log,
     events: u64,

@@ -354,7 +354,13 @@ fn runs_take_what_was_said_and_not_much_less() {
     let folder = folder();
     let ncq = large_drive(30_000).replace("flin-isca18", "ncq-elex15");
     let tlc = large_drive(5_000).replace("flin-isca18", "modern-tlc");
-    for (name, scenario) in [("short.toml", large_drive(3_000)), ("ncq.toml", ncq), ("tlc.toml", tlc)] {
+    let small = "[device.geometry]\nblocks_per_plane = 1024\n[device.ftl]\nuser_gb = 120\n";
+    let replayed = large_drive(1_000)
+        .replace("{ state = \"steady\" }", "{ state = \"replayed\", overwrite_percent = 10 }")
+        .replace("[[flow]]", &format!("{small}[[flow]]"));
+    let scenarios =
+        [("short.toml", large_drive(3_000)), ("ncq.toml", ncq), ("tlc.toml", tlc), ("replayed.toml", replayed)];
+    for (name, scenario) in scenarios {
         write(&folder, name, &scenario);
         let said = megabytes(&good(&folder, &["check", name]))[0];
         let Some(seen) = peak(&folder, &["run", name, "--jobs", "1"]) else {

@@ -56,7 +56,7 @@ impl Owner {
     }
 }
 
-/// One page-sized flash operation.
+/// One page-sized flash operation. It has many fields: all that decisions may know of it is here, next to one another.
 ///
 /// `slack`, `alone`, `estimate` and `tag` are notes by which scheduling decisions pass values to one another. The device
 /// computes `slack` from the estimates, subtracts the charges that decisions return, and reports `tag` in the completion.

@@ -74,9 +74,10 @@ impl Config {
         let as_touched = map + page_flows + reverse;
         let by_page = map + page_flows;
         match self.precondition {
-            // Filled and overwritten page by page.
+            // Filled and overwritten page by page, in maps of one plane at a time (alone.rs).
             Precondition::Replayed { percent } => {
-                let at_once = at_once + as_touched + bytes_of_writes(self, percent);
+                let alone = logical.div_ceil(planes) * entry + u64::from(g.pages_per_plane()) * entry;
+                let at_once = at_once + as_touched + alone + bytes_of_writes(self, percent);
                 Footprint { at_once, as_touched: 0, by_page: 0 }
             }
             _ => Footprint { at_once, as_touched, by_page },

@@ -2,8 +2,8 @@
 //!
 //! Promises an upper bound that is close to what a run takes: all tables in full, except that of those that fill as
 //! they are used only the part that the requests can touch is counted, where that can be computed quickly. Not
-//! included: up to 31 MB for each run at a time for comparing requests one by one, and requests that queue when more arrive than
-//! the device can serve. Must never know the machine.
+//! included: up to 31 MB for each run at a time for comparing requests one by one, requests that queue when more arrive than
+//! the device can serve, and the maps of a plane for each thread beyond the first that makes a replayed state. Must never know the machine.
 
 use flashlane_ssd::config::Precondition;
 use flashlane_ssd::{Footprint, OptionalTables};

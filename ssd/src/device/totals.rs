@@ -16,7 +16,7 @@ pub(super) struct Tally {
     pub(super) in_series: [u64; 2],
 }
 
-/// What a device has done since it was built.
+/// What a device has done since it was built: counters, each a figure of the results.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Totals {
     /// The instant it has reached.
