@@ -126,11 +126,15 @@ impl Initial {
 
     /// The logical page number at any physical page of the fullest plane; `None` if the page is not valid.
     pub(super) fn find(&self, ppa: Ppa) -> Option<u32> {
-        if self.steady && ppa.0 >= self.sealed * self.pages_per_block {
+        if !self.steady {
+            return (ppa.0 < self.longest()).then_some(ppa.0);
+        }
+        if ppa.0 >= self.sealed * self.pages_per_block {
             return None;
         }
-        let local = self.local_from(ppa);
-        (local < self.longest() && self.address(local) == ppa).then_some(local)
+        let (start, valid, page) = self.in_block(ppa);
+        let k = self.first_from(page, valid);
+        is_spread_to(k, valid, self.pages_per_block, page).then_some(start + k)
     }
 
     /// The plane's first logical page number at or after a physical page. In the steady state the page must be in a sealed block.
@@ -139,11 +143,23 @@ impl Initial {
         if !self.steady {
             return ppa.0;
         }
+        let (start, valid, page) = self.in_block(ppa);
+        start + self.first_from(page, valid)
+    }
+
+    /// Of the block of a physical page: the valid pages in blocks before it, its valid pages; and the number of the page in it.
+    #[inline]
+    fn in_block(&self, ppa: Ppa) -> (u32, u32, u32) {
         let (block, page) = self.block_size.split(ppa.0.into());
         let start = self.starts[block as usize];
-        let valid = self.starts[block as usize + 1] - start;
-        let above = page * u64::from(valid) + u64::from(self.pages_per_block) - 1;
-        start + self.block_size.quotient(above) as u32
+        (start, self.starts[block as usize + 1] - start, page as u32)
+    }
+
+    /// Which of `valid` pages spread over a block is the first at or after `page`.
+    #[inline]
+    fn first_from(&self, page: u32, valid: u32) -> u32 {
+        let above = u64::from(page) * u64::from(valid) + u64::from(self.pages_per_block) - 1;
+        self.block_size.quotient(above) as u32
     }
 
     /// Number of sealed blocks of a plane; they are its first ones.
@@ -172,6 +188,12 @@ impl Initial {
 #[inline]
 fn spread(k: u32, valid: u32, pages: u32) -> u32 {
     (k as u64 * pages as u64 / valid as u64) as u32
+}
+
+/// Whether the `k`-th of `valid` pages is at `page`, given that it is not before it: [`spread`] without a division.
+#[inline]
+fn is_spread_to(k: u32, valid: u32, pages: u32, page: u32) -> bool {
+    k < valid && u64::from(k) * u64::from(pages) < (u64::from(page) + 1) * u64::from(valid)
 }
 
 /// Valid pages of the sealed blocks, oldest first, in equilibrium under uniform random overwrites. A page stays valid for each
@@ -241,6 +263,7 @@ mod tests {
                     let k = (page as u64 * valid as u64).div_ceil(pages as u64) as u32;
                     let hit = k < valid && spread(k, valid, pages) == page;
                     assert_eq!(hit, places.contains(&page));
+                    assert_eq!(is_spread_to(k, valid, pages, page), hit);
                 }
             }
         }
