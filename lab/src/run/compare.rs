@@ -132,6 +132,7 @@ pub fn compare_prepared(
 /// As [`compare`], except for violations: the auditor's verdict is part of the outcome.
 pub fn run_observed(scenario: &Scenario, observers: ObserverOptions<'_>) -> Result<Outcome, RunError> {
     let prepared = prepare(scenario)?;
+    prepared.states.make_ahead(&prepared.config, None)?;
     let scheduler =
         prepared.catalogue.build(&prepared.schedulers[0].1).map_err(|error| RunError::Input(error.to_string()))?;
     prepared.finish(prepared.simulation(scheduler, prepared.feeds(|_| true)?, observers)?)

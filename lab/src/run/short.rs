@@ -11,8 +11,8 @@ use crate::workload::{Next, Source};
 /// measured, see docs/performance.md.
 const PAGES_PER_REQUEST: u64 = 256;
 
-/// Whether every run is so short that it touches little of its drive's page map. False for a replayed drive, and where that cannot be known
-/// beforehand, or only by reading an input that can be read just once.
+/// Whether every run is so short that it touches little of its drive's page map. False for a replayed drive, and where that
+/// cannot be known beforehand, or only by reading an input that can be read just once.
 ///
 /// # Errors
 /// Anything wrong with the traces, in the part that was read.

@@ -5,10 +5,8 @@ use std::sync::{Arc, Mutex};
 use flashlane_ssd::{Config, Replay, Replayed};
 use rayon::prelude::*;
 
-use super::Progress;
-
-use super::RunError;
 use super::state_file::StateFile;
+use super::{Progress, RunError};
 
 /// The state of the drive of a comparison before the first request, where it takes a replay to make.
 #[derive(Debug, Default)]
