@@ -106,7 +106,7 @@ pub(crate) struct Envelope {
 impl Envelope {
     /// Works the envelope of `lines` out; `lines` is left sorted.
     pub(crate) fn build(&mut self, lines: &mut [Line]) {
-        // Once for all: an envelope is worked out over and over.
+        // All the space it can need, so that later calls allocate nothing; cleared first, so that it is no more than that.
         for side in [&mut self.least, &mut self.most] {
             side.pieces.clear();
             side.pieces.reserve(BLOCK);
