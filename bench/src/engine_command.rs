@@ -88,7 +88,7 @@ fn measured(cases: &[Case], arguments: &Arguments) -> Result<String, String> {
     let mut rows = Vec::new();
     for (number, case) in (1..).zip(cases) {
         let figures = measure(&program, case, effort)?;
-        // The table comes at the end; whoever stops before it keeps these lines.
+        // Printed at once: the table comes only when all cases are measured.
         eprintln!("{number} of {}: {}: {figures}", cases.len(), case.name());
         rows.push((case.labels.clone(), figures));
     }

@@ -161,23 +161,11 @@ impl Pool {
         pages: u32,
         segment: impl FnOnce(u32) -> Segment,
     ) -> Option<FreshPage> {
-        let which = if stream == Stream::Gc && self.separate { 1 } else { 0 };
         if stream == Stream::User && !self.has_room(pages) {
             return None;
         }
-        let mut frontier = match self.frontiers[which] {
-            Some(frontier) if frontier.next < pages => frontier,
-            _ => self.open_block(pages, segment)?,
-        };
-        let page = frontier.next;
-        let fresh = FreshPage { ppa: Ppa(frontier.block * pages + page), page, segment: frontier.segment };
-        frontier.next += 1;
-        self.frontiers[which] = Some(frontier);
-        self.free_pages -= 1;
-        if frontier.next == pages {
-            self.seal(frontier.block);
-        }
-        Some(fresh)
+        let (first, _) = self.take(stream, 1, pages, segment)?;
+        Some(FreshPage { ppa: Ppa(first.block * pages + first.next), page: first.next, segment: first.segment })
     }
 
     /// The next physical pages for moves, at most `most`, one after the other in one block: the first, and their number.
@@ -188,17 +176,30 @@ impl Pool {
         pages: u32,
         segment: impl FnOnce(u32) -> Segment,
     ) -> Option<(Ppa, u32)> {
-        let which = usize::from(self.separate);
-        let mut frontier = match self.frontiers[which] {
+        let (first, count) = self.take(Stream::Gc, most, pages, segment)?;
+        Some((Ppa(first.block * pages + first.next), count))
+    }
+
+    /// Takes the next pages of a stream's open block, at most `most`: the frontier before, and how many.
+    #[inline(always)]
+    fn take(
+        &mut self,
+        stream: Stream,
+        most: u32,
+        pages: u32,
+        segment: impl FnOnce(u32) -> Segment,
+    ) -> Option<(Frontier, u32)> {
+        let which = if stream == Stream::Gc && self.separate { 1 } else { 0 };
+        let first = match self.frontiers[which] {
             Some(frontier) if frontier.next < pages => frontier,
             _ => self.open_block(pages, segment)?,
         };
-        let (first, count) = (Ppa(frontier.block * pages + frontier.next), most.min(pages - frontier.next));
-        frontier.next += count;
-        self.frontiers[which] = Some(frontier);
+        let count = most.min(pages - first.next);
+        let next = first.next + count;
+        self.frontiers[which] = Some(Frontier { next, ..first });
         self.free_pages -= count;
-        if frontier.next == pages {
-            self.seal(frontier.block);
+        if next == pages {
+            self.seal(first.block);
         }
         Some((first, count))
     }

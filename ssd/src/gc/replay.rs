@@ -101,7 +101,8 @@ impl Replay {
             Victim::Random | Victim::DChoices(_) => None,
             Victim::Greedy | Victim::Fifo | Victim::CostBenefit => {
                 // All threads together hold as many writes as one would.
-                Some((PlaneStates::new(config), (TOGETHER / threads.clamp(1, TOGETHER as usize) as u32).max(1)))
+                let together = TOGETHER.min(config.geometry.planes());
+                Some((PlaneStates::new(config), (together / threads.clamp(1, TOGETHER as usize) as u32).max(1)))
             }
         };
         Ok(Some(Replay { config: config.clone(), percent, planes }))

@@ -12,7 +12,7 @@ use crate::config::*;
 /// Percent of the drive that is overwritten.
 const PERCENT: u32 = 300;
 
-/// A drive of 24 planes, more than a part has, whose last stripe is not full.
+/// A drive of 24 planes, so that a replay has several parts. Its last stripe is not full.
 fn config(victim: Victim, separate_frontier: bool, wear_aware: bool) -> Config {
     let geometry = Geometry {
         channels: 3,
