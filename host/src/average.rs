@@ -77,6 +77,16 @@ mod tests {
     }
 
     #[test]
+    fn means_are_rounded_to_the_nearest_nanosecond() {
+        let mean = |values: [u64; 3]| {
+            let mut average = Average3::default();
+            values.into_iter().for_each(|ns| average.observe(Duration::from_ns(ns)));
+            average.mean().map(Duration::ns)
+        };
+        assert_eq!([[1, 1, 1], [1, 1, 2], [1, 2, 2]].map(mean), [Some(1), Some(1), Some(2)]);
+    }
+
+    #[test]
     fn sizes_are_averaged_apart() {
         let mut by_size = BySize::default();
         for _ in 0..3 {

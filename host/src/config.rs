@@ -45,7 +45,7 @@ pub struct Waiting {
     pub read_hits: bool,
     /// How long a read that was predicted to be served from memory is spun for before the thread sleeps after all.
     pub read_hit_spin: Duration,
-    /// How long a thread that was woken early spins before it sleeps again (D-PRE-12); `None` for four windows.
+    /// How long a thread that was woken early spins before it sleeps again (D-PRE-12); `None` for [`crate::window::Window::longest_spin`].
     pub max_spin: Option<Duration>,
     /// Interval at which a spinning thread looks; zero for always (epsilon of model 3.1.4).
     pub poll_interval: Duration,

@@ -4,6 +4,8 @@
 //! a thread does when it gets the CPU is the caller's.
 
 mod next;
+#[cfg(test)]
+mod tests;
 
 use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
@@ -54,7 +56,7 @@ pub(crate) struct Cpu {
     needs_resched: bool,
     /// Threads whose interrupts wait.
     interrupts: VecDeque<ThreadId>,
-    /// Lower bound of the run queue's vruntime; never falls.
+    /// The floor of virtual time: the least vruntime of the runnable threads, but never less than it was.
     min_vruntime: u64,
     /// Whether anything has run here.
     started: bool,
@@ -147,6 +149,7 @@ impl Cpu {
 
     /// Adds a woken thread to the run queue, and preempts the current one if the woken one has had much less CPU time.
     fn enqueue(&mut self, id: ThreadId, fairness: &Fairness, threads: &mut [Thread]) {
+        self.raise_floor(threads);
         let thread = &mut threads[id as usize];
         thread.vruntime = thread.vruntime.max(self.min_vruntime.saturating_sub(fairness.period.ns() / 2));
         let (vruntime, weight) = (thread.vruntime, thread.weight);
@@ -161,6 +164,7 @@ impl Cpu {
     /// The current thread gives the CPU up of its own accord; switching away is part of what it did (D-PRE-18).
     pub fn give_up(&mut self, now: Time, fairness: &Fairness, threads: &mut [Thread]) -> Option<CpuEvent> {
         self.charge(now, threads);
+        self.raise_floor(threads);
         self.current = NO_THREAD;
         self.choose(now, Duration::ZERO, fairness, threads)
     }
@@ -237,6 +241,15 @@ impl Cpu {
             self.slice += time;
         }
         self.from = now;
+    }
+
+    /// Raises the floor of virtual time to what the running thread and all that wait have had. The kernel does at every charge;
+    /// the least of them only rises until one joins or leaves, so this is called before each does.
+    fn raise_floor(&mut self, threads: &[Thread]) {
+        let runnable = self.queue.iter().copied().chain(Some(self.current).filter(|&id| id != NO_THREAD));
+        if let Some(least) = runnable.map(|id| threads[id as usize].vruntime).min() {
+            self.min_vruntime = self.min_vruntime.max(least);
+        }
     }
 
     fn slice_of_current(&self, fairness: &Fairness, threads: &[Thread]) -> Duration {

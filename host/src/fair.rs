@@ -46,6 +46,7 @@ mod tests {
         let fairness = Fairness { period: us(24_000), min_slice: us(3_000), wakeup_granularity: us(4_000) };
         assert_eq!(slice(&fairness, 4, 1024, 4096), us(6_000));
         assert_eq!(slice(&fairness, 10, 1024, 10_240), us(3_000), "more threads than the period has slices");
+        assert_eq!(slice(&fairness, 10, 2048, 11_264).ns(), 5_454_545, "of the 30 ms that ten shortest slices take");
         assert_eq!(slice(&fairness, 2, 3072, 4096), us(18_000));
         assert_eq!(slice(&fairness, 2, 15, 1039), us(3_000), "none is shorter than the shortest");
     }

@@ -10,6 +10,8 @@ const KEPT: usize = 128;
 const LONGEST: u32 = 64_000;
 /// Mean exposed delay, ns, that an adaptive window leaves.
 const LEFT: u64 = 200;
+/// The shortest adaptive window that a time to spin is reckoned from: it may have become very short since a message was sent.
+const SHORTEST_SPUN: Duration = Duration::from_us(4);
 
 /// A window.
 #[derive(Clone, Debug)]
@@ -38,6 +40,13 @@ impl Window {
     #[inline]
     pub fn width(&self) -> Duration {
         self.width
+    }
+
+    /// How long a thread that was woken early spins before it sleeps again: four windows (D-PRE-12).
+    #[inline]
+    pub fn longest_spin(&self) -> Duration {
+        let window = if self.adapts { self.width.max(SHORTEST_SPUN) } else { self.width };
+        window * 4
     }
 
     /// Takes the window that would just have hidden the delay of an I/O: its thread ran that long after the instant that
@@ -115,6 +124,19 @@ mod tests {
         let width = adapted((0..1_024).map(|i| if i % 64 == 0 { 3_000_000 } else { 5_800 }));
         assert_eq!(width, 5_600);
         assert_eq!(adapted((0..1_024).map(|_| 3_000_000)), 0);
+    }
+
+    /// D-PRE-12: four windows, as short as a fixed one may be; an adaptive one counts as 4 us at least.
+    #[test]
+    fn a_thread_spins_for_four_windows() {
+        let fixed = |us| Window::new(WindowChoice::Fixed(Duration::from_us(us))).longest_spin().ns();
+        assert_eq!([0, 1, 2, 4, 64].map(fixed), [0, 4_000, 8_000, 16_000, 256_000]);
+        let mut window = Window::new(WindowChoice::Adaptive);
+        assert_eq!(window.longest_spin().ns(), 16_000, "it begins at zero");
+        (0..4).for_each(|_| window.observe(Duration::from_ns(3_000)));
+        assert_eq!((window.width().ns(), window.longest_spin().ns()), (2_800, 16_000));
+        (0..256).for_each(|_| window.observe(Duration::from_ns(5_800)));
+        assert_eq!((window.width().ns(), window.longest_spin().ns()), (5_600, 22_400));
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Script, USUAL, figures, plain, pre, reads, us};
 use flashlane_core::{Duration, Time};
-use flashlane_host::{Background, Completion, Config, Costs, Host, Work};
+use flashlane_host::{Background, Completion, Config, Costs, Fairness, Host, Work};
 
 /// A burner on the only CPU, and 11 us from a message to the thread running.
 fn beside_a_burner(completion: Completion) -> Config {
@@ -55,6 +55,9 @@ fn the_timer_starts_with_the_flash() {
     let (seen, mut host, end) = reads(&config, 10, |i| if i == 9 { Script { done: 9_000, ..USUAL } } else { USUAL });
     assert_eq!(figures(&seen[9]), (9_000 + 110, 640), "64 us of spinning, then as an interrupt");
     assert_eq!(host.counted(end).0.gave_up, 1);
+    let late = Script { done: 9_000, ..USUAL };
+    let spun = [2, 1, 0].map(|window| last(&beside_a_burner(pre(window)), late));
+    assert_eq!(spun, [(9_110, 80), (9_110, 40), (9_110, 0)], "four windows, however short");
 }
 
 /// The first three reads are not predicted (D-PRE-04).
@@ -123,6 +126,41 @@ fn the_window_that_hides_the_delay() {
         assert!(measured.abs_diff(stated) <= 5, "{measured} ns for {stated}");
     }
     assert_eq!([0, 2, 4, 8].map(|window| exposed(Work::Burn, window)), [5_800, 3_800, 1_800, 0]);
+}
+
+/// Beside one burner: slices of 12 ms, a granularity of 4 ms, and nothing but submitting costs anything.
+fn in_slices_of_12_ms(submit: Duration) -> Config {
+    let fairness = Fairness { wakeup_granularity: us(40_000), ..plain(Completion::Irq).fairness };
+    let costs = Costs { submit, ..plain(Completion::Irq).costs };
+    let background = vec![Background { work: Work::Burn, threads: 1, nice: 0 }];
+    Config { fairness, costs, background, ..plain(Completion::Irq) }
+}
+
+/// A-PRE-10: while the thread sleeps for a second, only the burner runs; then it is half a period behind the burner, not the whole
+/// second. It has 12 ms until they are equal, the next 12 as the one in the foreground, and from then on they take turns.
+#[test]
+fn a_woken_thread_is_half_a_period_behind() {
+    let config = in_slices_of_12_ms(us(400_000));
+    let (seen, ..) = reads(&config, 4, |_| Script { issued: 0, ready: 9_000_000, done: 10_000_000 });
+    let submissions: Vec<u64> = seen.iter().map(|seen| (seen.submitted - seen.called).ns() / 1_000_000).collect();
+    // 24, 12 and 4 ms of its own and the burner's 12 between; at the start the burner has the first slice too.
+    assert_eq!(submissions, [40 + 36, 40 + 24, 40 + 24, 40 + 24]);
+    assert!(seen.iter().all(|seen| seen.seen == seen.done), "each time it takes the CPU at once");
+}
+
+/// Background threads are runnable before the first call of time 0: the burner has the first slice. The first thread of a CPU is not
+/// switched to; one that is woken when the CPU has become idle is.
+#[test]
+fn at_time_0_the_cpu_is_the_burners() {
+    let mut config = in_slices_of_12_ms(us(70));
+    config.costs.switch = us(50);
+    let (seen, ..) = reads(&config, 1, |_| USUAL);
+    assert_eq!((seen[0].submitted - seen[0].called).ns() / 100, 120_000 + 50 + 70);
+    config.background.clear();
+    let (seen, ..) = reads(&config, 2, |_| USUAL);
+    let added =
+        seen.iter().map(|seen| [seen.submitted - seen.called, seen.seen - seen.done].map(|time| time.ns() / 100));
+    assert_eq!(added.collect::<Vec<_>>(), [[70, 50], [70, 50]]);
 }
 
 /// Background alone: burners share what there is, I/O threads do a section a round of theirs.

@@ -96,7 +96,7 @@ impl<'a> Foreground<'a> {
                 slot.wake_ns.push(ran.saturating_sub(message));
                 ran_early = early.then_some(ran);
                 if self.mailbox.state() != DONE {
-                    let patience = Duration::from_nanos(window.width().ns().max(4_000) * 4);
+                    let patience = Duration::from_nanos(window.longest_spin().ns());
                     slot.spun_ns += self.spin(patience)?;
                     self.mailbox.sleep_until(DONE);
                 }

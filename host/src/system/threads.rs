@@ -6,15 +6,10 @@ use super::{Host, Seen};
 use crate::cpu::CpuEvent;
 use crate::thread::{Activity, Pending, Thread, ThreadId};
 
-/// The shortest window that spin_deadline is reckoned from.
-const SHORTEST_DEADLINE_WINDOW: Duration = Duration::from_us(4);
-
 impl Host {
     /// Until when a thread on this CPU that was woken early spins (D-PRE-12).
     pub(super) fn spin_deadline(&self, cpu: usize, now: Time) -> Time {
-        // An adaptive window may have become very short since the message was sent.
-        let window = self.windows[cpu].width().max(SHORTEST_DEADLINE_WINDOW);
-        now + self.config.waiting.max_spin.unwrap_or(window * 4)
+        now + self.config.waiting.max_spin.unwrap_or(self.windows[cpu].longest_spin())
     }
 
     /// A thread on a CPU has reached something.

@@ -43,7 +43,8 @@ pub struct Host {
     /// How long such a read is spun for before its thread sleeps after all, ns. Default 20000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_hit_spin_ns: Option<u64>,
-    /// How long a thread that was woken early spins before it sleeps again, ns. Default: four windows.
+    /// How long a thread that was woken early spins before it sleeps again, ns. Default: four windows, an adaptive one
+    /// counting as 4 us at least.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_spin_ns: Option<u64>,
     /// Interval at which a spinning thread looks, ns. Default 0: always.
