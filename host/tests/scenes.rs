@@ -148,6 +148,19 @@ fn a_woken_thread_is_half_a_period_behind() {
     assert!(seen.iter().all(|seen| seen.seen == seen.done), "each time it takes the CPU at once");
 }
 
+/// A completion at the very instant at which its spinning thread's slice is over is seen; one that comes later waits for the thread's next.
+#[test]
+fn a_completion_comes_before_the_end_of_a_slice() {
+    let mut config = in_slices_of_12_ms(Duration::ZERO);
+    config.waiting.completion = Completion::Poll;
+    // After the burner's first slice the thread has two, the second as the one in the foreground.
+    let exposed = |done| {
+        let (seen, ..) = reads(&config, 1, |_| Script { issued: 0, ready: 0, done });
+        (seen[0].seen - seen[0].done).ns() / 100
+    };
+    assert_eq!([240_000, 240_001].map(exposed), [0, 119_999]);
+}
+
 /// Background threads are runnable before the first call of time 0: the burner has the first slice. The first thread of a CPU is not
 /// switched to; one that is woken when the CPU has become idle is.
 #[test]

@@ -43,6 +43,18 @@ fn latency_is_device_time_and_what_the_host_adds() {
     assert_eq!(of("completion = \"poll\"\npoll_interval_ns = 2000"), (999.0, 362_000.0, 7_999.0));
 }
 
+/// An early message spends no link latency: 16 us before a completion that spends 50 us of it, its thread is awake after 5.8 us.
+#[test]
+fn a_message_spends_no_link_latency() {
+    let text = format!(
+        "{COSMOS}[device.front]\nlink_latency_ns = 50_000\n[run]\nwarm_up_requests = 10\n[host]\ncompletion = \"precompletion\"\n\
+         [[flow]]\nsynthetic = {{ arrivals = \"closed-loop\", requests = 60 }}\n"
+    );
+    let all = host(&text).all.expect("reads");
+    assert_eq!(all.device_mean_ns, 361_001.0 + 2.0 * 50_000.0);
+    assert_eq!((all.exposed_mean_ns, all.spun_mean_ns), (0.0, 10_200.0));
+}
+
 /// The rows of requests say when each thread asked and when it saw its request done; their mean is the summary's.
 #[test]
 fn rows_have_what_threads_saw() {
