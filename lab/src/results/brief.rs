@@ -3,7 +3,7 @@
 //! Promises at most 120 columns for names of usual length, and 24 lines for four schedulers and two flows. Made from the summary alone.
 
 use super::flow_figures::ResponseFigures;
-use super::format::{number, or_dash, share, time, time_change};
+use super::format::{Sense, number, or_dash, relative, share, time};
 use super::summary::{SchedulerResult, Summary};
 use super::table::{self, asked, end, section, table};
 use super::verdict::Verdict;
@@ -96,7 +96,7 @@ fn row(run: &SchedulerResult, several: bool, by_flow: bool, alone: bool) -> Vec<
     ];
     if several {
         let changed = run.change_percent.as_ref().and_then(|c| c.all.as_ref()?.mean);
-        row.push(or_dash(changed, time_change));
+        row.push(or_dash(changed, |c| relative(c, Sense::Time)));
     }
     if by_flow {
         for flow in &run.flows {

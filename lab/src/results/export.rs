@@ -3,7 +3,7 @@
 //! Made from the summary alone. Must never round what CSV holds.
 
 use super::flow_figures::{Figures, ResponseFigures};
-use super::format::{number, or_dash, share, time, time_change};
+use super::format::{Sense, number, or_dash, relative, share, time};
 use super::summary::Summary;
 
 /// The figures of [`ResponseFigures`] that tables have as columns, in their order.
@@ -73,7 +73,7 @@ pub fn markdown(summary: &Summary) -> String {
             or_dash(all, |f| number(f.iops)),
             or_dash(all, |f| time(f.mean_ns)),
             or_dash(all, |f| time(f.p99_ns as f64)),
-            or_dash(changed, time_change),
+            or_dash(changed, |changed| relative(changed, Sense::Time)),
         ];
         for flow in run.flows.iter().filter(|_| several) {
             cells.push(or_dash(flow.figures.all.as_ref(), |f| time(f.mean_ns)));

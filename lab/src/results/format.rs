@@ -36,34 +36,37 @@ pub(super) fn share(value: f64) -> String {
     format!("{:.1}%", 100.0 * value)
 }
 
-/// A change in percent with its sign: `+12.3%`, `-4.0%`, `0.0%`.
-pub(super) fn percent(value: f64) -> String {
+/// A percentage with its sign: `+12.3%`, `-4.0%`, `0.0%`.
+fn percent(value: f64) -> String {
     let text = format!("{value:+.1}%");
     if text == "+0.0%" || text == "-0.0%" { "0.0%".into() } else { text }
 }
 
-/// A change of a response time in percent; beyond tenfold as a factor: `-43.1%`, `310x faster`, `12x slower`.
-pub(super) fn time_change(value: f64) -> String {
-    factor(value, "faster", "slower").unwrap_or_else(|| percent(value))
+/// What a percentage says, and so which of its signs is which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sense {
+    /// Δ of a response time, percent of the time compared with: positive is slower.
+    Time,
+    /// Gain of response time, percent of the time compared with: positive is faster, and at most 100.
+    Gain,
+    /// Δ of a rate or another amount: positive is more.
+    Amount,
 }
 
-/// An improvement in percent, positive if faster; beyond tenfold as a factor: `+43.1%`, `310x faster`.
-pub(super) fn improvement(value: f64) -> String {
-    if value.abs() < 90.0 { percent(value) } else { time_change(-value) }
-}
-
-/// A change of a rate or another amount in percent; beyond tenfold as a factor: `-43.1%`, `12x less`, `310x more`.
-pub(super) fn change(value: f64) -> String {
-    factor(value, "less", "more").unwrap_or_else(|| percent(value))
-}
-
-/// A change in percent as a factor, if it is more than tenfold.
-fn factor(value: f64, less: &str, more: &str) -> Option<String> {
-    let ratio = 1.0 + value / 100.0;
+/// A percentage with its sign, beyond tenfold as a factor. As times: `-43.1%`, `310x faster`, `12x slower`; as gains: `+43.1%`,
+/// `310x faster`, `-189.6%`, `12x slower`; as amounts: `-43.1%`, `12x less`, `310x more`.
+///
+/// The only place that turns percentages into text: whatever the sense, `faster` stands for a shorter time.
+pub(super) fn relative(value: f64, sense: Sense) -> String {
+    let ratio = match sense {
+        Sense::Time | Sense::Amount => 1.0 + value / 100.0,
+        Sense::Gain => 1.0 - value / 100.0,
+    };
+    let (less, more) = if sense == Sense::Amount { ("less", "more") } else { ("faster", "slower") };
     match ratio {
-        r if r >= 10.0 => Some(format!("{}x {more}", times(r))),
-        r if r > 0.0 && r <= 0.1 => Some(format!("{}x {less}", times(1.0 / r))),
-        _ => None,
+        r if r >= 10.0 => format!("{}x {more}", times(r)),
+        r if r > 0.0 && r <= 0.1 => format!("{}x {less}", times(1.0 / r)),
+        _ => percent(value),
     }
 }
 
@@ -137,13 +140,53 @@ mod tests {
 
     #[test]
     fn changes_beyond_tenfold_are_factors() {
+        let time_change = |value| relative(value, Sense::Time);
         assert_eq!([-43.1, -89.9, 899.0].map(time_change), ["-43.1%", "-89.9%", "+899.0%"]);
         assert_eq!(
             [-90.1, -99.68, 900.1, 32_550.3].map(time_change),
             ["10x faster", "313x faster", "10x slower", "327x slower"]
         );
-        assert_eq!([-95.0, 911.2, 8.0].map(change), ["20x less", "10x more", "+8.0%"]);
+        let amount = |value| relative(value, Sense::Amount);
+        assert_eq!([-95.0, 911.2, 8.0].map(amount), ["20x less", "10x more", "+8.0%"]);
         assert_eq!([1.13, 3.21, 267.2].map(faster), ["12% faster", "3.2x faster", "267x faster"]);
         assert_eq!([0.9, 0.3, 0.001].map(faster), ["11% slower", "3.3x slower", "1,000x slower"]);
+    }
+
+    /// From ten times as fast to eleven times as slow, and beyond what can be: a gain and a Δ of one pair of times agree on which is
+    /// faster, a positive gain never looks like a loss, and a percentage that is printed is the one that was given.
+    #[test]
+    fn a_loss_never_looks_like_a_gain() {
+        let sign = |text: &str| match text {
+            "0.0%" => 0,
+            text if text.starts_with('-') => -1,
+            text if text.starts_with('+') => 1,
+            text => panic!("a percentage without a sign: {text}"),
+        };
+        for tenths in -10_000..=10_000_i32 {
+            let value = f64::from(tenths) / 10.0;
+            for sense in [Sense::Time, Sense::Gain, Sense::Amount] {
+                let text = relative(value, sense);
+                let is_better = (value > 0.0) == (sense == Sense::Gain);
+                match text.split_once("x ") {
+                    Some((_, "faster")) => assert!(is_better && sense != Sense::Amount, "{sense:?} {value}: {text}"),
+                    Some((_, "slower")) => assert!(!is_better && sense != Sense::Amount, "{sense:?} {value}: {text}"),
+                    Some((_, "more")) => assert!(value > 0.0 && sense == Sense::Amount, "{sense:?} {value}: {text}"),
+                    Some((_, "less")) => assert!(value < 0.0 && sense == Sense::Amount, "{sense:?} {value}: {text}"),
+                    _ => {
+                        assert_eq!(sign(&text), tenths.signum(), "{sense:?} {value}: {text}");
+                        assert_eq!(text.trim_end_matches('%').parse::<f64>(), Ok(value), "{sense:?}");
+                    }
+                }
+            }
+            // The same two times as a Δ and as a gain: opposite signs, or the same words.
+            let (delta, gain) = (relative(value, Sense::Time), relative(-value, Sense::Gain));
+            match delta.ends_with('%') {
+                true => assert_eq!(sign(&delta), -sign(&gain), "{delta} {gain}"),
+                false => assert_eq!(delta, gain),
+            }
+        }
+        assert_eq!(relative(-189.6, Sense::Gain), "-189.6%");
+        assert_eq!(relative(-290.1, Sense::Gain), "-290.1%");
+        assert_eq!(relative(-1_000.0, Sense::Gain), "11x slower");
     }
 }

@@ -14,7 +14,7 @@ use lines::Lines;
 
 use super::activity::Maps;
 use super::brief;
-use super::format;
+use super::format::{self, Sense, relative};
 use super::summary::Summary;
 use super::verdict::Verdict;
 use super::waterfall::Waterfalls;
@@ -67,9 +67,9 @@ pub fn html(summary: &Summary, activity: &[Activity], command: &str) -> String {
     environment.add_filter("time", move |value: Value| format::time(float(&value)));
     environment.add_filter("number", move |value: Value| format::number(float(&value)));
     environment.add_filter("share", move |value: Value| format::share(float(&value)));
-    environment.add_filter("faster", move |value: Value| format::time_change(float(&value)));
-    environment.add_filter("more", move |value: Value| format::change(float(&value)));
-    environment.add_filter("gain", move |value: Value| format::improvement(float(&value)));
+    for (filter, sense) in [("faster", Sense::Time), ("more", Sense::Amount), ("gain", Sense::Gain)] {
+        environment.add_filter(filter, move |value: Value| relative(float(&value), sense));
+    }
     environment.add_filter("count", format::count);
     let page = environment.get_template("report.html").expect("just added");
     let verdict = Verdict::of(summary);

@@ -35,9 +35,9 @@ fn expected(summary: &Value, path: &str, show: &str) -> String {
         "time" => format::time(number),
         "number" => format::number(number),
         "share" => format::share(number),
-        "faster" => format::time_change(number),
-        "more" => format::change(number),
-        "gain" => format::improvement(number),
+        "faster" => format::relative(number, Sense::Time),
+        "more" => format::relative(number, Sense::Amount),
+        "gain" => format::relative(number, Sense::Gain),
         "count" => format::count(value.as_u64().unwrap()),
         other => panic!("no such kind of number: {other}"),
     }
@@ -215,7 +215,7 @@ fn a_run_of_one_scheduler_one_flow_and_no_request_opens_too() {
     let page = html(&Summary::new(made_by(), flows.to_vec(), vec![run], vec![]), &[], COMMAND);
     assert!(page.contains("<li>no request completed</li>"));
     assert!(page.contains(": fcfs on "), "its title says what it is");
-    assert!(!page.contains("Mean change") && !page.contains("id=\"h-fair\""));
+    assert!(!page.contains("Δ mean") && !page.contains("id=\"h-fair\""));
     let Some(opened) = open(&page, "report-idle") else { return };
     opened.check();
     assert_eq!(opened.canvases(), 0);

@@ -5,7 +5,7 @@
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::flow_figures::ResponseFigures;
-use super::format::{self, NONE, count, improvement, number, or_dash, share, time, time_change};
+use super::format::{NONE, Sense, count, number, or_dash, relative, share, time};
 use super::host::LatencyFigures;
 use super::paired::PairFigures;
 use super::summary::{ResponseChange, SchedulerResult, Summary};
@@ -30,6 +30,7 @@ pub fn render(summary: &Summary) -> String {
         if runs.iter().any(|run| run.paired.is_some()) {
             section(&mut text, &format!("Request by request against {}", summary.against), pairs(runs));
         }
+        section(&mut text, "Requests that the scheduler's mechanisms touched", touched(runs));
         text.push_str(&asked(summary));
         section(&mut text, "Device", device(runs));
         if runs.iter().any(|run| run.device.waiting_writes.is_some()) {
@@ -118,7 +119,10 @@ fn response<'a>(
         ];
         if compared {
             let change = run.change_percent.as_ref().and_then(&changes);
-            row.extend([change.and_then(|c| c.mean), change.and_then(|c| c.p99)].map(|c| or_dash(c, time_change)));
+            row.extend(
+                [change.and_then(|c| c.mean), change.and_then(|c| c.p99)]
+                    .map(|c| or_dash(c, |c| relative(c, Sense::Time))),
+            );
             row.push(or_none(change.and_then(|c| c.iops)));
         }
         table.add_row(row);
@@ -127,10 +131,10 @@ fn response<'a>(
 }
 
 fn or_none(change: Option<f64>) -> String {
-    or_dash(change, format::change)
+    or_dash(change, |change| relative(change, Sense::Amount))
 }
 
-/// How requests compare one by one, and which mechanisms affected them.
+/// How requests compare one by one.
 fn pairs(runs: &[SchedulerResult]) -> Table {
     let mut table = table([
         "scheduler",
@@ -139,17 +143,12 @@ fn pairs(runs: &[SchedulerResult]) -> Table {
         "slower",
         "mean gain",
         "± 95 %",
-        "gain",
-        "a request",
-        "of p95",
-        "R jumped",
-        "W jumped",
-        "in pause",
+        "mean gain %",
+        "gain % per request",
+        "p95 gain %",
     ]);
     for run in runs {
         let p = run.paired.as_ref().map(|paired| &paired.all);
-        let measured = run.total.all.as_ref().map_or(0, |f| f.requests);
-        let touched = |count: u64| or_dash((measured > 0).then(|| count as f64 / measured as f64), share);
         let part = |get: fn(&PairFigures) -> u64| or_dash(p, |p| share(get(p) as f64 / p.requests as f64));
         table.add_row([
             run.name.clone(),
@@ -158,15 +157,28 @@ fn pairs(runs: &[SchedulerResult]) -> Table {
             part(|p| p.slower),
             or_dash(p, |p| signed_time(p.gain_ns)),
             or_dash(p.and_then(|p| p.gain_ci95_ns), time),
-            or_dash(p.and_then(|p| p.improvement_percent), improvement),
-            or_dash(p.and_then(|p| p.gain_a_request_percent), improvement),
-            or_dash(p.and_then(|p| p.p95_improvement_percent), improvement),
-            touched(run.touched.read_jumped),
-            touched(run.touched.write_jumped),
-            touched(run.touched.in_pause),
+            or_dash(p.and_then(|p| p.improvement_percent), gain),
+            or_dash(p.and_then(|p| p.gain_a_request_percent), gain),
+            or_dash(p.and_then(|p| p.p95_improvement_percent), gain),
         ]);
     }
     table
+}
+
+/// Which requests the schedulers' mechanisms touched.
+fn touched(runs: &[SchedulerResult]) -> Table {
+    let mut table = table(["scheduler", "R jumped", "W jumped", "in pause"]);
+    for run in runs {
+        let measured = run.total.all.as_ref().map_or(0, |f| f.requests);
+        let touched = |count: u64| or_dash((measured > 0).then(|| count as f64 / measured as f64), share);
+        let counts = [run.touched.read_jumped, run.touched.write_jumped, run.touched.in_pause];
+        table.add_row(std::iter::once(run.name.clone()).chain(counts.map(touched)));
+    }
+    table
+}
+
+fn gain(percent: f64) -> String {
+    relative(percent, Sense::Gain)
 }
 
 fn signed_time(ns: f64) -> String {

@@ -2,7 +2,7 @@
 
 use super::parties::Party;
 use super::{Doubt, Rule};
-use crate::results::format::{count, number, percent, share, time};
+use crate::results::format::{Sense, count, number, relative, share, time};
 use crate::results::summary::{SchedulerResult, Summary};
 
 /// With chips busy for less than this share of the time, schedulers have next to nothing to decide.
@@ -133,7 +133,7 @@ fn noise(summary: &Summary, identical: &[Vec<&str>]) -> Option<String> {
         if let (Some(half), Some(change)) = (all.gain_ci95_ns, all.improvement_percent)
             && all.gain_ns.abs() <= half
         {
-            named.push(format!("{} ({} +- {})", run.name, percent(-change), time(half)));
+            named.push(format!("{} (Δ {} +- {})", run.name, relative(-change, Sense::Time), time(half)));
         }
     }
     (!named.is_empty()).then(|| {
