@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use flashlane_core::{Completion, Duration, FlowId, Lpn, Op, RequestId, Time};
-use flashlane_lab::metrics::{FlowMetrics, Histogram};
+use flashlane_lab::metrics::{FlowMetrics, Histogram, LoadWindow};
 
 const SAMPLE: u64 = 4_096;
 const ROUNDS: u64 = 250;
@@ -62,12 +62,12 @@ fn main() {
     });
     println!("histogram record        {record:6.2} ns a value");
     let observe = best(15, items, || {
-        let mut flow = FlowMetrics::new();
+        let (mut flow, mut window) = (FlowMetrics::new(), LoadWindow::default());
         for shift in shifts() {
             for c in &sample {
                 let completion = Completion { arrival: c.arrival + shift, done: c.done + shift, ..*c };
-                flow.issue(completion.arrival);
-                flow.complete(&completion);
+                flow.issue(&mut window, completion.op, completion.arrival, true);
+                flow.complete(&window, &completion);
             }
         }
         black_box(&flow);

@@ -9,8 +9,10 @@ use flashlane_lab::scenario::Scenario;
 struct Row {
     id: u64,
     flow: usize,
+    is_read: bool,
     arrival: u64,
     done: u64,
+    counted: bool,
 }
 
 const DEVICE: &str = "\
@@ -22,10 +24,11 @@ ftl.user_bytes = 50331648
 precondition.state = \"fresh\"
 ";
 
-/// Runs flows with these keys and limits; returns the figures of the run and of each flow, and the rows in order of
+/// Runs flows with these keys (of `flow.synthetic`, unless they name another table) and limits; returns the figures of the run and of each flow, and the rows in order of
 /// issue.
 fn run(limits: &str, flows: &[&str]) -> (Figures, Vec<Figures>, Vec<Row>) {
-    let flows: String = flows.iter().map(|keys| format!("[[flow]]\n[flow.synthetic]\n{keys}\n")).collect();
+    let kind = |keys: &str| if keys.starts_with('[') { "" } else { "[flow.synthetic]\n" };
+    let flows: String = flows.iter().map(|keys| format!("[[flow]]\n{}{keys}\n", kind(keys))).collect();
     let text = format!("{DEVICE}[run]\nalone = false\n{limits}\n{flows}");
     let scenario = Scenario::parse("limits", text).unwrap_or_else(|why| panic!("{why}"));
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -41,13 +44,14 @@ fn run(limits: &str, flows: &[&str]) -> (Figures, Vec<Figures>, Vec<Row>) {
         .map(|record| {
             let record = record.expect("a row");
             let number = |i: usize| record[i].parse::<u64>().expect("a number");
-            Row { id: number(0), flow: number(1) as usize, arrival: number(5), done: number(6) }
+            let (id, flow, arrival, done) = (number(0), number(1) as usize, number(5), number(6));
+            Row { id, flow, is_read: &record[2] == "read", arrival, done, counted: number(8) == 1 }
         })
         .collect();
     rows.sort_by_key(|row| row.id);
     assert!(rows.iter().enumerate().all(|(i, row)| row.id == i as u64), "a row for each request");
     let result = summary.schedulers.remove(0);
-    assert_eq!(result.total.issued, rows.len() as u64);
+    assert_eq!(result.total.completed, rows.len() as u64);
     assert_eq!(result.total.issued, result.total.completed + result.total.rejected);
     (result.total, result.flows.into_iter().map(|flow| flow.figures).collect(), rows)
 }
@@ -97,7 +101,8 @@ fn warm_up_is_served_and_not_measured() {
         [("warm_up_requests = 250", 250), ("warm_up_ms = 20", all.iter().filter(|r| r.arrival < 20_000_000).count())]
     {
         let (warm, _, rows) = run(limits, &[OPEN]);
-        assert_eq!(rows, all, "{limits}: warm-up changes what is counted, not what happens");
+        let marked = all.iter().enumerate().map(|(i, row)| Row { counted: i >= first, ..*row });
+        assert!(rows.iter().copied().eq(marked), "{limits}: warm-up changes what is counted, not what happens");
         assert_eq!((warm.issued, warm.completed), (1000, 1000), "{limits}");
         let figures = warm.all.expect("requests");
         assert_eq!(figures.requests, 1000 - first as u64, "{limits}");
@@ -214,4 +219,95 @@ fn response_times_from_the_entry_into_the_queue() {
     // Without a limit both are the same.
     let (_, _, open) = run("response_from = \"entry\"", &flows);
     assert_eq!(open, run("", &flows).2);
+}
+
+/// Requests offered and served a second, from the rows: those that arrive and those that complete from the first counted arrival
+/// (itself left out) to the last.
+fn rates<'a>(all: &[Row], own: impl Iterator<Item = &'a Row> + Clone) -> Option<(f64, f64)> {
+    let counted = || all.iter().filter(|row| row.counted).map(|row| row.arrival);
+    let (first, last) = (counted().min()?, counted().max()?);
+    let per_second = |of: fn(&Row) -> u64| {
+        let inside = own.clone().filter(|row| (first + 1..=last).contains(&of(row)));
+        inside.count() as f64 / (last - first) as f64 * 1e9
+    };
+    (last > first).then(|| (per_second(|row| row.arrival), per_second(|row| row.done)))
+}
+
+/// Whether these figures have the rates of the rows; how far apart offered and served are, as a share of what is offered.
+#[track_caller]
+fn apart(total: &Figures, flows: &[Figures], rows: &[Row]) -> f64 {
+    let same = |figures: &Option<flashlane_lab::results::ResponseFigures>, expected: Option<(f64, f64)>| {
+        let Some(f) = figures else { return };
+        let found = f.offered_iops.zip(f.iops);
+        assert!(
+            found.zip(expected).is_none_or(|(a, b)| (a.0 - b.0).abs() + (a.1 - b.1).abs() < 1e-6),
+            "{found:?} {expected:?}"
+        );
+        assert_eq!(found.is_some(), expected.is_some());
+        // All requests of these flows have two pages of 4 KiB.
+        let megabytes = expected.map_or(0.0, |(_, served)| served * 8192.0 / 1e6);
+        assert!((f.mb_per_s.unwrap_or(0.0) - megabytes).abs() < 1e-6, "{:?} {megabytes}", f.mb_per_s);
+    };
+    for (i, figures) in std::iter::once((None, total)).chain(flows.iter().enumerate().map(|(i, flow)| (Some(i), flow)))
+    {
+        let own = rows.iter().filter(move |row| i.is_none_or(|i| row.flow == i));
+        same(&figures.all, rates(rows, own.clone()));
+        same(&figures.read, rates(rows, own.clone().filter(|row| row.is_read)));
+        same(&figures.write, rates(rows, own.filter(|row| !row.is_read)));
+    }
+    rates(rows, rows.iter()).map_or(0.0, |(offered, served)| (offered - served).abs() / offered)
+}
+
+/// A load that the small device can take.
+const QUIET: &str = "rate_iops = 4_000\nrequests = 2_000\nread_ratio = 0.8\nsize = { constant = 8192 }";
+
+/// What is served a second is what completes while load is offered, with any warm-up; without overload it is what is offered.
+#[test]
+fn what_is_served_is_what_completes_in_the_window() {
+    let plain = run("", &[QUIET]);
+    let warm = run("warm_up_ms = 250", &[QUIET]);
+    for (total, flows, rows) in [&plain, &warm] {
+        assert!(apart(total, flows, rows) < 0.01, "not overloaded: {:?}", rates(rows, rows.iter()));
+    }
+    let served = |figures: &Figures| figures.all.as_ref().unwrap().iops.unwrap();
+    assert!((served(&plain.0) / served(&warm.0) - 1.0).abs() < 0.05, "half a run of warm-up does not halve it");
+    // Two flows have one span; the first requests of each are warm-up, which is load too.
+    let (total, flows, rows) = run("warm_up_requests = 300", &[QUIET, &QUIET.replace("4_000", "1_400")]);
+    assert!(apart(&total, &flows, &rows) < 0.01);
+    assert_eq!([flows[0].window_ns, flows[1].window_ns], [total.window_ns; 2]);
+    let sum: f64 = flows.iter().map(served).sum();
+    assert!((sum - served(&total)).abs() < 1e-6, "{sum} {}", served(&total));
+    // More than the drive can do: it completes less than arrives.
+    let (total, flows, rows) = run("", &[OPEN]);
+    assert!(apart(&total, &flows, &rows) > 0.1, "overloaded");
+}
+
+/// A closed loop is offered what it is served; one request, or requests of one instant, have no rates.
+#[test]
+fn rates_of_closed_loops_and_single_requests() {
+    for limits in ["", "warm_up_ms = 3"] {
+        let even = |keys: String| keys.replace("{ mix = [[8192, 3], [65536, 1]] }", "{ constant = 8192 }");
+        let loops = [even(closed(4, 0, 1_000)), even(closed(2, 50, 300))];
+        let (total, flows, rows) = run(limits, &[loops[0].as_str(), loops[1].as_str()]);
+        assert!(apart(&total, &flows, &rows) < 0.01, "{limits}");
+    }
+    for requests in [1, 2] {
+        let (total, _, rows) = run("", &[&closed(requests, 0, requests)]);
+        assert!(rows.iter().all(|row| row.arrival == rows[0].arrival));
+        let all = total.all.expect("it completes");
+        assert_eq!((all.requests, all.offered_iops, all.iops, all.mb_per_s), (requests.into(), None, None, None));
+    }
+}
+
+/// Requests that the trace's reader refuses never reach the drive: they are neither offered nor served.
+#[test]
+fn rejected_requests_have_no_part_in_rates() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("beyond.mqsim");
+    let line = |i: u64| format!("{} 0 {} 16 1\n", i * 50_000, if i % 4 == 3 { 1 << 40 } else { i * 16 });
+    std::fs::write(&path, (0..2_000).map(line).collect::<String>()).expect("a trace");
+    let trace = format!("[flow.trace]\npath = {:?}\nbeyond = \"reject\"", path.to_str().expect("a name in UTF-8"));
+    let (total, flows, rows) = run("", &[&trace]);
+    assert_eq!((total.issued, total.completed, total.rejected), (2_000, 1_500, 500));
+    assert!(apart(&total, &flows, &rows) < 0.01);
 }

@@ -85,7 +85,7 @@ class Summary(Record):
         return _native.render(self._json, False)
 
     def _repr_html_(self) -> str:
-        head = ("scheduler", "flow", "requests", "IOPS", "mean", "p50", "p99", "p99.9", "slowdown")
+        head = ("scheduler", "flow", "requests", "served IOPS", "mean", "p50", "p99", "p99.9", "slowdown")
         rows = []
         for run in self._keys["schedulers"]:
             flows = [("all flows" if len(run["flows"]) > 1 else run["flows"][0]["name"], run["total"], None)]
@@ -99,7 +99,7 @@ class Summary(Record):
                     times = [_time(responses[key]) for key in ("mean_ns", "p50_ns", "p99_ns", "p99_9_ns")]
                     slow = f"{slowdown:.2f}" if slowdown is not None and op == "all" else ""
                     kind = "" if op == "all" else f" {op}s"
-                    rows.append((run["name"], flow + kind, f"{responses['requests']:,}", f"{responses['iops']:,.0f}", *times, slow))
+                    rows.append((run["name"], flow + kind, f"{responses['requests']:,}", "-" if responses["iops"] is None else f"{responses['iops']:,.0f}", *times, slow))
         cells = lambda tag, row: "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)  # noqa: E731
         body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
         made = self._keys["made_by"]

@@ -6,7 +6,7 @@
 use flashlane_core::transaction::tag;
 use flashlane_core::{Completion, Op, Time};
 
-use super::{Histogram, Timeline};
+use super::{Histogram, Load, LoadWindow, Timeline};
 
 /// Counts and response times of one flow in one run.
 #[derive(Clone, Debug)]
@@ -22,6 +22,7 @@ pub struct FlowMetrics {
     bytes: [u64; 2],
     touched: Touched,
     timelines: [Timeline; 2],
+    load: Load,
 }
 
 /// Requests affected by a mechanism of the scheduler, through at least one of their transactions (model 1.2).
@@ -45,6 +46,7 @@ impl Default for FlowMetrics {
             bytes: [0; 2],
             touched: Touched::default(),
             timelines: Default::default(),
+            load: Load::default(),
         }
     }
 }
@@ -55,9 +57,14 @@ impl FlowMetrics {
         FlowMetrics::default()
     }
 
-    /// Counts a request that the flow produced at `arrival`, whether it completes or is rejected.
+    /// Counts a request that the flow produced at `arrival`, whether it completes or is rejected. The run's window grows up to it if
+    /// figures count it.
     #[inline]
-    pub fn issue(&mut self, arrival: Time) {
+    pub fn issue(&mut self, window: &mut LoadWindow, op: Op, arrival: Time, is_counted: bool) {
+        if is_counted {
+            window.arrive(arrival);
+        }
+        self.load.arrive(window, op, arrival);
         if arrival < self.first_arrival {
             self.first_arrival = arrival;
         }
@@ -72,7 +79,8 @@ impl FlowMetrics {
 
     /// Counts a completed request of the flow.
     #[inline]
-    pub fn complete(&mut self, completion: &Completion) {
+    pub fn complete(&mut self, window: &LoadWindow, completion: &Completion) {
+        self.load.complete(window, completion.op, completion.done, completion.bytes);
         let direction = completion.op.index();
         let response = (completion.done - completion.arrival).ns();
         self.last_completion = self.last_completion.max(completion.done);
@@ -86,7 +94,8 @@ impl FlowMetrics {
 
     /// Counts a completed request of the flow that the figures leave out, because it arrived during warm-up.
     #[inline]
-    pub fn complete_unmeasured(&mut self, completion: &Completion) {
+    pub fn complete_unmeasured(&mut self, window: &LoadWindow, completion: &Completion) {
+        self.load.complete(window, completion.op, completion.done, completion.bytes);
         self.last_completion = self.last_completion.max(completion.done);
         self.unmeasured += 1;
     }
@@ -97,7 +106,12 @@ impl FlowMetrics {
         self.rejected += count;
     }
 
-    /// Adds the requests of another flow, for figures of several flows together.
+    /// Ends the run: its window is known.
+    pub fn close(&mut self, window: &LoadWindow) {
+        self.load.close(window);
+    }
+
+    /// Adds the requests of another flow of the run, for figures of several flows together.
     pub fn merge(&mut self, other: &FlowMetrics) {
         self.issued += other.issued;
         self.rejected += other.rejected;
@@ -105,6 +119,7 @@ impl FlowMetrics {
         self.first_arrival = self.first_arrival.min(other.first_arrival);
         self.last_arrival = self.last_arrival.max(other.last_arrival);
         self.last_completion = self.last_completion.max(other.last_completion);
+        self.load.merge(&other.load);
         self.touched.in_pause += other.touched.in_pause;
         for direction in 0..2 {
             self.touched.jumped[direction] += other.touched.jumped[direction];
@@ -148,7 +163,12 @@ impl FlowMetrics {
         self.last_completion
     }
 
-    /// Bytes completed in one direction.
+    /// What arrived and completed in the run's window.
+    pub fn load(&self) -> &Load {
+        &self.load
+    }
+
+    /// Bytes of the measured requests of one direction.
     pub fn bytes(&self, op: Op) -> u64 {
         self.bytes[op.index()]
     }
@@ -203,11 +223,10 @@ mod tests {
     }
 
     fn run(completions: &[Completion]) -> FlowMetrics {
-        let mut flow = FlowMetrics::new();
-        for c in completions {
-            flow.issue(c.arrival);
-            flow.complete(c);
-        }
+        let (mut flow, mut window) = (FlowMetrics::new(), LoadWindow::default());
+        completions.iter().for_each(|c| flow.issue(&mut window, c.op, c.arrival, true));
+        completions.iter().for_each(|c| flow.complete(&window, c));
+        flow.close(&window);
         flow
     }
 
@@ -229,7 +248,7 @@ mod tests {
     fn an_unaccounted_request_shows() {
         let mut flow = run(&[completion(Op::Read, 0, 10)]);
         assert!(flow.balanced());
-        flow.issue(Time::from_ns(20));
+        flow.issue(&mut LoadWindow::default(), Op::Read, Time::from_ns(20), true);
         assert!(!flow.balanced());
         flow.reject();
         assert!(flow.balanced());

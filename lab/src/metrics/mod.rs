@@ -17,6 +17,7 @@ pub mod responses;
 pub mod sizes;
 mod slack;
 mod timeline;
+mod window;
 
 pub use activity::{Activity, MAX_WINDOWS as MAX_ACTIVITY_WINDOWS, Measure, RowKind, STEPS, step_from};
 pub use estimation::{Estimation, PARTS, Sample, Sums};
@@ -29,3 +30,4 @@ pub use pairs::Pairs;
 pub use responses::ResponseTimes;
 pub use slack::Slack;
 pub use timeline::{Timeline, Window};
+pub use window::{BOTH, Load, LoadWindow, Rates};

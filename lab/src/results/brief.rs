@@ -89,8 +89,8 @@ fn row(run: &SchedulerResult, several: bool, by_flow: bool, alone: bool) -> Vec<
     let all = run.total.all.as_ref();
     let mut row = vec![
         run.name.clone(),
-        or_dash(run.total.offered_iops, number),
-        or_dash(all, |f| number(f.iops)),
+        or_dash(all.and_then(|f| f.offered_iops), number),
+        or_dash(all.and_then(|f| f.iops), number),
         mean(&run.total.all),
         or_dash(all, |f| time(f.p99_ns as f64)),
     ];

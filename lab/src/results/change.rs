@@ -21,8 +21,8 @@ fn response(from: &Option<ResponseFigures>, to: &Option<ResponseFigures>) -> Opt
     let (from, to) = from.as_ref().zip(to.as_ref())?;
     let ns = |a: u64, b: u64| percent(a as f64, b as f64);
     Some(ResponseChange {
-        iops: percent(from.iops, to.iops),
-        mb_per_s: percent(from.mb_per_s, to.mb_per_s),
+        iops: optional(from.iops, to.iops),
+        mb_per_s: optional(from.mb_per_s, to.mb_per_s),
         mean: percent(from.mean_ns, to.mean_ns),
         p50: ns(from.p50_ns, to.p50_ns),
         p95: ns(from.p95_ns, to.p95_ns),

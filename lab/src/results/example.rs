@@ -9,7 +9,7 @@ use flashlane_host::{CpuTime, Errors, Meter, Seen};
 use flashlane_ssd::Totals;
 
 use super::{DeviceFigures, FlowInfo, HostFigures, MadeBy, SchedulerResult, Skipped, Summary};
-use crate::metrics::{Activity, FlowMetrics, HostMetrics, Pairs, ResponseTimes, Slack};
+use crate::metrics::{Activity, FlowMetrics, HostMetrics, LoadWindow, Pairs, ResponseTimes, Slack};
 
 /// Metrics of a flow whose response times are spread from 40 to 2,600 µs, times `scale`.
 pub(super) fn flow(seed: u64, n: u64, scale: u64, write_share: u64) -> FlowMetrics {
@@ -20,7 +20,8 @@ pub(super) fn flow(seed: u64, n: u64, scale: u64, write_share: u64) -> FlowMetri
         x ^= x << 17;
         x % below
     };
-    let mut metrics = FlowMetrics::new();
+    let (mut metrics, mut window) = (FlowMetrics::new(), LoadWindow::default());
+    let mut completions = Vec::new();
     for i in 0..n {
         let arrival = i * 20_000 + draw(5_000);
         let op = if draw(100) < write_share { Op::Write } else { Op::Read };
@@ -28,12 +29,12 @@ pub(super) fn flow(seed: u64, n: u64, scale: u64, write_share: u64) -> FlowMetri
         let busy = if (n / 3..n / 2).contains(&i) { 3 } else { 1 };
         let response = busy * scale * ((40_000 << octave) + draw(40_000 << octave)) / 10;
         let bytes = 4_096 << draw(4);
-        metrics.issue(Time::from_ns(arrival));
+        metrics.issue(&mut window, op, Time::from_ns(arrival), true);
         if draw(500) == 0 {
             metrics.reject();
             continue;
         }
-        metrics.complete(&Completion {
+        completions.push(Completion {
             id: RequestId(i),
             flow: FlowId(0),
             op,
@@ -45,6 +46,8 @@ pub(super) fn flow(seed: u64, n: u64, scale: u64, write_share: u64) -> FlowMetri
             tags: 0,
         });
     }
+    completions.iter().for_each(|completion| metrics.complete(&window, completion));
+    metrics.close(&window);
     metrics
 }
 

@@ -7,17 +7,29 @@ use super::format::{Sense, number, or_dash, relative, share, time};
 use super::summary::Summary;
 
 /// The figures of [`ResponseFigures`] that tables have as columns, in their order.
-pub const RESPONSE_COLUMNS: [&str; 12] = [
-    "requests", "bytes", "iops", "mb_per_s", "mean_ns", "stdev_ns", "min_ns", "p50_ns", "p95_ns", "p99_ns", "p99_9_ns",
+pub const RESPONSE_COLUMNS: [&str; 13] = [
+    "offered_iops",
+    "requests",
+    "bytes",
+    "iops",
+    "mb_per_s",
+    "mean_ns",
+    "stdev_ns",
+    "min_ns",
+    "p50_ns",
+    "p95_ns",
+    "p99_ns",
+    "p99_9_ns",
     "max_ns",
 ];
 
-/// Their values; whole numbers are exact up to 2^53.
-pub fn response_values(f: &ResponseFigures) -> [f64; 12] {
-    let [requests, bytes] = [f.requests, f.bytes].map(|n| n as f64);
+/// Their values, `None` where there is none; whole numbers are exact up to 2^53.
+pub fn response_values(f: &ResponseFigures) -> [Option<f64>; 13] {
+    let [requests, bytes] = [f.requests, f.bytes].map(|n| Some(n as f64));
     let [min, p50, p95, p99, p99_9, max] =
-        [f.min_ns, f.p50_ns, f.p95_ns, f.p99_ns, f.p99_9_ns, f.max_ns].map(|n| n as f64);
-    [requests, bytes, f.iops, f.mb_per_s, f.mean_ns, f.stdev_ns, min, p50, p95, p99, p99_9, max]
+        [f.min_ns, f.p50_ns, f.p95_ns, f.p99_ns, f.p99_9_ns, f.max_ns].map(|n| Some(n as f64));
+    let [mean, stdev] = [f.mean_ns, f.stdev_ns].map(Some);
+    [f.offered_iops, requests, bytes, f.iops, f.mb_per_s, mean, stdev, min, p50, p95, p99, p99_9, max]
 }
 
 /// One row for each scheduler, flow (empty for all together) and kind of request (`all`, `read`, `write`) that completed any. Times are
@@ -25,7 +37,7 @@ pub fn response_values(f: &ResponseFigures) -> [f64; 12] {
 pub fn csv(summary: &Summary) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut write = |cells: &[String]| writer.write_record(cells).expect("memory takes every record");
-    let head = [&["scheduler", "flow", "kind", "offered_iops"][..], &RESPONSE_COLUMNS];
+    let head = [&["scheduler", "flow", "kind"][..], &RESPONSE_COLUMNS];
     let tail = ["slowdown", "chip_utilisation", "write_amplification"];
     let names: Vec<String> = head.concat().into_iter().chain(tail).map(str::to_owned).collect();
     write(&names);
@@ -35,8 +47,8 @@ pub fn csv(summary: &Summary) -> String {
         let flows = run.flows.iter().map(|flow| (flow.name.clone(), &flow.figures, flow.slowdown, Default::default()));
         for (flow, figures, slowdown, device) in std::iter::once(together).chain(flows) {
             for (kind, responses) in kinds(figures) {
-                let mut cells = vec![run.name.clone(), flow.clone(), kind.to_owned(), optional(figures.offered_iops)];
-                cells.extend(response_values(responses).map(|value| value.to_string()));
+                let mut cells = vec![run.name.clone(), flow.clone(), kind.to_owned()];
+                cells.extend(response_values(responses).map(optional));
                 cells.push(optional(slowdown));
                 cells.extend(device.clone());
                 write(&cells);
@@ -58,7 +70,7 @@ fn optional(value: Option<f64>) -> String {
 /// A Markdown table: a row for each scheduler, with the mean response time and slowdown of each flow where there are several.
 pub fn markdown(summary: &Summary) -> String {
     let several = summary.flows.len() > 1;
-    let mut head: Vec<String> = ["scheduler", "IOPS", "mean", "p99", "change of the mean"].map(String::from).into();
+    let mut head: Vec<String> = ["scheduler", "served IOPS", "mean", "p99", "Δ mean"].map(String::from).into();
     for flow in summary.flows.iter().filter(|_| several) {
         head.extend([cell(&flow.name), format!("slowdown of {}", cell(&flow.name))]);
     }
@@ -70,7 +82,7 @@ pub fn markdown(summary: &Summary) -> String {
         let changed = run.change_percent.as_ref().and_then(|change| change.all.as_ref()?.mean);
         let mut cells = vec![
             cell(&run.name),
-            or_dash(all, |f| number(f.iops)),
+            or_dash(all.and_then(|f| f.iops), number),
             or_dash(all, |f| time(f.mean_ns)),
             or_dash(all, |f| time(f.p99_ns as f64)),
             or_dash(changed, |changed| relative(changed, Sense::Time)),

@@ -12,7 +12,7 @@ use super::paired::{PairFigures, Paired, SlackFigures};
 use super::slowdowns::{SlowdownOverTime, is_overloaded};
 use super::summary::*;
 use super::waiting_writes::WaitingWrites;
-use crate::metrics::{Estimation, Fairness, FlowMetrics, Histogram, Pairs, Slack, Timeline, slowdown};
+use crate::metrics::{BOTH, Estimation, Fairness, FlowMetrics, Histogram, Pairs, Rates, Slack, Timeline, slowdown};
 
 impl Summary {
     /// The summary of these runs, with the changes against the first.
@@ -152,8 +152,8 @@ impl Figures {
     pub fn of(metrics: &FlowMetrics) -> Figures {
         let first = metrics.first_arrival().unwrap_or(Time::ZERO);
         let makespan_ns = metrics.last_completion().since(first).ns();
-        let arriving_ns = metrics.last_arrival().since(first).ns();
-        let direction = |op| ResponseFigures::of(&metrics.response(op), metrics.bytes(op), makespan_ns);
+        let rates = |ops: &[Op]| metrics.load().rates(ops);
+        let direction = |op| ResponseFigures::of(&metrics.response(op), metrics.bytes(op), rates(&[op]));
         let bytes = metrics.bytes(Op::Read) + metrics.bytes(Op::Write);
         Figures {
             issued: metrics.issued(),
@@ -163,9 +163,8 @@ impl Figures {
             last_arrival_ns: metrics.last_arrival().ns(),
             last_completion_ns: metrics.last_completion().ns(),
             makespan_ns,
-            // n arrivals are n - 1 gaps.
-            offered_iops: (arriving_ns > 0).then(|| per_second(metrics.issued() - 1, arriving_ns)),
-            all: ResponseFigures::of(&metrics.response_all(), bytes, makespan_ns),
+            window_ns: metrics.load().length_ns(),
+            all: ResponseFigures::of(&metrics.response_all(), bytes, rates(&BOTH)),
             read: direction(Op::Read),
             write: direction(Op::Write),
             over_time: OverTime::of(metrics),
@@ -174,13 +173,14 @@ impl Figures {
 }
 
 impl ResponseFigures {
-    fn of(histogram: &Histogram, bytes: u64, makespan_ns: u64) -> Option<ResponseFigures> {
+    fn of(histogram: &Histogram, bytes: u64, rates: Option<Rates>) -> Option<ResponseFigures> {
         let at = |millionths| histogram.percentile(millionths);
         Some(ResponseFigures {
             requests: histogram.count(),
             bytes,
-            iops: per_second(histogram.count(), makespan_ns),
-            mb_per_s: per_second(bytes, makespan_ns) / 1e6,
+            offered_iops: rates.map(|rates| rates.offered_iops),
+            iops: rates.map(|rates| rates.iops),
+            mb_per_s: rates.map(|rates| rates.bytes_per_s / 1e6),
             mean_ns: histogram.mean()?,
             stdev_ns: histogram.stdev()?,
             min_ns: histogram.min()?,
@@ -278,11 +278,6 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// A rate; zero for a duration of zero, so that it is always a number.
-fn per_second(count: u64, ns: u64) -> f64 {
-    ratio(count, ns).map_or(0.0, |per_ns| per_ns * 1e9)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -318,7 +313,7 @@ mod tests {
     #[test]
     fn a_flow_without_requests_has_no_response_times() {
         let nothing = Figures::of(&FlowMetrics::new());
-        assert_eq!((nothing.issued, nothing.all, nothing.offered_iops), (0, None, None));
+        assert_eq!((nothing.issued, nothing.all, nothing.window_ns), (0, None, 0));
     }
 
     #[test]

@@ -43,14 +43,16 @@ pub fn document(summary: &Summary) -> Value {
 
 fn job(name: &str, group: usize, info: &FlowInfo, figures: &Figures, run: &SchedulerResult) -> Value {
     let ms = figures.makespan_ns.div_ceil(1_000_000);
+    // Rates are taken over the window; without one there are none.
+    let runtime_ns = if figures.window_ns > 0 { figures.window_ns } else { figures.makespan_ns };
     json!({
         "jobname": name,
         "groupid": group,
         "error": 0,
         "elapsed": figures.makespan_ns.div_ceil(1_000_000_000),
         "job options": options(name, info, figures, run),
-        "read": direction(&figures.read, figures.makespan_ns),
-        "write": direction(&figures.write, figures.makespan_ns),
+        "read": direction(&figures.read, runtime_ns),
+        "write": direction(&figures.write, runtime_ns),
         "trim": direction(&None, 0),
         "job_runtime": ms,
         "latency_depth": info.depth.unwrap_or(0),
@@ -77,9 +79,9 @@ fn options(name: &str, info: &FlowInfo, figures: &Figures, run: &SchedulerResult
     })
 }
 
-fn direction(figures: &Option<ResponseFigures>, makespan_ns: u64) -> Value {
+fn direction(figures: &Option<ResponseFigures>, runtime_ns: u64) -> Value {
     let bytes = figures.as_ref().map_or(0, |f| f.bytes);
-    let bytes_per_s = figures.as_ref().map_or(0.0, |f| f.mb_per_s * 1e6);
+    let bytes_per_s = figures.as_ref().and_then(|f| f.mb_per_s).map_or(0.0, |mb| mb * 1e6);
     let mut completion = latency(figures);
     let total = completion.clone();
     if let (Some(f), Some(map)) = (figures, completion.as_object_mut()) {
@@ -95,8 +97,8 @@ fn direction(figures: &Option<ResponseFigures>, makespan_ns: u64) -> Value {
         "io_kbytes": bytes / 1_024,
         "bw_bytes": bytes_per_s.round() as u64,
         "bw": (bytes_per_s / 1_024.0).round() as u64,
-        "iops": figures.as_ref().map_or(0.0, |f| f.iops),
-        "runtime": if figures.is_some() { makespan_ns.div_ceil(1_000_000) } else { 0 },
+        "iops": figures.as_ref().and_then(|f| f.iops).unwrap_or(0.0),
+        "runtime": if figures.is_some() { runtime_ns.div_ceil(1_000_000) } else { 0 },
         "total_ios": figures.as_ref().map_or(0, |f| f.requests),
         "short_ios": 0,
         "drop_ios": 0,

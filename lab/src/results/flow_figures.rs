@@ -22,9 +22,9 @@ pub struct Figures {
     pub last_completion_ns: u64,
     /// From the first arrival to the last completion, ns.
     pub makespan_ns: u64,
-    /// Load offered: requests produced a second, over the time from the first arrival to the last; null with fewer
-    /// than two instants of arrival. Where it exceeds the `iops` reached, the device did not keep up.
-    pub offered_iops: Option<f64>,
+    /// Length of the window over which rates are taken, ns: from the first counted arrival of the run to the last, of all flows
+    /// together; 0 if that is one instant.
+    pub window_ns: u64,
     /// Reads and writes together; null if none completed.
     pub all: Option<ResponseFigures>,
     /// Reads; null if none completed.
@@ -46,10 +46,13 @@ pub struct ResponseFigures {
     pub requests: u64,
     /// Bytes they asked for.
     pub bytes: u64,
-    /// Requests completed a second of makespan.
-    pub iops: f64,
-    /// Megabytes (10^6 bytes) completed a second of makespan.
-    pub mb_per_s: f64,
+    /// Load offered: requests that arrived in the window (`window_ns`), a second; null without a window. Where it exceeds
+    /// `iops`, the device did not keep up.
+    pub offered_iops: Option<f64>,
+    /// Requests that completed in the window, a second, counted or not; null without a window.
+    pub iops: Option<f64>,
+    /// Megabytes (10^6 bytes) of those a second; null without a window.
+    pub mb_per_s: Option<f64>,
     /// Mean, ns.
     pub mean_ns: f64,
     /// Population standard deviation, ns.

@@ -98,18 +98,20 @@ fn response<'a>(
     changes: impl Fn(&'a super::summary::Change) -> Option<&'a ResponseChange>,
 ) -> Table {
     let compared = runs.len() > 1;
-    let mut header = vec!["scheduler", "IOPS", "MB/s", "mean", "p50", "p95", "p99", "p99.9", "max"];
+    let mut header = vec!["scheduler", "offered", "served", "MB/s", "mean", "p50", "p95", "p99", "p99.9", "max"];
     if compared {
-        header.extend(["Δ mean", "Δ p99", "Δ IOPS"]);
+        header.extend(["Δ mean", "Δ p99"]);
     }
     let mut table = table(header);
     for run in runs {
         let f = figures(run).as_ref();
         let ns = |get: fn(&ResponseFigures) -> u64| or_dash(f, |f| time(get(f) as f64));
+        let rate = |get: fn(&ResponseFigures) -> Option<f64>| or_dash(f.and_then(get), number);
         let mut row = vec![
             run.name.clone(),
-            or_dash(f, |f| number(f.iops)),
-            or_dash(f, |f| number(f.mb_per_s)),
+            rate(|f| f.offered_iops),
+            rate(|f| f.iops),
+            rate(|f| f.mb_per_s),
             or_dash(f, |f| time(f.mean_ns)),
             ns(|f| f.p50_ns),
             ns(|f| f.p95_ns),
@@ -123,7 +125,6 @@ fn response<'a>(
                 [change.and_then(|c| c.mean), change.and_then(|c| c.p99)]
                     .map(|c| or_dash(c, |c| relative(c, Sense::Time))),
             );
-            row.push(or_none(change.and_then(|c| c.iops)));
         }
         table.add_row(row);
     }
@@ -407,7 +408,9 @@ mod tests {
             for part in [&run.total.all, &run.total.read, &run.total.write] {
                 let f = part.as_ref().unwrap();
                 let line = text.lines().find(|line| line.contains(&time(f.mean_ns))).expect("the mean is shown");
-                for shown in [number(f.iops), time(f.p50_ns as f64), time(f.p99_9_ns as f64), time(f.max_ns as f64)] {
+                for shown in
+                    [number(f.iops.unwrap()), time(f.p50_ns as f64), time(f.p99_9_ns as f64), time(f.max_ns as f64)]
+                {
                     assert!(line.contains(&shown), "{shown} in {line}");
                 }
             }

@@ -1,10 +1,10 @@
 //! The state of one flow in a run: its next request, and the metrics of those it sent.
 
-use flashlane_core::{RequestId, Time};
+use flashlane_core::{Op, RequestId, Time};
 
 use super::RunError;
 use super::feed::Feed;
-use crate::metrics::FlowMetrics;
+use crate::metrics::{FlowMetrics, LoadWindow};
 use crate::workload::{Arrival, Drawn, Source};
 
 /// An instant after the last one at which a device can work.
@@ -37,6 +37,22 @@ impl FlowState {
             warm_up_left,
             measured_from: RequestId(0),
         }
+    }
+
+    /// Counts request `id`, which the flow sends at `at`; `is_warm` says whether the run's warm-up is over by then.
+    #[inline]
+    pub(super) fn issue(&mut self, window: &mut LoadWindow, id: RequestId, op: Op, at: Time, is_warm: bool) {
+        self.metrics.issue(window, op, at, is_warm && self.warm_up_left == 0);
+        if self.warm_up_left > 0 {
+            self.warm_up_left -= 1;
+            self.measured_from = RequestId(id.0 + 1);
+        }
+    }
+
+    /// Its metrics at the end of the run.
+    pub(super) fn closed_metrics(mut self, window: &LoadWindow) -> FlowMetrics {
+        self.metrics.close(window);
+        self.metrics
     }
 
     /// Draws the next request; returns its arrival time, or `NEVER` if none arrives before `end`.

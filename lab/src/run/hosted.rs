@@ -227,11 +227,7 @@ impl Simulation<'_> {
         }
         run.held.insert(id.0, (io.flow, op, extent));
         run.open += 1;
-        state.metrics.issue(at);
-        if state.warm_up_left > 0 {
-            state.warm_up_left -= 1;
-            state.measured_from = RequestId(id.0 + 1);
-        }
+        state.issue(&mut self.window, id, op, now, at >= self.limits.warm_up);
         self.issued += 1;
         self.times[flow] = state.draw(self.limits.end)?;
         if self.issued.is_multiple_of(STRIDE) {

@@ -14,7 +14,7 @@ use super::host_outcome::HostOutcome;
 use super::observers::{Observations, ObserverOptions, Observers};
 use super::progress::Reported;
 use super::transactions::TransactionRecords;
-use crate::metrics::{Activity, Estimation, FlowMetrics, Pairs, ResponseTimes, Slack};
+use crate::metrics::{Activity, Estimation, FlowMetrics, LoadWindow, Pairs, ResponseTimes, Slack};
 use crate::results::DeviceFigures;
 use crate::workload::{Arrival, Source, Span};
 use flashlane_audit::Verdict;
@@ -91,6 +91,7 @@ pub struct Simulation<'a> {
     pub(super) observers: Observers<'a>,
     progress: Option<Reported<'a>>,
     pub(super) issued: u64,
+    pub(super) window: LoadWindow,
     reported: u64,
     has_closed_loop: bool,
     /// If response times count from the entry into the submission queue.
@@ -146,6 +147,7 @@ impl<'a> Simulation<'a> {
             observers,
             progress,
             issued,
+            window: LoadWindow::default(),
             reported,
             has_closed_loop,
             entries,
@@ -184,7 +186,7 @@ impl<'a> Simulation<'a> {
         let device = DeviceFigures::from(&self.device.totals());
         let Observations { verdict, responses, slack, transactions, activity } = self.observers.finish()?;
         let TransactionRecords { estimation, known } = transactions;
-        let flows = self.flows.into_iter().map(|state| state.metrics).collect();
+        let flows = self.flows.into_iter().map(|state| state.closed_metrics(&self.window)).collect();
         let pairs = None;
         Ok(Outcome { flows, device, verdict, remarks, responses, slack, estimation, known, pairs, activity, host })
     }
@@ -279,9 +281,9 @@ impl<'a> Simulation<'a> {
     pub(super) fn count(&mut self, completion: &Completion, measured: bool) {
         let metrics = &mut self.flows[completion.flow.index()].metrics;
         if measured {
-            metrics.complete(completion);
+            metrics.complete(&self.window, completion);
         } else {
-            metrics.complete_unmeasured(completion);
+            metrics.complete_unmeasured(&self.window, completion);
         }
     }
 
@@ -313,14 +315,11 @@ impl<'a> Simulation<'a> {
         self.device
             .submit(*at, &request)
             .map_err(|refusal| RunError::Fault(format!("the device refused request {}: {refusal:?}", id.0)))?;
-        state.metrics.issue(*at);
+        let (at, op) = (*at, *op);
         if let Some(entries) = &mut self.entries {
             entries.issue(&request);
         }
-        if state.warm_up_left > 0 {
-            state.warm_up_left -= 1;
-            state.measured_from = RequestId(id.0 + 1);
-        }
+        state.issue(&mut self.window, id, op, at, at >= self.limits.warm_up);
         self.issued += 1;
         self.times[flow] = state.draw(self.limits.end)?;
         if let Span::Bytes { offset, .. } = &state.next.extent {

@@ -14,9 +14,8 @@ use crate::results::export::{RESPONSE_COLUMNS, response_values};
 use crate::results::{Figures, Frame, FrameColumn, FrameValues, ResponseFigures, SchedulerResult, Summary};
 use crate::run::RunError;
 
-/// Columns beside those of [`RESPONSE_COLUMNS`], which stand after the first.
-const OTHERS: [&str; 12] = [
-    "offered_iops",
+/// Columns after those of [`RESPONSE_COLUMNS`].
+const OTHERS: [&str; 11] = [
     "slowdown",
     "rejected",
     "makespan_ns",
@@ -32,9 +31,9 @@ const OTHERS: [&str; 12] = [
 /// Columns of figures, in their order.
 pub(super) const FIGURES: [&str; 24] = {
     let mut all = [OTHERS[0]; 24];
-    let mut i = 1;
+    let mut i = 0;
     while i < all.len() {
-        all[i] = if i <= RESPONSE_COLUMNS.len() { RESPONSE_COLUMNS[i - 1] } else { OTHERS[i - RESPONSE_COLUMNS.len()] };
+        all[i] = if i < RESPONSE_COLUMNS.len() { RESPONSE_COLUMNS[i] } else { OTHERS[i - RESPONSE_COLUMNS.len()] };
         i += 1;
     }
     all
@@ -180,7 +179,6 @@ fn push(
         }
         let mut row: BTreeMap<&'static str, f64> = responses.map(response).into_iter().flatten().collect();
         if op == "all" {
-            row.extend(figures.offered_iops.map(|iops| ("offered_iops", iops)));
             row.extend([("rejected", figures.rejected as f64), ("makespan_ns", figures.makespan_ns as f64)]);
             row.extend(&own);
         }
@@ -189,5 +187,5 @@ fn push(
 }
 
 fn response(f: &ResponseFigures) -> impl Iterator<Item = (&'static str, f64)> {
-    RESPONSE_COLUMNS.into_iter().zip(response_values(f))
+    RESPONSE_COLUMNS.into_iter().zip(response_values(f)).filter_map(|(name, value)| Some((name, value?)))
 }

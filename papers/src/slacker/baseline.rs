@@ -44,7 +44,10 @@ pub fn slack(runner: &Runner<'_>) -> Result<Figures, RunError> {
         let total = run.total.all.as_ref();
         figures.push(&["baseline", "mean_response_ms", name], total.map_or(0.0, |f| f.mean_ns / 1e6));
         figures.push(&["baseline", "chips_busy_percent", name], 100.0 * run.device.chip_utilisation);
-        figures.push(&["baseline", "offered_iops", name], run.total.offered_iops.unwrap_or(0.0));
+        figures.push(
+            &["baseline", "offered_iops", name],
+            run.total.all.as_ref().and_then(|all| all.offered_iops).unwrap_or(0.0),
+        );
     }
     Ok(figures)
 }

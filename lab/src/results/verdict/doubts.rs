@@ -2,6 +2,7 @@
 
 use super::parties::Party;
 use super::{Doubt, Rule};
+use crate::results::flow_figures::ResponseFigures;
 use crate::results::format::{Sense, count, number, relative, share, time};
 use crate::results::summary::{SchedulerResult, Summary};
 
@@ -60,8 +61,8 @@ fn overloaded(summary: &Summary) -> Vec<String> {
         let Some(worst) = runs.iter().max_by_key(|run| run.flows[i].figures.makespan_ns) else { continue };
         let figures = &worst.flows[i].figures;
         let names = list(runs.iter().map(|run| run.name.as_str()));
-        let served = figures.completed as f64 * 1e9 / figures.makespan_ns.max(1) as f64;
-        let offered = figures.offered_iops.unwrap_or(0.0);
+        let rate = |of: fn(&ResponseFigures) -> Option<f64>| figures.all.as_ref().and_then(of).unwrap_or(0.0);
+        let (offered, served) = (rate(|f| f.offered_iops), rate(|f| f.iops));
         let of = if runs.len() > 1 { format!(" under {}", worst.name) } else { String::new() };
         let text = format!(
             "{} overloads the drive under {names}: {} requests/s offered, {} served{of}; its times grow with the run (here {})",

@@ -3,29 +3,34 @@
 use flashlane_core::{Completion, Duration, FlowId, Lpn, Op, RequestId, Time};
 
 use super::{Rule, Verdict};
-use crate::metrics::FlowMetrics;
+use crate::metrics::{FlowMetrics, LoadWindow};
 use crate::results::example::made_by;
 use crate::results::paired::PairFigures;
 use crate::results::{DeviceFigures, FlowInfo, SchedulerResult, Summary};
 
 /// A flow of `n` requests, 20 us apart, of which `writes` percent are writes; they take 1 to 2 us times `scale`.
 fn flow(n: u64, scale: u64, writes: u64) -> FlowMetrics {
-    let mut metrics = FlowMetrics::new();
-    for i in 0..n {
-        let arrival = Time::from_ns(20_000 * i);
-        metrics.issue(arrival);
-        metrics.complete(&Completion {
-            id: RequestId(i),
-            flow: FlowId(0),
-            op: if i * 37 % 100 < writes { Op::Write } else { Op::Read },
-            arrival,
-            done: arrival + Duration::from_ns(scale * (1_000 + i * 7_919 % 1_000)),
-            lpn: Lpn(0),
-            pages: 1,
-            bytes: 4_096,
-            tags: 0,
-        });
-    }
+    let (mut metrics, mut window) = (FlowMetrics::new(), LoadWindow::default());
+    let completions: Vec<Completion> = (0..n)
+        .map(|i| {
+            let arrival = Time::from_ns(20_000 * i);
+            let op = if i * 37 % 100 < writes { Op::Write } else { Op::Read };
+            metrics.issue(&mut window, op, arrival, true);
+            Completion {
+                id: RequestId(i),
+                flow: FlowId(0),
+                op,
+                arrival,
+                done: arrival + Duration::from_ns(scale * (1_000 + i * 7_919 % 1_000)),
+                lpn: Lpn(0),
+                pages: 1,
+                bytes: 4_096,
+                tags: 0,
+            }
+        })
+        .collect();
+    completions.iter().for_each(|completion| metrics.complete(&window, completion));
+    metrics.close(&window);
     metrics
 }
 
@@ -118,7 +123,7 @@ fn an_interval_decides_what_noise_is() {
     assert_eq!(rules(&summary), []);
     with(&mut summary, 1e9);
     assert_eq!(rules(&summary), [Rule::Noise]);
-    assert!(Verdict::of(&summary).doubts[0].text.contains("mine (-3.0% +- "), "{:?}", Verdict::of(&summary));
+    assert!(Verdict::of(&summary).doubts[0].text.contains("mine (Δ -3.0% +- "), "{:?}", Verdict::of(&summary));
 }
 
 #[test]
@@ -138,7 +143,9 @@ fn an_overloaded_flow_is_named_with_what_it_was_offered() {
     summary.schedulers[0].flows[0].overloaded = true;
     let verdict = Verdict::of(&summary);
     assert_eq!(verdict.doubts[0].rule, Rule::Overloaded);
-    let offered = crate::results::format::number(summary.schedulers[0].flows[0].figures.offered_iops.unwrap());
+    let offered = crate::results::format::number(
+        summary.schedulers[0].flows[0].figures.all.as_ref().unwrap().offered_iops.unwrap(),
+    );
     let text = &verdict.doubts[0].text;
     assert!(
         text.starts_with("web overloads the drive under fcfs: ")
@@ -163,7 +170,7 @@ fn much_to_distrust_is_a_few_sentences() {
         run.device.chip_utilisation = 0.5 + run.name[1..].parse::<f64>().unwrap().rem_euclid(25.0) / 100.0;
     }
     // The gravest: much is offered, and under this scheduler it takes longest.
-    summary.schedulers[3].flows[40].figures.offered_iops = Some(1e9);
+    summary.schedulers[3].flows[40].figures.all.as_mut().unwrap().offered_iops = Some(1e9);
     summary.schedulers[3].flows[40].figures.makespan_ns += 1;
     let doubts = Verdict::of(&summary).doubts;
     let of = |rule: Rule| -> Vec<&str> { doubts.iter().filter(|d| d.rule == rule).map(|d| d.text.as_str()).collect() };

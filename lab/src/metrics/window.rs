@@ -1,0 +1,232 @@
+//! Rates: what arrived and what completed in the window in which load is offered.
+//!
+//! The window of a run begins at its first counted arrival and ends at its last, of all flows together: before, the run warms up, and
+//! after, the drive only empties its queues. Everything that happens inside is taken, whether the request is counted or not. What
+//! happens at the instant it begins is left out, what happens at the instant it ends is taken: n arrivals are n - 1 gaps.
+//!
+//! When the window ends is known only at the end of the run. Completions may be passed later than requests that arrived after them, but
+//! never earlier than a request that arrived before them.
+
+use flashlane_core::{Op, Time};
+
+/// The window of a run as far as it is known.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadWindow {
+    /// `NEVER` until a request is counted.
+    first: Time,
+    last: Time,
+    /// Changes whenever the window grows.
+    number: u64,
+}
+
+/// Both directions.
+pub const BOTH: [Op; 2] = [Op::Read, Op::Write];
+
+/// What a flow did in the window of its run.
+#[derive(Clone, Debug, Default)]
+pub struct Load {
+    within: Counts,
+    /// What happened since the window last grew; it is inside as soon as the window grows again.
+    since: Counts,
+    number: u64,
+    /// Length of the window, ns, once the run is over; 0 without one.
+    length_ns: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    arrivals: [u64; 2],
+    completions: [u64; 2],
+    bytes: [u64; 2],
+}
+
+/// Rates of one direction or of both.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rates {
+    /// Requests that arrived, a second.
+    pub offered_iops: f64,
+    /// Requests that completed, a second.
+    pub iops: f64,
+    /// Bytes of those, a second.
+    pub bytes_per_s: f64,
+}
+
+impl Default for LoadWindow {
+    fn default() -> LoadWindow {
+        LoadWindow { first: Time::NEVER, last: Time::ZERO, number: 0 }
+    }
+}
+
+impl LoadWindow {
+    /// Counts an arrival: the window begins with it, or grows up to it.
+    #[inline]
+    pub fn arrive(&mut self, at: Time) {
+        self.first = self.first.min(at);
+        self.last = at;
+        self.number += 1;
+    }
+
+    fn length_ns(&self) -> u64 {
+        if self.first == Time::NEVER { 0 } else { self.last.since(self.first).ns() }
+    }
+}
+
+impl Load {
+    /// Counts a request that arrived; `window` has grown up to it already if figures count it.
+    #[inline]
+    pub fn arrive(&mut self, window: &LoadWindow, op: Op, at: Time) {
+        if let Some(counts) = self.counts(window, at) {
+            counts.arrivals[op.index()] += 1;
+        }
+    }
+
+    /// Counts a request of `bytes` that completed.
+    #[inline]
+    pub fn complete(&mut self, window: &LoadWindow, op: Op, done: Time, bytes: u64) {
+        if let Some(counts) = self.counts(window, done) {
+            counts.completions[op.index()] += 1;
+            counts.bytes[op.index()] += bytes;
+        }
+    }
+
+    /// Where something that happened `at` belongs; `None` before the window.
+    #[inline]
+    fn counts(&mut self, window: &LoadWindow, at: Time) -> Option<&mut Counts> {
+        if at <= window.first {
+            return None;
+        }
+        if at <= window.last {
+            return Some(&mut self.within);
+        }
+        self.catch_up(window);
+        Some(&mut self.since)
+    }
+
+    /// Takes what happened before the window last grew.
+    #[inline]
+    fn catch_up(&mut self, window: &LoadWindow) {
+        if self.number != window.number {
+            self.number = window.number;
+            self.within.add(&std::mem::take(&mut self.since));
+        }
+    }
+
+    /// Ends the run: what happened after the window's end is left out.
+    pub fn close(&mut self, window: &LoadWindow) {
+        self.catch_up(window);
+        self.since = Counts::default();
+        self.length_ns = window.length_ns();
+    }
+
+    /// Adds what another flow of the same run did.
+    pub fn merge(&mut self, other: &Load) {
+        self.within.add(&other.within);
+        self.length_ns = self.length_ns.max(other.length_ns);
+    }
+
+    /// Length of the window, ns; 0 if fewer than two instants of counted arrival make none.
+    pub fn length_ns(&self) -> u64 {
+        self.length_ns
+    }
+
+    /// Rates of these directions; `None` without a window.
+    pub fn rates(&self, ops: &[Op]) -> Option<Rates> {
+        let per_second = |of: &[u64; 2]| {
+            let sum: u64 = ops.iter().map(|op| of[op.index()]).sum();
+            sum as f64 / self.length_ns as f64 * 1e9
+        };
+        (self.length_ns > 0).then(|| Rates {
+            offered_iops: per_second(&self.within.arrivals),
+            iops: per_second(&self.within.completions),
+            bytes_per_s: per_second(&self.within.bytes),
+        })
+    }
+}
+
+impl Counts {
+    fn add(&mut self, other: &Counts) {
+        for direction in 0..2 {
+            self.arrivals[direction] += other.arrivals[direction];
+            self.completions[direction] += other.completions[direction];
+            self.bytes[direction] += other.bytes[direction];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What happens in a run: an arrival that figures count or do not, or a completion; of a flow.
+    #[derive(Clone, Copy)]
+    enum Happens {
+        Counted(usize),
+        Uncounted(usize),
+        Done(usize),
+    }
+    use Happens::{Counted, Done, Uncounted};
+
+    /// The loads of two flows to which this happens, reads of 10 bytes.
+    fn loads(happens: &[(u64, Happens)]) -> [Load; 2] {
+        let (mut window, mut loads) = (LoadWindow::default(), [Load::default(), Load::default()]);
+        for &(at, what) in happens {
+            let at = Time::from_ns(at);
+            match what {
+                Counted(flow) => {
+                    window.arrive(at);
+                    loads[flow].arrive(&window, Op::Read, at);
+                }
+                Uncounted(flow) => loads[flow].arrive(&window, Op::Read, at),
+                Done(flow) => loads[flow].complete(&window, Op::Read, at, 10),
+            }
+        }
+        loads.iter_mut().for_each(|load| load.close(&window));
+        loads
+    }
+
+    /// Arrivals, completions and bytes of reads in the window, and its length.
+    fn counted(load: &Load) -> (u64, u64, u64, u64) {
+        let Counts { arrivals, completions, bytes } = load.within;
+        (arrivals[0], completions[0], bytes[0], load.length_ns)
+    }
+
+    #[test]
+    fn the_window_is_from_the_first_counted_arrival_to_the_last() {
+        let [a, b] = loads(&[
+            (5, Uncounted(0)),
+            (8, Done(0)),
+            (10, Counted(0)),
+            (20, Uncounted(1)),
+            (25, Done(0)),
+            (30, Counted(1)),
+            (40, Done(1)),
+            (50, Counted(0)),
+            (60, Uncounted(1)),
+            (70, Done(1)),
+        ]);
+        assert_eq!(counted(&a), (1, 1, 10, 40), "the arrival at 10 begins it");
+        assert_eq!(counted(&b), (2, 1, 10, 40), "warm-up of another flow is load too; what comes after 50 is not");
+        let mut both = a;
+        both.merge(&b);
+        assert_eq!(both.rates(&BOTH), Some(Rates { offered_iops: 7.5e7, iops: 5e7, bytes_per_s: 5e8 }));
+        assert_eq!(both.rates(&[Op::Write]), Some(Rates { offered_iops: 0.0, iops: 0.0, bytes_per_s: 0.0 }));
+    }
+
+    /// Completions are passed in batches, later than requests that arrived after them: the same figures.
+    #[test]
+    fn late_news_of_completions_changes_nothing() {
+        let in_time = loads(&[(0, Counted(0)), (4, Done(0)), (9, Counted(0)), (12, Done(0)), (15, Counted(0))]);
+        let late = loads(&[(0, Counted(0)), (9, Counted(0)), (4, Done(0)), (12, Done(0)), (15, Counted(0))]);
+        let latest = loads(&[(0, Counted(0)), (9, Counted(0)), (15, Counted(0)), (4, Done(0)), (12, Done(0))]);
+        assert_eq!(counted(&in_time[0]), (2, 2, 20, 15));
+        assert_eq!([counted(&late[0]), counted(&latest[0])], [counted(&in_time[0]); 2]);
+    }
+
+    #[test]
+    fn one_instant_of_arrivals_has_no_rates() {
+        let at_once = loads(&[(7, Counted(0)), (7, Counted(0)), (20, Done(0)), (20, Done(0))]);
+        assert_eq!((counted(&at_once[0]), at_once[0].rates(&BOTH)), ((0, 0, 0, 0), None));
+        assert_eq!(loads(&[])[0].rates(&BOTH), None);
+        assert_eq!(loads(&[(5, Uncounted(0)), (9, Done(0))])[0].rates(&BOTH), None, "nothing is counted");
+    }
+}
