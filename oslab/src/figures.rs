@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::foreground::Slot;
 use crate::methods::{Background, Method, Settings};
+use crate::{disturbance, verdicts};
 
 /// One slot as it was measured.
 #[derive(Clone, Debug, Serialize)]
@@ -129,6 +130,8 @@ pub struct Paired {
     pub exposed_over_irq: Option<Quartiles>,
     /// Throughput of the background over that alone in the same round.
     pub background_over_alone: Option<Quartiles>,
+    /// Whether that ratio cannot be: nothing does more beside the foreground than alone.
+    pub impossible: bool,
     /// Wake-up delay: medians of the rounds, us.
     pub wake_p50_us: Option<Quartiles>,
     /// Wake-up delay: 99th percentiles of the rounds, us.
@@ -152,6 +155,8 @@ pub struct Findings {
     pub write_percent: u32,
     /// Ways of waiting by background.
     pub paired: Vec<Paired>,
+    /// Names of the backgrounds beside which other processes took the CPU: their figures are not to be believed.
+    pub disturbed: Vec<&'static str>,
     /// What it shows and what it does not.
     pub verdicts: Vec<String>,
     /// Every slot.
@@ -168,9 +173,11 @@ impl Findings {
                 paired.push(related(&slots, slot.background, method));
             }
         }
-        let verdicts = verdicts(cpus, &paired);
+        let disturbances = disturbance::all(&slots, &paired);
+        let verdicts = verdicts::verdicts(cpus, &paired, &disturbances);
+        let disturbed = disturbances.iter().map(|one| one.background).collect();
         let Settings { threads, write_percent, device, .. } = settings;
-        Findings { cpus, missing, device, threads, write_percent, paired, verdicts, slots }
+        Findings { cpus, missing, device, threads, write_percent, paired, disturbed, verdicts, slots }
     }
 
     /// As JSON, with every slot.
@@ -192,6 +199,7 @@ fn related(slots: &[RawSlot], background: &'static str, method: &str) -> Paired 
         })
     };
     let each = |figure: &dyn Fn(&RawSlot) -> Option<f64>| Quartiles::of(own.iter().filter_map(|s| figure(s)).collect());
+    let background_over_alone = each(&|s| Some(s.background_per_s / beside(s, None)?.background_per_s));
     Paired {
         background,
         method: method.to_owned(),
@@ -199,50 +207,12 @@ fn related(slots: &[RawSlot], background: &'static str, method: &str) -> Paired 
         exposed_us: each(&|s| s.exposed_us),
         exposed_p50_us: each(&|s| s.exposed_p50_us),
         exposed_over_irq: each(&|s| Some(s.exposed_p50_us? / beside(s, Some("irq"))?.exposed_p50_us?)),
-        background_over_alone: each(&|s| Some(s.background_per_s / beside(s, None)?.background_per_s)),
+        background_over_alone,
+        impossible: disturbance::is_impossible(background_over_alone),
         wake_p50_us: each(&|s| s.wake_p50_us),
         wake_p99_us: each(&|s| s.wake_p99_us),
         spin_share: each(&|s| Some(s.spin_share)),
     }
-}
-
-/// Whether precompletion's exposed delay is below the interrupt's, and its cost to the background below polling's.
-fn verdicts(cpus: usize, paired: &[Paired]) -> Vec<String> {
-    let mut verdicts = Vec::new();
-    if cpus < 2 {
-        return vec!["with one CPU nothing is shown: the device's thread takes the foreground's CPU".into()];
-    }
-    for background in ["cpu", "io"] {
-        let of = |method: &str| paired.iter().find(|p| p.background == background && p.method == method);
-        let (Some(pre), Some(poll)) = (of("pre-adaptive"), of("poll-prio").or_else(|| of("poll"))) else { continue };
-        let exposed = pre.exposed_over_irq;
-        verdicts.push(match exposed {
-            Some(ratio) if ratio.q3 < 1.0 => format!(
-                "{background}: pre-adaptive exposes {:.2} of the interrupt's delay (quartiles {:.2} to {:.2} of {} rounds)",
-                ratio.median, ratio.q1, ratio.q3, ratio.rounds
-            ),
-            Some(ratio) => format!(
-                "{background}: not shown that pre-adaptive exposes less than the interrupt: {:.2} of it, quartiles {:.2} to {:.2} of {} \
-                 rounds",
-                ratio.median, ratio.q1, ratio.q3, ratio.rounds
-            ),
-            None => format!("{background}: not shown: no round was complete"),
-        });
-        let costs = pre.background_over_alone.zip(poll.background_over_alone);
-        verdicts.push(match costs {
-            Some((pre, spin)) if pre.q1 > spin.q3 => format!(
-                "{background}: pre-adaptive leaves the background {:.2} of its throughput alone, {} {:.2}",
-                pre.median, poll.method, spin.median
-            ),
-            Some((pre, spin)) => format!(
-                "{background}: not shown that pre-adaptive costs the background less than {}: it leaves {:.2} ({:.2} to {:.2}) and {:.2} \
-                 ({:.2} to {:.2}) of the throughput alone",
-                poll.method, pre.median, pre.q1, pre.q3, spin.median, spin.q1, spin.q3
-            ),
-            None => format!("{background}: not shown: the background's throughput is missing"),
-        });
-    }
-    verdicts
 }
 
 #[cfg(test)]
@@ -270,27 +240,5 @@ mod tests {
         assert_eq!(own.exposed_over_irq, all(0.25), "the machine's changes of pace cancel");
         assert_eq!(own.background_over_alone, all(0.8));
         assert!(serde_json::from_str::<serde_json::Value>(&findings.to_json()).is_ok());
-    }
-
-    #[test]
-    fn what_cannot_be_shown_is_said() {
-        let pair = |pre, poll| {
-            let of = |method: Method, exposed: u64, per_s| {
-                let mut one = slot(Some(method), 0, exposed, per_s);
-                one.pair = method.name();
-                let mut irq = slot(Some(Method::Sleep), 0, 8_000, 900);
-                irq.pair = method.name();
-                let mut alone = slot(None, 0, 0, 1_000);
-                alone.pair = method.name();
-                [alone, irq, one]
-            };
-            let slots = [of(Method::Precompletion(None), pre, 900), of(Method::SpinRaised, 0, poll)].concat();
-            Findings::new(Settings::default(), 2, Vec::new(), slots).verdicts
-        };
-        let good = pair(2_000, 100);
-        assert!(good.iter().all(|verdict| !verdict.contains("not shown")), "{good:?}");
-        let bad = pair(9_000, 950);
-        assert!(bad.iter().all(|verdict| verdict.contains("not shown")), "{bad:?}");
-        assert_eq!(verdicts(1, &[]).len(), 1);
     }
 }

@@ -4,11 +4,12 @@
 //! (`mailbox`, `device`); a thread in the foreground does reads and writes and waits for each in one of the ways
 //! (`foreground`), beside threads that burn CPU time or do I/O (`background`), all pinned to one CPU. Ways take turns, each
 //! next to the interrupt and to the background alone, so that a noisy machine still gives ratios (`plan`). Owns nothing beyond
-//! its own process: threads, their priorities and pinning end with it. What could not be had (CPUs, priorities) is in the
-//! [`Findings`], never guessed. Must never be part of reproducible results.
+//! its own process: threads, their priorities and pinning end with it. What could not be had (CPUs, priorities), and
+//! where other processes had the CPU (`disturbance`), is in the [`Findings`], never guessed. Must never be part of reproducible results.
 
 mod background;
 mod device;
+mod disturbance;
 mod figures;
 mod foreground;
 #[cfg(test)]
@@ -19,6 +20,7 @@ mod methods;
 mod page;
 mod plan;
 mod text;
+mod verdicts;
 
 pub use figures::{Findings, Paired, Quartiles, RawSlot};
 pub use methods::{Background, Method, Settings};

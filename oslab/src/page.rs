@@ -29,7 +29,7 @@ pub fn html(findings: &Findings) -> String {
         let points: Vec<(&Paired, f64, f64)> = findings
             .paired
             .iter()
-            .filter(|p| p.background == background)
+            .filter(|p| p.background == background && !p.impossible)
             .filter_map(|p| Some((p, p.background_over_alone?.median, p.added_us?.median)))
             .collect();
         if !points.is_empty() {

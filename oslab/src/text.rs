@@ -30,7 +30,7 @@ pub fn render(findings: &Findings) -> String {
             of(one.exposed_us, 1),
             of(one.exposed_p50_us, 1),
             of(one.exposed_over_irq.filter(|_| one.method != "irq"), 2),
-            of(left, 3),
+            of(left, 3) + if one.impossible { "!" } else { "" },
             of(one.wake_p50_us, 1),
             of(one.wake_p99_us, 1),
             of(one.spin_share, 3),
