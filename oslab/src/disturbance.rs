@@ -1,12 +1,9 @@
 //! Other processes: how it shows in the figures that they took the CPU of the foreground and the background.
 //!
-//! Owns the limits of what is believed. On a quiet machine (docs/papers/oslab-2cpu.csv) every figure is far within them.
+//! Owns the limits of what is believed of slots. The kept run of a quiet machine (docs/papers/oslab-2cpu.csv) is far within them.
 
 use crate::figures::{Paired, Quartiles, RawSlot};
 
-/// The most that a background may do beside the foreground, of what it does alone, in the upper quartile. More than 1 cannot be; some
-/// of it is the pace of disks.
-const MOST_OVER_ALONE: f64 = 1.25;
 /// The most that the quartiles of a background's throughput alone may lie apart, as a factor: it is the same work each time.
 const MOST_SPREAD: f64 = 1.5;
 /// The most that a thread may be exposed that spins with nothing beside it, us, median of the rounds' means: it sees its I/O at once.
@@ -18,11 +15,6 @@ pub(crate) struct Disturbance {
     pub background: &'static str,
     /// What shows it.
     pub says: String,
-}
-
-/// Whether a background cannot have done so much of its throughput alone.
-pub(crate) fn is_impossible(over_alone: Option<Quartiles>) -> bool {
-    over_alone.is_some_and(|ratio| ratio.q3 > MOST_OVER_ALONE)
 }
 
 /// The backgrounds that were disturbed.
@@ -61,7 +53,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::figures::Findings;
+    use crate::findings::Findings;
     use crate::foreground::Slot;
     use crate::methods::{Background, Method, Settings};
 

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::figures::{Findings, Quartiles, RawSlot};
+use crate::figures::{Quartiles, RawSlot};
+use crate::findings::Findings;
 use crate::methods::Settings;
 use crate::text::render;
 
@@ -55,6 +56,25 @@ fn the_page_has_the_table_of_the_kept_run() {
     let printed = render(&findings);
     assert!(printed.lines().count() > 24, "{printed}");
     assert!(read("precompletion.md").contains(printed.trim_end()), "the page has another table than\n{printed}");
+}
+
+/// How far the kept run is from what counts as disturbed.
+#[test]
+fn the_page_has_the_extremes_of_the_kept_run() {
+    let slots = slots();
+    let findings = Findings::new(Settings::default(), 2, Vec::new(), slots.clone());
+    assert!(findings.disturbed.is_empty(), "{:?}", findings.verdicts);
+    let beside = findings.paired.iter().filter(|p| p.background != "idle");
+    let most = beside.map(|p| p.background_over_alone.expect("pairs").q3).fold(0.0, f64::max);
+    let spread = ["cpu", "io"].map(|background| {
+        let alone = slots.iter().filter(|s| s.background == background && s.method.is_none());
+        let alone = Quartiles::of(alone.map(|s| s.background_per_s).collect()).expect("slots");
+        alone.q3 / alone.q1
+    });
+    let poll = findings.paired.iter().find(|p| (p.background, p.method.as_str()) == ("idle", "poll"));
+    let late = poll.and_then(|p| p.exposed_us).expect("rounds").median;
+    let said = format!("these are {most:.2}, {:.2} and {late:.1} us at most", spread[0].max(spread[1]));
+    assert!(page().contains(&said), "the page does not say: {said}");
 }
 
 /// The means of the adaptive window over those of the interrupt, slot beside slot, and what is left in the middle.

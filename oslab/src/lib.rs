@@ -11,6 +11,7 @@ mod background;
 mod device;
 mod disturbance;
 mod figures;
+mod findings;
 mod foreground;
 #[cfg(test)]
 mod kept_run_tests;
@@ -22,7 +23,8 @@ mod plan;
 mod text;
 mod verdicts;
 
-pub use figures::{Findings, Paired, Quartiles, RawSlot};
+pub use figures::{Paired, Quartiles, RawSlot};
+pub use findings::Findings;
 pub use methods::{Background, Method, Settings};
 pub use page::html;
 pub use plan::measure;

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::figures::{Findings, Paired};
+use crate::figures::Paired;
+use crate::findings::Findings;
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 360.0;

@@ -15,7 +15,8 @@ use flashlane_ssd::Config;
 
 use crate::background;
 use crate::device;
-use crate::figures::{Findings, RawSlot};
+use crate::figures::RawSlot;
+use crate::findings::Findings;
 use crate::foreground::{Foreground, Slot};
 use crate::machine::{self, Machine};
 use crate::mailbox::Mailbox;

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::figures::{Findings, Quartiles};
+use crate::figures::Quartiles;
+use crate::findings::Findings;
 
 /// The table, what could not be had, and what it shows.
 pub fn render(findings: &Findings) -> String {

@@ -52,7 +52,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::figures::{Findings, RawSlot};
+    use crate::figures::RawSlot;
+    use crate::findings::Findings;
     use crate::foreground::Slot;
     use crate::methods::{Background, Method, Settings};
 
