@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub use paper::PaperArgs;
-pub use run::{Beyond, Format, Output, RangeWord, Sizes, TimeOrder, Workload};
+pub use run::{Beyond, Format, Output, RangeWord, Sizes, TimeOrder, TimeUnit, Workload};
 pub use sweep::SweepArgs;
 
 /// What does a scheduling policy do to my workload on this SSD?
@@ -276,7 +276,7 @@ pub enum TraceCommand {
 Examples:
   flashlane trace stat web.csv.gz
   flashlane trace stat disk.blktrace.0 --json
-  flashlane trace stat ambiguous.txt --trace-format disksim")]
+  flashlane trace stat ambiguous.txt --trace-format disksim --time-unit us")]
     Stat {
         /// The trace
         file: PathBuf,
@@ -316,6 +316,10 @@ pub struct Reading {
     /// Format of the trace; by default recognised from its content
     #[arg(long, value_name = "FORMAT")]
     pub trace_format: Option<String>,
+
+    /// Unit of its times, where they carry no date; by default the format's own
+    #[arg(long)]
+    pub time_unit: Option<TimeUnit>,
 
     /// Speeds it up by this factor: 50, 0.5 or 3/2
     #[arg(long, value_name = "X")]

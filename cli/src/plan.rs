@@ -10,7 +10,7 @@ use flashlane_lab::scenario::{
 use flashlane_lab::shown::{self, escaped};
 use flashlane_lab::workload::trace::recognise;
 
-use crate::args::{Beyond, RangeWord, Sizes, TimeOrder, Workload};
+use crate::args::{Beyond, RangeWord, Sizes, TimeOrder, TimeUnit, Workload};
 use crate::fail::Failure;
 use crate::memory;
 use crate::signals;
@@ -104,6 +104,7 @@ fn replay(path: &Path, beside_scenario: bool) -> Flow {
 fn trace_flags(scenario: &mut Scenario, args: &Workload) -> Result<(), Failure> {
     let flags = [
         ("format", "--trace-format", args.trace_format.is_some()),
+        ("time_unit", "--time-unit", args.time_unit.is_some()),
         ("speedup", "--speedup", !args.speedup.is_empty()),
         ("limit", "--limit", args.limit.is_some()),
         ("beyond", "--beyond", args.beyond.is_some()),
@@ -129,6 +130,7 @@ fn trace_flags(scenario: &mut Scenario, args: &Workload) -> Result<(), Failure> 
                 let Some(trace) = &mut document.flow[i].trace else { return };
                 match key {
                     "format" => trace.format = args.trace_format.clone(),
+                    "time_unit" => trace.time_unit = args.time_unit.map(TimeUnit::key),
                     "speedup" => trace.speedup = speedup.map(Speedup),
                     "limit" => trace.limit = args.limit,
                     "order" => trace.order = args.order.map(TimeOrder::key),
@@ -160,6 +162,19 @@ fn flow_flags(scenario: &mut Scenario, args: &Workload) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+impl TimeUnit {
+    /// As scenarios write it.
+    pub fn key(self) -> scenario::TimeUnit {
+        match self {
+            TimeUnit::Ns => scenario::TimeUnit::Ns,
+            TimeUnit::HundredNs => scenario::TimeUnit::HundredNs,
+            TimeUnit::Us => scenario::TimeUnit::Us,
+            TimeUnit::Ms => scenario::TimeUnit::Ms,
+            TimeUnit::S => scenario::TimeUnit::S,
+        }
+    }
 }
 
 impl Beyond {

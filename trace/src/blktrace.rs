@@ -12,7 +12,7 @@ use super::action::Action;
 use super::format::record::RawRecord;
 use super::input::{Origin, Stream};
 use super::lines::broken;
-use super::{Format, error};
+use super::{Format, TimeUnit, error};
 use flashlane_core::arrival::WorkloadError;
 
 /// The magic's upper three bytes; the lowest is the version.
@@ -70,6 +70,8 @@ pub(super) struct CpuFile {
     name: String,
     input: BufReader<Stream>,
     action: Action,
+    /// Nanoseconds in the unit of its times.
+    unit_ns: u64,
     little: Option<bool>,
     /// Records read so far.
     pub number: u64,
@@ -78,10 +80,10 @@ pub(super) struct CpuFile {
 }
 
 impl CpuFile {
-    /// Opens the file; requests are the records with `action`.
-    pub fn open(origin: &Origin, action: Action) -> Result<Self, WorkloadError> {
+    /// Opens the file; requests are the records with `action`, times are in `unit`.
+    pub fn open(origin: &Origin, action: Action, unit: TimeUnit) -> Result<Self, WorkloadError> {
         let input = BufReader::with_capacity(1 << 18, origin.open()?);
-        Ok(CpuFile { name: origin.name(), input, action, little: None, number: 0, skipped: 0 })
+        Ok(CpuFile { name: origin.name(), input, action, unit_ns: unit.ns(), little: None, number: 0, skipped: 0 })
     }
 
     /// The place for messages: `file:record N`.
@@ -136,7 +138,7 @@ impl CpuFile {
     /// The content of a record with these fields.
     fn request(
         &self,
-        time_ns: u64,
+        time: u64,
         sector: u64,
         bytes: u32,
         action: u32,
@@ -160,6 +162,10 @@ impl CpuFile {
         let Some(offset) = sector.checked_mul(512) else {
             let message = format!("sector {sector}; legal is 0 to {}", u64::MAX / 512);
             return Err(error(self.place(self.number), message));
+        };
+        let Some(time_ns) = time.checked_mul(self.unit_ns) else {
+            let legal = u64::MAX / self.unit_ns;
+            return Err(error(self.place(self.number), format!("time {time}; legal is 0 to {legal} in this unit")));
         };
         let raw = RawRecord { time_ns, offset, length: u64::from(bytes), op, device: (0, 0) };
         Ok(RecordContent::Wanted(Event { raw, device, number: self.number }))

@@ -5,6 +5,7 @@
 
 use flashlane_core::Op;
 
+use super::TimeUnit;
 use super::digits::{POWER, digits_of, value_of};
 
 /// A field that cannot be read.
@@ -162,7 +163,10 @@ impl<'a> Cursor<'a> {
             return Err(bad);
         }
         let scale = 10u64.pow(digits as u32);
-        let mut value = whole.and_then(|w| w.checked_mul(scale)).ok_or(bad)?;
+        let Some(mut value) = whole.and_then(|w| w.checked_mul(scale)) else {
+            // An exponent may bring it back into range.
+            return self.exponent(start, digits, bad);
+        };
         if self.peek() == Some(b'.') {
             self.pos += 1;
             let mut unit = scale;
@@ -173,19 +177,26 @@ impl<'a> Cursor<'a> {
             }
         }
         if let Some(b'e' | b'E') = self.peek() {
-            return self.exponent(start, scale, bad);
+            return self.exponent(start, digits, bad);
         }
         Ok(value)
     }
 
+    /// A time in a unit that the user named, in nanoseconds, exactly; what is finer than a nanosecond is dropped.
+    #[inline(never)]
+    pub fn time(&mut self, unit: TimeUnit) -> Result<u64, Fault> {
+        self.decimal(unit.field(), unit.digits())
+    }
+
     /// A number written with an exponent (`1.5e+04`), as spreadsheets and numpy write large times.
     #[cold]
-    fn exponent(&mut self, start: usize, scale: u64, bad: Fault) -> Result<u64, Fault> {
+    fn exponent(&mut self, start: usize, digits: usize, bad: Fault) -> Result<u64, Fault> {
         self.pos = start;
-        let text = std::str::from_utf8(self.word()).map_err(|_| bad)?;
-        let value = text.parse::<f64>().map_err(|_| bad)? * scale as f64;
-        // 2^63: beyond it the cast would saturate, and sums of times would be wrong.
-        if value.is_finite() && (0.0..9.2e18).contains(&value) { Ok(value.round() as u64) } else { Err(bad) }
+        while self.peek().is_some_and(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-')) {
+            self.pos += 1;
+        }
+        // 2^63: sums of times stay below 64 bits.
+        exponential(&self.bytes[start..self.pos], digits).filter(|value| *value < 1 << 63).ok_or(bad)
     }
 
     /// The value of the digits at the current position; `None` if it exceeds 64 bits. Whether there were any digits,
@@ -265,6 +276,30 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// `1.5e+04` times 10 to the power `digits`, exactly; further digits are dropped. `None` if it is no such number, or above 64 bits.
+fn exponential(text: &[u8], digits: usize) -> Option<u64> {
+    let text = std::str::from_utf8(text).ok()?;
+    let (mantissa, exponent) = text.split_once(['e', 'E'])?;
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let mut value = 0u128;
+    for digit in whole.bytes().chain(fraction.bytes()) {
+        if !digit.is_ascii_digit() {
+            return None;
+        }
+        value = value.checked_mul(10)?.checked_add(u128::from(digit - b'0'))?;
+    }
+    let shift = i64::from(exponent.parse::<i32>().ok()?) + digits as i64 - fraction.len() as i64;
+    let power = |by: u64| u32::try_from(by).ok().and_then(|by| 10u128.checked_pow(by));
+    let scaled = match (shift, power(shift.unsigned_abs())) {
+        _ if value == 0 => 0,
+        (0.., Some(power)) => value.checked_mul(power)?,
+        (0.., None) => return None,
+        (_, Some(power)) => value / power,
+        (_, None) => 0,
+    };
+    u64::try_from(scaled).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -307,6 +342,12 @@ mod tests {
             ("1.5e+04", Some(15_000_000_000)),
             ("1e400", None),
             ("1e-400", Some(0)),
+            ("1.538323200123456e+09", Some(1_538_323_200_123_456)),
+            ("1538323200123456789e-9", Some(1_538_323_200_123_456)),
+            ("9.9e+1,7", Some(99_000_000)),
+            ("1e", None),
+            ("1e+", None),
+            ("1.5e1e1", None),
             (".5", None),
             ("-0.5", None),
             ("99999999999999999", None),

@@ -10,6 +10,7 @@
 //! window, digits, columns   a common line without a branch a field
 //! cursor   any line, field by field, faults                  format/ one file a format: a line to a RawRecord
 //! records  lines + format + device filter = Records          blktrace binary records of all CPUs merged by time
+//! time_unit  what a time's digits are                    rate    rates that show times in another unit
 //! jitter   whole-second times spread over their second       source  options, order, address, size, loops: a Source
 //! recognise  which format a sample is, and why               stat, convert   what `flashlane trace` does
 //! ```
@@ -28,6 +29,7 @@ mod lines;
 mod merge;
 mod options;
 mod plausible;
+mod rate;
 mod recognise;
 mod recognition;
 mod records;
@@ -35,6 +37,7 @@ mod refuse;
 mod source;
 mod stat;
 mod stat_text;
+mod time_unit;
 mod window;
 mod write;
 
@@ -43,10 +46,12 @@ pub use counts::TraceCounts;
 pub use format::Format;
 pub use input::{files, rereadable};
 pub use options::{Action, Beyond, JITTER_SEED, Order, Sizes, Speedup, TraceOptions};
+pub use rate::RecordedRate;
 pub use recognise::recognise;
 pub use recognition::Recognition;
 pub use source::TraceSource;
 pub use stat::{Gaps, Sizing, TraceStat, stat};
+pub use time_unit::TimeUnit;
 
 use flashlane_core::arrival::WorkloadError;
 

@@ -2,6 +2,7 @@
 //!
 //! Also chooses the action when the user has not: `Q` if any file has one, else `D`.
 
+use super::TimeUnit;
 use super::action::Action;
 use super::blktrace::{CpuFile, Event};
 use super::format::record::RawRecord;
@@ -23,11 +24,11 @@ pub(super) struct Merged {
 }
 
 impl Merge {
-    /// Opens all files at their first request with `action`.
-    pub fn open(origins: &[Origin], action: Action) -> Result<Self, WorkloadError> {
+    /// Opens all files at their first request with `action`; times are in `unit`.
+    pub fn open(origins: &[Origin], action: Action, unit: TimeUnit) -> Result<Self, WorkloadError> {
         let mut files = Vec::with_capacity(origins.len());
         for origin in origins {
-            let mut file = CpuFile::open(origin, action)?;
+            let mut file = CpuFile::open(origin, action, unit)?;
             let head = file.next()?;
             files.push((file, head));
         }
@@ -71,7 +72,7 @@ impl Merge {
 /// `Q` if any record has it, else `D`.
 pub(super) fn choose_action(origins: &[Origin]) -> Result<Action, WorkloadError> {
     for origin in origins {
-        if CpuFile::open(origin, Action::Queue)?.next()?.is_some() {
+        if CpuFile::open(origin, Action::Queue, TimeUnit::Ns)?.next()?.is_some() {
             return Ok(Action::Queue);
         }
     }

@@ -6,7 +6,7 @@
 use flashlane_core::Time;
 
 pub use super::action::Action;
-use super::{Format, error};
+use super::{Format, TimeUnit, error};
 use flashlane_core::arrival::WorkloadError;
 
 /// How much faster than recorded a trace is replayed: a ratio, so that times stay exact.
@@ -27,6 +27,11 @@ impl Speedup {
             return Ok(Speedup { numerator, denominator });
         }
         Err(format!("`{numerator}/{denominator}` is no speedup; legal is a ratio of two numbers from 1 to 1000000000"))
+    }
+
+    /// The ratio.
+    pub fn factor(self) -> f64 {
+        self.numerator as f64 / self.denominator as f64
     }
 
     /// A recorded duration in replayed nanoseconds; `None` if it exceeds 64 bits.
@@ -157,6 +162,8 @@ pub const JITTER_SEED: u64 = 1;
 pub struct TraceOptions {
     /// The format; recognised from the content when absent.
     pub format: Option<Format>,
+    /// The unit of its times; the format's own when absent.
+    pub time_unit: Option<TimeUnit>,
     /// How much faster than recorded.
     pub speedup: Speedup,
     /// When the first request arrives.
@@ -188,6 +195,7 @@ impl Default for TraceOptions {
     fn default() -> Self {
         TraceOptions {
             format: None,
+            time_unit: None,
             speedup: Speedup::ONE,
             start: Time::ZERO,
             offset: 0,

@@ -5,15 +5,16 @@
 //! are (that would be requests of 256 KiB and its multiples). A decimal point distinguishes ms from ns; without one the
 //! rate does: whole milliseconds read as ns would be millions of requests a second.
 
-use super::Format;
 use super::format::record::RawRecord;
 use super::recognition::Recognition;
+use super::{Format, TimeUnit};
 
 /// A mean gap below this many units cannot be in ns in any recorded trace (5 million requests a second).
 const DENSEST: u64 = 200;
 
-/// The format of requests that were read as ms and sectors; `fractional` if any time has a decimal point.
-pub(super) fn weigh(requests: &[RawRecord], fractional: bool) -> Recognition {
+/// The format of requests that were read as ms and sectors, or in `unit`, which the user named; `fractional` if any time has a decimal
+/// point.
+pub(super) fn weigh(requests: &[RawRecord], fractional: bool, unit: Option<TimeUnit>) -> Recognition {
     let all = requests.len();
     let share = |test: &dyn Fn(&RawRecord) -> bool| requests.iter().filter(|r| test(r)).count();
     // As written in the file: the reader has multiplied by 512.
@@ -27,7 +28,10 @@ pub(super) fn weigh(requests: &[RawRecord], fractional: bool) -> Recognition {
     } else {
         format!("{} of {all} addresses or sizes are no multiples of 512: sectors", all - round_both)
     };
-    let (milliseconds, time_reason) = clock(requests, fractional);
+    let (milliseconds, time_reason) = match unit {
+        Some(unit) => (fractional, format!("times are in {unit}, as asked")),
+        None => clock(requests, fractional),
+    };
     let format = match (milliseconds, bytes) {
         (true, true) => Format::Replayer,
         (true, false) => Format::Disksim,
@@ -37,7 +41,9 @@ pub(super) fn weigh(requests: &[RawRecord], fractional: bool) -> Recognition {
     };
     let also = match format {
         Format::Mqsim | Format::Ssdsim => "; MQSim and SSDSim share one shape and either name reads either",
-        Format::Replayer if !milliseconds => "; no format has ns with bytes, so its times are taken for ms: check them",
+        Format::Replayer if !milliseconds && unit.is_none() => {
+            "; no format has ns with bytes, so its times are taken for ms: check them, --time-unit ns reads them as ns"
+        }
         _ => "",
     };
     Recognition { format, reason: format!("five columns; {time_reason}; {size_reason}{also}") }

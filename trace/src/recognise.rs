@@ -13,7 +13,7 @@ use super::format::{LineReader, blkparse, iolog_v2, iolog_v3};
 use super::input::origins;
 use super::lines::Lines;
 use super::recognition::Recognition;
-use super::{Format, blktrace, error, plausible, quote, refuse};
+use super::{Format, TimeUnit, blktrace, error, plausible, quote, refuse};
 use flashlane_core::arrival::WorkloadError;
 
 /// Number of lines read as a trial.
@@ -23,18 +23,18 @@ const TRIALS: usize = 1_000;
 pub fn recognise(path: &Path) -> Result<Recognition, WorkloadError> {
     let origins = origins(path)?;
     let first = &origins[0];
-    recognised(&Lines::new(first.name(), first.open()?), &first.name())
+    recognised(&Lines::new(first.name(), first.open()?), &first.name(), None)
 }
 
-/// Recognises the format from the beginning of `lines`.
-pub(super) fn recognised(lines: &Lines, name: &str) -> Result<Recognition, WorkloadError> {
+/// Recognises the format from the beginning of `lines`, whose times are in `unit` if the user named one.
+pub(super) fn recognised(lines: &Lines, name: &str, unit: Option<TimeUnit>) -> Result<Recognition, WorkloadError> {
     let (sample, whole) = lines.sample();
     if sample.is_empty() {
         let empty = || error(name, "the file is empty; legal is a trace with at least one request");
         return Err(lines.broken().unwrap_or_else(empty));
     }
     // Too little of a stream that broke to recognise it: the break is what is wrong.
-    of_sample(sample, whole, name).map_err(|unknown| lines.broken().unwrap_or(unknown))
+    of_sample(sample, whole, name, unit).map_err(|unknown| lines.broken().unwrap_or(unknown))
 }
 
 /// Several files are accepted only as the per-CPU files of a blktrace.
@@ -48,7 +48,7 @@ pub(super) fn of_files(lines: &Lines) -> Result<Recognition, WorkloadError> {
 }
 
 /// Recognises a trace from its first bytes; `whole` if there are no more.
-fn of_sample(sample: &[u8], whole: bool, name: &str) -> Result<Recognition, WorkloadError> {
+fn of_sample(sample: &[u8], whole: bool, name: &str, unit: Option<TimeUnit>) -> Result<Recognition, WorkloadError> {
     if blktrace::is_blktrace(sample) {
         return Ok(Recognition { format: Format::Blktrace, reason: "starts with blktrace's magic number".to_owned() });
     }
@@ -78,13 +78,13 @@ fn of_sample(sample: &[u8], whole: bool, name: &str) -> Result<Recognition, Work
     let best = comma_separated
         .into_iter()
         .chain([Format::Blkparse])
-        .map(|format| (trial(format, &lines), format))
-        .chain([(trial(Format::Disksim, &lines).max(trial(Format::Replayer, &lines)), Format::Disksim)])
+        .map(|format| (trial(format, &lines, unit), format))
+        .chain([(trial(Format::Disksim, &lines, unit).max(trial(Format::Replayer, &lines, unit)), Format::Disksim)])
         // On a tie the first format is chosen: `max_by_key` takes the last.
         .rev()
         .max_by_key(|(taken, _)| *taken);
     match best {
-        Some((taken, Format::Disksim)) if believable(taken, &lines) => Ok(columns(&lines)),
+        Some((taken, Format::Disksim)) if believable(taken, &lines) => Ok(columns(&lines, unit)),
         Some((taken, format)) if believable(taken, &lines) => {
             let reason = format!("{taken} of the first {} lines read as `{}`", lines.len(), format.shape());
             Ok(Recognition { format, reason })
@@ -132,14 +132,14 @@ fn iolog(lines: &[&[u8]], name: &str) -> Result<Option<Recognition>, WorkloadErr
 }
 
 /// How many of the lines a format accepts (as requests, or as something it knows to skip).
-fn trial(format: Format, lines: &[&[u8]]) -> usize {
-    requests(format, lines).map_or(0, |(taken, _)| taken)
+fn trial(format: Format, lines: &[&[u8]], unit: Option<TimeUnit>) -> usize {
+    requests(format, lines, unit).map_or(0, |(taken, _)| taken)
 }
 
 /// How many of the lines a format accepts, and the requests among them; `None` if there is no request.
-fn requests(format: Format, lines: &[&[u8]]) -> Option<(usize, Vec<RawRecord>)> {
+fn requests(format: Format, lines: &[&[u8]], unit: Option<TimeUnit>) -> Option<(usize, Vec<RawRecord>)> {
     // The action does not matter for recognising blkparse's text: lines with another one are skipped, and so accepted.
-    let mut reader = LineReader::new(format, Action::Queue);
+    let mut reader = LineReader::new(format, Action::Queue, unit);
     let (mut taken, mut found) = (0, Vec::new());
     let mut seen_action = false;
     for (at, line) in lines.iter().enumerate() {
@@ -159,8 +159,8 @@ fn requests(format: Format, lines: &[&[u8]]) -> Option<(usize, Vec<RawRecord>)> 
 }
 
 /// Decides the units of five columns of numbers.
-fn columns(lines: &[&[u8]]) -> Recognition {
-    let in_sectors = requests(Format::Disksim, lines).map_or(Vec::new(), |(_, requests)| requests);
+fn columns(lines: &[&[u8]], unit: Option<TimeUnit>) -> Recognition {
+    let in_sectors = requests(Format::Disksim, lines, unit).map_or(Vec::new(), |(_, requests)| requests);
     let first_words = lines
         .iter()
         .filter(|line| !is_blank(line))
@@ -170,5 +170,5 @@ fn columns(lines: &[&[u8]]) -> Recognition {
         let reason = "five columns, addresses beyond what sectors could reach".to_owned();
         return Recognition { format: Format::Replayer, reason };
     }
-    plausible::weigh(&in_sectors, fractional > 0)
+    plausible::weigh(&in_sectors, fractional > 0, unit)
 }

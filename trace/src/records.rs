@@ -15,7 +15,7 @@ use super::merge::{self, Merge};
 use super::options::TraceOptions;
 use super::recognise::{of_files, recognised};
 use super::recognition::Recognition;
-use super::{Format, error, quote, refuse};
+use super::{Format, TimeUnit, error, quote, refuse};
 use flashlane_core::arrival::WorkloadError;
 
 /// A request as in the file, on the file's time axis.
@@ -51,6 +51,7 @@ pub(super) struct Records {
     origins: Vec<Origin>,
     recognition: Recognition,
     action: Action,
+    unit: Option<TimeUnit>,
     stream: Stream,
     filter: Option<Vec<u8>>,
     devices: Option<Devices>,
@@ -103,8 +104,12 @@ impl Records {
         let recognition = match options.format {
             Some(format) => Recognition { format, reason: "as asked".to_owned() },
             None if origins.len() > 1 => of_files(&lines)?,
-            None => recognised(&lines, &first.name())?,
+            None => recognised(&lines, &first.name(), options.time_unit)?,
         };
+        let unit = options.time_unit;
+        if let Some(unit) = unit {
+            check_unit(unit, &recognition)?;
+        }
         if origins.len() > 1 && recognition.format != Format::Blktrace {
             let message = format!("{} is one file; legal for several is a binary blktrace", recognition.format.title());
             return Err(error(first.name(), message));
@@ -116,14 +121,15 @@ impl Records {
             (None, _) => Action::Queue,
         };
         let stream = match recognition.format {
-            Format::Blktrace => Stream::Binary(Merge::open(&origins, action)?),
-            format => Stream::Text(lines, LineReader::new(format, action)),
+            Format::Blktrace => Stream::Binary(Merge::open(&origins, action, unit.unwrap_or(TimeUnit::Ns))?),
+            format => Stream::Text(lines, LineReader::new(format, action, unit)),
         };
         let filter = options.device.as_ref().map(|name| filter_bytes(name, recognition.format));
         Ok(Records {
             origins,
             recognition,
             action,
+            unit,
             stream,
             filter,
             devices: tell_devices.then(Devices::default),
@@ -140,6 +146,11 @@ impl Records {
         &self.recognition
     }
 
+    /// The unit in which times are read.
+    pub fn time_unit(&self) -> TimeUnit {
+        self.unit.unwrap_or(self.recognition.format.time_unit())
+    }
+
     /// Bytes of the files read in this pass, and in all.
     pub fn bytes_read(&self) -> (u64, u64) {
         let of = |sum: (u64, u64), (read, all)| (sum.0 + read, sum.1 + all);
@@ -151,10 +162,12 @@ impl Records {
         self.earlier = self.tally();
         (self.skipped, self.filtered) = (0, 0);
         self.stream = match self.recognition.format {
-            Format::Blktrace => Stream::Binary(Merge::open(&self.origins, self.action)?),
+            Format::Blktrace => {
+                Stream::Binary(Merge::open(&self.origins, self.action, self.unit.unwrap_or(TimeUnit::Ns))?)
+            }
             format => {
                 let lines = Lines::new(self.origins[0].name(), self.origins[0].open()?);
-                Stream::Text(lines, LineReader::new(format, self.action))
+                Stream::Text(lines, LineReader::new(format, self.action, self.unit))
             }
         };
         Ok(())
@@ -242,6 +255,19 @@ impl Records {
     pub fn devices(&self) -> &[Vec<u8>] {
         self.devices.as_ref().map_or(&[], |devices| &devices.names)
     }
+}
+
+/// Refuses another unit of times where they carry a date.
+fn check_unit(unit: TimeUnit, Recognition { format, reason }: &Recognition) -> Result<(), WorkloadError> {
+    let own = format.time_unit();
+    if !format.has_date() || unit == own {
+        return Ok(());
+    }
+    let message = format!(
+        "`{unit}`: times of {} ({reason}) carry a date and are in {own}; legal is no other unit for {format}",
+        format.title()
+    );
+    Err(error("time_unit", message))
 }
 
 /// The filter in the format's spelling of devices. MSR's `host,disk` may be given as its files are named: `hm_0`.

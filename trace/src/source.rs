@@ -14,7 +14,7 @@ use super::jitter::Jitter;
 use super::options::{Beyond, LATEST_NS, Order, Sizes, TraceOptions};
 use super::recognition::Recognition;
 use super::records::{At, Record, Records};
-use super::{Format, error};
+use super::{Format, TimeUnit, error};
 use flashlane_core::arrival::{Arrival, Drawn, Source, Span, WorkloadError};
 
 /// A trace file as a [`Source`].
@@ -114,6 +114,11 @@ impl TraceSource {
     /// The trace's format and why it was chosen.
     pub fn recognition(&self) -> &Recognition {
         self.records.recognition()
+    }
+
+    /// The unit in which its times are read.
+    pub fn time_unit(&self) -> TimeUnit {
+        self.records.time_unit()
     }
 
     /// Counts of what was read so far.

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::counts::{AdaptedRequest, TraceCounts};
 use super::input::{Origin, origins};
 use super::source::TraceSource;
-use super::{Format, TraceOptions, error};
+use super::{Format, RecordedRate, Speedup, TimeUnit, TraceOptions, error};
 use flashlane_core::arrival::WorkloadError;
 
 /// The page size for footprint and re-writes.
@@ -70,6 +70,10 @@ pub struct TraceStat {
     pub format: Format,
     /// Why it was read as that format.
     pub reason: String,
+    /// The unit in which its times were read.
+    pub time_unit: TimeUnit,
+    /// Why they may be in another unit; null unless the rate is impossible.
+    pub doubt: Option<String>,
     /// Counts of what was read.
     pub counts: TraceCounts,
     /// Devices and their requests, in the order they appear.
@@ -132,7 +136,7 @@ fn measure(origins: Vec<Origin>, file: String, options: &TraceOptions) -> Result
     if collector.first_ns.is_none() {
         return Err(error(file, "every request was rejected; legal is a trace with at least one that is not"));
     }
-    Ok(collector.finish(file, &source))
+    Ok(collector.finish(file, &source, options.speedup))
 }
 
 /// Counts of one device.
@@ -253,7 +257,7 @@ impl StatCollector {
         }
     }
 
-    fn finish(mut self, file: String, source: &TraceSource) -> TraceStat {
+    fn finish(mut self, file: String, source: &TraceSource, speedup: Speedup) -> TraceStat {
         let [reads, writes] = std::mem::take(&mut self.sizes).map(BTreeMap::from_iter);
         let mut both = reads.clone();
         for (size, count) in &writes {
@@ -261,7 +265,10 @@ impl StatCollector {
         }
         let all = sizing(&both);
         let share = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
-        let span_s = (self.last_ns - self.first_ns.unwrap_or(0)) as f64 / 1e9;
+        let span_ns = (self.last_ns - self.first_ns.unwrap_or(0)) as f64;
+        let span_s = span_ns / 1e9;
+        let (format, time_unit) = (source.recognition().format, source.time_unit());
+        let recorded = RecordedRate { requests: all.requests, bytes: all.bytes, span_ns: span_ns * speedup.factor() };
         let per_second = |amount: u64| if span_s > 0.0 { amount as f64 / span_s } else { 0.0 };
         // A sum does not depend on the order of the map.
         let pages: u64 =
@@ -269,8 +276,10 @@ impl StatCollector {
         let names = source.devices().iter().map(|name| String::from_utf8_lossy(name).into_owned());
         TraceStat {
             file,
-            format: source.recognition().format,
+            format,
             reason: source.recognition().reason.clone(),
+            time_unit,
+            doubt: recorded.doubt(format, time_unit),
             counts: source.counts(),
             devices: names.zip(self.devices.iter().map(|d| d.requests)).collect(),
             reads: sizing(&reads),

@@ -84,6 +84,10 @@ pub struct Workload {
     #[arg(long, value_name = "FORMAT")]
     pub trace_format: Option<String>,
 
+    /// Unit of the times in the traces, where they carry no date; by default the format's own
+    #[arg(long)]
+    pub time_unit: Option<TimeUnit>,
+
     /// Speeds traces up by this factor, 50, 0.5 or 3/2: one for all, or one for each trace, separated by commas
     #[arg(long, value_name = "X,...", value_delimiter = ',')]
     pub speedup: Vec<String>,
@@ -151,6 +155,22 @@ pub struct Workload {
     /// Does not run each flow alone, so there is no slowdown and no fairness
     #[arg(long)]
     pub no_alone: bool,
+}
+
+/// The unit of a trace's times.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TimeUnit {
+    /// Nanoseconds
+    Ns,
+    /// Units of 100 ns
+    #[value(name = "100ns")]
+    HundredNs,
+    /// Microseconds
+    Us,
+    /// Milliseconds
+    Ms,
+    /// Seconds
+    S,
 }
 
 /// What becomes of requests beyond the drive.

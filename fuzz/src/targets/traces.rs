@@ -1,7 +1,7 @@
 //! Trace readers: whatever a file contains, each reader yields legal requests in order of time or an error.
 
 use flashlane_core::Time;
-use flashlane_lab::workload::trace::{Beyond, Format, Order, Sizes, TraceOptions, TraceSource};
+use flashlane_lab::workload::trace::{Beyond, Format, Order, Sizes, TimeUnit, TraceOptions, TraceSource};
 use flashlane_lab::workload::{Next, Source, Span};
 
 use crate::Target;
@@ -9,7 +9,7 @@ use crate::Target;
 /// Bytes of the drive the traces are replayed on.
 const DRIVE: u64 = 1 << 30;
 
-/// The target of this module. The first byte chooses the format, or recognition.
+/// The target of this module. The first byte chooses the format, or recognition, and the unit of times.
 pub const TARGET: Target = Target {
     name: "traces",
     about: "every trace reader: no panic, no request beyond the drive, no time that runs backwards",
@@ -32,15 +32,19 @@ fn seeds() -> Vec<Vec<u8>> {
         "fio version 3 iolog\n1 /dev/a read 0 4096\n2 /dev/a write 4096 512\n",
     ];
     let formats = Format::ALL.len() as u8;
-    samples.iter().flat_map(|text| [formats, 0, 1].map(|first| [&[first], text.as_bytes()].concat())).collect()
+    let in_ms = 7 * 2 * formats + formats;
+    samples.iter().flat_map(|text| [formats, 0, 1, in_ms].map(|first| [&[first], text.as_bytes()].concat())).collect()
 }
 
 fn feed(input: &[u8]) -> String {
     let (first, bytes) = input.split_first().unwrap_or((&0, &[]));
     let choice = usize::from(*first) % (2 * Format::ALL.len());
     let lenient = first % 2 == 1;
+    // Larger bytes also name a unit of times.
+    let unit = (usize::from(*first) / (2 * Format::ALL.len())).checked_sub(4);
     let options = TraceOptions {
         format: Format::ALL.get(choice).copied(),
+        time_unit: unit.and_then(|unit| TimeUnit::ALL.get(unit).copied()),
         loops: 1 + u32::from(lenient),
         order: if lenient { Order::Clamp } else { Order::Error },
         beyond: if lenient { Beyond::Wrap } else { Beyond::Reject },

@@ -46,11 +46,12 @@ pub fn verdict(summary: &Summary) -> String {
 }
 
 fn title(summary: &Summary) -> String {
-    format!(
-        "{} on {}, requests a second and response times",
-        escaped(&summary.made_by.scenario),
-        escaped(&summary.made_by.device)
-    )
+    let made = &summary.made_by;
+    let state = match made.drive_state.as_str() {
+        "" => String::new(),
+        state => format!(", drive {state} at the start"),
+    };
+    format!("{} on {}{state}: requests a second and response times", escaped(&made.scenario), escaped(&made.device))
 }
 
 fn rows(summary: &Summary) -> comfy_table::Table {

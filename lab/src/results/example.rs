@@ -61,6 +61,7 @@ pub(super) fn made_by() -> MadeBy {
         warm_up_ms: 100,
         warm_up_requests: 0,
         device: "flin-isca18".into(),
+        drive_state: "steady".into(),
     }
 }
 
@@ -74,6 +75,7 @@ pub(super) fn example() -> Summary {
             depth: Some(8),
             sequential: true,
             priority: 1,
+            recorded: None,
         },
     ];
     let run = |name: &str, web: u64, batch: u64| {

@@ -59,6 +59,9 @@ pub struct MadeBy {
     pub warm_up_requests: u64,
     /// Name of the device.
     pub device: String,
+    /// The state in which the drive starts, in words; empty in summaries of older versions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub drive_state: String,
 }
 
 /// `made-by.json`: the command that makes the results beside it again.
@@ -93,6 +96,24 @@ pub struct FlowInfo {
     pub depth: Option<u32>,
     /// Whether its addresses run on from request to request; false for random ones and for traces.
     pub sequential: bool,
+    /// Its trace as it was recorded, before any speed-up; missing without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Recorded>,
+}
+
+/// What a trace held that was read, as it was recorded.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Recorded {
+    /// The format it was read as.
+    pub format: String,
+    /// The unit in which its times were read.
+    pub time_unit: String,
+    /// Requests read, in whole blocks of some thousands: a run that ends early reads a few more than it issues.
+    pub requests: u64,
+    /// Bytes they ask for.
+    pub bytes: u64,
+    /// From the first to the last, ns.
+    pub span_ns: f64,
 }
 
 /// A scheduler that was asked for and did not run.

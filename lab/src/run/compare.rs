@@ -15,6 +15,7 @@ use crate::metrics::{Activity, FlowMetrics};
 use crate::results::{FlowInfo, Format, MadeBy, ResultsDir, SchedulerResult, Summary};
 use crate::scenario::{FlowPlan, FlowSource, Scenario};
 use flashlane_sched::catalogue::Recipe;
+use flashlane_ssd::config::Precondition;
 
 /// Options of a comparison.
 #[derive(Debug)]
@@ -87,7 +88,10 @@ pub fn compare_prepared(
     })?;
     let pairs = pairing.finish(&mut outcomes)?;
     let audited = options.audit.then(|| outcomes.iter().flat_map(|o| &o.verdict).map(|v| v.events).sum());
-    let infos: Vec<FlowInfo> = prepared.flows.iter().map(flow_info).collect();
+    let mut infos: Vec<FlowInfo> = prepared.flows.iter().map(flow_info).collect();
+    if let Some(shared) = tasks.iter().position(|task| task.alone.is_none()) {
+        infos.iter_mut().zip(&outcomes[shared].recorded).for_each(|(info, rate)| info.recorded = rate.clone());
+    }
     let mut results = Vec::new();
     let mut remarks = Vec::new();
     for (index, (name, recipe)) in prepared.schedulers.iter().enumerate() {
@@ -116,6 +120,7 @@ pub fn compare_prepared(
         warm_up_ms: scenario.document().run.warm_up_ms.unwrap_or(0),
         warm_up_requests: scenario.document().run.warm_up_requests.unwrap_or(0),
         device: scenario.device_name(),
+        drive_state: drive_state(prepared.config.precondition),
     };
     let mut summary = Summary::new(made_by, infos, results, Vec::new());
     let of_run = |index: usize| tasks.iter().position(|t| t.alone.is_none() && t.scheduler == index);
@@ -193,6 +198,16 @@ fn run(prepared: &Prepared, task: Task, options: &Options<'_>, expected: &Expect
     }
 }
 
+/// The state in which the drive starts, in words.
+fn drive_state(precondition: Precondition) -> String {
+    match precondition {
+        Precondition::Fresh => "fresh".into(),
+        Precondition::Filled { per_mille } => format!("filled to {} %", f64::from(per_mille) / 10.0),
+        Precondition::Steady => "steady".into(),
+        Precondition::Replayed { percent } => format!("overwritten by {percent} %"),
+    }
+}
+
 /// The description of a flow for the results.
 fn flow_info(plan: &FlowPlan) -> FlowInfo {
     let (workload, depth, sequential) = match &plan.source {
@@ -205,5 +220,5 @@ fn flow_info(plan: &FlowPlan) -> FlowInfo {
         FlowSource::Clone(spec) => (spec.in_words(), None, false),
         FlowSource::Inline(requests) => (format!("{} requests written out", requests.len()), None, false),
     };
-    FlowInfo { name: plan.name.clone(), workload, priority: plan.priority, depth, sequential }
+    FlowInfo { name: plan.name.clone(), workload, priority: plan.priority, depth, sequential, recorded: None }
 }

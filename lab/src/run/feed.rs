@@ -6,6 +6,7 @@ use std::sync::Arc;
 use flashlane_core::Time;
 
 use super::spool::{self, Budget, Spool, SpoolReader};
+use crate::results::Recorded;
 use crate::scenario::{FlowPlan, FlowSource};
 use crate::workload::scene::SceneSource;
 use crate::workload::synthetic::{SyntheticSource, flow_seed};
@@ -91,6 +92,12 @@ impl Feed {
     pub fn remarks(&self) -> Option<String> {
         let Kind::Trace(reader, _) = &self.source else { return None };
         Some(reader.remarks())
+    }
+
+    /// The rate of a trace as it was recorded.
+    pub fn recorded(&self) -> Option<Recorded> {
+        let Kind::Trace(reader, _) = &self.source else { return None };
+        Some(reader.recorded())
     }
 
     /// Number of requests that it yields until `end`, after `issued` until `now`: as the source says, or estimated from how far it has

@@ -15,7 +15,7 @@ use super::observers::{Observations, ObserverOptions, Observers};
 use super::progress::Reported;
 use super::transactions::TransactionRecords;
 use crate::metrics::{Activity, Estimation, FlowMetrics, LoadWindow, Pairs, ResponseTimes, Slack};
-use crate::results::DeviceFigures;
+use crate::results::{DeviceFigures, Recorded};
 use crate::workload::{Arrival, Source, Span};
 use flashlane_audit::Verdict;
 
@@ -65,6 +65,8 @@ pub struct Outcome {
     pub verdict: Option<Verdict>,
     /// Remarks of the trace readers, by flow.
     pub remarks: Vec<Option<String>>,
+    /// The rates of the traces as they were recorded, by flow.
+    pub recorded: Vec<Option<Recorded>>,
     /// Response time of every measured request, if they were recorded.
     pub responses: Option<ResponseTimes>,
     /// Actual slack of transactions, if it was measured.
@@ -182,13 +184,28 @@ impl<'a> Simulation<'a> {
     pub(super) fn conclude(mut self, host: Option<HostOutcome>) -> Result<Outcome, RunError> {
         self.report_progress()?;
         self.check_conservation()?;
-        let remarks = self.flows.iter().map(|state| state.feed.as_ref().and_then(Feed::remarks)).collect();
+        let feeds = || self.flows.iter().map(|state| state.feed.as_ref());
+        let remarks = feeds().map(|feed| feed.and_then(Feed::remarks)).collect();
+        let recorded = feeds().map(|feed| feed.and_then(Feed::recorded)).collect();
         let device = DeviceFigures::from(&self.device.totals());
         let Observations { verdict, responses, slack, transactions, activity } = self.observers.finish()?;
         let TransactionRecords { estimation, known } = transactions;
         let flows = self.flows.into_iter().map(|state| state.closed_metrics(&self.window)).collect();
         let pairs = None;
-        Ok(Outcome { flows, device, verdict, remarks, responses, slack, estimation, known, pairs, activity, host })
+        Ok(Outcome {
+            flows,
+            device,
+            verdict,
+            remarks,
+            recorded,
+            responses,
+            slack,
+            estimation,
+            known,
+            pairs,
+            activity,
+            host,
+        })
     }
 
     /// The flow with the earliest next request, and its time; the lower flow number on a tie. `None` when no flow has

@@ -50,7 +50,7 @@ pub use host::{BackgroundKeys, CompletionWord, Host, PredictorWord, WindowKey, W
 pub use preset::{DEFAULT_PRESET, DEFAULTS, PRESETS, Preset};
 pub use resolve::{FlowPlan, FlowSource};
 pub use scheduler::{Mix, SchedulerChoice};
-pub use trace::{Beyond, Sizes, Speedup, TimeOrder, TraceFlow};
+pub use trace::{Beyond, Sizes, Speedup, TimeOrder, TimeUnit, TraceFlow};
 pub use value::{Latency, Limit};
 pub use words::{Charge, Dispatch, DriveState, Protocol, Rounding, Service, Unit, Victim};
 

@@ -23,6 +23,9 @@ pub struct TraceFlow {
     /// Its format (`flashlane trace stat --help` lists them). Default: recognised from the content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
+    /// The unit of its times, for formats whose times carry no date. Default: the format's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_unit: Option<TimeUnit>,
     /// How much faster than recorded it is replayed: `50`, `0.5` or `"3/2"`. Default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speedup: Option<Speedup>,
@@ -74,6 +77,7 @@ impl TraceFlow {
         };
         let options = TraceOptions {
             format,
+            time_unit: self.time_unit.map(TimeUnit::unit),
             speedup,
             start: self.start_ns.map_or(plain.start, flashlane_core::Time::from_ns),
             offset: self.offset.unwrap_or(plain.offset),
@@ -109,6 +113,37 @@ impl TraceFlow {
     pub(super) fn name_or_table_schema(generator: &mut SchemaGenerator) -> Schema {
         let table = generator.subschema_for::<TraceFlow>();
         json_schema!({ "x-type": "a path, or a table", "anyOf": [{ "type": "string" }, table] })
+    }
+}
+
+/// The unit of a trace's times.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub enum TimeUnit {
+    /// Nanoseconds.
+    Ns,
+    /// Units of 100 ns.
+    #[serde(rename = "100ns")]
+    HundredNs,
+    /// Microseconds.
+    Us,
+    /// Milliseconds.
+    Ms,
+    /// Seconds.
+    S,
+}
+
+impl TimeUnit {
+    /// In the reader's form.
+    pub fn unit(self) -> trace::TimeUnit {
+        match self {
+            TimeUnit::Ns => trace::TimeUnit::Ns,
+            TimeUnit::HundredNs => trace::TimeUnit::HundredNs,
+            TimeUnit::Us => trace::TimeUnit::Us,
+            TimeUnit::Ms => trace::TimeUnit::Ms,
+            TimeUnit::S => trace::TimeUnit::S,
+        }
     }
 }
 

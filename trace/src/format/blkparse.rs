@@ -7,6 +7,7 @@
 use flashlane_core::Op;
 
 use super::record::{Line, RawRecord, range};
+use crate::TimeUnit;
 use crate::action::Action;
 use crate::cursor::{Cursor, Fault};
 
@@ -14,13 +15,14 @@ use crate::cursor::{Cursor, Fault};
 #[derive(Clone, Debug)]
 pub(in super::super) struct State {
     action: Action,
+    unit: Option<TimeUnit>,
     summary: bool,
 }
 
 impl State {
-    /// The state at the start of a file whose requests are the lines with `action`.
-    pub fn new(action: Action) -> Self {
-        State { action, summary: false }
+    /// The state at the start of a file whose requests are the lines with `action`, with times in `unit`.
+    pub fn new(action: Action, unit: Option<TimeUnit>) -> Self {
+        State { action, unit, summary: false }
     }
 
     /// Reads one line.
@@ -40,7 +42,10 @@ impl State {
         line.gap("the sequence number")?;
         line.number("the sequence number")?;
         line.gap("the time in seconds")?;
-        let time_ns = line.decimal("the time in seconds", 9)?;
+        let time_ns = match self.unit {
+            None => line.decimal("the time in seconds", 9)?,
+            Some(unit) => line.time(unit)?,
+        };
         line.gap("the process id")?;
         line.number("the process id")?;
         line.gap("the action")?;

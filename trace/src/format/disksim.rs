@@ -3,12 +3,16 @@
 use flashlane_core::Op;
 
 use super::record::{Line, RawRecord, range};
+use crate::TimeUnit;
 use crate::cursor::{Cursor, Fault};
 
 /// Reads one line.
 #[inline]
-pub(in super::super) fn read(line: &mut Cursor<'_>) -> Result<Line, Fault> {
-    let time_ns = line.decimal("the time in ms", 6)?;
+pub(in super::super) fn read(line: &mut Cursor<'_>, unit: Option<TimeUnit>) -> Result<Line, Fault> {
+    let time_ns = match unit {
+        None => line.decimal("the time in ms", 6)?,
+        Some(unit) => line.time(unit)?,
+    };
     line.gap("the device")?;
     let start = line.pos();
     line.number("the device")?;

@@ -7,6 +7,7 @@
 use flashlane_core::Op;
 
 use super::record::{Line, RawRecord, range};
+use crate::TimeUnit;
 use crate::cursor::{Cursor, Fault, WHOLE};
 
 /// The first line.
@@ -21,7 +22,7 @@ pub(in super::super) struct State {
 impl State {
     /// Reads one line.
     #[inline]
-    pub fn read(&mut self, line: &mut Cursor<'_>, number: u64) -> Result<Line, Fault> {
+    pub fn read(&mut self, line: &mut Cursor<'_>, number: u64, unit: Option<TimeUnit>) -> Result<Line, Fault> {
         if number == 1 {
             return header(line, HEADER, "`fio version 2 iolog`");
         }
@@ -31,7 +32,10 @@ impl State {
             ActionMeaning::Wait => {
                 line.gap("the wait in us")?;
                 let late = line.fault("the wait in us", WHOLE);
-                let wait_ns = line.number("the wait in us")?.checked_mul(1_000).ok_or(late)?;
+                let wait_ns = match unit {
+                    None => line.number("the wait in us")?.checked_mul(1_000).ok_or(late)?,
+                    Some(unit) => line.time(unit)?,
+                };
                 self.now_ns = self.now_ns.checked_add(wait_ns).ok_or(late)?;
                 if !line.at_end() {
                     line.number("the length")?;

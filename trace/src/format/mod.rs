@@ -24,21 +24,26 @@ use self::record::Line;
 use super::action::Action;
 use super::columns::{self, Columns};
 use super::cursor::{Cursor, Fault};
+use super::time_unit::TimeUnit;
 
 /// State of a text format kept from line to line.
 #[derive(Clone, Debug)]
 pub(super) struct LineReader {
     format: Format,
+    /// The unit of times, if it is not the format's own.
+    unit: Option<TimeUnit>,
     columns: Option<Columns>,
     blkparse: blkparse::State,
     iolog: iolog_v2::State,
 }
 
 impl LineReader {
-    /// A reader at the start of a file. `action` is used by blkparse only.
-    pub fn new(format: Format, action: Action) -> Self {
-        let columns = Columns::of(format);
-        LineReader { format, columns, blkparse: blkparse::State::new(action), iolog: iolog_v2::State::default() }
+    /// A reader at the start of a file whose times are in `unit`, by default the format's own. `action` is used by blkparse only.
+    pub fn new(format: Format, action: Action, unit: Option<TimeUnit>) -> Self {
+        let unit = unit.filter(|unit| *unit != format.time_unit());
+        let columns = if unit.is_none() { Columns::of(format) } else { None };
+        let blkparse = blkparse::State::new(action, unit);
+        LineReader { format, unit, columns, blkparse, iolog: iolog_v2::State::default() }
     }
 
     /// The meaning of the line; `number` counts from 1.
@@ -66,19 +71,19 @@ impl LineReader {
             _ => {}
         }
         match self.format {
-            Format::Mqsim => mqsim::read(line),
-            Format::Ssdsim => ssdsim::read(line),
-            Format::Disksim => disksim::read(line),
-            Format::Replayer => replayer::read(line),
+            Format::Mqsim => mqsim::read(line, self.unit),
+            Format::Ssdsim => ssdsim::read(line, self.unit),
+            Format::Disksim => disksim::read(line, self.unit),
+            Format::Replayer => replayer::read(line, self.unit),
             Format::Msr => msr::read(line),
-            Format::Spc => spc::read(line),
+            Format::Spc => spc::read(line, self.unit),
             Format::Alibaba => alibaba::read(line),
             Format::Tencent => tencent::read(line),
             Format::Systor => systor::read(line),
-            Format::Vscsi => vscsi::read(line),
+            Format::Vscsi => vscsi::read(line, self.unit),
             Format::Blkparse => self.blkparse.read(line),
-            Format::IologV2 => self.iolog.read(line, number),
-            Format::IologV3 => iolog_v3::read(line, number),
+            Format::IologV2 => self.iolog.read(line, number, self.unit),
+            Format::IologV3 => iolog_v3::read(line, number, self.unit),
             Format::Blktrace => Err(line.fault("a text line", "a binary blktrace has none")),
         }
     }

@@ -3,12 +3,16 @@
 //! Numbers are decimal whatever they start with (MQSim's own reader takes a leading 0 as octal).
 
 use super::record::{Line, RawRecord, range};
+use crate::TimeUnit;
 use crate::cursor::{Cursor, Fault};
 
 /// Reads one line.
 #[inline]
-pub(in super::super) fn read(line: &mut Cursor<'_>) -> Result<Line, Fault> {
-    let time_ns = line.number("the time in ns")?;
+pub(in super::super) fn read(line: &mut Cursor<'_>, unit: Option<TimeUnit>) -> Result<Line, Fault> {
+    let time_ns = match unit {
+        None => line.number("the time in ns")?,
+        Some(unit) => line.time(unit)?,
+    };
     line.gap("the device")?;
     let start = line.pos();
     line.number("the device")?;

@@ -2,6 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
+use crate::TimeUnit;
 use crate::refuse;
 
 /// A trace format.
@@ -101,6 +102,22 @@ impl Format {
     /// The shape of a line (or record), with units.
     pub const fn shape(self) -> &'static str {
         self.row().2
+    }
+
+    /// The unit of its times.
+    pub const fn time_unit(self) -> TimeUnit {
+        match self {
+            Format::Mqsim | Format::Ssdsim | Format::Blktrace => TimeUnit::Ns,
+            Format::Msr => TimeUnit::HundredNs,
+            Format::Alibaba | Format::Vscsi | Format::IologV2 | Format::IologV3 => TimeUnit::Us,
+            Format::Disksim | Format::Replayer => TimeUnit::Ms,
+            Format::Spc | Format::Tencent | Format::Systor | Format::Blkparse => TimeUnit::S,
+        }
+    }
+
+    /// Whether its times carry a date (count from 1601 or 1970), so that no other unit can be meant.
+    pub const fn has_date(self) -> bool {
+        matches!(self, Format::Msr | Format::Alibaba | Format::Tencent | Format::Systor)
     }
 
     /// Whether [`convert`](mod@crate::convert) can write it.

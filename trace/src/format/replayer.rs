@@ -1,12 +1,16 @@
 //! The five columns of the FEMU and Heimdall replayers: `ms(decimal) device offset(B) size(B) type`, 1 = read, 0 = write.
 
 use super::record::{Line, RawRecord, range};
+use crate::TimeUnit;
 use crate::cursor::{Cursor, Fault};
 
 /// Reads one line.
 #[inline]
-pub(in super::super) fn read(line: &mut Cursor<'_>) -> Result<Line, Fault> {
-    let time_ns = line.decimal("the time in ms", 6)?;
+pub(in super::super) fn read(line: &mut Cursor<'_>, unit: Option<TimeUnit>) -> Result<Line, Fault> {
+    let time_ns = match unit {
+        None => line.decimal("the time in ms", 6)?,
+        Some(unit) => line.time(unit)?,
+    };
     line.gap("the device")?;
     let start = line.pos();
     line.number("the device")?;

@@ -4,11 +4,12 @@
 //! An application storage unit (ASU) is an address space of its own: the device filter selects one.
 
 use super::record::{Line, RawRecord, range, read_or_write};
+use crate::TimeUnit;
 use crate::cursor::{Cursor, Fault};
 
 /// Reads one line.
 #[inline]
-pub(in super::super) fn read(line: &mut Cursor<'_>) -> Result<Line, Fault> {
+pub(in super::super) fn read(line: &mut Cursor<'_>, unit: Option<TimeUnit>) -> Result<Line, Fault> {
     let start = line.pos();
     line.number("the ASU")?;
     let device = range(start, line);
@@ -20,7 +21,10 @@ pub(in super::super) fn read(line: &mut Cursor<'_>) -> Result<Line, Fault> {
     let op_fault = line.fault("the operation", "r, R, w or W");
     let op = read_or_write(line.cell()).ok_or(op_fault)?;
     line.comma("the time in seconds")?;
-    let time_ns = line.decimal("the time in seconds", 9)?;
+    let time_ns = match unit {
+        None => line.decimal("the time in seconds", 9)?,
+        Some(unit) => line.time(unit)?,
+    };
     if !line.at_end() {
         line.comma("the end of the line")?;
     }

@@ -6,6 +6,7 @@
 use flashlane_core::Op;
 
 use super::record::{Line, RawRecord, range};
+use crate::TimeUnit;
 use crate::cursor::{Cursor, Fault, WHOLE};
 
 /// READ and WRITE with 6, 10, 12 and 16 bytes, and as words.
@@ -15,15 +16,17 @@ const WRITES: [&[u8]; 12] =
 
 /// Reads one line.
 #[inline]
-pub(in super::super) fn read(line: &mut Cursor<'_>) -> Result<Line, Fault> {
+pub(in super::super) fn read(line: &mut Cursor<'_>, unit: Option<TimeUnit>) -> Result<Line, Fault> {
     let start = line.pos();
     let device = range(start, line);
     line.number("the version")?;
     line.comma("the time in us")?;
     let late = line.fault("the time in us", WHOLE);
-    // Some copies were made by way of floating-point numbers and end in `.0`.
-    let time_us = line.decimal("the time in us", 0)?;
-    let time_ns = time_us.checked_mul(1_000).ok_or(late)?;
+    let time_ns = match unit {
+        // Some copies were made by way of floating-point numbers and end in `.0`.
+        None => line.decimal("the time in us", 0)?.checked_mul(1_000).ok_or(late)?,
+        Some(unit) => line.time(unit)?,
+    };
     line.comma("the operation")?;
     let op_fault = line.fault("the operation", "the number of a SCSI command, such as 40 (read) or 42 (write)");
     let cell = line.cell();

@@ -51,6 +51,17 @@ const CPU0: [Rec; 6] = [
 const CPU1: [Rec; 2] = [Rec(2_000, 80, 512, WRITE | QUEUE, SDB, 0), Rec(3_000, 96, 1024, READ | QUEUE, SDA, 3)];
 
 #[test]
+fn times_in_another_unit() {
+    let options = TraceOptions { time_unit: Some(flashlane_trace::TimeUnit::Us), ..TraceOptions::default() };
+    let times =
+        |bytes: &[u8]| read(bytes, &options).map(|whole| whole.rows.iter().map(|row| row.0).collect::<Vec<_>>());
+    assert_eq!(times(&encode(&CPU0, false)), Ok(vec![0, 2_000_000]));
+    let late = encode(&[Rec(u64::MAX / 1_000 + 1, 16, 4096, READ | QUEUE, SDA, 0)], false);
+    let why = times(&late).unwrap_err();
+    assert!(why.place == "t:record 1" && why.message.contains("legal is 0 to 18446744073709551"), "{why}");
+}
+
+#[test]
 fn both_byte_orders_pdus_notifies_and_other_actions() {
     for big in [false, true] {
         let bytes = encode(&CPU0, big);

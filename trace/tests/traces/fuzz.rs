@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use flashlane_trace::{Action, Beyond, Order, Sizes};
+use flashlane_trace::{Action, Beyond, Order, Sizes, TimeUnit};
 
 use super::*;
 
@@ -13,6 +13,7 @@ fn fuzz_bytes(data: &[u8]) {
     for lenient in [false, true] {
         let options = TraceOptions {
             format,
+            time_unit: TimeUnit::ALL.get(*first as usize / 16).copied(),
             speedup: if lenient { "3/2".parse().unwrap() } else { "1".parse().unwrap() },
             loops: if lenient { 2 } else { 1 },
             order: if lenient { Order::Clamp } else { Order::Error },

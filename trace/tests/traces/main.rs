@@ -13,6 +13,7 @@ mod packing;
 mod real;
 mod recognition;
 mod stat;
+mod units;
 
 use drawn::{drawn, kept_in};
 use flashlane_core::Op;

@@ -1,7 +1,7 @@
 //! What to distrust.
 
 use super::parties::Party;
-use super::{Doubt, Rule};
+use super::{Doubt, Rule, units};
 use crate::results::flow_figures::ResponseFigures;
 use crate::results::format::{Sense, count, number, relative, share, time};
 use crate::results::summary::{SchedulerResult, Summary};
@@ -26,6 +26,7 @@ pub(super) fn of(summary: &Summary, parties: &[Party<'_>]) -> Vec<Doubt> {
     let mut add = |rule: Rule, texts: Vec<String>| doubts.extend(texts.into_iter().map(|text| Doubt { rule, text }));
     let idle = idle(summary, parties);
     let is_idle = idle.is_some();
+    add(Rule::Units, units::of(summary));
     add(Rule::Idle, idle.into_iter().collect());
     add(Rule::Overloaded, overloaded(summary));
     add(Rule::Rejected, rejected(summary).into_iter().collect());

@@ -8,6 +8,7 @@ mod findings;
 mod parties;
 #[cfg(test)]
 mod tests;
+mod units;
 
 use super::summary::Summary;
 
@@ -32,6 +33,8 @@ pub struct Doubt {
 /// The rules by which figures are distrusted; docs/verdict.md explains each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
+    /// A trace's rate is impossible: its times may be in another unit.
+    Units,
     /// The drive had next to nothing to do.
     Idle,
     /// Requests came faster than they were served.

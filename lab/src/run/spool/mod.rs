@@ -14,7 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use self::packed::{Changes, Packer, Shape, Unpacker};
 pub(super) use self::store::Budget;
 use self::store::Store;
-use crate::workload::trace::{Recognition, TraceOptions, TraceSource};
+use crate::results::Recorded;
+use crate::workload::trace::{Recognition, Speedup, TimeUnit, TraceOptions, TraceSource};
 use crate::workload::{Arrival, Drawn, Source, Span, WorkloadError};
 
 /// Bytes of packed requests that a comparison holds in memory: about 6 million requests.
@@ -30,6 +31,10 @@ pub(super) struct Spool {
     /// Shared with the thread that decodes ahead, which must not count as a reader.
     inner: Arc<Mutex<Inner>>,
     recognition: Recognition,
+    time_unit: TimeUnit,
+    /// When the first request arrives, ns.
+    start_ns: u64,
+    speedup: Speedup,
 }
 
 impl std::fmt::Debug for Spool {
@@ -64,10 +69,11 @@ impl Spool {
         budget: Arc<Budget>,
     ) -> Result<Spool, WorkloadError> {
         let source = TraceSource::open(path, options, capacity_bytes)?;
-        let recognition = source.recognition().clone();
+        let (recognition, time_unit) = (source.recognition().clone(), source.time_unit());
         let (packer, store) = (Packer::new(), Store::new(budget));
         let inner = Inner { source, packer, store, pending: None, requests: 0, is_asked: false, end: None };
-        Ok(Spool { inner: Arc::new(Mutex::new(inner)), recognition })
+        let (start_ns, speedup) = (options.start.ns(), options.speedup);
+        Ok(Spool { inner: Arc::new(Mutex::new(inner)), recognition, time_unit, start_ns, speedup })
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -164,12 +170,17 @@ pub(super) struct SpoolReader {
     /// Number of the next block.
     next: usize,
     unpacker: Unpacker,
+    /// Requests of the blocks read so far, their bytes, and when the last one arrives.
+    requests: u64,
+    bytes: u64,
+    last_ns: u64,
 }
 
 impl SpoolReader {
     /// A reader at the begin.
     pub fn new(spool: Arc<Spool>) -> SpoolReader {
-        SpoolReader { spool, block: Arc::from([]), next: 0, unpacker: Unpacker::default() }
+        let (requests, bytes, last_ns) = (0, 0, 0);
+        SpoolReader { spool, block: Arc::from([]), next: 0, unpacker: Unpacker::default(), requests, bytes, last_ns }
     }
 
     /// Requests left out so far.
@@ -199,6 +210,18 @@ impl SpoolReader {
         self.spool.expected()
     }
 
+    /// The rate of what was read so far, block by block, as it was recorded.
+    pub fn recorded(&self) -> Recorded {
+        let Spool { recognition, time_unit, start_ns, speedup, .. } = &*self.spool;
+        Recorded {
+            format: recognition.format.key().to_owned(),
+            time_unit: time_unit.key().to_owned(),
+            requests: self.requests,
+            bytes: self.bytes,
+            span_ns: self.last_ns.saturating_sub(*start_ns) as f64 * speedup.factor(),
+        }
+    }
+
     /// Goes on to the next block; false at the end of the trace.
     #[cold]
     fn advance(&mut self) -> Result<bool, WorkloadError> {
@@ -216,6 +239,9 @@ impl SpoolReader {
         drop(inner);
         (self.block, self.next) = (block, self.next + 1);
         self.unpacker.enter(shape);
+        self.requests += shape.requests;
+        self.bytes += shape.request_bytes;
+        self.last_ns = shape.last_ns;
         Ok(true)
     }
 }

@@ -54,6 +54,9 @@ pub(super) struct Packer {
     last: u64,
     counted: Changes,
     is_aligned: bool,
+    /// Requests of the block, and their bytes.
+    requests: u64,
+    request_bytes: u64,
 }
 
 /// A block as a spool stores it: requests, how many bytes they take, their unit.
@@ -63,6 +66,12 @@ pub(super) struct Shape {
     pub used: u32,
     /// Binary logarithm of the unit of addresses and lengths, in bytes.
     pub shift: u32,
+    /// Number of requests.
+    pub requests: u64,
+    /// Bytes that they ask for.
+    pub request_bytes: u64,
+    /// When the last one arrives, ns.
+    pub last_ns: u64,
 }
 
 impl Packer {
@@ -95,6 +104,8 @@ impl Packer {
         }
         self.put(fields, widths);
         self.last = at;
+        self.requests += 1;
+        self.request_bytes += length;
     }
 
     #[inline]
@@ -115,12 +126,13 @@ impl Packer {
     /// The requests since the last call as a block, padded; the next block begins with a request at `offset` of `length`
     /// bytes. `None` if there are none.
     pub fn block(&mut self, offset: u64, length: u64) -> Option<(Vec<u8>, Shape)> {
-        let shape = Shape { used: self.used as u32, shift: self.shift };
+        let (requests, request_bytes) = (self.requests, self.request_bytes);
+        let shape = Shape { used: self.used as u32, shift: self.shift, requests, request_bytes, last_ns: self.last };
         // A trace with one odd address has more of them.
         self.is_aligned &= (offset | length).trailing_zeros() >= SECTOR_SHIFT;
         self.shift = if self.is_aligned { SECTOR_SHIFT } else { 0 };
         let block = self.bytes[..self.used + PAD].to_vec();
-        self.used = 0;
+        (self.used, self.requests, self.request_bytes) = (0, 0, 0);
         (shape.used > 0).then_some((block, shape))
     }
 }

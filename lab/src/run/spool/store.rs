@@ -143,7 +143,7 @@ fn unreadable(why: std::io::Error) -> WorkloadError {
 mod tests {
     use super::*;
 
-    const SHAPE: Shape = Shape { used: 3, shift: 0 };
+    const SHAPE: Shape = Shape { used: 3, shift: 0, requests: 1, request_bytes: 512, last_ns: 9 };
 
     #[test]
     fn blocks_beyond_the_limit_go_to_a_file_and_come_back() {

@@ -148,6 +148,12 @@ fn a_trace_enters_the_hash_by_its_bytes() {
     assert_eq!(hash(&a), hash(&b));
     std::fs::write(&b, "0 0 0 8 0\n").unwrap();
     assert_ne!(hash(&a), hash(&b));
+    // A key counts where it is set.
+    let table = |keys: &str| {
+        parse(&format!("[[flow]]\nname = \"f\"\ntrace = {{ path = {a:?}{keys} }}")).unwrap().hash().unwrap()
+    };
+    assert_eq!(table(""), hash(&a));
+    assert_ne!(table(", time_unit = \"us\""), hash(&a));
     std::fs::remove_dir_all(&folder).unwrap();
 }
 

@@ -1,0 +1,136 @@
+//! How traces are read, as a user says it on the command line: the unit of their times.
+
+#![cfg(unix)]
+
+mod common;
+
+use common::{folder, program, text, write};
+use tempfile::TempDir;
+
+/// Expects success; returns the standard output.
+#[track_caller]
+fn good(folder: &TempDir, args: &[&str]) -> String {
+    let output = program(folder).args(args).output().expect("the program runs");
+    let (said, complaint) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!((output.status.code(), complaint.as_str()), (Some(0), ""), "{said}");
+    said
+}
+
+/// Expects an error about the input, of one line; returns what follows `error: `.
+#[track_caller]
+fn bad_line(folder: &TempDir, args: &[&str]) -> String {
+    let output = program(folder).args(args).output().expect("the program runs");
+    let complaint = text(&output.stderr);
+    assert_eq!((output.status.code(), complaint.lines().count()), (Some(2), 1), "{complaint}");
+    complaint.strip_prefix("error: ").expect("an error").trim_end().to_owned()
+}
+
+/// Mean response time under each scheduler, ns, and when the last request arrived.
+fn figures(json: &str) -> Vec<(f64, u64)> {
+    let summary: serde_json::Value = serde_json::from_str(json).expect("JSON");
+    let of = |run: &serde_json::Value| {
+        let total = &run["total"];
+        Some((total["all"]["mean_ns"].as_f64()?, total["last_arrival_ns"].as_u64()?))
+    };
+    summary["schedulers"].as_array().expect("schedulers").iter().map(|run| of(run).expect("figures")).collect()
+}
+
+/// 200 requests 40 us apart, with times in units of so many nanoseconds.
+fn trace(unit_ns: u64) -> String {
+    (0..200u64).map(|i| format!("{} 0 {} 8 {}\n", i * 40_000 / unit_ns, i * 7_919 % 5_000 * 8, i % 2)).collect()
+}
+
+#[test]
+fn the_unit_of_times_is_named_wherever_a_trace_is_read() {
+    let folder = folder();
+    write(&folder, "ns.mqsim", &trace(1));
+    write(&folder, "us.mqsim", &trace(1_000));
+    let us = ["--trace-format", "mqsim", "--time-unit", "us"];
+    let few = ["--schedulers", "fcfs,read-first", "--format", "json"];
+    let right = good(&folder, &[&["compare", "--trace", "ns.mqsim"][..], &few].concat());
+    let wanted = figures(&right);
+    let made = good(&folder, &[&["compare", "--trace", "us.mqsim"][..], &us, &few].concat());
+    assert_eq!(figures(&made), wanted);
+    let scenario = "schedulers = [\"fcfs\", \"read-first\"]\n[[flow]]\ntrace = { path = \"us.mqsim\", format = \"mqsim\", time_unit = \"us\" }\n";
+    write(&folder, "s.toml", scenario);
+    assert_eq!(figures(&good(&folder, &["compare", "s.toml", "--format", "json"])), wanted);
+    let said = good(&folder, &["run", "s.toml", "--set", "flow[0].trace.time_unit='100ns'", "--format", "json"]);
+    assert_eq!((figures(&said)[0].1, wanted[0].1), (796_000, 7_960_000));
+    let stat = |args: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&good(&folder, &[&["trace", "stat", "--json"], args].concat())).expect("JSON")
+    };
+    let (wanted, made) = (stat(&["ns.mqsim"]), stat(&[&["us.mqsim"][..], &us].concat()));
+    assert_eq!((made["span_s"].clone(), made["gaps"].clone()), (wanted["span_s"].clone(), wanted["gaps"].clone()));
+    good(&folder, &[&["trace", "convert", "us.mqsim", "out.mqsim", "--to", "mqsim"][..], &us].concat());
+    let converted = std::fs::read_to_string(folder.path().join("out.mqsim")).expect("written");
+    assert_eq!(converted, trace(1));
+}
+
+#[test]
+fn an_impossible_rate_is_doubted() {
+    let folder = folder();
+    write(&folder, "us.mqsim", &trace(1_000));
+    let read = ["us.mqsim", "--trace-format", "mqsim"];
+    let doubt = "25,000,000 requests/s were recorded, more than any drive serves: times may be in other units than ns, as which they were \
+                 read (--time-unit names another)";
+    let compare = good(&folder, &[&["compare", "--trace"][..], &read].concat());
+    assert!(compare.contains(&format!("Distrust: us: {doubt}\n")), "{compare}");
+    let stat = good(&folder, &[&["trace", "stat"][..], &read].concat());
+    assert!(stat.contains(&format!("Distrust: {doubt}\n")), "{stat}");
+    // A speed-up is no mistake.
+    let fast =
+        good(&folder, &[&["compare", "--trace"][..], &read, &["--time-unit", "us", "--speedup", "2000"]].concat());
+    assert!(!fast.contains("were recorded"), "{fast}");
+    // A request every two hours.
+    let rare = good(
+        &folder,
+        &[
+            "run",
+            "--trace",
+            "us.mqsim",
+            "--trace-format",
+            "mqsim",
+            "--time-unit",
+            "s",
+            "--speedup",
+            "1/200",
+            "--limit",
+            "9",
+        ],
+    );
+    assert!(!rare.contains("were recorded"), "{rare}");
+    write(&folder, "rare.mqsim", "0 0 8 8 1\n7200 0 8 8 1\n14400 0 8 8 1\n");
+    let rare = good(&folder, &["run", "--trace", "rare.mqsim", "--trace-format", "mqsim", "--time-unit", "s"]);
+    assert!(
+        rare.contains("Distrust: rare: one request in 2.00 hours was recorded: times may be in other units than s"),
+        "{rare}"
+    );
+}
+
+#[test]
+fn times_with_a_date_have_one_unit() {
+    let folder = folder();
+    write(&folder, "a.msr", "128166372003061629,usr,1,Read,8192,4096,512\n");
+    for command in [&["run", "--trace", "a.msr"][..], &["trace", "stat", "a.msr"], &["check", "--trace", "a.msr"]] {
+        let said = bad_line(&folder, &[command, &["--time-unit", "us"]].concat());
+        assert!(said.starts_with("time_unit: `us`: ") && said.contains("carry a date"), "{said}");
+        good(&folder, &[command, &["--time-unit", "100ns"]].concat());
+    }
+}
+
+#[test]
+fn the_first_screen_says_in_which_state_the_drive_starts() {
+    let folder = folder();
+    let scenario = "name = \"s\"\n[device]\npreset = \"flin-isca18\"\ngeometry = { blocks_per_plane = 32, pages_per_block = 16 }\n\
+                    ftl = { over_provisioning_percent = 60 }\n[[flow]]\nrequest = [{ at_ns = 0, op = \"read\", pages = [0] }]\n";
+    write(&folder, "s.toml", scenario);
+    for (set, words) in [
+        ("device.precondition.state='fresh'", "drive fresh at the start"),
+        ("device.precondition.state='steady'", "drive steady at the start"),
+        ("device.precondition={state='filled',fill_percent=42.5}", "drive filled to 42.5 % at the start"),
+        ("device.precondition={state='replayed',overwrite_percent=30}", "drive overwritten by 30 % at the start"),
+    ] {
+        let said = good(&folder, &["run", "s.toml", "--set", set]);
+        assert!(said.contains(&format!("s on flin-isca18, changed, {words}: requests a second")), "{said}");
+    }
+}
