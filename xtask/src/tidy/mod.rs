@@ -7,6 +7,7 @@ use std::path::Path;
 pub use finding::{Finding, Weight};
 use repo::Repo;
 
+mod addresses;
 mod catalogue;
 mod circles;
 mod citations;
@@ -61,6 +62,11 @@ const RULES: &[Rule] = &[
         check: crates::guards,
     },
     Rule { name: "words", asks: "no machine paths, unfinished-work markers or ignored tests", check: words::check },
+    Rule {
+        name: "addresses",
+        asks: "no address of a package registry but in lock files: its own client knows where packages are",
+        check: addresses::check,
+    },
     Rule {
         name: "links",
         asks: "links in .md files to files and headings of the repository resolve",

@@ -95,6 +95,11 @@ impl File {
         File { path: path.into(), bytes, text, rust }
     }
 
+    /// Whether it is a lock file, which a machine writes.
+    pub fn is_lock(&self) -> bool {
+        self.path.ends_with(".lock") || self.path.ends_with("package-lock.json")
+    }
+
     /// Whether all of it is test code.
     pub fn is_test(&self) -> bool {
         is_test_path(&self.path)

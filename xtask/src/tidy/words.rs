@@ -48,7 +48,7 @@ pub fn check(repo: &Repo) -> Vec<Finding> {
 
 /// Written by others or by machines: chart libraries, lock files.
 fn is_foreign(file: &File) -> bool {
-    file.path.ends_with(".lock") || file.path.contains(".min.") || file.path.ends_with("package-lock.json")
+    file.is_lock() || file.path.contains(".min.")
 }
 
 /// Whether `word` stands in `line` as a word of its own: no letter, and for paths no part of a longer path, beside it.
