@@ -26,7 +26,7 @@
 //! - `VictimChosen` comes in the instant of the `Mapped` or `Erased` that leaves its plane short of free blocks or gives it a block
 //!   to empty, and after it.
 //!
-//! Memory is bounded by what is in flight, plus eight bytes a block and four a logical page (committed where pages were
+//! Memory is bounded by what is in flight, plus six bytes a block and four a logical page (committed where pages were
 //! written and, without a formula, where they were at the start).
 
 mod choice;
@@ -35,6 +35,7 @@ mod link;
 mod number_set;
 mod pages;
 mod pairs;
+mod reads;
 mod requests;
 mod rule;
 mod serial;
@@ -60,6 +61,7 @@ use choice::Choice;
 use link::Link;
 use pages::Pages;
 use pairs::Pairs;
+use reads::Reads;
 use requests::Requests;
 use rule::Log;
 pub use rule::{Rule, Verdict, Violation};
@@ -88,6 +90,7 @@ pub struct Auditor {
     requests: Requests,
     txns: Transactions,
     writes: Writes,
+    reads: Reads,
     versions: Versions,
     units: Units,
     pages: Pages,
@@ -120,6 +123,7 @@ impl Auditor {
             requests: Requests::new(Link::new(config)),
             txns: Transactions::default(),
             writes: Writes::new(policy.cancelled_end_at_once),
+            reads: Reads::default(),
             versions: Versions::new(config),
             units: Units::new(config, policy),
             pages: Pages::new(&config.geometry, config.ftl.logical_pages, start, &mut log),
@@ -228,7 +232,7 @@ impl Auditor {
                     if let Some(waits) = self.txns.get(txn).filter(|waits| waits.dispatched.is_none()) {
                         self.waiting.moved(txn, waits, plane);
                     }
-                    self.txns.relocate(txn, plane, |lpn| self.pages.find(lpn), &mut self.log);
+                    self.txns.relocate(txn, plane, &mut self.log);
                 }
             }
             Event::Estimated { txn, slack, .. } => self.txns.estimate(txn, slack, log),
@@ -252,6 +256,7 @@ impl Auditor {
                 if self.has_page(plane, Some(ppa)) && self.has_logical(lpn) {
                     let old = self.pages.map(lpn, plane, ppa, &mut self.log);
                     self.choice.mapped(old, plane, ppa, &self.pages);
+                    self.reads.mapped(lpn, old, plane, &self.pages);
                     self.pairs.mapped(lpn, (plane, ppa), old, (&self.victims, &self.pages), &mut self.log);
                 }
             }

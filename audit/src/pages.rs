@@ -8,7 +8,7 @@
 //! What the drive holds at the start comes from a formula where there is one: it is evaluated for a block when an event first
 //! changes the block or a check counts its pages, and a logical page is where the formula says until it is written.
 //!
-//! Memory: eight bytes a block, and four bytes a logical page, which the system commits only where pages were written
+//! Memory: six bytes a block, and four bytes a logical page, which the system commits only where pages were written
 //! or, without a formula, were mapped at the start.
 
 use flashlane_core::units::Ppa;
@@ -21,13 +21,11 @@ use super::{Formula, LpnOf, Start, Written};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Place {
     page: u32,
-    /// How often its block had been erased when this place was recorded.
-    erases: u16,
 }
 
 impl Place {
     /// Nowhere, or not known.
-    pub(super) const NOWHERE: Place = Place { page: u32::MAX, erases: 0 };
+    pub(super) const NOWHERE: Place = Place { page: u32::MAX };
 
     pub(super) fn is_known(self) -> bool {
         self != Place::NOWHERE
@@ -53,7 +51,6 @@ struct Block {
     written: u16,
     /// Of those, the ones that hold a logical page.
     valid: u16,
-    erases: u16,
     known: Known,
 }
 
@@ -153,6 +150,11 @@ impl Pages {
         format!("block {block} of plane {}", plane.0)
     }
 
+    /// A known place, as text.
+    pub(super) fn describe_place(&self, place: Place) -> String {
+        format!("page {} of plane {}", place.page % self.pages_per_plane, place.page / self.pages_per_plane)
+    }
+
     /// Whether the initial state of the drive is known.
     pub(super) fn knows_start(&self) -> bool {
         self.knows_start
@@ -160,14 +162,13 @@ impl Pages {
 
     /// Where a logical page is now.
     pub(super) fn find(&self, lpn: Lpn) -> Place {
-        let page = match self.map[lpn.0 as usize] {
+        match self.map[lpn.0 as usize] {
             0 => match self.formula.as_ref().and_then(|formula| formula.place(lpn)) {
-                Some((plane, ppa)) => self.page(plane, ppa.0),
-                None => return Place::NOWHERE,
+                Some((plane, ppa)) => Place { page: self.page(plane, ppa.0) },
+                None => Place::NOWHERE,
             },
-            stored => stored - 1,
-        };
-        Place { page, erases: self.blocks[(page / self.pages_per_block) as usize].erases }
+            stored => Place { page: stored - 1 },
+        }
     }
 
     /// A logical page is written to a physical one. Returns where it was before.
@@ -201,19 +202,9 @@ impl Pages {
         old
     }
 
-    /// A read of `lpn`, queued when the page was at `queued`, reads a physical page.
-    pub(super) fn read(&self, lpn: Lpn, queued: Place, plane: PlaneId, ppa: u32, log: &mut Log) {
-        let page = self.page(plane, ppa);
-        let now = self.find(lpn);
-        // A page that was never written may be read from anywhere, and a read queued before the page was moved or
-        // overwritten may read the old copy, as long as that has not been erased.
-        let untouched =
-            queued.page == page && self.blocks[(page / self.pages_per_block) as usize].erases == queued.erases;
-        let holds = now.page == page || !queued.is_known() || untouched;
-        log.check(holds, Rule::ReadPlace, || {
-            let (at, on) = (now.page % self.pages_per_plane, now.page / self.pages_per_plane);
-            format!("page {ppa} of plane {} was read for logical page {}, which lies at {at} of {on}.", plane.0, lpn.0)
-        });
+    /// Whether a known place is this page of a plane.
+    pub(super) fn is_at(&self, place: Place, plane: PlaneId, ppa: u32) -> bool {
+        place.page == self.page(plane, ppa)
     }
 
     /// Whether the current copy of a logical page is there.
@@ -252,8 +243,7 @@ impl Pages {
 
     /// A block was erased.
     pub(super) fn erase(&mut self, block: u32) {
-        let block = &mut self.blocks[block as usize];
-        *block = Block { written: 0, valid: 0, erases: block.erases.wrapping_add(1), known: Known::All };
+        self.blocks[block as usize] = Block { written: 0, valid: 0, known: Known::All };
     }
 }
 
@@ -286,5 +276,5 @@ fn survey(
             format!("page {} of plane {} holds logical page {}, which {fault}.", ppa.0, plane.0, lpn.0)
         });
     }
-    Block { written: filled.min(pages) as u16, valid, erases: 0, known: Known::All }
+    Block { written: filled.min(pages) as u16, valid, known: Known::All }
 }

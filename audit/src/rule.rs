@@ -53,7 +53,7 @@ rules! {
     TxnShape "A transaction's owner, request, flow and operation agree.",
     TransferBytes "A transaction moves what its request touches of its page; all of it for others and where part of a page is read first.",
     TxnKnown "Only a queued transaction is dispatched.",
-    MoveWaiting "Only a waiting host read or program moves to another plane.",
+    MoveWaiting "Only a waiting program of a host or of the buffer moves to another plane.",
     DispatchOnce "A transaction is dispatched at most once.",
     EndOnce "A transaction ends at most once, and only if it was queued.",
     EndDispatched "Only a dispatched transaction is ended by the flash.",
@@ -100,7 +100,7 @@ rules! {
     PageOrder "Pages of a block are programmed in ascending order and none is skipped (a skipped page would be lost).",
     MapProgram "Every program maps its page at dispatch, and nothing is mapped without a program.",
     OwnPlane "A program lands on the plane it was queued for.",
-    ReadPlace "A read reads a page that holds its logical page.",
+    ReadPlace "A read reads the current copy of its page or, if a younger write took that to another plane, the copy it had until then.",
 
     VictimState "A victim is a fully written block that is not a victim already.",
     VictimCount "A victim is reported with the valid pages it has.",
@@ -112,6 +112,7 @@ rules! {
     EraseVictim "Only a victim is erased.",
     EraseMoves "The moves of a victim end before it is erased.",
     EraseValid "A block that holds a valid page is not erased.",
+    EraseRead "A block is not erased before the reads that keep a page of it have ended.",
     EraseDone "A block is reported erased in the instant its erase ends, and only then.",
 }
 

@@ -48,20 +48,27 @@ impl Auditor {
                 self.writes.queued(lpn, serial);
                 self.versions.queued(lpn, serial, request);
             }
-            (_, FlashOp::Read) if request.is_some_and(|request| self.requests.is_read(request)) => {
-                if let Some(write) = self.writes.waits(lpn, &self.txns) {
-                    self.log.report(Rule::ReadHazard, || {
-                        format!("read {serial} of page {} was queued and write {write} waits.", lpn.0)
-                    });
-                }
-                self.versions.read_queued(lpn, serial);
-            }
-            _ => {}
+            (_, FlashOp::Read) => self.read_queued(serial, request, lpn, plane),
+            (_, FlashOp::Erase) => {}
         }
         let (dispatched, slack) = (None, Duration::ZERO);
-        let txn = Txn { request, op, owner, lpn, plane, bytes, place, dispatched, slack, source };
+        let txn = Txn { request, op, owner, lpn, plane, bytes, dispatched, slack, source };
         self.waiting.queued(serial, &txn);
         self.txns.insert(serial, txn);
+    }
+
+    /// A read of a host or of the buffer joined its queue.
+    fn read_queued(&mut self, serial: u64, request: Option<RequestId>, lpn: Lpn, plane: PlaneId) {
+        self.reads.queued(lpn, serial, plane);
+        if !request.is_some_and(|request| self.requests.is_read(request)) {
+            return;
+        }
+        if let Some(write) = self.writes.waits(lpn, &self.txns) {
+            self.log.report(Rule::ReadHazard, || {
+                format!("read {serial} of page {} was queued and write {write} waits.", lpn.0)
+            });
+        }
+        self.versions.read_queued(lpn, serial);
     }
 
     /// Checks the bytes that a transaction moves: those its request touches of the page, or the whole page.
@@ -106,7 +113,7 @@ impl Auditor {
                 if owner == Owner::Gc {
                     self.victims.read(txn, ppa, &self.pages, log);
                 }
-                self.pages.read(txn.lpn, txn.place, txn.plane, ppa, log);
+                self.reads.dispatched(serial, txn, ppa, &self.pages, log);
                 let older = !self.pages.lies_at(txn.lpn, txn.plane, ppa);
                 self.versions.read_dispatched(txn.lpn, serial, older, log);
             }
@@ -117,7 +124,10 @@ impl Auditor {
                 }
                 self.pairs.program(txn, ppa, (&self.victims, &self.pages), log);
             }
-            (FlashOp::Erase, _) => self.victims.erase_begins(txn, ppa, &mut self.pages, log),
+            (FlashOp::Erase, _) => {
+                self.victims.erase_begins(txn, ppa, &mut self.pages, log);
+                self.reads.erased(self.pages.block_of(txn.plane, ppa), &self.pages, log);
+            }
         }
     }
 
@@ -148,6 +158,8 @@ impl Auditor {
         }
         if txn.owner == Owner::Gc {
             self.victims.ended(&txn, end);
+        } else if txn.op == FlashOp::Read {
+            self.reads.ended(txn.lpn, serial, &self.pages);
         } else if txn.op == FlashOp::Program {
             let now = self.log.now;
             self.versions.ended(txn.lpn, serial, !flash);
@@ -168,6 +180,9 @@ impl Auditor {
         if self.units.erase_runs(unit) {
             let (pages, log) = (&self.pages, &mut self.log);
             log.report(Rule::EraseDone, || format!("{} was reported erased too early.", pages.describe(block)));
+        }
+        if self.free_collection {
+            self.reads.erased(block, &self.pages, &mut self.log);
         }
         self.victims.erased(block, self.free_collection, &mut self.pages, &mut self.log);
     }

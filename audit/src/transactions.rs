@@ -5,7 +5,6 @@ use flashlane_core::{Duration, Lpn, PlaneId, RequestId, UnitId};
 use rustc_hash::FxHashMap;
 
 use super::number_set::NumberSet;
-use super::pages::Place;
 use super::rule::{Log, Rule};
 
 /// A transaction queued and not ended.
@@ -17,8 +16,6 @@ pub(super) struct Txn {
     pub(super) lpn: Lpn,
     pub(super) plane: PlaneId,
     pub(super) bytes: u32,
-    /// Where its page was when it was queued.
-    pub(super) place: Place,
     /// The unit and command that took it.
     pub(super) dispatched: Option<(UnitId, u64)>,
     /// Its estimated slack, zero until it is estimated.
@@ -73,16 +70,14 @@ impl Transactions {
         }
     }
 
-    /// A waiting transaction moves to another plane.
-    pub(super) fn relocate(&mut self, serial: u64, plane: PlaneId, place: impl Fn(Lpn) -> Place, log: &mut Log) {
-        let waiting = self.live.get_mut(&serial).filter(|txn| txn.dispatched.is_none() && txn.owner != Owner::Gc);
+    /// A waiting write moves to another plane.
+    pub(super) fn relocate(&mut self, serial: u64, plane: PlaneId, log: &mut Log) {
+        let moves = |txn: &&mut Txn| txn.op == FlashOp::Program && txn.owner != Owner::Gc && txn.dispatched.is_none();
+        let waiting = self.live.get_mut(&serial).filter(moves);
         match waiting {
-            Some(txn) => {
-                txn.plane = plane;
-                txn.place = place(txn.lpn);
-            }
+            Some(txn) => txn.plane = plane,
             None => log.report(Rule::MoveWaiting, || {
-                format!("transaction {serial} moved to plane {} and does not wait.", plane.0)
+                format!("transaction {serial} moved to plane {} and is no waiting write.", plane.0)
             }),
         }
     }

@@ -86,13 +86,10 @@ impl Waiting {
         }
     }
 
-    /// A waiting transaction, given as it was before, moves to `plane`.
+    /// A waiting write, given as it was before, moves to `plane`.
     pub(super) fn moved(&mut self, serial: u64, txn: &Txn, plane: PlaneId) {
-        let (from, to) = (self.unit_of(txn.plane), self.unit_of(plane));
-        if !is_write(txn) {
-            self.take(Some(from));
-            self.add(Some(to));
-        } else if let Some(page) = self.pages.get_mut(&txn.lpn)
+        let to = self.unit_of(plane);
+        if let Some(page) = self.pages.get_mut(&txn.lpn)
             && let Some(place) = page.iter().position(|write| write.serial == serial)
         {
             let before = page[place].unit.replace(to);

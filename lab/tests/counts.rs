@@ -12,8 +12,8 @@ use common::{drain, recipe, table1};
 use flashlane_core::decide::{Needs, Order, Position, Scheduler};
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, Owner, QueueId, Time, TxnId};
-use flashlane_sched::catalogue::{build, schedulers};
+use flashlane_core::{Board, Lpn, Owner, PlaneId, QueueId, Time, TxnId};
+use flashlane_sched::catalogue::{Recipe, build, schedulers};
 use flashlane_ssd::config::{Config, Precondition, Victim};
 use flashlane_ssd::{Device, Totals};
 use rand_pcg::Pcg64Mcg;
@@ -29,7 +29,7 @@ fn config() -> Config {
 
 /// Reads and overwrites, faster than they can be done at times.
 fn load(config: &Config) -> Vec<Ask> {
-    let mix = Mix { requests: 900, gap: 500_000, reads: 40, pages: 6, hot: 20, partial: 0, scattered: 20 };
+    let mix = Mix { requests: 900, gap: 500_000, reads: 40, pages: 6, hot: 60, partial: 0, scattered: 20 };
     asks(config, &mix, &mut Pcg64Mcg::new(11))
 }
 
@@ -49,11 +49,21 @@ fn played(config: &Config, scheduler: Scheduler, asks: &[Ask]) -> (Vec<Event>, T
 fn counted(events: &[Event], draws: bool) -> Totals {
     let mut made: BTreeMap<u64, (FlashOp, Owner)> = BTreeMap::new();
     let mut commands: BTreeMap<u64, (FlashOp, Owner, u64)> = BTreeMap::new();
+    // The reads of hosts that have not ended and follow their page, with their plane.
+    let mut reads: BTreeMap<u64, (Lpn, PlaneId)> = BTreeMap::new();
     let mut t = Totals::default();
     for event in events {
         match *event {
-            Event::Queued { txn, op, owner, .. } => {
+            Event::Queued { txn, op, owner, lpn, plane, .. } => {
                 made.insert(txn, (op, owner));
+                if (op, owner) == (FlashOp::Read, Owner::User) {
+                    reads.insert(txn, (lpn, plane));
+                }
+            }
+            Event::Mapped { lpn, plane, .. } => {
+                let before = reads.len();
+                reads.retain(|_, &mut (page, at)| page != lpn || at == plane);
+                t.kept_reads += (before - reads.len()) as u64;
             }
             Event::Dispatched { txn, command, .. } => {
                 let (op, owner) = made[&txn];
@@ -62,7 +72,10 @@ fn counted(events: &[Event], draws: bool) -> Totals {
             Event::PageFromMemory { .. } => t.pages_from_memory += 1,
             Event::Paused { .. } => t.pauses += 1,
             Event::Moved { txn, .. } => t.moved += u64::from(!draws && made[&txn].0 == FlashOp::Program),
-            Event::Ended { end: End::Flash, .. } => t.transactions += 1,
+            Event::Ended { txn, end: End::Flash, .. } => {
+                t.transactions += 1;
+                reads.remove(&txn);
+            }
             Event::Ended { end: End::Cancelled, .. } => t.cancelled += 1,
             Event::Ended { end: End::Stale, .. } => t.stale_moves += 1,
             Event::VictimChosen { valid, .. } => {
@@ -93,10 +106,12 @@ fn counted(events: &[Event], draws: bool) -> Totals {
 fn totals_are_what_the_events_say() {
     let config = config();
     let asks = load(&config);
-    let mut advanced = [0; 2];
+    let (mut advanced, mut kept) = ([0; 2], 0);
     // Its answers are known only after a run of the baseline.
-    for entry in schedulers().iter().filter(|entry| entry.name != "oracle-slack") {
-        let scheduler = build(&recipe(entry.name, &[])).expect("a scheduler");
+    let rows = schedulers().iter().filter(|entry| entry.name != "oracle-slack").map(|entry| recipe(entry.name, &[]));
+    let rotating = Recipe { answers: vec![("place".to_owned(), "rotate".to_owned())], ..recipe("fcfs", &[]) };
+    for row in rows.chain([rotating]) {
+        let scheduler = build(&row).expect("a scheduler");
         let draws = scheduler.place.binds_at_dispatch();
         let (events, totals) = played(&config, scheduler, &asks);
         let expected = Totals {
@@ -104,6 +119,7 @@ fn totals_are_what_the_events_say() {
             changes_waiting_writes: totals.changes_waiting_writes,
             room_stalls: totals.room_stalls,
             forced_batches: totals.forced_batches,
+            late_erases: totals.late_erases,
             partial_reads: totals.partial_reads,
             unit_busy: totals.unit_busy.clone(),
             channel_busy: totals.channel_busy.clone(),
@@ -112,12 +128,14 @@ fn totals_are_what_the_events_say() {
             blocks: totals.blocks,
             ..counted(&events, draws)
         };
-        assert_eq!(totals, expected, "{}", entry.name);
-        assert_eq!(totals.erase_counts.2, totals.erases, "{}: every erase wears its block", entry.name);
-        assert!(totals.victim_valid > 0, "{}: victims were chosen, some with valid pages", entry.name);
+        assert_eq!(totals, expected, "{row:?}");
+        assert_eq!(totals.erase_counts.2, totals.erases, "{row:?}: every erase wears its block");
+        assert!(totals.victim_valid > 0, "{row:?}: victims were chosen, some with valid pages");
         advanced = [0, 1].map(|op: usize| advanced[op] + totals.advanced_commands[op]);
+        kept += totals.kept_reads;
     }
     assert!(advanced.iter().all(|&commands| commands > 100), "commands of several planes are rare: {advanced:?}");
+    assert!(kept > 10, "{kept} reads kept an older copy");
 }
 
 /// Overwriting a drive before the run wears no block and collects nothing that counts.

@@ -226,6 +226,12 @@ fn overwrites(random: &mut RandomStream, config: &Config) -> Mix {
     Mix { requests: random.between(400, 900) as usize, gap: mix.gap / 2 + 1, reads, ..mix }
 }
 
+/// Reads and overwrites of few pages, faster than they can be served: reads wait while younger writes take their pages elsewhere.
+fn contended(random: &mut RandomStream, config: &Config) -> Mix {
+    let mix = overwrites(random, config);
+    Mix { reads: random.one_of(&[30, 50, 70]), hot: random.one_of(&[50, 90, 100]), ..mix }
+}
+
 /// A random scheduler, unchanged.
 fn any_row(random: &mut RandomStream) -> Recipe {
     let entry = &schedulers()[random.0.next_u32() as usize % schedulers().len()];
@@ -256,6 +262,11 @@ fn any_mix(random: &mut RandomStream) -> Recipe {
         recipe.params.push(("shadow".to_owned(), 1));
     }
     recipe
+}
+
+/// A random mix under which pages leave their home plane.
+fn moving_mix(random: &mut RandomStream) -> Recipe {
+    core::iter::repeat_with(|| any_mix(random)).find(moves_pages).expect("most answers let them")
 }
 
 fn environment(name: &str) -> Option<u64> {
@@ -290,17 +301,19 @@ fn moves_pages(recipe: &Recipe) -> bool {
 /// The number of failures after which a swarm stops.
 const ENOUGH: usize = 10;
 
-/// Runs a swarm with one kind of schedulers.
+/// Runs a swarm with one kind of schedulers. Returns how many reads kept an older copy of their page, and how many erases waited for such
+/// reads.
 fn swarm(
     kind: &str,
     usual: u64,
     device: fn(&mut RandomStream) -> Config,
     scheduler: fn(&mut RandomStream) -> Recipe,
     load: fn(&mut RandomStream, &Config) -> Mix,
-) {
+) -> (u64, u64) {
     let first = environment("SWARM_SEED").unwrap_or(1);
     let runs = environment("SWARM_RUNS").unwrap_or(usual);
     let (mut events, mut erases, mut pauses, mut cancelled, mut forced, mut full) = (0, 0, 0, 0, 0, 0);
+    let (mut kept, mut late) = (0, 0);
     let mut failures: Vec<String> = Vec::new();
     for seed in first..first.saturating_add(runs) {
         let mut random = RandomStream::new(seed);
@@ -323,6 +336,8 @@ fn swarm(
                 pauses += played.totals.pauses;
                 cancelled += played.totals.cancelled;
                 forced += played.totals.forced_batches;
+                kept += played.totals.kept_reads;
+                late += played.totals.late_erases;
             }
             // Where pages may go to any plane, all can gather in one; reported as out of space, that is a legal end.
             Ok(Err(why)) if why.contains("drive out of space") && moves_pages(&recipe) => full += 1,
@@ -336,11 +351,12 @@ fn swarm(
     assert!(failures.is_empty(), "{} failures\n\n{}", failures.len(), failures.join("\n"));
     println!(
         "{kind}: {runs} runs, {full} out of space, {events} events, {erases} erases, {pauses} pauses, {cancelled} \
-         cancelled writes, {forced} collections forced on a write"
+         cancelled writes, {forced} collections forced on a write, {kept} reads of older copies, {late} erases after them"
     );
     assert!(full * 10 <= runs, "{full} of {runs} runs ended out of space");
     // A swarm without collections and pauses would test little.
     assert!(runs < usual || erases > 1000 && pauses > 100, "the swarm has become too tame");
+    (kept, late)
 }
 
 #[test]
@@ -351,6 +367,16 @@ fn every_row_of_the_catalogue() {
 #[test]
 fn every_mix_of_answers() {
     swarm("every_mix_of_answers", RUNS, config, any_mix, workload);
+}
+
+/// Reads that keep an older copy of their page, and the erases that wait for them.
+#[test]
+fn mixes_that_move_pages() {
+    let (kept, late) = swarm("mixes_that_move_pages", RUNS, config, moving_mix, contended);
+    assert!(
+        environment("SWARM_RUNS").is_some() || kept > 10_000 && late > 100,
+        "{kept} reads, {late} erases are too few"
+    );
 }
 
 /// Garbage collection can continue on a drive that is almost full and overwritten all the time, under every scheduler.

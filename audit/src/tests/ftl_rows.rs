@@ -42,8 +42,12 @@ pub fn pages() -> Vec<Breach> {
         (Rule::OwnPlane, write(), |c| edit!(c, 0, mapped, Event::Mapped { plane, .. } => *plane = PlaneId(1))),
         (Rule::ReadPlace, write_read(), |c| edit!(c, 1, dispatched, Event::Dispatched { ppa, .. } => *ppa = 1)),
         (Rule::ReadPlace, read_of_moved(), |c| {
-            // After the erase the old place is no longer legal.
+            // Collection has moved the page inside its plane: the read follows it.
             edit!(c, 5, dispatched, Event::Dispatched { ppa, .. } => *ppa = 0);
+        }),
+        (Rule::ReadPlace, collect_around_read(true), |c| {
+            // The read keeps the copy on its plane, at 3.
+            edit!(c, 3, dispatched, Event::Dispatched { ppa, .. } => *ppa = 2);
         }),
     ]
 }
@@ -136,6 +140,8 @@ pub fn collection() -> Vec<Breach> {
         (Rule::EraseValid, collect_free(), |c| {
             c.events.retain(|s| !matches!(s.event, Event::Mapped { ppa: 5, .. }));
         }),
+        (Rule::EraseRead, collect_around_read(true), |c| *c = collect_around_read(false)),
+        (Rule::EraseRead, collect_free_around_read(true), |c| *c = collect_free_around_read(false)),
         (Rule::EraseDone, collect(), |c| {
             let erased = c.find(0, |e| matches!(e, Event::Erased { .. }));
             c.events.swap(erased - 1, erased);

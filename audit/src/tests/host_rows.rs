@@ -234,6 +234,7 @@ pub fn transactions() -> Vec<Breach> {
         (Rule::TxnKnown, write(), |c| c.dispatch(900_000, 1, 9, 1, 0)),
         (Rule::MoveWaiting, write(), |c| c.push(900_000, Event::Moved { txn: 1, plane: PlaneId(0) })),
         (Rule::MoveWaiting, write(), |c| c.push(900_000, Event::Moved { txn: 9, plane: PlaneId(0) })),
+        (Rule::MoveWaiting, cancel(), |c| c.push(0, Event::Moved { txn: 3, plane: PlaneId(1) })),
         (Rule::DispatchOnce, write(), |c| c.repeat(0, dispatched)),
         (Rule::EndOnce, write(), |c| c.repeat(0, ended)),
         (Rule::EndOnce, write(), |c| c.end(0, 9, End::Flash, 0)),

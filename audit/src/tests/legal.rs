@@ -20,7 +20,7 @@ fn silent(name: &str, case: &Case) {
 
 #[test]
 fn base_scenes_break_no_rule() {
-    let scenes: [(&str, Case); 20] = [
+    let scenes: [(&str, Case); 22] = [
         ("write", write()),
         ("write_read", write_read()),
         ("read_behind_write", read_behind_write()),
@@ -40,6 +40,8 @@ fn base_scenes_break_no_rule() {
         ("collect", collect()),
         ("collect_stale", collect_stale()),
         ("collect_free", collect_free()),
+        ("collect_around_read", collect_around_read(true)),
+        ("collect_free_around_read", collect_free_around_read(true)),
         ("erase_paused", erase_paused()),
     ];
     for (name, case) in &scenes {

@@ -285,6 +285,45 @@ pub fn collect_stale() -> Case {
     case
 }
 
+/// As [`collect_stale`], and request 8 read logical page 1 before that was written elsewhere. It keeps the copy in the victim, which
+/// is erased after it or, as is wrong, before it.
+pub fn collect_around_read(after: bool) -> Case {
+    let mut case = Case::new();
+    case.start = Some(AGED);
+    case.push(0, Event::VictimChosen { plane: PlaneId(0), block: 0, valid: 2 });
+    case.queue(0, 1, Requester::Gc, FlashOp::Read, 0, 0);
+    case.queue(0, 3, Requester::Gc, FlashOp::Read, 1, 0);
+    case.submit(0, 8, Op::Read, 1);
+    case.queue(0, 80, Requester::Request(8), FlashOp::Read, 1, 0);
+    let first = relocate(&mut case, 0, 1, 0, (0, 4));
+    overwrite(&mut case, 10, 1);
+    case.end(first, 3, End::Stale, 0);
+    let begins = if after { first } else { case.erase(first, 5, 50, 0, 0) };
+    let done = case.read(begins, 80, if after { 40 } else { 60 }, 0, 3, 0);
+    case.complete(done, 8);
+    if after {
+        case.erase(done, 5, 50, 0, 0);
+    }
+    case
+}
+
+/// A read runs while its page is written elsewhere and its block is emptied at once, which is erased after it or, as is wrong,
+/// before it.
+pub fn collect_free_around_read(after: bool) -> Case {
+    let mut case = Case::new();
+    case.start = Some(AGED);
+    case.policy.style = Style::Free;
+    case.submit(0, 8, Op::Read, 1);
+    case.queue(0, 80, Requester::Request(8), FlashOp::Read, 1, 0);
+    let done = case.read(0, 80, 10, 0, 3, 0);
+    overwrite(&mut case, 1, 1);
+    case.push(1, Event::VictimChosen { plane: PlaneId(0), block: 0, valid: 1 });
+    case.map(1, 0, 0, 4);
+    case.push(if after { done } else { 1 }, Event::Erased { plane: PlaneId(0), block: 0 });
+    case.complete(done, 8);
+    case
+}
+
 /// A host writes `lpn` to the first page of plane 8, of unit 2 on the other channel.
 pub fn overwrite(case: &mut Case, at: u64, lpn: u32) {
     case.submit(at, 7, Op::Write, 1);

@@ -49,7 +49,9 @@ impl Device {
         policy.prepare(&board);
         let flash = first_flash(config, &policy);
         Ok(Device {
-            address_reads: flash.reads_need_addresses() || board.facts.same_page[FlashOp::Read.index()],
+            address_reads: flash.reads_need_addresses()
+                || board.facts.same_page[FlashOp::Read.index()]
+                || !policy.is_place_static(),
             host: Host::new(config, policy.needs().decision),
             state: State::new(board),
             policy,
@@ -60,6 +62,7 @@ impl Device {
             writes: LpnTable::default(),
             estimates: Estimates::default(),
             transits: Default::default(),
+            older_reads: Default::default(),
             freed: Vec::new(),
             transfer: Transfer {
                 page_bytes: config.geometry.page_bytes,

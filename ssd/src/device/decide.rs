@@ -75,14 +75,9 @@ impl Device {
         id.is_some()
     }
 
-    /// Begins the picked transactions. First, reads whose page has moved to another plane are sent there, a write may have to pay
-    /// for garbage collection, and its plane must have a free page.
+    /// Begins the picked transactions. First, a write may have to pay for garbage collection, and its plane must have a free page.
     #[inline(always)]
     fn start(&mut self, unit: UnitId) {
-        if !self.policy.is_place_static() && self.reroute_moved_reads() {
-            self.state.mark(unit);
-            return;
-        }
         let lead = self.policy.group.lead();
         let txn = self.state.board.txn(lead);
         if txn.op == FlashOp::Program {
@@ -123,8 +118,6 @@ impl Device {
         self.policy.pick(&self.state.board, unit, Scope::Reads);
         if self.policy.group.lead().is_none() {
             self.out_of_space(plane);
-        } else if !self.policy.is_place_static() && self.reroute_moved_reads() {
-            self.state.mark(unit);
         } else {
             self.dispatch(unit);
         }
@@ -148,10 +141,6 @@ impl Device {
 
     /// Begins the picked reads while another command is paused; `charge` is taken from the slack of its transactions.
     fn start_in_pause(&mut self, unit: UnitId, charge: Duration) {
-        if !self.policy.is_place_static() && self.reroute_moved_reads() {
-            self.state.mark(unit);
-            return;
-        }
         self.charge_command(self.state.board.units[unit.index()].paused.lead, charge);
         for &member in self.policy.group.members() {
             self.state.board.txns[member.index()].tag |= tag::IN_PAUSE;

@@ -137,19 +137,19 @@ impl Device {
     #[cold]
     fn look_up_group(&mut self) -> u64 {
         let mut refused = 0u64;
-        let board = &mut self.state.board;
+        let board = &self.state.board;
         let (planes, pages) = (board.facts.geometry.planes_per_die as u8, board.facts.geometry.pages_per_block);
         let same_page = board.facts.same_page[FlashOp::Read.index()];
-        let members = self.policy.group.members();
-        for (i, &id) in members.iter().enumerate() {
-            let Transaction { lpn, slot, .. } = *board.txn(id);
-            let ppa = self.ftl.lookup(lpn).0;
-            board.txn_mut(id).ppa = ppa;
+        for i in 0..self.policy.group.members().len() {
+            let id = self.policy.group.members()[i];
+            self.look_up(id, self.state.board.txn(id).lpn);
+            let board = &self.state.board;
+            let Transaction { slot, ppa, .. } = *board.txn(id);
             let clashes = |(j, other): (usize, &TxnId)| {
                 let other = board.txn(*other);
                 refused >> j & 1 == 0 && other.slot / planes == slot / planes && other.ppa % pages != ppa % pages
             };
-            if same_page && members[..i].iter().enumerate().any(clashes) {
+            if same_page && self.policy.group.members()[..i].iter().enumerate().any(clashes) {
                 refused |= 1 << i;
             }
         }
@@ -163,6 +163,9 @@ impl Device {
         // The entry is removed when the program ends.
         self.writes.prefetch(lpn);
         let left = if self.policy.is_place_static() { plane } else { self.ftl.plane_of(lpn) };
+        if left != plane {
+            self.keep_copies(lpn);
+        }
         let ppa = self.ftl.write(lpn, plane).expect("room was checked");
         let board = &mut self.state.board;
         board.txn_mut(id).ppa = ppa.0;
@@ -210,8 +213,8 @@ impl Device {
         let mut member = lead;
         while member.is_some() {
             let txn = self.state.board.txn(member);
-            let ppa =
-                if txn.op == FlashOp::Read && txn.owner != Owner::Gc { self.ftl.lookup(txn.lpn).0 } else { txn.ppa };
+            let is_noted = self.address_reads || txn.op != FlashOp::Read || txn.owner == Owner::Gc;
+            let ppa = if is_noted { txn.ppa } else { self.ftl.lookup(txn.lpn).0 };
             let (txn, slack, next) = (txn.serial, txn.slack, txn.next);
             self.state.log(|| Event::Dispatched { txn, command, unit, ppa, slack });
             member = next;

@@ -25,10 +25,12 @@ impl Device {
         if owner == Owner::User {
             self.policy.ended(&self.state.board, id);
         }
+        let read_older = op == FlashOp::Read && !self.policy.is_place_static() && self.read_ended(id);
         match (owner, op) {
             (_, FlashOp::Read) if then.is_some() => self.enqueue_held(then),
             (_, FlashOp::Read) => {
-                if let Some(buffer) = &mut self.buffer {
+                // What it read may be older than what the host has written since.
+                if let Some(buffer) = self.buffer.as_mut().filter(|_| !read_older) {
                     buffer.fill(lpn, flow);
                 }
                 self.host.page_done(request, tag, &mut self.state);

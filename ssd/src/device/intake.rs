@@ -60,6 +60,7 @@ impl Device {
         let bytes = self.transfer.of(request.bytes_of(i, self.transfer.page_bytes));
         let plane = self.ftl.plane_of(lpn);
         let read = self.new_transaction(slot, request.flow, Owner::User, FlashOp::Read, lpn, plane, bytes);
+        self.note_read(lpn, read);
         self.look_up(read, lpn);
         self.enqueue(read);
         false
@@ -83,16 +84,17 @@ impl Device {
             self.state.board.txn_mut(program).stage = Stage::Held;
             self.state.board.txn_mut(read).then = program;
             self.tally.partial_reads += 1;
+            self.note_read(lpn, read);
             self.enqueue(read);
         } else {
             self.enqueue_at(program, place);
         }
     }
 
-    /// Notes the physical page of a read in its transaction, if its time or its companions depend on it.
+    /// Notes the physical page of a read in its transaction, if that is of interest and the read does not keep an older one.
     #[inline(always)]
     pub(super) fn look_up(&mut self, read: TxnId, lpn: Lpn) {
-        if self.address_reads {
+        if self.address_reads && !self.keeps_copy(read) {
             self.state.board.txn_mut(read).ppa = self.ftl.lookup(lpn).0;
         }
     }

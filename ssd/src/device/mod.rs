@@ -4,7 +4,8 @@
 //! files in this order: [`submit`] (checked, sent across the link), [`admit`], [`intake`] and [`buffered`] (pages become
 //! transactions, or the buffer serves them; under serial service [`serial`] does all that follows), [`supersede`] (older writes of
 //! their pages are cancelled, or go first), [`queue`] (transactions wait), [`decide`] (the policy's action is applied),
-//! [`level`] (waiting writes move to idle units), [`dispatch`] (a command begins), [`finish`] (a transaction ends; the last
+//! [`level`] (waiting writes move to idle units), [`dispatch`] (a command begins; [`older_reads`] keep what a write takes to another
+//! plane), [`finish`] (a transaction ends; the last
 //! completes its request). [`step`] determines what happens at which instant.
 
 mod admit;
@@ -16,6 +17,7 @@ mod estimate;
 mod finish;
 mod intake;
 mod level;
+mod older_reads;
 mod queue;
 mod serial;
 mod step;
@@ -64,6 +66,7 @@ pub struct Device {
     writes: LpnTable,
     estimates: Estimates,
     transits: level::Transits,
+    older_reads: older_reads::OlderReads,
     /// Flows in whose parts of the buffer a cancelled program has given its page back.
     freed: Vec<FlowId>,
     transfer: Transfer,
@@ -72,7 +75,7 @@ pub struct Device {
     /// The pages of the command that is being served so.
     sorted_pages: Vec<Lpn>,
     /// Whether reads need their physical address before they begin, because their array time or the reads they may share a
-    /// command with depend on it.
+    /// command with depend on it, or because they may keep an older copy of their page.
     address_reads: bool,
     tally: totals::Tally,
     fault: Option<Fault>,

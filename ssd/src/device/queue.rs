@@ -134,7 +134,7 @@ impl Device {
         }
     }
 
-    /// Assigns a user transaction that is in no queue to `plane`, and puts it into the queue of that plane's unit.
+    /// Assigns a write that is in no queue to `plane`, and puts it into the queue of that plane's unit.
     pub(super) fn join_at(&mut self, id: TxnId, plane: PlaneId) {
         let board = &mut self.state.board;
         let Transaction { serial, op, level, .. } = *board.txn(id);
@@ -146,24 +146,6 @@ impl Device {
         self.state.board.link(id, queue, before);
         self.state.log(|| Event::Moved { txn: serial, plane });
         self.state.mark(unit);
-    }
-
-    /// Moves the picked reads whose page has meanwhile been written on another plane to that plane. Returns whether there was
-    /// any.
-    pub(super) fn reroute_moved_reads(&mut self) -> bool {
-        let mut moved = false;
-        for i in 0..self.policy.group.members().len() {
-            let id = self.policy.group.members()[i];
-            let txn = self.state.board.txn(id);
-            let plane = self.ftl.plane_of(txn.lpn);
-            if txn.op != FlashOp::Read || plane == txn.plane {
-                continue;
-            }
-            self.withdraw(id);
-            self.join_at(id, plane);
-            moved = true;
-        }
-        moved
     }
 
     /// Takes a user transaction out of its queue without executing it.

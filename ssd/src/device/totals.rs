@@ -12,6 +12,7 @@ pub(super) struct Tally {
     pub(super) moved: u64,
     pub(super) room_stalls: u64,
     pub(super) partial_reads: u64,
+    pub(super) kept_reads: u64,
     /// Pages read and written under serial service.
     pub(super) in_series: [u64; 2],
 }
@@ -31,6 +32,10 @@ pub struct Totals {
     pub changes_waiting_writes: bool,
     /// Waiting writes that moved to a unit with nothing to do.
     pub moved: u64,
+    /// Reads that kept an older copy of their page, which a younger write took to another plane.
+    pub kept_reads: u64,
+    /// Erases that had to wait for such reads.
+    pub late_erases: u64,
     /// Pages programmed for the host.
     pub user_programs: u64,
     /// Pages programmed by garbage collection.
@@ -93,6 +98,8 @@ impl Device {
             cancelled: self.tally.cancelled,
             user_programs: ftl.user_programs + writes,
             moved: self.tally.moved,
+            kept_reads: self.tally.kept_reads,
+            late_erases: self.gc.late_erases,
             changes_waiting_writes: self.policy.changes_waiting_writes(),
             gc_programs: ftl.gc_programs,
             stale_moves: self.gc.stale_moves,

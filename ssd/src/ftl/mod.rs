@@ -157,6 +157,11 @@ impl Ftl {
         self.map.lookup(lpn)
     }
 
+    /// Whether `lpn` has a copy: it was written, before the run or during it.
+    pub fn is_written(&self, lpn: Lpn) -> bool {
+        self.map.current(lpn).is_some()
+    }
+
     /// Whether the physical page holds the current copy of a logical page.
     #[inline]
     pub fn is_valid(&self, plane: PlaneId, ppa: Ppa) -> bool {

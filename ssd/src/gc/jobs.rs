@@ -87,6 +87,16 @@ impl Jobs {
         (job.moves_left == 0).then_some(job.block)
     }
 
+    /// All page moves of `plane`'s job have been made at once.
+    pub(super) fn all_moved(&mut self, plane: PlaneId) {
+        self.planes[plane.index()].as_mut().expect("a move belongs to a job").moves_left = 0;
+    }
+
+    /// Whether `block` is the victim of `plane` and has been emptied.
+    pub(super) fn is_emptied(&self, plane: PlaneId, block: u32) -> bool {
+        self.planes[plane.index()].is_some_and(|job| job.block == block && job.moves_left == 0)
+    }
+
     /// Ends the job of `plane`, whose victim was erased.
     pub(super) fn close(&mut self, plane: PlaneId) {
         self.planes[plane.index()] = None;

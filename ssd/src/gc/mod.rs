@@ -1,12 +1,14 @@
 //! Garbage collection: victims, the moves of their valid pages, their erases, and the collection done before a write that pays
 //! for it (model 0.8).
 //!
-//! Owns the collection jobs and, unit by unit, their waiting moves and erases. It returns the transaction that a unit begins next
-//! and never begins one itself. It must never know the scheduler or the flash's timing. A victim's valid pages become
-//! transactions one by one, when they begin: a read and then, in the same slot of the slab, a program.
+//! Owns the collection jobs, the pinned blocks and, unit by unit, the waiting moves and erases. It returns the transaction that
+//! a unit begins next and never begins one itself. It must never know the scheduler or the flash's timing. A victim's valid pages
+//! become transactions one by one, when they begin: a read and then, in the same slot of the slab, a program.
 
+mod erases;
 mod jobs;
 mod moves;
+mod pins;
 mod replay;
 #[cfg(test)]
 mod replay_tests;
@@ -25,6 +27,7 @@ use crate::ftl::{Ftl, Stream};
 use crate::state::State;
 use jobs::Jobs;
 use moves::{Move, Moves};
+use pins::Pins;
 pub(crate) use replay::bytes_of_writes;
 pub use replay::{Overwritten, Replay, Replayed, SavedState};
 
@@ -33,6 +36,7 @@ pub use replay::{Overwritten, Replay, Replayed, SavedState};
 pub(crate) struct Gc {
     moves: Moves,
     jobs: Jobs,
+    pins: Pins,
     /// Whether victims are emptied at once, without flash operations ([`flashlane_core::decide::Style::Free`]).
     free: bool,
     /// Whether the translation layer records which flow's data the pages hold.
@@ -43,6 +47,8 @@ pub(crate) struct Gc {
     emptied: Vec<PlaneId>,
     /// Moves dropped because their page was overwritten first.
     pub(crate) stale_moves: u64,
+    /// Erases that had to wait for reads of a pinned block.
+    pub(crate) late_erases: u64,
     /// Times a write paid more than its share because its plane was short of blocks (D-FLN-13).
     pub(crate) forced_batches: u64,
 }
@@ -59,11 +65,13 @@ impl Gc {
         let gc = Gc {
             moves: Moves::new(g.units() as usize, g.planes() as usize),
             jobs,
+            pins: Pins::default(),
             free,
             keeps_page_flows,
             page_on_bus: config.page_on_bus(),
             emptied: Vec::new(),
             stale_moves: 0,
+            late_erases: 0,
             forced_batches: 0,
         };
         (ftl, gc)
@@ -150,7 +158,8 @@ impl Gc {
         Some(job.block)
     }
 
-    /// Empties and erases a victim at this instant, without flash operations. Returns whether one was found.
+    /// Empties and erases a victim at this instant, without flash operations; a pinned one is erased when its last read has ended.
+    /// Returns whether one was found.
     fn collect_for_free(&mut self, plane: PlaneId, state: &mut State, ftl: &mut Ftl) -> bool {
         let Some(block) = self.choose_victim(plane, state, ftl) else { return false };
         let pages = self.moves.list(plane);
@@ -159,19 +168,11 @@ impl Gc {
             let ppa = ftl.move_page(lpn, plane, old);
             state.log(|| Event::Mapped { lpn, plane, ppa: ppa.0 });
         }
-        self.close(plane, block, state, ftl);
-        true
-    }
-
-    /// Records the erase of `plane`'s victim and ends its job.
-    fn close(&mut self, plane: PlaneId, block: u32, state: &mut State, ftl: &mut Ftl) {
-        ftl.erased(plane, block);
-        self.jobs.close(plane);
-        if self.keeps_page_flows {
-            // FLIN eq. 10 counts the pages a flow has written since the last erase.
-            state.board.flows.iter_mut().for_each(|flow| flow.programmed_at_erase = flow.programmed);
+        self.jobs.all_moved(plane);
+        if self.is_erasable(plane, block) {
+            self.close(plane, block, state, ftl);
         }
-        state.log(|| Event::Erased { plane, block });
+        true
     }
 
     // What a unit does next.
@@ -327,15 +328,6 @@ impl Gc {
         has_work(unit, state);
     }
 
-    #[cold]
-    fn block_erased(&mut self, plane: PlaneId, block: u32, state: &mut State, ftl: &mut Ftl) {
-        self.close(plane, block, state, ftl);
-        if self.jobs.needs_collection(plane, ftl) {
-            self.start(plane, state, ftl);
-        }
-        self.show(plane, state, ftl);
-    }
-
     /// Drops a move whose page is no longer valid. `txn` is the serial of its read or program.
     #[cold]
     fn drop_move(&mut self, txn: u64, plane: PlaneId, state: &mut State) {
@@ -348,20 +340,6 @@ impl Gc {
         if let Some(block) = self.jobs.move_ended(plane) {
             self.queue_erase(plane, block, state);
         }
-    }
-
-    #[cold]
-    fn queue_erase(&mut self, plane: PlaneId, block: u32, state: &mut State) {
-        let unit = state.board.home_of(plane).0;
-        let from = Ppa(block * state.board.facts.geometry.pages_per_block);
-        let erase = Move { plane, from, lpn: Lpn(0), serial: state.take_serials(1), since: state.now() };
-        let id = new_transaction(erase, unit, FlashOp::Erase, (0, Duration::ZERO), Stage::Waiting, state);
-        if state.log.on {
-            self.report_waiting(erase.serial, FlashOp::Erase, Lpn(0), plane, state);
-        }
-        self.moves.add_erase(unit, id);
-        state.board.units[unit.index()].gc.erases += 1;
-        has_work(unit, state);
     }
 
     /// Logs that the moves in the plane's list now wait; the first has serial `first`.

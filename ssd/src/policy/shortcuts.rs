@@ -25,7 +25,7 @@ impl Shortcuts {
     /// What `scheduler` declares, as far as it holds on the drive of `config`. `instant_link` if commands cross the host link in
     /// no time.
     pub(super) fn of(scheduler: &Scheduler, config: &Config, instant_link: bool) -> Shortcuts {
-        let Scheduler { admit, order, place, pick, collect, .. } = scheduler;
+        let Scheduler { admit, order, pick, collect, .. } = scheduler;
         let eager = config.bus.dispatch == Dispatch::Eager;
         Shortcuts {
             tail_order: order.is_tail(),
@@ -33,7 +33,7 @@ impl Shortcuts {
                 && admit.lets_lone_commands_in()
                 && !admit.compares()
                 && config.front.queue_capacity == [u32::MAX; 2],
-            lone_transactions_go: pick.lets_lone_transactions_go() && place.is_static(),
+            lone_transactions_go: pick.lets_lone_transactions_go(),
             gc_first: collect.goes_first(),
             gc_goes_at_once: collect.goes_first() && !collect.writes_pay() && eager,
         }
