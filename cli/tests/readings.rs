@@ -118,6 +118,51 @@ fn times_with_a_date_have_one_unit() {
     }
 }
 
+/// A record of a blktrace, queued on 8,0: time, sector, bytes, and whether it is a write.
+fn record(time_ns: u64, sector: u64, bytes: u32, write: bool) -> Vec<u8> {
+    let action = 1u32 | if write { 1 << 17 } else { 1 << 16 };
+    let words = [0x6561_7407, 0, time_ns as u32, (time_ns >> 32) as u32, sector as u32, (sector >> 32) as u32];
+    let rest = [bytes, action, 42, 8 << 20, 0, 0];
+    words.into_iter().chain(rest).flat_map(u32::to_le_bytes).collect()
+}
+
+#[test]
+fn the_files_of_a_blktrace_are_one_trace_for_every_command() {
+    let folder = folder();
+    let dir = folder.path().join("t");
+    std::fs::create_dir(&dir).expect("a folder");
+    for cpu in 0..12u64 {
+        let of = |i: u64| record(1_000 + 1_000 * (12 * i + cpu), 8 * (i * 977 + cpu * 31), 4096, cpu % 2 == 0);
+        std::fs::write(dir.join(format!("sda.blktrace.{cpu}")), (0..20).flat_map(of).collect::<Vec<u8>>())
+            .expect("written");
+    }
+    let summary = |args: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&good(&folder, &[args, &["--format", "json"]].concat())).expect("JSON")
+    };
+    let wanted = summary(&["compare", "--trace", "t"]);
+    assert_eq!(wanted["schedulers"][0]["total"]["completed"], 240);
+    for name in ["t/sda", "t/sda.blktrace.*"] {
+        let made = summary(&["compare", "--trace", name]);
+        assert_eq!(figures(&made.to_string()), figures(&wanted.to_string()), "{name}");
+        assert_eq!(
+            (made["flows"][0]["name"].as_str(), made["schedulers"].as_array().map(Vec::len)),
+            (Some("sda"), Some(4))
+        );
+        write(&folder, "s.toml", &format!("[[flow]]\nname = \"t\"\ntrace = {name:?}\n"));
+        // What the trace is called does not count, its bytes do: it is the scenario that replays the folder.
+        assert_eq!(summary(&["compare", "s.toml"])["made_by"]["scenario_hash"], wanted["made_by"]["scenario_hash"]);
+        good(&folder, &["check", "s.toml"]);
+        good(&folder, &["trace", "stat", name]);
+        good(&folder, &["run", "--trace", name, "--out", "out", "--csv"]);
+        std::fs::remove_dir_all(folder.path().join("out")).expect("results");
+    }
+    let said = bad_line(&folder, &["compare", "--trace", "t/sdb.blktrace.*"]);
+    assert!(said.contains("t/sdb.blktrace.*") && said.contains("no such file"), "{said}");
+    // An output must not be one of its files.
+    let said = bad_line(&folder, &["run", "--trace", "t/sda", "--report", "t/sda.blktrace.3"]);
+    assert!(said.contains("the trace"), "{said}");
+}
+
 #[test]
 fn the_first_screen_says_in_which_state_the_drive_starts() {
     let folder = folder();

@@ -2,7 +2,7 @@
 //!
 //! It covers everything that changes a result: the complete device (the user's keys over preset and defaults, so that
 //! editing a preset changes the hash), seed, schedulers, limits, flows, and for a trace its length and a BLAKE3 hash of
-//! its bytes as stored, never its path (a folder enters by its files, in the order of their names). It does not cover
+//! its bytes as stored, never its path (a folder, or the files of a blktrace, enter in the order of their names). It does not cover
 //! the scenario's name, comments, or the order of keys.
 //!
 //! Only the hash of the whole is shown: 16 hexadecimal digits (64 bits) of BLAKE3 over the canonical JSON.
@@ -25,7 +25,7 @@ use super::trace::TraceFlow;
 use crate::workload::clone::CloneSpec;
 use crate::workload::scene::SceneRequest;
 use crate::workload::synthetic::SyntheticSpec;
-use crate::workload::trace::rereadable;
+use crate::workload::trace::{self, rereadable};
 
 #[derive(Serialize)]
 struct Effective<'a> {
@@ -119,15 +119,16 @@ fn contents(path: &Path, flow: usize) -> Result<(u64, String), KeyError> {
         value: format!("{:?}", path.display().to_string()),
         message: message.into(),
     })?;
-    let files = if path.is_dir() {
+    let mut files = if path.is_dir() {
         let entries: Result<Vec<_>, _> = std::fs::read_dir(path).map_err(fault)?.collect();
         let mut files: Vec<_> = entries.map_err(fault)?.into_iter().map(|entry| entry.path()).collect();
         files.retain(|file| file.is_file());
-        files.sort();
         files
     } else {
-        vec![path.to_owned()]
+        // The file itself, or those of a base name or a pattern.
+        trace::files(path)
     };
+    files.sort();
     let (mut hasher, mut bytes) = (blake3::Hasher::new(), 0);
     for file in files {
         bytes += std::io::copy(&mut std::fs::File::open(file).map_err(fault)?, &mut hasher).map_err(fault)?;
