@@ -71,7 +71,8 @@ Examples:
   flashlane compare mine.toml
   flashlane compare mine.toml --schedulers fcfs,sprinkler --out results/ --report results.html
   flashlane compare --trace db.mqsim --device flin-isca18 --schedulers fcfs,read-first,fr-fcfs,sprinkler
-  flashlane compare --trace db.mqsim --trace web.mqsim --speedup 10     two tenants, with slowdown and fairness"
+  flashlane compare --trace db.mqsim --trace web.mqsim --speedup 10     two tenants, with slowdown and fairness
+  flashlane compare --trace my.csv --columns time=ts:us,op=rw,offset=lba:sectors,length=bytes"
     )]
     Compare {
         /// What to run
@@ -276,7 +277,8 @@ pub enum TraceCommand {
 Examples:
   flashlane trace stat web.csv.gz
   flashlane trace stat disk.blktrace.0 --json
-  flashlane trace stat ambiguous.txt --trace-format disksim --time-unit us")]
+  flashlane trace stat ambiguous.txt --trace-format disksim --time-unit us
+  flashlane trace stat my.csv --columns time=ts:us,op=rw,offset=lba:sectors,length=bytes")]
     Stat {
         /// The trace
         file: PathBuf,
@@ -320,6 +322,10 @@ pub struct Reading {
     /// Unit of its times, where they carry no date; by default the format's own
     #[arg(long)]
     pub time_unit: Option<TimeUnit>,
+
+    /// Which column of a CSV is what, by name or number: time=ts:us,op=rw,offset=lba:sectors,length=bytes
+    #[arg(long, value_name = "COLUMNS")]
+    pub columns: Option<String>,
 
     /// Speeds it up by this factor: 50, 0.5 or 3/2
     #[arg(long, value_name = "X")]

@@ -105,6 +105,7 @@ fn trace_flags(scenario: &mut Scenario, args: &Workload) -> Result<(), Failure> 
     let flags = [
         ("format", "--trace-format", args.trace_format.is_some()),
         ("time_unit", "--time-unit", args.time_unit.is_some()),
+        ("columns", "--columns", args.columns.is_some()),
         ("speedup", "--speedup", !args.speedup.is_empty()),
         ("limit", "--limit", args.limit.is_some()),
         ("beyond", "--beyond", args.beyond.is_some()),
@@ -131,6 +132,7 @@ fn trace_flags(scenario: &mut Scenario, args: &Workload) -> Result<(), Failure> 
                 match key {
                     "format" => trace.format = args.trace_format.clone(),
                     "time_unit" => trace.time_unit = args.time_unit.map(TimeUnit::key),
+                    "columns" => trace.columns = args.columns.clone(),
                     "speedup" => trace.speedup = speedup.map(Speedup),
                     "limit" => trace.limit = args.limit,
                     "order" => trace.order = args.order.map(TimeOrder::key),

@@ -53,6 +53,9 @@ fn options(reading: &Reading) -> Result<TraceOptions, Failure> {
     if let Some(name) = &reading.trace_format {
         options.format = Some(name.parse().map_err(|message| fault("--trace-format", message))?);
     }
+    if let Some(text) = &reading.columns {
+        options.columns = Some(text.parse().map_err(|message| fault("--columns", message))?);
+    }
     if let Some(text) = &reading.speedup {
         options.speedup = text.parse().map_err(|message| fault("--speedup", message))?;
     }

@@ -1,4 +1,4 @@
-//! How traces are read, as a user says it on the command line: the unit of their times.
+//! How traces are read, as a user says it on the command line: the unit of their times, the columns of a CSV, the files of a blktrace.
 
 #![cfg(unix)]
 
@@ -116,6 +116,53 @@ fn times_with_a_date_have_one_unit() {
         assert!(said.starts_with("time_unit: `us`: ") && said.contains("carry a date"), "{said}");
         good(&folder, &[command, &["--time-unit", "100ns"]].concat());
     }
+}
+
+#[test]
+fn any_csv_is_read_by_its_columns() {
+    let folder = folder();
+    write(&folder, "ns.mqsim", &trace(1));
+    let line = |i: u64| format!("{};{};x;{};4096\n", i * 40, ["W", "R"][(i % 2) as usize], i * 7_919 % 5_000 * 8);
+    let body: String = (0..200).map(line).collect();
+    write(&folder, "named.csv", &format!("ts;rw;host;lba;bytes\n{body}"));
+    write(&folder, "bare.csv", &body.replace(";W;", ";1;").replace(";R;", ";0;"));
+    let named = ["--columns", "time=ts:us,op=rw,offset=lba:sectors,length=bytes"];
+    let numbered = ["--columns", "time=1,op=2,offset=4:sectors,length=5", "--time-unit", "us"];
+    let few = ["--schedulers", "fcfs,read-first", "--format", "json"];
+    let wanted = figures(&good(&folder, &[&["compare", "--trace", "ns.mqsim"][..], &few].concat()));
+    for (file, columns) in [("named.csv", &named[..]), ("bare.csv", &numbered)] {
+        let made = good(&folder, &[&["compare", "--trace", file][..], columns, &few].concat());
+        assert_eq!(figures(&made), wanted, "{file}");
+        good(&folder, &[&["trace", "convert", file, "out.mqsim", "--to", "mqsim", "--force"][..], columns].concat());
+        assert_eq!(std::fs::read_to_string(folder.path().join("out.mqsim")).expect("written"), trace(1));
+        let stat = good(&folder, &[&["trace", "stat", file][..], columns].concat());
+        assert!(stat.contains("csv (CSV): as asked: time in us in column 1"), "{stat}");
+    }
+    let scenario = format!(
+        "schedulers = [\"fcfs\", \"read-first\"]\n[[flow]]\ntrace = {{ path = \"named.csv\", columns = \"{}\" }}\n",
+        named[1]
+    );
+    write(&folder, "s.toml", &scenario);
+    assert_eq!(figures(&good(&folder, &["compare", "s.toml", "--format", "json"])), wanted);
+    // What the program writes needs no words.
+    good(&folder, &["trace", "convert", "ns.mqsim", "own.csv", "--to", "csv"]);
+    assert_eq!(figures(&good(&folder, &[&["compare", "--trace", "own.csv"][..], &few].concat())), wanted);
+
+    let said = bad_line(&folder, &["compare", "--trace", "named.csv"]);
+    assert!(said.contains("any other CSV is read with --columns, such as time=1:us"), "{said}");
+    let said =
+        bad_line(&folder, &["run", "--trace", "named.csv", "--columns", "time=ts:us,op=rw,offset=at,length=bytes"]);
+    assert_eq!(said, "named.csv:1: there is no column `at`; legal is one of `ts`, `rw`, `host`, `lba`, `bytes`");
+    for command in [&["run", "--trace", "named.csv"][..], &["trace", "stat", "named.csv"]] {
+        let said = bad_line(&folder, &[command, &["--columns", "time=ts:us,op=rw"]].concat());
+        assert!(
+            said.starts_with("--columns: ") && said.contains("it does not say which column is the offset"),
+            "{said}"
+        );
+    }
+    write(&folder, "s.toml", &scenario.replace("lba:sectors", "lba"));
+    let said = bad_line(&folder, &["check", "s.toml"]);
+    assert!(said.starts_with("s.toml:3:") && said.contains("offset=lba: is it in bytes or in sectors?"), "{said}");
 }
 
 /// A record of a blktrace, queued on 8,0: time, sector, bytes, and whether it is a write.

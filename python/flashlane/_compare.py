@@ -41,7 +41,8 @@ def compare(
     given by name and replace those. A flow's ``trace`` may be a data frame or an iterable instead of a path.
 
     :param schedulers: names, tables of answers, or :class:`Pick` classes; by default the scenario's
-    :param trace: a trace, or a list of traces, each a flow; replaces the scenario's flows. A path, a data frame with the columns
+    :param trace: a trace, or a list of traces, each a flow; replaces the scenario's flows. A path, a dict with the keys of a trace
+        (``{"path": "my.csv", "columns": "time=ts:us,op=rw,offset=lba:sectors,length=bytes"}``), a data frame with the columns
         ``time_ns`` (or ``time_us``, ``time_ms``, ``time_s``), ``op``, ``offset`` and ``length`` (bytes), or an iterable of such tuples
     :param set: keys by their path: ``{"device.gc.start_percent": 7, "flow.reader.priority": 3}``
     :param requests: whether the result has a row for each request (about 56 bytes a request and scheduler)
@@ -154,7 +155,9 @@ def _flows(flows: Any, folder: Path) -> Any:
             trace = flow["trace"]
             if _workload.is_path(trace):
                 flow["trace"] = os.path.abspath(os.fspath(trace))
-            elif not _is_table_of_a_trace(trace):
+            elif _is_table_of_a_trace(trace):
+                flow["trace"] = {**trace, "path": os.path.abspath(os.fspath(trace["path"]))}
+            else:
                 name = str(flow.setdefault("name", f"flow{number}"))
                 place = folder / str(number)
                 place.mkdir()

@@ -118,6 +118,23 @@ def test_workloads_come_from_frames(requests, tmp_path: Path) -> None:
     assert made.summary.schedulers[0].total.completed == 300
 
 
+def test_a_trace_may_be_a_csv_read_by_its_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    frame().to_csv("own.csv", index=False)
+    lines = [f"{o // 512};{n};{'RW'[op == 'write']};{t / 1000}\n" for t, op, o, n in REQUESTS]
+    Path("other.csv").write_text("lba;bytes;rw;ts\n" + "".join(lines))
+    wanted = fl.run(device="flin-isca18", trace=frame()).summary.schedulers[0].total
+    other = {"path": "other.csv", "columns": "time=ts:us,op=rw,offset=lba:sectors,length=bytes"}
+    for trace in ("own.csv", {"path": "own.csv"}, other, [other], {**other, "columns": "time=4,op=3,offset=1:sectors,length=2", "time_unit": "us"}):
+        assert fl.run(device="flin-isca18", trace=trace).summary.schedulers[0].total == wanted
+    with pytest.raises(fl.Error, match="there is no column `at`; legal is one of `lba`, `bytes`, `rw`, `ts`"):
+        fl.run(device="flin-isca18", trace={**other, "columns": "time=ts:us,op=rw,offset=at,length=bytes"})
+    with pytest.raises(fl.Error, match="--columns"):
+        fl.run(device="flin-isca18", trace="other.csv")
+    # Times of a CSV that is off by a thousand are doubted.
+    assert "times may be in other units" in repr(fl.run(device="flin-isca18", trace={**other, "columns": other["columns"].replace("us", "ns")}))
+
+
 @pytest.mark.parametrize("requests, said", [
     (lambda: frame().rename(columns={"time_ns": "time"}), r"workload: has the columns time, op, .*legal columns are time_ns"),
     (lambda: frame().drop(columns="length"), "legal columns are"),

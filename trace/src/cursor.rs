@@ -26,6 +26,9 @@ pub(super) const DECIMAL: &str = "a number from 0 that fits 64 bits in nanosecon
 /// An address that stays in range when scaled to bytes.
 pub(super) const SECTORS: &str = "a number of 512-byte sectors from 0 to 36028797018963967";
 
+/// A number of units that stays in range when scaled to bytes.
+pub(super) const NUMBER: &str = "a whole number that fits 64 bits in bytes";
+
 /// One line, read from left to right. `bytes` may extend up to eight bytes past the line's end, so that a whole word
 /// can be loaded at its last field; the byte at `end`, if any, is not a digit.
 #[derive(Clone, Debug)]
@@ -66,6 +69,11 @@ impl<'a> Cursor<'a> {
     #[inline(always)]
     pub fn reach<const N: usize>(&self) -> Option<&'a [u8; N]> {
         self.bytes.first_chunk()
+    }
+
+    /// The part of the line from `from` to `to`, after which no digit follows.
+    pub fn part(&self, from: usize, to: usize) -> Cursor<'a> {
+        Cursor::new(&self.bytes[from..], to - from)
     }
 
     /// The current position.
@@ -151,6 +159,19 @@ impl<'a> Cursor<'a> {
             Some(v) if self.pos > start && v <= u64::MAX / 512 => Ok(v * 512),
             _ => Err(Fault { at: start, field, legal: SECTORS }),
         }
+    }
+
+    /// A whole number of units, in bytes; spreadsheets may have written it with a fraction of zeros.
+    pub fn units(&mut self, unit_bytes: u64) -> Result<u64, Fault> {
+        let start = self.pos;
+        let bytes = self.digits().filter(|_| self.pos > start).and_then(|units| units.checked_mul(unit_bytes));
+        if self.peek() == Some(b'.') {
+            self.pos += 1;
+            while self.peek() == Some(b'0') {
+                self.pos += 1;
+            }
+        }
+        bytes.ok_or(Fault { at: start, field: "the number", legal: NUMBER })
     }
 
     /// A number with an optional fraction, times 10 to the power `digits` (at most 9); further digits are dropped.

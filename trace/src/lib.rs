@@ -8,7 +8,9 @@
 //! ```text
 //! input    file, directory, bytes; gz and zst by magic       lines   1 MiB chunks cut into lines
 //! window, digits, columns   a common line without a branch a field
+//! column_spec, csv_layout  which column of a CSV is what, as asked and as found in its first lines
 //! cursor   any line, field by field, faults                  format/ one file a format: a line to a RawRecord
+//! opening  format, unit, columns and action from the options and the first lines
 //! records  lines + format + device filter = Records          blktrace binary records of all CPUs merged by time
 //! time_unit  what a time's digits are                    rate    rates that show times in another unit
 //! jitter   whole-second times spread over their second       source  options, order, address, size, loops: a Source
@@ -17,9 +19,11 @@
 
 mod action;
 mod blktrace;
+mod column_spec;
 mod columns;
 mod convert;
 mod counts;
+mod csv_layout;
 mod cursor;
 mod digits;
 mod format;
@@ -27,6 +31,7 @@ mod input;
 mod jitter;
 mod lines;
 mod merge;
+mod opening;
 mod options;
 mod plausible;
 mod rate;
@@ -41,6 +46,7 @@ mod time_unit;
 mod window;
 mod write;
 
+pub use column_spec::ColumnSpec;
 pub use convert::{ConvertError, ConvertReport, convert};
 pub use counts::TraceCounts;
 pub use format::Format;

@@ -6,7 +6,7 @@
 use flashlane_core::Time;
 
 pub use super::action::Action;
-use super::{Format, TimeUnit, error};
+use super::{ColumnSpec, Format, TimeUnit, error};
 use flashlane_core::arrival::WorkloadError;
 
 /// How much faster than recorded a trace is replayed: a ratio, so that times stay exact.
@@ -164,6 +164,8 @@ pub struct TraceOptions {
     pub format: Option<Format>,
     /// The unit of its times; the format's own when absent.
     pub time_unit: Option<TimeUnit>,
+    /// The columns of a CSV; by the names that requests have in Python when absent.
+    pub columns: Option<ColumnSpec>,
     /// How much faster than recorded.
     pub speedup: Speedup,
     /// When the first request arrives.
@@ -196,6 +198,7 @@ impl Default for TraceOptions {
         TraceOptions {
             format: None,
             time_unit: None,
+            columns: None,
             speedup: Speedup::ONE,
             start: Time::ZERO,
             offset: 0,

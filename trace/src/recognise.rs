@@ -6,15 +6,18 @@
 
 use std::path::Path;
 
-use super::action::Action;
+use super::csv_layout::{self, Layout};
 use super::cursor::Cursor;
 use super::format::record::{Line, RawRecord};
-use super::format::{LineReader, blkparse, iolog_v2, iolog_v3};
+use super::format::{How, LineReader, blkparse, iolog_v2, iolog_v3};
 use super::input::origins;
 use super::lines::Lines;
 use super::recognition::Recognition;
 use super::{Format, TimeUnit, blktrace, error, plausible, quote, refuse};
 use flashlane_core::arrival::WorkloadError;
+
+/// Columns of a CSV, as users may name them.
+const EXAMPLE: &str = "time=1:us,op=2,offset=3:sectors,length=4:bytes";
 
 /// Number of lines read as a trial.
 const TRIALS: usize = 1_000;
@@ -60,8 +63,10 @@ fn of_sample(sample: &[u8], whole: bool, name: &str, unit: Option<TimeUnit>) -> 
         return Ok(found);
     }
     let unknown_at = |line: usize, what: String| {
-        let legal =
-            format!("legal is a trace in one of {} (name the format to have its first bad line shown)", Format::keys());
+        let legal = format!(
+            "legal is a trace in one of {} (name the format to have its first bad line shown; any other CSV is read with --columns, such as {EXAMPLE})",
+            Format::keys()
+        );
         Err(error(format!("{name}:{line}"), format!("{what}; {legal}")))
     };
     let unknown = |what: String| unknown_at(1, what);
@@ -73,6 +78,10 @@ fn of_sample(sample: &[u8], whole: bool, name: &str, unit: Option<TimeUnit>) -> 
             Some(end) => format!("a byte of value 0, which no text has, after {}", quote(&before[end + 1..])),
         };
         return unknown_at(line, what);
+    }
+    if let Some(spec) = csv_layout::own(&lines) {
+        let Layout { words, .. } = csv_layout::layout(&spec, unit, &lines, name)?;
+        return Ok(Recognition { format: Format::Csv, reason: format!("its header names the columns: {words}") });
     }
     let comma_separated = [Format::Msr, Format::Spc, Format::Alibaba, Format::Tencent, Format::Systor, Format::Vscsi];
     let best = comma_separated
@@ -107,7 +116,7 @@ fn is_blank(line: &[u8]) -> bool {
 }
 
 /// The first lines of a sample; the last one only if it is complete.
-fn trial_lines(sample: &[u8], whole: bool) -> Vec<&[u8]> {
+pub(super) fn trial_lines(sample: &[u8], whole: bool) -> Vec<&[u8]> {
     let mut lines: Vec<_> = sample.split(|b| *b == b'\n').take(TRIALS + 1).collect();
     let cut = lines.len() > TRIALS || !whole || lines.last().is_some_and(|last| last.is_empty());
     if cut && lines.len() > 1 {
@@ -139,7 +148,7 @@ fn trial(format: Format, lines: &[&[u8]], unit: Option<TimeUnit>) -> usize {
 /// How many of the lines a format accepts, and the requests among them; `None` if there is no request.
 fn requests(format: Format, lines: &[&[u8]], unit: Option<TimeUnit>) -> Option<(usize, Vec<RawRecord>)> {
     // The action does not matter for recognising blkparse's text: lines with another one are skipped, and so accepted.
-    let mut reader = LineReader::new(format, Action::Queue, unit);
+    let mut reader = LineReader::new(&How { unit, ..How::plain(format) });
     let (mut taken, mut found) = (0, Vec::new());
     let mut seen_action = false;
     for (at, line) in lines.iter().enumerate() {

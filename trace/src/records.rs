@@ -5,15 +5,14 @@
 
 use flashlane_core::Op;
 
-use super::action::Action;
 use super::cursor::{Cursor, Fault};
 use super::format::record::{Line, RawRecord};
-use super::format::{LineReader, blkparse};
+use super::format::{How, LineReader};
 use super::input::Origin;
 use super::lines::Lines;
-use super::merge::{self, Merge};
+use super::merge::Merge;
+use super::opening::opening;
 use super::options::TraceOptions;
-use super::recognise::{of_files, recognised};
 use super::recognition::Recognition;
 use super::{Format, TimeUnit, error, quote, refuse};
 use flashlane_core::arrival::WorkloadError;
@@ -50,8 +49,7 @@ pub(super) struct Tally {
 pub(super) struct Records {
     origins: Vec<Origin>,
     recognition: Recognition,
-    action: Action,
-    unit: Option<TimeUnit>,
+    how: How,
     stream: Stream,
     filter: Option<Vec<u8>>,
     devices: Option<Devices>,
@@ -67,6 +65,12 @@ pub(super) struct Records {
 enum Stream {
     Text(Lines, LineReader),
     Binary(Merge),
+}
+
+impl Stream {
+    fn binary(origins: &[Origin], how: &How) -> Result<Stream, WorkloadError> {
+        Merge::open(origins, how.action, how.unit.unwrap_or(TimeUnit::Ns)).map(Stream::Binary)
+    }
 }
 
 /// Devices in the order they were met.
@@ -101,35 +105,16 @@ impl Records {
         options.check()?;
         let first = &origins[0];
         let lines = Lines::new(first.name(), first.open()?);
-        let recognition = match options.format {
-            Some(format) => Recognition { format, reason: "as asked".to_owned() },
-            None if origins.len() > 1 => of_files(&lines)?,
-            None => recognised(&lines, &first.name(), options.time_unit)?,
-        };
-        let unit = options.time_unit;
-        if let Some(unit) = unit {
-            check_unit(unit, &recognition)?;
-        }
-        if origins.len() > 1 && recognition.format != Format::Blktrace {
-            let message = format!("{} is one file; legal for several is a binary blktrace", recognition.format.title());
-            return Err(error(first.name(), message));
-        }
-        let action = match (options.action, recognition.format) {
-            (Some(action), _) => action,
-            (None, Format::Blktrace) => merge::choose_action(&origins)?,
-            (None, Format::Blkparse) => text_action(first, &lines)?,
-            (None, _) => Action::Queue,
-        };
+        let (recognition, how) = opening(&origins, &lines, options)?;
         let stream = match recognition.format {
-            Format::Blktrace => Stream::Binary(Merge::open(&origins, action, unit.unwrap_or(TimeUnit::Ns))?),
-            format => Stream::Text(lines, LineReader::new(format, action, unit)),
+            Format::Blktrace => Stream::binary(&origins, &how)?,
+            _ => Stream::Text(lines, LineReader::new(&how)),
         };
         let filter = options.device.as_ref().map(|name| filter_bytes(name, recognition.format));
         Ok(Records {
             origins,
             recognition,
-            action,
-            unit,
+            how,
             stream,
             filter,
             devices: tell_devices.then(Devices::default),
@@ -148,7 +133,7 @@ impl Records {
 
     /// The unit in which times are read.
     pub fn time_unit(&self) -> TimeUnit {
-        self.unit.unwrap_or(self.recognition.format.time_unit())
+        self.how.unit.unwrap_or(self.how.format.time_unit())
     }
 
     /// Bytes of the files read in this pass, and in all.
@@ -162,12 +147,10 @@ impl Records {
         self.earlier = self.tally();
         (self.skipped, self.filtered) = (0, 0);
         self.stream = match self.recognition.format {
-            Format::Blktrace => {
-                Stream::Binary(Merge::open(&self.origins, self.action, self.unit.unwrap_or(TimeUnit::Ns))?)
-            }
-            format => {
+            Format::Blktrace => Stream::binary(&self.origins, &self.how)?,
+            _ => {
                 let lines = Lines::new(self.origins[0].name(), self.origins[0].open()?);
-                Stream::Text(lines, LineReader::new(format, self.action, self.unit))
+                Stream::Text(lines, LineReader::new(&self.how))
             }
         };
         Ok(())
@@ -191,7 +174,7 @@ impl Records {
                             continue;
                         }
                         Err(fault) => {
-                            let message = message(self.recognition.format, &line, fault);
+                            let message = message(&self.recognition, &line, fault);
                             return Err(error(lines.place_of(number), message));
                         }
                     }
@@ -257,19 +240,6 @@ impl Records {
     }
 }
 
-/// Refuses another unit of times where they carry a date.
-fn check_unit(unit: TimeUnit, Recognition { format, reason }: &Recognition) -> Result<(), WorkloadError> {
-    let own = format.time_unit();
-    if !format.has_date() || unit == own {
-        return Ok(());
-    }
-    let message = format!(
-        "`{unit}`: times of {} ({reason}) carry a date and are in {own}; legal is no other unit for {format}",
-        format.title()
-    );
-    Err(error("time_unit", message))
-}
-
 /// The filter in the format's spelling of devices. MSR's `host,disk` may be given as its files are named: `hm_0`.
 fn filter_bytes(name: &str, format: Format) -> Vec<u8> {
     match (format, name.rsplit_once('_')) {
@@ -278,31 +248,18 @@ fn filter_bytes(name: &str, format: Format) -> Vec<u8> {
     }
 }
 
-/// `Q` if any line of a blkparse text has it, else `D`.
-fn text_action(origin: &Origin, lines: &Lines) -> Result<Action, WorkloadError> {
-    let queued = |line: &[u8]| blkparse::action_of(line) == Some(b"Q");
-    let (sample, whole) = lines.sample();
-    if sample.split(|b| *b == b'\n').any(queued) {
-        return Ok(Action::Queue);
-    }
-    if whole || lines.broken().is_some() {
-        return Ok(Action::Issue);
-    }
-    let mut rest = Lines::new(origin.name(), origin.open()?);
-    while let Some(line) = rest.next()? {
-        if queued(line.line()) {
-            return Ok(Action::Queue);
-        }
-    }
-    Ok(Action::Issue)
-}
-
 /// The message for a field that cannot be read.
 #[cold]
-fn message(format: Format, line: &Cursor<'_>, fault: Fault) -> String {
+fn message(Recognition { format, reason }: &Recognition, line: &Cursor<'_>, fault: Fault) -> String {
     let bytes = line.line();
     let at = fault.at.min(bytes.len());
-    let ends = |b: &u8| matches!(b, b',' | b' ' | b'\t');
+    let is_csv = *format == Format::Csv;
+    let in_quotes = is_csv && at > 0 && bytes[at - 1] == b'"';
+    let ends = |b: &u8| match is_csv {
+        true if in_quotes => *b == b'"',
+        true => matches!(b, b',' | b'\t' | b';' | b'|' | b' '),
+        false => matches!(b, b',' | b' ' | b'\t'),
+    };
     let from = bytes[..at].iter().rposition(ends).map_or(0, |p| p + 1);
     let to = bytes[at..].iter().position(ends).map_or(bytes.len(), |p| at + p);
     let value = match &bytes[from..to] {
@@ -312,5 +269,8 @@ fn message(format: Format, line: &Cursor<'_>, fault: Fault) -> String {
     };
     let refused = refuse::by_content(bytes, true).map_or(String::new(), |why| format!(" ({why})"));
     let (field, legal) = (fault.field, fault.legal);
+    if is_csv {
+        return format!("{field}: {value}; legal is {legal} ({reason}){refused}");
+    }
     format!("{field}: {value}; legal is {legal} (a {} line is `{}`){refused}", format.title(), format.shape())
 }

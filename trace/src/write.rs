@@ -40,7 +40,7 @@ pub(super) struct LineWriter<W: Write> {
 /// The resolution of times in a format, in nanoseconds.
 pub(super) const fn resolution_ns(format: Format) -> u64 {
     match format {
-        Format::Mqsim | Format::Ssdsim | Format::Disksim | Format::Replayer | Format::Spc => 1,
+        Format::Mqsim | Format::Ssdsim | Format::Disksim | Format::Replayer | Format::Spc | Format::Csv => 1,
         Format::Blkparse | Format::Blktrace => 1,
         Format::Msr => 100,
         Format::Alibaba | Format::Systor | Format::Vscsi | Format::IologV2 | Format::IologV3 => 1_000,
@@ -54,6 +54,7 @@ impl<W: Write> LineWriter<W> {
         match format {
             Format::Systor => writeln!(out, "Timestamp,Response,IOType,LUN,Offset,Size")?,
             Format::Vscsi => writeln!(out, "version,time,op,size,lbn")?,
+            Format::Csv => writeln!(out, "time_ns,op,offset,length")?,
             Format::IologV2 => writeln!(out, "fio version 2 iolog")?,
             Format::IologV3 => writeln!(out, "fio version 3 iolog")?,
             _ => {}
@@ -115,6 +116,7 @@ impl<W: Write> LineWriter<W> {
                 writeln!(self.out, "{name} 0 {} {s}.{s_rest:09} 0 Q {letter} {lba} + {n} [trace]", self.number)?;
             }
             Format::IologV2 | Format::IologV3 => self.iolog(r, device)?,
+            Format::Csv => writeln!(self.out, "{ns},{},{offset},{length}", r.op.name())?,
             Format::Blktrace => return Err(Unwritten::Illegal("binary blktrace is not written".to_owned())),
         }
         Ok(())

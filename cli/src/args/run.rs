@@ -88,6 +88,10 @@ pub struct Workload {
     #[arg(long)]
     pub time_unit: Option<TimeUnit>,
 
+    /// Which column of a CSV is what, by name or number: time=ts:us,op=rw,offset=lba:sectors,length=bytes
+    #[arg(long, value_name = "COLUMNS")]
+    pub columns: Option<String>,
+
     /// Speeds traces up by this factor, 50, 0.5 or 3/2: one for all, or one for each trace, separated by commas
     #[arg(long, value_name = "X,...", value_delimiter = ',')]
     pub speedup: Vec<String>,

@@ -4,10 +4,19 @@
 use crate::Target;
 
 mod allocation_order;
+mod columns;
 mod config;
 mod scenario;
 mod sweep;
 mod traces;
 
 /// Every target.
-pub const ALL: &[Target] = &[allocation_order::TARGET, config::TARGET, scenario::TARGET, sweep::TARGET, traces::TARGET];
+pub const ALL: &[Target] =
+    &[allocation_order::TARGET, columns::TARGET, config::TARGET, scenario::TARGET, sweep::TARGET, traces::TARGET];
+
+/// An error message without the values it quotes and without digits, so that a new kind of error counts as new and a new value does
+/// not.
+fn kind(message: &str) -> String {
+    let plain = message.split('`').step_by(2).flat_map(str::chars);
+    plain.filter(|c| c.is_ascii_alphabetic() || *c == ' ').take(60).collect()
+}

@@ -4,6 +4,7 @@ use flashlane_core::Time;
 use flashlane_lab::workload::trace::{Beyond, Format, Order, Sizes, TimeUnit, TraceOptions, TraceSource};
 use flashlane_lab::workload::{Next, Source, Span};
 
+use super::kind;
 use crate::Target;
 
 /// Bytes of the drive the traces are replayed on.
@@ -29,6 +30,7 @@ fn seeds() -> Vec<Vec<u8>> {
         "Timestamp,Response,IOType,LUN,Offset,Size\n1455592863.1,0.001,R,0,4096,512\n",
         "8,0 0 1 0.000000001 77 Q R 8 + 8 [fio]\n8,0 0 2 0.000000002 77 D W 16 + 8 [fio]\n",
         "fio version 2 iolog\n/dev/a add\n/dev/a open\n/dev/a read 0 4096\nwait 10\n/dev/a write 4096 512\n",
+        "time_us,op,offset,length\n1,read,0,4096\n2.5,write,4096,512\n",
         "fio version 3 iolog\n1 /dev/a read 0 4096\n2 /dev/a write 4096 512\n",
     ];
     let formats = Format::ALL.len() as u8;
@@ -73,10 +75,4 @@ fn feed(input: &[u8]) -> String {
             Err(error) => return kind(&error.message),
         }
     }
-}
-
-/// An error message without the digits of its values, so that a new kind of error counts as new and a new value does
-/// not.
-fn kind(message: &str) -> String {
-    message.chars().filter(|c| c.is_ascii_alphabetic() || *c == ' ').take(60).collect()
 }

@@ -48,7 +48,7 @@ struct EffectiveFlow {
 
 #[derive(Serialize)]
 enum Source {
-    Trace { options: TraceFlow, bytes: u64, blake3: String },
+    Trace { options: Box<TraceFlow>, bytes: u64, blake3: String },
     Synthetic(Box<SyntheticSpec>),
     Clone(Box<CloneSpec>),
     Inline(Vec<SceneRequest>),
@@ -65,7 +65,8 @@ pub(super) fn hash(scenario: &Scenario) -> Result<String, KeyError> {
         let source = match plan.source {
             FlowSource::Trace(path, options) => {
                 let (bytes, blake3) = scenario.traces.get(&path, i)?;
-                Source::Trace { options: TraceFlow { path: PathBuf::new(), ..options }, bytes, blake3 }
+                let options = Box::new(TraceFlow { path: PathBuf::new(), ..options });
+                Source::Trace { options, bytes, blake3 }
             }
             FlowSource::Synthetic(table) => Source::Synthetic(table),
             FlowSource::Clone(table) => Source::Clone(table),

@@ -26,6 +26,10 @@ pub struct TraceFlow {
     /// The unit of its times, for formats whose times carry no date. Default: the format's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_unit: Option<TimeUnit>,
+    /// Which column of a CSV is what, by its name in the header or its number: `"time=ts:us,op=rw,offset=lba:sectors,length=bytes"`
+    /// (docs/traces.md). Default: `time_ns` (or `time_us`, `time_ms`, `time_s`), `op`, `offset`, `length`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<String>,
     /// How much faster than recorded it is replayed: `50`, `0.5` or `"3/2"`. Default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speedup: Option<Speedup>,
@@ -71,12 +75,17 @@ impl TraceFlow {
             Some(name) => Some(name.parse().map_err(|message: String| ("format", message))?),
             None => None,
         };
+        let columns = match &self.columns {
+            Some(text) => Some(text.parse().map_err(|message: String| ("columns", message))?),
+            None => None,
+        };
         let speedup = match &self.speedup {
             Some(text) => text.0.parse().map_err(|message: String| ("speedup", message))?,
             None => plain.speedup,
         };
         let options = TraceOptions {
             format,
+            columns,
             time_unit: self.time_unit.map(TimeUnit::unit),
             speedup,
             start: self.start_ns.map_or(plain.start, flashlane_core::Time::from_ns),

@@ -5,6 +5,7 @@
 
 pub(super) mod alibaba;
 pub(super) mod blkparse;
+pub(crate) mod csv;
 pub(super) mod disksim;
 pub(super) mod iolog_v2;
 pub(super) mod iolog_v3;
@@ -35,15 +36,37 @@ pub(super) struct LineReader {
     columns: Option<Columns>,
     blkparse: blkparse::State,
     iolog: iolog_v2::State,
+    csv: Option<Box<csv::Reader>>,
+}
+
+/// How a file is read.
+#[derive(Clone, Debug)]
+pub(super) struct How {
+    pub format: Format,
+    /// blkparse: the lines that are read.
+    pub action: Action,
+    /// The unit of times, where it is not the format's own.
+    pub unit: Option<TimeUnit>,
+    /// The columns of a CSV.
+    pub csv: Option<csv::Reader>,
+}
+
+impl How {
+    /// A format as it is.
+    pub fn plain(format: Format) -> How {
+        How { format, action: Action::Queue, unit: None, csv: None }
+    }
 }
 
 impl LineReader {
-    /// A reader at the start of a file whose times are in `unit`, by default the format's own. `action` is used by blkparse only.
-    pub fn new(format: Format, action: Action, unit: Option<TimeUnit>) -> Self {
-        let unit = unit.filter(|unit| *unit != format.time_unit());
+    /// A reader at the start of a file.
+    pub fn new(how: &How) -> Self {
+        let format = how.format;
+        let unit = how.unit.filter(|unit| *unit != format.time_unit());
         let columns = if unit.is_none() { Columns::of(format) } else { None };
-        let blkparse = blkparse::State::new(action, unit);
-        LineReader { format, unit, columns, blkparse, iolog: iolog_v2::State::default() }
+        let blkparse = blkparse::State::new(how.action, unit);
+        let csv = how.csv.clone().map(Box::new);
+        LineReader { format, unit, columns, blkparse, iolog: iolog_v2::State::default(), csv }
     }
 
     /// The meaning of the line; `number` counts from 1.
@@ -84,6 +107,10 @@ impl LineReader {
             Format::Blkparse => self.blkparse.read(line),
             Format::IologV2 => self.iolog.read(line, number, self.unit),
             Format::IologV3 => iolog_v3::read(line, number, self.unit),
+            Format::Csv => match &mut self.csv {
+                Some(reader) => reader.read(line),
+                None => Err(line.fault("the columns", "a header that names them")),
+            },
             Format::Blktrace => Err(line.fault("a text line", "a binary blktrace has none")),
         }
     }

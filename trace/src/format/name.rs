@@ -36,11 +36,13 @@ pub enum Format {
     IologV2,
     /// fio's I/O log, version 3.
     IologV3,
+    /// Any CSV, by the names or numbers of its columns.
+    Csv,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 14] = [
+    pub const ALL: [Format; 15] = [
         Format::Msr,
         Format::Spc,
         Format::Mqsim,
@@ -55,6 +57,7 @@ impl Format {
         Format::Blktrace,
         Format::IologV2,
         Format::IologV3,
+        Format::Csv,
     ];
 
     /// The key that users write, a title, and the shape of a line.
@@ -86,6 +89,7 @@ impl Format {
             Format::IologV3 => {
                 ("iolog-v3", "fio iolog version 3", "us file action [offset(B) length(B)], after `fio version 3 iolog`")
             }
+            Format::Csv => ("csv", "CSV", "time_ns,op,offset,length as the header or --columns names them"),
         }
     }
 
@@ -107,7 +111,7 @@ impl Format {
     /// The unit of its times.
     pub const fn time_unit(self) -> TimeUnit {
         match self {
-            Format::Mqsim | Format::Ssdsim | Format::Blktrace => TimeUnit::Ns,
+            Format::Mqsim | Format::Ssdsim | Format::Blktrace | Format::Csv => TimeUnit::Ns,
             Format::Msr => TimeUnit::HundredNs,
             Format::Alibaba | Format::Vscsi | Format::IologV2 | Format::IologV3 => TimeUnit::Us,
             Format::Disksim | Format::Replayer => TimeUnit::Ms,

@@ -1,6 +1,7 @@
 //! Trace files, from outside: every format, every option, every error, the real traces, and arbitrary bytes.
 
 mod blktrace;
+mod columns;
 mod convert;
 mod differential;
 #[path = "../../../lab/tests/common/drawn.rs"]
@@ -106,6 +107,7 @@ fn sample(format: Format) -> &'static str {
         Format::IologV3 => {
             "fio version 3 iolog\n0 /dev/x add\n1 /dev/x open\n40 /dev/x read 8192 4096\n90 /dev/x write 40960 24576\n99 /dev/x close\n"
         }
+        Format::Csv => "time_us,op,offset,length\n10,read,8192,4096\n35,write,40960,24576\n",
         Format::Blktrace => panic!("not a text format"),
     }
 }

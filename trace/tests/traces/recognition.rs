@@ -23,7 +23,7 @@ fn every_sample_is_recognised() {
 
 #[test]
 fn a_single_line_is_enough() {
-    for format in text_formats().filter(|f| !matches!(f, Format::IologV2 | Format::IologV3)) {
+    for format in text_formats().filter(|f| !matches!(f, Format::IologV2 | Format::IologV3 | Format::Csv)) {
         let line = sample(format).lines().last().unwrap();
         let found = recognised(line);
         let alike = [Format::Mqsim, Format::Ssdsim];

@@ -29,7 +29,9 @@ fn three_and_eight(format: Format) -> Option<&'static str> {
         Format::Blkparse => "8,0 0 1 3 7 Q R 16 + 8 [a]\n8,0 0 2 8 7 Q R 16 + 8 [a]\n",
         Format::IologV2 => "fio version 2 iolog\n/x wait 3\n/x read 0 512\n/x wait 5\n/x read 0 512\n",
         Format::IologV3 => "fio version 3 iolog\n3 /x read 0 512\n8 /x read 0 512\n",
-        Format::Msr | Format::Alibaba | Format::Tencent | Format::Systor | Format::Blktrace => return None,
+        Format::Msr | Format::Alibaba | Format::Tencent | Format::Systor => return None,
+        // The header of a CSV names the unit.
+        Format::Csv | Format::Blktrace => return None,
     })
 }
 
@@ -37,7 +39,7 @@ fn three_and_eight(format: Format) -> Option<&'static str> {
 fn every_format_without_a_date_takes_every_unit() {
     let mut tried = 0;
     for format in text_formats() {
-        assert_eq!(three_and_eight(format).is_none(), format.has_date(), "{format}");
+        assert_eq!(three_and_eight(format).is_none(), format.has_date() || format == Format::Csv, "{format}");
         let Some(text) = three_and_eight(format) else { continue };
         for unit in TimeUnit::ALL {
             let whole = read(text, &in_unit(format, unit)).unwrap_or_else(|why| panic!("{format} in {unit}: {why}"));
