@@ -78,6 +78,6 @@ pub struct Completion {
     pub pages: u32,
     /// Bytes asked for.
     pub bytes: u64,
-    /// Bits of [`crate::transaction::tag`] that any of its transactions ended with.
+    /// Bits of [`crate::transaction::tag`]: its own, and those that any of its transactions ended with.
     pub tags: u8,
 }

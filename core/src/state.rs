@@ -30,7 +30,7 @@ pub struct ActiveRequest {
     pub buffered: u32,
     /// Whether its pages are a list, not consecutive.
     pub scattered: bool,
-    /// Bits of [`crate::transaction::tag`] that any of its transactions has ended with.
+    /// Bits of [`crate::transaction::tag`]: its own, and those that any of its transactions has ended with.
     pub tags: u8,
 }
 

@@ -136,6 +136,9 @@ pub mod tag {
     pub const JUMPED: u8 = 4;
     /// It was served while a program or erase was paused.
     pub const IN_PAUSE: u8 = 8;
+    /// Of a request, not of its transactions: one of them was dispatched before one of an older request that waited at the same
+    /// unit and could have gone (model 0.7).
+    pub const OVERTOOK: u8 = 16;
 }
 
 /// The stages of a transaction.

@@ -69,9 +69,9 @@ fn a_scene_request_by_request() {
     assert_eq!(of_two, [(1, 3, 0.0), (2, 2, 3_500.0)]);
 
     let touched = |run: &flashlane_lab::results::SchedulerResult| {
-        (run.touched.read_jumped, run.touched.write_jumped, run.touched.in_pause)
+        (run.touched.read_overtaking, run.touched.write_overtaking, run.touched.in_pause)
     };
-    assert_eq!((touched(fcfs), touched(read_first), touched(suspend)), ((0, 0, 0), (0, 0, 0), (0, 0, 2)));
+    assert_eq!((touched(fcfs), touched(read_first), touched(suspend)), ((0, 0, 0), (2, 0, 0), (2, 0, 2)));
     let text = table::render(&made);
     assert!(text.contains("Request by request against fcfs\n"), "{text}");
     assert!(text.contains("Actual slack"), "{text}");

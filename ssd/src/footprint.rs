@@ -65,8 +65,8 @@ impl Config {
         let initial = u64::from(g.blocks_per_plane) * 8 + logical.div_ceil(planes) / 16 + validity / planes;
         // buffer.rs: for each page an entry and a number in the free list, and a table that is an eighth to a quarter full.
         let buffer = self.buffer.as_ref().map_or(0, |buffer| u64::from(buffer.pages) * 84);
-        // board.rs: a queue for each unit, direction and level, and for each of them a list for each plane.
-        let lines = units * 2 * u64::from(self.levels) * (16 + 16 * u64::from(g.planes_per_unit())) + units * 1024;
+        // board.rs: a queue for each unit, direction and level, and for each of them a list for each plane; overtaking.rs: another.
+        let lines = units * 2 * u64::from(self.levels) * (17 + 24 * u64::from(g.planes_per_unit())) + units * 1024;
         let flows = self.flows.len() as u64;
         let by_flow = if optional.by_flow { units * flows * (2 * u64::from(self.levels) * 64 + 256) } else { 0 };
 

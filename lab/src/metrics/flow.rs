@@ -28,6 +28,8 @@ pub struct FlowMetrics {
 /// Requests affected by a mechanism of the scheduler, through at least one of their transactions (model 1.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Touched {
+    /// Reads, then writes, that were dispatched before an older request that could have gone (model 0.7).
+    pub overtaking: [u64; 2],
     /// Reads, then writes, that jumped at least one place when they joined a queue.
     pub jumped: [u64; 2],
     /// Reads that were served while a program or erase stood paused.
@@ -87,6 +89,7 @@ impl FlowMetrics {
         self.bytes[direction] += completion.bytes;
         self.timelines[direction].record(completion.done.ns(), response, completion.bytes);
         if completion.tags != 0 {
+            self.touched.overtaking[direction] += u64::from(completion.tags & tag::OVERTOOK != 0);
             self.touched.jumped[direction] += u64::from(completion.tags & tag::JUMPED != 0);
             self.touched.in_pause += u64::from(completion.tags & tag::IN_PAUSE != 0);
         }
@@ -122,6 +125,7 @@ impl FlowMetrics {
         self.load.merge(&other.load);
         self.touched.in_pause += other.touched.in_pause;
         for direction in 0..2 {
+            self.touched.overtaking[direction] += other.touched.overtaking[direction];
             self.touched.jumped[direction] += other.touched.jumped[direction];
             self.bytes[direction] += other.bytes[direction];
             self.timelines[direction].merge(&other.timelines[direction]);

@@ -13,6 +13,11 @@ use crate::metrics::{Histogram, Pairs, Slack, Touched};
 /// Requests that a mechanism of the scheduler touched, through at least one of their transactions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TouchedFigures {
+    /// Reads of which a page was dispatched before that of an older request which waited at the same unit and for nothing else
+    /// (model 0.7).
+    pub read_overtaking: u64,
+    /// Writes of which one was.
+    pub write_overtaking: u64,
     /// Reads that jumped at least one place when they joined a queue.
     pub read_jumped: u64,
     /// Writes that did.
@@ -136,8 +141,9 @@ pub struct SlackOfSize {
 
 impl From<Touched> for TouchedFigures {
     fn from(touched: Touched) -> TouchedFigures {
+        let [read_overtaking, write_overtaking] = touched.overtaking;
         let [read_jumped, write_jumped] = touched.jumped;
-        TouchedFigures { read_jumped, write_jumped, in_pause: touched.in_pause }
+        TouchedFigures { read_overtaking, write_overtaking, read_jumped, write_jumped, in_pause: touched.in_pause }
     }
 }
 

@@ -168,11 +168,11 @@ fn pairs(runs: &[SchedulerResult]) -> Table {
 
 /// Which requests the schedulers' mechanisms touched.
 fn touched(runs: &[SchedulerResult]) -> Table {
-    let mut table = table(["scheduler", "R jumped", "W jumped", "in pause"]);
+    let mut table = table(["scheduler", "reads overtaking", "writes overtaking", "in pause"]);
     for run in runs {
         let measured = run.total.all.as_ref().map_or(0, |f| f.requests);
         let touched = |count: u64| or_dash((measured > 0).then(|| count as f64 / measured as f64), share);
-        let counts = [run.touched.read_jumped, run.touched.write_jumped, run.touched.in_pause];
+        let counts = [run.touched.read_overtaking, run.touched.write_overtaking, run.touched.in_pause];
         table.add_row(std::iter::once(run.name.clone()).chain(counts.map(touched)));
     }
     table

@@ -82,6 +82,7 @@ impl Device {
         let (no_request, op) = (RequestSlot::MAX, FlashOp::Program);
         let program = self.new_transaction(no_request, flow, Owner::Buffer, op, lpn, plane, bytes);
         let place = self.supersede(program, lpn);
+        self.overtaking.joins_late();
         self.enqueue_at(program, place);
     }
 

@@ -7,6 +7,7 @@ use flashlane_core::decide::Scheduler;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, PlaneId};
 
+use super::overtaking::Overtaking;
 use super::{Device, Estimates, Transfer, serial, totals};
 use crate::buffer::Buffer;
 use crate::config::{Config, ConfigError};
@@ -53,6 +54,7 @@ impl Device {
                 || board.facts.same_page[FlashOp::Read.index()]
                 || !policy.is_place_static(),
             host: Host::new(config, policy.needs().decision),
+            overtaking: Overtaking::new(&board),
             state: State::new(board),
             policy,
             flash,

@@ -37,7 +37,7 @@ impl Device {
             // If none began, all waiting moves were stale, or the batch before a write is finished.
             Action::Collect => !self.collect(unit),
             Action::StartOne(id) => {
-                self.dispatch_one(unit, id);
+                self.dispatch_one(unit, id, true);
                 false
             }
             Action::Start => {

@@ -14,19 +14,22 @@ impl Device {
     /// Begins the command that the policy picked for `unit`.
     pub(super) fn dispatch(&mut self, unit: UnitId) {
         match *self.policy.group.members() {
-            [one] => self.dispatch_one(unit, one),
+            [one] => self.dispatch_one(unit, one, false),
             _ => self.dispatch_several(unit),
         }
     }
 
-    /// Begins a command of one transaction.
+    /// Begins a command of one transaction, which may be the only one of the host that waits for the unit.
     #[inline(always)]
-    pub(super) fn dispatch_one(&mut self, unit: UnitId, id: TxnId) {
+    pub(super) fn dispatch_one(&mut self, unit: UnitId, id: TxnId, alone: bool) {
         if self.policy.notifies_departures() {
             self.notify_departure(id, Departure::Dispatched);
         }
-        let Transaction { op, owner, transfer, lpn, next, .. } = *self.state.board.txn(id);
+        let Transaction { op, owner, transfer, lpn, next, prev, .. } = *self.state.board.txn(id);
         self.leave_queue(unit, id);
+        if !alone {
+            self.note_overtaking(unit, id, op, prev.is_none());
+        }
         self.prefetch_dispatches(next);
         match op {
             FlashOp::Read => self.look_up(id, lpn),
@@ -46,7 +49,7 @@ impl Device {
     #[inline(never)]
     fn dispatch_several(&mut self, unit: UnitId) {
         let lead = self.policy.group.lead();
-        let Transaction { op, owner, .. } = *self.state.board.txn(lead);
+        let Transaction { op, owner, prev, queue, .. } = *self.state.board.txn(lead);
         let refused = if op == FlashOp::Read && self.address_reads { self.look_up_group() } else { 0 };
         if self.policy.notifies_departures() {
             self.notify_departures(refused);
@@ -57,12 +60,15 @@ impl Device {
         }
         let mut last = TxnId::NONE;
         let mut members = 0u8;
+        let mut were_first = prev.is_none() & self.overtaking.in_order();
         let (mut first, mut transfers) = (Duration::ZERO, Duration::ZERO);
         for i in 0..self.policy.group.members().len() {
             if refused >> i & 1 == 1 {
                 continue;
             }
             let id = self.policy.group.members()[i];
+            let slot = self.state.board.txn(id).slot;
+            were_first &= self.state.board.by_slot(queue)[slot as usize].first == id;
             self.leave_queue(unit, id);
             transfers += self.state.board.txn(id).transfer;
             if last.is_some() {
@@ -73,6 +79,7 @@ impl Device {
             last = id;
             members += 1;
         }
+        self.note_overtaking(unit, lead, op, were_first);
         self.prefetch_dispatches(self.state.board.first(unit, op));
         if op == FlashOp::Program {
             let mut member = lead;
@@ -116,7 +123,7 @@ impl Device {
     /// Takes a transaction out of its queue into service.
     #[inline(always)]
     fn leave_queue(&mut self, unit: UnitId, id: TxnId) {
-        let txn = self.state.board.unlink(id);
+        let txn = self.leave(id);
         debug_assert!(txn.unit == unit && txn.stage == Stage::Waiting);
         debug_assert!(txn.after.is_none(), "dispatched before an older write of its page");
         txn.stage = Stage::InService;

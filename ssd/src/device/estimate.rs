@@ -35,19 +35,17 @@ impl Device {
             let unit = self.state.board.txn(id).unit;
             self.flash.show_channel(unit, &mut self.state);
         }
-        let board = &mut self.state.board;
-        self.policy.forward(board, &made, &mut forwards);
+        self.policy.forward(&self.state.board, &made, &mut forwards);
         for Forward { txn: id, before, charge } in forwards.drain(..) {
             let mut passed = before;
             while passed != id {
-                let txn = board.txn_mut(passed);
+                let txn = self.state.board.txn_mut(passed);
                 txn.slack -= charge;
                 passed = txn.next;
             }
-            let queue = board.txn(id).queue;
-            board.unlink(id);
-            board.link(id, queue, before);
-            board.txn_mut(id).tag |= tag::JUMPED;
+            let queue = self.leave(id).queue;
+            self.join(id, queue, before);
+            self.state.board.txn_mut(id).tag |= tag::JUMPED;
         }
         (self.estimates.made, self.estimates.forwards) = (made, forwards);
     }

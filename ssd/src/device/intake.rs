@@ -12,6 +12,7 @@ impl Device {
     #[inline(always)]
     pub(super) fn take_in(&mut self, slot: RequestSlot, request: &ActiveRequest) {
         self.estimates.made.clear();
+        self.overtaking.enters(request);
         if let Some(serial) = self.serial {
             self.serve_in_series(slot, request, serial);
             return;
@@ -85,6 +86,7 @@ impl Device {
             self.state.board.txn_mut(read).then = program;
             self.tally.partial_reads += 1;
             self.note_read(lpn, read);
+            self.overtaking.joins_late();
             self.enqueue(read);
         } else {
             self.enqueue_at(program, place);

@@ -4,8 +4,8 @@
 //! files in this order: [`submit`] (checked, sent across the link), [`admit`], [`intake`] and [`buffered`] (pages become
 //! transactions, or the buffer serves them; under serial service [`serial`] does all that follows), [`supersede`] (older writes of
 //! their pages are cancelled, or go first), [`queue`] (transactions wait), [`decide`] (the policy's action is applied),
-//! [`level`] (waiting writes move to idle units), [`dispatch`] (a command begins; [`older_reads`] keep what a write takes to another
-//! plane), [`finish`] (a transaction ends; the last
+//! [`level`] (waiting writes move to idle units), [`dispatch`] (a command begins, perhaps before an older one: [`overtaking`];
+//! [`older_reads`] keep what a write takes to another plane), [`finish`] (a transaction ends; the last
 //! completes its request). [`step`] determines what happens at which instant.
 
 mod admit;
@@ -18,6 +18,7 @@ mod finish;
 mod intake;
 mod level;
 mod older_reads;
+mod overtaking;
 mod queue;
 mod serial;
 mod step;
@@ -67,6 +68,7 @@ pub struct Device {
     estimates: Estimates,
     transits: level::Transits,
     older_reads: older_reads::OlderReads,
+    overtaking: overtaking::Overtaking,
     /// Flows in whose parts of the buffer a cancelled program has given its page back.
     freed: Vec<FlowId>,
     transfer: Transfer,

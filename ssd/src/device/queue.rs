@@ -4,7 +4,7 @@ use flashlane_core::board::{Batch, Service};
 use flashlane_core::decide::Departure;
 use flashlane_core::event::Event;
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, Transaction, TxnId};
+use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, QueueId, Transaction, TxnId};
 
 use super::Device;
 use super::supersede::Joins;
@@ -65,6 +65,7 @@ impl Device {
         let now = self.state.now();
         let txn = self.state.board.txn_mut(id);
         (txn.enqueued, txn.stage) = (now, Stage::Waiting);
+        self.overtaking.joins_late();
         self.enqueue(id);
     }
 
@@ -84,7 +85,7 @@ impl Device {
             self.report_queued(id);
         }
         let Transaction { serial, unit, queue, plane, .. } = *self.state.board.txn(id);
-        self.state.board.link(id, queue, before);
+        self.join(id, queue, before);
         if self.policy.draws() && queue != self.state.board.unplaced() {
             self.state.log(|| Event::Moved { txn: serial, plane });
         }
@@ -106,6 +107,7 @@ impl Device {
         self.state.agenda.open |= self.policy.moves_writes() & (op == FlashOp::Program);
         let before = if self.policy.is_order_tail() { TxnId::NONE } else { self.position(id) };
         self.state.board.link(id, queue, before);
+        self.overtaking.joined(&self.state.board, id, before);
         let unit_state = &self.state.board.units[unit.index()];
         // A busy unit has nothing to decide, unless its program or erase may be paused for a read.
         let may_pause = self.policy.pauses() & (op == FlashOp::Read) & unit_state.command.in_array;
@@ -117,7 +119,7 @@ impl Device {
         let board = &mut self.state.board;
         let unplaced = board.unplaced();
         board.txn_mut(id).queue = unplaced;
-        board.link(id, unplaced, TxnId::NONE);
+        self.join(id, unplaced, TxnId::NONE);
         self.state.agenda.open = true;
     }
 
@@ -129,7 +131,7 @@ impl Device {
             let next = board.walk(board.unplaced()).find(|&id| board.eligible(id));
             let Some(id) = next else { return };
             let Some(plane) = self.policy.draw(board, id) else { return };
-            board.unlink(id);
+            self.leave(id);
             self.join_at(id, plane);
         }
     }
@@ -143,9 +145,25 @@ impl Device {
         let txn = board.txn_mut(id);
         (txn.plane, txn.unit, txn.slot, txn.queue) = (plane, unit, slot, queue);
         let before = if self.policy.needs().arrivals_from_units { self.position(id) } else { TxnId::NONE };
-        self.state.board.link(id, queue, before);
+        self.join(id, queue, before);
         self.state.log(|| Event::Moved { txn: serial, plane });
         self.state.mark(unit);
+    }
+
+    /// Puts a transaction that may be older than those that wait there into `queue`, in front of `before` or at the tail.
+    #[inline(always)]
+    pub(super) fn join(&mut self, id: TxnId, queue: QueueId, before: TxnId) {
+        self.overtaking.joins_late();
+        self.state.board.link(id, queue, before);
+        self.overtaking.joined(&self.state.board, id, before);
+    }
+
+    /// Takes a transaction out of its queue and returns it.
+    #[inline(always)]
+    pub(super) fn leave(&mut self, id: TxnId) -> &mut Transaction {
+        self.state.board.unlink(id);
+        self.overtaking.left(&self.state.board, id);
+        self.state.board.txn_mut(id)
     }
 
     /// Takes a user transaction out of its queue without executing it.
@@ -159,7 +177,7 @@ impl Device {
         if batch.write == id {
             *batch = Batch { write: TxnId::NONE, ..*batch };
         }
-        self.state.board.unlink(id);
+        self.leave(id);
         if self.policy.pauses_at_boundaries() {
             // The answer of the preempt decision may depend on the number of waiting writes.
             self.state.mark(unit);
