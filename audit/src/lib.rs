@@ -44,6 +44,7 @@ mod steps;
 mod times;
 mod transactions;
 mod units;
+mod unstored;
 mod versions;
 mod victims;
 mod waiting;
@@ -69,6 +70,7 @@ use serial::Serial;
 pub use start::{Formula, LpnOf, Policy, Start, Written};
 use transactions::Transactions;
 use units::Units;
+use unstored::Unstored;
 use versions::Versions;
 use victims::Victims;
 use waiting::Waiting;
@@ -91,6 +93,7 @@ pub struct Auditor {
     txns: Transactions,
     writes: Writes,
     reads: Reads,
+    unstored: Unstored,
     versions: Versions,
     units: Units,
     pages: Pages,
@@ -124,6 +127,7 @@ impl Auditor {
             txns: Transactions::default(),
             writes: Writes::new(policy.cancelled_end_at_once),
             reads: Reads::default(),
+            unstored: Unstored::default(),
             versions: Versions::new(config),
             units: Units::new(config, policy),
             pages: Pages::new(&config.geometry, config.ftl.logical_pages, start, &mut log),
@@ -203,12 +207,7 @@ impl Auditor {
                 log.check(flow.index() < self.flows, Rule::Address, || format!("flow {} of {}.", flow.0, self.flows));
                 self.requests.submitted(request, ((flow, op, arrival), pages, extent), log);
             }
-            Event::Admitted { request } => {
-                self.requests.admitted(request, log);
-                if let (Some(serial), Some(kind)) = (&mut self.serial, self.requests.kind(request)) {
-                    serial.admitted(request, kind, log.now);
-                }
-            }
+            Event::Admitted { request } => self.admitted(request),
             Event::PageFromMemory { request, lpn } => {
                 let pages = self.logical_pages;
                 log.check(lpn.0 < pages, Rule::Address, || format!("logical page {} of {pages}.", lpn.0));
@@ -264,6 +263,18 @@ impl Auditor {
         }
     }
 
+    fn admitted(&mut self, request: RequestId) {
+        self.requests.admitted(request, &mut self.log);
+        if let (Some(serial), Some(kind)) = (&mut self.serial, self.requests.kind(request)) {
+            serial.admitted(request, kind, self.log.now);
+        }
+        if self.write_back
+            && let Some(bytes) = self.requests.bytes_of_write(request)
+        {
+            self.unstored.admitted(bytes, self.page_bytes);
+        }
+    }
+
     /// Under serial service, a page of a request was served: its end is known from what has been served.
     fn page_from_memory(&mut self, request: RequestId, lpn: Lpn) {
         if self.serial.is_some() {
@@ -273,6 +284,9 @@ impl Auditor {
             self.versions.served(lpn, &mut self.log);
         } else {
             self.versions.buffered(lpn, request);
+            if self.requests.bytes_of_write(request).is_some() {
+                self.unstored.stored(lpn);
+            }
         }
     }
 

@@ -137,6 +137,11 @@ impl Requests {
         self.open.get(&id).is_some_and(|open| open.op == Op::Read)
     }
 
+    /// First byte and length of a write in flight that lists no pages.
+    pub(super) fn bytes_of_write(&self, id: RequestId) -> Option<(u64, u64)> {
+        self.open.get(&id).filter(|open| open.op == Op::Write)?.extent
+    }
+
     /// A transaction of the request ended. A request no longer in flight is ignored: its early completion was reported.
     pub(super) fn ended(&mut self, id: RequestId, op: FlashOp, now: Time) {
         if let Some(open) = self.open.get_mut(&id) {

@@ -68,6 +68,10 @@ impl Auditor {
                 format!("read {serial} of page {} was queued and write {write} waits.", lpn.0)
             });
         }
+        let waits = self.unstored.contains(lpn);
+        self.log.check(!waits, Rule::ReadHazard, || {
+            format!("read {serial} of page {} was queued and a write of it waits for space in the buffer.", lpn.0)
+        });
         self.versions.read_queued(lpn, serial);
     }
 

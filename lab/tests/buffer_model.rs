@@ -3,8 +3,8 @@
 //! device.
 //!
 //! Covers which pages are written out and when (order of use, `flush_above`, pages that writes wait for), that a write
-//! which finds others waiting waits behind them, even if its page is in the buffer, and what keeps a page in the
-//! buffer.
+//! which finds others waiting waits behind them, even if its page is in the buffer, what keeps a page in the
+//! buffer, and which reads memory serves.
 
 mod common;
 
@@ -159,6 +159,14 @@ impl<'a> Model<'a> {
         }
     }
 
+    /// Whether a write waits that still has to store the page.
+    fn awaits_space(&self, lpn: u32) -> bool {
+        self.waiting.iter().flatten().any(|&(request, left)| {
+            let pages = &self.asks[request].pages;
+            pages[pages.len() - left..].contains(&lpn)
+        })
+    }
+
     fn write(&mut self, job: Job, lpn: u32) {
         *self.pending.entry(lpn).or_default() += 1;
         self.jobs.push_back(job);
@@ -188,7 +196,8 @@ impl<'a> Model<'a> {
             }
             Op::Read => {
                 for lpn in pages {
-                    if self.use_page(lpn) || self.pending.get(&lpn).is_some_and(|&writes| writes > 0) {
+                    let under_way = self.pending.get(&lpn).is_some_and(|&writes| writes > 0);
+                    if self.use_page(lpn) || under_way || self.awaits_space(lpn) {
                         self.served(request, 1, MEMORY);
                     } else {
                         self.jobs.push_back(Job::Read { request, lpn, flow });
@@ -329,6 +338,30 @@ fn a_buffered_page_is_not_written_ahead_of_writes_that_wait() {
     // Page 0 leaves the buffer at 4010 and page 2 enters; the pages of the writes behind it are in the buffer by then.
     let expected = [MEMORY, MEMORY, 4_010 + MEMORY, 4_010 + MEMORY, 4_010 + MEMORY];
     assert_eq!(on_device(&config(buffer, 1), &asks), expected);
+}
+
+/// A read of a page whose write waits for space is served from memory, as that of any page with a write that waits or runs (model 0.7);
+/// of a page that the write has stored, from the buffer; of others, and once the write's page has gone to the flash, from the flash.
+#[test]
+fn a_read_of_a_page_whose_write_waits_for_space_is_served_from_memory() {
+    let buffer = Buffer {
+        pages: 2,
+        per_flow: false,
+        write_back: true,
+        read_allocate: false,
+        flush_above: 0,
+        merge_writes: true,
+    };
+    let read = |at, page| Ask { op: Op::Read, ..write(at, page) };
+    let large = Ask { pages: vec![1, 2, 3, 3], ..write(10, 0) };
+    // Page 0 has been programmed at 4000, page 1 at 8000, page 2 at 12000, page 3 at 16000 and 20000.
+    let asks =
+        [write(0, 0), large, read(20, 1), read(30, 2), read(40, 3), read(3_000, 4), read(8_500, 3), read(40_000, 3)];
+    let done = on_device(&config(buffer, 1), &asks);
+    assert_eq!(done[1], 8_000 + MEMORY, "page 2 took the place of page 0 and page 3 that of page 1");
+    assert_eq!(done[2..5], [20, 30, 40].map(|at| at + MEMORY));
+    assert_eq!(done[6], 8_500 + MEMORY, "in the buffer");
+    assert!(done[5] > 4_000 && done[7] == 41_000, "{done:?}");
 }
 
 /// With `n` pages written once, all but `flush_above` are written to the flash in the background, oldest first, one

@@ -67,6 +67,8 @@ pub(crate) struct Buffer {
     /// Logical page to entry; an entry number stands where the table has a transaction id.
     index: LpnTable,
     parts: Vec<Part>,
+    /// Logical page to the number of its writes that wait for space, which stands where the table has a transaction id.
+    waiting: LpnTable,
     /// Whether writes complete when they are in the buffer.
     pub(crate) write_back: bool,
     /// Whether pages read from flash enter it.
@@ -95,6 +97,7 @@ impl Buffer {
             entries: vec![free; config.pages as usize],
             spare: (0..config.pages).rev().collect(),
             index: LpnTable::default(),
+            waiting: LpnTable::default(),
             parts: (0..parts).map(part).collect(),
             write_back: config.write_back,
             read_allocate: config.read_allocate,
@@ -261,11 +264,34 @@ impl Buffer {
         }
     }
 
-    /// Adds a write that waits for space for `pages` pages.
-    pub(crate) fn wait(&mut self, flow: FlowId, slot: RequestSlot, pages: u32) {
-        let p = self.part_of(flow);
-        self.parts[p].waiting.push_back((slot, pages));
-        self.parts[p].wanted += pages;
+    /// Adds a write that waits for space for these pages.
+    pub(crate) fn wait(&mut self, flow: FlowId, slot: RequestSlot, pages: impl ExactSizeIterator<Item = Lpn>) {
+        let (p, count) = (self.part_of(flow), pages.len() as u32);
+        self.parts[p].waiting.push_back((slot, count));
+        self.parts[p].wanted += count;
+        for lpn in pages {
+            let writes = self.writes_waiting(lpn);
+            self.waiting.insert(lpn, TxnId(writes + 1));
+        }
+    }
+
+    /// A page of a write that waited was stored.
+    pub(crate) fn no_longer_waits(&mut self, lpn: Lpn) {
+        match self.writes_waiting(lpn) {
+            1 => self.waiting.remove(lpn, TxnId(1)),
+            writes => drop(self.waiting.insert(lpn, TxnId(writes - 1))),
+        }
+    }
+
+    /// Number of writes of the page that wait for space.
+    fn writes_waiting(&self, lpn: Lpn) -> u32 {
+        let writes = self.waiting.get(lpn);
+        if writes.is_some() { writes.0 } else { 0 }
+    }
+
+    /// Whether a write of the page waits for space: the device has what it brings.
+    pub(crate) fn awaits(&self, lpn: Lpn) -> bool {
+        self.waiting.get(lpn).is_some()
     }
 
     /// Whether any write waits for space in `flow`'s part.
@@ -349,6 +375,11 @@ mod tests {
 
     const F: FlowId = FlowId(0);
 
+    /// Some page, for which a write waits.
+    fn one() -> impl ExactSizeIterator<Item = Lpn> {
+        [Lpn(99)].into_iter()
+    }
+
     /// A-NCQ-03, the buffer's part: LRU to MRU 1 2 3 4; write {2, 5, 6} evicts 1 then 3; read {4, 7} misses 7 only.
     #[test]
     fn least_recently_used_goes_first() {
@@ -360,7 +391,7 @@ mod tests {
         assert_eq!(b.write(Lpn(2), F), Stored::Yes);
         for (new, victim) in [(5, 1), (6, 3)] {
             assert_eq!(b.write(Lpn(new), F), Stored::Full);
-            b.wait(F, 0, 1);
+            b.wait(F, 0, one());
             assert_eq!(b.next_flush(F), Some(Lpn(victim)));
             assert_eq!(b.next_flush(F), None, "one flush for one waiting write");
             b.flushed(Lpn(victim));
@@ -371,7 +402,7 @@ mod tests {
         assert!(!b.read(Lpn(7)));
         let order: Vec<u32> = (0..4)
             .map(|_| {
-                b.wait(F, 0, 1);
+                b.wait(F, 0, one());
                 let lpn = b.next_flush(F).unwrap();
                 b.flushed(lpn);
                 b.still_waits_for(F, 0);

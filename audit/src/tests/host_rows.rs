@@ -292,6 +292,7 @@ pub fn writes_and_reads() -> Vec<Breach> {
             c.put_after(bus, |e| matches!(e, Event::Queued { txn: 2, .. }));
             c.put_after(dispatched, |e| matches!(e, Event::Queued { txn: 2, .. }));
         }),
+        (Rule::ReadHazard, waits_for_space(true), |c| *c = waits_for_space(false)),
         (Rule::Slack, write(), |c| {
             let wrapped = Duration::from_ns(0u64.wrapping_sub(5));
             edit!(c, 0, dispatched, Event::Dispatched { slack, .. } => *slack = wrapped);

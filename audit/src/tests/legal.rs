@@ -20,7 +20,7 @@ fn silent(name: &str, case: &Case) {
 
 #[test]
 fn base_scenes_break_no_rule() {
-    let scenes: [(&str, Case); 22] = [
+    let scenes: [(&str, Case); 23] = [
         ("write", write()),
         ("write_read", write_read()),
         ("read_behind_write", read_behind_write()),
@@ -35,6 +35,7 @@ fn base_scenes_break_no_rule() {
         ("cancel_at_once", cancel_at_once()),
         ("read_from_write", read_from_write()),
         ("buffered", buffered()),
+        ("waits_for_space", waits_for_space(true)),
         ("buffered_twice", buffered_twice()),
         ("buffered_apart", buffered_apart()),
         ("collect", collect()),

@@ -194,6 +194,32 @@ pub fn buffered() -> Case {
     case
 }
 
+/// Write 2 waits for space in the buffer, and a read of its page is served from memory or, as is wrong, by the flash.
+pub fn waits_for_space(from_memory: bool) -> Case {
+    let mut case = buffered();
+    case.submit(2_010, 2, Op::Write, 1);
+    if let Event::Submitted { extent, .. } =
+        &mut case.events.iter_mut().rev().nth(1).expect("before its admission").event
+    {
+        *extent = Some((4096, 4096));
+    }
+    case.submit(2_020, 3, Op::Read, 1);
+    if from_memory {
+        case.push(2_020, Event::PageFromMemory { request: RequestId(3), lpn: Lpn(1) });
+        case.complete(3_020, 3);
+    } else {
+        case.queue(2_020, 3, Requester::Request(3), FlashOp::Read, 1, 8);
+        let done = case.read(2_020, 3, 1, 2, 0, 0);
+        case.complete(done, 3);
+    }
+    let space = 2_000 + X + PROGRAM;
+    case.push(space, Event::PageFromMemory { request: RequestId(2), lpn: Lpn(1) });
+    case.complete(space + 1_000, 2);
+    case.queue(space, 4, Requester::Buffer, FlashOp::Program, 1, 0);
+    case.program(space, 4, 3, 1, (0, 1));
+    case
+}
+
 /// Two writes of a page end one after the other in a buffer that merges them; the first is programmed, then the second, and the page
 /// is read.
 pub fn buffered_twice() -> Case {

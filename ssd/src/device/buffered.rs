@@ -20,12 +20,18 @@ impl Device {
             if !self.store(slot, lpn, flow) {
                 break;
             }
+            if is_first_waiting && let Some(buffer) = &mut self.buffer {
+                buffer.no_longer_waits(lpn);
+            }
             cursor += 1;
         }
         let buffer = self.buffer.as_mut().expect("only called with a buffer");
         self.state.board.requests[slot as usize].buffered = cursor;
         match (is_first_waiting, cursor == pages) {
-            (false, false) => buffer.wait(flow, slot, pages - cursor),
+            (false, false) => {
+                let requests = &self.host.requests;
+                buffer.wait(flow, slot, (cursor..pages).map(|i| requests.page(slot, &request, i)));
+            }
             (true, _) => buffer.still_waits_for(flow, pages - cursor),
             (false, true) => {}
         }

@@ -50,11 +50,12 @@ impl Device {
         }
     }
 
-    /// Takes in one page of a read. Returns whether memory serves it: the buffer has it, or a write of it has not ended.
+    /// Takes in one page of a read. Returns whether memory serves it: the buffer has it, or a write of it has not ended or waits for
+    /// space in the buffer.
     #[inline(always)]
     fn read_page(&mut self, slot: RequestSlot, request: &ActiveRequest, i: u32) -> bool {
         let lpn = self.host.requests.page(slot, request, i);
-        if self.buffer.as_mut().is_some_and(|b| b.read(lpn)) || self.writes.get(lpn).is_some() {
+        if self.buffer.as_mut().is_some_and(|b| b.read(lpn) || b.awaits(lpn)) || self.writes.get(lpn).is_some() {
             self.host.page_from_memory(slot, lpn, &mut self.state);
             return true;
         }
