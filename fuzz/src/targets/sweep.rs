@@ -32,6 +32,11 @@ pub const TARGET: Target = Target {
         "sweep = {}",
         "[[",
         "= 1000000",
+        "not not not not not not not not not not not not not not not not ",
+        "seed == 1 and seed == 2 and seed == 3 and seed == 4 and ",
+        "-------------------------------------",
+        "|abs|abs|abs|abs|abs|abs",
+        ".a.a.a.a.a.a.a.a.a.a",
     ],
     feed: |input| {
         let text = String::from_utf8_lossy(input).into_owned();

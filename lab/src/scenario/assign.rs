@@ -6,10 +6,12 @@
 use toml::{Table, Value};
 
 use super::document::Document;
-use super::error::ScenarioError;
+use super::error::{ScenarioError, excerpt};
 
 /// Where such keys come from, in messages.
 pub(super) const PLACE: &str = "--set";
+/// The most steps of a path; the deepest key has six. Every step is a table in a table, over which readers recurse.
+const MAX_STEPS: usize = 64;
 
 /// The document of `text` with the keys in `sets` (path and value as written) set in that order, and the paths as errors name them.
 pub(super) fn assigned(text: &str, sets: &[(String, String)]) -> Result<(Document, Vec<String>), ScenarioError> {
@@ -17,8 +19,12 @@ pub(super) fn assigned(text: &str, sets: &[(String, String)]) -> Result<(Documen
     let mut document = Document::default();
     let mut paths = Vec::new();
     for (path, written) in sets {
-        let fail =
-            |message: String| ScenarioError { place: PLACE.into(), key: path.clone(), value: written.clone(), message };
+        let fail = |message: String| ScenarioError {
+            place: PLACE.into(),
+            key: excerpt(path),
+            value: written.clone(),
+            message,
+        };
         paths.push(set(&mut table, path, value(written)).map_err(fail)?);
         document = table.clone().try_into().map_err(|error: toml::de::Error| fail(reworded(error.message())))?;
     }
@@ -95,6 +101,9 @@ fn steps(path: &str) -> Result<Vec<Step>, String> {
             let number = index.strip_suffix(']').and_then(|digits| digits.parse().ok());
             steps.push(Step::Index(number.ok_or_else(|| format!("[{index}: must be a number in brackets"))?));
         }
+        if steps.len() > MAX_STEPS {
+            return Err(format!("is more than {MAX_STEPS} keys deep; no key is"));
+        }
     }
     Ok(steps)
 }
@@ -140,5 +149,11 @@ mod tests {
         assert!(fails("flow.x.priority", "1").contains("no flow has the name \"x\""));
         assert!(fails("seed.x", "1").contains("unknown") || fails("seed.x", "1").contains("invalid"));
         assert!(fails("", "1").contains("KEY=VALUE"));
+        // Tables in tables overflow the stack of who reads them.
+        for deep in [["a"; 20_000].join("."), format!("flow{}", "[0]".repeat(20_000))] {
+            let error = fails(&deep, "1");
+            assert!(error.contains("is more than 64 keys deep"), "{}", &error[..100]);
+            assert!(error.len() < 300, "{} bytes", error.len());
+        }
     }
 }

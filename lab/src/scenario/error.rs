@@ -231,7 +231,7 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
 }
 
 /// A value short enough for a message: one line, at most 60 characters.
-fn excerpt(text: &str) -> String {
+pub(super) fn excerpt(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     match line.char_indices().nth(60) {
         Some((end, _)) => format!("{}...", &line[..end]),

@@ -183,7 +183,8 @@ pub fn label(value: &Value) -> String {
     }
 }
 
-fn excerpt(text: &str) -> String {
+/// A value short enough for a message: one line, at most 60 characters.
+pub(super) fn excerpt(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     line.char_indices().nth(60).map_or(line.to_owned(), |(end, _)| format!("{}...", &line[..end]))
 }

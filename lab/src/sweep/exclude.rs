@@ -1,11 +1,19 @@
 //! Conditions that leave runs out: expressions over the keys of the scenario, with the axes' values in it.
 //!
 //! The expressions are minijinja's, as in the claims of papers: `flow[0].priority > 2 and seed == 1`.
+//!
+//! Promises that a condition, whatever its text, does not overflow the stack, and that no word of it multiplies a text: minijinja limits
+//! the depth of parentheses only and recurses over everything else, so the length is limited here, and `range`, `replace`, `format` and
+//! the like are not there.
 
 use minijinja::value::{Serde, Value, ValueKind};
-use minijinja::{Environment, UndefinedBehavior};
+use minijinja::{Environment, UndefinedBehavior, filters};
 
 use crate::scenario::Document;
+
+/// The most words and signs of a condition. Each may be one level of the expression: a thread with 2 MiB of stack holds 1,000 levels
+/// even where the compiler optimises nothing.
+const MAX_TOKENS: usize = 500;
 
 /// The conditions of a sweep.
 #[derive(Debug)]
@@ -20,9 +28,15 @@ impl Conditions {
     /// # Errors
     /// One that is no expression, and why.
     pub fn new(texts: Vec<String>) -> Result<Conditions, (String, String)> {
-        let mut environment = Environment::new();
-        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        let environment = environment();
         for text in &texts {
+            let tokens = tokens(text);
+            if tokens > MAX_TOKENS {
+                let message = format!(
+                    "has {tokens} words and signs; must have at most {MAX_TOKENS}: give several conditions, each of which excludes"
+                );
+                return Err((text.clone(), message));
+            }
             environment.compile_expression(text).map_err(|error| (text.clone(), error.to_string()))?;
         }
         Ok(Conditions { texts, environment })
@@ -51,6 +65,34 @@ impl Conditions {
         }
         Ok(false)
     }
+}
+
+/// What conditions may use: minijinja's operators, and those of its filters and tests whose result is a number, true or false.
+fn environment() -> Environment<'static> {
+    let mut environment = Environment::empty();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.add_filter("abs", filters::abs);
+    environment.add_filter("float", filters::float);
+    environment.add_filter("int", filters::int);
+    environment.add_filter("length", filters::length);
+    environment.add_filter("max", filters::max);
+    environment.add_filter("min", filters::min);
+    environment.add_filter("round", filters::round);
+    environment.add_test("defined", |value: &Value| !value.is_undefined());
+    environment.add_test("undefined", |value: &Value| value.is_undefined());
+    environment
+}
+
+/// The number of words, numbers and signs in `text`, those inside quotes included.
+fn tokens(text: &str) -> usize {
+    let in_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut before = ' ';
+    let begins = |c: char| {
+        let goes_on = in_word(c) && in_word(before);
+        before = c;
+        !(c.is_whitespace() || goes_on)
+    };
+    text.chars().map(begins).filter(|begins| *begins).count()
 }
 
 /// The keys of the scenario; flows by their place and by their name.
@@ -92,6 +134,62 @@ mod tests {
         assert_eq!(excluded("flow[0].synthetic.rate_iops > 1e4 and seed == 3"), Ok(true));
         assert_eq!(excluded("flow.a.priority == 1"), Ok(false));
         assert_eq!(excluded("device.preset == 'flin-isca18'"), Ok(true));
+    }
+
+    /// In a thread with a small stack, as workers of other programs have them.
+    fn in_small_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+        let thread = std::thread::Builder::new().stack_size(1 << 21).spawn(work).expect("a thread");
+        thread.join().expect("no panic")
+    }
+
+    #[test]
+    fn long_conditions_are_refused_and_legal_ones_fit_the_stack() {
+        // What stands in front of the others, what is repeated, and what stands behind: each recurses in another place.
+        let shapes = [
+            ("", "not ", "true"),
+            ("", "-", "1"),
+            ("", "seed==3 and ", "true"),
+            ("", "seed==3 or ", "true"),
+            ("", "true if true else ", "true"),
+            ("", "1+", "1"),
+            ("", "1**", "1"),
+            ("", "1~", "1"),
+            ("", "1<", "2"),
+            ("", "1 in ", "[1]"),
+            ("", "(", "1"),
+            ("", "[", "1"),
+            ("seed", ".a", ""),
+            ("seed", "[0]", ""),
+            ("seed", "|abs", ""),
+            ("seed", " is defined", ""),
+        ];
+        for (before, again, after) in shapes {
+            let of = move |count: usize| format!("{before}{}{after}", again.repeat(count));
+            let refused = in_small_thread(move || excluded(&of(10_000)));
+            assert!(refused.unwrap_err().contains("must have at most 500"), "{again}");
+            let longest = (1..=MAX_TOKENS).rev().find(|count| tokens(&of(*count)) <= MAX_TOKENS).expect("one fits");
+            assert!(tokens(&of(longest)) > MAX_TOKENS - 10, "{again}");
+            // Right or wrong, it is an answer.
+            let _ = in_small_thread(move || excluded(&of(longest)));
+        }
+        let legal = format!("{}seed == 3", "seed == 1 or ".repeat(90));
+        assert_eq!(excluded(&legal), Ok(true));
+    }
+
+    #[test]
+    fn short_conditions_make_no_long_texts() {
+        for condition in [
+            "range(100000)|length > 1",
+            "'a'|replace('a', 'aa') == 'b'",
+            "'%100000000d'|format(1) == 'b'",
+            "[1, 2]|join('aa') == 'b'",
+        ] {
+            assert!(excluded(condition).is_err(), "{condition}");
+        }
+        assert_eq!(
+            excluded("(-3)|abs == seed and seed is defined and seed in [1, 3] and [1, 2]|length == 2"),
+            Ok(true)
+        );
     }
 
     #[test]

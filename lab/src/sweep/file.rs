@@ -137,7 +137,7 @@ impl Sweep {
     /// The error about a condition.
     pub(super) fn condition_error(&self, (text, why): (String, String)) -> ScenarioError {
         let at = self.place.text.find(&text).unwrap_or(0);
-        self.place.error(&(at..at), "exclude", &format!("{text:?}"), why)
+        self.place.error(&(at..at), "exclude", &format!("{:?}", axis::excerpt(&text)), why)
     }
 
     /// An error about the sweep as a whole.
@@ -168,7 +168,8 @@ impl<'a> Parts<'a> {
         let mut keys = DeTable::new();
         let (mut seeds, mut schedulers) = (None, None);
         for (key, value) in table {
-            let fail = |message: &str| self.place.error(&key.span(), key.get_ref(), &text[value.span()], message);
+            let written = axis::excerpt(&text[value.span()]);
+            let fail = |message: &str| self.place.error(&key.span(), key.get_ref(), &written, message);
             match (key.get_ref().as_ref(), value.get_ref()) {
                 ("seeds", _) => seeds = Some((key.span(), self.seeds(key.span(), value)?)),
                 ("schedulers", DeValue::Array(items)) => {
@@ -186,8 +187,10 @@ impl<'a> Parts<'a> {
                     let texts =
                         texts.collect::<Option<Vec<_>>>().ok_or(fail("must be a list of conditions, each a string"))?;
                     let compiled = Conditions::new(texts);
-                    self.conditions =
-                        Some(compiled.map_err(|(condition, why)| fail(&format!("{condition:?}: {why}")))?);
+                    self.conditions = Some(
+                        compiled
+                            .map_err(|(condition, why)| fail(&format!("{:?}: {why}", axis::excerpt(&condition))))?,
+                    );
                 }
                 ("exclude", _) => return Err(fail("must be a list of conditions")),
                 _ => drop(keys.insert(key.clone(), value.clone())),
