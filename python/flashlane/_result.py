@@ -22,6 +22,8 @@ class Record:
         self._keys = keys
 
     def __getattr__(self, name: str) -> Any:
+        if name in Record.__slots__:  # not there yet: whoever makes copies asks before it is
+            raise AttributeError(name)
         try:
             return _shown(self._keys[name])
         except KeyError:
@@ -40,6 +42,9 @@ class Record:
         return isinstance(other, Record) and self._keys == other._keys
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._keys,)
 
     def to_dict(self) -> dict[str, Any]:
         """The keys as plain dicts and lists."""
@@ -72,6 +77,9 @@ class Summary(Record):
     def __init__(self, text: str) -> None:
         super().__init__(json.loads(text))
         self._json = text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._json,)
 
     def to_json(self) -> str:
         """The bytes of `summary.json`, as the program writes them."""
@@ -156,6 +164,19 @@ class Result:
         """Writes the page with all tables and charts, which opens without a network; with heat maps of the dies if the runs were made
         with ``activity=True``."""
         self._outcome.report(os.fspath(path), f"# in Python: {' '.join(sys.argv) or 'interactive'}")
+
+    def __copy__(self) -> "Result":
+        return Result(self._outcome)
+
+    def __deepcopy__(self, memo: Any) -> "Result":
+        return Result(self._outcome)  # rows are read-only, so the copy shares them
+
+    def __reduce__(self) -> Any:
+        message = (
+            "a Result cannot be pickled, since its rows stay in the memory of this process: send its `summary`, "
+            "and rows as a table of your own, such as pyarrow.table(result.requests())"
+        )
+        raise TypeError(message)
 
     def __repr__(self) -> str:
         return repr(self.summary)

@@ -1,7 +1,9 @@
 """Runs and comparisons: the program's bytes, its errors, and rows that are not copied."""
 
+import copy
 import json
 import os
+import pickle
 import re
 import signal
 import subprocess
@@ -63,6 +65,24 @@ def test_summaries_read_like_dataclasses(small: Path) -> None:
         first.total.read.p98_ns
     page = result._repr_html_()
     assert page.startswith("<table>") and page.count("<tr>") == 1 + 2 * (3 + 2) and "slowdown" in page
+
+
+def test_summaries_are_copied_and_sent(small: Path) -> None:
+    result = fl.compare(small)
+    summary, part = result.summary, result.summary.schedulers[0]
+    ways = [copy.copy, copy.deepcopy, *(lambda value, n=n: pickle.loads(pickle.dumps(value, n)) for n in range(pickle.HIGHEST_PROTOCOL + 1))]
+    for way in ways:
+        again = way(summary)
+        assert again == summary and again.to_json() == summary.to_json() and repr(again) == repr(summary)
+        assert type(again) is type(summary) and again.schedulers[0].total == part.total
+        assert way(part) == part and way(part).total.all.requests == part.total.all.requests
+        assert [way(flow) for flow in part.flows] == part.flows
+    # One that was never filled, as whoever unpickles by hand makes it.
+    with pytest.raises(AttributeError):
+        type(part).__new__(type(part)).total
+    assert copy.deepcopy(result).summary == summary and len(copy.deepcopy(result).requests("fcfs")) == len(result.requests("fcfs"))
+    with pytest.raises(TypeError, match="send its `summary`"):
+        pickle.dumps(result)
 
 
 @pytest.mark.parametrize("take", [
