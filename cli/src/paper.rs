@@ -18,6 +18,7 @@ use crate::oslab;
 use crate::progress;
 use crate::run::{command, rayon_threads};
 use crate::signals;
+use crate::sweep::made_again;
 use crate::text::{note, print};
 
 /// Columns of the table of claims.
@@ -63,6 +64,9 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
     if let Some(store) = &store {
         let (found, made, path) = (progress.found(), progress.made(), shown::path(store.path()));
         note(&format!("{} runs, {made} made now and {found} found in {path}", found + made));
+        if let Some(damaged) = Some(made_again(&progress, store.path())).filter(|text| !text.is_empty()) {
+            note(damaged.trim_end());
+        }
     }
     let real = args.real.then(|| oslab::measure(&oslab_settings(args.quick))).transpose()?;
     let is_cross = paper.name == papers::cross::CROSS.name;

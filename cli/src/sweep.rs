@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use flashlane_lab::outputs::{OutputError, Store};
+use flashlane_lab::outputs::{OutputError, State, Store};
 use flashlane_lab::run::RunError;
 use flashlane_lab::shown;
 use flashlane_lab::sweep::{self, Made, MakeOptions, Plan, Progress, Shard, Sweep};
@@ -45,6 +45,7 @@ pub fn act(args: &SweepArgs) -> Result<(), Failure> {
     }
     let ours = made.there + made.made;
     let mut text = format!("{ours} runs, {} made now and {} there before\n", made.made, made.there);
+    text.push_str(&made_again(&progress, &out));
     if plan.excluded > 0 {
         let _ = writeln!(text, "{} combinations excluded", plan.excluded);
     }
@@ -60,6 +61,21 @@ pub fn act(args: &SweepArgs) -> Result<(), Failure> {
     }
     text.push_str(&write_results(args, &sweep, &plan, &store)?);
     print(&text)
+}
+
+/// What is said of runs that were damaged: which, and that they were made again.
+pub(crate) fn made_again(progress: &Progress, store: &Path) -> String {
+    let damaged = progress.damaged();
+    let Some(first) = damaged.first() else { return String::new() };
+    let runs = store.join("runs");
+    match damaged.len() - 1 {
+        0 => format!("1 run was damaged and was made again: {}\n", shown::path(&runs.join(first))),
+        more => format!(
+            "{} runs were damaged and were made again: {} and {more} more\n",
+            more + 1,
+            shown::path(&runs.join(first))
+        ),
+    }
 }
 
 /// The folder of the runs where none is named.
@@ -97,11 +113,14 @@ fn write_results(args: &SweepArgs, sweep: &Sweep, plan: &Plan, store: &Store) ->
 /// Prints which runs are there and which are missing.
 fn status(sweep: &Sweep, plan: &Plan, out: &Path) -> Result<(), Failure> {
     let is_there = Store::is_there(out, &sweep::maker())?;
-    let missing: Vec<_> = plan.runs.iter().filter(|run| !is_there || !Store::has_in(out, &run.name)).collect();
+    let state = |name: &str| if is_there { Store::state_in(out, name) } else { State::Absent };
+    let states = plan.runs.iter().map(|run| (run, state(&run.name)));
+    let missing: Vec<_> = states.filter(|(_, state)| *state != State::Whole).collect();
     let mut text = format!("{}: {} runs", shown::path(out), plan.runs.len());
     let _ = writeln!(text, ", {} there, {} missing", plan.runs.len() - missing.len(), missing.len());
-    for run in missing.iter().take(LISTED) {
-        let _ = writeln!(text, "missing  {}  {}", run.name, shown::escaped(&sweep.in_words(&run.at)));
+    for (run, state) in missing.iter().take(LISTED) {
+        let word = if *state == State::Damaged { "damaged" } else { "missing" };
+        let _ = writeln!(text, "{word}  {}  {}", run.name, shown::escaped(&sweep.in_words(&run.at)));
     }
     if missing.len() > LISTED {
         let _ = writeln!(text, "and {} more", missing.len() - LISTED);

@@ -106,6 +106,31 @@ fn a_run_of_a_sweep_has_the_bytes_of_a_comparison() {
     assert!(keys.iter().zip(&starts).all(|(key, start)| key.starts_with(start.as_str())), "{keys:?}");
 }
 
+/// One digit of a figure in a store: it came into the table of results unnoticed.
+#[test]
+fn a_damaged_run_is_made_again_and_named() {
+    let desk = desk("[sweep]\nseeds = 3\n");
+    let desk = desk.path();
+    good(desk, &["sweep", "s.toml"]);
+    let whole = results(desk, "s");
+    let mut runs: Vec<_> =
+        fs::read_dir(desk.join("s/runs")).expect("runs").map(|entry| entry.expect("an entry").path()).collect();
+    runs.sort();
+    let name = runs[1].file_name().expect("a name").to_string_lossy().into_owned();
+    let summary = fs::read_to_string(runs[1].join("summary.json")).expect("a summary");
+    let digit = summary.find("\"mean_ns\": ").expect("a mean") + "\"mean_ns\": ".len();
+    let other = if summary[digit..].starts_with('1') { "2" } else { "1" };
+    fs::write(runs[1].join("summary.json"), format!("{}{other}{}", &summary[..digit], &summary[digit + 1..]))
+        .expect("written");
+    let said = good(desk, &["sweep", "s.toml", "--status"]);
+    assert!(said.contains("3 runs, 2 there, 1 missing") && said.contains(&format!("damaged  {name}")), "{said}");
+    let said = good(desk, &["sweep", "s.toml"]);
+    assert!(said.starts_with("3 runs, 1 made now and 2 there before\n"), "{said}");
+    assert!(said.contains(&format!("1 run was damaged and was made again: s/runs/{name}\n")), "{said}");
+    assert!(results(desk, "s") == whole && fs::read_to_string(runs[1].join("summary.json")).expect("there") == summary);
+    assert!(!good(desk, &["sweep", "s.toml"]).contains("damaged"));
+}
+
 #[test]
 fn a_sweep_killed_ten_times_ends_with_the_results_of_an_undisturbed_one() {
     let desk = desk(AXES);

@@ -38,4 +38,4 @@ pub use inputs::Inputs;
 pub use leftover::abandon;
 pub use listing::MARKER;
 pub use place::same_place;
-pub use store::{Claim, Entry, Store};
+pub use store::{Claim, Entry, State, Store};

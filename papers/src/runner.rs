@@ -225,7 +225,7 @@ fn read<R: DeserializeOwned>(store: &Store, name: &str) -> Result<R, RunError> {
     let bytes = store.read(name, FIGURES)?;
     serde_json::from_slice(&bytes).map_err(|error| {
         let path = store.path().join("runs").join(name);
-        RunError::Fault(format!("{}: {FIGURES} is damaged ({error}); delete the folder", path.display()))
+        RunError::Fault(format!("{}: {FIGURES} has none ({error}); delete the folder", path.display()))
     })
 }
 

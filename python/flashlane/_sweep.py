@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -77,7 +78,7 @@ class SweepResult:
         """The summary of the run ``name``."""
         from ._result import Summary
 
-        return Summary((self.path / "runs" / name / "summary.json").read_text())
+        return Summary(_native.summary_of(self.path, name))
 
 
 def sweep(
@@ -113,7 +114,8 @@ def sweep(
     store = Path(os.path.abspath(os.fspath(out)))
     command = f"# in Python: flashlane.sweep({made_of._path!r})"
     if client is None:
-        made, there = wait(made_of._native.start(store, command, jobs, shard, audit), "runs", progress)
+        made, there, damaged = wait(made_of._native.start(store, command, jobs, shard, audit), "runs", progress)
+        _warn(damaged)
         result = SweepResult(store, made + there, made)
     else:
         result = _on_cluster(made_of, store, (command, shard, audit), client, progress)
@@ -124,6 +126,12 @@ def sweep(
     return result
 
 
+def _warn(damaged: list[str]) -> None:
+    if damaged:
+        more = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
+        warnings.warn(f"runs were damaged and are made again: {damaged[0]}{more}", stacklevel=3)
+
+
 def _on_cluster(
     made_of: Sweep, store: Path, how: tuple[str, Optional[str], bool], client: Any, progress: Optional[bool]
 ) -> SweepResult:
@@ -132,6 +140,7 @@ def _on_cluster(
     command, shard, audit = how
     runs = made_of._native.part(made_of.runs(), shard)
     missing = made_of._native.missing(store, runs)
+    _warn(made_of._native.damaged(store, missing))
     text = made_of._text
     if text is None and made_of._document is None:
         text = Path(made_of._path).read_text()

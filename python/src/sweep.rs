@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flashlane_lab::outputs::Store;
+use flashlane_lab::outputs::{State, Store};
 use flashlane_lab::run::{self, RunError};
 use flashlane_lab::sweep::{self, Made, MakeOptions, Plan, PlannedRun, Progress, Shard, Sweep};
 use pyo3::prelude::*;
@@ -16,6 +16,9 @@ use crate::scenario::toml_of;
 
 /// A run as it is sent to a worker: its name, and for each axis the place of its value.
 type Sent = (String, Vec<usize>);
+
+/// Runs made now, runs there before, and the names of those made that were there and damaged.
+type Outcome = (usize, usize, Vec<String>);
 
 /// A sweep.
 #[pyclass(frozen)]
@@ -53,7 +56,15 @@ impl NativeSweep {
     /// Those of `runs` that are not in the store `out`.
     fn missing(&self, out: PathBuf, runs: Vec<Sent>) -> PyResult<Vec<Sent>> {
         let there = Store::is_there(&out, &sweep::maker()).map_err(error)?;
-        Ok(runs.into_iter().filter(|(name, _)| !there || !Store::has_in(&out, name)).collect())
+        let whole = |name: &str| there && Store::state_in(&out, name) == State::Whole;
+        Ok(runs.into_iter().filter(|(name, _)| !whole(name)).collect())
+    }
+
+    /// The names of those of `runs` that are in the store `out` and damaged, which are made again as if they were missing.
+    fn damaged(&self, out: PathBuf, runs: Vec<Sent>) -> PyResult<Vec<String>> {
+        let there = Store::is_there(&out, &sweep::maker()).map_err(error)?;
+        let damaged = |name: &str| there && Store::state_in(&out, name) == State::Damaged;
+        Ok(runs.into_iter().map(|(name, _)| name).filter(|name| damaged(name)).collect())
     }
 
     /// Makes `runs` in the store `out` unless they are there, one after the other; returns how many were made here.
@@ -162,7 +173,7 @@ fn all(
     out: &Path,
     (command, shard, audit): (String, Shard, bool),
     progress: &Progress,
-) -> Result<(usize, usize), RunError> {
+) -> Result<Outcome, RunError> {
     let plan = sweep.plan()?;
     if let Some(needs) = &plan.memory {
         run::fits(needs)?;
@@ -178,7 +189,7 @@ fn all(
                 made + there
             )))
         }
-        None => Ok((made, there)),
+        None => Ok((made, there, progress.damaged())),
     }
 }
 
@@ -186,7 +197,7 @@ fn all(
 #[pyclass(frozen)]
 pub struct SweepJob {
     progress: Arc<Progress>,
-    promise: Arc<Promise<PyResult<(usize, usize)>>>,
+    promise: Arc<Promise<PyResult<Outcome>>>,
 }
 
 #[pymethods]
@@ -206,8 +217,15 @@ impl SweepJob {
         self.progress.stop();
     }
 
-    /// Runs made now and runs there before, once it is over.
-    fn result(&self) -> PyResult<(usize, usize)> {
+    /// Runs made now, runs there before, and the names of those made that were damaged, once it is over.
+    fn result(&self) -> PyResult<Outcome> {
         self.promise.take().unwrap_or_else(|| Err(error("the sweep is not over, or its outcome was taken")))
     }
+}
+
+/// The bytes of the summary of the run `run` in a store.
+#[pyfunction]
+pub fn summary_of(store: PathBuf, run: &str) -> PyResult<String> {
+    let bytes = Store::read_in(&store, run, sweep::SUMMARY).map_err(error)?;
+    String::from_utf8(bytes).map_err(error)
 }

@@ -31,6 +31,19 @@ def test_the_results_are_the_programs(sweep_file: Path, program: str, tmp_path: 
     assert made.summary(name).made_by.seed == 1 and at == [0, 0, 0]
 
 
+def test_a_damaged_run_is_made_again_and_named(sweep_file: Path, tmp_path: Path) -> None:
+    made = fl.sweep(sweep_file, tmp_path / "store")
+    whole = files(made.path)
+    name = fl.Sweep(sweep_file).runs()[3][0]
+    summary = made.path / "runs" / name / "summary.json"
+    summary.write_text(summary.read_text().replace('"requests": 200', '"requests": 300'))
+    with pytest.raises(fl.Error, match="summary.json: is damaged"):
+        made.summary(name)
+    with pytest.warns(UserWarning, match=f"runs were damaged and are made again: {name}"):
+        again = fl.sweep(sweep_file, tmp_path / "store")
+    assert again.made == 1 and files(again.path) == whole and again.summary(name).made_by.seed
+
+
 def test_parts_rows_as_text_and_audits(sweep_file: Path, program: str, tmp_path: Path) -> None:
     store = tmp_path / "parts"
     first = fl.sweep(sweep_file, store, shard="1/2", audit=True)

@@ -74,7 +74,7 @@ impl Plan {
             let bytes = store.read(&run.name, SUMMARY)?;
             let summary: Summary = serde_json::from_slice(&bytes).map_err(|error| {
                 let path = store.path().join("runs").join(&run.name);
-                RunError::Fault(format!("{}: {SUMMARY} is damaged ({error}); delete the folder", path.display()))
+                RunError::Fault(format!("{}: {SUMMARY} is none ({error}); delete the folder", path.display()))
             })?;
             Ok((summary.made_by.seed, rows(&summary)))
         };

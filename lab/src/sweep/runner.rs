@@ -2,13 +2,14 @@
 //!
 //! Knows neither what a run is nor what is kept of it.
 
-use std::sync::Mutex;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
 use crate::maker::maker;
-use crate::outputs::{Claim, Entry, Store};
+use crate::outputs::{Claim, Entry, State, Store};
 use crate::run::{self, RunError};
 use crate::scenario::hash_of;
 
@@ -29,6 +30,7 @@ pub struct Progress {
     of: AtomicU64,
     made: AtomicU64,
     found: AtomicU64,
+    damaged: Mutex<Vec<String>>,
     requests: run::Progress,
 }
 
@@ -51,6 +53,11 @@ impl Progress {
     /// Runs found in the store since the beginning.
     pub fn found(&self) -> u64 {
         self.found.load(Ordering::Relaxed)
+    }
+
+    /// The names of runs that were found damaged and are made again.
+    pub fn damaged(&self) -> Vec<String> {
+        self.damaged.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Requests completed, and the wish to stop.
@@ -92,7 +99,11 @@ pub fn make_missing(
     progress: &Progress,
     make: impl Fn(usize, Entry) -> Result<(), RunError> + Sync,
 ) -> Result<Vec<usize>, RunError> {
-    let missing: Vec<usize> = (0..names.len()).filter(|number| !store.has(names[*number])).collect();
+    let states: Vec<State> = names.par_iter().map(|name| store.state(name)).collect();
+    let missing: Vec<usize> = (0..names.len()).filter(|number| states[*number] != State::Whole).collect();
+    let damaged = missing.iter().filter(|number| states[**number] == State::Damaged);
+    let damaged: BTreeSet<String> = damaged.map(|number| names[*number].to_owned()).collect();
+    progress.damaged.lock().unwrap_or_else(PoisonError::into_inner).extend(damaged);
     progress.found.fetch_add((names.len() - missing.len()) as u64, Ordering::Relaxed);
     progress.expect(missing.len());
     let elsewhere = Mutex::new(Vec::new());
@@ -149,6 +160,38 @@ mod tests {
         assert_eq!(make_missing(&["c", "d"], &store, &progress, make).expect("made"), [1]);
         assert_eq!((progress.made(), progress.found(), progress.done(), progress.of()), (4, 2, 1, 1));
         assert_eq!(store.read("d", "figure").expect("there"), [1]);
+    }
+
+    /// One digit of a figure changed, one file shorter, the list itself changed: each is made again, and named.
+    #[test]
+    fn what_is_damaged_is_made_again_and_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (store, progress) = (store(&folder), Progress::default());
+        let make = |number: usize, entry: Entry| {
+            entry.write("figure", format!("{{\"mean_ns\": 1000{number}}}").as_bytes())?;
+            entry.write("rows/long", &vec![7; 5 << 20])?;
+            entry.commit()?;
+            Ok(())
+        };
+        let names = ["a", "b", "c", "d"];
+        make_missing(&names, &store, &progress, make).expect("made");
+        let file = |name: &str, file: &str| folder.path().join("store/runs").join(name).join(file);
+        let changed = |name: &str, of: &str, from: &str, to: &str| {
+            let text = std::fs::read_to_string(file(name, of)).expect("there");
+            assert!(text.contains(from), "{text}");
+            std::fs::write(file(name, of), text.replacen(from, to, 1)).expect("written");
+        };
+        changed("a", "figure", "1000", "2000");
+        std::fs::write(file("b", "rows/long"), [7]).expect("written");
+        changed("c", "whole.json", "\"bytes\":", "\"bites\":");
+        assert!(store.read("a", "figure").expect_err("another digit").to_string().contains("is damaged"));
+        assert_eq!(store.read("d", "figure").expect("whole"), b"{\"mean_ns\": 10003}");
+        assert_eq!(make_missing(&names, &store, &progress, make).expect("made"), [0, 1, 2]);
+        assert_eq!(progress.damaged(), ["a", "b", "c"]);
+        assert_eq!(store.read("a", "figure").expect("made again"), b"{\"mean_ns\": 10000}");
+        assert!(names.iter().all(|name| store.has(name)));
+        assert!(make_missing(&names, &store, &progress, make).expect("nothing to make").is_empty());
+        assert_eq!(progress.damaged().len(), 3);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::super::{Existing, Inputs, OutFile, OutputError};
 /// The file that says what made a store.
 const ABOUT: &str = "store.json";
 /// Version of the layout.
-const LAYOUT: u32 = 1;
+const LAYOUT: u32 = 2;
 
 /// What made a store.
 #[derive(Serialize, Deserialize, PartialEq, Eq)]

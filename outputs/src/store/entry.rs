@@ -1,16 +1,14 @@
 //! A result in a store, while it is made and when it is there.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::super::{OutFile, OutputError, registry};
+use super::contents::{Contents, WHOLE};
 
 /// The folder of results.
 pub(super) const RESULTS: &str = "runs";
-/// The file of a result that lists the others with their lengths; written last.
-const WHOLE: &str = "whole.json";
 
 /// A result being made. Dropped before [`Entry::commit`], it leaves nothing.
 #[derive(Debug)]
@@ -52,18 +50,16 @@ impl Entry {
     /// A fault of the machine.
     pub fn commit(&self) -> Result<PathBuf, OutputError> {
         let io = |e: io::Error| OutputError::io(&self.shown, &e);
-        let mut lengths = BTreeMap::new();
-        collect_lengths(&self.folder, "", &mut lengths).map_err(io)?;
-        let json = serde_json::to_vec(&lengths).map_err(|e| io(e.into()))?;
+        let json = Contents::of(&self.folder).and_then(|contents| contents.to_json()).map_err(io)?;
         self.write(WHOLE, &json)?;
         let place = self.root.join(RESULTS).join(&self.name);
         let _held = registry::hold();
         match fs::rename(&self.folder, &place) {
             Err(e) if matches!(e.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists) => {
-                if has(&self.root, &self.name) {
+                if state(&self.root, &self.name) == State::Whole {
                     return Ok(place);
                 }
-                // What a loss of power left.
+                // Damaged, or what a loss of power left.
                 fs::rename(&place, self.folder.with_extension("damaged")).map_err(io)?;
                 fs::rename(&self.folder, &place).map_err(io)?;
             }
@@ -83,24 +79,34 @@ impl Drop for Entry {
     }
 }
 
-/// Whether the result `name` is there and whole in the store at `root`.
-pub(super) fn has(root: &Path, name: &str) -> bool {
-    let folder = root.join(RESULTS).join(name);
-    let Ok(text) = fs::read(folder.join(WHOLE)) else { return false };
-    let Ok(lengths) = serde_json::from_slice::<BTreeMap<String, u64>>(&text) else { return false };
-    lengths.iter().all(|(file, length)| fs::metadata(folder.join(file)).is_ok_and(|about| about.len() == *length))
+/// What a store has of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Nothing.
+    Absent,
+    /// Files that are not those that were written, as far as that is looked at: see [`Store::state`](super::Store::state).
+    Damaged,
+    /// All of it.
+    Whole,
 }
 
-fn collect_lengths(folder: &Path, prefix: &str, into: &mut BTreeMap<String, u64>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        let about = entry.metadata()?;
-        if about.is_dir() {
-            collect_lengths(&entry.path(), &format!("{name}/"), into)?;
-        } else {
-            into.insert(name, about.len());
-        }
+/// What the store at `root` has of the result `name`.
+pub(super) fn state(root: &Path, name: &str) -> State {
+    let folder = root.join(RESULTS).join(name);
+    match Contents::read(&folder) {
+        Some(contents) if contents.hold(&folder) => State::Whole,
+        None if !folder.exists() => State::Absent,
+        _ => State::Damaged,
     }
-    Ok(())
+}
+
+/// The bytes of a file of the result `name` in the store at `root`, which the user calls `shown`, if they are those that were written.
+pub(super) fn read(root: &Path, shown: &Path, name: &str, file: &str) -> Result<Vec<u8>, OutputError> {
+    let result = Path::new(RESULTS).join(name);
+    let fault = |message: String| OutputError::fault(&shown.join(&result).join(file), message);
+    let bytes = fs::read(root.join(&result).join(file)).map_err(|e| fault(format!("cannot be read: {e}")))?;
+    match Contents::read(&root.join(&result)) {
+        Some(contents) if contents.has(file, &bytes) => Ok(bytes),
+        _ => Err(fault("is damaged: its bytes are not those that were written; the next run makes it again".into())),
+    }
 }

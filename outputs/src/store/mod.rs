@@ -2,17 +2,18 @@
 //!
 //! ```text
 //! store.json         what made the store
-//! runs/NAME/         a result; whole.json in it lists its files and their lengths
+//! runs/NAME/         a result; whole.json in it lists its files, their lengths and hashes
 //! claims/NAME        locked by the process that makes that result
 //! unfinished/RANDOM/ what one process has not finished; its file `lock` is locked as long as the process exists
 //! ```
 //!
 //! Promises that a result is never made by two processes at the same time, nor again once it is there, as far as the file
 //! system has locks, and that a process that is killed loses only what it had not finished. Results are synced to the disk
-//! together, every [`BATCH`] results and [`Store::sync`]; one that a loss of power damaged is absent, because its files do
-//! not have their lengths.
+//! together, every [`BATCH`] results and [`Store::sync`]. One that a loss of power, a disk or a person damaged is made again, because its
+//! files do not have their lengths or hashes.
 
 mod about;
+mod contents;
 mod entry;
 
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -25,9 +26,9 @@ use std::time::{Duration, Instant};
 use super::registry::{self, Unfinished};
 use super::{Existing, Inputs, OutFile, OutputError, exchange, place};
 use about::About;
-use entry::{RESULTS, has};
+use entry::{RESULTS, read, state};
 
-pub use entry::Entry;
+pub use entry::{Entry, State};
 
 const CLAIMS: &str = "claims";
 const UNFINISHED: &str = "unfinished";
@@ -113,22 +114,33 @@ impl Store {
 
     /// Whether the result `name` is there and whole.
     pub fn has(&self, name: &str) -> bool {
-        has(&self.root, name)
+        self.state(name) == State::Whole
     }
 
-    /// Whether the result `name` is there and whole in the store at `path`, which need not be open.
-    pub fn has_in(path: &Path, name: &str) -> bool {
-        has(path, name)
+    /// What there is of the result `name`: all its files must have their lengths, and those up to 4 MiB their hashes.
+    pub fn state(&self, name: &str) -> State {
+        state(&self.root, name)
+    }
+
+    /// What there is of the result `name` in the store at `path`, which need not be open.
+    pub fn state_in(path: &Path, name: &str) -> State {
+        state(path, name)
     }
 
     /// A file of the result `name`.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If it cannot be read, or is not the file that was written.
     pub fn read(&self, name: &str, file: &str) -> Result<Vec<u8>, OutputError> {
-        let path = Path::new(RESULTS).join(name).join(file);
-        fs::read(self.root.join(&path))
-            .map_err(|e| OutputError::fault(&self.shown.join(&path), format!("cannot be read: {e}")))
+        read(&self.root, &self.shown, name, file)
+    }
+
+    /// A file of the result `name` in the store at `path`, which need not be open.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub fn read_in(path: &Path, name: &str, file: &str) -> Result<Vec<u8>, OutputError> {
+        read(path, path, name, file)
     }
 
     /// Claims the result `name`; if `wait`, waits until another process that makes it has ended.
