@@ -1,5 +1,6 @@
 //! Requests under several schedulers compared one by one: a hand-worked scene, and properties of the comparison.
 
+use flashlane_lab::results::verdict::{Rule, Verdict};
 use flashlane_lab::results::{Summary, table};
 use flashlane_lab::run::{Options, RunError, compare};
 use flashlane_lab::scenario::Scenario;
@@ -141,4 +142,30 @@ fn a_closed_loop_has_no_pairs() {
     assert!(made.schedulers.iter().all(|run| run.paired.is_none()));
     assert!(made.schedulers[1].change_percent.is_some());
     assert!(!table::render(&made).contains("Request by request"));
+}
+
+/// Quiet reads, and in an eighth of the run a burst of writes that reads wait for: one burst makes the whole difference, and the interval of the mean
+/// contains 0. The reads of the burst all gain, so the difference counts, and the drive is not called idle.
+#[test]
+fn a_difference_that_one_burst_makes_counts() {
+    let mut trace = String::new();
+    for i in 0..6_400u64 {
+        let at = i * 400_000;
+        if (2_600..3_400).contains(&i) {
+            // A write before every read, of 4 to 256 KiB: queues grow from part to part.
+            trace.push_str(&format!("{at} 0 {} {} 0\n", i % 512 * 128, 8u64 << ((i - 2_600) / 115)));
+        }
+        trace.push_str(&format!("{at} 0 {} 8 1\n", i % 1_000 * 8));
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("burst.mqsim");
+    std::fs::write(&path, trace).expect("a trace");
+    let flow = format!("[[flow]]\n[flow.trace]\npath = {:?}\n", path.to_str().expect("a name in UTF-8"));
+    let made = summary(&format!("device = \"flin-isca18\"\nschedulers = [\"fcfs\", \"read-first\"]\n{flow}"));
+    let reads = made.schedulers[1].paired.as_ref().and_then(|paired| paired.read.as_ref()).expect("reads");
+    assert!(reads.gain_ns < reads.gain_ci95_ns.expect("an interval"), "{} {:?}", reads.gain_ns, reads.gain_ci95_ns);
+    assert!(reads.p.expect("parts that differ") <= 0.05, "{reads:?}");
+    let verdict = Verdict::of(&made);
+    assert!(verdict.findings[0].starts_with("read-first wins for reads: mean "), "{verdict:?}");
+    assert!(verdict.doubts.iter().all(|doubt| doubt.rule != Rule::Idle), "{verdict:?}");
 }

@@ -18,7 +18,9 @@ use crate::estimate::{self, Estimator};
 pub use crate::flin::dram_bytes as flin_dram_bytes;
 use crate::order::{KnownResponses, Shadow};
 use crate::params::{Param, Values};
-use crate::shipped::{ALIASES, CANCEL, COLLECT, ORDER, PICK, PLACE, PREEMPT, SCHEDULERS};
+use crate::shipped::{
+    ALIASES, CANCEL, COLLECT, CONTROL_ANSWERS, CONTROL_SCHEDULERS, ORDER, PICK, PLACE, PREEMPT, SCHEDULERS,
+};
 
 /// Schedulers and answers by name: the shipped ones, and those a caller adds.
 #[derive(Clone)]
@@ -160,6 +162,19 @@ impl Catalogue {
     /// As [`Catalogue::resolve`].
     pub fn needs_responses(&self, recipe: &Recipe) -> Result<bool, RecipeError> {
         Ok(self.resolve(recipe)?.order == "slack-oracle")
+    }
+
+    /// Whether the scheduler of `recipe` is a control: it has an answer that is one, starts from a scheduler that is one, or has the same
+    /// answers.
+    ///
+    /// # Errors
+    /// As [`Catalogue::resolve`].
+    pub fn is_control(&self, recipe: &Recipe) -> Result<bool, RecipeError> {
+        let answers = self.resolve(recipe)?;
+        let has_control =
+            QUESTIONS.iter().zip(answers.by_question()).any(|pair| CONTROL_ANSWERS.contains(&(*pair.0, pair.1)));
+        let mut controls = self.schedulers.iter().filter(|entry| CONTROL_SCHEDULERS.contains(&entry.name));
+        Ok(has_control || controls.any(|entry| recipe.base.as_deref() == Some(entry.name) || entry.answers == answers))
     }
 
     /// The names a recipe resolves to, checked.
@@ -340,6 +355,8 @@ fn fail(key: &str, value: &str, legal: &str) -> RecipeError {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec;
+
     use super::*;
     use flashlane_core::UnitId;
     use flashlane_core::decide::Turn;
@@ -409,5 +426,27 @@ mod tests {
         assert!(e.key == "alpha" && e.legal == "0 to 100 %");
         fr.params = alloc::vec![("beta".to_string(), 1)];
         assert!(wrong(fr).legal.contains("alpha"));
+    }
+
+    /// What calls itself a control is marked as one, and nothing else is.
+    #[test]
+    fn controls_are_marked() {
+        let catalogue = Catalogue::shipped();
+        let is_control = |recipe: &Recipe| catalogue.is_control(recipe).expect("a legal recipe");
+        for entry in catalogue.schedulers() {
+            let recipe = Recipe { base: Some(entry.name.to_string()), ..Recipe::default() };
+            assert_eq!(is_control(&recipe), entry.summary.contains("a control"), "{}", entry.name);
+        }
+        for question in QUESTIONS {
+            for answer in catalogue.answers(question) {
+                let answers = vec![(question.to_string(), answer.name.to_string())];
+                let recipe = Recipe { base: Some("fcfs".to_string()), answers, ..Recipe::default() };
+                assert_eq!(is_control(&recipe), answer.summary.contains("a control"), "{question} {}", answer.name);
+            }
+        }
+        let held = vec![("collect".to_string(), "semi-preemptive".to_string())];
+        assert!(is_control(&Recipe { base: Some("wp-blind".to_string()), answers: held, ..Recipe::default() }));
+        let mix = vec![("preempt".to_string(), "pause-at-boundary".to_string())];
+        assert!(is_control(&Recipe { base: Some("fr-fcfs".to_string()), answers: mix, ..Recipe::default() }));
     }
 }

@@ -427,5 +427,11 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
     sos::BOTH,
 ];
 
+/// Answers that no drive can give: what a scheduler gains by them is a bound, not a choice. Pairs of a question and a name.
+pub(crate) static CONTROL_ANSWERS: &[(&str, &str)] = &[("collect", "free"), ("order", "slack-oracle")];
+
+/// Schedulers that are there to compare others with: with the oracle's order, and with what `wp` leaves out.
+pub(crate) static CONTROL_SCHEDULERS: &[&str] = &["oracle-slack", "wp-blind"];
+
 /// Other names of schedulers.
 pub(crate) static ALIASES: &[(&str, &str)] = &[("baseline", "fr-fcfs")];

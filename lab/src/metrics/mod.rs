@@ -13,6 +13,7 @@ mod histogram;
 mod host;
 mod interval;
 pub mod pairs;
+pub mod randomization;
 pub mod responses;
 pub mod sizes;
 mod slack;

@@ -3,6 +3,7 @@
 //! Owns the comparison of the response times of two runs ([`ResponseTimes`]) request by request. Promises integers throughout, so that pairs do not depend on the order in
 //! which runs end. Must never know which schedulers produced them.
 
+use super::randomization::sign_flip_p;
 use super::responses::{ResponseError, ResponseTimes};
 use super::sizes::SIZES;
 
@@ -39,8 +40,30 @@ const SHARE_UNIT: f64 = 1.0 / (1u64 << 32) as f64;
 pub struct BatchedTally {
     /// The tally over all batches.
     pub tally: Tally,
-    /// For each batch: number of pairs, and the sum of their gains in ns.
-    batches: Vec<(u64, i128)>,
+    batches: Vec<Batch>,
+}
+
+/// One of the parts of equal numbers of requests that a run is cut into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Batch {
+    pairs: u64,
+    /// Sum of the gains, ns.
+    gain_ns: i128,
+    /// Pairs that are faster less pairs that are slower.
+    faster: i64,
+}
+
+/// What the batches say about chance.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Chance {
+    /// Batches whose gain is not 0.
+    pub differ: u32,
+    /// Batches in which more pairs are faster than slower.
+    pub mostly_faster: u32,
+    /// Batches in which more pairs are slower than faster.
+    pub mostly_slower: u32,
+    /// The two-sided p-value of the mean gain by flipping the signs of batches ([`sign_flip_p`]).
+    pub p: Option<f64>,
 }
 
 /// Two runs compared request by request.
@@ -125,10 +148,12 @@ impl BatchedTally {
     fn add(&mut self, batch: usize, pair: Pair) {
         self.tally.add(pair);
         if self.batches.len() <= batch {
-            self.batches.resize(batch + 1, (0, 0));
+            self.batches.resize(batch + 1, Batch::default());
         }
-        self.batches[batch].0 += 1;
-        self.batches[batch].1 += i128::from(pair.against) - i128::from(pair.own);
+        let batch = &mut self.batches[batch];
+        batch.pairs += 1;
+        batch.gain_ns += i128::from(pair.against) - i128::from(pair.own);
+        batch.faster += i64::from(pair.is_faster) - i64::from(pair.is_slower);
     }
 
     /// Mean gain of a request, ns, and half the width of its 95 % confidence interval from the means of [`BATCHES`]
@@ -139,14 +164,26 @@ impl BatchedTally {
             return None;
         }
         let mean = (t.against_ns as f64 - t.own_ns as f64) / t.requests as f64;
-        if self.batches.len() < BATCHES || self.batches.iter().any(|&(n, _)| n == 0) {
+        if self.batches.len() < BATCHES || self.batches.iter().any(|batch| batch.pairs == 0) {
             return Some((mean, None));
         }
-        let means: Vec<f64> = self.batches.iter().map(|&(n, sum)| sum as f64 / n as f64).collect();
+        let means: Vec<f64> = self.batches.iter().map(|batch| batch.gain_ns as f64 / batch.pairs as f64).collect();
         let n = means.len() as f64;
         let middle = means.iter().sum::<f64>() / n;
         let variance = means.iter().map(|m| (m - middle) * (m - middle)).sum::<f64>() / (n - 1.0);
         Some((mean, Some(T_95 * (variance / n).sqrt())))
+    }
+
+    /// Whether the gain could be chance. With fewer pairs than batches there are no batches to speak of, and no p-value.
+    pub fn chance(&self) -> Chance {
+        let count = |is: fn(&Batch) -> bool| self.batches.iter().filter(|batch| is(batch)).count() as u32;
+        let gains: Vec<i128> = self.batches.iter().map(|batch| batch.gain_ns).collect();
+        Chance {
+            differ: count(|batch| batch.gain_ns != 0),
+            mostly_faster: count(|batch| batch.faster > 0),
+            mostly_slower: count(|batch| batch.faster < 0),
+            p: (self.tally.requests >= BATCHES as u64).then(|| sign_flip_p(&gains)).flatten(),
+        }
     }
 }
 
@@ -176,6 +213,10 @@ impl Pairs {
         Ok(pairs)
     }
 }
+
+#[cfg(test)]
+#[path = "pairs_level.rs"]
+mod level;
 
 #[cfg(test)]
 mod tests {

@@ -54,61 +54,76 @@ fn title(summary: &Summary) -> String {
     format!("{} on {}{state}: requests a second and response times", escaped(&made.scenario), escaped(&made.device))
 }
 
+/// What the table has for each scheduler beside its name and its load: which of these depends on the flows.
+#[derive(Clone, Copy)]
+struct Shape {
+    /// Several schedulers: the change against the one compared with.
+    compared: bool,
+    /// A mean and a p99 for each flow; else for reads and for writes.
+    by_flow: bool,
+    /// Slowdowns: of each flow, or how fair they are.
+    alone: bool,
+    /// So many flows that not each has columns: then p99 is that of all requests.
+    many: bool,
+}
+
 fn rows(summary: &Summary) -> comfy_table::Table {
-    let runs = &summary.schedulers;
-    let several = runs.len() > 1;
-    let flows = &summary.flows;
-    let by_flow = (2..=FLOWS).contains(&flows.len());
-    let alone = runs.iter().any(|run| run.flows.iter().any(|flow| flow.slowdown.is_some()));
-    let mut header: Vec<String> = ["scheduler", "offered", "served", "mean", "p99"].map(String::from).into();
-    if several {
-        header.push("Δ mean".into());
-    }
-    if by_flow {
-        for flow in flows {
-            header.push(short(&flow.name));
-            if alone {
-                header.push("slowdown".into());
-            }
-        }
+    let (runs, flows) = (&summary.schedulers, &summary.flows);
+    let shape = Shape {
+        compared: runs.len() > 1,
+        by_flow: (2..=FLOWS).contains(&flows.len()),
+        alone: runs.iter().any(|run| run.flows.iter().any(|flow| flow.slowdown.is_some())),
+        many: flows.len() > FLOWS,
+    };
+    let mut header: Vec<String> = ["scheduler", "offered", "served"].map(String::from).into();
+    // Of two flows together a mean says little; each has its own.
+    header.extend((!shape.by_flow).then(|| "mean".into()));
+    header.extend(shape.many.then(|| "p99".into()));
+    header.extend(shape.compared.then(|| "Δ mean".into()));
+    let parties = if shape.by_flow {
+        flows.iter().map(|flow| short(&flow.name)).collect()
     } else {
-        header.extend(["reads", "writes"].map(String::from));
-        if alone {
-            header.extend(["F", "max slowdown"].map(String::from));
-        }
+        vec!["reads".to_owned(), "writes".to_owned()]
+    };
+    for party in parties {
+        header.push(party);
+        header.extend((!shape.many).then(|| "p99".into()));
+        header.extend((shape.by_flow && shape.alone).then(|| "slowdown".into()));
     }
-    header.extend(["busy", "write ampl."].map(String::from));
+    if shape.alone && !shape.by_flow {
+        header.extend(["F", "max slowdown"].map(String::from));
+    }
+    header.extend(["busy", "WA"].map(String::from));
     let mut table = table(header);
     for run in runs {
-        table.add_row(row(run, several, by_flow, alone));
+        table.add_row(row(run, shape));
     }
     table
 }
 
-fn row(run: &SchedulerResult, several: bool, by_flow: bool, alone: bool) -> Vec<String> {
+fn row(run: &SchedulerResult, shape: Shape) -> Vec<String> {
     let mean = |figures: &Option<ResponseFigures>| or_dash(figures.as_ref(), |f| time(f.mean_ns));
-    let all = run.total.all.as_ref();
-    let mut row = vec![
-        run.name.clone(),
-        or_dash(all.and_then(|f| f.offered_iops), number),
-        or_dash(all.and_then(|f| f.iops), number),
-        mean(&run.total.all),
-        or_dash(all, |f| time(f.p99_ns as f64)),
-    ];
-    if several {
+    let p99 = |figures: &Option<ResponseFigures>| or_dash(figures.as_ref(), |f| time(f.p99_ns as f64));
+    let all = &run.total.all;
+    let rate = |of: fn(&ResponseFigures) -> Option<f64>| or_dash(all.as_ref().and_then(of), number);
+    let mut row = vec![run.label(), rate(|f| f.offered_iops), rate(|f| f.iops)];
+    row.extend((!shape.by_flow).then(|| mean(all)));
+    row.extend(shape.many.then(|| p99(all)));
+    if shape.compared {
         let changed = run.change_percent.as_ref().and_then(|c| c.all.as_ref()?.mean);
         row.push(or_dash(changed, |c| relative(c, Sense::Time)));
     }
-    if by_flow {
+    if shape.by_flow {
         for flow in &run.flows {
-            row.push(mean(&flow.figures.all));
-            if alone {
-                row.push(or_dash(flow.slowdown, number));
-            }
+            row.extend([mean(&flow.figures.all), p99(&flow.figures.all)]);
+            row.extend(shape.alone.then(|| or_dash(flow.slowdown, number)));
         }
     } else {
-        row.extend([mean(&run.total.read), mean(&run.total.write)]);
-        if alone {
+        for figures in [&run.total.read, &run.total.write] {
+            row.push(mean(figures));
+            row.extend((!shape.many).then(|| p99(figures)));
+        }
+        if shape.alone {
             let fairness = run.fairness.as_ref();
             row.extend([or_dash(fairness, |f| number(f.fairness)), or_dash(fairness, |f| number(f.max_slowdown))]);
         }

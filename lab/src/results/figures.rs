@@ -86,6 +86,7 @@ impl SchedulerResult {
         let slowdowns: Option<Vec<f64>> = flows.iter().map(|flow| flow.slowdown).collect();
         SchedulerResult {
             name: name.to_string(),
+            control: false,
             decisions: Decisions::default(),
             total: Figures::of(&together),
             flows,
@@ -103,6 +104,12 @@ impl SchedulerResult {
     /// Adds its decisions.
     pub fn with_decisions(mut self, decisions: Decisions) -> SchedulerResult {
         self.decisions = decisions;
+        self
+    }
+
+    /// Marks it as a control if it is one.
+    pub fn with_control(mut self, control: bool) -> SchedulerResult {
+        self.control = control;
         self
     }
 

@@ -80,6 +80,16 @@ pub(super) fn faster(gain: f64) -> String {
     }
 }
 
+/// How much more something is that is `factor` times as much: `12% more`, `3.2x as many`, `20% fewer`, `3.2x fewer`.
+pub(super) fn more(factor: f64) -> String {
+    match factor {
+        f if f >= 2.0 => format!("{}x as many", times(f)),
+        f if f >= 1.0 => format!("{:.0}% more", 100.0 * (f - 1.0)),
+        f if f > 0.5 => format!("{:.0}% fewer", 100.0 * (1.0 - f)),
+        f => format!("{}x fewer", times(1.0 / f)),
+    }
+}
+
 /// A factor: `2.1`, `31`, `1,234`.
 pub(super) fn times(factor: f64) -> String {
     if factor < 9.95 { format!("{factor:.1}") } else { grouped(factor.round() as i128) }
@@ -149,6 +159,7 @@ mod tests {
         let amount = |value| relative(value, Sense::Amount);
         assert_eq!([-95.0, 911.2, 8.0].map(amount), ["20x less", "10x more", "+8.0%"]);
         assert_eq!([1.13, 3.21, 267.2].map(faster), ["12% faster", "3.2x faster", "267x faster"]);
+        assert_eq!([1.8, 3.21, 0.8, 0.04].map(more), ["80% more", "3.2x as many", "20% fewer", "25x fewer"]);
         assert_eq!([0.9, 0.3, 0.001].map(faster), ["11% slower", "3.3x slower", "1,000x slower"]);
     }
 

@@ -65,6 +65,15 @@ pub struct PairFigures {
     /// Half the width of the 95 % confidence interval of `gain_ns`, from the means of 32 batches of requests in order of
     /// arrival; null with too few requests.
     pub gain_ci95_ns: Option<f64>,
+    /// The two-sided p-value of the mean gain, by flipping the signs of the gains of the 32 batches; null with fewer than 32 requests, and
+    /// where fewer than six batches differ.
+    pub p: Option<f64>,
+    /// Of the 32 batches, those in which the two runs differ.
+    pub batches_that_differ: u32,
+    /// Of the 32 batches, those in which more requests are faster than slower.
+    pub batches_mostly_faster: u32,
+    /// Of the 32 batches, those in which more requests are slower than faster.
+    pub batches_mostly_slower: u32,
 }
 
 /// Pairs of requests of one size.
@@ -170,7 +179,7 @@ impl PairFigures {
     ) -> Option<PairFigures> {
         let (gain_ns, gain_ci95_ns) = spread.gain_ns()?;
         let p95 = from.as_ref().zip(own.as_ref()).map(|(from, own)| (from.p95_ns as f64, own.p95_ns as f64));
-        let tally = &spread.tally;
+        let (tally, chance) = (&spread.tally, spread.chance());
         Some(PairFigures {
             requests: tally.requests,
             faster: tally.faster,
@@ -181,6 +190,10 @@ impl PairFigures {
             p95_improvement_percent: p95.and_then(|(a, b)| (a > 0.0).then(|| 100.0 * (a - b) / a)),
             gain_ns,
             gain_ci95_ns,
+            p: chance.p,
+            batches_that_differ: chance.differ,
+            batches_mostly_faster: chance.mostly_faster,
+            batches_mostly_slower: chance.mostly_slower,
         })
     }
 }

@@ -130,6 +130,9 @@ pub struct Skipped {
 pub struct SchedulerResult {
     /// Its name.
     pub name: String,
+    /// Whether it is a control: something no drive can have, or that leaves out what it is compared with for; a control never wins.
+    #[serde(default)]
+    pub control: bool,
     /// Its decisions.
     #[serde(default)]
     pub decisions: Decisions,
@@ -154,6 +157,13 @@ pub struct SchedulerResult {
     /// What the host added; missing unless the scenario has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostFigures>,
+}
+
+impl SchedulerResult {
+    /// Its name as tables show it: controls are marked.
+    pub(super) fn label(&self) -> String {
+        if self.control { format!("{} (control)", self.name) } else { self.name.clone() }
+    }
 }
 
 /// What one flow got.

@@ -108,7 +108,7 @@ fn response<'a>(
         let ns = |get: fn(&ResponseFigures) -> u64| or_dash(f, |f| time(get(f) as f64));
         let rate = |get: fn(&ResponseFigures) -> Option<f64>| or_dash(f.and_then(get), number);
         let mut row = vec![
-            run.name.clone(),
+            run.label(),
             rate(|f| f.offered_iops),
             rate(|f| f.iops),
             rate(|f| f.mb_per_s),
@@ -152,7 +152,7 @@ fn pairs(runs: &[SchedulerResult]) -> Table {
         let p = run.paired.as_ref().map(|paired| &paired.all);
         let part = |get: fn(&PairFigures) -> u64| or_dash(p, |p| share(get(p) as f64 / p.requests as f64));
         table.add_row([
-            run.name.clone(),
+            run.label(),
             part(|p| p.faster),
             part(|p| p.equal),
             part(|p| p.slower),
@@ -173,7 +173,7 @@ fn touched(runs: &[SchedulerResult]) -> Table {
         let measured = run.total.all.as_ref().map_or(0, |f| f.requests);
         let touched = |count: u64| or_dash((measured > 0).then(|| count as f64 / measured as f64), share);
         let counts = [run.touched.read_overtaking, run.touched.write_overtaking, run.touched.in_pause];
-        table.add_row(std::iter::once(run.name.clone()).chain(counts.map(touched)));
+        table.add_row(std::iter::once(run.label()).chain(counts.map(touched)));
     }
     table
 }
@@ -208,7 +208,7 @@ fn estimation(runs: &[SchedulerResult]) -> Table {
         for (of, figures) in [("reads", &estimation.read), ("writes", &estimation.write)] {
             let Some(f) = figures else { continue };
             let parts = [&f.parts.queue, &f.parts.gc, &f.parts.interference, &f.parts.residual];
-            let mut row = vec![run.name.clone(), of.to_owned(), time(f.estimated_ns), time(f.actual_ns)];
+            let mut row = vec![run.label(), of.to_owned(), time(f.estimated_ns), time(f.actual_ns)];
             row.extend([f.error_percent, f.mape_percent].map(|e| or_dash(e, |e| format!("{} %", number(e)))));
             row.extend(parts.map(|part| or_none(part.error_percent)));
             row.extend([f.estimated_slack_ns, f.actual_slack_ns].map(time));
@@ -228,7 +228,7 @@ fn slack(runs: &[SchedulerResult]) -> Table {
             let Some(f) = figures else { continue };
             let ns = |value: u64| time(value as f64);
             table.add_row([
-                run.name.clone(),
+                run.label(),
                 direction.to_string(),
                 time(f.mean_ns),
                 time(f.stdev_ns),
@@ -261,7 +261,7 @@ fn device(runs: &[SchedulerResult]) -> Table {
     for run in runs {
         let d = &run.device;
         table.add_row([
-            run.name.clone(),
+            run.label(),
             share(d.chip_utilisation),
             share(d.channel_utilisation),
             or_dash(d.write_amplification, number),
@@ -282,7 +282,7 @@ fn waiting_writes(runs: &[SchedulerResult]) -> Table {
     for run in runs {
         let Some(writes) = &run.device.waiting_writes else { continue };
         table.add_row([
-            run.name.clone(),
+            run.label(),
             count(writes.moved),
             count(writes.programs_saved),
             or_dash(writes.programs_saved_percent, |percent| share(percent / 100.0)),
@@ -317,7 +317,7 @@ fn host(runs: &[SchedulerResult]) -> Table {
         let lost: Vec<String> = host.background.iter().map(|group| or_dash(group.lost, share)).collect();
         let pre = host.precompletion.as_ref();
         table.add_row([
-            run.name.clone(),
+            run.label(),
             ns(|l| l.user_mean_ns),
             ns(|l| l.device_mean_ns),
             ns(|l| l.added_mean_ns),
@@ -340,7 +340,7 @@ fn fairness(runs: &[SchedulerResult]) -> Table {
         let f = run.fairness.as_ref();
         let change = run.change_percent.as_ref();
         table.add_row([
-            run.name.clone(),
+            run.label(),
             or_dash(f, |f| number(f.fairness)),
             or_dash(f, |f| number(f.max_slowdown)),
             or_dash(f, |f| number(f.stdev)),

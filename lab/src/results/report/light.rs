@@ -33,6 +33,7 @@ fn of_run(run: &SchedulerResult) -> SchedulerResult {
     });
     SchedulerResult {
         name: run.name.clone(),
+        control: run.control,
         decisions: Decisions::default(),
         total: of_requests(&run.total),
         flows: run.flows.iter().map(of_flow).collect(),

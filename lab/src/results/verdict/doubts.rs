@@ -1,7 +1,8 @@
 //! What to distrust.
 
-use super::parties::Party;
+use super::parties::{BEYOND, LEVEL, Party};
 use super::{Doubt, Rule, units};
+use crate::metrics::pairs::BATCHES;
 use crate::results::flow_figures::ResponseFigures;
 use crate::results::format::{Sense, count, number, relative, share, time};
 use crate::results::summary::{SchedulerResult, Summary};
@@ -10,8 +11,6 @@ use crate::results::summary::{SchedulerResult, Summary};
 const IDLE: f64 = 0.10;
 /// Mean response times alone that differ by more than this factor are different.
 const ALONE: f64 = 1.05;
-/// A percentile is trusted with this many requests beyond it.
-const BEYOND: u64 = 10;
 /// The percentiles that are shown, and the requests of which one is beyond.
 const PERCENTILES: [(&str, u64); 2] = [("p99", 100), ("p99.9", 1_000)];
 
@@ -35,6 +34,7 @@ pub(super) fn of(summary: &Summary, parties: &[Party<'_>]) -> Vec<Doubt> {
         add(Rule::Noise, noise(summary, &identical).into_iter().collect());
         add(Rule::Identical, identical_texts(&identical));
     }
+    add(Rule::OneBurst, one_burst(summary, parties));
     add(Rule::TooShort, too_short(parties).into_iter().collect());
     add(Rule::AloneRuns, alone_runs(summary));
     doubts
@@ -124,7 +124,7 @@ fn identical_texts(groups: &[Vec<&str>]) -> Vec<String> {
     })
 }
 
-/// Schedulers whose difference is smaller than its confidence interval.
+/// Schedulers whose mean differs by no more than chance makes it.
 fn noise(summary: &Summary, identical: &[Vec<&str>]) -> Option<String> {
     let with_base = |run: &&SchedulerResult| {
         !identical.iter().any(|group| group.contains(&run.name.as_str()) && group.contains(&summary.against.as_str()))
@@ -132,10 +132,11 @@ fn noise(summary: &Summary, identical: &[Vec<&str>]) -> Option<String> {
     let mut named = Vec::new();
     for run in summary.schedulers.iter().filter(with_base) {
         let Some(all) = run.paired.as_ref().map(|paired| &paired.all) else { continue };
-        if let (Some(half), Some(change)) = (all.gain_ci95_ns, all.improvement_percent)
-            && all.gain_ns.abs() <= half
+        if let (Some(p), Some(half), Some(gain)) = (all.p, all.gain_ci95_ns, all.improvement_percent)
+            && p > LEVEL
         {
-            named.push(format!("{} (Δ {} +- {})", run.name, relative(-change, Sense::Time), time(half)));
+            let delta = relative(-gain, Sense::Time);
+            named.push(format!("{} (Δ {delta}, +- {}, p {p:.2})", run.name, time(half)));
         }
     }
     (!named.is_empty()).then(|| {
@@ -145,6 +146,29 @@ fn noise(summary: &Summary, identical: &[Vec<&str>]) -> Option<String> {
             list(named.iter().map(String::as_str))
         )
     })
+}
+
+/// Differences that a few batches make, of which nothing can be said.
+fn one_burst(summary: &Summary, parties: &[Party<'_>]) -> Vec<String> {
+    let mut found = Vec::new();
+    for party in parties {
+        for (run, result) in summary.schedulers.iter().enumerate() {
+            let Some(pairs) = party.pairs[run].filter(|pairs| pairs.p.is_none() && pairs.requests >= BATCHES as u64)
+            else {
+                continue;
+            };
+            let Some(gain) = party.gain(run).filter(|gain| *gain != 1.0) else { continue };
+            let (parts, name) = (pairs.batches_that_differ, &party.name);
+            let what = if parts == 1 { "one" } else { "a few" };
+            let text = format!(
+                "{name} differ under {} and {} in {parts} of {BATCHES} parts of the run only: {what} burst",
+                result.name, summary.against
+            );
+            let text = if party.is_plural() { text } else { text.replacen(" differ ", " differs ", 1) };
+            found.push((gain.ln().abs(), text + if parts == 1 { " decides" } else { "s decide" }));
+        }
+    }
+    gravest(found, |more| format!("{more} more differences come from a few parts of the run"))
 }
 
 /// Percentiles that rest on too few requests.

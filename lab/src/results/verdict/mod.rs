@@ -45,6 +45,8 @@ pub enum Rule {
     Identical,
     /// A difference is smaller than its confidence interval.
     Noise,
+    /// A difference comes from a few parts of the run, too few for a test.
+    OneBurst,
     /// A percentile rests on too few requests.
     TooShort,
     /// Slowdowns are against alone runs that differ.

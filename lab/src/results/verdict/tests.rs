@@ -69,7 +69,11 @@ fn the_winner_comes_first_and_then_who_pays() {
     let verdict = Verdict::of(&two_flows(&[("fcfs", 2_700, 22), ("mine", 11, 26)]));
     let [wins, company, _, pays] = &verdict.findings[..] else { panic!("{:?}", verdict.findings) };
     assert!(wins.starts_with("mine wins for web: mean ") && wins.contains("x faster than under fcfs ("), "{wins}");
-    assert!(company.starts_with("web is 270") && company.ends_with("x under mine"), "{company}");
+    assert!(
+        company.starts_with("under fcfs, sharing makes web's mean 270")
+            && company.contains("its mean alone, under mine 1.10x"),
+        "{company}"
+    );
     assert!(pays.starts_with("batch pays under mine: 18% slower than under fcfs ("), "{pays}");
     assert_eq!(verdict.doubts, []);
 }
@@ -77,53 +81,210 @@ fn the_winner_comes_first_and_then_who_pays() {
 #[test]
 fn nobody_pays_where_all_gain() {
     let verdict = Verdict::of(&two_flows(&[("fcfs", 100, 40), ("mine", 10, 20)]));
-    assert_eq!(verdict.findings.last().unwrap(), "nobody pays under mine: no one is slower than under fcfs");
+    assert_eq!(
+        verdict.findings.last().unwrap(),
+        "nobody pays under mine: no mean and no p99 is above those under fcfs"
+    );
     assert_eq!(verdict.findings.iter().filter(|finding| finding.starts_with("mine wins for")).count(), 2);
 }
 
 #[test]
 fn the_first_may_win() {
     let verdict = Verdict::of(&two_flows(&[("fcfs", 10, 20), ("mine", 10, 30)]));
-    assert_eq!(verdict.findings[0], "fcfs wins: under no other scheduler is anybody faster");
+    assert!(
+        verdict.findings[0].starts_with("fcfs wins for batch: mean 29.99 µs")
+            && verdict.findings[0].contains("; next is mine, 50% slower ("),
+        "{verdict:?}"
+    );
     assert!(verdict.findings.last().unwrap().starts_with("batch pays under mine: 50% slower"), "{verdict:?}");
 }
 
 #[test]
 fn small_differences_are_no_findings() {
     let verdict = Verdict::of(&two_flows(&[("fcfs", 1_000, 1_000), ("mine", 1_020, 1_000)]));
-    assert!(verdict.findings[0].starts_with("no scheduler differs from fcfs by more than noise"), "{verdict:?}");
+    assert!(
+        verdict.findings[0].starts_with("no scheduler's mean differs from fcfs's by more than noise"),
+        "{verdict:?}"
+    );
 }
 
-#[test]
-fn an_interval_decides_what_noise_is() {
-    let mut summary = one_flow(40_000, 0.5, &[("fcfs", 100), ("mine", 97)]);
-    let paired = |gain_ns: f64, half: f64| PairFigures {
+/// Pairs that gain 3 % by the mean, with this p-value.
+fn pairs(p: Option<f64>) -> PairFigures {
+    PairFigures {
         requests: 12_000,
-        faster: 1,
-        equal: 0,
-        slower: 0,
+        faster: 5_000,
+        equal: 2_000,
+        slower: 5_000,
         improvement_percent: Some(3.0),
         gain_a_request_percent: Some(3.0),
         p95_improvement_percent: None,
-        gain_ns,
-        gain_ci95_ns: Some(half),
-    };
-    let with = |summary: &mut Summary, half: f64| {
-        let all = paired(1_000.0, half);
-        summary.schedulers[1].paired = Some(crate::results::Paired {
-            against: "fcfs".into(),
-            read: Some(all.clone()),
-            write: Some(all.clone()),
-            all,
-            by_size: Vec::new(),
-        });
-    };
-    with(&mut summary, 100.0);
+        gain_ns: 1_000.0,
+        gain_ci95_ns: Some(4_000.0),
+        p,
+        batches_that_differ: if p.is_some() { 32 } else { 1 },
+        batches_mostly_faster: 16,
+        batches_mostly_slower: 16,
+    }
+}
+
+/// Gives the second scheduler these pairs, of reads, of writes and together.
+fn set_pairs(summary: &mut Summary, all: PairFigures) {
+    let (read, write, against) = (Some(all.clone()), Some(all.clone()), "fcfs".into());
+    summary.schedulers[1].paired = Some(crate::results::Paired { against, read, write, all, by_size: Vec::new() });
+}
+
+#[test]
+fn a_test_decides_what_noise_is() {
+    let mut summary = one_flow(40_000, 0.5, &[("fcfs", 100), ("mine", 97)]);
+    set_pairs(&mut summary, pairs(Some(0.04)));
     assert!(Verdict::of(&summary).findings[0].starts_with("mine wins for "), "{:?}", Verdict::of(&summary));
     assert_eq!(rules(&summary), []);
-    with(&mut summary, 1e9);
+    set_pairs(&mut summary, pairs(Some(0.06)));
     assert_eq!(rules(&summary), [Rule::Noise]);
-    assert!(Verdict::of(&summary).doubts[0].text.contains("mine (Δ -3.0% +- "), "{:?}", Verdict::of(&summary));
+    let text = &Verdict::of(&summary).doubts[0].text;
+    assert!(text.ends_with("mine (Δ -3.0%, +- 4.000 µs, p 0.06)"), "{text}");
+}
+
+/// A difference that one part of the run makes counts if it is large, and is doubted.
+#[test]
+fn one_burst_is_named() {
+    let mut summary = one_flow(40_000, 0.02, &[("fcfs", 100), ("mine", 10)]);
+    set_pairs(&mut summary, pairs(None));
+    let verdict = Verdict::of(&summary);
+    assert!(verdict.findings[0].starts_with("mine wins for "), "{verdict:?}");
+    assert_eq!(rules(&summary), [Rule::OneBurst, Rule::OneBurst], "and it is not called idle");
+    let text = "reads differ under mine and fcfs in 1 of 32 parts of the run only: one burst decides";
+    assert_eq!(verdict.doubts[0].text, text);
+}
+
+/// Where the mean goes one way and most requests go the other, both are said.
+#[test]
+fn the_mean_and_most_requests_may_disagree() {
+    let mut summary = one_flow(40_000, 0.5, &[("fcfs", 100), ("mine", 80)]);
+    let most_slower = PairFigures {
+        faster: 2_000,
+        slower: 8_000,
+        batches_mostly_faster: 2,
+        batches_mostly_slower: 30,
+        ..pairs(Some(0.01))
+    };
+    set_pairs(&mut summary, most_slower.clone());
+    let said = |summary: &Summary| Verdict::of(summary).findings;
+    let expected = "reads under mine: the mean is 20% faster, yet more requests are slower than faster (16.7% faster, 66.7% slower)";
+    assert!(said(&summary).iter().any(|text| text == expected), "{:?}", said(&summary));
+    // The same counts could be chance if hardly more batches go that way.
+    set_pairs(
+        &mut summary,
+        PairFigures { batches_mostly_faster: 12, batches_mostly_slower: 20, ..most_slower.clone() },
+    );
+    assert!(!said(&summary).iter().any(|text| text.contains("yet more requests")), "{:?}", said(&summary));
+    set_pairs(&mut summary, PairFigures { p: Some(0.5), ..most_slower });
+    let expected = "reads under mine: the mean differs by no more than noise, yet more";
+    assert!(said(&summary).iter().any(|text| text.starts_with(expected)), "{:?}", said(&summary));
+}
+
+/// p99 stands beside the mean; a winner whose p99 is worse says so, and then somebody pays.
+#[test]
+fn the_tail_is_judged_beside_the_mean() {
+    let mut summary = two_flows(&[("fcfs", 100, 20), ("mine", 10, 20)]);
+    let p99 = |summary: &mut Summary, flow: usize, ns: u64| {
+        summary.schedulers[1].flows[flow].figures.all.as_mut().expect("some").p99_ns = ns;
+    };
+    let found = Verdict::of(&summary).findings;
+    assert!(found[0].contains("10x faster than under fcfs (") && found[0].contains("; p99 19.84 µs"), "{found:?}");
+    assert!(
+        found[0].ends_with("10x faster (199.7 µs)") && found.last().unwrap().starts_with("nobody pays under mine"),
+        "{found:?}"
+    );
+    p99(&mut summary, 0, 400_000);
+    let found = Verdict::of(&summary).findings;
+    assert!(found[0].ends_with("; but its p99 is 2.0x slower (400.0 µs, was 199.7 µs)"), "{found:?}");
+    assert!(found.last().unwrap().starts_with("web pays in p99 under mine: 2.0x slower than under fcfs"), "{found:?}");
+    // Means alike, p99 not.
+    let mut alike = two_flows(&[("fcfs", 10, 20), ("mine", 10, 20)]);
+    p99(&mut alike, 1, 80_000);
+    let found = Verdict::of(&alike).findings;
+    assert!(
+        found[0].starts_with("no scheduler's mean differs")
+            && found[1].starts_with("p99 of batch under mine: 2.0x slower"),
+        "{found:?}"
+    );
+}
+
+/// The scheduler compared with wins where it is the fastest.
+#[test]
+fn the_reference_can_win() {
+    let verdict = Verdict::of(&two_flows(&[("sprinkler", 10, 22), ("fcfs", 330, 20), ("mine", 40, 22)]));
+    let [reader, writer, ..] = &verdict.findings[..] else { panic!("{:?}", verdict.findings) };
+    assert!(
+        reader.starts_with("sprinkler wins for web: mean 14.99 µs, p99 ")
+            && reader.contains("; next is mine, 4.0x slower ("),
+        "{reader}"
+    );
+    assert!(writer.starts_with("fcfs wins for batch: mean "), "{writer}");
+    let pays = verdict.findings.last().unwrap();
+    assert!(
+        pays.starts_with("web pays under fcfs: 33x slower than under sprinkler"),
+        "one first each, and its gains are larger: {pays}"
+    );
+}
+
+/// A control never wins; controls among themselves do, and that is said.
+#[test]
+fn controls_do_not_win() {
+    let mut summary = two_flows(&[("fcfs", 100, 20), ("mine", 50, 20), ("wp-blind", 10, 20)]);
+    assert!(Verdict::of(&summary).findings[0].starts_with("wp-blind wins for web"));
+    summary.schedulers[2].control = true;
+    let found = Verdict::of(&summary).findings;
+    assert!(
+        found[0].starts_with("mine wins for web") && found.iter().all(|text| !text.contains("wp-blind")),
+        "{found:?}"
+    );
+    // The reference may be a control: then others are compared with it, and one of them wins.
+    summary.schedulers[2].control = false;
+    summary.schedulers[0].control = true;
+    assert!(Verdict::of(&summary).findings[0].starts_with("wp-blind wins for web"));
+    summary.schedulers.iter_mut().for_each(|run| run.control = true);
+    let found = Verdict::of(&summary).findings;
+    assert!(
+        found[0].starts_with("all schedulers are controls") && found[1].starts_with("wp-blind wins for web"),
+        "{found:?}"
+    );
+}
+
+/// A closed loop is given throughput: what one does more belongs to what another pays.
+#[test]
+fn closed_loops_are_judged_by_throughput_too() {
+    let mut summary = two_flows(&[("fcfs", 100, 20), ("mine", 50, 30)]);
+    let iops = |summary: &mut Summary, run: usize, flow: usize, iops: f64| {
+        summary.schedulers[run].flows[flow].figures.all.as_mut().expect("some").iops = Some(iops);
+    };
+    iops(&mut summary, 1, 0, 90_000.0);
+    assert!(
+        !Verdict::of(&summary).findings.iter().any(|text| text.contains("requests/s")),
+        "an open flow does what comes"
+    );
+    summary.flows[0].depth = Some(4);
+    let found = Verdict::of(&summary).findings;
+    assert!(
+        found[0].starts_with("mine wins for web: 80% more requests/s; mean 74.97 µs, 2.0x faster than"),
+        "{found:?}"
+    );
+    // All flows together get less: a winner says so.
+    summary.schedulers[1].total.all.as_mut().expect("some").iops = Some(80_000.0);
+    let found = Verdict::of(&summary).findings;
+    assert!(
+        found.iter().any(|text| text == "mine serves 20% fewer requests/s than fcfs (80,000, was 99,958)"),
+        "{found:?}"
+    );
+    // Of what another gains by, the winner says it too: here the second flow is fastest under the first scheduler.
+    summary.flows[1].depth = Some(4);
+    iops(&mut summary, 1, 1, 20_000.0);
+    let found = Verdict::of(&summary).findings;
+    assert!(
+        found.iter().any(|text| text == "batch does 2.5x fewer requests/s under mine (20,000, was 49,996)"),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -217,7 +378,7 @@ fn slowdowns_against_different_alone_runs_are_named() {
 #[test]
 fn a_run_alone_and_a_run_of_nothing_have_verdicts() {
     let one = two_flows(&[("fcfs", 100, 40)]);
-    assert!(Verdict::of(&one).findings[0].contains("slower beside the others than alone under fcfs"));
+    assert!(Verdict::of(&one).findings[0].contains("; sharing makes the mean 10.00x its mean alone under fcfs"));
     let flows = [FlowInfo { name: "idle".into(), ..FlowInfo::default() }];
     let run = SchedulerResult::new("fcfs", &flows, &[FlowMetrics::new()], None, &DeviceFigures::default());
     let nothing = Summary::new(made_by(), flows.to_vec(), vec![run], Vec::new());
