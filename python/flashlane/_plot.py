@@ -41,7 +41,9 @@ class Plot:
             cdf = figures[op].cdf if figures[op] is not None else None
             if cdf is not None:
                 total = cdf.requests[-1]
-                lines.append((name, [ns / 1e3 for ns in cdf.at_most_ns], [count / total for count in cdf.requests]))
+                # From 0 on: nothing is faster than the fastest request.
+                times = [figures[op].min_ns, *cdf.at_most_ns]
+                lines.append((name, [ns / 1e3 for ns in times], [count / total for count in (0, *cdf.requests)]))
         return _draw(lines, "response time (µs)", "share of requests", True, False, "steps-post", backend, ax)
 
     def timeline(

@@ -287,6 +287,7 @@ def test_reports_and_pictures_show_the_figures(small: Path, tmp_path: Path) -> N
     cdf = result.summary.schedulers[0].total.read.cdf
     xs, ys = ax.get_lines()[0].get_data()
     assert xs[-1] == cdf.at_most_ns[-1] / 1e3 and ys[-1] == 1.0
+    assert xs[0] == result.summary.schedulers[0].total.read.min_ns / 1e3 and ys[0] == 0.0
     chart = result.plot.timeline("p99_ns", flow="writer", backend="altair").to_dict()
     assert chart["encoding"]["y"]["field"] == "p99 response time (µs)" and len(chart["data"]["values"]) > 2
     with pytest.raises(fl.Error, match="no such flow: 'x'; there are reader, writer"):

@@ -63,13 +63,16 @@
 
   // A distribution: the response time of each of `lines.shares` of the requests.
   const at = (cdf, share) => cdf.times[lines.shares.findIndex((one) => one >= share - 1e-9)];
+  // A percentile of a few requests says nothing: a line ends where fewer than ten take longer, but not before the median.
+  const BEYOND = 10;
+  const tells = (share, requests) => requests > 0 && (share <= 0.5 || (1 - share) * requests >= BEYOND - 1e-6);
   const percentiles = (box, cdfs) => {
-    const most = Math.max(2, ...cdfs.map((cdf) => cdf.requests));
-    const top = Math.max(1, nines(1 - 0.5 / most));
+    const most = Math.max(2 * BEYOND, ...cdfs.map((cdf) => cdf.requests));
+    const top = nines(1 - BEYOND / most);
     const named = [0, 0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999, 0.999999, 0.9999999].map((part) => (part ? nines(part) : 0)).filter((x) => x <= top);
     const shares = lines.shares.filter((one) => one < 1);
     const xs = cdfs.some((cdf) => cdf.requests) ? shares.map(nines) : [];
-    const ys = cdfs.map((cdf) => shares.map((one, i) => (cdf.requests && one <= 1 - 0.4 / cdf.requests ? cdf.times[i] : null)));
+    const ys = cdfs.map((cdf) => shares.map((one, i) => (tells(one, cdf.requests) ? cdf.times[i] : null)));
     const room = (width(box) - 110) / top;
     let last = -Infinity;
     const marks = named.filter((x) => (x - last) * room >= 46 && ((last = x), true));
@@ -89,13 +92,15 @@
   // The other way round: the share of the requests that took at most so long.
   const shares = (box, cdfs) => {
     const columns = cdfs.map((cdf) => {
-      const [xs, ys] = [[], []];
+      // From 0 on: nothing is faster than the fastest request.
+      const [xs, ys] = cdf.times.length ? [[cdf.times[0] * (1 - 1e-9)], [0]] : [[], []];
       cdf.times.forEach((x, i) => {
         if (x === xs.at(-1)) ys[ys.length - 1] = lines.shares[i];
         else (xs.push(x), ys.push(lines.shares[i]));
       });
       return [xs, ys];
     });
+    box.dataset.begins = JSON.stringify(columns.map(([, ys]) => ys[0] ?? null));
     const marks = [0, 0.25, 0.5, 0.75, 1];
     const options = {
       scales: { x: { time: false, distr: 3, range: (_, least, most) => [least, Math.max(most, 1.01 * least)] }, y: { range: [0, 1.02] } },
@@ -130,6 +135,8 @@
       last_ns: cdfs[i].times.at(-1) ?? null,
       requests: cdfs[i].requests,
       p99_ns: at(cdfs[i], 0.99) ?? null,
+      // What the line of percentiles ends with.
+      upto: lines.shares.filter((share) => tells(share, cdfs[i].requests)).at(-1) ?? null,
     }));
     box.dataset.drawn = JSON.stringify(drawn);
   };

@@ -212,12 +212,12 @@ fn shift_of(index: usize) -> u32 {
     ((index >> OCTAVE_BITS) as u32).saturating_sub(1)
 }
 
-fn lowest_of(index: usize) -> u64 {
+pub(super) fn lowest_of(index: usize) -> u64 {
     let shift = shift_of(index);
     ((index - ((shift as usize) << OCTAVE_BITS)) as u64) << shift
 }
 
-fn highest_of(index: usize) -> u64 {
+pub(super) fn highest_of(index: usize) -> u64 {
     lowest_of(index) + ((1 << shift_of(index)) - 1)
 }
 

@@ -3,6 +3,7 @@
 //! Owns the comparison of the response times of two runs ([`ResponseTimes`]) request by request. Promises integers throughout, so that pairs do not depend on the order in
 //! which runs end. Must never know which schedulers produced them.
 
+use super::pair_p95::PairCounts;
 use super::randomization::sign_flip_p;
 use super::responses::{ResponseError, ResponseTimes};
 use super::sizes::SIZES;
@@ -41,6 +42,8 @@ pub struct BatchedTally {
     /// The tally over all batches.
     pub tally: Tally,
     batches: Vec<Batch>,
+    /// The 95th percentile of the response times, exact: in the run compared with, and in the run's own list, ns.
+    pub p95_ns: Option<[u64; 2]>,
 }
 
 /// One of the parts of equal numbers of requests that a run is cut into.
@@ -196,6 +199,7 @@ impl Pairs {
         let total = ResponseTimes::count_both(against, own)?;
         // Pair `number` belongs to batch `number * BATCHES / total`.
         let (mut pairs, mut number, mut batch) = (Pairs::default(), 0, 0);
+        let mut counts = PairCounts::default();
         ResponseTimes::for_both(against, own, |from, to| {
             while (batch + 1) * total <= number * BATCHES {
                 batch += 1;
@@ -209,7 +213,13 @@ impl Pairs {
                 pairs.flow.resize(from.flow + 1, BatchedTally::default());
             }
             pairs.flow[from.flow].add(batch, pair);
+            counts.count(&from, &to);
         })?;
+        let p95 = counts.p95(against, own)?;
+        pairs.all.p95_ns = p95.all;
+        let of_parts = p95.direction.into_iter().chain(p95.flow);
+        let parts = pairs.direction.iter_mut().chain(&mut pairs.flow);
+        parts.zip(of_parts).for_each(|(part, p95)| part.p95_ns = p95);
         Ok(pairs)
     }
 }
@@ -283,6 +293,36 @@ mod tests {
         assert!((gain - (75.0 - 50.0 - 100.0 / 3.0) / 3.0).abs() < 1e-7, "{gain}");
         let slow = paired(&[(0, Op::Read, 1, 1)], &[(0, Op::Read, 1, 1 << 57)]).all.tally;
         assert!(slow.gain_a_request_percent().is_some_and(|gain| gain < -1e10), "no overflow");
+    }
+
+    /// Nineteen of twenty requests take at most so long, to the nanosecond: in both runs, by direction and by flow.
+    #[test]
+    fn the_95th_percentiles_are_exact() {
+        let responses = |of: &dyn Fn(u64) -> u64| {
+            let mut responses = ResponseTimes::default();
+            for id in 0..4_000 {
+                let op = if id % 4 == 0 { Op::Write } else { Op::Read };
+                let flow = flashlane_core::FlowId((id % 2) as u16);
+                responses.record(&flashlane_core::Completion { flow, ..completion(id, op, 1, of(id)) }).expect("held");
+            }
+            responses
+        };
+        let (base, own) = (|id| 1_000_000 + 7 * id, |id| 1_000_000_000 + 3 * (3_999 - id));
+        let pairs = Pairs::of(&responses(&base), &responses(&own)).expect("in memory");
+        let expected = |among: &dyn Fn(u64) -> bool| {
+            Some([&base as &dyn Fn(u64) -> u64, &own].map(|of| {
+                let mut times: Vec<u64> = (0..4_000).filter(|&id| among(id)).map(of).collect();
+                times.sort_unstable();
+                times[(times.len() * 95).div_ceil(100) - 1]
+            }))
+        };
+        assert_eq!(pairs.all.p95_ns, expected(&|_| true));
+        assert_eq!(pairs.direction[0].p95_ns, expected(&|id| id % 4 > 0));
+        assert_eq!(pairs.direction[1].p95_ns, expected(&|id| id % 4 == 0));
+        assert_eq!(
+            [0, 1].map(|flow| pairs.flow[flow as usize].p95_ns),
+            [0, 1].map(|flow| expected(&|id| id % 2 == flow))
+        );
     }
 
     #[test]

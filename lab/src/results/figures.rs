@@ -45,11 +45,9 @@ impl Summary {
                 writes.erases_saved = Some(base.device.gc.erases as i64 - run.device.gc.erases as i64);
             }
             let pairs = pairs.get(i).and_then(Option::as_ref);
-            run.paired = pairs.and_then(|pairs| Paired::of(pairs, &base.name, &base.total, &run.total));
-            for (j, (flow, from)) in run.flows.iter_mut().zip(&base.flows).enumerate().filter(|_| base.flows.len() > 1)
-            {
-                let spread = pairs.and_then(|pairs| pairs.flow.get(j));
-                flow.paired = spread.and_then(|spread| PairFigures::of(spread, &from.figures.all, &flow.figures.all));
+            run.paired = pairs.and_then(|pairs| Paired::of(pairs, &base.name));
+            for (j, flow) in run.flows.iter_mut().enumerate().filter(|_| base.flows.len() > 1) {
+                flow.paired = pairs.and_then(|pairs| pairs.flow.get(j)).and_then(PairFigures::of);
             }
         }
         self.against = base.name;

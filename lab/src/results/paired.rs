@@ -5,7 +5,7 @@ use flashlane_core::Op;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::flow_figures::{Cdf, Figures, ResponseFigures};
+use super::flow_figures::Cdf;
 use crate::metrics::pairs::BatchedTally;
 use crate::metrics::sizes::{SIZES, pages_of};
 use crate::metrics::{Histogram, Pairs, Slack, Touched};
@@ -58,7 +58,7 @@ pub struct PairFigures {
     /// Gain a request: the mean of `1 - own / other` over the requests, percent. It counts short and long requests alike, where
     /// `improvement_percent` follows the longest.
     pub gain_a_request_percent: Option<f64>,
-    /// Improvement of the 95th percentile, percent.
+    /// Improvement of the 95th percentile of these requests' response times, percent: exact, not from a histogram.
     pub p95_improvement_percent: Option<f64>,
     /// Mean of the differences, ns: positive is faster.
     pub gain_ns: f64,
@@ -157,28 +157,24 @@ impl From<Touched> for TouchedFigures {
 }
 
 impl Paired {
-    /// The figures of `pairs`: this run, with the figures `own`, against the run `name` with the figures `from`.
-    pub(super) fn of(pairs: &Pairs, name: &str, from: &Figures, own: &Figures) -> Option<Paired> {
+    /// The figures of `pairs`: this run against the run `name`.
+    pub(super) fn of(pairs: &Pairs, name: &str) -> Option<Paired> {
         let [read, write] = [Op::Read, Op::Write].map(|op| &pairs.direction[op.index()]);
         Some(Paired {
             against: name.to_string(),
-            all: PairFigures::of(&pairs.all, &from.all, &own.all)?,
-            read: PairFigures::of(read, &from.read, &own.read),
-            write: PairFigures::of(write, &from.write, &own.write),
+            all: PairFigures::of(&pairs.all)?,
+            read: PairFigures::of(read),
+            write: PairFigures::of(write),
             by_size: (0..SIZES).filter_map(|class| PairsOfSize::of(pairs, class)).collect(),
         })
     }
 }
 
 impl PairFigures {
-    /// The figures of pairs whose response times under the two schedulers are `from` and `own`.
-    pub(super) fn of(
-        spread: &BatchedTally,
-        from: &Option<ResponseFigures>,
-        own: &Option<ResponseFigures>,
-    ) -> Option<PairFigures> {
+    /// The figures of pairs.
+    pub(super) fn of(spread: &BatchedTally) -> Option<PairFigures> {
         let (gain_ns, gain_ci95_ns) = spread.gain_ns()?;
-        let p95 = from.as_ref().zip(own.as_ref()).map(|(from, own)| (from.p95_ns as f64, own.p95_ns as f64));
+        let p95 = spread.p95_ns.map(|[from, own]| (from as f64, own as f64));
         let (tally, chance) = (&spread.tally, spread.chance());
         Some(PairFigures {
             requests: tally.requests,

@@ -187,6 +187,12 @@ impl Opened {
         serde_json::from_str(&plain(chart.split_once("data-drawn=\"").unwrap().1.split_once('"').unwrap().0)).unwrap()
     }
 
+    /// What the lines of a chart of distributions begin with.
+    pub(super) fn begins(&self, id: &str) -> Vec<f64> {
+        let chart = self.dom.split_once(&format!("<div id=\"{id}\"")).unwrap().1;
+        serde_json::from_str(chart.split_once("data-begins=\"").unwrap().1.split_once('"').unwrap().0).unwrap()
+    }
+
     pub(super) fn canvases(&self) -> usize {
         self.dom.matches("<canvas").count()
     }

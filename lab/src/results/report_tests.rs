@@ -76,6 +76,8 @@ fn the_page_shows_the_numbers_of_the_summary() {
         close(&cdf["last_ns"], all.max_ns, 1.003);
         // The curve goes by the ends of the histogram's buckets, at most 1.6 % above the middle that the table shows.
         close(&cdf["p99_ns"], all.p99_ns, 1.019);
+        let beyond = (1.0 - cdf["upto"].as_f64().unwrap()) * all.requests as f64;
+        assert!((9.99..12.0).contains(&beyond), "the line ends where {beyond} requests take longer");
         for (flow, result) in run.flows.iter().enumerate() {
             let (drawn, over) = (opened.drawn("time"), &result.figures.over_time);
             let gaps = over.all.at_ns.windows(2).filter(|pair| pair[1] > pair[0] + over.width_ns).count();
@@ -88,6 +90,15 @@ fn the_page_shows_the_numbers_of_the_summary() {
 }
 
 /// The heat maps show the cells that were recorded.
+#[test]
+fn distributions_begin_at_0() {
+    let page = page().replace("<option value=\"share\">", "<option value=\"share\" selected>");
+    let Some(opened) = open(&page, "report-share") else { return };
+    let runs = example().schedulers.len();
+    let begins: Vec<f64> = opened.begins("cdf");
+    assert_eq!(begins, vec![0.0; runs]);
+}
+
 #[test]
 fn heat_maps_show_what_was_recorded() {
     let runs = [activity(1), activity(2), activity(3)];

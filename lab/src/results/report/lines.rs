@@ -212,11 +212,13 @@ fn shares<'a>(cdfs: impl Iterator<Item = &'a Cdf>) -> Vec<f64> {
         count += 1;
         requests = requests.max(cdf.requests.last().copied().unwrap_or(0));
     }
-    let top = nines(1.0 - 0.5 / requests as f64).max(1.0);
+    // As far as the chart goes: up to where ten requests take longer.
+    let top = nines(1.0 - 10.0 / requests.max(20) as f64);
+    let last = nines(1.0 - 0.5 / requests as f64).max(1.0);
     let points = (MOST_POINTS / 2 / count.max(1)).clamp(24, 200);
     let even = (0..=points).map(|i| i as f64 / points as f64);
     let beyond = (0..points).map(|i| 1.0 - libm::pow(10.0, -top * i as f64 / (points - 1) as f64));
-    let mut all: Vec<f64> = even.chain(beyond).chain(NAMED.into_iter().filter(|&share| nines(share) <= top)).collect();
+    let mut all: Vec<f64> = even.chain(beyond).chain(NAMED.into_iter().filter(|&share| nines(share) <= last)).collect();
     // Nine digits, as the page has them.
     all.iter_mut().for_each(|share| *share = (*share * 1e9).round() / 1e9);
     all.sort_by(f64::total_cmp);
