@@ -125,6 +125,19 @@ fn files_that_are_no_such_state_are_refused_and_stay() {
     for cut in [10, 200, whole.len() / 2, whole.len() - 1] {
         assert!(refused(TEXT, &whole[..cut]).contains("is damaged"), "{cut}");
     }
+    // What was added is not read: here 16 TiB without blocks on the disk, which took hours.
+    for more in [1, 1 << 20, 1 << 44] {
+        fs::write(&file, &whole).expect("written");
+        let open = fs::OpenOptions::new().append(true).open(&file).expect("a file");
+        if open.set_len(whole.len() as u64 + more).is_err() {
+            println!("SKIPPED: the file system has no files of {more} bytes");
+            continue;
+        }
+        let begun = std::time::Instant::now();
+        let error = run(TEXT, Some(&file)).expect_err("refused");
+        assert!(error.contains("is damaged"), "{more}: {error}");
+        assert!(begun.elapsed().as_secs() < 20, "{more}: {:?}", begun.elapsed());
+    }
     let head = whole.len() / 100;
     for at in (head..whole.len()).step_by(whole.len() / 40) {
         let mut flipped = whole.clone();
@@ -132,6 +145,27 @@ fn files_that_are_no_such_state_are_refused_and_stay() {
         let error = refused(TEXT, &flipped);
         assert!(error.contains("is damaged") || error.contains("holds another state"), "{at}: {error}");
     }
+    // A state whose length says that the tail is a part of it.
+    let mut longer = whole.clone();
+    let at = whole.len() - 40;
+    let length = u64::from_le_bytes(whole[at..at + 8].try_into().expect("eight bytes"));
+    longer[at..at + 8].copy_from_slice(&(length + 8).to_le_bytes());
+    assert!(refused(TEXT, &longer).contains("is damaged"));
     let steady = run(&TEXT.replace("\"replayed\"\noverwrite_percent = 120", "\"steady\""), Some(&file));
     assert!(steady.expect_err("refused").contains("must be \"replayed\""));
+}
+
+/// Opening a named pipe waits for a writer; a device has no end.
+#[test]
+#[cfg(unix)]
+fn what_is_no_regular_file_is_refused_at_once() {
+    let pipe = folder("pipe").join("drive.state");
+    if std::process::Command::new("mkfifo").arg(&pipe).status().is_ok_and(|status| status.success()) {
+        let error = run(TEXT, Some(&pipe)).expect_err("refused");
+        assert!(error.ends_with("drive.state: is no regular file; name a file, or a folder"), "{error}");
+    } else {
+        println!("SKIPPED: no mkfifo here: a named pipe as a state was not tried");
+    }
+    let error = run(TEXT, Some(&PathBuf::from("/dev/zero"))).expect_err("refused");
+    assert!(error.contains("is no regular file"), "{error}");
 }

@@ -119,6 +119,10 @@ fn a_limit_of_file_sizes_leaves_the_earlier_results() {
     let desk = desk.path();
     good(desk, &["compare", "tiny.toml", "--out", "out"]);
     std::fs::write(desk.join("web.csv"), "0 0 0 8 1\n".repeat(100_000)).unwrap();
+    let replayed = "[device]\npreset = \"flin-isca18\"\n[device.geometry]\nblocks_per_plane = 64\npages_per_block = 16\n\
+                    [device.ftl]\nover_provisioning_percent = 40.0\n[device.precondition]\nstate = \"replayed\"\n\
+                    [[flow]]\n[flow.synthetic]\nrate_iops = 1000\nrequests = 10\n";
+    std::fs::write(desk.join("replayed.toml"), replayed).unwrap();
     let before = files(desk);
     let commands = [
         "compare long.toml --out out --csv",
@@ -126,6 +130,7 @@ fn a_limit_of_file_sizes_leaves_the_earlier_results() {
         "compare tiny.toml --report page.html",
         "compare tiny.toml --out out --report out/page.html",
         "trace convert web.csv web.msr --to msr",
+        "run replayed.toml --state drive.state",
     ];
     for limit in ["0", "16"] {
         for command in commands {

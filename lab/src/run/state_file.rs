@@ -1,10 +1,11 @@
 //! Files that keep the state of a drive that is made by replay, so that it is made once for many processes.
 //!
 //! A file says what determines its state: the build of Flashlane ([`maker`]) and those parts of the device's configuration that the
-//! replay reads. It is followed by the state (postcard) and the BLAKE3 hash of all before.
+//! replay reads. It is followed by the state (postcard), the length of the state, and the BLAKE3 hash of all before: the length, at the end
+//! of the file, tells at once whether anything is missing or was added.
 
-use std::fs::File;
-use std::io::{self, BufReader, ErrorKind, Read, Write};
+use std::fs::{self, File};
+use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use flashlane_ssd::{Config, Replayed, SavedState};
@@ -17,10 +18,12 @@ use crate::outputs::shown;
 use crate::outputs::{Existing, Inputs, OutFile};
 
 /// How every such file begins.
-const MAGIC: &[u8; 8] = b"FLSTATE1";
+const MAGIC: &[u8; 8] = b"FLSTATE2";
 /// The most bytes of the text that says what determines a state.
 const MOST_ABOUT: u32 = 1 << 16;
-const HASH: u64 = blake3::OUT_LEN as u64;
+/// Bytes behind the state: its length and the hash.
+const TAIL: u64 = LENGTH + blake3::OUT_LEN as u64;
+const LENGTH: u64 = u64::BITS as u64 / 8;
 
 /// Where states are kept.
 #[derive(Clone, Debug)]
@@ -45,6 +48,10 @@ impl StateFile {
     ) -> Result<Option<Replayed>, RunError> {
         let about = about(config);
         let path = self.file(&about);
+        // Before it is opened: opening a named pipe waits for a writer, which may never come.
+        if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+            return Err(refused(&path, "is no regular file; name a file, or a folder"));
+        }
         match File::open(&path) {
             Ok(file) => read(&path, file, &about, config).map(Some),
             Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -85,60 +92,77 @@ fn about(config: &Config) -> String {
 /// Writes the state.
 fn write(out: OutFile, about: &str, state: &Replayed) -> Result<(), RunError> {
     let (file, pending) = out.parts();
-    let mut to = Hashed { inner: file, hasher: blake3::Hasher::new() };
+    let mut to = Hashed::new(file);
     let all = |to: &mut Hashed<io::BufWriter<File>>| -> io::Result<()> {
         to.write_all(MAGIC)?;
         to.write_all(&(about.len() as u32).to_le_bytes())?;
         to.write_all(about.as_bytes())?;
+        let head = to.count;
         let buffered = io::BufWriter::with_capacity(1 << 18, &mut *to);
         let mut buffered = postcard::to_io(state, buffered).map_err(io::Error::other)?;
         buffered.flush()?;
         drop(buffered);
+        let length = to.count - head;
+        to.write_all(&length.to_le_bytes())?;
         let hash = to.hasher.finalize();
         to.inner.write_all(hash.as_bytes())
     };
     match all(&mut to) {
         Ok(()) => Ok(pending.finish(to.inner)?),
-        Err(error) => Err(pending.fault(&error).into()),
+        // What the system said, not what was made of it on the way.
+        Err(error) => Err(pending.fault(&to.fault.take().unwrap_or(error)).into()),
     }
 }
 
 /// Reads the state of `config`, which `about` describes.
 fn read(path: &Path, file: File, about: &str, config: &Config) -> Result<Replayed, RunError> {
-    let damaged = |_: io::Error| refused(path, "is damaged; delete it to have the state made again");
-    let length = file.metadata().map_err(|error| refused(path, &error.to_string()))?.len();
-    let mut from = Hashed { inner: file, hasher: blake3::Hasher::new() };
+    let mut from = Hashed::new(file);
+    match whole(&mut from, about, config) {
+        Ok(state) => Ok(state),
+        Err(why) => match from.fault.take() {
+            Some(fault) => Err(refused(path, &format!("cannot be read: {fault}"))),
+            None => Err(refused(path, &why)),
+        },
+    }
+}
+
+/// The state in a whole file; else what is wrong with it.
+fn whole(from: &mut Hashed<File>, about: &str, config: &Config) -> Result<Replayed, String> {
+    fn damaged<E>(_: E) -> String {
+        "is damaged; delete it to have the state made again".into()
+    }
     let mut magic = [0; MAGIC.len()];
-    match from.read_exact(&mut magic) {
-        Ok(()) if magic == *MAGIC => {}
-        Err(error) if error.kind() != ErrorKind::UnexpectedEof => return Err(refused(path, &error.to_string())),
-        _ => return Err(refused(path, "is not a state of Flashlane; name another file, or a folder")),
+    if from.read_exact(&mut magic).is_err() || magic != *MAGIC {
+        return Err("is not a state of Flashlane; name another file, or a folder".into());
     }
     let mut size = [0; 4];
     from.read_exact(&mut size).map_err(damaged)?;
     let size = u32::from_le_bytes(size);
     if size > MOST_ABOUT {
-        return Err(damaged(ErrorKind::InvalidData.into()));
+        return Err(damaged(size));
     }
     let mut theirs = vec![0; size as usize];
     from.read_exact(&mut theirs).map_err(damaged)?;
     if theirs != about.as_bytes() {
-        return Err(refused(path, &other_drive(&String::from_utf8_lossy(&theirs), about)));
+        return Err(other_drive(&String::from_utf8_lossy(&theirs), about));
     }
-    let head = MAGIC.len() as u64 + 4 + u64::from(size);
-    let Some(rest) = length.checked_sub(head + HASH) else { return Err(damaged(ErrorKind::UnexpectedEof.into())) };
+    let length = from.length_at_end().map_err(damaged)?;
     let state = {
         let mut scratch = [0; 64];
-        let mut reader = BufReader::with_capacity(1 << 18, (&mut from).take(rest));
+        let mut reader = BufReader::with_capacity(1 << 18, (&mut *from).take(length));
         let mut deserializer = postcard::Deserializer::from_flavor(IOReader::new(&mut reader, &mut scratch));
-        let state = SavedState(config).deserialize(&mut deserializer).map_err(|e| damaged(io::Error::other(e)))?;
-        io::copy(&mut reader, &mut io::sink()).map_err(damaged)?;
+        let state = SavedState(config).deserialize(&mut deserializer).map_err(damaged)?;
+        if !reader.buffer().is_empty() || reader.get_ref().limit() > 0 {
+            return Err(damaged(reader));
+        }
         state
     };
+    let mut again = [0; LENGTH as usize];
+    from.read_exact(&mut again).map_err(damaged)?;
     let mut hash = [0; blake3::OUT_LEN];
     from.inner.read_exact(&mut hash).map_err(damaged)?;
     if from.hasher.finalize() != hash {
-        return Err(damaged(ErrorKind::InvalidData.into()));
+        return Err(damaged(hash));
     }
     Ok(state)
 }
@@ -151,17 +175,56 @@ fn other_drive(theirs: &str, ours: &str) -> String {
     format!("holds another state ({}; here {}); name another file, or a folder", bare(theirs), bare(ours))
 }
 
-/// A file; whatever is read or written is hashed.
+/// A file; whatever is read or written is hashed and counted.
 struct Hashed<F> {
     inner: F,
     hasher: blake3::Hasher,
+    count: u64,
+    /// What the system said when it failed first: postcard keeps none of that.
+    fault: Option<io::Error>,
+}
+
+impl<F> Hashed<F> {
+    fn new(inner: F) -> Hashed<F> {
+        Hashed { inner, hasher: blake3::Hasher::new(), count: 0, fault: None }
+    }
+
+    /// Hashes the first of `bytes`, as many as the system took or gave.
+    fn took(&mut self, bytes: &[u8], result: io::Result<usize>) -> io::Result<usize> {
+        match result {
+            Ok(count) => {
+                self.hasher.update(&bytes[..count]);
+                self.count += count as u64;
+                Ok(count)
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => Err(error),
+            Err(error) => {
+                let kind = error.kind();
+                self.fault.get_or_insert(error);
+                Err(kind.into())
+            }
+        }
+    }
+}
+
+impl Hashed<File> {
+    /// The length of what follows, which the file says at its end, if that is where the file then ends.
+    fn length_at_end(&mut self) -> io::Result<u64> {
+        let all = self.inner.metadata()?.len();
+        let rest = all.checked_sub(self.count + TAIL).ok_or(ErrorKind::UnexpectedEof)?;
+        self.inner.seek(SeekFrom::Start(all - TAIL))?;
+        let mut length = [0; LENGTH as usize];
+        self.inner.read_exact(&mut length)?;
+        self.inner.seek(SeekFrom::Start(self.count))?;
+        let length = u64::from_le_bytes(length);
+        if length == rest { Ok(length) } else { Err(ErrorKind::InvalidData.into()) }
+    }
 }
 
 impl<F: Write> Write for Hashed<F> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = self.inner.write(bytes)?;
-        self.hasher.update(&bytes[..count]);
-        Ok(count)
+        let result = self.inner.write(bytes);
+        self.took(bytes, result)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -171,9 +234,8 @@ impl<F: Write> Write for Hashed<F> {
 
 impl<F: Read> Read for Hashed<F> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let count = self.inner.read(bytes)?;
-        self.hasher.update(&bytes[..count]);
-        Ok(count)
+        let result = self.inner.read(bytes);
+        self.took(bytes, result)
     }
 }
 
