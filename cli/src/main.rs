@@ -3,6 +3,7 @@
 //! Reads the command line, calls the laboratory, prints. Exit codes: 0 done, 2 bad input, 1 a fault of flashlane or of
 //! the machine. Errors go to standard error, as one line that begins with `error:`.
 
+mod apart;
 mod args;
 mod arguments;
 mod cost;

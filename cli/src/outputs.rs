@@ -11,6 +11,7 @@ use flashlane_lab::results::{MadeByCommand, ResultsDir, Summary, TABLES, export,
 use flashlane_lab::scenario::{FlowSource, Scenario};
 use flashlane_lab::workload::trace;
 
+use crate::apart;
 use crate::args::{Output, Workload};
 use crate::fail::Failure;
 use crate::signals;
@@ -49,6 +50,7 @@ impl Outputs {
         if output.out.is_none() && output.report.is_none() && output.timeline.is_none() {
             return Ok(Outputs { dir: None, csv: None, timelines: None, report: None });
         }
+        apart::check(workload, scenario, output)?;
         signals::install_handlers()?;
         let inputs = inputs(workload, scenario)?;
         let timelines = Timelines::prepare(scenario, output, &inputs)?;

@@ -29,14 +29,11 @@ impl Timelines {
         let window = output.window.as_deref().map_or(Ok((0, u64::MAX)), window)?;
         let is_json = path.extension().is_some_and(|extension| extension == "json");
         let format = if is_json { TimelineFormat::Chrome } else { TimelineFormat::Perfetto };
-        let schedulers = scenario.schedulers()?;
-        let several = schedulers.len() > 1;
         let existing = || if output.force { Existing::Replace } else { Existing::Keep(KEPT) };
-        let begin = |choice: SchedulerChoice| {
-            let path = if several { beside(path, &choice.name()) } else { path.clone() };
+        let begin = |(choice, path): (SchedulerChoice, PathBuf)| {
             Ok::<_, Failure>((choice, OutFile::create(&path, existing(), inputs)?))
         };
-        let files = schedulers.into_iter().map(begin).collect::<Result<_, _>>()?;
+        let files = files(scenario, path)?.into_iter().map(begin).collect::<Result<_, _>>()?;
         Ok(Some(Timelines { files, format, window }))
     }
 
@@ -62,6 +59,14 @@ impl Timelines {
         }
         Ok(())
     }
+}
+
+/// The schedulers, and the files of their timelines, if the user named `path`.
+pub fn files(scenario: &Scenario, path: &Path) -> Result<Vec<(SchedulerChoice, PathBuf)>, Failure> {
+    let schedulers = scenario.schedulers()?;
+    let several = schedulers.len() > 1;
+    let own = |choice: &SchedulerChoice| if several { beside(path, &choice.name()) } else { path.to_path_buf() };
+    Ok(schedulers.into_iter().map(|choice| (choice.clone(), own(&choice))).collect())
 }
 
 /// The file of one of several schedulers: `run.perfetto` becomes `run-fcfs.perfetto`.

@@ -37,5 +37,5 @@ pub use folder::Folder;
 pub use inputs::Inputs;
 pub use leftover::abandon;
 pub use listing::MARKER;
-pub use place::same_place;
+pub use place::{is_inside, same_place};
 pub use store::{Claim, Entry, State, Store};

@@ -68,6 +68,11 @@ pub fn same_place(one: &Path, other: &Path) -> bool {
     matches!((real(one), real(other)), (Ok(one), Ok(other)) if one == other)
 }
 
+/// Whether `path` leads into `folder`, or to it, whether or not they exist yet.
+pub fn is_inside(path: &Path, folder: &Path) -> bool {
+    matches!((real(path), real(folder)), (Ok(path), Ok(folder)) if path.starts_with(&folder))
+}
+
 /// What tells the file or folder at `path` from another of that name; `None` if there is none, or if the system does not say.
 pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]

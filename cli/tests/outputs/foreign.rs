@@ -92,6 +92,38 @@ fn a_report_in_the_results_folder_is_one_of_its_files() {
     }
 }
 
+/// The second of two outputs with one place replaced the first, or was refused after the runs.
+#[test]
+fn outputs_with_one_place_are_refused_before_the_runs() {
+    let desk = desk();
+    let desk = desk.path();
+    symlink("x", desk.join("link")).unwrap();
+    fs::create_dir(desk.join("folder")).unwrap();
+    fs::write(desk.join("folder/x"), "").unwrap();
+    symlink("folder/x", desk.join("far")).unwrap();
+    let before = files(desk);
+    for (args, says) in [
+        ("--state x --report x", "--report x: is the place of --state too"),
+        ("--state x --report ./x", "--report ./x: is the place of --state too"),
+        ("--state x --report folder/../x", "is the place of --state too"),
+        ("--state folder/x --report far --force", "--report far: is the place of --state too"),
+        ("--schedulers fcfs --timeline x --report x", "--report x: is the place of --timeline too"),
+        ("--schedulers fcfs --state x --timeline x", "--state x: is the place of --timeline too"),
+        ("--schedulers fcfs,flin --timeline x --state x-flin", "--state x-flin: is the place of --timeline too"),
+        ("--schedulers fcfs --timeline x --report x --force", "--report x: is the place of --timeline too"),
+        ("--out q --state q", "--state q: is in the results folder"),
+        ("--out q --state q/x", "--state q/x: is in the results folder"),
+        ("--out q --timeline q/x.perfetto", "is in the results folder"),
+    ] {
+        // So long a run that a test which waits for it fails.
+        let words: Vec<&str> = args.split(' ').collect();
+        let said = refused(desk, &[&["compare", "long.toml"], &words[..]].concat());
+        assert!(said.contains(says), "{args}: {said}");
+        assert!(files(desk) == before, "{args}");
+    }
+    good(desk, &["compare", "tiny.toml", "--out", "q", "--report", "q/x.html", "--timeline", "x"]);
+}
+
 #[test]
 fn a_report_replaces_reports_only() {
     let desk = desk();
