@@ -136,7 +136,7 @@ fn figures_may_be_had_as_csv_and_markdown() {
     assert!(said.starts_with("scheduler,flow,kind,offered_iops,requests,") && said.lines().count() > 4, "{said}");
     let said = good(&folder, &["compare", "--trace", "a.csv", "--format", "markdown"]);
     assert!(
-        said.starts_with("| scheduler | IOPS |") && said.lines().nth(1).is_some_and(|line| line.starts_with("|---|")),
+        said.starts_with("| scheduler | served IOPS | mean | p99 | Δ mean |") && said.lines().nth(1).is_some_and(|line| line.starts_with("|---|")),
         "{said}"
     );
     good(&folder, &["compare", "--trace", "a.csv", "--out", "results", "--csv"]);
