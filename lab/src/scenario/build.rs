@@ -198,7 +198,8 @@ fn buffer(device: &Device) -> Result<Option<config::Buffer>, KeyError> {
         per_flow: key!(device.buffer.per_flow),
         write_back: key!(device.buffer.write_back),
         read_allocate: key!(device.buffer.read_allocate),
-        flush_above: key!(device.buffer.flush_above),
+        // Only serial service leaves it out.
+        flush_above: device.buffer.flush_above.unwrap_or_default(),
         merge_writes: key!(device.buffer.merge_writes),
     }))
 }

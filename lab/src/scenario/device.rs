@@ -157,10 +157,11 @@ section! {
         write_back: bool,
         /// Pages read from flash enter the buffer.
         read_allocate: bool,
-        /// Dirty pages of a part beyond this many are written out in the background.
+        /// Dirty pages of a part beyond this many are written out in the background. Not with serial service, for which a preset's
+        /// value does not count: there a page is written out when another needs its place.
         flush_above: u32,
         /// A write of a page that the buffer holds replaces it there. If not, every write keeps a page of the buffer until a program
-        /// of its own has ended or the scheduler has cancelled it (D-SOS-05).
+        /// of its own has ended or the scheduler has cancelled it (D-SOS-05). Not with serial service.
         merge_writes: bool,
         /// Time the memory takes to serve a request without flash, ns (with or without a buffer).
         access_ns: u64,

@@ -15,6 +15,7 @@ use super::names;
 use super::preset::{DEFAULT_PRESET, PRESETS, Preset};
 use super::scheduler::SchedulerChoice;
 use super::trace::TraceFlow;
+use super::words::Service;
 use crate::workload::AddressRange;
 use crate::workload::clone::CloneSpec;
 use crate::workload::scene::{SceneRequest, SceneSource};
@@ -61,7 +62,22 @@ impl Device {
         })?;
         let mut device = preset.device();
         device.overlay(self);
+        if device.front.service == Some(Service::Serial) {
+            self.check_serial_buffer()?;
+            // A preset's value is for the flash.
+            device.buffer.flush_above = None;
+        }
         Ok(device)
+    }
+
+    /// Refuses what serial service does not heed: there a dirty page is written out when another page needs its place, and only then.
+    fn check_serial_buffer(&self) -> Result<(), KeyError> {
+        let message = "has no meaning with front.service = \"serial\"; leave it out";
+        match (self.buffer.flush_above, self.buffer.merge_writes) {
+            (Some(pages), _) => Err(KeyError::new("device.buffer.flush_above", pages, message)),
+            (None, Some(false)) => Err(KeyError::new("device.buffer.merge_writes", false, message)),
+            (None, _) => Ok(()),
+        }
     }
 }
 

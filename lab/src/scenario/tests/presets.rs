@@ -96,6 +96,20 @@ fn ncq_is_its_table_1() {
     assert_eq!(c.nand.read, Latency::Constant(Duration::from_us(20)));
 }
 
+/// Only a full buffer of the preset writes out, on the flash by its `flush_above`, which serial service does not have.
+#[test]
+fn ncq_has_flush_above_on_the_flash_only() {
+    let of = |service: &str| {
+        let request = "[[flow]]\nrequest = [{ at_ns = 0, op = \"read\", pages = [0] }]\n";
+        let text = format!("[device]\npreset = \"ncq-elex15\"\nfront = {{ service = \"{service}\" }}\n{request}");
+        let scenario = Scenario::parse("s", text).expect("a good scenario");
+        let complete = scenario.document.device.complete().expect("a preset").buffer.flush_above;
+        (complete, scenario.device_config().expect("legal").buffer.expect("32 MB").flush_above)
+    };
+    assert_eq!(of("parallel"), (Some(8192), 8192));
+    assert_eq!(of("serial"), (None, 0));
+}
+
 #[test]
 fn sos_has_sixteen_chips_that_do_one_thing_at_a_time() {
     let c = preset("sos-msst13");
