@@ -245,6 +245,33 @@ fn acknowledged_at_the_buffer() {
     assert!(saved > SCENES / 10 && waited > 1000, "{saved} saved, {waited} waited");
 }
 
+/// A write that would cancel another one, and could have its page of a full buffer, waits behind those that wait for space.
+#[test]
+fn a_full_buffer_takes_writes_in_order_of_arrival() {
+    let mut config = unit_cycle(CHIPS);
+    config.memory = Duration::from_ns(10);
+    let merge_writes = false;
+    config.buffer = Some(Buffer {
+        pages: 2,
+        per_flow: false,
+        write_back: true,
+        read_allocate: false,
+        flush_above: 0,
+        merge_writes,
+    });
+    // All pages are of chip 0. The program of page 0 runs until 4000, that of page 3 waits; page 6 waits for space.
+    let ask = |at, page| Ask { at, flow: 0, op: Write, touch: Touch::Pages(vec![Lpn(page)]) };
+    let asks = [ask(0, 0), ask(0, 3), ask(10, 6), ask(20, 3)];
+    for (name, cancels) in [("hos", 0), ("hos+whm", 1)] {
+        let (mut played, _) = play::audit(&config, &recipe(name, &[]), &asks).unwrap_or_else(|why| panic!("{why}"));
+        played.completions.sort_by_key(|done| done.id);
+        let done: Vec<u64> = played.completions.iter().map(|done| done.done.ns()).collect();
+        let last = if cancels == 1 { 4_010 } else { 8_010 };
+        assert_eq!(done, [10, 10, 4_010, last], "{name}");
+        assert_eq!(played.totals.cancelled, cancels, "{name}");
+    }
+}
+
 /// Pages of a request.
 fn touched(ask: &Ask) -> usize {
     match &ask.touch {
