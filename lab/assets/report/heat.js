@@ -156,13 +156,37 @@
       const said = most > 0 ? `${mean}most ${map.text(most)} (at ${at})` : "nothing";
       $(`${id}-sum-${panel}`).textContent = said;
       box.setAttribute("aria-label", `${runs[index].name}: ${said}`);
+      const read = (row, window) => {
+        const value = map.value(data[window * map.rows + row]);
+        $(id + "-readout").textContent = `${runs[index].name} from ${instant(window * run.width_ns)} for ${time(run.width_ns, 3)}, ${map.row(row)}: ${map.text(value)}`;
+      };
       canvas.addEventListener("pointermove", (event) => {
         const row = Math.floor(((event.offsetY - 4) / plotH) * map.rows);
         const window = Math.floor((((event.offsetX - LEFT) / plotW) * end) / run.width_ns);
-        if (row < 0 || row >= map.rows || window < 0 || window >= inside) return;
-        const value = map.value(data[window * map.rows + row]);
-        $(id + "-readout").textContent = `${runs[index].name} from ${instant(window * run.width_ns)} for ${time(run.width_ns, 3)}, ${map.row(row)}: ${map.text(value)}`;
+        if (row >= 0 && row < map.rows && window >= 0 && window < inside) read(row, window);
       });
+      // With the keyboard: a cell is chosen, first the one with the most, and read.
+      const cell = document.createElement("span");
+      cell.className = "cell";
+      let [row, window] = [place % map.rows, Math.min(Math.floor(place / map.rows), inside - 1)];
+      const show = () => {
+        const cellW = (run.width_ns * plotW) / end;
+        cell.style.cssText = `inset-inline-start: ${LEFT + window * cellW - 2}px; inset-block-start: ${4 + row * cellH - 2}px; inline-size: ${cellW + 4}px; block-size: ${cellH + 4}px`;
+        box.append(cell);
+        read(row, window);
+      };
+      const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -Infinity], End: [0, Infinity] };
+      box.onkeydown = (event) => {
+        const step = STEPS[event.key];
+        if (!step) return;
+        event.preventDefault();
+        if (cell.isConnected) {
+          row = Math.min(Math.max(row + step[0], 0), map.rows - 1);
+          window = Math.min(Math.max(window + step[1], 0), inside - 1);
+        }
+        show();
+      };
+      box.onblur = () => cell.remove();
       drawn.push({ name: runs[index].name, what, cells: data.length, filled: data.filter((byte) => byte > 0).length, sum: data.reduce((a, b) => a + b, 0) });
     }
     $(id + "-most").textContent = map.bound(map.value(map.most));

@@ -31,5 +31,6 @@
   drawAll();
   // Tables and charts scroll inside their sections; the page itself never does.
   root.dataset.wide = String(root.scrollWidth > root.clientWidth);
+  root.dataset.cues = String(document.querySelectorAll(".scroll.wide.more").length);
   root.dataset.ready = "true";
 })();

@@ -39,6 +39,17 @@
     }
   }
 
+  // A table that goes on beyond the edge of its place says so.
+  const cue = (box) => {
+    box.classList.toggle("wide", box.scrollWidth > box.clientWidth + 1);
+    box.classList.toggle("more", box.scrollLeft + box.clientWidth + 1 < box.scrollWidth);
+  };
+  for (const box of document.querySelectorAll(".scroll")) {
+    box.addEventListener("scroll", () => cue(box), { passive: true });
+    new ResizeObserver(() => cue(box)).observe(box);
+    cue(box);
+  }
+
   // Which schedulers the charts show.
   const redraw = () => draws.forEach((draw) => draw());
   if ($("choose")) {

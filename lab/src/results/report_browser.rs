@@ -171,7 +171,7 @@ impl Opened {
     }
 
     /// What the root says.
-    fn said(&self, name: &str) -> Option<String> {
+    pub(super) fn said(&self, name: &str) -> Option<String> {
         let value = self.root.split_once(&format!(" data-{name}=\""))?.1;
         Some(plain(value.split_once('"')?.0))
     }

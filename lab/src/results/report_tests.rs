@@ -62,23 +62,24 @@ fn the_page_shows_the_numbers_of_the_summary() {
     {
         assert!(cells.iter().any(|(path, _, shown)| path == needed && shown != "-"), "{needed} is not on the page");
     }
-    // Percentiles, a chart over time for each flow, and two heat maps of each kind.
-    assert_eq!(opened.canvases(), 1 + 2 + 2 + 2);
+    // Percentiles and a chart over time for each flow, and two heat maps of each kind.
+    assert_eq!(opened.canvases(), 2 + 2 + 2 + 2);
     for (i, run) in summary.schedulers.iter().enumerate() {
-        let all = run.total.all.as_ref().unwrap();
-        let cdf = &opened.drawn("cdf")[i];
-        assert_eq!((&cdf["name"], &cdf["requests"]), (&Value::from(&*run.name), &all.requests.into()));
-        assert!(cdf["points"].as_u64().unwrap() > 300, "as fine as it can be");
         let close = |shown: &Value, real: u64, most: f64| {
             let off = shown.as_f64().unwrap() / real as f64;
             assert!((0.997..most).contains(&off), "{shown} for {real}");
         };
-        close(&cdf["last_ns"], all.max_ns, 1.003);
-        // The curve goes by the ends of the histogram's buckets, at most 1.6 % above the middle that the table shows.
-        close(&cdf["p99_ns"], all.p99_ns, 1.019);
-        let beyond = (1.0 - cdf["upto"].as_f64().unwrap()) * all.requests as f64;
-        assert!((9.99..12.0).contains(&beyond), "the line ends where {beyond} requests take longer");
         for (flow, result) in run.flows.iter().enumerate() {
+            let (all, panels) = (result.figures.all.as_ref().unwrap(), opened.drawn("cdf"));
+            let cdf = &panels[flow]["runs"][i];
+            assert_eq!((&cdf["name"], &cdf["requests"]), (&Value::from(&*run.name), &all.requests.into()));
+            assert!(cdf["points"].as_u64().unwrap() > 300, "as fine as it can be");
+            close(&cdf["last_ns"], all.max_ns, 1.003);
+            // The curve goes by the ends of the histogram's buckets, at most 1.6 % above the middle that the table shows.
+            close(&cdf["p99_ns"], all.p99_ns, 1.019);
+            let beyond = (1.0 - cdf["upto"].as_f64().unwrap()) * all.requests as f64;
+            assert!((9.99..14.0).contains(&beyond), "the line ends where {beyond} requests take longer");
+            assert_eq!(panels[flow]["range"], panels[0]["range"], "one axis for all flows");
             let (drawn, over) = (opened.drawn("time"), &result.figures.over_time);
             let gaps = over.all.at_ns.windows(2).filter(|pair| pair[1] > pair[0] + over.width_ns).count();
             let time = &drawn[flow]["runs"][i];
@@ -97,6 +98,65 @@ fn distributions_begin_at_0() {
     let runs = example().schedulers.len();
     let begins: Vec<f64> = opened.begins("cdf");
     assert_eq!(begins, vec![0.0; runs]);
+}
+
+/// A line that others hide is dashed over them.
+#[test]
+fn lines_that_coincide_are_told_apart() {
+    let mut summary = example();
+    let copy = crate::results::SchedulerResult { name: "the same".into(), ..summary.schedulers[0].clone() };
+    summary.schedulers.insert(1, copy);
+    let Some(opened) = open(&html(&summary, &[], COMMAND), "report-twins") else { return };
+    let panels = opened.drawn("cdf");
+    let twins: Vec<u64> = (0..3).map(|run| panels[0]["runs"][run]["twins"].as_u64().unwrap()).collect();
+    assert_eq!(twins, [0, 1, 0]);
+}
+
+/// A cell of a heat map is chosen and read with the keyboard; the first key finds the one with the most.
+#[test]
+fn heat_maps_obey_the_arrow_keys() {
+    let keys = |keys: &[&str]| {
+        let press = |key: &&str| format!("map.dispatchEvent(new KeyboardEvent(\"keydown\", {{ key: \"{key}\" }}));");
+        let presses: String = keys.iter().map(press).collect();
+        let script = format!("<script>const map = document.getElementById(\"dies-0\"); {presses}</script></body>");
+        let opened = open(&page().replace("</body>", &script), "report-keys")?;
+        opened.check();
+        let (_, readout) = opened.dom.split_once("id=\"dies-readout\"")?;
+        Some(readout.split_once('>')?.1.split_once('<')?.0.to_owned())
+    };
+    let Some(first) = keys(&["ArrowLeft"]) else { return };
+    let moved = keys(&["ArrowRight", "End", "Home", "ArrowRight"]).unwrap();
+    assert!(first.contains("busy") && moved.contains("busy") && first != moved, "{first}, {moved}");
+    assert!(!moved.contains(" from 0 "), "the second window: {moved}");
+}
+
+/// What a keyboard meets first leads past the header.
+#[test]
+fn a_link_skips_to_the_figures() {
+    let page = page();
+    let body = page.split_once("<body>").unwrap().1.trim_start();
+    assert!(body.starts_with("<a class=\"skip\" href=\"#main\">"), "{}", &body[..80]);
+    assert!(page.contains("<main id=\"main\""));
+}
+
+/// Sections have names of their own, and the choice of schedulers stays with the charts.
+#[test]
+fn sections_are_told_apart() {
+    let page = page();
+    let mut names: Vec<&str> = page.split("<h2 id=").skip(1).filter_map(|rest| rest.split(['>', '<']).nth(1)).collect();
+    let all = names.len();
+    names.sort_unstable();
+    names.dedup();
+    let alike = |name: &str| name.to_lowercase().replace("times", "time");
+    assert!(
+        all > 8 && names.len() == all && names.windows(2).all(|pair| alike(pair[0]) != alike(pair[1])),
+        "{names:?}"
+    );
+    let charts = page.split_once("<div class=\"of-charts\">").unwrap().1;
+    let (charts, rest) = charts.split_once("<noscript>").unwrap();
+    assert!(
+        charts.contains("id=\"choose\"") && charts.contains("id=\"latency-0\"") && rest.contains("id=\"h-device\"")
+    );
 }
 
 #[test]
@@ -173,6 +233,9 @@ fn it_fits_a_phone_and_a_desk_in_both_themes() {
             let name = format!("report-{theme}-{}", size.0);
             let Some(opened) = browser::open(&themed(&page(), theme), &name, size, true) else { return };
             opened.check();
+            // Tables that go on beyond the edge say so; on the phone most do.
+            let cues: usize = opened.said("cues").unwrap().parse().unwrap();
+            assert!(if size == PHONE { cues > 3 } else { cues < 2 }, "{name}: {cues} tables");
             let picture = opened.picture.as_ref().unwrap();
             assert_eq!((picture.width, picture.height), size);
             assert_eq!(picture.at(2, 2), background, "{name}");
@@ -214,6 +277,8 @@ fn fifty_schedulers_and_64_flows_are_readable() {
 fn nothing_is_fetched() {
     let page = html(&example(), &[], COMMAND);
     assert!(page.contains("default-src 'none'"));
+    // The one link leads to a place on the page.
+    let page = page.replacen("href=\"#main\"", "", 1);
     for way in ["src=\"", "href=\"", "url(http", "@import", "fetch(", "XMLHttpRequest"] {
         assert!(!page.contains(way), "{way}");
     }

@@ -373,14 +373,14 @@ fn flows(text: &mut String, summary: &Summary) {
     }
 }
 
-/// `Requests: read 1,000 = completed 990 + rejected 10`, only once if it is the same for all schedulers.
+/// `Requests: received 1,000 = completed 990 + rejected 10`, only once if it is the same for all schedulers.
 fn conservation(runs: &[SchedulerResult]) -> String {
     let lines: Vec<String> = runs
         .iter()
         .map(|run| {
-            let (read, done, refused) = (run.total.issued, run.total.completed, run.total.rejected);
-            let sign = if read == done + refused { "=" } else { "!=" };
-            format!("read {} {sign} completed {} + rejected {}", count(read), count(done), count(refused))
+            let (received, done, refused) = (run.total.issued, run.total.completed, run.total.rejected);
+            let sign = if received == done + refused { "=" } else { "!=" };
+            format!("received {} {sign} completed {} + rejected {}", count(received), count(done), count(refused))
         })
         .collect();
     match lines.split_first() {
