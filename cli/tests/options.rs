@@ -125,7 +125,7 @@ fn irregular_times_and_sizes_are_treated_as_asked() {
     let said = bad_line(&folder, &["run", "--trace", "back.csv", "--order", "clamp"]);
     assert!(said.contains("back.csv:3"), "{said}");
     let said = good(&folder, &["run", "--trace", "back.csv", "--order", "clamp", "--sizes", "reject"]);
-    assert!(said.contains("read 3 = completed 2 + rejected 1"), "{said}");
+    assert!(said.contains("received 3 = completed 2 + rejected 1"), "{said}");
 }
 
 #[test]
@@ -136,7 +136,8 @@ fn figures_may_be_had_as_csv_and_markdown() {
     assert!(said.starts_with("scheduler,flow,kind,offered_iops,requests,") && said.lines().count() > 4, "{said}");
     let said = good(&folder, &["compare", "--trace", "a.csv", "--format", "markdown"]);
     assert!(
-        said.starts_with("| scheduler | served IOPS | mean | p99 | Δ mean |") && said.lines().nth(1).is_some_and(|line| line.starts_with("|---|")),
+        said.starts_with("| scheduler | served IOPS | mean | p99 | Δ mean |")
+            && said.lines().nth(1).is_some_and(|line| line.starts_with("|---|")),
         "{said}"
     );
     good(&folder, &["compare", "--trace", "a.csv", "--out", "results", "--csv"]);

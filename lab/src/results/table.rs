@@ -27,6 +27,7 @@ pub fn render(summary: &Summary) -> String {
             section(&mut text, "Reads", response(runs, |run| &run.total.read, |c| c.read.as_ref()));
             section(&mut text, "Writes", response(runs, |run| &run.total.write, |c| c.write.as_ref()));
         }
+        section(&mut text, "Throughput: requests a second and MB/s", throughput(runs, both));
         if runs.iter().any(|run| run.paired.is_some()) {
             section(&mut text, &format!("Request by request against {}", summary.against), pairs(runs));
         }
@@ -98,7 +99,7 @@ fn response<'a>(
     changes: impl Fn(&'a super::summary::Change) -> Option<&'a ResponseChange>,
 ) -> Table {
     let compared = runs.len() > 1;
-    let mut header = vec!["scheduler", "offered", "served", "MB/s", "mean", "p50", "p95", "p99", "p99.9", "max"];
+    let mut header = vec!["scheduler", "mean", "p50", "p95", "p99", "p99.9", "max"];
     if compared {
         header.extend(["Δ mean", "Δ p99"]);
     }
@@ -106,12 +107,8 @@ fn response<'a>(
     for run in runs {
         let f = figures(run).as_ref();
         let ns = |get: fn(&ResponseFigures) -> u64| or_dash(f, |f| time(get(f) as f64));
-        let rate = |get: fn(&ResponseFigures) -> Option<f64>| or_dash(f.and_then(get), number);
         let mut row = vec![
             run.label(),
-            rate(|f| f.offered_iops),
-            rate(|f| f.iops),
-            rate(|f| f.mb_per_s),
             or_dash(f, |f| time(f.mean_ns)),
             ns(|f| f.p50_ns),
             ns(|f| f.p95_ns),
@@ -126,6 +123,27 @@ fn response<'a>(
                     .map(|c| or_dash(c, |c| relative(c, Sense::Time))),
             );
         }
+        table.add_row(row);
+    }
+    table
+}
+
+/// What was offered and what was served, and with both directions of each too.
+fn throughput(runs: &[SchedulerResult], both: bool) -> Table {
+    let compared = runs.len() > 1;
+    let mut header = vec!["scheduler", "offered", "served", "MB/s"];
+    header.extend(compared.then_some("Δ served"));
+    header.extend(["reads offered", "served", "MB/s", "writes offered", "served", "MB/s"].into_iter().filter(|_| both));
+    let mut table = table(header);
+    for run in runs {
+        let rates = |figures: &Option<ResponseFigures>| {
+            let rate = |get: fn(&ResponseFigures) -> Option<f64>| or_dash(figures.as_ref().and_then(get), number);
+            [rate(|f| f.offered_iops), rate(|f| f.iops), rate(|f| f.mb_per_s)]
+        };
+        let mut row = vec![run.label()];
+        row.extend(rates(&run.total.all));
+        row.extend(compared.then(|| or_none(run.change_percent.as_ref().and_then(|c| c.all.as_ref()?.iops))));
+        row.extend([&run.total.read, &run.total.write].into_iter().filter(|_| both).flat_map(rates));
         table.add_row(row);
     }
     table
@@ -408,10 +426,11 @@ mod tests {
             for part in [&run.total.all, &run.total.read, &run.total.write] {
                 let f = part.as_ref().unwrap();
                 let line = text.lines().find(|line| line.contains(&time(f.mean_ns))).expect("the mean is shown");
-                for shown in
-                    [number(f.iops.unwrap()), time(f.p50_ns as f64), time(f.p99_9_ns as f64), time(f.max_ns as f64)]
-                {
+                for shown in [time(f.p50_ns as f64), time(f.p99_9_ns as f64), time(f.max_ns as f64)] {
                     assert!(line.contains(&shown), "{shown} in {line}");
+                }
+                for rate in [f.offered_iops, f.iops, f.mb_per_s] {
+                    assert!(text.contains(&number(rate.expect("a window"))), "{rate:?} in {text}");
                 }
             }
             assert!(text.contains(&number(run.fairness.as_ref().unwrap().stdev)));
@@ -436,12 +455,16 @@ mod tests {
     fn the_count_of_requests_closes_the_table() {
         let summary = example();
         let total = &summary.schedulers[0].total;
-        let end =
-            format!("read {} = completed {} + rejected {}\n", count(10_000), count(total.completed), total.rejected);
+        let end = format!(
+            "received {} = completed {} + rejected {}\n",
+            count(10_000),
+            count(total.completed),
+            total.rejected
+        );
         assert!(render(&summary).ends_with(&end), "{}", render(&summary));
         let mut lost = summary.clone();
         lost.schedulers[1].total.completed -= 1;
-        assert!(render(&lost).contains("Requests under read-first: read 10,000 != completed"));
+        assert!(render(&lost).contains("Requests under read-first: received 10,000 != completed"));
     }
 
     #[test]
