@@ -18,11 +18,14 @@ pub fn check(workload: &Workload, scenario: &Scenario, output: &Output) -> Resul
         files.extend(timeline::files(scenario, path)?.into_iter().map(|(_, file)| ("--timeline", file)));
     }
     files.extend(workload.state.clone().map(|path| ("--state", path)));
-    if let Some(out) = &output.out {
-        if let Some((flag, path)) = files.iter().find(|(_, path)| is_inside(path, out)) {
-            let message = "is in the results folder --out, which is replaced as a whole; name another place";
-            return Err(refused(flag, path, message));
-        }
+    if let Some(out) = &output.out
+        && let Some((flag, path)) = files.iter().find(|(_, path)| is_inside(path, out))
+    {
+        return Err(refused(
+            flag,
+            path,
+            "is in the results folder --out, which is replaced as a whole; name another place",
+        ));
     }
     files.extend(output.report.clone().map(|path| ("--report", path)));
     for (place, (flag, path)) in files.iter().enumerate() {
