@@ -298,7 +298,7 @@ Examples:
     Convert {
         /// The trace
         input: PathBuf,
-        /// The file to write
+        /// The file to write; - is standard output
         output: PathBuf,
         /// The format to write
         #[arg(long, value_name = "FORMAT")]

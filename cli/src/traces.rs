@@ -1,5 +1,7 @@
 //! `flashlane trace stat` and `flashlane trace convert`.
 
+use std::path::Path;
+
 use flashlane_lab::outputs::{Existing, Inputs, OutFile};
 use flashlane_lab::shown;
 use flashlane_lab::workload::trace::{Format, TraceOptions, convert, stat};
@@ -9,7 +11,7 @@ use crate::fail::Failure;
 use crate::outputs::add_trace;
 use crate::signals;
 use crate::spool;
-use crate::text::{print, print_json};
+use crate::text::{note, print, print_json};
 
 /// The error about an output file that exists.
 const KEPT: &str = "exists already and is left as it is; give another name, or --force to overwrite it";
@@ -30,17 +32,27 @@ pub fn act(command: TraceCommand) -> Result<(), Failure> {
             let options = options(&reading)?;
             let mut inputs = Inputs::default();
             add_trace(&mut inputs, &input);
+            let is_stream = output.as_os_str() == "-";
             let existing = if force { Existing::Replace } else { Existing::Keep(KEPT) };
-            let report = convert(&input, OutFile::create(&output, existing, &inputs)?, &options, to)?;
+            let out = match is_stream {
+                true => OutFile::standard_output(Path::new("standard output"))?,
+                false => OutFile::create(&output, existing, &inputs)?,
+            };
+            let report = convert(&input, out, &options, to)?;
             let c = report.counts;
-            print(&format!(
-                "{}: {} requests written as {to} (read as {}: {}; {} rejected)\n",
-                shown::path(&output),
+            let said = format!(
+                "{}: {} requests written as {to} (read as {}: {}; {} rejected)",
+                if is_stream { "standard output".into() } else { shown::path(&output) },
                 c.issued(),
                 report.from,
                 report.reason,
                 c.rejected
-            ))
+            );
+            match is_stream {
+                true => note(&said),
+                false => print(&format!("{said}\n"))?,
+            }
+            Ok(())
         }
     }
 }

@@ -70,6 +70,21 @@ impl OutFile {
         Ok(OutFile::around(file, Pending { shown: path.into(), place: Some(place), syncs: true }))
     }
 
+    /// Standard output, which is called `shown`: written as it comes, neither synced nor removed.
+    ///
+    /// # Errors
+    /// One that is closed, or a system on which it is no file.
+    pub fn standard_output(shown: &Path) -> Result<OutFile, OutputError> {
+        #[cfg(unix)]
+        {
+            use std::os::fd::AsFd;
+            let file = io::stdout().as_fd().try_clone_to_owned().map_err(|e| OutputError::io(shown, &e))?;
+            Ok(OutFile::around(file.into(), Pending { shown: shown.into(), place: None, syncs: false }))
+        }
+        #[cfg(not(unix))]
+        Err(OutputError::refused(shown, "standard output cannot be written on this system; name a file"))
+    }
+
     /// A file just created in a temporary folder.
     pub(super) fn in_folder(file: File, shown: &Path) -> OutFile {
         OutFile::around(file, Pending { shown: shown.into(), place: None, syncs: true })

@@ -5,6 +5,7 @@
 //! folder while two renames do the work of an exchange. After an exchange, `new` is the earlier folder. So what is left
 //! to do follows from these names, at whatever moment a run was killed.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io::{BufRead, BufReader};
@@ -23,6 +24,8 @@ pub(super) const OLD: &str = "old";
 
 /// Random letters and digits at the end of a temporary name.
 pub(super) const RANDOM: usize = 12;
+/// Stands between an output's name and these.
+const MARK: &str = ".flashlane-";
 /// Names up to this many bytes are used whole in temporary names.
 const LONG: usize = 200;
 
@@ -38,7 +41,7 @@ pub(super) fn prefix(name: &Path) -> OsString {
         prefix.push(own.to_string_lossy().chars().take(LONG / 8).collect::<String>());
         prefix.push(format!("~{}", &hash[..16]));
     }
-    prefix.push(".flashlane-");
+    prefix.push(MARK);
     prefix
 }
 
@@ -87,6 +90,17 @@ pub(super) fn sweep(name: &Path) {
             _ => {}
         }
     }
+}
+
+/// Removes what killed runs left of all outputs in `folder`, as [`sweep`] does.
+pub(super) fn sweep_all(folder: &Path) {
+    let names = fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|entry| {
+        let own = entry.file_name().into_string().ok()?;
+        let (name, _) = own.strip_prefix('.')?.rsplit_once(MARK)?;
+        Some(folder.join(name))
+    });
+    // A name that is too long is not in its temporary name; what is left of it goes when it is written again.
+    names.collect::<BTreeSet<_>>().iter().for_each(|name| sweep(name));
 }
 
 fn sweep_folder(outer: &Path, name: &Path) {

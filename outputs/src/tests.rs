@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use super::{Cause, Existing, Folder, Inputs, MARKER, OutFile, OutputError};
+use super::{Cause, Existing, Folder, Inputs, MARKER, OutFile, OutputError, Store};
 
 /// Everything in a folder by name, with the content of files; folders end with `/`.
 pub(super) fn tree(folder: &Path) -> Vec<(String, Vec<u8>)> {
@@ -312,4 +312,33 @@ fn an_input_is_no_output_under_any_name() {
         refused(Folder::create(&at("out"), &inputs), "holds the trace ");
     }
     assert_eq!(names(&at("out")), WHOLE);
+}
+
+/// Of a process killed while it began a store, while it wrote the table, and while it removed its folder: without the lock the folder
+/// stayed for ever, as did the temporary file of store.json once that was there.
+#[test]
+fn a_store_opened_again_has_nothing_of_killed_processes() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("store");
+    drop(Store::open(&root, "1").unwrap());
+    let clean = names(&root);
+    for file in [".store.json.flashlane-AbCdEfGhIjKl", ".results.parquet.flashlane-AbCdEfGhIjKl"] {
+        fs::write(root.join(file), "{").unwrap();
+    }
+    for inner in ["unfinished/AbCdEfGhIjKl/3", "unfinished/MnOpQrStUvWx", "unfinished/YzAbCdEfGhIj/0"] {
+        fs::create_dir_all(root.join(inner)).unwrap();
+    }
+    fs::write(root.join("unfinished/AbCdEfGhIjKl/3/summary.json"), "{").unwrap();
+    fs::write(root.join("unfinished/YzAbCdEfGhIj/lock"), "").unwrap();
+    fs::write(root.join("claims/one"), "").unwrap();
+    // Files of others stay, and so does what a running process has.
+    fs::write(root.join(".notes"), "mine").unwrap();
+    let running = Store::open(&root, "1").unwrap();
+    let held = names(&root.join("unfinished"));
+    drop(Store::open(&root, "1").unwrap());
+    assert_eq!(names(&root.join("unfinished")), held);
+    drop(running);
+    let left: Vec<String> = names(&root).into_iter().filter(|name| name != ".notes").collect();
+    assert_eq!(left, clean);
+    assert_eq!(fs::read(root.join(".notes")).unwrap(), b"mine");
 }

@@ -68,9 +68,12 @@ def _first(wrong: np.ndarray, values: np.ndarray) -> tuple[int, Any]:
 def _time(values: np.ndarray, name: str) -> np.ndarray:
     unit = TIMES[name]
     if values.dtype.kind in "iu":
-        largest = int(values.max()) if len(values) else 0
+        largest, smallest = (int(values.max()), int(values.min())) if len(values) else (0, 0)
         if largest > (2**63 - 1) // unit:
             raise Error(f"workload: {name} = {largest}: is later than the last instant, 292 years after the start")
+        if smallest < 0:
+            row, value = _first(values < 0, values)
+            raise Error(f"workload: row {row}: {name} = {value}: must be a time of 0 or more")
         return np.ascontiguousarray(values.astype(np.int64) * unit)
     if values.dtype.kind != "f":
         raise Error(f"workload: {name} is {values.dtype}: must be numbers, since the start of the run")
@@ -95,6 +98,11 @@ def _op(values: np.ndarray) -> np.ndarray:
 
 def _whole(values: np.ndarray, name: str) -> np.ndarray:
     if values.dtype.kind in "iu":
+        wrong = values > 2**63 - 1 if values.dtype.kind == "u" else values < 0
+        if wrong.any():
+            row, value = _first(wrong, values)
+            legal = "0 or more" if value < 0 else f"at most {2**63 - 1}"
+            raise Error(f"workload: row {row}: {name} = {value}: must be {legal}")
         return np.ascontiguousarray(values.astype(np.int64))
     if values.dtype.kind != "f":
         raise Error(f"workload: {name} is {values.dtype}: must be whole numbers of bytes")

@@ -74,7 +74,7 @@ impl Job {
             // What went wrong in Python comes before what followed from it.
             given.give(match (failures.take(), made) {
                 (Some(raised), _) => Err(raised),
-                (None, Ok(made)) => made.map_err(error),
+                (None, Ok(made)) => made.map_err(|cause| failures.stalled().map_or_else(|| error(cause), error)),
                 (None, Err(panicked)) => Err(panicked),
             });
         };

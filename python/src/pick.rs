@@ -21,15 +21,22 @@ pub type Written = (String, String, Py<PyAny>, bool, Option<Vec<String>>);
 pub(crate) struct Failures {
     progress: Arc<Progress>,
     first: Arc<Mutex<Option<PyErr>>>,
+    /// Of answers that let units idle until their run could not go on: what is said of each.
+    stalled: Arc<Mutex<Vec<String>>>,
 }
 
 impl Failures {
     pub(crate) fn new(progress: Arc<Progress>) -> Failures {
-        Failures { progress, first: Arc::default() }
+        Failures { progress, first: Arc::default(), stalled: Arc::default() }
     }
 
     pub(crate) fn progress(&self) -> Arc<Progress> {
         Arc::clone(&self.progress)
+    }
+
+    /// Why a run ended before its requests, if an answer written in Python let units idle for ever.
+    pub(crate) fn stalled(&self) -> Option<String> {
+        self.stalled.lock().unwrap_or_else(PoisonError::into_inner).iter().min().cloned()
     }
 
     pub(crate) fn take(&self) -> Option<PyErr> {
@@ -52,7 +59,16 @@ pub(crate) fn extended(picks: Vec<Written>, failures: &Failures) -> PyResult<Cat
         let build = Box::leak(Box::new(move |_: &flashlane_sched::Values<'_>| -> Box<dyn Pick> {
             let factory = Python::attach(|py| factory.clone_ref(py));
             let (failures, columns) = (failures.clone(), columns.clone());
-            Box::new(PythonPick { factory, failures, lone, columns, state: None, waiting: Vec::new() })
+            Box::new(PythonPick {
+                name,
+                factory,
+                failures,
+                lone,
+                columns,
+                state: None,
+                waiting: Vec::new(),
+                declined: 0,
+            })
         }));
         catalogue
             .add_answer::<dyn Pick>(Choice {
@@ -75,12 +91,32 @@ pub(crate) fn extended(picks: Vec<Written>, failures: &Failures) -> PyResult<Cat
 }
 
 struct PythonPick {
+    name: &'static str,
     factory: Py<PyAny>,
     failures: Failures,
     lone: bool,
     columns: Option<Vec<String>>,
     state: Option<State>,
     waiting: Vec<TxnId>,
+    /// How often in a row it let a unit idle.
+    declined: u64,
+}
+
+/// The run is over: had it ended well, the last that waited would have been picked.
+impl Drop for PythonPick {
+    fn drop(&mut self) {
+        if self.declined == 0 || self.failures.progress.is_stopped() {
+            return;
+        }
+        let message = format!(
+            "{}: pick returned None {} times in a row, the last time with {} transactions waiting, and then nothing was under way that \
+             could change its mind; it must pick one in the end",
+            self.name,
+            self.declined,
+            self.waiting.len()
+        );
+        self.failures.stalled.lock().unwrap_or_else(PoisonError::into_inner).push(message);
+    }
 }
 
 /// The instance's method, and the board it is shown.
@@ -130,7 +166,11 @@ impl PythonPick {
             self.state = Some(State::new(&self.factory, self.columns.clone())?);
         }
         let Some(state) = &self.state else { return Ok(()) };
-        let Some((lead, companions)) = state.ask(board, unit, &self.waiting)? else { return Ok(()) };
+        let Some((lead, companions)) = state.ask(board, unit, &self.waiting)? else {
+            self.declined += 1;
+            return Ok(());
+        };
+        self.declined = 0;
         let Some(companions) = companions else {
             widen(board, self.waiting[lead], group);
             return Ok(());

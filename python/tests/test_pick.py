@@ -2,6 +2,7 @@
 
 import subprocess
 from pathlib import Path
+from typing import Optional
 
 import numpy as np
 import pytest
@@ -137,3 +138,20 @@ def test_names_and_bases_are_checked() -> None:
         fl.run(DOCUMENT, scheduler=Fcfs)
     with pytest.raises(fl.Error, match="no such scheduler; there are .*fcfs"):
         fl.run(DOCUMENT, scheduler=Lost)
+
+
+@pytest.mark.parametrize("picks, said", [(0, "every-none: pick returned None"), (50, "then-none: pick returned None")])
+def test_a_pick_that_never_picks_is_named(picks: int, said: str) -> None:
+    class Declines(fl.Pick):
+        name = said.split(":")[0]
+
+        def __init__(self) -> None:
+            self.left = picks
+
+        def pick(self, board: fl.Board, unit: int) -> Optional[int]:
+            self.left -= 1
+            return 0 if self.left >= 0 else None
+
+    with pytest.raises(fl.Error, match=f"{said} .* times in a row, the last time with .* transactions waiting"):
+        fl.compare(DOCUMENT, schedulers=["fcfs", Declines])
+

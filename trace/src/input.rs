@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::error;
+use super::gz::GzMembers;
 use flashlane_core::arrival::WorkloadError;
 
 /// A source of bytes.
@@ -105,7 +106,7 @@ fn decompressed<R: Read + Send + 'static>(name: &str, mut raw: R) -> Result<Stre
     }
     let whole: Chain<Cursor<Vec<u8>>, R> = Cursor::new(magic[..got].to_vec()).chain(raw);
     if magic[..got].starts_with(&[0x1f, 0x8b]) {
-        return Ok(Box::new(flate2::read::MultiGzDecoder::new(whole)));
+        return Ok(Box::new(GzMembers::new(whole)));
     }
     if magic == [0x28, 0xb5, 0x2f, 0xfd] {
         let decoder = zstd::stream::read::Decoder::new(whole)

@@ -27,6 +27,7 @@ mod csv_layout;
 mod cursor;
 mod digits;
 mod format;
+mod gz;
 mod input;
 mod jitter;
 mod lines;

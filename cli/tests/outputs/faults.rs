@@ -4,7 +4,7 @@
 use super::*;
 
 /// Runs a script in which `$0` is the program and `$1` the test's folder.
-fn script(desk: &Path, script: &str) -> Output {
+pub(super) fn script(desk: &Path, script: &str) -> Output {
     let program = env!("CARGO_BIN_EXE_flashlane");
     Command::new("sh").args(["-c", script, program]).arg(desk).current_dir(desk).output().unwrap()
 }

@@ -92,6 +92,22 @@ fn a_report_in_the_results_folder_is_one_of_its_files() {
     }
 }
 
+/// It was a file called `-`, and what is said of it went to standard output.
+#[test]
+fn a_trace_is_converted_to_standard_output() {
+    let desk = desk();
+    let desk = desk.path();
+    fs::write(desk.join("web.csv"), "0 0 0 8 1\n1000000 0 8 8 0\n").unwrap();
+    good(desk, &["trace", "convert", "web.csv", "web.msr", "--to", "msr"]);
+    let output = flashlane(desk, &["trace", "convert", "web.csv", "-", "--to", "msr"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && output.stdout == fs::read(desk.join("web.msr")).unwrap(), "{said}");
+    assert!(said.starts_with("standard output: 2 requests written as msr"), "{said}");
+    assert!(!desk.join("-").exists());
+    let full = faults::script(desk, "\"$0\" trace convert web.csv - --to msr > /dev/full");
+    assert_eq!(full.status.code(), Some(1), "{}", String::from_utf8_lossy(&full.stderr));
+}
+
 /// The second of two outputs with one place replaced the first, or was refused after the runs.
 #[test]
 fn outputs_with_one_place_are_refused_before_the_runs() {

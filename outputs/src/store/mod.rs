@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::registry::{self, Unfinished};
-use super::{Existing, Inputs, OutFile, OutputError, exchange, place};
+use super::{Existing, Inputs, OutFile, OutputError, exchange, leftover, place};
 use about::About;
 use entry::{RESULTS, read, state};
 
@@ -91,6 +91,7 @@ impl Store {
         for folder in [RESULTS, CLAIMS, UNFINISHED] {
             fs::create_dir_all(root.join(folder)).map_err(io)?;
         }
+        leftover::sweep_all(&root);
         sweep(&root.join(UNFINISHED));
         sweep_claims(&root.join(CLAIMS));
         let (own, lock) = occupy(&root.join(UNFINISHED)).map_err(io)?;
@@ -266,9 +267,11 @@ fn sweep(unfinished: &Path) {
     for folder in entries.flatten().map(|entry| entry.path()) {
         let lock = match OpenOptions::new().append(true).open(folder.join(LOCK)) {
             Ok(lock) => lock,
-            // Just created, or its removal was interrupted: only an empty folder goes.
+            // Just created, and then empty; or its removal was interrupted: a process locks its folder before it puts anything there.
             Err(_) => {
-                let _ = fs::remove_dir(&folder);
+                if fs::remove_dir(&folder).is_err() && !folder.join(LOCK).exists() {
+                    let _ = fs::remove_dir_all(&folder);
+                }
                 continue;
             }
         };
