@@ -92,7 +92,7 @@ def start(
     sets: list[tuple[str, str]],
     chosen: Optional[list[str]],
     one: bool,
-    picks: list[tuple[str, str, Callable[[], Any], bool, Optional[list[str]]]],
+    picks: list[tuple[str, str, Callable[[], Any], Callable[[BaseException], BaseException], bool, Optional[list[str]]]],
     requests: bool,
     transactions: bool,
     audit: bool,
@@ -103,6 +103,7 @@ def schedulers() -> list[tuple[str, str, str]]: ...
 def devices() -> list[str]: ...
 def render(summary: str, full: bool) -> str: ...
 def summary_of(store: _Path, run: str) -> str: ...
+def verdict(summary: str) -> tuple[list[str], list[str]]: ...
 def write_trace(
     path: _Path,
     time_ns: NDArray[np.int64],

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import copy
+import linecache
 import re
+import traceback
 from typing import Any, Callable, ClassVar, Optional, Sequence, Union
 
 from ._native import BoardView as Board
 from ._native import Error
 
 __all__ = ["Board", "Pick"]
+
+#: The name of an answer, its base, what makes an instance, what makes its errors, whether lone transactions go, its columns.
+_Written = tuple[str, str, Callable[[], "Pick"], Callable[[BaseException], BaseException], bool, Optional[list[str]]]
 
 
 class Pick:
@@ -51,7 +56,35 @@ def _is_pick(value: Any) -> bool:
 
 def _name(pick: Any) -> str:
     own = pick if isinstance(pick, type) else type(pick)
+    if own.name is not None and not isinstance(own.name, str):
+        raise Error(f"{own.__name__}: name = {own.name!r}: must be a text")
     return own.name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", own.__name__).lower()
+
+
+def _failure(raised: BaseException, name: str, pick: Any) -> BaseException:
+    """The error of a scheduler: what was raised, and the line of the scheduler at which it was."""
+    if not isinstance(raised, Exception):
+        return raised
+    own = pick if isinstance(pick, type) else type(pick)
+    code = getattr(getattr(own, "pick", None), "__code__", None)
+    place = (code.co_filename, code.co_firstlineno, "pick") if code else None
+    # The innermost line of the scheduler's own file; what it calls elsewhere is in the cause.
+    for frame, line in traceback.walk_tb(raised.__traceback__):
+        if place is None or frame.f_code.co_filename == place[0]:
+            place = (frame.f_code.co_filename, line, frame.f_code.co_name)
+    said = str(raised) if isinstance(raised, Error) else f"{type(raised).__name__}: {raised}"
+    at = ""
+    if place:
+        file, line, function = place
+        text = linecache.getline(file, line).strip()
+        at = f" ({file}:{line}, in {function}{': ' if text else ''}{text})"
+    error = Error(f"{name}: {said}{at}")
+    error.__cause__ = raised
+    return error
+
+
+def _is_names(columns: Any) -> bool:
+    return columns is None or isinstance(columns, (list, tuple)) and all(isinstance(name, str) for name in columns)
 
 
 def _factory(pick: Any) -> Callable[[], Pick]:
@@ -81,11 +114,15 @@ class _Picks:
             return [self.replaced(inner) for inner in value]
         return value
 
-    def native(self) -> list[tuple[str, str, Callable[[], Pick], bool, Optional[list[str]]]]:
+    def native(self) -> list[_Written]:
         """As the native part takes them."""
 
-        def one(name: str, pick: Any) -> tuple[str, str, Callable[[], Pick], bool, Optional[list[str]]]:
+        def one(name: str, pick: Any) -> _Written:
+            for key, legal in (("base", isinstance(pick.base, str)), ("columns", _is_names(pick.columns))):
+                if not legal:
+                    raise Error(f"{name}: {key} = {getattr(pick, key)!r}: must be {'a name' if key == 'base' else 'names of columns, or None'}")
             columns = None if pick.columns is None else list(pick.columns)
-            return (name, pick.base, _factory(pick), pick.lets_lone_transactions_go, columns)
+            failure = lambda raised: _failure(raised, name, pick)  # noqa: E731
+            return (name, pick.base, _factory(pick), failure, pick.lets_lone_transactions_go, columns)
 
         return [one(name, pick) for name, pick in self.written.items()]

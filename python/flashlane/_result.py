@@ -111,8 +111,12 @@ class Summary(Record):
         cells = lambda tag, row: "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)  # noqa: E731
         body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
         made = self._keys["made_by"]
-        caption = html.escape(f"{made['scenario']} on {made['device']}, against {self._keys['against']}")
-        return f"<table><caption>{caption}</caption><thead><tr>{cells('th', head)}</tr></thead><tbody>{body}</tbody></table>"
+        state = f", drive {made['drive_state']} at the start" if made.get("drive_state") else ""
+        caption = html.escape(f"{made['scenario']} on {made['device']}{state}, against {self._keys['against']}")
+        findings, doubts = _native.verdict(self._json)
+        lines = [html.escape(finding) for finding in findings] + [f"<b>Distrust:</b> {html.escape(doubt)}" for doubt in doubts]
+        verdict = "".join(f"<li>{line}</li>" for line in lines)
+        return f"<ul>{verdict}</ul><table><caption>{caption}</caption><thead><tr>{cells('th', head)}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _time(ns: float) -> str:
@@ -152,7 +156,8 @@ class Result:
     def requests(self, scheduler: Optional[str] = None) -> Rows:
         """A row for each request: an Arrow stream that pyarrow, polars, pandas and duckdb take without copying the numbers.
 
-        docs/columns.md has the columns; times are nanoseconds. ``scheduler`` may be left out if there is one.
+        docs/columns.md has the columns, beside which ``flow_name`` has the name of the flow; times are nanoseconds. Requests of the
+        warm-up have 0 in ``counted``. ``scheduler`` may be left out if there is one.
         """
         return self._rows("requests", scheduler)
 

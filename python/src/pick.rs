@@ -12,9 +12,9 @@ use pyo3::prelude::*;
 use crate::error::error;
 use crate::view::{BoardView, candidates};
 
-/// As Python gives it: the name of the answer and its scheduler, the scheduler it starts from, what makes an instance, whether a lone
-/// transaction always goes, and the columns it looks at if not all.
-pub type Written = (String, String, Py<PyAny>, bool, Option<Vec<String>>);
+/// As Python gives it: the name of the answer and its scheduler, the scheduler it starts from, what makes an instance, what makes an
+/// error of what was raised, whether a lone transaction always goes, and the columns it looks at if not all.
+pub type Written = (String, String, Py<PyAny>, Py<PyAny>, bool, Option<Vec<String>>);
 
 /// The first exception of a decision made in Python, which ends all runs.
 #[derive(Clone)]
@@ -52,16 +52,17 @@ impl Failures {
 /// The shipped catalogue with these answers, and for each a scheduler.
 pub(crate) fn extended(picks: Vec<Written>, failures: &Failures) -> PyResult<Catalogue> {
     let mut catalogue = Catalogue::shipped();
-    for (name, base, factory, lone, columns) in picks {
+    for (name, base, factory, failure, lone, columns) in picks {
         // A catalogue is used until the program ends.
         let name: &'static str = Box::leak(name.into_boxed_str());
         let failures = failures.clone();
         let build = Box::leak(Box::new(move |_: &flashlane_sched::Values<'_>| -> Box<dyn Pick> {
-            let factory = Python::attach(|py| factory.clone_ref(py));
+            let (factory, failure) = Python::attach(|py| (factory.clone_ref(py), failure.clone_ref(py)));
             let (failures, columns) = (failures.clone(), columns.clone());
             Box::new(PythonPick {
                 name,
                 factory,
+                failure,
                 failures,
                 lone,
                 columns,
@@ -93,6 +94,7 @@ pub(crate) fn extended(picks: Vec<Written>, failures: &Failures) -> PyResult<Cat
 struct PythonPick {
     name: &'static str,
     factory: Py<PyAny>,
+    failure: Py<PyAny>,
     failures: Failures,
     lone: bool,
     columns: Option<Vec<String>>,
@@ -161,6 +163,18 @@ impl State {
 }
 
 impl PythonPick {
+    /// What was raised as an error of the package, with the scheduler's line.
+    fn error(&self, raised: PyErr) -> PyErr {
+        Python::attach(|py| {
+            let value = raised.value(py);
+            // Before Python 3.12 an exception that no Python code has caught yet does not have it.
+            if let Some(traceback) = raised.traceback(py) {
+                let _ = value.setattr("__traceback__", traceback);
+            }
+            self.failure.bind(py).call1((value,)).map_or_else(|_| raised.clone_ref(py), PyErr::from_value)
+        })
+    }
+
     fn choose(&mut self, board: &Board, unit: UnitId, group: &mut Group) -> PyResult<()> {
         if self.state.is_none() {
             self.state = Some(State::new(&self.factory, self.columns.clone())?);
@@ -197,7 +211,7 @@ impl Pick for PythonPick {
         if !self.failures.progress.is_stopped() {
             match self.choose(board, unit, group) {
                 Ok(()) => return,
-                Err(raised) => self.failures.put(raised),
+                Err(raised) => self.failures.put(self.error(raised)),
             }
         }
         // The runs end soon; until then the device goes on as it may.

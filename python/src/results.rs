@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use flashlane_lab::metrics::Activity;
 use flashlane_lab::outputs::{Existing, Inputs, OutFile};
+use flashlane_lab::results::verdict::Verdict;
 use flashlane_lab::results::{KeptRows, Summary, brief, report as page};
 use flashlane_lab::run::Comparison;
 use pyo3::prelude::*;
@@ -25,7 +26,8 @@ pub struct Outcome {
 
 impl Outcome {
     pub(crate) fn new(made: Comparison, rows: KeptRows) -> Outcome {
-        let rows = rows.into_iter().map(|(name, rows)| (name, Arc::new(Batches::of(rows)))).collect();
+        let flows: Vec<String> = made.summary.flows.iter().map(|flow| flow.name.clone()).collect();
+        let rows = rows.into_iter().map(|(name, rows)| (name, Arc::new(Batches::of(rows, &flows)))).collect();
         Outcome { summary: made.summary, remarks: made.remarks, audited: made.audited, rows, activity: made.activity }
     }
 }
@@ -66,6 +68,13 @@ impl Outcome {
 
 fn read(summary: &str) -> PyResult<Summary> {
     serde_json::from_str(summary).map_err(|cause| error(format!("no summary of this version: {cause}")))
+}
+
+/// The verdict on a summary: what was found, and what to distrust.
+#[pyfunction]
+pub fn verdict(summary: &str) -> PyResult<(Vec<String>, Vec<String>)> {
+    let Verdict { findings, doubts } = Verdict::of(&read(summary)?);
+    Ok((findings, doubts.into_iter().map(|doubt| doubt.text).collect()))
 }
 
 /// The verdict and the first table of a summary as text, or every table.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::Int32Type;
 use arrow_array::{
@@ -24,26 +25,43 @@ pub(crate) struct Batches {
 }
 
 impl Batches {
-    pub(crate) fn of(kept: MemoryRows) -> Batches {
+    /// The rows of a run whose flows have these names: the columns of the table, and the name of the flow.
+    pub(crate) fn of(kept: MemoryRows, flows: &[String]) -> Batches {
         let rows = kept.rows();
         let MemoryRows { table, chunks, words, .. } = kept;
         let words: ArrayRef = Arc::new(StringArray::from(words));
+        let flows: ArrayRef = Arc::new(StringArray::from_iter_values(flows));
+        let word = || DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
         let fields = table.columns.iter().map(|column| {
             let kind = match column.kind {
                 Kind::Long => DataType::Int64,
                 Kind::Short => DataType::Int32,
-                Kind::Word => DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
+                Kind::Word => word(),
                 Kind::Flag => DataType::Boolean,
             };
             Field::new(column.name, kind, column.optional)
         });
+        let of = table.columns.iter().position(|column| column.name == "flow").expect("every row has a flow");
+        let fields = fields.chain([Field::new("flow_name", word(), true)]);
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let batches = chunks.into_iter().map(|chunk| {
-            let columns = chunk.into_iter().map(|column| array(column, &words)).collect();
+            let mut columns: Vec<ArrayRef> = chunk.into_iter().map(|column| array(column, &words)).collect();
+            columns.push(names(&columns[of], &flows));
             RecordBatch::try_new(Arc::clone(&schema), columns).expect("the columns of the table")
         });
         Batches { batches: batches.collect(), rows, schema }
     }
+}
+
+/// The names of flows by their numbers, which are not copied.
+fn names(numbers: &ArrayRef, flows: &ArrayRef) -> ArrayRef {
+    let numbers = numbers.as_primitive::<Int32Type>();
+    let keys = match DictionaryArray::try_new(numbers.clone(), Arc::clone(flows)) {
+        Ok(names) => return Arc::new(names),
+        // A transaction that is counted for no flow of the scenario.
+        Err(_) => numbers.iter().map(|flow| flow.filter(|flow| (0..flows.len() as i32).contains(flow))),
+    };
+    Arc::new(DictionaryArray::<Int32Type>::new(keys.collect::<Int32Array>(), Arc::clone(flows)))
 }
 
 /// The column as Arrow; numbers are not copied.

@@ -1,6 +1,7 @@
 """Runs and comparisons: the program's bytes, its errors, and rows that are not copied."""
 
 import copy
+import html
 import json
 import os
 import pickle
@@ -64,7 +65,7 @@ def test_summaries_read_like_dataclasses(small: Path) -> None:
     with pytest.raises(AttributeError, match="there is no 'p98_ns'; there are .*p99_ns"):
         first.total.read.p98_ns
     page = result._repr_html_()
-    assert page.startswith("<table>") and page.count("<tr>") == 1 + 2 * (3 + 2) and "slowdown" in page
+    assert page.startswith("<ul><li>") and page.count("<tr>") == 1 + 2 * (3 + 2) and "slowdown" in page
 
 
 def test_summaries_are_copied_and_sent(small: Path) -> None:
@@ -298,6 +299,28 @@ def test_reports_and_pictures_show_the_figures(small: Path, tmp_path: Path) -> N
         result.plot.cdf(flow="x")
     with pytest.raises(fl.Error, match="must be all, read or write"):
         result.plot.cdf("trim")
+
+
+def test_rows_have_the_names_of_flows(small: Path) -> None:
+    result = fl.compare(small, transactions=True)
+    for rows in (result.requests("fcfs"), result.transactions("fcfs")):
+        table = pa.table(rows)
+        assert rows.columns[-1] == "flow_name"
+        assert table["flow_name"].to_pylist() == [["reader", "writer"][flow] for flow in table["flow"].to_pylist()]
+    # The names point at the numbers, which are not copied.
+    assert set(pl.DataFrame(result.requests("fcfs"))["flow_name"].unique()) == {"reader", "writer"}
+    assert duckdb.sql("select 1").fetchall() and pd.DataFrame(pa.table(result.requests("fcfs")).to_pandas()).flow_name.nunique() == 2
+
+
+def test_a_notebook_shows_verdict_and_doubts_above_the_table(small: Path) -> None:
+    result = fl.compare(small, set={"flow.reader.name": "<b>"})
+    page, printed = result._repr_html_(), repr(result)
+    shown, table = page.split("<table>")
+    verdict = [line for line in printed.split("\n\n")[0].splitlines()]
+    assert len(verdict) > 1 and any(line.startswith("Distrust: ") for line in verdict), printed
+    plain = html.unescape(re.sub("<.*?>", "", shown.replace("</li>", "\n"))).splitlines()
+    assert plain == verdict
+    assert "&lt;b&gt;" in page and "<td>" in table and "drive steady at the start" in table
 
 
 def test_what_there_is_is_listed() -> None:

@@ -66,6 +66,23 @@ def test_polars(desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     assert of("sprinkler", 0) < of("fcfs", 0), "the reader's slowest requests"
 
 
+def test_rows_in_python(desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The quantiles of docs/python.md are those of the requests that figures count, by the names of the flows."""
+    code = [text for kind, text in blocks("python.md") if kind == "python"]
+    (rows,) = [text for text in code if "quantile" in text]
+    names, said = run(code[0].split("result.report")[0] + rows, desk, monkeypatch, capsys)
+    found = names["counted"].group_by("flow_name", "op").agg(pl.len(), pl.col("response_ns").quantile(0.999))
+    assert said.startswith("shape: "), said
+    result = names["result"]
+    (of,) = [one for one in result.summary.schedulers if one.name == "sprinkler"]
+    of_flow = {one.name: one.figures for one in of.flows}
+    assert len(pl.DataFrame(names["rows"])) > sum(figures.all.requests for figures in of_flow.values()), "there is a warm-up"
+    for flow, op, requests, quantile in found.iter_rows():
+        figures = of_flow[flow][op]
+        assert (requests, quantile) == (figures.requests, pytest.approx(figures.p99_9_ns, rel=0.01)), (flow, op)
+    assert found.height == 2
+
+
 def test_duckdb(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (query,) = [text for kind, text in blocks("data-frames.md") if kind == "sql"]
     monkeypatch.chdir(desk)

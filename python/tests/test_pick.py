@@ -1,6 +1,6 @@
 """Schedulers written in Python: the built-in's bytes, the auditor's rules, and what goes wrong in them."""
 
-import subprocess
+import re
 from pathlib import Path
 from typing import Optional
 
@@ -104,18 +104,52 @@ def test_each_run_has_an_instance_of_its_own() -> None:
     (lambda board: len(board), r"pick returned \d+: must be below len\(board\)"),
     (lambda board: "first", "pick returned 'first': must be None, a place on the board, or a list"),
     (lambda board: [0, 0], "pick returned 0 as a companion of 0: it cannot share the command"),
-    (lambda board: 1 / 0, "division by zero"),
-    (lambda board: board.flow.__setitem__(0, 3), "read-only"),
+    (lambda board: 1 / 0, "ZeroDivisionError: division by zero"),
+    (lambda board: board.flow.__setitem__(0, 3), "ValueError: .*read-only"),
+    (lambda board: np.zeros(3).reshape(2, 2), "ValueError: cannot reshape"),
+    (lambda board: board.nothing, "AttributeError: "),
 ])
 def test_what_goes_wrong_is_raised(choose, said: str) -> None:
     class Wrong(fl.Pick):
         def pick(self, board: fl.Board, unit: int):
             return choose(board)
 
-    with pytest.raises((fl.Error, ZeroDivisionError, ValueError), match=said):
+    with pytest.raises(fl.Error, match=f"^wrong: {said}") as raised:
         fl.run(BUSY, scheduler=Wrong)
+    # The line of the scheduler, and what was raised as the cause.
+    line = re.search(rf"\({re.escape(__file__)}:(\d+), in ", str(raised.value))
+    assert line, str(raised.value)
+    assert raised.value.__cause__ is not None
+    lines = Path(__file__).read_text().splitlines()
+    shown = lines[int(line[1]) - 1].strip()
+    assert shown.startswith("def pick(" if said.startswith("pick returned") else "(lambda board: "), shown
+    assert str(raised.value).endswith(f": {shown})")
     # The interpreter is sound.
     assert fl.run(DOCUMENT, scheduler="fcfs").summary.schedulers
+
+
+def test_what_goes_wrong_before_the_first_pick_is_raised_too() -> None:
+    class Unmade(Again):
+        def __init__(self) -> None:
+            raise KeyError("nothing")
+
+    class Unwritten(fl.Pick):
+        pass
+
+    class Strange(Again):
+        base = 7
+
+    class Narrow(Again):
+        columns = "serial"
+
+    with pytest.raises(fl.Error, match=r"^unmade: KeyError: 'nothing' \(.*test_pick.py:\d+, in __init__: raise KeyError"):
+        fl.run(DOCUMENT, scheduler=Unmade)
+    with pytest.raises(fl.Error, match="^unwritten: NotImplementedError: Unwritten does not say what to pick"):
+        fl.run(DOCUMENT, scheduler=Unwritten)
+    with pytest.raises(fl.Error, match="^strange: base = 7: must be a name"):
+        fl.run(DOCUMENT, scheduler=Strange)
+    with pytest.raises(fl.Error, match="^narrow: columns = 'serial': must be names of columns"):
+        fl.run(DOCUMENT, scheduler=Narrow)
 
 
 def test_one_that_never_picks_is_an_error() -> None:
