@@ -35,13 +35,15 @@ pub fn act(workload: &Workload, scheduler: Option<&str>, which: &Which, beside: 
     };
     let config = one.device_config()?;
     let flows: Vec<String> = one.flows(&config)?.into_iter().map(|flow| flow.name).collect();
-    let found = lives(&one, &requests)?;
+    let (found, of) = lives(&one, &requests)?;
     if found.is_empty() {
         let Which::One(request) = which else { return Err(Failure::Input("no request completed".into())) };
-        return Err(Failure::Input(format!("--request {request}: there is no such request; they are counted from 0")));
+        let last = of.saturating_sub(1);
+        let message = format!("there is no such request; there are {of}, counted from 0 to {last}");
+        return Err(Failure::Input(format!("--request {request}: {message}")));
     }
     let other = other.map(|choice| under(&scenario, choice));
-    let others = other.as_ref().map(|other| lives(other, &requests)).transpose()?.unwrap_or_default();
+    let others = other.as_ref().map(|other| lives(other, &requests)).transpose()?.unwrap_or_default().0;
     let (name, decisions) = (scheduler_name(&one)?, decisions_of(&one)?);
     let mut text = String::new();
     for request in &requests {

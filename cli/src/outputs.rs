@@ -3,7 +3,7 @@
 //!
 //! Promises that no output is one of the inputs, and that no file is overwritten that flashlane did not write.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flashlane_lab::metrics::Activity;
 use flashlane_lab::outputs::{Existing, Inputs, OutFile};
@@ -74,6 +74,11 @@ impl Outputs {
     /// The results folder, if one was asked for.
     pub fn dir(&self) -> Option<&ResultsDir> {
         self.dir.as_ref().map(|(dir, ..)| dir)
+    }
+
+    /// The timelines, in the order of the schedulers.
+    pub fn timelines(&self) -> Vec<PathBuf> {
+        self.timelines.as_ref().map_or_else(Vec::new, |timelines| timelines.names().to_vec())
     }
 
     /// Writes all outputs from the summary, which `command` makes again, the report also from what the dies did, and gives them their

@@ -1,6 +1,7 @@
 //! `flashlane run` and `flashlane compare`: from a scenario to figures, files and a page.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use flashlane_lab::results::{self, Summary, attribution_table, brief, export, fio};
 use flashlane_lab::run::{self, Comparison, Options, Progress, RowOutput};
@@ -101,6 +102,7 @@ fn make(workload: &Workload, scenario: &Scenario, output: &Output, seeds: Option
         Ok::<_, run::RunError>(made)
     })?;
     let summary = &comparison.summary;
+    let timelines = outputs.timelines();
     let finished = outputs.finish(summary, &comparison.activity, scenario, command());
     // The figures are printed even if they cannot be written: the run may have taken hours.
     match output.format {
@@ -108,13 +110,15 @@ fn make(workload: &Workload, scenario: &Scenario, output: &Output, seeds: Option
         Format::FioJson => print_json(&format!("{:#}\n", fio::document(summary)))?,
         Format::Markdown => print(&export::markdown(summary))?,
         Format::Csv => print(&export::csv(summary))?,
-        Format::Table => print(&summary_text(&comparison, summary, output, finished.is_ok()))?,
+        Format::Table => {
+            print(&summary_text(&comparison, summary, output, finished.is_ok().then_some(&timelines[..])))?
+        }
     }
     finished
 }
 
-/// The table, followed by remarks and warnings.
-fn summary_text(comparison: &Comparison, summary: &Summary, output: &Output, written: bool) -> String {
+/// The table, followed by remarks and warnings, and by the outputs if they were written, of which these are the timelines.
+fn summary_text(comparison: &Comparison, summary: &Summary, output: &Output, written: Option<&[PathBuf]>) -> String {
     let mut text = String::new();
     for (flow, remark) in &comparison.remarks {
         let _ = writeln!(text, "{}: {}", shown::escaped(flow), shown::escaped(remark));
@@ -129,17 +133,17 @@ fn summary_text(comparison: &Comparison, summary: &Summary, output: &Output, wri
     if let Some(events) = comparison.audited {
         let _ = writeln!(text, "audit: {events} events checked, no violation");
     }
-    if !written {
-        return text;
-    }
+    let Some(timelines) = written else { return text };
     if let Some(out) = &output.out {
         let _ = writeln!(text, "results: {}", shown::path(out));
     }
     if let Some(report) = &output.report {
         let _ = writeln!(text, "report: {}", shown::path(report));
     }
-    if let Some(timeline) = &output.timeline {
-        let _ = writeln!(text, "timeline: {} (ui.perfetto.dev opens it)", shown::path(timeline));
+    if !timelines.is_empty() {
+        let names: Vec<_> = timelines.iter().map(|name| shown::path(name)).collect();
+        let it = if names.len() > 1 { "them" } else { "it" };
+        let _ = writeln!(text, "timeline: {} (ui.perfetto.dev opens {it})", names.join(", "));
     }
     text
 }

@@ -2,12 +2,15 @@
 //!
 //! Each comes from a run of its own after the others, so that figures are the same with and without.
 
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use flashlane_lab::outputs::{Existing, Inputs, OutFile};
 use flashlane_lab::results::{Timeline, TimelineFormat};
 use flashlane_lab::run::{ObserverOptions, run_observed};
 use flashlane_lab::scenario::{Scenario, SchedulerChoice};
+use flate2::write::GzEncoder;
 
 use crate::args::Output;
 use crate::fail::Failure;
@@ -15,11 +18,49 @@ use crate::fail::Failure;
 /// The error about a file that exists.
 const KEPT: &str = "exists already and is left as it is; give another name, or --force to overwrite it";
 
+/// How well timelines are compressed.
+const LEVEL: u32 = 4;
+
 /// The timelines to write.
 pub struct Timelines {
     files: Vec<(SchedulerChoice, OutFile)>,
+    names: Vec<PathBuf>,
     format: TimelineFormat,
+    /// Whether their names end in `.gz`.
+    packs: bool,
     window: (u64, u64),
+}
+
+/// A file, compressed if its name says so.
+enum Packed {
+    Plain(BufWriter<File>),
+    Gz(Box<GzEncoder<BufWriter<File>>>),
+}
+
+impl Packed {
+    /// The whole file.
+    fn finish(self) -> io::Result<BufWriter<File>> {
+        match self {
+            Packed::Plain(file) => Ok(file),
+            Packed::Gz(encoder) => encoder.finish(),
+        }
+    }
+}
+
+impl Write for Packed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Packed::Plain(file) => file.write(bytes),
+            Packed::Gz(encoder) => encoder.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Packed::Plain(file) => file.flush(),
+            Packed::Gz(encoder) => encoder.flush(),
+        }
+    }
 }
 
 impl Timelines {
@@ -27,14 +68,25 @@ impl Timelines {
     pub fn prepare(scenario: &Scenario, output: &Output, inputs: &Inputs) -> Result<Option<Timelines>, Failure> {
         let Some(path) = &output.timeline else { return Ok(None) };
         let window = output.window.as_deref().map_or(Ok((0, u64::MAX)), window)?;
-        let is_json = path.extension().is_some_and(|extension| extension == "json");
+        let (stem, packs) = match path.extension() {
+            Some(extension) if extension == "gz" => (path.with_extension(""), true),
+            _ => (path.clone(), false),
+        };
+        let is_json = stem.extension().is_some_and(|extension| extension == "json");
         let format = if is_json { TimelineFormat::Chrome } else { TimelineFormat::Perfetto };
         let existing = || if output.force { Existing::Replace } else { Existing::Keep(KEPT) };
+        let files = files(scenario, path)?;
+        let names = files.iter().map(|(_, path)| path.clone()).collect();
         let begin = |(choice, path): (SchedulerChoice, PathBuf)| {
             Ok::<_, Failure>((choice, OutFile::create(&path, existing(), inputs)?))
         };
-        let files = files(scenario, path)?.into_iter().map(begin).collect::<Result<_, _>>()?;
-        Ok(Some(Timelines { files, format, window }))
+        let files = files.into_iter().map(begin).collect::<Result<_, _>>()?;
+        Ok(Some(Timelines { files, names, format, packs, window }))
+    }
+
+    /// The files, in the order of the schedulers.
+    pub fn names(&self) -> &[PathBuf] {
+        &self.names
     }
 
     /// Runs each scheduler and writes its timeline.
@@ -50,11 +102,15 @@ impl Timelines {
                 document.run.against = None;
             });
             let (out, pending) = file.parts();
+            let out = match self.packs {
+                true => Packed::Gz(Box::new(GzEncoder::new(out, flate2::Compression::new(LEVEL)))),
+                false => Packed::Plain(out),
+            };
             let timeline = Timeline::new(out, self.format, config.geometry, &flows, self.window);
             let mut timeline = timeline.map_err(|error| pending.fault(&error))?;
             let mut show = |stamped: &_| timeline.observe(stamped);
             run_observed(&own, ObserverOptions { events: Some(&mut show), ..ObserverOptions::default() })?;
-            let out = timeline.finish().map_err(|error| pending.fault(&error))?;
+            let out = timeline.finish().and_then(Packed::finish).map_err(|error| pending.fault(&error))?;
             pending.finish(out)?;
         }
         Ok(())
@@ -69,14 +125,18 @@ pub fn files(scenario: &Scenario, path: &Path) -> Result<Vec<(SchedulerChoice, P
     Ok(schedulers.into_iter().map(|choice| (choice.clone(), own(&choice))).collect())
 }
 
-/// The file of one of several schedulers: `run.perfetto` becomes `run-fcfs.perfetto`.
+/// The file of one of several schedulers: `run.perfetto` becomes `run-fcfs.perfetto`, and `run.json.gz` `run-fcfs.json.gz`.
 fn beside(path: &Path, scheduler: &str) -> PathBuf {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let name = match path.extension() {
-        Some(extension) => format!("{stem}-{scheduler}.{}", extension.to_string_lossy()),
-        None => format!("{stem}-{scheduler}"),
-    };
-    path.with_file_name(name)
+    let mut stem = PathBuf::from(path.file_name().unwrap_or_default());
+    let mut ending = String::new();
+    while let Some(extension) = stem.extension().map(|extension| extension.to_string_lossy().into_owned()) {
+        stem.set_extension("");
+        ending = format!(".{extension}{ending}");
+        if extension != "gz" {
+            break;
+        }
+    }
+    path.with_file_name(format!("{}-{scheduler}{ending}", stem.to_string_lossy()))
 }
 
 /// The instants of `A..B`, ns.
@@ -126,5 +186,8 @@ mod tests {
     fn each_scheduler_has_a_file() {
         assert_eq!(beside(Path::new("a/run.perfetto"), "fcfs"), Path::new("a/run-fcfs.perfetto"));
         assert_eq!(beside(Path::new("run"), "hos+qsl"), Path::new("run-hos+qsl"));
+        assert_eq!(beside(Path::new("a/tl.json.gz"), "fcfs"), Path::new("a/tl-fcfs.json.gz"));
+        assert_eq!(beside(Path::new("v1.2.json"), "fcfs"), Path::new("v1.2-fcfs.json"));
+        assert_eq!(beside(Path::new("tl.gz"), "fcfs"), Path::new("tl-fcfs.gz"));
     }
 }

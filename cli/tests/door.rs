@@ -73,7 +73,7 @@ fn init_writes_a_scenario_that_checks() {
     let device = "device      flin-isca18: 32 units on 8 channels, 480.00 GB for the user of 549.76 GB raw (14.5 % \
                   over-provisioning)";
     assert_eq!(lines[1], device);
-    assert_eq!(lines[3], "schedulers  fcfs, read-first, read-first-suspend, sprinkler");
+    assert_eq!(lines[3], "schedulers  fcfs, read-first, read-first-suspend, flin");
     assert_eq!(lines[4], "flow        reader: synthetic; priority 0; bytes 0 to 240000000000");
     assert_eq!(lines[5], "flow        writer: synthetic; priority 0; bytes 240000000000 to 480000000000");
 }

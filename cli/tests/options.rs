@@ -93,7 +93,8 @@ fn keys_are_set_on_every_command_that_takes_a_scenario() {
     // Of forty requests there is a number 39 and no number 40.
     let asked = |number| [&["explain", "s.toml", "--request", number][..], &few[..]].concat();
     assert!(good(&folder, &asked("39")).starts_with("Request 39 of "));
-    assert!(bad_line(&folder, &asked("40")).starts_with("--request 40: there is no such request"));
+    let said = bad_line(&folder, &asked("40"));
+    assert_eq!(said, "--request 40: there is no such request; there are 40, counted from 0 to 39");
     let said = bad_line(&folder, &["check", "s.toml", "--set", "device.gc.start=1"]);
     assert!(said.starts_with("--set: device.gc.start = 1: "), "{said}");
     let said = bad_line(&folder, &["check", "s.toml", "--set", "seed"]);
@@ -216,7 +217,9 @@ fn timelines_are_written_for_every_scheduler_and_never_over_others() {
     let folder = folder();
     write(&folder, "a.csv", TRACE);
     let two = ["compare", "--trace", "a.csv", "--schedulers", "fcfs,sprinkler", "--timeline", "run.json"];
-    assert!(good(&folder, &two).contains("timeline: run.json"));
+    let said = good(&folder, &two);
+    assert!(said.contains("timeline: run-fcfs.json, run-sprinkler.json (ui.perfetto.dev opens them)\n"), "{said}");
+    assert!(!folder.path().join("run.json").exists());
     for name in ["run-fcfs.json", "run-sprinkler.json"] {
         let text = std::fs::read_to_string(folder.path().join(name)).expect("a timeline");
         let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
@@ -229,7 +232,17 @@ fn timelines_are_written_for_every_scheduler_and_never_over_others() {
     let said = bad_line(&folder, &two);
     assert!(said.starts_with("run-fcfs.json: exists already and is left as it is"), "{said}");
     good(&folder, &[&two[..], &["--force", "--window", "0us..1s"]].concat());
-    good(&folder, &["run", "--trace", "a.csv", "--timeline", "run.perfetto"]);
+    let packed = [&two[..two.len() - 1], &["tl.json.gz"]].concat();
+    let said = good(&folder, &packed);
+    assert!(said.contains("timeline: tl-fcfs.json.gz, tl-sprinkler.json.gz (ui"), "{said}");
+    for scheduler in ["fcfs", "sprinkler"] {
+        let packed = folder.path().join(format!("tl-{scheduler}.json.gz"));
+        let unpacked = Command::new("gzip").arg("-dc").arg(packed).output().expect("gzip runs").stdout;
+        let plain = std::fs::read(folder.path().join(format!("run-{scheduler}.json"))).expect("a timeline");
+        assert!(unpacked == plain, "{scheduler}");
+    }
+    let said = good(&folder, &["run", "--trace", "a.csv", "--timeline", "run.perfetto"]);
+    assert!(said.contains("timeline: run.perfetto (ui.perfetto.dev opens it)"), "{said}");
     assert!(std::fs::metadata(folder.path().join("run.perfetto")).expect("a file").len() > 100);
     let said = bad_line(&folder, &[&two[..], &["--window", "5"]].concat());
     assert!(said.starts_with("--window 5: must be A..B with units"), "{said}");
@@ -244,5 +257,5 @@ fn a_request_is_explained_and_compared_with_another_scheduler() {
     let said = good(&folder, &["explain", "--trace", "a.csv", "--worst", "2", "--beside", "sprinkler"]);
     assert_eq!(said.matches("Under sprinkler it took").count(), 2, "{said}");
     let said = bad_line(&folder, &["explain", "--trace", "a.csv", "--request", "2"]);
-    assert_eq!(said, "--request 2: there is no such request; they are counted from 0");
+    assert_eq!(said, "--request 2: there is no such request; there are 2, counted from 0 to 1");
 }

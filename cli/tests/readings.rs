@@ -165,6 +165,34 @@ fn any_csv_is_read_by_its_columns() {
     assert!(said.starts_with("s.toml:3:") && said.contains("offset=lba: is it in bytes or in sectors?"), "{said}");
 }
 
+/// Ordinary requests, half of them writes, enough that writes leave the buffer: the schedulers that are compared without a word differ.
+#[test]
+fn the_default_schedulers_differ_on_an_ordinary_trace() {
+    let folder = folder();
+    let mut state = 1u64;
+    let mut draw = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let mut ns = 0;
+    let mut line = |_| {
+        ns += 20_000 + draw(40_000);
+        format!("{ns} 0 {} 8 {}\n", 8 * draw(100_000), draw(2))
+    };
+    write(&folder, "a.mqsim", &(0..3_000).map(&mut line).collect::<String>());
+    let said = good(&folder, &["compare", "--trace", "a.mqsim"]);
+    assert!(!said.contains("identical results"), "{said}");
+    let json = good(&folder, &["compare", "--trace", "a.mqsim", "--format", "json"]);
+    let summary: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let runs = summary["schedulers"].as_array().expect("schedulers");
+    assert_eq!(runs.len(), 4);
+    for (i, run) in runs.iter().enumerate() {
+        for other in &runs[..i] {
+            assert!(run["total"] != other["total"], "{} and {}", run["name"], other["name"]);
+        }
+    }
+}
+
 /// A record of a blktrace, queued on 8,0: time, sector, bytes, and whether it is a write.
 fn record(time_ns: u64, sector: u64, bytes: u32, write: bool) -> Vec<u8> {
     let action = 1u32 | if write { 1 << 17 } else { 1 << 16 };

@@ -75,7 +75,7 @@ fn a_run_of_a_sweep_has_the_bytes_of_a_comparison() {
     good(desk, &["sweep", "s.toml", "--csv"]);
     let own = SCENARIO
         .replace("[[flow]]\nname = \"reader\"", "[device.nand]\nprogram_ns = 600_000\n[[flow]]\nname = \"reader\"");
-    fs::write(desk.join("one.toml"), format!("name = \"s\"\nseed = 7\n{own}")).expect("written");
+    fs::write(desk.join("one.toml"), format!("name = \"sweep\"\nseed = 7\n{own}")).expect("written");
     good(desk, &["compare", "one.toml", "--out", "one"]);
     let runs: Vec<_> =
         fs::read_dir(desk.join("s/runs")).expect("runs").map(|entry| entry.expect("an entry").path()).collect();
@@ -129,6 +129,51 @@ fn a_damaged_run_is_made_again_and_named() {
     assert!(said.contains(&format!("1 run was damaged and was made again: s/runs/{name}\n")), "{said}");
     assert!(results(desk, "s") == whole && fs::read_to_string(runs[1].join("summary.json")).expect("there") == summary);
     assert!(!good(desk, &["sweep", "s.toml"]).contains("damaged"));
+}
+
+#[test]
+fn the_name_of_the_file_is_no_part_of_its_runs() {
+    let desk = desk("[sweep]\nseeds = 3\n");
+    let desk = desk.path();
+    assert_eq!(made(&good(desk, &["sweep", "s.toml", "--out", "store"])), 3);
+    fs::copy(desk.join("s.toml"), desk.join("t.toml")).expect("copied");
+    assert_eq!(made(&good(desk, &["sweep", "t.toml", "--out", "store"])), 0);
+    // A name of its own is in the summaries, and so counts.
+    let named = format!("name = \"mine\"\n{SCENARIO}[sweep]\nseeds = 3\n");
+    fs::write(desk.join("n.toml"), &named).expect("written");
+    assert_eq!(made(&good(desk, &["sweep", "n.toml", "--out", "store"])), 3);
+    fs::write(desk.join("m.toml"), &named).expect("written");
+    assert_eq!(made(&good(desk, &["sweep", "m.toml", "--out", "store"])), 0);
+}
+
+/// What a reader copies from the page sweeps keys that matter.
+#[test]
+fn every_axis_of_the_page_s_example_changes_something() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/sweeps.md")).expect("the page");
+    let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
+    let fewer = example.replace("requests = 10_000", "requests = 3_000").replace("points = 9", "points = 3");
+    assert!(fewer.contains("requests = 3_000") && fewer.contains("points = 3"), "{fewer}");
+    let desk = tempfile::tempdir().expect("a folder");
+    let desk = desk.path();
+    fs::write(desk.join("rates.toml"), fewer.replace("seeds = 5", "seeds = 2")).expect("written");
+    good(desk, &["sweep", "rates.toml", "--csv"]);
+    let table = fs::read_to_string(desk.join("rates/results.csv")).expect("a table");
+    let mut lines = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let head = lines.next().expect("a header");
+    let at =
+        |name: &str| head.iter().position(|column| *column == name).unwrap_or_else(|| panic!("{name} in {head:?}"));
+    let axes = [at("device.nand.program_ns"), at("flow.mixed.synthetic.rate_iops"), at("seed"), at("scheduler")];
+    let (flow, op, mean) = (at("flow"), at("op"), at("mean_ns"));
+    let rows: Vec<_> = lines.filter(|row| row[flow].is_empty() && row[op] == "read").collect();
+    for (nth, axis) in axes.iter().enumerate() {
+        let others = |row: &[&str]| {
+            axes.iter().filter(|other| *other != axis).map(|&other| row[other].to_owned()).collect::<Vec<_>>()
+        };
+        let pairs = rows.iter().flat_map(|a| rows.iter().map(move |b| (a, b)));
+        let alike: Vec<_> = pairs.filter(|(a, b)| a[*axis] < b[*axis] && others(a) == others(b)).collect();
+        let changed = alike.iter().filter(|(a, b)| a[mean] != b[mean]).count();
+        assert!(!alike.is_empty() && changed == alike.len(), "axis {nth}: {changed} of {} pairs differ", alike.len());
+    }
 }
 
 #[test]

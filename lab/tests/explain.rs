@@ -17,7 +17,8 @@ fn the_parts_of_a_wait_add_up_under_every_kind_of_scheduler() {
     for scheduler in ["fcfs", "read-first", "sprinkler", "slacker", "flin", "sos", "dynalloc"] {
         let scenario = busy(scheduler, 0.3);
         let all: Vec<u64> = (0..860).collect();
-        let found = lives(&scenario, &all).unwrap_or_else(|why| panic!("{why}"));
+        let (found, of) = lives(&scenario, &all).unwrap_or_else(|why| panic!("{why}"));
+        assert_eq!(of, found.len() as u64);
         assert_eq!(found.len(), 860, "{scheduler}");
         let (mut waited, mut collected) = (0, 0);
         for life in &found {
@@ -41,7 +42,7 @@ fn the_parts_of_a_wait_add_up_under_every_kind_of_scheduler() {
 fn the_slowest_requests_are_those_of_the_rows() {
     let scenario = busy("fcfs", 0.3);
     let all: Vec<u64> = (0..860).collect();
-    let found = lives(&scenario, &all).expect("a run");
+    let (found, _) = lives(&scenario, &all).expect("a run");
     let mut by_time: Vec<(u64, u64)> =
         found.iter().map(|life| (life.done_ns.unwrap() - life.arrival_ns, life.request)).collect();
     by_time.sort_by_key(|&(time, request)| (std::cmp::Reverse(time), request));
@@ -68,7 +69,7 @@ request = [
 "#;
     let flows = ["scene".to_owned()];
     let fcfs = scenario("fcfs", scene);
-    let life = lives(&fcfs, &[2]).expect("a run").remove(0);
+    let life = lives(&fcfs, &[2]).expect("a run").0.remove(0);
     let told = explain::life(&life, "fcfs", &decisions_of(&fcfs).expect("decisions"), &flows);
     let expected = "\
 Request 2 of scene under fcfs: read of 1 page, arrived at 1.000 µs, done after 5.000 µs
@@ -80,7 +81,7 @@ Request 2 of scene under fcfs: read of 1 page, arrived at 1.000 µs, done after 
 ";
     assert_eq!(told, expected);
     let suspend = scenario("read-first-suspend", scene);
-    let other = lives(&suspend, &[2]).expect("a run").remove(0);
+    let other = lives(&suspend, &[2]).expect("a run").0.remove(0);
     let told = explain::difference((&life, "fcfs"), (&other, "read-first-suspend"), &flows);
     let expected = "\
 Under read-first-suspend it took -3.000 µs (2.000 µs against 5.000 µs):

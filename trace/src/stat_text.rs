@@ -61,7 +61,7 @@ impl fmt::Display for TraceStat {
             gigabytes(self.end_byte),
             gigabytes(self.footprint_bytes)
         )?;
-        write!(
+        writeln!(
             f,
             "pattern       {:.1} % sequential, {:.1} % of written pages written before, {:.1} % unaligned to 4 KiB",
             100.0 * self.sequential_share,

@@ -28,7 +28,7 @@ pub struct Output {
     pub force: bool,
 
     /// Writes a timeline that ui.perfetto.dev opens: what every channel, chip and die does, and every request; of several schedulers
-    /// a file each. As JSON if the name ends in .json
+    /// a file each, tl-fcfs.json.gz for tl.json.gz. As JSON if the name ends in .json, compressed if it ends in .gz
     #[arg(long, value_name = "FILE")]
     pub timeline: Option<PathBuf>,
 

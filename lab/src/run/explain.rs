@@ -52,13 +52,19 @@ pub fn slowest(scenario: &Scenario, count: usize) -> Result<Vec<u64>, RunError> 
     Ok(slowest.into_iter().map(|(_, request)| request.0).collect())
 }
 
-/// What `requests` went through, in the order of their numbers; those that do not exist are left out.
+/// What `requests` went through, in the order of their numbers, and how many requests there are; those that do not exist are left out.
 ///
 /// # Errors
 /// As [`run_observed`].
-pub fn lives(scenario: &Scenario, requests: &[u64]) -> Result<Vec<Life>, RunError> {
+pub fn lives(scenario: &Scenario, requests: &[u64]) -> Result<(Vec<Life>, u64), RunError> {
     let mut explainer = Explainer::new(scenario.device_config()?.geometry, requests);
-    let mut watch = |stamped: &Stamped| explainer.observe(stamped);
+    let mut all = 0;
+    let mut watch = |stamped: &Stamped| {
+        if let Event::Submitted { request, .. } = stamped.event {
+            all = all.max(request.0 + 1);
+        }
+        explainer.observe(stamped);
+    };
     run_observed(scenario, ObserverOptions { events: Some(&mut watch), ..ObserverOptions::default() })?;
-    Ok(explainer.finish())
+    Ok((explainer.finish(), all))
 }

@@ -32,7 +32,7 @@ pub struct Document {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<SchedulerChoice>,
     /// The schedulers to compare; figures are relative to the first. Default `fcfs`, `read-first`,
-    /// `read-first-suspend`, `sprinkler`.
+    /// `read-first-suspend`, `flin`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedulers: Option<Vec<SchedulerChoice>>,
     /// Limits of a run.

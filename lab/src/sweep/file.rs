@@ -23,6 +23,8 @@ pub struct Sweep {
     pub axes: Vec<Axis>,
     /// Whether a row for each request is kept.
     pub requests: bool,
+    /// Whether the scenario has a name of its own, and not the file's.
+    pub(super) is_named: bool,
     /// For each group of axes that advance together, their places in `axes`.
     pub(super) zipped: Vec<Vec<usize>>,
     pub(super) conditions: Conditions,
@@ -102,7 +104,8 @@ impl Sweep {
             Some(value) => zipped(&place, value, &axes)?,
             None => Vec::new(),
         };
-        let mut sweep = Sweep { base, axes, requests, zipped, conditions, place };
+        let is_named = tree.get_ref().contains_key("name") || axes.iter().any(|axis| axis.path == "name");
+        let mut sweep = Sweep { base, axes, requests, is_named, zipped, conditions, place };
         sweep.choose_whole_numbers();
         Ok(sweep)
     }

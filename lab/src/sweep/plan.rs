@@ -8,6 +8,9 @@ use super::runner::name_of;
 use crate::run::{self, Memory, RunError};
 use crate::scenario::Scenario;
 
+/// The name of the runs of a sweep that has none of its own.
+const UNNAMED: &str = "sweep";
+
 /// All runs of a sweep, checked.
 #[derive(Debug)]
 pub struct Plan {
@@ -64,6 +67,10 @@ impl Sweep {
         let sets: Vec<(String, String)> = self.axes.iter().zip(at).map(value).collect();
         let mut scenario = self.base.clone();
         scenario.assign(&sets).map_err(|error| RunError::Input(self.relocated(error.to_string())))?;
+        if !self.is_named {
+            // The file's name is no part of an experiment: under another name its runs are the same.
+            scenario.set("name", "sweep", |document| document.name = Some(UNNAMED.into()));
+        }
         Ok(scenario)
     }
 

@@ -55,6 +55,7 @@ fn pages_across_blocks_of_the_bit_map_are_counted_once() {
 fn text_and_json_hold_the_figures() {
     let s = TraceStat::of_bytes("t", TEXT.as_bytes(), &as_format(Format::Replayer)).unwrap();
     let text = s.to_string();
+    assert!(text.ends_with("unaligned to 4 KiB\n") && !text.ends_with("\n\n"), "{text}");
     for part in [
         "replayer (five-column replayer): as asked",
         "6 read",
