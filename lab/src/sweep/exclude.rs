@@ -4,7 +4,7 @@
 //!
 //! Promises that a condition, whatever its text, does not overflow the stack, and that no word of it multiplies a text: minijinja limits
 //! the depth of parentheses only and recurses over everything else, so the length is limited here, and `range`, `replace`, `format` and
-//! the like are not there.
+//! the like are not there. `*` repeats texts and lists too, up to 100,000,000 times each: conditions with it have numbers alone.
 
 use minijinja::value::{Serde, Value, ValueKind};
 use minijinja::{Environment, UndefinedBehavior, filters};
@@ -37,6 +37,10 @@ impl Conditions {
                 );
                 return Err((text.clone(), message));
             }
+            if multiplies(text) && makes_more_than_numbers(text) {
+                let message = "has `*`, and a text, a list or `~`; where a condition multiplies, all must be numbers";
+                return Err((text.clone(), message.into()));
+            }
             environment.compile_expression(text).map_err(|error| (text.clone(), error.to_string()))?;
         }
         Ok(Conditions { texts, environment })
@@ -51,10 +55,12 @@ impl Conditions {
             return Ok(false);
         }
         let keys = keys(document, seed);
+        let mut numbers = None;
         for text in &self.texts {
             let fail = |why: String| (text.clone(), why);
+            let keys = if multiplies(text) { numbers.get_or_insert_with(|| only_numbers(&keys)) } else { &keys };
             let expression = self.environment.compile_expression(text).map_err(|error| fail(error.to_string()))?;
-            let held = expression.eval(&keys).map_err(|error| {
+            let held = expression.eval(keys).map_err(|error| {
                 fail(format!("{error}; a condition may name the keys that the scenario gives, and those of the axes"))
             })?;
             match held.kind() {
@@ -93,6 +99,37 @@ fn tokens(text: &str) -> usize {
         !(c.is_whitespace() || goes_on)
     };
     text.chars().map(begins).filter(|begins| *begins).count()
+}
+
+/// Whether a condition has a product: `*` that is no half of `**`.
+fn multiplies(text: &str) -> bool {
+    text.split("**").any(|part| part.contains('*'))
+}
+
+/// Whether a condition writes out a text, a list or a table, or makes a text.
+fn makes_more_than_numbers(text: &str) -> bool {
+    // A bracket right behind a value is a place in it; else a list begins.
+    let begins_list = |(at, _): (usize, &str)| {
+        let before = &text[..at];
+        let word = before.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
+        let keyword = matches!(word, "in" | "and" | "or" | "not" | "if" | "else" | "is");
+        keyword || word.is_empty() && !before.ends_with([']', ')'])
+    };
+    text.contains(['"', '\'', '~', ',', '{']) || text.match_indices('[').any(begins_list)
+}
+
+/// `value` without texts and lists in it.
+fn only_numbers(value: &Value) -> Value {
+    let members = value.try_iter().into_iter().flatten().map(|key| {
+        let member = value.get_item(&key).unwrap_or_default();
+        (key, member)
+    });
+    let kept = members.filter_map(|(key, member)| match member.kind() {
+        ValueKind::Number | ValueKind::Bool => Some((key, member)),
+        ValueKind::Map => Some((key, only_numbers(&member))),
+        _ => None,
+    });
+    Value::from_pairs(kept)
 }
 
 /// The keys of the scenario; flows by their place and by their name.
@@ -153,6 +190,7 @@ mod tests {
             ("", "true if true else ", "true"),
             ("", "1+", "1"),
             ("", "1**", "1"),
+            ("", "1*", "1"),
             ("", "1~", "1"),
             ("", "1<", "2"),
             ("", "1 in ", "[1]"),
@@ -190,6 +228,27 @@ mod tests {
             excluded("(-3)|abs == seed and seed is defined and seed in [1, 3] and [1, 2]|length == 2"),
             Ok(true)
         );
+    }
+
+    /// Products of numbers are arithmetic; those of texts and lists would fill the memory or take for ever.
+    #[test]
+    fn only_numbers_are_multiplied() {
+        assert_eq!(excluded("flow[0].synthetic.rate_iops * 2 == 100000 and (seed + 1) * 2 ** 2 == 16"), Ok(true));
+        assert_eq!(excluded("seed in [2, 3] and 2**3 == 8"), Ok(true));
+        for condition in [
+            "[[1]*10000]*10000 == [[1]*10000]*10000",
+            "('a' * 100000000 ~ 'a' * 100000000)|length > 1",
+            "(seed, 1) * 100000000 == seed",
+            "(1 ~ 2) * 50000000 == seed",
+            "seed in[1] * 100000000",
+            "seed in [1] * 100000000",
+            "{1: [2]}[1] * 10 == seed",
+        ] {
+            assert!(excluded(condition).unwrap_err().contains("must be numbers"), "{condition}");
+        }
+        for condition in ["device.preset * 9000000 == seed", "flow.a.name * 2 == seed", "flow * 2 == seed"] {
+            assert!(excluded(condition).is_err(), "{condition}");
+        }
     }
 
     #[test]
