@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use super::{Cause, Existing, Folder, Inputs, MARKER, OutFile, OutputError, Store};
+use super::{Cause, Claim, Existing, Folder, Inputs, MARKER, OutFile, OutputError, State, Store};
 
 /// Everything in a folder by name, with the content of files; folders end with `/`.
 pub(super) fn tree(folder: &Path) -> Vec<(String, Vec<u8>)> {
@@ -341,4 +341,46 @@ fn a_store_opened_again_has_nothing_of_killed_processes() {
     let left: Vec<String> = names(&root).into_iter().filter(|name| name != ".notes").collect();
     assert_eq!(left, clean);
     assert_eq!(fs::read(root.join(".notes")).unwrap(), b"mine");
+}
+
+/// What a damaged disk, or somebody, may put where a store looks: names of files elsewhere, files without an end, pipes that nobody writes
+/// or reads. Nothing is waited for, and nothing is read without an end.
+#[test]
+fn a_store_opens_regular_files_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("store");
+    let store = Store::open(&root, "1").unwrap();
+    let make = || match store.claim("one", false).unwrap() {
+        Claim::Ours(entry) => {
+            entry.write("figure", b"1").unwrap();
+            entry.commit().unwrap();
+        }
+        other => panic!("{other:?}"),
+    };
+    let pipe = |path: &Path| {
+        let _ = fs::remove_file(path);
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    make();
+    assert!(store.has("one"));
+    let list = root.join("runs/one/whole.json");
+    let empty = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262";
+    for name in ["/dev/zero", "../../../../../../../../dev/zero", "pipe"] {
+        pipe(&root.join("runs/one/pipe"));
+        fs::write(&list, format!("{{\"{name}\":{{\"bytes\":0,\"blake3\":\"{empty}\"}}}}")).unwrap();
+        assert_eq!(store.state("one"), State::Damaged, "{name}");
+        assert!(store.read("one", name).unwrap_err().message.contains("is damaged"), "{name}");
+    }
+    pipe(&list);
+    assert_eq!(store.state("one"), State::Damaged);
+    make();
+    assert_eq!(store.read("one", "figure").unwrap(), b"1");
+
+    pipe(&root.join("claims/two"));
+    assert!(store.claim("two", true).is_err());
+    fs::create_dir(root.join("unfinished/other")).unwrap();
+    pipe(&root.join("unfinished/other/lock"));
+    drop(Store::open(&root, "1").unwrap());
+    pipe(&root.join("store.json"));
+    assert!(Store::open(&root, "1").is_err());
 }

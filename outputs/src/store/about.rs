@@ -7,17 +7,25 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::super::{Existing, Inputs, OutFile, OutputError};
+use super::contents::regular;
 
 /// The file that says what made a store.
 const ABOUT: &str = "store.json";
 /// Version of the layout.
 const LAYOUT: u32 = 2;
+/// The most bytes of the file.
+const MOST: u64 = 1 << 16;
 
 /// What made a store.
 #[derive(Serialize, Deserialize, PartialEq, Eq)]
 pub(super) struct About {
     layout: u32,
     flashlane: String,
+}
+
+/// What the file says; what is no text is damaged as any other text.
+fn text_of(file: &Path) -> std::io::Result<String> {
+    Ok(String::from_utf8_lossy(&regular(file, MOST)?).into_owned())
 }
 
 impl About {
@@ -28,7 +36,7 @@ impl About {
 
     /// Whether there is a store at `path`.
     pub(super) fn is_there(&self, path: &Path) -> Result<bool, OutputError> {
-        match fs::read_to_string(path.join(ABOUT)) {
+        match text_of(&path.join(ABOUT)) {
             Ok(text) => self.same(path, &text).map(|()| true),
             Err(e) if e.kind() == ErrorKind::NotFound => Ok(false),
             Err(e) => Err(OutputError::io(&path.join(ABOUT), &e)),
@@ -39,7 +47,7 @@ impl About {
     pub(super) fn check(&self, shown: &Path, root: &Path) -> Result<(), OutputError> {
         let file = root.join(ABOUT);
         loop {
-            match fs::read_to_string(&file) {
+            match text_of(&file) {
                 Ok(text) => return self.same(shown, &text),
                 Err(e) if e.kind() == ErrorKind::NotFound => {}
                 Err(e) => return Err(OutputError::io(&shown.join(ABOUT), &e)),

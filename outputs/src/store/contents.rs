@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io;
-use std::path::Path;
+use std::io::{self, ErrorKind, Read};
+use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +12,9 @@ pub(super) const WHOLE: &str = "whole.json";
 /// Files up to this many bytes are read to see whether a result is whole, which happens whenever a store is opened for it: all that
 /// Flashlane reads itself. Of longer ones, rows of requests, the length is looked at.
 const MAX_HASHED: u64 = 4 << 20;
+
+/// The most bytes of the list itself: thousands of files.
+const MAX_LIST: u64 = 4 << 20;
 
 /// The files of a result, without the list itself.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -53,21 +56,24 @@ impl Contents {
 
     /// The list in `folder`; `None` if it is not there or none.
     pub(super) fn read(folder: &Path) -> Option<Contents> {
-        serde_json::from_slice(&fs::read(folder.join(WHOLE)).ok()?).ok()
+        serde_json::from_slice(&regular(&folder.join(WHOLE), MAX_LIST).ok()?).ok()
     }
 
     /// Whether the files in `folder` are these.
     pub(super) fn hold(&self, folder: &Path) -> bool {
         self.0.iter().all(|(name, content)| {
+            // A damaged list may name anything.
             let path = folder.join(name);
-            fs::metadata(&path).is_ok_and(|about| about.len() == content.bytes)
-                && (content.bytes > MAX_HASHED || fs::read(&path).is_ok_and(|bytes| content.is(&bytes)))
+            Path::new(name).components().all(|part| matches!(part, Component::Normal(_)))
+                && fs::metadata(&path).is_ok_and(|about| about.is_file() && about.len() == content.bytes)
+                && (content.bytes > MAX_HASHED || regular(&path, MAX_HASHED).is_ok_and(|bytes| content.is(&bytes)))
         })
     }
 
-    /// Whether the file `name` has these bytes.
-    pub(super) fn has(&self, name: &str, bytes: &[u8]) -> bool {
-        self.0.get(name).is_some_and(|content| content.is(bytes))
+    /// The bytes of the file `name` in `folder`, if they are those that were written.
+    pub(super) fn bytes_of(&self, folder: &Path, name: &str) -> Option<Vec<u8>> {
+        let content = self.0.get(name)?;
+        regular(&folder.join(name), content.bytes).ok().filter(|bytes| content.is(bytes))
     }
 }
 
@@ -75,6 +81,17 @@ impl Content {
     fn is(&self, bytes: &[u8]) -> bool {
         self.bytes == bytes.len() as u64 && self.blake3 == text(&blake3::hash(bytes))
     }
+}
+
+/// The bytes of a regular file of at most so many. Others, such as named pipes, which wait for a writer, are not opened.
+pub(super) fn regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let about = fs::metadata(path)?;
+    if !about.is_file() || about.len() > most {
+        return Err(ErrorKind::InvalidData.into());
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most { Err(ErrorKind::InvalidData.into()) } else { Ok(bytes) }
 }
 
 fn text(hash: &blake3::Hash) -> String {

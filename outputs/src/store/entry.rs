@@ -104,9 +104,10 @@ pub(super) fn state(root: &Path, name: &str) -> State {
 pub(super) fn read(root: &Path, shown: &Path, name: &str, file: &str) -> Result<Vec<u8>, OutputError> {
     let result = Path::new(RESULTS).join(name);
     let fault = |message: String| OutputError::fault(&shown.join(&result).join(file), message);
-    let bytes = fs::read(root.join(&result).join(file)).map_err(|e| fault(format!("cannot be read: {e}")))?;
-    match Contents::read(&root.join(&result)) {
-        Some(contents) if contents.has(file, &bytes) => Ok(bytes),
-        _ => Err(fault("is damaged: its bytes are not those that were written; the next run makes it again".into())),
-    }
+    let folder = root.join(&result);
+    fs::metadata(folder.join(file)).map_err(|e| fault(format!("cannot be read: {e}")))?;
+    let bytes = Contents::read(&folder).and_then(|contents| contents.bytes_of(&folder, file));
+    bytes.ok_or_else(|| {
+        fault("is damaged: its bytes are not those that were written; the next run makes it again".into())
+    })
 }

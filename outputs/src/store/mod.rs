@@ -155,7 +155,7 @@ impl Store {
         let claim = self.root.join(CLAIMS).join(name);
         let io = |e: io::Error| OutputError::io(&self.shown.join(CLAIMS).join(name), &e);
         let lock = loop {
-            let file = OpenOptions::new().create(true).append(true).open(&claim).map_err(io)?;
+            let file = lock_file(&claim, OpenOptions::new().create(true)).map_err(io)?;
             if wait {
                 // Without locks on the file system, the result may be made twice, with the same bytes.
                 let _ = file.lock();
@@ -219,6 +219,14 @@ impl Drop for Store {
     }
 }
 
+/// Opens a file to lock it, unless something else has its name: a named pipe would wait for a reader.
+fn lock_file(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    match fs::metadata(path) {
+        Ok(about) if !about.is_file() => Err(ErrorKind::InvalidInput.into()),
+        _ => options.append(true).open(path),
+    }
+}
+
 /// Whether `file` is the one at `path`.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
@@ -254,7 +262,7 @@ fn occupy(unfinished: &Path) -> io::Result<(PathBuf, File)> {
 /// Removes the claims that killed processes left. One that another process is about to lock it makes anew.
 fn sweep_claims(claims: &Path) {
     for path in fs::read_dir(claims).into_iter().flatten().flatten().map(|entry| entry.path()) {
-        let Ok(file) = OpenOptions::new().append(true).open(&path) else { continue };
+        let Ok(file) = lock_file(&path, &mut OpenOptions::new()) else { continue };
         if file.try_lock().is_ok() && is_at(&file, &path) {
             let _ = fs::remove_file(&path);
         }
@@ -265,7 +273,7 @@ fn sweep_claims(claims: &Path) {
 fn sweep(unfinished: &Path) {
     let Ok(entries) = fs::read_dir(unfinished) else { return };
     for folder in entries.flatten().map(|entry| entry.path()) {
-        let lock = match OpenOptions::new().append(true).open(folder.join(LOCK)) {
+        let lock = match lock_file(&folder.join(LOCK), &mut OpenOptions::new()) {
             Ok(lock) => lock,
             // Just created, and then empty; or its removal was interrupted: a process locks its folder before it puts anything there.
             Err(_) => {
