@@ -19,6 +19,11 @@ const SHRINK_BUDGET: usize = 20_000;
 /// A target that takes longer than this for 64 KiB is taken to hang.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
+/// An input may not make the process take more memory than this, MiB.
+pub const MOST_MEMORY: u64 = if cfg!(test) { 256 } else { 1024 };
+/// Taking so much lasts longer than this; quicker inputs are not asked for their memory.
+const MEMORY_TAKES: Duration = Duration::from_millis(20);
+
 /// When to stop a campaign.
 #[derive(Clone, Copy, Debug)]
 pub enum Effort {
@@ -107,7 +112,13 @@ fn feed_all(target: Target, seed: u64, effort: Effort, watch: &Watch) -> Result<
         }
         number += 1;
         *watch.lock().expect("no panic while locked") = Some((Instant::now(), number, input.clone()));
+        let since = Instant::now();
         let answer = feed_one(&target, &input);
+        if since.elapsed() > MEMORY_TAKES
+            && let Some(took) = most_memory().filter(|&took| took > MOST_MEMORY)
+        {
+            return Err(Failure { input, message: format!("{took} MiB of memory"), number });
+        }
         *watch.lock().expect("no panic while locked") = None;
         match answer {
             Err(_) => return Err(smallest(&target, &input, number)),
@@ -118,6 +129,13 @@ fn feed_all(target: Target, seed: u64, effort: Effort, watch: &Watch) -> Result<
             }
         }
     }
+}
+
+/// The most memory that the process has had so far, MiB, where the system tells it.
+fn most_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? / 1024)
 }
 
 fn smallest(target: &Target, input: &[u8], number: u64) -> Failure {
@@ -190,6 +208,22 @@ mod tests {
         let failure = campaign(target, 1, Effort::Inputs(10), Duration::from_millis(80)).unwrap_err();
         assert_eq!((failure.number, failure.input.as_slice()), (1, b"size=10\n".as_slice()));
         assert!(failure.message.starts_with("no answer"), "{}", failure.message);
+    }
+
+    #[test]
+    fn a_target_that_fills_the_memory_is_named() {
+        let target = Target {
+            feed: |input| {
+                let filled = vec![input.len() as u8; (MOST_MEMORY as usize + 64) << 20];
+                std::thread::sleep(MEMORY_TAKES);
+                format!("{}", filled[filled.len() / 2])
+            },
+            ..TARGET
+        };
+        if most_memory().is_some() {
+            let failure = campaign(target, 1, Effort::Inputs(10), PATIENCE).unwrap_err();
+            assert!(failure.message.ends_with("MiB of memory"), "{}", failure.message);
+        }
     }
 
     #[test]

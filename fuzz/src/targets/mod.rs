@@ -5,14 +5,26 @@ use crate::Target;
 
 mod allocation_order;
 mod columns;
+mod conditions;
 mod config;
 mod scenario;
+mod state_files;
+mod stores;
 mod sweep;
 mod traces;
 
 /// Every target.
-pub const ALL: &[Target] =
-    &[allocation_order::TARGET, columns::TARGET, config::TARGET, scenario::TARGET, sweep::TARGET, traces::TARGET];
+pub const ALL: &[Target] = &[
+    allocation_order::TARGET,
+    columns::TARGET,
+    conditions::TARGET,
+    config::TARGET,
+    scenario::TARGET,
+    state_files::TARGET,
+    stores::TARGET,
+    sweep::TARGET,
+    traces::TARGET,
+];
 
 /// An error message without the values it quotes and without digits, so that a new kind of error counts as new and a new value does
 /// not.

@@ -1,0 +1,152 @@
+//! Stores of runs: whatever one of their files contains, the store is refused, the run is found damaged, or its results are those that were
+//! written.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+
+use flashlane_lab::outputs::{Claim, State, Store};
+use flashlane_lab::run::{Options, compare};
+use flashlane_lab::sweep::{Plan, SUMMARY, Sweep, maker};
+use tempfile::TempDir;
+
+use super::kind;
+use crate::Target;
+
+/// The target of this module. The first byte chooses the file; the rest is what it contains.
+pub const TARGET: Target = Target {
+    name: "stores",
+    about: "files of a store of runs: a damaged run is found, whole ones have their results",
+    seeds: || KEPT.with_borrow_mut(|kept| kept.get_or_insert_with(Kept::new).seeds()),
+    words: &[
+        "\"bytes\":",
+        "\"blake3\":",
+        "/dev/zero",
+        "../",
+        "summary.json",
+        "[[[[",
+        "{\"a\":",
+        "null",
+        "1e999",
+        "\"layout\": 2",
+        "schedulers",
+    ],
+    feed: |input| KEPT.with_borrow_mut(|kept| kept.get_or_insert_with(Kept::new).feed(input)),
+};
+
+thread_local! {
+    static KEPT: RefCell<Option<Kept>> = const { RefCell::new(None) };
+}
+
+/// Files of a store that are damaged, below its folder; NAME is the run. The last is put in by a program that writes wrong results, so that
+/// the list of the run's files agrees with it.
+const FILES: [&str; 7] = [
+    "store.json",
+    "runs/NAME/whole.json",
+    "runs/NAME/summary.json",
+    "runs/NAME/made-by.json",
+    "claims/NAME",
+    "unfinished/other/lock",
+    "by the program",
+];
+
+/// A store of one run.
+struct Kept {
+    folder: TempDir,
+    sweep: Sweep,
+    plan: Plan,
+    /// Its files, below the store's folder, in the order of [`FILES`].
+    files: [(String, Vec<u8>); 4],
+    table: Vec<u8>,
+}
+
+impl Kept {
+    fn new() -> Kept {
+        let text = "name = \"one\"\ndevice = \"unit-cycle\"\nscheduler = \"fcfs\"\n[[flow]]\nname = \"a\"\n[[flow.request]]\nat_ns = 0\n\
+                    op = \"read\"\npages = [0, 1]\n[sweep]\nseeds = [1]\n";
+        let sweep = Sweep::of_file(Path::new("sweep.toml"), text.into()).expect("a sweep");
+        let plan = sweep.plan().expect("a plan");
+        let scenario = sweep.scenario(&plan.runs[0].at).expect("a scenario");
+        let options = Options { audit: false, rows: None, activity: false, progress: None };
+        let summary = compare(&scenario, &options).expect("a run").summary.to_json().into_bytes();
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = [0, 1, 2, 3].map(|at| (FILES[at].replace("NAME", &plan.runs[0].name), Vec::new()));
+        let mut kept = Kept { folder, sweep, plan, files, table: Vec::new() };
+        kept.put(&summary);
+        for at in 0..4 {
+            kept.files[at].1 = std::fs::read(kept.path(&kept.files[at].0)).expect("a file of the store");
+        }
+        kept.table = kept.table_of(&kept.open().expect("a store")).expect("a table");
+        kept
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        self.folder.path().join("store").join(file)
+    }
+
+    fn open(&self) -> Result<Store, String> {
+        Store::open(&self.folder.path().join("store"), &maker()).map_err(|error| error.message)
+    }
+
+    fn name(&self) -> &str {
+        &self.plan.runs[0].name
+    }
+
+    /// Makes the run, with this summary.
+    fn put(&self, summary: &[u8]) {
+        let store = self.open().expect("a store");
+        let Claim::Ours(entry) = store.claim(self.name(), false).expect("a claim") else {
+            panic!("nobody else has the run");
+        };
+        entry.write(SUMMARY, summary).expect("written");
+        entry.write("made-by.json", b"{}").expect("written");
+        entry.commit().expect("there");
+    }
+
+    fn table_of(&self, store: &Store) -> Result<Vec<u8>, String> {
+        let table = self.plan.table(&self.sweep, store).map_err(|error| error.to_string())?;
+        let mut text = Vec::new();
+        table.write_csv(&mut text).map_err(|error| error.to_string())?;
+        Ok(text)
+    }
+
+    fn seeds(&self) -> Vec<Vec<u8>> {
+        let content = |at: usize| match at {
+            0..4 => self.files[at].1.clone(),
+            6 => self.files[2].1.clone(),
+            _ => Vec::new(),
+        };
+        (0..FILES.len()).map(|at| [vec![at as u8], content(at)].concat()).collect()
+    }
+
+    fn feed(&self, input: &[u8]) -> String {
+        for (file, content) in &self.files {
+            std::fs::write(self.path(file), content).expect("written");
+        }
+        let (first, content) = input.split_first().unwrap_or((&0, &[]));
+        let file = FILES[usize::from(*first) % FILES.len()];
+        let by_program = file == FILES[6];
+        if by_program {
+            std::fs::remove_file(self.path(&self.files[1].0)).expect("removed");
+            self.put(content);
+        } else {
+            let path = self.path(&file.replace("NAME", self.name()));
+            std::fs::create_dir_all(path.parent().expect("inside the store")).expect("made");
+            std::fs::write(path, content).expect("written");
+        }
+        let store = match self.open() {
+            Ok(store) => store,
+            Err(said) => return format!("refused {}", kind(&said)),
+        };
+        let state = store.state(self.name());
+        let claim = store.claim(self.name(), false).expect("nothing is wrong with the disk");
+        assert_eq!(matches!(claim, Claim::There), state == State::Whole, "{claim:?}");
+        drop(claim);
+        match self.table_of(&store) {
+            Ok(table) => {
+                assert!(by_program || table == self.table, "other results, unnoticed");
+                format!("{file} {state:?}")
+            }
+            Err(said) => format!("{file} {state:?} {}", kind(&said)),
+        }
+    }
+}
