@@ -22,7 +22,7 @@ cargo xtask COMMAND
                  one line that counts all tests
   python         build the Python package in a fresh virtual environment and run its tests
   bless WHAT...  write anew what tests hold the code to: golden (figures), docs (generated pages), report (an example)
-  mutants [ARGS] small changes of the engine, one at a time: which of them change results, and which of those a test
+  mutants [ARGS] small changes of the source, one at a time: which of them change results, and which of those a test
                  notices; `mutants --help` says more
   help           this page
 ";

@@ -1,4 +1,4 @@
-//! Builds the copy: first the engine alone until all of it compiles, then the program for the corpus and the test
+//! Builds the copy: first the changed crates alone until all of them compile, then the program for the corpus and the test
 //! programs. Changes that are no legal Rust are found in the compiler's messages and taken out.
 
 use std::collections::BTreeSet;
@@ -8,16 +8,19 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::mutant::Mutant;
-use super::tree::{ENGINE, Place, Tree};
+use super::tree::{CHANGED, Place, Tree};
 
 /// Attempts at a copy that compiles: types are checked before borrows, and a crate before those above it.
 const ATTEMPTS: usize = 25;
 
-/// The crates of which the corpus's program is built without checks, as users have it.
-const UNCHECKED: [&str; 5] = ["flashlane-core", "flashlane-sched", "flashlane-ssd", "flashlane-lab", "flashlane-cli"];
+/// The crates of which the corpus's programs are built without checks, as users have it, besides those that are changed.
+const UNCHECKED: [&str; 2] = ["outputs", "cli"];
+
+/// Packages whose tests are not built: they say what runs cost and what this machine does.
+const APART: [&str; 3] = ["xtask", "flashlane-bench", "flashlane-oslab"];
 
 /// The crates around the engine, optimised less: building them takes longer than running them so gains.
-const AROUND: [&str; 4] = ["flashlane-lab", "flashlane-cli", "flashlane-fuzz", "flashlane-shared"];
+const AROUND: [&str; 4] = ["flashlane-lab", "flashlane-papers", "flashlane-cli", "flashlane-fuzz"];
 
 /// Where things are built.
 pub struct BuildFolders {
@@ -25,8 +28,10 @@ pub struct BuildFolders {
     pub copy: PathBuf,
     /// Cargo's folder for it.
     pub target: PathBuf,
-    /// The program that runs the corpus.
+    /// The program that runs most of the corpus.
     pub program: PathBuf,
+    /// The example of lab that shows the auditor damaged events.
+    pub damaged: PathBuf,
 }
 
 /// What a copy holds.
@@ -40,7 +45,7 @@ pub struct Written {
 /// A test program.
 #[derive(Clone, Debug)]
 pub struct TestProgram {
-    /// Package and target: `flashlane-lab scenes`.
+    /// Package and target: `lab scenes`.
     pub name: String,
     /// The file.
     pub exe: PathBuf,
@@ -48,10 +53,24 @@ pub struct TestProgram {
     pub folder: PathBuf,
 }
 
+impl TestProgram {
+    /// Its package, as its folder is called.
+    pub fn package(&self) -> String {
+        TestProgram::package_of(&self.folder)
+    }
+
+    /// The package of a folder.
+    pub fn package_of(folder: &Path) -> String {
+        folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+}
+
 impl BuildFolders {
     /// The folders in the folder `at`.
     pub fn new(at: &Path) -> BuildFolders {
-        BuildFolders { copy: at.join("src"), target: at.join("build"), program: at.join("flashlane") }
+        let [copy, target, program, damaged] =
+            ["src", "build", "flashlane", "damaged_events"].map(|name| at.join(name));
+        BuildFolders { copy, target, program, damaged }
     }
 
     /// Writes the copy of `tree` with those of these mutants in it that are legal Rust.
@@ -60,7 +79,7 @@ impl BuildFolders {
         for attempt in 1.. {
             let places = tree.write(&self.copy, &numbered)?;
             let mut args = vec!["check", "--keep-going"];
-            let packages = ENGINE.map(|krate| format!("flashlane-{krate}"));
+            let packages = CHANGED.map(|krate| format!("flashlane-{krate}"));
             packages.iter().for_each(|package| args.extend(["-p", package.as_str()]));
             let Messages { success, said, errors, .. } = self.cargo(&args)?;
             if errors.is_empty() && !success {
@@ -82,28 +101,26 @@ impl BuildFolders {
         Ok(Written { legal: numbered, illegal })
     }
 
-    /// The program of the corpus: assertions and overflow checks off, for a user's results do not stop at them.
-    pub fn build_program(&self) -> Result<(), String> {
-        let off = |package: &str| {
-            ["debug-assertions", "overflow-checks"].map(|check| format!("profile.dev.package.{package}.{check}=false"))
+    /// The programs of the corpus: assertions and overflow checks off, for a user's results do not stop at them.
+    pub fn build_programs(&self) -> Result<(), String> {
+        let off = |krate: &&str| {
+            ["debug-assertions", "overflow-checks"]
+                .map(|check| format!("profile.dev.package.flashlane-{krate}.{check}=false"))
         };
-        let mut settings: Vec<String> = UNCHECKED.iter().flat_map(|package| off(package)).collect();
+        let mut settings: Vec<String> = CHANGED.iter().chain(&UNCHECKED).flat_map(off).collect();
         settings.extend(optimised(0));
         // Asked for by way of a test of the program, so that other people's crates are built as the tests have them.
-        let mut args = vec!["test", "--workspace", "--exclude", "xtask", "--no-run", "--test", "door"];
-        settings.iter().for_each(|setting| args.extend(["--config", setting.as_str()]));
-        self.complete(&args)?;
-        let built = self.target.join("debug/flashlane");
-        let copied = std::fs::copy(&built, &self.program);
-        copied.map(|_| ()).map_err(|e| format!("{}: cannot be copied: {e}", built.display()))
+        self.complete(&["--test", "door", "--example", "damaged_events"], &settings)?;
+        for (built, to) in [("debug/flashlane", &self.program), ("debug/examples/damaged_events", &self.damaged)] {
+            let built = self.target.join(built);
+            std::fs::copy(&built, to).map_err(|e| format!("{}: cannot be copied: {e}", built.display()))?;
+        }
+        Ok(())
     }
 
     /// The test programs.
     pub fn build_tests(&self) -> Result<Vec<TestProgram>, String> {
-        let settings = optimised(1);
-        let mut args = vec!["test", "--workspace", "--exclude", "xtask", "--no-run"];
-        settings.iter().for_each(|setting| args.extend(["--config", setting.as_str()]));
-        let messages = self.complete(&args)?;
+        let messages = self.complete(&[], &optimised(1))?;
         let mut tests = Vec::new();
         for message in &messages.artifacts {
             let (Some(exe), Some(true)) = (message["executable"].as_str(), message["profile"]["test"].as_bool()) else {
@@ -111,7 +128,7 @@ impl BuildFolders {
             };
             let folder = Path::new(message["manifest_path"].as_str().unwrap_or_default());
             let folder = folder.parent().unwrap_or(&self.copy).to_owned();
-            let package = folder.file_name().unwrap_or_default().to_string_lossy();
+            let package = TestProgram::package_of(&folder);
             let target = message["target"]["name"].as_str().unwrap_or_default();
             let kind = message["target"]["kind"][0].as_str().unwrap_or_default();
             let name = if kind == "test" { format!("{package} {target}") } else { format!("{package} {kind}") };
@@ -121,9 +138,13 @@ impl BuildFolders {
         Ok(tests)
     }
 
-    /// A build that must succeed.
-    fn complete(&self, args: &[&str]) -> Result<Messages, String> {
-        let messages = self.cargo(args)?;
+    /// A build of tests that must succeed: of these targets, or of all.
+    fn complete(&self, targets: &[&str], settings: &[String]) -> Result<Messages, String> {
+        let mut args = vec!["test", "--workspace", "--no-run"];
+        APART.iter().for_each(|package| args.extend(["--exclude", package]));
+        args.extend(targets);
+        settings.iter().for_each(|setting| args.extend(["--config", setting.as_str()]));
+        let messages = self.cargo(&args)?;
         match messages.errors.first() {
             None if messages.success => Ok(messages),
             None => Err(format!("cargo {} failed:\n{}", args.join(" "), messages.said)),

@@ -1,27 +1,34 @@
-//! The corpus: scenarios whose figures say whether a mutant changes results.
+//! The corpus: runs of the program whose output says whether a mutant changes results.
 //!
-//! A mutant changes results if `summary.json` of any of them differs by a byte, or if a run fails or does not end. The
-//! scenarios written for this lie in `xtask/corpus`; the hand-worked ones and the shipped ones, cut short, are here too.
+//! A mutant changes results if what any of them prints or writes differs by a byte, or if it fails or does not end. Scenarios, of which
+//! `summary.json` is compared, are those written for this in `xtask/corpus`, the hand-worked ones, and the shipped ones, cut short.
+//! Commands are the lines of `xtask/commands/list.txt`: tables, rows, reports, sweeps, traces, and what the auditor says of damaged
+//! events.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::build::BuildFolders;
-use super::process::{self, Ended, Program};
+use super::process::{self, Ended, Outcome, Program};
 
 /// Requests of a shipped scenario that are run.
 const REQUESTS: u32 = 400;
 
-/// Processor time of a scenario without a mutant, at most.
+/// Processor time of a command without a mutant, at most.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The folder of the commands, with their list. They run in an empty folder beside the copy; `FILES` stands for this one in them.
+const COMMANDS: &str = "xtask/commands";
 
 /// A run of the corpus.
 struct Entry {
     name: String,
+    exe: PathBuf,
     args: Vec<String>,
-    /// What it prints without a mutant, and how long that takes.
+    /// What it prints and writes without a mutant, and how long that takes.
     usual: Vec<u8>,
     time: Duration,
 }
@@ -29,8 +36,8 @@ struct Entry {
 /// The corpus, with its results without a mutant.
 pub struct Corpus {
     entries: Vec<Entry>,
-    program: PathBuf,
-    folder: PathBuf,
+    /// The copy of the repository, where the commands run.
+    copy: PathBuf,
 }
 
 /// How a mutant changes results.
@@ -47,9 +54,9 @@ pub struct Change {
 }
 
 impl Corpus {
-    /// Runs every scenario without a mutant.
+    /// Runs every entry without a mutant.
     pub fn prepare(folders: &BuildFolders) -> Result<Corpus, String> {
-        let mut corpus = Corpus { entries: Vec::new(), program: folders.program.clone(), folder: folders.copy.clone() };
+        let mut corpus = Corpus { entries: Vec::new(), copy: folders.copy.clone() };
         for (folder, shorten) in [("xtask/corpus", false), ("scenarios/golden", false), ("scenarios", true)] {
             for file in scenarios(&folders.copy.join(folder))? {
                 let path = format!("{folder}/{file}");
@@ -57,31 +64,43 @@ impl Corpus {
                 if shorten && text.contains("[flow.trace]") || text.contains("trace = ") {
                     continue; // Its trace is the user's.
                 }
-                let shown = if shorten { short(folders, &file, &text)? } else { path.clone() };
-                corpus.entries.push(Entry::new(path, vec![shown]));
+                let shown = if shorten { short(folders, &file, &text)? } else { format!("../src/{path}") };
+                let words = ["compare", "--format", "json", "--jobs", "1", shown.as_str()];
+                corpus.entries.push(Entry::new(path, &folders.program, &words));
             }
         }
         if corpus.entries.len() < 10 {
             return Err(format!("only {} scenarios found for the corpus", corpus.entries.len()));
         }
-        let trace = "--trace scenarios/example-trace.csv --speedup 50 --limit 400 --device flin-isca18 --schedulers \
-                     fcfs,slacker,flin";
-        corpus.entries.push(Entry::new("a trace".into(), trace.split_whitespace().map(String::from).collect()));
+        let list = format!("{COMMANDS}/list.txt");
+        let list = std::fs::read_to_string(folders.copy.join(&list)).map_err(|e| format!("{list}: {e}"))?;
+        for line in list.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let (exe, words) = match line.split_once(' ') {
+                Some(("flashlane", words)) => (&folders.program, words),
+                Some(("damaged_events", words)) => (&folders.damaged, words),
+                _ => return Err(format!("{COMMANDS}/list.txt: {line}: must begin with flashlane or damaged_events")),
+            };
+            let words = words.replace("FILES", &format!("../src/{COMMANDS}"));
+            let words: Vec<&str> = words.split_whitespace().collect();
+            corpus.entries.push(Entry::new(line.into(), exe, &words));
+        }
         for i in 0..corpus.entries.len() {
             let entry = &corpus.entries[i];
-            let outcome = corpus.program(entry, 0).run(PATIENCE, &mut |_| false)?;
-            if outcome.ended != Ended::Itself(true) {
-                let args = entry.args.join(" ");
-                return Err(format!("{} fails without a mutant; see `flashlane compare {args}`", entry.name));
+            let (first, again) = (corpus.run(entry, 0, "out", PATIENCE)?, corpus.run(entry, 0, "again", PATIENCE)?);
+            if first.ended != Ended::Itself(true) {
+                return Err(format!("without a mutant this fails: {}", entry.args.join(" ")));
             }
-            (corpus.entries[i].usual, corpus.entries[i].time) = (outcome.output, outcome.cpu);
+            if first.output != again.output {
+                return Err(format!("this differs from run to run: {}", entry.args.join(" ")));
+            }
+            (corpus.entries[i].usual, corpus.entries[i].time) = (first.output, first.cpu);
         }
         // The quickest first: most changes show in several.
         corpus.entries.sort_by_key(|entry| entry.time);
         Ok(corpus)
     }
 
-    /// Scenarios, and the processor time of all without a mutant.
+    /// Commands, and the processor time of all without a mutant.
     pub fn description(&self) -> (usize, Duration) {
         (self.entries.len(), self.entries.iter().map(|entry| entry.time).sum())
     }
@@ -91,13 +110,17 @@ impl Corpus {
         let mut found: Option<Change> = None;
         for entry in &self.entries {
             let limit = entry.time * 10 + Duration::from_secs(2);
-            let outcome = self.program(entry, number).run(limit, &mut |_| false)?;
+            let outcome = self.run(entry, number, &format!("out-{number}"), limit)?;
             let (mean, how) = match outcome.ended {
                 Ended::Itself(true) if outcome.output == entry.usual => continue,
                 Ended::Itself(true) => {
                     let mean = change_of_means(&entry.usual, &outcome.output);
-                    let how = if mean == Some(0.0) { "no mean response time, other figures" } else { "figures" };
-                    (mean, how)
+                    let how = match mean {
+                        Some(0.0) => "no mean response time, other figures",
+                        Some(_) => "figures",
+                        None => "other output",
+                    };
+                    (mean.or(Some(0.0)), how)
                 }
                 Ended::Itself(false) => (None, "the run fails"),
                 _ => (None, "the run does not end"),
@@ -119,17 +142,47 @@ impl Corpus {
         Ok(found)
     }
 
-    fn program(&self, entry: &Entry, mutant: u32) -> Program<'_> {
-        let words = ["compare", "--format", "json", "--jobs", "1"];
-        let args = words.map(String::from).into_iter().chain(entry.args.iter().cloned()).collect();
-        Program { exe: &self.program, args, folder: self.folder.clone(), mutant, patience: process::PATIENCE }
+    /// Runs an entry in a folder of this name; the output is what it prints and then the files that it leaves there, by their names.
+    fn run(&self, entry: &Entry, mutant: u32, name: &str, limit: Duration) -> Result<Outcome, String> {
+        let folder = self.copy.with_file_name(name);
+        let fault = |e: std::io::Error| format!("{}: {e}", folder.display());
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder).map_err(fault)?;
+        }
+        std::fs::create_dir_all(&folder).map_err(fault)?;
+        let (args, patience) = (entry.args.clone(), process::PATIENCE);
+        let program = Program { exe: &entry.exe, args, folder: folder.clone(), mutant, patience };
+        let mut outcome = program.run(limit, &mut |_| false)?;
+        let mut files = BTreeMap::new();
+        collect_files(&folder, "", &mut files).map_err(fault)?;
+        for (path, content) in files {
+            outcome.output.extend(format!("\n{path}\n").into_bytes());
+            outcome.output.extend(content);
+        }
+        std::fs::remove_dir_all(&folder).map_err(fault)?;
+        Ok(outcome)
     }
 }
 
 impl Entry {
-    fn new(name: String, args: Vec<String>) -> Entry {
-        Entry { name, args, usual: Vec::new(), time: Duration::ZERO }
+    fn new(name: String, exe: &Path, args: &[&str]) -> Entry {
+        let args = args.iter().map(|&word| word.to_owned()).collect();
+        Entry { name, exe: exe.into(), args, usual: Vec::new(), time: Duration::ZERO }
     }
+}
+
+/// The files below a folder, by their paths from there.
+fn collect_files(folder: &Path, below: &str, found: &mut BTreeMap<String, Vec<u8>>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = format!("{below}/{}", entry.file_name().to_string_lossy());
+        if entry.file_type()?.is_dir() {
+            collect_files(&entry.path(), &path, found)?;
+        } else {
+            found.insert(path, std::fs::read(entry.path())?);
+        }
+    }
+    Ok(())
 }
 
 /// The scenarios of a folder, in order.

@@ -1,7 +1,7 @@
 //! Which mutants are drawn: spread over files by how much there is to change, the same for the same seed.
 //!
 //! Every mutant has a place in one order, which a seed gives; a sample is the beginning of it. So a larger sample holds
-//! the smaller one, and code that comes or goes moves few of the others.
+//! the smaller one, and code that comes or goes moves few of the others. Of every crate the same number is drawn.
 
 use std::collections::BTreeMap;
 
@@ -24,6 +24,18 @@ pub fn order(all: Vec<Mutant>, seed: u64) -> Vec<Mutant> {
     }
     placed.sort_by(|(a, x), (b, y)| (a, &x.file, &x.id).cmp(&(b, &y.file, &y.id)));
     placed.into_iter().map(|(_, mutant)| mutant).collect()
+}
+
+/// Of mutants in this order the first `count` of each crate.
+pub fn first_of_each<T>(drawn: Vec<T>, count: usize, mutant: impl Fn(&T) -> &Mutant) -> Vec<T> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut kept = drawn;
+    kept.retain(|drawn| {
+        let of = seen.entry(mutant(drawn).krate().to_owned()).or_default();
+        *of += 1;
+        *of <= count
+    });
+    kept
 }
 
 #[cfg(test)]
@@ -52,6 +64,18 @@ mod tests {
         sorted.sort_unstable();
         sorted.dedup();
         assert_eq!(sorted.len(), all().len());
+    }
+
+    #[test]
+    fn of_every_crate_the_same_number() {
+        let file = |name: &str| operators::find(name, "fn f() -> bool { a < 1 && b < 2 }").unwrap();
+        let drawn = order([file("core/src/a.rs"), file("lab/src/b.rs"), file("lab/src/c.rs")].concat(), 3);
+        let first = first_of_each(drawn.clone(), 2, |mutant| mutant);
+        assert_eq!(["core", "lab"].map(|krate| first.iter().filter(|m| m.krate() == krate).count()), [2, 2]);
+        let of_lab: Vec<Mutant> = drawn.into_iter().filter(|m| m.krate() == "lab").collect();
+        assert!(
+            ids(&of_lab).starts_with(&ids(&first.iter().filter(|m| m.krate() == "lab").cloned().collect::<Vec<_>>()))
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Do the tests notice when the engine computes something else? Small changes of its source, one at a time: which of
-//! them change results, and which of those fails a test.
+//! Do the tests notice when something else is computed? Small changes of the source, one at a time: which of them change results, and
+//! which of those fails a test.
 //!
 //! Works on a copy of the repository below `target/mutants`. What is drawn depends on the sources and the seed alone.
 //! Knows nothing of what the engine does; `docs/trust.md` says what came of it.
@@ -37,14 +37,14 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
     };
     let tree = Tree::read(root)?;
     let all = tree.mutants()?;
-    let count = all.len();
+    let (count, places) = (all.len(), report::places(&all));
     let mut drawn = draw::order(all, options.seed);
     drawn.retain(|mutant| options.concerns(mutant));
     if drawn.is_empty() {
         return Err(format!("--only {}: no mutant of {count} has that file, kind or id", options.only.join(",")));
     }
     if options.list {
-        drawn.truncate(options.sample);
+        let drawn = draw::first_of_each(drawn, options.sample, |mutant| mutant);
         drawn.iter().for_each(|mutant| println!("{} {}", mutant.id, mutant.description()));
         println!("{} of {count} mutants", drawn.len());
         return Ok(true);
@@ -53,22 +53,31 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
     std::fs::create_dir_all(&home).map_err(|e| format!("{}: cannot be made: {e}", home.display()))?;
     let mut store = Store::open(&home.join("results.json"), &tree.identity());
     // Some more than asked for: a part turns out to be no legal Rust.
-    drawn.truncate(options.sample + options.sample / 10 + 5);
+    let drawn = draw::first_of_each(drawn, options.sample + options.sample / 10 + 3, |mutant| mutant);
     // Numbers first: what is known to be illegal leaves gaps, so that the copy is the same as last time.
     let mut drawn: Vec<(u32, Mutant)> = (1..).zip(drawn).collect();
     drawn.retain(|(_, mutant)| !store.is_illegal(&mutant.id));
     let begun = Instant::now();
     println!("building with {} of {count} mutants; minutes", drawn.len());
     let folders = BuildFolders::new(&home);
-    let Written { legal: mut mutants, illegal } = folders.write(&tree, drawn)?;
+    let Written { legal, illegal } = folders.write(&tree, drawn)?;
     // Noted at once: another run then writes the same copy, and Cargo builds nothing again.
     illegal.iter().for_each(|mutant| store.note_illegal(mutant));
     store.write()?;
-    mutants.truncate(options.sample);
-    folders.build_program()?;
+    let mutants = draw::first_of_each(legal, options.sample, |(_, mutant)| mutant);
+    folders.build_programs()?;
+    if options.build {
+        folders.build_tests()?;
+        println!("built in {} s", begun.elapsed().as_secs());
+        return Ok(true);
+    }
     let corpus = Corpus::prepare(&folders)?;
     let (scenarios, time) = corpus.description();
-    println!("built in {} s; {scenarios} scenarios take {:.1} s", begun.elapsed().as_secs(), time.as_secs_f64());
+    println!(
+        "built in {} s; {scenarios} commands of the corpus take {:.1} s",
+        begun.elapsed().as_secs(),
+        time.as_secs_f64()
+    );
     let store = Mutex::new(store);
     let mut shared = Shared { corpus, suites: Vec::new(), store, begun, options: &options };
     shared.look_at_all(&mutants)?;
@@ -77,7 +86,7 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
     let store = shared.store.into_inner().map_err(|_| "a worker stopped")?;
     let known: Vec<(&Mutant, MutantResult)> =
         mutants.iter().filter_map(|(_, m)| Some((m, store.result(&m.id)?))).collect();
-    println!("\n{}", report::text(&known));
+    println!("\n{}", report::text(&known, &places));
     println!("{} s in all; results: target/mutants/results.json", begun.elapsed().as_secs());
     Ok(true)
 }
@@ -85,8 +94,8 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
 /// Runs the tests without a mutant, and says what takes part.
 fn prepare(tests: Vec<build::TestProgram>) -> Result<Vec<Suite>, String> {
     let (suites, broken) = programs::prepare(tests)?;
-    for (program, test, reason) in programs::EXCLUDED {
-        println!("left out: {program} {test}: {reason}");
+    for test in programs::LEFT_OUT {
+        println!("{}: {test}", if test.stored { "counts apart" } else { "left out" });
     }
     broken.iter().for_each(|test| println!("left out: {test}: fails in the copy without a mutant"));
     let mut total = Duration::ZERO;
@@ -178,13 +187,16 @@ impl Shared<'_> {
         if known {
             return Ok(());
         }
-        let (detection, time) = programs::noticed(&self.suites, number)?;
-        if change.is_some() && detection.is_none() {
+        let (detection, time) = programs::noticed(&self.suites, number, mutant.krate())?;
+        if change.is_some() && detection.as_ref().is_none_or(|detection| detection.stored) {
             // Of a survivor all is wanted: how much it changes, and where most.
             change = self.corpus.changes(number, true)?;
         }
         let verdict = match (&change, &detection) {
-            (Some(_), Some(detection)) => format!("caught by {} {}", detection.program, detection.test),
+            (Some(_), Some(detection)) => {
+                let how = if detection.stored { "caught by stored results only:" } else { "caught by" };
+                format!("{how} {} {}", detection.program, detection.test)
+            }
             (Some(change), None) => format!("SURVIVED, {} in {}", change.how, change.scenario),
             (None, Some(detection)) => {
                 format!("noticed by {} {}, no result changes", detection.program, detection.test)

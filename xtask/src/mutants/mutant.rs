@@ -1,4 +1,4 @@
-//! A mutant: one small change of the engine's source, and how it is written into the copy beside the original.
+//! A mutant: one small change of the source, and how it is written into the copy beside the original.
 //!
 //! Every change becomes code that asks, when it runs, whether this mutant is the one switched on, and does what the
 //! original does otherwise. So one build holds many mutants, and they may lie inside one another: inside the changed
@@ -111,6 +111,11 @@ pub struct Mutant {
 }
 
 impl Mutant {
+    /// The crate's folder.
+    pub fn krate(&self) -> &str {
+        self.file.split('/').next().unwrap_or_default()
+    }
+
     /// File, line, and what becomes what.
     pub fn description(&self) -> String {
         format!("{}:{} {} in {}: {} -> {}", self.file, self.line, self.kind.name(), self.function, self.from, self.to)

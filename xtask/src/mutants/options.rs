@@ -8,23 +8,24 @@ use super::mutant::{Kind, Mutant};
 pub const HELP: &str = "\
 cargo run -p xtask -- mutants [OPTIONS]
 
-Changes the source of core, sched and ssd in one small place at a time, says whether results of the corpus change
-(xtask/corpus, scenarios) and whether a test fails, and prints the share that is caught. Builds a copy below
-target/mutants once for all; what is known already for the same sources is not done again.
+Changes the source of core, sched, ssd, host, audit, trace and lab in one small place at a time, says whether results of the
+corpus change (xtask/corpus, xtask/commands, scenarios) and whether a test fails, and prints the share that is caught. Builds a
+copy below target/mutants once for all; what is known already for the same sources is not done again.
 
-  --sample N     mutants to draw (default 160); a larger sample holds the smaller one
+  --sample N     mutants to draw of each crate (default 40); a larger sample holds the smaller one
   --seed S       another draw (default 1)
-  --only WORDS   only mutants of these files (core/src/state.rs, ssd/src/ftl), kinds (boundary) or ids, with commas
+  --only WORDS   only mutants of these files (core/src/state.rs, ssd/src/ftl, host), kinds (boundary) or ids, with commas
   --minutes M    begins no mutant after so many minutes (default: no limit)
   --jobs J       mutants at a time, 1 to 64 (default 1)
   --changing     tests see only mutants that change results: half of the time or less, and no figure of the others
+  --build        builds what a run needs, and ends; a run with the same words then begins at once
   --list         says which would be drawn, and builds nothing
 ";
 
 /// What was asked for.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Mutants to draw.
+    /// Mutants to draw of each crate.
     pub sample: usize,
     /// Seed of the draw.
     pub seed: u64,
@@ -36,6 +37,8 @@ pub struct Options {
     pub jobs: usize,
     /// Tests see only mutants that change results.
     pub changing: bool,
+    /// Only builds.
+    pub build: bool,
     /// Only says what would be drawn.
     pub list: bool,
 }
@@ -44,12 +47,13 @@ impl Options {
     /// Reads the words of the command; none if help is wanted.
     pub fn parse(args: &[&str]) -> Result<Option<Options>, String> {
         let mut options = Options {
-            sample: 160,
+            sample: 40,
             seed: 1,
             only: Vec::new(),
             time: Duration::MAX,
             jobs: 1,
             changing: false,
+            build: false,
             list: false,
         };
         let mut words = args.iter();
@@ -59,13 +63,14 @@ impl Options {
                 "--help" | "-h" | "help" => return Ok(None),
                 "--list" => options.list = true,
                 "--changing" => options.changing = true,
+                "--build" => options.build = true,
                 "--sample" => options.sample = number(word, value()?, 1, 1_000_000)? as usize,
                 "--seed" => options.seed = number(word, value()?, 0, u64::MAX)?,
                 "--minutes" => options.time = Duration::from_secs(60 * number(word, value()?, 1, 100_000)?),
                 "--jobs" => options.jobs = number(word, value()?, 1, 64)? as usize,
                 "--only" => options.only.extend(value()?.split(',').map(String::from)),
                 other => {
-                    let legal = "--sample, --seed, --only, --minutes, --jobs, --changing, --list, --help";
+                    let legal = "--sample, --seed, --only, --minutes, --jobs, --changing, --build, --list, --help";
                     return Err(format!("mutants: unknown option {other:?}; legal are: {legal}"));
                 }
             }
@@ -108,8 +113,9 @@ mod tests {
         assert_eq!(complaint(&["--sample", "0"]), "mutants: --sample 0: must be a whole number from 1 to 1000000");
         assert_eq!(complaint(&["--jobs"]), "mutants: --jobs needs a value");
         assert!(
-            complaint(&["--all"])
-                .ends_with("legal are: --sample, --seed, --only, --minutes, --jobs, --changing, --list, --help")
+            complaint(&["--all"]).ends_with(
+                "legal are: --sample, --seed, --only, --minutes, --jobs, --changing, --build, --list, --help"
+            )
         );
     }
 

@@ -9,9 +9,11 @@ use super::store::MutantResult;
 /// Counts of a group of mutants.
 #[derive(Default, Clone, Copy, PartialEq, Eq, Debug)]
 struct Count {
-    /// Change results and are noticed.
+    /// Change results and are noticed by a rule, a scene or a law.
     caught: u32,
-    /// Change results and are not.
+    /// Change results and are noticed by stored results only.
+    stored: u32,
+    /// Change results and are not noticed.
     survived: u32,
     /// Change no result of the corpus, but are noticed.
     only_noticed: u32,
@@ -21,26 +23,30 @@ struct Count {
 
 impl Count {
     fn add(&mut self, result: &MutantResult) {
-        let which = match (result.change.is_some(), result.detection.is_some()) {
-            (true, true) => &mut self.caught,
-            (true, false) => &mut self.survived,
-            (false, true) => &mut self.only_noticed,
-            (false, false) => &mut self.silent,
+        let which = match (result.change.is_some(), &result.detection) {
+            (true, Some(detection)) if detection.stored => &mut self.stored,
+            (true, Some(_)) => &mut self.caught,
+            (true, None) => &mut self.survived,
+            (false, Some(_)) => &mut self.only_noticed,
+            (false, None) => &mut self.silent,
         };
         *which += 1;
     }
 
+    fn changing(&self) -> u32 {
+        self.caught + self.stored + self.survived
+    }
+
     fn drawn(&self) -> u32 {
-        self.caught + self.survived + self.only_noticed + self.silent
+        self.changing() + self.only_noticed + self.silent
     }
 
     fn row(&self, name: &str) -> String {
-        let Count { caught, survived, only_noticed, silent } = *self;
-        let changing = caught + survived;
-        let rate = share(caught, changing);
+        let Count { caught, stored, survived, only_noticed, silent } = *self;
+        let (drawn, changing) = (self.drawn(), self.changing());
+        let rates = format!("{} | {}", share(caught, changing), share(caught + stored, changing));
         format!(
-            "| {name} | {} | {silent} | {only_noticed} | {changing} | {caught} | {survived} | {rate} |\n",
-            self.drawn()
+            "| {name} | {drawn} | {silent} | {only_noticed} | {changing} | {caught} | {stored} | {survived} | {rates} |\n"
         )
     }
 }
@@ -50,18 +56,28 @@ fn share(part: u32, of: u32) -> String {
 }
 
 const HEAD: &str =
-    "drawn | silent | noticed, no result changes | change results | caught | survived | caught of those |
-|---|---|---|---|---|---|---|---|
+    "drawn | silent | noticed, no result changes | change results | caught | by stored results only | survived | \
+                    rate | rate with stored results |
+|---|---|---|---|---|---|---|---|---|---|
 ";
 
+/// How many places each crate has.
+pub fn places(all: &[Mutant]) -> BTreeMap<String, usize> {
+    let mut places = BTreeMap::new();
+    all.iter().for_each(|mutant| *places.entry(mutant.krate().to_owned()).or_default() += 1);
+    places
+}
+
 /// The tables and the survivors.
-pub fn text(results: &[(&Mutant, MutantResult)]) -> String {
+pub fn text(results: &[(&Mutant, MutantResult)], places: &BTreeMap<String, usize>) -> String {
     let mut text = String::new();
+    let mut crates: BTreeMap<&str, Count> = BTreeMap::new();
     let mut files: BTreeMap<&str, Count> = BTreeMap::new();
     let mut kinds: BTreeMap<Kind, Count> = BTreeMap::new();
     let mut catchers: BTreeMap<&str, u32> = BTreeMap::new();
     let mut all = Count::default();
     for (mutant, result) in results {
+        crates.entry(mutant.krate()).or_default().add(result);
         files.entry(&mutant.file).or_default().add(result);
         kinds.entry(mutant.kind).or_default().add(result);
         all.add(result);
@@ -74,6 +90,10 @@ pub fn text(results: &[(&Mutant, MutantResult)]) -> String {
     let _ = write!(text, "\n| kind | {HEAD}");
     let rows = Kind::ALL.iter().filter_map(|kind| Some((kind, kinds.get(kind)?)));
     rows.for_each(|(kind, count)| text.push_str(&count.row(kind.name())));
+    let _ = write!(text, "\n| crate, of so many places | {HEAD}");
+    for (krate, count) in &crates {
+        text.push_str(&count.row(&format!("{krate}, {}", places.get(*krate).copied().unwrap_or_default())));
+    }
     text.push_str(&all.row("all"));
     text.push_str("\nnoticed by:");
     for (program, count) in catchers {
@@ -85,33 +105,38 @@ pub fn text(results: &[(&Mutant, MutantResult)]) -> String {
     silent.for_each(|(mutant, _)| {
         let _ = writeln!(text, "  {} {}", mutant.id, mutant.description());
     });
-    let changing = all.caught + all.survived;
+    let changing = all.changing();
     let _ = writeln!(
         text,
-        "\n{} mutants: {changing} change results, {} of them caught ({}); {} of all noticed ({})",
+        "\n{} mutants: {changing} change results, {} of them caught ({}), {} with stored results ({})",
         all.drawn(),
         all.caught,
         share(all.caught, changing),
-        all.caught + all.only_noticed,
-        share(all.caught + all.only_noticed, all.drawn())
+        all.caught + all.stored,
+        share(all.caught + all.stored, changing)
     );
     text
 }
 
-/// The mutants that change results unnoticed, those that change most first.
+/// The mutants that change results and that no rule, scene or law notices, those that change most first.
 fn survivors(results: &[(&Mutant, MutantResult)]) -> String {
     let mut text = String::from("survivors that change results:\n");
-    let mut found: Vec<_> = results.iter().filter(|(_, result)| result.detection.is_none()).collect();
+    let unnoticed = |result: &MutantResult| result.detection.as_ref().is_none_or(|detection| detection.stored);
+    let mut found: Vec<_> = results.iter().filter(|(_, result)| unnoticed(result)).collect();
     found.retain(|(_, result)| result.change.is_some());
     let size = |result: &MutantResult| result.change.as_ref().and_then(|change| change.mean).unwrap_or(f64::MAX);
     found.sort_by(|(_, a), (_, b)| size(b).total_cmp(&size(a)));
     for (mutant, result) in found {
         let Some(change) = &result.change else { continue };
-        let mean = change.mean.map_or(String::new(), |mean| format!(", a mean by {:.2} %", 100.0 * mean));
+        let mean = change
+            .mean
+            .filter(|&mean| mean > 0.0)
+            .map_or(String::new(), |mean| format!(", a mean by {:.2} %", 100.0 * mean));
+        let stored = if result.detection.is_some() { "; stored results notice it" } else { "" };
         let _ = writeln!(text, "  {} {}", mutant.id, mutant.description());
         let _ = writeln!(
             text,
-            "      {}{mean}; in {} scenarios, most in {}",
+            "      {}{mean}; in {} of the corpus, most in {}{stored}",
             change.how, change.scenarios, change.scenario
         );
     }
@@ -129,21 +154,21 @@ mod tests {
     fn rates_are_of_those_that_change_results() {
         let all = operators::find("a.rs", "fn f() -> u8 { g(a < b, a <= b, a == b, a != b, a > b) }").unwrap();
         let change = |mean| Some(Change { scenario: "s".into(), scenarios: 2, mean, how: "figures".into() });
-        let detection = || Some(Detection { program: "core lib".into(), test: "t".into(), hung: false });
+        let detection = |stored| Some(Detection { program: "core lib".into(), test: "t".into(), hung: false, stored });
         let result = |change, detection| MutantResult { change, detection, seconds: 1.0 };
         let results = [
-            result(change(Some(0.5)), detection()),
+            result(change(Some(0.5)), detection(false)),
             result(change(Some(0.125)), None),
-            result(change(Some(0.25)), None),
-            result(None, detection()),
+            result(change(Some(0.25)), detection(true)),
+            result(None, detection(false)),
             result(None, None),
         ];
         let pairs: Vec<(&Mutant, MutantResult)> = all.iter().zip(results).collect();
-        let text = text(&pairs);
-        assert!(text.contains("| a.rs | 5 | 1 | 1 | 3 | 1 | 2 | 33 % |"), "{text}");
-        assert!(text.contains("| equality | 2 | 0 | 1 | 1 | 0 | 1 | 0 % |"), "{text}");
+        let text = text(&pairs, &places(&all));
+        assert!(text.contains("| a.rs | 5 | 1 | 1 | 3 | 1 | 1 | 1 | 33 % | 67 % |"), "{text}");
+        assert!(text.contains("| a.rs, 5 | 5 | 1 | 1 | 3 | 1 | 1 | 1 | 33 % | 67 % |"), "{text}");
         assert!(
-            text.contains("5 mutants: 3 change results, 1 of them caught (33 %); 2 of all noticed (40 %)"),
+            text.contains("5 mutants: 3 change results, 1 of them caught (33 %), 2 with stored results (67 %)"),
             "{text}"
         );
         let (first, second) = (text.find("by 25.00 %").unwrap(), text.find("by 12.50 %").unwrap());

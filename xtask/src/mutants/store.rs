@@ -62,6 +62,7 @@ impl Store {
                 program: text(detection, "program"),
                 test: text(detection, "test"),
                 hung: detection["hung"] == true,
+                stored: detection["stored"] == true,
             }
         });
         Some(MutantResult { change, detection, seconds: record["seconds"].as_f64().unwrap_or_default() })
@@ -91,7 +92,9 @@ impl Store {
         let record = self.record(mutant);
         record["caught"] = result.detection.as_ref().map_or(
             Value::Null,
-            |detection| json!({ "program": detection.program, "test": detection.test, "hung": detection.hung }),
+            |Detection { program, test, hung, stored }| {
+                json!({ "program": program, "test": test, "hung": hung, "stored": stored })
+            },
         );
         record["seconds"] = json!((result.seconds * 100.0).round() / 100.0);
     }
@@ -126,7 +129,7 @@ mod tests {
         assert_eq!(all.len(), 5);
         let change = Change { scenario: "s".into(), scenarios: 3, mean: Some(0.25), how: "figures".into() };
         let failed = Change { mean: None, ..change.clone() };
-        let detection = Detection { program: "core lib".into(), test: "t".into(), hung: false };
+        let detection = Detection { program: "core lib".into(), test: "t".into(), hung: false, stored: true };
         let results = [
             MutantResult { change: Some(change), detection: Some(detection), seconds: 1.5 },
             MutantResult { change: Some(failed), detection: None, seconds: 2.25 },
