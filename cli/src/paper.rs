@@ -7,8 +7,10 @@ use std::time::Instant;
 use flashlane_lab::outputs::{Inputs, OutputError, Store};
 use flashlane_lab::shown;
 use flashlane_lab::sweep::{Progress, maker};
+use flashlane_papers::claims::Claim;
 use flashlane_papers::flin::mixes::Draw;
 use flashlane_papers::slacker::calibrate::{self, Calibrated};
+use flashlane_papers::stored::{StoredClaims, StoredFigures};
 use flashlane_papers::{self as papers, PAPERS, Paper, PaperResult, Place, Runner, Setting, Settings};
 
 use crate::args::PaperArgs;
@@ -36,7 +38,8 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
     }
     let seeds = args.seeds.unwrap_or(if args.quick { 1 } else { paper.seeds });
     let setting = args.setting.setting();
-    let settings = Settings { quick: args.quick, seeds, traces: args.traces.clone(), setting };
+    let first_seed = args.first_seed;
+    let settings = Settings { quick: args.quick, seeds, first_seed, traces: args.traces.clone(), setting };
     if let Some(draw) = args.mixes {
         return mixes(paper, draw.draw());
     }
@@ -91,15 +94,19 @@ fn write(
     picture: Option<&str>,
     measured: Option<&str>,
 ) -> Result<(), OutputError> {
-    let claims = papers::page::Stored::from(result).to_json();
+    let figures = StoredFigures::from(result);
+    let file = figures.made.file();
+    let claims = StoredClaims { made: figures.made.clone(), claims: result.claims.clone() }.to_json();
+    let (figures, results) = (figures.to_gz(), result.to_json());
     let files = [
-        ("claims.json", Some(claims.as_str())),
-        ("cross.svg", picture),
-        ("oslab.json", measured),
-        ("results.json", Some(&result.to_json())),
+        ("claims.json", Some(claims.as_bytes())),
+        (&file, Some(&figures)),
+        ("cross.svg", picture.map(str::as_bytes)),
+        ("oslab.json", measured.map(str::as_bytes)),
+        ("results.json", Some(results.as_bytes())),
     ];
-    files.into_iter().try_for_each(|(name, text)| match text {
-        Some(text) => store.begin(name)?.write_whole(text.as_bytes()),
+    files.into_iter().try_for_each(|(name, bytes)| match bytes {
+        Some(bytes) => store.begin(name)?.write_whole(bytes),
         None => Ok(()),
     })
 }
@@ -149,16 +156,30 @@ fn list(paper: &Paper) -> String {
     }
     text.push_str("\nclaims\n");
     for claim in &claims.claim {
-        let _ = writeln!(text, "  {} ({}) {}: {}", claim.experiment, claim.source, claim.says, claim.published);
-        let _ = match (&claim.measured, &claim.reproduced_if, &claim.untestable) {
-            (Some(measured), Some(condition), _) => writeln!(text, "      {measured}; reproduced if {condition}"),
-            (_, _, reason) => writeln!(text, "      not testable here: {}", reason.as_deref().unwrap_or_default()),
-        };
-        if let Some(measured) = &claim.measured_chosen {
-            let _ = writeln!(text, "      under the chosen setting: {measured}");
-        }
+        list_claim(&mut text, claim);
     }
     text
+}
+
+fn list_claim(text: &mut String, claim: &Claim) {
+    let (id, source, says, published) = (&claim.id, &claim.source, &claim.says, &claim.published);
+    let _ = writeln!(text, "  {id}, {} ({source}) {says}: {published}", claim.kind.name());
+    let _ = match (&claim.measured, &claim.holds_if, &claim.untestable) {
+        (Some(measured), Some(condition), _) => writeln!(text, "      {measured}; holds if {condition}"),
+        (_, _, reason) => writeln!(text, "      not testable here: {}", reason.as_deref().unwrap_or_default()),
+    };
+    if let Some(reason) = &claim.untestable_chosen {
+        let _ = writeln!(text, "      not testable under the chosen setting: {reason}");
+    }
+    for (name, expression) in &claim.beside {
+        let _ = writeln!(text, "      beside it, {name}: {expression}");
+    }
+    match (&claim.null, &claim.null_exception) {
+        (Some(null), None) => *text += &format!("      its null: {null}\n"),
+        (Some(null), Some(why)) => *text += &format!("      its null: {null}; it may pass: {why}\n"),
+        (None, Some(why)) => *text += &format!("      no null: {why}\n"),
+        (None, None) => (),
+    }
 }
 
 fn mixes(paper: &Paper, draw: Draw) -> Result<(), Failure> {

@@ -41,10 +41,12 @@ fn papers_and_claims_are_listed() {
     assert!(out.starts_with("slacker  Slacker: ") && out.contains(" E6, E7, "), "{out}");
     let (out, _) = said(&folder.0, &["paper", "slacker", "--list"], 0);
     assert!(
-        out.contains("\n  E17 (§3.3) a table that redirects writes needs MB, and percent of 512 MB: 117, 23\n"),
+        out.contains("\n  E17a, input (§3.3) a table that redirects writes needs MB, and percent of 512 MB: 117, 23\n"),
         "{out}"
     );
-    assert!(out.contains("; reproduced if within(it, 5, 20)\n"), "{out}");
+    let of_e6a =
+        "; holds if it >= 1\n      beside it, a request: mean(pick(gain_a_request.slacker, group.write_intensive))\n";
+    assert!(out.contains(of_e6a) && out.contains("\n      its null: no_gain\n"), "{out}");
     assert!(out.contains("  chosen, after results were seen:\n    sets: "), "{out}");
     let (out, _) = said(&folder.0, &["paper", "cross", "--list"], 0);
     assert!(out.contains("\n  X1: every scheduler on the workloads of Slacker, FLIN, "), "{out}");
@@ -59,18 +61,27 @@ fn an_experiment_is_run_judged_and_written() {
     assert!(!err.contains("E6"), "only what was asked for: {err}");
     assert!(out.contains("redirection_table") && out.contains("117440512"), "{out}");
     let line = out.lines().find(|line| line.starts_with(" E17")).unwrap_or_else(|| panic!("{out}"));
-    assert!(line.contains("117, 23") && line.contains("117.4, 22.94") && line.ends_with("reproduced"), "{line}");
-    assert!(
-        out.ends_with("2 claims: 2 reproduced, 0 differ, 0 not testable here (a quick look: too short to judge by)\n"),
-        "{out}"
-    );
-    assert!(out.lines().all(|line| line.chars().count() <= 120), "{out}");
+    assert!(line.contains("117, 23") && line.contains("117.4, 22.94") && line.ends_with("holds"), "{line}");
+    assert!(line.contains(" input "), "{line}");
+    let counts = "1 claims of the paper: 0 within 20 %, 0 within a factor of 2, 0 direction, 1 bound kept, 0 differs, 0 not testable here; \
+                  1 inputs, 0 differ (a quick look: too short to judge by)\n";
+    assert!(out.ends_with(counts), "{out}");
+    let last = out.lines().count() - 1;
+    assert!(out.lines().take(last).all(|line| line.chars().count() <= 120), "{out}");
     let written = std::fs::read_to_string(folder.0.join("made/results.json")).unwrap();
-    assert!(written.contains("\"verdict\": \"reproduced\"") && written.contains("\"bits_a_page\""), "{written}");
+    assert!(written.contains("\"verdict\": \"bound-kept\"") && written.contains("\"bits_a_page\""), "{written}");
     // The same run again, over the earlier results, with another number of threads.
+    let stored = std::fs::read(folder.0.join("made/slacker-plain.figures.json.gz")).unwrap();
     let again = [&args[..], &["--jobs", "1"]].concat();
     assert_eq!(said(&folder.0, &again, 0).0, out);
     assert_eq!(std::fs::read_to_string(folder.0.join("made/results.json")).unwrap(), written);
+    assert_eq!(std::fs::read(folder.0.join("made/slacker-plain.figures.json.gz")).unwrap(), stored);
+    // Other seeds are other runs, and the results say so.
+    let other = [&args[..], &["--first-seed", "7"]].concat();
+    said(&folder.0, &other, 0);
+    let written = std::fs::read_to_string(folder.0.join("made/results.json")).unwrap();
+    assert!(written.contains("\"first_seed\": 7,"), "{written}");
+    assert!(folder.0.join("made/slacker-plain-from-7.figures.json.gz").exists());
 }
 
 #[test]
@@ -120,7 +131,12 @@ fn precompletion_is_made_again() {
     let arguments = ["paper", "precompletion", "--quick", "--experiment", "E1,E2,A3"];
     let (first, _) = said(&folder.0, &arguments, 0);
     assert_eq!(said(&folder.0, &arguments, 0).0, first);
-    assert!(first.contains("6 claims: 6 reproduced"), "{first}");
+    assert!(
+        first.contains(
+            "3 claims of the paper: 0 within 20 %, 1 within a factor of 2, 1 direction, 1 bound kept, 0 differs"
+        ),
+        "{first}"
+    );
 }
 
 /// The quick parts of FLIN: the list, the mixes as stored, and an experiment twice.
@@ -137,9 +153,12 @@ fn flin_is_made_again() {
     let args = ["paper", "flin", "--quick", "--experiment", "E2,E3", "--tables", "--out", "made"];
     let (out, err) = said(&folder.0, &args, 0);
     assert!(err.contains("E2, E3: queues and waits of one flow of reads\n"), "{err}");
-    let reproduced = |name: &str| out.lines().filter(|l| l.starts_with(name) && l.ends_with("reproduced")).count();
-    assert_eq!((reproduced(" E2"), reproduced(" E3")), (1, 2), "{out}");
+    let ends = |name: &str, verdict: &str| out.lines().filter(|l| l.starts_with(name) && l.ends_with(verdict)).count();
+    assert_eq!((ends(" E2", "direction"), ends(" E3", "direction"), ends(" E3", "bound kept")), (1, 1, 1), "{out}");
     let written = std::fs::read_to_string(folder.0.join("made/results.json")).unwrap();
+    // Runs of other seeds have other names.
+    let (_, err) = said(&folder.0, &[&args[..], &["--first-seed", "2"]].concat(), 0);
+    assert!(err.contains(" made now and 0 found"), "{err}");
     let again = [&args[..], &["--jobs", "1"]].concat();
     assert_eq!(said(&folder.0, &again, 0).0, out);
     assert_eq!(std::fs::read_to_string(folder.0.join("made/results.json")).unwrap(), written);

@@ -3,7 +3,7 @@
 //! A name is a path (`improvement`, `slacker`, `prxy0`). Promises to keep the order in which names were first added, so
 //! that tables have the order of the paper's. Must never know what a figure means.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use flashlane_lab::metrics::mean_and_ci95;
 use serde_json::{Map, Value, json};
@@ -61,6 +61,11 @@ impl Figures {
         self.index.get(&path).map(|&at| mean_and_ci95(&self.entries[at].1).0)
     }
 
+    /// The values of the figure `path`.
+    pub fn values(&self, path: &[String]) -> Option<&[f64]> {
+        self.index.get(path).map(|&at| self.entries[at].1.as_slice())
+    }
+
     /// Names and values, in the order in which names were first added.
     pub fn iter(&self) -> impl Iterator<Item = (&[String], &[f64])> {
         self.entries.iter().map(|(path, values)| (path.as_slice(), values.as_slice()))
@@ -86,6 +91,76 @@ impl Figures {
         self.nested(|values| json!(mean_and_ci95(values).0))
     }
 
+    /// All values by seed, for expressions and for storage.
+    pub fn all_values(&self) -> Value {
+        self.nested(|values| json!(values))
+    }
+
+    /// Figures from [`Figures::all_values`], in the order of their names.
+    ///
+    /// # Errors
+    /// What is no list of numbers, by its name.
+    pub fn from_values(values: &Value) -> Result<Figures, String> {
+        let mut figures = Figures::default();
+        figures.add_values(values, &mut Vec::new())?;
+        Ok(figures)
+    }
+
+    fn add_values(&mut self, value: &Value, path: &mut Vec<String>) -> Result<(), String> {
+        let wrong = || format!("figure {:?} is no list of numbers", path.join("."));
+        match value {
+            Value::Object(map) => {
+                for (name, inner) in map {
+                    path.push(name.clone());
+                    self.add_values(inner, path)?;
+                    path.pop();
+                }
+            }
+            Value::Array(list) if !path.is_empty() => {
+                let path: Vec<&str> = path.iter().map(String::as_str).collect();
+                for value in list {
+                    self.push(&path, value.as_f64().ok_or_else(wrong)?);
+                }
+            }
+            _ => return Err(wrong()),
+        }
+        Ok(())
+    }
+
+    /// Figures with other values of some: those for which `change` yields any.
+    pub fn replaced(&self, change: impl Fn(&[String], &[f64]) -> Option<Vec<f64>>) -> Figures {
+        let mut figures = Figures { notes: self.notes.clone(), ..Figures::default() };
+        for (path, values) in &self.entries {
+            let changed = change(path, values);
+            let path: Vec<&str> = path.iter().map(String::as_str).collect();
+            changed.as_deref().unwrap_or(values).iter().for_each(|&value| figures.push(&path, value));
+        }
+        figures
+    }
+
+    /// The figures with seven significant digits, as they are stored and judged.
+    pub fn rounded(&self) -> Figures {
+        let round = |value: &f64| format!("{value:.6e}").parse().unwrap_or(*value);
+        self.replaced(|_, values| Some(values.iter().map(round).collect()))
+    }
+
+    /// The figures of the seed at `at` among `seeds` alone. A figure that does not have a value for each seed is the same for all; one
+    /// whose name says that it is another seed's (`names_of_a_seed` of a paper's claims) is left out, unless none of its first name is of
+    /// this seed.
+    pub(crate) fn of_seed(&self, at: usize, seeds: &[u64], names_of_a_seed: Option<u64>) -> Figures {
+        let of = |path: &[String]| {
+            let seed = names_of_a_seed.and_then(|count| path.iter().find_map(|name| seed_of(name, count)));
+            seed.filter(|seed| seeds.contains(seed))
+        };
+        let own = self.entries.iter().filter(|(path, _)| of(path) == Some(seeds[at]));
+        let has_own: BTreeSet<&str> = own.map(|(path, _)| path[0].as_str()).collect();
+        self.replaced(|path, values| match of(path) {
+            Some(seed) if has_own.contains(path[0].as_str()) => (seed != seeds[at]).then(Vec::new),
+            _ if values.len() == seeds.len() => Some(vec![values[at]]),
+            _ => Some(vec![mean_and_ci95(values).0]),
+        })
+    }
+
     /// All values, for result files.
     pub fn to_json(&self) -> Value {
         self.nested(|values| {
@@ -93,6 +168,14 @@ impl Figures {
             json!({ "mean": mean, "ci95": ci95, "seeds": values })
         })
     }
+}
+
+/// The seed of a name that begins with two numbers, `25-11`, if each seed has `count` of them.
+fn seed_of(name: &str, count: u64) -> Option<u64> {
+    let (class, rest) = name.split_once('-')?;
+    class.parse::<u32>().ok()?;
+    let number: u64 = rest.split(' ').next()?.parse().ok()?;
+    Some(number.checked_sub(1)? / count + 1)
 }
 
 #[cfg(test)]
@@ -126,5 +209,44 @@ mod tests {
         a.merge(b);
         assert_eq!((a.mean(&["x"]), a.mean(&["y"]), a.mean(&["z"])), (Some(1.0), Some(5.0), None));
         assert_eq!(a.notes(), ["short"]);
+    }
+
+    #[test]
+    fn a_seed_has_its_values_and_its_names() {
+        let mut figures = Figures::default();
+        for (path, values) in [
+            (["gain", "a"], &[1.0, 3.0][..]),
+            (["mix", "25-10 tpcc"], &[4.0]),
+            (["mix", "25-11"], &[6.0]),
+            (["first", "25-01"], &[5.0]),
+        ] {
+            values.iter().for_each(|&value| figures.push(&path, value));
+        }
+        figures.push(&["once"], 9.0);
+        let of = |at, count| figures.of_seed(at, &[1, 2], count).all_values();
+        assert_eq!(
+            of(0, Some(10)),
+            json!({ "gain": { "a": [1.0] }, "first": { "25-01": [5.0] }, "mix": { "25-10 tpcc": [4.0] }, "once": [9.0] })
+        );
+        assert_eq!(
+            of(1, Some(10)),
+            json!({ "gain": { "a": [3.0] }, "first": { "25-01": [5.0] }, "mix": { "25-11": [6.0] }, "once": [9.0] })
+        );
+        assert_eq!(of(1, None)["mix"], json!({ "25-10 tpcc": [4.0], "25-11": [6.0] }));
+    }
+
+    #[test]
+    fn what_is_stored_is_read_again() {
+        let mut figures = Figures::default();
+        figures.push(&["x", "y"], 1.0 / 3.0);
+        figures.push(&["x", "y"], -20_000_001.5);
+        figures.push(&["z"], 0.0);
+        let rounded = figures.rounded();
+        assert_eq!(rounded.all_values(), json!({ "x": { "y": [0.333_333_3, -20_000_000.0] }, "z": [0.0] }));
+        let again = Figures::from_values(&rounded.all_values()).expect("figures");
+        assert_eq!(again.all_values(), rounded.all_values());
+        assert_eq!(again.rounded().all_values(), rounded.all_values());
+        let said = Figures::from_values(&json!({ "x": { "y": 1.0 } })).expect_err("no list");
+        assert_eq!(said, "figure \"x.y\" is no list of numbers");
     }
 }

@@ -4,7 +4,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::claims::{JudgedClaim, Verdict};
+use super::claims::{JudgedClaim, Kind, Verdict};
 use super::figures::Figures;
 use super::runner::Runner;
 use super::setting::Setting;
@@ -25,6 +25,8 @@ pub struct PaperResult {
     pub quick: bool,
     /// Seeds of each workload.
     pub seeds: u64,
+    /// The first of them; the others follow.
+    pub first_seed: u64,
     /// How what the paper leaves open was read.
     pub setting: Setting,
     /// An identifier of all scenarios that were run: equal for equal scenarios.
@@ -49,12 +51,13 @@ impl PaperResult {
         figures: Figures,
     ) -> PaperResult {
         PaperResult {
-            version: 2,
+            version: 3,
             name: name.into(),
             paper: paper.into(),
             flashlane: env!("CARGO_PKG_VERSION").into(),
             quick: runner.settings.quick,
             seeds: runner.settings.seeds,
+            first_seed: runner.settings.first_seed,
             setting: runner.settings.setting,
             scenarios: runner.scenarios(),
             notes: figures.notes().to_vec(),
@@ -62,6 +65,11 @@ impl PaperResult {
             figures: figures.to_json(),
             table: figures,
         }
+    }
+
+    /// The figures.
+    pub(crate) fn table(&self) -> &Figures {
+        &self.table
     }
 
     /// The bytes of `results.json`.
@@ -91,31 +99,49 @@ pub fn render(result: &PaperResult, width: u16) -> String {
     }
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
-    table.set_header(["", "source", "the paper says", "published", "measured", "verdict"]);
+    table.set_header(["", "source", "the paper says", "published", "measured", "kind", "verdict"]);
     for claim in &result.claims {
         table.add_row([
-            claim.experiment.clone(),
+            claim.id.clone(),
             claim.source.clone(),
             claim.says.clone(),
             claim.published.clone(),
             claim.measured.clone().or_else(|| claim.reason.clone()).unwrap_or_default(),
-            claim.verdict.name().to_string(),
+            claim.kind.name().to_string(),
+            verdict(claim),
         ]);
     }
     push_lines(&mut text, &table);
     for note in &result.notes {
         text.push_str(&format!("note: {note}\n"));
     }
-    let of = |verdict| result.claims.iter().filter(|claim| claim.verdict == verdict).count();
-    text.push_str(&format!(
-        "{} claims: {} reproduced, {} differ, {} not testable here{}\n",
-        result.claims.len(),
-        of(Verdict::Reproduced),
-        of(Verdict::Differs),
-        of(Verdict::NotTestableHere),
-        if result.quick { " (a quick look: too short to judge by)" } else { "" }
-    ));
+    text.push_str(&count(&result.claims));
+    text.push_str(if result.quick { " (a quick look: too short to judge by)\n" } else { "\n" });
     text
+}
+
+/// A claim's verdict, and whether single seeds come to another.
+pub(crate) fn verdict(claim: &JudgedClaim) -> String {
+    format!("{}{}", claim.verdict.name(), if claim.is_unstable() { ", unstable" } else { "" })
+}
+
+/// How many claims of a paper have which verdict, inputs and claims of our own apart.
+fn count(claims: &[JudgedClaim]) -> String {
+    let counted = |verdict: Verdict| claims.iter().filter(|c| c.kind.counts() && c.verdict == verdict).count();
+    let verdicts = Verdict::OF_A_PAPER.map(|verdict| format!("{} {}", counted(verdict), verdict.name()));
+    let mut text = format!("{} claims of the paper", claims.iter().filter(|claim| claim.kind.counts()).count());
+    text.push_str(&format!(": {}", verdicts.join(", ")));
+    for (kind, what) in [(Kind::Input, "inputs"), (Kind::Ours, "of our own")] {
+        let of_kind = || claims.iter().filter(move |claim| claim.kind == kind);
+        if of_kind().count() > 0 {
+            let differ = of_kind().filter(|claim| claim.verdict == Verdict::Differs).count();
+            text.push_str(&format!("; {} {what}, {differ} differ", of_kind().count()));
+        }
+    }
+    match claims.iter().filter(|claim| claim.is_unstable()).count() {
+        0 => text,
+        unstable => format!("{text}; {unstable} unstable: single seeds come to another verdict"),
+    }
 }
 
 /// Every figure: one table for each first name, a row for each last name, a column for each in between.

@@ -26,8 +26,10 @@ const FIGURES: &str = "figures.json";
 pub struct Settings {
     /// Whether this is a quick run: fewer requests and one seed.
     pub quick: bool,
-    /// Number of seeds of every clone; they count from 1.
+    /// Number of seeds of every clone.
     pub seeds: u64,
+    /// The first of them; the others follow.
+    pub first_seed: u64,
     /// A folder of traces; a trace replaces the clone of the same name.
     pub traces: Option<PathBuf>,
     /// How what the paper leaves open is read.
@@ -79,7 +81,12 @@ impl<'a> Runner<'a> {
 
     /// The seeds.
     pub fn seeds(&self) -> Vec<u64> {
-        (1..=self.settings.seeds).collect()
+        (0..self.settings.seeds).map(|more| self.settings.first_seed + more).collect()
+    }
+
+    /// The first seed: that of what is made once.
+    pub fn first_seed(&self) -> u64 {
+        self.settings.first_seed
     }
 
     /// `whole`, or `quick` in a quick run.

@@ -1,22 +1,61 @@
-//! The page of all claims follows from the stored results, and these from the claims of today.
+//! The claims and their page follow from the stored figures and the claims of today.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use flashlane_papers::page::{Results, Stored, page};
+use flashlane_papers::page::{Results, page, summary_for_readme};
+use flashlane_papers::stored::{StoredClaims, StoredFigures, file_of};
 use flashlane_papers::{PAPERS, Paper, Setting};
 
 #[path = "../../lab/tests/common/kept.rs"]
 mod kept;
 
-/// The stored results of a whole paper; `None` if there are none.
-fn stored(paper: &Paper, setting: Setting) -> Option<Stored> {
-    let file = format!("docs/papers/results/{}-{}.json", paper.name, setting.name());
-    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(&file)).ok()?;
-    let command = format!("flashlane paper {} --setting {} --out DIR makes it", paper.name, setting.name());
-    let stored = Stored::read(&text).unwrap_or_else(|why| panic!("{file}: {why}; {command}"));
-    assert_eq!((stored.name.as_str(), stored.setting), (paper.name, setting), "{file}");
-    assert_eq!(stored.outdated(&paper.claims()), None, "{file}; {command}");
-    Some(stored)
+/// Where README.md has the summary.
+const START: &str = "<!-- papers: start -->\n";
+const END: &str = "\n<!-- papers: end -->";
+
+const RESULTS: &str = "docs/papers/results";
+
+/// What is stored in a file of figures, judged.
+fn judged(paper: &Paper, path: &Path) -> StoredClaims {
+    let file = path.display();
+    let gz = std::fs::read(path).unwrap_or_else(|why| panic!("{file}: {why}"));
+    let stored = StoredFigures::read(&gz).unwrap_or_else(|why| panic!("{file}: {why}"));
+    let made = &stored.made;
+    assert_eq!(
+        Some(made.file().as_str()),
+        path.file_name().and_then(|name| name.to_str()),
+        "{file} is called as it was made"
+    );
+    stored.judge(paper).unwrap_or_else(|why| {
+        let command = format!("flashlane paper {} --setting {} --out DIR", paper.name, made.setting.name());
+        panic!("{file}: {why}; if the claim is right, {command} makes the figures")
+    })
+}
+
+/// The stored figures of a paper with these seeds; `None` if there are none. Its claims are held to them.
+fn stored(paper: &Paper, setting: Setting) -> Option<StoredClaims> {
+    let path = folder().join(file_of(paper.name, setting, 1));
+    let judged = path.exists().then(|| judged(paper, &path))?;
+    kept::same("papers", &format!("{RESULTS}/{}-{}.json", paper.name, setting.name()), &judged.to_json());
+    Some(judged)
+}
+
+/// Those made with other seeds.
+fn again(paper: &Paper) -> Vec<StoredClaims> {
+    let names = |setting: Setting| format!("{}-{}-from-", paper.name, setting.name());
+    let files = std::fs::read_dir(folder()).unwrap_or_else(|why| panic!("{RESULTS}: {why}"));
+    let mut files: Vec<PathBuf> =
+        files.map(|file| file.unwrap_or_else(|why| panic!("{RESULTS}: {why}")).path()).collect();
+    files.sort();
+    let is_one = |path: &&PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        Setting::ALL.iter().any(|&setting| name.starts_with(&names(setting)))
+    };
+    files.iter().filter(is_one).map(|path| judged(paper, path)).collect()
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(RESULTS)
 }
 
 #[test]
@@ -29,10 +68,14 @@ fn the_page_of_all_claims_is_up_to_date() {
             missing.push((paper.name, Setting::Chosen));
         }
         match stored(paper, Setting::Plain) {
-            Some(plain) => all.push(Results { paper, plain, chosen }),
+            Some(plain) => all.push(Results { paper, plain, chosen, again: again(paper) }),
             None => missing.push((paper.name, Setting::Plain)),
         }
     }
     assert!(!all.is_empty(), "stored results are found");
     kept::same("papers", "docs/papers/README.md", &page(&all, &missing));
+    let readme = include_str!("../../README.md");
+    let between = readme.split_once(START).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
+    let (before, after) = between.expect("README.md has a place for the summary");
+    kept::same("papers", "README.md", &format!("{before}{START}{}{END}{after}", summary_for_readme(&all).trim_end()));
 }

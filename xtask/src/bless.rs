@@ -39,7 +39,12 @@ const KINDS: [Kind; 4] = [
         package: "flashlane-lab",
         tests: &["--lib", "--", "the_page_shows_the_numbers_of_the_summary"],
     },
-    Kind { name: "papers", files: "docs/papers/README.md", package: "flashlane-papers", tests: &["--test", "page"] },
+    Kind {
+        name: "papers",
+        files: "docs/papers/README.md, docs/papers/results/*.json",
+        package: "flashlane-papers",
+        tests: &["--test", "page"],
+    },
 ];
 
 /// Writes what `names` say; `Ok(true)` when the tests agree afterwards.

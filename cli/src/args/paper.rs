@@ -28,6 +28,10 @@ pub struct PaperArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub seeds: Option<u64>,
 
+    /// The first seed; the others follow (flin: other draws of mixes)
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub first_seed: u64,
+
     /// How what the paper leaves open is read: as the text says, or as was chosen after results were seen
     #[arg(long, value_name = "SETTING", value_enum, default_value_t = PaperSetting::Plain)]
     pub setting: PaperSetting,
@@ -54,7 +58,7 @@ pub struct PaperArgs {
 
     /// Draws the mixes of the paper's traces again and prints their table: in balance (stratified), or all traces alike (simple)
     #[arg(long, value_name = "DRAW", num_args = 0..=1, default_missing_value = "stratified")]
-    #[arg(conflicts_with_all = ["experiment", "list", "traces", "tables", "out", "calibrate", "seeds", "quick"])]
+    #[arg(conflicts_with_all = ["experiment", "list", "traces", "tables", "out", "calibrate", "seeds", "first_seed", "quick"])]
     pub mixes: Option<DrawName>,
 
     /// Number of runs at a time; by default one for each processor

@@ -47,23 +47,23 @@ pub fn all(runner: &Runner<'_>) -> Result<Vec<Workload>, RunError> {
     let runner_of_clones = runner.under(&clones);
     let mut workloads = Vec::new();
     let mut add = |family: &'static str, document: Document| workloads.push(Workload { family, document });
-    let requests = runner.amount(REQUESTS.0, REQUESTS.1);
+    let (requests, seed) = (runner.amount(REQUESTS.0, REQUESTS.1), runner.first_seed());
     for row in SlackerTrace::all() {
-        add("slacker", slacker::document(&runner_of_clones, &row, requests, 1, &[])?);
+        add("slacker", slacker::document(&runner_of_clones, &row, requests, seed, &[])?);
     }
     let ms = runner.amount(MIX_MS.0, MIX_MS.1);
-    for mix in mixes::first(runner.amount(MIXES.0, MIXES.1) as usize, 1) {
+    for mix in mixes::first(runner.amount(MIXES.0, MIXES.1) as usize, seed) {
         let flows = mix.traces.iter().map(|name| flin::clone(&runner_of_clones, name, ms)).collect::<Result<_, _>>()?;
-        add("flin", flin::document(&runner_of_clones, format!("flin {}", mix.name), (1, ms), Vec::new(), flows));
+        add("flin", flin::document(&runner_of_clones, format!("flin {}", mix.name), (seed, ms), Vec::new(), flows));
     }
     for row in NcqWorkload::all() {
-        let mut document = ncq::document(&runner_of_clones, &row, 1, Vec::new());
+        let mut document = ncq::document(&runner_of_clones, &row, seed, Vec::new());
         // On the flash, which every scheduler can command, and not on the paper's serial service.
         (document.device.front.service, document.device.front.cluster) = (None, None);
         add("ncq", with_requests(document, requests));
     }
     for row in SosBenchmark::all() {
-        let document = sos::document(&runner_of_clones, &row, 1, sos::device(sos::TIMES[0], "flash"), &[])?;
+        let document = sos::document(&runner_of_clones, &row, seed, sos::device(sos::TIMES[0], "flash"), &[])?;
         add("sos", with_requests(document, requests));
     }
     if let Some(folder) = &runner.settings.traces {

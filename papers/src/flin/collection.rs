@@ -34,7 +34,7 @@ fn writes(name: &str, rate: u32, ms: u64) -> Flow {
 /// A flow of `rate` MB/s without another (figure 7a).
 fn by_itself(runner: &Runner<'_>, rate: u32, ms: u64) -> Document {
     let (schedulers, flows) = (systems(runner, &["read-first"]), vec![writes("writes", rate, ms)]);
-    let document = document(runner, format!("flin E7a {rate}"), (1, ms), schedulers, flows);
+    let document = document(runner, format!("flin E7a {rate}"), (runner.first_seed(), ms), schedulers, flows);
     Document { device: overwritten(runner), ..document }
 }
 
@@ -51,7 +51,7 @@ pub fn demands(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let ms = runner.amount(10_000, 1_000);
     let beside = |rate| {
         let flows = vec![writes("base", BASE, ms), writes("interfering", rate, ms)];
-        let document = document(runner, format!("flin E7 {rate}"), (1, ms), schedulers(), flows);
+        let document = document(runner, format!("flin E7 {rate}"), (runner.first_seed(), ms), schedulers(), flows);
         (rate, Document { device: overwritten(runner), ..document })
     };
     let mut figures = Figures::default();
@@ -80,7 +80,7 @@ mod tests {
     /// spent on users, which is write amplification in another form, would stay where it is.
     #[test]
     fn collecting_time_grows_with_the_rate() {
-        let settings = Settings { quick: true, seeds: 1, traces: None, setting: Setting::Plain };
+        let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting: Setting::Plain };
         let runner = Runner::new(&settings, Place::default());
         let share = |rate| {
             let made = runner.compare_one(by_itself(&runner, rate, 1_500)).expect("a run");

@@ -25,10 +25,15 @@ pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
     figures.push(&["dram", "bytes"], bytes as f64);
     figures.push(&["dram", "percent_of_2_gib"], 100.0 * bytes as f64 / f64::from(1u32 << 31));
     let mut runs = Vec::new();
-    for mix in mixes::first(1, 1) {
+    for mix in mixes::first(1, runner.first_seed()) {
         let flows = mix.traces.iter().map(|name| clone(runner, name, ms(runner))).collect::<Result<_, _>>()?;
-        let document =
-            document(runner, format!("flin E22 {}", mix.name), (1, ms(runner)), systems(runner, &["flin"]), flows);
+        let document = document(
+            runner,
+            format!("flin E22 {}", mix.name),
+            (runner.first_seed(), ms(runner)),
+            systems(runner, &["flin"]),
+            flows,
+        );
         runs.push((mix, document));
     }
     for (mix, seen) in runner.count::<QueueLengths, _>(runs)? {

@@ -39,7 +39,7 @@ fn slots(runner: &Runner<'_>, figures: &mut Figures) -> Result<(), RunError> {
     let ms = runner.amount(1_000, 200);
     let flow = |i: u8| Flow { priority: i, ..synthetic(&format!("level-{i}"), ms, closed(4_096, 1.0)) };
     let (flin, flows) = (systems(runner, &["flin"]), (0..4).map(flow).collect());
-    let document = document(runner, "flin E19 slots".into(), (1, ms), flin, flows);
+    let document = document(runner, "flin E19 slots".into(), (runner.first_seed(), ms), flin, flows);
     let run = Run { alone: Some(false), ..document.run.clone() };
     let document = Document { device: drive_in(runner, DriveState::Filled), run, ..document };
     let made = runner.compare(vec![((), document)])?;

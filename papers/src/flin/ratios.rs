@@ -68,7 +68,7 @@ pub fn directions(runner: &Runner<'_>) -> Result<Figures, RunError> {
         let other = closed(6, f64::from(reads) / 100.0);
         let flows = vec![synthetic("base", ms, base), synthetic("interfering", ms, other)];
         let name = format!("flin E6 {writes} {reads}");
-        let document = document(runner, name, (1, ms), systems(runner, &schedulers), flows);
+        let document = document(runner, name, (runner.first_seed(), ms), systems(runner, &schedulers), flows);
         ((writes, reads), Document { device: drive_in(runner, DriveState::Filled), ..document })
     };
     let runs = WRITES.iter().flat_map(|&writes| (0..=10).map(move |step| (writes, 10 * step)));

@@ -195,7 +195,8 @@ pub fn interference(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let alone = |workload: FlinTrace| -> Result<_, RunError> {
         let flow = clone(runner, &workload.name, ms(runner))?;
         let name = format!("flin {}", workload.name);
-        let document = document(runner, name, (1, ms(runner)), systems(runner, &["sprinkler"]), vec![flow]);
+        let document =
+            document(runner, name, (runner.first_seed(), ms(runner)), systems(runner, &["sprinkler"]), vec![flow]);
         Ok((workload, document))
     };
     let runs = FlinTrace::all().into_iter().map(alone).collect::<Result<_, _>>()?;
@@ -231,7 +232,7 @@ mod tests {
     }
 
     fn figures_of_a_mix(setting: Setting) -> Figures {
-        let settings = Settings { quick: true, seeds: 1, traces: None, setting };
+        let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting };
         let runner = Runner::new(&settings, Place::default());
         let make = || {
             let mix = mixes::first(1, 1)[3].clone();

@@ -120,7 +120,7 @@ mod tests {
     fn the_setting_decides_device_and_clones() {
         for workload in SlackerTrace::all() {
             let of = |setting| {
-                let settings = Settings { quick: true, seeds: 1, traces: None, setting };
+                let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting };
                 document(&Runner::new(&settings, Place::default()), &workload, 1_000, 7, &[BASELINE])
                     .expect("no traces are read")
             };
