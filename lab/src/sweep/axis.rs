@@ -7,6 +7,8 @@ use toml::{Spanned, Value};
 
 /// The most values of an axis, and the most runs of a sweep.
 pub(super) const MOST: usize = 1_000_000;
+/// The most axes of a sweep: each is set anew for every run.
+pub(super) const MOST_AXES: usize = 200;
 /// Significant digits of the values inside a range, so that they read well as labels.
 const DIGITS: usize = 6;
 
@@ -62,6 +64,15 @@ pub(super) fn axes(table: &DeTable<'_>, prefix: &str, text: &str) -> Result<Vec<
     }
     found.sort_by_key(|axis| axis.span.start);
     Ok(found)
+}
+
+/// How many axes stand below `table`, right or wrong.
+pub(super) fn count(table: &DeTable<'_>) -> usize {
+    let one = |value: &Spanned<DeValue<'_>>| match value.get_ref() {
+        DeValue::Table(inner) if !is_range(inner) => count(inner),
+        _ => 1,
+    };
+    table.iter().map(|(_, value)| one(value)).sum()
 }
 
 /// The path of `key` below `prefix`: a number is a place in a list.

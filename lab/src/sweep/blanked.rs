@@ -37,12 +37,17 @@ impl Blanked<'_> {
     pub fn text(mut self) -> String {
         self.gone.sort_by_key(|span| span.start);
         let mut text = String::with_capacity(self.text.len());
+        let mut spans = self.gone.iter().peekable();
+        // The first byte behind all spans so far.
+        let mut behind = 0;
         let mut at = 0;
         for line in self.text.split_inclusive('\n') {
             let (start, end) = (at, at + line.len());
             at = end;
-            let touched = self.gone.iter().any(|span| span.start < end && start < span.end.max(span.start + 1));
-            text.push_str(if !touched {
+            while let Some(span) = spans.next_if(|span| span.start < end) {
+                behind = behind.max(span.end).max(span.start + 1);
+            }
+            text.push_str(if start >= behind {
                 line
             } else if line.ends_with('\n') {
                 "\n"

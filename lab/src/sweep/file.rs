@@ -46,6 +46,16 @@ impl Place {
         let place = format!("{}:{line}:{column}", self.name);
         ScenarioError { place, key: format!("sweep.{key}"), value: value.into(), message: message.into() }
     }
+
+    /// Refuses more axes than a sweep may have, before any of them is looked at.
+    fn count(&self, table: &DeTable<'_>) -> Result<(), ScenarioError> {
+        let count = axis::count(table);
+        if count <= axis::MOST_AXES {
+            return Ok(());
+        }
+        let message = format!("names {count} keys; must be at most {}", axis::MOST_AXES);
+        Err(ScenarioError { place: self.name.clone(), key: "sweep".into(), value: String::new(), message })
+    }
 }
 
 impl Sweep {
@@ -80,6 +90,7 @@ impl Sweep {
         let DeValue::Table(table) = value.get_ref() else {
             return Err(place.error(&key.span(), "", "", "must be a table"));
         };
+        place.count(table)?;
         let mut lines = Blanked::new(&place.text);
         lines.remove(key.span());
         lines.remove_all(value);
@@ -297,6 +308,21 @@ mod tests {
         assert_eq!(paths, ["flow[0].priority", "schedulers", "device.gc.start_percent", "flow.a.range", "seed"]);
         assert_eq!(made.base.document().run.alone, Some(false), "a table after [sweep] is the scenario's");
         assert_eq!(made.base.name(), "s");
+    }
+
+    /// Each axis is set anew for every run: 20,000 of them were refused after nine seconds.
+    #[test]
+    fn axes_are_counted_before_they_are_read() {
+        let many = |count: usize| -> String {
+            let lines = (0..count).map(|i| format!("flow.{i}.priority = [1]\n"));
+            format!("[sweep]\n{}", lines.collect::<String>())
+        };
+        assert_eq!(sweep(&many(axis::MOST_AXES)).unwrap().axes.len(), axis::MOST_AXES);
+        let begun = std::time::Instant::now();
+        assert_eq!(sweep(&many(20_000)).unwrap_err(), "s.toml: sweep: names 20000 keys; must be at most 200");
+        let nested = format!("[sweep]\nseeds = 2\n[sweep.flow.a]\n{}", many(200).replace("[sweep]\n", ""));
+        assert_eq!(sweep(&nested).unwrap_err(), "s.toml: sweep: names 201 keys; must be at most 200");
+        assert!(begun.elapsed() < std::time::Duration::from_secs(4), "{:?}", begun.elapsed());
     }
 
     #[test]

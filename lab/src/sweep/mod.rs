@@ -8,6 +8,7 @@
 //! ```text
 //! file     [sweep] in a scenario      axis     values of a key, and ranges        exclude  conditions on runs
 //! plan     the runs, and their names  make     making what is missing             rows     the table of results
+//! factors  what a condition multiplies
 //! report   the page                   bands    means and intervals over seeds     blanked  the scenario without [sweep]
 //! runner   whatever runs a store lacks, made in parallel: those of a sweep, those of experiments
 //! ```
@@ -16,6 +17,7 @@ mod axis;
 mod bands;
 mod blanked;
 mod exclude;
+mod factors;
 mod file;
 mod make;
 mod plan;

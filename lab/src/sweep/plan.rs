@@ -136,3 +136,53 @@ fn largest(a: Memory, b: Memory) -> Memory {
         short: a.short && b.short,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    const SCENARIO: &str =
+        "device = \"flin-isca18\"\n[[flow]]\nname = \"a\"\n[flow.synthetic]\nrate_iops = 5\nrequests = 1\n";
+
+    /// The names of the runs of a sweep in a file at `path`.
+    fn names_at(path: &str, before: &str, sweep: &str) -> Vec<String> {
+        let sweep = Sweep::of_file(Path::new(path), format!("{before}{SCENARIO}[sweep]\n{sweep}")).expect("a sweep");
+        sweep.plan().expect("runs").runs.into_iter().map(|run| run.name).collect()
+    }
+
+    fn names(before: &str, sweep: &str) -> Vec<String> {
+        names_at("s.toml", before, sweep)
+    }
+
+    /// What is not in the name is found in the store although it is another run: its results would be taken for these.
+    #[test]
+    fn a_name_says_all_that_determines_what_is_kept() {
+        let plain = names("", "seeds = 2");
+        assert_ne!(plain[0], plain[1], "the seed");
+        let others = [
+            ("requests", names("", "seeds = 2\nrequests = true")),
+            ("a key of the scenario", names("schedulers = [\"fcfs\"]\n", "seeds = 2")),
+            ("the scenario's name", names("name = \"mine\"\n", "seeds = 2")),
+            ("an axis", names("", "seeds = 2\nflow.a.priority = [2]")),
+        ];
+        for (what, others) in others {
+            assert_eq!(others.len(), 2, "{what}");
+            assert!(others.iter().all(|name| !plain.contains(name)), "{what}: {others:?} {plain:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_says_nothing_else() {
+        let plain = names("", "seeds = 2");
+        assert_eq!(names_at("another.toml", "", "seeds = 2"), plain, "a file under another name");
+        assert_eq!(names("", "seeds = 2\nrequests = false"), plain);
+        assert_eq!(names("", "seeds = [2, 1]"), [plain[1].clone(), plain[0].clone()]);
+        assert_eq!(
+            names("seed = 2\n", "flow.a.synthetic.rate_iops = [5]"),
+            plain[1..],
+            "a key as an axis with one value"
+        );
+    }
+}
