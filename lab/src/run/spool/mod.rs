@@ -348,6 +348,29 @@ mod tests {
         }
     }
 
+    /// 819,267 bytes were read as 819,200, and at 32 MiB as at 0.
+    #[test]
+    fn odd_lengths_and_every_address_are_read_as_they_are() {
+        let lines = |requests: &[(u64, u64)]| -> String {
+            requests.iter().zip(1..).map(|((offset, length), at)| format!("{at}.0 0 {offset} {length} 1\n")).collect()
+        };
+        let odd: &[(u64, u64)] =
+            &[(0, 4096), (8192, 819_267), (32 << 20, 4096), (16 << 20, 65_536 * 512), (256 * 512, 1)];
+        for requests in [odd, &odd[1..], &[(32 << 20, 512), ((32 << 20) - 512, 512)]] {
+            let file = tempfile::Builder::new().suffix(".txt").tempfile().expect("a temporary file");
+            std::fs::write(file.path(), lines(requests)).expect("written");
+            let options =
+                TraceOptions { format: Some("replayer".parse().expect("a format")), ..TraceOptions::default() };
+            let spool = Spool::open(file.path(), &options, CAPACITY, Budget::new(usize::MAX)).expect("a trace");
+            let (found, end, _) = read(SpoolReader::new(Arc::new(spool)));
+            let extents = found.iter().map(|(arrival, _)| match arrival.extent {
+                Span::Bytes { offset, length } => (offset, length),
+                Span::Pages(_) => unreachable!("a trace has byte addresses"),
+            });
+            assert_eq!((extents.collect::<Vec<_>>(), end), (requests.to_vec(), Ok(0)));
+        }
+    }
+
     #[test]
     fn the_only_reader_frees_what_it_has_read() {
         let (file, options) = trace(&lines(40_000));

@@ -263,6 +263,34 @@ mod tests {
         assert_eq!(shifts, [9, 0], "once an address is odd, all that follow are in bytes");
     }
 
+    /// At both sides of the edge between two widths, in every field, and in both units.
+    #[test]
+    fn fields_at_the_edges_of_their_widths_come_back() {
+        let (mut requests, mut at, mut changes) = (Vec::new(), 0, Changes::default());
+        for (op, unit) in [(Op::Read, 512), (Op::Write, 1)] {
+            for value in [0, 8, 16, 32].into_iter().flat_map(|bits| [(1u64 << bits) - 1, 1 << bits, (1 << bits) + 1]) {
+                at += value;
+                requests.push((bytes(at, op, value * unit, unit), changes));
+                requests.push((bytes(at, op, unit, value.max(1) * unit), changes));
+                let Changes { rejected, clamped, wrapped } = changes;
+                changes = Changes { rejected: rejected + value, clamped: clamped + value / 2, wrapped: wrapped + 1 };
+            }
+        }
+        let (found, shapes) = there_and_back(&requests);
+        assert_eq!(found, requests);
+        assert_eq!(shapes.iter().map(|shape| shape.shift).collect::<Vec<_>>(), [9, 0]);
+    }
+
+    /// A length that is no multiple of 512 bytes, as the address of its request is.
+    #[test]
+    fn odd_lengths_at_even_addresses_come_back() {
+        let request = |at, length| (bytes(at, Op::Read, 4096 * at, length), Changes::default());
+        for lengths in [&[819_267][..], &[4096, 819_267, 4096], &[512, 1, 511, 513], &[3]] {
+            let requests: Vec<_> = lengths.iter().zip(1..).map(|(&length, at)| request(at, length)).collect();
+            assert_eq!(there_and_back(&requests).0, requests);
+        }
+    }
+
     #[test]
     fn a_common_request_takes_ten_bytes_and_blocks_are_limited() {
         let request = |i: u64| (bytes(i * 100_000, Op::Read, (i * 7_919 % 1_000_000) << 12, 4096), Changes::default());
