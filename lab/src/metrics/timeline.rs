@@ -291,6 +291,34 @@ mod tests {
         );
     }
 
+    /// Whatever doubles, comes late or is merged: a window holds the requests, bytes and times that a plain table by time holds.
+    #[test]
+    fn windows_hold_what_a_plain_table_holds() {
+        let completions: Vec<(u64, u64, u64)> =
+            (0..20_000u64).map(|i| (i * 7_919 % (60 * i + 1_000), 10 + i % 1_000, 1 + i * i % 4_096)).collect();
+        let mut whole = Timeline::default();
+        let mut halves = [Timeline::default(), Timeline::default()];
+        for (i, &(at, value, bytes)) in completions.iter().enumerate() {
+            whole.record(at, value, bytes);
+            halves[i % 3 / 2].record(at, value, bytes);
+        }
+        let [mut merged, other] = halves;
+        merged.merge(&other);
+        for timeline in [&whole, &merged] {
+            let width = timeline.width_ns();
+            assert!(width > FIRST_WIDTH_NS);
+            let mut table = std::collections::BTreeMap::<u64, (u64, u64, u64)>::new();
+            for &(at, value, bytes) in &completions {
+                let row = table.entry(at / width * width).or_default();
+                *row = (row.0 + 1, row.1 + bytes, row.2 + value);
+            }
+            let found = timeline.windows(width);
+            let found =
+                found.iter().map(|w| (w.at_ns, (w.requests, w.bytes, (w.mean_ns * w.requests as f64).round() as u64)));
+            assert_eq!(found.collect::<Vec<_>>(), table.into_iter().collect::<Vec<_>>());
+        }
+    }
+
     #[test]
     fn merging_equals_recording_all_in_one() {
         let a: Vec<_> = (0..5_000).map(|i| (i * 900, 100 + i)).collect();

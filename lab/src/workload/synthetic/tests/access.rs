@@ -205,3 +205,68 @@ fn rewrites_have_their_share_and_distance() {
     let m = mean(distances);
     assert!((30.0..50.0).contains(&m), "mean distance {m}");
 }
+
+/// What just fits is used: the last request of the working set, of a file, and the last start in it.
+#[test]
+fn requests_reach_the_last_byte() {
+    let cycle = |toml: &str| {
+        let drawn =
+            draw_over(&format!("{toml}\nsize = {{ constant = 65536 }}\nrate_iops = 1e6\nrequests = 20"), &SMALL, 1);
+        let starts: Vec<u64> = drawn.iter().map(|d| (d.offset - SMALL.start_bytes) / 65_536).collect();
+        assert_eq!(starts, (0..20).map(|i| i % 4).collect::<Vec<_>>(), "{toml}");
+    };
+    cycle("access = \"streaming\"\nworking_set_bytes = 262144");
+    cycle("access = \"files\"\nfiles = 1\nfile_min_bytes = 262144\nfile_max_bytes = 262144\nfile_sequential = true");
+    let drawn = draw_over(
+        "access = \"files\"\nfiles = 1\nfile_min_bytes = 81920\nfile_max_bytes = 81920\nsize = { constant = 8192 }\n\
+         rate_iops = 1e6\nrequests = 100000",
+        &SMALL,
+        1,
+    );
+    let mut counts = [0.0; 10];
+    slots(&drawn).into_iter().for_each(|slot| counts[slot as usize] += 1.0);
+    counts.iter().for_each(|&count| near(count, 10_000.0, 5.0 * 9_000f64.sqrt()));
+}
+
+/// 299.6 of 1,000 starts are hot: 300, and the last of them is as hot as the first.
+#[test]
+fn the_hot_part_is_rounded_to_whole_starts() {
+    let text = "access = \"hot-cold\"\nhot_access = 0.9\nhot_space = 0.2996\nrate_iops = 1e6\nrequests = 400000";
+    let mut counts = vec![0.0; 1000];
+    slots(&draw_over(text, &SMALL, 1)).into_iter().for_each(|slot| counts[slot as usize] += 1.0);
+    near(counts[0], 1_200.0, 5.0 * 1_200f64.sqrt());
+    near(counts[299], 1_200.0, 5.0 * 1_200f64.sqrt());
+    assert!(counts[300] < 150.0, "{}", counts[300]);
+}
+
+/// A share of the flow's address range, wherever in it the working set begins.
+#[test]
+fn a_share_is_one_of_the_whole_range() {
+    let text = "access = \"streaming\"\nsize = { constant = 8192 }\nrate_iops = 1e6\nrequests = 1000\n\
+                working_set_fraction = 0.25\nworking_set_offset_bytes = 4096000";
+    let drawn = slots(&draw_over(text, &SMALL, 1));
+    assert_eq!(drawn, (0..1000).map(|i| 500 + i % 250).collect::<Vec<_>>());
+}
+
+/// Whatever the previous request was: a read, a write, or one that rewrites.
+#[test]
+fn a_run_goes_on_behind_reads_writes_and_rewrites() {
+    let base = "sequential_probability = 1.0\nread_ratio = 0.5\nsize = { constant = 8192 }\nrate_iops = 1e6\nrequests = 900\nseed = 3";
+    let plain = draw_over(base, &SMALL, 1);
+    let goes_on = |pair: &[Drawn]| pair[1].offset == pair[0].end();
+    let breaks = plain.windows(2).filter(|pair| !goes_on(pair));
+    assert!(breaks.clone().all(|pair| pair[0].end() == SMALL.start_bytes + SMALL.bytes) && breaks.count() <= 1);
+    let rewriting = draw_over(&format!("{base}\nrewrite = {{ ratio = 0.3, distance_requests = 20 }}"), &SMALL, 1);
+    let behind = |op: Op| rewriting.windows(2).filter(move |pair| pair[0].op == op && pair[1].op == Op::Read);
+    assert!(behind(Op::Write).count() > 150 && behind(Op::Read).count() > 150);
+    let whole = |pair: &[Drawn]| goes_on(pair) || pair[0].end() == SMALL.start_bytes + SMALL.bytes;
+    assert!(behind(Op::Write).chain(behind(Op::Read)).all(whole), "a read follows whatever was before");
+}
+
+/// At a distance of one write: from the second on, every write goes where the first went.
+#[test]
+fn a_rewrite_may_take_the_oldest_write_there_is() {
+    let text = "read_ratio = 0.0\nrewrite = { ratio = 1.0, distance_requests = 1 }\nrate_iops = 1e6\nrequests = 50";
+    let drawn = draw(text);
+    assert!(drawn.iter().all(|d| (d.offset, d.length) == (drawn[0].offset, drawn[0].length)), "{drawn:?}");
+}

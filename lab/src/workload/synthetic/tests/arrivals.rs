@@ -135,6 +135,21 @@ fn the_flow_ends_with_its_requests_or_its_duration() {
 }
 
 #[test]
+fn of_a_read_and_a_write_at_one_instant_the_read_goes_first() {
+    let drawn = draw("arrivals = \"constant\"\nread_gap_us = 10\nwrite_gap_us = 20\nrequests = 7");
+    let expected = [(0, Op::Read), (0, Op::Write), (10, Op::Read), (20, Op::Read), (20, Op::Write), (30, Op::Read)];
+    let found: Vec<_> = drawn.iter().map(|d| (d.at / 1_000, d.op)).collect();
+    assert_eq!(found[..6], expected);
+    assert_eq!(found[6], (40, Op::Read));
+}
+
+#[test]
+fn a_duration_counts_from_the_start_of_the_flow() {
+    let drawn = draw("arrivals = \"constant\"\nrate_iops = 1000\nduration_s = 0.01\nstart_us = 5000");
+    assert_eq!(drawn.iter().map(|d| d.at / 1_000_000).collect::<Vec<_>>(), (5..15).collect::<Vec<_>>());
+}
+
+#[test]
 fn a_closed_loop_keeps_its_depth_and_its_pause() {
     let spec = spec("arrivals = \"closed-loop\"\ndepth = 2\nthink_us = 5\nstart_us = 1\nrequests = 4");
     let mut source = SyntheticSource::new(&spec, &RANGE, 1).expect("sound");
