@@ -140,3 +140,35 @@ fn several_flows_read_one_file() {
     }
     assert_eq!(seen[0], seen[1]);
 }
+
+/// A request that ends with the drive is on it, one byte further it is not; one that is wrapped stays where it falls if it just
+/// fits there, and begins at 0 if it does not.
+#[test]
+fn requests_at_the_end_of_the_drive() {
+    let capacity = 1 << 20;
+    let at = |offset: u64, length: u64, beyond: Beyond| {
+        let options = TraceOptions { beyond, ..as_format(Format::Replayer) };
+        read_on(format!("0 0 {offset} {length} 1\n").as_bytes(), &options, capacity).map(|whole| {
+            let row = whole.rows.first().map(|row| (row.2, row.3));
+            (row, whole.counts.wrapped, whole.counts.rejected)
+        })
+    };
+    for beyond in [Beyond::Error, Beyond::Reject, Beyond::Wrap] {
+        assert_eq!(at(capacity - 4096, 4096, beyond), Ok((Some((capacity - 4096, 4096)), 0, 0)));
+        assert_eq!(at(0, capacity, beyond), Ok((Some((0, capacity)), 0, 0)));
+    }
+    assert!(at(capacity - 4096, 4097, Beyond::Error).is_err());
+    assert_eq!(at(capacity - 4096, 4097, Beyond::Reject), Ok((None, 0, 1)));
+    for (offset, length, wanted) in [
+        (capacity - 4096, 4097, 0),
+        (3 * capacity - 4096, 4096, capacity - 4096),
+        (3 * capacity - 4096, 4097, 0),
+        (3 * capacity - 4097, 4096, capacity - 4097),
+        (3 * capacity, 4096, 0),
+        (3 * capacity + 512, 4096, 512),
+        (capacity, capacity, 0),
+    ] {
+        assert_eq!(at(offset, length, Beyond::Wrap), Ok((Some((wanted, length)), 1, 0)), "{offset}");
+    }
+    assert!(at(0, capacity + 1, Beyond::Wrap).is_err(), "nowhere");
+}
