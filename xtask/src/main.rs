@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+mod advisories;
 mod arguments;
 mod bless;
 mod mutants;

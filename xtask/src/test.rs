@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::Command;
 
-use crate::python;
+use crate::{advisories, python};
 
 /// Runs the tests; `Ok(true)` when all passed.
 pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
@@ -35,13 +35,17 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
         tally.line(&String::from_utf8_lossy(&line));
     }
     let status = child.wait().map_err(|e| format!("cannot wait for cargo: {e}"))?;
+    let mut checked = None;
     if args.is_empty() {
         tally.add_python(python::run(root)?);
+        checked = Some(advisories::check(root));
     }
+    let sound = checked.as_ref().is_none_or(|checked| checked.sound);
+    let advisories = checked.map_or_else(String::new, |checked| checked.said);
     let verdict = tally.verdict(status.success());
     let skips = tally.skips(root.join("../shared").is_dir());
-    writeln!(out, "\n{skips}{verdict}").map_err(|e| format!("cannot write: {e}"))?;
-    Ok(status.success() && tally.failed == 0 && tally.passed > 0)
+    writeln!(out, "\n{skips}{advisories}{verdict}").map_err(|e| format!("cannot write: {e}"))?;
+    Ok(status.success() && sound && tally.failed == 0 && tally.passed > 0)
 }
 
 /// Counts over all test programs of a run.
