@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
+import linecache
 import os
+import sys
 import tempfile
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Callable, Optional, Sequence, Union
@@ -17,6 +21,10 @@ from ._result import Result
 
 #: How long the main thread sleeps between looks at the progress, s; a signal wakes it.
 _LOOK = 0.1
+#: After how long a call of a scheduler is warned of, s.
+_LONG = 10.0
+#: How long a job that was stopped is waited for, s; after that its schedulers are interrupted, and it is waited for as long again.
+_END = 1.5
 
 Scenario = Union[str, "os.PathLike[str]", Mapping[str, Any], None]
 
@@ -172,16 +180,62 @@ def _is_table_of_a_trace(trace: Any) -> bool:
     return isinstance(trace, Mapping) and "path" in trace
 
 
+class _Interrupted(BaseException):
+    """Raised inside a scheduler that does not return."""
+
+
 def wait(job: Any, unit: str, progress: Optional[bool]) -> Any:
     """Waits for a job and returns its result; an exception, such as Ctrl-C, ends the job."""
+    warned: set[str] = set()
     with bar(unit, progress) as show:
         try:
             while not job.wait(_LOOK):
                 show(*job.progress())
+                for name, thread, seconds in _calls(job):
+                    if seconds > _LONG and name not in warned:
+                        warned.add(name)
+                        said = f"{name}: a call has not returned for {seconds:.0f} s{_line(thread)}; Ctrl-C ends it"
+                        warnings.warn(said, RuntimeWarning, stacklevel=4)
             show(*job.progress())
-        except BaseException:
+        except BaseException as cause:
             job.stop()
             # So that no thread of it runs when the interpreter ends; what takes longer, such as reading a trace, is left.
-            job.wait(2.0)
+            said = _end(job)
+            if said and isinstance(cause, KeyboardInterrupt):
+                raise KeyboardInterrupt(said) from None
             raise
     return job.result()
+
+
+def _calls(job: Any) -> list[tuple[str, int, float]]:
+    calls = getattr(job, "calls", None)
+    return [] if calls is None else calls()
+
+
+def _end(job: Any) -> str:
+    """Waits for a job that was stopped, and interrupts the schedulers that keep it from ending; what is said of them."""
+    said = ""
+    for interrupts in (False, True):
+        for _ in range(int(_END / _LOOK)):
+            if interrupts:
+                for name, thread, seconds in _calls(job):
+                    said = said or f"{name}: a call had not returned for {seconds:.1f} s{_line(thread)}"
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(_Interrupted))
+            if job.wait(_LOOK):
+                return said
+    return said and f"{said}, and cannot be interrupted: its thread goes on"
+
+
+def _line(thread: int) -> str:
+    """The line at which a scheduler is that runs in this thread: the innermost of the file of its method."""
+    frame = sys._current_frames().get(thread)
+    stack = []
+    while frame is not None:
+        stack.append(frame)
+        frame = frame.f_back
+    if not stack:
+        return ""
+    own = stack[-1].f_code.co_filename
+    at = next(frame for frame in stack if frame.f_code.co_filename == own)
+    text = linecache.getline(own, at.f_lineno).strip()
+    return f" ({own}:{at.f_lineno}, in {at.f_code.co_name}{': ' if text else ''}{text})"

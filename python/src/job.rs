@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use flashlane_lab::results::{Format, ResultsDir};
-use flashlane_lab::run::{self, Options, Progress, RowOutput, RunError};
+use flashlane_lab::run::{self, AvailableMemory, Options, Progress, RowOutput, RunError, amount};
 use flashlane_lab::scenario::Scenario;
 use pyo3::prelude::*;
 
@@ -45,6 +45,9 @@ impl<T: Send> Promise<T> {
     }
 }
 
+/// With less memory than this left, runs are ended: the next allocation that fails might be one that ends the process.
+const LEAST_MEMORY: u64 = 128 << 20;
+
 /// What is kept of the runs beside the figures.
 #[derive(Clone, Copy)]
 pub(crate) struct Kept {
@@ -57,8 +60,10 @@ pub(crate) struct Kept {
 /// A comparison that runs.
 #[pyclass(frozen)]
 pub struct Job {
-    progress: Arc<Progress>,
+    failures: Failures,
     promise: Arc<Promise<PyResult<Outcome>>>,
+    /// What would take less memory, if rows are kept.
+    advice: &'static str,
 }
 
 impl Job {
@@ -67,20 +72,35 @@ impl Job {
         let pool = pool(jobs)?;
         let progress = failures.progress();
         let promise = Promise::new();
-        let (shown, given) = (Arc::clone(&progress), Arc::clone(&promise));
+        let (shown, given, ended) = (progress, Arc::clone(&promise), failures.clone());
         let work = move || {
             let made = catch_unwind(AssertUnwindSafe(|| pool.install(|| make(&scenario, kept, &shown))));
             let made = made.map_err(|cause| panicked(&*cause));
             // What went wrong in Python comes before what followed from it.
-            given.give(match (failures.take(), made) {
+            given.give(match (ended.take(), made) {
                 (Some(raised), _) => Err(raised),
-                (None, Ok(made)) => made.map_err(|cause| failures.stalled().map_or_else(|| error(cause), error)),
+                (None, Ok(made)) => made.map_err(|cause| ended.stalled().map_or_else(|| error(cause), error)),
                 (None, Err(panicked)) => Err(panicked),
             });
         };
         let spawned = std::thread::Builder::new().name("flashlane".into()).spawn(work);
         spawned.map_err(|cause| error(format!("cannot start a thread: {cause}")))?;
-        Ok(Job { progress, promise })
+        let advice = match (kept.transactions, kept.requests) {
+            (true, _) => "; a row for each transaction is kept: transactions=False",
+            (false, true) => "; a row for each request is kept: requests=False",
+            (false, false) => "",
+        };
+        Ok(Job { failures, promise, advice })
+    }
+
+    /// Ends the runs if hardly any memory is left.
+    fn watch_memory(&self) {
+        let here = AvailableMemory::here();
+        let left = here.memory.into_iter().chain(here.space).min();
+        if let Some(left) = left.filter(|left| *left < LEAST_MEMORY) {
+            let message = format!("{} of memory are left, so the runs were ended{}", amount(left), self.advice);
+            self.failures.put(error(message));
+        }
     }
 }
 
@@ -88,17 +108,27 @@ impl Job {
 impl Job {
     /// Waits at most so many seconds; whether the comparison is over.
     fn wait(&self, py: Python<'_>, seconds: f64) -> bool {
-        self.promise.wait(py, seconds)
+        let over = self.promise.wait(py, seconds);
+        if !over {
+            self.watch_memory();
+        }
+        over
+    }
+
+    /// The calls of schedulers written in Python that have not returned: the scheduler, its thread, and how long it has been seen in
+    /// this call, s.
+    fn calls(&self) -> Vec<(&'static str, u64, f64)> {
+        self.failures.calls()
     }
 
     /// Requests completed, and how many there will be; 0 while unknown.
     fn progress(&self) -> (u64, u64) {
-        (self.progress.done(), self.progress.total())
+        (self.failures.progress().done(), self.failures.progress().total())
     }
 
     /// Ends the runs soon.
     fn stop(&self) {
-        self.progress.stop();
+        self.failures.progress().stop();
     }
 
     /// The outcome, once it is over.

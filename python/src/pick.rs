@@ -1,6 +1,8 @@
 //! Answers to the pick question that are written in Python.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use flashlane_core::decide::{Group, Pick, Scope};
 use flashlane_core::{Board, TxnId, UnitId};
@@ -23,11 +25,53 @@ pub(crate) struct Failures {
     first: Arc<Mutex<Option<PyErr>>>,
     /// Of answers that let units idle until their run could not go on: what is said of each.
     stalled: Arc<Mutex<Vec<String>>>,
+    /// One for each run with such an answer.
+    calls: Arc<Mutex<Vec<Arc<Call>>>>,
+}
+
+/// Where a run is with its answer: in a call of it, or not.
+struct Call {
+    name: &'static str,
+    /// The thread, as Python calls it.
+    thread: u64,
+    /// Calls begun and calls ended: odd within a call.
+    steps: AtomicU64,
+    /// What it was when it was looked at and had changed, and when.
+    seen: Mutex<(u64, Instant)>,
+}
+
+impl Call {
+    fn step(&self) {
+        self.steps.fetch_add(1, Relaxed);
+    }
+
+    /// How long one call has lasted at least, s.
+    fn lasts(&self) -> Option<f64> {
+        let steps = self.steps.load(Relaxed);
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.0 != steps {
+            *seen = (steps, Instant::now());
+        }
+        (steps % 2 == 1).then(|| seen.1.elapsed().as_secs_f64())
+    }
 }
 
 impl Failures {
     pub(crate) fn new(progress: Arc<Progress>) -> Failures {
-        Failures { progress, first: Arc::default(), stalled: Arc::default() }
+        Failures { progress, first: Arc::default(), stalled: Arc::default(), calls: Arc::default() }
+    }
+
+    /// The calls that have not returned: the answer's name, its thread, and how long it has been seen in this call, s.
+    pub(crate) fn calls(&self) -> Vec<(&'static str, u64, f64)> {
+        let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.iter().filter_map(|call| Some((call.name, call.thread, call.lasts()?))).collect()
+    }
+
+    fn call(&self, name: &'static str, thread: u64) -> Arc<Call> {
+        let call = Call { name, thread, steps: AtomicU64::new(0), seen: Mutex::new((0, Instant::now())) };
+        let call = Arc::new(call);
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&call));
+        call
     }
 
     pub(crate) fn progress(&self) -> Arc<Progress> {
@@ -43,7 +87,7 @@ impl Failures {
         self.first.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn put(&self, raised: PyErr) {
+    pub(crate) fn put(&self, raised: PyErr) {
         self.first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(raised);
         self.progress.stop();
     }
@@ -121,17 +165,23 @@ impl Drop for PythonPick {
     }
 }
 
-/// The instance's method, and the board it is shown.
+/// The instance's method, the board it is shown, and whether it is being asked.
 struct State {
     pick: Py<PyAny>,
     board: Py<BoardView>,
+    call: Arc<Call>,
 }
 
 impl State {
-    fn new(factory: &Py<PyAny>, columns: Option<Vec<String>>) -> PyResult<State> {
+    fn new(own: &PythonPick) -> PyResult<State> {
         Python::attach(|py| {
-            let instance = factory.bind(py).call0()?;
-            Ok(State { pick: instance.getattr("pick")?.unbind(), board: Py::new(py, BoardView::new(py, columns)?)? })
+            let thread = py.import("threading")?.call_method0("get_ident")?.extract()?;
+            let call = own.failures.call(own.name, thread);
+            call.step();
+            let instance = own.factory.bind(py).call0();
+            call.step();
+            let board = Py::new(py, BoardView::new(py, own.columns.clone())?)?;
+            Ok(State { pick: instance?.getattr("pick")?.unbind(), board, call })
         })
     }
 
@@ -139,7 +189,10 @@ impl State {
     fn ask(&self, board: &Board, unit: UnitId, waiting: &[TxnId]) -> PyResult<Option<(usize, Option<Vec<usize>>)>> {
         Python::attach(|py| {
             self.board.borrow_mut(py).show(py, board, waiting)?;
-            let chosen = self.pick.bind(py).call1((&self.board, unit.0))?;
+            self.call.step();
+            let chosen = self.pick.bind(py).call1((&self.board, unit.0));
+            self.call.step();
+            let chosen = chosen?;
             if chosen.is_none() {
                 return Ok(None);
             }
@@ -177,7 +230,7 @@ impl PythonPick {
 
     fn choose(&mut self, board: &Board, unit: UnitId, group: &mut Group) -> PyResult<()> {
         if self.state.is_none() {
-            self.state = Some(State::new(&self.factory, self.columns.clone())?);
+            self.state = Some(State::new(self)?);
         }
         let Some(state) = &self.state else { return Ok(()) };
         let Some((lead, companions)) = state.ask(board, unit, &self.waiting)? else {
@@ -213,6 +266,8 @@ impl Pick for PythonPick {
                 Ok(()) => return,
                 Err(raised) => self.failures.put(self.error(raised)),
             }
+            // What it holds is not held until the other runs have ended.
+            Python::attach(|_| self.state = None);
         }
         // The runs end soon; until then the device goes on as it may.
         if group.members().is_empty() {
