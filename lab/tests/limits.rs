@@ -311,3 +311,14 @@ fn rejected_requests_have_no_part_in_rates() {
     assert_eq!((total.issued, total.completed, total.rejected), (2_000, 1_500, 500));
     assert!(apart(&total, &flows, &rows) < 0.01);
 }
+
+/// What arrives when the warm-up ends counts; milliseconds are milliseconds, and the window of the rates begins there.
+#[test]
+fn a_warm_up_ends_at_its_millisecond() {
+    let flow = "arrivals = \"constant\"\nrate_iops = 1000\nread_ratio = 1.0\nsize = { constant = 8192 }\nrequests = 20";
+    let (total, _, rows) = run("warm_up_ms = 5", &[flow]);
+    assert!(rows.iter().all(|row| row.counted == (row.arrival >= 5_000_000)), "{rows:?}");
+    assert_eq!(rows.iter().filter(|row| row.counted).count(), 15);
+    let all = total.all.expect("requests");
+    assert_eq!((all.requests, total.window_ns), (15, 14_000_000));
+}

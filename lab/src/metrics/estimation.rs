@@ -116,6 +116,8 @@ mod tests {
         let all = estimation.all();
         assert_eq!((all.count, all.slack, all.parts[1]), (3, [9, 15], [1279, 21, 0, 0]));
         assert_eq!(all.error_percent(), Some(100.0 * 100.0 / 1300.0));
+        // 10, 5 and 10 percent.
+        assert_eq!(all.mean_error_percent(), Some(25.0 / 3.0));
         assert_eq!(Sums::default().error_percent(), None);
     }
 }

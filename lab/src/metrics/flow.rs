@@ -258,6 +258,17 @@ mod tests {
         assert!(flow.balanced());
     }
 
+    /// Requests of the warm-up are in no figure but those of the run as a whole.
+    #[test]
+    fn a_run_is_over_when_the_last_request_of_any_kind_is() {
+        let mut flow = run(&[completion(Op::Read, 100, 150)]);
+        flow.issue(&mut LoadWindow::default(), Op::Write, Time::from_ns(10), false);
+        flow.complete_unmeasured(&LoadWindow::default(), &completion(Op::Write, 10, 900));
+        assert_eq!((flow.issued(), flow.completed(), flow.balanced()), (2, 2, true));
+        assert_eq!((flow.last_completion(), flow.first_arrival()), (Time::from_ns(900), Some(Time::from_ns(10))));
+        assert_eq!((flow.bytes(Op::Write), flow.response_all().sum()), (0, 50));
+    }
+
     #[test]
     fn flows_add_up() {
         let a = [completion(Op::Read, 50, 80), completion(Op::Write, 60, 90)];

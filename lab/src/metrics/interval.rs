@@ -17,3 +17,24 @@ pub fn mean_and_ci95(values: &[f64]) -> (f64, Option<f64>) {
     let t = T_95.get(values.len() - 2).copied().unwrap_or(1.96);
     (mean, Some(t * (variance / n).sqrt()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// From tables of Student's t: 2 and 30 degrees of freedom, and beyond the table.
+    #[test]
+    fn intervals_are_those_of_student() {
+        assert_eq!(mean_and_ci95(&[7.0]), (7.0, None));
+        for (n, t) in [(2, 12.706), (3, 4.303), (31, 2.042), (32, 1.96), (100, 1.96)] {
+            let values: Vec<f64> = (0..n).map(|i| f64::from(i % 2)).collect();
+            let (mean, half) = mean_and_ci95(&values);
+            let ones = f64::from(n / 2);
+            let count = f64::from(n);
+            assert_eq!(mean, ones / count, "{n}");
+            let variance = (ones - ones * ones / count) / (count - 1.0);
+            let half = half.expect("several values");
+            assert!((half - t * (variance / count).sqrt()).abs() < 1e-12, "{n}: {half}");
+        }
+    }
+}

@@ -325,6 +325,15 @@ mod tests {
         );
     }
 
+    /// A batch is the least of which chance can be judged.
+    #[test]
+    fn as_many_pairs_as_batches_have_a_p_value() {
+        let of = |n: u64, ns: u64| -> Vec<_> { (0..n).map(|i| (i, Op::Read, 1, ns)).collect() };
+        let p = |n: u64| paired(&of(n, 100_000), &of(n, 90_000)).all.chance().p;
+        let n = BATCHES as u64;
+        assert!(p(n).is_some_and(|p| p < 0.001) && p(n - 1).is_none());
+    }
+
     #[test]
     fn the_interval_is_that_of_the_batch_means() {
         let n = 64 * BATCHES as u64;

@@ -111,6 +111,12 @@ mod tests {
         assert!((exactly - exact(&gains[..14])).abs() < 1e-12);
     }
 
+    /// With many parts of one sign no draw is as far; the signs that were observed are, so the value is never 0.
+    #[test]
+    fn a_p_value_is_never_zero() {
+        assert_eq!(sign_flip_p(&[1_000; 32]), Some(1.0 / f64::from(DRAWS + 1)));
+    }
+
     #[test]
     fn the_sign_test_is_the_binomial_distribution_s() {
         assert_eq!([sign_p(0, 0), sign_p(5, 0), sign_p(0, 6), sign_p(3, 3)], [1.0, 2.0 / 32.0, 2.0 / 64.0, 1.0]);

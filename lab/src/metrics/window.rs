@@ -212,6 +212,29 @@ mod tests {
         assert_eq!(both.rates(&[Op::Write]), Some(Rates { offered_iops: 0.0, iops: 0.0, bytes_per_s: 0.0 }));
     }
 
+    /// Of 1,000 ns: reads of 10 bytes and 20, a write of 400, by direction and together, of one flow and of two.
+    #[test]
+    fn bytes_are_those_of_their_direction() {
+        let (mut window, mut loads) = (LoadWindow::default(), [Load::default(), Load::default()]);
+        window.arrive(Time::ZERO);
+        window.arrive(Time::from_ns(1_000));
+        for (flow, op, bytes) in [(0, Op::Read, 10), (0, Op::Write, 400), (1, Op::Read, 20), (1, Op::Write, 3_000)] {
+            loads[flow].complete(&window, op, Time::from_ns(500), bytes);
+        }
+        loads.iter_mut().for_each(|load| load.close(&window));
+        let rate = |load: &Load, ops: &[Op]| load.rates(ops).map(|rates| (rates.bytes_per_s / 1e6).round());
+        assert_eq!(
+            [&[Op::Read][..], &[Op::Write], &BOTH].map(|ops| rate(&loads[0], ops)),
+            [10.0, 400.0, 410.0].map(Some)
+        );
+        let [mut both, other] = loads;
+        both.merge(&other);
+        assert_eq!(
+            [&[Op::Read][..], &[Op::Write], &BOTH].map(|ops| rate(&both, ops)),
+            [30.0, 3_400.0, 3_430.0].map(Some)
+        );
+    }
+
     /// Completions are passed in batches, later than requests that arrived after them: the same figures.
     #[test]
     fn late_news_of_completions_changes_nothing() {

@@ -16,7 +16,7 @@ mod dir;
 pub mod docs;
 mod estimation;
 #[cfg(test)]
-mod example;
+pub(crate) mod example;
 pub mod explain;
 pub mod export;
 mod figures;

@@ -93,3 +93,40 @@ fn place(list: &mut Vec<String>, name: String) -> usize {
         list.len() - 1
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::outputs::Store;
+    use crate::sweep::{MakeOptions, Progress, Shard, make};
+
+    const SWEEP: &str = "schedulers = [\"fcfs\"]\n[device]\npreset = \"unit-cycle\"\n[run]\nalone = false\n\
+        [[flow]]\nname = \"f\"\n[flow.synthetic]\nsize = { constant = 2048 }\nrate_iops = 50_000\nrequests = 10\n\
+        [[flow]]\nname = \"g\"\n[flow.synthetic]\nsize = { constant = 2048 }\nrate_iops = 50_000\nrequests = 20\n\
+        [sweep]\nflow.f.synthetic.rate_iops = [50_000, 100_000]\nseeds = 2\n";
+
+    /// A cell for each value, flow and kind, each from its own rows alone.
+    #[test]
+    fn a_cell_has_the_rows_of_its_flow_and_its_values() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let sweep = Sweep::of_file(Path::new("s.toml"), SWEEP.into()).expect("a sweep");
+        let plan = sweep.plan().expect("sound");
+        let store = Store::open(&folder.path().join("store"), "1").expect("a store");
+        let progress = Progress::default();
+        let options = MakeOptions { shard: Shard::WHOLE, audit: false, command: "c".into(), progress: &progress };
+        make(&sweep, &plan, &store, &options).expect("made");
+        let bands = Bands::of(&sweep, &plan, &plan.table(&sweep, &store).expect("whole"));
+        assert_eq!(bands.flows, ["f", "g"]);
+        let requests = FIGURES.iter().position(|name| *name == "requests").expect("a column");
+        let of = |flow: Option<usize>| -> Vec<_> {
+            let cells = bands.cells.iter().filter(|cell| cell.flow == flow && cell.op == "all");
+            cells.map(|cell| (cell.at.clone(), cell.figures[requests])).collect()
+        };
+        for (flow, count) in [(None, 30.0), (Some(0), 10.0), (Some(1), 20.0)] {
+            let figures = Some((count, Some(0.0)));
+            assert_eq!(of(flow), [(vec![0], figures), (vec![1], figures)], "{flow:?}");
+        }
+    }
+}

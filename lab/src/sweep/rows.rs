@@ -189,3 +189,56 @@ fn push(
 fn response(f: &ResponseFigures) -> impl Iterator<Item = (&'static str, f64)> {
     RESPONSE_COLUMNS.into_iter().zip(response_values(f)).filter_map(|(name, value)| Some((name, value?)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::example::example;
+
+    /// Every figure of a row is that of the summary, and those that belong to all flows together are in their row alone.
+    #[test]
+    fn rows_have_the_figures_of_the_summary() {
+        let summary = example();
+        let rows = rows(&summary);
+        for run in &summary.schedulers {
+            let row = |flow: Option<&str>, op: &str| {
+                let of = |row: &&Row| row.scheduler == run.name && row.flow.as_deref() == flow && row.op == op;
+                let found: Vec<&Row> = rows.iter().filter(of).collect();
+                assert!(found.len() <= 1, "{} {flow:?} {op}", run.name);
+                found.first().map(|row| &row.figures)
+            };
+            let fairness = run.fairness.as_ref().expect("two flows");
+            let device = &run.device;
+            let together = row(None, "all").expect("a row");
+            for (name, value) in [
+                ("fairness", fairness.fairness),
+                ("max_slowdown", fairness.max_slowdown),
+                ("weighted_speedup", fairness.weighted_speedup),
+                ("chip_utilisation", device.chip_utilisation),
+                ("channel_utilisation", device.channel_utilisation),
+                ("write_amplification", device.write_amplification.expect("writes")),
+                ("gc_erases", device.gc.erases as f64),
+                ("gc_moves", device.gc.moves as f64),
+                ("rejected", run.total.rejected as f64),
+                ("makespan_ns", run.total.makespan_ns as f64),
+            ] {
+                assert_eq!(together.get(name), Some(&value), "{name}");
+            }
+            assert_eq!(together.get("slowdown"), None);
+            for flow in &run.flows {
+                let own = row(Some(&flow.name), "all").expect("a row");
+                assert_eq!(own.get("slowdown").copied(), flow.slowdown);
+                assert!(flow.slowdown.is_some() && OTHERS[3..].iter().all(|name| !own.contains_key(name)));
+                let kinds = [("read", &flow.figures.read), ("write", &flow.figures.write), ("all", &flow.figures.all)];
+                for (op, figures) in kinds {
+                    let row = row(Some(&flow.name), op);
+                    assert_eq!(row.is_some(), figures.is_some(), "{op}");
+                    let (Some(row), Some(figures)) = (row, figures) else { continue };
+                    assert_eq!(row.get("mean_ns"), Some(&figures.mean_ns));
+                    assert_eq!(row.get("p99_ns"), Some(&(figures.p99_ns as f64)));
+                    assert_eq!(row.get("requests"), Some(&(figures.requests as f64)));
+                }
+            }
+        }
+    }
+}

@@ -172,3 +172,24 @@ fn requests_at_the_end_of_the_drive() {
     }
     assert!(at(0, capacity + 1, Beyond::Wrap).is_err(), "nowhere");
 }
+
+#[test]
+fn times_that_go_back_are_those_of_the_latest_before_them() {
+    let text = "10000 0 0 8 1\n5000 0 8 8 1\n7000 0 16 8 1\n12000 0 24 8 1\n11000 0 32 8 1\n13000 0 40 8 1\n";
+    let clamped = read(text, &TraceOptions { order: Order::Clamp, ..plain() }).unwrap();
+    assert_eq!(clamped.rows.iter().map(|row| row.0).collect::<Vec<_>>(), [0, 0, 0, 2000, 2000, 3000]);
+    assert_eq!(clamped.counts.clamped, 3);
+}
+
+#[test]
+fn the_largest_size_is_legal_and_one_byte_more_is_not() {
+    let sized = |length: u64, sizes: Sizes| {
+        let options = TraceOptions { max_request_bytes: 8192, sizes, ..as_format(Format::Replayer) };
+        read(format!("0 0 0 {length} 1\n"), &options).map(|whole| (whole.rows.len(), whole.counts.rejected))
+    };
+    for sizes in [Sizes::Error, Sizes::Reject] {
+        assert_eq!((sized(8192, sizes), sized(1, sizes)), (Ok((1, 0)), Ok((1, 0))));
+    }
+    assert!(sized(8193, Sizes::Error).is_err() && sized(0, Sizes::Error).is_err());
+    assert_eq!((sized(8193, Sizes::Reject), sized(0, Sizes::Reject)), (Ok((0, 1)), Ok((0, 1))));
+}

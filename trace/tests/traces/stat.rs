@@ -77,3 +77,33 @@ fn one_request_has_no_rate() {
     let s = TraceStat::of_bytes("t", b"5 0 0 512 1\n", &as_format(Format::Replayer)).unwrap();
     assert_eq!((s.span_s, s.rate_iops, s.gaps.max_ns), (0.0, 0.0, 0));
 }
+
+#[test]
+fn offsets_and_sizes_are_both_looked_at_for_alignment() {
+    let text = "0 0 512 4096 0\n1 0 8192 512 0\n2 0 8192 4096 0\n3 0 12288 8192 0\n";
+    let s = TraceStat::of_bytes("t", text.as_bytes(), &as_format(Format::Replayer)).unwrap();
+    assert!((s.unaligned_share - 0.5).abs() < 1e-12);
+}
+
+/// The peak is that of any second from the first arrival on, however many are empty.
+#[test]
+fn the_peak_is_that_of_one_second() {
+    let text = "0 0 0 512 0\n999.999 0 0 512 0\n1000 0 0 512 0\n1001 0 0 512 0\n1999 0 0 512 0\n5000 0 0 512 0\n";
+    let s = TraceStat::of_bytes("t", text.as_bytes(), &as_format(Format::Replayer)).unwrap();
+    assert_eq!(s.peak_iops, 3);
+}
+
+/// A rate is doubted as it was recorded, not as it is played.
+#[test]
+fn a_speed_up_gives_no_doubt() {
+    let text: String = (0..100).map(|i| format!("{i}.000000 0 0 4096 0\n")).collect();
+    let of = |speedup: &str| {
+        let options = TraceOptions { speedup: speedup.parse().unwrap(), ..as_format(Format::Replayer) };
+        TraceStat::of_bytes("t", text.as_bytes(), &options).unwrap()
+    };
+    assert_eq!((of("1").doubt, of("100000").doubt), (None, None));
+    assert!(of("100000").rate_iops > 5e6);
+    let text: String = (0..100).map(|i| format!("0.{i:06} 0 0 4096 0\n")).collect();
+    let slow = TraceOptions { speedup: "1/1000".parse().unwrap(), ..as_format(Format::Replayer) };
+    assert!(TraceStat::of_bytes("t", text.as_bytes(), &slow).unwrap().doubt.is_some(), "recorded within 100 ns");
+}

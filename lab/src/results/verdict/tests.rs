@@ -397,3 +397,66 @@ fn reads_and_writes_pay_and_flows_pay_too() {
     let verdict = Verdict::of(&summary);
     assert!(verdict.findings.last().unwrap().starts_with("writes pay under mine: 50% slower"), "{verdict:?}");
 }
+
+/// At the limits themselves: 5 % of the smaller mean is alike, 1,000 requests have a p99, p = 0.05 counts.
+#[test]
+fn limits_belong_to_the_side_that_the_page_says() {
+    let first =
+        |other: u64| Verdict::of(&one_flow(40_000, 0.5, &[("fcfs", 2_000), ("mine", other)])).findings.remove(0);
+    assert!(first(2_099).starts_with("no scheduler's mean differs") && first(1_906).starts_with("no scheduler's"));
+    assert!(
+        first(2_103).starts_with("fcfs wins for ") && first(1_903).starts_with("mine wins for "),
+        "{}",
+        first(2_103)
+    );
+    let says_p99 = |n: u64| {
+        let found = Verdict::of(&one_flow(n, 0.5, &[("fcfs", 100), ("mine", 10)])).findings;
+        found[0].contains("p99")
+    };
+    assert!(says_p99(2_000) && !says_p99(1_900), "half of them are reads, half writes");
+    let mut summary = one_flow(40_000, 0.5, &[("fcfs", 100), ("mine", 97)]);
+    set_pairs(&mut summary, pairs(Some(0.05)));
+    assert!(Verdict::of(&summary).findings[0].starts_with("mine wins for "));
+}
+
+/// Of schedulers that are equally good the first in the list wins, for a party and in all.
+#[test]
+fn of_equals_the_first_wins() {
+    let verdict = Verdict::of(&two_flows(&[("fcfs", 100, 40), ("one", 10, 20), ("other", 10, 20)]));
+    assert!(verdict.findings.iter().all(|text| !text.contains("other")), "{verdict:?}");
+    assert!(verdict.findings[0].starts_with("one wins for web"), "{verdict:?}");
+    // The one compared with, too.
+    let verdict = Verdict::of(&two_flows(&[("fcfs", 10, 20), ("same", 10, 20), ("worse", 10, 40)]));
+    assert_eq!(verdict.findings.len(), 1, "{verdict:?}");
+    assert!(verdict.findings[0].starts_with("batch pays under worse: 2.0x slower than under fcfs"), "{verdict:?}");
+}
+
+/// Who is the best for more parties wins, even where another's gains are larger together.
+#[test]
+fn most_parties_come_before_the_largest_gain() {
+    let flows: Vec<FlowInfo> = ["a", "b", "c"].map(|name| FlowInfo { name: name.into(), ..FlowInfo::default() }).into();
+    let run = |name: &str, scales: [u64; 3]| {
+        let shared = scales.map(|scale| flow(12_000, scale, 0));
+        SchedulerResult::new(name, &flows, &shared, None, &busy(0.5))
+    };
+    let runs = vec![run("fcfs", [100; 3]), run("two", [50, 50, 100]), run("one", [100, 100, 5])];
+    let verdict = Verdict::of(&Summary::new(made_by(), flows.clone(), runs, Vec::new()));
+    assert!(verdict.findings.last().unwrap().contains("under two"), "{verdict:?}");
+}
+
+/// Most requests faster while the mean is slower is said as well as the reverse.
+#[test]
+fn a_mean_that_is_slower_may_hide_requests_that_are_faster() {
+    let mut summary = one_flow(40_000, 0.5, &[("fcfs", 80), ("mine", 100)]);
+    let counts = PairFigures {
+        faster: 8_000,
+        slower: 2_000,
+        batches_mostly_faster: 30,
+        batches_mostly_slower: 2,
+        ..pairs(Some(0.01))
+    };
+    set_pairs(&mut summary, counts);
+    let found = Verdict::of(&summary).findings;
+    let expected = "reads under mine: the mean is 25% slower, yet more requests are faster than slower (66.7% faster, 16.7% slower)";
+    assert!(found.iter().any(|text| text == expected), "{found:?}");
+}
