@@ -21,6 +21,7 @@ fn judged(paper: &Paper, path: &Path) -> StoredClaims {
     let gz = std::fs::read(path).unwrap_or_else(|why| panic!("{file}: {why}"));
     let stored = StoredFigures::read(&gz).unwrap_or_else(|why| panic!("{file}: {why}"));
     let made = &stored.made;
+    assert!(!made.quick, "{file}: a quick look says too little to be stored");
     assert_eq!(
         Some(made.file().as_str()),
         path.file_name().and_then(|name| name.to_str()),
