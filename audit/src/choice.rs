@@ -219,3 +219,44 @@ impl Choice {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::case::config;
+
+    /// A choice by `policy` on blocks of four pages.
+    fn choice(policy: Victim) -> Choice {
+        let mut config = config();
+        config.gc.victim = policy;
+        assert_eq!(config.geometry.pages_per_block, 4);
+        Choice::new(&config)
+    }
+
+    fn block(block: u32, valid: u32, age: u64) -> Candidate {
+        Candidate { block, valid, filled: 0, age }
+    }
+
+    /// The benefit is what is gained times the age over what is moved, by hand.
+    #[test]
+    fn cost_benefit_by_hand() {
+        let choice = choice(Victim::CostBenefit);
+        let prefers = |other, own| choice.prefers(other, own);
+        // 3 x 1 / 1 against 1 x 5 / 3; with 1 x 10 / 3 it is the other way round.
+        assert!(prefers(block(1, 1, 1), block(0, 3, 5)));
+        assert!(prefers(block(0, 3, 10), block(1, 1, 1)));
+        // 3 x 1 / 1 = 2 x 3 / 2: fewer pages are moved of the first. Of equal blocks the lower.
+        assert!(prefers(block(1, 1, 1), block(0, 2, 3)) && !prefers(block(0, 2, 3), block(1, 1, 1)));
+        assert!(prefers(block(0, 2, 3), block(1, 2, 3)) && !prefers(block(1, 2, 3), block(0, 2, 3)));
+        assert!(prefers(block(5, 0, 1), block(0, 1, 100)), "nothing to move");
+    }
+
+    #[test]
+    fn the_block_filled_first_goes_first() {
+        let choice = choice(Victim::Fifo);
+        let filled = |filled| Candidate { filled, ..block(0, 1, 1) };
+        assert!(choice.prefers(filled(3), filled(4)));
+        assert!(!choice.prefers(filled(4), filled(3)) && !choice.prefers(filled(3), filled(3)));
+        assert!(!choice.prefers(filled(3), filled(u64::MAX)), "one of unknown age");
+    }
+}

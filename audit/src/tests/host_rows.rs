@@ -305,3 +305,21 @@ pub fn writes_and_reads() -> Vec<Breach> {
         }),
     ]
 }
+
+/// A page that the flash serves in series breaks this rule too, beside those of the times that then do not come out.
+#[test]
+fn a_page_in_series_needs_an_admitted_request() {
+    let mut case = one_read_in_series();
+    case.leave_out(0, admitted);
+    let broken = case.audit().by_rule;
+    assert!(broken.iter().any(|&(rule, _)| rule == Rule::AdmitFirst), "{broken:?}");
+}
+
+/// The last page that enters, with none given up for it: three pages in a buffer of two.
+#[test]
+fn no_page_enters_a_full_buffer() {
+    let mut case = in_series();
+    case.leave_out(3, evicted);
+    let broken = case.audit().by_rule;
+    assert!(broken.contains(&(Rule::SerialEvict, 1)), "{broken:?}");
+}

@@ -110,7 +110,8 @@ impl BuildFolders {
         let mut settings: Vec<String> = CHANGED.iter().chain(&UNCHECKED).flat_map(off).collect();
         settings.extend(optimised(0));
         // Asked for by way of a test of the program, so that other people's crates are built as the tests have them.
-        self.complete(&["--test", "door", "--example", "damaged_events"], &settings)?;
+        self.complete("test", &["--no-run", "--test", "door"], &settings)?;
+        self.complete("build", &["--example", "damaged_events"], &settings)?;
         for (built, to) in [("debug/flashlane", &self.program), ("debug/examples/damaged_events", &self.damaged)] {
             let built = self.target.join(built);
             std::fs::copy(&built, to).map_err(|e| format!("{}: cannot be copied: {e}", built.display()))?;
@@ -120,7 +121,7 @@ impl BuildFolders {
 
     /// The test programs.
     pub fn build_tests(&self) -> Result<Vec<TestProgram>, String> {
-        let messages = self.complete(&[], &optimised(1))?;
+        let messages = self.complete("test", &["--no-run"], &optimised(1))?;
         let mut tests = Vec::new();
         for message in &messages.artifacts {
             let (Some(exe), Some(true)) = (message["executable"].as_str(), message["profile"]["test"].as_bool()) else {
@@ -138,11 +139,11 @@ impl BuildFolders {
         Ok(tests)
     }
 
-    /// A build of tests that must succeed: of these targets, or of all.
-    fn complete(&self, targets: &[&str], settings: &[String]) -> Result<Messages, String> {
-        let mut args = vec!["test", "--workspace", "--no-run"];
+    /// A build that must succeed.
+    fn complete(&self, command: &str, words: &[&str], settings: &[String]) -> Result<Messages, String> {
+        let mut args = vec![command, "--workspace"];
         APART.iter().for_each(|package| args.extend(["--exclude", package]));
-        args.extend(targets);
+        args.extend(words);
         settings.iter().for_each(|setting| args.extend(["--config", setting.as_str()]));
         let messages = self.cargo(&args)?;
         match messages.errors.first() {
