@@ -70,8 +70,10 @@ impl Directory {
 
     /// Removes a page that the device's memory turned out not to hold.
     pub fn leave(&mut self, page: u64) {
-        if let Some(held) = self.set(page).iter_mut().find(|held| **held == page) {
-            *held = u64::MAX;
+        let set = self.set(page);
+        if let Some(at) = set.iter().position(|&held| held == page) {
+            set.copy_within(at + 1.., at);
+            set[WAYS - 1] = u64::MAX;
         }
     }
 }
@@ -115,5 +117,9 @@ mod tests {
         assert_eq!(held(&mut directory), [true, false, true, true, true]);
         directory.leave(4);
         assert_eq!(held(&mut directory), [true, false, false, true, true]);
+        directory.enter(4);
+        directory.leave(8);
+        directory.enter(2);
+        assert_eq!(held(&mut directory), [true, true, true, true, false], "it took the place that had come free");
     }
 }

@@ -48,6 +48,11 @@ impl Channel {
         self.entries[..=at].rotate_right(1);
     }
 
+    /// A command no longer wants the bus.
+    pub fn leaves(&mut self, unit: UnitId, serial: u64) {
+        self.entries.retain(|e| (e.unit, e.serial) != (unit, serial));
+    }
+
     /// A page of a command has come out; `is_last` if it was its last.
     pub fn page_out(&mut self, unit: UnitId, serial: u64, is_last: bool) {
         let Some(at) = self.entries.iter().position(|e| (e.unit, e.serial) == (unit, serial)) else { return };

@@ -180,10 +180,12 @@ impl Tracker {
         }
     }
 
-    /// A read is really issued to its chip: only now is it predicted.
+    /// An array phase begins. If it is a read's, it is really issued to its chip: only now is it predicted.
     fn array_started(&mut self, unit: UnitId, serial: u64, at: Time, until: Time) {
         let command = &mut self.units[unit.index()];
         if command.serial != serial || command.op != Some(FlashOp::Read) {
+            // The bus was never taken for data that take no time on it.
+            self.channels[self.geometry.channel_of(unit).index()].leaves(unit, serial);
             return;
         }
         command.array = Some((at, until));
