@@ -79,6 +79,15 @@ fn collect_first(victim: Victim) -> Case {
     case
 }
 
+/// Blocks 0 and 2 without a valid page, which cost nothing and so have the same benefit at any age.
+fn collect_empty() -> Case {
+    let mut case = collect_first(Victim::CostBenefit);
+    case.start = Some((&[], &[(0, 0, 4), (0, 2, 4)]));
+    edit!(case, 0, chosen, Event::VictimChosen { valid, .. } => *valid = 0);
+    edit!(case, 1, chosen, Event::VictimChosen { valid, .. } => *valid = 0);
+    case
+}
+
 /// A page is written in a plane with a block to collect, which a policy that chooses at random chooses.
 fn all_valid() -> Case {
     let mut case = write();
@@ -101,6 +110,15 @@ pub fn collection() -> Vec<Breach> {
             c.start = Some(EMPTIER);
             edit!(c, 1, chosen, Event::VictimChosen { valid, .. } => *valid = 2);
         }),
+        // Of blocks that are alike the first is chosen.
+        (Rule::VictimChoice, collect_first(Victim::Greedy), |c| {
+            edit!(c, 0, chosen, Event::VictimChosen { block, .. } => *block = 2);
+            edit!(c, 1, chosen, Event::VictimChosen { block, .. } => *block = 0);
+        }),
+        (Rule::VictimChoice, collect_empty(), |c| {
+            edit!(c, 0, chosen, Event::VictimChosen { block, .. } => *block = 2);
+            edit!(c, 1, chosen, Event::VictimChosen { block, .. } => *block = 0);
+        }),
         (Rule::VictimChoice, collect_first(Victim::Fifo), |c| {
             edit!(c, 0, chosen, Event::VictimChosen { block, .. } => *block = 2);
             edit!(c, 1, chosen, Event::VictimChosen { block, .. } => *block = 0);
@@ -116,6 +134,11 @@ pub fn collection() -> Vec<Breach> {
         }),
         (Rule::VictimNeed, collect(), |c| c.config.gc.start_blocks = 6),
         (Rule::VictimInTime, all_valid(), |c| c.leave_out(0, chosen)),
+        // Six blocks are free: one fewer than there must be.
+        (Rule::VictimInTime, all_valid(), |c| {
+            c.config.gc.start_blocks = 7;
+            c.leave_out(0, chosen);
+        }),
         (Rule::MoveFromVictim, collect(), |c| {
             c.queue(5_000_000, 20, Requester::Gc, FlashOp::Read, 2, 0);
             c.read(5_000_000, 20, 200, 0, 8, 0);
