@@ -371,6 +371,34 @@ mod tests {
         }
     }
 
+    /// What may share a command with a page goes by the page's place in its block: behind a full block the first of the next.
+    #[test]
+    fn behind_a_full_block_comes_the_first_page_of_the_next() {
+        let mut pool = Pool::of(vec![Block::Free; 3], vec![0; 3]);
+        (pool.free, pool.free_pages) = ((0..3).collect(), 12);
+        assert_eq!(pool.next_page(4), 0);
+        let next = [0; 6].map(|_| {
+            pool.take_page(Stream::User, 4, |_| Segment::NOT_KEPT).expect("a page");
+            pool.next_page(4)
+        });
+        assert_eq!(next, [1, 2, 3, 0, 1, 2]);
+    }
+
+    /// Blocks 1, 2, 0 and 3 are erased in this order, block 1 for the second time. They are taken in this order; with levelling the least
+    /// worn first, of equals the one that was erased first.
+    #[test]
+    fn of_free_blocks_worn_alike_the_first_erased_is_taken() {
+        for (wear_aware, order) in [(false, [1, 2, 0, 3]), (true, [2, 0, 3, 1])] {
+            let mut pool = Pool::of(vec![Block::Victim; 4], vec![0; 4]);
+            (pool.wear_aware, pool.erases[1]) = (wear_aware, 1);
+            for block in [1, 2, 0, 3] {
+                pool.erased(block, 4);
+            }
+            assert_eq!([0; 4].map(|_| pool.take_block().expect("free")), order, "wear aware: {wear_aware}");
+            assert_eq!(pool.take_block(), None);
+        }
+    }
+
     /// The host's block becomes full and is emptied and erased while the host writes nothing; then it is opened for moves.
     #[test]
     fn the_written_pages_of_a_reopened_block_are_counted_anew() {

@@ -116,18 +116,18 @@ mod tests {
 
     const PAGES: u32 = 64;
 
-    /// A pool in which every third block may be chosen, the `i`-th of them with `i` valid pages. The others have valid pages
+    /// A pool in which every third block may be chosen, the `i`-th of them with `valid_of(i)` valid pages. The others have valid pages
     /// only, or are free, open or victims.
-    fn every_third(blocks: usize) -> Pool {
+    fn every_third(blocks: usize, valid_of: fn(usize) -> u16) -> Pool {
         let others = [Block::Free, Block::Open, Block::Victim];
         let state = |b: usize| if b.is_multiple_of(3) || b % 3 == 1 { Block::Sealed } else { others[b / 3 % 3] };
-        let valid = |b: usize| if b % 3 == 1 { PAGES as u16 } else { (b / 3) as u16 };
+        let valid = |b: usize| if b % 3 == 1 { PAGES as u16 } else { valid_of(b / 3) };
         Pool::of((0..blocks).map(state).collect(), (0..blocks).map(valid).collect())
     }
 
     /// How often each block is chosen, by the block's number among the candidates.
-    fn tally(policy: Victim, blocks: usize, times: u32) -> alloc::vec::Vec<u32> {
-        let (mut pool, mut rng) = (every_third(blocks), Pcg64Mcg::new(5));
+    fn tally(policy: Victim, blocks: usize, valid_of: fn(usize) -> u16, times: u32) -> alloc::vec::Vec<u32> {
+        let (mut pool, mut rng) = (every_third(blocks, valid_of), Pcg64Mcg::new(5));
         let mut counts = vec![0; blocks.div_ceil(3)];
         for _ in 0..times {
             let block = choose(policy, &mut pool, PAGES, &mut rng).expect("some may be chosen") as usize;
@@ -138,14 +138,15 @@ mod tests {
     }
 
     /// Among `d` draws from `n` blocks with different counts, the emptiest is the `i`-th block with probability
-    /// `((n - i)^d - (n - i - 1)^d) / n^d`.
+    /// `((n - i)^d - (n - i - 1)^d) / n^d`; and so is the lowest of blocks with equal counts.
     #[test]
-    fn choices_are_the_emptiest_of_so_many_drawn() {
+    fn choices_are_the_emptiest_of_so_many_drawn_of_equals_the_lowest() {
         let (n, times) = (10u64, 40_000);
-        for (policy, d) in
-            [(Victim::Random, 1), (Victim::DChoices(1), 1), (Victim::DChoices(2), 2), (Victim::DChoices(3), 3)]
-        {
-            let counts = tally(policy, 3 * n as usize, times);
+        let policies =
+            [(Victim::Random, 1), (Victim::DChoices(1), 1), (Victim::DChoices(2), 2), (Victim::DChoices(3), 3)];
+        let counts_of_valid: [fn(usize) -> u16; 2] = [|i| i as u16, |_| 7];
+        for ((policy, d), valid_of) in policies.into_iter().flat_map(|policy| counts_of_valid.map(|of| (policy, of))) {
+            let counts = tally(policy, 3 * n as usize, valid_of, times);
             for (i, &count) in counts.iter().enumerate() {
                 let left = n - i as u64;
                 let share = (left.pow(d) - (left - 1).pow(d)) as f64 / n.pow(d) as f64;
@@ -160,6 +161,18 @@ mod tests {
     /// Square root by Newton's method, as `core` has none.
     fn square_root(x: f64) -> f64 {
         (0..60).fold(x.max(1.0), |guess, _| (guess + x / guess) / 2.0)
+    }
+
+    /// Of two candidates among 10,000 blocks each is chosen as often as blocks lie in front of it up to the other: where no draw hits
+    /// one, the search begins at any block.
+    #[test]
+    fn a_rare_candidate_is_sought_from_any_block_on() {
+        let mut kept = vec![PAGES as u16; 10_000];
+        (kept[2_000], kept[4_500]) = (0, 0);
+        let (mut pool, mut rng) = (Pool::of(vec![Block::Sealed; 10_000], kept), Pcg64Mcg::new(7));
+        let chosen = (0..400).filter(|_| choose(Victim::Random, &mut pool, PAGES, &mut rng) == Some(4_500)).count();
+        // A quarter of 400, with a deviation of 8.7.
+        assert!((60..140).contains(&chosen), "{chosen} of 400");
     }
 
     /// A single candidate among 10,000 blocks is found though random draws hardly ever hit it; without one, nothing is chosen.
