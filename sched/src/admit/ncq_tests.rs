@@ -102,6 +102,19 @@ fn several_queues_are_one() {
     assert_eq!(order(&mut Oldest, &mut board, &mut queues), [2, 1, 3, 4]);
 }
 
+/// Who is overtaken is older than the one that goes, in whatever queue it waits. All arrived together: those of flow 0 and in front of it
+/// are older, that of flow 2 is not.
+#[test]
+fn older_commands_of_other_queues_are_overtaken_too() {
+    let (mut board, mut queues) = scene(&[(Read, 4, 4), (Read, 3, 3), (Read, 1, 1), (Read, 2, 2)]);
+    queues.waiting = vec![vec![0], vec![1, 2], vec![3]];
+    board.flows = vec![Flow { waiting: 1, ..Flow::default() }; 3];
+    board.flows[1].waiting = 2;
+    let mut admit = shortest(true, true, 50);
+    assert_eq!(admit.next(&board, &queues), Some(Fetch { flow: FlowId(1), position: 1 }));
+    assert_eq!(admit.overtaken, [1, 1, 0, 0]);
+}
+
 /// The shortest command whose queues have no room keeps the others waiting, and nothing is counted as overtaken.
 #[test]
 fn a_command_without_room_is_waited_for() {

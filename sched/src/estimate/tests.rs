@@ -195,3 +195,19 @@ fn writes_not_bound_to_a_unit() {
     // Units 0 and 3 are idle: the first two wait for nothing.
     assert_eq!(queue, [0, 0, 1, 2].map(|waits_for| waits_for * 1_325_000 / 4));
 }
+
+/// With `gc_per_op` collection may come before every operation ahead of a write, reads and writes, and before it: here 4 times 950/3 us
+/// (A-SLK-07).
+#[test]
+fn collection_before_every_operation_ahead_of_a_write() {
+    let mut board = rounded();
+    board.units[0].counters = UnitCounters { user: [1000, 500], erases: 5, moves: 320, ..UnitCounters::default() };
+    for request in 0..2 {
+        read(&mut board, 0, 0, request);
+    }
+    let [_, last] = [10, 11].map(|request| program(&mut board, 0, request));
+    for (gc_per_operation, expected) in [(false, 316_667), (true, 1_266_667)] {
+        let options = Options { gc_per_operation, ..Options::default() };
+        assert_eq!(Estimator::new(options, false).waiting(&board, last).gc.ns(), expected);
+    }
+}

@@ -181,6 +181,15 @@ mod tests {
         }
     }
 
+    /// A plane offers its four oldest: of the lead's request the fourth joins, and the fifth leaves the place to the oldest.
+    #[test]
+    fn a_plane_offers_its_four_oldest() {
+        let fourth = [(0, 7), (1, 1), (1, 2), (1, 3), (1, 7)];
+        assert_eq!(picked(board(1, 2), 64, &fourth), [0, 4]);
+        let fifth = [(0, 7), (1, 1), (1, 2), (1, 3), (1, 4), (1, 7)];
+        assert_eq!(picked(board(1, 2), 64, &fifth), [0, 1]);
+    }
+
     /// Reads before writes, however large the group of writes.
     #[test]
     fn reads_before_writes() {

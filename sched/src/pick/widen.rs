@@ -96,6 +96,28 @@ mod tests {
         group
     }
 
+    /// The planes of a die must work one page offset; another die may work another. A plane without a free page joins nothing.
+    #[test]
+    fn offsets_are_those_of_a_die() {
+        for (offsets, room, expected) in [
+            ([1, 1, 2, 2], [true; 4], &[0, 1, 2, 3][..]),
+            ([1, 2, 2, 2], [true; 4], &[0, 2, 3]),
+            ([1, 1, 2, 3], [true; 4], &[0, 1, 2]),
+            ([1, 1, 1, 1], [true, true, false, true], &[0, 1, 3]),
+        ] {
+            let mut board = board(2, 2);
+            board.facts.same_page = [false, true, false];
+            for (plane, (offset, room)) in board.planes.iter_mut().zip(offsets.into_iter().zip(room)) {
+                (plane.next_page, plane.room) = (offset, room);
+            }
+            let lead = [0, 1, 2, 3].map(|slot| program(&mut board, slot, u32::from(slot)))[0];
+            let mut group = Group::new();
+            widen(&board, lead, &mut group);
+            let members: Vec<u32> = group.members().iter().map(|id| id.0).collect();
+            assert_eq!(members, expected, "{offsets:?}, {room:?}");
+        }
+    }
+
     /// Random joining and leaving anywhere: the quick form finds what a walk finds, in the same order.
     #[test]
     fn a_long_queue_gives_the_group_that_a_walk_gives() {

@@ -54,5 +54,9 @@ mod tests {
         assert_eq!([0; 2].map(|_| next(&board)), [5, 5], "at home if nowhere else");
         board.planes[1].room = true;
         assert_eq!(next(&board), 1);
+        // Only the plane without room is passed over: 4 is next after 1, and then 5 without 2.
+        board.planes.iter_mut().for_each(|plane| plane.room = true);
+        board.planes[2].room = false;
+        assert_eq!([0; 4].map(|_| next(&board)), [4, 5, 0, 3]);
     }
 }

@@ -107,6 +107,23 @@ fn a_move_must_gain_time() {
     assert!(!gains(&board, 0), "reads stay");
 }
 
+/// From the tail, the writes in front of the one that moves count: one of four cycles, also if the hindmost must stay.
+#[test]
+fn a_move_from_the_tail_must_gain_time() {
+    let mut board = chips(2);
+    put(&mut board, 0, FlashOp::Program);
+    let gains = |board: &Board, us: u64| {
+        level(&[("level_from_tail", 1), ("level_min_gain_us", us)]).pull(board, UnitId(1)).map(|moved| moved.0)
+    };
+    assert_eq!(gains(&board, 0), None, "nothing stands in front of it");
+    let second = put(&mut board, 0, FlashOp::Program);
+    assert_eq!([3, 4].map(|us| gains(&board, us)), [Some(second), None]);
+    let hindmost = put(&mut board, 0, FlashOp::Program);
+    assert_eq!([7, 8].map(|us| gains(&board, us)), [Some(hindmost), None]);
+    board.txn_mut(hindmost).after = TxnId(99);
+    assert_eq!([3, 4].map(|us| gains(&board, us)), [Some(second), None]);
+}
+
 /// The plane with fewest writes, then most free pages, then the first; none that is short of blocks or collects.
 #[test]
 fn the_plane_that_takes_the_write() {
@@ -120,6 +137,8 @@ fn the_plane_that_takes_the_write() {
     assert_eq!(plane(&board), Some(3));
     board.planes[3].collecting = true;
     assert_eq!(plane(&board), Some(1));
+    board.planes[1].free_blocks = board.facts.gc_start_blocks;
+    assert_eq!(plane(&board), Some(1), "not short of blocks yet");
     board.planes[1].free_blocks = board.facts.gc_start_blocks - 1;
     assert_eq!(plane(&board), Some(0));
     board.planes[0].room = false;
