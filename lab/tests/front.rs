@@ -58,6 +58,19 @@ fn commands_in_flight() {
     }
 }
 
+/// A command that arrives at the instant at which another ends does not pass those that have waited: read in order of arrival, one
+/// a cycle, each on a chip of its own.
+#[test]
+fn a_newcomer_does_not_pass_those_that_wait() {
+    for protocol in [Protocol::Nvme { depth: 64 }, Protocol::Sata { depth: 64 }] {
+        let mut config = unit_cycle(4);
+        (config.front.protocol, config.front.in_flight) = (protocol, 1);
+        let page = 8_192;
+        let asks = [(0, 0), (10, 1), (20, 2), (CYCLE, 3)].map(|(at, chip)| (at, Read, chip * page, page));
+        assert_eq!(sizes(&config, &asks), [1, 2, 3, 4].map(|cycles| cycles * CYCLE), "{protocol:?}");
+    }
+}
+
 /// The depth is a limit for each flow with NVMe, and for all together with SATA.
 #[test]
 fn depth_of_queues() {

@@ -42,10 +42,10 @@ fn config(pages: u32, cluster: u32, charge: Charge) -> Config {
     config
 }
 
-/// Requests of up to 20 pages over a space small enough for hits.
+/// Requests of up to 20 pages over a space small enough for hits; some list their pages in any order, and some of these twice.
 fn load(config: &Config, seed: u128, requests: usize) -> Vec<Ask> {
     let small = Config { ftl: Ftl { logical_pages: 160, ..config.ftl.clone() }, ..config.clone() };
-    let mix = Mix { requests, gap: 900_000, reads: 60, pages: 20, hot: 30, partial: 20, scattered: 0 };
+    let mix = Mix { requests, gap: 900_000, reads: 60, pages: 20, hot: 30, partial: 20, scattered: 30 };
     asks(&small, &mix, &mut Pcg64Mcg::new(seed))
 }
 
@@ -64,6 +64,8 @@ struct Plain<'a> {
     cluster: u64,
     literal: bool,
     allocates: bool,
+    /// Whether writes are done in the buffer; otherwise it only holds pages that were read.
+    back: bool,
     depth: usize,
     buffer: VecDeque<(u32, bool)>,
 }
@@ -75,7 +77,8 @@ impl Plain<'_> {
 
     fn estimate(&self, ask: &Ask, overtaken: u32) -> u64 {
         let all = pages(ask);
-        let missing = all.iter().filter(|&&page| !self.holds(page)).count() as u64;
+        let past = ask.op == Write && !self.back;
+        let missing = all.iter().filter(|&&page| past || !self.holds(page)).count() as u64;
         let plain = match self.row {
             "ncq-fcfs" => return 0,
             "ncq-s" => all.len() as u64 * PAGE[0],
@@ -102,10 +105,24 @@ impl Plain<'_> {
 
     /// How long a command takes.
     fn serve(&mut self, ask: &Ask) -> u64 {
-        let (hits, misses): (Vec<u32>, Vec<u32>) = pages(ask).into_iter().partition(|&page| self.holds(page));
+        let mut all = pages(ask);
+        all.sort_unstable();
+        if ask.op == Write && !self.back {
+            // It goes past the buffer, where it makes its pages the most recently used.
+            let held = all.iter().filter(|&&page| self.holds(page)).copied().collect::<Vec<_>>();
+            held.iter().for_each(|&page| self.renew(page, false));
+            return (all.len() as u64).div_ceil(self.cluster) * PAGE[1];
+        }
+        let (hits, misses): (Vec<u32>, Vec<u32>) = all.into_iter().partition(|&page| self.holds(page));
         hits.iter().for_each(|&page| self.renew(page, ask.op == Write));
-        let (mut reads, mut writes) = (0u64, 0u64);
+        let (mut reads, mut writes, mut missed) = (0u64, 0u64, 0u64);
         for &page in &misses {
+            // A page that a list names twice has been taken in by now.
+            if self.holds(page) {
+                self.renew(page, ask.op == Write);
+                continue;
+            }
+            missed += 1;
             if ask.op == Read {
                 reads += 1;
                 writes += u64::from(self.allocates && self.take_in(page, false));
@@ -116,7 +133,7 @@ impl Plain<'_> {
             }
         }
         if ask.op == Write && self.literal {
-            writes = misses.len() as u64;
+            writes = missed;
         }
         let busy = reads.div_ceil(self.cluster) * PAGE[0] + writes.div_ceil(self.cluster) * PAGE[1];
         if busy == 0 { MEMORY } else { busy }
@@ -160,8 +177,9 @@ fn serial_service_is_that_of_a_plain_model() {
         let depth = one_of(&mut rng, &[1, 4, 32, 128]) as usize;
         config.front.protocol = Protocol::Sata { depth: depth as u32 };
         let allocates = capacity > 0 && rng.next_u32().is_multiple_of(2);
+        let back = capacity == 0 || !rng.next_u32().is_multiple_of(4);
         if let Some(buffer) = &mut config.buffer {
-            buffer.read_allocate = allocates;
+            (buffer.read_allocate, buffer.write_back) = (allocates, back);
         }
         let alpha = one_of(&mut rng, &[0, 25, 50, 90, 99, 100]);
         let asks = load(&config, seed, 400);
@@ -172,7 +190,7 @@ fn serial_service_is_that_of_a_plain_model() {
             let mut done = vec![0; asks.len()];
             played.completions.iter().for_each(|c| done[c.id.0 as usize] = c.done.ns());
             let buffer = VecDeque::new();
-            let mut plain = Plain { row, alpha, capacity, cluster, literal, allocates, depth, buffer };
+            let mut plain = Plain { row, alpha, capacity, cluster, literal, allocates, back, depth, buffer };
             assert_eq!(done, plain.run(&asks), "seed {seed}: {row}, alpha {alpha}, {capacity} pages, depth {depth}");
         }
     }
@@ -345,6 +363,26 @@ fn the_depth_bounds_what_is_seen() {
     assert_eq!(ends(128), [3, 2, 1, 0]);
 }
 
+/// Where all flows have one queue, the admit decision is asked only when a command waits that may enter: beyond the depth nothing does.
+#[test]
+fn nothing_is_asked_about_commands_beyond_the_depth() {
+    let mut config = config(0, 1, Charge::FreeAware);
+    (config.front.protocol, config.front.in_flight) = (Protocol::Sata { depth: 2 }, u32::MAX);
+    config.front.service = Service::Parallel;
+    let probe = Probe::default();
+    let mut scheduler = build(&recipe("ncq-fcfs", &[])).expect("a row");
+    scheduler.admit = Box::new(probe.clone());
+    let mut device = Device::new(&config, scheduler).expect("legal");
+    for id in 0..6 {
+        let ask = Ask { at: 0, flow: 0, op: Read, touch: Touch::Bytes(id * 4096, 4096) };
+        play::hand_over(&mut device, id, &ask);
+    }
+    common::drain(&mut device);
+    let seen: Vec<usize> = probe.0.lock().expect("one thread").iter().map(Vec::len).collect();
+    // Two are read at a time, each on its own chip, so that both end together: then two are seen, and one when the first has entered.
+    assert_eq!(seen, [2, 1, 2, 1, 2, 1]);
+}
+
 /// D-NCQ-16: over NVMe with several flows all queues are one, also on the flash with several commands at a time.
 #[test]
 fn nvme_queues_are_compared_with_one_another() {
@@ -370,6 +408,32 @@ fn commands_of_a_page_pass_each_other_unless_told_otherwise() {
     for (keeps, order) in [(0, [1, 2, 0]), (1, [2, 0, 1])] {
         let played = play(&config, &recipe("ncq-tsb", &[("ncq_keep_order", keeps)]), &asks, Wake::Plain);
         assert_eq!(played.completions.iter().map(|c| c.id.0).collect::<Vec<_>>(), order, "{keeps}");
+    }
+}
+
+/// Commands whose pages are neighbours have none in common: only the read of the write's last page waits for the write. It does so
+/// whether commands are of consecutive pages or list theirs.
+#[test]
+fn commands_of_neighbouring_pages_do_not_wait() {
+    let config = config(0, 1, Charge::FreeAware);
+    for (lists_write, lists_reads) in [(false, false), (true, false), (false, true), (true, true)] {
+        let ask = |op, pages: &[u64], lists: bool| {
+            let touch = match lists {
+                true => Touch::Pages(pages.iter().map(|&page| Lpn(page as u32)).collect()),
+                false => Touch::Bytes(pages[0] * 4096, pages.len() as u64 * 4096),
+            };
+            Ask { at: 0, flow: 0, op, touch }
+        };
+        let last: &[u64] = if lists_reads { &[40, 18] } else { &[18, 19] };
+        let asks = [
+            ask(Write, &[10, 11, 12, 13, 14, 15, 16, 17, 18], lists_write),
+            ask(Read, last, lists_reads),
+            ask(Read, &[19, 20], lists_reads),
+            ask(Read, &[8, 9], lists_reads),
+        ];
+        let played = play(&config, &recipe("ncq-tsb", &[("ncq_keep_order", 1)]), &asks, Wake::Plain);
+        let order: Vec<u64> = played.completions.iter().map(|c| c.id.0).collect();
+        assert_eq!(order, [2, 3, 0, 1], "the write lists its pages: {lists_write}, the reads: {lists_reads}");
     }
 }
 
