@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use common::{device, drain, recipe, unit_cycle};
 use flashlane_core::{Duration, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
+use flashlane_sched::catalogue::Recipe;
 use flashlane_ssd::config::{Buffer, Config, FlowConfig};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -277,7 +278,11 @@ fn config(buffer: Buffer, flows: usize) -> Config {
 }
 
 fn on_device(config: &Config, asks: &[Ask]) -> Vec<u64> {
-    let mut device = device(config, &recipe("fcfs", &[]));
+    on_device_under(config, &recipe("fcfs", &[]), asks)
+}
+
+fn on_device_under(config: &Config, recipe: &Recipe, asks: &[Ask]) -> Vec<u64> {
+    let mut device = device(config, recipe);
     for (id, ask) in asks.iter().enumerate() {
         let (now, list) = (Time::from_ns(ask.at), ask.pages.iter().copied().map(Lpn).collect::<Vec<_>>());
         device.advance(now);
@@ -391,4 +396,58 @@ fn so_many_pages_stay_dirty() {
             assert_eq!(device.free_buffer_pages(FlowId(0)), Some(8 - count.min(flush_above)));
         }
     }
+}
+
+/// When writes are stored by flows with so many pages of the buffer each; a read of flow 0 keeps the chip until 1,000.
+fn stored(each: u32, merge_writes: bool, lines: &[(u64, usize, &[u32])]) -> Vec<u64> {
+    let flows = 1 + lines.iter().map(|line| line.1).max().expect("some");
+    let pages = each * flows as u32;
+    let buffer = Buffer { pages, per_flow: true, write_back: true, read_allocate: false, flush_above: 0, merge_writes };
+    let read = Ask { at: 0, flow: 0, op: Op::Read, pages: vec![9] };
+    let write = |&(at, flow, pages): &(u64, usize, &[u32])| Ask { at, flow, op: Op::Write, pages: pages.to_vec() };
+    let asks: Vec<Ask> = [read].into_iter().chain(lines.iter().map(write)).collect();
+    let overwrite = Recipe { answers: vec![("cancel".to_owned(), "overwrite".to_owned())], ..recipe("fcfs", &[]) };
+    let done = on_device_under(&config(buffer, flows), &overwrite, &asks);
+    assert_eq!(done[0], READ);
+    done[1..].iter().map(|done| done - MEMORY).collect()
+}
+
+/// A write of flow 1 replaces one of flow 0 that waits to be programmed. It takes the page of flow 1; that of flow 0 is free at once, and
+/// the next write of flow 0 gets it. Flow 1's next write gets its page when the program of the replacing write has ended.
+#[test]
+fn a_write_of_another_flow_gives_the_replaced_writes_page_back() {
+    // The programs of pages 5, 6 and 7 end at 5, 9 and 13 thousand.
+    let lines: [(u64, usize, &[u32]); 5] =
+        [(0, 0, &[5]), (100, 0, &[6]), (500, 1, &[5]), (600, 1, &[7]), (700, 0, &[8])];
+    assert_eq!(stored(1, false, &lines), [0, 500, 500, 5_000, 9_000]);
+    // One write replaces a write of each of two flows, for each of which another one waits.
+    let lines: [(u64, usize, &[u32]); 5] =
+        [(0, 0, &[5, 6]), (100, 0, &[7]), (200, 1, &[15, 16]), (300, 1, &[17]), (500, 2, &[5, 15])];
+    assert_eq!(stored(2, false, &lines), [0, 500, 200, 500, 500]);
+}
+
+/// The same when the write of flow 1 has waited for space itself, until the program of page 20 ends at 5 thousand.
+#[test]
+fn a_write_that_waited_gives_the_replaced_writes_page_back() {
+    let lines: [(u64, usize, &[u32]); 4] = [(0, 1, &[20]), (100, 0, &[5]), (200, 0, &[6]), (300, 1, &[5])];
+    assert_eq!(stored(1, false, &lines), [0, 100, 5_000, 5_000]);
+}
+
+/// Where writes are merged the page stays in the part of flow 0, whose next write gets it when the page has been programmed; the page
+/// of flow 1 is free meanwhile.
+#[test]
+fn a_page_stays_in_its_part_when_another_flow_writes_it() {
+    // The programs of pages 5 and 7 end at 5 and 9 thousand.
+    let lines: [(u64, usize, &[u32]); 5] =
+        [(0, 0, &[5]), (500, 1, &[5]), (600, 0, &[6]), (700, 1, &[7]), (800, 1, &[8])];
+    assert_eq!(stored(1, true, &lines), [0, 500, 5_000, 700, 9_000]);
+}
+
+/// Flows have equal parts; pages that are left over belong to nobody.
+#[test]
+fn parts_of_the_buffer_are_equal() {
+    let buffer =
+        Buffer { pages: 5, per_flow: true, write_back: true, read_allocate: false, flush_above: 5, merge_writes: true };
+    let device = device(&config(buffer, 2), &recipe("fcfs", &[]));
+    assert_eq!([0, 1].map(|flow| device.free_buffer_pages(FlowId(flow))), [Some(2); 2]);
 }
