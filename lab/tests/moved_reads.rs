@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 
 use common::{drain, recipe, table1};
 use flashlane_core::event::Event;
+use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Extent, FlowId, Lpn, Op, Owner, Request, RequestId, Time};
 use flashlane_sched::catalogue::build;
 use flashlane_ssd::Device;
+use flashlane_ssd::config::Config;
 
 fn submit(device: &mut Device, id: u64, op: Op, pages: &[u32]) {
     let list: Vec<Lpn> = pages.iter().copied().map(Lpn).collect();
@@ -18,33 +20,36 @@ fn submit(device: &mut Device, id: u64, op: Op, pages: &[u32]) {
         .expect("in the drive");
 }
 
-/// One die of four planes demands equal page offsets of reads that share a command. Pages 0, 1 and 2 have them when their reads are
-/// queued; then page 1 is moved. It is read by itself, the other two together: the one that stays behind keeps nobody else out.
-#[test]
-fn a_page_that_was_moved_keeps_only_itself_out_of_the_command() {
+/// A chip of four planes in so many dies, which demands equal page offsets of reads that share a command and a die. Page `n` lies on
+/// the `n`-th plane, modulo 4; with two dies pages 0 and 2 on the planes of the first, 1 and 3 on those of the second.
+fn drive(dies: u32) -> Config {
     let mut config = table1(1, 1);
     let g = &mut config.geometry;
-    (g.planes_per_die, g.blocks_per_plane, g.pages_per_block) = (4, 9, 4);
+    (g.dies_per_chip, g.planes_per_die, g.blocks_per_plane, g.pages_per_block) = (dies, 4 / dies, 9, 4);
     config.ftl.logical_pages = 64;
     config.nand.same_page_read = true;
-    let mut device = Device::new(&config, build(&recipe("fr-fcfs", &[])).expect("a scheduler")).expect("a device");
+    config
+}
+
+/// Pages 0 to 3 come second in their planes, and page `moved` is moved to the beginning of a block while it waits to be read with these
+/// others. Returns the commands in which they are read, in order.
+fn commands(dies: u32, moved: u32, reads: &[u32]) -> Vec<Vec<u32>> {
+    let scheduler = build(&recipe("fr-fcfs", &[])).expect("a scheduler");
+    let mut device = Device::new(&drive(dies), scheduler).expect("a device");
     device.report_events();
-    // Page n lies on plane n modulo 4. Pages 0, 1 and 2 come second in their planes; then plane 1 is filled: its first block keeps
-    // page 1, the others two pages and more, so the first is the victim.
-    let cold = [9, 13, 17, 21, 25, 29, 33, 37, 41, 45, 49, 53];
-    let mut writes = vec![4, 5, 6, 0, 1, 2, 5, 5];
-    writes.extend(cold.chunks(2).flat_map(|pair| [pair[0], pair[1], 5, 5]));
-    let mut id = 0;
+    // The plane of `moved` is filled: its first block keeps that page alone, the others two pages and more, so the first is the victim.
+    let hot = 4 + moved;
+    let cold: Vec<u32> = (0..12).map(|i| 8 + moved + 4 * i).collect();
+    let mut writes = vec![4, 5, 6, 7, 0, 1, 2, 3, hot, hot];
+    writes.extend(cold.chunks(2).flat_map(|pair| [pair[0], pair[1], hot, hot]));
     let mut writes = writes.into_iter();
     let is_victim_chosen = |device: &mut Device| {
-        let chosen =
-            device.events().iter().any(|e| matches!(e.event, Event::VictimChosen { plane, .. } if plane.0 == 1));
+        let chosen = device.events().iter().any(|e| matches!(e.event, Event::VictimChosen { .. }));
         device.events().clear();
         chosen
     };
-    'filling: loop {
+    'filling: for id in 0.. {
         submit(&mut device, id, Op::Write, &[writes.next().expect("collection begins before they are all written")]);
-        id += 1;
         loop {
             let next = device.next_event();
             if is_victim_chosen(&mut device) {
@@ -56,30 +61,43 @@ fn a_page_that_was_moved_keeps_only_itself_out_of_the_command() {
             device.advance(next);
         }
     }
-    submit(&mut device, id, Op::Read, &[0, 1, 2]);
-    drain_events(&mut device);
-}
-
-/// Runs to the end; the user's reads of pages 0 and 2 share a command, that of page 1 has its own, at another offset.
-fn drain_events(device: &mut Device) {
-    drain(device);
+    submit(&mut device, 1_000, Op::Read, reads);
+    drain(&mut device);
     let mut lpn_of = BTreeMap::new();
-    let mut read = BTreeMap::new();
+    let mut of_command: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
     for stamped in device.events().drain(..) {
         match stamped.event {
-            Event::Queued { txn, lpn, owner: Owner::User, op: flashlane_core::transaction::FlashOp::Read, .. } => {
+            Event::Queued { txn, lpn, owner: Owner::User, op: FlashOp::Read, .. } => {
                 lpn_of.insert(txn, lpn.0);
             }
             Event::Dispatched { txn, command, ppa, .. } => {
                 if let Some(&lpn) = lpn_of.get(&txn) {
-                    read.insert(lpn, (command, ppa % 4));
+                    assert_eq!(ppa % 4, u32::from(lpn != moved), "page {lpn}: which place in its block");
+                    of_command.entry(command).or_default().push(lpn);
                 }
             }
             _ => {}
         }
     }
-    let [zero, one, two] = [0, 1, 2].map(|lpn| read[&lpn]);
-    assert_eq!([zero.1, one.1, two.1], [1, 0, 1], "offsets: page 1 was moved to the start of a block");
-    assert_eq!(zero.0, two.0, "pages 0 and 2 share a command");
-    assert_ne!(zero.0, one.0, "page 1 does not");
+    of_command.into_values().collect()
+}
+
+/// On one die the page that was moved is read by itself, the other two together: the one that stays behind keeps nobody else out. If
+/// the page that leads was moved, the others stay behind, and are read together after it.
+#[test]
+fn a_page_that_was_moved_keeps_only_itself_out_of_the_command() {
+    assert_eq!(commands(1, 1, &[0, 1, 2]), [vec![0, 2], vec![1]]);
+    assert_eq!(commands(1, 2, &[0, 1, 2]), [vec![0, 1], vec![2]]);
+    assert_eq!(commands(1, 0, &[0, 1, 2]), [vec![0], vec![1, 2]]);
+    // Whichever of them leads.
+    assert_eq!(commands(1, 1, &[2, 1, 0]), [vec![2, 0], vec![1]]);
+    assert_eq!(commands(1, 0, &[2, 1, 0, 3]), [vec![2, 1, 3], vec![0]]);
+}
+
+/// Offsets are compared within a die only: the moved page joins reads of the other die, and its neighbour stays behind.
+#[test]
+fn a_page_that_was_moved_keeps_out_its_neighbour_on_the_die() {
+    assert_eq!(commands(2, 1, &[0, 1, 2, 3]), [vec![0, 1, 2], vec![3]]);
+    assert_eq!(commands(2, 1, &[0, 3, 2, 1]), [vec![0, 3, 2], vec![1]]);
+    assert_eq!(commands(2, 1, &[1, 2, 3, 0]), [vec![1, 2, 0], vec![3]]);
 }

@@ -32,6 +32,21 @@ fn a_sub_02_03_chips_share_a_channel() {
     assert_eq!(ends(&config, &rp, &four(Write)), [1_324_601, 1_349_202, 1_373_803, 1_398_404]);
 }
 
+/// Two reads of two planes, on two chips of a channel: both pages of the second find the bus taken (eq. 6 counts pages), whether
+/// or not somebody watches.
+#[test]
+fn every_page_of_a_command_that_waits_for_the_bus_counts() {
+    for watched in [false, true] {
+        let mut device = device(&table1(1, 2), &recipe("read-first", &[]));
+        if watched {
+            device.report_events();
+        }
+        let done = scene(&mut device, &[(0, Read, &[0, 2]), (0, Read, &[1, 3])]);
+        assert_eq!(done.iter().map(|c| c.done.ns()).collect::<Vec<_>>(), [124_202, 173_404]);
+        assert_eq!(device.totals().transfers, [4, 2]);
+    }
+}
+
 /// A-SUB-04: emptying and erasing a victim with 64 valid pages holds the chip for 94 948 928 ns. Random overwrites of a
 /// small drive bring victims of every size; each takes its exact time from its first command to its erase.
 #[test]

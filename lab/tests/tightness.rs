@@ -80,6 +80,9 @@ fn a_further_plane_costs_its_gap() {
     let rf = recipe("read-first", &[]);
     ends(&config, &rf, &[(0, Read, Extent::Pages(&both))], READ + 7 + 2 * PAGE);
     ends(&config, &rf, &[(0, Write, Extent::Pages(&both))], 2 * PAGE + PROGRAM + 7);
+    // The data of every page is set up.
+    config.bus.data_out_setup = Duration::from_ns(30);
+    ends(&config, &rf, &[(0, Read, Extent::Pages(&both))], READ + 7 + 2 * (30 + PAGE));
 }
 
 #[test]
@@ -190,4 +193,26 @@ fn fast_and_slow_pages() {
     let later = 10_000_000;
     ends(&config, &rf, &[writes[0], writes[1], (later, Read, page(&a))], later + 50_000 + PAGE);
     ends(&config, &rf, &[writes[0], writes[1], (later, Read, page(&b))], later + 90_000 + PAGE);
+}
+
+/// A command over fast and slow pages takes as long as its slowest page, whichever of them leads. Page `n` lies on plane `n` modulo 2;
+/// the first page of plane 0 has been written, so its next is slow, while that of plane 1 is fast.
+#[test]
+fn a_command_over_fast_and_slow_pages_takes_the_slow_ones_time() {
+    let mut config = table1(1, 1);
+    let pair = |fast, slow| Latency::FastSlow { fast: Duration::from_ns(fast), slow: Duration::from_ns(slow) };
+    (config.nand.program, config.nand.read) = (pair(500_000, 2_000_000), pair(50_000, 90_000));
+    config.nand.same_page_program = false;
+    let (rf, later) = (recipe("fr-fcfs", &[]), 10_000_000);
+    let first = Lpn(0);
+    for both in [[Lpn(2), Lpn(1)], [Lpn(1), Lpn(2)]] {
+        let writes = [(0, Write, page(&first)), (later, Write, Extent::Pages(&both))];
+        ends(&config, &rf, &writes, later + 2 * PAGE + 2_000_000);
+        let reads = [writes[0], writes[1], (2 * later, Read, Extent::Pages(&both))];
+        ends(&config, &rf, &reads, 2 * later + 90_000 + 2 * PAGE);
+        // The first page of plane 1 and the third of plane 0 are fast.
+        let (third, fast) = (Lpn(4), [Lpn(4), Lpn(1)]);
+        let reads = [writes[0], writes[1], (2 * later, Write, page(&third)), (3 * later, Read, Extent::Pages(&fast))];
+        ends(&config, &rf, &reads, 3 * later + 50_000 + 2 * PAGE);
+    }
 }
