@@ -168,6 +168,36 @@ fn the_erase_waits_for_the_read() {
     assert_eq!((of.totals.kept_reads, of.totals.late_erases), (0, 0));
 }
 
+/// The drive with a block more and collection from two free blocks on, which comes after waiting reads: it begins at 32 with the fifth
+/// of five writes, too.
+fn patient() -> Config {
+    let mut config = drive();
+    (config.geometry.blocks_per_plane, config.gc.start_blocks) = (7, 3);
+    config
+}
+
+/// The read has ended when the move of its page is dropped: the erase waits for nothing, and is made once.
+#[test]
+fn a_read_that_ends_before_the_victim_is_empty_delays_no_erase() {
+    let lines = scene(&[(33, Read, 0), (34, Write, 0)]);
+    let of = outcome(&patient(), &fcfs("semi-preemptive"), vec![0, 0, 0, 0, 0, 1], &lines);
+    assert_eq!((of.read, &of.done[4..]), (vec![(0, 0)], &[40, 42, 42][..]));
+    assert_eq!(of.erased, [(50, 0, 0)]);
+    assert_eq!((of.totals.kept_reads, of.totals.late_erases, of.totals.stale_moves), (1, 0, 1));
+}
+
+/// The read keeps a page of block 1 while block 0, which has no valid page, waits to be erased: block 1 is not erased with the end of
+/// the read.
+#[test]
+fn a_read_of_another_block_than_the_victim_erases_nothing() {
+    let mut lines = scene(&[(33, Read, 4), (34, Write, 4)]);
+    lines[1] = (0, Write, 0);
+    let of = outcome(&patient(), &fcfs("semi-preemptive"), vec![0, 0, 0, 0, 0, 1], &lines);
+    assert_eq!((of.read, &of.done[4..]), (vec![(0, 2)], &[40, 42, 42][..]));
+    assert_eq!(of.erased, [(50, 0, 0)]);
+    assert_eq!((of.totals.kept_reads, of.totals.late_erases), (1, 0));
+}
+
 /// Collection has moved the page when it is written elsewhere: the read keeps the moved copy, and the victim is erased before it.
 #[test]
 fn a_read_follows_its_page_until_that_is_written_elsewhere() {
@@ -231,4 +261,18 @@ fn nothing_is_kept_of_a_page_never_written() {
     let of = outcome(&config, &fcfs("non-preemptive"), vec![0, 0, 1], &lines);
     assert_eq!(of.done[2..], [18, 10]);
     assert_eq!(of.totals.kept_reads, 1);
+}
+
+/// Nor is a block kept where such a page would lie on a full drive: block 0, which nine writes of page 2 have filled and left behind, is
+/// the victim from 64 on and erased from 72 to 80, before the read.
+#[test]
+fn a_page_never_written_keeps_no_block() {
+    let mut config = drive();
+    config.precondition = Precondition::Fresh;
+    let lines = [vec![(0, Write, 2); 9], vec![(57, Read, 0), (58, Write, 0)]].concat();
+    let planes = [vec![0; 9], vec![1]].concat();
+    let of = outcome(&config, &fcfs("non-preemptive"), planes, &lines);
+    assert_eq!(of.done[8..], [72, 82, 66]);
+    assert_eq!(of.erased, [(80, 0, 0)]);
+    assert_eq!((of.totals.kept_reads, of.totals.late_erases), (1, 0));
 }

@@ -3,12 +3,15 @@
 
 mod common;
 
-use common::{device, one_plane, recipe, scene};
+use common::{CYCLE, device, one_plane, recipe, scene, unit_cycle};
 use flashlane_core::Op::{Read, Write};
+use flashlane_core::decide::{Moments, Preempt};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Duration, Owner};
+use flashlane_core::{Board, Duration, Owner, TxnId, UnitId};
 use flashlane_lab::results::TransactionLog;
+use flashlane_sched::catalogue::build;
+use flashlane_ssd::Device;
 use flashlane_ssd::config::Config;
 
 const READ: u64 = 99_601;
@@ -102,4 +105,36 @@ fn the_running_pause_counts_as_wait() {
     let lines = |waited: u64| [(0, Write, &[0u32][..]), (paused, Read, &[1]), (free - waited, Read, &[2])];
     assert_eq!(ends(&config, "flin", &lines(enough))[1..], [free, free + resume + suspend + READ]);
     assert_eq!(ends(&config, "flin", &lines(enough + 1))[1..], [free, free + READ]);
+}
+
+/// Pauses at every boundary at which a read waits, and serves one read in a pause.
+struct OneAPause {
+    served: bool,
+}
+
+impl Preempt for OneAPause {
+    fn moments(&self) -> Moments {
+        Moments::Boundary
+    }
+
+    fn pause(&mut self, _: &Board, _: UnitId, _: TxnId) -> Option<Duration> {
+        self.served = false;
+        Some(Duration::ZERO)
+    }
+
+    fn serve(&mut self, _: &Board, _: UnitId, _: TxnId) -> Option<Duration> {
+        (!std::mem::replace(&mut self.served, true)).then_some(Duration::ZERO)
+    }
+}
+
+/// A program that is resumed while a read still waits may be paused for it at its next boundary: after its first and its second
+/// iteration of four, each of a cycle.
+#[test]
+fn a_resumed_program_is_paused_at_its_next_boundary() {
+    let mut scheduler = build(&recipe("read-first", &[])).expect("a scheduler");
+    scheduler.preempt = Box::new(OneAPause { served: false });
+    let mut device = Device::new(&unit_cycle(1), scheduler).expect("a device");
+    let done = scene(&mut device, &[(0, Write, &[0u32][..]), (500, Read, &[1]), (500, Read, &[2])]);
+    let cycles: Vec<u64> = done.iter().map(|c| c.done.ns() / CYCLE).collect();
+    assert_eq!(cycles, [6, 2, 4]);
 }

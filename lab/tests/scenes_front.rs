@@ -103,3 +103,21 @@ fn who_replaces_a_write_waits_for_what_it_waited_for() {
     assert_eq!(done, [READ + WRITE, READ + 2 * WRITE, READ + 2 * WRITE]);
     assert_eq!((totals.cancelled, totals.partial_reads, totals.user_programs), (1, 1, 2));
 }
+
+/// A write takes the place of the one it replaces only on its own level. The younger write of page 5 is of the higher level, where it
+/// goes first; in the place of the older one it would go after that of page 7.
+#[test]
+fn a_write_of_another_level_does_not_take_the_place() {
+    let mut config = one_plane();
+    (config.levels, config.flows) = (2, vec![FlowConfig::at_level(0), FlowConfig::at_level(1)]);
+    let answers = [("pick", "wait-balanced"), ("cancel", "overwrite")];
+    let answers = answers.map(|(question, answer)| (question.to_owned(), answer.to_owned())).to_vec();
+    let inherits = Recipe { answers, ..recipe("read-first", &[("cancel_inherit_place", 1)]) };
+    let write = |at, flow, page| (at, flow, Write, PAGE, page);
+    let (done, totals) = play(&config, &inherits, &[write(0, 0, 9), write(1, 0, 7), write(2, 0, 5), write(3, 1, 5)]);
+    assert_eq!(done, [1, 3, 2, 2].map(|n| n * WRITE));
+    assert_eq!(totals.cancelled, 1);
+    // On one level it goes where the older one stood: second of three, not last.
+    let (done, _) = play(&config, &inherits, &[write(0, 0, 9), write(1, 0, 5), write(2, 0, 7), write(3, 0, 5)]);
+    assert_eq!(done, [1, 2, 3, 2].map(|n| n * WRITE));
+}

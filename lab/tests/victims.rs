@@ -83,6 +83,38 @@ impl Chip {
     }
 }
 
+/// A victim is finished before the next is begun: no page is read to be moved while another one waits to be programmed, or an emptied
+/// block to be erased. (A block that the instant's own dropped moves have emptied may wait.)
+#[test]
+fn a_victim_is_finished_before_the_next_is_begun() {
+    let config = worn(Victim::Greedy, 3);
+    let mix = Mix { requests: 3000, gap: 1_500_000, reads: 20, pages: 2, hot: 0, partial: 0, scattered: 50 };
+    let (mut device, _) = play::built(&config, &recipe("fr-fcfs", &[])).expect("legal");
+    device.report_events();
+    for (id, ask) in asks(&config, &mix, &mut Pcg64Mcg::new(33)).iter().enumerate() {
+        device.advance(Time::from_ns(ask.at));
+        play::hand_over(&mut device, id as u64, ask);
+    }
+    common::drain(&mut device);
+    let mut waiting: BTreeMap<u64, (FlashOp, Time)> = BTreeMap::new();
+    let mut erased_before_reads = 0;
+    for stamped in device.events().drain(..) {
+        match stamped.event {
+            Event::Queued { txn, owner: Owner::Gc, op, .. } => drop(waiting.insert(txn, (op, stamped.at))),
+            Event::Ended { txn, .. } => drop(waiting.remove(&txn)),
+            Event::Dispatched { txn, .. } => {
+                let Some((op, _)) = waiting.remove(&txn) else { continue };
+                let waits = |is: FlashOp| waiting.values().any(|&(op, since)| op == is && since < stamped.at);
+                let goes_first = op == FlashOp::Read && (waits(FlashOp::Program) || waits(FlashOp::Erase));
+                assert!(!goes_first, "a read at {} goes before {waiting:?}", stamped.at);
+                erased_before_reads += u32::from(op == FlashOp::Erase && waits(FlashOp::Read));
+            }
+            _ => {}
+        }
+    }
+    assert!(erased_before_reads > 10, "{erased_before_reads}");
+}
+
 /// Semi-preemptive collection goes before a waiting read if a collected plane has at most as many free blocks as the
 /// hard threshold, and otherwise after it; tested on both sides of the threshold.
 #[test]
