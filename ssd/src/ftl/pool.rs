@@ -371,6 +371,27 @@ mod tests {
         }
     }
 
+    /// The host gets a page of its own open block, or of a new one while another stays free for moves. Of an open block that it shares with
+    /// moves it gets one only while another block is free.
+    #[test]
+    fn the_last_free_block_is_for_moves() {
+        for (separate, open, free, room) in [
+            (true, Some(1), 0, true),
+            (true, Some(4), 1, false),
+            (true, None, 1, false),
+            (true, None, 2, true),
+            (false, Some(1), 0, false),
+            (false, Some(1), 1, true),
+            (false, Some(4), 1, false),
+            (false, Some(4), 2, true),
+        ] {
+            let mut pool = Pool::of(vec![Block::Free; 4], vec![0; 4]);
+            (pool.separate, pool.free) = (separate, (0..free).collect());
+            pool.frontiers[0] = open.map(|next| Frontier { block: 3, next, segment: Segment::NOT_KEPT });
+            assert_eq!(pool.has_room(4), room, "a block of its own: {separate}, next {open:?}, {free} free");
+        }
+    }
+
     /// What may share a command with a page goes by the page's place in its block: behind a full block the first of the next.
     #[test]
     fn behind_a_full_block_comes_the_first_page_of_the_next() {
