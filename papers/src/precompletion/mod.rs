@@ -9,6 +9,7 @@ mod hits;
 mod methods;
 mod prediction;
 mod setup;
+mod waiting;
 
 use super::{Group, Paper};
 
@@ -24,6 +25,11 @@ pub const PAPER: Paper = Paper {
             experiments: &["E3", "E4", "E5", "E6"],
             about: "every way of waiting beside I/O threads and CPU threads",
             run: methods::all,
+        },
+        Group {
+            experiments: &["E3"],
+            about: "polling beside I/O threads that wait for a device of their own",
+            run: waiting::io_threads_that_wait,
         },
         Group { experiments: &["A1"], about: "a window that adapts", run: adaptive::windows },
         Group {
