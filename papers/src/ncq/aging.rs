@@ -1,9 +1,9 @@
-//! Aging (NCQ-E4): mean and longest waits, and how often commands are overtaken, by alpha.
+//! Aging (NCQ-E4): mean and longest waits, and how often commands are overtaken, by alpha; and under FCFS.
 
 use flashlane_core::event::{Event, Stamped};
 use serde::{Deserialize, Serialize};
 
-use super::setup::{document, scheduler, workload};
+use super::setup::{ROWS, document, scheduler, workload};
 use crate::{Counter, Figures, Runner};
 use flashlane_lab::run::{Outcome, RunError};
 use flashlane_lab::scenario::{Scenario, SchedulerChoice};
@@ -79,7 +79,12 @@ pub fn alphas(runner: &Runner<'_>) -> Result<Figures, RunError> {
     figures.note(format!(
         "the longest response time falls from one alpha to the next in {falls} of {steps} steps of single seeds"
     ));
-    let alone = |scheduler: SchedulerChoice| (scheduler.name(), document(runner, &row, 1, vec![scheduler]));
+    let fcfs = |seed| ((), document(runner, &row, seed, vec![scheduler(ROWS[0], 0)]));
+    for ((), made) in runner.compare(runner.seeds().into_iter().map(fcfs).collect())? {
+        figures.push_some(&["fcfs", "mean_ms"], made.schedulers[0].total.all.as_ref().map(|all| all.mean_ns / 1e6));
+    }
+    let alone =
+        |scheduler: SchedulerChoice| (scheduler.name(), document(runner, &row, runner.seeds()[0], vec![scheduler]));
     let runs = systems().into_iter().map(alone).collect();
     for (name, Overtaken { sum, most, commands }) in runner.count::<Overtakings, _>(runs)? {
         figures.push(&["alpha", "overtaken_mean", &name], sum as f64 / commands as f64);

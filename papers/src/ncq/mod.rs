@@ -3,6 +3,7 @@
 //! Owns what is run; claims and published values are in `papers/ncq/claims.toml`, the workloads in `lab/data/ncq-table2.csv`.
 
 mod aging;
+mod load;
 pub(crate) mod setup;
 mod systems;
 
@@ -22,5 +23,12 @@ pub const PAPER: Paper = Paper {
             about: "workload A as printed, at other depths, and on the flash",
             run: systems::settings,
         },
+        Group { experiments: &["X2"], about: "workload C with its files used less evenly", run: load::exponents },
+        Group {
+            experiments: &["X3"],
+            about: "gains by rate, from half of the printed one to twice it",
+            run: load::rates,
+        },
+        Group { experiments: &["X4"], about: "five layouts of A, tuned on SB alone", run: load::layouts },
     ],
 };

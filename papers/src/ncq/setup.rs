@@ -31,9 +31,18 @@ pub fn rows() -> Vec<SchedulerChoice> {
     ROWS.iter().map(|&row| scheduler(row, ALPHA)).collect()
 }
 
-/// A run of one workload on the paper's device with serial service; its first tenth, in which the buffer fills, is not measured.
+/// A run of one workload of full length.
 pub fn document(runner: &Runner<'_>, row: &NcqWorkload, seed: u64, schedulers: Vec<SchedulerChoice>) -> Document {
-    let requests = runner.amount(200_000, 20_000);
+    of_length(runner.amount(200_000, 20_000), row, seed, schedulers)
+}
+
+/// A run for tables of many: a fifth of the length, that of the runs that the workloads were calibrated with.
+pub fn short(runner: &Runner<'_>, row: &NcqWorkload, seed: u64, schedulers: Vec<SchedulerChoice>) -> Document {
+    of_length(runner.amount(40_000, 10_000), row, seed, schedulers)
+}
+
+/// A run of so many commands on the paper's device with serial service; its first tenth, in which the buffer fills, is not measured.
+fn of_length(requests: u64, row: &NcqWorkload, seed: u64, schedulers: Vec<SchedulerChoice>) -> Document {
     let mut device = Device::preset("ncq-elex15".into());
     (device.front.service, device.front.cluster) = (Some(Service::Serial), Some(row.cluster));
     let flow = Flow { synthetic: Some(row.to_synthetic(requests, seed)), ..Flow::default() };

@@ -7,7 +7,7 @@ use flashlane_lab::scenario::{Device, Document, Limit};
 use flashlane_lab::workload::iometer::NcqWorkload;
 
 /// Notes the mean response times of each row, reads and writes, as `read_ms` and `write_ms` under `path`.
-fn note(figures: &mut Figures, path: &[&str], made: &RunFigures) {
+pub(super) fn note(figures: &mut Figures, path: &[&str], made: &RunFigures) {
     for run in &made.schedulers {
         for (kind, responses) in [("read_ms", &run.total.read), ("write_ms", &run.total.write)] {
             let path: Vec<&str> = [kind].iter().chain(path).copied().chain([run.name.as_str()]).collect();
@@ -17,7 +17,7 @@ fn note(figures: &mut Figures, path: &[&str], made: &RunFigures) {
 }
 
 /// Runs every document, several in parallel, and notes their means.
-fn means(runner: &Runner<'_>, documents: Vec<(Vec<String>, Document)>) -> Result<Figures, RunError> {
+pub(super) fn means(runner: &Runner<'_>, documents: Vec<(Vec<String>, Document)>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     for (path, made) in runner.compare(documents)? {
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
