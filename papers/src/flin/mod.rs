@@ -5,9 +5,12 @@
 
 mod ablation;
 mod collection;
+mod collectors;
 mod intensity;
+mod measures;
 pub mod mixes;
 mod overhead;
+mod overload;
 mod parameters;
 mod priorities;
 mod profiles;
@@ -23,7 +26,7 @@ use super::{Group, Paper};
 pub const PAPER: Paper = Paper {
     name: "flin",
     // Each draws mixes of its own, which are the sample.
-    seeds: 2,
+    seeds: 3,
     claims: include_str!("../../flin/claims.toml"),
     groups: &[
         Group { experiments: &["E1"], about: "tpce beside tpcc on four drives, second by second", run: profiles::all },
@@ -47,7 +50,7 @@ pub const PAPER: Paper = Paper {
         Group { experiments: &["T2"], about: "each trace alone", run: systems::interference },
         Group {
             experiments: &["E8", "E9", "E10", "E11", "E12", "E13"],
-            about: "six systems on 40 mixes of four traces a seed",
+            about: "five systems, and five with another collector, on 40 mixes of four traces a seed, 60 s each",
             run: systems::all,
         },
         Group {
@@ -58,7 +61,11 @@ pub const PAPER: Paper = Paper {
         Group { experiments: &["E18"], about: "pages, latencies and units", run: shapes::sweeps },
         Group { experiments: &["E19"], about: "four copies of msnfs at four levels", run: priorities::levels },
         Group { experiments: &["E20"], about: "with a write cache a flow, and without", run: shapes::caches },
-        Group { experiments: &["E21", "E22"], about: "memory, and places visited", run: overhead::all },
+        Group {
+            experiments: &["E21", "E22"],
+            about: "memory, places visited, most that is served",
+            run: overhead::all,
+        },
         Group {
             experiments: &["A1"],
             about: "where FLIN gains and loses: other answers, free collection",

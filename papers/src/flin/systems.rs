@@ -1,24 +1,32 @@
 //! FLIN, its stages and the baselines on 40 mixes of traces (FLN-E8 to E13), and which traces interfere (table 2).
 
+use super::collectors;
+use super::measures::{MEASURES, MixResult, SYSTEMS};
 use super::mixes::{self, TraceMix};
+use super::overload;
 use super::setup::{clone, document, systems};
-use crate::{Figures, RunFigures, Runner};
-use flashlane_lab::results::{FairnessFigures, SchedulerResult};
+use crate::{Figures, Runner};
+use flashlane_lab::results::SchedulerResult;
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::SchedulerChoice;
-use flashlane_lab::workload::clone::FlinTrace;
+use flashlane_lab::workload::clone::{FlinTrace, Interference};
 
-/// The systems of section 7, its two baselines first.
-pub const SYSTEMS: [&str; 6] = ["sprinkler", "sprinkler+fairness", "flin", "flin-stage1", "flin-stage3", "fcfs"];
+/// Simulated time of a mix of E8 to E13, ms (model 2.2.1): long enough that a mix which the drive cannot serve is told from one whose
+/// bursts it works off.
+const MIX_MS: u64 = 60_000;
 
-/// Simulated time of a mix, ms: full, and in a quick run. Model 2.2.1 has 60 s; with a sixth of that and two draws of mixes the
-/// whole paper stays below an hour, and the mixes, which differ by far more than seconds do, are twice as many.
+/// Simulated time of traces elsewhere, ms: full, and of any in a quick run.
 const MS: (u64, u64) = (10_000, 1_000);
 
 /// Simulated time of a mix where many settings are tried, ms.
 const SWEPT_MS: u64 = 5_000;
 
-/// Simulated time of a mix.
+/// Simulated time of a mix of E8 to E13.
+fn mix_ms(runner: &Runner<'_>) -> u64 {
+    runner.amount(MIX_MS, MS.1)
+}
+
+/// Simulated time of traces where neither [`mix_ms`] nor [`swept_ms`] is meant.
 pub fn ms(runner: &Runner<'_>) -> u64 {
     runner.amount(MS.0, MS.1)
 }
@@ -26,14 +34,6 @@ pub fn ms(runner: &Runner<'_>) -> u64 {
 /// Simulated time of a mix where many settings are tried.
 pub fn swept_ms(runner: &Runner<'_>) -> u64 {
     runner.amount(SWEPT_MS, MS.1)
-}
-
-/// The result of a mix.
-pub struct MixResult {
-    /// The mix.
-    pub mix: TraceMix,
-    /// Its figures.
-    pub figures: RunFigures,
 }
 
 /// Runs the first `count` mixes of each class of every seed's draw under `schedulers` for `ms`, in the order of the draws and
@@ -74,15 +74,8 @@ fn run_mixes(
 /// Runs FLN-E8 to E13: fairness, largest slowdown, deviation of slowdowns and weighted speedup, by class of mixes.
 pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
-    let made = run_all(runner, runner.amount(10, 2) as usize, ms(runner), &systems(runner, &SYSTEMS), |_| ())?;
-    let overloaded =
-        |made: &&MixResult| made.figures.schedulers.iter().any(|run| run.flows.iter().any(|f| f.overloaded));
-    figures.note(format!(
-        "{} of {} runs of mixes have overloaded flows under some scheduler: their slowdowns grow with the {} s simulated",
-        made.iter().filter(overloaded).count(),
-        made.len(),
-        ms(runner) / 1_000
-    ));
+    let rows = [systems(runner, &SYSTEMS), collectors::rows(runner)].concat();
+    let made = run_all(runner, runner.amount(10, 2) as usize, mix_ms(runner), &rows, |_| ())?;
     for name in made.iter().flat_map(|one| &one.mix.traces) {
         if runner.trace(name)?.is_some() {
             figures.note(format!("{name}: a trace, not a clone"));
@@ -94,7 +87,7 @@ pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
         }
     }
     classes(&mut figures, &made);
-    orders(&mut figures);
+    overload::add(&mut figures, &made, mix_ms(runner));
     Ok(figures)
 }
 
@@ -103,10 +96,7 @@ fn add(figures: &mut Figures, mix: &TraceMix, run: &SchedulerResult) {
     let of = |what: &str| format!("{what}_{}", mix.class);
     let mut push = |what: &str, value: f64| figures.push(&[&of(what), &run.name, &mix.name], value);
     if let Some(fairness) = &run.fairness {
-        push("fairness", fairness.fairness);
-        push("max_slowdown", fairness.max_slowdown);
-        push("stdev", fairness.stdev);
-        push("weighted_speedup", fairness.weighted_speedup);
+        MEASURES.iter().for_each(|(what, value)| push(what, value(fairness)));
     }
     push("overloaded_flows", run.flows.iter().filter(|flow| flow.overloaded).count() as f64);
     push("units_busy_percent", 100.0 * run.device.chip_utilisation);
@@ -114,19 +104,11 @@ fn add(figures: &mut Figures, mix: &TraceMix, run: &SchedulerResult) {
     for flow in &run.flows {
         let path = format!("{} {}", mix.name, flow.name);
         figures.push_some(&[&of("slowdown"), &run.name, &path], flow.slowdown);
+        let high = FlinTrace::named(&flow.name).is_ok_and(|trace| trace.interference == Interference::High);
+        let table = of(if high { "response_ms_high" } else { "response_ms_low" });
+        figures.push_some(&[&table, &run.name, &path], flow.figures.all.as_ref().map(|all| all.mean_ns / 1e6));
     }
 }
-
-/// A measure of a mix under a system.
-type Measure = fn(&FairnessFigures) -> f64;
-
-/// The measures of a class of mixes, by name.
-const MEASURES: [(&str, Measure); 4] = [
-    ("fairness", |f| f.fairness),
-    ("max_slowdown", |f| f.max_slowdown),
-    ("stdev", |f| f.stdev),
-    ("weighted_speedup", |f| f.weighted_speedup),
-];
 
 /// Adds the mean of each class of mixes under each system, and of FLIN's gains over its baselines mix by mix: figures with a value
 /// for each mix, so that their intervals are over the mixes.
@@ -139,54 +121,15 @@ fn classes(figures: &mut Figures, made: &[MixResult]) {
             run.and_then(|run| run.fairness.as_ref())
         };
         for (what, value) in MEASURES {
-            for system in SYSTEMS {
+            for run in &one.figures.schedulers {
+                let system = run.name.as_str();
                 figures.push_some(&[&format!("class_{what}"), system, &class], of(system).map(value));
             }
-            for base in &SYSTEMS[..2] {
+            for base in SYSTEMS[..2].iter().chain(&collectors::FLIN_COLLECTS[..2]) {
                 let Some((own, against)) = of("flin").zip(of(base)) else { continue };
                 figures.push(&[&format!("flin_over_{what}"), base, &class], value(own) / value(against));
             }
         }
-    }
-}
-
-/// The mean of a class under the system of a given name.
-type Means<'a> = dyn Fn(&str) -> f64 + 'a;
-
-/// FLN-E13: the number of classes in which the means of the systems have the order of figure 14.
-fn orders(figures: &mut Figures) {
-    let classes = [25, 50, 75, 100];
-    let mean = |what: &str, class: u32, system: &str| {
-        let table = format!("{what}_{class}");
-        let of = |path: &[String]| path[0] == table && path[1] == system;
-        let values: Vec<f64> =
-            figures.iter().filter(|(path, _)| of(path)).map(|(_, v)| crate::mean_and_ci95(v).0).collect();
-        values.iter().sum::<f64>() / values.len() as f64
-    };
-    let count = |what: &str, holds: fn(&Means<'_>) -> bool| {
-        classes.iter().filter(|&&class| holds(&|system| mean(what, class, system))).count() as f64
-    };
-    let mut found = Vec::new();
-    for what in ["fairness", "weighted_speedup"] {
-        found.push((
-            what,
-            "flin_over_its_parts",
-            count(what, |of| of("flin") > of("flin-stage1").max(of("flin-stage3"))),
-        ));
-        found.push((
-            what,
-            "parts_over_sprinkler",
-            count(what, |of| of("flin-stage1").min(of("flin-stage3")) > of("sprinkler")),
-        ));
-        found.push((what, "stage1_over_stage3", count(what, |of| of("flin-stage1") > of("flin-stage3"))));
-    }
-    found.push((
-        "max_slowdown",
-        "stage3_below_stage1",
-        count("max_slowdown", |of| of("flin-stage3") < of("flin-stage1")),
-    ));
-    for (what, order, classes) in found {
-        figures.push(&["classes_in_order", what, order], classes);
     }
 }
 
@@ -201,12 +144,10 @@ pub fn interference(runner: &Runner<'_>) -> Result<Figures, RunError> {
     };
     let runs = FlinTrace::all().into_iter().map(alone).collect::<Result<_, _>>()?;
     let mut figures = Figures::default();
-    let mut alike = 0;
     for (workload, made) in runner.compare(runs)? {
         let run = &made.schedulers[0];
-        let high = workload.interference == flashlane_lab::workload::clone::Interference::High;
+        let high = workload.interference == Interference::High;
         let busy = 100.0 * run.device.chip_utilisation;
-        alike += u32::from((busy > 8.0) == high);
         figures.push(&["table2", "busy_percent", &workload.name], busy);
         figures.push(&["table2", "high_in_table", &workload.name], f64::from(u8::from(high)));
         figures.push_some(
@@ -214,7 +155,6 @@ pub fn interference(runner: &Runner<'_>) -> Result<Figures, RunError> {
             run.total.all.as_ref().map(|f| f.mean_ns / 1e6),
         );
     }
-    figures.push(&["table2_alike"], f64::from(alike));
     Ok(figures)
 }
 
@@ -222,7 +162,33 @@ pub fn interference(runner: &Runner<'_>) -> Result<Figures, RunError> {
 mod tests {
     use super::*;
     use crate::{Place, Setting, Settings};
-    use flashlane_lab::scenario::Limit;
+    use flashlane_lab::scenario::{Document, Limit};
+
+    /// A mix is overloaded if no system of figures 10 to 12 keeps up with it, and then it is in no figure of those served.
+    #[test]
+    fn a_mix_that_one_system_keeps_up_with_counts() {
+        let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting: Setting::Plain };
+        let runner = Runner::new(&settings, Place::default());
+        let heavy = mixes::first(2, 1).split_off(6);
+        let runs = heavy.into_iter().map(|mix| (mix, 1)).collect();
+        let mut made = run_mixes(&runner, runs, 300, &systems(&runner, &SYSTEMS[..3]), small).expect("runs");
+        made[1].figures.schedulers.iter_mut().flat_map(|run| &mut run.flows).for_each(|flow| flow.overloaded = false);
+        let mut served = |overloaded: [bool; 3]| {
+            for (run, overloaded) in made[0].figures.schedulers.iter_mut().zip(overloaded) {
+                run.flows.iter_mut().for_each(|flow| flow.overloaded = false);
+                run.flows[2].overloaded = overloaded;
+            }
+            let mut figures = Figures::default();
+            overload::add(&mut figures, &made, 300);
+            let kept = ["100-01", "100-02"].map(|mix| figures.mean(&["served_fairness", "flin", mix]).is_some());
+            let percent = figures.mean(&["overloaded_mixes_percent", "100"]);
+            (percent, kept, figures.notes()[0].contains("1 of 2 mixes: 100-01. "))
+        };
+        for some in [[false; 3], [true, true, false], [false, true, true], [true, false, true]] {
+            assert_eq!(served(some), (Some(0.0), [true, true], false), "{some:?}");
+        }
+        assert_eq!(served([true; 3]), (Some(50.0), [false, true], true));
+    }
 
     /// A very short run of a mix has every figure of every system, and yields the same ones again, under either setting.
     #[test]
@@ -231,23 +197,25 @@ mod tests {
         assert_ne!(plain.to_json(), figures_of_a_mix(Setting::Chosen).to_json());
     }
 
+    /// A small drive.
+    fn small(document: &mut Document) {
+        document.device.geometry.blocks_per_plane = Some(64);
+        document.device.ftl.user_gb = Some(5);
+        document.device.gc.hard_blocks = Some(1);
+        document.device.front.depth = Some(Limit::At(1_024));
+        for clone in document.flow.iter_mut().filter_map(|flow| flow.clone.as_mut()) {
+            clone.working_set_bytes = Some(100_000_000);
+        }
+    }
+
     fn figures_of_a_mix(setting: Setting) -> Figures {
         let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting };
         let runner = Runner::new(&settings, Place::default());
         let make = || {
             let mix = mixes::first(1, 1)[3].clone();
             let runs = [1, 2].map(|seed| (mix.clone(), seed)).to_vec();
-            let shorter = |document: &mut flashlane_lab::scenario::Document| {
-                document.device.geometry.blocks_per_plane = Some(64);
-                document.device.ftl.user_gb = Some(5);
-                document.device.gc.hard_blocks = Some(1);
-                document.device.front.depth = Some(Limit::At(1_024));
-                for clone in document.flow.iter_mut().filter_map(|flow| flow.clone.as_mut()) {
-                    clone.working_set_bytes = Some(100_000_000);
-                }
-            };
             let mut figures = Figures::default();
-            let made = run_mixes(&runner, runs, 300, &systems(&runner, &SYSTEMS), shorter).expect("runs");
+            let made = run_mixes(&runner, runs, 300, &systems(&runner, &SYSTEMS), small).expect("runs");
             classes(&mut figures, &made);
             for made in made {
                 made.figures.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
@@ -268,23 +236,5 @@ mod tests {
         assert_eq!(figures.mean(&["class_fairness", "flin", "100"]), Some(fairness));
         assert_eq!(make().to_json(), figures.to_json());
         figures
-    }
-
-    #[test]
-    fn orders_are_counted_by_class() {
-        let mut figures = Figures::default();
-        for (class, flin) in [(25, 0.9), (50, 0.8), (75, 0.3), (100, 0.2)] {
-            for (system, value) in [("sprinkler", 0.1), ("flin-stage1", 0.5), ("flin-stage3", 0.4), ("flin", flin)] {
-                for what in ["fairness", "weighted_speedup", "max_slowdown"] {
-                    figures.push(&[&format!("{what}_{class}"), system, "mix"], value);
-                }
-            }
-        }
-        orders(&mut figures);
-        let count = |what, order| figures.mean(&["classes_in_order", what, order]);
-        assert_eq!(count("fairness", "flin_over_its_parts"), Some(2.0));
-        assert_eq!(count("weighted_speedup", "parts_over_sprinkler"), Some(4.0));
-        assert_eq!(count("fairness", "stage1_over_stage3"), Some(4.0));
-        assert_eq!(count("max_slowdown", "stage3_below_stage1"), Some(4.0));
     }
 }
