@@ -130,13 +130,15 @@ pub fn beside(runner: &Runner<'_>) -> Result<Figures, RunError> {
         pairs.extend(points.into_iter().map(|(level, rate)| (axis, level, [base(), pages_at(rate, 1.0)])));
     }
     pairs.extend(DEPTHS.map(|depth| ("closed", depth.to_string(), [1, depth].map(|depth| closed(depth, 1.0)))));
-    let scenario = |(axis, level, [base, other]): (_, String, [SyntheticSpec; 2])| {
+    let scenario = |((axis, level, [base, other]), seed): ((_, String, [SyntheticSpec; 2]), u64)| {
         let flows = vec![synthetic("base", ms(runner), base), synthetic("interfering", ms(runner), other)];
         let name = format!("flin E4 {axis} {level}");
-        ((axis, level), reads(name, runner, 1, systems(runner, &["fcfs", "sprinkler"]), flows))
+        ((axis, level), reads(name, runner, seed, systems(runner, &["fcfs", "sprinkler"]), flows))
     };
+    let seeds = runner.seeds();
+    let runs = pairs.into_iter().flat_map(|pair| seeds.iter().map(move |&seed| (pair.clone(), seed)));
     let mut figures = Figures::default();
-    for ((axis, level), made) in runner.compare(pairs.into_iter().map(scenario).collect())? {
+    for ((axis, level), made) in runner.compare(runs.map(scenario).collect())? {
         let table = format!("beside_{axis}");
         for run in &made.schedulers {
             for flow in &run.flows {

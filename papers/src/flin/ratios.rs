@@ -63,36 +63,26 @@ const WRITES: [u32; 4] = [0, 30, 70, 100];
 pub fn directions(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let ms = runner.amount(1_000, 100);
     let schedulers = ["fcfs", "read-first", "read-first-suspend"];
-    let one = |writes: u32, reads: u32| {
+    let one = |writes: u32, reads: u32, seed: u64| {
         let base = closed(1, 1.0 - f64::from(writes) / 100.0);
         let other = closed(6, f64::from(reads) / 100.0);
         let flows = vec![synthetic("base", ms, base), synthetic("interfering", ms, other)];
         let name = format!("flin E6 {writes} {reads}");
-        let document = document(runner, name, (runner.first_seed(), ms), systems(runner, &schedulers), flows);
+        let document = document(runner, name, (seed, ms), systems(runner, &schedulers), flows);
         ((writes, reads), Document { device: drive_in(runner, DriveState::Filled), ..document })
     };
     let runs = WRITES.iter().flat_map(|&writes| (0..=10).map(move |step| (writes, 10 * step)));
-    let runs = runs.map(|(writes, reads)| one(writes, reads)).collect();
+    let seeds = runner.seeds();
+    let runs = runs.flat_map(|(writes, reads)| seeds.iter().map(move |&seed| (writes, reads, seed)));
+    let runs = runs.map(|(writes, reads, seed)| one(writes, reads, seed)).collect();
     let mut figures = Figures::default();
-    let mut beyond = Vec::new();
     for ((writes, reads), made) in runner.compare(runs)? {
         let (table, level) = (format!("directions_{writes}"), reads.to_string());
-        let mean = |i: usize| made.schedulers[i].total.all.as_ref().map(|f| f.mean_ns / 1e3);
-        let fair = |i: usize| made.schedulers[i].fairness.as_ref().map(|f| f.fairness);
-        for (i, run) in made.schedulers.iter().enumerate() {
-            figures.push_some(&[&table, "mean_us", &run.name, &level], mean(i));
-            figures.push_some(&[&table, "fairness", &run.name, &level], fair(i));
-        }
-        let (Some(fcfs), Some(first)) = (mean(0), mean(1)) else { continue };
-        let percent = 100.0 * (first - fcfs) / fcfs;
-        figures.push(&["read_first_change_percent", &writes.to_string(), &level], percent);
-        let (Some(fcfs), Some(first)) = (fair(0), fair(1)) else { continue };
-        figures.push(&["read_first_fairness_gain", &writes.to_string(), &level], first / fcfs);
-        if reads > 80 && writes > 0 {
-            beyond.push(first < fcfs);
+        for run in &made.schedulers {
+            let mean_us = run.total.all.as_ref().map(|f| f.mean_ns / 1e3);
+            figures.push_some(&[&table, "mean_us", &run.name, &level], mean_us);
+            figures.push_some(&[&table, "fairness", &run.name, &level], run.fairness.as_ref().map(|f| f.fairness));
         }
     }
-    let unfair = beyond.iter().filter(|&&less| less).count() as f64;
-    figures.push(&["read_first_less_fair_percent"], 100.0 * unfair / beyond.len() as f64);
     Ok(figures)
 }
