@@ -1,4 +1,4 @@
-//! The cost of FLIN (FLN-E21, E22): memory as the paper lists it, and the number of queue entries visited.
+//! The cost of FLIN (FLN-E21, E22): memory as the paper lists it, the number of queue entries visited, and the most that is served.
 
 use flashlane_core::event::{Event, Stamped};
 use flashlane_core::geometry::Geometry;
@@ -8,12 +8,15 @@ use flashlane_sched::flin::dram_bytes;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+#[cfg(test)]
+use super::intensity::SATURATION_MB_PER_S;
+use super::intensity::closed;
 use super::mixes;
-use super::setup::{clone, document, systems};
+use super::setup::{PAGE, clone, document, drive_in, synthetic, systems};
 use super::systems::ms;
 use crate::{Counter, Figures, Runner};
 use flashlane_lab::run::{Outcome, RunError};
-use flashlane_lab::scenario::Scenario;
+use flashlane_lab::scenario::{Document, DriveState, Run, Scenario};
 
 /// Time for visiting a queue entry, ns: 20 cycles of 2 ns at 500 MHz (model 2.2.1).
 const NS_A_VISIT: f64 = 20.0 * 2.0;
@@ -46,7 +49,40 @@ pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
             100.0 * visits * NS_A_VISIT / seen.mean_response_ns,
         );
     }
+    throughput(runner, &mut figures)?;
     Ok(figures)
+}
+
+/// Shares of reads with which the most that is served is measured, percent.
+const READS: [u32; 3] = [100, 50, 0];
+/// Requests of each of two flows that are outstanding meanwhile: 64 a unit.
+const OUTSTANDING: u32 = 1_024;
+
+/// What two flows of pages at random places get that keep all units busy, MB/s, without collection.
+fn throughput(runner: &Runner<'_>, figures: &mut Figures) -> Result<(), RunError> {
+    let ms = runner.amount(1_000, 100);
+    let mut runs = Vec::new();
+    for percent in READS {
+        for seed in runner.seeds() {
+            let flow = |name| synthetic(name, ms, closed(OUTSTANDING, f64::from(percent) / 100.0));
+            let flows = vec![flow("one"), flow("other")];
+            let rows = systems(runner, &["sprinkler", "flin"]);
+            let document = document(runner, format!("flin E22 {percent} % reads"), (seed, ms), rows, flows);
+            let run = Run { alone: Some(false), ..document.run.clone() };
+            runs.push((
+                percent.to_string(),
+                Document { device: drive_in(runner, DriveState::Filled), run, ..document },
+            ));
+        }
+    }
+    for (percent, made) in runner.compare(runs)? {
+        for run in &made.schedulers {
+            let requests = run.total.all.as_ref().map(|all| all.requests as f64);
+            let mb_per_s = requests.map(|requests| requests * PAGE as f64 / 1e6 / (0.9 * ms as f64 / 1e3));
+            figures.push_some(&["most_served_mb_per_s", &percent, &run.name], mb_per_s);
+        }
+    }
+    Ok(())
 }
 
 /// How many user transactions of the same unit and direction wait when another joins them.
@@ -108,5 +144,26 @@ impl Counter for QueueLengths {
             (requests, sum) = (requests + all.count(), sum + all.mean().unwrap_or(0.0) * all.count() as f64);
         }
         Lengths { mean_response_ns: sum / requests.max(1) as f64, ..self.seen }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Place, Setting, Settings};
+
+    /// With every unit busy the drive reads what its units can: 32 of them a page in 99.6 us each (model 2.2), whatever the scheduler.
+    #[test]
+    fn the_most_that_is_read_is_what_the_units_can_read() {
+        let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting: Setting::Plain };
+        let runner = Runner::new(&settings, Place::default());
+        let mut figures = Figures::default();
+        throughput(&runner, &mut figures).expect("runs");
+        for system in ["sprinkler", "flin"] {
+            let read = figures.mean(&["most_served_mb_per_s", "100", system]).expect("measured");
+            assert!((0.95..1.05).contains(&(read / SATURATION_MB_PER_S)), "{system}: {read} MB/s");
+            let written = figures.mean(&["most_served_mb_per_s", "0", system]).expect("measured");
+            assert!(written < read / 5.0, "{system}: {written} MB/s");
+        }
     }
 }

@@ -40,6 +40,18 @@ pub fn reshaped(device: &mut Device, runner: &Runner<'_>) {
     (device.ftl.user_gb, device.ftl.over_provisioning_percent) = (None, Some(percent));
 }
 
+/// Makes planes, the user's space and the clones' working sets `factor` times as large; thresholds keep their share of a plane.
+pub fn larger(document: &mut Document, factor: u32) {
+    let device = &mut document.device;
+    for blocks in [&mut device.geometry.blocks_per_plane, &mut device.gc.hard_blocks] {
+        *blocks = blocks.map(|blocks| blocks * factor);
+    }
+    device.ftl.user_gb = device.ftl.user_gb.map(|gb| gb * u64::from(factor));
+    for clone in document.flow.iter_mut().filter_map(|flow| flow.clone.as_mut()) {
+        clone.working_set_bytes = clone.working_set_bytes.map(|bytes| bytes * u64::from(factor));
+    }
+}
+
 /// [`drive`] in another state.
 pub fn drive_in(runner: &Runner<'_>, state: DriveState) -> Device {
     let mut device = drive(runner);
@@ -136,9 +148,18 @@ mod tests {
         let scaled = [Setting::Plain, Setting::Chosen].map(drive);
         let flin = resolve(&Recipe { base: Some("flin".into()), ..Recipe::default() }).expect("a scheduler");
         let default = |name| params(&flin).iter().find(|param| param.name == name).expect("a parameter").default;
-        for device in [Device::preset("flin-isca18".into())].into_iter().chain(scaled) {
+        let document = |device| {
             let flow = vec![synthetic("any", 1, pages_at(1.0, 1.0))];
-            let document = Document { device, flow, ..Document::default() };
+            Document { device, flow, ..Document::default() }
+        };
+        let mut four_times = document(scaled[1].clone());
+        larger(&mut four_times, 4);
+        let (device, of) = (&four_times.device, &scaled[1]);
+        assert_eq!(device.geometry.blocks_per_plane, Some(1_024));
+        assert_eq!(device.gc.hard_blocks, of.gc.hard_blocks.map(|blocks| 4 * blocks));
+        assert_eq!(device.ftl.user_gb, of.ftl.user_gb.map(|gb| 4 * gb));
+        let drives = [Device::preset("flin-isca18".into())].into_iter().chain(scaled).map(document);
+        for document in drives.chain([four_times]) {
             let config = Scenario::from_document("drive", document).device_config().expect("a drive");
             let pays = default("gc_pages") / u64::from(config.geometry.pages_per_block);
             let order =

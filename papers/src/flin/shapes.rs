@@ -51,7 +51,8 @@ pub fn sweeps(runner: &Runner<'_>) -> Result<Figures, RunError> {
     Ok(figures)
 }
 
-/// The gains of FLIN over Sprinkler on a changed drive: `gain.fairness.NAME.LEVEL.MIX`.
+/// Sprinkler and FLIN on a changed drive, `changed.fairness.NAME.LEVEL.SYSTEM.MIX`, and the gains of FLIN mix by mix:
+/// `gain.fairness.NAME.LEVEL.MIX`.
 fn gains(
     runner: &Runner<'_>,
     figures: &mut Figures,
@@ -62,6 +63,11 @@ fn gains(
     for made in run_all(runner, 1, swept_ms(runner), &schedulers, |document| change(&mut document.device))? {
         let fairness: Option<Vec<_>> = made.figures.schedulers.iter().map(|run| run.fairness.as_ref()).collect();
         let Some([base, flin]) = fairness.as_deref() else { continue };
+        for (system, of) in [("sprinkler", base), ("flin", flin)] {
+            let mut push = |what, value| figures.push(&["changed", what, name, level, system, &made.mix.name], value);
+            push("fairness", of.fairness);
+            push("weighted_speedup", of.weighted_speedup);
+        }
         let mut push = |what, gain| figures.push(&["gain", what, name, level, &made.mix.name], gain);
         push("fairness", flin.fairness / base.fairness);
         push("weighted_speedup", flin.weighted_speedup / base.weighted_speedup);
