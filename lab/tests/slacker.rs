@@ -7,14 +7,14 @@
 mod common;
 
 use common::record::{Line, Record, collect_events, play_lines};
-use common::{CYCLE, device, ends, recipe, scene, table1, unit_cycle};
-use flashlane_core::Op::{Read, Write};
+use common::{CYCLE, device, drain, ends, recipe, scene, table1, unit_cycle};
+use flashlane_core::Op::{self, Read, Write};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::Stage;
-use flashlane_core::{Duration, Lpn, RequestId};
+use flashlane_core::{Duration, Extent, FlowId, Lpn, Request, RequestId, Time};
 use flashlane_sched::catalogue::Recipe;
 use flashlane_sched::order::KnownResponses;
-use flashlane_ssd::config::{Config, Latency};
+use flashlane_ssd::config::{Config, FlowConfig, Latency};
 
 /// A-SLK-01, figure 2. Requests 12 and 13 are A and B.
 #[test]
@@ -379,4 +379,32 @@ fn writes_of_a_page_keep_their_order() {
     let (_, record) = play_lines(&config, &recipe("wbyp", &[]), &lines);
     let of = |request| Record::of(&record.done, request)[0];
     assert_eq!([5, 7, 6, 8].map(of), [3, 4, 2, 5]);
+}
+
+/// With `charge_reads` a read takes its service time from the slack of the writes that wait for its chip, on every level. Writes of the
+/// higher level: page 0 on chip 0, 1 and 3 on chip 1, then 2 and 5 of one request, which have 8 and 12 cycles to go; so page 2 has a
+/// slack of 4, of which the read of the lower level takes 1.
+#[test]
+fn reads_are_charged_to_writes_of_every_level() {
+    let mut config = unit_cycle(2);
+    (config.levels, config.flows) = (2, vec![FlowConfig::at_level(0), FlowConfig::at_level(1)]);
+    for (charge_reads, left) in [(0, 4), (1, 3)] {
+        let params = [("charge_reads", charge_reads), ("rbyp", 0), ("wbyp", 0)];
+        let answers = vec![("pick".to_owned(), "wait-balanced".to_owned())];
+        let mut device = device(&config, &Recipe { answers, ..recipe("slacker", &params) });
+        device.report_events();
+        let lines: [(u64, u16, Op, &[u32]); 5] =
+            [(0, 1, Write, &[0]), (0, 1, Write, &[1]), (0, 1, Write, &[3]), (0, 1, Write, &[2, 5]), (1, 0, Read, &[4])];
+        for (id, &(at, flow, op, pages)) in lines.iter().enumerate() {
+            let arrival = Time::from_ns(at * CYCLE);
+            device.advance(arrival);
+            let list: Vec<Lpn> = pages.iter().copied().map(Lpn).collect();
+            let (id, extent) = (RequestId(id as u64), Extent::Pages(&list));
+            device.submit(arrival, &Request { id, flow: FlowId(flow), op, arrival, extent }).expect("within the drive");
+        }
+        drain(&mut device);
+        let record = collect_events(&mut device, CYCLE);
+        assert_eq!(Record::of(&record.estimated, 3), [4, 0], "charge_reads {charge_reads}");
+        assert_eq!(Record::of(&record.dispatched_slack, 3), [left, 0], "charge_reads {charge_reads}");
+    }
 }

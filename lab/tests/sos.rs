@@ -103,13 +103,15 @@ fn compare_with_search(events: &[Stamped]) -> usize {
     count
 }
 
-/// Moves that take three cycles, one after the other: b sets off for chip 1 at 0 and begins there at 3, d for chip 2 when that has read,
-/// at 1, and begins at 4. Nothing else happens at 3.
+/// Moves that take two cycles, one after the other: b sets off for chip 1 at 0 and begins there at 2, d, the only write that still
+/// waits, for chip 2 when that has read, at 1, and begins at 3. Nothing else happens at 2.
 #[test]
 fn moves_that_take_time_arrive_each_at_its_own() {
     let lines = [(0, Write, &[0u32][..]), (0, Write, &[3]), (0, Write, &[6]), (0, Read, &[2])];
-    let done = common::ends(&unit_cycle(3), &recipe("hos+qsl", &[("level_move_ns", 3 * CYCLE)]), &lines);
-    assert_eq!(done, [4, 7, 8, 1].map(|cycles| cycles * CYCLE));
+    let mut device = common::device(&unit_cycle(3), &recipe("hos+qsl", &[("level_move_ns", 2 * CYCLE)]));
+    let done: Vec<u64> = common::scene(&mut device, &lines).iter().map(|c| c.done.ns()).collect();
+    assert_eq!(done, [4, 6, 7, 1].map(|cycles| cycles * CYCLE));
+    assert_eq!(device.totals().moved, 2);
 }
 
 #[test]
