@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 
-use crate::claims::JudgedClaim;
+use crate::claims::{Claim, Claims, JudgedClaim};
 use crate::figures::Figures;
 use crate::paper::Paper;
 use crate::report::PaperResult;
@@ -130,6 +130,17 @@ impl StoredFigures {
         let experiments: Vec<&str> = claims.claim.iter().map(|claim| claim.experiment.as_str()).collect();
         let judged = claims.judge(&experiments, &self.figures, self.made.setting, &self.made.seeds())?;
         Ok(StoredClaims { made: self.made.clone(), claims: judged })
+    }
+
+    /// Those claims of `paper` that these figures have all names for: figures of other seeds may be older than the newest claims.
+    pub fn judge_what_is_there(&self, paper: &Paper) -> StoredClaims {
+        let claims = paper.claims();
+        let alone = |claim: &Claim| {
+            let one = Claims { claim: vec![claim.clone()], ..claims.clone() };
+            let judged = one.judge(&[&claim.experiment], &self.figures, self.made.setting, &self.made.seeds());
+            judged.ok().and_then(|mut judged| judged.pop())
+        };
+        StoredClaims { made: self.made.clone(), claims: claims.claim.iter().filter_map(alone).collect() }
     }
 }
 

@@ -15,8 +15,8 @@ const END: &str = "\n<!-- papers: end -->";
 
 const RESULTS: &str = "docs/papers/results";
 
-/// What is stored in a file of figures, judged.
-fn judged(paper: &Paper, path: &Path) -> StoredClaims {
+/// What is stored in a file.
+fn read(path: &Path) -> StoredFigures {
     let file = path.display();
     let gz = std::fs::read(path).unwrap_or_else(|why| panic!("{file}: {why}"));
     let stored = StoredFigures::read(&gz).unwrap_or_else(|why| panic!("{file}: {why}"));
@@ -27,9 +27,15 @@ fn judged(paper: &Paper, path: &Path) -> StoredClaims {
         path.file_name().and_then(|name| name.to_str()),
         "{file} is called as it was made"
     );
+    stored
+}
+
+/// What is stored in a file of figures, judged.
+fn judged(paper: &Paper, path: &Path) -> StoredClaims {
+    let stored = read(path);
     stored.judge(paper).unwrap_or_else(|why| {
-        let command = format!("flashlane paper {} --setting {} --out DIR", paper.name, made.setting.name());
-        panic!("{file}: {why}; if the claim is right, {command} makes the figures")
+        let command = format!("flashlane paper {} --setting {} --out DIR", paper.name, stored.made.setting.name());
+        panic!("{}: {why}; if the claim is right, {command} makes the figures", path.display())
     })
 }
 
@@ -52,7 +58,7 @@ fn again(paper: &Paper) -> Vec<StoredClaims> {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         Setting::ALL.iter().any(|&setting| name.starts_with(&names(setting)))
     };
-    files.iter().filter(is_one).map(|path| judged(paper, path)).collect()
+    files.iter().filter(is_one).map(|path| read(path).judge_what_is_there(paper)).collect()
 }
 
 fn folder() -> PathBuf {

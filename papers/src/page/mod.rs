@@ -103,12 +103,14 @@ fn other_seeds(text: &mut String, all: &[Results]) {
         return;
     }
     text.push_str(
-        "## With other seeds\n\nWhole papers made again with the seeds after those of the tables (`--first-seed`): claims of the paper, how \
-         many of them come to the same verdict, and the others.\n\n\
+        "## With other seeds\n\nWhole papers made again with the seeds after those of the tables (`--first-seed`): claims of the paper that were \
+         made with them, how many come to the same verdict, and the others.\n\n\
          | paper | setting | seeds | other seeds | claims | same verdict | another verdict |\n|---|---|---|---|---:|---:|---|\n",
     );
     for (first, again) in pairs {
-        let both = first.claims.iter().zip(&again.claims).filter(|(claim, _)| claim.kind.counts());
+        let twin = |claim: &JudgedClaim| again.claims.iter().find(|other| other.id == claim.id);
+        let both = first.claims.iter().filter(|claim| claim.kind.counts());
+        let both = both.filter_map(|claim| twin(claim).map(|other| (claim, other)));
         let (same, moved): (Vec<_>, Vec<_>) = both.partition(|(a, b)| a.verdict == b.verdict);
         let from_to = moved.iter().map(|(a, b)| format!("{}: {}, {}", a.id, a.verdict.name(), b.verdict.name()));
         let range = |stored: &StoredClaims| match stored.made.seeds()[..] {

@@ -73,3 +73,14 @@ fn other_seeds_are_held_against_those_of_their_setting() {
     let row = "| sos | plain | 1 to 2 | 3 to 4 | 1 | 0 | E1a: within 20 %, within a factor of 2 |\n\n";
     assert!(text.ends_with(row), "{text}");
 }
+
+/// Figures of other seeds that lack those of a newer claim: the others are judged.
+#[test]
+fn claims_that_other_seeds_have_no_figures_for_are_left_out() {
+    let plain = judged(Setting::Plain, 1, &[10.0, 11.0]);
+    let mut again = judged(Setting::Plain, 3, &[10.0]);
+    again.claims.remove(0);
+    let mut text = String::new();
+    other_seeds(&mut text, &[Results { paper: &crate::sos::PAPER, plain, chosen: None, again: vec![again] }]);
+    assert!(text.ends_with("| sos | plain | 1 to 2 | 3 | 0 | 0 |  |\n\n"), "{text}");
+}
