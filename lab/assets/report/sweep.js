@@ -7,12 +7,15 @@
 
   // A figure as people read it: times in the largest unit that leaves a whole part.
   const UNITS = [["ns", 1], ["\u00b5s", 1e3], ["ms", 1e6], ["s", 1e9]];
-  const shown = (name, value, figures = 4) => {
+  const shown = (unit, value, figures = 4) => {
     if (value == null) return "-";
-    if (!name.endsWith("_ns")) return String(Number(value.toPrecision(figures)));
-    const [unit, size] = UNITS.find(([, size]) => Math.abs(value) < 999.95 * size) || UNITS[3];
-    return Number((value / size).toPrecision(figures)) + " " + unit;
+    if (unit === "change") return (value > 0 ? "+" : "") + Number(value.toPrecision(figures)) + "%";
+    if (unit !== "ns") return Number(value.toPrecision(figures)).toLocaleString("en", { maximumSignificantDigits: figures });
+    const [name, size] = UNITS.find(([, size]) => Math.abs(value) < 999.95 * size) || UNITS[3];
+    return Number((value / size).toPrecision(figures)) + " " + name;
   };
+  // The title of an axis. Times have their unit at each number.
+  const titled = (text, unit) => (unit == null || unit === "ns" || unit === "change" ? text : `${text}, ${unit}`);
 
   const axis = (extra) => ({
     stroke: () => colour("--muted"),
@@ -34,26 +37,28 @@
     return spread(xs.slice(1).map((x, i) => x / xs[i])) < spread(xs.slice(1).map((x, i) => x - xs[i]));
   };
 
-  // The lines of a chart: for each scheduler, mean, lower and upper end of its interval at each place.
-  const lines = (at, against, figure, op, flow) => {
+  // The lines of a chart: for each scheduler, mean, lower and upper end of its interval at each place. `as` is "values" or "changes".
+  const lines = (at, against, { figure, op, flow, as }) => {
     const order = places(bands.axes[against]).map((x, i) => [x, i]).sort((a, b) => a[0] - b[0]);
     const series = bands.schedulers.map((_, scheduler) => {
       const found = new Map();
       for (const cell of bands.cells) {
         const same = cell.at.every((value, axis) => axis === against || value === at[axis]);
         if (same && cell.scheduler === scheduler && cell.op === op && cell.flow === flow)
-          found.set(cell.at[against], cell.figures[figure]);
+          found.set(cell.at[against], (as === "changes" ? cell.changes : cell.figures)[figure]);
       }
       const pick = (choose) => order.map(([, i]) => (found.get(i) == null ? null : choose(found.get(i))));
       return [pick(([mean]) => mean), pick(([mean, half]) => mean - (half ?? 0)), pick(([mean, half]) => mean + (half ?? 0))];
     });
-    return { xs: order.map(([x]) => x), labels: order.map(([, i]) => bands.axes[against].labels[i]), series };
+    const { labels, numbers, unit } = bands.axes[against];
+    const label = (i) => (numbers ? shown(unit, numbers[i], 6) : labels[i]);
+    return { xs: order.map(([x]) => x), labels: order.map(([, i]) => label(i)), series };
   };
 
   let charts = [];
-  const chart = (box, title, at, against, figure, op, flow) => {
-    const name = bands.figures[figure];
-    const { xs, labels, series } = lines(at, against, figure, op, flow);
+  const chart = (box, title, against, { xs, labels, series }, choice, range) => {
+    const { name, words, unit: own } = bands.figures[choice.figure];
+    const unit = choice.as === "changes" ? "change" : own;
     const used = bands.schedulers.map((_, i) => i).filter((i) => series[i][0].some((y) => y != null));
     if (title) {
       const head = document.createElement("h3");
@@ -63,11 +68,13 @@
     if (!used.length) {
       const none = document.createElement("p");
       none.className = "none";
-      none.textContent = "No run has this figure.";
+      none.textContent = choice.as === "changes" ? "No run has this change." : "No run has this figure.";
       box.append(none);
       return { title, points: 0 };
     }
     const log = isLog(bands.axes[against]);
+    const across = titled(bands.axes[against].path, bands.axes[against].unit);
+    const label = choice.as === "changes" ? `change of ${words} against ${bands.schedulers[0]}` : titled(words, unit);
     const data = [xs, ...used.flatMap((i) => series[i])];
     const options = {
       width: Math.max(280, box.clientWidth),
@@ -75,28 +82,34 @@
       padding: [12, 40, 0, 0],
       cursor: { drag: { x: true, y: false } },
       legend: { live: true },
-      scales: { x: { time: false, distr: log ? 3 : 1 } },
+      scales: { x: { time: false, distr: log ? 3 : 1, range: (_, from, to) => (from === to ? [0.9 * from - 0.1, 1.1 * to + 0.1] : [from, to]) }, y: { range: () => uPlot.rangeNum(range[0], range[1], 0.1, true) } },
       axes: [
-        axis({ label: bands.axes[against].path, splits: () => xs, filter: (_, ticks) => ticks, values: () => labels }),
-        axis({ label: name, size: 76, values: (_, ticks) => ticks.map((tick) => (tick == null ? "" : shown(name, tick, 3))) }),
+        axis({ label: across, splits: () => xs, filter: (_, ticks) => ticks, values: () => labels }),
+        axis({ label, size: 84, values: (_, ticks) => ticks.map((tick) => (tick == null ? "" : shown(unit, tick, 3))) }),
       ],
       series: [
         { label: "at", value: (_, x) => labels[xs.indexOf(x)] ?? "-" },
         ...used.flatMap((i) => {
           const stroke = () => colour("--s" + (i % 8));
-          const edge = { stroke: "transparent", points: { show: false }, value: (_, y) => shown(name, y) };
-          return [
-            { label: bands.schedulers[i], stroke, width: 2, points: { show: true, size: 6 }, value: (_, y) => shown(name, y) },
-            { ...edge, label: "from" },
-            { ...edge, label: "to" },
-          ];
+          const edge = { stroke: "transparent", points: { show: false }, class: "edge" };
+          // The mean and its interval, in words.
+          const value = (chart, y, series, at) => {
+            const [from, to] = [1, 2].map((end) => chart.data[series + end][at]);
+            return shown(unit, y) + (y == null || from === to ? "" : ` (95% interval ${shown(unit, from)} to ${shown(unit, to)})`);
+          };
+          return [{ label: bands.schedulers[i], stroke, width: 2, points: { show: true, size: 6 }, value }, edge, edge];
         }),
       ],
       bands: used.map((i, k) => ({ series: [3 * k + 3, 3 * k + 2], fill: () => colour("--s" + (i % 8)) + "33" })),
     };
     charts.push(new uPlot(options, data, box));
     const drawn = used.map((i) => ({ scheduler: bands.schedulers[i], mean: series[i][0], from: series[i][1], to: series[i][2] }));
-    return { title, against: bands.axes[against].path, figure: name, xs, lines: drawn };
+    return { title, across, label, figure: name, range, xs, lines: drawn };
+  };
+  // The least and the most of all lines and intervals: the vertical axis that all charts have in common.
+  const rangeOf = (all) => {
+    const ys = all.flatMap(({ series }) => series.flat(2)).filter((y) => y != null);
+    return [ys.reduce((a, b) => Math.min(a, b), Infinity), ys.reduce((a, b) => Math.max(a, b), -Infinity)];
   };
 
   const draw = () => {
@@ -106,6 +119,7 @@
     const against = +$("against").value;
     const facet = $("facet").value === "" || +$("facet").value === against ? null : +$("facet").value;
     const flow = $("flow").value === "" ? null : +$("flow").value;
+    const choice = { figure: +$("figure").value, op: $("op").value, flow, as: $("as")?.value ?? "values" };
     const at = bands.axes.map(() => 0);
     document.querySelectorAll(".fixed").forEach((label) => {
       const own = +label.dataset.axis;
@@ -113,13 +127,14 @@
       at[own] = +label.querySelector("select").value;
     });
     const values = facet == null ? [null] : bands.axes[facet].labels.map((_, i) => i);
-    const drawn = values.map((value) => {
+    const all = values.map((value) => lines(at.map((place, own) => (own === facet ? value : place)), against, choice));
+    const range = rangeOf(all);
+    const drawn = values.map((value, nth) => {
       const box = document.createElement("div");
       box.className = "chart";
       $("charts").append(box);
-      const here = at.map((place, own) => (own === facet ? value : place));
       const title = value == null ? "" : `${bands.axes[facet].path} = ${bands.axes[facet].labels[value]}`;
-      return chart(box, title, here, against, +$("figure").value, $("op").value, flow);
+      return chart(box, title, against, all[nth], choice, range);
     });
     // Kept on the page for the test to compare.
     $("charts").dataset.drawn = JSON.stringify(drawn);
@@ -144,7 +159,6 @@
   $("theme").hidden = false;
   $("controls").hidden = bands.axes.length === 0;
   if (bands.axes.length) {
-    if (bands.axes.length > 1) $("facet").value = "1";
     drawAll();
   } else {
     $("charts").textContent = "Seeds and schedulers are the only axes: there is nothing to draw figures against.";

@@ -1,4 +1,5 @@
-//! Figures of a sweep as means over the seeds with their 95 % confidence intervals: what the page draws.
+//! Figures of a sweep, and their changes against the first scheduler, as means over the seeds with their 95 % confidence intervals: what
+//! the page draws.
 
 use std::collections::BTreeMap;
 
@@ -7,6 +8,7 @@ use toml::Value;
 
 use super::axis::label;
 use super::file::Sweep;
+use super::labels::{unit, words};
 use super::plan::Plan;
 use super::rows::{FIGURES, has_own_column};
 use crate::metrics::mean_and_ci95;
@@ -18,14 +20,25 @@ pub(super) struct Bands {
     axes: Vec<BandAxis>,
     schedulers: Vec<String>,
     flows: Vec<String>,
-    figures: Vec<&'static str>,
+    figures: Vec<BandFigure>,
+    /// The axes by their number of values, most first, numbers before words: charts are drawn against the first and split by the second.
+    first: Vec<usize>,
     cells: Vec<Cell>,
+}
+
+/// A figure.
+#[derive(Serialize)]
+struct BandFigure {
+    name: &'static str,
+    words: &'static str,
+    unit: Option<&'static str>,
 }
 
 /// An axis other than seeds and schedulers.
 #[derive(Serialize)]
 struct BandAxis {
     path: String,
+    unit: Option<&'static str>,
     labels: Vec<String>,
     /// The values, if all are numbers.
     numbers: Option<Vec<f64>>,
@@ -41,10 +54,17 @@ struct Cell {
     flow: Option<usize>,
     op: String,
     /// For each figure, the mean, and half the width of its interval (null with one seed); null without the figure.
-    figures: Vec<Option<(f64, Option<f64>)>>,
+    figures: Vec<Option<Interval>>,
+    /// The same of its change against the first scheduler, percent, each seed against the same seed; null for the first itself, and
+    /// where that has nothing but zeros.
+    changes: Vec<Option<Interval>>,
 }
 
-type Key = (Vec<usize>, usize, Option<usize>, String);
+type Interval = (f64, Option<f64>);
+/// The place of a cell, but for its scheduler: values of the axes, flow, kind of requests.
+type Place = (Vec<usize>, Option<usize>, String);
+/// For each figure its value by seed.
+type BySeed = Vec<BTreeMap<u64, f64>>;
 
 impl Bands {
     pub(super) fn of(sweep: &Sweep, plan: &Plan, table: &Frame) -> Bands {
@@ -54,6 +74,7 @@ impl Bands {
             let number = |value: &Value| value.as_float().or(value.as_integer().map(|n| n as f64));
             BandAxis {
                 path: axis.path.clone(),
+                unit: unit(&axis.path),
                 labels: axis.values.iter().map(label).collect(),
                 numbers: axis.values.iter().map(number).collect(),
             }
@@ -61,29 +82,54 @@ impl Bands {
         let at: BTreeMap<&str, Vec<usize>> =
             plan.runs.iter().map(|run| (run.name.as_str(), shown.iter().map(|&axis| run.at[axis]).collect())).collect();
         let text = |name: &str| table.column(name).expect("every table has it");
-        let (runs, names, of_flow, ops) = (text("run"), text("scheduler"), text("flow"), text("op"));
+        let (runs, seeds, names, of_flow, ops) =
+            (text("run"), text("seed"), text("scheduler"), text("flow"), text("op"));
         let (mut schedulers, mut flows) = (Vec::new(), Vec::new());
-        let mut values: BTreeMap<Key, Vec<Vec<f64>>> = BTreeMap::new();
+        let mut values: BTreeMap<Place, BTreeMap<usize, BySeed>> = BTreeMap::new();
         for row in 0..table.rows() {
             let flow = Some(of_flow.text(row)).filter(|flow| !flow.is_empty());
-            let key = (
-                at[runs.text(row).as_str()].clone(),
-                place(&mut schedulers, names.text(row)),
-                flow.map(|flow| place(&mut flows, flow)),
-                ops.text(row),
-            );
-            let cell = values.entry(key).or_insert_with(|| vec![Vec::new(); FIGURES.len()]);
-            for (values, name) in cell.iter_mut().zip(FIGURES) {
-                values.extend(text(name).number(row));
+            let flow = flow.map(|flow| place(&mut flows, flow));
+            let place_of = (at[runs.text(row).as_str()].clone(), flow, ops.text(row));
+            let scheduler = place(&mut schedulers, names.text(row));
+            let cell = values.entry(place_of).or_default().entry(scheduler);
+            let seed = seeds.number(row).map_or(0, |seed| seed as u64);
+            for (values, name) in cell.or_insert_with(|| vec![BTreeMap::new(); FIGURES.len()]).iter_mut().zip(FIGURES) {
+                values.extend(text(name).number(row).map(|value| (seed, value)));
             }
         }
-        let cells = values.into_iter().map(|((at, scheduler, flow, op), values)| {
-            let figures = values.iter().map(|values| (!values.is_empty()).then(|| mean_and_ci95(values))).collect();
-            Cell { at, scheduler, flow, op, figures }
+        let cells = values.into_iter().flat_map(|((at, flow, op), of)| {
+            let first = of.get(&0).cloned();
+            of.into_iter().map(move |(scheduler, values)| {
+                let figures = values.iter().map(|values| interval(values.values().copied())).collect();
+                let none = || vec![None; FIGURES.len()];
+                let changes =
+                    first.as_ref().filter(|_| scheduler != 0).map_or_else(none, |first| changes(&values, first));
+                Cell { at: at.clone(), scheduler, flow, op: op.clone(), figures, changes }
+            })
         });
         let cells: Vec<Cell> = cells.collect();
-        Bands { axes: axes.collect(), schedulers, flows, figures: FIGURES.into(), cells }
+        let axes: Vec<BandAxis> = axes.collect();
+        let mut first: Vec<usize> = (0..axes.len()).collect();
+        first.sort_by_key(|&axis| (std::cmp::Reverse(axes[axis].labels.len()), axes[axis].numbers.is_none()));
+        let figures = FIGURES.map(|name| BandFigure { name, words: words(name), unit: unit(name) }).into();
+        Bands { axes, schedulers, flows, figures, first, cells }
     }
+}
+
+/// The mean of some values and half the width of its interval; `None` without values.
+fn interval(values: impl Iterator<Item = f64>) -> Option<Interval> {
+    let values: Vec<f64> = values.collect();
+    (!values.is_empty()).then(|| mean_and_ci95(&values))
+}
+
+/// How far `values` are above (below 0: under) those of `first`, percent.
+fn changes(values: &BySeed, first: &BySeed) -> Vec<Option<Interval>> {
+    let change = |(values, first): (&BTreeMap<u64, f64>, &BTreeMap<u64, f64>)| {
+        let pairs =
+            values.iter().filter_map(|(seed, value)| Some((value, first.get(seed).filter(|&&base| base != 0.0)?)));
+        interval(pairs.map(|(value, base)| 100.0 * (value / base - 1.0)))
+    };
+    values.iter().zip(first).map(change).collect()
 }
 
 /// The place of `name` in the list, to which it is added if it is new.

@@ -8,8 +8,8 @@
 //! ```text
 //! file     [sweep] in a scenario      axis     values of a key, and ranges        exclude  conditions on runs
 //! plan     the runs, and their names  make     making what is missing             rows     the table of results
-//! factors  what a condition multiplies
-//! report   the page                   bands    means and intervals over seeds     blanked  the scenario without [sweep]
+//! report   the page                   bands    means and intervals over seeds     labels   figures and keys in words, units
+//! blanked  the scenario without it    factors  what a condition multiplies
 //! runner   whatever runs a store lacks, made in parallel: those of a sweep, those of experiments
 //! ```
 
@@ -19,6 +19,7 @@ mod blanked;
 mod exclude;
 mod factors;
 mod file;
+mod labels;
 mod make;
 mod plan;
 mod report;
