@@ -100,6 +100,17 @@ fn per_cpu_files_are_merged_by_time_however_they_are_named() {
     assert_eq!(whole.rows, vec![(0, W, 80 * 512, 512); 2]);
 }
 
+/// The kernel's numbers have 12 bits of major and 20 of minor: partitions of NVMe drives go beyond 255.
+#[test]
+fn devices_have_large_numbers_too() {
+    let nvme = |minor: u32| Rec(1_000, 16, 4096, READ | QUEUE, 259 << 20 | minor, 0);
+    let bytes = encode(&[nvme(300), nvme(300 - 256), nvme(0xf_ffff)], false);
+    for (name, count) in [("259,300", 1), ("259,44", 1), ("259,1048575", 1)] {
+        let options = TraceOptions { device: Some(name.into()), ..TraceOptions::default() };
+        assert_eq!(read(&bytes, &options).unwrap().rows.len(), count, "{name}");
+    }
+}
+
 #[test]
 fn broken_records_are_refused_by_number() {
     let bytes = encode(&CPU0, false);

@@ -431,6 +431,13 @@ fn of_equals_the_first_wins() {
     assert!(verdict.findings[0].starts_with("batch pays under worse: 2.0x slower than under fcfs"), "{verdict:?}");
 }
 
+/// Each is the best for one flow, by as much: the first in the list wins.
+#[test]
+fn of_equal_winners_the_first_is_told_of() {
+    let verdict = Verdict::of(&two_flows(&[("fcfs", 100, 100), ("one", 10, 100), ("other", 100, 10)]));
+    assert!(verdict.findings.last().unwrap().contains("under one"), "{verdict:?}");
+}
+
 /// Who is the best for more parties wins, even where another's gains are larger together.
 #[test]
 fn most_parties_come_before_the_largest_gain() {

@@ -47,6 +47,14 @@ fn poisson_has_its_rate_and_a_scv_of_one() {
     near(dispersion(&drawn, 1_000_000), 1.0, 5.0 * (2.0f64 / 2500.0).sqrt());
 }
 
+/// A thousand million requests a second, a nanosecond apart on average: what is lost of each gap would show.
+#[test]
+fn fractions_of_a_nanosecond_count() {
+    let n = 200_000.0f64;
+    let drawn = draw("rate_iops = 1e9\nrequests = 200000");
+    near(drawn.last().expect("requests").at as f64, n, 5.0 * n.sqrt());
+}
+
 #[test]
 fn a_bursty_flow_has_its_rate_and_the_dispersion_of_an_mmpp() {
     let drawn = draw("arrivals = \"bursty\"\nmean_gap_us = 10\nrequests = 4000000");
