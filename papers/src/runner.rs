@@ -146,7 +146,10 @@ impl<'a> Runner<'a> {
     }
 
     /// The figures, called `kept`, of all `runs`: those that the store has, and those that `make` yields.
-    fn kept<K, R: Serialize + DeserializeOwned + Send>(
+    ///
+    /// # Errors
+    /// As [`Runner::compare`].
+    pub(crate) fn kept<K, R: Serialize + DeserializeOwned + Send>(
         &self,
         kept: &str,
         runs: Vec<(K, Document)>,

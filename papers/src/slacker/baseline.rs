@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::workloads::{BASELINE, document, requests, run_all};
 use crate::{Counter, Figures, Runner};
+use flashlane_lab::catalogue::cost;
 use flashlane_lab::results::SlackDistribution;
 use flashlane_lab::run::{Feed, Outcome, RunError};
 use flashlane_lab::scenario::Scenario;
@@ -203,7 +204,8 @@ impl Counter for QueueLengths {
     }
 }
 
-/// Runs SLK-E17: bytes of a table with the place of every page: 4 bits of chip, 2 of die, 1 of plane.
+/// Runs SLK-E17: bytes of a table with the place of every page: 4 bits of chip, 2 of die, 1 of plane; and those that the estimator
+/// keeps (§5.3).
 pub fn table_size(_: &Runner<'_>) -> Result<Figures, RunError> {
     let geometry = Scenario::from_document("E17", super::workloads::plain_document()).device_config()?.geometry;
     let pages = geometry.raw_bytes() / u64::from(geometry.page_bytes);
@@ -214,6 +216,11 @@ pub fn table_size(_: &Runner<'_>) -> Result<Figures, RunError> {
     let mut figures = Figures::default();
     figures.push(&["redirection_table", "bits_a_page"], place as f64);
     figures.push(&["redirection_table", "bytes"], (pages * place) as f64 / 8.0);
+    for (of, states) in
+        [("a_chip", cost::CHIP), ("a_channel", cost::CHANNEL), ("a_waiting_transaction", cost::TRANSACTION)]
+    {
+        figures.push(&["estimator_bytes", of], f64::from(cost::bytes(states)));
+    }
     Ok(figures)
 }
 
@@ -280,5 +287,7 @@ mod tests {
         let figures = table_size(&Runner::new(&settings, crate::Place::default())).expect("arithmetic");
         assert_eq!(figures.mean(&["redirection_table", "bits_a_page"]), Some(7.0));
         assert_eq!(figures.mean(&["redirection_table", "bytes"]), Some(117_440_512.0));
+        let bytes = ["a_chip", "a_channel", "a_waiting_transaction"].map(|of| figures.mean(&["estimator_bytes", of]));
+        assert_eq!(bytes, [Some(49.0), Some(8.0), Some(8.0)]);
     }
 }

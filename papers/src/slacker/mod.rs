@@ -11,6 +11,7 @@ pub mod calibrate_bursts;
 mod dynalloc;
 mod estimator;
 mod sensitivity;
+mod slowed;
 mod systems;
 pub(crate) mod workloads;
 
@@ -27,7 +28,7 @@ pub const PAPER: Paper = Paper {
         Group { experiments: &["E3"], about: "queue lengths of prxy0 over 100 s", run: baseline::queues },
         Group {
             experiments: &["E5"],
-            about: "the estimator in the baseline's shadow, three readings of it",
+            about: "the estimator in the baseline's shadow, three readings of it and footnote 3",
             run: estimator::errors,
         },
         Group {
@@ -40,10 +41,19 @@ pub const PAPER: Paper = Paper {
         Group { experiments: &["E16"], about: "one factor at a time on src2-0-p", run: sensitivity::sweeps },
         Group { experiments: &["E18"], about: "what a decision may cost", run: systems::decision_cost },
         Group {
+            experiments: &["E19"],
+            about: "who is slowed: true slack, a bus not waited for, a channel a chip",
+            run: slowed::slowed,
+        },
+        Group {
             experiments: &["A1"],
             about: "the write-intensive without advanced commands, at four loads",
             run: ablation::one_page_at_a_time,
         },
-        Group { experiments: &["E17"], about: "the size of a redirection table", run: baseline::table_size },
+        Group {
+            experiments: &["E17"],
+            about: "sizes of a redirection table and of the estimator's state",
+            run: baseline::table_size,
+        },
     ],
 };

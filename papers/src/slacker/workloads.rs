@@ -2,7 +2,7 @@
 
 use crate::{RunFigures, Runner};
 use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{Device, Document, Run, SchedulerChoice};
+use flashlane_lab::scenario::{Device, Dispatch, Document, Run, SchedulerChoice};
 use flashlane_lab::workload::clone::{CloneSpec, Shape, SlackerBursts, SlackerTrace, Table};
 
 /// The device of Table 1.
@@ -21,9 +21,15 @@ pub fn requests(runner: &Runner<'_>) -> u64 {
     runner.amount(REQUESTS.0, REQUESTS.1)
 }
 
-/// The device under the runner's setting.
+/// The device under the runner's setting. In the chosen one a chip begins nothing while its channel is taken, as §5.1 says ("the FSU is
+/// not able to schedule a command to any other chips on that channel").
 pub fn device(runner: &Runner<'_>) -> Device {
-    Device::preset(if runner.is_chosen() { ONE_PAGE } else { TABLE_1 }.into())
+    if !runner.is_chosen() {
+        return Device::preset(TABLE_1.into());
+    }
+    let mut device = Device::preset(ONE_PAGE.into());
+    device.bus.dispatch = Some(Dispatch::BusIdle);
+    device
 }
 
 /// The clone of a workload under the runner's setting. What was calibrated is written out, so that it is part of the scenario.
@@ -127,7 +133,8 @@ mod tests {
             let (plain, chosen) = (of(Setting::Plain), of(Setting::Chosen));
             assert_eq!(plain.device, Device::preset(TABLE_1.into()));
             assert_eq!(plain.flow[0].clone, Some(CloneSpec::new(Table::Slacker, &workload.name, 1_100)));
-            assert_eq!(chosen.device, Device::preset(ONE_PAGE.into()));
+            assert_eq!(chosen.device.preset, Some(ONE_PAGE.into()));
+            assert_eq!(chosen.device.bus.dispatch, Some(Dispatch::BusIdle), "{}", workload.name);
             let clone = chosen.flow[0].clone.as_ref().expect("a clone");
             let bursts = SlackerBursts::named(&workload.name).expect("a row");
             assert_eq!(clone.shape, Some(Shape::WholePages), "{}", workload.name);
