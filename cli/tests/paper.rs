@@ -64,7 +64,7 @@ fn an_experiment_is_run_judged_and_written() {
     assert!(line.contains("117, 23") && line.contains("117.4, 22.94") && line.ends_with("holds"), "{line}");
     assert!(line.contains(" input "), "{line}");
     let counts = "1 claims of the paper: 0 within 20 %, 0 within a factor of 2, 0 direction, 1 bound kept, 0 differs, 0 not testable here; \
-                  1 inputs, 0 differ (a quick look: too short to judge by)\n";
+                  2 inputs, 0 differ (a quick look: too short to judge by)\n";
     assert!(out.ends_with(counts), "{out}");
     let last = out.lines().count() - 1;
     assert!(out.lines().take(last).all(|line| line.chars().count() <= 120), "{out}");
@@ -144,7 +144,7 @@ fn precompletion_is_made_again() {
 fn flin_is_made_again() {
     let folder = Folder::new("flin");
     let (out, _) = said(&folder.0, &["paper", "flin", "--list"], 0);
-    assert!(out.contains("\n  E8, E9, E10, E11, E12, E13: six systems on 40 mixes of four traces a seed\n"), "{out}");
+    assert!(out.contains("\n  E8, E9, E10, E11, E12, E13: five systems, and five with another collector, on 40 mixes of four traces a seed, 60 s each\n"), "{out}");
     assert!(out.contains("\n      not testable here: the drives are not at hand"), "{out}");
     let stored = include_str!("../../papers/flin/mixes.toml");
     assert_eq!(said(&folder.0, &["paper", "flin", "--mixes"], 0).0, stored);
