@@ -17,7 +17,7 @@ use crate::stored::StoredClaims;
 pub struct Results {
     /// The paper.
     pub paper: &'static Paper,
-    /// Under the plain reading.
+    /// Under the plain reading; under the chosen setting where that alone has been run.
     pub plain: StoredClaims,
     /// Under the chosen setting.
     pub chosen: Option<StoredClaims>,
