@@ -99,7 +99,7 @@ fn all_valid() -> Case {
     case
 }
 
-pub fn collection() -> Vec<Breach> {
+pub fn victims() -> Vec<Breach> {
     vec![
         (Rule::VictimState, collect(), |c| c.repeat(0, chosen)),
         (Rule::VictimState, collect(), |c| {
@@ -139,6 +139,11 @@ pub fn collection() -> Vec<Breach> {
             c.config.gc.start_blocks = 7;
             c.leave_out(0, chosen);
         }),
+    ]
+}
+
+pub fn moves_and_erases() -> Vec<Breach> {
+    vec![
         (Rule::MoveFromVictim, collect(), |c| {
             c.queue(5_000_000, 20, Requester::Gc, FlashOp::Read, 2, 0);
             c.read(5_000_000, 20, 200, 0, 8, 0);

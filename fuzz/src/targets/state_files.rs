@@ -53,7 +53,7 @@ impl Kept {
     }
 }
 
-/// A run of one request on a drive whose state is kept at `path`.
+/// A run with one request on a drive whose initial state is read from `path`, or written there.
 fn run(path: &Path) -> Result<(), String> {
     let text = "scheduler = \"fcfs\"\n[device]\npreset = \"flin-isca18\"\n[device.geometry]\nchannels = 1\nchips_per_channel = 1\n\
                 dies_per_chip = 1\nplanes_per_die = 2\npages_per_block = 8\nblocks_per_plane = 16\n[device.ftl]\n\

@@ -48,7 +48,7 @@ impl Channel {
         self.entries[..=at].rotate_right(1);
     }
 
-    /// A command no longer wants the bus.
+    /// A command stops waiting for the bus.
     pub fn leaves(&mut self, unit: UnitId, serial: u64) {
         self.entries.retain(|e| (e.unit, e.serial) != (unit, serial));
     }

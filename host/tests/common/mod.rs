@@ -45,7 +45,7 @@ pub fn plain(completion: Completion) -> Config {
     }
 }
 
-/// Precompletion with a window of so many microseconds.
+/// Precompletion with a fixed window, in microseconds.
 pub fn pre(window_us: u64) -> Completion {
     let window = WindowChoice::Fixed(Duration::from_us(window_us));
     Completion::Precompletion { window, predictor: Predictor::AtIssue }

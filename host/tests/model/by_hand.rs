@@ -2,12 +2,11 @@
 //! otherwise an interrupt takes 1 us, waking 2, a switch 3, a submission 5; the period is 240 us, the shortest slice 30, the granularity 40.
 //! The host and its plain model must both do what the hand says.
 
-use flashlane_core::geometry::UnitKind;
-use flashlane_core::{Duration, Geometry, Op, Time};
+use flashlane_core::{Duration, Op, Time};
 use flashlane_host::{Background, Completion, Config, Costs, Fairness, Host, Predictor, Waiting, WindowChoice, Work};
 
 use crate::plain::Plain;
-use crate::scene::device::{Fate, Tables};
+use crate::scene::device::{Fate, Tables, geometry};
 use crate::scene::{Application, Played, Scene, Stepped, play};
 
 fn us(us: u64) -> Duration {
@@ -30,17 +29,7 @@ fn host(completion: Completion) -> Config {
         costs: Costs { irq: us(1), wake: us(2), switch: us(3), submit: us(5) },
         fairness: Fairness { period: us(240), min_slice: us(30), wakeup_granularity: us(40) },
         background: Vec::new(),
-        geometry: Geometry {
-            channels: 1,
-            chips_per_channel: 8,
-            dies_per_chip: 1,
-            planes_per_die: 1,
-            blocks_per_plane: 16,
-            pages_per_block: 16,
-            page_bytes: 4096,
-            metadata_bytes: 0,
-            unit: UnitKind::Die,
-        },
+        geometry: geometry(1, 8),
         buffer_pages: None,
         buffer_per_flow: false,
     }
@@ -54,12 +43,12 @@ fn burner(nice: i8) -> Background {
     Background { work: Work::Burn, threads: 1, nice }
 }
 
-/// Precompletion with a fixed window of so many microseconds.
+/// Precompletion with a fixed window, in microseconds.
 fn early(window: u64, predictor: Predictor) -> Completion {
     Completion::Precompletion { window: WindowChoice::Fixed(us(window)), predictor }
 }
 
-/// Reads that take these times by turns, on a device whose transfers take none. Threads begin at `begins`, and go on at once when they have seen
+/// Reads that take the given times in turn, on a device whose transfers take no time. Threads begin at `begins`, and go on at once when they have seen
 /// a read, until `count` have been asked for.
 fn reads(host: Config, takes: &[u64], begins: &[u64], count: u64) -> Scene {
     let device = Tables {

@@ -2,10 +2,11 @@
 //! crosses the channel in 10, and its completion arrives 2 later.
 
 use flashlane_core::event::{End, Event, Stamped};
-use flashlane_core::geometry::UnitKind;
 use flashlane_core::transaction::{FlashOp, Owner};
-use flashlane_core::{ChannelId, Duration, FlowId, Geometry, Lpn, PlaneId, RequestId, Time, UnitId};
+use flashlane_core::{ChannelId, Duration, FlowId, Lpn, PlaneId, RequestId, Time, UnitId};
 use flashlane_host::{Meter, Predictor, Tracker};
+
+use crate::scene::device::geometry;
 
 fn at(us: u64) -> Time {
     Time::from_ns(us * 1_000)
@@ -20,18 +21,7 @@ struct Told {
 impl Told {
     /// One that has seen three reads by themselves.
     fn warm(predictor: Predictor) -> Told {
-        let geometry = Geometry {
-            channels: 1,
-            chips_per_channel: 4,
-            dies_per_chip: 1,
-            planes_per_die: 1,
-            blocks_per_plane: 16,
-            pages_per_block: 16,
-            page_bytes: 4096,
-            metadata_bytes: 0,
-            unit: UnitKind::Die,
-        };
-        let mut told = Told { tracker: Tracker::new(geometry, Some(predictor)), meter: Meter::default() };
+        let mut told = Told { tracker: Tracker::new(geometry(1, 4), Some(predictor)), meter: Meter::default() };
         for id in 0..3 {
             let from = 100 * id;
             told.issued(id, 0, from);

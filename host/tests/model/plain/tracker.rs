@@ -65,7 +65,7 @@ pub struct Tracker {
     ios: BTreeMap<u64, Tracked>,
     pages: BTreeMap<u64, Page>,
     commands: BTreeMap<u64, Command>,
-    /// By channel, when each command that wants it wants it, and until when it is taken.
+    /// For each channel the instants from which commands wait for it, and until when it is taken.
     wanted: BTreeMap<u16, BTreeMap<u64, u64>>,
     taken: BTreeMap<u16, u64>,
 }

@@ -4,9 +4,25 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use flashlane_core::event::{End, Event, Stamped};
+use flashlane_core::geometry::UnitKind;
 use flashlane_core::transaction::{FlashOp, Owner};
 use flashlane_core::{Duration, FlowId, Geometry, Lpn, Op, PlaneId, RequestId, Time, UnitId};
 use flashlane_host::Io;
+
+/// Dies of one plane that work by themselves, one a chip.
+pub fn geometry(channels: u32, chips_per_channel: u32) -> Geometry {
+    Geometry {
+        channels,
+        chips_per_channel,
+        dies_per_chip: 1,
+        planes_per_die: 1,
+        blocks_per_plane: 16,
+        pages_per_block: 16,
+        page_bytes: 4096,
+        metadata_bytes: 0,
+        unit: UnitKind::Die,
+    }
+}
 
 /// What a request of a scene meets.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -1,13 +1,12 @@
 //! Draws scenes: small hosts and devices with round times, so that instants coincide, and with crooked ones, so that rounding shows.
 
-use flashlane_core::geometry::UnitKind;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Geometry, Op};
 use flashlane_host::{Background, Completion, Config, Costs, Fairness, Predictor, Waiting, WindowChoice, Work};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
-use super::device::{Fate, Tables};
+use super::device::{Fate, Tables, geometry};
 use super::{Application, Scene};
 
 /// A stream of random numbers.
@@ -53,20 +52,6 @@ impl Draw {
 
     fn nice(&mut self) -> i8 {
         if self.chance(50) { 0 } else { self.one_of(&[-20, -7, -2, -1, 1, 2, 5, 12, 19]) }
-    }
-}
-
-fn geometry(draw: &mut Draw) -> Geometry {
-    Geometry {
-        channels: draw.one_of(&[1, 1, 2]),
-        chips_per_channel: draw.one_of(&[1, 2, 3, 4]),
-        dies_per_chip: 1,
-        planes_per_die: 1,
-        blocks_per_plane: 16,
-        pages_per_block: 16,
-        page_bytes: 4096,
-        metadata_bytes: 0,
-        unit: UnitKind::Die,
     }
 }
 
@@ -171,7 +156,7 @@ fn application(draw: &mut Draw) -> Application {
 /// The scene of a seed.
 pub fn scene(seed: u64) -> Scene {
     let mut draw = Draw::new(seed);
-    let geometry = geometry(&mut draw);
+    let geometry = geometry(draw.one_of(&[1, 1, 2]), draw.one_of(&[1, 2, 3, 4]));
     let host = host(&mut draw, geometry);
     host.check().unwrap_or_else(|error| panic!("only legal hosts are drawn: {error:?}"));
     let device = device(&mut draw, &host);
