@@ -2,16 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use flashlane_papers::page::{Results, page, summary_for_readme};
+use flashlane_papers::page::{Results, page};
 use flashlane_papers::stored::{StoredClaims, StoredFigures, file_of};
 use flashlane_papers::{PAPERS, Paper, Setting};
 
 #[path = "../../lab/tests/common/kept.rs"]
 mod kept;
-
-/// Where README.md has the summary.
-const START: &str = "<!-- papers: start -->\n";
-const END: &str = "\n<!-- papers: end -->";
 
 const RESULTS: &str = "docs/papers/results";
 
@@ -85,8 +81,4 @@ fn the_page_of_all_claims_is_up_to_date() {
     }
     assert!(!all.is_empty(), "stored results are found");
     kept::same("papers", "docs/papers/README.md", &page(&all, &missing));
-    let readme = include_str!("../../README.md");
-    let between = readme.split_once(START).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
-    let (before, after) = between.expect("README.md has a place for the summary");
-    kept::same("papers", "README.md", &format!("{before}{START}{}{END}{after}", summary_for_readme(&all).trim_end()));
 }

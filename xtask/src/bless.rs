@@ -23,14 +23,14 @@ const KINDS: [Kind; 4] = [
     },
     Kind {
         name: "docs",
-        files: "docs/scenario.md, docs/summary.md, docs/columns.md, README.md",
+        files: "docs/scenario.md, docs/summary.md, docs/columns.md, docs/schedulers.md",
         package: "flashlane-lab",
         tests: &[
             "--lib",
             "--",
             "the_reference_page_is_up_to_date",
             "the_documentation_says_what_the_code_does",
-            "the_readme_lists_the_catalogue",
+            "the_schedulers_page_lists_the_catalogue",
         ],
     },
     Kind {

@@ -70,7 +70,7 @@ pub fn reference() -> String {
     page
 }
 
-/// The table of schedulers in `README.md`.
+/// The table of schedulers in `docs/schedulers.md`.
 pub fn schedulers_table() -> String {
     let mut table = String::from("| name | from | what it does |\n|---|---|---|\n");
     for entry in flashlane_sched::catalogue::schedulers() {

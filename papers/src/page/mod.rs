@@ -42,7 +42,7 @@ impl Results {
 /// The page. `missing` are the runs of whole papers that have not been made and stored: paper and setting.
 pub fn page(all: &[Results], missing: &[(&str, Setting)]) -> String {
     let mut text = String::from(include_str!("head.txt"));
-    summary(&mut text, all, "");
+    summary(&mut text, all);
     if !missing.is_empty() {
         let commands =
             missing.iter().map(|(name, setting)| format!("`flashlane paper {name} --setting {}`", setting.name()));
@@ -67,21 +67,15 @@ fn count<'a>(claims: impl Iterator<Item = &'a JudgedClaim>) -> String {
     if unstable == 0 { all.to_string() } else { format!("{all} ({unstable})") }
 }
 
-/// The summary for README.md, from the stored figures too.
-pub fn summary_for_readme(all: &[Results]) -> String {
-    let mut text = String::new();
-    summary(&mut text, all, "docs/papers/");
-    text
-}
-
-fn summary(text: &mut String, all: &[Results], folder: &str) {
+/// The table of all papers.
+fn summary(text: &mut String, all: &[Results]) {
     text.push_str("| paper | claims of the paper |");
     Verdict::OF_A_PAPER.iter().for_each(|verdict| *text += &format!(" {} |", verdict.name()));
     text.push_str(" inputs | ours |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
     for results in all {
         let (name, claims) = (results.paper.name, &results.counted().claims);
         let of_paper = || claims.iter().filter(|claim| claim.kind.counts());
-        let _ = write!(text, "| [{name}]({folder}{name}.md) | {} |", count(of_paper()));
+        let _ = write!(text, "| [{name}]({name}.md) | {} |", count(of_paper()));
         for verdict in Verdict::OF_A_PAPER {
             let _ = write!(text, " {} |", count(of_paper().filter(|claim| claim.verdict == verdict)));
         }

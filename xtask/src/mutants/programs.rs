@@ -49,7 +49,7 @@ pub const LEFT_OUT: &[LeftOut] = &[
     ),
     stored(
         "lab lib",
-        "scenario::tests::scenarios::the_readme_lists_the_catalogue",
+        "scenario::tests::scenarios::the_schedulers_page_lists_the_catalogue",
         "compares a page with what makes it",
     ),
     stored(

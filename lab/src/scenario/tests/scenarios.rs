@@ -163,15 +163,15 @@ fn the_reference_page_is_up_to_date() {
     crate::kept::same("docs", "docs/scenario.md", &reference());
 }
 
-/// The table of schedulers in the README is that of the catalogue. `cargo xtask bless docs` writes it anew.
+/// The table of docs/schedulers.md is that of the catalogue. `cargo xtask bless docs` writes it anew.
 #[test]
-fn the_readme_lists_the_catalogue() {
+fn the_schedulers_page_lists_the_catalogue() {
     let begin = "<!-- schedulers: begin (made from the catalogue by `cargo xtask bless docs`) -->\n";
-    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).expect("a file");
-    let (before, rest) = readme.split_once(begin).expect("the mark before the table");
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/schedulers.md")).expect("a file");
+    let (before, rest) = page.split_once(begin).expect("the mark before the table");
     let (_, after) = rest.split_once("<!-- schedulers: end -->").expect("the mark after the table");
     let now = format!("{before}{begin}{}<!-- schedulers: end -->{after}", schedulers_table());
-    crate::kept::same("docs", "README.md", &now);
+    crate::kept::same("docs", "docs/schedulers.md", &now);
 }
 
 #[test]
