@@ -12,7 +12,7 @@ help:
 	@echo 'make demo    build, compare four schedulers on a two-tenant scenario, write a report'
 	@echo 'make test    everything that is checked: lint, what short runs cost, then all tests'
 	@echo 'make lint    formatting, clippy without warnings, the house rules (xtask tidy)'
-	@echo 'make bench   measure speed, start-up and memory into docs/performance.md (BENCH_ARGS=--quick: a look)'
+	@echo 'make bench   measure speed, start-up and memory into docs/performance-tables.md (BENCH_ARGS=--quick: a look)'
 	@echo 'make fuzz    feed mangled input to every reader (FUZZ_ARGS="--seconds 600 NAME" for one, longer)'
 
 demo:
@@ -33,15 +33,15 @@ test:
 	@tools/setup.sh rust browser axe python valgrind fio
 	@$(MAKE) --no-print-directory lint
 	@$(CARGO) build --quiet --release --locked -p flashlane-cli -p flashlane-bench
-	@$(CARGO) run --quiet --release --locked -p flashlane-bench -- whole --check docs/performance.md
+	@$(CARGO) run --quiet --release --locked -p flashlane-bench -- whole --check docs/performance-tables.md
 	@$(CARGO) run --quiet --locked -p xtask -- test
 
 bench:
 	@tools/setup.sh rust valgrind
 	@$(CARGO) build --quiet --release --locked -p flashlane-cli -p flashlane-bench
-	@$(if $(strip $(BENCH_ARGS)),,$(CARGO) run --quiet --release --locked -p flashlane-bench -- whole --write docs/performance.md)
+	@$(if $(strip $(BENCH_ARGS)),,$(CARGO) run --quiet --release --locked -p flashlane-bench -- whole --write docs/performance-tables.md)
 	@$(CARGO) run --quiet --release --locked -p flashlane-bench -- \
-		$(if $(strip $(BENCH_ARGS)),$(BENCH_ARGS),--write docs/performance.md)
+		$(if $(strip $(BENCH_ARGS)),$(BENCH_ARGS),--write docs/performance-tables.md)
 
 fuzz:
 	@tools/setup.sh rust

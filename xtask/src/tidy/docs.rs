@@ -24,6 +24,44 @@ pub fn changelog(repo: &Repo) -> Vec<Finding> {
     }
 }
 
+/// What a page is measured in.
+#[derive(Clone, Copy)]
+enum Measure {
+    Words,
+    Lines,
+    /// Lines of its longest section `## [...]`: those of a version.
+    LinesOfAVersion,
+}
+
+/// Pages that are read from end to end, and how long they may be.
+const LENGTHS: [(&str, Measure, usize); 3] = [
+    ("README.md", Measure::Words, 1_000),
+    ("CHANGELOG.md", Measure::LinesOfAVersion, 60),
+    ("docs/performance.md", Measure::Lines, 150),
+];
+
+/// Rule: pages that are read from end to end are short.
+pub fn lengths(repo: &Repo) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, measure, most) in LENGTHS {
+        let Some(text) = repo.file(path).and_then(|file| file.text.as_deref()) else { continue };
+        let (count, unit) = match measure {
+            Measure::Words => (text.split_whitespace().count(), "words"),
+            Measure::Lines => (text.lines().count(), "lines"),
+            Measure::LinesOfAVersion => {
+                let versions = text.split("\n## [").skip(1).map(|version| version.trim_end().lines().count());
+                (versions.max().unwrap_or(0), "lines of a version")
+            }
+        };
+        if count > most {
+            let message =
+                format!("{count} {unit}; at most {most}: what is looked up goes to a page of its own in docs/");
+            findings.push(Finding::error(path, 1, message));
+        }
+    }
+    findings
+}
+
 /// Rule: links inside the repository lead somewhere.
 pub fn links(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -123,6 +161,24 @@ mod tests {
         assert_eq!(changelog(&Repo::of(&[])).len(), 1);
         assert_eq!(changelog(&Repo::of(&[("CHANGELOG.md", "# Changes\n\n## [0.1.0]\n")])).len(), 1);
         assert_eq!(changelog(&Repo::of(&[("CHANGELOG.md", "# Changes\n\n## [Unreleased]\n")])), []);
+    }
+
+    #[test]
+    fn a_page_at_and_past_its_length() {
+        let of = |path: &str, text: &str| lengths(&Repo::of(&[(path, text)])).len();
+        assert_eq!((of("README.md", &"a word\n".repeat(500)), of("README.md", &"word ".repeat(1_001))), (0, 1));
+        let versions =
+            |lines: usize| format!("# Changes\n{}", format!("\n## [x]\n{}", "line\n".repeat(lines)).repeat(2));
+        assert_eq!(
+            (of("CHANGELOG.md", &versions(59)), of("CHANGELOG.md", &versions(60))),
+            (0, 1),
+            "the heading is a line"
+        );
+        assert_eq!(
+            (of("docs/performance.md", &"a\n".repeat(150)), of("docs/performance.md", &"a\n".repeat(151))),
+            (0, 1)
+        );
+        assert_eq!(of("docs/page.md", &"word ".repeat(1_001)), 0, "other pages may be long");
     }
 
     fn links_of(text: &str) -> Vec<usize> {
