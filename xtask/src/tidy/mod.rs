@@ -18,6 +18,7 @@ mod imports;
 mod reexports;
 pub(crate) mod repo;
 mod size;
+mod toolchain;
 mod words;
 
 /// A rule of the house.
@@ -60,6 +61,11 @@ const RULES: &[Rule] = &[
         name: "inner-crates",
         asks: "inner crates are no_std and carry their clippy.toml; every crate inherits the lints",
         check: crates::guards,
+    },
+    Rule {
+        name: "toolchain",
+        asks: "rust-toolchain.toml names the version of Rust that the crates ask for",
+        check: toolchain::check,
     },
     Rule { name: "words", asks: "no machine paths, unfinished-work markers or ignored tests", check: words::check },
     Rule {
