@@ -1,4 +1,4 @@
-//! Rule on versions: every file that names a version of Rust names the same one.
+//! Rule on versions: every file that names a version of Rust names the same one. `stable` names none.
 
 use super::Finding;
 use super::repo::Repo;
@@ -11,7 +11,7 @@ pub fn check(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
     for manifest in ["Cargo.toml", "python/Cargo.toml"] {
         let Some(asked) = value(repo, manifest, "rust-version") else { continue };
-        if pinned != asked && !pinned.starts_with(&format!("{asked}.")) {
+        if pinned != "stable" && pinned != asked && !pinned.starts_with(&format!("{asked}.")) {
             let message = format!("the channel is {pinned}, yet {manifest} asks for {asked}");
             findings.push(Finding::error(PINNED, 1, message));
         }
@@ -37,7 +37,7 @@ mod tests {
             let manifest = "[workspace.package]\nrust-version = \"1.95\"\n";
             check(&Repo::of(&[(PINNED, &pinned), ("Cargo.toml", manifest), ("python/Cargo.toml", manifest)])).len()
         };
-        assert_eq!((found("1.95.0"), found("1.95"), found("1.9.5"), found("stable")), (0, 0, 2, 2));
+        assert_eq!((found("1.95.0"), found("1.95"), found("1.9.5"), found("stable")), (0, 0, 2, 0));
         assert_eq!(check(&Repo::of(&[("Cargo.toml", "")])), []);
     }
 }
