@@ -236,9 +236,10 @@ impl Auditor {
             }
             Event::Estimated { txn, slack, .. } => self.txns.estimate(txn, slack, log),
             Event::Dispatched { txn, command, unit, ppa, slack } => self.dispatched(txn, command, unit, ppa, slack),
-            Event::BusTaken { .. } | Event::ArrayStarted { .. } | Event::ArrayEnded { .. } | Event::Paused { .. } => {
-                self.units.phase(event, log);
-            }
+            Event::BusTaken { unit, command, .. }
+            | Event::ArrayStarted { unit, command, .. }
+            | Event::ArrayEnded { unit, command }
+            | Event::Paused { unit, command, .. } => self.units.phase((unit, command), event, log),
             Event::Ended { txn, end, paused } => self.ended(txn, end, paused),
             Event::Completed { request } => {
                 self.requests.completed(request, log);

@@ -88,15 +88,8 @@ impl Units {
         unit.commands[index].join((serial, txn, ppa), geometry, can, times, log);
     }
 
-    /// A phase of a command; `event` is one of the four of the bus and the array.
-    pub(super) fn phase(&mut self, event: &Event, log: &mut Log) {
-        let (unit, number) = match *event {
-            Event::BusTaken { unit, command, .. }
-            | Event::ArrayStarted { unit, command, .. }
-            | Event::ArrayEnded { unit, command }
-            | Event::Paused { unit, command, .. } => (unit, command),
-            _ => return,
-        };
+    /// A phase of the command `number` of `unit`; `event` is one of the four of the bus and the array.
+    pub(super) fn phase(&mut self, (unit, number): (UnitId, u64), event: &Event, log: &mut Log) {
         if unit.index() >= self.units.len() {
             log.report(Rule::Address, || format!("unit {} of {}.", unit.0, self.units.len()));
             return;
@@ -119,7 +112,20 @@ impl Units {
             Event::ArrayStarted { until, .. } => unit.commands[index].starts(until, given_back, times, log),
             Event::ArrayEnded { .. } => unit.commands[index].array_ends(log),
             Event::Paused { remaining, .. } => pauses(&mut unit.commands[index], remaining, policy, times, log),
-            _ => {}
+            Event::Submitted { .. }
+            | Event::Admitted { .. }
+            | Event::PageFromMemory { .. }
+            | Event::PageInSeries { .. }
+            | Event::Evicted { .. }
+            | Event::Queued { .. }
+            | Event::Moved { .. }
+            | Event::Estimated { .. }
+            | Event::Dispatched { .. }
+            | Event::Ended { .. }
+            | Event::Completed { .. }
+            | Event::VictimChosen { .. }
+            | Event::Mapped { .. }
+            | Event::Erased { .. } => {}
         }
     }
 

@@ -39,6 +39,9 @@ pub enum End {
 }
 
 /// Something that happened. `txn` is [`crate::Transaction::serial`]: never reused.
+///
+/// Who follows events names in its `match` also those that it ignores, so that the compiler names every follower when an event is
+/// added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
     /// A request was submitted to the device.
@@ -213,16 +216,25 @@ impl Event {
     /// Whether it says where a transaction is: in a queue, in a command that goes through its phases, ended.
     #[inline]
     pub fn is_of_transaction(&self) -> bool {
-        matches!(
-            self,
+        match self {
             Event::Queued { .. }
-                | Event::Moved { .. }
-                | Event::Dispatched { .. }
-                | Event::BusTaken { .. }
-                | Event::ArrayStarted { .. }
-                | Event::ArrayEnded { .. }
-                | Event::Paused { .. }
-                | Event::Ended { .. }
-        )
+            | Event::Moved { .. }
+            | Event::Dispatched { .. }
+            | Event::BusTaken { .. }
+            | Event::ArrayStarted { .. }
+            | Event::ArrayEnded { .. }
+            | Event::Paused { .. }
+            | Event::Ended { .. } => true,
+            Event::Submitted { .. }
+            | Event::Admitted { .. }
+            | Event::PageFromMemory { .. }
+            | Event::PageInSeries { .. }
+            | Event::Evicted { .. }
+            | Event::Estimated { .. }
+            | Event::Completed { .. }
+            | Event::VictimChosen { .. }
+            | Event::Mapped { .. }
+            | Event::Erased { .. } => false,
+        }
     }
 }

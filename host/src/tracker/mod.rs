@@ -157,7 +157,17 @@ impl Tracker {
                 }
             }
             Event::Ended { txn, end, .. } => self.ended(txn, end, at),
-            _ => {}
+            Event::Submitted { .. }
+            | Event::PageInSeries { .. }
+            | Event::Evicted { .. }
+            | Event::Moved { .. }
+            | Event::Estimated { .. }
+            | Event::ArrayEnded { .. }
+            | Event::Paused { .. }
+            | Event::Completed { .. }
+            | Event::VictimChosen { .. }
+            | Event::Mapped { .. }
+            | Event::Erased { .. } => {}
         }
     }
 

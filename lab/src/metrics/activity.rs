@@ -108,7 +108,18 @@ impl Activity {
                 self.commands.insert(command, paused);
             }
             Event::Ended { txn, .. } => self.ended(txn, now),
-            _ => {}
+            Event::Submitted { .. }
+            | Event::Admitted { .. }
+            | Event::PageFromMemory { .. }
+            | Event::PageInSeries { .. }
+            | Event::Evicted { .. }
+            | Event::Estimated { .. }
+            | Event::BusTaken { .. }
+            | Event::ArrayEnded { .. }
+            | Event::Completed { .. }
+            | Event::VictimChosen { .. }
+            | Event::Mapped { .. }
+            | Event::Erased { .. } => {}
         }
     }
 

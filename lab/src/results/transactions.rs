@@ -87,7 +87,17 @@ impl TransactionLog {
                 }
                 return Some(self.row(open, stamped.at, end, paused.ns()));
             }
-            _ => {}
+            Event::Submitted { .. }
+            | Event::Admitted { .. }
+            | Event::PageFromMemory { .. }
+            | Event::PageInSeries { .. }
+            | Event::Evicted { .. }
+            | Event::ArrayEnded { .. }
+            | Event::Paused { .. }
+            | Event::Completed { .. }
+            | Event::VictimChosen { .. }
+            | Event::Mapped { .. }
+            | Event::Erased { .. } => {}
         }
         None
     }

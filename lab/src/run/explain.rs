@@ -45,7 +45,22 @@ pub fn slowest(scenario: &Scenario, count: usize) -> Result<Vec<u64>, RunError> 
                 keep(&mut slowest);
             }
         }
-        _ => {}
+        Event::Admitted { .. }
+        | Event::PageFromMemory { .. }
+        | Event::PageInSeries { .. }
+        | Event::Evicted { .. }
+        | Event::Queued { .. }
+        | Event::Moved { .. }
+        | Event::Estimated { .. }
+        | Event::Dispatched { .. }
+        | Event::BusTaken { .. }
+        | Event::ArrayStarted { .. }
+        | Event::ArrayEnded { .. }
+        | Event::Paused { .. }
+        | Event::Ended { .. }
+        | Event::VictimChosen { .. }
+        | Event::Mapped { .. }
+        | Event::Erased { .. } => {}
     };
     run_observed(scenario, ObserverOptions { events: Some(&mut watch), ..ObserverOptions::default() })?;
     keep(&mut slowest);

@@ -113,7 +113,19 @@ impl Counter for Transactions {
                 seen.ended += 1;
                 seen.turnaround_ns += at - joined.remove(&txn).expect("it was queued");
             }
-            _ => {}
+            Event::Submitted { .. }
+            | Event::Admitted { .. }
+            | Event::PageFromMemory { .. }
+            | Event::PageInSeries { .. }
+            | Event::Evicted { .. }
+            | Event::Moved { .. }
+            | Event::Estimated { .. }
+            | Event::ArrayEnded { .. }
+            | Event::Paused { .. }
+            | Event::Completed { .. }
+            | Event::VictimChosen { .. }
+            | Event::Mapped { .. }
+            | Event::Erased { .. } => {}
         }
     }
 

@@ -133,7 +133,23 @@ impl Counter for QueueLengths {
                     self.lengths[place] -= 1;
                 }
             }
-            _ => {}
+            Event::Submitted { .. }
+            | Event::Admitted { .. }
+            | Event::PageFromMemory { .. }
+            | Event::PageInSeries { .. }
+            | Event::Evicted { .. }
+            | Event::Queued { .. }
+            | Event::Moved { .. }
+            | Event::Estimated { .. }
+            | Event::BusTaken { .. }
+            | Event::ArrayStarted { .. }
+            | Event::ArrayEnded { .. }
+            | Event::Paused { .. }
+            | Event::Ended { .. }
+            | Event::Completed { .. }
+            | Event::VictimChosen { .. }
+            | Event::Mapped { .. }
+            | Event::Erased { .. } => {}
         }
     }
 

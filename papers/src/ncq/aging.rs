@@ -49,7 +49,22 @@ impl Counter for Overtakings {
                 let Overtaken { sum, most, commands } = &mut self.seen;
                 (*sum, *most, *commands) = (*sum + times, times.max(*most), *commands + 1);
             }
-            _ => {}
+            Event::PageFromMemory { .. }
+            | Event::PageInSeries { .. }
+            | Event::Evicted { .. }
+            | Event::Queued { .. }
+            | Event::Moved { .. }
+            | Event::Estimated { .. }
+            | Event::Dispatched { .. }
+            | Event::BusTaken { .. }
+            | Event::ArrayStarted { .. }
+            | Event::ArrayEnded { .. }
+            | Event::Paused { .. }
+            | Event::Ended { .. }
+            | Event::Completed { .. }
+            | Event::VictimChosen { .. }
+            | Event::Mapped { .. }
+            | Event::Erased { .. } => {}
         }
     }
 

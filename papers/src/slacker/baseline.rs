@@ -195,7 +195,24 @@ impl Counter for QueueLengths {
                 self.lengths[self.geometry.unit_of(plane).index()] += 1;
             }
             Event::Dispatched { txn, unit, .. } if self.waiting.remove(&txn) => self.lengths[unit.index()] -= 1,
-            _ => {}
+            Event::Submitted { .. }
+            | Event::Admitted { .. }
+            | Event::PageFromMemory { .. }
+            | Event::PageInSeries { .. }
+            | Event::Evicted { .. }
+            | Event::Queued { .. }
+            | Event::Moved { .. }
+            | Event::Estimated { .. }
+            | Event::Dispatched { .. }
+            | Event::BusTaken { .. }
+            | Event::ArrayStarted { .. }
+            | Event::ArrayEnded { .. }
+            | Event::Paused { .. }
+            | Event::Ended { .. }
+            | Event::Completed { .. }
+            | Event::VictimChosen { .. }
+            | Event::Mapped { .. }
+            | Event::Erased { .. } => {}
         }
     }
 

@@ -138,7 +138,22 @@ fn response_times(scenario: &Scenario) -> Result<Vec<u64>, RunError> {
                 times[number] = stamped.at.ns() - arrival;
             }
         }
-        _ => {}
+        Event::Admitted { .. }
+        | Event::PageFromMemory { .. }
+        | Event::PageInSeries { .. }
+        | Event::Evicted { .. }
+        | Event::Queued { .. }
+        | Event::Moved { .. }
+        | Event::Estimated { .. }
+        | Event::Dispatched { .. }
+        | Event::BusTaken { .. }
+        | Event::ArrayStarted { .. }
+        | Event::ArrayEnded { .. }
+        | Event::Paused { .. }
+        | Event::Ended { .. }
+        | Event::VictimChosen { .. }
+        | Event::Mapped { .. }
+        | Event::Erased { .. } => {}
     };
     run_observed(scenario, ObserverOptions { events: Some(&mut observe), ..ObserverOptions::default() })?;
     Ok(times)

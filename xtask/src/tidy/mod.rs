@@ -14,6 +14,7 @@ mod citations;
 mod crates;
 mod docs;
 mod finding;
+mod followers;
 mod imports;
 mod reexports;
 pub(crate) mod repo;
@@ -72,6 +73,11 @@ const RULES: &[Rule] = &[
         name: "addresses",
         asks: "no address of a package registry but in lock files: its own client knows where packages are",
         check: addresses::check,
+    },
+    Rule {
+        name: "followers",
+        asks: "a `match` over device events lists those it ignores: no wildcard",
+        check: followers::check,
     },
     Rule {
         name: "links",

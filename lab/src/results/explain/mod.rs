@@ -212,7 +212,14 @@ impl Explainer {
                     life.done_ns = Some(now);
                 }
             }
-            _ => {}
+            Event::PageInSeries { .. }
+            | Event::Evicted { .. }
+            | Event::BusTaken { .. }
+            | Event::ArrayStarted { .. }
+            | Event::ArrayEnded { .. }
+            | Event::VictimChosen { .. }
+            | Event::Mapped { .. }
+            | Event::Erased { .. } => {}
         }
     }
 

@@ -204,7 +204,14 @@ impl<W: Write> Timeline<W> {
                     Slice { value: Some(("valid pages", valid.into())), ..Slice::plain(track, "victim", now, now) };
                 return self.slice(&slice);
             }
-            _ => {}
+            Event::Admitted { .. }
+            | Event::PageFromMemory { .. }
+            | Event::PageInSeries { .. }
+            | Event::Evicted { .. }
+            | Event::Estimated { .. }
+            | Event::ArrayEnded { .. }
+            | Event::Mapped { .. }
+            | Event::Erased { .. } => {}
         }
         Ok(())
     }
