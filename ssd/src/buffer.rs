@@ -7,13 +7,34 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use flashlane_core::{FlowId, Lpn, TxnId};
+use flashlane_core::{FlowId, Lpn};
 
 use crate::config;
 use crate::host::RequestSlot;
-use crate::lpn_table::LpnTable;
+use crate::lpn_table::{LpnTable, Value};
 
-const NONE: u32 = u32::MAX;
+/// Number of an entry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct EntryId(u32);
+
+impl EntryId {
+    #[inline(always)]
+    const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Value for EntryId {
+    const NONE: EntryId = EntryId(u32::MAX);
+}
+
+/// How many writes of a page wait for space; a page of which none waits has no entry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct WaitingWrites(u32);
+
+impl Value for WaitingWrites {
+    const NONE: WaitingWrites = WaitingWrites(0);
+}
 
 /// State of a buffered page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,15 +52,15 @@ struct Entry {
     lpn: Lpn,
     state: State,
     part: u16,
-    newer: u32,
-    older: u32,
+    newer: EntryId,
+    older: EntryId,
 }
 
 /// A flow's part of the buffer, or the whole buffer if it is shared.
 #[derive(Debug)]
 struct Part {
-    newest: u32,
-    oldest: u32,
+    newest: EntryId,
+    oldest: EntryId,
     capacity: u32,
     used: u32,
     dirty: u32,
@@ -63,12 +84,12 @@ pub(crate) enum Stored {
 #[derive(Debug)]
 pub(crate) struct Buffer {
     entries: Vec<Entry>,
-    spare: Vec<u32>,
-    /// Logical page to entry; an entry number stands where the table has a transaction id.
-    index: LpnTable,
+    spare: Vec<EntryId>,
+    /// Logical page to entry.
+    index: LpnTable<EntryId>,
     parts: Vec<Part>,
-    /// Logical page to the number of its writes that wait for space, which stands where the table has a transaction id.
-    waiting: LpnTable,
+    /// Logical page to its writes that wait for space.
+    waiting: LpnTable<WaitingWrites>,
     /// Whether writes complete when they are in the buffer.
     pub(crate) write_back: bool,
     /// Whether pages read from flash enter it.
@@ -83,8 +104,8 @@ impl Buffer {
     pub(crate) fn new(config: &config::Buffer, flows: usize) -> Buffer {
         let parts = if config.per_flow { flows as u32 } else { 1 };
         let part = |_| Part {
-            newest: NONE,
-            oldest: NONE,
+            newest: EntryId::NONE,
+            oldest: EntryId::NONE,
             capacity: config.pages / parts,
             used: 0,
             dirty: 0,
@@ -92,10 +113,10 @@ impl Buffer {
             waiting: VecDeque::new(),
             wanted: 0,
         };
-        let free = Entry { lpn: Lpn(0), state: State::Clean, part: 0, newer: NONE, older: NONE };
+        let free = Entry { lpn: Lpn(0), state: State::Clean, part: 0, newer: EntryId::NONE, older: EntryId::NONE };
         Buffer {
             entries: vec![free; config.pages as usize],
-            spare: (0..config.pages).rev().collect(),
+            spare: (0..config.pages).rev().map(EntryId).collect(),
             index: LpnTable::default(),
             waiting: LpnTable::default(),
             parts: (0..parts).map(part).collect(),
@@ -128,8 +149,8 @@ impl Buffer {
         if entry.is_none() {
             return false;
         }
-        self.unlink(entry.0);
-        self.link_newest(entry.0);
+        self.unlink(entry);
+        self.link_newest(entry);
         true
     }
 
@@ -137,7 +158,7 @@ impl Buffer {
     pub(crate) fn write(&mut self, lpn: Lpn, flow: FlowId) -> Stored {
         let entry = self.index.get(lpn);
         if entry.is_some() {
-            let e = entry.0 as usize;
+            let e = entry.index();
             let part = &mut self.parts[self.entries[e].part as usize];
             match self.entries[e].state {
                 State::Clean => {
@@ -147,8 +168,8 @@ impl Buffer {
                 State::Dirty => {}
                 State::Flushing { .. } => self.entries[e].state = State::Flushing { again: true },
             }
-            self.unlink(entry.0);
-            self.link_newest(entry.0);
+            self.unlink(entry);
+            self.link_newest(entry);
             return Stored::Yes;
         }
         match self.insert(lpn, flow, State::Dirty) {
@@ -171,7 +192,7 @@ impl Buffer {
         let p = self.part_of(flow);
         let Part { used, capacity, oldest, .. } = self.parts[p];
         let victim = (used == capacity).then(|| {
-            let Entry { lpn, state, part, .. } = self.entries[oldest as usize];
+            let Entry { lpn, state, part, .. } = self.entries[oldest.index()];
             debug_assert!(!matches!(state, State::Flushing { .. }));
             self.parts[part as usize].dirty -= u32::from(state == State::Dirty);
             self.drop_entry(oldest);
@@ -226,8 +247,8 @@ impl Buffer {
             }
         }
         let e = self.spare.pop().expect("a part's slots are spare or used");
-        self.entries[e as usize] = Entry { lpn, state, part: p as u16, newer: NONE, older: NONE };
-        self.index.insert(lpn, TxnId(e));
+        self.entries[e.index()] = Entry { lpn, state, part: p as u16, newer: EntryId::NONE, older: EntryId::NONE };
+        self.index.insert(lpn, e);
         let part = &mut self.parts[p];
         part.used += 1;
         part.dirty += u32::from(state == State::Dirty);
@@ -245,20 +266,20 @@ impl Buffer {
             return None;
         }
         let e = self.oldest_in(p, State::Dirty)?;
-        self.entries[e as usize].state = State::Flushing { again: false };
+        self.entries[e.index()].state = State::Flushing { again: false };
         self.parts[p].dirty -= 1;
         self.parts[p].flushing += 1;
-        Some(self.entries[e as usize].lpn)
+        Some(self.entries[e.index()].lpn)
     }
 
     /// A page was written to the flash: removes it from the buffer, unless it was overwritten meanwhile.
     pub(crate) fn flushed(&mut self, lpn: Lpn) {
-        let e = self.index.get(lpn).0;
-        let part = &mut self.parts[self.entries[e as usize].part as usize];
+        let e = self.index.get(lpn);
+        let part = &mut self.parts[self.entries[e.index()].part as usize];
         part.flushing -= 1;
-        if self.entries[e as usize].state == (State::Flushing { again: true }) {
+        if self.entries[e.index()].state == (State::Flushing { again: true }) {
             part.dirty += 1;
-            self.entries[e as usize].state = State::Dirty;
+            self.entries[e.index()].state = State::Dirty;
         } else {
             self.drop_entry(e);
         }
@@ -270,23 +291,17 @@ impl Buffer {
         self.parts[p].waiting.push_back((slot, count));
         self.parts[p].wanted += count;
         for lpn in pages {
-            let writes = self.writes_waiting(lpn);
-            self.waiting.insert(lpn, TxnId(writes + 1));
+            let WaitingWrites(writes) = self.waiting.get(lpn);
+            self.waiting.insert(lpn, WaitingWrites(writes + 1));
         }
     }
 
     /// A page of a write that waited was stored.
     pub(crate) fn no_longer_waits(&mut self, lpn: Lpn) {
-        match self.writes_waiting(lpn) {
-            1 => self.waiting.remove(lpn, TxnId(1)),
-            writes => drop(self.waiting.insert(lpn, TxnId(writes - 1))),
+        match self.waiting.get(lpn) {
+            last @ WaitingWrites(1) => self.waiting.remove(lpn, last),
+            WaitingWrites(writes) => drop(self.waiting.insert(lpn, WaitingWrites(writes - 1))),
         }
-    }
-
-    /// Number of writes of the page that wait for space.
-    fn writes_waiting(&self, lpn: Lpn) -> u32 {
-        let writes = self.waiting.get(lpn);
-        if writes.is_some() { writes.0 } else { 0 }
     }
 
     /// Whether a write of the page waits for space: the device has what it brings.
@@ -317,43 +332,43 @@ impl Buffer {
         }
     }
 
-    fn oldest_in(&self, part: usize, state: State) -> Option<u32> {
+    fn oldest_in(&self, part: usize, state: State) -> Option<EntryId> {
         let mut e = self.parts[part].oldest;
-        while e != NONE && self.entries[e as usize].state != state {
-            e = self.entries[e as usize].newer;
+        while e.is_some() && self.entries[e.index()].state != state {
+            e = self.entries[e.index()].newer;
         }
-        (e != NONE).then_some(e)
+        e.is_some().then_some(e)
     }
 
-    fn drop_entry(&mut self, e: u32) {
+    fn drop_entry(&mut self, e: EntryId) {
         self.unlink(e);
-        self.index.remove(self.entries[e as usize].lpn, TxnId(e));
-        self.parts[self.entries[e as usize].part as usize].used -= 1;
+        self.index.remove(self.entries[e.index()].lpn, e);
+        self.parts[self.entries[e.index()].part as usize].used -= 1;
         self.spare.push(e);
     }
 
-    fn link_newest(&mut self, e: u32) {
-        let part = &mut self.parts[self.entries[e as usize].part as usize];
+    fn link_newest(&mut self, e: EntryId) {
+        let part = &mut self.parts[self.entries[e.index()].part as usize];
         let before = part.newest;
         part.newest = e;
-        if before == NONE {
+        if before.is_none() {
             part.oldest = e;
         } else {
-            self.entries[before as usize].newer = e;
+            self.entries[before.index()].newer = e;
         }
-        self.entries[e as usize].older = before;
-        self.entries[e as usize].newer = NONE;
+        self.entries[e.index()].older = before;
+        self.entries[e.index()].newer = EntryId::NONE;
     }
 
-    fn unlink(&mut self, e: u32) {
-        let Entry { newer, older, part, .. } = self.entries[e as usize];
+    fn unlink(&mut self, e: EntryId) {
+        let Entry { newer, older, part, .. } = self.entries[e.index()];
         let part = &mut self.parts[part as usize];
-        if newer == NONE {
+        if newer.is_none() {
             part.newest = older
         } else {
-            self.entries[newer as usize].older = older
+            self.entries[newer.index()].older = older
         }
-        if older == NONE { part.oldest = newer } else { self.entries[older as usize].newer = newer }
+        if older.is_none() { part.oldest = newer } else { self.entries[older.index()].newer = newer }
     }
 }
 

@@ -1,6 +1,6 @@
-//! A small open-addressing table from logical page to a number. It holds the writes under way (reads of their pages are served
-//! from memory, and two writes of one page never swap, D-SLK-16), and the pages in the buffer. Its size depends on the number
-//! of entries, not on the size of the drive.
+//! A small open-addressing table from logical page to a number of some type. It holds the writes under way (reads of their pages are
+//! served from memory, and two writes of one page never swap, D-SLK-16), the reads that follow their page, and what the buffer knows of
+//! a page. Its size depends on the number of entries, not on the size of the drive.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -12,21 +12,43 @@ use prefetch_index::prefetch_index;
 /// entries.
 const GROUP: u32 = 4;
 
-/// Logical page to its youngest write that has not ended, or to its buffer entry.
+/// A number with one value that means "none".
+pub trait Value: Copy + PartialEq {
+    /// That value.
+    const NONE: Self;
+
+    /// Whether this is [`Value::NONE`].
+    #[inline(always)]
+    fn is_none(self) -> bool {
+        self == Self::NONE
+    }
+
+    /// Whether this is not [`Value::NONE`].
+    #[inline(always)]
+    fn is_some(self) -> bool {
+        self != Self::NONE
+    }
+}
+
+impl Value for TxnId {
+    const NONE: TxnId = TxnId::NONE;
+}
+
+/// Logical page to its entry.
 #[derive(Debug)]
-pub struct LpnTable {
-    slots: Vec<(u32, TxnId)>,
+pub struct LpnTable<T> {
+    slots: Vec<(u32, T)>,
     mask: usize,
     len: usize,
 }
 
-impl Default for LpnTable {
-    fn default() -> LpnTable {
-        LpnTable { slots: vec![(0, TxnId::NONE); 64], mask: 63, len: 0 }
+impl<T: Value> Default for LpnTable<T> {
+    fn default() -> LpnTable<T> {
+        LpnTable { slots: vec![(0, T::NONE); 64], mask: 63, len: 0 }
     }
 }
 
-impl LpnTable {
+impl<T: Value> LpnTable<T> {
     /// Where the search for `lpn` starts: Fibonacci hashing of groups of pages. The high bits of the product spread the groups
     /// over the table; the pages of a group, which requests touch together, have adjacent entries.
     #[inline]
@@ -36,17 +58,17 @@ impl LpnTable {
         group as usize * GROUP as usize + (lpn % GROUP) as usize
     }
 
-    /// The entry of `lpn`; [`TxnId::NONE`] if there is none.
+    /// The entry of `lpn`; [`Value::NONE`] if there is none.
     #[inline]
-    pub fn get(&self, lpn: Lpn) -> TxnId {
+    pub fn get(&self, lpn: Lpn) -> T {
         if self.len == 0 {
-            return TxnId::NONE;
+            return T::NONE;
         }
         let mut i = self.start(lpn.0);
         loop {
-            let (key, txn) = self.slots[i];
-            if txn.is_none() || key == lpn.0 {
-                return txn;
+            let (key, entry) = self.slots[i];
+            if entry.is_none() || key == lpn.0 {
+                return entry;
             }
             i = (i + 1) & self.mask;
         }
@@ -61,7 +83,7 @@ impl LpnTable {
     }
 
     /// Sets the entry of `lpn`; returns the one it replaces.
-    pub fn insert(&mut self, lpn: Lpn, txn: TxnId) -> TxnId {
+    pub fn insert(&mut self, lpn: Lpn, entry: T) -> T {
         if self.len * 4 > self.mask {
             self.grow();
         }
@@ -69,7 +91,7 @@ impl LpnTable {
         loop {
             let (key, old) = self.slots[i];
             if old.is_none() || key == lpn.0 {
-                self.slots[i] = (lpn.0, txn);
+                self.slots[i] = (lpn.0, entry);
                 self.len += usize::from(old.is_none());
                 return old;
             }
@@ -77,8 +99,8 @@ impl LpnTable {
         }
     }
 
-    /// Removes the entry of `lpn` if it is still `txn`.
-    pub fn remove(&mut self, lpn: Lpn, txn: TxnId) {
+    /// Removes the entry of `lpn` if it is still `entry`.
+    pub fn remove(&mut self, lpn: Lpn, entry: T) {
         let mut i = self.start(lpn.0);
         loop {
             let (key, held) = self.slots[i];
@@ -86,7 +108,7 @@ impl LpnTable {
                 return;
             }
             if key == lpn.0 {
-                if held != txn {
+                if held != entry {
                     return;
                 }
                 break;
@@ -102,14 +124,14 @@ impl LpnTable {
         let mut i = hole;
         loop {
             i = (i + 1) & self.mask;
-            let (key, txn) = self.slots[i];
-            if txn.is_none() {
-                self.slots[hole].1 = TxnId::NONE;
+            let (key, entry) = self.slots[i];
+            if entry.is_none() {
+                self.slots[hole].1 = T::NONE;
                 return;
             }
             let home = self.start(key);
             if (i.wrapping_sub(home) & self.mask) >= (i.wrapping_sub(hole) & self.mask) {
-                self.slots[hole] = (key, txn);
+                self.slots[hole] = (key, entry);
                 hole = i;
             }
         }
@@ -118,11 +140,11 @@ impl LpnTable {
     fn grow(&mut self) {
         let old = core::mem::take(&mut self.slots);
         self.mask = self.mask * 2 + 1;
-        self.slots = vec![(0, TxnId::NONE); self.mask + 1];
+        self.slots = vec![(0, T::NONE); self.mask + 1];
         self.len = 0;
-        for (key, txn) in old {
-            if txn.is_some() {
-                self.insert(Lpn(key), txn);
+        for (key, entry) in old {
+            if entry.is_some() {
+                self.insert(Lpn(key), entry);
             }
         }
     }

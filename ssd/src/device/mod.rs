@@ -64,7 +64,7 @@ pub struct Device {
     buffer: Option<Buffer>,
     /// By logical page, its youngest write that has not ended: reads of the page are served from memory (D-SOS-10), and two writes of
     /// a page never swap (D-SLK-16). The pointer of SOS's mapping entry, the stage of that write being its flag (D-SOS-09).
-    writes: LpnTable,
+    writes: LpnTable<TxnId>,
     estimates: Estimates,
     transits: level::Transits,
     older_reads: older_reads::OlderReads,

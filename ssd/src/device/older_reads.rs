@@ -39,7 +39,7 @@ struct Noted {
 #[derive(Default, Debug)]
 pub(super) struct OlderReads {
     /// By logical page, the youngest of the reads that follow it.
-    youngest: LpnTable,
+    youngest: LpnTable<TxnId>,
     /// By transaction, if it is a read that has not ended.
     reads: Vec<Noted>,
 }
