@@ -7,10 +7,16 @@
 //! same place. Must never know what is written.
 //!
 //! ```text
-//! place     where a path leads             listing   which files of a folder are ours
-//! inputs    outputs that are inputs        registry  what is unfinished in this process, for signals
-//! leftover  what a dead run left           temporary a run's own temporary folder, locked
-//! exchange  taking the name                folder, file, store  what the rest of the crate uses
+//! place                where a path leads
+//! inputs               outputs that are inputs
+//! listing              which files of a folder are ours
+//! leftover             what a dead run left
+//! temporary            a run's own temporary folder, locked
+//! registry             what is unfinished in this process, for signals
+//! exchange             taking the name
+//! error                why an output could not be made
+//! folder, file, store  what the rest of the crate uses
+//! shown                text from outside, safe to print on a terminal
 //! ```
 
 mod error;

@@ -6,15 +6,29 @@
 //! schedulers or metrics: a trace ends at [`Arrival`](flashlane_core::arrival::Arrival).
 //!
 //! ```text
-//! input    file, directory, bytes; gz and zst by magic       lines   1 MiB chunks cut into lines
-//! window, digits, columns   a common line without a branch a field
-//! column_spec, csv_layout  which column of a CSV is what, as asked and as found in its first lines
-//! cursor   any line, field by field, faults                  format/ one file a format: a line to a RawRecord
-//! opening  format, unit, columns and action from the options and the first lines
-//! records  lines + format + device filter = Records          blktrace binary records of all CPUs merged by time
-//! time_unit  what a time's digits are                    rate    rates that show times in another unit
-//! jitter   whole-second times spread over their second       source  options, order, address, size, loops: a Source
-//! recognise  which format a sample is, and why               stat, convert   what `flashlane trace` does
+//! input, gz           file, directory, bytes; gz and zst by magic
+//! lines               1 MiB chunks cut into lines
+//! window, digits      where digits and the line end, for all bytes at once; digits as numbers
+//! columns             a common line without a branch a field
+//! cursor              any line, field by field, faults
+//! format/             one file a format: a line to a RawRecord
+//! column_spec         which column of a CSV is what, as asked
+//! csv_layout          the same as found in its first lines
+//! time_unit           what a time's digits are
+//! action              the events of a block trace that are read as requests
+//! recognise           which format a sample is
+//! recognition         that format, and why
+//! plausible           ns or ms, sectors or bytes
+//! refuse              what is no trace that can be replayed
+//! options             what users may ask of a trace
+//! opening             format, unit, columns and action from the options and the first lines
+//! blktrace, merge     binary records; those of all CPUs merged by time
+//! records             lines + format + device filter = Records
+//! jitter              whole-second times spread over their second
+//! rate                rates that show times in another unit
+//! source, counts      options, order, address, size, loops: a Source, and what it counts
+//! stat, stat_text     what `flashlane trace stat` does
+//! convert, write      what `flashlane trace convert` does
 //! ```
 
 mod action;

@@ -5,12 +5,23 @@
 //! would be legal, and that equal scenarios have equal [hashes](Scenario::hash). Must never run anything.
 //!
 //! ```text
-//! document  the top level        device, preset  [device] over a shipped device      build      -> ssd::config::Config
-//! flow, trace  [[flow]]          scheduler       names and mixes                     capacity   gigabytes to pages
-//! host      [host]: CPUs, waiting, background                       assign     keys set by their path
-//! resolve   defaults, ranges     complaint       the device's complaints in our keys
-//! value     shapes of values     error           where in the text a key stands      hash, docs what follows from all
-//! limits    how long, how many   names           what schedulers and flows may be called
+//! document        the top level
+//! flow, trace     [[flow]]
+//! host            [host]: CPUs, waiting, background
+//! device, preset  [device] over a shipped device
+//! words           the device's keys whose values are keywords
+//! scheduler       names and mixes
+//! value           shapes of values
+//! assign          keys set by their path
+//! resolve         defaults, ranges
+//! required        keys that a device must have
+//! names           what schedulers and flows may be called
+//! limits          how long, how many
+//! build           the device -> ssd::config::Config
+//! capacity        gigabytes to pages
+//! device_error    the device's complaints in our keys
+//! error           where in the text a key stands
+//! hash, docs      what follows from all
 //! ```
 
 mod assign;

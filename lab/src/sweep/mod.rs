@@ -6,11 +6,18 @@
 //! the first. Must never know how a run is shown in progress.
 //!
 //! ```text
-//! file     [sweep] in a scenario      axis     values of a key, and ranges        exclude  conditions on runs
-//! plan     the runs, and their names  make     making what is missing             rows     the table of results
-//! report   the page                   bands    means and intervals over seeds     labels   figures and keys in words, units
-//! blanked  the scenario without it    factors  what a condition multiplies
+//! file     `[sweep]` in a scenario
+//! blanked  the scenario without it
+//! axis     values of a key, and ranges
+//! exclude  conditions on runs
+//! factors  what a condition multiplies
+//! plan     the runs, and their names
+//! make     making what is missing
 //! runner   whatever runs a store lacks, made in parallel: those of a sweep, those of experiments
+//! rows     the table of results
+//! bands    means and intervals over seeds
+//! labels   figures and keys in words, units
+//! report   the page
 //! ```
 
 mod axis;

@@ -11,6 +11,7 @@
 //! balance         §5.4, eq. 6-8   how a read's wait weighs against a write's
 //! migrations      §5.4, eq. 9-10  garbage collection that goes before a write
 //! cost            §5.5            memory FLIN takes in the controller
+//! params          2.1.8           the configuration values, and every choice where the paper is silent
 //! ```
 
 pub(crate) mod balance;

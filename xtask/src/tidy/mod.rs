@@ -16,6 +16,7 @@ mod docs;
 mod finding;
 mod followers;
 mod imports;
+mod maps;
 mod reexports;
 pub(crate) mod repo;
 mod size;
@@ -44,6 +45,11 @@ const RULES: &[Rule] = &[
     Rule { name: "file-size", asks: "no file is larger than 1 MB", check: size::bytes },
     Rule { name: "module-doc", asks: "every .rs file begins with a module doc (//!)", check: docs::modules },
     Rule {
+        name: "file-maps",
+        asks: "a map of modules in a module's doc names all of them and no other; files that comments name exist",
+        check: maps::check,
+    },
+    Rule {
         name: "import-direction",
         asks: "inside a crate, rooms name only the rooms below them",
         check: imports::check,
@@ -68,16 +74,16 @@ const RULES: &[Rule] = &[
         asks: "rust-toolchain.toml names the version of Rust that the crates ask for",
         check: toolchain::check,
     },
+    Rule {
+        name: "followers",
+        asks: "a `match` over device events lists those it ignores: no wildcard",
+        check: followers::check,
+    },
     Rule { name: "words", asks: "no machine paths, unfinished-work markers or ignored tests", check: words::check },
     Rule {
         name: "addresses",
         asks: "no address of a package registry but in lock files: its own client knows where packages are",
         check: addresses::check,
-    },
-    Rule {
-        name: "followers",
-        asks: "a `match` over device events lists those it ignores: no wildcard",
-        check: followers::check,
     },
     Rule {
         name: "links",
