@@ -1,7 +1,7 @@
 //! Whether garbage collection chooses a victim its policy allows, and starts when it must.
 //!
 //! Looks at every block of a plane when a victim is chosen there, using only [`super::pages`] and the order in which blocks
-//! were filled and lost pages. A policy that chooses at random may choose any of the blocks it could draw.
+//! were filled and lost pages. A policy that chooses at random may choose any of the blocks it could sample.
 
 use flashlane_core::PlaneId;
 use flashlane_ssd::config::{Config, Precondition, Victim};

@@ -280,7 +280,7 @@ impl Command {
         });
         let (low, high) = self.paused;
         log.check((low..=high.max(low)).contains(&paused), Rule::PausedTime, || {
-            format!("command {number} stood paused for {low} to {high} ns and reports {paused}.")
+            format!("command {number} was paused for {low} to {high} ns and reports {paused}.")
         });
         self.member_leaves()
     }

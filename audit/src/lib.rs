@@ -53,7 +53,7 @@ mod writes;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use flashlane_core::decide::Style;
+use flashlane_core::decide::GcMode;
 use flashlane_core::event::{Event, Stamped};
 use flashlane_core::{Lpn, PlaneId, RequestId};
 use flashlane_ssd::config::Config;
@@ -122,7 +122,7 @@ impl Auditor {
             page_bytes: config.geometry.page_bytes.into(),
             write_back: config.buffer.as_ref().is_some_and(|buffer| buffer.write_back),
             modifies: config.ftl.read_modify_write,
-            free_collection: policy.style == Style::Free,
+            free_collection: policy.gc_mode == GcMode::Free,
             requests: Requests::new(Link::new(config)),
             txns: Transactions::default(),
             writes: Writes::new(policy.cancelled_end_at_once),
@@ -133,7 +133,7 @@ impl Auditor {
             pages: Pages::new(&config.geometry, config.ftl.logical_pages, start, &mut log),
             victims: Victims::default(),
             choice: Choice::new(config),
-            pairs: Pairs::new(policy.style == Style::Free),
+            pairs: Pairs::new(policy.gc_mode == GcMode::Free),
             waiting: Waiting::new(config, policy),
             serial: Serial::new(config),
             log,

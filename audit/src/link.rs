@@ -70,7 +70,7 @@ impl Link {
         }
     }
 
-    /// Bytes of a request of so many pages.
+    /// Bytes of a request of this many pages.
     pub(super) fn bytes(&self, pages: u32, extent: Option<(u64, u64)>) -> u64 {
         extent.map_or(u64::from(pages) * self.page_bytes, |(_, length)| length)
     }

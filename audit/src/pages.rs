@@ -247,7 +247,7 @@ impl Pages {
     }
 }
 
-/// What a block (counted inside its plane) holds at the start, if `filled` of its `pages` are said to be written;
+/// What a block (counted inside its plane) holds at the start, if `filled` of its `pages` are declared written;
 /// `lies_there` says whether a page is the only place of its logical page.
 fn survey(
     (plane, block): (PlaneId, u32),

@@ -90,10 +90,10 @@ rules! {
     PauseAllowed "Only what the scheduler may pause is paused.",
     PauseBoundary "A program is paused at the end of an iteration where the scheduler pauses there.",
     PauseRemaining "A pause leaves exactly the array time not yet spent.",
-    PauseReads "While a command stands paused its unit serves only reads.",
+    PauseReads "While a command is paused its unit serves only reads.",
     SuspendTime "A unit serves nothing before its suspend time is over.",
     ResumeTime "A paused array phase goes on as soon as its unit has served what it was paused for and the resume time has passed, with what was left.",
-    PausedTime "A transaction reports the time its command stood paused.",
+    PausedTime "A transaction reports the time its command was paused.",
 
     StartState "Before the first event every logical page lies on a written page of its own.",
     PageOnce "A page is programmed once between erases.",

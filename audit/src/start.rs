@@ -1,19 +1,19 @@
 //! What an audit starts from: what the scheduler declares about itself, and what the drive holds before the first event.
 
-use flashlane_core::decide::{Moments, Scheduler, Style};
+use flashlane_core::decide::{GcMode, Scheduler, SuspendPoints};
 use flashlane_core::{Duration, Lpn, PlaneId, Ppa};
 use flashlane_ssd::InitialState;
 
 /// What the scheduler declares about itself that decides what is legal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Policy {
-    /// When it pauses: [`flashlane_core::decide::Preempt::moments`].
-    pub moments: Moments,
-    /// How garbage collection runs: [`flashlane_core::decide::Collect::style`].
-    pub style: Style,
+    /// When it pauses: [`flashlane_core::decide::Preempt::suspend_points`].
+    pub suspend_points: SuspendPoints,
+    /// How garbage collection runs: [`flashlane_core::decide::Collect::mode`].
+    pub gc_mode: GcMode,
     /// Whether a write is bound to a unit only when the unit takes it: [`flashlane_core::decide::Place::binds_at_dispatch`].
     pub binds_late: bool,
-    /// Whether a waiting write takes time to move to another unit: [`flashlane_core::decide::Moves::takes`].
+    /// Whether a waiting write takes time to move to another unit: [`flashlane_core::decide::MigrationLimits::takes`].
     pub moves_take_time: bool,
     /// Whether a cancelled write is done at once: [`flashlane_core::decide::Cancel::ends_at_once`].
     pub cancelled_end_at_once: bool,
@@ -23,10 +23,10 @@ impl Policy {
     /// What `scheduler` declares.
     pub fn of(scheduler: &Scheduler) -> Policy {
         Policy {
-            moments: scheduler.preempt.moments(),
-            style: scheduler.collect.style(),
+            suspend_points: scheduler.preempt.suspend_points(),
+            gc_mode: scheduler.collect.mode(),
             binds_late: scheduler.place.binds_at_dispatch(),
-            moves_take_time: scheduler.place.moves().takes > Duration::ZERO,
+            moves_take_time: scheduler.place.migration_limits().takes > Duration::ZERO,
             cancelled_end_at_once: scheduler.cancel.ends_at_once(),
         }
     }

@@ -144,7 +144,7 @@ impl Auditor {
             Some((unit, command)) => {
                 log.check(flash, Rule::DropWaiting, || format!("{op} {serial} in command {command} was dropped."));
                 self.units.member_ends(serial, (unit, command), flash.then_some(paused), log);
-                self.waiting.freed(unit);
+                self.waiting.became_free(unit);
             }
             None => {
                 self.waiting.leaves(serial, &txn);

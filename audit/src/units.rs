@@ -3,7 +3,7 @@
 //! A plane belongs to one unit, a unit works on one command, and a command works a plane once: so "one operation per
 //! plane at a time" needs no rule of its own. A paused command keeps its planes; reads served meanwhile may use them.
 
-use flashlane_core::decide::{Moments, Style};
+use flashlane_core::decide::{GcMode, SuspendPoints};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::{FlashOp, Owner};
 use flashlane_core::{ChannelId, Duration, Geometry, Time, UnitId};
@@ -198,7 +198,7 @@ impl Unit {
                 continue;
             };
             log.check(op == FlashOp::Read, Rule::PauseReads, || {
-                format!("{} command {number} begins and command {} stands paused.", op.name(), other.number)
+                format!("{} command {number} begins and command {} is paused.", op.name(), other.number)
             });
             log.check(now >= from + times.suspend, Rule::SuspendTime, || {
                 format!("command {number} begins and command {} was paused at {from} only.", other.number)
@@ -223,14 +223,14 @@ impl Unit {
 /// Checks that the scheduler may pause a command, and pauses it.
 fn pauses(command: &mut Command, remaining: Duration, policy: &Policy, times: &Times, log: &mut Log) {
     let (op, owner) = (command.op, command.owner);
-    let allowed = match policy.moments {
-        Moments::Never => false,
-        Moments::Boundary => op == FlashOp::Program,
-        Moments::Any => op != FlashOp::Read,
+    let allowed = match policy.suspend_points {
+        SuspendPoints::Never => false,
+        SuspendPoints::Boundary => op == FlashOp::Program,
+        SuspendPoints::Any => op != FlashOp::Read,
     };
-    let collects = owner != Owner::Gc || policy.style == Style::Transactions { pausable: true };
+    let collects = owner != Owner::Gc || policy.gc_mode == GcMode::Transactions { pausable: true };
     log.check(allowed && collects, Rule::PauseAllowed, || {
         format!("{} command {} of {} is paused.", op.name(), command.number, owner.name())
     });
-    command.pauses(remaining.ns(), policy.moments == Moments::Boundary, times, log);
+    command.pauses(remaining.ns(), policy.suspend_points == SuspendPoints::Boundary, times, log);
 }

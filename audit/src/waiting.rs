@@ -120,7 +120,7 @@ impl Waiting {
     }
 
     /// A unit may have become free.
-    pub(super) fn freed(&mut self, unit: UnitId) {
+    pub(super) fn became_free(&mut self, unit: UnitId) {
         self.changed.push(unit);
     }
 

@@ -179,7 +179,7 @@ fn closed(
     let recipe = recipe(scheduler);
     let build = || catalogue::build(&recipe).map_err(|e| e.to_string());
     // Commands that are compared with one another wait: 128 outstanding, as the NCQ paper has it, one for each chip in the device.
-    let compares = build()?.admit.compares();
+    let compares = build()?.admit.ranks_all_waiting();
     config.front.protocol = flashlane_ssd::config::Protocol::Nvme { depth: if compares { 128 } else { u32::MAX } };
     if compares {
         config.front.in_flight = channels * 4;

@@ -32,7 +32,7 @@ pub enum Span {
 }
 
 impl Arrival {
-    /// A placeholder, which a source overwrites with a request ([`Source::draw`]).
+    /// A placeholder, which a source overwrites with a request ([`Source::next_request`]).
     pub const NONE: Arrival = Arrival { at: Time::ZERO, op: Op::Read, extent: Span::Bytes { offset: 0, length: 0 } };
 }
 
@@ -47,9 +47,9 @@ pub enum Next {
     End,
 }
 
-/// The result of [`Source::draw`], which writes the request itself to its argument.
+/// The result of [`Source::next_request`], which writes the request itself to its argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Drawn {
+pub enum Produced {
     /// A request.
     Request,
     /// Nothing until a request of this source completes.
@@ -61,16 +61,16 @@ pub enum Drawn {
 /// A stream of requests of one flow.
 pub trait Source {
     /// Writes the next request to `arrival`, or leaves it unchanged if there is none.
-    fn draw(&mut self, arrival: &mut Arrival) -> Result<Drawn, WorkloadError>;
+    fn next_request(&mut self, arrival: &mut Arrival) -> Result<Produced, WorkloadError>;
 
     /// The next request.
     #[inline]
     fn next(&mut self) -> Result<Next, WorkloadError> {
         let mut arrival = Arrival::NONE;
-        Ok(match self.draw(&mut arrival)? {
-            Drawn::Request => Next::Request(arrival),
-            Drawn::Await => Next::Await,
-            Drawn::End => Next::End,
+        Ok(match self.next_request(&mut arrival)? {
+            Produced::Request => Next::Request(arrival),
+            Produced::Await => Next::Await,
+            Produced::End => Next::End,
         })
     }
 

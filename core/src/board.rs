@@ -59,7 +59,7 @@ impl Board {
     pub fn new(facts: Facts, flows: usize) -> Board {
         let geometry = facts.geometry;
         let units = geometry.units() as usize;
-        let queues = units * kinds(facts.levels);
+        let queues = units * kinds(facts.priorities);
         let slots = geometry.planes_per_unit() as usize;
         Board {
             now: Time::ZERO,
@@ -73,7 +73,7 @@ impl Board {
             by_slot: vec![SlotQueue::EMPTY; (queues + 1) * slots],
             behind: Vec::new(),
             slots,
-            kinds: kinds(facts.levels),
+            kinds: kinds(facts.priorities),
             homes: (0..geometry.planes() as u16)
                 .map(|plane| (geometry.unit_of(PlaneId(plane)), (plane as usize % slots) as u8))
                 .collect(),
@@ -84,10 +84,10 @@ impl Board {
     /// The id of a unit's queue.
     #[inline(always)]
     pub fn queue_id(&self, unit: UnitId, kind: QueueKind) -> QueueId {
-        let levels = self.facts.levels as usize;
+        let priorities = self.facts.priorities as usize;
         let offset = match kind {
-            QueueKind::Read(level) => level as usize,
-            QueueKind::Write(level) => levels + level as usize,
+            QueueKind::Read(priority) => priority as usize,
+            QueueKind::Write(priority) => priorities + priority as usize,
         };
         QueueId((unit.index() * self.kinds + offset) as u32)
     }
@@ -104,10 +104,10 @@ impl Board {
         &self.queues[self.queue_id(unit, kind).index()]
     }
 
-    /// The queue of a unit for user and buffer transactions of this operation and level.
+    /// The queue of a unit for user and buffer transactions of this operation and priority.
     #[inline(always)]
-    pub fn queue_for(&self, unit: UnitId, op: FlashOp, level: u8) -> QueueId {
-        self.queue_id(unit, if op == FlashOp::Read { QueueKind::Read(level) } else { QueueKind::Write(level) })
+    pub fn queue_for(&self, unit: UnitId, op: FlashOp, priority: u8) -> QueueId {
+        self.queue_id(unit, if op == FlashOp::Read { QueueKind::Read(priority) } else { QueueKind::Write(priority) })
     }
 
     /// The unit of a plane, and the plane's number in it.
@@ -135,34 +135,39 @@ impl Board {
         self.requests.get(self.txn(txn).request as usize)
     }
 
-    /// A unit's queues of reads or of programs, lowest level first.
+    /// A unit's queues of reads or of programs, lowest priority first.
     #[inline(always)]
-    fn levels(&self, unit: UnitId, op: FlashOp) -> &[Queue] {
-        let levels = self.facts.levels as usize;
-        let first = unit.index() * self.kinds + if op == FlashOp::Read { 0 } else { levels };
-        &self.queues[first..first + levels]
+    fn queues_by_priority(&self, unit: UnitId, op: FlashOp) -> &[Queue] {
+        let priorities = self.facts.priorities as usize;
+        let first = unit.index() * self.kinds + if op == FlashOp::Read { 0 } else { priorities };
+        &self.queues[first..first + priorities]
     }
 
-    /// The first waiting read or program of a unit: the head of its queue with the highest priority level that is not empty.
+    /// The first waiting read or program of a unit: the head of its queue with the highest priority that is not empty.
     #[inline(always)]
     pub fn first(&self, unit: UnitId, op: FlashOp) -> TxnId {
-        let highest = self.highest_level(unit, op).head;
-        if highest.is_some() || self.facts.levels == 1 { highest } else { self.first_of_levels(unit, op) }
+        let highest = self.highest_priority(unit, op).head;
+        if highest.is_some() || self.facts.priorities == 1 { highest } else { self.first_of_priorities(unit, op) }
     }
 
     #[inline(never)]
-    fn first_of_levels(&self, unit: UnitId, op: FlashOp) -> TxnId {
-        self.levels(unit, op).iter().rev().map(|queue| queue.head).find(|head| head.is_some()).unwrap_or(TxnId::NONE)
+    fn first_of_priorities(&self, unit: UnitId, op: FlashOp) -> TxnId {
+        self.queues_by_priority(unit, op)
+            .iter()
+            .rev()
+            .map(|queue| queue.head)
+            .find(|head| head.is_some())
+            .unwrap_or(TxnId::NONE)
     }
 
-    /// A unit's queue of reads or programs of the highest level.
+    /// A unit's queue of reads or programs of the highest priority.
     #[inline(always)]
-    fn highest_level(&self, unit: UnitId, op: FlashOp) -> &Queue {
-        let levels = self.facts.levels as usize;
-        &self.queues[unit.index() * self.kinds + if op == FlashOp::Read { levels } else { 2 * levels } - 1]
+    fn highest_priority(&self, unit: UnitId, op: FlashOp) -> &Queue {
+        let priorities = self.facts.priorities as usize;
+        &self.queues[unit.index() * self.kinds + if op == FlashOp::Read { priorities } else { 2 * priorities } - 1]
     }
 
-    /// Number of user reads or programs waiting at a unit, all levels.
+    /// Number of user reads or programs waiting at a unit, all priorities.
     #[inline(always)]
     pub fn waiting(&self, unit: UnitId, op: FlashOp) -> u32 {
         self.units[unit.index()].waiting[op.index()]
@@ -214,11 +219,11 @@ impl Board {
     #[inline(always)]
     pub fn has_page(&self, id: TxnId) -> bool {
         let txn = self.txn(id);
-        txn.op != FlashOp::Program || self.plane(txn.plane).room
+        txn.op != FlashOp::Program || self.plane(txn.plane).has_free_page
     }
 }
 
 /// Number of queues of a unit.
-const fn kinds(levels: u8) -> usize {
-    2 * levels as usize
+const fn kinds(priorities: u8) -> usize {
+    2 * priorities as usize
 }

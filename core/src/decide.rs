@@ -12,7 +12,7 @@ pub use crate::group::Group;
 use crate::id::{FlowId, PlaneId, TxnId, UnitId};
 use crate::transaction::FlashOp;
 use crate::units::{Duration, Lpn, Time};
-pub use order::{Departure, Estimate, Forward, Needs, Order, Position};
+pub use order::{Departure, Estimate, Needs, Order, Position, Promotion};
 
 /// Which command enters the device next?
 pub trait Admit {
@@ -25,11 +25,11 @@ pub trait Admit {
 
     /// Whether a command always enters at once if no other command waits and the device has space: the device then does not ask
     /// [`Admit::next`].
-    fn lets_lone_commands_in(&self) -> bool;
+    fn skips_when_single(&self) -> bool;
 
     /// Whether it compares all waiting commands with one another, instead of fetching each queue in order. It is then asked only
-    /// once everything that arrives at an instant is there, and must not let lone commands in.
-    fn compares(&self) -> bool {
+    /// once everything that arrives at an instant is there, and must not skip when single.
+    fn ranks_all_waiting(&self) -> bool {
         false
     }
 
@@ -99,28 +99,28 @@ pub trait Place {
     fn is_static(&self) -> bool;
 
     /// Whether writes get their plane only when a unit takes them: they then wait in one queue for the whole device
-    /// ([`Board::unplaced`]), and [`Place::draw`] is asked instead of [`Place::plane`].
+    /// ([`Board::unplaced`]), and [`Place::place_at_dispatch`] is asked instead of [`Place::plane`].
     fn binds_at_dispatch(&self) -> bool {
         false
     }
 
     /// The plane that takes `write` now. Asked before the units decide, for the oldest eligible write of the device's queue,
     /// until it returns `None`; only if [`Place::binds_at_dispatch`].
-    fn draw(&mut self, board: &Board, write: TxnId) -> Option<PlaneId> {
+    fn place_at_dispatch(&mut self, board: &Board, write: TxnId) -> Option<PlaneId> {
         let _ = (board, write);
         None
     }
 
-    /// How waiting writes move to units that have nothing to do ([`Place::pull`]).
-    fn moves(&self) -> Moves {
-        Moves::NEVER
+    /// How waiting writes move to units that have nothing to do ([`Place::steal_write`]).
+    fn migration_limits(&self) -> MigrationLimits {
+        MigrationLimits::NEVER
     }
 
     /// The waiting write that moves to `unit`, and its plane there. Asked after the units have decided, for a unit that does
-    /// nothing and has nothing waiting; then up to [`Moves::at_once`] times in a row, until it returns `None`. The write must be
+    /// nothing and has nothing waiting; then up to [`MigrationLimits::at_once`] times in a row, until it returns `None`. The write must be
     /// [`Board::eligible`] and wait at another unit, which must not have collected garbage on its account
-    /// ([`crate::board::Batch::write`]).
-    fn pull(&mut self, board: &Board, unit: UnitId) -> Option<(TxnId, PlaneId)> {
+    /// ([`crate::board::ForegroundGc::write`]).
+    fn steal_write(&mut self, board: &Board, unit: UnitId) -> Option<(TxnId, PlaneId)> {
         let _ = (board, unit);
         None
     }
@@ -128,16 +128,16 @@ pub trait Place {
 
 /// How waiting writes move to units that have nothing to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Moves {
+pub struct MigrationLimits {
     /// Most writes that move to a unit at once; 0 if none ever moves.
     pub at_once: u32,
     /// Time a move takes: the write joins its new queue that much later.
     pub takes: Duration,
 }
 
-impl Moves {
+impl MigrationLimits {
     /// No write moves.
-    pub const NEVER: Moves = Moves { at_once: 0, takes: Duration::ZERO };
+    pub const NEVER: MigrationLimits = MigrationLimits { at_once: 0, takes: Duration::ZERO };
 }
 
 /// What does an idle chip do next?
@@ -158,12 +158,12 @@ pub trait Pick {
 
     /// Whether the only transaction that waits for an idle unit is always picked if it is eligible, and so is the only read that
     /// waits while a command is paused: the device then does not ask.
-    fn lets_lone_transactions_go(&self) -> bool {
+    fn skips_when_single(&self) -> bool {
         false
     }
 
     /// Whether it needs a read and a write queue for every priority level; otherwise all levels share one of each.
-    fn keeps_levels_apart(&self) -> bool {
+    fn per_priority_queues(&self) -> bool {
         false
     }
 }
@@ -180,7 +180,7 @@ pub enum Scope {
 /// May the running program or erase be paused?
 pub trait Preempt {
     /// When to ask.
-    fn moments(&self) -> Moments;
+    fn suspend_points(&self) -> SuspendPoints;
 
     /// Asked when `read` waits behind the unit's running program or erase: `Some(charge)` pauses it and takes `charge`
     /// from the slack of its transactions.
@@ -188,7 +188,7 @@ pub trait Preempt {
 
     /// Whether [`Preempt::pause`] will return `None` for this program and read at every later iteration, until another read joins
     /// the unit's queue or a transaction is withdrawn from it: the device then stops asking.
-    fn is_vain(&self, board: &Board, unit: UnitId, read: TxnId) -> bool {
+    fn will_keep_refusing(&self, board: &Board, unit: UnitId, read: TxnId) -> bool {
         let _ = (board, unit, read);
         false
     }
@@ -200,7 +200,7 @@ pub trait Preempt {
 
 /// When [`Preempt::pause`] is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Moments {
+pub enum SuspendPoints {
     /// Never.
     Never,
     /// At the end of each program-verify iteration, programs only.
@@ -212,43 +212,43 @@ pub enum Moments {
 /// When may garbage collection run?
 pub trait Collect {
     /// Asked when garbage collection waits for an idle unit.
-    fn turn(&mut self, board: &Board, unit: UnitId) -> Turn;
+    fn precedence(&mut self, board: &Board, unit: UnitId) -> GcPrecedence;
 
-    /// Whether the answer is always [`Turn::Gc`]: the device then does not ask.
+    /// Whether the answer is always [`GcPrecedence::Gc`]: the device then does not ask.
     fn goes_first(&self) -> bool {
         false
     }
 
     /// How victims are emptied.
-    fn style(&self) -> Style;
+    fn mode(&self) -> GcMode;
 
-    /// Whether writes pay for garbage collection before they are dispatched ([`Collect::debt`]). Whose data pages hold is recorded then.
-    fn writes_pay(&self) -> bool {
+    /// Whether writes pay for garbage collection before they are dispatched ([`Collect::quota`]). Whose data pages hold is recorded then.
+    fn write_triggered_gc(&self) -> bool {
         false
     }
 
     /// Asked when `write` was picked at a unit for which garbage collection waits: how much of it goes first.
-    fn debt(&mut self, _: &Board, _write: TxnId) -> Debt {
-        Debt::default()
+    fn quota(&mut self, _: &Board, _write: TxnId) -> GcQuota {
+        GcQuota::default()
     }
 }
 
 /// Garbage collection that goes before a write (FLIN §4.3, algorithm 2).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Debt {
+pub struct GcQuota {
     /// Whether any goes first. If so, moves already begun are finished, and a victim that is empty is erased.
     pub due: bool,
     /// Page moves to begin: a read and its program each.
-    pub pairs: u32,
+    pub page_moves: u32,
     /// Whether the amount results from a shortage of blocks, not from the write's share (D-FLN-13).
     pub forced: bool,
     /// Whether reads may go between it and the preempt decision is asked about its programs (D-FLN-16).
-    pub yields: bool,
+    pub preemptible: bool,
 }
 
 /// What goes first at a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Turn {
+pub enum GcPrecedence {
     /// Garbage collection.
     Gc,
     /// User transactions; garbage collection when there are none.
@@ -257,7 +257,7 @@ pub enum Turn {
 
 /// How victims are emptied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Style {
+pub enum GcMode {
     /// By transactions in the units' queues. `pausable` lets a read pause a garbage-collection program or erase.
     Transactions {
         /// Whether reads may pause it.

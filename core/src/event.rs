@@ -176,7 +176,7 @@ pub enum Event {
         txn: u64,
         /// How.
         end: End,
-        /// Time its command stood paused.
+        /// Time its command was paused.
         paused: Duration,
     },
     /// A request completed.

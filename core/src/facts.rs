@@ -11,8 +11,8 @@ use crate::units::Duration;
 pub struct Facts {
     /// Geometry of the flash.
     pub geometry: Geometry,
-    /// Priority levels: every unit has a read and a write queue for each level.
-    pub levels: u8,
+    /// Priorities: every unit has a read and a write queue for each priority.
+    pub priorities: u8,
     /// Command phase on the bus, by [`FlashOp::index`].
     pub command: [Duration; 3],
     /// Typical array time, by [`FlashOp::index`].
@@ -38,7 +38,7 @@ pub struct Facts {
     /// Free blocks of a plane below which garbage collection starts.
     pub gc_start_blocks: u32,
     /// Whether writes pay for garbage collection before they go (the collect decision says so).
-    pub writes_pay: bool,
+    pub write_triggered_gc: bool,
 }
 
 impl Facts {

@@ -7,12 +7,12 @@
 pub const NEVER: u64 = u64::MAX;
 
 /// Largest number of leaves; also of units of a channel, of channels of a device and of CPUs of a host.
-pub const MOST: usize = 64;
+pub const MAX_INSTANTS: usize = 64;
 
 /// Levels above the leaves that are climbed without a loop: as many as the usual number of channels needs.
 const LEVELS: u32 = 3;
 
-/// Up to [`MOST`] instants in ns.
+/// Up to [`MAX_INSTANTS`] instants in ns.
 #[derive(Clone, Debug)]
 pub struct MinTree {
     /// Number of instants.
@@ -20,17 +20,17 @@ pub struct MinTree {
     /// Number of leaves: a power of two, at least `length`. Those beyond `length` are never.
     leaves: usize,
     /// The root is node 1, the children of node `n` are `2 n` and `2 n + 1`, and leaf `i` is node `leaves + i`.
-    nodes: [u64; 2 * MOST],
+    nodes: [u64; 2 * MAX_INSTANTS],
 }
 
 impl MinTree {
     /// Number of leaves of the smallest tree.
-    const FEW: usize = 1 << LEVELS;
+    const UNROLL: usize = 1 << LEVELS;
 
     /// `length` instants, all never.
     pub fn new(length: usize) -> MinTree {
-        assert!(length <= MOST, "configuration check allows no more than 64");
-        MinTree { length, leaves: length.next_power_of_two().max(Self::FEW), nodes: [NEVER; 2 * MOST] }
+        assert!(length <= MAX_INSTANTS, "configuration check allows no more than 64");
+        MinTree { length, leaves: length.next_power_of_two().max(Self::UNROLL), nodes: [NEVER; 2 * MAX_INSTANTS] }
     }
 
     /// The least instant.
@@ -42,14 +42,14 @@ impl MinTree {
     /// The `i`-th instant.
     #[inline(always)]
     pub fn at(&self, i: usize) -> u64 {
-        self.nodes[(self.leaves + i) % (2 * MOST)]
+        self.nodes[(self.leaves + i) % (2 * MAX_INSTANTS)]
     }
 
     /// Changes the `i`-th instant.
     #[inline(always)]
     pub fn set(&mut self, i: usize, at: u64) {
         debug_assert!(i < self.length);
-        let mut node = (self.leaves + i) % (2 * MOST);
+        let mut node = (self.leaves + i) % (2 * MAX_INSTANTS);
         let mut least = at;
         self.nodes[node] = least;
         for _ in 0..LEVELS {

@@ -48,13 +48,13 @@ impl ActiveRequest {
     }
 }
 
-/// The kinds of queues of a unit. Garbage collection is in none: its transactions are made when they begin, in an order of their
+/// The kinds of queues of a unit. Garbage collection is in none: its transactions are created when they begin, in an order of their
 /// own ([`GcWaiting`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueKind {
-    /// Reads of a priority level.
+    /// Reads of a priority.
     Read(u8),
-    /// Programs of a priority level.
+    /// Programs of a priority.
     Write(u8),
 }
 
@@ -175,12 +175,12 @@ pub struct Unit {
     pub service: Service,
     /// The channel it is on.
     pub channel: ChannelId,
-    /// User transactions waiting, reads and programs, all levels.
+    /// User transactions waiting, reads and programs, all priorities.
     pub waiting: [u32; 2],
     /// Garbage collection waiting.
     pub gc: GcWaiting,
     /// Garbage collection that goes before a write.
-    pub batch: Batch,
+    pub foreground_gc: ForegroundGc,
     /// The command in service; meaningful while busy.
     pub command: Command,
     /// Totals.
@@ -200,7 +200,7 @@ impl Unit {
             counters: UnitCounters::default(),
             waiting: [0; 2],
             gc: GcWaiting::default(),
-            batch: Batch::NONE,
+            foreground_gc: ForegroundGc::NONE,
         }
     }
 
@@ -224,7 +224,7 @@ impl Unit {
         }
     }
 
-    /// User transactions waiting, all levels.
+    /// User transactions waiting, all priorities.
     #[inline(always)]
     pub const fn user_waiting(&self) -> u32 {
         self.waiting[0] + self.waiting[1]
@@ -252,20 +252,20 @@ impl GcWaiting {
 
 /// Garbage collection that goes before a write, without other commands in between unless it yields (D-FLN-16).
 #[derive(Clone, Copy, Debug)]
-pub struct Batch {
+pub struct ForegroundGc {
     /// Whether it is under way.
     pub open: bool,
     /// Page moves still to begin.
-    pub pairs: u32,
+    pub page_moves: u32,
     /// The write that has paid and goes next among writes; [`TxnId::NONE`] for none.
     pub write: TxnId,
     /// Whether reads may go between it and interrupt its programs.
-    pub yields: bool,
+    pub preemptible: bool,
 }
 
-impl Batch {
-    /// No batch.
-    pub const NONE: Batch = Batch { open: false, pairs: 0, write: TxnId::NONE, yields: false };
+impl ForegroundGc {
+    /// None.
+    pub const NONE: ForegroundGc = ForegroundGc { open: false, page_moves: 0, write: TxnId::NONE, preemptible: false };
 }
 
 /// A channel on the board.
@@ -289,7 +289,7 @@ pub struct Plane {
     /// Page offset the next user program would get.
     pub next_page: u32,
     /// Whether a user program can be given a page now.
-    pub room: bool,
+    pub has_free_page: bool,
     /// Whether a victim is being emptied.
     pub collecting: bool,
 }
@@ -297,8 +297,8 @@ pub struct Plane {
 /// A flow on the board.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Flow {
-    /// Priority level, 0 lowest.
-    pub level: u8,
+    /// Priority, 0 lowest.
+    pub priority: u8,
     /// Commands waiting in the submission queue that the device may fetch.
     pub waiting: u32,
     /// Commands fetched and not completed.

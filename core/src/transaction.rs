@@ -58,7 +58,7 @@ impl Owner {
 
 /// One page-sized flash operation. It has many fields: all that decisions may know of it is here, next to one another.
 ///
-/// `slack`, `alone`, `estimate` and `tag` are notes by which scheduling decisions pass values to one another. The device
+/// `slack`, `isolated_latency`, `estimate` and `tag` are notes by which scheduling decisions pass values to one another. The device
 /// computes `slack` from the estimates, subtracts the charges that decisions return, and reports `tag` in the completion.
 ///
 /// The fields that every transaction uses come first and fill one cache line; those that only some use follow. (No gain from
@@ -84,8 +84,8 @@ pub struct Transaction {
     pub op: FlashOp,
     /// On whose behalf.
     pub owner: Owner,
-    /// Priority level, 0 lowest.
-    pub level: u8,
+    /// Priority, 0 lowest.
+    pub priority: u8,
     /// Note: bits for the order and pick decisions (see [`tag`]).
     pub tag: u8,
     /// Its stage from creation to end.
@@ -101,19 +101,19 @@ pub struct Transaction {
     pub ppa: u32,
     /// A read: the program that joins its queue once this has ended (read-modify-write). A program: the cancelled
     /// write of the same page that completes with it (D-SOS-06), itself perhaps leading to another.
-    pub then: TxnId,
+    pub on_completion: TxnId,
     /// An older, still waiting write of the same page: this one must not be dispatched before it (D-SLK-16).
-    pub after: TxnId,
-    /// The younger write that waits for this one: the other end of `after`.
-    pub before: TxnId,
+    pub blocked_by: TxnId,
+    /// The younger write that waits for this one: the other end of `blocked_by`.
+    pub unblocks: TxnId,
     /// Bus time of its bytes; none for an erase.
     pub transfer: Duration,
-    /// A number that counts up by one with every transaction made: its age, and an id that is never reused. The program of a page
+    /// A number that counts up by one with every transaction created: its age, and an id that is never reused. The program of a page
     /// move uses the slot of its read, with a serial of its own.
     pub serial: u64,
     /// How much older it counts in the order of age than its serial says: a write that took the place of a cancelled one
     /// ([`Transaction::age`]).
-    pub older_by: u64,
+    pub age_bonus: u64,
     /// When it joined its queue, or (garbage collection) began to wait.
     pub enqueued: Time,
     /// Bytes that cross the bus, metadata included when the configuration says so.
@@ -121,7 +121,7 @@ pub struct Transaction {
     /// Note (Slacker): how much later it may end without its request ending later.
     pub slack: Duration,
     /// Note (FLIN): its estimated time in the device had its flow been alone.
-    pub alone: Duration,
+    pub isolated_latency: Duration,
     /// Note (Slacker): its response time as estimated on arrival, without the error term.
     pub estimate: Duration,
 }
@@ -159,11 +159,11 @@ impl Transaction {
     /// A free slot.
     pub const EMPTY: Transaction = Transaction {
         serial: 0,
-        older_by: 0,
+        age_bonus: 0,
         enqueued: Time::ZERO,
         transfer: Duration::ZERO,
         slack: Duration::ZERO,
-        alone: Duration::ZERO,
+        isolated_latency: Duration::ZERO,
         estimate: Duration::ZERO,
         rank: 0,
         request: u32::MAX,
@@ -172,9 +172,9 @@ impl Transaction {
         bytes: 0,
         next: TxnId::NONE,
         prev: TxnId::NONE,
-        then: TxnId::NONE,
-        after: TxnId::NONE,
-        before: TxnId::NONE,
+        on_completion: TxnId::NONE,
+        blocked_by: TxnId::NONE,
+        unblocks: TxnId::NONE,
         queue: QueueId(0),
         plane: PlaneId(0),
         unit: UnitId(0),
@@ -182,7 +182,7 @@ impl Transaction {
         slot: 0,
         op: FlashOp::Read,
         owner: Owner::User,
-        level: 0,
+        priority: 0,
         tag: 0,
         stage: Stage::Free,
     };
@@ -190,12 +190,12 @@ impl Transaction {
     /// Its place in the order in which transactions came: its serial, or that of the cancelled write whose place it took.
     #[inline(always)]
     pub const fn age(&self) -> u64 {
-        self.serial - self.older_by
+        self.serial - self.age_bonus
     }
 
     /// Whether it may be dispatched now as far as other writes of its page are concerned.
     #[inline(always)]
     pub const fn unobstructed(&self) -> bool {
-        self.after.is_none()
+        self.blocked_by.is_none()
     }
 }

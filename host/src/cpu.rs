@@ -105,7 +105,7 @@ impl Cpu {
         (self.phase == Phase::Run).then_some(self.current)
     }
 
-    /// Whether the CPU is `thread`'s, be it interrupted at present.
+    /// Whether the CPU is `thread`'s, even if it is interrupted now.
     #[inline]
     pub fn holds(&self, thread: ThreadId) -> bool {
         self.current == thread

@@ -69,8 +69,8 @@ pub struct Host {
     cpus: Vec<Cpu>,
     /// By flow, its threads that have no I/O; the last to finish one comes first.
     free: Vec<Vec<ThreadId>>,
-    /// Foreground threads made so far.
-    made: u32,
+    /// Foreground threads created so far.
+    created: u32,
     /// By request, the thread that waits for it.
     waiting: Sequence<ThreadId>,
     /// What the driver knows of the device's buffer: of each flow's part, or of the whole.
@@ -108,7 +108,7 @@ impl Host {
             threads: Vec::new(),
             cpus: (0..config.cpus).map(|_| Cpu::new()).collect(),
             free: Vec::new(),
-            made: 0,
+            created: 0,
             waiting: Sequence::default(),
             buffers: Vec::new(),
             directory,
@@ -163,8 +163,8 @@ impl Host {
         let id = match self.free[flow].pop() {
             Some(id) => id,
             None => {
-                let thread = foreground(self.made % self.config.cpus, io.flow, self.config.waiting.nice);
-                self.made += 1;
+                let thread = foreground(self.created % self.config.cpus, io.flow, self.config.waiting.nice);
+                self.created += 1;
                 self.add(thread)
             }
         };

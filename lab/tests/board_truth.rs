@@ -68,7 +68,7 @@ impl Truth {
         };
         let owners: Vec<Option<usize>> = (0..config.ftl.logical_pages).map(whose).collect();
         let flows = (0..config.flows.len()).map(|flow| Flow {
-            level: config.flows[flow].level,
+            priority: config.flows[flow].priority,
             valid_pages: if owned { owners.iter().filter(|owner| **owner == Some(flow)).count() as u64 } else { 0 },
             ..Flow::default()
         });
@@ -203,15 +203,15 @@ impl Truth {
             // Moves use the last free block, and where they share the host's open block they must not use its last page
             // either.
             let shares = !self.config.gc.separate_frontier && free_blocks == 0;
-            let room = plane.next_page > 0 && !shares || free_blocks > 1;
-            Plane { free_blocks, free_pages, room, ..*plane }
+            let has_free_page = plane.next_page > 0 && !shares || free_blocks > 1;
+            Plane { free_blocks, free_pages, has_free_page, ..*plane }
         };
         self.planes.iter().enumerate().map(finished).collect()
     }
 
     fn compare(&self, device: &Device, name: &str) {
         let (board, now) = (device.board(), device.now());
-        let counts = |p: &Plane| (p.free_blocks, p.free_pages, p.next_page, p.room, p.collecting);
+        let counts = |p: &Plane| (p.free_blocks, p.free_pages, p.next_page, p.has_free_page, p.collecting);
         for (p, (shown, plane)) in board.planes.iter().zip(&self.planes()).enumerate() {
             assert!(counts(shown) == counts(plane), "{name} at {now}: plane {p} is {plane:?}, shown {shown:?}");
         }
@@ -224,7 +224,7 @@ impl Truth {
         for (f, (shown, flow)) in board.flows.iter().zip(&self.flows).enumerate() {
             let waiting = self.lines[f].min(depth - flow.in_flight);
             let flow = Flow { waiting, ..*flow };
-            let commands = |f: &Flow| (f.level, f.waiting, f.in_flight);
+            let commands = |f: &Flow| (f.priority, f.waiting, f.in_flight);
             let pages = |f: &Flow| (f.programmed, f.programmed_at_erase, f.valid_pages, f.moved);
             let same = commands(shown) == commands(&flow) && pages(shown) == pages(&flow);
             assert!(same, "{name} at {now}: flow {f} is {flow:?}, shown {shown:?}");
@@ -239,8 +239,8 @@ fn pressed() -> Config {
     config.ftl.logical_pages = config.geometry.planes() * 8 * 17;
     config.precondition = Precondition::Steady;
     let third = config.ftl.logical_pages / 3;
-    config.flows = vec![FlowConfig { first_page: 0, pages: third, ..FlowConfig::at_level(0) }; 2];
-    (config.flows[1].level, config.flows[1].first_page, config.levels) = (1, third, 2);
+    config.flows = vec![FlowConfig { first_page: 0, pages: third, ..FlowConfig::at_priority(0) }; 2];
+    (config.flows[1].priority, config.flows[1].first_page, config.priorities) = (1, third, 2);
     config
 }
 
@@ -259,8 +259,10 @@ fn narrow(protocol: Protocol) -> Config {
 fn each_instant(config: &Config, name: &str, asks: &[Ask]) -> u64 {
     let recipe = recipe(name, &[]);
     let scheduler = build(&recipe).expect("a scheduler");
-    let says =
-        (scheduler.place.binds_at_dispatch(), scheduler.collect.writes_pay() || scheduler.admit.needs_page_flows());
+    let says = (
+        scheduler.place.binds_at_dispatch(),
+        scheduler.collect.write_triggered_gc() || scheduler.admit.needs_page_flows(),
+    );
     let (mut device, _) = play::built(config, &recipe).expect("legal");
     device.report_events();
     let mut truth = Truth::new(config, &device, says);

@@ -273,7 +273,7 @@ impl<'a> Model<'a> {
 fn config(buffer: Buffer, flows: usize) -> Config {
     let mut config = unit_cycle(1);
     (config.memory, config.buffer) = (Duration::from_ns(MEMORY), Some(buffer));
-    config.flows = vec![FlowConfig::at_level(0); flows];
+    config.flows = vec![FlowConfig::at_priority(0); flows];
     config
 }
 

@@ -26,8 +26,8 @@ fn pressed() -> Config {
     config.geometry.pages_per_block = 16;
     config.ftl.logical_pages = config.geometry.planes() * 16 * 17;
     config.precondition = Precondition::Steady;
-    config.flows = vec![FlowConfig::at_level(0), FlowConfig::at_level(1)];
-    config.levels = 2;
+    config.flows = vec![FlowConfig::at_priority(0), FlowConfig::at_priority(1)];
+    config.priorities = 2;
     config
 }
 

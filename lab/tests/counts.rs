@@ -117,7 +117,7 @@ fn totals_are_what_the_events_say() {
         let expected = Totals {
             now: totals.now,
             changes_waiting_writes: totals.changes_waiting_writes,
-            room_stalls: totals.room_stalls,
+            free_page_stalls: totals.free_page_stalls,
             forced_batches: totals.forced_batches,
             late_erases: totals.late_erases,
             partial_reads: totals.partial_reads,

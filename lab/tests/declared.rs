@@ -9,8 +9,8 @@ mod common;
 use common::play::{self, Ask, Mix, Wake, asks};
 use common::{recipe, table1};
 use flashlane_core::decide::{
-    Admit, Collect, Commands, Debt, Departure, Estimate, Fetch, Forward, Group, Needs, Order, Pick, Position,
-    Scheduler, Scope, Style, Turn,
+    Admit, Collect, Commands, Departure, Estimate, Fetch, GcMode, GcPrecedence, GcQuota, Group, Needs, Order, Pick,
+    Position, Promotion, Scheduler, Scope,
 };
 use flashlane_core::geometry::UnitKind;
 use flashlane_core::{Board, Duration, QueueId, RequestId, Time, TxnId, UnitId};
@@ -28,11 +28,11 @@ impl Admit for Asked<dyn Admit> {
     fn next(&mut self, board: &Board, commands: &dyn Commands) -> Option<Fetch> {
         self.0.next(board, commands)
     }
-    fn lets_lone_commands_in(&self) -> bool {
+    fn skips_when_single(&self) -> bool {
         false
     }
-    fn compares(&self) -> bool {
-        self.0.compares()
+    fn ranks_all_waiting(&self) -> bool {
+        self.0.ranks_all_waiting()
     }
     fn ask_again(&self) -> Time {
         self.0.ask_again()
@@ -55,8 +55,8 @@ impl Order for Asked<dyn Order> {
     fn needs(&self) -> Needs {
         self.0.needs()
     }
-    fn forward(&mut self, board: &Board, made: &[TxnId], moves: &mut Vec<Forward>) {
-        self.0.forward(board, made, moves);
+    fn promote(&mut self, board: &Board, created: &[TxnId], promotions: &mut Vec<Promotion>) {
+        self.0.promote(board, created, promotions);
     }
     fn response(&mut self, board: &Board, txn: TxnId, request: RequestId) -> Duration {
         self.0.response(board, txn, request)
@@ -82,23 +82,23 @@ impl Pick for Asked<dyn Pick> {
     fn next_read(&mut self, board: &Board, unit: UnitId) -> TxnId {
         self.0.next_read(board, unit)
     }
-    fn keeps_levels_apart(&self) -> bool {
-        self.0.keeps_levels_apart()
+    fn per_priority_queues(&self) -> bool {
+        self.0.per_priority_queues()
     }
 }
 
 impl Collect for Asked<dyn Collect> {
-    fn turn(&mut self, board: &Board, unit: UnitId) -> Turn {
-        self.0.turn(board, unit)
+    fn precedence(&mut self, board: &Board, unit: UnitId) -> GcPrecedence {
+        self.0.precedence(board, unit)
     }
-    fn style(&self) -> Style {
-        self.0.style()
+    fn mode(&self) -> GcMode {
+        self.0.mode()
     }
-    fn writes_pay(&self) -> bool {
-        self.0.writes_pay()
+    fn write_triggered_gc(&self) -> bool {
+        self.0.write_triggered_gc()
     }
-    fn debt(&mut self, board: &Board, write: TxnId) -> Debt {
-        self.0.debt(board, write)
+    fn quota(&mut self, board: &Board, write: TxnId) -> GcQuota {
+        self.0.quota(board, write)
     }
 }
 
@@ -110,8 +110,8 @@ fn drive(unit: UnitKind, flows: u8) -> Config {
     config.ftl.logical_pages = config.geometry.planes() * 16 * 17;
     config.precondition = Precondition::Steady;
     config.bus.command = [290, 361, 220].map(Duration::from_ns);
-    config.flows = (0..flows).map(|flow| FlowConfig::at_level(flow % 2)).collect();
-    config.levels = 2;
+    config.flows = (0..flows).map(|flow| FlowConfig::at_priority(flow % 2)).collect();
+    config.priorities = 2;
     config
 }
 
@@ -140,7 +140,7 @@ fn positions_at_the_tail() {
 }
 
 #[test]
-fn lone_transactions_that_go() {
+fn single_transactions_that_start() {
     same(2, |scheduler| Scheduler { pick: Box::new(Asked(scheduler.pick)), ..scheduler });
 }
 
@@ -150,6 +150,6 @@ fn garbage_collection_that_goes_first() {
 }
 
 #[test]
-fn lone_commands_that_enter() {
+fn single_commands_that_enter() {
     same(1, |scheduler| Scheduler { admit: Box::new(Asked(scheduler.admit)), ..scheduler });
 }

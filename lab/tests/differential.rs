@@ -84,7 +84,7 @@ impl Case {
         (config.nand.same_page_read, config.nand.same_page_program) = (self.same_page, self.same_page);
         let pages = config.geometry.pages_per_block;
         let mut board = Board::new(config.facts(), 1);
-        board.planes.iter_mut().for_each(|plane| plane.room = true);
+        board.planes.iter_mut().for_each(|plane| plane.has_free_page = true);
         for (i, waiting) in self.queue.iter().enumerate() {
             if self.op == FlashOp::Program {
                 board.planes[waiting.slot as usize].next_page = waiting.offset;

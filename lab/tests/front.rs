@@ -46,7 +46,7 @@ fn commands_in_flight() {
         for protocol in [Protocol::Nvme { depth: 64 }, Protocol::Sata { depth: 64 }] {
             let mut config = unit_cycle(12);
             (config.front.in_flight, config.front.protocol) = (limit, protocol);
-            config.flows = vec![FlowConfig::at_level(0); 2];
+            config.flows = vec![FlowConfig::at_priority(0); 2];
             let expected: Vec<u64> = (0..12).map(|i| i / u64::from(limit) + 1).collect();
             for flows in [1, 2] {
                 // The order in which flows are fetched is not tested here.
@@ -78,7 +78,7 @@ fn depth_of_queues() {
         let rp = recipe(scheduler, &[]);
         for depth in 1..=7 {
             let mut config = unit_cycle(12);
-            config.flows = vec![FlowConfig::at_level(0); 2];
+            config.flows = vec![FlowConfig::at_priority(0); 2];
             config.front.protocol = Protocol::Nvme { depth };
             let own: Vec<u64> = (0..12).map(|i| i / 2 / u64::from(depth) + 1).collect();
             assert_eq!(cycles(&config, &rp, &one_each(2)), own, "{scheduler}: NVMe, depth {depth}");

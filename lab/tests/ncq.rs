@@ -244,7 +244,7 @@ fn overtakings_are_bounded() {
             if !serial {
                 config.front.service = Service::Parallel;
             }
-            config.flows = vec![FlowConfig::at_level(0); if nvme { 3 } else { 1 }];
+            config.flows = vec![FlowConfig::at_priority(0); if nvme { 3 } else { 1 }];
             // A rush of large commands, and then of small ones, many of which hit pages that are written all the time.
             let mut rng = Pcg64Mcg::new(u128::from(alpha) + 9);
             let asks: Vec<Ask> = (0..1500u64)
@@ -304,11 +304,11 @@ impl Admit for Probe {
         Some(Fetch::head(FlowId(0)))
     }
 
-    fn lets_lone_commands_in(&self) -> bool {
+    fn skips_when_single(&self) -> bool {
         false
     }
 
-    fn compares(&self) -> bool {
+    fn ranks_all_waiting(&self) -> bool {
         true
     }
 }
@@ -389,7 +389,7 @@ fn nvme_queues_are_compared_with_one_another() {
     for service in [Service::Parallel, Service::Serial { cluster: 1, charge: Charge::FreeAware }] {
         let mut config = config(0, 1, Charge::FreeAware);
         (config.front.protocol, config.front.service) = (Protocol::Nvme { depth: 8 }, service);
-        config.flows = vec![FlowConfig::at_level(0); 3];
+        config.flows = vec![FlowConfig::at_priority(0); 3];
         let ask = |flow, count: u64| Ask { at: 0, flow, op: Read, touch: Touch::Bytes(0, count * 4096) };
         let asks = [ask(0, 40), ask(0, 10), ask(1, 30), ask(1, 5), ask(2, 20)];
         let played = play(&config, &recipe("ncq-tsb", &[]), &asks, Wake::Plain);

@@ -218,7 +218,7 @@ fn a_write_without_a_page_lets_the_read_pass() {
     assert_eq!(of.erased[0], (58, 0, 0));
     assert!(of.done[6] >= 66, "after the erase: {}", of.done[6]);
     assert_eq!(of.read, [(0, 0)]);
-    assert!(of.totals.room_stalls > 0 && of.totals.late_erases == 1);
+    assert!(of.totals.free_page_stalls > 0 && of.totals.late_erases == 1);
 }
 
 /// The same where victims are emptied at once: at 16 half a cycle, but not erased before the read.

@@ -117,8 +117,8 @@ fn marked(done: &[Completion]) -> BTreeSet<u64> {
 /// Two flows, one with a bounded submission queue beside another, so that requests enter in another order than they arrive.
 fn two_flows() -> Config {
     let mut config = table1(1, 2);
-    config.flows = vec![FlowConfig::at_level(0), FlowConfig::at_level(1)];
-    config.levels = 2;
+    config.flows = vec![FlowConfig::at_priority(0), FlowConfig::at_priority(1)];
+    config.priorities = 2;
     config.front.in_flight = 24;
     config
 }
@@ -219,7 +219,7 @@ fn who_waits_for_more_than_the_unit_is_not_overtaken() {
 #[test]
 fn fcfs_lets_no_read_of_one_page_overtake() {
     let mut config = table1(2, 2);
-    config.flows = vec![FlowConfig::at_level(0); 3];
+    config.flows = vec![FlowConfig::at_priority(0); 3];
     let mut rng = Pcg64Mcg::new(7);
     let mix = Mix { requests: 3_000, gap: 10_000, reads: 100, pages: 1, hot: 50, partial: 0, scattered: 0 };
     let asks = asks(&config, &mix, &mut rng);

@@ -63,7 +63,7 @@ fn pressed() -> Config {
     config.geometry.pages_per_block = 16;
     config.ftl.logical_pages = config.geometry.planes() * 16 * 17;
     config.precondition = Precondition::Steady;
-    config.flows = vec![FlowConfig::at_level(0); 3];
+    config.flows = vec![FlowConfig::at_priority(0); 3];
     (config.nand.suspend, config.nand.resume) = (Duration::from_us(5), Duration::from_us(7));
     config
 }

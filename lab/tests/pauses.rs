@@ -5,7 +5,7 @@ mod common;
 
 use common::{CYCLE, device, one_plane, recipe, scene, unit_cycle};
 use flashlane_core::Op::{Read, Write};
-use flashlane_core::decide::{Moments, Preempt};
+use flashlane_core::decide::{Preempt, SuspendPoints};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Owner, TxnId, UnitId};
@@ -113,8 +113,8 @@ struct OneAPause {
 }
 
 impl Preempt for OneAPause {
-    fn moments(&self) -> Moments {
-        Moments::Boundary
+    fn suspend_points(&self) -> SuspendPoints {
+        SuspendPoints::Boundary
     }
 
     fn pause(&mut self, _: &Board, _: UnitId, _: TxnId) -> Option<Duration> {

@@ -243,8 +243,8 @@ fn out_of_space_is_an_error_not_a_hang() {
 fn an_overwrite_of_higher_priority_lets_its_predecessor_go() {
     use flashlane_ssd::config::FlowConfig;
     let mut config = one_plane();
-    config.levels = 2;
-    config.flows = vec![FlowConfig::at_level(0), FlowConfig::at_level(1)];
+    config.priorities = 2;
+    config.flows = vec![FlowConfig::at_priority(0), FlowConfig::at_priority(1)];
     for entry in flashlane_sched::catalogue::schedulers() {
         let mut device = device(&config, &recipe(entry.name, &[]));
         // The first write keeps the chip busy while the other two arrive.

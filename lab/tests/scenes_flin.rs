@@ -46,8 +46,8 @@ fn ends(config: &Config, scheduler: &str, lines: &[Line]) -> Vec<u64> {
 /// One chip, and flows with these levels.
 fn levels(levels: &[u8]) -> Config {
     let mut config = one_plane();
-    config.flows = levels.iter().map(|&level| FlowConfig::at_level(level)).collect();
-    config.levels = levels.iter().max().expect("some") + 1;
+    config.flows = levels.iter().map(|&level| FlowConfig::at_priority(level)).collect();
+    config.priorities = levels.iter().max().expect("some") + 1;
     config
 }
 
@@ -122,7 +122,8 @@ fn alone_times_are_noted() {
     let mut device = common::device(&levels(&[0, 0]), &recipe("flin", &[]));
     let lines = [(0, 0, Read, 9), (1_000, 0, Read, 1), (1_000, 1, Read, 2), (2_000, 0, Read, 3), (2_000, 1, Read, 4)];
     lines.iter().enumerate().for_each(|(id, line)| send(&mut device, id as u64, line));
-    let alone = |page| device.board().txns.iter().find(|txn| txn.lpn == Lpn(page)).expect("it waits").alone.ns();
+    let alone =
+        |page| device.board().txns.iter().find(|txn| txn.lpn == Lpn(page)).expect("it waits").isolated_latency.ns();
     assert_eq!([1, 2].map(alone), [READ; 2]);
     assert_eq!([3, 4].map(alone), [2 * READ - 1_000; 2]);
     drain(&mut device);
@@ -133,7 +134,7 @@ fn collecting() -> Config {
     let mut config = one_plane();
     (config.geometry.blocks_per_plane, config.geometry.pages_per_block) = (24, 16);
     (config.ftl.logical_pages, config.precondition) = (17 * 16, Precondition::Steady);
-    config.flows = vec![FlowConfig { pages: 8 * 16, ..FlowConfig::at_level(0) }; 2];
+    config.flows = vec![FlowConfig { pages: 8 * 16, ..FlowConfig::at_priority(0) }; 2];
     config.flows[1].first_page = 8 * 16;
     config
 }
@@ -357,7 +358,7 @@ fn pages_belong_to_who_wrote_them_last() {
     config.ftl.logical_pages = config.geometry.planes() * 17 * 16;
     config.precondition = Precondition::Steady;
     let half = config.ftl.logical_pages / 2;
-    config.flows = vec![FlowConfig { pages: half, ..FlowConfig::at_level(0) }; 2];
+    config.flows = vec![FlowConfig { pages: half, ..FlowConfig::at_priority(0) }; 2];
     config.flows[1].first_page = half;
     let mut device = device(&config, &recipe("flin", &[]));
     let owned = |device: &Device| [0, 1].map(|f| device.board().flows[f].valid_pages);

@@ -43,7 +43,7 @@ fn with(question: &str, answer: &str) -> Recipe {
 #[test]
 fn whose_command_comes_next() {
     let mut config = one_plane();
-    config.flows = vec![FlowConfig::at_level(0); 3];
+    config.flows = vec![FlowConfig::at_priority(0); 3];
     config.front.in_flight = 1;
     let line = |flow| (0, flow, Read, PAGE, u64::from(flow));
     let lines = [2, 0, 0, 0, 1, 2].map(line);
@@ -59,8 +59,8 @@ fn whose_command_comes_next() {
 #[test]
 fn flows_of_a_level_share_its_fetches() {
     let mut config = one_plane();
-    config.flows = [0, 0, 1].map(FlowConfig::at_level).to_vec();
-    config.levels = 2;
+    config.flows = [0, 0, 1].map(FlowConfig::at_priority).to_vec();
+    config.priorities = 2;
     config.front.in_flight = 1;
     let lines: Vec<Line> = (0..18).map(|i| (0, i % 3, Read, PAGE, u64::from(i))).collect();
     let (done, _) = play(&config, &with("admit", "weighted-round-robin"), &lines);
@@ -109,7 +109,7 @@ fn who_replaces_a_write_waits_for_what_it_waited_for() {
 #[test]
 fn a_write_of_another_level_does_not_take_the_place() {
     let mut config = one_plane();
-    (config.levels, config.flows) = (2, vec![FlowConfig::at_level(0), FlowConfig::at_level(1)]);
+    (config.priorities, config.flows) = (2, vec![FlowConfig::at_priority(0), FlowConfig::at_priority(1)]);
     let answers = [("pick", "wait-balanced"), ("cancel", "overwrite")];
     let answers = answers.map(|(question, answer)| (question.to_owned(), answer.to_owned())).to_vec();
     let inherits = Recipe { answers, ..recipe("read-first", &[("cancel_inherit_place", 1)]) };

@@ -387,7 +387,7 @@ fn writes_of_a_page_keep_their_order() {
 #[test]
 fn reads_are_charged_to_writes_of_every_level() {
     let mut config = unit_cycle(2);
-    (config.levels, config.flows) = (2, vec![FlowConfig::at_level(0), FlowConfig::at_level(1)]);
+    (config.priorities, config.flows) = (2, vec![FlowConfig::at_priority(0), FlowConfig::at_priority(1)]);
     for (charge_reads, left) in [(0, 4), (1, 3)] {
         let params = [("charge_reads", charge_reads), ("rbyp", 0), ("wbyp", 0)];
         let answers = vec![("pick".to_owned(), "wait-balanced".to_owned())];

@@ -133,7 +133,7 @@ fn random_scenes(name: &str, op: flashlane_core::Op) {
 #[test]
 fn the_shadow_changes_nothing() {
     let mut config = table1(2, 2);
-    config.flows.push(flashlane_ssd::config::FlowConfig::at_level(0));
+    config.flows.push(flashlane_ssd::config::FlowConfig::at_priority(0));
     let mix =
         common::play::Mix { requests: 600, gap: 90_000, reads: 60, pages: 6, hot: 10, partial: 20, scattered: 20 };
     let asks = asks(&config, &mix, &mut Pcg64Mcg::new(5));

@@ -179,7 +179,7 @@ fn config(random: &mut RandomStream) -> Config {
         front: front(random, geometry.channels * geometry.chips_per_channel),
         memory: random.maybe_us(5),
         flows: (0..flows).map(|_| flow(random, logical_pages)).collect(),
-        levels: random.between(1, 4) as u8,
+        priorities: random.between(1, 4) as u8,
         seed: random.0.next_u64(),
     };
     config.check().unwrap_or_else(|why| panic!("the swarm draws only legal devices: {why}\n{config:?}"));
@@ -189,7 +189,7 @@ fn config(random: &mut RandomStream) -> Config {
 /// A flow that owns a part of the drive, which may overlap another's, or nothing.
 fn flow(random: &mut RandomStream, logical_pages: u32) -> FlowConfig {
     let first_page = random.upto(logical_pages - 1);
-    FlowConfig { level: random.upto(3) as u8, first_page, pages: random.upto(logical_pages - first_page) }
+    FlowConfig { priority: random.upto(3) as u8, first_page, pages: random.upto(logical_pages - first_page) }
 }
 
 /// A device with no more spare blocks than collection needs, 99 % or all of it full.
@@ -199,7 +199,7 @@ fn tight(random: &mut RandomStream) -> Config {
     let data_blocks = g.blocks_per_plane - config.gc.start_blocks - 2;
     config.ftl.logical_pages = g.planes() * data_blocks * g.pages_per_block;
     config.precondition = random.one_of(&[Precondition::Filled { per_mille: 990 }, Precondition::Steady]);
-    config.flows.iter_mut().for_each(|flow| *flow = FlowConfig::at_level(flow.level));
+    config.flows.iter_mut().for_each(|flow| *flow = FlowConfig::at_priority(flow.priority));
     config.check().unwrap_or_else(|why| panic!("the swarm draws only legal devices: {why}\n{config:?}"));
     config
 }

@@ -122,7 +122,7 @@ fn reads_and_collection_by_the_hard_threshold() {
     for (start_blocks, hard) in [(3, 1), (5, 2), (5, 3), (6, 5)] {
         let mut config = worn(Victim::Greedy, start_blocks);
         config.gc.hard_blocks = hard;
-        config.flows = vec![FlowConfig::at_level(0)];
+        config.flows = vec![FlowConfig::at_priority(0)];
         let recipe =
             Recipe { answers: vec![("collect".to_owned(), "semi-preemptive".to_owned())], ..recipe("read-first", &[]) };
         let mix = Mix { requests: 3000, gap: 1_500_000, reads: 55, pages: 2, hot: 0, partial: 0, scattered: 50 };

@@ -275,7 +275,7 @@ impl Pick for PythonPick {
         }
     }
 
-    fn lets_lone_transactions_go(&self) -> bool {
+    fn skips_when_single(&self) -> bool {
         self.lone
     }
 }

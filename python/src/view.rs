@@ -114,7 +114,7 @@ fn value(board: &Board, txn: TxnId, column: usize) -> i64 {
     match column {
         0 => i64::from(of.op == FlashOp::Read),
         1 => i64::from(of.flow.0),
-        2 => i64::from(of.level),
+        2 => i64::from(of.priority),
         3 => i64::from(of.plane.0),
         4 => i64::from(of.lpn.0),
         5 => ns(of.serial),

@@ -359,7 +359,7 @@ mod tests {
 
     use super::*;
     use flashlane_core::UnitId;
-    use flashlane_core::decide::Turn;
+    use flashlane_core::decide::GcPrecedence;
 
     #[test]
     fn every_row_names_answers_that_exist_and_builds() {
@@ -385,7 +385,7 @@ mod tests {
             let recipe = Recipe { base: Some(entry.name.to_string()), ..Recipe::default() };
             let mut collect = build(&recipe).expect("an entry").collect;
             if collect.goes_first() {
-                assert_eq!(collect.turn(&board, UnitId(0)), Turn::Gc, "{}", entry.name);
+                assert_eq!(collect.precedence(&board, UnitId(0)), GcPrecedence::Gc, "{}", entry.name);
                 first += 1;
             }
         }

@@ -1,4 +1,4 @@
-//! Numbers drawn in tests: the same on every machine.
+//! Random numbers for tests: the same on every machine.
 
 /// A linear congruential generator; its seed.
 pub(crate) struct Random(pub(crate) u64);

@@ -37,8 +37,8 @@ pub(crate) static PLACE: &[Choice<dyn Place>] = &[
         name: "level",
         summary: "static until a chip has nothing to do: it takes a write from the chip with the most work",
         source: "SOS; model 4.1.2 QSL",
-        params: place::level::PARAMS,
-        build: &|v| Box::new(place::Level::of(v)),
+        params: place::rebalance::PARAMS,
+        build: &|v| Box::new(place::Rebalance::of(v)),
     },
 ];
 
@@ -121,8 +121,8 @@ pub(crate) static PICK: &[Choice<dyn Pick>] = &[
         name: "wait-balanced",
         summary: "levels in turn by weight, then the read or write that waits longer in proportion to its service",
         source: "FLIN §4.2-4.3, §5.4; model 2.1.6, model 2.1.7",
-        params: flin::MIGRATION_PARAMS,
-        build: &|v| Box::new(pick::WaitBalanced::new(flin::migrations(v))),
+        params: flin::QUOTA_PARAMS,
+        build: &|v| Box::new(pick::WaitBalanced::new(flin::quota_rule(v))),
     },
 ];
 
@@ -190,8 +190,8 @@ pub(crate) static COLLECT: &[Choice<dyn Collect>] = &[
         name: "paid-by-writes",
         summary: "in idle time, and before a write of a plane short of pages its flow's share of what waits",
         source: "FLIN §4.3, §5.4 eq. 10; model 2.1.7",
-        params: flin::MIGRATION_PARAMS,
-        build: &|v| Box::new(collect::PaidByWrites::new(flin::migrations(v))),
+        params: flin::QUOTA_PARAMS,
+        build: &|v| Box::new(collect::WriteTriggered::new(flin::quota_rule(v))),
     },
     Choice {
         name: "free",

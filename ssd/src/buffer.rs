@@ -261,8 +261,8 @@ impl Buffer {
     pub(crate) fn next_flush(&mut self, flow: FlowId) -> Option<Lpn> {
         let p = self.part_of(flow);
         let part = &self.parts[p];
-        let pressed = part.wanted > part.flushing;
-        if part.dirty == 0 || (part.dirty <= self.flush_above && !pressed) {
+        let short_of_space = part.wanted > part.flushing;
+        if part.dirty == 0 || (part.dirty <= self.flush_above && !short_of_space) {
             return None;
         }
         let e = self.oldest_in(p, State::Dirty)?;

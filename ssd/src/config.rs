@@ -41,8 +41,8 @@ pub struct Config {
     pub memory: Duration,
     /// One entry for each flow.
     pub flows: Vec<FlowConfig>,
-    /// Priority levels (queues a unit and direction), 1 to 8.
-    pub levels: u8,
+    /// Priorities (queues a unit and direction), 1 to 8.
+    pub priorities: u8,
     /// Seed of all random numbers of the device.
     pub seed: u64,
 }
@@ -80,7 +80,7 @@ pub enum Victim {
     Greedy,
     /// Any sealed block with an invalid page.
     Random,
-    /// The one with fewest valid pages of `d` drawn at random.
+    /// The one with fewest valid pages of `d` sampled at random.
     DChoices(u32),
     /// The block sealed longest ago that has an invalid page.
     Fifo,
@@ -102,7 +102,7 @@ pub enum Precondition {
     /// Every logical page written, and overwritten at random until garbage collection is in equilibrium: valid pages of
     /// the blocks follow the analytic distribution, free blocks stand at the start threshold.
     Steady,
-    /// Every logical page written in order, then uniformly drawn ones overwritten with garbage collected as the
+    /// Every logical page written in order, then uniformly sampled ones overwritten with garbage collected as the
     /// configuration says, before the first request and at no cost in simulated time.
     Replayed {
         /// Overwrites, in percent of the logical pages.
@@ -131,8 +131,8 @@ pub struct Buffer {
 /// Configuration of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowConfig {
-    /// Priority level, 0 (lowest) to 7. Levels that the device does not have count as its highest.
-    pub level: u8,
+    /// Priority, 0 (lowest) to 7. Priorities that the device does not have count as its highest.
+    pub priority: u8,
     /// First logical page of the flow's part of the drive, whose content before the first request is the flow's data. Where
     /// parts overlap, it is the first flow's.
     pub first_page: u32,
@@ -141,9 +141,9 @@ pub struct FlowConfig {
 }
 
 impl FlowConfig {
-    /// A flow of this priority level that owns no data before its first write.
-    pub const fn at_level(level: u8) -> FlowConfig {
-        FlowConfig { level, first_page: 0, pages: 0 }
+    /// A flow of this priority that owns no data before its first write.
+    pub const fn at_priority(priority: u8) -> FlowConfig {
+        FlowConfig { priority, first_page: 0, pages: 0 }
     }
 }
 
@@ -299,9 +299,9 @@ impl Config {
 
     fn check_front(&self) -> Result<(), ConfigError> {
         range("flows", self.flows.len() as u64, 1, MAX_FLOWS as u64)?;
-        range("levels", self.levels as u64, 1, 8)?;
+        range("levels", self.priorities as u64, 1, 8)?;
         for flow in &self.flows {
-            range("flow priority", flow.level as u64, 0, 7)?;
+            range("flow priority", flow.priority as u64, 0, 7)?;
         }
         let depth = match self.front.protocol {
             Protocol::Nvme { depth } | Protocol::Sata { depth } => depth,

@@ -40,7 +40,7 @@ impl Footprint {
 }
 
 /// Queues, transactions under way, and whatever else is small.
-const REST: u64 = 2 << 20;
+const FIXED_BYTES: u64 = 2 << 20;
 
 impl Config {
     /// The memory of a device of this configuration under a scheduler that needs `optional`.
@@ -65,19 +65,19 @@ impl Config {
         let initial = u64::from(g.blocks_per_plane) * 8 + logical.div_ceil(planes) / 16 + validity / planes;
         // buffer.rs: for each page an entry and a number in the free list, and a table that is an eighth to a quarter full.
         let buffer = self.buffer.as_ref().map_or(0, |buffer| u64::from(buffer.pages) * 84);
-        // board.rs: a queue for each unit, direction and level, and for each of them a list for each plane; overtaking.rs: another.
-        let lines = units * 2 * u64::from(self.levels) * (17 + 24 * u64::from(g.planes_per_unit())) + units * 1024;
+        // board.rs: a queue for each unit, direction and priority, and for each of them a list for each plane; overtaking.rs: another.
+        let lines = units * 2 * u64::from(self.priorities) * (17 + 24 * u64::from(g.planes_per_unit())) + units * 1024;
         let flows = self.flows.len() as u64;
-        let by_flow = if optional.by_flow { units * flows * (2 * u64::from(self.levels) * 64 + 256) } else { 0 };
+        let by_flow = if optional.by_flow { units * flows * (2 * u64::from(self.priorities) * 64 + 256) } else { 0 };
 
-        let at_once = validity + pools + initial + buffer + lines + by_flow + REST;
+        let at_once = validity + pools + initial + buffer + lines + by_flow + FIXED_BYTES;
         let as_touched = map + page_flows + reverse;
         let by_page = map + page_flows;
         match self.precondition {
-            // Filled and overwritten page by page, in maps of one plane at a time (alone.rs).
+            // Filled and overwritten page by page, in maps of one plane at a time (plane_replay.rs).
             Precondition::Replayed { percent } => {
-                let alone = logical.div_ceil(planes) * entry + u64::from(g.pages_per_plane()) * entry;
-                let at_once = at_once + as_touched + alone + bytes_of_writes(self, percent);
+                let one_plane = logical.div_ceil(planes) * entry + u64::from(g.pages_per_plane()) * entry;
+                let at_once = at_once + as_touched + one_plane + bytes_of_writes(self, percent);
                 Footprint { at_once, as_touched: 0, by_page: 0 }
             }
             _ => Footprint { at_once, as_touched, by_page },

@@ -15,7 +15,7 @@ use super::options::{Beyond, LATEST_NS, Order, Sizes, TraceOptions};
 use super::recognition::Recognition;
 use super::records::{At, Record, Records};
 use super::{Format, TimeUnit, error};
-use flashlane_core::arrival::{Arrival, Drawn, Source, Span, WorkloadError};
+use flashlane_core::arrival::{Arrival, Produced, Source, Span, WorkloadError};
 
 /// A trace file as a [`Source`].
 pub struct TraceSource {
@@ -324,12 +324,12 @@ impl TraceSource {
 
 impl Source for TraceSource {
     #[inline]
-    fn draw(&mut self, arrival: &mut Arrival) -> Result<Drawn, WorkloadError> {
+    fn next_request(&mut self, arrival: &mut Arrival) -> Result<Produced, WorkloadError> {
         let Some(AdaptedRequest { at_ns, op, offset, length, .. }) = self.next_adapted()? else {
-            return Ok(Drawn::End);
+            return Ok(Produced::End);
         };
         *arrival = Arrival { at: Time::from_ns(at_ns), op, extent: Span::Bytes { offset, length } };
-        Ok(Drawn::Request)
+        Ok(Produced::Request)
     }
 
     fn completed(&mut self, _now: Time) {}

@@ -1,6 +1,6 @@
 //! Hand-made event streams: a device, its scheduler, its initial state, and the events it reports.
 
-use flashlane_core::decide::{Moments, Style};
+use flashlane_core::decide::{GcMode, SuspendPoints};
 use flashlane_core::event::{End, Event, Stamped};
 use flashlane_core::geometry::{AllocationOrder, UnitKind};
 use flashlane_core::request::Op;
@@ -104,8 +104,8 @@ pub fn config() -> Config {
             service: Service::Parallel,
         },
         memory: Duration::from_us(1),
-        flows: vec![FlowConfig::at_level(0); 2],
-        levels: 1,
+        flows: vec![FlowConfig::at_priority(0); 2],
+        priorities: 1,
         seed: 1,
     }
 }
@@ -118,8 +118,8 @@ impl Case {
         // More free blocks than a plane can have: scenes may collect as soon as a block is written.
         config.gc.start_blocks = config.geometry.blocks_per_plane;
         let policy = Policy {
-            moments: Moments::Boundary,
-            style: Style::Transactions { pausable: true },
+            suspend_points: SuspendPoints::Boundary,
+            gc_mode: GcMode::Transactions { pausable: true },
             binds_late: false,
             moves_take_time: false,
             cancelled_end_at_once: false,

@@ -1,6 +1,6 @@
 //! Violations of the rules about commands, buses, array phases and pauses.
 
-use flashlane_core::decide::{Moments, Style};
+use flashlane_core::decide::{GcMode, SuspendPoints};
 use flashlane_core::event::{Event, Stamped};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{ChannelId, Duration, PlaneId, Time, UnitId};
@@ -132,15 +132,15 @@ pub fn pauses() -> Vec<Breach> {
     let at_boundary = || pause(3 * ITERATION, FlashOp::Read);
     let anywhere = |spent| {
         let mut case = pause(spent, FlashOp::Read);
-        case.policy.moments = Moments::Any;
+        case.policy.suspend_points = SuspendPoints::Any;
         case
     };
     vec![
-        (Rule::PauseAllowed, at_boundary(), |c| c.policy.moments = Moments::Never),
-        (Rule::PauseAllowed, erase_paused(), |c| c.policy.style = Style::Transactions { pausable: false }),
-        (Rule::PauseAllowed, erase_of_iterations(), |c| c.policy.moments = Moments::Boundary),
-        (Rule::PauseBoundary, anywhere(3 * ITERATION + 1), |c| c.policy.moments = Moments::Boundary),
-        (Rule::PauseBoundary, anywhere(3 * ITERATION - 1), |c| c.policy.moments = Moments::Boundary),
+        (Rule::PauseAllowed, at_boundary(), |c| c.policy.suspend_points = SuspendPoints::Never),
+        (Rule::PauseAllowed, erase_paused(), |c| c.policy.gc_mode = GcMode::Transactions { pausable: false }),
+        (Rule::PauseAllowed, erase_of_iterations(), |c| c.policy.suspend_points = SuspendPoints::Boundary),
+        (Rule::PauseBoundary, anywhere(3 * ITERATION + 1), |c| c.policy.suspend_points = SuspendPoints::Boundary),
+        (Rule::PauseBoundary, anywhere(3 * ITERATION - 1), |c| c.policy.suspend_points = SuspendPoints::Boundary),
         (Rule::PauseRemaining, at_boundary(), |c| {
             let paused = |e: &Event| matches!(e, Event::Paused { .. });
             edit!(c, 0, paused, Event::Paused { remaining, .. } => *remaining += Duration::from_ns(1));

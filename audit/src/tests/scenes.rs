@@ -1,6 +1,6 @@
 //! Legal streams, each as short as its subject allows.
 
-use flashlane_core::decide::{Estimate, Moments, Style};
+use flashlane_core::decide::{Estimate, GcMode, SuspendPoints};
 use flashlane_core::event::{End, Event};
 use flashlane_core::request::Op;
 use flashlane_core::transaction::FlashOp;
@@ -338,7 +338,7 @@ pub fn collect_around_read(after: bool) -> Case {
 pub fn collect_free_around_read(after: bool) -> Case {
     let mut case = Case::new();
     case.start = Some(AGED);
-    case.policy.style = Style::Free;
+    case.policy.gc_mode = GcMode::Free;
     case.submit(0, 8, Op::Read, 1);
     case.queue(0, 80, Requester::Request(8), FlashOp::Read, 1, 0);
     let done = case.read(0, 80, 10, 0, 3, 0);
@@ -362,7 +362,7 @@ pub fn overwrite(case: &mut Case, at: u64, lpn: u32) {
 pub fn collect_free() -> Case {
     let mut case = Case::new();
     case.start = Some(AGED);
-    case.policy.style = Style::Free;
+    case.policy.gc_mode = GcMode::Free;
     case.push(5, Event::VictimChosen { plane: PlaneId(0), block: 0, valid: 2 });
     case.map(5, 0, 0, 4);
     case.map(5, 1, 0, 5);
@@ -374,7 +374,7 @@ pub fn collect_free() -> Case {
 pub fn erase_paused() -> Case {
     let mut case = Case::new();
     case.start = Some((&[], &[(0, 0, 4)]));
-    case.policy.moments = Moments::Any;
+    case.policy.suspend_points = SuspendPoints::Any;
     case.push(0, Event::VictimChosen { plane: PlaneId(0), block: 0, valid: 0 });
     case.queue(0, 1, Requester::Gc, FlashOp::Erase, 0, 0);
     case.dispatch(0, 1, 0, 0, 0);

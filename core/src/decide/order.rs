@@ -22,10 +22,10 @@ pub trait Order {
         Needs::NOTHING
     }
 
-    /// Which of the transactions of a request, `made`, move forward in their queues, and where to: asked when all of them are in their
-    /// queues, before they are estimated, if [`Needs::forwards`]. The answer adds to `moves`, which the device applies in order.
-    fn forward(&mut self, board: &Board, made: &[TxnId], moves: &mut Vec<Forward>) {
-        let _ = (board, made, moves);
+    /// Which of the transactions of a request, `created`, move forward in their queues, and where to: asked when all of them are in their
+    /// queues, before they are estimated, if [`Needs::promotions`]. The answer adds to `promotions`, which the device applies in order.
+    fn promote(&mut self, board: &Board, created: &[TxnId], promotions: &mut Vec<Promotion>) {
+        let _ = (board, created, promotions);
     }
 
     /// The estimated response time of a waiting transaction of `request`, asked when all transactions of the request are in their
@@ -69,8 +69,8 @@ pub enum Departure {
 pub struct Needs {
     /// [`Order::response`] is asked for the transactions of every request, which get `estimate` and `slack`.
     pub estimates: bool,
-    /// [`Order::forward`] is asked for the transactions of every request. Only with `estimates`.
-    pub forwards: bool,
+    /// [`Order::promote`] is asked for the transactions of every request. Only with `estimates`.
+    pub promotions: bool,
     /// [`Order::departs`] is called for transactions that leave their queues, from the time on when a transaction joined a queue
     /// with this many in it: with 0 from the start, with [`u32::MAX`] never.
     pub departures_from: u32,
@@ -86,7 +86,7 @@ impl Needs {
     /// Nothing.
     pub const NOTHING: Needs = Needs {
         estimates: false,
-        forwards: false,
+        promotions: false,
         departures_from: u32::MAX,
         arrivals_from_units: false,
         ends: false,
@@ -123,35 +123,35 @@ impl Estimate {
 #[derive(Clone, Copy, Debug)]
 pub struct Position {
     /// The waiting transaction to join in front of; [`TxnId::NONE`] for the tail.
-    pub before: TxnId,
+    pub in_front_of: TxnId,
     /// Subtracted from the slack of each transaction behind the new one (Slacker §4.2).
     pub charge: Duration,
     /// Subtracted from the slack of each waiting program of the unit, but not below zero, whatever its position (D-SLK-11).
     pub charge_programs: Duration,
     /// Bits of [`crate::transaction::tag`] for the new transaction.
     pub tag: u8,
-    /// Note for the new transaction: [`crate::Transaction::alone`].
-    pub alone: Duration,
+    /// Note for the new transaction: [`crate::Transaction::isolated_latency`].
+    pub isolated_latency: Duration,
 }
 
 impl Position {
     /// At the tail, no notes.
     pub const TAIL: Position = Position {
-        before: TxnId::NONE,
+        in_front_of: TxnId::NONE,
         charge: Duration::ZERO,
         charge_programs: Duration::ZERO,
         tag: 0,
-        alone: Duration::ZERO,
+        isolated_latency: Duration::ZERO,
     };
 }
 
-/// A waiting transaction that moves forward in its queue ([`Order::forward`]).
+/// A waiting transaction that moves forward in its queue ([`Order::promote`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Forward {
+pub struct Promotion {
     /// The transaction.
     pub txn: TxnId,
     /// The transaction of the same queue, in front of it, that it moves in front of.
-    pub before: TxnId,
+    pub in_front_of: TxnId,
     /// Subtracted from the slack of each transaction that it passes (Slacker §4.2).
     pub charge: Duration,
 }

@@ -125,8 +125,8 @@ fn config(u: &mut Unstructured) -> Result<Config> {
         buffer: if u.arbitrary()? { Some(buffer(u)?) } else { None },
         front: front(u)?,
         memory: time(u, 0..=10_000)?,
-        flows: vec![FlowConfig::at_level(u.int_in_range(0..=2)?); u.int_in_range(0..=4usize)?.max(1)],
-        levels: u.int_in_range(1..=8u8)?,
+        flows: vec![FlowConfig::at_priority(u.int_in_range(0..=2)?); u.int_in_range(0..=4usize)?.max(1)],
+        priorities: u.int_in_range(1..=8u8)?,
         seed: u.arbitrary()?,
     })
 }

@@ -20,7 +20,7 @@ fn fairness() -> Fairness {
     Fairness { period: ms(24), min_slice: ms(3), wakeup_granularity: ms(4) }
 }
 
-/// A burner of this nice value that has had so many weighted milliseconds.
+/// A burner of this nice value that has run this many weighted milliseconds.
 fn burner(nice: i8, vruntime_ms: u64) -> Thread {
     let thread = background(0, 0, Background { work: Work::Burn, threads: 1, nice });
     Thread { vruntime: vruntime_ms * 1_000_000, ..thread }
@@ -103,7 +103,7 @@ fn a_thread_that_ran_by_itself_has_used_its_slice() {
     assert_eq!(cpu.step(at(100), &FREE, &fairness(), &mut threads), Some(CpuEvent::Running(1)));
 }
 
-/// The floor of virtual time rises with what runs, whether others wait or not, and stays when nobody is left.
+/// The floor of virtual time rises with what runs, whether others wait or not, and stays when no thread is left.
 #[test]
 fn the_floor_follows_what_runs() {
     let mut threads = [burner(0, 0), burner(0, 0), burner(0, 0)];

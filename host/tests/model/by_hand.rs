@@ -7,7 +7,7 @@ use flashlane_host::{Background, Completion, Config, Costs, Fairness, Host, Pred
 
 use crate::plain::Plain;
 use crate::scene::device::{Fate, Tables, geometry};
-use crate::scene::{Application, Played, Scene, Stepped, play};
+use crate::scene::{Application, RunResult, Scene, Stepped, play};
 
 fn us(us: u64) -> Duration {
     Duration::from_us(us)
@@ -73,7 +73,7 @@ fn reads(host: Config, takes: &[u64], begins: &[u64], count: u64) -> Scene {
 }
 
 /// What comes of a scene, which host and plain model must agree on.
-fn played(scene: &Scene) -> Played {
+fn played(scene: &Scene) -> RunResult {
     scene.host.check().expect("legal");
     let plain = play(scene, Plain::new(&scene.host));
     for left_behind in [false, true] {

@@ -1,7 +1,7 @@
 //! Random scenes; `SWARM_SEED=N SWARM_RUNS=1` repeats one, `SWARM_RUNS=10000000` runs for hours.
 
 use crate::plain::Plain;
-use crate::scene::{Played, Scene, Stepped, draw, play};
+use crate::scene::{RunResult, Scene, Stepped, play, sample};
 
 /// Scenes unless the environment says otherwise.
 const SCENES: u64 = 6_000;
@@ -12,7 +12,7 @@ fn environment(name: &str) -> Option<u64> {
 }
 
 /// What the plain model makes of a scene, or how the host differs from it.
-fn compare(scene: &Scene) -> Result<Played, String> {
+fn compare(scene: &Scene) -> Result<RunResult, String> {
     let plain = play(scene, Plain::new(&scene.host));
     for left_behind in [false, true] {
         let made = play(scene, Stepped::new(&scene.host, left_behind));
@@ -41,7 +41,7 @@ fn host_scenes_against_the_plain_model() {
     let (first, runs) = (environment("SWARM_SEED").unwrap_or(1), environment("SWARM_RUNS").unwrap_or(SCENES));
     let mut sums = [0u64; 8];
     for seed in first..first.saturating_add(runs) {
-        let scene = draw::scene(seed);
+        let scene = sample::scene(seed);
         match std::panic::catch_unwind(|| compare(&scene)) {
             Ok(Ok(played)) => {
                 let meter = &played.meter;

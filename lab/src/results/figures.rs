@@ -257,7 +257,7 @@ impl From<&Totals> for DeviceFigures {
                 moves: totals.gc_programs,
                 victims: totals.victims,
                 victim_valid_mean: ratio(totals.victim_valid, totals.victims),
-                stalls: totals.room_stalls,
+                stalls: totals.free_page_stalls,
                 forced: totals.forced_batches,
                 erase_count_min: erase_count_min.into(),
                 erase_count_mean: ratio(erase_count_sum, totals.blocks).unwrap_or(0.0),

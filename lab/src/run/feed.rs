@@ -11,7 +11,7 @@ use crate::scenario::{FlowPlan, FlowSource};
 use crate::workload::scene::SceneSource;
 use crate::workload::synthetic::{SyntheticSource, flow_seed};
 use crate::workload::trace::rereadable;
-use crate::workload::{Arrival, Drawn, Source, Span, WorkloadError};
+use crate::workload::{Arrival, Produced, Source, Span, WorkloadError};
 
 /// An opened source of requests.
 pub struct Feed {
@@ -120,17 +120,17 @@ impl Feed {
 
 impl Source for Feed {
     #[inline(always)]
-    fn draw(&mut self, arrival: &mut Arrival) -> Result<Drawn, WorkloadError> {
+    fn next_request(&mut self, arrival: &mut Arrival) -> Result<Produced, WorkloadError> {
         match &mut self.source {
             Kind::Trace(source, start_bytes) => {
-                let drawn = source.draw(arrival)?;
-                if let (Drawn::Request, Span::Bytes { offset, .. }) = (drawn, &mut arrival.extent) {
+                let produced = source.next_request(arrival)?;
+                if let (Produced::Request, Span::Bytes { offset, .. }) = (produced, &mut arrival.extent) {
                     *offset += *start_bytes;
                 }
-                Ok(drawn)
+                Ok(produced)
             }
-            Kind::Synthetic(source) => source.draw(arrival),
-            Kind::Scene(source) => source.draw(arrival),
+            Kind::Synthetic(source) => source.next_request(arrival),
+            Kind::Scene(source) => source.next_request(arrival),
         }
     }
 

@@ -5,7 +5,7 @@ use flashlane_core::{Op, RequestId, Time};
 use super::RunError;
 use super::feed::Feed;
 use crate::metrics::{FlowMetrics, LoadWindow};
-use crate::workload::{Arrival, Drawn, Source};
+use crate::workload::{Arrival, Produced, Source};
 
 /// An instant after the last one at which a device can work.
 pub(super) const BEYOND: Time = Time::from_ns(Time::LAST.ns() + 1);
@@ -58,15 +58,15 @@ impl FlowState {
     /// Draws the next request; returns its arrival time, or `NEVER` if none arrives before `end`.
     #[inline(always)]
     pub(super) fn draw(&mut self, end: Time) -> Result<Time, RunError> {
-        let drawn = match &mut self.feed {
-            Some(feed) => feed.draw(&mut self.next)?,
-            None => Drawn::End,
+        let produced = match &mut self.feed {
+            Some(feed) => feed.next_request(&mut self.next)?,
+            None => Produced::End,
         };
-        self.awaits_completion = drawn == Drawn::Await;
-        match drawn {
-            Drawn::Request if self.next.at < end => Ok(self.next.at),
-            Drawn::Request => self.cut_off(end),
-            Drawn::Await | Drawn::End => Ok(Time::NEVER),
+        self.awaits_completion = produced == Produced::Await;
+        match produced {
+            Produced::Request if self.next.at < end => Ok(self.next.at),
+            Produced::Request => self.cut_off(end),
+            Produced::Await | Produced::End => Ok(Time::NEVER),
         }
     }
 

@@ -57,7 +57,7 @@ pub fn memory(prepared: &Prepared) -> Result<Memory, RunError> {
         let answers = prepared.catalogue.resolve(recipe).map_err(|error| RunError::Input(error.to_string()))?;
         let scheduler = prepared.catalogue.build(recipe).map_err(|error| RunError::Input(error.to_string()))?;
         optional.moves_pages |= !scheduler.place.is_static();
-        optional.page_flows |= scheduler.admit.needs_page_flows() || scheduler.collect.writes_pay();
+        optional.page_flows |= scheduler.admit.needs_page_flows() || scheduler.collect.write_triggered_gc();
         optional.by_flow |= answers.order == "fair";
     }
     let device = prepared.config.footprint(optional);

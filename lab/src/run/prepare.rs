@@ -121,7 +121,7 @@ fn alone_of(catalogue: &Catalogue, schedulers: &[(String, Recipe)], alone: &Opti
 /// The answers and parameters of a scheduler that affect a flow by itself.
 fn behaviour_alone(catalogue: &Catalogue, recipe: &Recipe) -> impl PartialEq + use<> {
     let mut answers = catalogue.resolve(recipe).expect("resolved before");
-    if !catalogue.build(recipe).expect("resolved before").admit.compares() {
+    if !catalogue.build(recipe).expect("resolved before").admit.ranks_all_waiting() {
         answers.admit = "round-robin";
     }
     let parameters = decisions::parameters(catalogue, recipe, &answers);

@@ -45,8 +45,8 @@ pub(super) fn config(device: &Device, priorities: &[u8], seed: u64) -> Result<Co
         buffer: buffer(device)?,
         front: front(device)?,
         memory: Duration::from_ns(key!(device.buffer.access_ns)),
-        flows: priorities.iter().map(|&level| FlowConfig::at_level(level)).collect(),
-        levels: levels(device, priorities)?,
+        flows: priorities.iter().map(|&level| FlowConfig::at_priority(level)).collect(),
+        priorities: levels(device, priorities)?,
         seed,
         geometry,
     };

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::range::refuse;
-use super::{AddressRange, Arrival, Drawn, Source, Span, WorkloadError};
+use super::{AddressRange, Arrival, Produced, Source, Span, WorkloadError};
 
 /// One request of a scene: `at_ns`, `op`, and either `offset` with `length` or `pages`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -123,12 +123,12 @@ fn whole_pages(pages: &[u64], range: &AddressRange, key: impl Fn(&str) -> String
 
 impl Source for SceneSource {
     #[inline]
-    fn draw(&mut self, arrival: &mut Arrival) -> Result<Drawn, WorkloadError> {
-        let Some(next) = self.arrivals.next() else { return Ok(Drawn::End) };
+    fn next_request(&mut self, arrival: &mut Arrival) -> Result<Produced, WorkloadError> {
+        let Some(next) = self.arrivals.next() else { return Ok(Produced::End) };
         // A scene of millions of requests does not fit the processor's caches.
         prefetch_index(self.arrivals.as_slice(), AHEAD);
         *arrival = next;
-        Ok(Drawn::Request)
+        Ok(Produced::Request)
     }
 
     fn completed(&mut self, _now: Time) {}

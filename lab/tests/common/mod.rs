@@ -65,8 +65,8 @@ pub fn table1(channels: u32, chips: u32) -> Config {
             service: Service::Parallel,
         },
         memory: Duration::from_us(1),
-        flows: vec![FlowConfig::at_level(0)],
-        levels: 1,
+        flows: vec![FlowConfig::at_priority(0)],
+        priorities: 1,
         seed: 1,
     }
 }

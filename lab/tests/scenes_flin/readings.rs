@@ -50,7 +50,7 @@ fn chips(chips: u32) -> Config {
     let mut config = table1(1, chips);
     config.geometry.planes_per_die = 1;
     config.ftl.logical_pages /= 2;
-    config.flows = vec![FlowConfig::at_level(0); 2];
+    config.flows = vec![FlowConfig::at_priority(0); 2];
     config
 }
 

@@ -141,7 +141,7 @@ fn the_rest_of_a_page_has_been_read() {
 /// Reads end at 14 x 99,601 = 1,394,414 and at 1,494,015, and nothing else happens between.
 #[test]
 fn an_admission_asked_for_at_an_instant() {
-    let config = Config { flows: vec![FlowConfig::at_level(0); 2], ..chips(2) };
+    let config = Config { flows: vec![FlowConfig::at_priority(0); 2], ..chips(2) };
     let budget = recipe("sprinkler+fairness", &[("budget_round_us", 1_400)]);
     let pages: Vec<[u32; 1]> = (0..15).map(|i| [2 + 2 * i]).collect();
     let mut lines: Vec<Line<'_>> = vec![(0, 1, Write, &[0])];

@@ -126,11 +126,11 @@ impl Budget {
 
 impl Admit for Budget {
     fn prepare(&mut self, board: &Board) {
-        let weights: i128 = board.flows.iter().map(|flow| 1 << flow.level).sum();
+        let weights: i128 = board.flows.iter().map(|flow| 1 << flow.priority).sum();
         // The longest round on the largest drive is near the limit of 64 bits before the weight is applied.
         let time = i128::from(self.round.ns()) * board.units.len() as i128;
         let account = |flow: &flashlane_core::board::Flow| {
-            let quantum = (time * (1 << flow.level) / weights).max(1) as i64;
+            let quantum = (time * (1 << flow.priority) / weights).max(1) as i64;
             Account { left: quantum, quantum, ..Account::default() }
         };
         self.accounts = board.flows.iter().map(account).collect();
@@ -161,7 +161,7 @@ impl Admit for Budget {
         }
     }
 
-    fn lets_lone_commands_in(&self) -> bool {
+    fn skips_when_single(&self) -> bool {
         false
     }
 

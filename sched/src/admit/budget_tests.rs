@@ -15,7 +15,7 @@ use crate::pick::testing::board;
 const READ: ActiveRequest = command(Op::Read, 1, 0);
 const WRITE: ActiveRequest = command(Op::Write, 1, 0);
 
-/// Two flows with so many commands waiting on one unit; reads cost 100 us, writes 1,325 us.
+/// Two flows with these numbers of commands waiting on one unit; reads cost 100 us, writes 1,325 us.
 fn scene(waiting: [u32; 2], quantum: Duration) -> (Board, Budget, Queues) {
     let mut board = board(1, 2);
     board.flows = waiting.map(|waiting| Flow { waiting, ..Flow::default() }).to_vec();
@@ -112,7 +112,7 @@ fn garbage_collection_is_charged_to_its_cause() {
 #[test]
 fn budgets_are_weighted_by_level() {
     let mut board = board(1, 2);
-    board.flows = (0..4).map(|level| Flow { level, ..Flow::default() }).collect();
+    board.flows = (0..4).map(|priority| Flow { priority, ..Flow::default() }).collect();
     let mut budget = Budget::new(Duration::from_us(15), true, true);
     budget.prepare(&board);
     let quanta: Vec<i64> = budget.accounts.iter().map(|a| a.quantum).collect();
@@ -206,12 +206,12 @@ fn a_round_charges_what_happened_in_it() {
     assert_eq!(round([20, 50], [9, 4], 3), [2 * pair / 10 + erase / 20, 0]);
 }
 
-/// The longest round on the largest drive does not overflow, not even at the highest level.
+/// The longest round on the largest drive does not overflow, not even at the highest priority.
 #[test]
 fn the_longest_round_does_not_overflow() {
     let mut board = board(1, 2);
     board.units = vec![board.units[0]; 64 * 64];
-    board.flows = [0, 7].map(|level| Flow { level, ..Flow::default() }).to_vec();
+    board.flows = [0, 7].map(|priority| Flow { priority, ..Flow::default() }).to_vec();
     let mut budget = Budget::new(Duration::from_us(1 << 40), true, true);
     budget.prepare(&board);
     let time = (1i128 << 40) * 1000 * 4096;

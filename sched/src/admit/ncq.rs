@@ -167,11 +167,11 @@ impl Admit for Shortest {
         Some(next.fetch())
     }
 
-    fn lets_lone_commands_in(&self) -> bool {
+    fn skips_when_single(&self) -> bool {
         false
     }
 
-    fn compares(&self) -> bool {
+    fn ranks_all_waiting(&self) -> bool {
         true
     }
 
@@ -192,7 +192,7 @@ impl Admit for Oldest {
         (!commands.full(oldest)).then_some(Fetch::head(flow))
     }
 
-    fn lets_lone_commands_in(&self) -> bool {
+    fn skips_when_single(&self) -> bool {
         true
     }
 }

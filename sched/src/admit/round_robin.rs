@@ -32,7 +32,7 @@ impl Admit for RoundRobin {
         None
     }
 
-    fn lets_lone_commands_in(&self) -> bool {
+    fn skips_when_single(&self) -> bool {
         true
     }
 }

@@ -1,5 +1,5 @@
-//! Weighted round robin over priority classes, as NVMe's optional arbitration: level `i` is fetched from `2^i` times as
-//! often as level 0 while both have commands waiting; within a level, round robin.
+//! Weighted round robin over priority classes, as NVMe's optional arbitration: priority `i` is fetched from `2^i` times as
+//! often as priority 0 while both have commands waiting; within a priority, round robin.
 
 use flashlane_core::board::Flow;
 use flashlane_core::decide::{Admit, Commands, Fetch};
@@ -7,34 +7,36 @@ use flashlane_core::{Board, FlowId};
 
 use super::round_robin::has_room;
 
-/// Weighted round robin by level.
+/// Weighted round robin by priority.
 #[derive(Default, Debug)]
 pub struct Weighted {
-    /// Fetches left to each level in this round.
+    /// Fetches left to each priority in this round.
     credit: [u32; 8],
-    /// The flow to look at first for a level that has fetches left.
+    /// The flow to look at first for a priority that has fetches left.
     next: usize,
-    /// By level, the flow that is next.
+    /// By priority, the flow that is next.
     turns: [usize; 8],
 }
 
 /// The class of a flow.
-fn level_of(flow: &Flow) -> usize {
-    usize::from(flow.level.min(7))
+fn priority_of(flow: &Flow) -> usize {
+    usize::from(flow.priority.min(7))
 }
 
 impl Weighted {
-    /// The flow of `level` to fetch from; there is one. Every level has a turn of its own: with one for all levels, the same flow
-    /// of a level would come first after every fetch of another level.
-    fn turn_of(&mut self, level: usize, board: &Board, commands: &dyn Commands) -> FlowId {
+    /// The flow of `priority` to fetch from; there is one. Every priority has a turn of its own: with one for all priorities, the same flow
+    /// of a priority would come first after every fetch of another priority.
+    fn turn_of(&mut self, priority: usize, board: &Board, commands: &dyn Commands) -> FlowId {
         let flows = board.flows.len();
-        let from = self.turns[level];
+        let from = self.turns[priority];
         let mut turns = (0..flows).map(|i| (from + i) % flows);
         let may = |&f: &usize| {
-            level_of(&board.flows[f]) == level && board.flows[f].waiting > 0 && has_room(FlowId(f as u16), commands)
+            priority_of(&board.flows[f]) == priority
+                && board.flows[f].waiting > 0
+                && has_room(FlowId(f as u16), commands)
         };
-        let f = turns.find(may).expect("a flow of the level can be fetched from");
-        self.turns[level] = f + 1;
+        let f = turns.find(may).expect("a flow of the priority can be fetched from");
+        self.turns[priority] = f + 1;
         FlowId(f as u16)
     }
 }
@@ -50,23 +52,23 @@ impl Admit for Weighted {
                 if flow.waiting == 0 || !has_room(FlowId(f as u16), commands) {
                     continue;
                 }
-                let level = level_of(flow);
-                if self.credit[level] > 0 {
-                    self.credit[level] -= 1;
+                let priority = priority_of(flow);
+                if self.credit[priority] > 0 {
+                    self.credit[priority] -= 1;
                     self.next = f + 1;
-                    return Some(Fetch::head(self.turn_of(level, board, commands)));
+                    return Some(Fetch::head(self.turn_of(priority, board, commands)));
                 }
                 starving = true;
             }
             if !starving || attempt == 1 {
                 return None;
             }
-            self.credit = core::array::from_fn(|level| 1 << level);
+            self.credit = core::array::from_fn(|priority| 1 << priority);
         }
         None
     }
 
-    fn lets_lone_commands_in(&self) -> bool {
+    fn skips_when_single(&self) -> bool {
         true
     }
 }
@@ -82,7 +84,7 @@ mod tests {
     fn levels_share_by_powers_of_two() {
         let mut board = crate::pick::testing::board(1, 2);
         board.flows =
-            (0..3).map(|level| flashlane_core::board::Flow { level, waiting: 9, ..Default::default() }).collect();
+            (0..3).map(|priority| flashlane_core::board::Flow { priority, waiting: 9, ..Default::default() }).collect();
         let mut admit = Weighted::default();
         let served: Vec<u16> = (0..70).map(|_| admit.next(&board, &Queues::open()).unwrap().flow.0).collect();
         let count = |f| served.iter().filter(|&&x| x == f).count();
@@ -95,23 +97,24 @@ mod tests {
         assert!(admit.next(&board, &Queues::full(|_| true)).is_none());
     }
 
-    /// A round of three levels: each level's fetches, in turn as long as it has some; then the next round.
+    /// A round of three priorities: each priority's fetches, in turn as long as it has some; then the next round.
     #[test]
     fn turns_within_a_round() {
         let mut board = crate::pick::testing::board(1, 2);
         board.flows =
-            (0..3).map(|level| flashlane_core::board::Flow { level, waiting: 9, ..Default::default() }).collect();
+            (0..3).map(|priority| flashlane_core::board::Flow { priority, waiting: 9, ..Default::default() }).collect();
         let mut admit = Weighted::default();
         let served: Vec<u16> = (0..14).map(|_| admit.next(&board, &Queues::open()).unwrap().flow.0).collect();
         assert_eq!(served, [0, 1, 2, 1, 2, 2, 2, 0, 1, 2, 1, 2, 2, 2]);
     }
 
-    /// Flows of one level share its fetches in turn. A level that has nothing to fetch saves no fetches.
+    /// Flows of one priority share its fetches in turn. A priority that has nothing to fetch saves no fetches.
     #[test]
     fn fetches_not_used_are_lost() {
         let mut board = crate::pick::testing::board(1, 2);
-        board.flows =
-            [0, 0, 1].map(|level| flashlane_core::board::Flow { level, waiting: 9, ..Default::default() }).to_vec();
+        board.flows = [0, 0, 1]
+            .map(|priority| flashlane_core::board::Flow { priority, waiting: 9, ..Default::default() })
+            .to_vec();
         board.flows[2].waiting = 0;
         let mut admit = Weighted::default();
         let serve = |admit: &mut Weighted, board: &flashlane_core::Board, count: usize| -> Vec<u16> {
@@ -119,7 +122,7 @@ mod tests {
         };
         assert_eq!(serve(&mut admit, &board, 6), [0, 1, 0, 1, 0, 1]);
         board.flows[2].waiting = 9;
-        // What is left of the round that began with the last of these: the two fetches of level 1.
+        // What is left of the round that began with the last of these: the two fetches of priority 1.
         assert_eq!(serve(&mut admit, &board, 8), [2, 2, 0, 2, 2, 1, 2, 2]);
     }
 }

@@ -2,10 +2,10 @@
 
 mod first;
 mod free;
-mod paid_by_writes;
 mod semi_preemptive;
+mod write_triggered;
 
 pub use first::First;
 pub use free::Free;
-pub use paid_by_writes::PaidByWrites;
 pub use semi_preemptive::SemiPreemptive;
+pub use write_triggered::WriteTriggered;

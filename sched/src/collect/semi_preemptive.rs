@@ -1,7 +1,7 @@
 //! Semi-preemptive garbage collection: user transactions go between its steps as long as a plane of the unit has more
 //! free blocks than the hard threshold; at or below it, garbage collection goes first (model 2.1.9 SPGC).
 
-use flashlane_core::decide::{Collect, Style, Turn};
+use flashlane_core::decide::{Collect, GcMode, GcPrecedence};
 use flashlane_core::{Board, UnitId};
 
 /// Semi-preemptive garbage collection.
@@ -9,17 +9,17 @@ use flashlane_core::{Board, UnitId};
 pub struct SemiPreemptive;
 
 impl Collect for SemiPreemptive {
-    fn turn(&mut self, board: &Board, unit: UnitId) -> Turn {
+    fn precedence(&mut self, board: &Board, unit: UnitId) -> GcPrecedence {
         let planes = board.facts.geometry.planes_per_unit() as usize;
         let first = unit.index() * planes;
-        let pressed = board.planes[first..first + planes]
+        let short_of_blocks = board.planes[first..first + planes]
             .iter()
             .any(|plane| plane.collecting && plane.free_blocks <= board.facts.gc_hard_blocks);
-        if pressed { Turn::Gc } else { Turn::User }
+        if short_of_blocks { GcPrecedence::Gc } else { GcPrecedence::User }
     }
 
-    fn style(&self) -> Style {
-        Style::Transactions { pausable: true }
+    fn mode(&self) -> GcMode {
+        GcMode::Transactions { pausable: true }
     }
 }
 
@@ -34,18 +34,19 @@ mod tests {
     fn collection_goes_first_at_the_hard_threshold() {
         let mut board = board(2, 2);
         board.facts.gc_hard_blocks = 3;
-        for pressed in 0..4 {
+        for short_of_blocks in 0..4 {
             for (free_blocks, collecting, turn) in [
-                (4, true, Turn::User),
-                (3, true, Turn::Gc),
-                (2, true, Turn::Gc),
-                (0, true, Turn::Gc),
-                (0, false, Turn::User),
+                (4, true, GcPrecedence::User),
+                (3, true, GcPrecedence::Gc),
+                (2, true, GcPrecedence::Gc),
+                (0, true, GcPrecedence::Gc),
+                (0, false, GcPrecedence::User),
             ] {
                 board.planes.iter_mut().for_each(|plane| (plane.free_blocks, plane.collecting) = (9, true));
-                (board.planes[pressed].free_blocks, board.planes[pressed].collecting) = (free_blocks, collecting);
-                let is = SemiPreemptive.turn(&board, UnitId(0));
-                assert_eq!(is, turn, "plane {pressed}: {free_blocks} free blocks, collecting: {collecting}");
+                (board.planes[short_of_blocks].free_blocks, board.planes[short_of_blocks].collecting) =
+                    (free_blocks, collecting);
+                let is = SemiPreemptive.precedence(&board, UnitId(0));
+                assert_eq!(is, turn, "plane {short_of_blocks}: {free_blocks} free blocks, collecting: {collecting}");
             }
         }
     }
@@ -58,7 +59,7 @@ mod tests {
         let mut board = Board::new(flashlane_core::board::Facts { geometry, ..facts }, 1);
         board.planes.iter_mut().for_each(|plane| (plane.free_blocks, plane.collecting) = (9, true));
         (board.planes[2].free_blocks, board.planes[3].free_blocks) = (9, 1);
-        let turns = [0, 1, 2].map(|unit| SemiPreemptive.turn(&board, UnitId(unit)));
-        assert_eq!(turns, [Turn::User, Turn::Gc, Turn::User]);
+        let turns = [0, 1, 2].map(|unit| SemiPreemptive.precedence(&board, UnitId(unit)));
+        assert_eq!(turns, [GcPrecedence::User, GcPrecedence::Gc, GcPrecedence::User]);
     }
 }

@@ -149,17 +149,17 @@ pub(crate) fn behind(board: &Board, id: TxnId) -> u64 {
     count
 }
 
-/// Waiting transactions of the same kind in the unit's queues of higher priority levels, all served first.
+/// Waiting transactions of the same kind in the unit's queues of higher priorities, all served first.
 #[inline(always)]
 fn higher(board: &Board, txn: &Transaction) -> u64 {
-    if txn.level + 1 == board.facts.levels { 0 } else { in_higher_levels(board, txn) }
+    if txn.priority + 1 == board.facts.priorities { 0 } else { of_higher_priority(board, txn) }
 }
 
 #[cold]
-fn in_higher_levels(board: &Board, txn: &Transaction) -> u64 {
-    let levels = txn.level + 1..board.facts.levels;
-    let queue = |level| board.queues[board.queue_for(txn.unit, txn.op, level).index()].len;
-    levels.map(|level| u64::from(queue(level))).sum()
+fn of_higher_priority(board: &Board, txn: &Transaction) -> u64 {
+    let priorities = txn.priority + 1..board.facts.priorities;
+    let queue = |priority| board.queues[board.queue_for(txn.unit, txn.op, priority).index()].len;
+    priorities.map(|priority| u64::from(queue(priority))).sum()
 }
 
 #[cfg(test)]

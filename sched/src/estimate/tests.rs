@@ -153,18 +153,18 @@ fn residual_of_an_erase_and_another_victim() {
     assert_eq!(residual::remaining(&board, UnitId(0), false) / US, 3000 + (100 + 1325) + 3800);
 }
 
-/// Of the same kind, those of higher levels go first, and those of the same level that are before it; lower levels do not.
+/// Of the same kind, those of higher priorities go first, and those of the same priority that are before it; lower priorities do not.
 #[test]
 fn higher_levels_go_first() {
     let facts = rounded().facts;
-    let mut board = Board::new(flashlane_core::board::Facts { levels: 3, ..facts }, 1);
+    let mut board = Board::new(flashlane_core::board::Facts { priorities: 3, ..facts }, 1);
     let mut ids = [TxnId::NONE; 6];
-    for (i, level) in [0u8, 0, 1, 1, 1, 2].into_iter().enumerate() {
+    for (i, priority) in [0u8, 0, 1, 1, 1, 2].into_iter().enumerate() {
         let id = read(&mut board, i as u32, 0, i as u32);
         board.unlink(id);
-        let queue = board.queue_for(UnitId(0), FlashOp::Read, level);
+        let queue = board.queue_for(UnitId(0), FlashOp::Read, priority);
         let txn = board.txn_mut(id);
-        (txn.level, txn.queue) = (level, queue);
+        (txn.priority, txn.queue) = (priority, queue);
         board.link(id, queue, TxnId::NONE);
         ids[i] = id;
     }

@@ -21,7 +21,7 @@ pub(crate) struct Entry {
     /// Its service time, ns.
     pub(crate) service: u64,
     /// Its alone time, ns; at least 1.
-    pub(crate) alone: u64,
+    pub(crate) isolated: u64,
     pub(crate) txn: TxnId,
     pub(crate) flow: FlowId,
     /// It was moved forward once and may not be passed (D-FLN-08).
@@ -32,12 +32,12 @@ impl Entry {
     /// Its slowdown if its service begins at `begins` (eq. 3, 5).
     #[inline(always)]
     pub(crate) fn slowdown(&self, begins: u64) -> Slowdown {
-        Slowdown::new(begins + self.service - self.enqueued, self.alone)
+        Slowdown::new(begins + self.service - self.enqueued, self.isolated)
     }
 
     /// Its slowdown over the instant at which the service of its block begins, `before` ns of service before its own.
     fn line(&self, before: u64) -> Line {
-        Line { offset: (before + self.service) as i64 - self.enqueued as i64, alone: self.alone }
+        Line { offset: (before + self.service) as i64 - self.enqueued as i64, isolated: self.isolated }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The smallest and the largest slowdown of a block of waiting transactions, for any instant at which its service begins.
 //!
-//! The slowdown of a waiting transaction is a line over that instant `x`: `(offset + x) / alone`, where `offset` is the service of
+//! The slowdown of a waiting transaction is a line over that instant `x`: `(offset + x) / isolated`, where `offset` is the service of
 //! the block up to its own end less when it joined. An [`Envelope`] keeps the lines that are the smallest or the largest somewhere,
 //! in the order of `x`, so that a look at a block costs a step or two along them instead of a visit to every transaction.
 //! Exact: instants are whole nanoseconds, and so are the places where one line crosses another, rounded up.
@@ -17,21 +17,21 @@ pub(crate) const BLOCK: usize = 64;
 pub(crate) struct Line {
     pub(crate) offset: i64,
     /// At least 1.
-    pub(crate) alone: u64,
+    pub(crate) isolated: u64,
 }
 
 impl Line {
     #[inline(always)]
     fn at(self, x: u64) -> Slowdown {
-        Slowdown::new(x.wrapping_add_signed(self.offset), self.alone)
+        Slowdown::new(x.wrapping_add_signed(self.offset), self.isolated)
     }
 
     /// The first instant at which `later` lies no lower than `self`, if it is the steeper one; with both mirrored, no higher, if
     /// it is the flatter one.
     fn crossing(self, later: Line) -> i64 {
-        let product = |line: Line, other: Line| i128::from(line.offset) * i128::from(other.alone);
+        let product = |line: Line, other: Line| i128::from(line.offset) * i128::from(other.isolated);
         let (over, under) =
-            (product(self, later) - product(later, self), i128::from(self.alone) - i128::from(later.alone));
+            (product(self, later) - product(later, self), i128::from(self.isolated) - i128::from(later.isolated));
         let (over, under) = if under < 0 { (-over, -under) } else { (over, under) };
         let up = over.div_euclid(under) + i128::from(over.rem_euclid(under) != 0);
         up.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
@@ -61,7 +61,7 @@ impl Side {
         for &line in lines {
             let mut from = i64::MIN;
             while let Some(top) = self.pieces.last() {
-                if top.line.alone == line.alone {
+                if top.line.isolated == line.isolated {
                     // Of parallel lines the first is the extreme one.
                     break;
                 }
@@ -73,7 +73,7 @@ impl Side {
                 from = i64::MIN;
             }
             match self.pieces.last() {
-                Some(top) if top.line.alone == line.alone => {}
+                Some(top) if top.line.isolated == line.isolated => {}
                 _ => self.pieces.push(Piece { from, line }),
             }
         }
@@ -112,9 +112,9 @@ impl Envelope {
             side.pieces.reserve(BLOCK);
         }
         // The steeper a line, the sooner it is the smallest and the later it is the largest.
-        lines.sort_unstable_by_key(|line| (line.alone, line.offset));
+        lines.sort_unstable_by_key(|line| (line.isolated, line.offset));
         self.least.build(lines.iter());
-        lines.sort_unstable_by_key(|line| (core::cmp::Reverse(line.alone), core::cmp::Reverse(line.offset)));
+        lines.sort_unstable_by_key(|line| (core::cmp::Reverse(line.isolated), core::cmp::Reverse(line.offset)));
         self.most.build(lines.iter());
     }
 
@@ -144,7 +144,7 @@ mod tests {
         for round in 0..3_000 {
             let (alones, offsets) = [(3, 40), (40, 40), (1_000_000_000, 1_000_000_000)][round % 3];
             let mut lines: Vec<Line> = (0..=upto(40))
-                .map(|_| Line { offset: upto(offsets) as i64 - offsets as i64 / 2, alone: 1 + upto(alones) })
+                .map(|_| Line { offset: upto(offsets) as i64 - offsets as i64 / 2, isolated: 1 + upto(alones) })
                 .collect();
             let mut envelope = Envelope::default();
             envelope.build(&mut lines);

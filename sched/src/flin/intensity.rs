@@ -131,7 +131,7 @@ mod tests {
         intensity
     }
 
-    /// The class after an epoch with so many transactions.
+    /// The class after an epoch with this number of transactions.
     fn after(rule: Rule, direction: usize, transactions: u32) -> bool {
         let mut classes = classes(rule);
         for _ in 0..transactions {
@@ -184,15 +184,15 @@ mod tests {
         let rule = Rule { window: 3, ..PAPER };
         let (mut lazy, mut eager) = (classes(rule), classes(rule));
         let mut at = 0u64;
-        let mut draw = 12345u64;
+        let mut sample = 12345u64;
         for _ in 0..3000 {
-            draw = draw.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            let next = at + (draw >> 33) % (if draw >> 60 == 0 { 200 * MS } else { 3 * MS });
+            sample = sample.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let next = at + (sample >> 33) % (if sample >> 60 == 0 { 200 * MS } else { 3 * MS });
             for ms in at / MS..next / MS {
                 eager.roll(Time::from_ns(ms * MS));
             }
             at = next;
-            let (flow, direction) = (FlowId((draw >> 20) as u16 % 3), (draw >> 40) as usize & 1);
+            let (flow, direction) = (FlowId((sample >> 20) as u16 % 3), (sample >> 40) as usize & 1);
             let classed = [&mut lazy, &mut eager].map(|c| c.count(Time::from_ns(at), flow, UnitId(0), direction));
             assert_eq!(classed[0], classed[1], "at {at}");
         }

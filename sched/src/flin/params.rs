@@ -1,8 +1,8 @@
 //! The parameters of FLIN's answers: its configuration values (model 2.1.8), and every choice where the paper is silent or
 //! contradicts itself (model 2.3), the decision as the default.
 
+use super::gc_quota::{QuotaRule, Rounding};
 use super::intensity::Rule;
-use super::migrations::{Migrations, Rounding};
 use crate::order::fair::Settings;
 use crate::params::{Param, Values};
 
@@ -61,7 +61,7 @@ pub(crate) static ORDER_PARAMS: &[Param] = &[
 
 /// Parameters of garbage collection before writes. The pick decision computes what the collect decision will do, so both
 /// have them.
-pub(crate) static MIGRATION_PARAMS: &[Param] = &[
+pub(crate) static QUOTA_PARAMS: &[Param] = &[
     Param {
         name: "gc_pages",
         unit: "pages",
@@ -118,11 +118,11 @@ pub(crate) fn order_settings(values: &Values<'_>) -> Settings {
 }
 
 /// When writes pay, and how much.
-pub(crate) fn migrations(values: &Values<'_>) -> Migrations {
-    Migrations {
+pub(crate) fn quota_rule(values: &Values<'_>) -> QuotaRule {
+    QuotaRule {
         below_pages: values.get("gc_pages"),
         net_blocks: values.get("gc_net_blocks"),
         rounding: Rounding::numbered(values.get("gc_rounding")),
-        yields: values.get("gc_yields") == 1,
+        preemptible: values.get("gc_yields") == 1,
     }
 }

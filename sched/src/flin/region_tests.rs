@@ -8,8 +8,8 @@ use super::*;
 use crate::flin::slowdown::Slowdown;
 use crate::random::Random;
 
-fn entry(txn: u32, flow: u16, enqueued: u64, service: u64, alone: u64) -> Entry {
-    Entry { enqueued, service, alone, txn: TxnId(txn), flow: FlowId(flow), barrier: false }
+fn entry(txn: u32, flow: u16, enqueued: u64, service: u64, isolated: u64) -> Entry {
+    Entry { enqueued, service, isolated, txn: TxnId(txn), flow: FlowId(flow), barrier: false }
 }
 
 fn view(now: u64, ahead: u64) -> View {
@@ -21,7 +21,7 @@ fn extremes(view: View, order: &[Entry]) -> Extremes {
     let mut wait = view.ahead;
     order.iter().fold(Extremes::NONE, |extremes, entry| {
         wait += entry.service;
-        extremes.with(Slowdown::new(view.now.ns() - entry.enqueued + wait, entry.alone))
+        extremes.with(Slowdown::new(view.now.ns() - entry.enqueued + wait, entry.isolated))
     })
 }
 
@@ -75,7 +75,7 @@ fn two_passes_equal_brute_force() {
     let mut places = [0u32; 3];
     for round in 0..10_000 {
         let now = 1_000_000;
-        let draw = |random: &mut Random, txn| {
+        let sample = |random: &mut Random, txn| {
             // A few distinct values make ties likely in half of the rounds.
             let step = if round % 2 == 0 { 100_000 } else { 1 };
             let times = [0, 1].map(|_| random.upto(1_000_000 / step) * step);
@@ -83,8 +83,8 @@ fn two_passes_equal_brute_force() {
             entry(txn, random.upto(3) as u16, now - times[0], service, service + times[1])
         };
         let n = random.upto(if round % 10 == 0 { 150 } else { 12 }) as u32;
-        let region: Vec<Entry> = (0..n).map(|txn| draw(&mut random, txn)).collect();
-        let new = Entry { enqueued: now, ..draw(&mut random, n) };
+        let region: Vec<Entry> = (0..n).map(|txn| sample(&mut random, txn)).collect();
+        let new = Entry { enqueued: now, ..sample(&mut random, n) };
         let scene = view(now, random.upto(2_000_000));
         let place = fairest_place(scene, &region, &new, &mut prefix);
         assert_eq!(place, by_force(scene, &region, new), "round {round}: {region:?} {new:?}");
@@ -108,13 +108,13 @@ fn blocks_equal_a_visit_to_every_transaction() {
             now += random.upto(20_000);
             ahead = (ahead + random.upto(30_000)).saturating_sub(random.upto(30_000));
             let service = [75_000, 100_000, 1_325_000][random.upto(2) as usize];
-            let alone = match round % 3 {
+            let isolated = match round % 3 {
                 0 => service + random.upto(3) * 500_000,
                 1 => service + random.upto(1_000_000_000),
                 // As of one flow that waits for itself.
                 _ => service + region.service() + random.upto(1_000),
             };
-            let new = entry(txn, random.upto(3) as u16, now, service, alone.max(1));
+            let new = entry(txn, random.upto(3) as u16, now, service, isolated.max(1));
             let scene = view(now, ahead);
             let place = region.fairest_place(scene, &new, &mut space);
             assert_eq!(place, fairest_place(scene, &plain, &new, &mut prefix), "round {round}, {txn}");

@@ -9,31 +9,31 @@ use flashlane_core::Duration;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Slowdown {
     shared: u64,
-    alone: u64,
+    isolated: u64,
 }
 
 impl Slowdown {
-    /// The slowdown of a transaction that takes `shared` in company and would take `alone` alone (at least 1 ns).
+    /// The slowdown of a transaction that takes `shared` in company and would take `isolated` alone (at least 1 ns).
     #[inline(always)]
-    pub(crate) const fn new(shared: u64, alone: u64) -> Slowdown {
-        Slowdown { shared, alone }
+    pub(crate) const fn new(shared: u64, isolated: u64) -> Slowdown {
+        Slowdown { shared, isolated }
     }
 
     #[inline(always)]
     const fn is_less(self, other: Slowdown) -> bool {
-        (self.shared as u128 * other.alone as u128) < (other.shared as u128 * self.alone as u128)
+        (self.shared as u128 * other.isolated as u128) < (other.shared as u128 * self.isolated as u128)
     }
 
     /// Rounded to ten thousandths, for tests.
     #[cfg(test)]
     pub(crate) const fn ten_thousandths(self) -> u64 {
-        (self.shared * 10_000 + self.alone / 2) / self.alone
+        (self.shared * 10_000 + self.isolated / 2) / self.isolated
     }
 }
 
 /// The alone time of a transaction as slowdowns count it, ns: at least 1.
 #[inline]
-pub(crate) fn alone_ns(time: Duration) -> u64 {
+pub(crate) fn isolated_ns(time: Duration) -> u64 {
     time.ns().max(1)
 }
 
@@ -79,7 +79,7 @@ impl Extremes {
     #[inline(always)]
     const fn fraction(self) -> (u128, u128) {
         let Extremes { min, max } = self;
-        (min.shared as u128 * max.alone as u128, min.alone as u128 * max.shared as u128)
+        (min.shared as u128 * max.isolated as u128, min.isolated as u128 * max.shared as u128)
     }
 
     /// Whether this set is strictly fairer than `other`.
@@ -119,9 +119,9 @@ pub(crate) struct Mean {
 
 impl Mean {
     /// With one more slowdown.
-    pub(crate) fn add(&mut self, Slowdown { shared, alone }: Slowdown) {
+    pub(crate) fn add(&mut self, Slowdown { shared, isolated }: Slowdown) {
         self.count += 1;
-        self.sum += (u128::from(shared) << 32).saturating_add(u128::from(alone / 2)) / u128::from(alone);
+        self.sum += (u128::from(shared) << 32).saturating_add(u128::from(isolated / 2)) / u128::from(isolated);
     }
 
     /// Halves the weight of what was counted, `times` times (D-FLN-09).
@@ -154,8 +154,8 @@ impl Mean {
 mod tests {
     use super::*;
 
-    const fn of(shared: u64, alone: u64) -> Slowdown {
-        Slowdown::new(shared, alone)
+    const fn of(shared: u64, isolated: u64) -> Slowdown {
+        Slowdown::new(shared, isolated)
     }
 
     /// Fractions that floor to the same 65,536th are told apart, and equal ones are equal.
@@ -206,7 +206,7 @@ mod tests {
     fn means_allow_for_their_rounding() {
         let mean = |of: &[(u64, u64)]| {
             let mut mean = Mean::default();
-            of.iter().for_each(|&(shared, alone)| mean.add(Slowdown::new(shared, alone)));
+            of.iter().for_each(|&(shared, isolated)| mean.add(Slowdown::new(shared, isolated)));
             mean
         };
         let two = mean(&[(2, 1)]);

@@ -8,7 +8,7 @@ use super::*;
 use crate::random::Random;
 
 fn entry(txn: u32, flow: u16) -> Entry {
-    Entry { enqueued: 0, service: 1, alone: 1, txn: TxnId(txn), flow: FlowId(flow), barrier: false }
+    Entry { enqueued: 0, service: 1, isolated: 1, txn: TxnId(txn), flow: FlowId(flow), barrier: false }
 }
 
 /// The queue keeps order, the border of intensities and the barriers as a plain list does.

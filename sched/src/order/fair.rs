@@ -13,7 +13,7 @@ use flashlane_core::{Board, Duration, FlowId, QueueId, Time, TxnId};
 
 use crate::flin::intensity::{Intensity, Rule};
 use crate::flin::region::{Entry, Space, View};
-use crate::flin::slowdown::{Mean, Slowdown, alone_ns};
+use crate::flin::slowdown::{Mean, Slowdown, isolated_ns};
 use crate::flin::stage1_queue::Stage1Queue;
 
 /// How the first stage works.
@@ -69,7 +69,7 @@ impl Fair {
 
     /// How long a new transaction of the flow would wait in this queue if the flow ran alone: until its newest one would be done
     /// (eq. 4).
-    fn wait_alone(&mut self, queue: QueueId, flow: FlowId, now: Time) -> Duration {
+    fn isolated_wait(&mut self, queue: QueueId, flow: FlowId, now: Time) -> Duration {
         let counts = self.settings.count_departed;
         let record = self.record(queue, flow);
         if record.waiting > 0 || counts { record.done.since(now) } else { Duration::ZERO }
@@ -125,7 +125,7 @@ impl Order for Fair {
         self.flows = board.flows.len();
         // The last queue of the board belongs to no unit.
         let kinds = (board.queues.len() - 1) / board.units.len();
-        let users = 2 * board.facts.levels as usize;
+        let users = 2 * board.facts.priorities as usize;
         // The first queues of a unit are those of user transactions.
         let stage1 = |queue| if queue % kinds < users { Stage1Queue::new() } else { Stage1Queue::default() };
         self.queues = (0..board.queues.len()).map(stage1).collect();
@@ -138,15 +138,15 @@ impl Order for Fair {
         let epoch = self.intensity.roll(now);
         let high = self.intensity.count(now, new.flow, new.unit, direction);
         let service = board.service(txn);
-        let alone = service + self.wait_alone(queue, new.flow, now);
+        let isolated = service + self.isolated_wait(queue, new.flow, now);
         let record = self.record(queue, new.flow);
         record.waiting += 1;
         record.newest = txn;
-        record.done = now + alone;
+        record.done = now + isolated;
         let mut entry = Entry {
             enqueued: new.enqueued.ns(),
             service: service.ns(),
-            alone: alone_ns(alone),
+            isolated: isolated_ns(isolated),
             txn,
             flow: new.flow,
             barrier: false,
@@ -167,9 +167,9 @@ impl Order for Fair {
             let place = stage1.open.fairest_place(view, &entry, &mut self.space);
             stage1.insert_open(place, entry)
         };
-        let noted = |bit: u8, holds: bool| if holds { bit } else { 0 };
-        let tag = noted(tag::HIGH, high) | noted(tag::BARRIER, entry.barrier) | noted(tag::JUMPED, before.is_some());
-        Position { before, tag, alone, ..Position::TAIL }
+        let bit_if = |bit: u8, holds: bool| if holds { bit } else { 0 };
+        let tag = bit_if(tag::HIGH, high) | bit_if(tag::BARRIER, entry.barrier) | bit_if(tag::JUMPED, before.is_some());
+        Position { in_front_of: before, tag, isolated_latency: isolated, ..Position::TAIL }
     }
 
     fn is_tail(&self) -> bool {
@@ -191,7 +191,7 @@ impl Order for Fair {
             let own = stage1.iter().filter(|entry| entry.flow == gone.flow);
             let newest = own.max_by_key(|entry| board.txn(entry.txn).serial).expect("some wait").txn;
             record.newest = newest;
-            record.done = board.txn(newest).enqueued + board.txn(newest).alone;
+            record.done = board.txn(newest).enqueued + board.txn(newest).isolated_latency;
         }
         if departure == Departure::Dispatched {
             let shared = (board.now - gone.enqueued) + board.service(txn);
@@ -199,7 +199,7 @@ impl Order for Fair {
                 let epoch = self.intensity.roll(board.now);
                 record.age(epoch);
             }
-            record.departed.add(Slowdown::new(shared.ns(), alone_ns(gone.alone)));
+            record.departed.add(Slowdown::new(shared.ns(), isolated_ns(gone.isolated_latency)));
         }
         Duration::ZERO
     }

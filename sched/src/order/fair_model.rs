@@ -27,9 +27,9 @@ struct Departed {
 
 /// The place of a new transaction by the specification, written plainly: every place open to it is tried, and for each the
 /// slowdowns of all of its region are worked out from the head of the whole queue on (FLIN §5.1 to 5.3, D-FLN-07, 08).
-/// `busy` is how long the chip is busy; `new` is `(flow, service, alone, high)`.
+/// `busy` is how long the chip is busy; `new` is `(flow, service, isolated, high)`.
 fn plain_place(board: &Board, busy: u64, new: (u16, u64, u64, bool), worst: Option<u16>) -> usize {
-    let (flow, service, alone, high) = new;
+    let (flow, service, isolated, high) = new;
     let waiting: Vec<&Transaction> = board.walk(READS).map(|txn| board.txn(txn)).collect();
     let is = |txn: &Transaction, bit: u8| txn.tag & bit != 0;
     let low_intensity = waiting.iter().filter(|txn| !is(txn, tag::HIGH)).count();
@@ -47,13 +47,13 @@ fn plain_place(board: &Board, busy: u64, new: (u16, u64, u64, bool), worst: Opti
             let in_region = (from..=to).contains(&position);
             if position == place {
                 wait += service;
-                all = all.with(Slowdown::new(wait, alone));
+                all = all.with(Slowdown::new(wait, isolated));
             }
             if let Some(txn) = waiting.get(position) {
                 wait += board.facts.service_of(txn).ns();
                 if in_region && position < to {
                     let since = (board.now - txn.enqueued).ns();
-                    all = all.with(Slowdown::new(since + wait, alone_ns(txn.alone)));
+                    all = all.with(Slowdown::new(since + wait, isolated_ns(txn.isolated_latency)));
                 }
             }
         }
@@ -119,7 +119,8 @@ fn stage_1_equals_the_plain_model() {
             let txn = board.txn(gone);
             let shared = (board.now - txn.enqueued).ns() + board.facts.service_of(txn).ns();
             let record = &mut departed[txn.flow.index()];
-            (record.count, record.sum) = (record.count + 1, record.sum + shared as Float / txn.alone.ns() as Float);
+            (record.count, record.sum) =
+                (record.count + 1, record.sum + shared as Float / txn.isolated_latency.ns() as Float);
             leave(&mut board, &mut fair, gone);
             continue;
         }
@@ -133,7 +134,9 @@ fn stage_1_equals_the_plain_model() {
         board.facts.transfer_sectors = vec![Duration::from_ns(lengths[die(4) as usize]); 9];
         let service = 75 + board.facts.transfer(0).ns();
         let own = board.walk(READS).map(|txn| board.txn(txn)).filter(|txn| txn.flow.0 == flow);
-        let newest = own.max_by_key(|txn| txn.serial).map_or(0, |txn| (txn.enqueued + txn.alone).since(board.now).ns());
+        let newest = own
+            .max_by_key(|txn| txn.serial)
+            .map_or(0, |txn| (txn.enqueued + txn.isolated_latency).since(board.now).ns());
         let is_high = high[usize::from(flow)];
         let worst = plain_worst(&departed, |f| high[f]);
         counts[usize::from(flow)] += 1;
@@ -141,7 +144,10 @@ fn stage_1_equals_the_plain_model() {
         let tail = board.queues[0].len as usize;
         let txn = join(&mut board, &mut fair, flow);
         assert_eq!(place(&board, txn), expected, "flow {flow}, high: {is_high}, chip: {kind}");
-        assert_eq!((board.txn(txn).tag & tag::HIGH != 0, board.txn(txn).alone.ns()), (is_high, service + newest));
+        assert_eq!(
+            (board.txn(txn).tag & tag::HIGH != 0, board.txn(txn).isolated_latency.ns()),
+            (is_high, service + newest)
+        );
         let barrier = is_high && worst == Some(flow) && expected < tail;
         assert_eq!(board.txn(txn).tag & tag::BARRIER != 0, barrier, "what passed nobody bars nobody");
         seen[usize::from(is_high)] += 1;

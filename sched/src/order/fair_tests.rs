@@ -61,8 +61,8 @@ pub(super) fn join(board: &mut Board, fair: &mut Fair, flow: u16) -> TxnId {
     });
     let position = fair.position(board, id, READS);
     let txn = board.txn_mut(id);
-    (txn.tag, txn.alone) = (position.tag, position.alone);
-    board.link(id, READS, position.before);
+    (txn.tag, txn.isolated_latency) = (position.tag, position.isolated_latency);
+    board.link(id, READS, position.in_front_of);
     id
 }
 
@@ -85,28 +85,28 @@ fn alone_times_of_the_model() {
     for (count_departed, last) in [(false, 100), (true, 100)] {
         let (mut board, mut fair) = scene(Settings { count_departed, ..DECIDED });
         let mut all = Vec::new();
-        for (ns, alone) in [(0, 100), (20, 180), (150, 150), (500, 100)] {
+        for (ns, isolated) in [(0, 100), (20, 180), (150, 150), (500, 100)] {
             at(&mut board, ns);
             all.push(join(&mut board, &mut fair, A));
-            assert_eq!(board.txn(all[all.len() - 1]).alone.ns(), alone, "at {ns}");
+            assert_eq!(board.txn(all[all.len() - 1]).isolated_latency.ns(), isolated, "at {ns}");
         }
         all.into_iter().for_each(|txn| leave(&mut board, &mut fair, txn));
         at(&mut board, 600);
         let txn = join(&mut board, &mut fair, A);
-        assert_eq!(board.txn(txn).alone.ns(), last);
+        assert_eq!(board.txn(txn).isolated_latency.ns(), last);
     }
 }
 
 /// D-FLN-06: a transaction that has just left counts only if the setting says so.
 #[test]
 fn a_departed_transaction_counts_if_set() {
-    for (count_departed, alone) in [(false, 100), (true, 160)] {
+    for (count_departed, isolated) in [(false, 100), (true, 160)] {
         let (mut board, mut fair) = scene(Settings { count_departed, ..DECIDED });
         let first = join(&mut board, &mut fair, A);
         leave(&mut board, &mut fair, first);
         at(&mut board, 40);
         let second = join(&mut board, &mut fair, A);
-        assert_eq!(board.txn(second).alone.ns(), alone);
+        assert_eq!(board.txn(second).isolated_latency.ns(), isolated);
     }
 }
 
@@ -120,7 +120,7 @@ fn the_newest_that_still_waits_counts() {
     leave(&mut board, &mut fair, newer);
     at(&mut board, 30);
     let third = join(&mut board, &mut fair, A);
-    assert_eq!((board.txn(older).alone.ns(), board.txn(third).alone.ns()), (100, 170));
+    assert_eq!((board.txn(older).isolated_latency.ns(), board.txn(third).isolated_latency.ns()), (100, 170));
 }
 
 /// The queue t1L t2L t3L t4H t5H t6H, flows of the last three c, d, c, in the second epoch; flows c, d and e are of high
@@ -151,11 +151,17 @@ fn departed(fair: &mut Fair, means: &[(u16, u64)]) {
 /// The place for a new transaction of `flow` in the region from `from` to `to`, by the two passes alone.
 fn searched(board: &Board, fair: &mut Fair, from: usize, to: usize, flow: u16) -> usize {
     let entries: Vec<Entry> = fair.queues[0].iter().copied().collect();
-    let alone = Duration::from_ns(100) + fair.records[usize::from(flow)].done.since(board.now);
+    let isolated = Duration::from_ns(100) + fair.records[usize::from(flow)].done.since(board.now);
     let waits = fair.records[usize::from(flow)].waiting > 0;
-    let alone = alone_ns(if waits { alone } else { Duration::from_ns(100) });
-    let new =
-        Entry { enqueued: board.now.ns(), service: 100, alone, txn: TxnId::NONE, flow: FlowId(flow), barrier: false };
+    let isolated = isolated_ns(if waits { isolated } else { Duration::from_ns(100) });
+    let new = Entry {
+        enqueued: board.now.ns(),
+        service: 100,
+        isolated,
+        txn: TxnId::NONE,
+        flow: FlowId(flow),
+        barrier: false,
+    };
     let ahead = entries[..from].iter().map(|e| e.service).sum();
     from + fairest_place(View { now: board.now, ahead }, &entries[from..to], &new, &mut Vec::new())
 }
@@ -265,7 +271,7 @@ fn withdrawn_transactions_count_in_no_average() {
     board.unlink(gone).stage = Stage::Free;
     assert!(fair.record(READS, FlowId(A)).departed.is_none());
     let next = join(&mut board, &mut fair, A);
-    assert_eq!(board.txn(next).alone.ns(), 100);
+    assert_eq!(board.txn(next).isolated_latency.ns(), 100);
 }
 
 /// The copy of the queue equals the queue, whatever joins and leaves.

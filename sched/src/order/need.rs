@@ -4,12 +4,12 @@
 //! The transactions of a request first stand at the tails of their queues. Then those that end last by the estimate move forward,
 //! the slowest first, past what can spare their service time. Nobody moves further than to where the slowest of its siblings will
 //! end, since the request would gain nothing: the slack that this saves is left for others. As with Slacker a transaction that is passed
-//! loses the service time of the newcomer from its slack, which never becomes negative, so nobody ends later than estimated. Must never know
+//! loses the service time of the newcomer from its slack, which never becomes negative, so no transaction ends later than estimated. Must never know
 //! how positions become a queue.
 
 use alloc::vec::Vec;
 
-use flashlane_core::decide::{Estimate, Forward, Needs, Order, Position};
+use flashlane_core::decide::{Estimate, Needs, Order, Position, Promotion};
 use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Board, Duration, QueueId, RequestId, TxnId};
 
@@ -71,10 +71,10 @@ impl Need {
     }
 
     /// Fills `parts` with what may move, and returns the longest estimate of what may not.
-    fn divide(&mut self, board: &Board, made: &[TxnId]) -> Duration {
+    fn divide(&mut self, board: &Board, created: &[TxnId]) -> Duration {
         self.parts.clear();
         let mut longest = Duration::ZERO;
-        for &id in made {
+        for &id in created {
             let txn = board.txn(id);
             if txn.stage != Stage::Waiting {
                 continue;
@@ -101,7 +101,7 @@ impl Need {
         loop {
             let txn = board.txn(first);
             cost += board.facts.service_of(txn);
-            hazard |= txn.after.is_some();
+            hazard |= txn.blocked_by.is_some();
             if txn.prev.is_none() || !siblings(board.txn(txn.prev), txn) {
                 return Part { first, last, cost, hazard, before: TxnId::NONE, passed: 0, response };
             }
@@ -178,7 +178,7 @@ impl Part {
 
     /// Whether one of it must stay behind `older`, an older write of its page (D-SLK-16).
     fn must_follow(&self, board: &Board, older: TxnId) -> bool {
-        let after = |id: TxnId| board.txn(id).after == older;
+        let after = |id: TxnId| board.txn(id).blocked_by == older;
         self.hazard && (after(self.first) || self.followers(board).any(after))
     }
 }
@@ -199,15 +199,15 @@ impl Order for Need {
     fn needs(&self) -> Needs {
         Needs {
             estimates: true,
-            forwards: self.bypass != [false; 2],
+            promotions: self.bypass != [false; 2],
             ends: self.estimator.uses_error_term(),
             decision: self.decision,
             ..Needs::NOTHING
         }
     }
 
-    fn forward(&mut self, board: &Board, made: &[TxnId], moves: &mut Vec<Forward>) {
-        let mut target = self.divide(board, made);
+    fn promote(&mut self, board: &Board, created: &[TxnId], promotions: &mut Vec<Promotion>) {
+        let mut target = self.divide(board, created);
         let mut parts = core::mem::take(&mut self.parts);
         parts.sort_unstable_by_key(|part| (core::cmp::Reverse(part.response), board.txn(part.last).serial));
         for part in &mut parts {
@@ -225,9 +225,9 @@ impl Order for Need {
                 self.fall_back(board, part, target);
             }
             let before = part.before;
-            let forward = |txn| Forward { txn, before, charge: board.service(txn) };
+            let promotion = |txn| Promotion { txn, in_front_of: before, charge: board.service(txn) };
             if part.passed > 0 {
-                moves.extend(core::iter::once(part.first).chain(part.followers(board)).map(forward));
+                promotions.extend(core::iter::once(part.first).chain(part.followers(board)).map(promotion));
             }
         }
         self.parts = parts;

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use flashlane_core::decide::{Departure, Estimate, Forward, Needs, Order, Position};
+use flashlane_core::decide::{Departure, Estimate, Needs, Order, Position, Promotion};
 use flashlane_core::{Board, Duration, QueueId, RequestId, TxnId};
 
 use crate::estimate::Estimator;
@@ -39,8 +39,8 @@ impl Order for Shadow {
         Needs { estimates: true, ends: needs.ends || self.estimator.uses_error_term(), ..needs }
     }
 
-    fn forward(&mut self, board: &Board, made: &[TxnId], moves: &mut Vec<Forward>) {
-        self.order.forward(board, made, moves);
+    fn promote(&mut self, board: &Board, created: &[TxnId], promotions: &mut Vec<Promotion>) {
+        self.order.promote(board, created, promotions);
     }
 
     fn estimate(&mut self, board: &Board, txn: TxnId, _: RequestId) -> Estimate {

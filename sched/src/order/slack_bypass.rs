@@ -92,7 +92,7 @@ impl SlackBypass {
     /// `late` if it joins after its siblings: those that join together have no slack yet, so none of them is passed.
     #[inline(always)]
     fn place(board: &Board, newcomer: &Transaction, queue: QueueId, cost: Duration, late: bool) -> TxnId {
-        if late || newcomer.after.is_some() || cost == Duration::ZERO {
+        if late || newcomer.blocked_by.is_some() || cost == Duration::ZERO {
             return SlackBypass::place_of_barred(board, newcomer, queue, cost);
         }
         let mut before = TxnId::NONE;
@@ -116,7 +116,7 @@ impl SlackBypass {
         let mut last = board.queues[queue.index()].tail;
         while last.is_some() {
             let passed = board.txn(last);
-            if passed.slack < cost || siblings(passed, newcomer) || last == newcomer.after {
+            if passed.slack < cost || siblings(passed, newcomer) || last == newcomer.blocked_by {
                 break;
             }
             before = last;
@@ -151,11 +151,11 @@ impl Order for SlackBypass {
             && let Some(ledger) = &mut self.ledger
             && ledger.keeps(board, queue)
         {
-            position.before = ledger.insert(board, id, queue, cost, late, |passed| siblings(passed, newcomer));
-            position.tag = if position.before.is_some() { tag::JUMPED } else { 0 };
+            position.in_front_of = ledger.insert(board, id, queue, cost, late, |passed| siblings(passed, newcomer));
+            position.tag = if position.in_front_of.is_some() { tag::JUMPED } else { 0 };
         } else if bypasses {
-            position.before = SlackBypass::place(board, newcomer, queue, cost, late);
-            if position.before.is_some() {
+            position.in_front_of = SlackBypass::place(board, newcomer, queue, cost, late);
+            if position.in_front_of.is_some() {
                 position.charge = cost;
                 position.tag = tag::JUMPED;
             }

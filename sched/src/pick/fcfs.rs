@@ -20,7 +20,7 @@ impl Fcfs {
 }
 
 impl Pick for Fcfs {
-    fn lets_lone_transactions_go(&self) -> bool {
+    fn skips_when_single(&self) -> bool {
         true
     }
 

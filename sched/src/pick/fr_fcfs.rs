@@ -21,7 +21,7 @@ impl FrFcfs {
 }
 
 impl Pick for FrFcfs {
-    fn lets_lone_transactions_go(&self) -> bool {
+    fn skips_when_single(&self) -> bool {
         true
     }
 

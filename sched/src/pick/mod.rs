@@ -21,7 +21,7 @@ pub use widen::widen;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, TxnId, UnitId};
 
-/// The oldest waiting transaction of `op` that may go, over all levels from the highest. Only a write whose page has an
+/// The oldest waiting transaction of `op` that may go, over all priorities from the highest. Only a write whose page has an
 /// older write waiting elsewhere is passed over.
 #[inline(always)]
 fn oldest(board: &Board, unit: UnitId, op: FlashOp) -> TxnId {
@@ -29,17 +29,17 @@ fn oldest(board: &Board, unit: UnitId, op: FlashOp) -> TxnId {
     if head.is_none() || board.eligible(head) {
         return head;
     }
-    oldest_behind(board, unit, op, board.txn(head).level)
+    oldest_behind(board, unit, op, board.txn(head).priority)
 }
 
-/// A level may hold nothing but writes that wait for older ones of their pages in a lower level: those go then, or
+/// A priority may hold nothing but writes that wait for older ones of their pages in a lower priority: those go then, or
 /// neither ever would.
 #[cold]
 fn oldest_behind(board: &Board, unit: UnitId, op: FlashOp, highest: u8) -> TxnId {
-    let mut level = highest + 1;
-    while level > 0 {
-        level -= 1;
-        let first = board.walk(board.queue_for(unit, op, level)).find(|&txn| board.eligible(txn));
+    let mut priority = highest + 1;
+    while priority > 0 {
+        priority -= 1;
+        let first = board.walk(board.queue_for(unit, op, priority)).find(|&txn| board.eligible(txn));
         if let Some(txn) = first {
             return txn;
         }

@@ -11,7 +11,7 @@ use super::{oldest, widen::widen};
 pub struct ReadFirst;
 
 impl Pick for ReadFirst {
-    fn lets_lone_transactions_go(&self) -> bool {
+    fn skips_when_single(&self) -> bool {
         true
     }
 

@@ -78,7 +78,7 @@ impl Sprinkler {
 }
 
 impl Pick for Sprinkler {
-    fn lets_lone_transactions_go(&self) -> bool {
+    fn skips_when_single(&self) -> bool {
         true
     }
 
@@ -91,9 +91,9 @@ impl Pick for Sprinkler {
             if head.is_none() {
                 continue;
             }
-            // Below a level where every write waits for an older one of its page there may be writes that can go.
-            for level in (0..=board.txn(head).level).rev() {
-                self.largest(board, board.queue_for(unit, op, level), group);
+            // Below a priority where every write waits for an older one of its page there may be writes that can go.
+            for priority in (0..=board.txn(head).priority).rev() {
+                self.largest(board, board.queue_for(unit, op, priority), group);
                 if group.lead().is_some() {
                     return;
                 }
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(picked(two_dies(3), 64, &[(0, 7), (1, 7), (3, 8), (4, 8), (5, 9)]), [2, 3, 4]);
     }
 
-    /// The first so many that may go, and no more, are looked at.
+    /// Only a limited number of those that may go, from the first, is looked at.
     #[test]
     fn only_the_window_is_considered() {
         let reads = [(0, 1), (0, 2), (0, 3), (1, 4)];
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn reads_before_writes() {
         let mut board = board(1, 2);
-        board.planes.iter_mut().for_each(|plane| plane.room = true);
+        board.planes.iter_mut().for_each(|plane| plane.has_free_page = true);
         for slot in 0..2 {
             super::super::testing::program(&mut board, slot, 1);
         }
@@ -204,26 +204,26 @@ mod tests {
         assert_eq!(group.members(), [younger]);
     }
 
-    /// Where every write of the highest level waits for an older one of its page, those of a lower level go.
+    /// Where every write of the highest priority waits for an older one of its page, those of a lower priority go.
     #[test]
     fn a_lower_level_goes_if_a_higher_one_is_blocked() {
         let facts = board(1, 2).facts;
-        let mut board = Board::new(flashlane_core::board::Facts { levels: 2, ..facts }, 1);
-        board.planes.iter_mut().for_each(|plane| plane.room = true);
-        let [held, free] = [(1, 0), (0, 1)].map(|(level, slot)| {
+        let mut board = Board::new(flashlane_core::board::Facts { priorities: 2, ..facts }, 1);
+        board.planes.iter_mut().for_each(|plane| plane.has_free_page = true);
+        let [held, free] = [(1, 0), (0, 1)].map(|(priority, slot)| {
             let id = super::super::testing::program(&mut board, slot, u32::from(slot));
             board.unlink(id);
-            let queue = board.queue_for(UnitId(0), FlashOp::Program, level);
+            let queue = board.queue_for(UnitId(0), FlashOp::Program, priority);
             let txn = board.txn_mut(id);
-            (txn.level, txn.queue) = (level, queue);
+            (txn.priority, txn.queue) = (priority, queue);
             board.link(id, queue, TxnId::NONE);
             id
         });
-        board.txn_mut(held).after = free;
+        board.txn_mut(held).blocked_by = free;
         let mut group = Group::new();
         Sprinkler::new(64).pick(&board, UnitId(0), Scope::Any, &mut group);
         assert_eq!(group.members(), [free]);
-        board.txn_mut(held).after = TxnId::NONE;
+        board.txn_mut(held).blocked_by = TxnId::NONE;
         group.clear();
         Sprinkler::new(64).pick(&board, UnitId(0), Scope::Any, &mut group);
         assert_eq!(group.members(), [held]);

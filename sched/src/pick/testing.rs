@@ -23,7 +23,7 @@ pub(crate) fn board(dies: u32, planes: u32) -> Board {
     let us = Duration::from_us;
     let facts = Facts {
         geometry,
-        levels: 1,
+        priorities: 1,
         command: [Duration::ZERO; 3],
         array: [us(75), us(1300), us(3800)],
         transfer_page: us(25),
@@ -36,7 +36,7 @@ pub(crate) fn board(dies: u32, planes: u32) -> Board {
         same_page: [false; 3],
         gc_hard_blocks: 1,
         gc_start_blocks: 2,
-        writes_pay: false,
+        write_triggered_gc: false,
     };
     Board::new(facts, 1)
 }

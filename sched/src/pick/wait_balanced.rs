@@ -1,8 +1,8 @@
-//! FLIN's second and third stages: priority levels take turns, then the read or the write goes that has waited more in
+//! FLIN's second and third stages: priorities take turns, then the read or the write goes that has waited more in
 //! proportion to its service (FLIN §4.2, §4.3, algorithm 2).
 //!
 //! A unit has a slot for a read and one for a write. Stage 2 fills an empty slot when the unit is free, and that of the read
-//! also when a running program may be suspended for it (O1); stage 3 dispatches one slot, with companions of its level and direction (D-FLN-17). Garbage collection
+//! also when a running program may be suspended for it (O1); stage 3 dispatches one slot, with companions of its priority and direction (D-FLN-17). Garbage collection
 //! that goes before the write is the collect decision's; its time counts in both waits (D-FLN-11).
 
 use alloc::vec;
@@ -14,8 +14,8 @@ use flashlane_core::{Board, TxnId, UnitId};
 
 use super::widen::widen;
 use crate::flin::balance::{Claim, waits};
-use crate::flin::level_sequence::LevelSequence;
-use crate::flin::migrations::Migrations;
+use crate::flin::gc_quota::QuotaRule;
+use crate::flin::priority_sequence::PrioritySequence;
 
 /// What stage 2 chose for a direction of a unit.
 #[derive(Clone, Copy, Debug)]
@@ -23,25 +23,25 @@ struct Slot {
     txn: TxnId,
     /// Serial numbers are not reused, ids are.
     serial: u64,
-    sequence: LevelSequence,
+    sequence: PrioritySequence,
 }
 
 /// Priority arbitration and wait balancing.
 #[derive(Debug)]
 pub struct WaitBalanced {
-    migrations: Migrations,
+    quota_rule: QuotaRule,
     /// By unit: reads, programs.
     slots: Vec<[Slot; 2]>,
 }
 
 impl WaitBalanced {
-    pub(crate) const fn new(migrations: Migrations) -> WaitBalanced {
-        WaitBalanced { migrations, slots: Vec::new() }
+    pub(crate) const fn new(quota_rule: QuotaRule) -> WaitBalanced {
+        WaitBalanced { quota_rule, slots: Vec::new() }
     }
 
     /// The transaction in the slot, filled if it was empty.
     fn slot(&mut self, board: &Board, unit: UnitId, op: FlashOp) -> TxnId {
-        let levels = board.facts.levels;
+        let priorities = board.facts.priorities;
         let slot = &mut self.slots[unit.index()][op.index()];
         if slot.txn.is_some() {
             let txn = board.txn(slot.txn);
@@ -49,12 +49,13 @@ impl WaitBalanced {
                 return slot.txn;
             }
         }
-        slot.txn = if levels == 1 {
+        slot.txn = if priorities == 1 {
             ready(board, unit, op, 0)
         } else {
-            let heads = |level| ready(board, unit, op, level);
-            let which = (0..levels).fold(0u32, |all, level| all | u32::from(heads(level).is_some()) << level);
-            slot.sequence.next(levels, which).map_or(TxnId::NONE, heads)
+            let heads = |priority| ready(board, unit, op, priority);
+            let which =
+                (0..priorities).fold(0u32, |all, priority| all | u32::from(heads(priority).is_some()) << priority);
+            slot.sequence.next(priorities, which).map_or(TxnId::NONE, heads)
         };
         if slot.txn.is_some() {
             slot.serial = board.txn(slot.txn).serial;
@@ -65,15 +66,15 @@ impl WaitBalanced {
     /// Whether the read's proportional wait is longer than the write's.
     fn read_goes_first(&self, board: &Board, read: TxnId, write: TxnId) -> bool {
         let claim = |txn| Claim { waited: board.now - board.txn(txn).enqueued, service: board.service(txn) };
-        let (of_read, of_write) = waits(claim(read), claim(write), self.migrations.time(board, write));
+        let (of_read, of_write) = waits(claim(read), claim(write), self.quota_rule.time(board, write));
         of_read.longer_than(of_write)
     }
 }
 
-/// The first transaction of a level that may go. Only a write whose page has an older write waiting elsewhere is passed
+/// The first transaction of a priority that may go. Only a write whose page has an older write waiting elsewhere is passed
 /// over.
-fn ready(board: &Board, unit: UnitId, op: FlashOp, level: u8) -> TxnId {
-    let queue = board.queue_for(unit, op, level);
+fn ready(board: &Board, unit: UnitId, op: FlashOp, priority: u8) -> TxnId {
+    let queue = board.queue_for(unit, op, priority);
     let head = board.queues[queue.index()].head;
     if head.is_none() || board.eligible(head) {
         return head;
@@ -83,12 +84,12 @@ fn ready(board: &Board, unit: UnitId, op: FlashOp, level: u8) -> TxnId {
 
 impl Pick for WaitBalanced {
     fn prepare(&mut self, board: &Board) {
-        let empty = Slot { txn: TxnId::NONE, serial: 0, sequence: LevelSequence::default() };
+        let empty = Slot { txn: TxnId::NONE, serial: 0, sequence: PrioritySequence::default() };
         self.slots = vec![[empty; 2]; board.units.len()];
     }
 
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {
-        let paid = board.units[unit.index()].batch.write;
+        let paid = board.units[unit.index()].foreground_gc.write;
         if scope == Scope::Any && paid.is_some() {
             // Its garbage collection is done, so it goes now, whatever has arrived meanwhile (algorithm 2, line 17).
             widen(board, paid, group);
@@ -110,11 +111,11 @@ impl Pick for WaitBalanced {
         self.slot(board, unit, FlashOp::Read)
     }
 
-    fn lets_lone_transactions_go(&self) -> bool {
+    fn skips_when_single(&self) -> bool {
         true
     }
 
-    fn keeps_levels_apart(&self) -> bool {
+    fn per_priority_queues(&self) -> bool {
         true
     }
 }
@@ -123,12 +124,16 @@ impl Pick for WaitBalanced {
 mod tests {
     use super::super::testing::{board, read};
     use super::*;
-    use crate::flin::migrations::Rounding;
+    use crate::flin::gc_quota::Rounding;
     use flashlane_core::board::Board;
 
     fn balanced(board: &Board) -> WaitBalanced {
-        let mut pick =
-            WaitBalanced::new(Migrations { below_pages: 1024, net_blocks: 1, rounding: Rounding::Up, yields: false });
+        let mut pick = WaitBalanced::new(QuotaRule {
+            below_pages: 1024,
+            net_blocks: 1,
+            rounding: Rounding::Up,
+            preemptible: false,
+        });
         pick.prepare(board);
         pick
     }
@@ -180,7 +185,7 @@ mod tests {
             [(0, 18_000, false), (64, 18_000, true), (0, 17_000, true), (64, 192_018, true), (64, 192_019, false)]
         {
             let mut board = board(1, 2);
-            board.facts.writes_pay = true;
+            board.facts.write_triggered_gc = true;
             let flow =
                 |programmed, valid_pages| flashlane_core::board::Flow { programmed, valid_pages, ..Default::default() };
             board.flows = alloc::vec![flow(30, 6_000), flow(90, 4_000)];
@@ -199,7 +204,7 @@ mod tests {
         let reading = read(&mut board, 1, 0, 1);
         let write = super::super::testing::program(&mut board, 0, 2);
         board.txn_mut(write).enqueued = board.now;
-        board.units[0].batch.write = write;
+        board.units[0].foreground_gc.write = write;
         let mut group = Group::new();
         balanced(&board).pick(&board, UnitId(0), Scope::Any, &mut group);
         assert_eq!(group.lead(), write);

@@ -108,7 +108,7 @@ mod tests {
             let mut board = board(2, 2);
             board.facts.same_page = [false, true, false];
             for (plane, (offset, room)) in board.planes.iter_mut().zip(offsets.into_iter().zip(room)) {
-                (plane.next_page, plane.room) = (offset, room);
+                (plane.next_page, plane.has_free_page) = (offset, room);
             }
             let lead = [0, 1, 2, 3].map(|slot| program(&mut board, slot, u32::from(slot)))[0];
             let mut group = Group::new();
@@ -124,7 +124,7 @@ mod tests {
         let mut board = board(4, 2);
         board.facts.same_page = [false, true, false];
         let mut x = 88_172_645_463_325_252u64;
-        let mut draw = |below: usize| {
+        let mut sample = |below: usize| {
             x ^= x << 13;
             x ^= x >> 7;
             x ^= x << 17;
@@ -137,23 +137,23 @@ mod tests {
         let mut compared = [0; 9];
         for step in 0..30_000 {
             for plane in &mut board.planes {
-                (plane.room, plane.next_page) = (draw(8) > 0, draw(3) as u32);
+                (plane.has_free_page, plane.next_page) = (sample(8) > 0, sample(3) as u32);
             }
             let waiting: Vec<TxnId> = board.walk(queue).collect();
             assert!(waiting.windows(2).all(|pair| board.txn(pair[0]).rank < board.txn(pair[1]).rank), "step {step}");
-            let lead = waiting[if draw(2) == 0 { 0 } else { draw(waiting.len()) }];
+            let lead = waiting[if sample(2) == 0 { 0 } else { sample(waiting.len()) }];
             let mut group = Group::new();
             widen(&board, lead, &mut group);
             assert_eq!(group.members(), walked(&board, lead, queue).members(), "step {step}");
             compared[group.members().len()] += u32::from(waiting.len() as u32 > LONG);
             // A member leaves and joins again somewhere: in long segments in front of the same one, so that ranks run out.
-            let moves = waiting[draw(waiting.len())];
+            let moves = waiting[sample(waiting.len())];
             board.unlink(moves);
-            board.txn_mut(moves).slot = if draw(40) == 0 { 7 } else { draw(7) as u8 };
+            board.txn_mut(moves).slot = if sample(40) == 0 { 7 } else { sample(7) as u8 };
             let others: Vec<TxnId> = board.walk(queue).collect();
             let before = match step / 100 % 4 {
                 0 => TxnId::NONE,
-                1 => others[draw(others.len())],
+                1 => others[sample(others.len())],
                 2 => others[others.len() / 2],
                 _ => others[0],
             };

@@ -67,7 +67,7 @@ fn is_free(board: &Board, unit: UnitId) -> bool {
 
 /// The plane of a free unit with most free pages, the first of equals, among those that may join the command of the
 /// writes the unit has already taken.
-fn roomiest(board: &Board, unit: UnitId) -> Option<PlaneId> {
+fn emptiest(board: &Board, unit: UnitId) -> Option<PlaneId> {
     let taken = writes_by_slot(board, unit);
     let per_die = board.facts.geometry.planes_per_die as usize;
     let joins = |slot: usize, plane: PlaneId| {
@@ -82,12 +82,13 @@ fn roomiest(board: &Board, unit: UnitId) -> Option<PlaneId> {
                 }
         })
     };
-    let fit = planes(board, unit).enumerate().filter(|&(slot, plane)| board.plane(plane).room && joins(slot, plane));
+    let fit =
+        planes(board, unit).enumerate().filter(|&(slot, plane)| board.plane(plane).has_free_page && joins(slot, plane));
     fit.max_by_key(|&(slot, plane)| (board.plane(plane).free_pages, core::cmp::Reverse(slot))).map(|(_, plane)| plane)
 }
 
 /// Writes waiting at a unit for each of its planes, in the first queue only: the other queues of schedulers with several
-/// levels of writes do not matter for widening a command.
+/// priorities of writes do not matter for widening a command.
 fn writes_by_slot(board: &Board, unit: UnitId) -> &[SlotQueue] {
     board.by_slot(board.queue_id(unit, QueueKind::Write(0)))
 }
@@ -100,12 +101,12 @@ impl Place for Dynamic {
             let ahead = u64::from(board.waiting(unit, FlashOp::Program));
             estimator.at(board, unit, FlashOp::Program, ahead, own).response()
         };
-        let roomy = |&unit: &UnitId| planes(board, unit).any(|plane| board.plane(plane).room);
-        let units = (0..board.units.len() as u16).map(UnitId).filter(roomy);
+        let with_free_pages = |&unit: &UnitId| planes(board, unit).any(|plane| board.plane(plane).has_free_page);
+        let units = (0..board.units.len() as u16).map(UnitId).filter(with_free_pages);
         let Some(unit) = units.min_by_key(response) else { return home };
         let waiting = writes_by_slot(board, unit);
-        let roomy = planes(board, unit).enumerate().filter(|&(_, plane)| board.plane(plane).room);
-        roomy.min_by_key(|&(slot, _)| waiting[slot].waiting).expect("the unit has room").1
+        let with_free_pages = planes(board, unit).enumerate().filter(|&(_, plane)| board.plane(plane).has_free_page);
+        with_free_pages.min_by_key(|&(slot, _)| waiting[slot].waiting).expect("a plane of the unit has a free page").1
     }
 
     fn is_static(&self) -> bool {
@@ -116,12 +117,12 @@ impl Place for Dynamic {
         self.estimator.is_none()
     }
 
-    fn draw(&mut self, board: &Board, _: TxnId) -> Option<PlaneId> {
+    fn place_at_dispatch(&mut self, board: &Board, _: TxnId) -> Option<PlaneId> {
         let units = board.units.len() as u32;
         let turns = (0..units).map(|i| (self.turn + i) % units);
         let mut found = turns.filter_map(|turn| {
             let unit = unit_of(board, turn);
-            is_free(board, unit).then(|| roomiest(board, unit)).flatten().map(|plane| (turn, plane))
+            is_free(board, unit).then(|| emptiest(board, unit)).flatten().map(|plane| (turn, plane))
         });
         let taken = found.next();
         drop(found);

@@ -2,10 +2,10 @@
 
 pub(crate) mod dynamic;
 mod home;
-pub(crate) mod level;
+pub(crate) mod rebalance;
 mod rotate;
 
 pub use dynamic::Dynamic;
 pub use home::Home;
-pub use level::Level;
+pub use rebalance::Rebalance;
 pub use rotate::Rotate;

@@ -1,4 +1,4 @@
-//! Dynamic allocation by rotation: each write goes to the next plane that has room, channel first.
+//! Dynamic allocation by rotation: each write goes to the next plane that has a free page, channel first.
 //!
 //! Planes are numbered channel by channel, so the rotation steps a whole channel at a time and moves one plane on after
 //! each round: consecutive writes land on different channels.
@@ -20,7 +20,7 @@ impl Place for Rotate {
         for _ in 0..planes {
             let plane = self.turn % channels * per_channel + self.turn / channels;
             self.turn = (self.turn + 1) % planes;
-            if board.planes[plane as usize].room {
+            if board.planes[plane as usize].has_free_page {
                 return PlaneId(plane as u16);
             }
         }
@@ -44,19 +44,19 @@ mod tests {
         let facts = crate::pick::testing::board(1, 1).facts;
         let geometry = Geometry { channels: 2, chips_per_channel: 3, ..facts.geometry };
         let mut board = Board::new(Facts { geometry, ..facts }, 1);
-        board.planes.iter_mut().for_each(|plane| plane.room = true);
+        board.planes.iter_mut().for_each(|plane| plane.has_free_page = true);
         let mut place = Rotate::default();
         let mut next = |board: &Board| place.plane(board, Lpn(9), PlaneId(5)).0;
         assert_eq!([0; 8].map(|_| next(&board)), [0, 3, 1, 4, 2, 5, 0, 3]);
-        (board.planes[1].room, board.planes[4].room) = (false, false);
+        (board.planes[1].has_free_page, board.planes[4].has_free_page) = (false, false);
         assert_eq!([0; 4].map(|_| next(&board)), [2, 5, 0, 3]);
-        board.planes.iter_mut().for_each(|plane| plane.room = false);
+        board.planes.iter_mut().for_each(|plane| plane.has_free_page = false);
         assert_eq!([0; 2].map(|_| next(&board)), [5, 5], "at home if nowhere else");
-        board.planes[1].room = true;
+        board.planes[1].has_free_page = true;
         assert_eq!(next(&board), 1);
-        // Only the plane without room is passed over: 4 is next after 1, and then 5 without 2.
-        board.planes.iter_mut().for_each(|plane| plane.room = true);
-        board.planes[2].room = false;
+        // Only the plane without a free page is passed over: 4 is next after 1, and then 5 without 2.
+        board.planes.iter_mut().for_each(|plane| plane.has_free_page = true);
+        board.planes[2].has_free_page = false;
         assert_eq!([0; 4].map(|_| next(&board)), [4, 5, 0, 3]);
     }
 }

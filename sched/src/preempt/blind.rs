@@ -3,30 +3,30 @@
 //!
 //! A pause that would save nothing, because less than its own overheads is left to run, is not made.
 
-use flashlane_core::decide::{Moments, Preempt};
+use flashlane_core::decide::{Preempt, SuspendPoints};
 use flashlane_core::{Board, Duration, TxnId, UnitId};
 
 /// Blind suspension.
 #[derive(Debug)]
 pub struct Blind {
-    moments: Moments,
+    suspend_points: SuspendPoints,
 }
 
 impl Blind {
     /// Suspends programs and erases at any instant.
     pub const fn anytime() -> Blind {
-        Blind { moments: Moments::Any }
+        Blind { suspend_points: SuspendPoints::Any }
     }
 
     /// Pauses programs at iteration boundaries.
     pub const fn at_boundaries() -> Blind {
-        Blind { moments: Moments::Boundary }
+        Blind { suspend_points: SuspendPoints::Boundary }
     }
 }
 
 impl Preempt for Blind {
-    fn moments(&self) -> Moments {
-        self.moments
+    fn suspend_points(&self) -> SuspendPoints {
+        self.suspend_points
     }
 
     fn pause(&mut self, board: &Board, unit: UnitId, _: TxnId) -> Option<Duration> {

@@ -4,7 +4,7 @@
 //! The slack of a command is the least of its transactions'. Only the read at the head of the queue is considered
 //! (D-SLK-13). While the fill trigger holds, writes go before reads and nothing is paused (D-SLK-15).
 
-use flashlane_core::decide::{Moments, Preempt};
+use flashlane_core::decide::{Preempt, SuspendPoints};
 use flashlane_core::{Board, Duration, TxnId, UnitId};
 
 use crate::pick::FillTrigger;
@@ -37,20 +37,20 @@ fn can_spare(board: &Board, lead: TxnId, time: Duration) -> bool {
 }
 
 impl Preempt for BySlack {
-    fn moments(&self) -> Moments {
-        Moments::Boundary
+    fn suspend_points(&self) -> SuspendPoints {
+        SuspendPoints::Boundary
     }
 
     /// The overheads are charged here, once a pause; the reads as they are served.
     fn pause(&mut self, board: &Board, unit: UnitId, read: TxnId) -> Option<Duration> {
         let overheads = board.facts.suspend + board.facts.resume;
-        (!self.is_vain(board, unit, read)).then_some(overheads)
+        (!self.will_keep_refusing(board, unit, read)).then_some(overheads)
     }
 
     /// Slack only shrinks, so a command that cannot spare the time now never can. Nor do the writes that wait for a unit
     /// become fewer while it works on one, except for those that younger writes of their pages replace; and when a transaction
     /// joins the unit, the device asks again.
-    fn is_vain(&self, board: &Board, unit: UnitId, read: TxnId) -> bool {
+    fn will_keep_refusing(&self, board: &Board, unit: UnitId, read: TxnId) -> bool {
         let needed = board.service(read) + board.facts.suspend + board.facts.resume;
         self.fill.holds(board, unit) || !can_spare(board, board.units[unit.index()].command.lead, needed)
     }

@@ -6,7 +6,7 @@
 //! not interrupted unless they yield (D-FLN-16), nor is an erase.
 
 use flashlane_core::board::Command;
-use flashlane_core::decide::{Moments, Preempt};
+use flashlane_core::decide::{Preempt, SuspendPoints};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Owner, TxnId, UnitId};
 
@@ -25,7 +25,7 @@ impl Proportional {
     }
 
     /// Whether `read` waits longer in proportion than the program of `command`, of which `left` is to run, and which has
-    /// stood paused for `pause` now.
+    /// was paused for `pause` now.
     fn read_waits_longer(
         &self,
         board: &Board,
@@ -46,8 +46,8 @@ impl Proportional {
 }
 
 impl Preempt for Proportional {
-    fn moments(&self) -> Moments {
-        Moments::Any
+    fn suspend_points(&self) -> SuspendPoints {
+        SuspendPoints::Any
     }
 
     fn pause(&mut self, board: &Board, unit: UnitId, read: TxnId) -> Option<Duration> {

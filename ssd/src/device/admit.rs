@@ -14,13 +14,13 @@ impl Device {
         while self.host.could_admit() {
             let Device { host, ftl, state, policy, buffer, .. } = self;
             let capacity = host.queue_capacity;
-            let (board, draws) = (&state.board, policy.draws());
+            let (board, bound_at_dispatch) = (&state.board, policy.binds_at_dispatch());
             let full = |slot: RequestSlot, request: &ActiveRequest| {
                 capacity != [u32::MAX; 2]
                     && (0..request.pages).any(|i| {
                         let unit = board.home_of(ftl.plane_of(host.requests.page(slot, request, i))).0;
                         let op = if request.op == Op::Read { FlashOp::Read } else { FlashOp::Program };
-                        if draws && op == FlashOp::Program {
+                        if bound_at_dispatch && op == FlashOp::Program {
                             // The one queue of writes without a plane has the capacity of all units' write queues together.
                             let waiting = u64::from(board.queues[board.unplaced().index()].len);
                             return waiting >= u64::from(capacity[1]) * board.units.len() as u64;
@@ -39,7 +39,7 @@ impl Device {
                 Ok(fetch) => {
                     let slot = self.host.fetch(fetch, &mut self.state);
                     let request = self.state.board.requests[slot as usize];
-                    self.take_in(slot, &request);
+                    self.split_request(slot, &request);
                 }
                 Err(at) => {
                     again = at;

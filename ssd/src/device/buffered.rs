@@ -67,21 +67,21 @@ impl Device {
         }
         if replaces && !keeps_page {
             buffer.give_back(owner);
-            self.freed.push(owner);
+            self.buffer_partitions_with_space.push(owner);
         }
         self.host.page_from_memory(slot, lpn, &mut self.state);
         self.program_page(lpn, flow);
         true
     }
 
-    /// Makes a program for every page that the buffer must write out now.
+    /// Creates a program for every page that the buffer must write out now.
     fn flush(&mut self, flow: FlowId) {
         while let Some(lpn) = self.buffer.as_mut().and_then(|b| b.next_flush(flow)) {
             self.program_page(lpn, flow);
         }
     }
 
-    /// Makes a program of a page in the buffer.
+    /// Creates a program of a page in the buffer.
     fn program_page(&mut self, lpn: Lpn, flow: FlowId) {
         let plane = self.policy.place(&self.state.board, lpn, self.ftl.home(lpn));
         let bytes = self.transfer.of(self.transfer.page_bytes);
@@ -101,13 +101,13 @@ impl Device {
         } else {
             buffer.give_back(flow);
         }
-        self.let_waiting_in(flow);
+        self.store_waiting_writes(flow);
         self.flush(flow);
-        self.let_freed_in();
+        self.fill_partitions_with_space();
     }
 
     /// Writes that wait for space in `flow`'s part of the buffer use what there is.
-    fn let_waiting_in(&mut self, flow: FlowId) {
+    fn store_waiting_writes(&mut self, flow: FlowId) {
         while let Some(slot) = self.buffer.as_ref().and_then(|b| b.first_waiting(flow)) {
             self.write_to_buffer(slot, true);
             if self.buffer.as_ref().and_then(|b| b.first_waiting(flow)) == Some(slot) {
@@ -117,9 +117,9 @@ impl Device {
     }
 
     /// The same in the parts in which cancelled programs have given pages back.
-    pub(super) fn let_freed_in(&mut self) {
-        while let Some(flow) = self.freed.pop() {
-            self.let_waiting_in(flow);
+    pub(super) fn fill_partitions_with_space(&mut self) {
+        while let Some(flow) = self.buffer_partitions_with_space.pop() {
+            self.store_waiting_writes(flow);
         }
     }
 }

@@ -39,13 +39,13 @@ impl Device {
         let page_flows = policy.needs_page_flows();
         let (mut ftl, gc) = Gc::first(config, replayed, policy.collects_for_free(), page_flows);
         if !policy.is_place_static() {
-            ftl.let_pages_leave();
+            ftl.enable_dynamic_placement();
         }
         if page_flows {
             ftl.keep_page_flows(config, &mut board);
         }
         for plane in 0..board.planes.len() as u16 {
-            ftl.show(&mut board, PlaneId(plane));
+            ftl.publish(&mut board, PlaneId(plane));
         }
         policy.prepare(&board);
         let flash = first_flash(config, &policy);
@@ -63,9 +63,9 @@ impl Device {
             buffer: config.buffer.as_ref().map(|b| Buffer::new(b, config.flows.len())),
             writes: LpnTable::default(),
             estimates: Estimates::default(),
-            transits: Default::default(),
+            migrations: Default::default(),
             older_reads: Default::default(),
-            freed: Vec::new(),
+            buffer_partitions_with_space: Vec::new(),
             transfer: Transfer {
                 page_bytes: config.geometry.page_bytes,
                 metadata_bytes: config.page_on_bus() - config.geometry.page_bytes,
@@ -73,7 +73,7 @@ impl Device {
             },
             serial: serial::Serial::of(config),
             sorted_pages: Vec::new(),
-            tally: totals::Tally::default(),
+            counters: totals::Counters::default(),
             fault: None,
         })
     }
@@ -82,13 +82,13 @@ impl Device {
 /// The board before the first request, without the state of the planes.
 fn first_board(config: &Config, scheduler: &Scheduler) -> Board {
     let mut facts = config.facts();
-    if !scheduler.pick.keeps_levels_apart() {
-        facts.levels = 1;
+    if !scheduler.pick.per_priority_queues() {
+        facts.priorities = 1;
     }
-    facts.writes_pay = scheduler.collect.writes_pay();
+    facts.write_triggered_gc = scheduler.collect.write_triggered_gc();
     let mut board = Board::new(facts, config.flows.len());
-    for (shown, flow) in board.flows.iter_mut().zip(&config.flows) {
-        shown.level = flow.level;
+    for (board_view, flow) in board.flows.iter_mut().zip(&config.flows) {
+        board_view.priority = flow.priority;
     }
     board
 }
@@ -99,7 +99,7 @@ fn first_flash(config: &Config, policy: &Policy) -> Flash {
     let mut flash = Flash::new(config, chosen_late, policy.pauses(), policy.asks_expected_ends());
     if chosen_late {
         // The choice of a plane reads the channels' counters.
-        flash.watch();
+        flash.disable_elision();
     }
     flash
 }
@@ -114,7 +114,7 @@ impl Config {
         };
         Facts {
             geometry: self.geometry,
-            levels: self.levels,
+            priorities: self.priorities,
             command: self.bus.command,
             array: [self.typical(Read), self.typical(Program), self.typical(Erase)],
             transfer_page: self.transfer(self.page_on_bus() as u64),
@@ -127,7 +127,7 @@ impl Config {
             same_page: [self.nand.same_page_read, self.nand.same_page_program, false],
             gc_hard_blocks: self.gc.hard_blocks,
             gc_start_blocks: self.gc.start_blocks,
-            writes_pay: false,
+            write_triggered_gc: false,
         }
     }
 }

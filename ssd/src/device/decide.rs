@@ -34,7 +34,7 @@ impl Device {
     fn apply(&mut self, unit: UnitId) -> bool {
         match self.policy.next(&self.state.board, unit) {
             Action::Stay => false,
-            // If none began, all waiting moves were stale, or the batch before a write is finished.
+            // If none began, all waiting moves were stale, or the collection before a write is finished.
             Action::Collect => !self.collect(unit),
             Action::StartOne(id) => {
                 self.dispatch_one(unit, id, true);
@@ -82,11 +82,11 @@ impl Device {
         let txn = self.state.board.txn(lead);
         if txn.op == FlashOp::Program {
             let plane = txn.plane;
-            if self.state.board.facts.writes_pay && self.pay(unit, lead) {
+            if self.state.board.facts.write_triggered_gc && self.collect_for_write(unit, lead) {
                 return;
             }
-            if !self.state.board.plane(plane).room {
-                self.make_room(unit, plane);
+            if !self.state.board.plane(plane).has_free_page {
+                self.free_a_page(unit, plane);
                 return;
             }
         }
@@ -94,21 +94,21 @@ impl Device {
     }
 
     /// Begins the garbage collection that goes before the picked write, if the write has not paid yet. Returns whether any began.
-    fn pay(&mut self, unit: UnitId, write: TxnId) -> bool {
+    fn collect_for_write(&mut self, unit: UnitId, write: TxnId) -> bool {
         let state = &self.state.board.units[unit.index()];
-        if state.batch.write == write || !state.gc.any() {
+        if state.foreground_gc.write == write || !state.gc.any() {
             return false;
         }
-        let debt = self.policy.debt(&self.state.board, write);
-        self.gc.open_batch(unit, write, debt, &mut self.state);
-        debt.due && self.collect(unit)
+        let quota = self.policy.quota(&self.state.board, write);
+        self.gc.open_foreground_gc(unit, write, quota, &mut self.state);
+        quota.due && self.collect(unit)
     }
 
     /// Called when the picked program's plane has no free page: collects first, and serves reads if nothing can be collected.
-    fn make_room(&mut self, unit: UnitId, plane: PlaneId) {
-        self.tally.room_stalls += 1;
+    fn free_a_page(&mut self, unit: UnitId, plane: PlaneId) {
+        self.counters.free_page_stalls += 1;
         self.gc.start(plane, &mut self.state, &mut self.ftl);
-        if self.state.board.plane(plane).room {
+        if self.state.board.plane(plane).has_free_page {
             self.state.mark(unit);
             return;
         }

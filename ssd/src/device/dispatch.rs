@@ -21,20 +21,20 @@ impl Device {
 
     /// Begins a command of one transaction, which may be the only one of the host that waits for the unit.
     #[inline(always)]
-    pub(super) fn dispatch_one(&mut self, unit: UnitId, id: TxnId, alone: bool) {
+    pub(super) fn dispatch_one(&mut self, unit: UnitId, id: TxnId, is_single: bool) {
         if self.policy.notifies_departures() {
             self.notify_departure(id, Departure::Dispatched);
         }
         let Transaction { op, owner, transfer, lpn, next, prev, .. } = *self.state.board.txn(id);
         self.leave_queue(unit, id);
-        if !alone {
+        if !is_single {
             self.note_overtaking(unit, id, op, prev.is_none());
         }
         self.prefetch_dispatches(next);
         match op {
             FlashOp::Read => self.look_up(id, lpn),
             _ => {
-                let paid = &mut self.state.board.units[unit.index()].batch.write;
+                let paid = &mut self.state.board.units[unit.index()].foreground_gc.write;
                 if *paid == id {
                     *paid = TxnId::NONE;
                 }
@@ -54,9 +54,9 @@ impl Device {
         if self.policy.notifies_departures() {
             self.notify_departures(refused);
         }
-        let paid = self.state.board.units[unit.index()].batch.write;
+        let paid = self.state.board.units[unit.index()].foreground_gc.write;
         if op == FlashOp::Program && paid.is_some() && self.policy.group.members().contains(&paid) {
-            self.state.board.units[unit.index()].batch.write = TxnId::NONE;
+            self.state.board.units[unit.index()].foreground_gc.write = TxnId::NONE;
         }
         let mut last = TxnId::NONE;
         let mut members = 0u8;
@@ -125,7 +125,7 @@ impl Device {
     fn leave_queue(&mut self, unit: UnitId, id: TxnId) {
         let txn = self.leave(id);
         debug_assert!(txn.unit == unit && txn.stage == Stage::Waiting);
-        debug_assert!(txn.after.is_none(), "dispatched before an older write of its page");
+        debug_assert!(txn.blocked_by.is_none(), "dispatched before an older write of its page");
         txn.stage = Stage::InService;
     }
 
@@ -166,22 +166,22 @@ impl Device {
     /// Gives a program its physical page, maps its logical page there, and releases the next waiting write of the same page.
     #[inline(always)]
     fn bind(&mut self, id: TxnId) {
-        let Transaction { lpn, plane, flow, before, .. } = *self.state.board.txn(id);
+        let Transaction { lpn, plane, flow, unblocks, .. } = *self.state.board.txn(id);
         // The entry is removed when the program ends.
         self.writes.prefetch(lpn);
         let left = if self.policy.is_place_static() { plane } else { self.ftl.plane_of(lpn) };
         if left != plane {
             self.keep_copies(lpn);
         }
-        let ppa = self.ftl.write(lpn, plane).expect("room was checked");
+        let ppa = self.ftl.write(lpn, plane).expect("the free page was checked");
         let board = &mut self.state.board;
         board.txn_mut(id).ppa = ppa.0;
         self.ftl.claim(lpn, flow, board);
         board.flows[flow.index()].programmed += 1;
-        if before.is_some() {
-            board.txn_mut(id).before = TxnId::NONE;
-            board.txn_mut(before).after = TxnId::NONE;
-            let waiter = board.txn(before).unit;
+        if unblocks.is_some() {
+            board.txn_mut(id).unblocks = TxnId::NONE;
+            board.txn_mut(unblocks).blocked_by = TxnId::NONE;
+            let waiter = board.txn(unblocks).unit;
             self.state.mark(waiter);
         }
         self.state.log(|| Event::Mapped { lpn, plane, ppa: ppa.0 });
@@ -220,8 +220,8 @@ impl Device {
         let mut member = lead;
         while member.is_some() {
             let txn = self.state.board.txn(member);
-            let is_noted = self.address_reads || txn.op != FlashOp::Read || txn.owner == Owner::Gc;
-            let ppa = if is_noted { txn.ppa } else { self.ftl.lookup(txn.lpn).0 };
+            let is_recorded = self.address_reads || txn.op != FlashOp::Read || txn.owner == Owner::Gc;
+            let ppa = if is_recorded { txn.ppa } else { self.ftl.lookup(txn.lpn).0 };
             let (txn, slack, next) = (txn.serial, txn.slack, txn.next);
             self.state.log(|| Event::Dispatched { txn, command, unit, ppa, slack });
             member = next;

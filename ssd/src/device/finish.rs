@@ -10,14 +10,14 @@ impl Device {
     /// Ends a transaction that the flash has finished.
     #[inline(always)]
     pub(super) fn ended(&mut self, id: TxnId) {
-        self.tally.transactions += 1;
+        self.counters.transactions += 1;
         if self.state.log.on {
             self.report_end(id);
         }
         if self.state.log.ends_on {
             self.report_page_end(id);
         }
-        let Transaction { owner, op, request, lpn, flow, then, tag, .. } = *self.state.board.txn(id);
+        let Transaction { owner, op, request, lpn, flow, on_completion, tag, .. } = *self.state.board.txn(id);
         if owner == Owner::Gc {
             self.gc.ended(id, &mut self.state, &mut self.ftl);
             return;
@@ -27,7 +27,7 @@ impl Device {
         }
         let read_older = op == FlashOp::Read && !self.policy.is_place_static() && self.read_ended(id);
         match (owner, op) {
-            (_, FlashOp::Read) if then.is_some() => self.enqueue_held(then),
+            (_, FlashOp::Read) if on_completion.is_some() => self.enqueue_held(on_completion),
             (_, FlashOp::Read) => {
                 // What it read may be older than what the host has written since.
                 if let Some(buffer) = self.buffer.as_mut().filter(|_| !read_older) {
@@ -44,8 +44,8 @@ impl Device {
                 self.page_flushed(id);
             }
         }
-        if then.is_some() && op == FlashOp::Program {
-            self.end_superseded(then);
+        if on_completion.is_some() && op == FlashOp::Program {
+            self.end_superseded(on_completion);
         }
         self.state.release(id);
     }

@@ -1,10 +1,10 @@
 //! The device: applies all decisions; the other parts only return them.
 //!
 //! It holds the parts (`host`, `policy`, `gc`, `flash`, `ftl`, `buffer`) around one shared state. A request passes through the
-//! files in this order: [`submit`] (checked, sent across the link), [`admit`], [`intake`] and [`buffered`] (pages become
+//! files in this order: [`submit`] (checked, sent across the link), [`admit`], [`split`] and [`buffered`] (pages become
 //! transactions, or the buffer serves them; under serial service [`serial`] does all that follows), [`supersede`] (older writes of
 //! their pages are cancelled, or go first), [`queue`] (transactions wait), [`decide`] (the policy's action is applied),
-//! [`level`] (waiting writes move to idle units), [`dispatch`] (a command begins, perhaps before an older one: [`overtaking`];
+//! [`rebalance`] (waiting writes move to idle units), [`dispatch`] (a command begins, perhaps before an older one: [`overtaking`];
 //! [`older_reads`] keep what a write takes to another plane), [`finish`] (a transaction ends; the last
 //! completes its request). [`step`] determines what happens at which instant.
 
@@ -15,12 +15,12 @@ mod decide;
 mod dispatch;
 mod estimate;
 mod finish;
-mod intake;
-mod level;
 mod older_reads;
 mod overtaking;
 mod queue;
+mod rebalance;
 mod serial;
+mod split;
 mod step;
 mod submit;
 mod supersede;
@@ -29,7 +29,7 @@ mod totals;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use flashlane_core::decide::{Estimate, Forward};
+use flashlane_core::decide::{Estimate, Promotion};
 use flashlane_core::event::{PageEnd, Stamped};
 use flashlane_core::{Board, Completion, FlowId, Lpn, PlaneId, Ppa, Time, TxnId};
 
@@ -66,11 +66,11 @@ pub struct Device {
     /// a page never swap (D-SLK-16). The pointer of SOS's mapping entry, the stage of that write being its flag (D-SOS-09).
     writes: LpnTable<TxnId>,
     estimates: Estimates,
-    transits: level::Transits,
+    migrations: rebalance::InFlightMigrations,
     older_reads: older_reads::OlderReads,
     overtaking: overtaking::Overtaking,
     /// Flows in whose parts of the buffer a cancelled program has given its page back.
-    freed: Vec<FlowId>,
+    buffer_partitions_with_space: Vec<FlowId>,
     transfer: Transfer,
     /// Serial service, if commands are served so.
     serial: Option<serial::Serial>,
@@ -79,7 +79,7 @@ pub struct Device {
     /// Whether reads need their physical address before they begin, because their array time or the reads they may share a
     /// command with depend on it, or because they may keep an older copy of their page.
     address_reads: bool,
-    tally: totals::Tally,
+    counters: totals::Counters,
     fault: Option<Fault>,
 }
 
@@ -87,9 +87,9 @@ pub struct Device {
 #[derive(Debug, Default)]
 struct Estimates {
     /// All of them.
-    made: Vec<TxnId>,
+    created: Vec<TxnId>,
     /// Those of them that move forward in their queues.
-    forwards: Vec<Forward>,
+    promotions: Vec<Promotion>,
     /// Their estimates in parts, to be logged.
     parts: Vec<(TxnId, Estimate)>,
 }
@@ -132,7 +132,7 @@ impl Device {
     /// Turns the event log on.
     pub fn report_events(&mut self) {
         (self.state.log.on, self.state.log.transactions_only) = (true, false);
-        self.flash.watch();
+        self.flash.disable_elision();
     }
 
     /// Turns the event log on for what transactions do, unless it is on already.

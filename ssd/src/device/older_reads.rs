@@ -6,7 +6,7 @@
 //! in the queue of the unit that has the copy.
 //!
 //! Owns, by logical page, the reads that have not ended and follow it. Only where pages leave their home plane; elsewhere no read
-//! is noted. Memory is bounded by the transactions in flight.
+//! is recorded. Memory is bounded by the transactions in flight.
 
 use alloc::vec::Vec;
 
@@ -28,7 +28,7 @@ enum Source {
 
 /// A read that has not ended.
 #[derive(Clone, Copy, Debug)]
-struct Noted {
+struct OpenRead {
     source: Source,
     /// The next older and the next younger read of its page, while it follows that.
     older: TxnId,
@@ -41,14 +41,14 @@ pub(super) struct OlderReads {
     /// By logical page, the youngest of the reads that follow it.
     youngest: LpnTable<TxnId>,
     /// By transaction, if it is a read that has not ended.
-    reads: Vec<Noted>,
+    reads: Vec<OpenRead>,
 }
 
 impl OlderReads {
-    /// A read of `lpn` was made, which follows its page.
+    /// A read of `lpn` was created, which follows its page.
     fn add(&mut self, lpn: Lpn, id: TxnId) {
         let older = self.youngest.insert(lpn, id);
-        let read = Noted { source: Source::Current, older, younger: TxnId::NONE };
+        let read = OpenRead { source: Source::Current, older, younger: TxnId::NONE };
         if self.reads.len() <= id.index() {
             self.reads.resize(id.index() + 1, read);
         }
@@ -60,7 +60,7 @@ impl OlderReads {
 
     /// A read of `lpn` that follows its page has ended.
     fn remove(&mut self, lpn: Lpn, id: TxnId) {
-        let Noted { older, younger, .. } = self.reads[id.index()];
+        let OpenRead { older, younger, .. } = self.reads[id.index()];
         if older.is_some() {
             self.reads[older.index()].younger = younger;
         }
@@ -71,7 +71,7 @@ impl OlderReads {
         }
     }
 
-    /// The youngest of the reads that follow `lpn`, which all no longer do; [`Noted::older`] leads to the others.
+    /// The youngest of the reads that follow `lpn`, which all no longer do; [`OpenRead::older`] leads to the others.
     fn take_all(&mut self, lpn: Lpn) -> TxnId {
         let youngest = self.youngest.get(lpn);
         if youngest.is_some() {
@@ -82,7 +82,7 @@ impl OlderReads {
 }
 
 impl Device {
-    /// Notes a read of `lpn` that was made.
+    /// Notes a read of `lpn` that was created.
     #[inline(always)]
     pub(super) fn note_read(&mut self, lpn: Lpn, id: TxnId) {
         if !self.policy.is_place_static() {
@@ -115,7 +115,7 @@ impl Device {
             if source == Source::Kept {
                 self.gc.pin(txn.plane, ppa, &self.state.board);
             }
-            self.tally.kept_reads += 1;
+            self.counters.kept_reads += 1;
             id = older;
         }
     }
@@ -145,16 +145,16 @@ mod tests {
     fn the_reads_of_a_page_are_those_that_follow_it() {
         let (mut reads, mut plain) = (OlderReads::default(), BTreeMap::<u32, Vec<TxnId>>::new());
         let mut x: u64 = 11;
-        let mut drawn = |below: usize| {
+        let mut sample = |below: usize| {
             x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (x >> 33) as usize % below
         };
         let mut free: Vec<TxnId> = (0..40).map(TxnId).collect();
         let mut taken = 0;
         for _ in 0..50_000 {
-            let lpn = drawn(6) as u32;
+            let lpn = sample(6) as u32;
             let list = plain.entry(lpn).or_default();
-            match drawn(20) {
+            match sample(20) {
                 0 => {
                     let mut id = reads.take_all(Lpn(lpn));
                     for &read in list.iter().rev() {
@@ -166,12 +166,12 @@ mod tests {
                     free.append(list);
                 }
                 1..11 if !free.is_empty() => {
-                    let id = free.swap_remove(drawn(free.len()));
+                    let id = free.swap_remove(sample(free.len()));
                     reads.add(Lpn(lpn), id);
                     list.push(id);
                 }
                 _ if !list.is_empty() => {
-                    let id = list.remove(drawn(list.len()));
+                    let id = list.remove(sample(list.len()));
                     reads.remove(Lpn(lpn), id);
                     free.push(id);
                 }

@@ -218,16 +218,17 @@ impl Overtaking {
             }
         };
         // Writes first: a read that waits for a write of its page is younger than one of these.
-        (0..board.facts.levels).any(|level| {
-            waits(board.queue_id(unit, QueueKind::Write(level))) || waits(board.queue_id(unit, QueueKind::Read(level)))
+        (0..board.facts.priorities).any(|priority| {
+            waits(board.queue_id(unit, QueueKind::Write(priority)))
+                || waits(board.queue_id(unit, QueueKind::Read(priority)))
         })
     }
 
     /// Whether one waits that does the same as `id` on the same plane.
     fn older_for_plane(&self, board: &Board, id: TxnId, than: Arrival) -> bool {
         let Transaction { unit, op, slot, .. } = *board.txn(id);
-        (0..board.facts.levels).any(|level| {
-            let queue = board.queue_for(unit, op, level);
+        (0..board.facts.priorities).any(|priority| {
+            let queue = board.queue_for(unit, op, priority);
             if self.listed[queue.index()] {
                 self.older_in_list(board, queue, slot, than)
             } else {
@@ -291,7 +292,7 @@ impl Device {
         if reads | writes == 0 {
             return;
         }
-        if were_first & self.overtaking.in_order() & (board.facts.levels == 1) {
+        if were_first & self.overtaking.in_order() & (board.facts.priorities == 1) {
             // Then nothing in their own queue is older.
             let (others, kind) = match op {
                 FlashOp::Read => (writes, QueueKind::Write(0)),
@@ -354,7 +355,8 @@ fn members(board: &Board, lead: TxnId) -> impl Iterator<Item = TxnId> {
 /// Whether a member of a command overtakes, the plain way: everything that waits at the unit is looked at. `oldest` is the
 /// arrival of the command's oldest member.
 fn overtakes_by_search(board: &Board, unit: UnitId, oldest: Option<Arrival>, member: TxnId) -> bool {
-    let queues = (0..board.facts.levels).flat_map(|level| [QueueKind::Read(level), QueueKind::Write(level)]);
+    let queues =
+        (0..board.facts.priorities).flat_map(|priority| [QueueKind::Read(priority), QueueKind::Write(priority)]);
     let mut waiting = queues.flat_map(|kind| board.walk(board.queue_id(unit, kind)));
     waiting.any(|id| {
         let (own, other) = (board.txn(member), board.txn(id));

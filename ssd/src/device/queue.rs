@@ -1,17 +1,17 @@
-//! Transactions are made, join their unit's queue at the position of the order decision, and are withdrawn from it.
+//! Transactions are created, join their unit's queue at the position of the order decision, and are withdrawn from it.
 
-use flashlane_core::board::{Batch, Service};
+use flashlane_core::board::{ForegroundGc, Service};
 use flashlane_core::decide::Departure;
 use flashlane_core::event::Event;
 use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, QueueId, Transaction, TxnId};
 
 use super::Device;
-use super::supersede::Joins;
+use super::supersede::QueuePlacement;
 use crate::host::RequestSlot;
 
 impl Device {
-    /// Makes a transaction of the host or the buffer, which is in no queue yet, for the request in slot `request`
+    /// Creates a transaction of the host or the buffer, which is in no queue yet, for the request in slot `request`
     /// (`RequestSlot::MAX` for none).
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
@@ -28,15 +28,15 @@ impl Device {
         let id = self.state.allocate();
         let serial = self.state.take_serials(1);
         if self.policy.needs().estimates && request != RequestSlot::MAX {
-            self.estimates.made.push(id);
+            self.estimates.created.push(id);
         }
         let board = &mut self.state.board;
         let (unit, slot) = board.home_of(plane);
-        let level = match board.facts.levels {
+        let priority = match board.facts.priorities {
             1 => 0,
-            levels => board.flows[flow.index()].level.min(levels - 1),
+            priorities => board.flows[flow.index()].priority.min(priorities - 1),
         };
-        let queue = board.queue_for(unit, op, level);
+        let queue = board.queue_for(unit, op, priority);
         let transfer = board.facts.transfer(bytes);
         *board.txn_mut(id) = Transaction {
             serial,
@@ -52,7 +52,7 @@ impl Device {
             queue,
             op,
             owner,
-            level,
+            priority,
             stage: Stage::Waiting,
             ..Transaction::EMPTY
         };
@@ -69,12 +69,12 @@ impl Device {
         self.enqueue(id);
     }
 
-    /// Puts a write into its queue where it `joins`.
+    /// Puts a write into its queue where `placement` says.
     #[inline(always)]
-    pub(super) fn enqueue_at(&mut self, id: TxnId, joins: Joins) {
-        match joins {
-            Joins::AsOrdered => self.enqueue(id),
-            Joins::Before(next) => self.enqueue_inherited(id, next),
+    pub(super) fn enqueue_at(&mut self, id: TxnId, placement: QueuePlacement) {
+        match placement {
+            QueuePlacement::AsOrdered => self.enqueue(id),
+            QueuePlacement::InFrontOf(next) => self.enqueue_inherited(id, next),
         }
     }
 
@@ -86,7 +86,7 @@ impl Device {
         }
         let Transaction { serial, unit, queue, plane, .. } = *self.state.board.txn(id);
         self.join(id, queue, before);
-        if self.policy.draws() && queue != self.state.board.unplaced() {
+        if self.policy.binds_at_dispatch() && queue != self.state.board.unplaced() {
             self.state.log(|| Event::Moved { txn: serial, plane });
         }
         self.state.mark(unit);
@@ -99,12 +99,12 @@ impl Device {
             self.report_queued(id);
         }
         let Transaction { unit, queue, op, .. } = *self.state.board.txn(id);
-        if self.policy.draws() && op == FlashOp::Program {
+        if self.policy.binds_at_dispatch() && op == FlashOp::Program {
             self.enqueue_unplaced(id);
             return;
         }
         // A unit that has nothing to do may take a write that joins the queue of a busy one.
-        self.state.agenda.open |= self.policy.moves_writes() & (op == FlashOp::Program);
+        self.state.agenda.open |= self.policy.migrates_writes() & (op == FlashOp::Program);
         let before = if self.policy.is_order_tail() { TxnId::NONE } else { self.position(id) };
         self.state.board.link(id, queue, before);
         self.overtaking.joined(&self.state.board, id, before);
@@ -125,12 +125,12 @@ impl Device {
 
     /// Assigns the writes that have no plane yet, oldest first, to the planes that the place decision returns (Slacker §7.6,
     /// D-SLK-22), until it returns none. A write that must wait for an older one of its page is passed over.
-    pub(super) fn draw(&mut self) {
+    pub(super) fn place_unplaced(&mut self) {
         loop {
             let board = &mut self.state.board;
             let next = board.walk(board.unplaced()).find(|&id| board.eligible(id));
             let Some(id) = next else { return };
-            let Some(plane) = self.policy.draw(board, id) else { return };
+            let Some(plane) = self.policy.place_at_dispatch(board, id) else { return };
             self.leave(id);
             self.join_at(id, plane);
         }
@@ -139,9 +139,9 @@ impl Device {
     /// Assigns a write that is in no queue to `plane`, and puts it into the queue of that plane's unit.
     pub(super) fn join_at(&mut self, id: TxnId, plane: PlaneId) {
         let board = &mut self.state.board;
-        let Transaction { serial, op, level, .. } = *board.txn(id);
+        let Transaction { serial, op, priority, .. } = *board.txn(id);
         let (unit, slot) = board.home_of(plane);
-        let queue = board.queue_for(unit, op, level);
+        let queue = board.queue_for(unit, op, priority);
         let txn = board.txn_mut(id);
         (txn.plane, txn.unit, txn.slot, txn.queue) = (plane, unit, slot, queue);
         let before = if self.policy.needs().arrivals_from_units { self.position(id) } else { TxnId::NONE };
@@ -173,9 +173,9 @@ impl Device {
         if self.policy.notifies_departures() && queue != self.state.board.unplaced() {
             self.notify_departure(id, Departure::Withdrawn);
         }
-        let batch = &mut self.state.board.units[unit.index()].batch;
-        if batch.write == id {
-            *batch = Batch { write: TxnId::NONE, ..*batch };
+        let foreground_gc = &mut self.state.board.units[unit.index()].foreground_gc;
+        if foreground_gc.write == id {
+            *foreground_gc = ForegroundGc { write: TxnId::NONE, ..*foreground_gc };
         }
         self.leave(id);
         if self.policy.pauses_at_boundaries() {
@@ -200,7 +200,7 @@ impl Device {
         let Transaction { unit, queue, .. } = *self.state.board.txn(id);
         let position = self.policy.position(&self.state.board, id, queue);
         if position.charge > Duration::ZERO {
-            let mut passed = position.before;
+            let mut passed = position.in_front_of;
             while passed.is_some() {
                 let txn = self.state.board.txn_mut(passed);
                 txn.slack -= position.charge;
@@ -212,8 +212,8 @@ impl Device {
         }
         let txn = self.state.board.txn_mut(id);
         txn.tag |= position.tag;
-        txn.alone = position.alone;
-        position.before
+        txn.isolated_latency = position.isolated_latency;
+        position.in_front_of
     }
 
     #[cold]

@@ -13,7 +13,7 @@ use crate::buffer::{Buffer, Stored};
 use crate::config::{Charge, Config, Service};
 use crate::host::RequestSlot;
 
-/// What serial service goes by.
+/// What serial service depends on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Serial {
     /// Pages served at a time.
@@ -31,7 +31,7 @@ impl Serial {
         Some(Serial { cluster, charge, page: [FlashOp::Read, FlashOp::Program].map(|op| facts.typical(op)) })
     }
 
-    /// Time of so many pages read and written; at most as long as a device lives.
+    /// Time of this number of pages read and written; at most as long as a device lives.
     fn time(&self, pages: [u32; 2]) -> Duration {
         let of = |op: usize| u128::from(self.page[op].ns()) * u128::from(pages[op].div_ceil(self.cluster));
         Duration::from_ns((of(0) + of(1)).min(Time::LAST.ns().into()) as u64)
@@ -67,8 +67,8 @@ impl Device {
         if serial.charge == Charge::Literal && request.op == Op::Write {
             work.pages[1] = work.missed;
         }
-        self.tally.in_series[0] += u64::from(work.pages[0]);
-        self.tally.in_series[1] += u64::from(work.pages[1]);
+        self.counters.in_series[0] += u64::from(work.pages[0]);
+        self.counters.in_series[1] += u64::from(work.pages[1]);
         self.host.serve_after(slot, serial.time(work.pages), &mut self.state);
     }
 

@@ -21,7 +21,7 @@ enum Stop {
     Limit,
     /// After the first instant at which a request completes.
     Completion,
-    /// After the first instant at which a request completes or the log has more events than so many.
+    /// After the first instant at which a request completes or the log has more events than this.
     Report(usize),
 }
 
@@ -170,8 +170,8 @@ impl Device {
             if self.host.could_admit() {
                 self.admit();
             }
-            if self.policy.draws() {
-                self.draw();
+            if self.policy.binds_at_dispatch() {
+                self.place_unplaced();
             }
             let mut ahead = u64::MAX;
             while let Some((word, mut bits)) = self.state.agenda.take(ahead) {
@@ -181,8 +181,8 @@ impl Device {
                 }
                 ahead = !1 << word;
             }
-            if self.policy.moves_writes() {
-                self.level();
+            if self.policy.migrates_writes() {
+                self.rebalance();
             }
             if self.host.could_admit() {
                 // Dispatching made space in the queues.

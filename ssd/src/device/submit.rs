@@ -42,13 +42,13 @@ impl Device {
             tags: 0,
         };
         let slot = self.host.register(request, list, &mut self.state.board);
-        if self.policy.lets_lone_commands_in() && self.host.enters_at_once(flow, &mut self.state.board) {
+        if self.policy.skips_when_single() && self.host.enters_at_once(flow, &mut self.state.board) {
             self.state.log(|| Event::Admitted { request: id });
-            self.take_in(slot, &request);
+            self.split_request(slot, &request);
             return Ok(());
         }
         self.host.send(slot, &mut self.state);
-        if self.policy.compares_commands() {
+        if self.policy.ranks_all_waiting() {
             // What else arrives at this instant is to be compared with it.
             self.state.agenda.open = true;
         } else if self.host.is_link_instant() {

@@ -6,11 +6,11 @@ use super::Device;
 
 /// Counters of the device itself; the other parts keep their own.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Tally {
+pub(super) struct Counters {
     pub(super) transactions: u64,
     pub(super) cancelled: u64,
     pub(super) moved: u64,
-    pub(super) room_stalls: u64,
+    pub(super) free_page_stalls: u64,
     pub(super) partial_reads: u64,
     pub(super) kept_reads: u64,
     /// Pages read and written under serial service.
@@ -49,7 +49,7 @@ pub struct Totals {
     /// Valid pages in them when they were chosen.
     pub victim_valid: u64,
     /// Times a picked program's plane had no free page for it.
-    pub room_stalls: u64,
+    pub free_page_stalls: u64,
     /// Times a write did more garbage collection than its share because its plane was short of blocks (D-FLN-13).
     pub forced_batches: u64,
     /// Times a program or erase was paused.
@@ -78,10 +78,10 @@ impl Device {
     /// Totals since the device was built.
     pub fn totals(&self) -> Totals {
         let ftl = &self.ftl.totals;
-        let [reads, writes] = self.tally.in_series;
-        let counters = || self.state.board.units.iter().map(|u| &u.counters);
+        let [reads, writes] = self.counters.in_series;
+        let unit_counters = || self.state.board.units.iter().map(|u| &u.counters);
         let pair = |f: fn(&flashlane_core::board::UnitCounters) -> [u64; 2]| {
-            counters().map(f).fold([0, 0], |a, b| [a[0] + b[0], a[1] + b[1]])
+            unit_counters().map(f).fold([0, 0], |a, b| [a[0] + b[0], a[1] + b[1]])
         };
         let mut erase_counts = (u32::MAX, 0, 0u64);
         let mut blocks = 0;
@@ -93,12 +93,12 @@ impl Device {
         }
         Totals {
             now: self.state.board.now,
-            transactions: self.tally.transactions + reads + writes,
+            transactions: self.counters.transactions + reads + writes,
             pages_from_memory: self.host.pages_from_memory,
-            cancelled: self.tally.cancelled,
+            cancelled: self.counters.cancelled,
             user_programs: ftl.user_programs + writes,
-            moved: self.tally.moved,
-            kept_reads: self.tally.kept_reads,
+            moved: self.counters.moved,
+            kept_reads: self.counters.kept_reads,
             late_erases: self.gc.late_erases,
             changes_waiting_writes: self.policy.changes_waiting_writes(),
             gc_programs: ftl.gc_programs,
@@ -106,14 +106,14 @@ impl Device {
             erases: ftl.erases,
             victims: self.gc.victims().0,
             victim_valid: self.gc.victims().1,
-            room_stalls: self.tally.room_stalls,
+            free_page_stalls: self.counters.free_page_stalls,
             forced_batches: self.gc.forced_batches,
-            pauses: counters().map(|c| c.pauses).sum(),
+            pauses: unit_counters().map(|c| c.pauses).sum(),
             advanced_commands: pair(|c| c.advanced_commands),
-            partial_reads: self.tally.partial_reads,
+            partial_reads: self.counters.partial_reads,
             advanced: pair(|c| c.advanced),
             user: pair(|c| c.user),
-            unit_busy: counters().map(|c| c.busy).collect(),
+            unit_busy: unit_counters().map(|c| c.busy).collect(),
             channel_busy: self.state.board.channels.iter().map(|c| c.busy).collect(),
             transfers: self.state.board.channels.iter().fold([0, 0], |a, c| [a[0] + c.transfers, a[1] + c.stalled]),
             erase_counts,

@@ -34,7 +34,7 @@ impl UnitStep<'_> {
         let Start { lead, members, op, owner, first, transfers } = start;
         let now = self.now;
         let on_bus = self.facts.command[op.index()];
-        let (flash, state) = (&mut *self.unit, &mut *self.shown);
+        let (flash, state) = (&mut *self.unit, &mut *self.board_view);
         debug_assert!(state.service != Service::Busy && flash.phase == Phase::Idle);
         debug_assert!(flash.has_paused == state.paused.lead.is_some());
         if !flash.has_paused {
@@ -74,10 +74,10 @@ impl UnitStep<'_> {
             Latency::Gaussian { mean, sd } => self.common.gaussian(mean, sd),
             Latency::FastSlow { fast, slow } => {
                 let longest = |lead| slowest_page(self.txns, lead, self.facts.geometry.pages_per_block, fast, slow);
-                longest(self.shown.command.lead)
+                longest(self.board_view.command.lead)
             }
         };
-        let (flash, command) = (&mut *self.unit, &mut self.shown.command);
+        let (flash, command) = (&mut *self.unit, &mut self.board_view.command);
         let ends = from + length + self.common.plane_gap * (u64::from(members) - 1);
         if op == FlashOp::Read {
             flash.phase = Phase::ReadArray;
@@ -100,7 +100,7 @@ impl UnitStep<'_> {
     /// An array phase that can be paused has begun: the unit must decide if a read already waits for it.
     #[inline(always)]
     fn array_started(&mut self) {
-        if self.common.pauses && self.shown.waiting[FlashOp::Read.index()] > 0 {
+        if self.common.pauses && self.board_view.waiting[FlashOp::Read.index()] > 0 {
             self.agenda.mark(self.id);
         }
     }
@@ -111,19 +111,19 @@ impl UnitStep<'_> {
         debug_assert!(self.channel.timers.first() == self.way);
         self.channel.timers.pop_first();
         match self.unit.phase {
-            Phase::Array if self.now < self.shown.command.ends => {
+            Phase::Array if self.now < self.board_view.command.ends => {
                 // An iteration of a program ended for which a boundary was armed: it may be paused for a read now.
-                self.channel.timers.insert_by_number(self.way, self.shown.command.ends.ns());
+                self.channel.timers.insert_by_number(self.way, self.board_view.command.ends.ns());
                 self.agenda.mark(self.id);
             }
             Phase::Array => self.array_ended(),
             Phase::Suspending => {
                 self.unit.phase = Phase::Idle;
-                self.shown.service = Service::Paused;
+                self.board_view.service = Service::Paused;
                 self.agenda.mark(self.id);
             }
             Phase::Resuming => {
-                let until = restart_array(self.unit, self.shown, self.id, self.now, self.log);
+                let until = restart_array(self.unit, self.board_view, self.id, self.now, self.log);
                 self.channel.timers.insert_by_number(self.way, until);
                 self.array_started();
             }
@@ -136,8 +136,8 @@ impl UnitStep<'_> {
     fn array_ended(&mut self) {
         let (unit, command) = (self.id, self.unit.serial);
         self.log.push(self.now, || Event::ArrayEnded { unit, command });
-        self.shown.command.in_array = false;
-        let mut member = self.shown.command.lead;
+        self.board_view.command.in_array = false;
+        let mut member = self.board_view.command.lead;
         while member.is_some() {
             let next = self.txns[member.index()].next;
             self.ended.push(self.txns, member);
@@ -226,13 +226,13 @@ impl Flash {
         let (now, overhead) = (board.now, board.facts.resume);
         let (flash, state) = (&mut self.units[unit.index()], &mut board.units[unit.index()]);
         debug_assert!(state.service == Service::Paused && state.paused.lead.is_some());
-        let stood = (now + overhead) - state.paused.paused_at;
+        let paused_for = (now + overhead) - state.paused.paused_at;
         state.service = Service::Busy;
         state.command = state.paused;
         state.paused.lead = TxnId::NONE;
         let command = &mut state.command;
-        command.paused += stood;
-        command.started += stood;
+        command.paused += paused_for;
+        command.started += paused_for;
         command.ends = now + overhead + command.remaining;
         (flash.has_paused, flash.serial) = (false, flash.paused_serial);
         let until = if overhead == Duration::ZERO {

@@ -16,7 +16,7 @@ impl ChannelStep<'_> {
     pub(super) fn process(&mut self, units: bool) -> u64 {
         let now = self.now.ns();
         if self.channel.planned == now {
-            if self.first_is_unseen() {
+            if self.first_is_elided() {
                 let way = self.channel.bus_requests.first();
                 self.unit_step(way).planned_transfer_ended();
             } else {
@@ -48,7 +48,7 @@ impl ChannelStep<'_> {
     }
 
     /// Processes the beginning of transfers that have begun without an event.
-    pub(super) fn start_unseen_transfers(&mut self) {
+    pub(super) fn start_elided_transfers(&mut self) {
         let now = self.now.ns();
         while !self.channel.taken() && self.channel.bus_requests.first_instant().max(self.channel.released) <= now {
             self.grant();
@@ -79,13 +79,13 @@ impl ChannelStep<'_> {
             }
             let way = self.channel.bus_requests.first();
             debug_assert!(self.goes_first(way));
-            let unseen = self.first_is_unseen();
-            let length = if unseen { self.units[self.first + way].bus_time } else { 0 };
+            let elided = self.first_is_elided();
+            let length = if elided { self.units[self.first + way].bus_time } else { 0 };
             self.channel.planned = self.channel.instant_of(since, length);
             if self.channel.planned > now {
                 return;
             }
-            if unseen {
+            if elided {
                 self.unit_step(way).planned_transfer_ended();
             } else {
                 self.grant();
@@ -97,8 +97,8 @@ impl ChannelStep<'_> {
     /// Whether the beginning of the next transfer cannot be observed. This holds for pages of reads only; the beginning of a
     /// command's transfer is always processed.
     #[inline(always)]
-    fn first_is_unseen(&self) -> bool {
-        !self.channel.bus_requests.first_is_late() & !self.common.watched
+    fn first_is_elided(&self) -> bool {
+        !self.channel.bus_requests.first_is_late() & !self.common.elision_disabled
     }
 
     /// For assertions: whether the unit `way` goes before all others that have requested the bus since the same instant: data-out
@@ -123,7 +123,7 @@ impl ChannelStep<'_> {
         self.channel.bus_requests.pop_first();
         let mut step = self.unit_step(way);
         let start = since.max(step.channel.released);
-        let Command { op, members, .. } = step.shown.command;
+        let Command { op, members, .. } = step.board_view.command;
         if step.unit.phase == Phase::Command {
             step.send(op, members, since, start);
         } else {
@@ -139,7 +139,7 @@ impl ChannelStep<'_> {
         let mut step = self.unit_step(usize::from(self.channel.holder));
         if step.unit.phase == Phase::Command {
             step.channel.released = step.now.ns();
-            let Command { op, members, .. } = step.shown.command;
+            let Command { op, members, .. } = step.board_view.command;
             step.start_array(op, members, step.now);
         } else {
             step.page_out();
@@ -155,14 +155,14 @@ impl UnitStep<'_> {
         let (since, length) = (self.channel.bus_requests.first_instant(), self.unit.bus_time);
         self.channel.planned = NEVER;
         self.channel.bus_requests.pop_first();
-        self.count(self.shown.command.members, since, since.max(self.channel.released), length);
+        self.count(self.board_view.command.members, since, since.max(self.channel.released), length);
         self.page_out();
     }
 
     /// How long the unit will hold the bus, if the beginning of its transfer is not processed; 0 if it is.
     #[inline(always)]
-    fn unseen_length(&self) -> u64 {
-        if self.common.watched { 0 } else { self.unit.bus_time }
+    fn elided_length(&self) -> u64 {
+        if self.common.elision_disabled { 0 } else { self.unit.bus_time }
     }
 
     /// A page of the unit's read has been transferred: its transaction ends, and the next page of the command follows.
@@ -216,7 +216,7 @@ impl UnitStep<'_> {
     /// The read's page will request the bus at `at`, when the array phase ends.
     #[inline(always)]
     pub(super) fn request_bus_from(&mut self, at: Time) {
-        let length = self.unseen_length();
+        let length = self.elided_length();
         self.channel.request_later(self.way, at, length);
     }
 
@@ -255,7 +255,7 @@ impl UnitStep<'_> {
     #[inline(always)]
     pub(super) fn free(&mut self) {
         self.unit.phase = Phase::Idle;
-        let state = &mut *self.shown;
+        let state = &mut *self.board_view;
         if self.unit.has_paused {
             state.service = Service::Paused;
             self.agenda.mark(self.id);

@@ -9,21 +9,21 @@ use crate::agenda::Agenda;
 /// A channel: its bus, and the timers of its units.
 ///
 /// The transfer of a read's page begins without an event of its own: the next holder is known when the bus becomes free, and only
-/// the end of the transfer can be observed, so the channel's next event is that end. The transfer is called noted once its
-/// beginning has been processed: at its end, or when a decision reads the channel ([`super::Flash::show_channel`]).
+/// the end of the transfer can be observed, so the channel's next event is that end. The transfer is called recorded once its
+/// beginning has been processed: at its end, or when a decision reads the channel ([`super::Flash::publish_channel`]).
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Channel {
-    /// When the transfer under way ends, ns; [`NEVER`] when none has been noted.
+    /// When the transfer under way ends, ns; [`NEVER`] when none has been recorded.
     pub(super) end: u64,
     /// When the bus last became free, ns; or when it will become free, for a transfer without an event at its end.
     pub(super) released: u64,
-    /// While no noted transfer is under way: the end of the next transfer, or its beginning if that is an event. [`NEVER`]
-    /// without requests, and while a noted transfer is under way.
+    /// While no recorded transfer is under way: the end of the next transfer, or its beginning if that is an event. [`NEVER`]
+    /// without requests, and while a recorded transfer is under way.
     pub(super) planned: u64,
     /// Units that may not decide before the bus is free, one bit for each.
     pub(super) deferred: u64,
-    /// The unit of the noted transfer, by its number on the channel.
+    /// The unit of the recorded transfer, by its number on the channel.
     pub(super) holder: u8,
     /// The channel's first unit.
     pub(super) first: u16,
@@ -50,22 +50,22 @@ impl Channel {
         }
     }
 
-    /// Whether a noted transfer is under way.
+    /// Whether a recorded transfer is under way.
     #[inline(always)]
     pub(super) fn taken(&self) -> bool {
         self.end != NEVER
     }
 
-    /// Whether a transfer is under way that has not been noted.
+    /// Whether a transfer is under way that has not been recorded.
     #[inline(always)]
-    pub(super) fn has_unseen_transfer(&self, now: u64) -> bool {
+    pub(super) fn has_elided_transfer(&self, now: u64) -> bool {
         !self.taken() && self.bus_requests.first_instant() <= now
     }
 
-    /// Whether a transfer is under way, noted or not.
+    /// Whether a transfer is under way, recorded or not.
     #[inline(always)]
     pub(super) fn in_use(&self, now: u64) -> bool {
-        self.taken() || self.has_unseen_transfer(now) || now < self.released
+        self.taken() || self.has_elided_transfer(now) || now < self.released
     }
 
     /// Adds the request of a read's page for the bus from `at` on, for `length` (0 if the beginning of transfers is an event). On
@@ -79,7 +79,7 @@ impl Channel {
         }
     }
 
-    /// When a transfer of `length` ends that was requested since `since` and is the next one, while no noted transfer is under
+    /// When a transfer of `length` ends that was requested since `since` and is the next one, while no recorded transfer is under
     /// way.
     #[inline(always)]
     pub(super) fn instant_of(&self, since: u64, length: u64) -> u64 {

@@ -2,7 +2,7 @@
 //!
 //! A sorted array is enough: a channel has few units, new instants are mostly the latest, and only the first is read.
 
-use flashlane_core::min_tree::MOST;
+use flashlane_core::min_tree::MAX_INSTANTS;
 
 /// Bits of a unit's number on its channel.
 const WAY_BITS: u32 = 6;
@@ -14,16 +14,16 @@ pub(super) struct Instants {
     length: usize,
     /// From index 1 on, ascending: instant in ns, whether it is late, and the unit, packed as `ns << 7 | late << 6 | way`. Index
     /// 0 is 0, and all ones follow the last entry.
-    keys: [u64; 2 * MOST + 1],
+    keys: [u64; 2 * MAX_INSTANTS + 1],
 }
 
 impl Instants {
     /// Entries that are moved without a loop when the first is removed: as many as a channel usually has units.
-    const FEW: usize = 4;
+    const UNROLL: usize = 4;
 
     /// An empty list.
     pub(super) fn empty() -> Instants {
-        let mut keys = [u64::MAX; 2 * MOST + 1];
+        let mut keys = [u64::MAX; 2 * MAX_INSTANTS + 1];
         keys[0] = 0;
         Instants { length: 0, keys }
     }
@@ -38,7 +38,7 @@ impl Instants {
     /// The first unit, by its number on the channel.
     #[inline(always)]
     pub(super) fn first(&self) -> usize {
-        self.keys[1] as usize % MOST
+        self.keys[1] as usize % MAX_INSTANTS
     }
 
     /// Whether the first is late.
@@ -57,18 +57,18 @@ impl Instants {
     /// Returns whether it is the first now.
     #[inline(always)]
     pub(super) fn insert_by_arrival(&mut self, way: usize, at: u64, late: bool) -> bool {
-        self.insert(way, (at << 1 | u64::from(late)) << WAY_BITS | way as u64, MOST as u64 - 1)
+        self.insert(way, (at << 1 | u64::from(late)) << WAY_BITS | way as u64, MAX_INSTANTS as u64 - 1)
     }
 
     /// Inserts the key behind all keys that are at most `key | ignored`. Returns whether it is the first.
     #[inline(always)]
     fn insert(&mut self, way: usize, key: u64, ignored: u64) -> bool {
-        debug_assert!(self.length < MOST && self.all().all(|(other, _)| other != way));
-        let mut last = self.length % (2 * MOST);
+        debug_assert!(self.length < MAX_INSTANTS && self.all().all(|(other, _)| other != way));
+        let mut last = self.length % (2 * MAX_INSTANTS);
         self.length += 1;
         while self.keys[last] > key | ignored {
             self.keys[last + 1] = self.keys[last];
-            last = (last - 1) % (2 * MOST);
+            last = (last - 1) % (2 * MAX_INSTANTS);
         }
         self.keys[last + 1] = key;
         last == 0
@@ -78,11 +78,11 @@ impl Instants {
     #[inline(always)]
     pub(super) fn pop_first(&mut self) {
         debug_assert!(self.length > 0);
-        for place in 1..=Self::FEW {
+        for place in 1..=Self::UNROLL {
             self.keys[place] = self.keys[place + 1];
         }
-        if self.length > Self::FEW {
-            self.keys.copy_within(Self::FEW + 2..self.length + 2, Self::FEW + 1);
+        if self.length > Self::UNROLL {
+            self.keys.copy_within(Self::UNROLL + 2..self.length + 2, Self::UNROLL + 1);
         }
         self.length -= 1;
     }
@@ -98,7 +98,7 @@ impl Instants {
 
     /// All entries in order: the unit's number on the channel, and its instant.
     pub(super) fn all(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        self.keys[1..=self.length].iter().map(|key| (*key as usize % MOST, key >> (WAY_BITS + 1)))
+        self.keys[1..=self.length].iter().map(|key| (*key as usize % MAX_INSTANTS, key >> (WAY_BITS + 1)))
     }
 }
 

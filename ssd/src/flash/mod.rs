@@ -9,7 +9,7 @@
 //! A channel's next instant is the earliest of its bus and its units (see [`bus`]), the flash's the earliest of its channels. A
 //! step of a channel borrows it with all its units ([`ChannelStep`]) or with one of them ([`UnitStep`]).
 //!
-//! A transfer whose beginning cannot be observed is processed in one event, at its end. If `Common::watched` is set, every
+//! A transfer whose beginning cannot be observed is processed in one event, at its end. If `Common::elision_disabled` is set, every
 //! transfer is processed at its beginning too. A test checks for every scheduler that completions are the same with and without.
 
 pub mod array;
@@ -102,7 +102,7 @@ struct Common {
     /// Whether a program or erase may be interrupted.
     pauses: bool,
     /// Whether the beginning of a transfer can be observed: by the event log, or by a place decision that reads the channels.
-    watched: bool,
+    elision_disabled: bool,
     /// Whether a program's transfer and array phase are one event. Allowed when nothing can observe the difference: no decision
     /// reads the expected end of a command, nothing can be paused, and the program's array time is constant.
     programs_run_on: bool,
@@ -144,7 +144,7 @@ impl Flash {
                 plane_gap: config.bus.plane_gap,
                 reads_move,
                 pauses,
-                watched: false,
+                elision_disabled: false,
                 programs_run_on: eager && constant && !pauses && !reads_ends,
                 rng: Pcg64Mcg::new(((config.seed as u128) << 64) | 0xcafe_f00d_d15e_a5e5),
             },
@@ -153,8 +153,8 @@ impl Flash {
 
     /// From now on transfers are processed when they begin, not only when they end. Results do not change; the event log and the
     /// channels on the board are then correct at every instant.
-    pub fn watch(&mut self) {
-        (self.common.watched, self.common.programs_run_on) = (true, false);
+    pub fn disable_elision(&mut self) {
+        (self.common.elision_disabled, self.common.programs_run_on) = (true, false);
     }
 
     /// The serial that the next command will get.
@@ -214,9 +214,9 @@ impl Flash {
 
     /// Processes the beginning of transfers on a channel that have begun without an event; returns its next instant.
     #[inline(never)]
-    fn start_unseen_transfers(&mut self, channel: usize, state: &mut State) -> u64 {
+    fn start_elided_transfers(&mut self, channel: usize, state: &mut State) -> u64 {
         let mut step = self.channel_step(channel, state);
-        step.start_unseen_transfers();
+        step.start_elided_transfers();
         step.channel.next()
     }
 
@@ -245,10 +245,10 @@ impl Flash {
 
     /// Updates what the board shows of the unit's channel to this instant, for a decision that reads it.
     #[inline(always)]
-    pub fn show_channel(&mut self, unit: UnitId, state: &mut State) {
+    pub fn publish_channel(&mut self, unit: UnitId, state: &mut State) {
         let channel = usize::from(self.units[unit.index()].channel);
-        if self.channels[channel].has_unseen_transfer(state.now().ns()) {
-            let next = self.start_unseen_transfers(channel, state);
+        if self.channels[channel].has_elided_transfer(state.now().ns()) {
+            let next = self.start_elided_transfers(channel, state);
             self.set_next(channel, next);
         }
     }

@@ -14,11 +14,11 @@ use crate::state::State;
 pub(super) struct ChannelStep<'a> {
     pub(super) now: Time,
     pub(super) channel: &'a mut Channel,
-    /// Index of the channel's first unit in `units` and `shown`.
+    /// Index of the channel's first unit in `units` and `board_view`.
     pub(super) first: usize,
     pub(super) units: &'a mut [FlashUnit],
     /// What the board shows of the units.
-    pub(super) shown: &'a mut [board::Unit],
+    pub(super) board_view: &'a mut [board::Unit],
     /// What the board shows of the channel.
     pub(super) counters: &'a mut board::Channel,
     pub(super) txns: &'a mut [Transaction],
@@ -36,7 +36,7 @@ pub(super) struct UnitStep<'a> {
     /// Its number on the channel.
     pub(super) way: usize,
     pub(super) unit: &'a mut FlashUnit,
-    pub(super) shown: &'a mut board::Unit,
+    pub(super) board_view: &'a mut board::Unit,
     pub(super) channel: &'a mut Channel,
     pub(super) counters: &'a mut board::Channel,
     pub(super) txns: &'a mut [Transaction],
@@ -57,7 +57,7 @@ impl ChannelStep<'_> {
             id: UnitId(index as u16),
             way,
             unit: &mut self.units[index],
-            shown: &mut self.shown[index],
+            board_view: &mut self.board_view[index],
             channel: self.channel,
             counters: self.counters,
             txns: self.txns,
@@ -82,7 +82,7 @@ impl Flash {
             id,
             way: usize::from(unit.way),
             unit,
-            shown: &mut board.units[id.index()],
+            board_view: &mut board.units[id.index()],
             channel: &mut self.channels[channel],
             counters: &mut board.channels[channel],
             txns: &mut board.txns,
@@ -104,7 +104,7 @@ impl Flash {
             now: board.now,
             first: usize::from(channel.first),
             units: &mut self.units,
-            shown: &mut board.units,
+            board_view: &mut board.units,
             channel,
             counters,
             txns: &mut board.txns,

@@ -40,7 +40,7 @@ impl Map {
     }
 
     /// Lets pages leave their home plane, in which all are until then.
-    pub(super) fn let_pages_leave(&mut self) {
+    pub(super) fn enable_dynamic_placement(&mut self) {
         self.planes = vec![0; self.forward.len()];
     }
 

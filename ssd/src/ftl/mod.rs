@@ -4,12 +4,12 @@
 //! schedulers, or when garbage is collected.
 
 pub(crate) mod ages;
-mod alone;
 mod group_minima;
 mod initial;
 mod initial_state;
 pub mod map;
 mod page_flows;
+mod plane_replay;
 pub mod pool;
 mod reverse;
 mod saved;
@@ -17,9 +17,9 @@ mod validity;
 
 use alloc::vec::Vec;
 
-pub(crate) use alone::{LonePlane, PlaneStates};
 use flashlane_core::{Board, Divisor, FlowId, Geometry, Lpn, PlaneId, Ppa};
 pub use initial_state::InitialState;
+pub(crate) use plane_replay::{PlaneReplay, PlaneStates};
 pub(crate) use saved::Tables;
 
 use crate::config::Config;
@@ -113,8 +113,8 @@ impl Ftl {
     }
 
     /// Lets pages leave their home plane. Called before the first request.
-    pub fn let_pages_leave(&mut self) {
-        self.map.let_pages_leave();
+    pub fn enable_dynamic_placement(&mut self) {
+        self.map.enable_dynamic_placement();
     }
 
     /// Starts to record which flow's data each page holds. Called before the first request.
@@ -217,7 +217,7 @@ impl Ftl {
     }
 
     /// Maps `lpn`, written by the host, to a new physical page in `plane`. `None` when the plane has no free page for the host.
-    /// The caller updates the board ([`Ftl::show`]).
+    /// The caller updates the board ([`Ftl::publish`]).
     pub fn write(&mut self, lpn: Lpn, plane: PlaneId) -> Option<Ppa> {
         let segment = |block| self.reverse.open(plane, block);
         let fresh = self.pools[plane.index()].take_page(Stream::User, self.geometry.pages_per_block, segment)?;
@@ -254,26 +254,26 @@ impl Ftl {
 
     /// Updates what the board shows of `plane`'s blocks and pages.
     #[inline]
-    pub fn show(&self, board: &mut Board, plane: PlaneId) {
+    pub fn publish(&self, board: &mut Board, plane: PlaneId) {
         let pool = &self.pools[plane.index()];
-        let shown = &mut board.planes[plane.index()];
-        shown.free_blocks = pool.free_blocks();
-        shown.free_pages = pool.free_pages();
-        shown.next_page = pool.next_page(self.geometry.pages_per_block);
-        shown.room = pool.has_room(self.geometry.pages_per_block);
+        let board_view = &mut board.planes[plane.index()];
+        board_view.free_blocks = pool.free_blocks();
+        board_view.free_pages = pool.free_pages();
+        board_view.next_page = pool.next_page(self.geometry.pages_per_block);
+        board_view.has_free_page = pool.has_free_page(self.geometry.pages_per_block);
     }
 
     /// Updates the board after one more page was written for `stream`. False if more than the page counts has changed: the caller
-    /// must then update the whole plane ([`Ftl::show`]), and the plane may need garbage collection.
+    /// must then update the whole plane ([`Ftl::publish`]), and the plane may need garbage collection.
     #[inline(always)]
-    pub fn show_page(&mut self, board: &mut Board, plane: PlaneId, stream: Stream) -> bool {
+    pub fn publish_page(&mut self, board: &mut Board, plane: PlaneId, stream: Stream) -> bool {
         let pool = &mut self.pools[plane.index()];
         if core::mem::take(&mut pool.board_stale) {
             return false;
         }
-        let shown = &mut board.planes[plane.index()];
-        shown.free_pages = pool.free_pages();
-        shown.next_page += u32::from(pool.uses_host_block(stream));
+        let board_view = &mut board.planes[plane.index()];
+        board_view.free_pages = pool.free_pages();
+        board_view.next_page += u32::from(pool.uses_host_block(stream));
         true
     }
 

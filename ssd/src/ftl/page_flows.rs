@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     fn part(first_page: u32, pages: u32) -> FlowConfig {
-        FlowConfig { level: 0, first_page, pages }
+        FlowConfig { priority: 0, first_page, pages }
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub struct Pool {
     /// Pages that can still be written before anything is erased.
     free_pages: u32,
     /// Whether more has changed than the number of pages written: a block was opened or filled, or no victim was found when one
-    /// was needed. Cleared by [`super::Ftl::show_page`].
+    /// was needed. Cleared by [`super::Ftl::publish_page`].
     pub(crate) board_stale: bool,
     separate: bool,
     wear_aware: bool,
@@ -148,7 +148,7 @@ impl Pool {
     /// Whether the host can be given a page. The last free block is reserved for moves. If moves share the host's open
     /// block, that one is reserved too while no block is free.
     #[inline]
-    pub(super) fn has_room(&self, pages: u32) -> bool {
+    pub(super) fn has_free_page(&self, pages: u32) -> bool {
         let open = self.frontiers[0].is_some_and(|f| f.next < pages);
         (open && (self.separate || self.free_blocks() >= RESERVE)) || self.free_blocks() > RESERVE
     }
@@ -161,7 +161,7 @@ impl Pool {
         pages: u32,
         segment: impl FnOnce(u32) -> Segment,
     ) -> Option<FreshPage> {
-        if stream == Stream::User && !self.has_room(pages) {
+        if stream == Stream::User && !self.has_free_page(pages) {
             return None;
         }
         let (first, _) = self.take(stream, 1, pages, segment)?;
@@ -327,9 +327,9 @@ impl Pool {
         }
     }
 
-    /// All of it as text, but for the segments of the reverse map, whose numbers nobody sees.
+    /// All of it as text, except the segments of the reverse map, whose numbers cannot be observed.
     #[cfg(test)]
-    pub(super) fn in_words(&self) -> alloc::string::String {
+    pub(super) fn describe(&self) -> alloc::string::String {
         let mut plain = self.clone();
         plain.rename_segments(|_| Segment::NOT_KEPT);
         alloc::format!("{plain:?}")
@@ -375,7 +375,7 @@ mod tests {
     /// moves it gets one only while another block is free.
     #[test]
     fn the_last_free_block_is_for_moves() {
-        for (separate, open, free, room) in [
+        for (separate, open, free, has_page) in [
             (true, Some(1), 0, true),
             (true, Some(4), 1, false),
             (true, None, 1, false),
@@ -388,11 +388,11 @@ mod tests {
             let mut pool = Pool::of(vec![Block::Free; 4], vec![0; 4]);
             (pool.separate, pool.free) = (separate, (0..free).collect());
             pool.frontiers[0] = open.map(|next| Frontier { block: 3, next, segment: Segment::NOT_KEPT });
-            assert_eq!(pool.has_room(4), room, "a block of its own: {separate}, next {open:?}, {free} free");
+            assert_eq!(pool.has_free_page(4), has_page, "a block of its own: {separate}, next {open:?}, {free} free");
         }
     }
 
-    /// What may share a command with a page goes by the page's place in its block: behind a full block the first of the next.
+    /// What may share a command with a page depends on the page's offset in its block: behind a full block the first of the next.
     #[test]
     fn behind_a_full_block_comes_the_first_page_of_the_next() {
         let mut pool = Pool::of(vec![Block::Free; 3], vec![0; 3]);

@@ -117,17 +117,17 @@ mod tests {
             let mut reverse = Reverse::new(&two_planes(5, pages_per_block));
             let mut plain = BTreeMap::new();
             let mut x: u64 = 5;
-            let mut drawn = |below: u32| {
+            let mut sample = |below: u32| {
                 x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
                 (x >> 33) as u32 % below
             };
             for _ in 0..30 * pages_per_block {
                 let (plane, block, page, lpn) =
-                    (PlaneId(drawn(2) as u16), drawn(5), drawn(pages_per_block), drawn(1000));
+                    (PlaneId(sample(2) as u16), sample(5), sample(pages_per_block), sample(1000));
                 let segment = reverse.open(plane, block);
                 reverse.set(segment, page, Lpn(lpn));
                 plain.insert((plane, block, page), Lpn(lpn));
-                let (plane, block, page) = (PlaneId(drawn(2) as u16), drawn(5), drawn(pages_per_block));
+                let (plane, block, page) = (PlaneId(sample(2) as u16), sample(5), sample(pages_per_block));
                 let kept = reverse.written_for(plane, block).page(page);
                 assert_eq!(kept, plain.get(&(plane, block, page)).copied());
             }

@@ -61,7 +61,7 @@ impl Gc {
         if self.jobs.needs_collection(plane, ftl) {
             self.start(plane, state, ftl);
         }
-        self.show(plane, state, ftl);
+        self.publish(plane, state, ftl);
     }
 
     /// Records the erase of `plane`'s victim and ends its job.

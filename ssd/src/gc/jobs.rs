@@ -44,12 +44,12 @@ impl Jobs {
         }
     }
 
-    /// The generator of victim policies that draw at random.
+    /// The generator of victim policies that sample at random.
     pub(super) fn rng(&self) -> &Pcg64Mcg {
         &self.rng
     }
 
-    /// The jobs of an idle device whose next random victim `rng` draws.
+    /// The jobs of an idle device whose next random victim `rng` samples.
     pub(super) fn with_rng(config: &Config, rng: Pcg64Mcg) -> Jobs {
         Jobs { rng, ..Jobs::new(config) }
     }
@@ -103,7 +103,7 @@ impl Jobs {
     }
 
     /// Updates whether the board shows `plane` as being collected.
-    pub(super) fn show(&self, plane: PlaneId, board: &mut Board) {
+    pub(super) fn publish(&self, plane: PlaneId, board: &mut Board) {
         board.planes[plane.index()].collecting = self.planes[plane.index()].is_some();
     }
 

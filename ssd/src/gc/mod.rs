@@ -16,8 +16,8 @@ mod victim;
 
 use alloc::vec::Vec;
 
-use flashlane_core::board::{Batch, Service};
-use flashlane_core::decide::Debt;
+use flashlane_core::board::{ForegroundGc, Service};
+use flashlane_core::decide::GcQuota;
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, Ppa, Transaction, TxnId, UnitId};
@@ -37,7 +37,7 @@ pub(crate) struct Gc {
     moves: Moves,
     jobs: Jobs,
     pins: Pins,
-    /// Whether victims are emptied at once, without flash operations ([`flashlane_core::decide::Style::Free`]).
+    /// Whether victims are emptied at once, without flash operations ([`flashlane_core::decide::GcMode::Free`]).
     free: bool,
     /// Whether the translation layer records which flow's data the pages hold.
     keeps_page_flows: bool,
@@ -87,7 +87,7 @@ impl Gc {
     /// A page was written in `plane` for `stream`: updates the board, and starts to collect the plane if needed.
     #[inline(always)]
     pub(crate) fn page_written(&mut self, plane: PlaneId, stream: Stream, state: &mut State, ftl: &mut Ftl) {
-        if !ftl.show_page(&mut state.board, plane, stream) {
+        if !ftl.publish_page(&mut state.board, plane, stream) {
             self.update_plane(plane, state, ftl);
         }
     }
@@ -96,7 +96,7 @@ impl Gc {
     /// needed, and starts to collect it if needed.
     #[cold]
     fn update_plane(&mut self, plane: PlaneId, state: &mut State, ftl: &mut Ftl) {
-        ftl.show(&mut state.board, plane);
+        ftl.publish(&mut state.board, plane);
         if self.jobs.needs_collection(plane, ftl) {
             self.start(plane, state, ftl);
         }
@@ -111,7 +111,7 @@ impl Gc {
         }
     }
 
-    /// Starts to collect the planes noted by [`Gc::page_left`].
+    /// Starts to collect the planes recorded by [`Gc::page_left`].
     #[inline(always)]
     pub(crate) fn collect_emptied(&mut self, state: &mut State, ftl: &mut Ftl) {
         while let Some(plane) = self.emptied.pop() {
@@ -123,11 +123,11 @@ impl Gc {
     pub(crate) fn start(&mut self, plane: PlaneId, state: &mut State, ftl: &mut Ftl) {
         if self.free {
             while self.jobs.needs_collection(plane, ftl) && self.collect_for_free(plane, state, ftl) {}
-            self.show(plane, state, ftl);
+            self.publish(plane, state, ftl);
             return;
         }
         let Some(block) = self.choose_victim(plane, state, ftl) else { return };
-        self.show(plane, state, ftl);
+        self.publish(plane, state, ftl);
         let unit = state.board.home_of(plane).0;
         let pages = self.moves.list(plane);
         ftl.valid_pages(plane, block, pages);
@@ -146,9 +146,9 @@ impl Gc {
     }
 
     /// Updates what the board shows of a plane.
-    fn show(&self, plane: PlaneId, state: &mut State, ftl: &Ftl) {
-        ftl.show(&mut state.board, plane);
-        self.jobs.show(plane, &mut state.board);
+    fn publish(&self, plane: PlaneId, state: &mut State, ftl: &Ftl) {
+        ftl.publish(&mut state.board, plane);
+        self.jobs.publish(plane, &mut state.board);
     }
 
     /// Opens a job in `plane`; returns its victim.
@@ -177,14 +177,14 @@ impl Gc {
 
     // What a unit does next.
 
-    /// The transaction of garbage collection that the unit begins next. If a batch is open, it is the next of the batch; else
+    /// The transaction of garbage collection that the unit begins next. If a foreground collection is open, it is the next of that; else
     /// programs go before erases and erases before reads, so that a victim is finished before the next is begun. Returns
-    /// [`TxnId::NONE`] if all waiting moves were stale, so that nothing waits any more, or if the batch is finished, which closes
+    /// [`TxnId::NONE`] if all waiting moves were stale, so that nothing waits any more, or if the foreground collection is finished, which closes
     /// it.
     #[inline(always)]
     pub(crate) fn next_transaction(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
-        if state.board.units[unit.index()].batch.open {
-            return self.next_of_batch(unit, state, ftl);
+        if state.board.units[unit.index()].foreground_gc.open {
+            return self.next_of_foreground_gc(unit, state, ftl);
         }
         // Dropping the last stale move may have queued the erase.
         let finishing = self.finish_moves(unit, state, ftl);
@@ -195,32 +195,33 @@ impl Gc {
         if moving.is_some() { moving } else { self.begin_erase(unit, state) }
     }
 
-    /// Opens the batch of garbage collection that goes before `write`.
-    pub(crate) fn open_batch(&mut self, unit: UnitId, write: TxnId, debt: Debt, state: &mut State) {
-        self.forced_batches += u64::from(debt.forced);
-        state.board.units[unit.index()].batch = Batch { open: debt.due, pairs: debt.pairs, write, yields: debt.yields };
+    /// Begins the garbage collection that goes before `write`.
+    pub(crate) fn open_foreground_gc(&mut self, unit: UnitId, write: TxnId, quota: GcQuota, state: &mut State) {
+        self.forced_batches += u64::from(quota.forced);
+        state.board.units[unit.index()].foreground_gc =
+            ForegroundGc { open: quota.due, page_moves: quota.page_moves, write, preemptible: quota.preemptible };
     }
 
-    /// The next transaction of the batch before a write: moves under way first, then an empty victim's erase, then the next move.
+    /// The next transaction of the collection before a write: moves under way first, then an empty victim's erase, then the next move.
     #[cold]
-    fn next_of_batch(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
+    fn next_of_foreground_gc(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
         let u = unit.index();
         let finishing = self.finish_moves(unit, state, ftl);
         if finishing.is_some() {
             return finishing;
         }
-        if state.board.units[u].batch.pairs > 0 {
+        if state.board.units[u].foreground_gc.page_moves > 0 {
             let moving = self.begin_move(unit, state, ftl);
             if moving.is_some() {
-                state.board.units[u].batch.pairs -= 1;
+                state.board.units[u].foreground_gc.page_moves -= 1;
                 return moving;
             }
         }
         // Stale moves may have left a victim empty.
         let erase = self.begin_erase(unit, state);
         if erase.is_none() {
-            let batch = &mut state.board.units[u].batch;
-            (batch.open, batch.pairs) = (false, 0);
+            let foreground_gc = &mut state.board.units[u].foreground_gc;
+            (foreground_gc.open, foreground_gc.page_moves) = (false, 0);
         }
         erase
     }
@@ -368,7 +369,7 @@ fn has_work(unit: UnitId, state: &mut State) {
     }
 }
 
-/// Makes a transaction of garbage collection.
+/// Creates a transaction of garbage collection.
 #[inline(always)]
 fn new_transaction(
     moved: Move,

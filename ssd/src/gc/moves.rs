@@ -11,10 +11,10 @@ use flashlane_core::{Lpn, PlaneId, Ppa, Time, TxnId, UnitId};
 use prefetch_index::prefetch_index;
 
 /// How many moves ahead of the one that begins the list is prefetched: one cache line of it.
-const AHEAD: usize = 8;
+const PREFETCH_DISTANCE: usize = 8;
 
 /// For how many moves at a time the map entries are prefetched.
-const TOGETHER: usize = 4;
+const BATCH: usize = 4;
 
 /// The waiting moves and erases of all units.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ impl Moves {
         let UnitMoves { plane, begun, .. } = *moves;
         let VictimMoves { pages, serial, since } = &moves.victim;
         let (from, lpn) = pages[begun];
-        prefetch_index(pages, begun + AHEAD);
+        prefetch_index(pages, begun + PREFETCH_DISTANCE);
         let next = Move { plane, from, lpn, serial: serial + begun as u64, since: *since };
         moves.begun = begun + 1;
         if moves.begun == pages.len() {
@@ -113,15 +113,15 @@ impl Moves {
         next
     }
 
-    /// The next moves of the unit whose map entries are to be prefetched now: [`TOGETHER`] at a time, because the processor can
+    /// The next moves of the unit whose map entries are to be prefetched now: [`BATCH`] at a time, because the processor can
     /// have several cache misses under way; none while those of the last call are not used up.
     #[inline]
     pub(super) fn to_prefetch(&self, unit: UnitId) -> &[(Ppa, Lpn)] {
         let UnitMoves { begun, victim: VictimMoves { pages, .. }, .. } = &self.units[unit.index()];
-        if begun % TOGETHER != 0 {
+        if begun % BATCH != 0 {
             return &[];
         }
-        &pages[*begun..(begun + TOGETHER).min(pages.len())]
+        &pages[*begun..(begun + BATCH).min(pages.len())]
     }
 
     /// Makes the next victim of the unit the current one, if there is one: all moves of the current one have begun.

@@ -5,7 +5,7 @@
 //! the scheduler has no part in it: the state is made once and copied for each run.
 //!
 //! Each plane is overwritten by itself, with its writes in their order: no write touches another plane. So several threads of the
-//! caller can overwrite planes at the same time ([`Replay`]), and the state is the same. Only victim policies that draw at random need the
+//! caller can overwrite planes at the same time ([`Replay`]), and the state is the same. Only victim policies that sample at random need the
 //! order of all writes, because all planes share their generator.
 
 use flashlane_core::{Divisor, Lpn, PlaneId, Ppa};
@@ -22,12 +22,12 @@ use core::ops::Range;
 use super::jobs::Jobs;
 use super::victim;
 use crate::config::{Config, ConfigError, Precondition, Victim};
-use crate::ftl::{Ftl, LonePlane, PlaneStates, Tables};
+use crate::ftl::{Ftl, PlaneReplay, PlaneStates, Tables};
 
 /// How many writes or moves ahead the map entry of a page is prefetched.
-const AHEAD: usize = 16;
-/// Writes are held for so many planes at a time, and drawn anew for the next ones: to hold all would take as much memory as the map.
-const TOGETHER: u32 = 16;
+const PREFETCH_DISTANCE: usize = 16;
+/// Writes are held for this many planes at a time, and sampled again for the next ones: to hold all would take as much memory as the map.
+const BATCH: u32 = 16;
 
 /// Space for the writes of a plane, of which there are about as many as of any other.
 fn writes_of_plane(config: &Config, percent: u32) -> usize {
@@ -37,7 +37,7 @@ fn writes_of_plane(config: &Config, percent: u32) -> usize {
 
 /// Bytes of the writes that are held at a time.
 pub(crate) fn bytes_of_writes(config: &Config, percent: u32) -> u64 {
-    let planes = TOGETHER.min(config.geometry.planes()) as usize;
+    let planes = BATCH.min(config.geometry.planes()) as usize;
     (planes * writes_of_plane(config, percent) * size_of::<Lpn>()) as u64
 }
 
@@ -64,7 +64,7 @@ impl Replayed {
     /// Takes over what was overwritten of this drive.
     pub fn put(&mut self, done: Overwritten) {
         match done.0 {
-            Piece::Plane(plane, alone) => self.ftl.put_in(plane, *alone),
+            Piece::Plane(plane, one_plane) => self.ftl.put_in(plane, *one_plane),
             Piece::Drive(drive) => *self = *drive,
         }
     }
@@ -85,12 +85,12 @@ pub struct Overwritten(Piece);
 
 #[derive(Debug)]
 enum Piece {
-    Plane(PlaneId, Box<LonePlane>),
+    Plane(PlaneId, Box<PlaneReplay>),
     Drive(Box<Replayed>),
 }
 
 impl Replay {
-    /// The replay that `config` asks for, in parts for so many threads; `None` if a formula gives the state.
+    /// The replay that `config` asks for, in parts for `threads` threads; `None` if a formula gives the state.
     ///
     /// # Errors
     /// The first configuration value that is out of range, by key.
@@ -101,8 +101,8 @@ impl Replay {
             Victim::Random | Victim::DChoices(_) => None,
             Victim::Greedy | Victim::Fifo | Victim::CostBenefit => {
                 // All threads together hold as many writes as one would.
-                let together = TOGETHER.min(config.geometry.planes());
-                Some((PlaneStates::new(config), (together / threads.clamp(1, TOGETHER as usize) as u32).max(1)))
+                let together = BATCH.min(config.geometry.planes());
+                Some((PlaneStates::new(config), (together / threads.clamp(1, BATCH as usize) as u32).max(1)))
             }
         };
         Ok(Some(Replay { config: config.clone(), percent, planes }))
@@ -137,9 +137,9 @@ impl Replay {
         for plane in (0..self.config.geometry.planes() as u16).map(PlaneId) {
             let at = states.positions()[plane.index()].checked_sub(first);
             let Some(writes) = at.and_then(|at| writes.get(at as usize)) else { continue };
-            let mut alone = states.plane(plane);
-            overwrite_plane(&self.config, writes, &mut alone);
-            done(Overwritten(Piece::Plane(plane, Box::new(alone))));
+            let mut one_plane = states.plane(plane);
+            overwrite_plane(&self.config, writes, &mut one_plane);
+            done(Overwritten(Piece::Plane(plane, Box::new(one_plane))));
         }
     }
 
@@ -148,7 +148,7 @@ impl Replay {
         let split = Divisor::new(self.config.geometry.planes());
         let space = writes_of_plane(&self.config, self.percent);
         let mut writes: Vec<Vec<Lpn>> = positions.clone().map(|_| Vec::with_capacity(space)).collect();
-        for lpn in draws(&self.config, self.percent) {
+        for lpn in overwritten_pages(&self.config, self.percent) {
             let (local, position) = split.split(lpn.0.into());
             let at = (position as u32).checked_sub(positions.start);
             if let Some(writes) = at.and_then(|at| writes.get_mut(at as usize)) {
@@ -179,8 +179,8 @@ impl<'de> DeserializeSeed<'de> for SavedState<'_> {
     }
 }
 
-/// The logical pages that are overwritten, uniformly drawn: `percent` percent of the drive's number of them.
-fn draws(config: &Config, percent: u32) -> impl Iterator<Item = Lpn> + use<> {
+/// The logical pages that are overwritten, uniformly sampled: `percent` percent of the drive's number of them.
+fn overwritten_pages(config: &Config, percent: u32) -> impl Iterator<Item = Lpn> + use<> {
     let mut rng = Pcg64Mcg::new(((config.seed as u128) << 64) | 0x9ec0_9d17_10ad_5eed);
     let pages = u64::from(config.ftl.logical_pages);
     // The high half of the product is uniform over the pages, but for one part in 2^32.
@@ -191,7 +191,7 @@ fn draws(config: &Config, percent: u32) -> impl Iterator<Item = Lpn> + use<> {
 pub(super) fn in_order(config: &Config, percent: u32) -> Replayed {
     let (mut ftl, mut jobs) = (Ftl::new(config), Jobs::new(config));
     let mut scratch = Vec::new();
-    for lpn in draws(config, percent) {
+    for lpn in overwritten_pages(config, percent) {
         jobs.overwrite(lpn, &mut ftl, &mut scratch);
     }
     jobs.reset_counts();
@@ -199,11 +199,11 @@ pub(super) fn in_order(config: &Config, percent: u32) -> Replayed {
     Replayed { ftl, jobs }
 }
 
-/// Overwrites a plane as [`Jobs::overwrite`] does, with victims that are not drawn.
-fn overwrite_plane(config: &Config, writes: &[Lpn], plane: &mut LonePlane) {
+/// Overwrites a plane as [`Jobs::overwrite`] does, with victims that are not sampled.
+fn overwrite_plane(config: &Config, writes: &[Lpn], plane: &mut PlaneReplay) {
     let (victim, mut never_drawn) = (config.gc.victim, Pcg64Mcg::new(0));
     for (number, &lpn) in writes.iter().enumerate() {
-        if let Some(&later) = writes.get(number + AHEAD) {
+        if let Some(&later) = writes.get(number + PREFETCH_DISTANCE) {
             plane.prefetch(later);
         }
         while plane.free_blocks() < config.gc.start_blocks {
@@ -229,7 +229,7 @@ impl Jobs {
         let Some(job) = self.open(plane, ftl) else { return false };
         ftl.valid_pages(plane, job.block, pages);
         for (number, &(from, lpn)) in pages.iter().enumerate() {
-            if let Some(&(_, later)) = pages.get(number + AHEAD) {
+            if let Some(&(_, later)) = pages.get(number + PREFETCH_DISTANCE) {
                 ftl.prefetch(later);
             }
             ftl.move_page(lpn, plane, from);

@@ -68,8 +68,8 @@ fn config(victim: Victim, separate_frontier: bool, wear_aware: bool) -> Config {
             service: Service::Parallel,
         },
         memory: Duration::from_us(1),
-        flows: vec![FlowConfig::at_level(0)],
-        levels: 1,
+        flows: vec![FlowConfig::at_priority(0)],
+        priorities: 1,
         seed: 1,
     }
 }
@@ -89,7 +89,7 @@ fn seen(
     (pages, state.ftl.blocks_in_words(plane))
 }
 
-/// The drive overwritten in parts for so many threads, the last one first.
+/// The drive overwritten in parts for a number of threads, the last one first.
 fn by_plane(config: &Config, threads: usize) -> Replayed {
     let replay = Replay::of(config, threads).expect("a legal drive").expect("a replay");
     assert_eq!(replay.parts(), if threads == 1 { 2 } else { 24 });

@@ -19,10 +19,10 @@ pub(super) fn choose(policy: Victim, pool: &mut Pool, pages: u32, rng: &mut Pcg6
             let (states, valid, minima) = pool.counts();
             greedy(states, valid, minima, pages)
         }
-        Victim::Random => draw(rng, valid.len(), candidate),
-        Victim::DChoices(d) => {
-            (0..d).filter_map(|_| draw(rng, valid.len(), candidate)).min_by_key(|&block| (valid[block as usize], block))
-        }
+        Victim::Random => sample(rng, valid.len(), candidate),
+        Victim::DChoices(d) => (0..d)
+            .filter_map(|_| sample(rng, valid.len(), candidate))
+            .min_by_key(|&block| (valid[block as usize], block)),
         Victim::Fifo => blocks.filter(|&b| candidate(b)).min_by_key(|&b| (pool.ages().sealed_at(b), b)),
         Victim::CostBenefit => blocks.filter(|&b| candidate(b)).max_by(|&a, &b| {
             let score = |block: u32| {
@@ -57,9 +57,9 @@ fn greedy(states: &[Block], valid: &[u16], minima: &mut GroupMinima, pages: u32)
     }
 }
 
-/// A uniform draw among the candidates. If 64 draws among all blocks hit none (candidates are rare), the first candidate from a
+/// A uniform sample of the candidates. If 64 samples among all blocks hit none (candidates are rare), the first candidate from a
 /// random block on.
-fn draw(rng: &mut Pcg64Mcg, blocks: usize, candidate: impl Fn(u32) -> bool) -> Option<u32> {
+fn sample(rng: &mut Pcg64Mcg, blocks: usize, candidate: impl Fn(u32) -> bool) -> Option<u32> {
     let mut any = || ((u64::from(rng.next_u32()) * blocks as u64) >> 32) as u32;
     if let Some(block) = (0..64).map(|_| any()).find(|&b| candidate(b)) {
         return Some(block);
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn greedy_takes_the_first_of_the_emptiest() {
         let mut x: u64 = 9;
-        let mut drawn = |below: u64| {
+        let mut sample = |below: u64| {
             x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (x >> 33) % below
         };
@@ -87,23 +87,23 @@ mod tests {
                 let mut valid = vec![0; blocks];
                 let mut minima = GroupMinima::new(blocks);
                 for turn in 0..3 * blocks {
-                    let b = drawn(blocks as u64) as usize;
+                    let b = sample(blocks as u64) as usize;
                     states[b] = match states[b] {
                         Block::Free => Block::Open,
                         Block::Open => Block::Sealed,
-                        Block::Sealed if valid[b] > 0 && drawn(8) > 0 => Block::Sealed,
+                        Block::Sealed if valid[b] > 0 && sample(8) > 0 => Block::Sealed,
                         Block::Sealed => Block::Victim,
                         Block::Victim => Block::Free,
                     };
                     match states[b] {
                         Block::Open => valid[b] = pages as u16,
                         Block::Sealed => {
-                            valid[b] -= drawn(u64::from(valid[b]) + 1) as u16;
+                            valid[b] -= sample(u64::from(valid[b]) + 1) as u16;
                             minima.note(b as u32, valid[b]);
                         }
                         _ => {}
                     }
-                    let asked = if turn % 3 == 0 { pages } else { 1 + drawn(u64::from(pages)) as u32 };
+                    let asked = if turn % 3 == 0 { pages } else { 1 + sample(u64::from(pages)) as u32 };
                     let plain = (0..blocks)
                         .filter(|&b| states[b] == Block::Sealed && u32::from(valid[b]) < asked)
                         .min_by_key(|&b| (valid[b], b));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     /// How often each block is chosen, by the block's number among the candidates.
-    fn tally(policy: Victim, blocks: usize, valid_of: fn(usize) -> u16, times: u32) -> alloc::vec::Vec<u32> {
+    fn count_choices(policy: Victim, blocks: usize, valid_of: fn(usize) -> u16, times: u32) -> alloc::vec::Vec<u32> {
         let (mut pool, mut rng) = (every_third(blocks, valid_of), Pcg64Mcg::new(5));
         let mut counts = vec![0; blocks.div_ceil(3)];
         for _ in 0..times {
@@ -137,7 +137,7 @@ mod tests {
         counts
     }
 
-    /// Among `d` draws from `n` blocks with different counts, the emptiest is the `i`-th block with probability
+    /// Among `d` samples from `n` blocks with different counts, the emptiest is the `i`-th block with probability
     /// `((n - i)^d - (n - i - 1)^d) / n^d`; and so is the lowest of blocks with equal counts.
     #[test]
     fn choices_are_the_emptiest_of_so_many_drawn_of_equals_the_lowest() {
@@ -146,7 +146,7 @@ mod tests {
             [(Victim::Random, 1), (Victim::DChoices(1), 1), (Victim::DChoices(2), 2), (Victim::DChoices(3), 3)];
         let counts_of_valid: [fn(usize) -> u16; 2] = [|i| i as u16, |_| 7];
         for ((policy, d), valid_of) in policies.into_iter().flat_map(|policy| counts_of_valid.map(|of| (policy, of))) {
-            let counts = tally(policy, 3 * n as usize, valid_of, times);
+            let counts = count_choices(policy, 3 * n as usize, valid_of, times);
             for (i, &count) in counts.iter().enumerate() {
                 let left = n - i as u64;
                 let share = (left.pow(d) - (left - 1).pow(d)) as f64 / n.pow(d) as f64;
@@ -175,7 +175,7 @@ mod tests {
         assert!((60..140).contains(&chosen), "{chosen} of 400");
     }
 
-    /// A single candidate among 10,000 blocks is found though random draws hardly ever hit it; without one, nothing is chosen.
+    /// A single candidate among 10,000 blocks is found though random samples hardly ever hit it; without one, nothing is chosen.
     #[test]
     fn the_only_candidate_is_found() {
         for policy in [Victim::Random, Victim::DChoices(4), Victim::Greedy, Victim::Fifo] {

@@ -3,10 +3,10 @@
 //! Owns which requests are inside the device, which commands may be fetched, and when completions reach the host. Promises that
 //! every request completes once. Must never know physical addresses, transactions or flash.
 
-mod door;
 mod link;
 mod queues;
 mod requests;
+mod validator;
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -18,12 +18,12 @@ use flashlane_core::{Board, Completion, Duration, Extent, FlowId, Lpn, Op, Time}
 
 use crate::config::Config;
 use crate::state::State;
-use door::Door;
-pub use door::Refusal;
-pub(crate) use door::Shape;
 use link::Link;
 use queues::Queues;
 pub(crate) use requests::Requests;
+pub use validator::Refusal;
+use validator::RequestValidator;
+pub(crate) use validator::Shape;
 
 /// A request's slot in the board's table of requests; `RequestSlot::MAX` for a transaction that belongs to no request.
 pub(crate) type RequestSlot = u32;
@@ -53,7 +53,7 @@ pub(crate) struct Host {
     ask_again: Time,
     /// When the device wants to decide again for a reason of its own.
     wake: Time,
-    door: Door,
+    validator: RequestValidator,
 }
 
 impl Host {
@@ -72,7 +72,7 @@ impl Host {
             memory: config.memory,
             ask_again: Time::NEVER,
             wake: Time::NEVER,
-            door: Door::new(config),
+            validator: RequestValidator::new(config),
         }
     }
 
@@ -82,13 +82,13 @@ impl Host {
     /// A request that the device could not serve.
     #[inline(always)]
     pub(crate) fn check(&self, flow: FlowId, extent: &Extent<'_>) -> Result<Shape, Refusal> {
-        self.door.check(flow, extent)
+        self.validator.check(flow, extent)
     }
 
     /// The page that contains byte `offset`.
     #[inline]
     pub(crate) fn page_at(&self, offset: u64) -> Lpn {
-        self.door.page_at(offset)
+        self.validator.page_at(offset)
     }
 
     /// Gives a submitted request a slot; `list` has its pages if they are not consecutive.

@@ -51,7 +51,7 @@ impl Queues {
         let queue = self.queue_of(flow);
         self.queues[queue].push_back(slot);
         self.waiting += 1;
-        self.show(queue, board);
+        self.publish(queue, board);
     }
 
     /// Whether a command waits and the device has space for one more.
@@ -96,7 +96,7 @@ impl Queues {
         self.waiting -= 1;
         self.in_flight += 1;
         board.flows[queue.index()].in_flight += 1;
-        self.show(queue.index(), board);
+        self.publish(queue.index(), board);
         slot
     }
 
@@ -107,13 +107,13 @@ impl Queues {
         self.in_flight -= 1;
         board.flows[queue].in_flight -= 1;
         if self.waiting > 0 {
-            self.show(queue, board);
+            self.publish(queue, board);
         }
     }
 
     /// Updates what the board shows of a queue: as many waiting commands as the queue depth lets the device see.
     #[cold]
-    fn show(&self, queue: usize, board: &mut Board) {
+    fn publish(&self, queue: usize, board: &mut Board) {
         let space = self.depth - board.flows[queue].in_flight.min(self.depth);
         board.flows[queue].waiting = space.min(self.queues[queue].len() as u32);
     }

@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 
 use flashlane_core::board::{Service, Unit};
 use flashlane_core::decide::{
-    Commands, Debt, Departure, Estimate, Fetch, Forward, Group, Moments, Moves, Needs, Position, Scheduler, Scope,
-    Style, Turn,
+    Commands, Departure, Estimate, Fetch, GcMode, GcPrecedence, GcQuota, Group, MigrationLimits, Needs, Position,
+    Promotion, Scheduler, Scope, SuspendPoints,
 };
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Lpn, Owner, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
@@ -45,21 +45,21 @@ pub(crate) struct Policy {
     /// Members of the command that [`Action::Start`] or [`Action::StartInPause`] begins.
     pub(crate) group: Group,
     shortcuts: Shortcuts,
-    moments: Moments,
+    suspend_points: SuspendPoints,
     needs: Needs,
     /// Whether the order decision is notified when transactions leave their queues ([`Needs::departures_from`]).
     notifies_departures: bool,
     /// Pages never leave their home plane.
     static_place: bool,
     /// Writes get their plane at dispatch.
-    draws: bool,
+    binds_at_dispatch: bool,
     /// How waiting writes move to units that have nothing to do.
-    moves: Moves,
+    migration_limits: MigrationLimits,
     /// Whether a program or an erase of garbage collection may be paused.
     pauses_gc: bool,
-    style: Style,
+    gc_mode: GcMode,
     /// The admit decision compares commands.
-    compares_commands: bool,
+    ranks_all_waiting: bool,
     scheduler: Scheduler,
 }
 
@@ -70,19 +70,19 @@ impl Policy {
         let front = &config.front;
         let instant = Duration::ZERO;
         let instant_link = front.link_bytes_per_s == 0 && front.link_latency == instant && needs.decision == instant;
-        let style = scheduler.collect.style();
+        let gc_mode = scheduler.collect.mode();
         Policy {
             group: Group::new(),
             shortcuts: Shortcuts::of(&scheduler, config, instant_link),
-            moments: scheduler.preempt.moments(),
+            suspend_points: scheduler.preempt.suspend_points(),
             needs,
             notifies_departures: needs.departures_from == 0,
             static_place: scheduler.place.is_static(),
-            draws: scheduler.place.binds_at_dispatch(),
-            moves: scheduler.place.moves(),
-            pauses_gc: matches!(style, Style::Transactions { pausable: true }),
-            style,
-            compares_commands: scheduler.admit.compares(),
+            binds_at_dispatch: scheduler.place.binds_at_dispatch(),
+            migration_limits: scheduler.place.migration_limits(),
+            pauses_gc: matches!(gc_mode, GcMode::Transactions { pausable: true }),
+            gc_mode,
+            ranks_all_waiting: scheduler.admit.ranks_all_waiting(),
             scheduler,
         }
     }
@@ -104,31 +104,31 @@ impl Policy {
 
     /// Whether writes get their plane when a unit takes them.
     #[inline(always)]
-    pub(crate) fn draws(&self) -> bool {
-        self.draws
+    pub(crate) fn binds_at_dispatch(&self) -> bool {
+        self.binds_at_dispatch
     }
 
     /// Whether waiting writes move to units that have nothing to do.
     #[inline(always)]
-    pub(crate) fn moves_writes(&self) -> bool {
-        self.moves.at_once > 0
+    pub(crate) fn migrates_writes(&self) -> bool {
+        self.migration_limits.at_once > 0
     }
 
     /// How they move.
-    pub(crate) fn moves(&self) -> Moves {
-        self.moves
+    pub(crate) fn migration_limits(&self) -> MigrationLimits {
+        self.migration_limits
     }
 
     /// Whether running programs may be paused at the end of an iteration only.
     #[inline(always)]
     pub(crate) fn pauses_at_boundaries(&self) -> bool {
-        self.moments == Moments::Boundary
+        self.suspend_points == SuspendPoints::Boundary
     }
 
     /// Whether running programs or erases may be paused.
     #[inline(always)]
     pub(crate) fn pauses(&self) -> bool {
-        self.moments != Moments::Never
+        self.suspend_points != SuspendPoints::Never
     }
 
     /// What the order decision needs besides being asked for positions.
@@ -139,12 +139,12 @@ impl Policy {
 
     /// Whether victims are emptied at once, without flash operations.
     pub(crate) fn collects_for_free(&self) -> bool {
-        self.style == Style::Free
+        self.gc_mode == GcMode::Free
     }
 
     /// Whether the device must record which flow's data each page holds.
     pub(crate) fn needs_page_flows(&self) -> bool {
-        self.scheduler.collect.writes_pay() || self.scheduler.admit.needs_page_flows()
+        self.scheduler.collect.write_triggered_gc() || self.scheduler.admit.needs_page_flows()
     }
 
     /// Whether a decision may read the expected end of a running command.
@@ -156,14 +156,14 @@ impl Policy {
 
     /// Whether a command enters the device without asking the admit decision, if no other command waits and the device has space.
     #[inline(always)]
-    pub(crate) fn lets_lone_commands_in(&self) -> bool {
-        self.shortcuts.lone_commands_enter
+    pub(crate) fn skips_when_single(&self) -> bool {
+        self.shortcuts.single_command_enters
     }
 
     /// Whether the admit decision is asked only once everything that arrives at an instant is there.
     #[inline(always)]
-    pub(crate) fn compares_commands(&self) -> bool {
-        self.compares_commands
+    pub(crate) fn ranks_all_waiting(&self) -> bool {
+        self.ranks_all_waiting
     }
 
     /// The command that enters the device next; if none, when to ask again.
@@ -180,17 +180,17 @@ impl Policy {
     /// The plane a page is to be written to. If writes get their plane at dispatch, this is its home plane until then.
     #[inline(always)]
     pub(crate) fn place(&mut self, board: &Board, lpn: Lpn, home: PlaneId) -> PlaneId {
-        if self.static_place || self.draws { home } else { self.scheduler.place.plane(board, lpn, home) }
+        if self.static_place || self.binds_at_dispatch { home } else { self.scheduler.place.plane(board, lpn, home) }
     }
 
     /// The plane that takes a write which has none yet, for schedulers that bind at dispatch; `None` if none takes it now.
-    pub(crate) fn draw(&mut self, board: &Board, write: TxnId) -> Option<PlaneId> {
-        self.scheduler.place.draw(board, write)
+    pub(crate) fn place_at_dispatch(&mut self, board: &Board, write: TxnId) -> Option<PlaneId> {
+        self.scheduler.place.place_at_dispatch(board, write)
     }
 
     /// The waiting write that moves to a unit with nothing to do, and its plane there; `None` if none moves.
-    pub(crate) fn pull(&mut self, board: &Board, unit: UnitId) -> Option<(TxnId, PlaneId)> {
-        self.scheduler.place.pull(board, unit)
+    pub(crate) fn steal_write(&mut self, board: &Board, unit: UnitId) -> Option<(TxnId, PlaneId)> {
+        self.scheduler.place.steal_write(board, unit)
     }
 
     /// Whether the waiting write `old` is dropped for a younger one of its page.
@@ -200,7 +200,7 @@ impl Policy {
 
     /// Whether waiting writes may move or be dropped.
     pub(crate) fn changes_waiting_writes(&self) -> bool {
-        self.moves_writes() || !self.scheduler.cancel.keeps_all()
+        self.migrates_writes() || !self.scheduler.cancel.keeps_all()
     }
 
     /// Whether a dropped write is done at once.
@@ -210,7 +210,7 @@ impl Policy {
 
     /// Whether a write takes the place of the one dropped for it.
     pub(crate) fn inherits_place(&self) -> bool {
-        self.scheduler.cancel.inherits_place() && self.shortcuts.tail_order && !self.needs.forwards
+        self.scheduler.cancel.inherits_place() && self.shortcuts.tail_order && !self.needs.promotions
     }
 
     // Order.
@@ -251,9 +251,9 @@ impl Policy {
         }
     }
 
-    /// Adds to `moves` which of a request's transactions move forward in their queues.
-    pub(crate) fn forward(&mut self, board: &Board, made: &[TxnId], moves: &mut Vec<Forward>) {
-        self.scheduler.order.forward(board, made, moves);
+    /// Adds to `promotions` which of a request's transactions move forward in their queues.
+    pub(crate) fn promote(&mut self, board: &Board, created: &[TxnId], promotions: &mut Vec<Promotion>) {
+        self.scheduler.order.promote(board, created, promotions);
     }
 
     /// The estimated response time of a waiting transaction.
@@ -276,7 +276,7 @@ impl Policy {
             Service::Idle if state.gc.any() && self.shortcuts.gc_goes_at_once => Action::Collect,
             Service::Idle => self.next_of_idle(board, unit, state),
             Service::Paused => self.next_in_pause(board, unit),
-            Service::Busy if self.moments != Moments::Never => self.next_of_busy(board, unit),
+            Service::Busy if self.suspend_points != SuspendPoints::Never => self.next_of_busy(board, unit),
             Service::Busy => Action::Stay,
         }
     }
@@ -288,17 +288,17 @@ impl Policy {
         if waiting == 0 && !gc_waits {
             return Action::Stay;
         }
-        if state.batch.open {
-            return self.next_of_batch(board, unit, state);
+        if state.foreground_gc.open {
+            return self.next_of_foreground_gc(board, unit, state);
         }
-        if self.shortcuts.lone_transactions_go && !gc_waits && waiting == 1 {
+        if self.shortcuts.single_transaction_starts && !gc_waits && waiting == 1 {
             let op = if state.waiting[FlashOp::Read.index()] == 1 { FlashOp::Read } else { FlashOp::Program };
             let id = board.first(unit, op);
             if board.eligible(id) && board.has_page(id) {
                 return Action::StartOne(id);
             }
         }
-        if gc_waits && (self.shortcuts.gc_first || self.scheduler.collect.turn(board, unit) == Turn::Gc) {
+        if gc_waits && (self.shortcuts.gc_first || self.scheduler.collect.precedence(board, unit) == GcPrecedence::Gc) {
             return Action::Collect;
         }
         self.pick(board, unit, Scope::Any);
@@ -311,8 +311,8 @@ impl Policy {
 
     /// What an idle unit does next while garbage collection goes before a write: that, or reads if it yields to them.
     #[cold]
-    fn next_of_batch(&mut self, board: &Board, unit: UnitId, state: &Unit) -> Action {
-        if state.batch.yields && state.waiting[FlashOp::Read.index()] > 0 {
+    fn next_of_foreground_gc(&mut self, board: &Board, unit: UnitId, state: &Unit) -> Action {
+        if state.foreground_gc.preemptible && state.waiting[FlashOp::Read.index()] > 0 {
             self.pick(board, unit, Scope::Reads);
             if self.group.lead().is_some() {
                 return Action::Start;
@@ -344,7 +344,7 @@ impl Policy {
             return Action::Resume;
         }
         let Some(charge) = self.scheduler.preempt.serve(board, unit, read) else { return Action::Resume };
-        if self.shortcuts.lone_transactions_go && board.waiting(unit, FlashOp::Read) == 1 {
+        if self.shortcuts.single_transaction_starts && board.waiting(unit, FlashOp::Read) == 1 {
             self.group.clear();
             self.group.push(board, read);
         } else {
@@ -361,10 +361,12 @@ impl Policy {
         if !command.in_array || state.paused.lead.is_some() || command.ends <= board.now {
             return Action::Stay;
         }
-        if command.owner == Owner::Gc && (!self.pauses_gc || state.batch.open && !state.batch.yields) {
+        if command.owner == Owner::Gc
+            && (!self.pauses_gc || state.foreground_gc.open && !state.foreground_gc.preemptible)
+        {
             return Action::Stay;
         }
-        if self.moments == Moments::Boundary && command.op != FlashOp::Program {
+        if self.suspend_points == SuspendPoints::Boundary && command.op != FlashOp::Program {
             return Action::Stay;
         }
         let read = self.next_read(board, unit);
@@ -373,7 +375,7 @@ impl Policy {
         }
         let into = (board.now - command.array_from).ns();
         let at_boundary = into > 0 && into.is_multiple_of(board.facts.iteration.ns());
-        if (self.moments == Moments::Any || at_boundary)
+        if (self.suspend_points == SuspendPoints::Any || at_boundary)
             && let Some(charge) = self.scheduler.preempt.pause(board, unit, read)
         {
             return Action::Pause(charge);
@@ -384,13 +386,13 @@ impl Policy {
     /// Whether to ask at the unit's next iteration boundary whether its program is paused for `read`.
     #[inline(always)]
     pub(crate) fn asks_at_boundary(&self, board: &Board, unit: UnitId, read: TxnId) -> bool {
-        self.moments == Moments::Boundary
+        self.suspend_points == SuspendPoints::Boundary
             && board.units[unit.index()].command.in_array
-            && !self.scheduler.preempt.is_vain(board, unit, read)
+            && !self.scheduler.preempt.will_keep_refusing(board, unit, read)
     }
 
     /// How much of the waiting garbage collection goes before the picked `write`.
-    pub(crate) fn debt(&mut self, board: &Board, write: TxnId) -> Debt {
-        self.scheduler.collect.debt(board, write)
+    pub(crate) fn quota(&mut self, board: &Board, write: TxnId) -> GcQuota {
+        self.scheduler.collect.quota(board, write)
     }
 }

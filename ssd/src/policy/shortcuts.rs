@@ -12,9 +12,9 @@ pub(super) struct Shortcuts {
     /// The order decision puts every transaction at the tail of its queue.
     pub(super) tail_order: bool,
     /// A command enters the device at once if no other command waits and the device has space.
-    pub(super) lone_commands_enter: bool,
+    pub(super) single_command_enters: bool,
     /// The only waiting transaction of an idle unit begins at once, if it may be dispatched.
-    pub(super) lone_transactions_go: bool,
+    pub(super) single_transaction_starts: bool,
     /// Garbage collection goes before user transactions.
     pub(super) gc_first: bool,
     /// Waiting garbage collection begins whenever its unit is idle, without any further check.
@@ -29,13 +29,13 @@ impl Shortcuts {
         let eager = config.bus.dispatch == Dispatch::Eager;
         Shortcuts {
             tail_order: order.is_tail(),
-            lone_commands_enter: instant_link
-                && admit.lets_lone_commands_in()
-                && !admit.compares()
+            single_command_enters: instant_link
+                && admit.skips_when_single()
+                && !admit.ranks_all_waiting()
                 && config.front.queue_capacity == [u32::MAX; 2],
-            lone_transactions_go: pick.lets_lone_transactions_go(),
+            single_transaction_starts: pick.skips_when_single(),
             gc_first: collect.goes_first(),
-            gc_goes_at_once: collect.goes_first() && !collect.writes_pay() && eager,
+            gc_goes_at_once: collect.goes_first() && !collect.write_triggered_gc() && eager,
         }
     }
 }

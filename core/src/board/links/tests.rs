@@ -24,7 +24,7 @@ fn board(slots: u32) -> Board {
     };
     let facts = Facts {
         geometry,
-        levels: 1,
+        priorities: 1,
         command: [Duration::ZERO; 3],
         array: [Duration::ZERO; 3],
         transfer_page: Duration::ZERO,
@@ -37,7 +37,7 @@ fn board(slots: u32) -> Board {
         same_page: [false; 3],
         gc_hard_blocks: 1,
         gc_start_blocks: 2,
-        writes_pay: false,
+        write_triggered_gc: false,
     };
     Board::new(facts, 1)
 }
@@ -61,7 +61,7 @@ fn compare(board: &Board, queue: QueueId, plain: &[TxnId], slots: u32) {
 #[test]
 fn queues_and_slot_lists_agree_with_vectors() {
     let mut x: u64 = 3;
-    let mut drawn = |below: usize| {
+    let mut sample = |below: usize| {
         x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (x >> 33) as usize % below
     };
@@ -70,18 +70,18 @@ fn queues_and_slot_lists_agree_with_vectors() {
         let queue = board.queue_for(UnitId(0), FlashOp::Read, 0);
         let (mut plain, mut free): (Vec<TxnId>, Vec<TxnId>) = (Vec::new(), Vec::new());
         for _ in 0..4_000 {
-            if plain.len() < most && (plain.is_empty() || drawn(2) == 0) {
+            if plain.len() < most && (plain.is_empty() || sample(2) == 0) {
                 let id = free.pop().unwrap_or(TxnId(board.txns.len() as u32));
-                let txn = Transaction { queue, slot: drawn(slots as usize) as u8, ..Transaction::EMPTY };
+                let txn = Transaction { queue, slot: sample(slots as usize) as u8, ..Transaction::EMPTY };
                 match board.txns.get_mut(id.index()) {
                     Some(place) => *place = txn,
                     None => board.txns.push(txn),
                 }
-                let place = if drawn(2) == 0 { plain.len() } else { drawn(plain.len() + 1) };
+                let place = if sample(2) == 0 { plain.len() } else { sample(plain.len() + 1) };
                 board.link(id, queue, plain.get(place).copied().unwrap_or(TxnId::NONE));
                 plain.insert(place, id);
             } else {
-                let id = plain.remove(if drawn(2) == 0 { 0 } else { drawn(plain.len()) });
+                let id = plain.remove(if sample(2) == 0 { 0 } else { sample(plain.len()) });
                 board.unlink(id);
                 free.push(id);
             }

@@ -164,7 +164,7 @@ impl Tracker {
     fn array_started(&mut self, at: u64, until: u64, serial: u64, unit: UnitId) {
         let Some(command) = self.commands.get_mut(&serial) else { return };
         if command.op != FlashOp::Read {
-            // Its data are in, be it without time on the bus.
+            // Its data have arrived, even if that took no time on the bus.
             let channel = self.channel(unit);
             self.wanted.entry(channel).or_default().remove(&serial);
             return;

@@ -1,7 +1,7 @@
 //! Random scenes: a host, a device, applications, and everything that threads then see.
 
 pub mod device;
-pub mod draw;
+pub mod sample;
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub struct Scene {
 
 /// Everything that came of a scene.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Played {
+pub struct RunResult {
     /// What was submitted when, and what was seen, in the order in which it was.
     pub submitted: Vec<(u64, RequestId)>,
     pub seen: Vec<Seen>,
@@ -163,11 +163,11 @@ struct Play<'a, S> {
     asked: Vec<Io>,
     /// I/Os asked for by each application.
     turns: Vec<usize>,
-    played: Played,
+    played: RunResult,
 }
 
 /// Plays a scene to the instant at which its last I/O is seen.
-pub fn play(scene: &Scene, side: impl Side) -> Played {
+pub fn play(scene: &Scene, side: impl Side) -> RunResult {
     let mut play = Play {
         scene,
         side,
@@ -176,7 +176,7 @@ pub fn play(scene: &Scene, side: impl Side) -> Played {
         planned: 0,
         asked: Vec::new(),
         turns: vec![0; scene.applications.len()],
-        played: Played::default(),
+        played: RunResult::default(),
     };
     for (number, application) in scene.applications.iter().enumerate() {
         application.begins.iter().for_each(|&at| play.plan(at, number));

@@ -16,7 +16,7 @@ pub(super) use self::store::Budget;
 use self::store::Store;
 use crate::results::Recorded;
 use crate::workload::trace::{Recognition, Speedup, TimeUnit, TraceOptions, TraceSource};
-use crate::workload::{Arrival, Drawn, Source, Span, WorkloadError};
+use crate::workload::{Arrival, Produced, Source, Span, WorkloadError};
 
 /// Bytes of packed requests that a comparison holds in memory: about 6 million requests.
 const IN_MEMORY: usize = 64 << 20;
@@ -47,7 +47,7 @@ struct Inner {
     source: TraceSource,
     packer: Packer,
     store: Store,
-    /// A request that was drawn and did not fit into the last block.
+    /// A request that was produced and did not fit into the last block.
     pending: Option<(Arrival, Changes)>,
     /// Number of requests decoded.
     requests: u64,
@@ -120,13 +120,13 @@ impl Inner {
                 Some(pending) => pending,
                 None => {
                     let mut arrival = Arrival::NONE;
-                    let drawn = self.source.draw(&mut arrival);
+                    let produced = self.source.next_request(&mut arrival);
                     let counts = self.source.counts();
                     let changes =
                         Changes { rejected: counts.rejected, clamped: counts.clamped, wrapped: counts.wrapped };
-                    match drawn {
-                        Ok(Drawn::Request) => (arrival, changes),
-                        Ok(Drawn::Await | Drawn::End) => return self.finish(Ok(changes)),
+                    match produced {
+                        Ok(Produced::Request) => (arrival, changes),
+                        Ok(Produced::Await | Produced::End) => return self.finish(Ok(changes)),
                         Err(why) => return self.finish(Err(why)),
                     }
                 }
@@ -248,12 +248,12 @@ impl SpoolReader {
 
 impl Source for SpoolReader {
     #[inline(always)]
-    fn draw(&mut self, arrival: &mut Arrival) -> Result<Drawn, WorkloadError> {
+    fn next_request(&mut self, arrival: &mut Arrival) -> Result<Produced, WorkloadError> {
         if self.unpacker.is_at_end() && !self.advance()? {
-            return Ok(Drawn::End);
+            return Ok(Produced::End);
         }
         self.unpacker.next(&self.block, arrival);
-        Ok(Drawn::Request)
+        Ok(Produced::Request)
     }
 
     fn completed(&mut self, _now: flashlane_core::Time) {}
@@ -288,8 +288,8 @@ mod tests {
         let mut found = Vec::new();
         loop {
             let mut arrival = Arrival::NONE;
-            match reader.draw(&mut arrival) {
-                Ok(Drawn::Request) => found.push((arrival, reader.rejected())),
+            match reader.next_request(&mut arrival) {
+                Ok(Produced::Request) => found.push((arrival, reader.rejected())),
                 Ok(_) => return (found, Ok(reader.rejected()), reader.remarks()),
                 Err(why) => return (found, Err(why), reader.remarks()),
             }
@@ -305,8 +305,8 @@ mod tests {
         let mut found = Vec::new();
         loop {
             let mut arrival = Arrival::NONE;
-            match source.draw(&mut arrival) {
-                Ok(Drawn::Request) => found.push((arrival, source.counts().rejected)),
+            match source.next_request(&mut arrival) {
+                Ok(Produced::Request) => found.push((arrival, source.counts().rejected)),
                 Ok(_) => return (found, Ok(source.counts().rejected)),
                 Err(why) => return (found, Err(why)),
             }
@@ -393,7 +393,7 @@ mod tests {
             let spool = spool(&file, &options, usize::MAX);
             let mut reader = SpoolReader::new(Arc::clone(&spool));
             let blocks = pool.install(|| {
-                reader.draw(&mut Arrival::NONE.clone()).expect("a request");
+                reader.next_request(&mut Arrival::NONE.clone()).expect("a request");
                 for _ in 0..if threads == 1 { 10 } else { 10_000 } {
                     if spool.lock().store.len() > 1 {
                         break;
@@ -419,8 +419,8 @@ mod tests {
             assert!(end.is_err_and(|why| why.to_string().contains(":10001: ")));
         }
         let mut reader = SpoolReader::new(spool);
-        while reader.draw(&mut Arrival::NONE.clone()).is_ok() {}
-        assert!(reader.draw(&mut Arrival::NONE.clone()).is_err(), "and stays");
+        while reader.next_request(&mut Arrival::NONE.clone()).is_ok() {}
+        assert!(reader.next_request(&mut Arrival::NONE.clone()).is_err(), "and stays");
     }
 
     #[test]
@@ -428,7 +428,7 @@ mod tests {
         let (file, options) = trace(&lines(400_000));
         let spool = spool(&file, &options, usize::MAX);
         let mut reader = SpoolReader::new(Arc::clone(&spool));
-        reader.draw(&mut Arrival::NONE.clone()).expect("a request");
+        reader.next_request(&mut Arrival::NONE.clone()).expect("a request");
         let first = spool.expected();
         assert!((1_000..4_000_000).contains(&first), "{first}");
         let (found, ..) = read(SpoolReader::new(Arc::clone(&spool)));

@@ -79,7 +79,7 @@ fn flin_is_its_table_1() {
     assert_eq!(c.ftl.logical_pages as u64 * 8192, 480_000_000_000);
     assert_eq!((c.gc.start_blocks, c.gc.hard_blocks), (205, 20));
     assert_eq!(c.precondition, Precondition::Steady);
-    assert_eq!(c.levels, 1);
+    assert_eq!(c.priorities, 1);
 }
 
 /// A-NCQ-04: checked against the preset.

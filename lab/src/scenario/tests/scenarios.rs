@@ -85,7 +85,7 @@ requests = 1
 fn flows_have_names_and_slices() {
     let scenario = parse(THREE).unwrap();
     let config = scenario.device_config().unwrap();
-    assert_eq!(config.levels, 3);
+    assert_eq!(config.priorities, 3);
     let flows = scenario.flows(&config).unwrap();
     let names: Vec<&str> = flows.iter().map(|flow| flow.name.as_str()).collect();
     assert_eq!(names, ["web", "web-2", "flow2"]);

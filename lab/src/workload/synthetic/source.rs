@@ -9,7 +9,7 @@ use super::arrivals::{ClosedLoop, Stream};
 use super::draw::{Aspect, RandomStream, splitmix64};
 use super::size::SizeDraw;
 use super::spec::{Arrivals, SyntheticSpec};
-use crate::workload::{AddressRange, Arrival, Drawn, Source, Span, WorkloadError};
+use crate::workload::{AddressRange, Arrival, Produced, Source, Span, WorkloadError};
 
 /// A stream of requests drawn from a [`SyntheticSpec`].
 #[derive(Clone, Debug)]
@@ -102,9 +102,9 @@ impl Timing {
 
 impl Source for SyntheticSource {
     #[inline]
-    fn draw(&mut self, arrival: &mut Arrival) -> Result<Drawn, WorkloadError> {
+    fn next_request(&mut self, arrival: &mut Arrival) -> Result<Produced, WorkloadError> {
         if self.left == 0 {
-            return Ok(Drawn::End);
+            return Ok(Produced::End);
         }
         let mut given = None;
         let at = match &mut self.timing {
@@ -117,12 +117,12 @@ impl Source for SyntheticSource {
             }
             Timing::Closed(closed) => match closed.next() {
                 Some(at) => at,
-                None => return Ok(Drawn::Await),
+                None => return Ok(Produced::Await),
             },
         };
         if at >= self.end_ns {
             self.left = 0;
-            return Ok(Drawn::End);
+            return Ok(Produced::End);
         }
         self.left -= 1;
         let drawn = if self.operations.chance(self.read_ratio) { Op::Read } else { Op::Write };
@@ -130,7 +130,7 @@ impl Source for SyntheticSource {
         let bytes = self.sizes[op.index()].draw(&mut self.size_dice);
         let (offset, length) = self.places.next(bytes, op == Op::Write);
         *arrival = Arrival { at: Time::from_ns(at), op, extent: Span::Bytes { offset, length } };
-        Ok(Drawn::Request)
+        Ok(Produced::Request)
     }
 
     #[inline]

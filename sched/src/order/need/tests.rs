@@ -33,7 +33,7 @@ fn board(chips: u32) -> Board {
     let cycles = |n| Duration::from_ns(n * CYCLE);
     let facts = Facts {
         geometry,
-        levels: 1,
+        priorities: 1,
         command: [Duration::ZERO; 3],
         array: [cycles(1), cycles(PROGRAM), cycles(8)],
         transfer_page: Duration::ZERO,
@@ -46,12 +46,12 @@ fn board(chips: u32) -> Board {
         same_page: [false; 3],
         gc_hard_blocks: 1,
         gc_start_blocks: 2,
-        writes_pay: false,
+        write_triggered_gc: false,
     };
     Board::new(facts, 1)
 }
 
-/// Puts a transaction with so many cycles of slack at the tail of a chip's queue.
+/// Puts a transaction with this many cycles of slack at the tail of a chip's queue.
 fn put(board: &mut Board, op: FlashOp, chip: u16, request: u32, slack: u64) -> TxnId {
     let id = TxnId(board.txns.len() as u32);
     let queue = board.queue_for(UnitId(chip), op, 0);
@@ -87,36 +87,36 @@ fn plainly(queues: &[Vec<u64>], siblings: &[u64], service: u64) -> Vec<usize> {
 #[test]
 fn the_order_equals_the_plain_rule() {
     let mut random = Random(23);
-    let mut draw = |limit: u64| random.below(limit);
+    let mut sample = |limit: u64| random.below(limit);
     let (mut passed_in_all, mut held_back) = (0, 0);
     for round in 0..3_000 {
         let op = if round % 2 == 0 { FlashOp::Read } else { FlashOp::Program };
         let service = if op == FlashOp::Read { 1 } else { PROGRAM };
-        let chips = 1 + draw(5);
+        let chips = 1 + sample(5);
         let mut board = board(chips as u32);
         let mut order = scheduler().order;
         let mut queues = vec![Vec::new(); chips as usize];
         for (chip, queue) in queues.iter_mut().enumerate() {
-            for other in 0..draw(12) {
-                let slack = draw(4) * draw(3) * service + draw(2);
+            for other in 0..sample(12) {
+                let slack = sample(4) * sample(3) * service + sample(2);
                 put(&mut board, op, chip as u16, other as u32, slack);
                 queue.push(slack);
             }
         }
         let mut siblings = vec![0; chips as usize];
-        let mut made = Vec::new();
-        for _ in 0..1 + draw(chips + 2) {
-            let chip = draw(chips);
+        let mut created = Vec::new();
+        for _ in 0..1 + sample(chips + 2) {
+            let chip = sample(chips);
             siblings[chip as usize] += 1;
-            made.push(put(&mut board, op, chip as u16, 99, 0));
+            created.push(put(&mut board, op, chip as u16, 99, 0));
         }
         let mut moves = Vec::new();
-        order.forward(&board, &made, &mut moves);
+        order.promote(&board, &created, &mut moves);
         let mut passed = vec![0; chips as usize];
-        for Forward { txn, before, charge } in &moves {
+        for Promotion { txn, in_front_of, charge } in &moves {
             assert_eq!(*charge, board.service(*txn));
             let chip = board.txn(*txn).unit.index();
-            let place = board.walk(board.txn(*txn).queue).position(|id| id == *before).expect("of the same queue");
+            let place = board.walk(board.txn(*txn).queue).position(|id| id == *in_front_of).expect("of the same queue");
             passed[chip] = queues[chip].len() - place;
         }
         let plain = plainly(&queues, &siblings, service);
@@ -137,12 +137,12 @@ fn the_order_equals_the_plain_rule() {
 /// Nobody passes an older write of its page, or a sibling that stands apart; reads may be kept where they are while writes move.
 #[test]
 fn what_bars_the_way() {
-    let moves_of = |board: &Board, made: &[TxnId], base: &str| {
+    let moves_of = |board: &Board, created: &[TxnId], base: &str| {
         let mut moves = Vec::new();
         let order =
             build(&Recipe { base: Some("need".to_string()), params: vec![(base.to_string(), 0)], ..Recipe::default() });
-        order.expect("a scheduler").order.forward(board, made, &mut moves);
-        moves.iter().map(|forward| (forward.txn, forward.before)).collect::<Vec<_>>()
+        order.expect("a scheduler").order.promote(board, created, &mut moves);
+        moves.iter().map(|promotion| (promotion.txn, promotion.in_front_of)).collect::<Vec<_>>()
     };
     let mut board = board(1);
     let front = put(&mut board, FlashOp::Program, 0, 1, 99);
@@ -151,9 +151,9 @@ fn what_bars_the_way() {
     let newcomer = put(&mut board, FlashOp::Program, 0, 4, 0);
     assert_eq!(moves_of(&board, &[newcomer], "rbyp"), [(newcomer, front)]);
     assert_eq!(moves_of(&board, &[newcomer], "wbyp"), []);
-    board.txn_mut(newcomer).after = older;
+    board.txn_mut(newcomer).blocked_by = older;
     assert_eq!(moves_of(&board, &[newcomer], "rbyp"), [(newcomer, other)]);
-    board.txn_mut(newcomer).after = TxnId::NONE;
+    board.txn_mut(newcomer).blocked_by = TxnId::NONE;
     board.txn_mut(older).request = 4;
     assert_eq!(moves_of(&board, &[older, newcomer], "rbyp"), [(newcomer, other)]);
 }

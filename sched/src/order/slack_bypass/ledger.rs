@@ -16,7 +16,7 @@ use self::tables::{Entry, NONE, QueueState, Segment};
 /// A queue is cut up once this many wait in it, and stays so until it has been empty. Shorter ones are cheaper to walk.
 pub(super) const LONG: u32 = 256;
 
-/// At most so many are passed one by one before they become a segment of their own.
+/// At most this many are passed one by one before they become a segment of their own.
 const WALKED: u32 = 8;
 
 /// The long queues. Its tables grow only when the board's do.
@@ -119,7 +119,7 @@ impl Ledger {
 
     /// Finds the place of a new transaction that costs those it passes `cost`, subtracts that from them, and records it: returns
     /// the transaction to stand in front of, [`TxnId::NONE`] for the tail. `barred` are the transactions it may not pass; of
-    /// those only `newcomer.after` and, if `late`, siblings can have slack.
+    /// those only `newcomer.blocked_by` and, if `late`, siblings can have slack.
     #[inline(never)]
     pub(super) fn insert(
         &mut self,
@@ -134,7 +134,7 @@ impl Ledger {
             self.adopt(board, queue);
         }
         let cost = cost.ns();
-        let after = board.txn(id).after;
+        let after = board.txn(id).blocked_by;
         let hazard = if after.is_some() { self.segment_of(after) } else { NONE };
         let (mut before, mut passed) = (TxnId::NONE, 0);
         let mut at = self.queues[queue.index()].last;

@@ -19,7 +19,7 @@ fn insert(board: &mut Board, order: &mut dyn Order, id: TxnId) -> usize {
     board.unlink(id);
     let position = order.position(board, id, queue);
     let mut passed = 0;
-    let mut behind = position.before;
+    let mut behind = position.in_front_of;
     while behind.is_some() {
         let txn = board.txn_mut(behind);
         txn.slack -= position.charge;
@@ -27,7 +27,7 @@ fn insert(board: &mut Board, order: &mut dyn Order, id: TxnId) -> usize {
         passed += 1;
     }
     assert_eq!(position.tag & tag::JUMPED != 0, passed > 0);
-    board.link(id, queue, position.before);
+    board.link(id, queue, position.in_front_of);
     passed
 }
 
@@ -83,7 +83,7 @@ fn plainly(queue: &mut Vec<(u32, u32, u64)>, newcomer: (u32, u32), cost: u64) ->
 #[test]
 fn the_order_equals_the_plain_rule() {
     let mut random = Random(17);
-    let mut draw = |limit: u64| random.below(limit);
+    let mut sample = |limit: u64| random.below(limit);
     let mut jumped = 0;
     for _ in 0..300 {
         let mut board = board(1, 1);
@@ -91,37 +91,37 @@ fn the_order_equals_the_plain_rule() {
         let mut order = scheduler("slacker").order;
         let mut plain: [Vec<(u32, u32, u64)>; 2] = [Vec::new(), Vec::new()];
         for i in 0..60 {
-            let write = draw(2) == 1;
-            let request = if draw(10) == 0 { u32::MAX } else { draw(12) as u32 };
-            let page = if write { draw(20) as u32 } else { 1_000 + draw(1_000_000) as u32 };
+            let write = sample(2) == 1;
+            let request = if sample(10) == 0 { u32::MAX } else { sample(12) as u32 };
+            let page = if write { sample(20) as u32 } else { 1_000 + sample(1_000_000) as u32 };
             let id = if write { program(&mut board, 0, request) } else { read(&mut board, 0, 0, request) };
             let queue = board.txn(id).queue;
             let older =
                 board.walk(queue).filter(|&other| other != id && write && board.txn(other).lpn.0 == page).last();
             let kin = request != u32::MAX
                 && board.walk(queue).any(|other| other != id && board.txn(other).request == request);
-            let transfer = board.facts.transfer(512 * draw(9) as u32);
+            let transfer = board.facts.transfer(512 * sample(9) as u32);
             let txn = board.txn_mut(id);
             txn.lpn = flashlane_core::Lpn(page);
             txn.transfer = transfer;
             // Created together with siblings that wait already, and joining after them; or younger than all before.
             txn.serial = if kin { 0 } else { 1 + i };
-            txn.after = older.unwrap_or(TxnId::NONE);
+            txn.blocked_by = older.unwrap_or(TxnId::NONE);
             let cost = board.service(id).ns();
             jumped += insert(&mut board, &mut *order, id);
             let list = &mut plain[usize::from(write)];
             let at = plainly(list, (request, page), cost);
             // Sometimes exactly what some new transaction costs: equality is enough (D-SLK-01).
             let array = if write { 1_300_000 } else { 75_000 };
-            let slack = match draw(2) {
-                0 => draw(if write { 6_000_000 } else { 400_000 }),
-                _ => (array + 3_000 * draw(9)) * draw(3),
+            let slack = match sample(2) {
+                0 => sample(if write { 6_000_000 } else { 400_000 }),
+                _ => (array + 3_000 * sample(9)) * sample(3),
             };
             board.txn_mut(id).slack = Duration::from_ns(slack);
             list[at].2 = slack;
             let plain: Vec<_> = list.iter().map(|&(request, _, slack)| (request, slack)).collect();
             assert_eq!(order_of(&board, queue, 1), plain);
-            if draw(3) == 0 {
+            if sample(3) == 0 {
                 let head = board.queues[queue.index()].head;
                 board.unlink(head);
                 list.remove(0);

@@ -10,13 +10,13 @@ use flashlane_core::geometry::Geometry;
 
 const US: u64 = 1000;
 
-/// Single-plane chips: `channels` of `chips` each, all with room.
+/// Single-plane chips: `channels` of `chips` each, all with free pages.
 fn chips(channels: u32, chips: u32) -> Board {
     let facts = board(1, 1).facts;
     let geometry = Geometry { channels, chips_per_channel: chips, ..facts.geometry };
     let mut board = Board::new(flashlane_core::board::Facts { geometry, ..facts }, 1);
     for plane in &mut board.planes {
-        (plane.room, plane.free_pages) = (true, 100);
+        (plane.has_free_page, plane.free_pages) = (true, 100);
     }
     board
 }
@@ -50,18 +50,18 @@ fn a_slk_20_the_least_estimate_takes_it() {
     assert_eq!(place.plane(&busy([4, 4, 3]), Lpn(0), PlaneId(1)), PlaneId(2));
     let mut equal = busy([4, 4, 9]);
     assert_eq!(place.plane(&equal, Lpn(0), PlaneId(1)), PlaneId(0));
-    // A chip without room is no choice; if none has any, the page stays at home.
-    equal.planes[0].room = false;
+    // A chip without a free page is no choice; if none has any, the page stays at home.
+    equal.planes[0].has_free_page = false;
     assert_eq!(place.plane(&equal, Lpn(0), PlaneId(2)), PlaneId(1));
-    equal.planes.iter_mut().for_each(|plane| plane.room = false);
+    equal.planes.iter_mut().for_each(|plane| plane.has_free_page = false);
     assert_eq!(place.plane(&equal, Lpn(0), PlaneId(2)), PlaneId(2));
 }
 
-/// The planes that [`Dynamic::draw`] gives out until it lets the rest wait.
-fn drawn(board: &mut Board) -> Vec<u16> {
+/// The planes that [`Dynamic::place_at_dispatch`] gives out until it lets the rest wait.
+fn placed(board: &mut Board) -> Vec<u16> {
     let mut place = Dynamic { estimator: None, turn: 0 };
     let mut planes = Vec::new();
-    while let Some(plane) = place.draw(board, TxnId::NONE) {
+    while let Some(plane) = place.place_at_dispatch(board, TxnId::NONE) {
         planes.push(plane.0);
         let (unit, slot) = board.home_of(plane);
         let id = TxnId(board.txns.len() as u32);
@@ -84,7 +84,7 @@ fn drawn(board: &mut Board) -> Vec<u16> {
 /// Channels first, then chips, then companions for the planes that may share a command.
 #[test]
 fn units_take_turns_channels_first() {
-    assert_eq!(drawn(&mut chips(2, 3)), [0, 3, 1, 4, 2, 5]);
+    assert_eq!(placed(&mut chips(2, 3)), [0, 3, 1, 4, 2, 5]);
     let facts = chips(2, 1).facts;
     let geometry = Geometry { dies_per_chip: 2, planes_per_die: 2, ..facts.geometry };
     let widened = |multi_plane: bool, multi_die: bool, next_page: u32| {
@@ -97,10 +97,10 @@ fn units_take_turns_channels_first() {
         };
         let mut board = Board::new(facts, 1);
         for plane in &mut board.planes {
-            (plane.room, plane.free_pages) = (true, 100);
+            (plane.has_free_page, plane.free_pages) = (true, 100);
         }
         board.planes[1].next_page = next_page;
-        drawn(&mut board)
+        placed(&mut board)
     };
     assert_eq!(widened(false, false, 0), [0, 4]);
     assert_eq!(widened(true, true, 0), [0, 4, 1, 5, 2, 6, 3, 7]);
@@ -117,24 +117,24 @@ fn only_free_chips_take_writes() {
     board.units[0].service = Service::Busy;
     board.units[1].gc.reads = 1;
     board.units[2].waiting[0] = 1;
-    assert_eq!(drawn(&mut board), [3]);
-    board.planes[3].room = false;
-    assert_eq!(drawn(&mut board), [0; 0]);
+    assert_eq!(placed(&mut board), [3]);
+    board.planes[3].has_free_page = false;
+    assert_eq!(placed(&mut board), [0; 0]);
 }
 
 /// A chip of several planes: bound at dispatch, a write goes to the plane with most free pages, the first of equals; bound at
-/// arrival, to the one with fewest waiting writes, the first of equals. Planes without room are passed over.
+/// arrival, to the one with fewest waiting writes, the first of equals. Planes without a free page are passed over.
 #[test]
 fn the_plane_that_takes_a_write() {
     let roomy = |free: [u32; 4]| {
         let mut board = board(2, 2);
         for (plane, free_pages) in board.planes.iter_mut().zip(free) {
-            (plane.room, plane.free_pages) = (free_pages > 0, free_pages);
+            (plane.has_free_page, plane.free_pages) = (free_pages > 0, free_pages);
         }
         board
     };
     for (free, first) in [([5, 9, 9, 7], 1), ([9, 9, 9, 9], 0), ([0, 0, 0, 1], 3), ([1, 2, 3, 0], 2)] {
-        let taken = Dynamic { estimator: None, turn: 0 }.draw(&roomy(free), TxnId::NONE);
+        let taken = Dynamic { estimator: None, turn: 0 }.place_at_dispatch(&roomy(free), TxnId::NONE);
         assert_eq!(taken, Some(PlaneId(first)), "{free:?}");
     }
     for (writes, expected) in
@@ -145,8 +145,8 @@ fn the_plane_that_takes_a_write() {
             crate::pick::testing::program(&mut board, slot, 0);
         }
         assert_eq!(at_arrival().plane(&board, Lpn(0), PlaneId(3)), PlaneId(expected), "{writes:?} wait");
-        board.planes[usize::from(expected)].room = false;
-        assert_ne!(at_arrival().plane(&board, Lpn(0), PlaneId(3)), PlaneId(expected), "no room");
+        board.planes[usize::from(expected)].has_free_page = false;
+        assert_ne!(at_arrival().plane(&board, Lpn(0), PlaneId(3)), PlaneId(expected), "no free page");
     }
 }
 
@@ -172,11 +172,11 @@ fn waiting_transactions_count_in_the_estimate() {
 fn no_plane_has_room() {
     let full = || {
         let mut board = chips(2, 2);
-        board.planes.iter_mut().for_each(|plane| plane.room = false);
+        board.planes.iter_mut().for_each(|plane| plane.has_free_page = false);
         board
     };
-    let draw = |board: &Board, turn| Dynamic { estimator: None, turn }.draw(board, TxnId::NONE);
-    assert_eq!([0, 1, 2, 3].map(|turn| draw(&full(), turn)), [0, 2, 1, 3].map(|plane| Some(PlaneId(plane))));
+    let chosen = |board: &Board, turn| Dynamic { estimator: None, turn }.place_at_dispatch(board, TxnId::NONE);
+    assert_eq!([0, 1, 2, 3].map(|turn| chosen(&full(), turn)), [0, 2, 1, 3].map(|plane| Some(PlaneId(plane))));
     let disturbed: [fn(&mut flashlane_core::board::Unit); 4] = [
         |unit| unit.service = Service::Busy,
         |unit| unit.waiting[0] = 1,
@@ -186,6 +186,6 @@ fn no_plane_has_room() {
     for disturb in disturbed {
         let mut board = full();
         disturb(&mut board.units[3]);
-        assert_eq!(draw(&board, 0), None);
+        assert_eq!(chosen(&board, 0), None);
     }
 }

@@ -30,14 +30,14 @@ impl Side {
         Side { board, order, serials: 0 }
     }
 
-    /// A transaction made, and in no queue yet.
+    /// A transaction created, and in no queue yet.
     fn make(&mut self, write: bool, request: u32, lpn: u32, bytes: u32, slot: u8) -> TxnId {
         let id = if write { program(&mut self.board, slot, request) } else { read(&mut self.board, 0, slot, request) };
         self.board.unlink(id);
         let older = self.writes_of(lpn).last().copied().filter(|_| write);
         let transfer = self.board.facts.transfer(bytes);
         let txn = self.board.txn_mut(id);
-        (txn.serial, txn.lpn, txn.transfer, txn.after) =
+        (txn.serial, txn.lpn, txn.transfer, txn.blocked_by) =
             (self.serials, Lpn(lpn), transfer, older.unwrap_or(TxnId::NONE));
         self.serials += 1;
         id
@@ -58,7 +58,7 @@ impl Side {
         let mut before = TxnId::NONE;
         if asked {
             let position = self.order.position(&self.board, id, queue);
-            before = position.before;
+            before = position.in_front_of;
             let mut passed = before;
             while passed.is_some() {
                 let txn = self.board.txn_mut(passed);

@@ -22,7 +22,7 @@ const NOT_WRITTEN: u32 = u32::MAX;
 /// Why a plane always has a page to write to.
 const ROOM: &str = "the configuration check leaves a plane blocks to collect";
 /// How many pages ahead the map entry of a page that may be moved is prefetched.
-const AHEAD: usize = 48;
+const PREFETCH_DISTANCE: usize = 48;
 
 /// The first state of a drive's planes, from which each is made when it is needed. Not for the steady state.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl PlaneStates {
     }
 
     /// One plane, full of logical pages in their order.
-    pub fn plane(&self, plane: PlaneId) -> LonePlane {
+    pub fn plane(&self, plane: PlaneId) -> PlaneReplay {
         let (geometry, logical) = (&self.config.geometry, self.initial.pages_of(self.positions[plane.index()]));
         let pages = geometry.pages_per_block;
         let valid = (0..geometry.blocks_per_plane).map(|block| logical.saturating_sub(block * pages).min(pages) as u16);
@@ -57,7 +57,7 @@ impl PlaneStates {
         let in_order = |local| self.initial.address(local).0;
         let mut reverse = vec![NOT_WRITTEN; geometry.pages_per_plane() as usize];
         (0..logical).for_each(|local| reverse[in_order(local) as usize] = local);
-        LonePlane {
+        PlaneReplay {
             pool: Pool::new(&self.config, self.initial.sealed(), open, valid.collect(), |_| Segment::NOT_KEPT),
             pages,
             block_size: Divisor::new(pages),
@@ -69,7 +69,7 @@ impl PlaneStates {
 
 /// A plane by itself.
 #[derive(Debug)]
-pub struct LonePlane {
+pub struct PlaneReplay {
     pool: Pool,
     /// Pages of a block.
     pages: u32,
@@ -80,7 +80,7 @@ pub struct LonePlane {
     reverse: Vec<u32>,
 }
 
-impl LonePlane {
+impl PlaneReplay {
     /// Its blocks, and the pages of each.
     pub fn pool_mut(&mut self) -> (&mut Pool, u32) {
         (&mut self.pool, self.pages)
@@ -96,7 +96,7 @@ impl LonePlane {
         prefetch_index(&self.forward, lpn.0 as usize);
     }
 
-    /// Writes a logical page anew. The plane must have room for it.
+    /// Writes a logical page anew. The plane must have a free page for it.
     pub fn write(&mut self, lpn: Lpn) {
         let fresh = self.pool.take_page(Stream::User, self.pages, |_| Segment::NOT_KEPT).expect(ROOM).ppa;
         let old = core::mem::replace(&mut self.forward[lpn.0 as usize], fresh.0);
@@ -125,7 +125,7 @@ impl LonePlane {
     #[inline(always)]
     fn next_valid(&self, page: &mut u32) -> u32 {
         loop {
-            if let Some(&later) = self.reverse.get(*page as usize + AHEAD) {
+            if let Some(&later) = self.reverse.get(*page as usize + PREFETCH_DISTANCE) {
                 prefetch_index(&self.forward, later as usize);
             }
             let lpn = self.reverse[*page as usize];
@@ -148,22 +148,22 @@ impl Ftl {
         }
     }
 
-    /// Puts `alone`, which was made of `plane`, in its place. Erases so far are not counted.
-    pub fn put_in(&mut self, plane: PlaneId, alone: LonePlane) {
+    /// Puts `one_plane`, which was made of `plane`, in its place. Erases so far are not counted.
+    pub fn put_in(&mut self, plane: PlaneId, one_plane: PlaneReplay) {
         let (planes, position) = (self.geometry.planes(), self.map.positions()[plane.index()]);
         let lpn = |local: u32| Lpn(local * planes + position);
         self.validity.invalidate_all(plane);
-        for (local, ppa) in (0..).zip(alone.forward.iter().map(|&ppa| Ppa(ppa))) {
+        for (local, ppa) in (0..).zip(one_plane.forward.iter().map(|&ppa| Ppa(ppa))) {
             self.map.set(lpn(local), plane, ppa);
             self.validity.validate(plane, ppa);
         }
-        for (block, pages) in (0..).zip(alone.reverse.chunks(alone.pages as usize)) {
+        for (block, pages) in (0..).zip(one_plane.reverse.chunks(one_plane.pages as usize)) {
             let segment = self.reverse.open(plane, block);
             for (page, &local) in (0..).zip(pages).filter(|&(_, &local)| local != NOT_WRITTEN) {
                 self.reverse.set(segment, page, lpn(local));
             }
         }
-        let mut pool = alone.pool;
+        let mut pool = one_plane.pool;
         pool.reset_wear();
         pool.rename_segments(|block| self.reverse.open(plane, block));
         self.pools[plane.index()] = pool;
@@ -172,6 +172,6 @@ impl Ftl {
     /// The blocks of a plane as text, to be compared.
     #[cfg(test)]
     pub fn blocks_in_words(&self, plane: PlaneId) -> alloc::string::String {
-        self.pools[plane.index()].in_words()
+        self.pools[plane.index()].describe()
     }
 }

@@ -11,19 +11,19 @@ use super::Device;
 
 /// A write on its way to another unit's queue, where a move takes time.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Transit {
+pub(super) struct InFlightMigration {
     at: Time,
     write: TxnId,
     to: PlaneId,
 }
 
 /// The writes on their way, in the order in which they arrive.
-pub(super) type Transits = VecDeque<Transit>;
+pub(super) type InFlightMigrations = VecDeque<InFlightMigration>;
 
 impl Device {
     /// Asks for every unit that has nothing to do which writes move to it, and moves them.
-    pub(super) fn level(&mut self) {
-        if self.policy.moves().takes.ns() > 0 {
+    pub(super) fn rebalance(&mut self) {
+        if self.policy.migration_limits().takes.ns() > 0 {
             self.arrive();
         }
         let Some(first) = self.first_to_move() else { return };
@@ -31,9 +31,9 @@ impl Device {
             if !self.has_nothing_to_do(unit) {
                 continue;
             }
-            for _ in 0..self.policy.moves().at_once {
-                let Some((write, plane)) = self.policy.pull(&self.state.board, unit) else { break };
-                self.move_write(write, plane);
+            for _ in 0..self.policy.migration_limits().at_once {
+                let Some((write, plane)) = self.policy.steal_write(&self.state.board, unit) else { break };
+                self.migrate(write, plane);
             }
         }
     }
@@ -51,32 +51,32 @@ impl Device {
         state.service == Service::Idle
             && state.user_waiting() == 0
             && !state.gc.any()
-            && !self.transits.iter().any(|transit| self.state.board.home_of(transit.to).0 == unit)
+            && !self.migrations.iter().any(|migration| self.state.board.home_of(migration.to).0 == unit)
     }
 
     /// Takes a waiting write out of its queue and sends it to that of the unit of `to`.
-    fn move_write(&mut self, write: TxnId, to: PlaneId) {
-        self.tally.moved += 1;
+    fn migrate(&mut self, write: TxnId, to: PlaneId) {
+        self.counters.moved += 1;
         self.withdraw(write);
-        let takes = self.policy.moves().takes;
+        let takes = self.policy.migration_limits().takes;
         if takes.ns() == 0 {
             self.join_at(write, to);
             return;
         }
         self.state.board.txn_mut(write).stage = Stage::Held;
         let at = self.state.now() + takes;
-        self.transits.push_back(Transit { at, write, to });
-        self.host.wake_at(self.transits[0].at);
+        self.migrations.push_back(InFlightMigration { at, write, to });
+        self.host.wake_at(self.migrations[0].at);
     }
 
     /// Puts the writes that have arrived into their new queues.
     fn arrive(&mut self) {
-        while let Some(&Transit { at, write, to }) = self.transits.front() {
+        while let Some(&InFlightMigration { at, write, to }) = self.migrations.front() {
             if at > self.state.now() {
                 self.host.wake_at(at);
                 return;
             }
-            self.transits.pop_front();
+            self.migrations.pop_front();
             self.state.board.txn_mut(write).stage = Stage::Waiting;
             self.join_at(write, to);
         }

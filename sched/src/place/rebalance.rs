@@ -6,7 +6,7 @@
 //! its foremost one (D-SOS-02), if that then ends earlier.
 
 use flashlane_core::board::QueueKind;
-use flashlane_core::decide::{Moves, Place};
+use flashlane_core::decide::{MigrationLimits, Place};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Lpn, PlaneId, TxnId, UnitId};
 
@@ -14,7 +14,7 @@ use super::Rotate;
 use crate::estimate::remaining;
 use crate::params::{Param, Values};
 
-/// Parameters of [`Level`].
+/// Parameters of [`Rebalance`].
 pub(crate) const PARAMS: &[Param] = &[
     Param {
         name: "level_min_gain_us",
@@ -60,20 +60,20 @@ pub(crate) const PARAMS: &[Param] = &[
 
 /// Static allocation until a chip is idle.
 #[derive(Debug)]
-pub struct Level {
+pub struct Rebalance {
     min_gain: u64,
-    moves: Moves,
+    moves: MigrationLimits,
     from_tail: bool,
     /// Present when writes first go to the next plane in turn.
     rotation: Option<Rotate>,
 }
 
-impl Level {
+impl Rebalance {
     /// The leveler with a row's parameters.
-    pub(crate) fn of(values: &Values<'_>) -> Level {
-        Level {
+    pub(crate) fn of(values: &Values<'_>) -> Rebalance {
+        Rebalance {
             min_gain: values.get("level_min_gain_us") * 1_000,
-            moves: Moves {
+            moves: MigrationLimits {
                 at_once: values.get("level_at_once") as u32,
                 takes: Duration::from_ns(values.get("level_move_ns")),
             },
@@ -84,13 +84,13 @@ impl Level {
 
     /// The write of `unit` that would move, and the writes that stand before it.
     fn candidate(&self, board: &Board, unit: UnitId) -> Option<(TxnId, u64)> {
-        let movable = |&id: &TxnId| board.eligible(id) && board.units[unit.index()].batch.write != id;
-        let queue = |level: u8| board.queue(unit, QueueKind::Write(level));
-        // Higher levels are served first.
+        let movable = |&id: &TxnId| board.eligible(id) && board.units[unit.index()].foreground_gc.write != id;
+        let queue = |priority: u8| board.queue(unit, QueueKind::Write(priority));
+        // Higher priorities are served first.
         let mut before = 0;
         if !self.from_tail {
-            for level in (0..board.facts.levels).rev() {
-                for id in board.walk(board.queue_id(unit, QueueKind::Write(level))) {
+            for priority in (0..board.facts.priorities).rev() {
+                for id in board.walk(board.queue_id(unit, QueueKind::Write(priority))) {
                     if movable(&id) {
                         return Some((id, before));
                     }
@@ -100,8 +100,8 @@ impl Level {
             return None;
         }
         before = u64::from(board.waiting(unit, FlashOp::Program));
-        for level in 0..board.facts.levels {
-            let mut id = queue(level).tail;
+        for priority in 0..board.facts.priorities {
+            let mut id = queue(priority).tail;
             while id.is_some() {
                 before -= 1;
                 if movable(&id) {
@@ -128,8 +128,8 @@ fn load(board: &Board, unit: UnitId) -> u64 {
 /// Reads waiting at `unit` that came before `write`.
 fn older_reads(board: &Board, unit: UnitId, write: TxnId) -> u64 {
     let age = board.txn(write).age();
-    let levels = (0..board.facts.levels).map(|level| board.queue_id(unit, QueueKind::Read(level)));
-    levels.flat_map(|queue| board.walk(queue)).filter(|&read| board.txn(read).age() < age).count() as u64
+    let priorities = (0..board.facts.priorities).map(|priority| board.queue_id(unit, QueueKind::Read(priority)));
+    priorities.flat_map(|queue| board.walk(queue)).filter(|&read| board.txn(read).age() < age).count() as u64
 }
 
 /// The plane of `unit` that takes a moved write: the one for which fewest writes wait, of equals the one with most free pages, of
@@ -137,12 +137,12 @@ fn older_reads(board: &Board, unit: UnitId, write: TxnId) -> u64 {
 fn receiver(board: &Board, unit: UnitId) -> Option<PlaneId> {
     let each = board.facts.geometry.planes_per_unit() as u16;
     let waiting = |slot: u16| {
-        let levels = (0..board.facts.levels).map(|level| board.queue_id(unit, QueueKind::Write(level)));
-        levels.map(|queue| board.by_slot(queue)[usize::from(slot)].waiting).sum::<u32>()
+        let priorities = (0..board.facts.priorities).map(|priority| board.queue_id(unit, QueueKind::Write(priority)));
+        priorities.map(|queue| board.by_slot(queue)[usize::from(slot)].waiting).sum::<u32>()
     };
     let takes = |&slot: &u16| {
         let plane = board.plane(PlaneId(unit.0 * each + slot));
-        plane.room && plane.free_blocks >= board.facts.gc_start_blocks && !plane.collecting
+        plane.has_free_page && plane.free_blocks >= board.facts.gc_start_blocks && !plane.collecting
     };
     let free = |slot: u16| board.plane(PlaneId(unit.0 * each + slot)).free_pages;
     let slots = (0..each).filter(takes);
@@ -150,7 +150,7 @@ fn receiver(board: &Board, unit: UnitId) -> Option<PlaneId> {
     Some(PlaneId(unit.0 * each + best))
 }
 
-impl Place for Level {
+impl Place for Rebalance {
     fn plane(&mut self, board: &Board, lpn: Lpn, home: PlaneId) -> PlaneId {
         self.rotation.as_mut().map_or(home, |rotation| rotation.plane(board, lpn, home))
     }
@@ -159,11 +159,11 @@ impl Place for Level {
         false
     }
 
-    fn moves(&self) -> Moves {
+    fn migration_limits(&self) -> MigrationLimits {
         self.moves
     }
 
-    fn pull(&mut self, board: &Board, unit: UnitId) -> Option<(TxnId, PlaneId)> {
+    fn steal_write(&mut self, board: &Board, unit: UnitId) -> Option<(TxnId, PlaneId)> {
         let mut most: Option<(u64, UnitId, (TxnId, u64))> = None;
         for donor in (0..board.units.len() as u16).map(UnitId) {
             if donor == unit || board.waiting(donor, FlashOp::Program) == 0 {

@@ -19,7 +19,7 @@ fn chips(chips: u32) -> Board {
     let (transfer_page, transfer_sectors) = (Duration::ZERO, vec![Duration::ZERO; 9]);
     let mut board = Board::new(Facts { geometry, array, transfer_page, transfer_sectors, ..facts }, 1);
     for plane in &mut board.planes {
-        (plane.room, plane.free_pages, plane.free_blocks) = (true, 100, 8);
+        (plane.has_free_page, plane.free_pages, plane.free_blocks) = (true, 100, 8);
     }
     board.now = Time::from_ns(100 * CYCLE);
     board
@@ -45,8 +45,8 @@ fn busy(board: &mut Board, unit: u16, cycles_ago: u64) {
     state.command = Command { op: FlashOp::Program, started, ..Command::NONE };
 }
 
-fn level(params: &[(&str, u64)]) -> Level {
-    Level::of(&Values { params: PARAMS, set: params, known: None })
+fn rebalance(params: &[(&str, u64)]) -> Rebalance {
+    Rebalance::of(&Values { params: PARAMS, set: params, known: None })
 }
 
 /// Five reads are less work than two writes. The foremost write moves; from the tail, the hindmost.
@@ -62,17 +62,17 @@ fn the_chip_with_the_most_work_gives_its_foremost_write() {
     for unit in 0..3 {
         busy(&mut board, unit, 1);
     }
-    let pull = |board: &Board, params: &[(&str, u64)]| level(params).pull(board, UnitId(3));
-    assert_eq!(pull(&board, &[]), Some((writes[0], PlaneId(3))));
-    assert_eq!(pull(&board, &[("level_from_tail", 1)]), Some((writes[2], PlaneId(3))));
+    let stolen = |board: &Board, params: &[(&str, u64)]| rebalance(params).steal_write(board, UnitId(3));
+    assert_eq!(stolen(&board, &[]), Some((writes[0], PlaneId(3))));
+    assert_eq!(stolen(&board, &[("level_from_tail", 1)]), Some((writes[2], PlaneId(3))));
     // Three more reads make chip 0 the busiest; of equals the first.
     for _ in 0..3 {
         put(&mut board, 0, FlashOp::Read);
     }
-    assert_eq!(pull(&board, &[]), Some((TxnId(5), PlaneId(3))));
+    assert_eq!(stolen(&board, &[]), Some((TxnId(5), PlaneId(3))));
     // The rest of the command in service counts.
     busy(&mut board, 0, 2);
-    assert_eq!(pull(&board, &[]), Some((writes[0], PlaneId(3))));
+    assert_eq!(stolen(&board, &[]), Some((writes[0], PlaneId(3))));
 }
 
 /// A write behind an older write of its page, or for which garbage was collected, stays; without another, its chip gives none.
@@ -81,12 +81,12 @@ fn some_writes_stay() {
     let mut board = chips(2);
     let writes = [0, 1, 2].map(|_| put(&mut board, 0, FlashOp::Program));
     busy(&mut board, 0, 1);
-    board.txn_mut(writes[0]).after = TxnId(99);
-    board.units[0].batch.write = writes[1];
-    let pull = |board: &Board| level(&[]).pull(board, UnitId(1)).map(|moved| moved.0);
-    assert_eq!(pull(&board), Some(writes[2]));
-    board.txn_mut(writes[2]).after = TxnId(98);
-    assert_eq!(pull(&board), None);
+    board.txn_mut(writes[0]).blocked_by = TxnId(99);
+    board.units[0].foreground_gc.write = writes[1];
+    let stolen = |board: &Board| rebalance(&[]).steal_write(board, UnitId(1)).map(|moved| moved.0);
+    assert_eq!(stolen(&board), Some(writes[2]));
+    board.txn_mut(writes[2]).blocked_by = TxnId(98);
+    assert_eq!(stolen(&board), None);
 }
 
 /// A write moves only if it begins earlier, by more than the least gain: what stands before it counts, older reads too.
@@ -96,7 +96,8 @@ fn a_move_must_gain_time() {
     put(&mut board, 0, FlashOp::Read);
     let write = put(&mut board, 0, FlashOp::Program);
     put(&mut board, 0, FlashOp::Read);
-    let gains = |board: &Board, us: u64| level(&[("level_min_gain_us", us)]).pull(board, UnitId(1)).is_some();
+    let gains =
+        |board: &Board, us: u64| rebalance(&[("level_min_gain_us", us)]).steal_write(board, UnitId(1)).is_some();
     assert!(gains(&board, 0) && !gains(&board, 1), "one read of a cycle, of a microsecond, goes before it");
     busy(&mut board, 0, 1);
     assert!(gains(&board, 3) && !gains(&board, 4), "and three cycles of the command in service");
@@ -113,14 +114,16 @@ fn a_move_from_the_tail_must_gain_time() {
     let mut board = chips(2);
     put(&mut board, 0, FlashOp::Program);
     let gains = |board: &Board, us: u64| {
-        level(&[("level_from_tail", 1), ("level_min_gain_us", us)]).pull(board, UnitId(1)).map(|moved| moved.0)
+        rebalance(&[("level_from_tail", 1), ("level_min_gain_us", us)])
+            .steal_write(board, UnitId(1))
+            .map(|moved| moved.0)
     };
     assert_eq!(gains(&board, 0), None, "nothing stands in front of it");
     let second = put(&mut board, 0, FlashOp::Program);
     assert_eq!([3, 4].map(|us| gains(&board, us)), [Some(second), None]);
     let hindmost = put(&mut board, 0, FlashOp::Program);
     assert_eq!([7, 8].map(|us| gains(&board, us)), [Some(hindmost), None]);
-    board.txn_mut(hindmost).after = TxnId(99);
+    board.txn_mut(hindmost).blocked_by = TxnId(99);
     assert_eq!([3, 4].map(|us| gains(&board, us)), [Some(second), None]);
 }
 
@@ -129,7 +132,7 @@ fn a_move_from_the_tail_must_gain_time() {
 fn the_plane_that_takes_the_write() {
     let mut board = board(2, 2);
     for (plane, free_pages) in board.planes.iter_mut().zip([50, 70, 90, 90]) {
-        (plane.room, plane.free_pages, plane.free_blocks) = (true, free_pages, 5);
+        (plane.has_free_page, plane.free_pages, plane.free_blocks) = (true, free_pages, 5);
     }
     let plane = |board: &Board| receiver(board, UnitId(0)).map(|plane| plane.0);
     assert_eq!(plane(&board), Some(2));
@@ -141,9 +144,9 @@ fn the_plane_that_takes_the_write() {
     assert_eq!(plane(&board), Some(1), "not short of blocks yet");
     board.planes[1].free_blocks = board.facts.gc_start_blocks - 1;
     assert_eq!(plane(&board), Some(0));
-    board.planes[0].room = false;
+    board.planes[0].has_free_page = false;
     assert_eq!(plane(&board), Some(2), "the one with a write, if no other");
-    board.planes[2].room = false;
+    board.planes[2].has_free_page = false;
     assert_eq!(plane(&board), None);
 }
 
@@ -151,12 +154,12 @@ fn the_plane_that_takes_the_write() {
 #[test]
 fn writes_begin_at_home_or_in_turn() {
     let board = chips(3);
-    let mut place = level(&[]);
+    let mut place = rebalance(&[]);
     assert_eq!([0; 3].map(|_| place.plane(&board, Lpn(0), PlaneId(2)).0), [2, 2, 2]);
-    let mut place = level(&[("level_after_rotation", 1)]);
+    let mut place = rebalance(&[("level_after_rotation", 1)]);
     assert_eq!([0; 4].map(|_| place.plane(&board, Lpn(0), PlaneId(2)).0), [0, 1, 2, 0]);
     assert_eq!(
-        level(&[("level_at_once", 3), ("level_move_ns", 5)]).moves(),
-        Moves { at_once: 3, takes: Duration::from_ns(5) }
+        rebalance(&[("level_at_once", 3), ("level_move_ns", 5)]).migration_limits(),
+        MigrationLimits { at_once: 3, takes: Duration::from_ns(5) }
     );
 }

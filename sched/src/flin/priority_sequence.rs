@@ -1,30 +1,30 @@
-//! Which priority level is next: weighted round robin by the ruler sequence (FLIN §4.2).
+//! Which priority is next: weighted round robin by the ruler sequence (FLIN §4.2).
 //!
-//! Of `2^P - 1` turns level `i` of `P` has `2^i`, spread evenly: turn `s` is that of level `P - 1 - z`, where `z` is how
-//! often 2 divides `s`. For four levels: 3 2 3 1 3 2 3 0 3 2 3 1 3 2 3.
+//! Of `2^P - 1` turns priority `i` of `P` has `2^i`, spread evenly: turn `s` is that of priority `P - 1 - z`, where `z` is how
+//! often 2 divides `s`. For four priorities: 3 2 3 1 3 2 3 0 3 2 3 1 3 2 3.
 
 /// A position in the sequence, for one unit and direction.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct LevelSequence {
+pub(crate) struct PrioritySequence {
     /// The last turn taken; 0 before the first.
     turn: u8,
 }
 
-impl LevelSequence {
-    /// The next level among those that are `ready`, a bit each, of `levels`. If only one level is ready, it is next and uses up
+impl PrioritySequence {
+    /// The next priority among those that are `ready`, a bit each, of `priorities`. If only one priority is ready, it is next and uses up
     /// no turn. `None` when none is ready.
-    pub(crate) fn next(&mut self, levels: u8, ready: u32) -> Option<u8> {
+    pub(crate) fn next(&mut self, priorities: u8, ready: u32) -> Option<u8> {
         match ready.count_ones() {
             0 => return None,
             1 => return Some(ready.trailing_zeros() as u8),
             _ => {}
         }
-        let turns = u8::MAX >> (8 - levels);
+        let turns = u8::MAX >> (8 - priorities);
         loop {
             self.turn = if self.turn >= turns { 1 } else { self.turn + 1 };
-            let level = levels - 1 - self.turn.trailing_zeros() as u8;
-            if ready >> level & 1 == 1 {
-                return Some(level);
+            let priority = priorities - 1 - self.turn.trailing_zeros() as u8;
+            if ready >> priority & 1 == 1 {
+                return Some(priority);
             }
         }
     }
@@ -36,9 +36,9 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    fn turns(levels: u8, ready: u32, count: usize) -> Vec<u8> {
-        let mut sequence = LevelSequence::default();
-        (0..count).map(|_| sequence.next(levels, ready).unwrap()).collect()
+    fn turns(priorities: u8, ready: u32, count: usize) -> Vec<u8> {
+        let mut sequence = PrioritySequence::default();
+        (0..count).map(|_| sequence.next(priorities, ready).unwrap()).collect()
     }
 
     /// A-FLN-08.
@@ -53,18 +53,18 @@ mod tests {
 
     #[test]
     fn level_i_gets_two_to_the_i_turns() {
-        for levels in 2..=8u8 {
-            let all = (1u32 << levels) - 1;
-            let sequence = turns(levels, all, all as usize);
-            for level in 0..levels {
-                assert_eq!(sequence.iter().filter(|&&l| l == level).count(), 1 << level);
+        for priorities in 2..=8u8 {
+            let all = (1u32 << priorities) - 1;
+            let sequence = turns(priorities, all, all as usize);
+            for priority in 0..priorities {
+                assert_eq!(sequence.iter().filter(|&&l| l == priority).count(), 1 << priority);
             }
         }
     }
 
     #[test]
     fn a_level_alone_uses_up_no_turn() {
-        let mut sequence = LevelSequence::default();
+        let mut sequence = PrioritySequence::default();
         assert_eq!(sequence.next(4, 0), None);
         (0..5).for_each(|_| assert_eq!(sequence.next(4, 0b0010), Some(1)));
         assert_eq!(sequence.next(4, 0b1111), Some(3));

@@ -30,17 +30,17 @@ pub(crate) struct Shape {
 
 /// The limits that requests are checked against.
 #[derive(Debug)]
-pub(super) struct Door {
+pub(super) struct RequestValidator {
     page_bytes: u32,
     page_size: Divisor,
     logical_pages: u32,
     flows: usize,
 }
 
-impl Door {
+impl RequestValidator {
     /// The limits of `config`.
-    pub(super) fn new(config: &Config) -> Door {
-        Door {
+    pub(super) fn new(config: &Config) -> RequestValidator {
+        RequestValidator {
             page_bytes: config.geometry.page_bytes,
             page_size: Divisor::new(config.geometry.page_bytes),
             logical_pages: config.ftl.logical_pages,

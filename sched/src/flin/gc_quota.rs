@@ -1,9 +1,9 @@
-//! Garbage collection that goes before a write: so many page moves as the write's flow has caused (FLIN §5.4, eq. 9-10).
+//! Garbage collection that goes before a write: as many page moves as the write's flow has caused (FLIN §5.4, eq. 9-10).
 //!
 //! A move is a read and a program. A move whose read is done and an empty victim's erase are what is left of moves paid
 //! for before or begun in idle time; they go first whenever any go.
 
-use flashlane_core::decide::Debt;
+use flashlane_core::decide::GcQuota;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, TxnId};
 
@@ -28,14 +28,14 @@ impl Rounding {
 
 /// When writes pay, and how much.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Migrations {
+pub(crate) struct QuotaRule {
     /// Free pages of a plane below which its writes pay (GC_FLIN, D-FLN-14).
     pub(crate) below_pages: u64,
     /// Free blocks of a plane at and below which a write does all that waits (the safety net of D-FLN-13).
     pub(crate) net_blocks: u64,
     pub(crate) rounding: Rounding,
     /// Whether reads may go between the moves and interrupt their programs (D-FLN-16).
-    pub(crate) yields: bool,
+    pub(crate) preemptible: bool,
 }
 
 /// A flow's share in the need for garbage collection: of the pages written since a block was last erased, and of the pages
@@ -47,7 +47,7 @@ pub(crate) struct Shares {
 }
 
 /// Page moves before a write (eq. 10), of `waiting`. If the total is zero, the share is one (D-FLN-13).
-pub(crate) fn moves(shares: Shares, waiting: u32, rounding: Rounding) -> u32 {
+pub(crate) fn page_moves(shares: Shares, waiting: u32, rounding: Rounding) -> u32 {
     let whole = |(part, all): (u64, u64)| if all == 0 { (1, 1) } else { (u128::from(part), u128::from(all)) };
     let ((written, all_written), (valid, all_valid)) = (whole(shares.written), whole(shares.valid));
     let (over, under) = (written * valid * u128::from(waiting), all_written * all_valid);
@@ -59,46 +59,47 @@ pub(crate) fn moves(shares: Shares, waiting: u32, rounding: Rounding) -> u32 {
     moves.min(u128::from(waiting)) as u32
 }
 
-impl Migrations {
+impl QuotaRule {
     /// What goes before `write` at its unit.
-    pub(crate) fn debt(&self, board: &Board, write: TxnId) -> Debt {
+    pub(crate) fn quota(&self, board: &Board, write: TxnId) -> GcQuota {
         let txn = board.txn(write);
         let plane = board.plane(txn.plane);
         let short = u64::from(plane.free_blocks) <= self.net_blocks;
         if !board.units[txn.unit.index()].gc.any() || u64::from(plane.free_pages) >= self.below_pages && !short {
-            return Debt::default();
+            return GcQuota::default();
         }
         let waiting = board.units[txn.unit.index()].gc.reads;
         let flow = board.flow(txn.flow);
         let sum = board.flows.iter().fold((0, 0), |(w, v), f| (w + f.written_since_erase(), v + f.valid_pages));
         let shares = Shares { written: (flow.written_since_erase(), sum.0), valid: (flow.valid_pages, sum.1) };
-        let share = moves(shares, waiting, self.rounding);
+        let share = page_moves(shares, waiting, self.rounding);
         // Safety net: a plane about to run out of blocks is collected, whichever flow writes.
-        let pairs = if short { waiting } else { share };
-        Debt { due: true, pairs, forced: pairs > share, yields: self.yields }
+        let page_moves = if short { waiting } else { share };
+        GcQuota { due: true, page_moves, forced: page_moves > share, preemptible: self.preemptible }
     }
 
     /// How long that takes (eq. 9). The erase counts only if the victim will be empty (D-FLN-12).
     pub(crate) fn time(&self, board: &Board, write: TxnId) -> Duration {
-        if !board.facts.writes_pay {
+        if !board.facts.write_triggered_gc {
             return Duration::ZERO;
         }
-        let debt = self.debt(board, write);
-        if !debt.due {
+        let quota = self.quota(board, write);
+        if !quota.due {
             return Duration::ZERO;
         }
         let waiting = board.units[board.txn(write).unit.index()].gc;
-        let emptied = debt.pairs == waiting.reads && debt.pairs + waiting.programs > 0 || waiting.erases > 0;
-        time(board, debt.pairs, waiting.programs, emptied)
+        let emptied =
+            quota.page_moves == waiting.reads && quota.page_moves + waiting.programs > 0 || waiting.erases > 0;
+        time(board, quota.page_moves, waiting.programs, emptied)
     }
 }
 
-/// Time of `pairs` moves, `begun` more programs, and an erase if the victim is `emptied`.
-fn time(board: &Board, pairs: u32, begun: u32, emptied: bool) -> Duration {
+/// Time of `page_moves` moves, `begun` more programs, and an erase if the victim is `emptied`.
+fn time(board: &Board, page_moves: u32, begun: u32, emptied: bool) -> Duration {
     let page = board.facts.geometry.page_bytes;
     let [read, program, erase] =
         [FlashOp::Read, FlashOp::Program, FlashOp::Erase].map(|op| board.facts.service(op, page));
-    let moved = (read + program) * u64::from(pairs) + program * u64::from(begun);
+    let moved = (read + program) * u64::from(page_moves) + program * u64::from(begun);
     if emptied { moved + erase } else { moved }
 }
 
@@ -117,7 +118,7 @@ mod tests {
     fn worked_examples_of_the_model() {
         let board = board(1, 2);
         let us = Duration::from_us;
-        let up = |s, len| moves(s, len, Rounding::Up);
+        let up = |s, len| page_moves(s, len, Rounding::Up);
         let some = up(shares((30, 120), (6000, 10_000)), 64);
         assert_eq!((some, time(&board, some, 0, false)), (10, us(14_250)), "9.6 moves");
         let all = up(shares((120, 120), (10_000, 10_000)), 64);
@@ -136,18 +137,18 @@ mod tests {
         board.flows =
             vec![1, 3].into_iter().map(|n| Flow { programmed: n, valid_pages: n, ..Flow::default() }).collect();
         let write = crate::pick::testing::program(&mut board, 1, 0);
-        let migrations = Migrations { net_blocks: 3, ..BELOW_100 };
-        let debt = |board: &mut Board, free_blocks, free_pages| {
+        let quota_rule = QuotaRule { net_blocks: 3, ..BELOW_100 };
+        let quota = |board: &mut Board, free_blocks, free_pages| {
             (board.planes[1].free_blocks, board.planes[1].free_pages) = (free_blocks, free_pages);
-            migrations.debt(board, write)
+            quota_rule.quota(board, write)
         };
-        assert_eq!(debt(&mut board, 1, 1), Debt::default(), "nothing waits");
+        assert_eq!(quota(&mut board, 1, 1), GcQuota::default(), "nothing waits");
         board.units[0].gc = GcWaiting { reads: 32, ..GcWaiting::default() };
-        let share = Debt { due: true, pairs: 2, ..Debt::default() };
-        let all = Debt { due: true, pairs: 32, forced: true, ..Debt::default() };
+        let share = GcQuota { due: true, page_moves: 2, ..GcQuota::default() };
+        let all = GcQuota { due: true, page_moves: 32, forced: true, ..GcQuota::default() };
         for (blocks, pages, expected) in [
-            (4, 101, Debt::default()),
-            (4, 100, Debt::default()),
+            (4, 101, GcQuota::default()),
+            (4, 100, GcQuota::default()),
             (4, 99, share),
             (4, 0, share),
             (3, 100, all),
@@ -155,32 +156,32 @@ mod tests {
             (2, 1_000, all),
             (0, 0, all),
         ] {
-            assert_eq!(debt(&mut board, blocks, pages), expected, "{blocks} blocks, {pages} pages");
+            assert_eq!(quota(&mut board, blocks, pages), expected, "{blocks} blocks, {pages} pages");
         }
         board.units[0].gc = GcWaiting { erases: 1, ..GcWaiting::default() };
-        assert_eq!(debt(&mut board, 4, 99), Debt { due: true, ..Debt::default() }, "only an erase is left");
-        assert_eq!(debt(&mut board, 4, 100), Debt::default());
+        assert_eq!(quota(&mut board, 4, 99), GcQuota { due: true, ..GcQuota::default() }, "only an erase is left");
+        assert_eq!(quota(&mut board, 4, 100), GcQuota::default());
     }
 
     /// D-FLN-13.
     #[test]
     fn rounding_and_empty_sums() {
         let s = shares((30, 120), (6000, 10_000));
-        assert_eq!((moves(s, 64, Rounding::Down), moves(s, 64, Rounding::Nearest)), (9, 10));
-        assert_eq!(moves(shares((1, 200), (10, 10_000)), 3, Rounding::Down), 0);
-        assert_eq!(moves(shares((0, 200), (10, 10_000)), 3, Rounding::Up), 0, "who wrote nothing pays nothing");
+        assert_eq!((page_moves(s, 64, Rounding::Down), page_moves(s, 64, Rounding::Nearest)), (9, 10));
+        assert_eq!(page_moves(shares((1, 200), (10, 10_000)), 3, Rounding::Down), 0);
+        assert_eq!(page_moves(shares((0, 200), (10, 10_000)), 3, Rounding::Up), 0, "who wrote nothing pays nothing");
         assert_eq!(
-            moves(shares((0, 0), (5000, 10_000)), 64, Rounding::Up),
+            page_moves(shares((0, 0), (5000, 10_000)), 64, Rounding::Up),
             32,
             "nothing written: the first share is 1"
         );
     }
 
-    /// A unit with so much garbage collection waiting, its first plane with so many free blocks and pages, and a write of
+    /// A unit with this much garbage collection waiting, its first plane with these free blocks and pages, and a write of
     /// flow 0, which wrote `written` of 120 pages and owns 6,000 of 10,000.
     fn due(gc: [u32; 3], (blocks, pages): (u32, u32), written: u64) -> (Board, TxnId) {
         let mut board = board(1, 2);
-        board.facts.writes_pay = true;
+        board.facts.write_triggered_gc = true;
         let flow =
             |programmed, valid_pages| flashlane_core::board::Flow { programmed, valid_pages, ..Default::default() };
         board.flows = alloc::vec![flow(written, 6_000), flow(120 - written, 4_000)];
@@ -191,7 +192,8 @@ mod tests {
         (board, write)
     }
 
-    const BELOW_100: Migrations = Migrations { below_pages: 100, net_blocks: 2, rounding: Rounding::Up, yields: false };
+    const BELOW_100: QuotaRule =
+        QuotaRule { below_pages: 100, net_blocks: 2, rounding: Rounding::Up, preemptible: false };
 
     /// Writes pay below the limit of free pages and not at it, and at the net's blocks for all that waits, not a
     /// block above it; and only where something waits.
@@ -211,14 +213,18 @@ mod tests {
             ([0, 0, 0], (0, 0), (false, 0, false)),
         ] {
             let (board, write) = due(gc, free, 30);
-            let Debt { due, pairs, forced, yields } = BELOW_100.debt(&board, write);
+            let GcQuota { due, page_moves, forced, preemptible } = BELOW_100.quota(&board, write);
             assert_eq!(
-                (due, pairs, forced, yields),
+                (due, page_moves, forced, preemptible),
                 (expected.0, expected.1, expected.2, false),
                 "{gc:?} waiting, {free:?} free"
             );
-            let yielding = Migrations { yields: true, ..BELOW_100 }.debt(&board, write);
-            assert_eq!(yielding, Debt { yields: due, due, pairs, forced }, "{gc:?} waiting, {free:?} free");
+            let preemptible = QuotaRule { preemptible: true, ..BELOW_100 }.quota(&board, write);
+            assert_eq!(
+                preemptible,
+                GcQuota { preemptible: due, due, page_moves, forced },
+                "{gc:?} waiting, {free:?} free"
+            );
         }
     }
 
@@ -242,7 +248,7 @@ mod tests {
         let (mut board, write) = due([64, 0, 0], (9, 100), 30);
         assert_eq!(BELOW_100.time(&board, write), Duration::ZERO, "not due");
         board.planes[0].free_pages = 99;
-        board.facts.writes_pay = false;
+        board.facts.write_triggered_gc = false;
         assert_eq!(BELOW_100.time(&board, write), Duration::ZERO, "goes at its own time");
     }
 }

@@ -10,8 +10,8 @@ use crate::host::RequestSlot;
 impl Device {
     /// Splits a command into pages: each is served from memory or becomes a transaction.
     #[inline(always)]
-    pub(super) fn take_in(&mut self, slot: RequestSlot, request: &ActiveRequest) {
-        self.estimates.made.clear();
+    pub(super) fn split_request(&mut self, slot: RequestSlot, request: &ActiveRequest) {
+        self.estimates.created.clear();
         self.overtaking.enters(request);
         if let Some(serial) = self.serial {
             self.serve_in_series(slot, request, serial);
@@ -20,7 +20,7 @@ impl Device {
         match request.op {
             Op::Write if self.buffer.as_ref().is_some_and(|b| b.write_back) => {
                 self.write_to_buffer(slot, false);
-                self.let_freed_in();
+                self.fill_partitions_with_space();
             }
             Op::Read => {
                 let mut from_memory = false;
@@ -50,7 +50,7 @@ impl Device {
         }
     }
 
-    /// Takes in one page of a read. Returns whether memory serves it: the buffer has it, or a write of it has not ended or waits for
+    /// Serves one page of a read. Returns whether memory serves it: the buffer has it, or a write of it has not ended or waits for
     /// space in the buffer.
     #[inline(always)]
     fn read_page(&mut self, slot: RequestSlot, request: &ActiveRequest, i: u32) -> bool {
@@ -68,7 +68,7 @@ impl Device {
         false
     }
 
-    /// Takes in one page of a write.
+    /// Serves one page of a write.
     #[inline(always)]
     fn write_page(&mut self, slot: RequestSlot, request: &ActiveRequest, lpn: Lpn, i: u32) {
         let flow = request.flow;
@@ -84,8 +84,8 @@ impl Device {
             let from = self.ftl.plane_of(lpn);
             let read = self.new_transaction(RequestSlot::MAX, flow, Owner::User, FlashOp::Read, lpn, from, on_bus);
             self.state.board.txn_mut(program).stage = Stage::Held;
-            self.state.board.txn_mut(read).then = program;
-            self.tally.partial_reads += 1;
+            self.state.board.txn_mut(read).on_completion = program;
+            self.counters.partial_reads += 1;
             self.note_read(lpn, read);
             self.overtaking.joins_late();
             self.enqueue(read);
