@@ -126,6 +126,16 @@ mod tests {
         assert_eq!(adapted((0..1_024).map(|_| 3_000_000)), 0);
     }
 
+    /// The longest window is 64 us: what exactly that hides counts, what needs a nanosecond more does not.
+    #[test]
+    fn the_longest_window_is_one_that_counts() {
+        let of = |needs: [u64; 4]| adapted(needs.into_iter());
+        assert_eq!(of([64_000; 4]), 63_800);
+        assert_eq!(of([64_001; 4]), 0);
+        // Of 10, 10 and 64 us the mean may leave 200: 600 of the longest.
+        assert_eq!(of([10_000, 64_000, 64_001, 10_000]), 63_400);
+    }
+
     /// D-PRE-12: four windows, as short as a fixed one may be; an adaptive one counts as 4 us at least.
     #[test]
     fn a_thread_spins_for_four_windows() {

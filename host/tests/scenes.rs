@@ -3,8 +3,8 @@
 mod common;
 
 use common::{Script, USUAL, figures, plain, pre, reads, us};
-use flashlane_core::{Duration, Time};
-use flashlane_host::{Background, Completion, Config, Costs, Fairness, Host, Work};
+use flashlane_core::{Duration, FlowId, Op, RequestId, Time};
+use flashlane_host::{Background, Completion, Config, Costs, Fairness, Host, Io, Work};
 
 /// A burner on the only CPU, and 11 us from a message to the thread running.
 fn beside_a_burner(completion: Completion) -> Config {
@@ -174,6 +174,33 @@ fn at_time_0_the_cpu_is_the_burners() {
     let added =
         seen.iter().map(|seen| [seen.submitted - seen.called, seen.seen - seen.done].map(|time| time.ns() / 100));
     assert_eq!(added.collect::<Vec<_>>(), [[70, 50], [70, 50]]);
+}
+
+/// A thread that spins when counting ends has spun up to then: 5 us of submission, and of 100 us the rest. What it spins afterwards is not
+/// counted, and what it did not sleep through is not submission.
+#[test]
+fn spinning_under_way_counts() {
+    let of = |completion, end: u64| {
+        let mut config = plain(completion);
+        config.costs.submit = us(50);
+        let mut host = Host::new(&config);
+        let io = Io { id: RequestId(0), flow: FlowId(0), op: Op::Read, page: 0, pages: 1 };
+        host.call(Time::ZERO, io);
+        host.settle(Time::ZERO);
+        let mut now = Time::ZERO;
+        while host.next_event() <= Time::from_ns(end) {
+            now = host.next_event();
+            host.advance(now);
+            host.settle(now);
+        }
+        assert!(now <= Time::from_ns(end) && host.seen().is_empty());
+        let cpu = host.counted(Time::from_ns(end)).0.cpu;
+        [cpu.submit, cpu.spin].map(Duration::ns)
+    };
+    assert_eq!(of(Completion::Poll, 100_000), [5_000, 95_000]);
+    assert_eq!(of(Completion::Poll, 5_000), [5_000, 0]);
+    assert_eq!(of(Completion::Poll, 3_000), [3_000, 0]);
+    assert_eq!(of(Completion::Irq, 100_000), [5_000, 0]);
 }
 
 /// Background alone: burners share what there is, I/O threads do a section a round of theirs.

@@ -201,3 +201,27 @@ fn predictions_are_counted() {
     assert_eq!(told.meter.at_issue.sum_ns, 21_000 - 1_000 + 1_000 - 999);
     assert_eq!((told.meter.at_issue.count, told.meter.too_late), (4, 1));
 }
+
+/// The memory has served a request if it gave all of its pages at the instant of its admission. One that needs a page of the flash too was not, whichever
+/// of the two is told first.
+#[test]
+fn a_request_is_served_from_memory_as_a_whole_or_not() {
+    let served = |steps: &[(u64, bool)]| {
+        let mut told = Told { tracker: Tracker::new(geometry(1, 4), None), meter: Meter::default() };
+        let request = RequestId(10);
+        told.tracker.expect(request, false, Duration::ZERO);
+        told.tell(1_000, Event::Admitted { request });
+        for (i, &(us, memory)) in (0u32..).zip(steps) {
+            let (lpn, plane, flow) = (Lpn(i), PlaneId(0), FlowId(0));
+            let (op, owner) = (FlashOp::Read, Owner::User);
+            let txn = u64::from(i);
+            let of_flash = Event::Queued { txn, request: Some(request), flow, op, owner, lpn, plane, bytes: 4096 };
+            told.tell(us, if memory { Event::PageFromMemory { request, lpn } } else { of_flash });
+        }
+        told.tracker.completed(request, at(2_000), &mut told.meter).from_memory
+    };
+    let (memory, flash) = ((1_000, true), (1_000, false));
+    assert!(served(&[memory]) && served(&[memory, memory]));
+    assert!(!served(&[flash]) && !served(&[memory, flash]) && !served(&[flash, memory]));
+    assert!(!served(&[(1_001, true)]), "later than its admission");
+}
