@@ -221,6 +221,82 @@ fn a_read_returns_the_version_of_the_moved_write() {
     }
 }
 
+/// A request that names a page twice, and others after it, while dropped writes end at once: the first of the two is dropped before the request
+/// has all its transactions, whose next one takes its place in the table. Each that waits is estimated once, and the request ends with its last.
+#[test]
+fn a_write_dropped_by_its_own_request_is_estimated_no_more() {
+    let config = unit_cycle(CHIPS);
+    for (base, pages) in [("slacker", [3, 3, 6, 1]), ("need", [3, 3, 6, 1]), ("slacker", [3, 6, 1, 3])] {
+        let pages_of = |pages: &[u32]| Touch::Pages(pages.iter().copied().map(Lpn).collect());
+        let ask = |pages: &[u32]| Ask { at: 0, flow: 0, op: Write, touch: pages_of(pages) };
+        // Page 0 keeps chip 0 busy: pages 3 and 6 wait there until 4 and 8 cycles, one after the other.
+        let asks = [ask(&[0]), ask(&pages)];
+        let answers = vec![("cancel".to_owned(), "overwrite".to_owned())];
+        let recipe = Recipe { answers, ..recipe(base, &[("cancel_ends_at_once", 1)]) };
+        let (events, totals) = events(&config, &recipe, &asks);
+        let mut of_second: BTreeMap<u64, (Lpn, u32)> = BTreeMap::new();
+        let mut dropped = Vec::new();
+        let mut done = Time::ZERO;
+        for Stamped { at, event } in events {
+            match event {
+                Event::Queued { txn, request: Some(RequestId(1)), lpn, .. } => drop(of_second.insert(txn, (lpn, 0))),
+                Event::Estimated { txn, .. } => {
+                    if let Some((_, estimates)) = of_second.get_mut(&txn) {
+                        *estimates += 1;
+                    }
+                }
+                Event::Ended { txn, end: End::Cancelled, .. } => dropped.push(txn),
+                Event::Completed { request: RequestId(1) } => done = at,
+                _ => {}
+            }
+        }
+        assert_eq!((totals.cancelled, dropped.len(), done), (1, 1, Time::from_ns(12 * CYCLE)), "{base} {pages:?}");
+        for (txn, (lpn, estimates)) in of_second {
+            assert_eq!(estimates, u32::from(!dropped.contains(&txn)), "{base} {pages:?}: {lpn:?}");
+        }
+    }
+}
+
+/// Small blocks, a slow bus that a chip must find free, and few pages written again and again: chips collect, and wait for the bus to. A chip does not
+/// take another's write while it has a victim, though it does nothing at that instant and its second plane has room.
+#[test]
+fn a_chip_that_waits_for_its_bus_to_collect_takes_no_write() {
+    let mut config = common::table1(1, CHIPS);
+    (config.geometry.blocks_per_plane, config.geometry.pages_per_block) = (10, 4);
+    config.ftl.logical_pages = 2 * CHIPS * 20;
+    config.bus.dispatch = flashlane_ssd::config::Dispatch::BusIdle;
+    config.bus.mega_transfers = 20;
+    let mut rng = Pcg64Mcg::new(53);
+    let (mut moves, mut waits) = (0, 0);
+    for _ in 0..300 {
+        let mut at = 0;
+        let asks: Vec<Ask> = (0..250)
+            .map(|_| {
+                at += u64::from(rng.next_u32() % 1_600_000);
+                // Mostly pages of two chips.
+                let page = rng.next_u32() % config.ftl.logical_pages;
+                let page = if rng.next_u32().is_multiple_of(3) { page } else { page / CHIPS * CHIPS + page % 2 };
+                Ask { at, flow: 0, op: Write, touch: Touch::Pages(vec![Lpn(page)]) }
+            })
+            .collect();
+        let (events, _) = events(&config, &recipe("hos+qsl", &[]), &asks);
+        let mut victims = [0; CHIPS as usize];
+        for Stamped { event, .. } in events {
+            match event {
+                Event::VictimChosen { plane, .. } => victims[usize::from(plane.0 / 2)] += 1,
+                Event::Erased { plane, .. } => victims[usize::from(plane.0 / 2)] -= 1,
+                Event::Moved { plane, .. } => {
+                    assert_eq!(victims[usize::from(plane.0 / 2)], 0, "a write moves to a chip that collects");
+                    moves += 1;
+                    waits += victims.iter().sum::<i32>();
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(moves > 1_000 && waits > 100, "{moves} moves, {waits} victims beside them: too few");
+}
+
 /// Programs saved do not depend on who acknowledges, and the buffer that keeps every write gives its pages back.
 #[test]
 fn acknowledged_at_the_buffer() {

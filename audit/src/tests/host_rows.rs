@@ -25,6 +25,11 @@ pub fn requests() -> Vec<Breach> {
             edit!(c, 0, queued, Event::Queued { flow, .. } => *flow = FlowId(2));
         }),
         (Rule::Address, write(), |c| edit!(c, 0, queued, Event::Queued { bytes, .. } => *bytes = 4097)),
+        // The drive has pages 0 to 255.
+        (Rule::Address, buffered(), |c| edit!(c, 0, from_memory, Event::PageFromMemory { lpn, .. } => *lpn = Lpn(256))),
+        (Rule::Address, one_read_in_series(), |c| {
+            edit!(c, 0, in_flash, Event::PageInSeries { lpn, .. } => *lpn = Lpn(256));
+        }),
         (Rule::SubmitOnce, write_read(), |c| c.repeat(0, submitted)),
         (Rule::SubmitOnce, write_read(), |c| {
             edit!(c, 1, submitted, Event::Submitted { request, .. } => *request = RequestId(1));
@@ -177,6 +182,10 @@ fn serve(case: &mut Case, cluster: u32, charge: Charge) {
 
 fn hit(e: &Event) -> bool {
     matches!(e, Event::PageFromMemory { request: RequestId(2), .. })
+}
+
+fn from_memory(e: &Event) -> bool {
+    matches!(e, Event::PageFromMemory { .. })
 }
 
 fn in_flash(e: &Event) -> bool {

@@ -142,3 +142,61 @@ impl Source for Feed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::prepare::prepare;
+    use crate::scenario::Scenario;
+
+    /// The byte ranges that each flow of a scenario asks for.
+    fn drawn(toml: &str) -> Vec<Vec<(u64, u64)>> {
+        let scenario = Scenario::parse("feeds.toml", toml.to_owned()).unwrap_or_else(|error| panic!("{error}"));
+        let prepared = prepare(&scenario).unwrap_or_else(|error| panic!("{error}"));
+        let feeds = prepared.feeds(|_| true).expect("flows");
+        let all = |mut feed: Feed| {
+            let mut found = Vec::new();
+            let mut arrival = Arrival::NONE;
+            while feed.draw(&mut arrival).expect("sound") == Drawn::Request {
+                let Span::Bytes { offset, length } = arrival.extent else { panic!("in bytes") };
+                found.push((offset, length));
+            }
+            found
+        };
+        feeds.into_iter().map(|feed| all(feed.expect("of every flow"))).collect()
+    }
+
+    /// The second flow's part begins in the middle of the drive.
+    #[test]
+    fn a_trace_moves_to_its_flows_part() {
+        let file = tempfile::Builder::new().suffix(".ascii").tempfile().expect("a temporary file");
+        std::fs::write(file.path(), "0 0 0 8 1\n1000 0 24 16 0\n").expect("written");
+        let flow = format!("[[flow]]\ntrace = {{ path = {:?} }}\n", file.path().display().to_string());
+        let head = "scheduler = \"fcfs\"\n[device]\npreset = \"flin-isca18\"\nftl.user_gb = 8\n";
+        let made = drawn(&format!("{head}{flow}{flow}"));
+        let range = |first: u64| vec![(first, 4096), (first + 12_288, 8192)];
+        assert_eq!(made[0], range(0));
+        let second = made[1][0].0;
+        assert!(second >= 3_900_000_000 && second.is_multiple_of(4096), "{second}");
+        assert_eq!(made[1], range(second));
+    }
+
+    /// Two flows of the same keys draw each their own, and each the same again.
+    #[test]
+    fn every_flow_has_draws_of_its_own() {
+        let flow = "[[flow]]\nsynthetic = { read_ratio = 0.5, rate_iops = 1000, requests = 50 }\n";
+        let clone = "[[flow]]\nclone = { table = \"flin\", name = \"tpce\", requests = 50 }\n";
+        let head = "scheduler = \"fcfs\"\n[device]\npreset = \"flin-isca18\"\n";
+        for flow in [flow, clone] {
+            let toml = format!("{head}{flow}{flow}");
+            let made = drawn(&toml);
+            let from = |requests: &[(u64, u64)]| {
+                let first = requests.iter().map(|&(offset, _)| offset).min().expect("some");
+                requests.iter().map(|&(offset, length)| (offset - first, length)).collect::<Vec<_>>()
+            };
+            assert_eq!(made[0].len(), 50);
+            assert_ne!(from(&made[0]), from(&made[1]), "{flow}");
+            assert_eq!(made, drawn(&toml));
+        }
+    }
+}

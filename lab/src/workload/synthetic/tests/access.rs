@@ -183,27 +183,33 @@ fn files_can_have_a_seed_of_their_own() {
     assert_ne!(firsts("", 1), firsts("", 2));
 }
 
+/// One write in four, said by a share and by the gaps of reads and writes.
 #[test]
 fn rewrites_have_their_share_and_distance() {
     // A fresh start is one of 10^14 places, so a write to a known start is a rewrite.
     let range = AddressRange { start_bytes: 0, bytes: 1 << 60, page_bytes: 8192 };
-    let toml = "read_ratio = 0.25\nrewrite = { ratio = 0.4, distance_requests = 50 }\nrate_iops = 1e6\nrequests = 400000\n\
-                size = { uniform = { min_bytes = 512, max_bytes = 65536 } }";
-    let drawn = draw_over(toml, &range, 1);
-    let mut written: BTreeMap<u64, (usize, u64)> = BTreeMap::new();
-    let (mut writes, mut distances) = (0, Vec::new());
-    for (i, d) in drawn.iter().enumerate().filter(|(_, d)| d.op == Op::Write) {
-        writes += 1;
-        if let Some((before, length)) = written.insert(d.offset, (i, d.length)) {
-            assert_eq!(length, d.length, "a rewrite covers what it overwrites");
-            distances.push((i - before) as f64);
+    for rates in ["read_ratio = 0.75\nrate_iops = 1e6", "read_gap_us = 4\nwrite_gap_us = 12"] {
+        let toml = format!(
+            "{rates}\nrewrite = {{ ratio = 0.4, distance_requests = 100 }}\nrequests = 800000\n\
+             size = {{ uniform = {{ min_bytes = 512, max_bytes = 65536 }} }}"
+        );
+        let drawn = draw_over(&toml, &range, 1);
+        let mut written: BTreeMap<u64, (usize, u64)> = BTreeMap::new();
+        let (mut writes, mut distances) = (0, Vec::new());
+        for (i, d) in drawn.iter().enumerate().filter(|(_, d)| d.op == Op::Write) {
+            writes += 1;
+            if let Some((before, length)) = written.insert(d.offset, (i, d.length)) {
+                assert_eq!(length, d.length, "a rewrite covers what it overwrites");
+                distances.push((i - before) as f64);
+            }
         }
+        near(writes as f64 / 800_000.0, 0.25, 5.0 * (0.1875f64 / 800_000.0).sqrt());
+        near(distances.len() as f64 / writes as f64, 0.4, 5.0 * (0.24 / writes as f64).sqrt());
+        // The extent that lies D writes back may have been written again since, so the distance to its latest write is the
+        // shorter of D and later picks: between half of 100 and 100.
+        let m = mean(distances);
+        assert!((60.0..100.0).contains(&m), "{rates}: mean distance {m}");
     }
-    near(distances.len() as f64 / writes as f64, 0.4, 5.0 * (0.24 / writes as f64).sqrt());
-    // The extent that lies D writes back may have been written again since, so the distance to its latest write is the
-    // shorter of D and later picks: between half of 50 and 50.
-    let m = mean(distances);
-    assert!((30.0..50.0).contains(&m), "mean distance {m}");
 }
 
 /// What just fits is used: the last request of the working set, of a file, and the last start in it.
