@@ -331,13 +331,13 @@ fn reads_may_be_charged_to_waiting_writes() {
     // reads.
     assert_eq!(slack_left(&[]), (vec![2, 0], vec![2, 0]));
     assert_eq!(slack_left(&[("charge_reads", 1)]), (vec![2, 0], vec![0, 0]));
-    // Of whatever level the writes are.
-    for level in [0, 1] {
+    // Of whatever priority the writes are.
+    for priority in [0, 1] {
         let mut config = config.clone();
-        (config.levels, config.flows) = (2, vec![FlowConfig::at_level(level)]);
+        (config.priorities, config.flows) = (2, vec![FlowConfig::at_priority(priority)]);
         let (_, record) = play_lines(&config, &recipe("wbyp", &[("charge_reads", 1)]), &lines);
         let slack = [&record.estimated, &record.dispatched_slack].map(|list| Record::of(list, 7));
-        assert_eq!(slack, [[2, 0], [0, 0]], "level {level}");
+        assert_eq!(slack, [[2, 0], [0, 0]], "priority {priority}");
     }
     // Writes that arrive take nothing.
     let mut writes = lines.clone();

@@ -157,7 +157,7 @@ mod tests {
         let all = |mut feed: Feed| {
             let mut found = Vec::new();
             let mut arrival = Arrival::NONE;
-            while feed.draw(&mut arrival).expect("sound") == Drawn::Request {
+            while feed.next_request(&mut arrival).expect("sound") == Produced::Request {
                 let Span::Bytes { offset, length } = arrival.extent else { panic!("in bytes") };
                 found.push((offset, length));
             }
