@@ -1,8 +1,9 @@
 //! The auditor: checks, from the event stream alone, what must be true of a device under every scheduler.
 //!
 //! It keeps a simple account of its own of everything: requests, transactions, commands, buses, and a page map. It shares
-//! no code with the engine: from the device it takes only the configuration (shape and times), and it computes every time
-//! itself. It changes nothing and never reads the board.
+//! no code with the engine: from the device it takes only the configuration (shape and times). It computes every time itself, and
+//! where preconditioning put the pages ([`Preconditioned`]); only the content of a `replayed` drive, which the device's own policies
+//! make, is read from the device before the first event ([`Start::Known`]). It changes nothing and never reads the board.
 //!
 //! [`Rule`] lists what it checks, one sentence each. It relies on these properties of the stream:
 //!
@@ -35,6 +36,7 @@ mod link;
 mod number_set;
 mod pages;
 mod pairs;
+mod preconditioned;
 mod reads;
 mod requests;
 mod rule;
@@ -62,6 +64,7 @@ use choice::Choice;
 use link::Link;
 use pages::Pages;
 use pairs::Pairs;
+pub use preconditioned::Preconditioned;
 use reads::Reads;
 use requests::Requests;
 use rule::Log;

@@ -2,7 +2,6 @@
 
 use flashlane_core::decide::{GcMode, Scheduler, SuspendPoints};
 use flashlane_core::{Duration, Lpn, PlaneId, Ppa};
-use flashlane_ssd::InitialState;
 
 /// What the scheduler declares about itself that decides what is legal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,21 +47,6 @@ pub trait Formula {
 
     /// Pages of a block (counted inside its plane) that are written.
     fn written(&self, plane: PlaneId, block: u32) -> u32;
-}
-
-/// The formula that devices are built from.
-impl Formula for InitialState {
-    fn place(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)> {
-        self.place(lpn)
-    }
-
-    fn lpn_at(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
-        self.lpn_at(plane, ppa)
-    }
-
-    fn written(&self, plane: PlaneId, block: u32) -> u32 {
-        self.written(plane, block)
-    }
 }
 
 /// The drive before the first event.

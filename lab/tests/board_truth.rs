@@ -8,14 +8,15 @@ use std::collections::BTreeMap;
 
 use common::play::{self, Ask, Mix, asks};
 use common::{recipe, table1};
+use flashlane_audit::{Formula, Preconditioned};
 use flashlane_core::board::{Flow, GcWaiting, Plane};
 use flashlane_core::event::Event;
 use flashlane_core::geometry::Geometry;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Lpn, Owner, PlaneId, RequestId, Time};
 use flashlane_sched::catalogue::{build, schedulers};
+use flashlane_ssd::Device;
 use flashlane_ssd::config::{Buffer, Config, FlowConfig, Precondition, Protocol};
-use flashlane_ssd::{Device, InitialState};
 use rand_pcg::Pcg64Mcg;
 
 /// A transaction that has not ended.
@@ -56,7 +57,7 @@ impl Truth {
         let (planes, blocks) = (geometry.planes(), geometry.blocks_per_plane);
         let all = (0..planes as u16).flat_map(|plane| (0..blocks).map(move |block| (PlaneId(plane), block)));
         let written: Vec<u32> = all.map(|(plane, block)| device.written_in(plane, block)).collect();
-        let initial = InitialState::of(config).expect("nothing is replayed");
+        let initial = Preconditioned::of(config).expect("nothing is replayed");
         let whose = |lpn: u32| {
             initial.place(Lpn(lpn))?;
             config.flows.iter().position(|flow| (flow.first_page..flow.first_page + flow.pages).contains(&lpn))

@@ -1,7 +1,7 @@
 //! Optimised structures compared with plain ones: groups with the exhaustive best, one channel with an event list, the
-//! formula of a drive's initial state with the drive's tables.
+//! auditor's formula of a drive's initial state with the drive's tables.
 //!
-//! The plain versions of the first two share nothing with the engine but its types. (The table of pending writes has
+//! The plain versions share nothing with the engine but its types. (The table of pending writes has
 //! such a test beside its code.)
 
 mod common;
@@ -10,12 +10,12 @@ use std::collections::VecDeque;
 
 use common::play::{self, Mix, asks};
 use common::{device, recipe, table1};
+use flashlane_audit::{Formula, Preconditioned};
 use flashlane_core::board::Board;
 use flashlane_core::decide::{Group, Scope};
 use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Extent, FlowId, Lpn, Op, PlaneId, Ppa, Request, RequestId, Time, Transaction, TxnId, UnitId};
 use flashlane_sched::catalogue::build;
-use flashlane_ssd::InitialState;
 use flashlane_ssd::config::{Config, Precondition};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -252,14 +252,14 @@ fn uneven(precondition: Precondition) -> Config {
     config
 }
 
-/// The auditor uses the formula of the initial state after the device has advanced.
+/// The auditor's own evaluation of where preconditioning puts pages, against the device's tables.
 #[test]
 fn the_formula_of_the_start_against_the_tables() {
     let filled = [0, 1, 333, 1000].map(|per_mille| Precondition::Filled { per_mille });
     for precondition in [Precondition::Fresh, Precondition::Steady].into_iter().chain(filled) {
         let config = uneven(precondition);
         let device = device(&config, &recipe("fcfs", &[]));
-        let formula = InitialState::of(&config).expect("nothing is replayed");
+        let formula = Preconditioned::of(&config).expect("nothing is replayed");
         let (blocks, pages) = (config.geometry.blocks_per_plane, config.geometry.pages_per_plane());
         let mut found = 0;
         for plane in (0..config.geometry.planes() as u16).map(PlaneId) {
@@ -285,7 +285,7 @@ fn the_formula_of_the_start_against_the_tables() {
 #[test]
 fn a_replayed_start_is_audited_too() {
     let config = uneven(Precondition::Replayed { percent: 200 });
-    assert!(InitialState::of(&config).is_none());
+    assert!(Preconditioned::of(&config).is_none());
     let mix = Mix { requests: 2000, gap: 500_000, reads: 40, pages: 3, hot: 0, partial: 0, scattered: 30 };
     let asks = asks(&config, &mix, &mut Pcg64Mcg::new(5));
     let (played, _) = play::audit(&config, &recipe("fr-fcfs", &[]), &asks).expect("a legal run");

@@ -8,7 +8,7 @@ mod common;
 
 use common::play::{Ask, Touch, conserved, hand_over};
 use common::{CYCLE, recipe, unit_cycle};
-use flashlane_audit::{Auditor, Policy, Start};
+use flashlane_audit::{Auditor, Policy, Preconditioned, Start};
 use flashlane_core::Op::{self, Read, Write};
 use flashlane_core::decide::Place;
 use flashlane_core::event::Event;
@@ -16,7 +16,7 @@ use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Lpn, Owner, PlaneId, Time};
 use flashlane_sched::catalogue::{Recipe, build};
 use flashlane_ssd::config::{Buffer, Config, Precondition, Victim};
-use flashlane_ssd::{Device, InitialState, Totals};
+use flashlane_ssd::{Device, Totals};
 
 fn drive() -> Config {
     let mut config = unit_cycle(2);
@@ -66,7 +66,7 @@ fn outcome(config: &Config, recipe: &Recipe, planes: Vec<u16>, lines: &[Line]) -
     let policy = Policy::of(&scheduler);
     let mut device = Device::new(config, scheduler).expect("a legal device");
     device.report_events();
-    let initial = InitialState::of(config).expect("a formula");
+    let initial = Preconditioned::of(config).expect("a formula");
     let mut auditor = Auditor::new(config, policy, Start::Formula(Box::new(initial)), 8);
     let ask = |&(at, op, page): &Line| Ask { at: at * CYCLE / 2, flow: 0, op, touch: Touch::Pages(vec![Lpn(page)]) };
     let asks: Vec<Ask> = lines.iter().map(ask).collect();

@@ -25,6 +25,5 @@ mod state;
 pub use config::{Config, ConfigError};
 pub use device::{Device, Fault, Stopped, Totals};
 pub use footprint::{Footprint, OptionalTables};
-pub use ftl::InitialState;
 pub use gc::{Overwritten, Replay, Replayed, SavedState};
 pub use host::Refusal;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use flashlane_core::event::Stamped;
 use flashlane_core::{Completion, PlaneId, Ppa};
 use flashlane_host::Seen;
-use flashlane_ssd::{Config, Device, InitialState};
+use flashlane_ssd::{Config, Device};
 
 use super::RunError;
 use super::actual_slack::ActualSlack;
@@ -13,7 +13,7 @@ use super::request_rows::RequestRows;
 use super::transactions::{RecordOptions, TransactionRecorder, TransactionRecords};
 use crate::metrics::{Activity, ResponseTimes, Slack};
 use crate::results::{RowWriter, TransactionRow};
-use flashlane_audit::{Auditor, Policy, Start, Verdict};
+use flashlane_audit::{Auditor, Policy, Preconditioned, Start, Verdict};
 
 /// The most violations that an audit reports in full.
 const MAX_VIOLATIONS: usize = 100;
@@ -206,8 +206,8 @@ impl<'a> Observers<'a> {
 fn auditor(config: &Config, policy: Policy, device: &Device) -> Auditor {
     let lpn_of = |plane: PlaneId, ppa: Ppa| device.lpn_at(plane, ppa);
     let written = |plane: PlaneId, block: u32| device.written_in(plane, block);
-    let start = match InitialState::of(config) {
-        Some(initial) => Start::Formula(Box::new(initial)),
+    let start = match Preconditioned::of(config) {
+        Some(formula) => Start::Formula(Box::new(formula)),
         None => Start::Known { lpn_of: &lpn_of, written: &written },
     };
     Auditor::new(config, policy, start, MAX_VIOLATIONS)

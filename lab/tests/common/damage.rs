@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use flashlane_audit::{Auditor, Policy, Start, Verdict};
+use flashlane_audit::{Auditor, Policy, Preconditioned, Start, Verdict};
 use flashlane_core::event::{Event, Stamped};
 use flashlane_core::{Duration, Time};
 use flashlane_lab::catalogue::Recipe;
 use flashlane_lab::run::{ObserverOptions, decisions_of, run_observed};
 use flashlane_lab::scenario::Scenario;
-use flashlane_ssd::{Config, InitialState};
+use flashlane_ssd::Config;
 
 /// Requests of a scenario that are run.
 const REQUESTS: u64 = 120;
@@ -42,7 +42,7 @@ impl Stream {
 
     /// The auditor's verdict of `events`.
     pub fn audit(&self, events: &[Stamped]) -> Result<Verdict, String> {
-        let start = InitialState::of(&self.config).ok_or("the drive's first state has no formula")?;
+        let start = Preconditioned::of(&self.config).ok_or("the drive's first state has no formula")?;
         let mut auditor = Auditor::new(&self.config, self.policy, Start::Formula(Box::new(start)), 20);
         events.iter().for_each(|stamped| auditor.observe(stamped));
         Ok(auditor.finish())

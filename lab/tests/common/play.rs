@@ -1,11 +1,11 @@
 //! Runs lists of requests on a device, with or without spare wake-ups, audited or not.
 
-use flashlane_audit::{Auditor, Policy, Start, Verdict};
+use flashlane_audit::{Auditor, Policy, Preconditioned, Start, Verdict};
 use flashlane_core::decide::Scheduler;
 use flashlane_core::{Completion, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
 use flashlane_sched::catalogue::{Recipe, build};
 use flashlane_ssd::config::Config;
-use flashlane_ssd::{Device, InitialState, Totals};
+use flashlane_ssd::{Device, Totals};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
@@ -154,8 +154,8 @@ pub fn audit(config: &Config, recipe: &Recipe, asks: &[Ask]) -> Result<(Played, 
     let (mut device, policy) = built(config, recipe)?;
     device.report_events();
     let (lpn_of, written) = (|p, a| device.lpn_at(p, a), |p, b| device.written_in(p, b));
-    let start = match InitialState::of(config) {
-        Some(initial) => Start::Formula(Box::new(initial)),
+    let start = match Preconditioned::of(config) {
+        Some(formula) => Start::Formula(Box::new(formula)),
         None => Start::Known { lpn_of: &lpn_of, written: &written },
     };
     let mut auditor = Auditor::new(config, policy, start, 8);

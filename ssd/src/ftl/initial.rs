@@ -124,19 +124,6 @@ impl Initial {
         local
     }
 
-    /// The logical page number at any physical page of the fullest plane; `None` if the page is not valid.
-    pub(super) fn find(&self, ppa: Ppa) -> Option<u32> {
-        if !self.steady {
-            return (ppa.0 < self.longest()).then_some(ppa.0);
-        }
-        if ppa.0 >= self.sealed * self.pages_per_block {
-            return None;
-        }
-        let (start, valid, page) = self.in_block(ppa);
-        let k = self.first_from(page, valid);
-        is_spread_to(k, valid, self.pages_per_block, page).then_some(start + k)
-    }
-
     /// The plane's first logical page number at or after a physical page. In the steady state the page must be in a sealed block.
     #[inline]
     fn local_from(&self, ppa: Ppa) -> u32 {
@@ -188,12 +175,6 @@ impl Initial {
 #[inline]
 fn spread(k: u32, valid: u32, pages: u32) -> u32 {
     (k as u64 * pages as u64 / valid as u64) as u32
-}
-
-/// Whether the `k`-th of `valid` pages is at `page`, given that it is not before it: [`spread`] without a division.
-#[inline]
-fn is_spread_to(k: u32, valid: u32, pages: u32, page: u32) -> bool {
-    k < valid && u64::from(k) * u64::from(pages) < (u64::from(page) + 1) * u64::from(valid)
 }
 
 /// Valid pages of the sealed blocks, oldest first, in equilibrium under uniform random overwrites. A page stays valid for each
@@ -263,7 +244,6 @@ mod tests {
                     let k = (page as u64 * valid as u64).div_ceil(pages as u64) as u32;
                     let hit = k < valid && spread(k, valid, pages) == page;
                     assert_eq!(hit, places.contains(&page));
-                    assert_eq!(is_spread_to(k, valid, pages, page), hit);
                 }
             }
         }

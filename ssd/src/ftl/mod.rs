@@ -6,7 +6,6 @@
 pub(crate) mod ages;
 mod group_minima;
 mod initial;
-mod initial_state;
 pub mod map;
 mod page_flows;
 mod plane_replay;
@@ -18,7 +17,6 @@ mod validity;
 use alloc::vec::Vec;
 
 use flashlane_core::{Board, Divisor, FlowId, Geometry, Lpn, PlaneId, Ppa};
-pub use initial_state::InitialState;
 pub(crate) use plane_replay::{PlaneReplay, PlaneStates};
 pub(crate) use saved::Tables;
 

@@ -42,7 +42,11 @@ const ALLOWED: &[AllowedDependencies] = &[
         foreign: Foreign::Only(&["prefetch-index", "rand_core", "rand_pcg", "serde"]),
     },
     AllowedDependencies { krate: HOST, ours: &[CORE], foreign: Foreign::Only(&[]) },
-    AllowedDependencies { krate: AUDIT, ours: &[CORE, SSD], foreign: Foreign::Only(&["rustc-hash"]) },
+    AllowedDependencies {
+        krate: AUDIT,
+        ours: &[CORE, SSD],
+        foreign: Foreign::Only(&["rand_core", "rand_pcg", "rustc-hash"]),
+    },
     AllowedDependencies { krate: OUTPUTS, ours: &[], foreign: Foreign::Any },
     AllowedDependencies { krate: TRACE, ours: &[CORE, OUTPUTS], foreign: Foreign::Any },
     AllowedDependencies { krate: LAB, ours: &[CORE, SCHED, SSD, HOST, AUDIT, OUTPUTS, TRACE], foreign: Foreign::Any },
