@@ -77,16 +77,19 @@ fn rows_have_what_threads_saw() {
         .map(|row| row.expect("a row").iter().map(|cell| cell.parse().unwrap_or_default()).collect())
         .collect();
     assert_eq!(rows.len(), 400);
+    let place = |name: &str| header.iter().position(|column| column == name).expect("a column");
+    let [id, seen_ns, user_ns] = ["id", "seen_ns", "user_ns"].map(place);
     for row in &rows {
-        let [arrival, done, _, _, called, seen, user] = row[5..] else { panic!("{row:?}") };
+        let [arrival, done, called, seen, user] =
+            ["arrival_ns", "done_ns", "called_ns", "seen_ns", "user_ns"].map(|name| row[place(name)]);
         assert!(called <= arrival && arrival <= done && done <= seen && user == seen - called, "{row:?}");
     }
-    assert!(rows.is_sorted_by_key(|row| row[10]), "in the order in which threads saw them done");
-    let mut ids: Vec<u64> = rows.iter().map(|row| row[0]).collect();
+    assert!(rows.is_sorted_by_key(|row| row[seen_ns]), "in the order in which threads saw them done");
+    let mut ids: Vec<u64> = rows.iter().map(|row| row[id]).collect();
     ids.sort_unstable();
     assert!(ids.into_iter().eq(0..400));
     let host = summary.schedulers[0].host.as_ref().expect("behind a host");
-    let mean = rows.iter().map(|row| row[11]).sum::<u64>() as f64 / 400.0;
+    let mean = rows.iter().map(|row| row[user_ns]).sum::<u64>() as f64 / 400.0;
     assert_eq!(host.all.as_ref().expect("requests").user_mean_ns, mean);
 }
 

@@ -39,13 +39,16 @@ fn run(limits: &str, flows: &[&str]) -> (Figures, Vec<Figures>, Vec<Row>) {
     dir.write("summary.json", b"{}").unwrap_or_else(|why| panic!("{why}"));
     let path = dir.commit().unwrap_or_else(|why| panic!("{why}")).join("requests.csv");
     let mut reader = csv::Reader::from_path(path).expect("the rows");
+    let header = reader.headers().expect("a header").clone();
+    let place = |name: &str| header.iter().position(|column| column == name).expect("a column");
     let mut rows: Vec<Row> = reader
         .records()
         .map(|record| {
             let record = record.expect("a row");
-            let number = |i: usize| record[i].parse::<u64>().expect("a number");
-            let (id, flow, arrival, done) = (number(0), number(1) as usize, number(5), number(6));
-            Row { id, flow, is_read: &record[2] == "read", arrival, done, counted: number(8) == 1 }
+            let number = |name: &str| record[place(name)].parse::<u64>().expect("a number");
+            let (id, flow, arrival, done) =
+                (number("id"), number("flow") as usize, number("arrival_ns"), number("done_ns"));
+            Row { id, flow, is_read: &record[place("op")] == "read", arrival, done, counted: number("counted") == 1 }
         })
         .collect();
     rows.sort_by_key(|row| row.id);

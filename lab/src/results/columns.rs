@@ -52,6 +52,13 @@ pub enum Cell {
     Nothing,
 }
 
+impl Cell {
+    /// A number, or no value.
+    pub(super) fn of(number: Option<u64>) -> Cell {
+        number.map_or(Cell::Nothing, Cell::Number)
+    }
+}
+
 impl Table {
     /// The name of the table's file.
     pub fn file_name(&self, extension: &str) -> String {

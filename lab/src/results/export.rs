@@ -6,40 +6,34 @@ use super::flow_figures::{Figures, ResponseFigures};
 use super::format::{Sense, number, or_dash, relative, share, time};
 use super::summary::Summary;
 
-/// The figures of [`ResponseFigures`] that tables have as columns, in their order.
-pub const RESPONSE_COLUMNS: [&str; 13] = [
-    "offered_iops",
-    "requests",
-    "bytes",
-    "iops",
-    "mb_per_s",
-    "mean_ns",
-    "stdev_ns",
-    "min_ns",
-    "p50_ns",
-    "p95_ns",
-    "p99_ns",
-    "p99_9_ns",
-    "max_ns",
-];
+/// A column of a table: its name, and its value; `None` where there is none. Whole numbers are exact up to 2^53.
+pub type ResponseColumn = (&'static str, fn(&ResponseFigures) -> Option<f64>);
 
-/// Their values, `None` where there is none; whole numbers are exact up to 2^53.
-pub fn response_values(f: &ResponseFigures) -> [Option<f64>; 13] {
-    let [requests, bytes] = [f.requests, f.bytes].map(|n| Some(n as f64));
-    let [min, p50, p95, p99, p99_9, max] =
-        [f.min_ns, f.p50_ns, f.p95_ns, f.p99_ns, f.p99_9_ns, f.max_ns].map(|n| Some(n as f64));
-    let [mean, stdev] = [f.mean_ns, f.stdev_ns].map(Some);
-    [f.offered_iops, requests, bytes, f.iops, f.mb_per_s, mean, stdev, min, p50, p95, p99, p99_9, max]
-}
+/// The figures of [`ResponseFigures`] that tables have as columns, in their order.
+pub const RESPONSE_COLUMNS: [ResponseColumn; 13] = [
+    ("offered_iops", |f| f.offered_iops),
+    ("requests", |f| Some(f.requests as f64)),
+    ("bytes", |f| Some(f.bytes as f64)),
+    ("iops", |f| f.iops),
+    ("mb_per_s", |f| f.mb_per_s),
+    ("mean_ns", |f| Some(f.mean_ns)),
+    ("stdev_ns", |f| Some(f.stdev_ns)),
+    ("min_ns", |f| Some(f.min_ns as f64)),
+    ("p50_ns", |f| Some(f.p50_ns as f64)),
+    ("p95_ns", |f| Some(f.p95_ns as f64)),
+    ("p99_ns", |f| Some(f.p99_ns as f64)),
+    ("p99_9_ns", |f| Some(f.p99_9_ns as f64)),
+    ("max_ns", |f| Some(f.max_ns as f64)),
+];
 
 /// One row for each scheduler, flow (empty for all together) and kind of request (`all`, `read`, `write`) that completed any. Times are
 /// nanoseconds. What belongs to all flows together is in their rows only.
 pub fn csv(summary: &Summary) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut write = |cells: &[String]| writer.write_record(cells).expect("memory takes every record");
-    let head = [&["scheduler", "flow", "kind"][..], &RESPONSE_COLUMNS];
+    let head = ["scheduler", "flow", "kind"].into_iter().chain(RESPONSE_COLUMNS.map(|(name, _)| name));
     let tail = ["slowdown", "chip_utilisation", "write_amplification"];
-    let names: Vec<String> = head.concat().into_iter().chain(tail).map(str::to_owned).collect();
+    let names: Vec<String> = head.chain(tail).map(str::to_owned).collect();
     write(&names);
     for run in &summary.schedulers {
         let device = [run.device.chip_utilisation.to_string(), optional(run.device.write_amplification)];
@@ -48,7 +42,7 @@ pub fn csv(summary: &Summary) -> String {
         for (flow, figures, slowdown, device) in std::iter::once(together).chain(flows) {
             for (kind, responses) in kinds(figures) {
                 let mut cells = vec![run.name.clone(), flow.clone(), kind.to_owned()];
-                cells.extend(response_values(responses).map(optional));
+                cells.extend(RESPONSE_COLUMNS.map(|(_, value)| optional(value(responses))));
                 cells.push(optional(slowdown));
                 cells.extend(device.clone());
                 write(&cells);
@@ -127,18 +121,21 @@ mod tests {
                      p99_9_ns,max_ns,slowdown,chip_utilisation,write_amplification";
         assert_eq!(text.lines().next(), Some(names));
         let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+        let place = |name: &str| names.split(',').position(|column| column == name).expect("a column");
         let find = |scheduler: &str, flow: &str, kind: &str| {
-            let found = |row: &&csv::StringRecord| row[0] == *scheduler && row[1] == *flow && row[2] == *kind;
-            rows.iter().find(found).expect("a row").clone()
+            let key = [("scheduler", scheduler), ("flow", flow), ("kind", kind)];
+            let row =
+                rows.iter().find(|row| key.iter().all(|(name, value)| row[place(name)] == **value)).expect("a row");
+            move |name: &str| row[place(name)].to_owned()
         };
         for run in &summary.schedulers {
             let total = find(&run.name, "", "write");
-            assert_eq!(total[8].parse::<f64>().unwrap(), run.total.write.as_ref().unwrap().mean_ns);
-            assert_eq!(total[17].parse::<f64>().unwrap(), run.device.chip_utilisation);
+            assert_eq!(total("mean_ns").parse::<f64>().unwrap(), run.total.write.as_ref().unwrap().mean_ns);
+            assert_eq!(total("chip_utilisation").parse::<f64>().unwrap(), run.device.chip_utilisation);
             for flow in &run.flows {
                 let row = find(&run.name, &flow.name, "all");
-                assert_eq!(row[13], flow.figures.all.as_ref().unwrap().p99_ns.to_string());
-                assert_eq!(row[16].parse::<f64>().unwrap(), flow.slowdown.unwrap());
+                assert_eq!(row("p99_ns"), flow.figures.all.as_ref().unwrap().p99_ns.to_string());
+                assert_eq!(row("slowdown").parse::<f64>().unwrap(), flow.slowdown.unwrap());
             }
         }
     }

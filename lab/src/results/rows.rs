@@ -17,49 +17,60 @@ pub trait Row {
     fn cells(&self) -> Self::Cells;
 }
 
+/// Declares the columns of a type, each beside the cell that a row has there, so that header and rows have one order.
+macro_rules! columns {
+    ($type:ty as $row:ident, $columns:ident $(, $table:expr)?; $($column:ident($($about:tt)*) => $cell:expr;)*) => {
+        const $columns: &[Column] = &[$($column($($about)*)),*];
+
+        columns! { @ $type, $row, $columns, [$($cell),*] $(, $table)? }
+    };
+    (@ $type:ty, $row:ident, $columns:ident, $cells:expr, $table:expr) => {
+        impl Row for $type {
+            const TABLE: Table = $table;
+            type Cells = [Cell; $columns.len()];
+
+            fn cells(&self) -> Self::Cells {
+                let $row = self;
+                $cells
+            }
+        }
+    };
+    (@ $type:ty, $row:ident, $columns:ident, $cells:expr) => {
+        impl $type {
+            fn cells(&self) -> [Cell; $columns.len()] {
+                let $row = self;
+                $cells
+            }
+        }
+    };
+}
+
 /// A completed request, and whether figures count it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestRow(pub Completion, pub bool);
 
-const REQUEST_COLUMNS: &[Column] = &[
-    column("id", Kind::Long, "Number of the request, unique in the run, in order of issue."),
-    column("flow", Kind::Short, "Number of its flow: the position in `flows` of summary.json, from 0."),
-    column("op", Kind::Word, "`read` or `write`."),
-    column("lpn", Kind::Long, "First logical page it touches."),
-    column("pages", Kind::Long, "Logical pages it touches."),
-    column(
-        "arrival_ns",
-        Kind::Long,
-        "When the host created it, since the start of the run; with `run.response_from = \"entry\"` when it entered its submission queue.",
-    ),
-    column("done_ns", Kind::Long, "When the host saw it done."),
-    column("response_ns", Kind::Long, "`done_ns` less `arrival_ns`."),
-    column("counted", Kind::Short, "1 if figures count it, 0 if it belongs to the warm-up."),
-];
-
-impl Row for RequestRow {
-    const TABLE: Table = Table {
+columns! {
+    RequestRow as row, REQUEST_COLUMNS,
+    Table {
         title: "requests",
         name: "requests",
         about: "One row a completed request, in order of completion.",
         columns: REQUEST_COLUMNS,
     };
-    type Cells = [Cell; REQUEST_COLUMNS.len()];
-
-    fn cells(&self) -> Self::Cells {
-        let c = &self.0;
-        [
-            Cell::Number(c.id.0),
-            Cell::Number(c.flow.0.into()),
-            Cell::Word(c.op.name()),
-            Cell::Number(c.lpn.0.into()),
-            Cell::Number(c.pages.into()),
-            Cell::Number(c.arrival.ns()),
-            Cell::Number(c.done.ns()),
-            Cell::Number(c.done.since(c.arrival).ns()),
-            Cell::Number(self.1.into()),
-        ]
-    }
+    column("id", Kind::Long, "Number of the request, unique in the run, in order of issue.") => Cell::Number(row.0.id.0);
+    column("flow", Kind::Short, "Number of its flow: the position in `flows` of summary.json, from 0.")
+        => Cell::Number(row.0.flow.0.into());
+    column("op", Kind::Word, "`read` or `write`.") => Cell::Word(row.0.op.name());
+    column("lpn", Kind::Long, "First logical page it touches.") => Cell::Number(row.0.lpn.0.into());
+    column("pages", Kind::Long, "Logical pages it touches.") => Cell::Number(row.0.pages.into());
+    column(
+        "arrival_ns",
+        Kind::Long,
+        "When the host created it, since the start of the run; with `run.response_from = \"entry\"` when it entered its submission queue.",
+    ) => Cell::Number(row.0.arrival.ns());
+    column("done_ns", Kind::Long, "When the host saw it done.") => Cell::Number(row.0.done.ns());
+    column("response_ns", Kind::Long, "`done_ns` less `arrival_ns`.") => Cell::Number(row.0.done.since(row.0.arrival).ns());
+    column("counted", Kind::Short, "1 if figures count it, 0 if it belongs to the warm-up.") => Cell::Number(row.1.into());
 }
 
 /// A request behind a host whose thread has seen it done.
@@ -75,18 +86,11 @@ pub struct SeenRequestRow {
     pub seen: Time,
 }
 
-const SEEN_REQUEST_COLUMNS: [Column; REQUEST_COLUMNS.len() + 3] = {
-    const COMMON: usize = REQUEST_COLUMNS.len();
-    let mut columns = [column("called_ns", Kind::Long, "When its thread asked for it."); COMMON + 3];
-    let mut i = 0;
-    while i < COMMON {
-        columns[i] = REQUEST_COLUMNS[i];
-        i += 1;
-    }
-    columns[5].about = "When the driver submitted it, since the start of the run.";
-    columns[6].about = "When its completion reached the host.";
-    columns[COMMON + 1] = column("seen_ns", Kind::Long, "When its thread saw it done.");
-    columns[COMMON + 2] = column("user_ns", Kind::Long, "`seen_ns` less `called_ns`: the user-perceived latency.");
+/// The columns of a request, two of them with another meaning, and those of its thread.
+const SEEN_REQUEST_COLUMNS: &[Column] = &{
+    let mut columns: [Column; REQUEST_COLUMNS.len() + THREAD_COLUMNS.len()] = joined(REQUEST_COLUMNS, THREAD_COLUMNS);
+    named(&mut columns, "arrival_ns").about = "When the driver submitted it, since the start of the run.";
+    named(&mut columns, "done_ns").about = "When its completion reached the host.";
     columns
 };
 
@@ -95,16 +99,56 @@ impl Row for SeenRequestRow {
         title: "requests behind a host",
         name: "requests",
         about: "With a `[host]`: one row a completed request, in the order in which threads saw them done.",
-        columns: &SEEN_REQUEST_COLUMNS,
+        columns: SEEN_REQUEST_COLUMNS,
     };
     type Cells = [Cell; SEEN_REQUEST_COLUMNS.len()];
 
     fn cells(&self) -> Self::Cells {
-        let [id, flow, op, lpn, pages, arrival, done, response, counted] =
-            RequestRow(self.completion, self.counted).cells();
-        let [called, seen, user] = [self.called.ns(), self.seen.ns(), (self.seen - self.called).ns()].map(Cell::Number);
-        [id, flow, op, lpn, pages, arrival, done, response, counted, called, seen, user]
+        joined(&RequestRow(self.completion, self.counted).cells(), &ThreadCells(self).cells())
     }
+}
+
+/// What a row of [`SeenRequestRow`] has behind the columns of [`RequestRow`].
+struct ThreadCells<'r>(&'r SeenRequestRow);
+
+columns! {
+    ThreadCells<'_> as row, THREAD_COLUMNS;
+    column("called_ns", Kind::Long, "When its thread asked for it.") => Cell::Number(row.0.called.ns());
+    column("seen_ns", Kind::Long, "When its thread saw it done.") => Cell::Number(row.0.seen.ns());
+    column("user_ns", Kind::Long, "`seen_ns` less `called_ns`: the user-perceived latency.")
+        => Cell::Number((row.0.seen - row.0.called).ns());
+}
+
+/// One list behind the other.
+#[inline]
+const fn joined<T: Copy, const ALL: usize>(first: &[T], then: &[T]) -> [T; ALL] {
+    assert!(first.len() + then.len() == ALL);
+    let mut all = [first[0]; ALL];
+    let mut i = 0;
+    while i < ALL {
+        all[i] = if i < first.len() { first[i] } else { then[i - first.len()] };
+        i += 1;
+    }
+    all
+}
+
+/// The column with this name.
+const fn named<'c>(columns: &'c mut [Column], name: &str) -> &'c mut Column {
+    let mut at = 0;
+    while !is(columns[at].name, name) {
+        at += 1;
+    }
+    &mut columns[at]
+}
+
+/// Whether the names are equal, at compile time.
+const fn is(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut i = 0;
+    while i < a.len() && i < b.len() && a[i] == b[i] {
+        i += 1;
+    }
+    i == a.len() && i == b.len()
 }
 
 /// A transaction that ended.
@@ -161,72 +205,63 @@ impl TransactionRow {
     }
 }
 
-const TRANSACTION_COLUMNS: &[Column] = &[
-    optional("request", Kind::Long, "`id` of its request; empty for garbage collection and buffer evictions."),
-    column("flow", Kind::Short, "Number of the flow it is counted for."),
-    column("op", Kind::Word, "`read`, `program` or `erase`."),
-    column("owner", Kind::Word, "On whose behalf: `user`, `gc` or `buffer` (a dirty page on its way out)."),
-    optional("lpn", Kind::Long, "Logical page; empty for an erase."),
-    column("channel", Kind::Short, "Channel of the device, from 0."),
-    column("chip", Kind::Short, "Chip of the channel."),
-    column("die", Kind::Short, "Die of the chip."),
-    column("plane", Kind::Short, "Plane of the die."),
-    column("enqueue_ns", Kind::Long, "When it joined its queue, since the start of the run."),
-    optional("dispatch_ns", Kind::Long, "When its command began; empty if it never reached the flash."),
-    column("done_ns", Kind::Long, "When it ended."),
-    column("paused_ns", Kind::Long, "Time its command stood paused."),
-    optional("slack_ns", Kind::Long, "What was left of its slack when its command began; empty if none did."),
-    column(
-        "cancelled",
-        Kind::Flag,
-        "Whether it ended without the flash: a write superseded by a younger one of its page, or a move of a page that \
-         was no longer valid.",
-    ),
-    column("response_ns", Kind::Long, "`done_ns` less `enqueue_ns`."),
-    optional(
-        "estimated_response_ns",
-        Kind::Long,
-        "`response_ns` as estimated when it joined its queue; empty unless the scheduler estimates or `--shadow-estimator` is given.",
-    ),
-    optional("estimated_slack_ns", Kind::Long, "Its slack as estimated then; empty like the column before."),
-    optional(
-        "actual_slack_ns",
-        Kind::Long,
-        "From its end to that of its request's last transaction; empty without a request, and if it was superseded.",
-    ),
-];
-
-impl Row for TransactionRow {
-    const TABLE: Table = Table {
+columns! {
+    TransactionRow as row, TRANSACTION_COLUMNS,
+    Table {
         title: "transactions",
         name: "transactions",
         about: "One row a flash transaction (a page read or programmed, a block erased), in the order they ended; those of a request come together when it completes.",
         columns: TRANSACTION_COLUMNS,
     };
-    type Cells = [Cell; TRANSACTION_COLUMNS.len()];
-
-    fn cells(&self) -> Self::Cells {
-        let maybe = |number: Option<u64>| number.map_or(Cell::Nothing, Cell::Number);
-        [
-            maybe(self.request.map(|request| request.0)),
-            Cell::Number(self.flow.0.into()),
-            Cell::Word(self.op.name()),
-            Cell::Word(self.owner.name()),
-            maybe(self.lpn.map(|lpn| lpn.0.into())),
-            Cell::Number(self.channel.into()),
-            Cell::Number(self.chip.into()),
-            Cell::Number(self.die.into()),
-            Cell::Number(self.plane.into()),
-            Cell::Number(self.enqueue_ns),
-            maybe(self.dispatch_ns),
-            Cell::Number(self.done_ns),
-            Cell::Number(self.paused_ns),
-            maybe(self.slack_ns),
-            Cell::Flag(self.cancelled),
-            Cell::Number(self.response_ns()),
-            maybe(self.estimated_ns()),
-            maybe(self.estimate.map(|(_, slack)| slack)),
-            maybe(self.actual_slack_ns),
-        ]
-    }
+    optional("request", Kind::Long, "`id` of its request; empty for garbage collection and buffer evictions.")
+        => Cell::of(row.request.map(|request| request.0));
+    column("flow", Kind::Short, "Number of the flow it is counted for.")
+        => Cell::Number(row.flow.0.into());
+    column("op", Kind::Word, "`read`, `program` or `erase`.")
+        => Cell::Word(row.op.name());
+    column("owner", Kind::Word, "On whose behalf: `user`, `gc` or `buffer` (a dirty page on its way out).")
+        => Cell::Word(row.owner.name());
+    optional("lpn", Kind::Long, "Logical page; empty for an erase.")
+        => Cell::of(row.lpn.map(|lpn| lpn.0.into()));
+    column("channel", Kind::Short, "Channel of the device, from 0.")
+        => Cell::Number(row.channel.into());
+    column("chip", Kind::Short, "Chip of the channel.")
+        => Cell::Number(row.chip.into());
+    column("die", Kind::Short, "Die of the chip.")
+        => Cell::Number(row.die.into());
+    column("plane", Kind::Short, "Plane of the die.")
+        => Cell::Number(row.plane.into());
+    column("enqueue_ns", Kind::Long, "When it joined its queue, since the start of the run.")
+        => Cell::Number(row.enqueue_ns);
+    optional("dispatch_ns", Kind::Long, "When its command began; empty if it never reached the flash.")
+        => Cell::of(row.dispatch_ns);
+    column("done_ns", Kind::Long, "When it ended.")
+        => Cell::Number(row.done_ns);
+    column("paused_ns", Kind::Long, "Time its command stood paused.")
+        => Cell::Number(row.paused_ns);
+    optional("slack_ns", Kind::Long, "What was left of its slack when its command began; empty if none did.")
+        => Cell::of(row.slack_ns);
+    column(
+        "cancelled",
+        Kind::Flag,
+        "Whether it ended without the flash: a write superseded by a younger one of its page, or a move of a page that \
+         was no longer valid.",
+    )
+        => Cell::Flag(row.cancelled);
+    column("response_ns", Kind::Long, "`done_ns` less `enqueue_ns`.")
+        => Cell::Number(row.response_ns());
+    optional(
+        "estimated_response_ns",
+        Kind::Long,
+        "`response_ns` as estimated when it joined its queue; empty unless the scheduler estimates or `--shadow-estimator` is given.",
+    )
+        => Cell::of(row.estimated_ns());
+    optional("estimated_slack_ns", Kind::Long, "Its slack as estimated then; empty like the column before.")
+        => Cell::of(row.estimate.map(|(_, slack)| slack));
+    optional(
+        "actual_slack_ns",
+        Kind::Long,
+        "From its end to that of its request's last transaction; empty without a request, and if it was superseded.",
+    )
+        => Cell::of(row.actual_slack_ns);
 }

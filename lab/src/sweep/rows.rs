@@ -10,7 +10,7 @@ use super::axis::{Axis, label};
 use super::file::Sweep;
 use super::plan::Plan;
 use crate::outputs::Store;
-use crate::results::export::{RESPONSE_COLUMNS, response_values};
+use crate::results::export::RESPONSE_COLUMNS;
 use crate::results::{Figures, Frame, FrameColumn, FrameValues, ResponseFigures, SchedulerResult, Summary};
 use crate::run::RunError;
 
@@ -33,7 +33,7 @@ pub(super) const FIGURES: [&str; 24] = {
     let mut all = [OTHERS[0]; 24];
     let mut i = 0;
     while i < all.len() {
-        all[i] = if i < RESPONSE_COLUMNS.len() { RESPONSE_COLUMNS[i] } else { OTHERS[i - RESPONSE_COLUMNS.len()] };
+        all[i] = if i < RESPONSE_COLUMNS.len() { RESPONSE_COLUMNS[i].0 } else { OTHERS[i - RESPONSE_COLUMNS.len()] };
         i += 1;
     }
     all
@@ -187,7 +187,7 @@ fn push(
 }
 
 fn response(f: &ResponseFigures) -> impl Iterator<Item = (&'static str, f64)> {
-    RESPONSE_COLUMNS.into_iter().zip(response_values(f)).filter_map(|(name, value)| Some((name, value?)))
+    RESPONSE_COLUMNS.into_iter().filter_map(|(name, value)| Some((name, value(f)?)))
 }
 
 #[cfg(test)]
