@@ -57,7 +57,7 @@ pub fn built(config: &Config, recipe: &Recipe) -> Result<(Device, Policy), Strin
 }
 
 /// A device of `config` under `scheduler`, or the error in the configuration.
-fn built_under(config: &Config, scheduler: Scheduler) -> Result<(Device, Policy), String> {
+pub fn built_under(config: &Config, scheduler: Scheduler) -> Result<(Device, Policy), String> {
     let policy = Policy::of(&scheduler);
     Ok((Device::new(config, scheduler).map_err(|e| e.to_string())?, policy))
 }
