@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
-#[path = "../tests/common/damage.rs"]
+#[path = "../tests/all/common/damage.rs"]
 mod damage;
 
 use damage::{Stream, damage};

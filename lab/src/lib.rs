@@ -14,8 +14,8 @@ pub use flashlane_outputs::shown;
 pub use flashlane_sched::catalogue;
 
 #[cfg(test)]
-#[path = "../tests/common/drawn.rs"]
+#[path = "../tests/all/common/drawn.rs"]
 mod drawn;
 #[cfg(test)]
-#[path = "../tests/common/kept.rs"]
+#[path = "../tests/all/common/kept.rs"]
 mod kept;

@@ -1,6 +1,6 @@
 //! Writes files anew that tests hold the code to: golden figures, generated documentation, the report's example.
 //!
-//! Owns the permit without which no test writes (`lab/tests/common/kept.rs` looks for it): a file in the build's folder,
+//! Owns the permit without which no test writes (`lab/tests/all/common/kept.rs` looks for it): a file in the build's folder,
 //! made for one call and named in the environment of the tests that it starts.
 
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ const KINDS: [Kind; 4] = [
         name: "golden",
         files: "lab/tests/golden, lab/data/figures.txt, README.md, docs/verdict.md",
         package: "flashlane-lab",
-        tests: &["--test", "golden", "--test", "demo"],
+        tests: &["--test", "all", "--", "golden::", "demo::"],
     },
     Kind {
         name: "docs",
@@ -43,7 +43,7 @@ const KINDS: [Kind; 4] = [
         name: "papers",
         files: "docs/papers/README.md, docs/papers/results/*.json",
         package: "flashlane-papers",
-        tests: &["--test", "page"],
+        tests: &["--test", "all", "--", "page::"],
     },
 ];
 

@@ -4,7 +4,7 @@ mod blktrace;
 mod columns;
 mod convert;
 mod differential;
-#[path = "../../../lab/tests/common/drawn.rs"]
+#[path = "../../../lab/tests/all/common/drawn.rs"]
 mod drawn;
 mod errors;
 mod formats;

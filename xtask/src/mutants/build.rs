@@ -45,7 +45,7 @@ pub struct Written {
 /// A test program.
 #[derive(Clone, Debug)]
 pub struct TestProgram {
-    /// Package and target: `lab scenes`.
+    /// Package, and `lib` or target: `lab all`.
     pub name: String,
     /// The file.
     pub exe: PathBuf,
@@ -109,9 +109,8 @@ impl BuildFolders {
         };
         let mut settings: Vec<String> = CHANGED.iter().chain(&UNCHECKED).flat_map(off).collect();
         settings.extend(optimised(0));
-        // Asked for by way of a test of the program, so that other people's crates are built as the tests have them.
-        self.complete("test", &["--no-run", "--test", "door"], &settings)?;
-        self.complete("build", &["--example", "damaged_events"], &settings)?;
+        // Asked for beside an example, other people's crates are built with the features that the tests have them with.
+        self.complete("build", &["--bin", "flashlane", "--example", "damaged_events"], &settings)?;
         for (built, to) in [("debug/flashlane", &self.program), ("debug/examples/damaged_events", &self.damaged)] {
             let built = self.target.join(built);
             std::fs::copy(&built, to).map_err(|e| format!("{}: cannot be copied: {e}", built.display()))?;

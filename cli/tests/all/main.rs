@@ -1,0 +1,20 @@
+//! The program as its users meet it, one subject a module. What is started, killed, measured or given a folder is the program, a process
+//! of its own, so that no test needs one to itself.
+
+#[cfg(unix)]
+mod common;
+mod door;
+#[cfg(unix)]
+mod inputs;
+#[cfg(unix)]
+mod options;
+mod outputs;
+#[cfg(unix)]
+mod pages;
+mod paper;
+#[cfg(unix)]
+mod paper_runs;
+#[cfg(unix)]
+mod readings;
+#[cfg(unix)]
+mod sweep;

@@ -1,0 +1,257 @@
+//! Options of the command line that spare the user work, each as a user would try it.
+
+use std::ffi::OsStr;
+use std::process::{Command, Stdio};
+
+use crate::common::{TRACE, folder, program, text, write};
+use tempfile::TempDir;
+
+/// Expects success; returns the standard output.
+#[track_caller]
+fn good<S: AsRef<OsStr>>(folder: &TempDir, args: &[S]) -> String {
+    let output = program(folder).args(args).output().expect("the program runs");
+    let (said, complaint) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!((output.status.code(), complaint.as_str()), (Some(0), ""), "{said}");
+    said
+}
+
+/// Expects an error about the input, of one line; returns what follows `error: `.
+#[track_caller]
+fn bad_line<S: AsRef<OsStr>>(folder: &TempDir, args: &[S]) -> String {
+    let output = program(folder).args(args).output().expect("the program runs");
+    let complaint = text(&output.stderr);
+    assert_eq!((output.status.code(), complaint.lines().count()), (Some(2), 1), "{complaint}");
+    complaint.strip_prefix("error: ").expect("an error").trim_end().to_owned()
+}
+
+/// A trace from standard input or a pipe is copied, as runs read traces several times; the copy goes with the program.
+#[test]
+fn a_trace_may_come_from_standard_input() {
+    let folder = folder();
+    write(&folder, "a.csv", TRACE);
+    let temporary = folder.path().join("tmp");
+    std::fs::create_dir(&temporary).expect("a folder");
+    let piped = |args: &[&str]| {
+        let mut command = program(&folder);
+        command.env("TMPDIR", &temporary).args(args);
+        let input = std::fs::File::open(folder.path().join("a.csv")).expect("the trace");
+        let mut cat = Command::new("cat").stdin(input).stdout(Stdio::piped()).spawn().expect("cat runs");
+        let output = command.stdin(cat.stdout.take().expect("piped")).output().expect("it runs");
+        let _ = cat.wait();
+        assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+        assert_eq!(std::fs::read_dir(&temporary).expect("the folder").count(), 0, "the copy is removed");
+        text(&output.stdout)
+    };
+    let made = |json: &str| {
+        let summary: serde_json::Value = serde_json::from_str(json).expect("JSON");
+        (summary["schedulers"][0]["total"].clone(), summary["flows"][0]["name"].clone())
+    };
+    let from_file = made(&good(&folder, &["compare", "--trace", "a.csv", "--format", "json"]));
+    for name in ["-", "/dev/stdin"] {
+        let from_pipe = made(&piped(&["compare", "--trace", name, "--format", "json"]));
+        assert_eq!(from_pipe.0, from_file.0, "{name}");
+    }
+    assert_eq!(made(&piped(&["compare", "--trace", "-", "--format", "json"])).1, "stdin");
+    assert!(piped(&["trace", "stat", "-"]).contains("requests"));
+}
+
+#[test]
+fn a_trace_given_as_a_scenario_is_recognised() {
+    let folder = folder();
+    write(&folder, "a.csv", TRACE);
+    let said = bad_line(&folder, &["compare", "a.csv"]);
+    assert!(said.ends_with("did you mean --trace a.csv?"), "{said}");
+}
+
+#[test]
+fn keys_are_set_on_every_command_that_takes_a_scenario() {
+    let folder = folder();
+    good(&folder, &["init", "s.toml"]);
+    let said = good(&folder, &["check", "s.toml", "--set", "seed=9", "--set", "flow.writer.priority=3"]);
+    assert!(said.contains("seed 9") && said.contains("writer: synthetic; priority 3"), "{said}");
+    let few = [
+        "--set",
+        "flow[0].synthetic.requests=20",
+        "--set",
+        "flow[1].synthetic.requests=20",
+        "--set",
+        "run.warm_up_requests=0",
+    ];
+    for command in [
+        &["run", "s.toml"][..],
+        &["compare", "s.toml"],
+        &["attribute", "s.toml", "--from", "fcfs", "--to", "read-first"],
+    ] {
+        let json = good(&folder, &[command, &few[..], &["--format", "json"]].concat());
+        let summary: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        assert_eq!(summary["schedulers"][0]["total"]["completed"], 40, "{command:?}");
+    }
+    // Of forty requests there is a number 39 and no number 40.
+    let asked = |number| [&["explain", "s.toml", "--request", number][..], &few[..]].concat();
+    assert!(good(&folder, &asked("39")).starts_with("Request 39 of "));
+    let said = bad_line(&folder, &asked("40"));
+    assert_eq!(said, "--request 40: there is no such request; there are 40, counted from 0 to 39");
+    let said = bad_line(&folder, &["check", "s.toml", "--set", "device.gc.start=1"]);
+    assert!(said.starts_with("--set: device.gc.start = 1: "), "{said}");
+    let said = bad_line(&folder, &["check", "s.toml", "--set", "seed"]);
+    assert_eq!(said, "--set seed: must be KEY=VALUE, such as device.gc.start_percent=7");
+    // A key that is legal, with a value that is not.
+    let said = bad_line(&folder, &["check", "s.toml", "--set", "flow.writer.priority=9"]);
+    assert!(said.starts_with("--set: flow[1].priority = 9: must be 0 to 7"), "{said}");
+}
+
+#[test]
+fn every_trace_may_have_a_speed_of_its_own() {
+    let folder = folder();
+    write(&folder, "a.csv", TRACE);
+    let two = ["compare", "--trace", "a.csv", "--trace", "a.csv", "--no-alone", "--format", "json"];
+    let json = good(&folder, &[&two[..], &["--speedup", "1,2"]].concat());
+    let summary: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let workload = |i: usize| summary["flows"][i]["workload"].as_str().expect("words").to_owned();
+    assert_eq!([workload(0), workload(1)], ["a.csv at 1x", "a.csv at 2x"]);
+    let said = bad_line(&folder, &[&two[..], &["--speedup", "1,2,3"]].concat());
+    assert_eq!(said, "--speedup: 3 given for 2 traces; give one, or one for each trace");
+}
+
+#[test]
+fn irregular_times_and_sizes_are_treated_as_asked() {
+    let folder = folder();
+    write(&folder, "back.csv", "2000,usr,0,Read,0,4096,1\n1000,usr,0,Read,0,4096,1\n3000,usr,0,Read,0,0,1\n");
+    let said = bad_line(&folder, &["run", "--trace", "back.csv"]);
+    assert!(said.contains("back.csv:2"), "{said}");
+    let said = bad_line(&folder, &["run", "--trace", "back.csv", "--order", "clamp"]);
+    assert!(said.contains("back.csv:3"), "{said}");
+    let said = good(&folder, &["run", "--trace", "back.csv", "--order", "clamp", "--sizes", "reject"]);
+    assert!(said.contains("received 3 = completed 2 + rejected 1"), "{said}");
+}
+
+#[test]
+fn figures_may_be_had_as_csv_and_markdown() {
+    let folder = folder();
+    write(&folder, "a.csv", TRACE);
+    let said = good(&folder, &["compare", "--trace", "a.csv", "--format", "csv"]);
+    assert!(said.starts_with("scheduler,flow,kind,offered_iops,requests,") && said.lines().count() > 4, "{said}");
+    let said = good(&folder, &["compare", "--trace", "a.csv", "--format", "markdown"]);
+    assert!(
+        said.starts_with("| scheduler | served IOPS | mean | p99 | Δ mean |")
+            && said.lines().nth(1).is_some_and(|line| line.starts_with("|---|")),
+        "{said}"
+    );
+    good(&folder, &["compare", "--trace", "a.csv", "--out", "results", "--csv"]);
+    let summary = std::fs::read_to_string(folder.path().join("results/summary.csv")).expect("summary.csv");
+    assert!(summary.starts_with("scheduler,flow,kind,"), "{summary}");
+    let rows = std::fs::read_to_string(folder.path().join("results/fcfs/requests.csv")).expect("rows");
+    assert!(rows.lines().next().is_some_and(|head| head.ends_with(",counted")), "{rows}");
+}
+
+/// `--collect` and `--preempt` hold a decision equal for all rows, whatever they say.
+#[test]
+fn decisions_are_held_equal_for_all_schedulers() {
+    let folder = folder();
+    write(&folder, "a.csv", TRACE);
+    let compare = ["compare", "--trace", "a.csv", "--schedulers", "fcfs,fr-fcfs,sprinkler", "--format", "json"];
+    let decisions = |more: &[&str]| -> Vec<[String; 2]> {
+        let summary: serde_json::Value =
+            serde_json::from_str(&good(&folder, &[&compare[..], more].concat())).expect("JSON");
+        let rows = summary["schedulers"].as_array().expect("rows").iter();
+        let text = |value: &serde_json::Value| value.as_str().expect("a name").to_owned();
+        rows.map(|row| [text(&row["decisions"]["collect"]), text(&row["decisions"]["preempt"])]).collect()
+    };
+    let own = decisions(&[]);
+    assert_eq!(own[0], ["semi-preemptive", "never"], "fcfs says nothing about collection");
+    assert_eq!((own[1][0].as_str(), own[2][1].as_str()), ("atomic", "suspend"));
+    assert_eq!(decisions(&["--collect", "non-preemptive", "--preempt", "never"]), vec![["non-preemptive", "never"]; 3]);
+    let said = bad_line(&folder, &[&compare[..], &["--collect", "sometimes"]].concat());
+    assert!(said.contains("sometimes") && said.contains("semi-preemptive"), "{said}");
+}
+
+/// Requests of the warm-up are in the rows, marked as not counted, and the summary says how many there are.
+#[test]
+fn rows_say_which_requests_count() {
+    let folder = folder();
+    write(&folder, "a.csv", TRACE);
+    good(&folder, &["run", "--trace", "a.csv", "--set", "run.warm_up_requests=1", "--out", "made", "--csv"]);
+    let rows = std::fs::read_to_string(folder.path().join("made/requests.csv")).expect("rows");
+    let mut counted: Vec<(&str, &str)> =
+        rows.lines().skip(1).filter_map(|row| Some((row.split_once(',')?.0, row.rsplit_once(',')?.1))).collect();
+    counted.sort_unstable();
+    assert_eq!(counted, [("0", "0"), ("1", "1")]);
+    let summary = std::fs::read_to_string(folder.path().join("made/summary.json")).expect("the summary");
+    let summary: serde_json::Value = serde_json::from_str(&summary).expect("JSON");
+    assert_eq!(summary["made_by"]["warm_up_requests"], 1);
+    assert_eq!(summary["schedulers"][0]["total"]["all"]["requests"], 1);
+}
+
+/// An attribution names every difference, and is a table on the terminal and a waterfall in the report.
+#[test]
+fn an_attribution_names_every_difference() {
+    let folder = folder();
+    write(&folder, "a.csv", TRACE);
+    let args =
+        ["attribute", "--trace", "a.csv", "--from", "fcfs", "--to", "sprinkler", "--seeds", "2", "--report", "r.html"];
+    let said = good(&folder, &args);
+    for needed in ["From fcfs to sprinkler", "pick: fcfs -> largest-group", "preempt: never -> suspend", "4 mixes"] {
+        assert!(said.contains(needed), "{needed}: {said}");
+    }
+    let page = std::fs::read_to_string(folder.path().join("r.html")).expect("the report");
+    assert!(page.contains("id=\"h-attribution\"") && page.contains("class=\"waterfall\""));
+}
+
+#[test]
+fn usage_is_one_line() {
+    let folder = folder();
+    for command in ["run", "compare", "check", "attribute"] {
+        let said = text(&program(&folder).args([command, "--bogus"]).output().expect("it runs").stderr);
+        let usage: Vec<&str> = said.lines().filter(|line| line.starts_with("Usage: ")).collect();
+        assert!(usage.len() == 1 && usage[0].len() <= 100, "{said}");
+        assert!(usage[0].contains("<SCENARIO.toml | --trace FILE>"), "{said}");
+    }
+}
+
+#[test]
+fn timelines_are_written_for_every_scheduler_and_never_over_others() {
+    let folder = folder();
+    write(&folder, "a.csv", TRACE);
+    let two = ["compare", "--trace", "a.csv", "--schedulers", "fcfs,sprinkler", "--timeline", "run.json"];
+    let said = good(&folder, &two);
+    assert!(said.contains("timeline: run-fcfs.json, run-sprinkler.json (ui.perfetto.dev opens them)\n"), "{said}");
+    assert!(!folder.path().join("run.json").exists());
+    for name in ["run-fcfs.json", "run-sprinkler.json"] {
+        let text = std::fs::read_to_string(folder.path().join(name)).expect("a timeline");
+        let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let requests = json["traceEvents"].as_array().expect("events").iter();
+        assert_eq!(
+            requests.filter(|event| event["name"].as_str().is_some_and(|name| name.ends_with(" request"))).count(),
+            2
+        );
+    }
+    let said = bad_line(&folder, &two);
+    assert!(said.starts_with("run-fcfs.json: exists already and is left as it is"), "{said}");
+    good(&folder, &[&two[..], &["--force", "--window", "0us..1s"]].concat());
+    let packed = [&two[..two.len() - 1], &["tl.json.gz"]].concat();
+    let said = good(&folder, &packed);
+    assert!(said.contains("timeline: tl-fcfs.json.gz, tl-sprinkler.json.gz (ui"), "{said}");
+    for scheduler in ["fcfs", "sprinkler"] {
+        let packed = folder.path().join(format!("tl-{scheduler}.json.gz"));
+        let unpacked = Command::new("gzip").arg("-dc").arg(packed).output().expect("gzip runs").stdout;
+        let plain = std::fs::read(folder.path().join(format!("run-{scheduler}.json"))).expect("a timeline");
+        assert!(unpacked == plain, "{scheduler}");
+    }
+    let said = good(&folder, &["run", "--trace", "a.csv", "--timeline", "run.perfetto"]);
+    assert!(said.contains("timeline: run.perfetto (ui.perfetto.dev opens it)"), "{said}");
+    assert!(std::fs::metadata(folder.path().join("run.perfetto")).expect("a file").len() > 100);
+    let said = bad_line(&folder, &[&two[..], &["--window", "5"]].concat());
+    assert!(said.starts_with("--window 5: must be A..B with units"), "{said}");
+}
+
+#[test]
+fn a_request_is_explained_and_compared_with_another_scheduler() {
+    let folder = folder();
+    write(&folder, "a.csv", TRACE);
+    let said = good(&folder, &["explain", "--trace", "a.csv", "--scheduler", "fcfs", "--request", "1"]);
+    assert!(said.starts_with("Request 1 of a under fcfs: write of 1 page, arrived at "), "{said}");
+    let said = good(&folder, &["explain", "--trace", "a.csv", "--worst", "2", "--beside", "sprinkler"]);
+    assert_eq!(said.matches("Under sprinkler it took").count(), 2, "{said}");
+    let said = bad_line(&folder, &["explain", "--trace", "a.csv", "--request", "2"]);
+    assert_eq!(said, "--request 2: there is no such request; there are 2, counted from 0 to 1");
+}

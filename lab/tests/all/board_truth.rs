@@ -1,0 +1,314 @@
+//! The board is correct: after every instant of a run it is compared with a plain account of the event stream, under
+//! every scheduler of the catalogue. A count that is not updated before a decision shows here, even if no other test's
+//! decisions depend on it.
+
+use std::collections::BTreeMap;
+
+use crate::common::play::{self, Ask, Mix, asks};
+use crate::common::{recipe, table1};
+use flashlane_audit::{Formula, Preconditioned};
+use flashlane_core::board::{Flow, GcWaiting, Plane};
+use flashlane_core::event::Event;
+use flashlane_core::geometry::Geometry;
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{Duration, Lpn, Owner, PlaneId, RequestId, Time};
+use flashlane_sched::catalogue::{build, schedulers};
+use flashlane_ssd::Device;
+use flashlane_ssd::config::{Buffer, Config, FlowConfig, Precondition, Protocol};
+use rand_pcg::Pcg64Mcg;
+
+/// A transaction that has not ended.
+#[derive(Clone, Copy)]
+struct Live {
+    op: FlashOp,
+    owner: Owner,
+    flow: usize,
+    lpn: Lpn,
+    /// The unit it waits at; `None` for a write that has no unit yet, and after dispatch.
+    waits: Option<usize>,
+}
+
+/// The content that the board must have, computed from the events.
+struct Truth {
+    geometry: Geometry,
+    config: Config,
+    /// Whether writes get their unit at dispatch, and whether page ownership is tracked.
+    draws: bool,
+    owned: bool,
+    written: Vec<u32>,
+    planes: Vec<Plane>,
+    waiting: Vec<[u32; 2]>,
+    gc: Vec<GcWaiting>,
+    flows: Vec<Flow>,
+    /// For each submission queue, the commands that have arrived and were not fetched.
+    lines: Vec<u32>,
+    requests: BTreeMap<RequestId, usize>,
+    live: BTreeMap<u64, Live>,
+    owners: Vec<Option<usize>>,
+    /// Pages of the programs whose dispatch follows their mapping, and their places.
+    mapped: Vec<(Lpn, PlaneId, u32)>,
+}
+
+impl Truth {
+    fn new(config: &Config, device: &Device, (draws, owned): (bool, bool)) -> Truth {
+        let geometry = config.geometry;
+        let (planes, blocks) = (geometry.planes(), geometry.blocks_per_plane);
+        let all = (0..planes as u16).flat_map(|plane| (0..blocks).map(move |block| (PlaneId(plane), block)));
+        let written: Vec<u32> = all.map(|(plane, block)| device.written_in(plane, block)).collect();
+        let initial = Preconditioned::of(config).expect("nothing is replayed");
+        let whose = |lpn: u32| {
+            initial.place(Lpn(lpn))?;
+            config.flows.iter().position(|flow| (flow.first_page..flow.first_page + flow.pages).contains(&lpn))
+        };
+        let shown = |index: usize| {
+            let open = written[index * blocks as usize..][..blocks as usize].iter();
+            let next = open.copied().find(|&pages| pages > 0 && pages < geometry.pages_per_block).unwrap_or(0);
+            Plane { next_page: next, ..Plane::default() }
+        };
+        let owners: Vec<Option<usize>> = (0..config.ftl.logical_pages).map(whose).collect();
+        let flows = (0..config.flows.len()).map(|flow| Flow {
+            priority: config.flows[flow].priority,
+            valid_pages: if owned { owners.iter().filter(|owner| **owner == Some(flow)).count() as u64 } else { 0 },
+            ..Flow::default()
+        });
+        Truth {
+            geometry,
+            draws,
+            owned,
+            planes: (0..planes as usize).map(shown).collect(),
+            waiting: vec![[0; 2]; geometry.units() as usize],
+            gc: vec![GcWaiting::default(); geometry.units() as usize],
+            lines: vec![0; config.flows.len()],
+            requests: BTreeMap::new(),
+            live: BTreeMap::new(),
+            mapped: Vec::new(),
+            flows: flows.collect(),
+            owners,
+            written,
+            config: config.clone(),
+        }
+    }
+
+    fn line(&self, flow: usize) -> usize {
+        if matches!(self.config.front.protocol, Protocol::Sata { .. }) { 0 } else { flow }
+    }
+
+    fn unit(&self, plane: PlaneId) -> usize {
+        self.geometry.unit_of(plane).index()
+    }
+
+    /// Counts one transaction of a kind more, or one less, where it waits.
+    fn count(&mut self, txn: Live, more: bool) {
+        let Some(unit) = txn.waits else { return };
+        let gc = &mut self.gc[unit];
+        let count = match (txn.owner, txn.op) {
+            (Owner::Gc, FlashOp::Read) => &mut gc.reads,
+            (Owner::Gc, FlashOp::Program) => &mut gc.programs,
+            (Owner::Gc, FlashOp::Erase) => &mut gc.erases,
+            (_, op) => &mut self.waiting[unit][op.index()],
+        };
+        *count = if more { *count + 1 } else { *count - 1 };
+    }
+
+    fn take(&mut self, event: &Event) {
+        match *event {
+            Event::Submitted { request, flow, .. } => {
+                let line = self.line(flow.index());
+                self.requests.insert(request, line);
+                self.lines[line] += 1;
+            }
+            Event::Admitted { request } => {
+                let line = self.requests[&request];
+                self.lines[line] -= 1;
+                self.flows[line].in_flight += 1;
+            }
+            Event::Completed { request } => self.flows[self.requests[&request]].in_flight -= 1,
+            Event::Queued { txn, flow, op, owner, lpn, plane, .. } => {
+                let unplaced = self.draws && owner != Owner::Gc && op == FlashOp::Program;
+                let waits = (!unplaced).then_some(self.unit(plane));
+                let live = Live { op, owner, flow: flow.index(), lpn, waits };
+                self.live.insert(txn, live);
+                self.count(live, true);
+            }
+            Event::Moved { txn, plane } => {
+                self.count(self.live[&txn], false);
+                self.live.get_mut(&txn).expect("queued").waits = Some(self.unit(plane));
+                self.count(self.live[&txn], true);
+            }
+            Event::Dispatched { txn, .. } => self.dispatched(txn),
+            Event::Ended { txn, .. } => {
+                let live = self.live.remove(&txn).expect("queued");
+                self.count(live, false);
+            }
+            Event::VictimChosen { plane, .. } => self.planes[plane.index()].collecting = true,
+            Event::Mapped { lpn, plane, ppa } => {
+                let (block, page) = self.block_of(plane, ppa);
+                assert_eq!(self.written[block], page);
+                self.written[block] += 1;
+                self.mapped.push((lpn, plane, ppa));
+            }
+            Event::Erased { plane, block } => {
+                let block = plane.index() * self.geometry.blocks_per_plane as usize + block as usize;
+                self.written[block] = 0;
+                self.planes[plane.index()].collecting = false;
+                for flow in self.flows.iter_mut().filter(|_| self.owned) {
+                    flow.programmed_at_erase = flow.programmed;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn block_of(&self, plane: PlaneId, ppa: u32) -> (usize, u32) {
+        let (block, page) = (ppa / self.geometry.pages_per_block, ppa % self.geometry.pages_per_block);
+        (plane.index() * self.geometry.blocks_per_plane as usize + block as usize, page)
+    }
+
+    fn dispatched(&mut self, serial: u64) {
+        let live = self.live[&serial];
+        self.count(live, false);
+        self.live.get_mut(&serial).expect("queued").waits = None;
+        if live.op != FlashOp::Program {
+            return;
+        }
+        let found =
+            self.mapped.iter().position(|mapped| mapped.0 == live.lpn).expect("mapped before it was dispatched");
+        let (lpn, plane, ppa) = self.mapped.remove(found);
+        let hosts = live.owner != Owner::Gc;
+        if hosts || !self.config.gc.separate_frontier {
+            self.planes[plane.index()].next_page = (ppa + 1) % self.geometry.pages_per_block;
+        }
+        let owner = &mut self.owners[lpn.0 as usize];
+        if hosts {
+            self.flows[live.flow].programmed += 1;
+            if self.owned {
+                if let Some(old) = owner.replace(live.flow) {
+                    self.flows[old].valid_pages -= 1;
+                }
+                self.flows[live.flow].valid_pages += 1;
+            }
+        } else if let Some(flow) = owner.filter(|_| self.owned) {
+            self.flows[flow].moved += 1;
+        }
+    }
+
+    /// The part of the board that follows from the rest.
+    fn planes(&self) -> Vec<Plane> {
+        let (blocks, pages) = (self.geometry.blocks_per_plane as usize, self.geometry.pages_per_block);
+        let finished = |(index, plane): (usize, &Plane)| {
+            let own = &self.written[index * blocks..][..blocks];
+            let free_blocks = own.iter().filter(|&&written| written == 0).count() as u32;
+            let free_pages = own.iter().map(|written| pages - written).sum();
+            // Moves use the last free block, and where they share the host's open block they must not use its last page
+            // either.
+            let shares = !self.config.gc.separate_frontier && free_blocks == 0;
+            let has_free_page = plane.next_page > 0 && !shares || free_blocks > 1;
+            Plane { free_blocks, free_pages, has_free_page, ..*plane }
+        };
+        self.planes.iter().enumerate().map(finished).collect()
+    }
+
+    fn compare(&self, device: &Device, name: &str) {
+        let (board, now) = (device.board(), device.now());
+        let counts = |p: &Plane| (p.free_blocks, p.free_pages, p.next_page, p.has_free_page, p.collecting);
+        for (p, (shown, plane)) in board.planes.iter().zip(&self.planes()).enumerate() {
+            assert!(counts(shown) == counts(plane), "{name} at {now}: plane {p} is {plane:?}, shown {shown:?}");
+        }
+        for (u, unit) in board.units.iter().enumerate() {
+            assert_eq!((unit.waiting, unit.gc), (self.waiting[u], self.gc[u]), "{name} at {now}: unit {u}");
+        }
+        let depth = match self.config.front.protocol {
+            Protocol::Nvme { depth } | Protocol::Sata { depth } => depth,
+        };
+        for (f, (shown, flow)) in board.flows.iter().zip(&self.flows).enumerate() {
+            let waiting = self.lines[f].min(depth - flow.in_flight);
+            let flow = Flow { waiting, ..*flow };
+            let commands = |f: &Flow| (f.priority, f.waiting, f.in_flight);
+            let pages = |f: &Flow| (f.programmed, f.programmed_at_erase, f.valid_pages, f.moved);
+            let same = commands(shown) == commands(&flow) && pages(shown) == pages(&flow);
+            assert!(same, "{name} at {now}: flow {f} is {flow:?}, shown {shown:?}");
+        }
+    }
+}
+
+/// Four chips of two dies, with part of the data owned by each flow.
+fn pressed() -> Config {
+    let mut config = table1(2, 2);
+    (config.geometry.blocks_per_plane, config.geometry.pages_per_block) = (24, 8);
+    config.ftl.logical_pages = config.geometry.planes() * 8 * 17;
+    config.precondition = Precondition::Steady;
+    let third = config.ftl.logical_pages / 3;
+    config.flows = vec![FlowConfig { first_page: 0, pages: third, ..FlowConfig::at_priority(0) }; 2];
+    (config.flows[1].priority, config.flows[1].first_page, config.priorities) = (1, third, 2);
+    config
+}
+
+/// [`pressed`] with narrow limits at the host interface, a page buffer, partial pages that are read first, and moves
+/// that share the host's open blocks.
+fn narrow(protocol: Protocol) -> Config {
+    let mut config = pressed();
+    config.ftl.read_modify_write = true;
+    config.gc.separate_frontier = false;
+    (config.nand.suspend, config.nand.resume) = (Duration::from_us(5), Duration::from_us(7));
+    config.front.protocol = protocol;
+    (config.front.in_flight, config.front.queue_capacity) = (9, [6, 6]);
+    config
+}
+
+fn each_instant(config: &Config, name: &str, asks: &[Ask]) -> u64 {
+    let recipe = recipe(name, &[]);
+    let scheduler = build(&recipe).expect("a scheduler");
+    let says = (
+        scheduler.place.binds_at_dispatch(),
+        scheduler.collect.write_triggered_gc() || scheduler.admit.needs_page_flows(),
+    );
+    let (mut device, _) = play::built(config, &recipe).expect("legal");
+    device.report_events();
+    let mut truth = Truth::new(config, &device, says);
+    let mut instants = 0;
+    let mut look = |device: &mut Device| {
+        device.events().drain(..).for_each(|stamped| truth.take(&stamped.event));
+        truth.compare(device, name);
+        instants += 1;
+    };
+    let mut asks = asks.iter().enumerate().peekable();
+    look(&mut device);
+    loop {
+        let next = device.next_event();
+        look(&mut device);
+        let arrives = asks.peek().map_or(Time::NEVER, |(_, ask)| Time::from_ns(ask.at));
+        let now = next.min(arrives);
+        if now == Time::NEVER {
+            break;
+        }
+        device.advance(now);
+        while let Some((id, ask)) = asks.next_if(|(_, ask)| Time::from_ns(ask.at) == now) {
+            play::hand_over(&mut device, id as u64, ask);
+        }
+        look(&mut device);
+    }
+    assert_eq!((device.fault(), device.outstanding()), (None, 0), "{name}");
+    assert!(device.totals().erases > 10, "{name}: {} erases are too few", device.totals().erases);
+    instants
+}
+
+#[test]
+fn the_board_shows_what_is() {
+    let mut buffered = narrow(Protocol::Nvme { depth: 5 });
+    buffered.buffer = Some(Buffer {
+        pages: 32,
+        per_flow: true,
+        write_back: true,
+        read_allocate: true,
+        flush_above: 8,
+        merge_writes: true,
+    });
+    for config in [pressed(), narrow(Protocol::Nvme { depth: 5 }), narrow(Protocol::Sata { depth: 7 }), buffered] {
+        let mix = Mix { requests: 500, gap: 400_000, reads: 40, pages: 4, hot: 20, partial: 30, scattered: 20 };
+        let asks = asks(&config, &mix, &mut Pcg64Mcg::new(12));
+        for entry in schedulers() {
+            let instants = each_instant(&config, entry.name, &asks);
+            assert!(instants > 1000, "{}: {instants} instants are too few", entry.name);
+        }
+    }
+}

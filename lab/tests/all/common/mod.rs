@@ -1,0 +1,149 @@
+//! Devices and drivers that the tests share.
+
+pub mod busy;
+pub mod damage;
+pub mod kept;
+pub mod play;
+pub mod record;
+
+use flashlane_core::geometry::{AllocationOrder, Geometry, UnitKind};
+use flashlane_core::{Completion, Duration, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
+use flashlane_sched::catalogue::{Recipe, build};
+use flashlane_ssd::Device;
+use flashlane_ssd::config::*;
+
+/// A device with the Table 1 times of Slacker and FLIN, `channels` x `chips` single-die chips of two planes.
+pub fn table1(channels: u32, chips: u32) -> Config {
+    let geometry = Geometry {
+        channels,
+        chips_per_channel: chips,
+        dies_per_chip: 1,
+        planes_per_die: 2,
+        blocks_per_plane: 64,
+        pages_per_block: 128,
+        page_bytes: 8192,
+        metadata_bytes: 448,
+        unit: UnitKind::Chip,
+    };
+    Config {
+        geometry,
+        nand: Nand {
+            read: Latency::Constant(Duration::from_us(75)),
+            program: Latency::Constant(Duration::from_us(1300)),
+            erase: Latency::Constant(Duration::from_us(3800)),
+            iterations: 20,
+            suspend: Duration::ZERO,
+            resume: Duration::ZERO,
+            multi_plane: true,
+            multi_die: true,
+            same_page_read: false,
+            same_page_program: true,
+        },
+        bus: Bus {
+            mega_transfers: 333,
+            width_bytes: 1,
+            rounding: Rounding::Exact,
+            with_metadata: false,
+            command: [Duration::ZERO; 3],
+            data_out_setup: Duration::ZERO,
+            plane_gap: Duration::ZERO,
+            dispatch: Dispatch::Eager,
+        },
+        ftl: Ftl {
+            order: AllocationOrder::CWDP,
+            logical_pages: geometry.planes() * geometry.pages_per_plane() * 3 / 4,
+            read_modify_write: false,
+            wear_aware: false,
+        },
+        gc: Gc { victim: Victim::Greedy, start_blocks: 3, hard_blocks: 1, separate_frontier: true },
+        precondition: Precondition::Fresh,
+        buffer: None,
+        front: Front {
+            protocol: Protocol::Nvme { depth: u32::MAX },
+            in_flight: u32::MAX,
+            queue_capacity: [u32::MAX; 2],
+            link_bytes_per_s: 0,
+            link_latency: Duration::ZERO,
+            service: Service::Parallel,
+        },
+        memory: Duration::from_us(1),
+        flows: vec![FlowConfig::at_priority(0)],
+        priorities: 1,
+        seed: 1,
+    }
+}
+
+/// [`table1`] with one chip of one plane.
+pub fn one_plane() -> Config {
+    let mut config = table1(1, 1);
+    config.geometry.planes_per_die = 1;
+    config.ftl.logical_pages /= 2;
+    config
+}
+
+/// One unit-cycle, in ns.
+pub const CYCLE: u64 = 1000;
+
+/// The unit-cycle model of model 0.6: page `lpn` on chip `lpn % chips`, reads 1 cycle, writes 4, no bus.
+pub fn unit_cycle(chips: u32) -> Config {
+    let mut config = table1(1, chips);
+    config.geometry.planes_per_die = 1;
+    config.ftl.logical_pages = config.geometry.planes() * config.geometry.pages_per_plane() / 2;
+    let cycles = |n: u64| Latency::Constant(Duration::from_ns(n * CYCLE));
+    config.nand = Nand { read: cycles(1), program: cycles(4), erase: cycles(4), iterations: 4, ..config.nand };
+    config.bus.mega_transfers = u32::MAX;
+    config
+}
+
+/// The catalogue's `name`, with parameters.
+pub fn recipe(name: &str, params: &[(&str, u64)]) -> Recipe {
+    Recipe {
+        base: Some(name.to_owned()),
+        params: params.iter().map(|&(k, v)| (k.to_owned(), v)).collect(),
+        ..Recipe::default()
+    }
+}
+
+/// A device of `config` under `recipe`.
+pub fn device(config: &Config, recipe: &Recipe) -> Device {
+    Device::new(config, build(recipe).expect("a good recipe")).expect("a good configuration")
+}
+
+/// A request of a scene: arrival in ns, operation, pages.
+pub type Line<'a> = (u64, Op, &'a [u32]);
+
+/// Runs a scene to its end; returns the completions in the order of the lines.
+pub fn scene(device: &mut Device, lines: &[Line<'_>]) -> Vec<Completion> {
+    let mut done = Vec::new();
+    for (i, &(at, op, pages)) in lines.iter().enumerate() {
+        let now = Time::from_ns(at);
+        device.advance(now);
+        let list: Vec<Lpn> = pages.iter().copied().map(Lpn).collect();
+        let request =
+            Request { id: RequestId(i as u64), flow: FlowId(0), op, arrival: now, extent: Extent::Pages(&list) };
+        device.submit(now, &request).expect("within the drive");
+    }
+    drain(device);
+    done.append(device.completions());
+    assert_eq!(done.len(), lines.len(), "every request completes exactly once");
+    done.sort_by_key(|c| c.id);
+    done
+}
+
+/// Advances the device until nothing is left to do.
+pub fn drain(device: &mut Device) {
+    loop {
+        let next = device.next_event();
+        if next == Time::NEVER {
+            break;
+        }
+        device.advance(next);
+    }
+    assert_eq!(device.fault(), None);
+    assert_eq!(device.outstanding(), 0);
+}
+
+/// Completion instants in ns, in the order of the lines.
+pub fn ends(config: &Config, recipe: &Recipe, lines: &[Line<'_>]) -> Vec<u64> {
+    scene(&mut device(config, recipe), lines).iter().map(|c| c.done.ns()).collect()
+}

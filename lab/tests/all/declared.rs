@@ -1,0 +1,153 @@
+//! What a scheduler declares in advance, so that the device need not ask every time, is what it would answer: every row of the
+//! catalogue runs the same when it declares nothing and is asked every time.
+//!
+//! One declaration is not held to this: that a lone command enters at once leaves the turn of round robin where it is
+//! (ARCHITECTURE.md, shortcuts of the policy). It is checked with one flow, where turns do not matter.
+
+use crate::common::play::{self, Ask, Mix, Wake, asks};
+use crate::common::{recipe, table1};
+use flashlane_core::decide::{
+    Admit, Collect, Commands, Departure, Estimate, Fetch, GcMode, GcPrecedence, GcQuota, Group, Needs, Order, Pick,
+    Position, Promotion, Scheduler, Scope,
+};
+use flashlane_core::geometry::UnitKind;
+use flashlane_core::{Board, Duration, QueueId, RequestId, Time, TxnId, UnitId};
+use flashlane_sched::catalogue::{build, schedulers};
+use flashlane_ssd::config::{Config, FlowConfig, Precondition};
+use rand_pcg::Pcg64Mcg;
+
+/// A decision that gives the same answers as the one inside, and declares none of them.
+struct Asked<D: ?Sized>(Box<D>);
+
+impl Admit for Asked<dyn Admit> {
+    fn prepare(&mut self, board: &Board) {
+        self.0.prepare(board);
+    }
+    fn next(&mut self, board: &Board, commands: &dyn Commands) -> Option<Fetch> {
+        self.0.next(board, commands)
+    }
+    fn skips_when_single(&self) -> bool {
+        false
+    }
+    fn ranks_all_waiting(&self) -> bool {
+        self.0.ranks_all_waiting()
+    }
+    fn ask_again(&self) -> Time {
+        self.0.ask_again()
+    }
+    fn needs_page_flows(&self) -> bool {
+        self.0.needs_page_flows()
+    }
+}
+
+impl Order for Asked<dyn Order> {
+    fn prepare(&mut self, board: &Board) {
+        self.0.prepare(board);
+    }
+    fn position(&mut self, board: &Board, txn: TxnId, queue: QueueId) -> Position {
+        self.0.position(board, txn, queue)
+    }
+    fn is_tail(&self) -> bool {
+        false
+    }
+    fn needs(&self) -> Needs {
+        self.0.needs()
+    }
+    fn promote(&mut self, board: &Board, created: &[TxnId], promotions: &mut Vec<Promotion>) {
+        self.0.promote(board, created, promotions);
+    }
+    fn response(&mut self, board: &Board, txn: TxnId, request: RequestId) -> Duration {
+        self.0.response(board, txn, request)
+    }
+    fn estimate(&mut self, board: &Board, txn: TxnId, request: RequestId) -> Estimate {
+        self.0.estimate(board, txn, request)
+    }
+    fn departs(&mut self, board: &Board, txn: TxnId, departure: Departure) -> Duration {
+        self.0.departs(board, txn, departure)
+    }
+    fn ended(&mut self, board: &Board, txn: TxnId) {
+        self.0.ended(board, txn);
+    }
+}
+
+impl Pick for Asked<dyn Pick> {
+    fn prepare(&mut self, board: &Board) {
+        self.0.prepare(board);
+    }
+    fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {
+        self.0.pick(board, unit, scope, group);
+    }
+    fn next_read(&mut self, board: &Board, unit: UnitId) -> TxnId {
+        self.0.next_read(board, unit)
+    }
+    fn per_priority_queues(&self) -> bool {
+        self.0.per_priority_queues()
+    }
+}
+
+impl Collect for Asked<dyn Collect> {
+    fn precedence(&mut self, board: &Board, unit: UnitId) -> GcPrecedence {
+        self.0.precedence(board, unit)
+    }
+    fn mode(&self) -> GcMode {
+        self.0.mode()
+    }
+    fn write_triggered_gc(&self) -> bool {
+        self.0.write_triggered_gc()
+    }
+    fn quota(&mut self, board: &Board, write: TxnId) -> GcQuota {
+        self.0.quota(board, write)
+    }
+}
+
+/// A small drive that collects garbage all the time, with this many flows on two levels.
+fn drive(unit: UnitKind, flows: u8) -> Config {
+    let mut config = table1(2, 2);
+    (config.geometry.dies_per_chip, config.geometry.blocks_per_plane) = (2, 24);
+    (config.geometry.pages_per_block, config.geometry.unit) = (16, unit);
+    config.ftl.logical_pages = config.geometry.planes() * 16 * 17;
+    config.precondition = Precondition::Steady;
+    config.bus.command = [290, 361, 220].map(Duration::from_ns);
+    config.flows = (0..flows).map(|flow| FlowConfig::at_priority(flow % 2)).collect();
+    config.priorities = 2;
+    config
+}
+
+/// Runs every row as it is and with one of its answers changed by `ask`, on drives with `flows` flows.
+fn same(flows: u8, ask: impl Fn(Scheduler) -> Scheduler) {
+    for unit in [UnitKind::Chip, UnitKind::Die] {
+        let config = drive(unit, flows);
+        for gap in [20_000, 500_000] {
+            let mix = Mix { requests: 2_500, gap, reads: 55, pages: 4, hot: 20, partial: 30, scattered: 20 };
+            let asks: Vec<Ask> = asks(&config, &mix, &mut Pcg64Mcg::new(u128::from(gap) | 7));
+            for entry in schedulers() {
+                let recipe = recipe(entry.name, &[]);
+                let scheduler = || build(&recipe).expect("a scheduler");
+                let declared = play::play_under(&config, scheduler(), &asks, Wake::Plain);
+                let asked = play::play_under(&config, ask(scheduler()), &asks, Wake::Plain);
+                assert!(declared.totals.erases > 50, "{}: too little happened", entry.name);
+                assert_eq!(declared, asked, "{}, {unit:?}, a request every {gap} ns", entry.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn positions_at_the_tail() {
+    same(2, |scheduler| Scheduler { order: Box::new(Asked(scheduler.order)), ..scheduler });
+}
+
+#[test]
+fn single_transactions_that_start() {
+    same(2, |scheduler| Scheduler { pick: Box::new(Asked(scheduler.pick)), ..scheduler });
+}
+
+#[test]
+fn garbage_collection_that_goes_first() {
+    same(2, |scheduler| Scheduler { collect: Box::new(Asked(scheduler.collect)), ..scheduler });
+}
+
+#[test]
+fn single_commands_that_enter() {
+    same(1, |scheduler| Scheduler { admit: Box::new(Asked(scheduler.admit)), ..scheduler });
+}

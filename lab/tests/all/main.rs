@@ -1,0 +1,45 @@
+//! What the laboratory does as a whole, one subject a module. One program, because each more would link the laboratory again. Allocations are
+//! counted by thread and folders have the names of their tests, so that no test needs a process to itself.
+
+mod activity;
+mod board_truth;
+mod buffer_model;
+mod callers;
+mod closed_form;
+mod common;
+mod contract;
+mod counts;
+mod damaged;
+mod declared;
+mod demo;
+mod differential;
+mod drive_of_today;
+mod estimation;
+mod explain;
+mod fairness;
+mod front;
+mod golden;
+mod golden_files;
+mod host;
+mod limits;
+mod moved_reads;
+mod mqsim_reference;
+mod ncq;
+mod older_reads;
+mod overtaking;
+mod pairs;
+mod parameters;
+mod pauses;
+mod real_traces;
+mod scenes;
+mod scenes_flin;
+mod scenes_front;
+mod slacker;
+mod slacker_laws;
+mod sos;
+mod state_files;
+mod swarm;
+mod tightness;
+mod timeline;
+mod victims;
+mod wake_ups;

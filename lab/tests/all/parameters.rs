@@ -1,0 +1,173 @@
+//! Parameters of schedulers: legal from their least to their greatest value and not beyond, and none without an effect.
+//!
+//! The tests go through the catalogue, so a parameter is tested as soon as it is listed. The effect of single values is
+//! tested beside each answer.
+
+use crate::common::play::{Ask, Mix, asks, audit, built, conserved, hand_over};
+use crate::common::table1;
+use flashlane_core::event::Event;
+use flashlane_core::{Completion, Duration, Time};
+use flashlane_sched::catalogue::{AnswerInfo, QUESTIONS, Recipe, answers, build, resolve, schedulers};
+use flashlane_ssd::config::{Buffer, Config, FlowConfig, Precondition};
+use rand_pcg::Pcg64Mcg;
+
+/// The first scheduler with this answer, else the simplest one with the answer put in.
+fn recipe(question: &str, answer: &str, params: &[(&str, u64)]) -> Recipe {
+    let place = QUESTIONS.iter().position(|q| *q == question).expect("a question");
+    let params = params.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+    match schedulers().iter().find(|entry| entry.answers.by_question()[place] == answer) {
+        Some(entry) => {
+            // Units that collect whenever they have nothing to do would never take writes from others.
+            let open = entry.open.iter().map(|&question| (question.to_owned(), "non-preemptive".to_owned()));
+            Recipe { base: Some(entry.name.to_owned()), answers: open.collect(), params, ..Recipe::default() }
+        }
+        None => Recipe { answers: vec![(question.to_owned(), answer.to_owned())], params, ..Recipe::default() },
+    }
+}
+
+/// Every answer that has parameters, with its question.
+fn with_parameters() -> Vec<(&'static str, AnswerInfo)> {
+    let listed = QUESTIONS.iter().flat_map(|q| answers(q).into_iter().map(move |answer| (*q, answer)));
+    listed.filter(|(_, answer)| !answer.params.is_empty()).collect()
+}
+
+/// The least and the greatest value are legal, and so are the defaults; one less and one more are refused with the
+/// parameter's name and its legal values.
+#[test]
+fn ranges_end_where_they_say() {
+    let mut checked = 0;
+    for (question, answer) in with_parameters() {
+        for param in answer.params {
+            let with = |value| recipe(question, answer.name, &[(param.name, value)]);
+            assert!(param.min < param.max && (param.min..=param.max).contains(&param.default), "{param:?}");
+            for legal in [param.min, param.default, param.max] {
+                assert!(build(&with(legal)).is_ok(), "{} = {legal}", param.name);
+            }
+            for illegal in [param.min.checked_sub(1), param.max.checked_add(1)].into_iter().flatten() {
+                let why = resolve(&with(illegal)).expect_err(param.name);
+                assert_eq!((why.key.as_str(), why.value), (param.name, illegal.to_string()));
+                assert_eq!(why.legal, format!("{} to {} {}", param.min, param.max, param.unit));
+            }
+            checked += 1;
+        }
+    }
+    assert!(checked > 30, "{checked} parameters");
+}
+
+/// A small drive in steady state whose two flows at times send more than it can serve.
+fn pressed() -> Config {
+    let mut config = table1(2, 2);
+    (config.geometry.dies_per_chip, config.geometry.blocks_per_plane) = (2, 24);
+    config.geometry.pages_per_block = 16;
+    config.ftl.logical_pages = config.geometry.planes() * 16 * 17;
+    config.precondition = Precondition::Steady;
+    config.flows = vec![FlowConfig::at_priority(0); 3];
+    (config.nand.suspend, config.nand.resume) = (Duration::from_us(5), Duration::from_us(7));
+    config
+}
+
+fn workload(config: &Config) -> Vec<Ask> {
+    let mix = Mix { requests: 1500, gap: 350_000, reads: 60, pages: 6, hot: 20, partial: 20, scattered: 20 };
+    let mut asks = asks(config, &mix, &mut Pcg64Mcg::new(11));
+    // One flow sends most requests, the other few.
+    for (i, ask) in asks.iter_mut().enumerate() {
+        ask.flow = if i % 16 == 0 { 2 } else { u16::from(i % 4 == 0) };
+    }
+    asks
+}
+
+/// When requests were done, and the estimates.
+#[derive(PartialEq)]
+struct Seen(Vec<Completion>, Vec<(Time, i64)>);
+
+fn played(config: &Config, recipe: &Recipe, asks: &[Ask]) -> Seen {
+    let (mut device, _) = built(config, recipe).expect("legal");
+    device.report_events();
+    let mut seen = Seen(Vec::new(), Vec::new());
+    let mut look = |device: &mut flashlane_ssd::Device| {
+        seen.0.append(device.completions());
+        seen.1.extend(device.events().drain(..).filter_map(|s| match s.event {
+            Event::Estimated { estimate, .. } => Some((s.at, estimate.response().ns() as i64 + estimate.correction)),
+            _ => None,
+        }));
+    };
+    for (id, ask) in asks.iter().enumerate() {
+        device.advance(Time::from_ns(ask.at));
+        hand_over(&mut device, id as u64, ask);
+        look(&mut device);
+    }
+    loop {
+        let next = device.next_event();
+        if next == Time::NEVER {
+            break;
+        }
+        device.advance(next);
+        look(&mut device);
+    }
+    look(&mut device);
+    conserved(asks, &seen.0).unwrap_or_else(|why| panic!("{recipe:?}: {why}"));
+    seen
+}
+
+/// Every parameter has a value that changes when requests are done, or the estimates.
+#[test]
+fn every_parameter_has_an_effect() {
+    let usual = pressed();
+    let asks = workload(&usual);
+    // Commands that are compared must have to wait.
+    let mut narrow = pressed();
+    narrow.front.in_flight = 4;
+    narrow.buffer = Some(Buffer {
+        pages: 60,
+        per_flow: false,
+        write_back: true,
+        read_allocate: true,
+        flush_above: 50,
+        merge_writes: true,
+    });
+    let mut idle = Vec::new();
+    for (question, answer) in with_parameters() {
+        let config = if answer.name == "shortest" { &narrow } else { &usual };
+        for param in answer.params {
+            // The estimator uses places only if writes get theirs on arrival.
+            let needs: &[(&str, u64)] = if answer.name == "dynamic" && param.name != "bind_at_arrival" {
+                &[("bind_at_arrival", 1)]
+            } else {
+                &[]
+            };
+            let with = |value: u64| {
+                let params: Vec<(&str, u64)> = needs.iter().copied().chain([(param.name, value)]).collect();
+                played(config, &recipe(question, answer.name, &params), &asks)
+            };
+            let usual = with(param.default);
+            // Some have an effect only between the ends of their range.
+            let between = match param.name {
+                "epoch_us" => 2_000,
+                "rate_window" => 4,
+                "budget_round_us" => 5_000,
+                _ => param.min.midpoint(param.max),
+            };
+            let values = [param.min, param.max, between].into_iter().filter(|&value| value != param.default);
+            if !values.into_iter().any(|value| with(value) != usual) {
+                idle.push(format!("{question} = {}: {}", answer.name, param.name));
+            }
+        }
+    }
+    assert!(idle.is_empty(), "no effect: {idle:?}");
+}
+
+/// Extreme values make legal runs, checked by the auditor.
+#[test]
+fn the_ends_of_ranges_are_legal_runs() {
+    let config = pressed();
+    let asks = &workload(&config)[..300];
+    for (question, answer) in with_parameters() {
+        for param in answer.params {
+            for value in [param.min, param.max] {
+                let recipe = recipe(question, answer.name, &[(param.name, value)]);
+                let (_, verdict) = audit(&config, &recipe, asks).unwrap_or_else(|why| panic!("{recipe:?}: {why}"));
+                assert!(verdict.events > 1_000);
+            }
+        }
+    }
+}

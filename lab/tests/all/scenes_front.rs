@@ -1,0 +1,121 @@
+//! Commands before they reach a unit, with exact times: which comes next, and writes that younger ones replace.
+
+use crate::common::{device, drain, one_plane, recipe};
+use flashlane_core::Op::{self, Read, Write};
+use flashlane_core::{Extent, FlowId, Request, RequestId, Time};
+use flashlane_sched::catalogue::Recipe;
+use flashlane_ssd::Totals;
+use flashlane_ssd::config::{Config, FlowConfig, Protocol};
+
+/// A whole read and a whole write, ns.
+const READ: u64 = 99_601;
+const WRITE: u64 = 1_324_601;
+const PAGE: u64 = 8192;
+
+/// A request: arrival ns, flow, operation, bytes from the page's beginning, page.
+type Line = (u64, u16, Op, u64, u64);
+
+/// When each request was done, and the device's totals.
+fn play(config: &Config, recipe: &Recipe, lines: &[Line]) -> (Vec<u64>, Totals) {
+    let mut device = device(config, recipe);
+    for (id, &(at, flow, op, length, page)) in lines.iter().enumerate() {
+        let arrival = Time::from_ns(at);
+        device.advance(arrival);
+        let extent = Extent::Bytes { offset: page * PAGE, length };
+        let request = Request { id: RequestId(id as u64), flow: FlowId(flow), op, arrival, extent };
+        device.submit(arrival, &request).expect("within the drive");
+    }
+    drain(&mut device);
+    device.check();
+    let mut done = std::mem::take(device.completions());
+    done.sort_by_key(|c| c.id);
+    (done.iter().map(|c| c.done.ns()).collect(), device.totals())
+}
+
+/// `read-first` with this answer to this question.
+fn with(question: &str, answer: &str) -> Recipe {
+    Recipe { answers: vec![(question.to_owned(), answer.to_owned())], ..recipe("read-first", &[]) }
+}
+
+/// A device that takes one command at a time: with NVMe from each flow's queue in turn, with SATA the oldest.
+#[test]
+fn whose_command_comes_next() {
+    let mut config = one_plane();
+    config.flows = vec![FlowConfig::at_priority(0); 3];
+    config.front.in_flight = 1;
+    let line = |flow| (0, flow, Read, PAGE, u64::from(flow));
+    let lines = [2, 0, 0, 0, 1, 2].map(line);
+    let of = |protocol| {
+        let config = Config { front: flashlane_ssd::config::Front { protocol, ..config.front }, ..config.clone() };
+        play(&config, &recipe("read-first", &[]), &lines).0
+    };
+    assert_eq!(of(Protocol::Nvme { depth: 9 }), [1, 2, 5, 6, 3, 4].map(|n| n * READ));
+    assert_eq!(of(Protocol::Sata { depth: 9 }), [1, 2, 3, 4, 5, 6].map(|n| n * READ));
+}
+
+/// By weight: two flows of level 0 have a fetch each, one of level 1 has two, and so on; all have commands waiting.
+#[test]
+fn flows_of_a_level_share_its_fetches() {
+    let mut config = one_plane();
+    config.flows = [0, 0, 1].map(FlowConfig::at_priority).to_vec();
+    config.priorities = 2;
+    config.front.in_flight = 1;
+    let lines: Vec<Line> = (0..18).map(|i| (0, i % 3, Read, PAGE, u64::from(i))).collect();
+    let (done, _) = play(&config, &with("admit", "weighted-round-robin"), &lines);
+    let mut order: Vec<(u64, u16)> = done.iter().zip(&lines).map(|(&done, line)| (done, line.1)).collect();
+    order.sort_unstable();
+    // The first had entered before the others arrived.
+    let flows: Vec<u16> = order.iter().map(|&(_, flow)| flow).collect();
+    let fetched = |flow: u16, of: usize| flows[1..=of].iter().filter(|&&f| f == flow).count();
+    for rounds in 1..=3 {
+        let counts = [0, 1, 2].map(|flow| fetched(flow, 3 * rounds));
+        assert_eq!((counts[2], counts[0] + counts[1]), (2 * rounds, rounds), "{flows:?}");
+        assert!(counts[0].abs_diff(counts[1]) <= 1, "flows of a level in turn: {flows:?}");
+    }
+}
+
+/// A younger write takes the place of a waiting write of its page, at the tail; the older completes with it. A running
+/// write is not replaced.
+#[test]
+fn a_waiting_write_is_replaced() {
+    let write = |at, page| (at, 0, Write, PAGE, page);
+    let lines = [write(0, 9), write(1, 5), write(2, 6), write(3, 5), write(4, 5), write(5, 7)];
+    let (done, totals) = play(&one_plane(), &with("cancel", "overwrite"), &lines);
+    assert_eq!(done, [1, 3, 2, 3, 3, 4].map(|n| n * WRITE));
+    assert_eq!((totals.cancelled, totals.user_programs), (2, 4));
+    let (done, totals) = play(&one_plane(), &with("cancel", "keep"), &lines);
+    assert_eq!(done, [1, 2, 3, 4, 5, 6].map(|n| n * WRITE));
+    assert_eq!((totals.cancelled, totals.user_programs), (0, 6));
+    let (done, totals) = play(&one_plane(), &with("cancel", "overwrite"), &[write(0, 5), write(WRITE - 1, 5)]);
+    assert_eq!((done, totals.cancelled), (vec![WRITE, 2 * WRITE], 0));
+}
+
+/// A write that takes another's place waits for the older write that the other waited for: here one of part of the
+/// page, whose rest is read first.
+#[test]
+fn who_replaces_a_write_waits_for_what_it_waited_for() {
+    let mut config = one_plane();
+    config.ftl.read_modify_write = true;
+    let lines = [(0, 0, Write, 2048, 5), (1, 0, Write, PAGE, 5), (2, 0, Write, PAGE, 5)];
+    let (done, totals) = play(&config, &with("cancel", "overwrite"), &lines);
+    assert_eq!(done, [READ + WRITE, READ + 2 * WRITE, READ + 2 * WRITE]);
+    assert_eq!((totals.cancelled, totals.partial_reads, totals.user_programs), (1, 1, 2));
+}
+
+/// A write takes the place of the one it replaces only on its own level. The younger write of page 5 is of the higher level, where it
+/// goes first; in the place of the older one it would go after that of page 7.
+#[test]
+fn a_write_of_another_level_does_not_take_the_place() {
+    let mut config = one_plane();
+    (config.priorities, config.flows) = (2, vec![FlowConfig::at_priority(0), FlowConfig::at_priority(1)]);
+    let answers = [("pick", "wait-balanced"), ("cancel", "overwrite")];
+    let answers = answers.map(|(question, answer)| (question.to_owned(), answer.to_owned())).to_vec();
+    let inherits = Recipe { answers, ..recipe("read-first", &[("cancel_inherit_place", 1)]) };
+    let write = |at, flow, page| (at, flow, Write, PAGE, page);
+    let (done, totals) = play(&config, &inherits, &[write(0, 0, 9), write(1, 0, 7), write(2, 0, 5), write(3, 1, 5)]);
+    assert_eq!(done, [1, 3, 2, 2].map(|n| n * WRITE));
+    assert_eq!(totals.cancelled, 1);
+    // On one level it goes where the older one stood: second of three, not last.
+    let (done, _) = play(&config, &inherits, &[write(0, 0, 9), write(1, 0, 5), write(2, 0, 7), write(3, 0, 5)]);
+    assert_eq!(done, [1, 2, 3, 2].map(|n| n * WRITE));
+}

@@ -1,0 +1,9 @@
+//! The papers as a whole: their claims, pages and explanations, one subject a module.
+
+mod explanations;
+mod flin_explanations;
+#[path = "../../../lab/tests/all/common/kept.rs"]
+mod kept;
+mod nulls;
+mod page;
+mod papers;

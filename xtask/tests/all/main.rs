@@ -1,0 +1,6 @@
+//! The chores as they are called.
+
+#[cfg(unix)]
+mod door;
+#[cfg(target_os = "linux")]
+mod setup;
