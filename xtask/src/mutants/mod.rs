@@ -195,11 +195,11 @@ impl Shared<'_> {
         let verdict = match (&change, &detection) {
             (Some(_), Some(detection)) => {
                 let how = if detection.stored { "caught by stored results only:" } else { "caught by" };
-                format!("{how} {} {}", detection.program, detection.test)
+                format!("{how} {} {}", detection.suite, detection.test)
             }
             (Some(change), None) => format!("SURVIVED, {} in {}", change.how, change.scenario),
             (None, Some(detection)) => {
-                format!("noticed by {} {}, no result changes", detection.program, detection.test)
+                format!("noticed by {} {}, no result changes", detection.suite, detection.test)
             }
             (None, None) => "silent".into(),
         };

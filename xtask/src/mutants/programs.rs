@@ -1,11 +1,12 @@
-//! The test programs: which tests take part, in which order, and whether they notice a mutant.
+//! The tests: which take part, in which order, and whether they notice a mutant.
 //!
-//! Only programs that use the changed crate take part. The crate's own go first, then the quickest; those that say little go last, and the
+//! Tests run by suites: the unit tests of a crate, or a module of its integration tests. Only suites of crates that use the changed one take part. The crate's own go first, then the quickest; those that say little go last, and the
 //! first failed test ends it. A mutant has [`BUDGET`] of processor time in all. What no test notices by a rule, a scene or a law is shown
 //! to the tests that compare whole results with stored ones; these count apart.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use super::build::TestProgram;
@@ -14,12 +15,15 @@ use super::process::{Ended, PATIENCE, Program};
 /// Processor time a mutant may take in all test programs together.
 pub const BUDGET: Duration = Duration::from_secs(120);
 
-/// A program that takes so many times as long as without a mutant hangs.
+/// The program of a crate's integration tests, each of whose modules is a suite; other programs are one suite each.
+const BY_MODULE: &str = "all";
+
+/// A suite that takes so many times as long as without a mutant hangs.
 const HANGS: u32 = 4;
 
-/// A test that is left out of its program.
+/// A test that is left out of its suite.
 pub struct LeftOut {
-    program: &'static str,
+    suite: &'static str,
     test: &'static str,
     /// Whether it compares something whole with a stored one; such tests run by themselves at the end.
     pub stored: bool,
@@ -28,20 +32,24 @@ pub struct LeftOut {
 
 impl std::fmt::Display for LeftOut {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}: {}", self.program, self.test, self.why)
+        write!(f, "{} {}: {}", self.suite, self.test, self.why)
     }
 }
 
-const fn stored(program: &'static str, test: &'static str, why: &'static str) -> LeftOut {
-    LeftOut { program, test, stored: true, why }
+const fn stored(suite: &'static str, test: &'static str, why: &'static str) -> LeftOut {
+    LeftOut { suite, test, stored: true, why }
 }
 
-/// Tests that are left out of their programs.
+/// Tests that are left out of their suites.
 pub const LEFT_OUT: &[LeftOut] = &[
-    stored("lab golden", "two_tenants_under_four_schedulers", "compares a whole table of results with a stored one"),
-    stored("lab golden", "the_figures_of_the_corpus", "compares hashes of all figures with stored ones"),
-    stored("lab demo", "the_readme_shows_what_the_demo_prints", "compares lines of results with the README"),
-    stored("lab demo", "the_verdicts_page_shows_the_attribution_of_the_demo", "compares a table with a page"),
+    stored(
+        "lab golden",
+        "golden::two_tenants_under_four_schedulers",
+        "compares a whole table of results with a stored one",
+    ),
+    stored("lab golden", "golden::the_figures_of_the_corpus", "compares hashes of all figures with stored ones"),
+    stored("lab demo", "demo::the_readme_shows_what_the_demo_prints", "compares lines of results with the README"),
+    stored("lab demo", "demo::the_verdicts_page_shows_the_attribution_of_the_demo", "compares a table with a page"),
     stored(
         "lab lib",
         "scenario::tests::scenarios::the_reference_page_is_up_to_date",
@@ -57,10 +65,10 @@ pub const LEFT_OUT: &[LeftOut] = &[
         "results::docs::tests::the_documentation_says_what_the_code_does",
         "compares pages with what makes them",
     ),
-    stored("papers page", "the_page_of_all_claims_is_up_to_date", "compares a page with what makes it"),
+    stored("papers page", "page::the_page_of_all_claims_is_up_to_date", "compares a page with what makes it"),
     LeftOut {
-        program: "lab mqsim_reference",
-        test: "every_reference_case_is_met",
+        suite: "lab mqsim_reference",
+        test: "mqsim_reference::every_reference_case_is_met",
         stored: false,
         why: "needs figures and traces that are not in the repository",
     },
@@ -70,11 +78,13 @@ pub const LEFT_OUT: &[LeftOut] = &[
 /// that a failure on a loaded machine may be no mutant's doing: it must happen twice.
 const LATE: [&str; 4] = ["cli", "fuzz", "papers", "outputs"];
 
-/// A test program, with what it does without a mutant.
+/// Tests of a program that run together, with what they do without a mutant.
 pub struct Suite {
+    /// Package, and `lib`, target or module: `lab scenes`.
+    name: String,
     program: TestProgram,
-    /// Further words for it: which tests.
-    words: Vec<String>,
+    /// The tests, with their modules.
+    tests: Vec<String>,
     usual: Duration,
     /// Whether it is one test that compares something whole with a stored one.
     stored: bool,
@@ -85,8 +95,8 @@ pub struct Suite {
 /// How a mutant was noticed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Detection {
-    /// The test program.
-    pub program: String,
+    /// The suite.
+    pub suite: String,
     /// The test.
     pub test: String,
     /// Whether it failed, or did not come to its end.
@@ -95,40 +105,68 @@ pub struct Detection {
     pub stored: bool,
 }
 
-/// All test programs, quickest first, and the tests that fail without any mutant, which count for nothing either.
+/// All suites, quickest first, and the tests that fail without any mutant, which count for nothing either.
 pub fn prepare(programs: Vec<TestProgram>) -> Result<(Vec<Suite>, Vec<String>), String> {
     let (mut suites, mut broken) = (Vec::new(), Vec::new());
     let uses = uses(&programs)?;
     for program in programs {
         let uses = uses.get(&program.package()).cloned().unwrap_or_default();
-        let suite = |words: Vec<String>, stored| Suite {
-            program: program.clone(),
-            words,
-            usual: BUDGET,
-            stored,
-            uses: uses.clone(),
-        };
-        let left_out = LEFT_OUT.iter().filter(|test| test.program == program.name);
-        let words = left_out.clone().flat_map(|test| ["--skip".to_owned(), test.test.to_owned()]);
-        suites.push(suite(words.collect(), false));
-        suites.extend(left_out.filter(|test| test.stored).map(|test| suite(vec![test.test.to_owned()], true)));
+        for (name, tests) in parts(&program.name, listed(&program)?) {
+            let left_out = |test: &String| LEFT_OUT.iter().find(|out| out.suite == name && out.test == test);
+            let suite = |tests: Vec<String>, stored| Suite {
+                name: name.clone(),
+                program: program.clone(),
+                tests,
+                usual: BUDGET,
+                stored,
+                uses: uses.clone(),
+            };
+            let (out, kept): (Vec<String>, Vec<String>) = tests.into_iter().partition(|test| left_out(test).is_some());
+            suites.push(suite(kept, false));
+            let stored = out.into_iter().filter(|test| left_out(test).is_some_and(|out| out.stored));
+            suites.extend(stored.map(|test| suite(vec![test], true)));
+        }
     }
     for suite in &mut suites {
-        loop {
+        // Without a name all tests would run.
+        while !suite.tests.is_empty() {
             let run = suite.run(0, 20 * BUDGET, false)?;
             if run.failed.is_empty() && run.ended == Ended::Itself(true) {
                 suite.usual = run.cpu;
                 break;
             }
             if run.failed.is_empty() {
-                return Err(format!("{} does not come to its end without a mutant", suite.program.name));
+                return Err(format!("{} does not come to its end without a mutant", suite.name));
             }
-            broken.extend(run.failed.iter().map(|test| format!("{} {test}", suite.program.name)));
-            suite.words.extend(run.failed.into_iter().flat_map(|test| ["--skip".to_owned(), test]));
+            suite.tests.retain(|test| !run.failed.contains(test));
+            broken.extend(run.failed.iter().map(|test| format!("{} {test}", suite.name)));
         }
     }
+    suites.retain(|suite| !suite.tests.is_empty());
     suites.sort_by_key(|suite| (suite.stored, suite.is_late(), suite.usual));
     Ok((suites, broken))
+}
+
+/// The suites of the program `name`, each with its name and tests.
+fn parts(name: &str, tests: Vec<String>) -> BTreeMap<String, Vec<String>> {
+    let package = name.strip_suffix(BY_MODULE).filter(|package| package.ends_with(' '));
+    let mut parts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for test in tests {
+        let module = package.and_then(|package| Some(format!("{package}{}", test.split_once("::")?.0)));
+        parts.entry(module.unwrap_or_else(|| name.to_owned())).or_default().push(test);
+    }
+    parts
+}
+
+/// The tests of a program.
+fn listed(program: &TestProgram) -> Result<Vec<String>, String> {
+    let output = Command::new(&program.exe).args(["--list", "--format", "terse"]).current_dir(&program.folder).output();
+    let output = output.map_err(|e| format!("{}: cannot be run: {e}", program.exe.display()))?;
+    if !output.status.success() {
+        return Err(format!("{} does not list its tests", program.name));
+    }
+    let lines = String::from_utf8_lossy(&output.stdout);
+    Ok(lines.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
 }
 
 /// Whether the tests notice mutant `number` of a crate, and the processor time that took.
@@ -146,7 +184,7 @@ pub fn noticed(suites: &[Suite], number: u32, krate: &str) -> Result<(Option<Det
         let run = suite.run(number, hangs.min(left), true)?;
         spent += run.cpu;
         let detection = |test: &str, hung| Detection {
-            program: suite.program.name.clone(),
+            suite: suite.name.clone(),
             test: test.to_owned(),
             hung,
             stored: suite.stored,
@@ -155,7 +193,7 @@ pub fn noticed(suites: &[Suite], number: u32, krate: &str) -> Result<(Option<Det
             (Some(test), _) => detection(test, false),
             (None, Ended::Itself(true)) => continue,
             (None, Ended::Itself(false)) => detection(&run.last, false),
-            // Out of the mutant's time before this program can be said to hang: not noticed.
+            // Out of the mutant's time before this suite can be said to hang: not noticed.
             (None, _) if hangs > left => continue,
             (None, _) => detection(&run.last, true),
         };
@@ -201,7 +239,7 @@ fn named(manifest: &str) -> BTreeSet<String> {
     manifest.lines().filter_map(name).collect()
 }
 
-/// A run of a test program.
+/// A run of a suite.
 struct Run {
     ended: Ended,
     failed: Vec<String>,
@@ -213,7 +251,7 @@ struct Run {
 impl Suite {
     /// Its name and usual time.
     pub fn description(&self) -> (&str, Duration) {
-        (&self.program.name, self.usual)
+        (&self.name, self.usual)
     }
 
     fn is_late(&self) -> bool {
@@ -222,7 +260,7 @@ impl Suite {
 
     fn run(&self, mutant: u32, limit: Duration, until_failed: bool) -> Result<Run, String> {
         let mut args = vec!["--test-threads=1".to_owned(), "--exact".to_owned()];
-        args.extend(self.words.iter().cloned());
+        args.extend(self.tests.iter().cloned());
         let (exe, folder) = (self.program.exe.as_path(), self.program.folder.clone());
         let program = Program { exe, args, folder, mutant, patience: PATIENCE };
         let mut failed = Vec::new();
@@ -272,6 +310,17 @@ mod tests {
     }
 
     #[test]
+    fn integration_tests_run_by_module() {
+        let tests = ["scenes::a", "golden::b", "scenes::deep::c"].map(str::to_owned).to_vec();
+        let parts_of = |name| parts(name, tests.clone()).into_iter().map(|(name, tests)| (name, tests.len())).collect();
+        let by_module: Vec<(String, usize)> = parts_of("lab all");
+        assert_eq!(by_module, [("lab golden".to_owned(), 1), ("lab scenes".to_owned(), 2)]);
+        for whole in ["lab lib", "trace traces", "small"] {
+            assert_eq!(parts_of(whole), [(whole.to_owned(), 3)], "one suite");
+        }
+    }
+
+    #[test]
     fn what_a_manifest_names() {
         let text =
             "[dependencies]\nflashlane-core.workspace = true\nserde = \"1\"\nflashlane-ssd = { path = \"ssd\" }\n";
@@ -281,14 +330,15 @@ mod tests {
     #[test]
     fn tests_that_are_left_out_exist() {
         let tree = super::super::tree::Tree::read(&crate::root()).unwrap();
-        for LeftOut { program, test, why, .. } in LEFT_OUT {
-            let (package, target) = program.split_once(' ').expect("package and target");
+        for LeftOut { suite, test, why, .. } in LEFT_OUT {
+            let (package, target) = suite.split_once(' ').expect("package and target");
             let files =
                 tree.files.iter().filter(|(path, _)| path.starts_with(&format!("{package}/")) && path.ends_with(".rs"));
             let here = files.filter(|(path, _)| target == "lib" || path.ends_with(&format!("/{target}.rs")));
             let line = format!("fn {}()", test.rsplit("::").next().expect("a name"));
             let count = here.filter(|(_, text)| String::from_utf8_lossy(text).contains(&line)).count();
-            assert_eq!(count, 1, "{program} {test}");
+            assert_eq!(count, 1, "{suite} {test}");
+            assert!(target == "lib" || test.starts_with(&format!("{target}::")), "{suite} {test}");
             assert!(!why.is_empty());
         }
     }

@@ -82,7 +82,7 @@ pub fn text(results: &[(&Mutant, MutantResult)], places: &BTreeMap<String, usize
         kinds.entry(mutant.kind).or_default().add(result);
         all.add(result);
         if let Some(detection) = &result.detection {
-            *catchers.entry(&detection.program).or_default() += 1;
+            *catchers.entry(&detection.suite).or_default() += 1;
         }
     }
     let _ = write!(text, "| file | {HEAD}");
@@ -96,8 +96,8 @@ pub fn text(results: &[(&Mutant, MutantResult)], places: &BTreeMap<String, usize
     }
     text.push_str(&all.row("all"));
     text.push_str("\nnoticed by:");
-    for (program, count) in catchers {
-        let _ = write!(text, " {program} {count},");
+    for (suite, count) in catchers {
+        let _ = write!(text, " {suite} {count},");
     }
     let _ = write!(text, "\n\n{}", survivors(results));
     let silent = results.iter().filter(|(_, result)| result.change.is_none() && result.detection.is_none());
@@ -154,7 +154,7 @@ mod tests {
     fn rates_are_of_those_that_change_results() {
         let all = operators::find("a.rs", "fn f() -> u8 { g(a < b, a <= b, a == b, a != b, a > b) }").unwrap();
         let change = |mean| Some(Change { scenario: "s".into(), scenarios: 2, mean, how: "figures".into() });
-        let detection = |stored| Some(Detection { program: "core lib".into(), test: "t".into(), hung: false, stored });
+        let detection = |stored| Some(Detection { suite: "core lib".into(), test: "t".into(), hung: false, stored });
         let result = |change, detection| MutantResult { change, detection, seconds: 1.0 };
         let results = [
             result(change(Some(0.5)), detection(false)),

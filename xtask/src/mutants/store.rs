@@ -59,7 +59,7 @@ impl Store {
         let detection = record["caught"].as_object().map(|_| {
             let detection = &record["caught"];
             Detection {
-                program: text(detection, "program"),
+                suite: text(detection, "suite"),
                 test: text(detection, "test"),
                 hung: detection["hung"] == true,
                 stored: detection["stored"] == true,
@@ -92,8 +92,8 @@ impl Store {
         let record = self.record(mutant);
         record["caught"] = result.detection.as_ref().map_or(
             Value::Null,
-            |Detection { program, test, hung, stored }| {
-                json!({ "program": program, "test": test, "hung": hung, "stored": stored })
+            |Detection { suite, test, hung, stored }| {
+                json!({ "suite": suite, "test": test, "hung": hung, "stored": stored })
             },
         );
         record["seconds"] = json!((result.seconds * 100.0).round() / 100.0);
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(all.len(), 5);
         let change = Change { scenario: "s".into(), scenarios: 3, mean: Some(0.25), how: "figures".into() };
         let failed = Change { mean: None, ..change.clone() };
-        let detection = Detection { program: "core lib".into(), test: "t".into(), hung: false, stored: true };
+        let detection = Detection { suite: "core lib".into(), test: "t".into(), hung: false, stored: true };
         let results = [
             MutantResult { change: Some(change), detection: Some(detection), seconds: 1.5 },
             MutantResult { change: Some(failed), detection: None, seconds: 2.25 },
