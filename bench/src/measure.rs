@@ -22,7 +22,7 @@ pub struct Effort {
 
 /// The measured cost of a case.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Figures {
+pub struct Cost {
     /// CPU time per item in ns: lowest, median, highest run.
     pub ns: [f64; 3],
     /// Instructions per item, if counted.
@@ -33,7 +33,7 @@ pub struct Figures {
     pub peak_bytes: u64,
 }
 
-impl std::fmt::Display for Figures {
+impl std::fmt::Display for Cost {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [low, median, high] = self.ns;
         write!(f, "{median:.1} ns ({low:.1} to {high:.1})")?;
@@ -45,7 +45,7 @@ impl std::fmt::Display for Figures {
 pub const CHILD: &str = "--run-case";
 
 /// Measures `case` in child processes of `program`.
-pub fn measure(program: &Path, case: &Case, effort: Effort) -> Result<Figures, String> {
+pub fn measure(program: &Path, case: &Case, effort: Effort) -> Result<Cost, String> {
     let scaled = |requests: u64| (requests * effort.per_mille / 1000).max(1);
     let args = |requests: u64| [CHILD.to_string(), case.name(), requests.to_string()];
     let mut outcomes = Vec::new();
@@ -71,7 +71,7 @@ fn timed(program: &Path, args: &[String]) -> Result<Outcome, String> {
     Outcome::find(&String::from_utf8_lossy(&output.stdout))
 }
 
-fn summary(outcomes: &[Outcome], instructions: Option<f64>) -> Result<Figures, String> {
+fn summary(outcomes: &[Outcome], instructions: Option<f64>) -> Result<Cost, String> {
     let mut ns: Vec<f64> = outcomes.iter().map(|o| o.work_ns as f64 / o.items as f64).collect();
     ns.sort_unstable_by(f64::total_cmp);
     let mut ready: Vec<u64> = outcomes.iter().map(|o| o.ready_ns).collect();
@@ -81,7 +81,7 @@ fn summary(outcomes: &[Outcome], instructions: Option<f64>) -> Result<Figures, S
         return Err("a run did no work".into());
     }
     let peak_bytes = outcomes.iter().map(|o| o.peak_bytes).max().unwrap_or_default();
-    Ok(Figures { ns: [low, middle(&ns), high], instructions, ready_ns: middle(&ready), peak_bytes })
+    Ok(Cost { ns: [low, middle(&ns), high], instructions, ready_ns: middle(&ready), peak_bytes })
 }
 
 /// The median of sorted values; of an even number the lower of the two in the middle, so that it is a measured value.
@@ -105,7 +105,7 @@ mod tests {
     fn runs_are_summed_up() {
         let run = |work_ns, ready_ns, peak_bytes| Outcome { items: 10, work_ns, ready_ns, peak_bytes };
         let figures = summary(&[run(1_000, 7, 5), run(3_000, 9, 6), run(1_500, 8, 4)], Some(12.5)).unwrap();
-        let expect = Figures { ns: [100.0, 150.0, 300.0], instructions: Some(12.5), ready_ns: 8, peak_bytes: 6 };
+        let expect = Cost { ns: [100.0, 150.0, 300.0], instructions: Some(12.5), ready_ns: 8, peak_bytes: 6 };
         assert_eq!(figures, expect);
         assert_eq!(figures.to_string(), "150.0 ns (100.0 to 300.0), 12.5 instructions");
         assert!(summary(&[], None).is_err());

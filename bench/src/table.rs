@@ -1,6 +1,6 @@
 //! Figures as a table that is readable both as plain text and as Markdown.
 
-use crate::measure::Figures;
+use crate::measure::Cost;
 
 const HEAD: [&str; 9] = [
     "scheduler",
@@ -18,7 +18,7 @@ const HEAD: [&str; 9] = [
 const WORDS: usize = 3;
 
 /// The table of all rows.
-pub fn render(rows: &[([String; 4], Figures)]) -> String {
+pub fn render(rows: &[([String; 4], Cost)]) -> String {
     let mut cells: Vec<[String; 9]> = vec![HEAD.map(String::from)];
     cells.extend(rows.iter().map(|(labels, figures)| row(labels, figures)));
     let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
@@ -39,7 +39,7 @@ pub fn render(rows: &[([String; 4], Figures)]) -> String {
     text
 }
 
-fn row(labels: &[String; 4], figures: &Figures) -> [String; 9] {
+fn row(labels: &[String; 4], figures: &Cost) -> [String; 9] {
     let [low, median, high] = figures.ns;
     let [scheduler, workload, drive, depth] = labels.clone();
     [
@@ -61,13 +61,13 @@ mod tests {
 
     #[test]
     fn columns_line_up() {
-        let a = Figures {
+        let a = Cost {
             ns: [99.0, 100.25, 1_000.0],
             instructions: Some(356.4),
             ready_ns: 4_200_000,
             peak_bytes: 495_000_000,
         };
-        let b = Figures { ns: [1.0, 2.0, 3.0], instructions: None, ready_ns: 0, peak_bytes: 0 };
+        let b = Cost { ns: [1.0, 2.0, 3.0], instructions: None, ready_ns: 0, peak_bytes: 0 };
         let text = render(&[
             (["fr-fcfs", "random-read", "480 GB", "32"].map(String::from), a),
             (["x", "y", "z", "1"].map(String::from), b),

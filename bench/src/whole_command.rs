@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use flashlane_bench::whole::figures::{self, Stored};
+use flashlane_bench::whole::cost::{self, Stored};
 use flashlane_bench::whole::measure::{Effort, measure};
 use flashlane_bench::whole::{self, WholeCase};
 use flashlane_bench::{callgrind, machine, page};
@@ -97,7 +97,7 @@ fn table(cases: &[WholeCase], arguments: &Arguments) -> Result<(), String> {
         rows.push((case.name.clone(), measure(&program, case, arguments.effort)?));
     }
     let (machine, runs) = (machine::describe(), arguments.effort.runs);
-    let text = format!("On {machine}; median of {runs} runs.\n\n{}", figures::render(&rows));
+    let text = format!("On {machine}; median of {runs} runs.\n\n{}", cost::render(&rows));
     print!("{text}");
     let marks = (page::BEGIN_WHOLE, page::END_WHOLE);
     arguments.write.as_deref().map_or(Ok(()), |path| page::update(path, marks, &text))
@@ -123,7 +123,7 @@ fn check(cases: &[WholeCase], path: &std::path::Path) -> Result<bool, String> {
         println!(
             "over {} % more instructions than {} says. If that is the price of something worth it: make bench writes the \
              figures anew, and the commit says why",
-            figures::MOST_PERCENT,
+            cost::MAX_PERCENT,
             path.display()
         );
     }

@@ -1,7 +1,7 @@
 //! `flashlane explain`: what one request went through, in words.
 
 use flashlane_lab::results::explain;
-use flashlane_lab::run::{decisions_of, lives, prepare, slowest};
+use flashlane_lab::run::{decisions_of, histories, prepare, slowest};
 use flashlane_lab::scenario::{Scenario, SchedulerChoice};
 
 use crate::args::Workload;
@@ -35,7 +35,7 @@ pub fn act(workload: &Workload, scheduler: Option<&str>, which: &Which, beside: 
     };
     let config = one.device_config()?;
     let flows: Vec<String> = one.flows(&config)?.into_iter().map(|flow| flow.name).collect();
-    let (found, of) = lives(&one, &requests)?;
+    let (found, of) = histories(&one, &requests)?;
     if found.is_empty() {
         let Which::One(request) = which else { return Err(Failure::Input("no request completed".into())) };
         let last = of.saturating_sub(1);
@@ -43,14 +43,14 @@ pub fn act(workload: &Workload, scheduler: Option<&str>, which: &Which, beside: 
         return Err(Failure::Input(format!("--request {request}: {message}")));
     }
     let other = other.map(|choice| under(&scenario, choice));
-    let others = other.as_ref().map(|other| lives(other, &requests)).transpose()?.unwrap_or_default().0;
+    let others = other.as_ref().map(|other| histories(other, &requests)).transpose()?.unwrap_or_default().0;
     let (name, decisions) = (scheduler_name(&one)?, decisions_of(&one)?);
     let mut text = String::new();
     for request in &requests {
-        let Some(life) = found.iter().find(|life| life.request == *request) else { continue };
-        text.push_str(&explain::life(life, &name, &decisions, &flows));
+        let Some(history) = found.iter().find(|history| history.request == *request) else { continue };
+        text.push_str(&explain::history(history, &name, &decisions, &flows));
         if let (Some(other), Some(same)) = (&other, others.iter().find(|other| other.request == *request)) {
-            text.push_str(&explain::difference((life, &name), (same, &scheduler_name(other)?), &flows));
+            text.push_str(&explain::difference((history, &name), (same, &scheduler_name(other)?), &flows));
         }
         text.push('\n');
     }

@@ -8,9 +8,9 @@ use flashlane_lab::outputs::{Inputs, OutputError, Store};
 use flashlane_lab::shown;
 use flashlane_lab::sweep::{Progress, maker};
 use flashlane_papers::claims::Claim;
-use flashlane_papers::flin::mixes::Draw;
+use flashlane_papers::flin::mixes::Selection;
 use flashlane_papers::slacker::calibrate::{self, Calibrated};
-use flashlane_papers::stored::{StoredClaims, StoredFigures};
+use flashlane_papers::stored::{StoredClaims, StoredMeasurements};
 use flashlane_papers::{self as papers, PAPERS, Paper, PaperResult, Place, Runner, Setting, Settings};
 
 use crate::args::PaperArgs;
@@ -40,8 +40,8 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
     let setting = args.setting.setting();
     let first_seed = args.first_seed;
     let settings = Settings { quick: args.quick, seeds, first_seed, traces: args.traces.clone(), setting };
-    if let Some(draw) = args.mixes {
-        return mixes(paper, draw.draw());
+    if let Some(name) = args.mixes {
+        return mixes(paper, name.selection());
     }
     if args.calibrate {
         return calibrated(paper, &settings);
@@ -94,7 +94,7 @@ fn write(
     picture: Option<&str>,
     measured: Option<&str>,
 ) -> Result<(), OutputError> {
-    let figures = StoredFigures::from(result);
+    let figures = StoredMeasurements::from(result);
     let file = figures.made.file();
     let claims = StoredClaims { made: figures.made.clone(), claims: result.claims.clone() }.to_json();
     let (figures, results) = (figures.to_gz(), result.to_json());
@@ -182,11 +182,11 @@ fn list_claim(text: &mut String, claim: &Claim) {
     }
 }
 
-fn mixes(paper: &Paper, draw: Draw) -> Result<(), Failure> {
+fn mixes(paper: &Paper, selection: Selection) -> Result<(), Failure> {
     if paper.name != papers::flin::PAPER.name {
         return Err(Failure::Input(format!("--mixes: {} has no mixes of traces; flin has", paper.name)));
     }
-    print(&papers::flin::mixes::to_toml(draw))
+    print(&papers::flin::mixes::to_toml(selection))
 }
 
 fn calibrated(paper: &Paper, settings: &Settings) -> Result<(), Failure> {

@@ -120,7 +120,7 @@ fn status(sweep: &Sweep, plan: &Plan, out: &Path) -> Result<(), Failure> {
     let _ = writeln!(text, ", {} there, {} missing", plan.runs.len() - missing.len(), missing.len());
     for (run, state) in missing.iter().take(LISTED) {
         let word = if *state == State::Damaged { "damaged" } else { "missing" };
-        let _ = writeln!(text, "{word}  {}  {}", run.name, shown::escaped(&sweep.in_words(&run.at)));
+        let _ = writeln!(text, "{word}  {}  {}", run.name, shown::escaped(&sweep.describe(&run.at)));
     }
     if missing.len() > LISTED {
         let _ = writeln!(text, "and {} more", missing.len() - LISTED);
@@ -130,7 +130,7 @@ fn status(sweep: &Sweep, plan: &Plan, out: &Path) -> Result<(), Failure> {
 
 /// The error of runs that failed: the first, and how many there are.
 fn failed(sweep: &Sweep, plan: &Plan, made: &Made, number: usize, error: &RunError) -> Failure {
-    let values = sweep.in_words(&plan.runs[number].at);
+    let values = sweep.describe(&plan.runs[number].at);
     let others = match made.failed.len() - 1 {
         0 => String::new(),
         others => format!("; {others} more failed"),

@@ -17,10 +17,10 @@ use crate::shrink::shrink;
 /// The most inputs tried while shrinking a failing one.
 const SHRINK_BUDGET: usize = 20_000;
 /// A target that takes longer than this for 64 KiB is taken to hang.
-pub const PATIENCE: Duration = Duration::from_secs(10);
+pub const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An input may not make the process take more memory than this, MiB.
-pub const MOST_MEMORY: u64 = if cfg!(test) { 256 } else { 1024 };
+pub const MAX_MEMORY: u64 = if cfg!(test) { 256 } else { 1024 };
 /// Taking so much lasts longer than this; quicker inputs are not asked for their memory.
 const MEMORY_TAKES: Duration = Duration::from_millis(20);
 
@@ -115,7 +115,7 @@ fn feed_all(target: Target, seed: u64, effort: Effort, watch: &Watch) -> Result<
         let since = Instant::now();
         let answer = feed_one(&target, &input);
         if since.elapsed() > MEMORY_TAKES
-            && let Some(took) = most_memory().filter(|&took| took > MOST_MEMORY)
+            && let Some(took) = most_memory().filter(|&took| took > MAX_MEMORY)
         {
             return Err(Failure { input, message: format!("{took} MiB of memory"), number });
         }
@@ -179,21 +179,21 @@ mod tests {
 
     #[test]
     fn a_bug_in_a_corner_is_found_and_made_small() {
-        let failure = campaign(TARGET, 1, Effort::Inputs(2_000_000), PATIENCE).unwrap_err();
+        let failure = campaign(TARGET, 1, Effort::Inputs(2_000_000), TIMEOUT).unwrap_err();
         assert_eq!(failure.input, b"depth=65536");
         assert!(failure.message.contains("that number"), "{}", failure.message);
     }
 
     #[test]
     fn the_same_seed_takes_the_same_way() {
-        let run = |seed| campaign(TARGET, seed, Effort::Inputs(2_000_000), PATIENCE).unwrap_err().number;
+        let run = |seed| campaign(TARGET, seed, Effort::Inputs(2_000_000), TIMEOUT).unwrap_err().number;
         assert_eq!(run(5), run(5));
     }
 
     #[test]
     fn a_target_without_bugs_is_fed_to_the_end() {
         let target = Target { feed: |input| format!("{} bytes", input.len()), ..TARGET };
-        let stats = campaign(target, 1, Effort::Inputs(1_000), PATIENCE).unwrap();
+        let stats = campaign(target, 1, Effort::Inputs(1_000), TIMEOUT).unwrap();
         assert_eq!(stats, Stats { inputs: 1_000, answers: 1 });
     }
 
@@ -214,14 +214,14 @@ mod tests {
     fn a_target_that_fills_the_memory_is_named() {
         let target = Target {
             feed: |input| {
-                let filled = vec![input.len() as u8; (MOST_MEMORY as usize + 64) << 20];
+                let filled = vec![input.len() as u8; (MAX_MEMORY as usize + 64) << 20];
                 std::thread::sleep(MEMORY_TAKES);
                 format!("{}", filled[filled.len() / 2])
             },
             ..TARGET
         };
         if most_memory().is_some() {
-            let failure = campaign(target, 1, Effort::Inputs(10), PATIENCE).unwrap_err();
+            let failure = campaign(target, 1, Effort::Inputs(10), TIMEOUT).unwrap_err();
             assert!(failure.message.ends_with("MiB of memory"), "{}", failure.message);
         }
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use flashlane_fuzz::engine::{Effort, Failure, PATIENCE, campaign, feed_one};
+use flashlane_fuzz::engine::{Effort, Failure, TIMEOUT, campaign, feed_one};
 use flashlane_fuzz::{Target, targets};
 
 const HELP: &str = "\
@@ -88,7 +88,7 @@ fn execute(arguments: Arguments) -> Result<bool, String> {
     }
     let mut clean = true;
     for target in arguments.targets {
-        match campaign(target, arguments.seed, arguments.effort, PATIENCE) {
+        match campaign(target, arguments.seed, arguments.effort, TIMEOUT) {
             Ok(stats) => {
                 println!(
                     "{:<18} {} inputs, {} different answers, no failure",

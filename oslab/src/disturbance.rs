@@ -5,9 +5,9 @@
 use crate::figures::{Paired, Quartiles, RawSlot};
 
 /// The most that the quartiles of a background's throughput alone may lie apart, as a factor: it is the same work each time.
-const MOST_SPREAD: f64 = 1.5;
+const MAX_SPREAD: f64 = 1.5;
 /// The most that a thread may be exposed that spins with nothing beside it, us, median of the rounds' means: it sees its I/O at once.
-const MOST_EXPOSED_US: f64 = 100.0;
+const MAX_EXPOSED_US: f64 = 100.0;
 
 /// A background whose figures are not to be believed.
 #[derive(Clone, Debug)]
@@ -27,13 +27,13 @@ fn of(background: &'static str, slots: &[RawSlot], paired: &[Paired]) -> Option<
     let mut shows = Vec::new();
     if background == "idle" {
         let spun = own().find(|p| p.method == "poll").and_then(|p| p.exposed_us);
-        if let Some(spun) = spun.filter(|exposed| exposed.median > MOST_EXPOSED_US) {
+        if let Some(spun) = spun.filter(|exposed| exposed.median > MAX_EXPOSED_US) {
             shows.push(format!("a spinning thread sees its I/O {:.0} us late in the mean", spun.median));
         }
     } else {
         let alone = slots.iter().filter(|s| s.background == background && s.method.is_none());
         let alone = Quartiles::of(alone.map(|s| s.background_per_s).collect());
-        if let Some(alone) = alone.filter(|alone| alone.q3 > MOST_SPREAD * alone.q1) {
+        if let Some(alone) = alone.filter(|alone| alone.q3 > MAX_SPREAD * alone.q1) {
             shows.push(format!(
                 "alone the background did {:.0} to {:.0} operations a second (quartiles of {} slots)",
                 alone.q1, alone.q3, alone.rounds

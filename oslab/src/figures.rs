@@ -9,7 +9,7 @@ use crate::methods::{Background, Method};
 
 /// The most that a background may do beside the foreground, of what it does alone, in the upper quartile. More than 1 cannot be; some
 /// of it is the pace of disks.
-const MOST_OVER_ALONE: f64 = 1.25;
+const MAX_OVER_ALONE: f64 = 1.25;
 
 /// One slot as it was measured.
 #[derive(Clone, Debug, Serialize)]
@@ -163,7 +163,7 @@ pub(crate) fn related(slots: &[RawSlot], background: &'static str, method: &str)
         exposed_p50_us: each(&|s| s.exposed_p50_us),
         exposed_over_irq: each(&|s| Some(s.exposed_p50_us? / beside(s, Some("irq"))?.exposed_p50_us?)),
         background_over_alone,
-        impossible: background_over_alone.is_some_and(|ratio| ratio.q3 > MOST_OVER_ALONE),
+        impossible: background_over_alone.is_some_and(|ratio| ratio.q3 > MAX_OVER_ALONE),
         wake_p50_us: each(&|s| s.wake_p50_us),
         wake_p99_us: each(&|s| s.wake_p99_us),
         spin_share: each(&|s| Some(s.spin_share)),

@@ -1,7 +1,7 @@
 //! What experiments take from a run: figures that a store can keep.
 
 use flashlane_core::event::Stamped;
-use flashlane_lab::results::{Cdf, Figures, HostFigures, OverTime, SchedulerResult};
+use flashlane_lab::results::{Cdf, FlowStats, HostStats, OverTime, SchedulerResult};
 use flashlane_lab::run::{Outcome, RunError};
 use flashlane_lab::scenario::Scenario;
 use serde::de::DeserializeOwned;
@@ -10,30 +10,30 @@ use serde::{Deserialize, Serialize};
 /// What experiments take from a comparison: everything in its `summary.json` but distributions of response times and series over time,
 /// which are most of that and which none asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RunFigures {
+pub struct RunStats {
     /// The schedulers, in the order of the scenario; the distributions and series named above are empty.
     pub schedulers: Vec<SchedulerResult>,
 }
 
-impl RunFigures {
+impl RunStats {
     /// The name of these figures in a store, with a version.
     pub(crate) const NAME: &'static str = "comparison 1";
 
     /// What experiments take of `schedulers`.
-    pub(crate) fn of(mut schedulers: Vec<SchedulerResult>) -> RunFigures {
+    pub(crate) fn of(mut schedulers: Vec<SchedulerResult>) -> RunStats {
         schedulers.iter_mut().for_each(without_distributions);
-        RunFigures { schedulers }
+        RunStats { schedulers }
     }
 }
 
 fn without_distributions(run: &mut SchedulerResult) {
     let of_flows = run.flows.iter_mut().map(|flow| (&mut flow.figures, flow.alone.as_mut()));
     for (figures, alone) in of_flows.chain([(&mut run.total, None)]) {
-        let Figures { all, read, write, over_time, .. } = figures;
+        let FlowStats { all, read, write, over_time, .. } = figures;
         *over_time = OverTime::default();
         [all, read, write].into_iter().flatten().chain(alone).for_each(|responses| responses.cdf = Cdf::default());
     }
-    if let Some(HostFigures { all, read, write, .. }) = &mut run.host {
+    if let Some(HostStats { all, read, write, .. }) = &mut run.host {
         [all, read, write].into_iter().flatten().for_each(|latencies| latencies.cdf = Cdf::default());
     }
 }
@@ -43,7 +43,7 @@ pub trait Counter: Sized {
     /// The name of its figures in a store, with a version: a new one where they come to mean something else.
     const NAME: &'static str;
     /// What it comes to. Numbers are finite.
-    type Figures: Serialize + DeserializeOwned + Send;
+    type Counts: Serialize + DeserializeOwned + Send;
 
     /// One for a run of `scenario`, which determines it.
     ///
@@ -55,5 +55,5 @@ pub trait Counter: Sized {
     fn observe(&mut self, event: &Stamped);
 
     /// What was counted in the run, whose figures are `outcome`.
-    fn figures(self, outcome: &Outcome) -> Self::Figures;
+    fn figures(self, outcome: &Outcome) -> Self::Counts;
 }

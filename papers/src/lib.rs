@@ -1,14 +1,14 @@
 //! Papers: their experiments, reproduced, and their claims, evaluated.
 //!
-//! Owns the list of papers. An experiment is code that runs scenarios and yields [`Figures`]; what the paper claims and
+//! Owns the list of papers. An experiment is code that runs scenarios and yields [`Measurements`]; what the paper claims and
 //! when a claim holds is in its `claims.toml` ([`claims`]), so that no experiment knows its expected result.
 //! Promises the same figures for the same settings. Must never know how anything is printed.
 
 pub mod claims;
 pub mod cross;
-mod figures;
 pub mod flin;
 mod kept;
+mod measurements;
 pub mod ncq;
 pub mod nulls;
 pub mod page;
@@ -21,9 +21,9 @@ pub mod slacker;
 pub mod sos;
 pub mod stored;
 
-pub use figures::Figures;
 pub use flashlane_lab::metrics::mean_and_ci95;
-pub use kept::{Counter, RunFigures};
+pub use kept::{Counter, RunStats};
+pub use measurements::Measurements;
 pub use report::{PaperResult, render, schema, tables};
 pub use runner::{Place, Runner, Settings};
 pub use setting::{ChosenSetting, Setting};
@@ -94,7 +94,7 @@ impl Paper {
             return Err(RunError::Input(message));
         }
         let runner = Runner::new(settings, place);
-        let mut figures = Figures::default();
+        let mut figures = Measurements::default();
         for group in self.groups.iter().filter(|group| group.experiments.iter().any(|name| chosen(name))) {
             if let Some(progress) = place.progress {
                 progress.begin();

@@ -2,7 +2,7 @@
 
 use flashlane_lab::run::RunError;
 
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 use crate::runner::Runner;
 
 /// A paper.
@@ -26,5 +26,5 @@ pub struct Group {
     /// A description in one line.
     pub about: &'static str,
     /// Runs it.
-    pub run: fn(&Runner<'_>) -> Result<Figures, RunError>,
+    pub run: fn(&Runner<'_>) -> Result<Measurements, RunError>,
 }

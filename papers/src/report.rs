@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::claims::{JudgedClaim, Kind, Verdict};
-use super::figures::Figures;
+use super::measurements::Measurements;
 use super::runner::Runner;
 use super::setting::Setting;
 use flashlane_lab::metrics::mean_and_ci95;
@@ -39,7 +39,7 @@ pub struct PaperResult {
     /// interval over the seeds, null with one) and `seeds` (the values).
     pub figures: serde_json::Value,
     #[serde(skip)]
-    table: Figures,
+    table: Measurements,
 }
 
 impl PaperResult {
@@ -48,7 +48,7 @@ impl PaperResult {
         paper: &str,
         runner: &Runner<'_>,
         claims: Vec<JudgedClaim>,
-        figures: Figures,
+        figures: Measurements,
     ) -> PaperResult {
         PaperResult {
             version: 3,
@@ -68,7 +68,7 @@ impl PaperResult {
     }
 
     /// The figures.
-    pub(crate) fn table(&self) -> &Figures {
+    pub(crate) fn table(&self) -> &Measurements {
         &self.table
     }
 

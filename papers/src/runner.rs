@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::kept::{Counter, RunFigures};
+use super::kept::{Counter, RunStats};
 use super::setting::Setting;
 use flashlane_core::event::Stamped;
 use flashlane_lab::metrics::FlowMetrics;
@@ -99,8 +99,8 @@ impl<'a> Runner<'a> {
     ///
     /// # Errors
     /// As [`run::compare`], or a store that cannot be read or written.
-    pub fn compare<K>(&self, runs: Vec<(K, Document)>) -> Result<Vec<(K, RunFigures)>, RunError> {
-        self.kept(RunFigures::NAME, runs, |scenario| self.compared(scenario))
+    pub fn compare<K>(&self, runs: Vec<(K, Document)>) -> Result<Vec<(K, RunStats)>, RunError> {
+        self.kept(RunStats::NAME, runs, |scenario| self.compared(scenario))
     }
 
     /// Runs the first scheduler that each document names, with a counter, several documents in parallel. What was counted stands beside
@@ -108,7 +108,7 @@ impl<'a> Runner<'a> {
     ///
     /// # Errors
     /// As [`Runner::compare`].
-    pub fn count<C: Counter, K>(&self, runs: Vec<(K, Document)>) -> Result<Vec<(K, C::Figures)>, RunError> {
+    pub fn count<C: Counter, K>(&self, runs: Vec<(K, Document)>) -> Result<Vec<(K, C::Counts)>, RunError> {
         self.kept(C::NAME, runs, |scenario| self.counted::<C>(scenario))
     }
 
@@ -116,7 +116,7 @@ impl<'a> Runner<'a> {
     ///
     /// # Errors
     /// As [`run::compare`].
-    pub fn compare_one(&self, document: Document) -> Result<RunFigures, RunError> {
+    pub fn compare_one(&self, document: Document) -> Result<RunStats, RunError> {
         self.compared(&scenario_of(document))
     }
 
@@ -124,17 +124,17 @@ impl<'a> Runner<'a> {
     ///
     /// # Errors
     /// As [`run::compare`].
-    pub fn count_one<C: Counter>(&self, document: Document) -> Result<C::Figures, RunError> {
+    pub fn count_one<C: Counter>(&self, document: Document) -> Result<C::Counts, RunError> {
         self.counted::<C>(&scenario_of(document))
     }
 
-    fn compared(&self, scenario: &Scenario) -> Result<RunFigures, RunError> {
+    fn compared(&self, scenario: &Scenario) -> Result<RunStats, RunError> {
         let progress = self.place.progress.map(Progress::requests);
         let made = run::compare(scenario, &Options { audit: false, rows: None, activity: false, progress })?;
-        Ok(RunFigures::of(made.summary.schedulers))
+        Ok(RunStats::of(made.summary.schedulers))
     }
 
-    fn counted<C: Counter>(&self, scenario: &Scenario) -> Result<C::Figures, RunError> {
+    fn counted<C: Counter>(&self, scenario: &Scenario) -> Result<C::Counts, RunError> {
         let mut counter = C::of(scenario)?;
         let mut observe = |event: &Stamped| counter.observe(event);
         let observers = ObserverOptions { events: Some(&mut observe), ..ObserverOptions::default() };

@@ -18,7 +18,7 @@ struct Delicate;
 
 impl Counter for Delicate {
     const NAME: &'static str = "delicate 1";
-    type Figures = Vec<f64>;
+    type Counts = Vec<f64>;
 
     fn of(_: &Scenario) -> Result<Delicate, RunError> {
         Ok(Delicate)

@@ -11,13 +11,13 @@ use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 
 use crate::claims::{Claim, Claims, JudgedClaim};
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 use crate::paper::Paper;
 use crate::report::PaperResult;
 use crate::setting::Setting;
 
 /// The most bytes that a file of figures unpacks to.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// What the figures of a whole paper were made with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,11 +42,11 @@ pub struct Made {
 
 /// What is stored of a whole paper.
 #[derive(Clone, Debug)]
-pub struct StoredFigures {
+pub struct StoredMeasurements {
     /// What they were made with.
     pub made: Made,
     /// Every figure.
-    pub figures: Figures,
+    pub figures: Measurements,
 }
 
 /// The claims of a whole paper with what was measured, `claims.json`.
@@ -84,8 +84,8 @@ pub fn file_of(paper: &str, setting: Setting, first_seed: u64) -> String {
     format!("{paper}-{}{from}.figures.json.gz", setting.name())
 }
 
-impl From<&PaperResult> for StoredFigures {
-    fn from(result: &PaperResult) -> StoredFigures {
+impl From<&PaperResult> for StoredMeasurements {
+    fn from(result: &PaperResult) -> StoredMeasurements {
         let made = Made {
             version: result.version,
             name: result.name.clone(),
@@ -96,11 +96,11 @@ impl From<&PaperResult> for StoredFigures {
             setting: result.setting,
             scenarios: result.scenarios.clone(),
         };
-        StoredFigures { made, figures: result.table().rounded() }
+        StoredMeasurements { made, figures: result.table().rounded() }
     }
 }
 
-impl StoredFigures {
+impl StoredMeasurements {
     /// The bytes of the file.
     pub fn to_gz(&self) -> Vec<u8> {
         let file = File { made: self.made.clone(), figures: self.figures.all_values() };
@@ -113,12 +113,12 @@ impl StoredFigures {
     ///
     /// # Errors
     /// Bytes that are no such file.
-    pub fn read(gz: &[u8]) -> Result<StoredFigures, String> {
+    pub fn read(gz: &[u8]) -> Result<StoredMeasurements, String> {
         let mut json = Vec::new();
-        let limited = GzDecoder::new(gz).take(MOST_BYTES).read_to_end(&mut json);
+        let limited = GzDecoder::new(gz).take(MAX_BYTES).read_to_end(&mut json);
         limited.map_err(|why| why.to_string())?;
         let file: File = serde_json::from_slice(&json).map_err(|why| why.to_string())?;
-        Ok(StoredFigures { made: file.made, figures: Figures::from_values(&file.figures)? })
+        Ok(StoredMeasurements { made: file.made, figures: Measurements::from_values(&file.figures)? })
     }
 
     /// The claims of `paper`, judged from the figures.
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn stored_figures_are_read_as_they_were() {
-        let mut figures = Figures::default();
+        let mut figures = Measurements::default();
         [1.25, 2.0 / 3.0].into_iter().for_each(|value| figures.push(&["gain", "a"], value));
         let made = Made {
             version: 3,
@@ -171,12 +171,12 @@ mod tests {
             setting: Setting::Plain,
             scenarios: "0".into(),
         };
-        let stored = StoredFigures { made, figures: figures.rounded() };
-        let again = StoredFigures::read(&stored.to_gz()).expect("as written");
+        let stored = StoredMeasurements { made, figures: figures.rounded() };
+        let again = StoredMeasurements::read(&stored.to_gz()).expect("as written");
         assert_eq!((&again.made, again.figures.all_values()), (&stored.made, stored.figures.all_values()));
         assert_eq!(again.made.file(), "p-plain-from-6.figures.json.gz");
         assert_eq!(again.made.seeds(), [6, 7]);
         assert_eq!(file_of("p", Setting::Chosen, 1), "p-chosen.figures.json.gz");
-        assert!(StoredFigures::read(b"no gz").is_err());
+        assert!(StoredMeasurements::read(b"no gz").is_err());
     }
 }

@@ -46,7 +46,7 @@ impl<T: Send> Promise<T> {
 }
 
 /// With less memory than this left, runs are ended: the next allocation that fails might be one that ends the process.
-const LEAST_MEMORY: u64 = 128 << 20;
+const MIN_MEMORY: u64 = 128 << 20;
 
 /// What is kept of the runs beside the figures.
 #[derive(Clone, Copy)]
@@ -97,7 +97,7 @@ impl Job {
     fn watch_memory(&self) {
         let here = AvailableMemory::here();
         let left = here.memory.into_iter().chain(here.space).min();
-        if let Some(left) = left.filter(|left| *left < LEAST_MEMORY) {
+        if let Some(left) = left.filter(|left| *left < MIN_MEMORY) {
             let message = format!("{} of memory are left, so the runs were ended{}", amount(left), self.advice);
             self.failures.put(error(message));
         }

@@ -73,8 +73,8 @@ fn read(summary: &str) -> PyResult<Summary> {
 /// The verdict on a summary: what was found, and what to distrust.
 #[pyfunction]
 pub fn verdict(summary: &str) -> PyResult<(Vec<String>, Vec<String>)> {
-    let Verdict { findings, doubts } = Verdict::of(&read(summary)?);
-    Ok((findings, doubts.into_iter().map(|doubt| doubt.text).collect()))
+    let Verdict { findings, warnings } = Verdict::of(&read(summary)?);
+    Ok((findings, warnings.into_iter().map(|warning| warning.text).collect()))
 }
 
 /// The verdict and the first table of a summary as text, or every table.

@@ -148,8 +148,8 @@ impl NativeSweep {
     }
 
     /// The values of a run in words.
-    fn in_words(&self, at: Vec<usize>) -> String {
-        self.sweep.in_words(&at)
+    fn describe(&self, at: Vec<usize>) -> String {
+        self.sweep.describe(&at)
     }
 }
 
@@ -183,7 +183,7 @@ fn all(
     let Made { made, there, failed } = sweep::make(sweep, &plan, &store, &options)?;
     match failed.into_iter().next() {
         Some((number, cause)) => {
-            let values = sweep.in_words(&plan.runs[number].at);
+            let values = sweep.describe(&plan.runs[number].at);
             Err(RunError::Input(format!(
                 "{cause} (in the run with {values}); the other {} runs are kept",
                 made + there

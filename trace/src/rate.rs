@@ -5,11 +5,11 @@
 use super::{Format, TimeUnit};
 
 /// Requests a second above which no drive was ever recorded.
-const MOST_IOPS: f64 = 5e6;
+const MAX_IOPS: f64 = 5e6;
 /// Bytes a second above which none was.
-const MOST_BYTES: f64 = 50e9;
+const MAX_BYTES: f64 = 50e9;
 /// Requests a second below which nobody records: one an hour.
-const LEAST_IOPS: f64 = 1.0 / 3600.0;
+const MIN_IOPS: f64 = 1.0 / 3600.0;
 
 /// What a trace amounts to as it was recorded, before any speed-up.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -24,7 +24,7 @@ pub struct RecordedRate {
 
 impl RecordedRate {
     /// Why the times may be in another unit than `unit`, in which `format` was read; `None` if the rate is one that drives have.
-    pub fn doubt(&self, format: Format, unit: TimeUnit) -> Option<String> {
+    pub fn warning(&self, format: Format, unit: TimeUnit) -> Option<String> {
         // A trace whose requests arrive at one instant does so in any unit.
         if self.requests < 2 || self.span_ns <= 0.0 {
             return None;
@@ -32,11 +32,11 @@ impl RecordedRate {
         let (gaps, seconds) = (self.requests as f64 - 1.0, self.span_ns / 1e9);
         let (iops, bytes) = (gaps / seconds, self.bytes as f64 / seconds);
         let what = match () {
-            () if iops > MOST_IOPS => format!("{} requests/s were recorded, more than any drive serves", short(iops)),
-            () if bytes > MOST_BYTES => {
+            () if iops > MAX_IOPS => format!("{} requests/s were recorded, more than any drive serves", short(iops)),
+            () if bytes > MAX_BYTES => {
                 format!("{} GB/s were recorded, more than any drive serves", short(bytes / 1e9))
             }
-            () if iops < LEAST_IOPS => format!("one request in {} hours was recorded", short(1.0 / (3600.0 * iops))),
+            () if iops < MIN_IOPS => format!("one request in {} hours was recorded", short(1.0 / (3600.0 * iops))),
             () => return None,
         };
         let remedy = match format.has_date() {
@@ -73,32 +73,32 @@ fn grouped(number: u64) -> String {
 mod tests {
     use super::*;
 
-    fn doubt(requests: u64, bytes: u64, span_ns: f64) -> Option<String> {
-        RecordedRate { requests, bytes, span_ns }.doubt(Format::Mqsim, TimeUnit::Ns)
+    fn warning(requests: u64, bytes: u64, span_ns: f64) -> Option<String> {
+        RecordedRate { requests, bytes, span_ns }.warning(Format::Mqsim, TimeUnit::Ns)
     }
 
     #[test]
     fn rates_up_to_the_limits_are_believed() {
         // 1,000 gaps in 200 us are 5 million a second.
-        assert_eq!(doubt(1_001, 4_096, 200_000.0), None);
-        let said = doubt(1_001, 4_096, 199_999.0).unwrap();
+        assert_eq!(warning(1_001, 4_096, 200_000.0), None);
+        let said = warning(1_001, 4_096, 199_999.0).unwrap();
         assert!(said.starts_with("5,000,025 requests/s were recorded") && said.contains("--time-unit"), "{said}");
-        assert_eq!(doubt(1_001, 50_000_000, 1_000_000.0), None);
-        let said = doubt(1_001, 50_100_000, 1_000_000.0).unwrap();
+        assert_eq!(warning(1_001, 50_000_000, 1_000_000.0), None);
+        let said = warning(1_001, 50_100_000, 1_000_000.0).unwrap();
         assert!(said.starts_with("50.1 GB/s"), "{said}");
-        assert_eq!(doubt(3, 4_096, 7_200e9), None);
-        assert!(doubt(3, 4_096, 7_201e9).unwrap().starts_with("one request in 1.00 hours was recorded"));
+        assert_eq!(warning(3, 4_096, 7_200e9), None);
+        assert!(warning(3, 4_096, 7_201e9).unwrap().starts_with("one request in 1.00 hours was recorded"));
     }
 
     #[test]
     fn one_request_and_one_burst_have_no_rate() {
-        assert_eq!((doubt(1, 4_096, 0.0), doubt(1_000, 4_096_000, 0.0)), (None, None));
+        assert_eq!((warning(1, 4_096, 0.0), warning(1_000, 4_096_000, 0.0)), (None, None));
     }
 
     #[test]
     fn formats_with_a_date_have_no_other_unit() {
         let said =
-            RecordedRate { requests: 100, bytes: 1, span_ns: 1.0 }.doubt(Format::Msr, TimeUnit::HundredNs).unwrap();
+            RecordedRate { requests: 100, bytes: 1, span_ns: 1.0 }.warning(Format::Msr, TimeUnit::HundredNs).unwrap();
         assert!(said.ends_with("(those of msr carry a date: is it another format?)"), "{said}");
     }
 }

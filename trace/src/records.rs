@@ -39,7 +39,7 @@ pub(super) struct At {
 
 /// How many lines (or records) were read, and what became of those that gave no request.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(super) struct Tally {
+pub(super) struct LineCounts {
     pub lines: u64,
     pub skipped: u64,
     pub filtered: u64,
@@ -54,7 +54,7 @@ pub(super) struct Records {
     filter: Option<Vec<u8>>,
     devices: Option<Devices>,
     /// The counts of earlier passes.
-    earlier: Tally,
+    earlier: LineCounts,
     skipped: u64,
     filtered: u64,
     /// Devices met while no request has passed the filter, for the error message.
@@ -118,7 +118,7 @@ impl Records {
             stream,
             filter,
             devices: tell_devices.then(Devices::default),
-            earlier: Tally::default(),
+            earlier: LineCounts::default(),
             skipped: 0,
             filtered: 0,
             refused: Vec::new(),
@@ -144,7 +144,7 @@ impl Records {
 
     /// Goes back to the first request.
     pub fn rewind(&mut self) -> Result<(), WorkloadError> {
-        self.earlier = self.tally();
+        self.earlier = self.counts();
         (self.skipped, self.filtered) = (0, 0);
         self.stream = match self.recognition.format {
             Format::Blktrace => Stream::binary(&self.origins, &self.how)?,
@@ -225,13 +225,13 @@ impl Records {
     }
 
     /// Counts of what was read so far, over all passes.
-    pub fn tally(&self) -> Tally {
+    pub fn counts(&self) -> LineCounts {
         let (lines, skipped) = match &self.stream {
             Stream::Text(lines, _) => (lines.number(), self.skipped),
             Stream::Binary(merge) => merge.records(),
         };
-        let Tally { lines: l, skipped: s, filtered: f } = self.earlier;
-        Tally { lines: l + lines, skipped: s + skipped, filtered: f + self.filtered }
+        let LineCounts { lines: l, skipped: s, filtered: f } = self.earlier;
+        LineCounts { lines: l + lines, skipped: s + skipped, filtered: f + self.filtered }
     }
 
     /// The names of the devices met so far, in the order of [`Record::device`].

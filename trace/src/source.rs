@@ -123,8 +123,8 @@ impl TraceSource {
 
     /// Counts of what was read so far.
     pub fn counts(&self) -> TraceCounts {
-        let tally = self.records.tally();
-        TraceCounts { lines: tally.lines, skipped: tally.skipped, filtered: tally.filtered, ..self.counts }
+        let counts = self.records.counts();
+        TraceCounts { lines: counts.lines, skipped: counts.skipped, filtered: counts.filtered, ..self.counts }
     }
 
     /// The share of the trace that was read so far, 0 to 1: of the bytes of its files as they are stored, which are read in

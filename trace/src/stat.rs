@@ -73,7 +73,7 @@ pub struct TraceStat {
     /// The unit in which its times were read.
     pub time_unit: TimeUnit,
     /// Why they may be in another unit; null unless the rate is impossible.
-    pub doubt: Option<String>,
+    pub warning: Option<String>,
     /// Counts of what was read.
     pub counts: TraceCounts,
     /// Devices and their requests, in the order they appear.
@@ -279,7 +279,7 @@ impl StatCollector {
             format,
             reason: source.recognition().reason.clone(),
             time_unit,
-            doubt: recorded.doubt(format, time_unit),
+            warning: recorded.warning(format, time_unit),
             counts: source.counts(),
             devices: names.zip(self.devices.iter().map(|d| d.requests)).collect(),
             reads: sizing(&reads),

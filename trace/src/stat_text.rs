@@ -13,8 +13,8 @@ impl fmt::Display for TraceStat {
         let c = &self.counts;
         writeln!(f, "file          {}", escaped(&self.file))?;
         writeln!(f, "format        {} ({}): {}", self.format.key(), self.format.title(), self.reason)?;
-        if let Some(doubt) = &self.doubt {
-            writeln!(f, "Distrust: {doubt}")?;
+        if let Some(warning) = &self.warning {
+            writeln!(f, "Distrust: {warning}")?;
         }
         writeln!(f, "lines         {} read, {} skipped, {} of other devices", c.lines, c.skipped, c.filtered)?;
         writeln!(

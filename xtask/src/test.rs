@@ -26,31 +26,31 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
     let mut child = command.spawn().map_err(|e| format!("cannot run cargo: {e}"))?;
     drop(command); // Our ends of the pipe, which would keep it open.
 
-    let mut tally = Tally::default();
+    let mut counts = TestCounts::default();
     let mut out = std::io::stdout().lock();
     for line in BufReader::new(reader).split(b'\n') {
         let line = line.map_err(|e| format!("cannot read cargo's output: {e}"))?;
         let shown = out.write_all(&line).and_then(|()| out.write_all(b"\n"));
         shown.map_err(|e| format!("cannot write: {e}"))?;
-        tally.line(&String::from_utf8_lossy(&line));
+        counts.line(&String::from_utf8_lossy(&line));
     }
     let status = child.wait().map_err(|e| format!("cannot wait for cargo: {e}"))?;
     let mut checked = None;
     if args.is_empty() {
-        tally.add_python(python::run(root)?);
+        counts.add_python(python::run(root)?);
         checked = Some(advisories::check(root));
     }
     let sound = checked.as_ref().is_none_or(|checked| checked.sound);
     let advisories = checked.map_or_else(String::new, |checked| checked.said);
-    let verdict = tally.verdict(status.success());
-    let skips = tally.skips(root.join("../shared").is_dir());
+    let verdict = counts.verdict(status.success());
+    let skips = counts.skips(root.join("../shared").is_dir());
     writeln!(out, "\n{skips}{advisories}{verdict}").map_err(|e| format!("cannot write: {e}"))?;
-    Ok(status.success() && sound && tally.failed == 0 && tally.passed > 0)
+    Ok(status.success() && sound && counts.failed == 0 && counts.passed > 0)
 }
 
 /// Counts over all test programs of a run.
 #[derive(Default, Debug, PartialEq, Eq)]
-struct Tally {
+struct TestCounts {
     passed: u64,
     failed: u64,
     ignored: u64,
@@ -77,7 +77,7 @@ enum Part {
     Failures,
 }
 
-impl Tally {
+impl TestCounts {
     fn line(&mut self, line: &str) {
         if let Some(summary) = line.strip_prefix("test result: ") {
             self.passed += number_before(summary, " passed");
@@ -138,7 +138,7 @@ impl Tally {
     }
 
     fn verdict(&self, success: bool) -> String {
-        let Tally { passed, failed, ignored, skipped, .. } = self;
+        let TestCounts { passed, failed, ignored, skipped, .. } = self;
         let mut text = String::new();
         if !success && *failed == 0 {
             text.push_str("cargo test failed without a failed test: a build error or a crash, see above\n");
@@ -159,10 +159,10 @@ fn number_before(text: &str, unit: &str) -> u64 {
 mod tests {
     use super::*;
 
-    fn tally(log: &str) -> Tally {
-        let mut tally = Tally::default();
-        log.lines().for_each(|line| tally.line(line));
-        tally
+    fn counts(log: &str) -> TestCounts {
+        let mut counts = TestCounts::default();
+        log.lines().for_each(|line| counts.line(line));
+        counts
     }
 
     const TWO_PROGRAMS: &str = "\
@@ -200,22 +200,22 @@ test result: FAILED. 10 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out;
 
     #[test]
     fn sums_over_programs_and_counts_a_skipping_test_once() {
-        let t = tally(TWO_PROGRAMS);
+        let t = counts(TWO_PROGRAMS);
         assert_eq!((t.passed, t.failed, t.ignored, t.skipped), (13, 2, 1, 3));
         assert_eq!(t.verdict(false), "10 passed, 2 failed, 4 skipped");
     }
 
     #[test]
     fn the_end_says_what_was_skipped_and_that_shared_is_absent() {
-        let t = tally(TWO_PROGRAMS);
+        let t = counts(TWO_PROGRAMS);
         assert_eq!(t.skips(true), "skipped, 2 tests: no chromium\nskipped, 1 test: straight to standard error\n");
         assert!(t.skips(false).ends_with("which lie in ../shared, beside the repository\n"));
-        assert_eq!(tally("test result: ok. 3 passed; 0 failed; 0 ignored").skips(true), "");
+        assert_eq!(counts("test result: ok. 3 passed; 0 failed; 0 ignored").skips(true), "");
     }
 
     #[test]
     fn a_build_error_is_not_a_quiet_zero() {
-        let t = tally("error[E0308]: mismatched types");
+        let t = counts("error[E0308]: mismatched types");
         assert!(t.verdict(false).starts_with("cargo test failed without a failed test"));
         assert!(t.verdict(false).ends_with("\n0 passed, 0 failed, 0 skipped"));
         assert!(t.verdict(true).starts_with("no test ran"));

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::figures::Figures;
+use super::cost::Cost;
 use super::{COUNTED, TIMED, WholeCase, input};
 use crate::{callgrind, cpu};
 
@@ -23,7 +23,7 @@ const SCENES: u32 = 50;
 ///
 /// # Errors
 /// Files that cannot be written, a program that fails.
-pub fn measure(program: &Path, case: &WholeCase, effort: Effort) -> Result<Figures, String> {
+pub fn measure(program: &Path, case: &WholeCase, effort: Effort) -> Result<Cost, String> {
     let instructions =
         if effort.count { Some(callgrind::whole(program, &arguments(program, case, COUNTED)?)?) } else { None };
     let mut seconds = Vec::new();
@@ -37,7 +37,7 @@ pub fn measure(program: &Path, case: &WholeCase, effort: Effort) -> Result<Figur
         seconds.push((cpu::seconds_of_children()? - before) / f64::from(times));
     }
     seconds.sort_unstable_by(f64::total_cmp);
-    Ok(Figures { instructions, seconds })
+    Ok(Cost { instructions, seconds })
 }
 
 /// The command line of a case with this number of requests.

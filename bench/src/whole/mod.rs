@@ -4,7 +4,7 @@
 //! for a short trace, CPU time is measured for a long one. The page in docs holds the figures of the last commit
 //! ([`figures`]), against which a short run is checked.
 
-pub mod figures;
+pub mod cost;
 mod input;
 pub mod measure;
 

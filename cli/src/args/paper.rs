@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use flashlane_papers::Setting;
-use flashlane_papers::flin::mixes::Draw;
+use flashlane_papers::flin::mixes::Selection;
 
 /// What is made of a paper.
 #[derive(Args, Debug)]
@@ -59,7 +59,7 @@ pub struct PaperArgs {
     /// Draws the mixes of the paper's traces again and prints their table: in balance (stratified), or all traces alike (simple)
     #[arg(long, value_name = "DRAW", num_args = 0..=1, default_missing_value = "stratified")]
     #[arg(conflicts_with_all = ["experiment", "list", "traces", "tables", "out", "calibrate", "seeds", "first_seed", "quick"])]
-    pub mixes: Option<DrawName>,
+    pub mixes: Option<SelectionName>,
 
     /// Number of runs at a time; by default one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -87,17 +87,17 @@ impl PaperSetting {
 
 /// How mixes of traces are drawn.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum DrawName {
+pub enum SelectionName {
     Stratified,
     Simple,
 }
 
-impl DrawName {
+impl SelectionName {
     /// The draw.
-    pub fn draw(self) -> Draw {
+    pub fn selection(self) -> Selection {
         match self {
-            DrawName::Stratified => Draw::Stratified,
-            DrawName::Simple => Draw::Simple,
+            SelectionName::Stratified => Selection::Stratified,
+            SelectionName::Simple => Selection::Simple,
         }
     }
 }

@@ -67,12 +67,12 @@ fn an_impossible_rate_is_doubted() {
     let folder = folder();
     write(&folder, "us.mqsim", &trace(1_000));
     let read = ["us.mqsim", "--trace-format", "mqsim"];
-    let doubt = "25,000,000 requests/s were recorded, more than any drive serves: times may be in other units than ns, as which they were \
+    let warning = "25,000,000 requests/s were recorded, more than any drive serves: times may be in other units than ns, as which they were \
                  read (--time-unit names another)";
     let compare = good(&folder, &[&["compare", "--trace"][..], &read].concat());
-    assert!(compare.contains(&format!("Distrust: us: {doubt}\n")), "{compare}");
+    assert!(compare.contains(&format!("Distrust: us: {warning}\n")), "{compare}");
     let stat = good(&folder, &[&["trace", "stat"][..], &read].concat());
-    assert!(stat.contains(&format!("Distrust: {doubt}\n")), "{stat}");
+    assert!(stat.contains(&format!("Distrust: {warning}\n")), "{stat}");
     // A speed-up is no mistake.
     let fast =
         good(&folder, &[&["compare", "--trace"][..], &read, &["--time-unit", "us", "--speedup", "2000"]].concat());

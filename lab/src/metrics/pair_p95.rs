@@ -38,28 +38,28 @@ struct Searches {
 impl PairCounts {
     /// Counts a pair.
     #[inline]
-    pub fn count(&mut self, against: &Response, own: &Response) {
-        if self.by_flow.len() <= against.flow {
-            self.by_flow.resize(against.flow + 1, Default::default());
+    pub fn count(&mut self, baseline: &Response, own: &Response) {
+        if self.by_flow.len() <= baseline.flow {
+            self.by_flow.resize(baseline.flow + 1, Default::default());
         }
-        let [of_against, of_own] = &mut self.by_flow[against.flow][against.op.index()];
-        of_against.count(against.ns);
+        let [of_baseline, of_own] = &mut self.by_flow[baseline.flow][baseline.op.index()];
+        of_baseline.count(baseline.ns);
         of_own.count(own.ns);
     }
 
-    /// The percentiles of these pairs, which are those of `against` and `own`.
+    /// The percentiles of these pairs, which are those of `baseline` and `own`.
     ///
     /// # Errors
     /// If the temporary file of one of them cannot be read.
-    pub fn p95(&self, against: &ResponseTimes, own: &ResponseTimes) -> Result<PairP95, ResponseError> {
+    pub fn p95(&self, baseline: &ResponseTimes, own: &ResponseTimes) -> Result<PairP95, ResponseError> {
         let mut searches = self.searches();
         while searches.sides.iter().flatten().any(|side| side.found().is_none()) {
-            ResponseTimes::for_both(against, own, |against, own| searches.see(&against, &own))?;
+            ResponseTimes::for_both(baseline, own, |baseline, own| searches.see(&baseline, &own))?;
             searches.sides.iter_mut().flatten().for_each(Search::narrow);
         }
         let found = |place: Option<usize>| {
-            let [against, own] = searches.sides.get(place?)?;
-            Some([against.found()?, own.found()?])
+            let [baseline, own] = searches.sides.get(place?)?;
+            Some([baseline.found()?, own.found()?])
         };
         Ok(PairP95 {
             all: found(Some(0)),
@@ -74,8 +74,8 @@ impl PairCounts {
             for cell in cells {
                 sum.iter_mut().zip(cell).for_each(|(sum, side)| sum.merge(side));
             }
-            let [against, own] = sum.map(|side| Search::among(&side, P95));
-            Some([against?, own?])
+            let [baseline, own] = sum.map(|side| Search::among(&side, P95));
+            Some([baseline?, own?])
         };
         let mut sides: Vec<[Search; 2]> = of(&mut self.by_flow.iter().flatten()).into_iter().collect();
         let mut placed = |searches: Vec<Option<[Search; 2]>>| -> Vec<Option<usize>> {
@@ -94,14 +94,14 @@ impl PairCounts {
 
 impl Searches {
     #[inline]
-    fn see(&mut self, against: &Response, own: &Response) {
+    fn see(&mut self, baseline: &Response, own: &Response) {
         let mut see = |place: usize| {
-            let [of_against, of_own] = &mut self.sides[place];
-            of_against.see(against.ns);
+            let [of_baseline, of_own] = &mut self.sides[place];
+            of_baseline.see(baseline.ns);
             of_own.see(own.ns);
         };
         see(0);
-        let narrower = [self.direction[against.op.index()], self.flow[against.flow]];
+        let narrower = [self.direction[baseline.op.index()], self.flow[baseline.flow]];
         narrower.into_iter().flatten().filter(|&place| place > 0).for_each(see);
     }
 }

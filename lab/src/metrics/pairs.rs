@@ -16,7 +16,7 @@ const T_95: f64 = 2.0395;
 
 /// How many requests were faster, equal and slower, and by how much: of all pairs, or of one direction or size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct PairCounters {
     /// Number of pairs.
     pub requests: u64,
     /// Pairs that are faster by more than the tolerance.
@@ -24,23 +24,23 @@ pub struct Tally {
     /// Pairs that are slower by more than the tolerance.
     pub slower: u64,
     /// Sum of the response times in the run compared with, ns.
-    pub against_ns: u128,
+    pub baseline_ns: u128,
     /// Sum of the response times in the run's own list, ns.
     pub own_ns: u128,
     /// Pairs whose response time in the run compared with is above zero: those that have a relative gain.
     related: u64,
-    /// Sum of their relative gains `1 - own / against`, in units of 2^-32, each rounded.
+    /// Sum of their relative gains `1 - own / baseline`, in units of 2^-32, each rounded.
     shares: i128,
 }
 
-/// The unit of [`Tally::shares`] as a fraction: 2^-32.
+/// The unit of [`PairCounters::shares`] as a fraction: 2^-32.
 const SHARE_UNIT: f64 = 1.0 / (1u64 << 32) as f64;
 
-/// A [`Tally`] with the batches its confidence interval comes from.
+/// A [`PairCounters`] with the batches its confidence interval comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BatchedTally {
-    /// The tally over all batches.
-    pub tally: Tally,
+pub struct BatchedPairCounters {
+    /// The counters over all batches.
+    pub counters: PairCounters,
     batches: Vec<Batch>,
     /// The 95th percentile of the response times, exact: in the run compared with, and in the run's own list, ns.
     pub p95_ns: Option<[u64; 2]>,
@@ -73,25 +73,25 @@ pub struct Chance {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pairs {
     /// Reads and writes.
-    pub all: BatchedTally,
+    pub all: BatchedPairCounters,
     /// Reads, then writes.
-    pub direction: [BatchedTally; 2],
+    pub direction: [BatchedPairCounters; 2],
     /// By size class.
-    pub size: [Tally; SIZES],
+    pub size: [PairCounters; SIZES],
     /// By flow; shorter where the last flows have no pair.
-    pub flow: Vec<BatchedTally>,
+    pub flow: Vec<BatchedPairCounters>,
 }
 
-/// The difference from `against` above which a response time counts as different: more than 1 us and more than 0.1 %
+/// The difference from `baseline` above which a response time counts as different: more than 1 us and more than 0.1 %
 /// (model 1.2).
-fn tolerance(against: u64) -> u64 {
-    (against / 1_000).max(1_000)
+fn tolerance(baseline: u64) -> u64 {
+    (baseline / 1_000).max(1_000)
 }
 
 /// One request's response times, compared.
 #[derive(Clone, Copy)]
 struct Pair {
-    against: u64,
+    baseline: u64,
     own: u64,
     is_faster: bool,
     is_slower: bool,
@@ -101,27 +101,27 @@ struct Pair {
 
 impl Pair {
     #[inline]
-    fn of(against: u64, own: u64) -> Pair {
-        let tolerance = tolerance(against);
+    fn of(baseline: u64, own: u64) -> Pair {
+        let tolerance = tolerance(baseline);
         // One rounded division of exactly represented numbers: the same on every machine.
-        let share = || (((against as f64 - own as f64) / against as f64) / SHARE_UNIT).round_ties_even() as i64;
+        let share = || (((baseline as f64 - own as f64) / baseline as f64) / SHARE_UNIT).round_ties_even() as i64;
         Pair {
-            against,
+            baseline,
             own,
-            is_faster: own + tolerance < against,
-            is_slower: against + tolerance < own,
-            share: (against > 0).then(share),
+            is_faster: own + tolerance < baseline,
+            is_slower: baseline + tolerance < own,
+            share: (baseline > 0).then(share),
         }
     }
 }
 
-impl Tally {
+impl PairCounters {
     #[inline]
     fn add(&mut self, pair: Pair) {
         self.requests += 1;
         self.faster += u64::from(pair.is_faster);
         self.slower += u64::from(pair.is_slower);
-        self.against_ns += u128::from(pair.against);
+        self.baseline_ns += u128::from(pair.baseline);
         self.own_ns += u128::from(pair.own);
         if let Some(share) = pair.share {
             self.related += 1;
@@ -134,39 +134,39 @@ impl Tally {
         self.requests - self.faster - self.slower
     }
 
-    /// Improvement of the mean in percent, `100 (against - own) / against` (model 0.5).
+    /// Improvement of the mean in percent, `100 (baseline - own) / baseline` (model 0.5).
     pub fn improvement_percent(&self) -> Option<f64> {
-        (self.against_ns > 0).then(|| 100.0 * (self.against_ns as f64 - self.own_ns as f64) / self.against_ns as f64)
+        (self.baseline_ns > 0).then(|| 100.0 * (self.baseline_ns as f64 - self.own_ns as f64) / self.baseline_ns as f64)
     }
 
-    /// Gain a request in percent: the mean over the pairs of `100 (against - own) / against` (model 0.5). Unlike the improvement of
+    /// Gain a request in percent: the mean over the pairs of `100 (baseline - own) / baseline` (model 0.5). Unlike the improvement of
     /// the mean it counts short and long requests alike. `None` if no response time compared with is above zero.
     pub fn gain_a_request_percent(&self) -> Option<f64> {
         (self.related > 0).then(|| 100.0 * (self.shares as f64 * SHARE_UNIT) / self.related as f64)
     }
 }
 
-impl BatchedTally {
+impl BatchedPairCounters {
     #[inline]
     fn add(&mut self, batch: usize, pair: Pair) {
-        self.tally.add(pair);
+        self.counters.add(pair);
         if self.batches.len() <= batch {
             self.batches.resize(batch + 1, Batch::default());
         }
         let batch = &mut self.batches[batch];
         batch.pairs += 1;
-        batch.gain_ns += i128::from(pair.against) - i128::from(pair.own);
+        batch.gain_ns += i128::from(pair.baseline) - i128::from(pair.own);
         batch.faster += i64::from(pair.is_faster) - i64::from(pair.is_slower);
     }
 
     /// Mean gain of a request, ns, and half the width of its 95 % confidence interval from the means of [`BATCHES`]
     /// batches; no interval when a batch has no pair.
     pub fn gain_ns(&self) -> Option<(f64, Option<f64>)> {
-        let t = &self.tally;
+        let t = &self.counters;
         if t.requests == 0 {
             return None;
         }
-        let mean = (t.against_ns as f64 - t.own_ns as f64) / t.requests as f64;
+        let mean = (t.baseline_ns as f64 - t.own_ns as f64) / t.requests as f64;
         if self.batches.len() < BATCHES || self.batches.iter().any(|batch| batch.pairs == 0) {
             return Some((mean, None));
         }
@@ -185,22 +185,22 @@ impl BatchedTally {
             differ: count(|batch| batch.gain_ns != 0),
             mostly_faster: count(|batch| batch.faster > 0),
             mostly_slower: count(|batch| batch.faster < 0),
-            p: (self.tally.requests >= BATCHES as u64).then(|| sign_flip_p(&gains)).flatten(),
+            p: (self.counters.requests >= BATCHES as u64).then(|| sign_flip_p(&gains)).flatten(),
         }
     }
 }
 
 impl Pairs {
-    /// Compares `own` with `against` request by request; a request counts if both lists have it.
+    /// Compares `own` with `baseline` request by request; a request counts if both lists have it.
     ///
     /// # Errors
     /// If the temporary file of one of them cannot be read.
-    pub fn of(against: &ResponseTimes, own: &ResponseTimes) -> Result<Pairs, ResponseError> {
-        let total = ResponseTimes::count_both(against, own)?;
+    pub fn of(baseline: &ResponseTimes, own: &ResponseTimes) -> Result<Pairs, ResponseError> {
+        let total = ResponseTimes::count_both(baseline, own)?;
         // Pair `number` belongs to batch `number * BATCHES / total`.
         let (mut pairs, mut number, mut batch) = (Pairs::default(), 0, 0);
         let mut counts = PairCounts::default();
-        ResponseTimes::for_both(against, own, |from, to| {
+        ResponseTimes::for_both(baseline, own, |from, to| {
             while (batch + 1) * total <= number * BATCHES {
                 batch += 1;
             }
@@ -210,12 +210,12 @@ impl Pairs {
             pairs.direction[from.op.index()].add(batch, pair);
             pairs.size[from.class].add(pair);
             if pairs.flow.len() <= from.flow {
-                pairs.flow.resize(from.flow + 1, BatchedTally::default());
+                pairs.flow.resize(from.flow + 1, BatchedPairCounters::default());
             }
             pairs.flow[from.flow].add(batch, pair);
             counts.count(&from, &to);
         })?;
-        let p95 = counts.p95(against, own)?;
+        let p95 = counts.p95(baseline, own)?;
         pairs.all.p95_ns = p95.all;
         let of_parts = p95.direction.into_iter().chain(p95.flow);
         let parts = pairs.direction.iter_mut().chain(&mut pairs.flow);
@@ -256,8 +256,8 @@ mod tests {
             base.push((i as u64, Op::Read, 1, a));
             own.push((i as u64, Op::Read, 1, b));
         }
-        let tally = paired(&base, &own).all.tally;
-        assert_eq!((tally.requests, tally.faster, tally.equal(), tally.slower), (6, 2, 3, 1));
+        let counters = paired(&base, &own).all.counters;
+        assert_eq!((counters.requests, counters.faster, counters.equal(), counters.slower), (6, 2, 3, 1));
     }
 
     #[test]
@@ -267,31 +267,34 @@ mod tests {
         let own =
             [(0, Op::Read, 1, 5_000), (1, Op::Read, 9, 9), (2, Op::Write, 16, 60_000), (3, Op::Write, 500, 60_000)];
         let pairs = paired(&base, &own);
-        assert_eq!((pairs.all.tally.requests, pairs.all.tally.faster, pairs.all.tally.slower), (3, 1, 1));
-        assert_eq!(pairs.direction[0].tally.improvement_percent(), Some(50.0));
-        assert_eq!(pairs.direction[1].tally.improvement_percent(), Some(-20.0));
+        assert_eq!((pairs.all.counters.requests, pairs.all.counters.faster, pairs.all.counters.slower), (3, 1, 1));
+        assert_eq!(pairs.direction[0].counters.improvement_percent(), Some(50.0));
+        assert_eq!(pairs.direction[1].counters.improvement_percent(), Some(-20.0));
         assert_eq!(pairs.size.map(|t| t.requests).iter().sum::<u64>(), 3);
         assert_eq!([0, 15, 16].map(|class| pairs.size[class].requests), [1, 1, 1]);
         // Of the mean (110 - 125) / 110; of the requests 50, -50 and 0 percent.
-        assert_eq!(pairs.all.tally.improvement_percent(), Some(-1_500.0 / 110.0));
-        assert_eq!(pairs.all.tally.gain_a_request_percent(), Some(0.0));
+        assert_eq!(pairs.all.counters.improvement_percent(), Some(-1_500.0 / 110.0));
+        assert_eq!(pairs.all.counters.gain_a_request_percent(), Some(0.0));
         assert_eq!(
             [0, 15, 16].map(|class| pairs.size[class].gain_a_request_percent()),
             [Some(50.0), Some(-50.0), Some(0.0)]
         );
         assert_eq!((pages_of(15), pages_of(16)), ((16, Some(16)), (17, None)));
-        assert_eq!((Tally::default().improvement_percent(), Tally::default().gain_a_request_percent()), (None, None));
+        assert_eq!(
+            (PairCounters::default().improvement_percent(), PairCounters::default().gain_a_request_percent()),
+            (None, None)
+        );
     }
 
     #[test]
     fn the_gain_a_request_counts_short_and_long_requests_alike() {
         let base = [(0, Op::Read, 1, 1_000), (1, Op::Read, 1, 1_000_000), (2, Op::Read, 1, 0), (3, Op::Read, 1, 3_000)];
         let own = [(0, Op::Read, 1, 250), (1, Op::Read, 1, 1_500_000), (2, Op::Read, 1, 7), (3, Op::Read, 1, 4_000)];
-        let tally = paired(&base, &own).all.tally;
+        let counters = paired(&base, &own).all.counters;
         // 75, -50 and -33.3 percent; what took no time has no relative gain.
-        let gain = tally.gain_a_request_percent().unwrap();
+        let gain = counters.gain_a_request_percent().unwrap();
         assert!((gain - (75.0 - 50.0 - 100.0 / 3.0) / 3.0).abs() < 1e-7, "{gain}");
-        let slow = paired(&[(0, Op::Read, 1, 1)], &[(0, Op::Read, 1, 1 << 57)]).all.tally;
+        let slow = paired(&[(0, Op::Read, 1, 1)], &[(0, Op::Read, 1, 1 << 57)]).all.counters;
         assert!(slow.gain_a_request_percent().is_some_and(|gain| gain < -1e10), "no overflow");
     }
 

@@ -62,14 +62,14 @@ fn found(kind: Kind, requests: u64, comparisons: u64, scale: f64) -> [f64; 2] {
     let mut found = [0u32; 2];
     for comparison in 0..comparisons {
         let [mut base, mut own] = [1, 2].map(|run| Run::new(kind, 1_000 * comparison + run));
-        let mut tally = BatchedTally::default();
+        let mut counters = BatchedPairCounters::default();
         for i in 0..requests {
             let pair = Pair::of(base.response_ns() as u64, (scale * own.response_ns()) as u64);
-            tally.add((i * BATCHES as u64 / requests) as usize, pair);
+            counters.add((i * BATCHES as u64 / requests) as usize, pair);
         }
-        let (gain, half) = tally.gain_ns().expect("pairs");
+        let (gain, half) = counters.gain_ns().expect("pairs");
         found[0] += u32::from(gain.abs() > half.expect("pairs in each batch"));
-        found[1] += u32::from(tally.chance().p.expect("batches that differ") <= 0.05);
+        found[1] += u32::from(counters.chance().p.expect("batches that differ") <= 0.05);
     }
     found.map(|found| f64::from(found) / comparisons as f64)
 }
@@ -104,17 +104,17 @@ fn without_an_effect_hardly_a_difference_is_found_and_with_one_as_many_as_before
 /// One burst makes all of the difference: the interval contains 0, though every batch that differs by much gains.
 #[test]
 fn a_burst_in_which_everything_gains_is_a_difference() {
-    let mut tally = BatchedTally::default();
+    let mut counters = BatchedPairCounters::default();
     for batch in 0..BATCHES {
         let gain = match batch {
             13..20 => 1_000_000 << (batch - 13),
             _ => 0,
         };
-        (0..100).for_each(|_| tally.add(batch, Pair::of(100_000 + gain, 100_000)));
+        (0..100).for_each(|_| counters.add(batch, Pair::of(100_000 + gain, 100_000)));
     }
-    let (gain, half) = tally.gain_ns().expect("pairs");
+    let (gain, half) = counters.gain_ns().expect("pairs");
     assert!(gain < half.expect("an interval"), "{gain} {half:?}");
-    let chance = tally.chance();
+    let chance = counters.chance();
     assert_eq!((chance.differ, chance.mostly_faster, chance.mostly_slower), (7, 7, 0));
     assert_eq!(chance.p, Some(2.0 / 128.0));
 }

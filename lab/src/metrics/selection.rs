@@ -7,7 +7,7 @@
 use super::histogram::{highest_of, index_of, lowest_of, rank};
 
 /// Values that a search holds at most.
-const MOST_HELD: u64 = 1 << 16;
+const MAX_HELD: u64 = 1 << 16;
 /// Parts into which it divides a range that has more.
 const PARTS: u64 = 1 << 12;
 
@@ -70,7 +70,7 @@ impl Search {
                 let step = (highest - lowest) / PARTS + 1;
                 let parts = || ((highest - lowest) / step + 1) as usize;
                 let seen =
-                    if count <= MOST_HELD { Seen::Held(Vec::new()) } else { Seen::Counted(vec![0; parts()], step) };
+                    if count <= MAX_HELD { Seen::Held(Vec::new()) } else { Seen::Counted(vec![0; parts()], step) };
                 return Search { lowest, highest, rank: rank - below, seen };
             }
             below += count;

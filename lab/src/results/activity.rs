@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::metrics::{Activity, Measure, RowKind, step_from};
 
 /// The most letters of a page's heat maps: with more, windows are merged.
-const MOST_LETTERS: usize = 1_600_000;
+const MAX_LETTERS: usize = 1_600_000;
 
 /// The heat maps of all schedulers, in their order. Empty if nothing was recorded.
 #[derive(Serialize)]
@@ -48,9 +48,9 @@ impl Maps {
     pub(super) fn of(activity: &[Activity]) -> Maps {
         let Some(first) = activity.first() else { return Maps { kind: "die", rows: Vec::new(), runs: Vec::new() } };
         let mut runs: Vec<Run> = activity.iter().map(Run::of).collect();
-        if runs.iter().map(Run::letters).sum::<usize>() > MOST_LETTERS {
+        if runs.iter().map(Run::letters).sum::<usize>() > MAX_LETTERS {
             let mut activity = activity.to_vec();
-            while runs.iter().map(Run::letters).sum::<usize>() > MOST_LETTERS {
+            while runs.iter().map(Run::letters).sum::<usize>() > MAX_LETTERS {
                 activity.iter_mut().for_each(Activity::coarsen);
                 runs = activity.iter().map(Run::of).collect();
             }

@@ -2,7 +2,7 @@
 //!
 //! Promises at most 120 columns for names of usual length, and 24 lines for four schedulers and two flows. Made from the summary alone.
 
-use super::flow_figures::ResponseFigures;
+use super::flow_stats::ResponseStats;
 use super::format::{Sense, number, or_dash, relative, share, time};
 use super::summary::{SchedulerResult, Summary};
 use super::table::{self, asked, end, section, table};
@@ -38,8 +38,8 @@ pub fn verdict(summary: &Summary) -> String {
     for finding in &verdict.findings {
         text.push_str(&format!("{}\n", escaped(finding)));
     }
-    for doubt in &verdict.doubts {
-        text.push_str(&format!("Distrust: {}\n", escaped(&doubt.text)));
+    for warning in &verdict.warnings {
+        text.push_str(&format!("Distrust: {}\n", escaped(&warning.text)));
     }
     text.push('\n');
     text
@@ -80,13 +80,13 @@ fn rows(summary: &Summary) -> comfy_table::Table {
     header.extend((!shape.by_flow).then(|| "mean".into()));
     header.extend(shape.many.then(|| "p99".into()));
     header.extend(shape.compared.then(|| "Δ mean".into()));
-    let parties = if shape.by_flow {
+    let tenants = if shape.by_flow {
         flows.iter().map(|flow| short(&flow.name)).collect()
     } else {
         vec!["reads".to_owned(), "writes".to_owned()]
     };
-    for party in parties {
-        header.push(party);
+    for tenant in tenants {
+        header.push(tenant);
         header.extend((!shape.many).then(|| "p99".into()));
         header.extend((shape.by_flow && shape.alone).then(|| "slowdown".into()));
     }
@@ -102,10 +102,10 @@ fn rows(summary: &Summary) -> comfy_table::Table {
 }
 
 fn row(run: &SchedulerResult, shape: Shape) -> Vec<String> {
-    let mean = |figures: &Option<ResponseFigures>| or_dash(figures.as_ref(), |f| time(f.mean_ns));
-    let p99 = |figures: &Option<ResponseFigures>| or_dash(figures.as_ref(), |f| time(f.p99_ns as f64));
+    let mean = |figures: &Option<ResponseStats>| or_dash(figures.as_ref(), |f| time(f.mean_ns));
+    let p99 = |figures: &Option<ResponseStats>| or_dash(figures.as_ref(), |f| time(f.p99_ns as f64));
     let all = &run.total.all;
-    let rate = |of: fn(&ResponseFigures) -> Option<f64>| or_dash(all.as_ref().and_then(of), number);
+    let rate = |of: fn(&ResponseStats) -> Option<f64>| or_dash(all.as_ref().and_then(of), number);
     let mut row = vec![run.label(), rate(|f| f.offered_iops), rate(|f| f.iops)];
     row.extend((!shape.by_flow).then(|| mean(all)));
     row.extend(shape.many.then(|| p99(all)));

@@ -1,6 +1,6 @@
 //! Changes against another scheduler, in percent.
 
-use super::flow_figures::ResponseFigures;
+use super::flow_stats::ResponseStats;
 use super::summary::{Change, ResponseChange, SchedulerResult};
 
 /// The change from `first` to `one`.
@@ -17,7 +17,7 @@ pub(super) fn change(first: &SchedulerResult, one: &SchedulerResult) -> Change {
     }
 }
 
-fn response(from: &Option<ResponseFigures>, to: &Option<ResponseFigures>) -> Option<ResponseChange> {
+fn response(from: &Option<ResponseStats>, to: &Option<ResponseStats>) -> Option<ResponseChange> {
     let (from, to) = from.as_ref().zip(to.as_ref())?;
     let ns = |a: u64, b: u64| percent(a as f64, b as f64);
     Some(ResponseChange {

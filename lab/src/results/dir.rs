@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::memory::{KeptRows, Shelf};
+use super::memory::{KeptRows, MemorySink};
 use super::rows::Row;
 use super::writer::{Format, RowWriter};
 use crate::outputs::{Entry, Folder, Inputs, OutFile, OutputError};
@@ -15,7 +15,7 @@ pub struct ResultsDir(Place);
 enum Place {
     Folder(Folder),
     Entry(Entry),
-    Memory(Shelf),
+    Memory(MemorySink),
 }
 
 impl ResultsDir {
@@ -42,13 +42,13 @@ impl ResultsDir {
 
     /// No folder: rows stay in memory, whatever their format.
     pub fn in_memory() -> ResultsDir {
-        ResultsDir(Place::Memory(Shelf::default()))
+        ResultsDir(Place::Memory(MemorySink::default()))
     }
 
     /// Takes out the rows in memory that are complete.
     pub fn take_rows(&self) -> KeptRows {
         match &self.0 {
-            Place::Memory(shelf) => shelf.take(),
+            Place::Memory(sink) => sink.take(),
             Place::Folder(_) | Place::Entry(_) => KeptRows::new(),
         }
     }
@@ -90,9 +90,9 @@ impl ResultsDir {
     /// # Errors
     /// See [`Folder::begin`].
     pub fn rows<R: Row>(&self, within: Option<&str>, format: Format) -> Result<RowWriter<R>, OutputError> {
-        if let Place::Memory(shelf) = &self.0 {
+        if let Place::Memory(sink) = &self.0 {
             let name = within.map_or(R::TABLE.name.to_owned(), |folder| format!("{folder}/{}", R::TABLE.name));
-            return Ok(RowWriter::in_memory(shelf.clone(), name));
+            return Ok(RowWriter::in_memory(sink.clone(), name));
         }
         let file = R::TABLE.file_name(format.extension());
         let file = match within {

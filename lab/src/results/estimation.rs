@@ -9,18 +9,18 @@ use crate::metrics::{Estimation, Sample, Sums};
 
 /// Estimated against actual response times, over all transactions of measured requests that the flash served.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct EstimationFigures {
+pub struct EstimationStats {
     /// Reads and writes.
-    pub all: EstimateFigures,
+    pub all: EstimateStats,
     /// Reads; null if there are none.
-    pub read: Option<EstimateFigures>,
+    pub read: Option<EstimateStats>,
     /// Writes; null if there are none.
-    pub write: Option<EstimateFigures>,
+    pub write: Option<EstimateStats>,
 }
 
 /// Estimates of some transactions. A response time here runs from a transaction's queue to its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct EstimateFigures {
+pub struct EstimateStats {
     /// Transactions.
     pub transactions: u64,
     /// Mean estimated response time, ns.
@@ -36,25 +36,25 @@ pub struct EstimateFigures {
     /// Mean actual slack, ns: up to the end of the request's last transaction.
     pub actual_slack_ns: f64,
     /// The wait part by part.
-    pub parts: PartsFigures,
+    pub parts: PartsStats,
 }
 
 /// The parts of a wait.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PartsFigures {
+pub struct PartsStats {
     /// Transactions served first; actually, what the other parts and the own typical service leave of the response time.
-    pub queue: PartFigures,
+    pub queue: PartStats,
     /// Garbage collection that came between.
-    pub gc: PartFigures,
+    pub gc: PartStats,
     /// Waiting for a taken bus; actually, that of the own command.
-    pub interference: PartFigures,
+    pub interference: PartStats,
     /// The rest of the operation in service on arrival, and of garbage collection under way.
-    pub residual: PartFigures,
+    pub residual: PartStats,
 }
 
 /// One part of the wait.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PartFigures {
+pub struct PartStats {
     /// Mean estimate, ns.
     pub estimated_ns: f64,
     /// Mean of what came, ns.
@@ -63,27 +63,27 @@ pub struct PartFigures {
     pub error_percent: Option<f64>,
 }
 
-impl EstimationFigures {
-    pub(super) fn of(estimation: &Estimation) -> EstimationFigures {
-        let some = |op| Some(estimation.of(op)).filter(|sums| sums.count > 0).map(EstimateFigures::of);
-        EstimationFigures { all: EstimateFigures::of(&estimation.all()), read: some(Op::Read), write: some(Op::Write) }
+impl EstimationStats {
+    pub(super) fn of(estimation: &Estimation) -> EstimationStats {
+        let some = |op| Some(estimation.of(op)).filter(|sums| sums.count > 0).map(EstimateStats::of);
+        EstimationStats { all: EstimateStats::of(&estimation.all()), read: some(Op::Read), write: some(Op::Write) }
     }
 }
 
-impl EstimateFigures {
-    fn of(sums: &Sums) -> EstimateFigures {
+impl EstimateStats {
+    fn of(sums: &Sums) -> EstimateStats {
         let count = sums.count.max(1) as f64;
         let mean = |sum: u128| sum as f64 / count;
         let part = |index: usize| {
             let [estimated, actual] = sums.parts.map(|parts| parts[index]);
             let response = sums.response[1];
-            PartFigures {
+            PartStats {
                 estimated_ns: estimated as f64 / count,
                 actual_ns: actual as f64 / count,
                 error_percent: (response > 0).then(|| (estimated - actual) as f64 * 100.0 / response as f64),
             }
         };
-        EstimateFigures {
+        EstimateStats {
             transactions: sums.count,
             estimated_ns: mean(sums.response[0]),
             actual_ns: mean(sums.response[1]),
@@ -91,7 +91,7 @@ impl EstimateFigures {
             mape_percent: sums.mean_error_percent(),
             estimated_slack_ns: mean(sums.slack[0]),
             actual_slack_ns: mean(sums.slack[1]),
-            parts: PartsFigures { queue: part(0), gc: part(1), interference: part(2), residual: part(3) },
+            parts: PartsStats { queue: part(0), gc: part(1), interference: part(2), residual: part(3) },
         }
     }
 }

@@ -8,7 +8,7 @@ use flashlane_core::{Completion, Duration, FlowId, Geometry, Lpn, Op, Owner, Pla
 use flashlane_host::{CpuTime, Errors, Meter, Seen};
 use flashlane_ssd::Totals;
 
-use super::{DeviceFigures, FlowInfo, HostFigures, MadeBy, SchedulerResult, Skipped, Summary};
+use super::{DeviceStats, FlowInfo, HostStats, MadeBy, SchedulerResult, Skipped, Summary};
 use crate::metrics::{Activity, FlowMetrics, HostMetrics, LoadWindow, Pairs, ResponseTimes, Slack};
 
 /// Metrics of a flow whose response times are spread from 40 to 2,600 µs, times `scale`.
@@ -81,7 +81,7 @@ pub(crate) fn example() -> Summary {
     let run = |name: &str, web: u64, batch: u64| {
         let shared = [flow(7, 6_000, web, 30), flow(11, 4_000, batch, 100)];
         let alone = [flow(7, 6_000, 5, 30), flow(11, 4_000, 8, 100)];
-        let device = DeviceFigures::from(&Totals {
+        let device = DeviceStats::from(&Totals {
             now: Time::from_ns(140_000_000),
             unit_busy: (0..16).map(|chip| Duration::from_ns(60_000_000 + chip * web * 300_000)).collect(),
             channel_busy: vec![Duration::from_ns(20_000_000 + web * 100_000); 8],
@@ -148,7 +148,7 @@ pub(super) fn activity(seed: u64) -> Activity {
 }
 
 /// A host of eight CPUs, one of which spins `scale` us for each I/O.
-fn host(scale: u64) -> HostFigures {
+fn host(scale: u64) -> HostStats {
     let mut metrics = HostMetrics::default();
     for i in 0..1_000 {
         let [called, submitted, done, seen] =
@@ -166,7 +166,7 @@ fn host(scale: u64) -> HostFigures {
     let at_message = Errors { count: 990, sum_ns: -1_200, squares_ns: 990 * 760 * 760, beyond_1us: 12 };
     let meter = Meter { cpu, messages: 980, too_late: 10, interrupts: 1_000, at_message, ..Meter::default() };
     let background = [(349_000_000, 390_000_000), (1_234, 1_250)];
-    let figures = HostFigures::new(&metrics, &meter, 8, 400_000_000, background.into_iter());
+    let figures = HostStats::new(&metrics, &meter, 8, 400_000_000, background.into_iter());
     figures.with_precompletion(&meter, vec![16_000; 8])
 }
 

@@ -2,14 +2,14 @@
 //!
 //! Made from the summary alone. Must never round what CSV holds.
 
-use super::flow_figures::{Figures, ResponseFigures};
+use super::flow_stats::{FlowStats, ResponseStats};
 use super::format::{Sense, number, or_dash, relative, share, time};
 use super::summary::Summary;
 
 /// A column of a table: its name, and its value; `None` where there is none. Whole numbers are exact up to 2^53.
-pub type ResponseColumn = (&'static str, fn(&ResponseFigures) -> Option<f64>);
+pub type ResponseColumn = (&'static str, fn(&ResponseStats) -> Option<f64>);
 
-/// The figures of [`ResponseFigures`] that tables have as columns, in their order.
+/// The figures of [`ResponseStats`] that tables have as columns, in their order.
 pub const RESPONSE_COLUMNS: [ResponseColumn; 13] = [
     ("offered_iops", |f| f.offered_iops),
     ("requests", |f| Some(f.requests as f64)),
@@ -52,7 +52,7 @@ pub fn csv(summary: &Summary) -> String {
     String::from_utf8(writer.into_inner().expect("memory takes every record")).expect("written from text")
 }
 
-fn kinds(figures: &Figures) -> impl Iterator<Item = (&'static str, &ResponseFigures)> {
+fn kinds(figures: &FlowStats) -> impl Iterator<Item = (&'static str, &ResponseStats)> {
     let kinds = [("all", &figures.all), ("read", &figures.read), ("write", &figures.write)];
     kinds.into_iter().filter_map(|(kind, responses)| Some((kind, responses.as_ref()?)))
 }

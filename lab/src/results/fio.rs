@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::flow_figures::{Cdf, Figures, ResponseFigures};
+use super::flow_stats::{Cdf, FlowStats, ResponseStats};
 use super::summary::{FlowInfo, SchedulerResult, Summary};
 use crate::metrics::Bucket;
 
@@ -41,7 +41,7 @@ pub fn document(summary: &Summary) -> Value {
     })
 }
 
-fn job(name: &str, group: usize, info: &FlowInfo, figures: &Figures, run: &SchedulerResult) -> Value {
+fn job(name: &str, group: usize, info: &FlowInfo, figures: &FlowStats, run: &SchedulerResult) -> Value {
     let ms = figures.makespan_ns.div_ceil(1_000_000);
     // Rates are taken over the window; without one there are none.
     let runtime_ns = if figures.window_ns > 0 { figures.window_ns } else { figures.makespan_ns };
@@ -60,7 +60,7 @@ fn job(name: &str, group: usize, info: &FlowInfo, figures: &Figures, run: &Sched
 }
 
 /// Job options in the form fio's tools read: all strings.
-fn options(name: &str, info: &FlowInfo, figures: &Figures, run: &SchedulerResult) -> Value {
+fn options(name: &str, info: &FlowInfo, figures: &FlowStats, run: &SchedulerResult) -> Value {
     let kind = match (&figures.read, &figures.write) {
         (Some(_), Some(_)) => "rw",
         (None, Some(_)) => "write",
@@ -79,7 +79,7 @@ fn options(name: &str, info: &FlowInfo, figures: &Figures, run: &SchedulerResult
     })
 }
 
-fn direction(figures: &Option<ResponseFigures>, runtime_ns: u64) -> Value {
+fn direction(figures: &Option<ResponseStats>, runtime_ns: u64) -> Value {
     let bytes = figures.as_ref().map_or(0, |f| f.bytes);
     let bytes_per_s = figures.as_ref().and_then(|f| f.mb_per_s).map_or(0.0, |mb| mb * 1e6);
     let mut completion = latency(figures);
@@ -108,7 +108,7 @@ fn direction(figures: &Option<ResponseFigures>, runtime_ns: u64) -> Value {
     })
 }
 
-fn latency(figures: &Option<ResponseFigures>) -> Value {
+fn latency(figures: &Option<ResponseStats>) -> Value {
     let Some(f) = figures else {
         return json!({ "min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0 });
     };
@@ -150,7 +150,7 @@ fn percentiles(bins: &[(u64, u64)]) -> Value {
 mod tests {
     use super::*;
     use crate::results::example::example;
-    use crate::results::{DeviceFigures, SchedulerResult};
+    use crate::results::{DeviceStats, SchedulerResult};
 
     #[test]
     fn has_the_shape_fio_tools_expect() {
@@ -219,7 +219,7 @@ mod tests {
     fn a_flow_that_did_nothing_is_all_zeros() {
         let flows = [FlowInfo::default()];
         let idle = crate::metrics::FlowMetrics::new();
-        let run = SchedulerResult::new("fcfs", &flows, &[idle], None, &DeviceFigures::default());
+        let run = SchedulerResult::new("fcfs", &flows, &[idle], None, &DeviceStats::default());
         let fio = document(&Summary::new(Default::default(), flows.to_vec(), vec![run], vec![]));
         assert_eq!(fio["jobs"][0]["read"]["clat_ns"]["N"], 0);
         assert!(fio["jobs"][0]["read"]["clat_ns"].get("percentile").is_none());

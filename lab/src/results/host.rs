@@ -5,35 +5,35 @@ use flashlane_host::{Classified, Errors, Meter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::flow_figures::Cdf;
+use super::flow_stats::Cdf;
 use crate::metrics::{HostDirection, HostMetrics};
 
 /// What the host before the device added.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct HostFigures {
+pub struct HostStats {
     /// Reads and writes together; null if none completed.
-    pub all: Option<LatencyFigures>,
+    pub all: Option<LatencyStats>,
     /// Reads; null if none completed.
-    pub read: Option<LatencyFigures>,
+    pub read: Option<LatencyStats>,
     /// Writes; null if none completed.
-    pub write: Option<LatencyFigures>,
+    pub write: Option<LatencyStats>,
     /// Who got the CPUs.
-    pub cpu: CpuFigures,
+    pub cpu: CpuStats,
     /// Groups of background threads, in the order of the scenario.
-    pub background: Vec<BackgroundFigures>,
+    pub background: Vec<BackgroundStats>,
     /// Interrupts that told threads of completions, early ones included.
     pub interrupts: u64,
     /// Precompletion; null for other ways of waiting.
-    pub precompletion: Option<PrecompletionFigures>,
+    pub precompletion: Option<PrecompletionStats>,
     /// Writes that the device's buffer was predicted to take; null unless `host.buffer_hits`.
-    pub buffer_hits: Option<ClassifiedFigures>,
+    pub buffer_hits: Option<ClassifiedStats>,
     /// Reads that the device's buffer was predicted to hold; null unless `host.read_hits`.
-    pub read_hits: Option<ClassifiedFigures>,
+    pub read_hits: Option<ClassifiedStats>,
 }
 
 /// Latencies as threads saw them, and their mean parts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LatencyFigures {
+pub struct LatencyStats {
     /// I/Os.
     pub requests: u64,
     /// Mean user-perceived latency, ns: from a thread's call to the instant it sees the I/O done.
@@ -60,7 +60,7 @@ pub struct LatencyFigures {
 
 /// Shares of the time of all CPUs, 0 to 1; warm-up is part of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CpuFigures {
+pub struct CpuStats {
     /// CPUs.
     pub cpus: u32,
     /// The time the shares are of, ns, for each CPU.
@@ -79,7 +79,7 @@ pub struct CpuFigures {
 
 /// What a group of background threads did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct BackgroundFigures {
+pub struct BackgroundStats {
     /// Operations: sections of I/O threads; for burners nanoseconds of CPU time.
     pub operations: u64,
     /// Operations that the background does in the same time by itself.
@@ -90,7 +90,7 @@ pub struct BackgroundFigures {
 
 /// How precompletion went.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PrecompletionFigures {
+pub struct PrecompletionStats {
     /// Messages sent.
     pub messages: u64,
     /// Predicted I/Os that completed before their message was due.
@@ -100,16 +100,16 @@ pub struct PrecompletionFigures {
     /// Times a thread that was woken early spun for too long and slept again.
     pub gave_up: u64,
     /// Predictions as they were when the read was issued to its chip.
-    pub at_issue: ErrorFigures,
+    pub at_issue: ErrorStats,
     /// Predictions as they were when the message was sent.
-    pub at_message: ErrorFigures,
+    pub at_message: ErrorStats,
     /// The windows at the end, ns, by CPU.
     pub windows_ns: Vec<u64>,
 }
 
 /// Errors of predictions: predicted completion less actual.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ErrorFigures {
+pub struct ErrorStats {
     /// Predictions.
     pub predictions: u64,
     /// Mean error, ns; negative where completions came later than predicted; null without predictions.
@@ -122,7 +122,7 @@ pub struct ErrorFigures {
 
 /// Predictions that the device's memory serves an I/O, and what came.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ClassifiedFigures {
+pub struct ClassifiedStats {
     /// Predicted, and it did.
     pub hit: u64,
     /// Predicted in vain: the flash was needed.
@@ -131,7 +131,7 @@ pub struct ClassifiedFigures {
     pub unseen: u64,
 }
 
-impl HostFigures {
+impl HostStats {
     /// The figures of a host of `cpus` CPUs that was observed for `observed_ns`; `background` has the operations of each group,
     /// and those of the group alone.
     pub fn new(
@@ -140,7 +140,7 @@ impl HostFigures {
         cpus: u32,
         observed_ns: u64,
         background: impl Iterator<Item = (u64, u64)>,
-    ) -> HostFigures {
+    ) -> HostStats {
         let all = cpus as f64 * observed_ns as f64;
         let share = |ns: u64| if all > 0.0 { ns as f64 / all } else { 0.0 };
         let cpu = &meter.cpu;
@@ -149,12 +149,12 @@ impl HostFigures {
         let whole = u128::from(cpus) * u128::from(observed_ns);
         let idle = whole.saturating_sub(u128::from(busy.ns())) as u64;
         let [submit, spin, overhead, at_background] = parts;
-        HostFigures {
-            all: LatencyFigures::of(&metrics.all()),
-            read: LatencyFigures::of(metrics.of(Op::Read)),
-            write: LatencyFigures::of(metrics.of(Op::Write)),
-            cpu: CpuFigures { cpus, observed_ns, submit, spin, overhead, background: at_background, idle: share(idle) },
-            background: background.map(|(done, alone)| BackgroundFigures::of(done, alone)).collect(),
+        HostStats {
+            all: LatencyStats::of(&metrics.all()),
+            read: LatencyStats::of(metrics.of(Op::Read)),
+            write: LatencyStats::of(metrics.of(Op::Write)),
+            cpu: CpuStats { cpus, observed_ns, submit, spin, overhead, background: at_background, idle: share(idle) },
+            background: background.map(|(done, alone)| BackgroundStats::of(done, alone)).collect(),
             interrupts: meter.interrupts,
             precompletion: None,
             buffer_hits: None,
@@ -163,27 +163,27 @@ impl HostFigures {
     }
 
     /// Adds how precompletion went, with the windows at the end.
-    pub fn with_precompletion(mut self, meter: &Meter, windows_ns: Vec<u64>) -> HostFigures {
-        self.precompletion = Some(PrecompletionFigures {
+    pub fn with_precompletion(mut self, meter: &Meter, windows_ns: Vec<u64>) -> HostStats {
+        self.precompletion = Some(PrecompletionStats {
             messages: meter.messages,
             too_late: meter.too_late,
             cold: meter.cold,
             gave_up: meter.gave_up,
-            at_issue: ErrorFigures::from(&meter.at_issue),
-            at_message: ErrorFigures::from(&meter.at_message),
+            at_issue: ErrorStats::from(&meter.at_issue),
+            at_message: ErrorStats::from(&meter.at_message),
             windows_ns,
         });
         self
     }
 }
 
-impl LatencyFigures {
-    fn of(direction: &HostDirection) -> Option<LatencyFigures> {
+impl LatencyStats {
+    fn of(direction: &HostDirection) -> Option<LatencyStats> {
         let HostDirection { user, before_ns, device_ns, after_ns, spun_ns } = direction;
         let count = user.count();
         let mean = |sum: u128| sum as f64 / count as f64;
         let at = |millionths| user.percentile(millionths);
-        Some(LatencyFigures {
+        Some(LatencyStats {
             requests: count,
             user_mean_ns: user.mean()?,
             device_mean_ns: mean(*device_ns),
@@ -199,18 +199,18 @@ impl LatencyFigures {
     }
 }
 
-impl BackgroundFigures {
-    fn of(operations: u64, alone: u64) -> BackgroundFigures {
+impl BackgroundStats {
+    fn of(operations: u64, alone: u64) -> BackgroundStats {
         let lost = (alone > 0).then(|| 1.0 - operations as f64 / alone as f64);
-        BackgroundFigures { operations, alone, lost }
+        BackgroundStats { operations, alone, lost }
     }
 }
 
-impl From<&Errors> for ErrorFigures {
-    fn from(errors: &Errors) -> ErrorFigures {
+impl From<&Errors> for ErrorStats {
+    fn from(errors: &Errors) -> ErrorStats {
         let count = errors.count as f64;
         let some = |value: f64| (errors.count > 0).then(|| value / count);
-        ErrorFigures {
+        ErrorStats {
             predictions: errors.count,
             mean_ns: some(errors.sum_ns as f64),
             rmse_ns: some(errors.squares_ns as f64).map(f64::sqrt),
@@ -219,8 +219,8 @@ impl From<&Errors> for ErrorFigures {
     }
 }
 
-impl From<Classified> for ClassifiedFigures {
-    fn from(Classified { hit, miss, unseen }: Classified) -> ClassifiedFigures {
-        ClassifiedFigures { hit, miss, unseen }
+impl From<Classified> for ClassifiedStats {
+    fn from(Classified { hit, miss, unseen }: Classified) -> ClassifiedStats {
+        ClassifiedStats { hit, miss, unseen }
     }
 }

@@ -15,9 +15,9 @@ pub type KeptRows = BTreeMap<String, MemoryRows>;
 
 /// Where rows in memory go when they are complete.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shelf(Arc<Mutex<KeptRows>>);
+pub(super) struct MemorySink(Arc<Mutex<KeptRows>>);
 
-impl Shelf {
+impl MemorySink {
     pub(super) fn put(&self, name: String, rows: MemoryRows) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name, rows);
     }

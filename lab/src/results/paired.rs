@@ -5,14 +5,14 @@ use flashlane_core::Op;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::flow_figures::Cdf;
-use crate::metrics::pairs::BatchedTally;
+use super::flow_stats::Cdf;
+use crate::metrics::pairs::BatchedPairCounters;
 use crate::metrics::sizes::{SIZES, pages_of};
 use crate::metrics::{Histogram, Pairs, Slack, Touched};
 
 /// Requests that a mechanism of the scheduler touched, through at least one of their transactions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TouchedFigures {
+pub struct TouchedStats {
     /// Reads of which a page was dispatched before that of an older request which waited at the same unit and for nothing else
     /// (model 0.7).
     pub read_overtaking: u64,
@@ -32,11 +32,11 @@ pub struct Paired {
     /// The other scheduler.
     pub against: String,
     /// Reads and writes.
-    pub all: PairFigures,
+    pub all: PairStats,
     /// Reads; null if there are none.
-    pub read: Option<PairFigures>,
+    pub read: Option<PairStats>,
     /// Writes; null if there are none.
-    pub write: Option<PairFigures>,
+    pub write: Option<PairStats>,
     /// By size of the request, sizes without requests left out.
     pub by_size: Vec<PairsOfSize>,
 }
@@ -44,7 +44,7 @@ pub struct Paired {
 /// Pairs added up. A request is faster or slower if its two response times differ by more than 1 µs and by more than
 /// 0.1 %.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PairFigures {
+pub struct PairStats {
     /// Requests that are measured in both runs.
     pub requests: u64,
     /// Requests that are faster.
@@ -101,7 +101,7 @@ pub struct PairsOfSize {
 
 /// Actual slack: how much earlier a transaction ended than the last of its request's transactions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SlackFigures {
+pub struct SlackStats {
     /// Of the transactions of reads; null if there are none.
     pub read: Option<SlackDistribution>,
     /// Of the transactions of writes; null if there are none.
@@ -148,11 +148,11 @@ pub struct SlackOfSize {
     pub mean_ns: f64,
 }
 
-impl From<Touched> for TouchedFigures {
-    fn from(touched: Touched) -> TouchedFigures {
+impl From<Touched> for TouchedStats {
+    fn from(touched: Touched) -> TouchedStats {
         let [read_overtaking, write_overtaking] = touched.overtaking;
         let [read_jumped, write_jumped] = touched.jumped;
-        TouchedFigures { read_overtaking, write_overtaking, read_jumped, write_jumped, in_pause: touched.in_pause }
+        TouchedStats { read_overtaking, write_overtaking, read_jumped, write_jumped, in_pause: touched.in_pause }
     }
 }
 
@@ -162,27 +162,27 @@ impl Paired {
         let [read, write] = [Op::Read, Op::Write].map(|op| &pairs.direction[op.index()]);
         Some(Paired {
             against: name.to_string(),
-            all: PairFigures::of(&pairs.all)?,
-            read: PairFigures::of(read),
-            write: PairFigures::of(write),
+            all: PairStats::of(&pairs.all)?,
+            read: PairStats::of(read),
+            write: PairStats::of(write),
             by_size: (0..SIZES).filter_map(|class| PairsOfSize::of(pairs, class)).collect(),
         })
     }
 }
 
-impl PairFigures {
+impl PairStats {
     /// The figures of pairs.
-    pub(super) fn of(spread: &BatchedTally) -> Option<PairFigures> {
+    pub(super) fn of(spread: &BatchedPairCounters) -> Option<PairStats> {
         let (gain_ns, gain_ci95_ns) = spread.gain_ns()?;
         let p95 = spread.p95_ns.map(|[from, own]| (from as f64, own as f64));
-        let (tally, chance) = (&spread.tally, spread.chance());
-        Some(PairFigures {
-            requests: tally.requests,
-            faster: tally.faster,
-            equal: tally.equal(),
-            slower: tally.slower,
-            improvement_percent: tally.improvement_percent(),
-            gain_a_request_percent: tally.gain_a_request_percent(),
+        let (counters, chance) = (&spread.counters, spread.chance());
+        Some(PairStats {
+            requests: counters.requests,
+            faster: counters.faster,
+            equal: counters.equal(),
+            slower: counters.slower,
+            improvement_percent: counters.improvement_percent(),
+            gain_a_request_percent: counters.gain_a_request_percent(),
             p95_improvement_percent: p95.and_then(|(a, b)| (a > 0.0).then(|| 100.0 * (a - b) / a)),
             gain_ns,
             gain_ci95_ns,
@@ -196,29 +196,29 @@ impl PairFigures {
 
 impl PairsOfSize {
     fn of(pairs: &Pairs, class: usize) -> Option<PairsOfSize> {
-        let (tally, (pages, most)) = (&pairs.size[class], pages_of(class));
-        (tally.requests > 0).then(|| PairsOfSize {
+        let (counters, (pages, most)) = (&pairs.size[class], pages_of(class));
+        (counters.requests > 0).then(|| PairsOfSize {
             pages,
             and_more: most.is_none(),
-            requests: tally.requests,
-            faster: tally.faster,
-            slower: tally.slower,
-            against_mean_ns: tally.against_ns as f64 / tally.requests as f64,
-            mean_ns: tally.own_ns as f64 / tally.requests as f64,
-            improvement_percent: tally.improvement_percent(),
-            gain_a_request_percent: tally.gain_a_request_percent(),
+            requests: counters.requests,
+            faster: counters.faster,
+            slower: counters.slower,
+            against_mean_ns: counters.baseline_ns as f64 / counters.requests as f64,
+            mean_ns: counters.own_ns as f64 / counters.requests as f64,
+            improvement_percent: counters.improvement_percent(),
+            gain_a_request_percent: counters.gain_a_request_percent(),
         })
     }
 }
 
-impl SlackFigures {
+impl SlackStats {
     /// The figures of the measured slack.
-    pub(super) fn of(slack: &Slack) -> SlackFigures {
+    pub(super) fn of(slack: &Slack) -> SlackStats {
         let of_size = |class| {
             let ((transactions, mean), (pages, most)) = (slack.of_size(class), pages_of(class));
             Some(SlackOfSize { pages, and_more: most.is_none(), transactions, mean_ns: mean? })
         };
-        SlackFigures {
+        SlackStats {
             read: SlackDistribution::of(slack.of(Op::Read)),
             write: SlackDistribution::of(slack.of(Op::Write)),
             by_size: (0..SIZES).filter_map(of_size).collect(),

@@ -73,14 +73,14 @@ pub fn html(summary: &Summary, activity: &[Activity], command: &str) -> String {
     environment.add_filter("count", format::count);
     let page = environment.get_template("report.html").expect("just added");
     let verdict = Verdict::of(summary);
-    let doubts: Vec<String> = verdict.doubts.into_iter().map(|doubt| doubt.text).collect();
+    let warnings: Vec<String> = verdict.warnings.into_iter().map(|warning| warning.text).collect();
     let attribution = summary.attribution.as_ref().map(|made| Value::from(Serde(Waterfalls::of(made))));
     let light = light::light(summary);
     page.render(context! {
         summary => Value::from(Serde(&light)),
         data => Value::from(Serde(light::data(&light))),
         lines => Value::from(Serde(Lines::of(summary))),
-        verdict => context! { findings => verdict.findings, doubts, decisions => brief::differences(summary) },
+        verdict => context! { findings => verdict.findings, warnings, decisions => brief::differences(summary) },
         attribution,
         maps => Value::from(Serde(Maps::of(activity))),
         command,

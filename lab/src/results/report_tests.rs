@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::*;
 use crate::metrics::FlowMetrics;
 use crate::results::example::{activity, example, flow, made_by};
-use crate::results::{DeviceFigures, FlowInfo, SchedulerResult};
+use crate::results::{DeviceStats, FlowInfo, SchedulerResult};
 
 /// A command with a name that is markup.
 const COMMAND: &str = "flashlane compare 'two <tenants>.toml' --schedulers fcfs,read-first,sprinkler";
@@ -255,7 +255,7 @@ fn fifty_schedulers_and_64_flows_are_readable() {
     let metrics: Vec<FlowMetrics> = (0..6).map(|i| flow(i, 6_000, 3 + i, 30)).collect();
     let run = |i: usize| {
         let own: Vec<FlowMetrics> = (0..64).map(|flow| metrics[(i + flow) % metrics.len()].clone()).collect();
-        SchedulerResult::new(&format!("scheduler-{i}"), &flows, &own, None, &DeviceFigures::default())
+        SchedulerResult::new(&format!("scheduler-{i}"), &flows, &own, None, &DeviceStats::default())
     };
     let summary = Summary::new(made_by(), flows.clone(), (0..50).map(run).collect(), vec![]);
     let activity: Vec<Activity> = (0..50).map(activity).collect();
@@ -287,7 +287,7 @@ fn nothing_is_fetched() {
 #[test]
 fn a_run_of_one_scheduler_one_flow_and_no_request_opens_too() {
     let flows = [FlowInfo { name: "idle".into(), ..FlowInfo::default() }];
-    let run = SchedulerResult::new("fcfs", &flows, &[FlowMetrics::new()], None, &DeviceFigures::default());
+    let run = SchedulerResult::new("fcfs", &flows, &[FlowMetrics::new()], None, &DeviceStats::default());
     let page = html(&Summary::new(made_by(), flows.to_vec(), vec![run], vec![]), &[], COMMAND);
     assert!(page.contains("<li>no request completed</li>"));
     assert!(page.contains(": fcfs on "), "its title says what it is");

@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::flow_figures::Figures;
+use super::flow_stats::FlowStats;
 use crate::metrics::{FlowMetrics, slowdown};
 
 /// Slowdown of a flow in windows of time: mean response time of what completed in the window over that of what completed
@@ -43,7 +43,7 @@ const ENOUGH: u64 = 1000;
 /// Whether requests arrived faster than they were served: working off the backlog at the last arrival took more than a
 /// twentieth of the time of all arrivals. Response times and slowdowns then grow with the length of the run, and can be
 /// compared only between runs of that length. A closed loop cannot be overloaded.
-pub(super) fn is_overloaded(figures: &Figures, closed_loop: bool) -> bool {
+pub(super) fn is_overloaded(figures: &FlowStats, closed_loop: bool) -> bool {
     let arriving = figures.last_arrival_ns.saturating_sub(figures.first_arrival_ns.unwrap_or(0));
     let left = figures.last_completion_ns.saturating_sub(figures.last_arrival_ns);
     !closed_loop && figures.issued >= ENOUGH && left > arriving / 20

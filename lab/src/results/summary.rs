@@ -6,14 +6,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::flow_figures::{Figures, ResponseFigures};
+use super::flow_stats::{FlowStats, ResponseStats};
 use super::slowdowns::SlowdownOverTime;
 
 use super::attribution::Attribution;
 use super::decisions::Decisions;
-use super::estimation::EstimationFigures;
-use super::host::HostFigures;
-use super::paired::{PairFigures, Paired, SlackFigures, TouchedFigures};
+use super::estimation::EstimationStats;
+use super::host::HostStats;
+use super::paired::{PairStats, Paired, SlackStats, TouchedStats};
 use super::waiting_writes::WaitingWrites;
 
 /// Version of the shape; grows when a key changes its meaning or goes.
@@ -137,26 +137,26 @@ pub struct SchedulerResult {
     #[serde(default)]
     pub decisions: Decisions,
     /// All flows together.
-    pub total: Figures,
+    pub total: FlowStats,
     /// Each flow.
     pub flows: Vec<FlowResult>,
     /// The device.
-    pub device: DeviceFigures,
+    pub device: DeviceStats,
     /// Fairness between the flows; null without alone runs, or when a flow completed nothing.
-    pub fairness: Option<FairnessFigures>,
+    pub fairness: Option<FairnessStats>,
     /// Change against the scheduler `against`, percent; null for that one.
     pub change_percent: Option<Change>,
     /// Requests that its mechanisms touched.
-    pub touched: TouchedFigures,
+    pub touched: TouchedStats,
     /// Request by request against the scheduler `against`; null for that one, and where arrivals depend on completions.
     pub paired: Option<Paired>,
     /// Actual slack of its transactions; null unless asked for.
-    pub slack: Option<SlackFigures>,
+    pub slack: Option<SlackStats>,
     /// How good estimates of response times were; null unless asked for (`run.shadow_estimator`).
-    pub estimation: Option<EstimationFigures>,
+    pub estimation: Option<EstimationStats>,
     /// What the host added; missing unless the scenario has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub host: Option<HostFigures>,
+    pub host: Option<HostStats>,
 }
 
 impl SchedulerResult {
@@ -172,13 +172,13 @@ pub struct FlowResult {
     /// Its name.
     pub name: String,
     /// Its figures in this run.
-    pub figures: Figures,
+    pub figures: FlowStats,
     /// Request by request against the scheduler `against`, with several flows; missing for that one, and where arrivals depend on
     /// completions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub paired: Option<PairFigures>,
+    pub paired: Option<PairStats>,
     /// Its response times when it has the device to itself under the same scheduler; null without an alone run.
-    pub alone: Option<ResponseFigures>,
+    pub alone: Option<ResponseStats>,
     /// Mean response time over mean response time alone (S); null without an alone run.
     pub slowdown: Option<f64>,
     /// The same over time; null without an alone run.
@@ -191,7 +191,7 @@ pub struct FlowResult {
 
 /// What the device did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct DeviceFigures {
+pub struct DeviceStats {
     /// The time the utilisations are shares of, ns.
     pub observed_ns: u64,
     /// Mean utilisation of the chips (of the dies, where the die is the scheduling unit): share of the time with a
@@ -223,12 +223,12 @@ pub struct DeviceFigures {
     /// Times a program or an erase was paused.
     pub pauses: u64,
     /// Garbage collection.
-    pub gc: GcFigures,
+    pub gc: GcStats,
 }
 
 /// What garbage collection did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct GcFigures {
+pub struct GcStats {
     /// Blocks erased.
     pub erases: u64,
     /// Valid pages moved out of victims.
@@ -251,7 +251,7 @@ pub struct GcFigures {
 
 /// Fairness between flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct FairnessFigures {
+pub struct FairnessStats {
     /// Smallest slowdown over largest (F): 1 is perfectly fair.
     pub fairness: f64,
     /// Largest slowdown (S_max).

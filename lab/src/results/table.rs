@@ -4,10 +4,10 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-use super::flow_figures::ResponseFigures;
+use super::flow_stats::ResponseStats;
 use super::format::{NONE, Sense, count, number, or_dash, relative, share, time};
-use super::host::LatencyFigures;
-use super::paired::PairFigures;
+use super::host::LatencyStats;
+use super::paired::PairStats;
 use super::summary::{ResponseChange, SchedulerResult, Summary};
 use crate::shown::escaped;
 
@@ -95,7 +95,7 @@ pub(super) fn table<S: ToString>(header: impl IntoIterator<Item = S>) -> Table {
 
 fn response<'a>(
     runs: &'a [SchedulerResult],
-    figures: impl Fn(&'a SchedulerResult) -> &'a Option<ResponseFigures>,
+    figures: impl Fn(&'a SchedulerResult) -> &'a Option<ResponseStats>,
     changes: impl Fn(&'a super::summary::Change) -> Option<&'a ResponseChange>,
 ) -> Table {
     let compared = runs.len() > 1;
@@ -106,7 +106,7 @@ fn response<'a>(
     let mut table = table(header);
     for run in runs {
         let f = figures(run).as_ref();
-        let ns = |get: fn(&ResponseFigures) -> u64| or_dash(f, |f| time(get(f) as f64));
+        let ns = |get: fn(&ResponseStats) -> u64| or_dash(f, |f| time(get(f) as f64));
         let mut row = vec![
             run.label(),
             or_dash(f, |f| time(f.mean_ns)),
@@ -136,8 +136,8 @@ fn throughput(runs: &[SchedulerResult], both: bool) -> Table {
     header.extend(["reads offered", "served", "MB/s", "writes offered", "served", "MB/s"].into_iter().filter(|_| both));
     let mut table = table(header);
     for run in runs {
-        let rates = |figures: &Option<ResponseFigures>| {
-            let rate = |get: fn(&ResponseFigures) -> Option<f64>| or_dash(figures.as_ref().and_then(get), number);
+        let rates = |figures: &Option<ResponseStats>| {
+            let rate = |get: fn(&ResponseStats) -> Option<f64>| or_dash(figures.as_ref().and_then(get), number);
             [rate(|f| f.offered_iops), rate(|f| f.iops), rate(|f| f.mb_per_s)]
         };
         let mut row = vec![run.label()];
@@ -168,7 +168,7 @@ fn pairs(runs: &[SchedulerResult]) -> Table {
     ]);
     for run in runs {
         let p = run.paired.as_ref().map(|paired| &paired.all);
-        let part = |get: fn(&PairFigures) -> u64| or_dash(p, |p| share(get(p) as f64 / p.requests as f64));
+        let part = |get: fn(&PairStats) -> u64| or_dash(p, |p| share(get(p) as f64 / p.requests as f64));
         table.add_row([
             run.label(),
             part(|p| p.faster),
@@ -331,7 +331,7 @@ fn host(runs: &[SchedulerResult]) -> Table {
     for run in runs {
         let Some(host) = &run.host else { continue };
         let l = host.all.as_ref();
-        let ns = |get: fn(&LatencyFigures) -> f64| or_dash(l, |l| time(get(l)));
+        let ns = |get: fn(&LatencyStats) -> f64| or_dash(l, |l| time(get(l)));
         let lost: Vec<String> = host.background.iter().map(|group| or_dash(group.lost, share)).collect();
         let pre = host.precompletion.as_ref();
         table.add_row([

@@ -8,7 +8,7 @@ use std::path::Path;
 use parquet::errors::ParquetError;
 
 use super::csv;
-use super::memory::{MemoryRows, Shelf};
+use super::memory::{MemoryRows, MemorySink};
 use super::parquet::ParquetRows;
 use super::rows::Row;
 use crate::outputs::{Existing, Inputs, OutFile, OutputError, Pending};
@@ -43,7 +43,7 @@ enum Sink {
     Parquet(Box<ParquetRows<BufWriter<File>>>, Pending),
     Csv(BufWriter<File>, Pending),
     /// In memory: the rows, where they go, and their name there.
-    Memory(Box<MemoryRows>, Shelf, String),
+    Memory(Box<MemoryRows>, MemorySink, String),
 }
 
 impl<R: Row> RowWriter<R> {
@@ -73,9 +73,9 @@ impl<R: Row> RowWriter<R> {
         Ok(RowWriter { sink, rows: 0, of: PhantomData })
     }
 
-    /// Begins rows in memory, which go to `shelf` under `name`.
-    pub(super) fn in_memory(shelf: Shelf, name: String) -> RowWriter<R> {
-        RowWriter { sink: Sink::Memory(Box::new(MemoryRows::new(R::TABLE)), shelf, name), rows: 0, of: PhantomData }
+    /// Begins rows in memory, which go to `sink` under `name`.
+    pub(super) fn in_memory(sink: MemorySink, name: String) -> RowWriter<R> {
+        RowWriter { sink: Sink::Memory(Box::new(MemoryRows::new(R::TABLE)), sink, name), rows: 0, of: PhantomData }
     }
 
     /// Adds a row.
@@ -104,7 +104,7 @@ impl<R: Row> RowWriter<R> {
                 pending.finish(file)?;
             }
             Sink::Csv(file, pending) => pending.finish(file)?,
-            Sink::Memory(rows, shelf, name) => shelf.put(name, *rows),
+            Sink::Memory(rows, sink, name) => sink.put(name, *rows),
         }
         Ok(self.rows)
     }

@@ -12,7 +12,7 @@ use crate::results::{Attribution, Difference, Measure, SchedulerResult, Summary}
 use crate::scenario::{Mix, Scenario, SchedulerChoice};
 
 /// The most differences: each doubles the number of runs.
-pub const MOST_DIFFERENCES: usize = 10;
+pub const MAX_DIFFERENCES: usize = 10;
 
 /// A scheduler with all its decisions written out.
 struct Settings {
@@ -44,12 +44,12 @@ pub fn attribute(
             names.0, names.1
         )));
     }
-    if differences.len() > MOST_DIFFERENCES {
+    if differences.len() > MAX_DIFFERENCES {
         let what: Vec<&str> = differences.iter().map(|difference| difference.what.as_str()).collect();
         let (one, other, count) = (&names.0, &names.1, differences.len());
         return Err(RunError::Input(format!(
             "{one} and {other} differ in {count} decisions and parameters ({}), which are 2^{count} runs; must be at most \
-             {MOST_DIFFERENCES}",
+             {MAX_DIFFERENCES}",
             what.join(", ")
         )));
     }

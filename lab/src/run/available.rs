@@ -8,7 +8,7 @@ use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
 use super::{Memory, RunError};
 
 /// Address space beyond what is computed: stacks, memory that the allocator reserves ahead.
-const AHEAD: u64 = 64 << 20;
+const FIXED_BYTES: u64 = 64 << 20;
 
 /// What this process can still allocate, as far as the system reports it.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +66,7 @@ pub fn fits(needs: &Memory) -> Result<(), RunError> {
 /// Refuses runs that need more than `available`.
 fn refuse(needs: &Memory, jobs: usize, available: &AvailableMemory) -> Result<(), RunError> {
     let jobs = jobs.clamp(1, needs.runs.max(1));
-    let space = |jobs| needs.with_parallel_runs(jobs).0 + AHEAD;
+    let space = |jobs| needs.with_parallel_runs(jobs).0 + FIXED_BYTES;
     let memory = |jobs| needs.with_parallel_runs(jobs).1;
     too_little("address space (its limit: ulimit -v)", jobs, space, available.space)?;
     too_little("memory", jobs, memory, available.memory)
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn what_there_is_room_for_is_let_go() {
         assert_eq!(said(4, 2000 << 20, None), None);
-        assert_eq!(said(64, 2500 << 20, Some((3000 << 20) + AHEAD)), None);
+        assert_eq!(said(64, 2500 << 20, Some((3000 << 20) + FIXED_BYTES)), None);
         assert!(refuse(&NEEDS, 4, &AvailableMemory { memory: None, space: None }).is_ok());
     }
 

@@ -127,7 +127,7 @@ pub fn compare_prepared(
     let of_run = |index: usize| tasks.iter().position(|t| t.alone.is_none() && t.scheduler == index);
     let pairs: Vec<_> =
         (0..prepared.schedulers.len()).map(|index| of_run(index).and_then(|task| pairs[task].clone())).collect();
-    summary.compare_with(prepared.against, &pairs);
+    summary.compare_with(prepared.baseline, &pairs);
     let activity = (0..prepared.schedulers.len()).filter_map(|i| outcomes[of_run(i)?].activity.take()).collect();
     Ok(Comparison { summary, remarks, activity, audited })
 }
@@ -217,8 +217,8 @@ fn flow_info(plan: &FlowPlan) -> FlowInfo {
             let speed = trace.speedup.as_ref().map(|s| format!(" at {}x", s.0)).unwrap_or_default();
             (format!("{name}{speed}"), None, false)
         }
-        FlowSource::Synthetic(spec) => (spec.in_words(), spec.closed_depth(), spec.is_streaming()),
-        FlowSource::Clone(spec) => (spec.in_words(), None, false),
+        FlowSource::Synthetic(spec) => (spec.describe(), spec.closed_depth(), spec.is_streaming()),
+        FlowSource::Clone(spec) => (spec.describe(), None, false),
         FlowSource::Inline(requests) => (format!("{} requests written out", requests.len()), None, false),
     };
     FlowInfo { name: plan.name.clone(), workload, priority: plan.priority, depth, sequential, recorded: None }

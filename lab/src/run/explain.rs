@@ -11,7 +11,7 @@ use super::decisions;
 use super::observers::ObserverOptions;
 use super::prepare::prepare;
 use crate::results::Decisions;
-use crate::results::explain::{Explainer, Life};
+use crate::results::explain::{Explainer, RequestHistory};
 use crate::scenario::Scenario;
 
 /// The decisions of the scenario's first scheduler.
@@ -71,7 +71,7 @@ pub fn slowest(scenario: &Scenario, count: usize) -> Result<Vec<u64>, RunError> 
 ///
 /// # Errors
 /// As [`run_observed`].
-pub fn lives(scenario: &Scenario, requests: &[u64]) -> Result<(Vec<Life>, u64), RunError> {
+pub fn histories(scenario: &Scenario, requests: &[u64]) -> Result<(Vec<RequestHistory>, u64), RunError> {
     let mut explainer = Explainer::new(scenario.device_config()?.geometry, requests);
     let mut all = 0;
     let mut watch = |stamped: &Stamped| {

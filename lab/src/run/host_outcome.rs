@@ -4,7 +4,7 @@ use flashlane_core::Time;
 use flashlane_host::{Completion, Config as HostConfig, Groups, Meter};
 
 use crate::metrics::HostMetrics;
-use crate::results::HostFigures;
+use crate::results::HostStats;
 
 /// What a host added to a run.
 #[derive(Clone, Debug)]
@@ -27,10 +27,10 @@ pub struct HostOutcome {
 
 impl HostOutcome {
     /// Its figures for the summary.
-    pub fn figures(&self) -> HostFigures {
+    pub fn figures(&self) -> HostStats {
         let HostOutcome { metrics, meter, config, .. } = self;
         let background = self.background.operations.iter().copied().zip(self.alone.operations.iter().copied());
-        let mut figures = HostFigures::new(metrics, meter, config.cpus, self.end.ns(), background);
+        let mut figures = HostStats::new(metrics, meter, config.cpus, self.end.ns(), background);
         if matches!(config.waiting.completion, Completion::Precompletion { .. }) {
             figures = figures.with_precompletion(meter, self.windows_ns.clone());
         }

@@ -19,7 +19,7 @@ const SMALL_PAGE: u64 = 4096;
 const MOVES_PER_WRITE: u64 = 4;
 /// Memory of a run apart from its device: sources, file buffers, figures of the device.
 const RUN_BASE: u64 = 6 << 20;
-/// Figures of one flow, with its histograms.
+/// FlowStats of one flow, with its histograms.
 const FLOW_FIGURES: u64 = 160 << 10;
 
 /// Memory that runs take, in bytes.
@@ -29,7 +29,7 @@ pub struct Memory {
     pub space: u64,
     /// Resident memory of one run.
     pub resident: u64,
-    /// Figures of runs that have ended, held until all have; and a replayed state that several runs copy.
+    /// FlowStats of runs that have ended, held until all have; and a replayed state that several runs copy.
     pub kept: u64,
     /// Number of runs in all.
     pub runs: usize,

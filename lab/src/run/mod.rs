@@ -30,10 +30,10 @@ mod state_file;
 mod states;
 mod transactions;
 
-pub use attribute::{MOST_DIFFERENCES, attribute};
+pub use attribute::{MAX_DIFFERENCES, attribute};
 pub use available::{AvailableMemory, amount, fits};
 pub use compare::{Comparison, Options, RowOutput, compare, compare_prepared, run_observed};
-pub use explain::{decisions_of, lives, slowest};
+pub use explain::{decisions_of, histories, slowest};
 pub use feed::Feed;
 pub use host_outcome::HostOutcome;
 pub use memory::{Memory, memory};

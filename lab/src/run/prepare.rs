@@ -35,7 +35,7 @@ pub struct Prepared {
     /// For each scheduler, the one whose alone runs it shares.
     pub(super) alone_of: Vec<usize>,
     /// The scheduler that the others are compared with.
-    pub(super) against: usize,
+    pub(super) baseline: usize,
     /// Whether requests are paired: there are several schedulers, and arrivals depend on none of them.
     pub(super) pairs: bool,
     pub(super) slack: bool,
@@ -103,7 +103,7 @@ impl Prepared {
 
     /// Whether this is the run that the others are compared with.
     pub(super) fn is_against(&self, task: Task) -> bool {
-        task.alone.is_none() && task.scheduler == self.against
+        task.alone.is_none() && task.scheduler == self.baseline
     }
 }
 
@@ -170,7 +170,7 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
         let message = "with a [host] section must be \"arrival\": the host's figures count from its threads' calls";
         return Err(scenario.key_error("run.response_from", "\"entry\"", message).into());
     }
-    let against = against(scenario, &schedulers)?;
+    let baseline = baseline(scenario, &schedulers)?;
     let closed = |flow: &FlowPlan| matches!(&flow.source, FlowSource::Synthetic(spec) if spec.is_closed_loop());
     let closed = flows.iter().any(closed);
     let pairs = schedulers.len() > 1 && !closed;
@@ -192,7 +192,7 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
         schedulers,
         alone,
         alone_of,
-        against,
+        baseline,
         pairs,
         slack,
         limits,
@@ -238,7 +238,7 @@ fn check(scenario: &Scenario, config: &Config, name: &str, (key, recipe): (&str,
 }
 
 /// The scheduler that the others are compared with.
-fn against(scenario: &Scenario, schedulers: &[(String, Recipe)]) -> Result<usize, RunError> {
+fn baseline(scenario: &Scenario, schedulers: &[(String, Recipe)]) -> Result<usize, RunError> {
     let Some(name) = &scenario.document().run.against else { return Ok(0) };
     let known = schedulers.iter().position(|(scheduler, _)| scheduler == name);
     known.ok_or_else(|| {
@@ -288,8 +288,8 @@ pub(super) fn recipe(choice: &SchedulerChoice) -> Recipe {
 /// All runs of a comparison.
 pub(super) fn tasks(prepared: &Prepared) -> Vec<Task> {
     // The run that the others are compared with comes first, so that they hold their response times only briefly.
-    let others = (0..prepared.schedulers.len()).filter(|scheduler| *scheduler != prepared.against);
-    let shared = std::iter::once(prepared.against).chain(others).map(|scheduler| Task { scheduler, alone: None });
+    let others = (0..prepared.schedulers.len()).filter(|scheduler| *scheduler != prepared.baseline);
+    let shared = std::iter::once(prepared.baseline).chain(others).map(|scheduler| Task { scheduler, alone: None });
     let flows = 0..prepared.flows.len();
     let alone: Vec<Task> = match &prepared.alone {
         None => Vec::new(),

@@ -15,7 +15,7 @@ use super::observers::{Observations, ObserverOptions, Observers};
 use super::progress::Reported;
 use super::transactions::TransactionRecords;
 use crate::metrics::{Activity, Estimation, FlowMetrics, LoadWindow, Pairs, ResponseTimes, Slack};
-use crate::results::{DeviceFigures, Recorded};
+use crate::results::{DeviceStats, Recorded};
 use crate::workload::{Arrival, Source, Span};
 use flashlane_audit::Verdict;
 
@@ -59,8 +59,8 @@ impl Default for Limits {
 pub struct Outcome {
     /// Metrics of each flow.
     pub flows: Vec<FlowMetrics>,
-    /// Figures of the device.
-    pub device: DeviceFigures,
+    /// FlowStats of the device.
+    pub device: DeviceStats,
     /// The auditor's verdict, if the run was audited.
     pub verdict: Option<Verdict>,
     /// Remarks of the trace readers, by flow.
@@ -187,7 +187,7 @@ impl<'a> Simulation<'a> {
         let feeds = || self.flows.iter().map(|state| state.feed.as_ref());
         let remarks = feeds().map(|feed| feed.and_then(Feed::remarks)).collect();
         let recorded = feeds().map(|feed| feed.and_then(Feed::recorded)).collect();
-        let device = DeviceFigures::from(&self.device.totals());
+        let device = DeviceStats::from(&self.device.totals());
         let Observations { verdict, responses, slack, transactions, activity } = self.observers.finish()?;
         let TransactionRecords { estimation, known } = transactions;
         let flows = self.flows.into_iter().map(|state| state.closed_metrics(&self.window)).collect();

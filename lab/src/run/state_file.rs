@@ -20,7 +20,7 @@ use crate::outputs::{Existing, Inputs, OutFile};
 /// How every such file begins.
 const MAGIC: &[u8; 8] = b"FLSTATE2";
 /// The most bytes of the text that says what determines a state.
-const MOST_ABOUT: u32 = 1 << 16;
+const MAX_ABOUT: u32 = 1 << 16;
 /// Bytes behind the state: its length and the hash.
 const TAIL: u64 = LENGTH + blake3::OUT_LEN as u64;
 const LENGTH: u64 = u64::BITS as u64 / 8;
@@ -138,7 +138,7 @@ fn whole(from: &mut Hashed<File>, about: &str, config: &Config) -> Result<Replay
     let mut size = [0; 4];
     from.read_exact(&mut size).map_err(damaged)?;
     let size = u32::from_le_bytes(size);
-    if size > MOST_ABOUT {
+    if size > MAX_ABOUT {
         return Err(damaged(size));
     }
     let mut theirs = vec![0; size as usize];

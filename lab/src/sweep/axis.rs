@@ -6,9 +6,9 @@ use toml::de::{DeArray, DeTable, DeValue};
 use toml::{Spanned, Value};
 
 /// The most values of an axis, and the most runs of a sweep.
-pub(super) const MOST: usize = 1_000_000;
+pub(super) const MAX_VALUES: usize = 1_000_000;
 /// The most axes of a sweep: each is set anew for every run.
-pub(super) const MOST_AXES: usize = 200;
+pub(super) const MAX_AXES: usize = 200;
 /// Significant digits of the values inside a range, so that they read well as labels.
 const DIGITS: usize = 6;
 
@@ -125,8 +125,8 @@ pub(super) fn checked(values: Vec<Value>) -> Result<Vec<Value>, String> {
     if values.is_empty() {
         return Err("must have at least one value".into());
     }
-    if values.len() > MOST {
-        return Err(format!("has {} values; must be at most {MOST}", values.len()));
+    if values.len() > MAX_VALUES {
+        return Err(format!("has {} values; must be at most {MAX_VALUES}", values.len()));
     }
     let mut texts: Vec<String> = values.iter().map(label).collect();
     texts.sort();
@@ -151,8 +151,8 @@ fn range(value: &Value) -> Result<RangeOf, String> {
     };
     let ((from, from_whole), (to, to_whole)) = (end("from")?, end("to")?);
     let points = table.get("points").ok_or("needs `points`")?;
-    let points = points.as_integer().filter(|n| (2..=MOST as i64).contains(n));
-    let points = points.ok_or(format!("`points` must be a whole number from 2 to {MOST}"))? as usize;
+    let points = points.as_integer().filter(|n| (2..=MAX_VALUES as i64).contains(n));
+    let points = points.ok_or(format!("`points` must be a whole number from 2 to {MAX_VALUES}"))? as usize;
     let log = match table.get("scale").map(|scale| scale.as_str().unwrap_or_default()) {
         None | Some("lin") => false,
         Some("log") => true,

@@ -10,8 +10,8 @@ use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Value};
 
 use super::axis::{self, Axis, plain};
-use super::blanked::Blanked;
 use super::exclude::Conditions;
+use super::masked_toml::MaskedToml;
 use crate::scenario::{self, Scenario, ScenarioError};
 
 /// A sweep: a scenario, and the values its keys take.
@@ -50,10 +50,10 @@ impl Place {
     /// Refuses more axes than a sweep may have, before any of them is looked at.
     fn count(&self, table: &DeTable<'_>) -> Result<(), ScenarioError> {
         let count = axis::count(table);
-        if count <= axis::MOST_AXES {
+        if count <= axis::MAX_AXES {
             return Ok(());
         }
-        let message = format!("names {count} keys; must be at most {}", axis::MOST_AXES);
+        let message = format!("names {count} keys; must be at most {}", axis::MAX_AXES);
         Err(ScenarioError { place: self.name.clone(), key: "sweep".into(), value: String::new(), message })
     }
 }
@@ -91,7 +91,7 @@ impl Sweep {
             return Err(place.error(&key.span(), "", "", "must be a table"));
         };
         place.count(table)?;
-        let mut lines = Blanked::new(&place.text);
+        let mut lines = MaskedToml::new(&place.text);
         lines.remove(key.span());
         lines.remove_all(value);
         let base = Scenario::of_file(path, lines.text())?;
@@ -237,7 +237,7 @@ impl<'a> Parts<'a> {
         let fail = |message: &str| self.place.error(&at, "seeds", &self.place.text[value.span()], message);
         let whole = |value: &Value| value.as_integer().is_some_and(|seed| seed >= 0);
         match plain(value, &self.place.text) {
-            Value::Integer(count) if (1..=axis::MOST as i64).contains(&count) => {
+            Value::Integer(count) if (1..=axis::MAX_VALUES as i64).contains(&count) => {
                 Ok((1..=count).map(Value::Integer).collect())
             }
             Value::Array(values) if values.iter().all(whole) => axis::checked(values).map_err(|message| fail(&message)),
@@ -317,7 +317,7 @@ mod tests {
             let lines = (0..count).map(|i| format!("flow.{i}.priority = [1]\n"));
             format!("[sweep]\n{}", lines.collect::<String>())
         };
-        assert_eq!(sweep(&many(axis::MOST_AXES)).unwrap().axes.len(), axis::MOST_AXES);
+        assert_eq!(sweep(&many(axis::MAX_AXES)).unwrap().axes.len(), axis::MAX_AXES);
         let begun = std::time::Instant::now();
         assert_eq!(sweep(&many(20_000)).unwrap_err(), "s.toml: sweep: names 20000 keys; must be at most 200");
         let nested = format!("[sweep]\nseeds = 2\n[sweep.flow.a]\n{}", many(200).replace("[sweep]\n", ""));

@@ -1,4 +1,4 @@
-//! Figures and keys as people read them: words and units, from the names of columns and the ends of paths.
+//! FlowStats and keys as people read them: words and units, from the names of columns and the ends of paths.
 
 /// A figure's name in words, for the axes of charts.
 pub(super) fn words(figure: &str) -> &str {

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! file     `[sweep]` in a scenario
-//! blanked  the scenario without it
+//! masked_toml  the scenario without it
 //! axis     values of a key, and ranges
 //! exclude  conditions on runs
 //! factors  what a condition multiplies
@@ -22,12 +22,12 @@
 
 mod axis;
 mod bands;
-mod blanked;
 mod exclude;
 mod factors;
 mod file;
 mod labels;
 mod make;
+mod masked_toml;
 mod plan;
 mod report;
 mod rows;

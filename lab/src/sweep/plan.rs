@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::axis::{Axis, MOST, label};
+use super::axis::{Axis, MAX_VALUES, label};
 use super::file::Sweep;
 use super::runner::name_of;
 use crate::run::{self, Memory, RunError};
@@ -49,7 +49,7 @@ impl Sweep {
         let mut names: Vec<(&str, usize)> = runs.iter().enumerate().map(|(i, run)| (run.name.as_str(), i)).collect();
         names.sort_unstable();
         if let Some(pair) = names.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            let [a, b] = [pair[0].1, pair[1].1].map(|i| self.in_words(&runs[i].at));
+            let [a, b] = [pair[0].1, pair[1].1].map(|i| self.describe(&runs[i].at));
             return Err(self.error("", format!("two runs are the same: {a}, and {b}")).into());
         }
         if runs.is_empty() {
@@ -75,7 +75,7 @@ impl Sweep {
     }
 
     /// The values of a run in words: `device.gc.start_percent = 7, seed = 2`.
-    pub fn in_words(&self, at: &[usize]) -> String {
+    pub fn describe(&self, at: &[usize]) -> String {
         let word = |(axis, at): (&Axis, &usize)| format!("{} = {}", axis.path, label(&axis.values[*at]));
         self.axes.iter().zip(at).map(word).collect::<Vec<_>>().join(", ")
     }
@@ -89,7 +89,7 @@ impl Sweep {
         }
         let located = |error: RunError| match error {
             RunError::Input(message) => {
-                RunError::Input(format!("{} (in the run with {})", self.relocated(message), self.in_words(&at)))
+                RunError::Input(format!("{} (in the run with {})", self.relocated(message), self.describe(&at)))
             }
             other => other,
         };
@@ -111,9 +111,10 @@ impl Sweep {
             }
         }
         let lengths: Vec<usize> = groups.iter().map(|group| self.axes[group[0]].values.len()).collect();
-        let count = lengths.iter().try_fold(1usize, |all, &length| all.checked_mul(length)).filter(|&all| all <= MOST);
+        let count =
+            lengths.iter().try_fold(1usize, |all, &length| all.checked_mul(length)).filter(|&all| all <= MAX_VALUES);
         let Some(count) = count else {
-            return Err(self.error("", format!("has more than {MOST} runs; must be at most so many")).into());
+            return Err(self.error("", format!("has more than {MAX_VALUES} runs; must be at most so many")).into());
         };
         let combination = |mut number: usize| {
             let mut at = vec![0; self.axes.len()];

@@ -11,7 +11,7 @@ use super::file::Sweep;
 use super::plan::Plan;
 use crate::outputs::Store;
 use crate::results::export::RESPONSE_COLUMNS;
-use crate::results::{Figures, Frame, FrameColumn, FrameValues, ResponseFigures, SchedulerResult, Summary};
+use crate::results::{FlowStats, Frame, FrameColumn, FrameValues, ResponseStats, SchedulerResult, Summary};
 use crate::run::RunError;
 
 /// Columns after those of [`RESPONSE_COLUMNS`].
@@ -169,7 +169,7 @@ fn push(
     rows: &mut Vec<Row>,
     run: &SchedulerResult,
     flow: Option<&str>,
-    figures: &Figures,
+    figures: &FlowStats,
     own: BTreeMap<&'static str, f64>,
 ) {
     let kinds = [("all", figures.all.as_ref()), ("read", figures.read.as_ref()), ("write", figures.write.as_ref())];
@@ -186,7 +186,7 @@ fn push(
     }
 }
 
-fn response(f: &ResponseFigures) -> impl Iterator<Item = (&'static str, f64)> {
+fn response(f: &ResponseStats) -> impl Iterator<Item = (&'static str, f64)> {
     RESPONSE_COLUMNS.into_iter().filter_map(|(name, value)| Some((name, value(f)?)))
 }
 

@@ -40,7 +40,7 @@ pub enum SceneOp {
 }
 
 /// How many requests ahead are prefetched.
-const AHEAD: usize = 16;
+const PREFETCH_DISTANCE: usize = 16;
 
 /// The requests of a scene as a stream.
 #[derive(Clone, Debug)]
@@ -126,7 +126,7 @@ impl Source for SceneSource {
     fn next_request(&mut self, arrival: &mut Arrival) -> Result<Produced, WorkloadError> {
         let Some(next) = self.arrivals.next() else { return Ok(Produced::End) };
         // A scene of millions of requests does not fit the processor's caches.
-        prefetch_index(self.arrivals.as_slice(), AHEAD);
+        prefetch_index(self.arrivals.as_slice(), PREFETCH_DISTANCE);
         *arrival = next;
         Ok(Produced::Request)
     }

@@ -56,7 +56,7 @@ fn busy_waiting_and_requests_are_those_of_the_rows() {
             let cells = (0..activity.windows()).flat_map(|window| (first..last).map(move |step| (window, step)));
             cells.map(|(window, step)| u64::from(activity.requests(op, window, step))).sum()
         };
-        let completed = |figures: &Option<flashlane_lab::results::ResponseFigures>| {
+        let completed = |figures: &Option<flashlane_lab::results::ResponseStats>| {
             figures.as_ref().map_or(0, |figures| figures.requests)
         };
         assert_eq!(requests(Op::Read), completed(&run.total.read));

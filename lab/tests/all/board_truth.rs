@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::play::{self, Ask, Mix, asks};
+use crate::common::play::{self, Mix, TestRequest, asks};
 use crate::common::{recipe, table1};
 use flashlane_audit::{Formula, Preconditioned};
 use flashlane_core::board::{Flow, GcWaiting, Plane};
@@ -232,7 +232,7 @@ impl Truth {
 }
 
 /// Four chips of two dies, with part of the data owned by each flow.
-fn pressed() -> Config {
+fn small_gc_drive() -> Config {
     let mut config = table1(2, 2);
     (config.geometry.blocks_per_plane, config.geometry.pages_per_block) = (24, 8);
     config.ftl.logical_pages = config.geometry.planes() * 8 * 17;
@@ -243,10 +243,10 @@ fn pressed() -> Config {
     config
 }
 
-/// [`pressed`] with narrow limits at the host interface, a page buffer, partial pages that are read first, and moves
+/// [`small_gc_drive`] with narrow limits at the host interface, a page buffer, partial pages that are read first, and moves
 /// that share the host's open blocks.
 fn narrow(protocol: Protocol) -> Config {
-    let mut config = pressed();
+    let mut config = small_gc_drive();
     config.ftl.read_modify_write = true;
     config.gc.separate_frontier = false;
     (config.nand.suspend, config.nand.resume) = (Duration::from_us(5), Duration::from_us(7));
@@ -255,7 +255,7 @@ fn narrow(protocol: Protocol) -> Config {
     config
 }
 
-fn each_instant(config: &Config, name: &str, asks: &[Ask]) -> u64 {
+fn each_instant(config: &Config, name: &str, asks: &[TestRequest]) -> u64 {
     let recipe = recipe(name, &[]);
     let scheduler = build(&recipe).expect("a scheduler");
     let says = (
@@ -303,7 +303,8 @@ fn the_board_shows_what_is() {
         flush_above: 8,
         merge_writes: true,
     });
-    for config in [pressed(), narrow(Protocol::Nvme { depth: 5 }), narrow(Protocol::Sata { depth: 7 }), buffered] {
+    for config in [small_gc_drive(), narrow(Protocol::Nvme { depth: 5 }), narrow(Protocol::Sata { depth: 7 }), buffered]
+    {
         let mix = Mix { requests: 500, gap: 400_000, reads: 40, pages: 4, hot: 20, partial: 30, scattered: 20 };
         let asks = asks(&config, &mix, &mut Pcg64Mcg::new(12));
         for entry in schedulers() {

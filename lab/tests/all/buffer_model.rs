@@ -21,7 +21,7 @@ const MEMORY: u64 = 300;
 
 /// A request: arrival time, flow, operation, pages.
 #[derive(Clone, Debug)]
-struct Ask {
+struct TestRequest {
     at: u64,
     flow: usize,
     op: Op,
@@ -52,7 +52,7 @@ enum Job {
 
 struct Model<'a> {
     config: Buffer,
-    asks: &'a [Ask],
+    asks: &'a [TestRequest],
     /// Least recently used first.
     entries: Vec<Entry>,
     /// Writes waiting for space, by part, and how many pages each still has to store.
@@ -67,7 +67,7 @@ struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
-    fn new(config: &Config, asks: &'a [Ask]) -> Model<'a> {
+    fn new(config: &Config, asks: &'a [TestRequest]) -> Model<'a> {
         let buffer = config.buffer.clone().expect("has one");
         let parts = if buffer.per_flow { config.flows.len() } else { 1 };
         Model {
@@ -125,7 +125,7 @@ impl<'a> Model<'a> {
 
     /// Stores as many as possible of a write's last `left` pages; returns how many are left then.
     fn store_all(&mut self, request: usize, left: usize) -> usize {
-        let Ask { flow, pages, .. } = &self.asks[request];
+        let TestRequest { flow, pages, .. } = &self.asks[request];
         let part = self.part(*flow);
         let rest = &pages[pages.len() - left..];
         let stored = rest.iter().take_while(|&&lpn| self.store(lpn, part)).count();
@@ -146,9 +146,9 @@ impl<'a> Model<'a> {
         let part = self.part(flow);
         loop {
             let wanted: usize = self.waiting[part].iter().map(|&(_, pages)| pages).sum();
-            let pressed = wanted as u32 > self.count(part, |state| matches!(state, State::Flushing { .. }));
+            let small_gc_drive = wanted as u32 > self.count(part, |state| matches!(state, State::Flushing { .. }));
             let dirty = |entry: &&mut Entry| entry.part == part && entry.state == State::Dirty;
-            if self.count(part, |state| state == State::Dirty) <= self.config.flush_above && !pressed {
+            if self.count(part, |state| state == State::Dirty) <= self.config.flush_above && !small_gc_drive {
                 return;
             }
             let Some(entry) = self.entries.iter_mut().find(dirty) else { return };
@@ -176,7 +176,7 @@ impl<'a> Model<'a> {
     }
 
     fn arrive(&mut self, request: usize) {
-        let Ask { flow, op, pages, .. } = self.asks[request].clone();
+        let TestRequest { flow, op, pages, .. } = self.asks[request].clone();
         let part = self.part(flow);
         match op {
             Op::Write if self.config.write_back => {
@@ -275,11 +275,11 @@ fn config(buffer: Buffer, flows: usize) -> Config {
     config
 }
 
-fn on_device(config: &Config, asks: &[Ask]) -> Vec<u64> {
+fn on_device(config: &Config, asks: &[TestRequest]) -> Vec<u64> {
     on_device_under(config, &recipe("fcfs", &[]), asks)
 }
 
-fn on_device_under(config: &Config, recipe: &Recipe, asks: &[Ask]) -> Vec<u64> {
+fn on_device_under(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> Vec<u64> {
     let mut device = device(config, recipe);
     for (id, ask) in asks.iter().enumerate() {
         let (now, list) = (Time::from_ns(ask.at), ask.pages.iter().copied().map(Lpn).collect::<Vec<_>>());
@@ -307,13 +307,13 @@ fn the_buffer_against_a_plain_one() {
         let config = config(buffer.clone(), flows);
         let (span, gap, reads) = (1 + of(3 * u64::from(pages)), 1 + of(5_000), of(80));
         let mut at = 0;
-        let asks: Vec<Ask> = (0..120)
+        let asks: Vec<TestRequest> = (0..120)
             .map(|_| {
                 at += if of(3) > 0 { of(2 * gap) } else { 0 };
                 let flow = of(flows as u64) as usize;
                 let op = if of(100) < reads { Op::Read } else { Op::Write };
                 let pages = (0..1 + of(3)).map(|_| (1_000 * flow as u64 + of(span)) as u32).collect();
-                Ask { at, flow, op, pages }
+                TestRequest { at, flow, op, pages }
             })
             .collect();
         let (plain, real) = (Model::new(&config, &asks).run(), on_device(&config, &asks));
@@ -322,8 +322,8 @@ fn the_buffer_against_a_plain_one() {
     }
 }
 
-fn write(at: u64, page: u32) -> Ask {
-    Ask { at, flow: 0, op: Op::Write, pages: vec![page] }
+fn write(at: u64, page: u32) -> TestRequest {
+    TestRequest { at, flow: 0, op: Op::Write, pages: vec![page] }
 }
 
 /// A write that waits for space is not overtaken by one whose page is in the buffer already.
@@ -355,8 +355,8 @@ fn a_read_of_a_page_whose_write_waits_for_space_is_served_from_memory() {
         flush_above: 0,
         merge_writes: true,
     };
-    let read = |at, page| Ask { op: Op::Read, ..write(at, page) };
-    let large = Ask { pages: vec![1, 2, 3, 3], ..write(10, 0) };
+    let read = |at, page| TestRequest { op: Op::Read, ..write(at, page) };
+    let large = TestRequest { pages: vec![1, 2, 3, 3], ..write(10, 0) };
     // Page 0 has been programmed at 4000, page 1 at 8000, page 2 at 12000, page 3 at 16000 and 20000.
     let asks =
         [write(0, 0), large, read(20, 1), read(30, 2), read(40, 3), read(3_000, 4), read(8_500, 3), read(40_000, 3)];
@@ -401,9 +401,10 @@ fn stored(each: u32, merge_writes: bool, lines: &[(u64, usize, &[u32])]) -> Vec<
     let flows = 1 + lines.iter().map(|line| line.1).max().expect("some");
     let pages = each * flows as u32;
     let buffer = Buffer { pages, per_flow: true, write_back: true, read_allocate: false, flush_above: 0, merge_writes };
-    let read = Ask { at: 0, flow: 0, op: Op::Read, pages: vec![9] };
-    let write = |&(at, flow, pages): &(u64, usize, &[u32])| Ask { at, flow, op: Op::Write, pages: pages.to_vec() };
-    let asks: Vec<Ask> = [read].into_iter().chain(lines.iter().map(write)).collect();
+    let read = TestRequest { at: 0, flow: 0, op: Op::Read, pages: vec![9] };
+    let write =
+        |&(at, flow, pages): &(u64, usize, &[u32])| TestRequest { at, flow, op: Op::Write, pages: pages.to_vec() };
+    let asks: Vec<TestRequest> = [read].into_iter().chain(lines.iter().map(write)).collect();
     let overwrite = Recipe { answers: vec![("cancel".to_owned(), "overwrite".to_owned())], ..recipe("fcfs", &[]) };
     let done = on_device_under(&config(buffer, flows), &overwrite, &asks);
     assert_eq!(done[0], READ);

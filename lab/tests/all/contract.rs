@@ -3,9 +3,9 @@
 //!
 //! Conservation, determinism, independence of when and how often the device is woken and of other devices in the
 //! process, no allocation once a run is in progress, and that nothing waits for ever. The auditor checks every run. A
-//! scheduler needs no line here; one in [`PATIENCE`] holds it to a bound on how often a waiting transaction can be passed by.
+//! scheduler needs no line here; one in [`STARVATION_BOUNDS`] holds it to a bound on how often a waiting transaction can be passed by.
 
-use crate::common::play::{self, Ask, Mix, Touch, Wake, asks, play};
+use crate::common::play::{self, Mix, TestRequest, Touch, Wake, asks, play};
 use crate::common::{recipe, table1};
 use flashlane_core::Op::{self, Read, Write};
 use flashlane_core::decide::{Group, Pick, Scheduler, Scope};
@@ -18,7 +18,7 @@ use flashlane_ssd::config::{Buffer, Config, FlowConfig, Precondition, Protocol};
 use rand_pcg::Pcg64Mcg;
 
 /// A small drive in steady state, which collects garbage all the time.
-fn pressed() -> Config {
+fn small_gc_drive() -> Config {
     let mut config = table1(2, 2);
     (config.geometry.dies_per_chip, config.geometry.blocks_per_plane) = (2, 24);
     config.geometry.pages_per_block = 16;
@@ -29,10 +29,10 @@ fn pressed() -> Config {
     config
 }
 
-/// [`pressed`] with everything that commands can pass on their way to the flash: a buffer, narrow limits, a link,
+/// [`small_gc_drive`] with everything that commands can pass on their way to the flash: a buffer, narrow limits, a link,
 /// overheads.
-fn cluttered() -> Config {
-    let mut config = pressed();
+fn all_features_drive() -> Config {
+    let mut config = small_gc_drive();
     config.geometry.unit = UnitKind::Die;
     config.ftl.read_modify_write = true;
     (config.nand.suspend, config.nand.resume) = (Duration::from_us(5), Duration::from_us(7));
@@ -51,14 +51,14 @@ fn cluttered() -> Config {
     config
 }
 
-fn workload(config: &Config, seed: u128, requests: usize) -> Vec<Ask> {
+fn workload(config: &Config, seed: u128, requests: usize) -> Vec<TestRequest> {
     let mix = Mix { requests, gap: 500_000, reads: 55, pages: 4, hot: 20, partial: 30, scattered: 20 };
     asks(config, &mix, &mut Pcg64Mcg::new(seed))
 }
 
 /// Runs `check` for every scheduler on both devices.
-fn each(mut check: impl FnMut(&SchedulerEntry, &Recipe, &Config, &[Ask])) {
-    for config in [pressed(), cluttered()] {
+fn each(mut check: impl FnMut(&SchedulerEntry, &Recipe, &Config, &[TestRequest])) {
+    for config in [small_gc_drive(), all_features_drive()] {
         let asks = workload(&config, 7, 2500);
         for entry in schedulers() {
             check(entry, &recipe(entry.name, &[]), &config, &asks);
@@ -154,7 +154,7 @@ fn many_steps_are_one_step() {
 
 #[test]
 fn two_devices_in_a_process_do_not_meet() {
-    let (a, b) = (pressed(), cluttered());
+    let (a, b) = (small_gc_drive(), all_features_drive());
     let (asks_a, asks_b) = (workload(&a, 8, 1200), workload(&b, 9, 900));
     for entry in schedulers() {
         let recipe = recipe(entry.name, &[]);
@@ -171,7 +171,7 @@ fn two_devices_in_a_process_do_not_meet() {
 fn no_allocation_in_steady_state() {
     let counts = allocation_counter::measure(|| drop(std::hint::black_box(Box::new(1u8))));
     assert_eq!(counts.count_total, 1, "the counter counts");
-    let config = pressed();
+    let config = small_gc_drive();
     // Ranges, not page lists: a list is the caller's, and the device makes a copy.
     let mix = Mix { requests: 3000, gap: 900_000, reads: 55, pages: 4, hot: 20, partial: 30, scattered: 0 };
     let asks = asks(&config, &mix, &mut Pcg64Mcg::new(10));
@@ -186,7 +186,7 @@ fn no_allocation_in_steady_state() {
                 let touch = Touch::Bytes(offset, length);
                 let at = ask.at + number * span;
                 device.advance(Time::from_ns(at));
-                play::hand_over(&mut device, number * 10_000 + id as u64, &Ask { at, touch, ..*ask });
+                play::hand_over(&mut device, number * 10_000 + id as u64, &TestRequest { at, touch, ..*ask });
                 completed += device.completions().drain(..).count();
             }
             device.advance(Time::from_ns((number + 1) * span - 1));
@@ -203,7 +203,7 @@ fn no_allocation_in_steady_state() {
 /// How long a scheduler lets a transaction wait on one chip while the other kind floods it: at most this many transactions of
 /// the other kind that came later go first, whether or not garbage collection waits. `None`: without a bound, by the
 /// scheduler's definition.
-struct Patience {
+struct StarvationBound {
     scheduler: &'static str,
     /// Parameters for which the bounds hold.
     params: &'static [(&'static str, u64)],
@@ -238,48 +238,48 @@ const WHOLE_VICTIM: u64 = 16 * (READ_TIME + WRITE_TIME) + 3_800_000;
 /// A write queue that is soon full.
 const SOON_FULL: &[(&str, u64)] = &[("alpha", 80), ("write_capacity", 10)];
 
-const PATIENCE: &[Patience] = &[
+const STARVATION_BOUNDS: &[StarvationBound] = &[
     // The oldest goes first, whatever it is.
-    Patience { scheduler: "fcfs", params: &[], read: Some(0), write: Some(0) },
+    StarvationBound { scheduler: "fcfs", params: &[], read: Some(0), write: Some(0) },
     // Reads always go before writes: a write waits as long as there are reads.
-    Patience { scheduler: "read-first", params: &[], read: Some(0), write: None },
-    Patience { scheduler: "read-first-suspend", params: &[], read: Some(0), write: None },
+    StarvationBound { scheduler: "read-first", params: &[], read: Some(0), write: None },
+    StarvationBound { scheduler: "read-first-suspend", params: &[], read: Some(0), write: None },
     // Writes go once more than 80 % of 10 wait: a write is served when eight more have come after it.
-    Patience { scheduler: "fr-fcfs", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    StarvationBound { scheduler: "fr-fcfs", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
     // A transaction without slack is not passed by its own kind, and slack does not affect the other kind.
-    Patience { scheduler: "wbyp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
-    Patience { scheduler: "rbyp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
-    Patience { scheduler: "wp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
-    Patience { scheduler: "rbyp+wp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
-    Patience { scheduler: "slacker", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
-    Patience { scheduler: "need", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    StarvationBound { scheduler: "wbyp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    StarvationBound { scheduler: "rbyp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    StarvationBound { scheduler: "wp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    StarvationBound { scheduler: "rbyp+wp", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    StarvationBound { scheduler: "slacker", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    StarvationBound { scheduler: "need", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
     // The fill trigger begins a write, which is then paused for as long as reads wait.
-    Patience { scheduler: "wp-blind", params: SOON_FULL, read: Some(0), write: None },
-    Patience { scheduler: "oracle-slack", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
+    StarvationBound { scheduler: "wp-blind", params: SOON_FULL, read: Some(0), write: None },
+    StarvationBound { scheduler: "oracle-slack", params: SOON_FULL, read: Some(0), write: Some(9 * (APART + 1)) },
     // Writes wait in one queue until a chip has no read: there is no fill trigger.
-    Patience { scheduler: "dynalloc", params: SOON_FULL, read: Some(0), write: None },
-    Patience { scheduler: "dynalloc+slacker", params: SOON_FULL, read: Some(0), write: None },
+    StarvationBound { scheduler: "dynalloc", params: SOON_FULL, read: Some(0), write: None },
+    StarvationBound { scheduler: "dynalloc+slacker", params: SOON_FULL, read: Some(0), write: None },
     // Reads always go before writes.
-    Patience { scheduler: "sprinkler", params: &[], read: Some(0), write: None },
-    Patience { scheduler: "sprinkler+fairness", params: &[], read: Some(0), write: None },
-    Patience { scheduler: "sprinkler-np", params: &[], read: Some(0), write: None },
-    Patience { scheduler: "sprinkler+fairness-np", params: &[], read: Some(0), write: None },
-    Patience { scheduler: "flin-stage1", params: &[], read: Some(0), write: None },
+    StarvationBound { scheduler: "sprinkler", params: &[], read: Some(0), write: None },
+    StarvationBound { scheduler: "sprinkler+fairness", params: &[], read: Some(0), write: None },
+    StarvationBound { scheduler: "sprinkler-np", params: &[], read: Some(0), write: None },
+    StarvationBound { scheduler: "sprinkler+fairness-np", params: &[], read: Some(0), write: None },
+    StarvationBound { scheduler: "flin-stage1", params: &[], read: Some(0), write: None },
     // The device here takes every command as it comes, and its chips serve the oldest first.
-    Patience { scheduler: "ncq-fcfs", params: &[], read: Some(0), write: Some(0) },
-    Patience { scheduler: "ncq-s", params: &[], read: Some(0), write: Some(0) },
-    Patience { scheduler: "ncq-sb", params: &[], read: Some(0), write: Some(0) },
-    Patience { scheduler: "ncq-ts", params: &[], read: Some(0), write: Some(0) },
-    Patience { scheduler: "ncq-tsb", params: &[], read: Some(0), write: Some(0) },
+    StarvationBound { scheduler: "ncq-fcfs", params: &[], read: Some(0), write: Some(0) },
+    StarvationBound { scheduler: "ncq-s", params: &[], read: Some(0), write: Some(0) },
+    StarvationBound { scheduler: "ncq-sb", params: &[], read: Some(0), write: Some(0) },
+    StarvationBound { scheduler: "ncq-ts", params: &[], read: Some(0), write: Some(0) },
+    StarvationBound { scheduler: "ncq-tsb", params: &[], read: Some(0), write: Some(0) },
     // The oldest on a chip goes first; what moves goes earlier.
-    Patience { scheduler: "hos", params: &[], read: Some(0), write: Some(0) },
-    Patience { scheduler: "hos+qsl", params: &[], read: Some(0), write: Some(0) },
+    StarvationBound { scheduler: "hos", params: &[], read: Some(0), write: Some(0) },
+    StarvationBound { scheduler: "hos+qsl", params: &[], read: Some(0), write: Some(0) },
     // A write is never passed, but its page's next write may take its place and join the tail; it is then another.
-    Patience { scheduler: "hos+whm", params: &[], read: Some(0), write: Some(0) },
-    Patience { scheduler: "sos", params: &[], read: Some(0), write: Some(0) },
+    StarvationBound { scheduler: "hos+whm", params: &[], read: Some(0), write: Some(0) },
+    StarvationBound { scheduler: "sos", params: &[], read: Some(0), write: Some(0) },
     // In proportion to service. A flow that floods itself waits as long as it would alone, times its slowdown.
-    Patience { scheduler: "flin-stage3", params: &[], read: Some(0), write: Some(balanced(0)) },
-    Patience { scheduler: "flin", params: &[], read: Some(0), write: Some(balanced(0)) },
+    StarvationBound { scheduler: "flin-stage3", params: &[], read: Some(0), write: Some(balanced(0)) },
+    StarvationBound { scheduler: "flin", params: &[], read: Some(0), write: Some(balanced(0)) },
 ];
 
 /// The schedulers whose writes wait longer with garbage collection before them.
@@ -294,7 +294,7 @@ fn nothing_waits_longer_than_its_row_promises() {
 
 /// Whether a scheduler keeps the promise of its row or, without one, ends the wait of everything once the flood is over.
 fn keeps_its_promise(catalogue: &Catalogue, name: &str) -> Result<(), String> {
-    let row = PATIENCE.iter().find(|row| row.scheduler == name);
+    let row = STARVATION_BOUNDS.iter().find(|row| row.scheduler == name);
     let params = row.map_or(&[][..], |row| row.params);
     for (rare, config) in [(Read, roomy()), (Write, roomy()), (Read, short()), (Write, short())] {
         let scheduler = catalogue.build(&recipe(name, params)).expect("a scheduler of the catalogue");
@@ -404,7 +404,7 @@ fn flood(config: &Config, scheduler: Scheduler, rare: Op) -> Flooded {
         // Every page is used once, so that nothing is served from memory.
         let touch = Touch::Pages(vec![Lpn(page)]);
         page += 1;
-        play::hand_over(device, id, &Ask { at: now, flow: 0, op, touch });
+        play::hand_over(device, id, &TestRequest { at: now, flow: 0, op, touch });
         id += 1;
     };
     (0..DEPTH).for_each(|_| send(&mut device, flood, 0));

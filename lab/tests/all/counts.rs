@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::common::play::{Ask, Mix, asks, hand_over};
+use crate::common::play::{Mix, TestRequest, asks, hand_over};
 use crate::common::{drain, recipe, table1};
 use flashlane_core::decide::{Needs, Order, Position, Scheduler};
 use flashlane_core::event::{End, Event};
@@ -26,13 +26,13 @@ fn config() -> Config {
 }
 
 /// Reads and overwrites, faster than they can be done at times.
-fn load(config: &Config) -> Vec<Ask> {
+fn load(config: &Config) -> Vec<TestRequest> {
     let mix = Mix { requests: 900, gap: 500_000, reads: 40, pages: 6, hot: 60, partial: 0, scattered: 20 };
     asks(config, &mix, &mut Pcg64Mcg::new(11))
 }
 
 /// Plays `asks`; the events and the totals.
-fn played(config: &Config, scheduler: Scheduler, asks: &[Ask]) -> (Vec<Event>, Totals) {
+fn played(config: &Config, scheduler: Scheduler, asks: &[TestRequest]) -> (Vec<Event>, Totals) {
     let mut device = Device::new(config, scheduler).expect("a legal device");
     device.report_events();
     for (id, ask) in asks.iter().enumerate() {

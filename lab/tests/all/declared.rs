@@ -4,7 +4,7 @@
 //! One declaration is not held to this: that a lone command enters at once leaves the turn of round robin where it is
 //! (ARCHITECTURE.md, shortcuts of the policy). It is checked with one flow, where turns do not matter.
 
-use crate::common::play::{self, Ask, Mix, Wake, asks};
+use crate::common::play::{self, Mix, TestRequest, Wake, asks};
 use crate::common::{recipe, table1};
 use flashlane_core::decide::{
     Admit, Collect, Commands, Departure, Estimate, Fetch, GcMode, GcPrecedence, GcQuota, Group, Needs, Order, Pick,
@@ -119,7 +119,7 @@ fn same(flows: u8, ask: impl Fn(Scheduler) -> Scheduler) {
         let config = drive(unit, flows);
         for gap in [20_000, 500_000] {
             let mix = Mix { requests: 2_500, gap, reads: 55, pages: 4, hot: 20, partial: 30, scattered: 20 };
-            let asks: Vec<Ask> = asks(&config, &mix, &mut Pcg64Mcg::new(u128::from(gap) | 7));
+            let asks: Vec<TestRequest> = asks(&config, &mix, &mut Pcg64Mcg::new(u128::from(gap) | 7));
             for entry in schedulers() {
                 let recipe = recipe(entry.name, &[]);
                 let scheduler = || build(&recipe).expect("a scheduler");

@@ -1,6 +1,6 @@
 //! Estimated and actual times: the shadow estimator's figures on hand-worked scenes, its columns, and the oracle.
 
-use flashlane_lab::results::{EstimateFigures, Format, ResultsDir, Summary};
+use flashlane_lab::results::{EstimateStats, Format, ResultsDir, Summary};
 use flashlane_lab::run::{Options, RowOutput, RunError, compare};
 use flashlane_lab::scenario::Scenario;
 
@@ -25,7 +25,7 @@ state = "fresh"
 name = "scene"
 "#;
 
-fn reads(text: &str) -> EstimateFigures {
+fn reads(text: &str) -> EstimateStats {
     let summary = made(text).unwrap_or_else(|why| panic!("{why}"));
     summary.schedulers[0].estimation.clone().expect("asked for").read.expect("there are reads")
 }

@@ -95,8 +95,8 @@ fn overload_is_said() {
         );
     }
     let overloads = |summary: &flashlane_lab::results::Summary| {
-        let doubts = flashlane_lab::results::verdict::Verdict::of(summary).doubts;
-        doubts.into_iter().find(|doubt| doubt.rule == flashlane_lab::results::verdict::Rule::Overloaded)
+        let warnings = flashlane_lab::results::verdict::Verdict::of(summary).warnings;
+        warnings.into_iter().find(|warning| warning.rule == flashlane_lab::results::verdict::Rule::Overloaded)
     };
     assert_eq!(overloads(&calm), None);
     let much = two("[\"fcfs\"]", 4_000);

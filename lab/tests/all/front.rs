@@ -10,10 +10,10 @@ use flashlane_sched::catalogue::Recipe;
 use flashlane_ssd::config::{Buffer, Config, FlowConfig, Protocol};
 
 /// A request of one page at an instant: flow, operation, page.
-type Ask = (u16, Op, u32);
+type TestRequest = (u16, Op, u32);
 
 /// Sends all requests at the start; returns when each ends, ns.
-fn ends(config: &Config, recipe: &Recipe, asks: &[Ask]) -> Vec<u64> {
+fn ends(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> Vec<u64> {
     let mut device = device(config, recipe);
     for (id, &(flow, op, page)) in asks.iter().enumerate() {
         let (extent, arrival) = (Extent::Pages(&[Lpn(page)]), Time::ZERO);
@@ -26,12 +26,12 @@ fn ends(config: &Config, recipe: &Recipe, asks: &[Ask]) -> Vec<u64> {
     done.iter().map(|c| c.done.ns()).collect()
 }
 
-fn cycles(config: &Config, recipe: &Recipe, asks: &[Ask]) -> Vec<u64> {
+fn cycles(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> Vec<u64> {
     ends(config, recipe, asks).iter().map(|ns| ns / CYCLE).collect()
 }
 
 /// Twelve reads of a chip each, from these flows in turn.
-fn one_each(flows: u16) -> Vec<Ask> {
+fn one_each(flows: u16) -> Vec<TestRequest> {
     (0..12).map(|i| (i % flows, Read, u32::from(i))).collect()
 }
 
@@ -98,7 +98,7 @@ fn capacity_of_a_chip_s_queues() {
                 let mut config = unit_cycle(2);
                 config.front.protocol = Protocol::Sata { depth: 64 };
                 config.front.queue_capacity[op.index()] = capacity;
-                let mut asks: Vec<Ask> = (0..ahead).map(|i| (0, op, 2 * i)).collect();
+                let mut asks: Vec<TestRequest> = (0..ahead).map(|i| (0, op, 2 * i)).collect();
                 asks.push((0, op, 1));
                 let last = *cycles(&config, &rp, &asks).last().expect("some");
                 let enters = u64::from(ahead.saturating_sub(capacity + 1)) * service;
@@ -142,7 +142,7 @@ fn capacity_where_writes_bind_at_dispatch() {
         let mut config = unit_cycle(2);
         config.front.protocol = Protocol::Sata { depth: 64 };
         config.front.queue_capacity = [u32::MAX, capacity];
-        let mut asks: Vec<Ask> = (0..writes).map(|i| (0, Write, i)).collect();
+        let mut asks: Vec<TestRequest> = (0..writes).map(|i| (0, Write, i)).collect();
         asks.push((0, Read, 100));
         // Both chips write, and 2 * capacity wait: with one more the read enters when both have written once.
         let last = *cycles(&config, &dynamic, &asks).last().expect("some");
@@ -157,7 +157,7 @@ fn share_of_the_write_queue() {
         let recipe = recipe("fr-fcfs", &[("alpha", alpha), ("write_capacity", capacity)]);
         for writes in 1..=12u32 {
             let config = unit_cycle(1);
-            let mut asks: Vec<Ask> = (0..writes).map(|i| (0, Write, i)).collect();
+            let mut asks: Vec<TestRequest> = (0..writes).map(|i| (0, Write, i)).collect();
             asks.push((0, Read, 100));
             let done = cycles(&config, &recipe, &asks);
             let first = u64::from(writes).saturating_sub(above);

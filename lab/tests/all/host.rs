@@ -1,6 +1,6 @@
 //! Runs behind a host: latencies as threads see them, on the Cosmos prototype and on busier devices (model 3.1).
 
-use flashlane_lab::results::{Format, HostFigures, ResultsDir, SchedulerResult};
+use flashlane_lab::results::{Format, HostStats, ResultsDir, SchedulerResult};
 use flashlane_lab::run::{Options, RowOutput, compare};
 use flashlane_lab::scenario::Scenario;
 
@@ -11,7 +11,7 @@ fn runs(text: &str) -> Vec<SchedulerResult> {
     compare(&scenario, &options).unwrap_or_else(|error| panic!("{error}\n{text}")).summary.schedulers
 }
 
-fn host(text: &str) -> HostFigures {
+fn host(text: &str) -> HostStats {
     runs(text).remove(0).host.expect("behind a host")
 }
 
@@ -19,7 +19,7 @@ fn host(text: &str) -> HostFigures {
 const COSMOS: &str =
     "scheduler = \"fr-fcfs\"\n[device]\npreset = \"cosmos-openssd\"\n[device.nand]\nread_ns = 352_000\n";
 
-fn reads(host_keys: &str, flow_keys: &str) -> HostFigures {
+fn reads(host_keys: &str, flow_keys: &str) -> HostStats {
     let flow = format!("arrivals = \"closed-loop\", {flow_keys}");
     host(&format!("{COSMOS}[run]\nwarm_up_requests = 10\n[host]\n{host_keys}\n[[flow]]\nsynthetic = {{ {flow} }}\n"))
 }
@@ -140,7 +140,7 @@ fn writes_into_the_buffer_are_spun_for() {
 }
 
 /// Time spun in all, ns, as the CPU counts it.
-fn spun_in_all(figures: &HostFigures) -> f64 {
+fn spun_in_all(figures: &HostStats) -> f64 {
     (figures.cpu.spin * figures.cpu.observed_ns as f64).round()
 }
 

@@ -1,6 +1,6 @@
 //! A run's limits, warm-up, and closed loops in complete runs, checked in their request rows.
 
-use flashlane_lab::results::{Figures, Format, ResultsDir};
+use flashlane_lab::results::{FlowStats, Format, ResultsDir};
 use flashlane_lab::run::{Options, RowOutput, compare};
 use flashlane_lab::scenario::Scenario;
 
@@ -26,7 +26,7 @@ precondition.state = \"fresh\"
 
 /// Runs flows with these keys (of `flow.synthetic`, unless they name another table) and limits; returns the figures of the run and of each flow, and the rows in order of
 /// issue.
-fn run(limits: &str, flows: &[&str]) -> (Figures, Vec<Figures>, Vec<Row>) {
+fn run(limits: &str, flows: &[&str]) -> (FlowStats, Vec<FlowStats>, Vec<Row>) {
     let kind = |keys: &str| if keys.starts_with('[') { "" } else { "[flow.synthetic]\n" };
     let flows: String = flows.iter().map(|keys| format!("[[flow]]\n{}{keys}\n", kind(keys))).collect();
     let text = format!("{DEVICE}[run]\nalone = false\n{limits}\n{flows}");
@@ -217,7 +217,7 @@ fn response_times_from_the_entry_into_the_queue() {
         }
     }
     assert!(later > 500 && later < 1300, "{later} waited for their queue");
-    let mean = |figures: &Figures| figures.all.as_ref().expect("some").mean_ns;
+    let mean = |figures: &FlowStats| figures.all.as_ref().expect("some").mean_ns;
     assert!(mean(&from_entry) < mean(&plain) / 2.0, "{} and {} ns", mean(&from_entry), mean(&plain));
     // Without a limit both are the same.
     let (_, _, open) = run("response_from = \"entry\"", &flows);
@@ -238,8 +238,8 @@ fn rates<'a>(all: &[Row], own: impl Iterator<Item = &'a Row> + Clone) -> Option<
 
 /// Whether these figures have the rates of the rows; how far apart offered and served are, as a share of what is offered.
 #[track_caller]
-fn apart(total: &Figures, flows: &[Figures], rows: &[Row]) -> f64 {
-    let same = |figures: &Option<flashlane_lab::results::ResponseFigures>, expected: Option<(f64, f64)>| {
+fn apart(total: &FlowStats, flows: &[FlowStats], rows: &[Row]) -> f64 {
+    let same = |figures: &Option<flashlane_lab::results::ResponseStats>, expected: Option<(f64, f64)>| {
         let Some(f) = figures else { return };
         let found = f.offered_iops.zip(f.iops);
         assert!(
@@ -272,7 +272,7 @@ fn what_is_served_is_what_completes_in_the_window() {
     for (total, flows, rows) in [&plain, &warm] {
         assert!(apart(total, flows, rows) < 0.01, "not overloaded: {:?}", rates(rows, rows.iter()));
     }
-    let served = |figures: &Figures| figures.all.as_ref().unwrap().iops.unwrap();
+    let served = |figures: &FlowStats| figures.all.as_ref().unwrap().iops.unwrap();
     assert!((served(&plain.0) / served(&warm.0) - 1.0).abs() < 0.05, "half a run of warm-up does not halve it");
     // Two flows have one span; the first requests of each are warm-up, which is load too.
     let (total, flows, rows) = run("warm_up_requests = 300", &[QUIET, &QUIET.replace("4_000", "1_400")]);

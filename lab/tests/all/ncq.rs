@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use crate::common::play::{self, Ask, Mix, Touch, Wake, asks, play};
+use crate::common::play::{self, Mix, TestRequest, Touch, Wake, asks, play};
 use crate::common::{recipe, table1};
 use flashlane_core::decide::{Admit, Commands, Fetch};
 use flashlane_core::event::Event;
@@ -41,13 +41,13 @@ fn config(pages: u32, cluster: u32, charge: Charge) -> Config {
 }
 
 /// Requests of up to 20 pages over a space small enough for hits; some list their pages in any order, and some of these twice.
-fn load(config: &Config, seed: u128, requests: usize) -> Vec<Ask> {
+fn load(config: &Config, seed: u128, requests: usize) -> Vec<TestRequest> {
     let small = Config { ftl: Ftl { logical_pages: 160, ..config.ftl.clone() }, ..config.clone() };
     let mix = Mix { requests, gap: 900_000, reads: 60, pages: 20, hot: 30, partial: 20, scattered: 30 };
     asks(&small, &mix, &mut Pcg64Mcg::new(seed))
 }
 
-fn pages(ask: &Ask) -> Vec<u32> {
+fn pages(ask: &TestRequest) -> Vec<u32> {
     match &ask.touch {
         Touch::Bytes(offset, length) => ((offset / 4096) as u32..(offset + length).div_ceil(4096) as u32).collect(),
         Touch::Pages(list) => list.iter().map(|lpn| lpn.0).collect(),
@@ -73,7 +73,7 @@ impl Plain<'_> {
         self.buffer.iter().any(|&(held, _)| held == page)
     }
 
-    fn estimate(&self, ask: &Ask, overtaken: u32) -> u64 {
+    fn estimate(&self, ask: &TestRequest, overtaken: u32) -> u64 {
         let all = pages(ask);
         let past = ask.op == Write && !self.back;
         let missing = all.iter().filter(|&&page| past || !self.holds(page)).count() as u64;
@@ -102,7 +102,7 @@ impl Plain<'_> {
     }
 
     /// How long a command takes.
-    fn serve(&mut self, ask: &Ask) -> u64 {
+    fn serve(&mut self, ask: &TestRequest) -> u64 {
         let mut all = pages(ask);
         all.sort_unstable();
         if ask.op == Write && !self.back {
@@ -138,7 +138,7 @@ impl Plain<'_> {
     }
 
     /// When each request is done, ns.
-    fn run(&mut self, asks: &[Ask]) -> Vec<u64> {
+    fn run(&mut self, asks: &[TestRequest]) -> Vec<u64> {
         let mut done = vec![0; asks.len()];
         let mut queue: Vec<(usize, u32)> = Vec::new();
         let (mut next, mut now) = (0, 0);
@@ -195,7 +195,7 @@ fn serial_service_is_that_of_a_plain_model() {
 }
 
 /// For each command, how often one that was submitted later was admitted while it waited in the window.
-fn overtakings(config: &Config, recipe: &Recipe, asks: &[Ask]) -> Vec<u32> {
+fn overtakings(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> Vec<u32> {
     let (mut device, _) = play::built(config, recipe).expect("legal");
     device.report_events();
     let mut waiting: Vec<u64> = Vec::new();
@@ -245,7 +245,7 @@ fn overtakings_are_bounded() {
             config.flows = vec![FlowConfig::at_priority(0); if nvme { 3 } else { 1 }];
             // A rush of large commands, and then of small ones, many of which hit pages that are written all the time.
             let mut rng = Pcg64Mcg::new(u128::from(alpha) + 9);
-            let asks: Vec<Ask> = (0..1500u64)
+            let asks: Vec<TestRequest> = (0..1500u64)
                 .map(|i| {
                     let (op, first, count) = match rng.next_u32() % 4 {
                         0 => (Write, 200 + rng.next_u64() % 600, 1 + rng.next_u64() % 60),
@@ -254,7 +254,7 @@ fn overtakings_are_bounded() {
                         _ => (Read, rng.next_u64() % 16, 1),
                     };
                     let flow = (rng.next_u32() as usize % config.flows.len()) as u16;
-                    Ask { at: i * 90_000, flow, op, touch: Touch::Bytes(first * 4096, count * 4096) }
+                    TestRequest { at: i * 90_000, flow, op, touch: Touch::Bytes(first * 4096, count * 4096) }
                 })
                 .collect();
             let mut most = 0;
@@ -280,8 +280,8 @@ fn overtakings_are_bounded() {
 #[test]
 fn alpha_1_is_the_plain_estimate() {
     let config = config(0, 1, Charge::FreeAware);
-    let mut asks = vec![Ask { at: 0, flow: 0, op: Write, touch: Touch::Bytes(0, 10 * 4096) }];
-    let next = |i: u64| Ask { at: i * 150_000, flow: 0, op: Write, touch: Touch::Bytes(i * 40_960, 4096) };
+    let mut asks = vec![TestRequest { at: 0, flow: 0, op: Write, touch: Touch::Bytes(0, 10 * 4096) }];
+    let next = |i: u64| TestRequest { at: i * 150_000, flow: 0, op: Write, touch: Touch::Bytes(i * 40_960, 4096) };
     asks.extend((0..20).map(|_| next(0)));
     asks.extend((1..500).map(next));
     let made = overtakings(&config, &recipe("ncq-tsb", &[("ncq_alpha", 100)]), &asks);
@@ -334,7 +334,7 @@ fn what_the_buffer_lacks_is_asked_at_the_decision() {
         for (id, (at, op, list)) in scene.into_iter().enumerate() {
             device.advance(Time::from_ns(at));
             let touch = Touch::Pages(list.iter().copied().map(Lpn).collect());
-            play::hand_over(&mut device, id as u64, &Ask { at, flow: 0, op, touch });
+            play::hand_over(&mut device, id as u64, &TestRequest { at, flow: 0, op, touch });
         }
         crate::common::drain(&mut device);
         let seen = probe.0.lock().expect("one thread").clone();
@@ -348,9 +348,9 @@ fn the_depth_bounds_what_is_seen() {
     let ends = |depth: u32| {
         let mut config = config(0, 1, Charge::FreeAware);
         config.front.protocol = Protocol::Sata { depth };
-        let asks: Vec<Ask> = [9, 8, 7, 1]
+        let asks: Vec<TestRequest> = [9, 8, 7, 1]
             .into_iter()
-            .map(|count| Ask { at: 0, flow: 0, op: Read, touch: Touch::Bytes(0, count * 4096) })
+            .map(|count| TestRequest { at: 0, flow: 0, op: Read, touch: Touch::Bytes(0, count * 4096) })
             .collect();
         let played = play(&config, &recipe("ncq-ts", &[("ncq_alpha", 100)]), &asks, Wake::Plain);
         played.completions.iter().map(|c| c.id.0).collect::<Vec<_>>()
@@ -372,7 +372,7 @@ fn nothing_is_asked_about_commands_beyond_the_depth() {
     scheduler.admit = Box::new(probe.clone());
     let mut device = Device::new(&config, scheduler).expect("legal");
     for id in 0..6 {
-        let ask = Ask { at: 0, flow: 0, op: Read, touch: Touch::Bytes(id * 4096, 4096) };
+        let ask = TestRequest { at: 0, flow: 0, op: Read, touch: Touch::Bytes(id * 4096, 4096) };
         play::hand_over(&mut device, id, &ask);
     }
     crate::common::drain(&mut device);
@@ -388,7 +388,7 @@ fn nvme_queues_are_compared_with_one_another() {
         let mut config = config(0, 1, Charge::FreeAware);
         (config.front.protocol, config.front.service) = (Protocol::Nvme { depth: 8 }, service);
         config.flows = vec![FlowConfig::at_priority(0); 3];
-        let ask = |flow, count: u64| Ask { at: 0, flow, op: Read, touch: Touch::Bytes(0, count * 4096) };
+        let ask = |flow, count: u64| TestRequest { at: 0, flow, op: Read, touch: Touch::Bytes(0, count * 4096) };
         let asks = [ask(0, 40), ask(0, 10), ask(1, 30), ask(1, 5), ask(2, 20)];
         let played = play(&config, &recipe("ncq-tsb", &[]), &asks, Wake::Plain);
         assert_eq!(played.completions.iter().map(|c| c.id.0).collect::<Vec<_>>(), [3, 1, 4, 2, 0], "{service:?}");
@@ -401,7 +401,12 @@ fn nvme_queues_are_compared_with_one_another() {
 #[test]
 fn commands_of_a_page_pass_each_other_unless_told_otherwise() {
     let config = config(0, 1, Charge::FreeAware);
-    let ask = |op, first: u64, count: u64| Ask { at: 0, flow: 0, op, touch: Touch::Bytes(first * 4096, count * 4096) };
+    let ask = |op, first: u64, count: u64| TestRequest {
+        at: 0,
+        flow: 0,
+        op,
+        touch: Touch::Bytes(first * 4096, count * 4096),
+    };
     let asks = [ask(Write, 0, 9), ask(Read, 8, 2), ask(Read, 20, 3)];
     for (keeps, order) in [(0, [1, 2, 0]), (1, [2, 0, 1])] {
         let played = play(&config, &recipe("ncq-tsb", &[("ncq_keep_order", keeps)]), &asks, Wake::Plain);
@@ -420,7 +425,7 @@ fn commands_of_neighbouring_pages_do_not_wait() {
                 true => Touch::Pages(pages.iter().map(|&page| Lpn(page as u32)).collect()),
                 false => Touch::Bytes(pages[0] * 4096, pages.len() as u64 * 4096),
             };
-            Ask { at: 0, flow: 0, op, touch }
+            TestRequest { at: 0, flow: 0, op, touch }
         };
         let last: &[u64] = if lists_reads { &[40, 18] } else { &[18, 19] };
         let asks = [
@@ -439,7 +444,12 @@ fn commands_of_neighbouring_pages_do_not_wait() {
 #[test]
 fn serial_service_counts_its_pages() {
     let config = config(4, 1, Charge::FreeAware);
-    let ask = |at, op, first: u64, count: u64| Ask { at, flow: 0, op, touch: Touch::Bytes(first * 4096, count * 4096) };
+    let ask = |at, op, first: u64, count: u64| TestRequest {
+        at,
+        flow: 0,
+        op,
+        touch: Touch::Bytes(first * 4096, count * 4096),
+    };
     let asks = [ask(0, Write, 0, 4), ask(1, Write, 2, 5), ask(2, Read, 0, 8)];
     let played = play(&config, &recipe("ncq-fcfs", &[]), &asks, Wake::Plain);
     let totals = played.totals;

@@ -4,7 +4,7 @@
 //! The drive is that of unit cycles with two chips of six blocks of two pages. Page n lies on chip n modulo 2; pages 0, 2, 4, 6 fill
 //! blocks 0 and 1 of chip 0. With one free block left a chip collects, the block that has been full for longest.
 
-use crate::common::play::{Ask, Touch, conserved, hand_over};
+use crate::common::play::{TestRequest, Touch, conserved, hand_over};
 use crate::common::{CYCLE, recipe, unit_cycle};
 use flashlane_audit::{Auditor, Policy, Preconditioned, Start};
 use flashlane_core::Op::{self, Read, Write};
@@ -66,8 +66,9 @@ fn outcome(config: &Config, recipe: &Recipe, planes: Vec<u16>, lines: &[Line]) -
     device.report_events();
     let initial = Preconditioned::of(config).expect("a formula");
     let mut auditor = Auditor::new(config, policy, Start::Formula(Box::new(initial)), 8);
-    let ask = |&(at, op, page): &Line| Ask { at: at * CYCLE / 2, flow: 0, op, touch: Touch::Pages(vec![Lpn(page)]) };
-    let asks: Vec<Ask> = lines.iter().map(ask).collect();
+    let ask =
+        |&(at, op, page): &Line| TestRequest { at: at * CYCLE / 2, flow: 0, op, touch: Touch::Pages(vec![Lpn(page)]) };
+    let asks: Vec<TestRequest> = lines.iter().map(ask).collect();
     for (id, ask) in asks.iter().enumerate() {
         device.advance(Time::from_ns(ask.at));
         hand_over(&mut device, id as u64, ask);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::common::play::{Ask, Mix, Touch, asks, built, hand_over};
+use crate::common::play::{Mix, TestRequest, Touch, asks, built, hand_over};
 use crate::common::{device, recipe, scene, table1};
 use flashlane_core::event::{End, Event, Stamped};
 use flashlane_core::geometry::Geometry;
@@ -26,14 +26,14 @@ struct Waiting {
 /// Requests that overtook, from the events of a run in which every plane has room.
 struct Plain<'a> {
     geometry: Geometry,
-    asks: &'a [Ask],
+    asks: &'a [TestRequest],
     /// By serial: the older, the smaller.
     waiting: BTreeMap<u64, Waiting>,
     overtook: BTreeSet<u64>,
 }
 
 impl Plain<'_> {
-    fn of(config: &Config, asks: &[Ask], events: &[Stamped]) -> BTreeSet<u64> {
+    fn of(config: &Config, asks: &[TestRequest], events: &[Stamped]) -> BTreeSet<u64> {
         let (waiting, overtook) = (BTreeMap::new(), BTreeSet::new());
         let mut plain = Plain { geometry: config.geometry, asks, waiting, overtook };
         let mut rest = events;
@@ -95,7 +95,7 @@ impl Plain<'_> {
 }
 
 /// Runs requests; returns who overtook by the device's word, and by the plain count.
-fn counts(config: &Config, recipe: &Recipe, asks: &[Ask]) -> [BTreeSet<u64>; 2] {
+fn counts(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> [BTreeSet<u64>; 2] {
     let (mut device, _) = built(config, recipe).expect("a legal device");
     device.report_events();
     for (id, ask) in asks.iter().enumerate() {
@@ -189,7 +189,7 @@ fn who_waits_for_more_than_the_unit_is_not_overtaken() {
     let mut config = table1(1, 1);
     config.ftl.read_modify_write = true;
     let page = 8192;
-    let ask = |at, op, offset, length| Ask { at, flow: 0, op, touch: Touch::Bytes(offset, length) };
+    let ask = |at, op, offset, length| TestRequest { at, flow: 0, op, touch: Touch::Bytes(offset, length) };
     let run = |second: u64| {
         let asks = [
             ask(0, Op::Read, 0, page),

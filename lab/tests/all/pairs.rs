@@ -55,7 +55,7 @@ fn a_scene_request_by_request() {
     let a_request = 100.0 * (0.0 - 0.25 + 0.5 + 4.0 / 9.0) / 4.0;
     assert!(all.gain_a_request_percent.is_some_and(|gain| (gain - a_request).abs() < 1e-7));
     assert_eq!(all.p95_improvement_percent, Some(-100.0 / 9.0), "the largest: 9 µs, then 10");
-    let percent = |f: &Option<flashlane_lab::results::PairFigures>| f.as_ref().and_then(|f| f.improvement_percent);
+    let percent = |f: &Option<flashlane_lab::results::PairStats>| f.as_ref().and_then(|f| f.improvement_percent);
     assert_eq!((percent(&paired.read), percent(&paired.write)), (Some(100.0 * 8.0 / 17.0), Some(100.0 * -2.0 / 12.0)));
     let sizes: Vec<_> = paired.by_size.iter().map(|s| (s.pages, s.requests, s.faster, s.slower, s.mean_ns)).collect();
     assert_eq!(sizes, [(1, 3, 1, 1, 19_000.0 / 3.0), (2, 1, 1, 0, 4_000.0)]);
@@ -167,5 +167,5 @@ fn a_difference_that_one_burst_makes_counts() {
     assert!(reads.p.expect("parts that differ") <= 0.05, "{reads:?}");
     let verdict = Verdict::of(&made);
     assert!(verdict.findings[0].starts_with("read-first wins for reads: mean "), "{verdict:?}");
-    assert!(verdict.doubts.iter().all(|doubt| doubt.rule != Rule::Idle), "{verdict:?}");
+    assert!(verdict.warnings.iter().all(|warning| warning.rule != Rule::Idle), "{verdict:?}");
 }

@@ -3,7 +3,7 @@
 //! The tests go through the catalogue, so a parameter is tested as soon as it is listed. The effect of single values is
 //! tested beside each answer.
 
-use crate::common::play::{Ask, Mix, asks, audit, built, conserved, hand_over};
+use crate::common::play::{Mix, TestRequest, asks, audit, built, conserved, hand_over};
 use crate::common::table1;
 use flashlane_core::event::Event;
 use flashlane_core::{Completion, Duration, Time};
@@ -55,7 +55,7 @@ fn ranges_end_where_they_say() {
 }
 
 /// A small drive in steady state whose two flows at times send more than it can serve.
-fn pressed() -> Config {
+fn small_gc_drive() -> Config {
     let mut config = table1(2, 2);
     (config.geometry.dies_per_chip, config.geometry.blocks_per_plane) = (2, 24);
     config.geometry.pages_per_block = 16;
@@ -66,7 +66,7 @@ fn pressed() -> Config {
     config
 }
 
-fn workload(config: &Config) -> Vec<Ask> {
+fn workload(config: &Config) -> Vec<TestRequest> {
     let mix = Mix { requests: 1500, gap: 350_000, reads: 60, pages: 6, hot: 20, partial: 20, scattered: 20 };
     let mut asks = asks(config, &mix, &mut Pcg64Mcg::new(11));
     // One flow sends most requests, the other few.
@@ -80,7 +80,7 @@ fn workload(config: &Config) -> Vec<Ask> {
 #[derive(PartialEq)]
 struct Seen(Vec<Completion>, Vec<(Time, i64)>);
 
-fn played(config: &Config, recipe: &Recipe, asks: &[Ask]) -> Seen {
+fn played(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> Seen {
     let (mut device, _) = built(config, recipe).expect("legal");
     device.report_events();
     let mut seen = Seen(Vec::new(), Vec::new());
@@ -112,10 +112,10 @@ fn played(config: &Config, recipe: &Recipe, asks: &[Ask]) -> Seen {
 /// Every parameter has a value that changes when requests are done, or the estimates.
 #[test]
 fn every_parameter_has_an_effect() {
-    let usual = pressed();
+    let usual = small_gc_drive();
     let asks = workload(&usual);
     // Commands that are compared must have to wait.
-    let mut narrow = pressed();
+    let mut narrow = small_gc_drive();
     narrow.front.in_flight = 4;
     narrow.buffer = Some(Buffer {
         pages: 60,
@@ -159,7 +159,7 @@ fn every_parameter_has_an_effect() {
 /// Extreme values make legal runs, checked by the auditor.
 #[test]
 fn the_ends_of_ranges_are_legal_runs() {
-    let config = pressed();
+    let config = small_gc_drive();
     let asks = &workload(&config)[..300];
     for (question, answer) in with_parameters() {
         for param in answer.params {

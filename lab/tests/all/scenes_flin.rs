@@ -315,11 +315,11 @@ fn a_write_that_pays_may_be_replaced() {
         answers: vec![("cancel".to_owned(), "overwrite".to_owned())],
         ..recipe("flin", &[])
     };
-    let asks: Vec<crate::common::play::Ask> = (0..2_000u32)
+    let asks: Vec<crate::common::play::TestRequest> = (0..2_000u32)
         .map(|i| {
             let page = if i % 8 == 0 { i / 8 * 77 % 128 } else { i % 4 };
             let touch = crate::common::play::Touch::Pages(vec![Lpn(page)]);
-            crate::common::play::Ask { at: u64::from(i) * 400_000, flow: 0, op: Write, touch }
+            crate::common::play::TestRequest { at: u64::from(i) * 400_000, flow: 0, op: Write, touch }
         })
         .collect();
     let (played, _) = crate::common::play::audit(&config, &replaced, &asks).unwrap_or_else(|why| panic!("{why}"));

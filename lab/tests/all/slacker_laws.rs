@@ -1,7 +1,7 @@
 //! Properties of Slacker in every scene: no request ends later than estimated (A-SLK-17 and random scenes), shadow mode
 //! changes nothing, and the estimator's records of ended transactions are removed.
 
-use crate::common::play::{Ask, Touch, asks, audit, play};
+use crate::common::play::{TestRequest, Touch, asks, audit, play};
 use crate::common::record::{Line, play_lines};
 use crate::common::{CYCLE, device, drain, recipe, scene, table1, unit_cycle};
 use flashlane_core::Op::{Read, Write};
@@ -157,7 +157,7 @@ fn estimates_do_not_outlive_their_requests() {
     let mut device = device(&config, &recipe("slacker", &[]));
     for id in 0..50u64 {
         let pages = vec![Lpn(id as u32 * 7), Lpn(id as u32 * 7 + 1), Lpn(id as u32 * 7 + 2)];
-        let ask = Ask { at: id * 1000, flow: 0, op: Write, touch: Touch::Pages(pages) };
+        let ask = TestRequest { at: id * 1000, flow: 0, op: Write, touch: Touch::Pages(pages) };
         device.advance(Time::from_ns(ask.at));
         crate::common::play::hand_over(&mut device, id, &ask);
     }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::play::{self, Ask, Touch};
+use crate::common::play::{self, TestRequest, Touch};
 use crate::common::{CYCLE, recipe, unit_cycle};
 use flashlane_core::Op::{Read, Write};
 use flashlane_core::event::{End, Event, Stamped};
@@ -23,7 +23,7 @@ const CHIPS: u32 = 3;
 const PAGES: u32 = 12;
 
 /// A few requests for a few pages, several at an instant now and then.
-fn scene(rng: &mut Pcg64Mcg) -> Vec<Ask> {
+fn scene(rng: &mut Pcg64Mcg) -> Vec<TestRequest> {
     let mut at = 0;
     let requests = 8 + rng.next_u32() % 24;
     // Mostly pages of one chip, so that the others become idle.
@@ -36,13 +36,13 @@ fn scene(rng: &mut Pcg64Mcg) -> Vec<Ask> {
             at += (u64::from(rng.next_u32() % 4)) * CYCLE / 2;
             let op = if rng.next_u32() % 10 < 4 { Read } else { Write };
             let touch = Touch::Pages((0..1 + rng.next_u32() % 2).map(|_| page(rng)).collect());
-            Ask { at, flow: 0, op, touch }
+            TestRequest { at, flow: 0, op, touch }
         })
         .collect()
 }
 
 /// The events of a scene, and what the device counted.
-fn events(config: &Config, recipe: &Recipe, asks: &[Ask]) -> (Vec<Stamped>, Totals) {
+fn events(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> (Vec<Stamped>, Totals) {
     let (mut device, _) = play::built(config, recipe).expect("a legal device");
     device.report_events();
     for (id, ask) in asks.iter().enumerate() {
@@ -226,7 +226,7 @@ fn a_write_dropped_by_its_own_request_is_estimated_no_more() {
     let config = unit_cycle(CHIPS);
     for (base, pages) in [("slacker", [3, 3, 6, 1]), ("need", [3, 3, 6, 1]), ("slacker", [3, 6, 1, 3])] {
         let pages_of = |pages: &[u32]| Touch::Pages(pages.iter().copied().map(Lpn).collect());
-        let ask = |pages: &[u32]| Ask { at: 0, flow: 0, op: Write, touch: pages_of(pages) };
+        let ask = |pages: &[u32]| TestRequest { at: 0, flow: 0, op: Write, touch: pages_of(pages) };
         // Page 0 keeps chip 0 busy: pages 3 and 6 wait there until 4 and 8 cycles, one after the other.
         let asks = [ask(&[0]), ask(&pages)];
         let answers = vec![("cancel".to_owned(), "overwrite".to_owned())];
@@ -268,13 +268,13 @@ fn a_chip_that_waits_for_its_bus_to_collect_takes_no_write() {
     let (mut moves, mut waits) = (0, 0);
     for _ in 0..300 {
         let mut at = 0;
-        let asks: Vec<Ask> = (0..250)
+        let asks: Vec<TestRequest> = (0..250)
             .map(|_| {
                 at += u64::from(rng.next_u32() % 1_600_000);
                 // Mostly pages of two chips.
                 let page = rng.next_u32() % config.ftl.logical_pages;
                 let page = if rng.next_u32().is_multiple_of(3) { page } else { page / CHIPS * CHIPS + page % 2 };
-                Ask { at, flow: 0, op: Write, touch: Touch::Pages(vec![Lpn(page)]) }
+                TestRequest { at, flow: 0, op: Write, touch: Touch::Pages(vec![Lpn(page)]) }
             })
             .collect();
         let (events, _) = events(&config, &recipe("hos+qsl", &[]), &asks);
@@ -345,7 +345,7 @@ fn a_full_buffer_takes_writes_in_order_of_arrival() {
         merge_writes,
     });
     // All pages are of chip 0. The program of page 0 runs until 4000, that of page 3 waits; page 6 waits for space.
-    let ask = |at, page| Ask { at, flow: 0, op: Write, touch: Touch::Pages(vec![Lpn(page)]) };
+    let ask = |at, page| TestRequest { at, flow: 0, op: Write, touch: Touch::Pages(vec![Lpn(page)]) };
     let asks = [ask(0, 0), ask(0, 3), ask(10, 6), ask(20, 3)];
     for (name, cancels) in [("hos", 0), ("hos+whm", 1)] {
         let (mut played, _) = play::audit(&config, &recipe(name, &[]), &asks).unwrap_or_else(|why| panic!("{why}"));
@@ -358,7 +358,7 @@ fn a_full_buffer_takes_writes_in_order_of_arrival() {
 }
 
 /// Pages of a request.
-fn touched(ask: &Ask) -> usize {
+fn touched(ask: &TestRequest) -> usize {
     match &ask.touch {
         Touch::Pages(list) => list.len(),
         Touch::Bytes(..) => unreachable!("scenes list pages"),

@@ -273,14 +273,14 @@ fn environment(name: &str) -> Option<u64> {
 }
 
 /// The most seconds of a run: thousands of times what one takes.
-const PATIENCE: u64 = 60;
+const TIMEOUT_S: u64 = 60;
 
 /// Runs `job`; ends the program with `complaint` if it does not return, for a device in an endless loop never does.
 fn watched<T>(complaint: &str, job: impl FnOnce() -> T) -> T {
     let (done, wait) = std::sync::mpsc::channel::<()>();
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            if wait.recv_timeout(std::time::Duration::from_secs(PATIENCE)) == Err(RecvTimeoutError::Timeout) {
+            if wait.recv_timeout(std::time::Duration::from_secs(TIMEOUT_S)) == Err(RecvTimeoutError::Timeout) {
                 eprintln!("{complaint}");
                 std::process::abort();
             }

@@ -14,7 +14,7 @@ const ABOUT: &str = "store.json";
 /// Version of the layout.
 const LAYOUT: u32 = 2;
 /// The most bytes of the file.
-const MOST: u64 = 1 << 16;
+const MAX_BYTES: u64 = 1 << 16;
 
 /// What made a store.
 #[derive(Serialize, Deserialize, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(super) struct About {
 
 /// What the file says; what is no text is damaged as any other text.
 fn text_of(file: &Path) -> std::io::Result<String> {
-    Ok(String::from_utf8_lossy(&regular(file, MOST)?).into_owned())
+    Ok(String::from_utf8_lossy(&regular(file, MAX_BYTES)?).into_owned())
 }
 
 impl About {

@@ -1,7 +1,7 @@
 //! Claims evaluated over figures.
 //!
 //! Owns what names mean in an expression: those of the figures, their means; `by_seed`, the same with a list of the values of each seed;
-//! `group`, the lists of names; `it`, what was measured. Figures may be changed without evaluating all of them anew.
+//! `group`, the lists of names; `it`, what was measured. Measurements may be changed without evaluating all of them anew.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use minijinja::{Environment, Error, ErrorKind, Expression};
 use super::expressions::{environment, numbers_in, shown};
 use super::strength::Verdict;
 use super::{Claim, Claims};
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 use crate::setting::Setting;
 
 /// What expressions are evaluated in.
@@ -45,7 +45,7 @@ pub(crate) struct Drawn {
 }
 
 impl Judge {
-    pub(crate) fn new(claims: &Claims, figures: &Figures) -> Judge {
+    pub(crate) fn new(claims: &Claims, figures: &Measurements) -> Judge {
         let mut environment = environment();
         let asked = asked_by_seed(claims);
         let by_seed = values(figures.all_values(), |name| asked.contains(name));
@@ -63,7 +63,7 @@ impl Judge {
     }
 
     /// `figures` in place of those of the same first name.
-    pub(crate) fn changed(&self, figures: &Figures) -> Changed {
+    pub(crate) fn changed(&self, figures: &Measurements) -> Changed {
         let by_seed = values(figures.all_values(), |name| self.asked_by_seed.contains(name));
         self.with(Drawn { means: values(figures.means(), |_| true), by_seed })
     }

@@ -9,7 +9,7 @@ use minijinja::Error;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::figures::Figures;
+use super::measurements::Measurements;
 use super::setting::{ChosenSetting, Setting};
 
 mod expressions;
@@ -163,7 +163,7 @@ impl Claims {
     pub fn judge(
         &self,
         experiments: &[&str],
-        figures: &Figures,
+        figures: &Measurements,
         setting: Setting,
         seeds: &[u64],
     ) -> Result<Vec<JudgedClaim>, String> {

@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn figures() -> Figures {
-    let mut figures = Figures::default();
+fn figures() -> Measurements {
+    let mut figures = Measurements::default();
     for (name, gain, size) in [("a-p", 3.0, 1.0), ("b", 5.0, 2.0), ("c", 4.0, 30.0)] {
         figures.push(&["gain", name], gain);
         figures.push(&["size", name], size);
@@ -50,7 +50,7 @@ fn expressions_measure_and_judge() {
 /// Beyond the interval over seeds, and with one seed by the sign.
 #[test]
 fn gains_are_counted_beyond_their_intervals() {
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     for (name, steady, noisy) in [("a", 1.0, 2.0), ("b", 2.0, 4.0), ("c", 3.0, 30.0)] {
         for seed in 0..3 {
             figures.push(&["steady", name], steady + 0.01 * f64::from(seed));
@@ -83,7 +83,7 @@ fn what_cannot_be_evaluated_is_said() {
 /// A verdict for all seeds and one for each; what stands beside is text.
 #[test]
 fn a_claim_that_single_seeds_judge_otherwise_is_unstable() {
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     [4.0, 0.0, 2.0].into_iter().for_each(|gain| figures.push(&["gain"], gain));
     figures.push(&["size"], 7.0);
     let text =

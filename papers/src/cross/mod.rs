@@ -12,7 +12,7 @@ pub use picture::picture;
 
 use self::rows::{FIRST, rows_for};
 use self::workloads::{Workload, all};
-use crate::{Figures, Group, Paper, RunFigures, Runner};
+use crate::{Group, Measurements, Paper, RunStats, Runner};
 use flashlane_lab::results::SchedulerResult;
 use flashlane_lab::run::RunError;
 
@@ -29,8 +29,8 @@ pub const CROSS: Paper = Paper {
 };
 
 /// Runs every scheduler on every workload. A figure's values are those of the workloads of its family.
-fn compare(runner: &Runner<'_>) -> Result<Figures, RunError> {
-    let mut figures = Figures::default();
+fn compare(runner: &Runner<'_>) -> Result<Measurements, RunError> {
+    let mut figures = Measurements::default();
     let workloads = all(runner)?;
     for family in workloads::FAMILIES {
         let count = workloads.iter().filter(|workload| workload.family == *family).count();
@@ -57,9 +57,9 @@ fn compare(runner: &Runner<'_>) -> Result<Figures, RunError> {
 
 /// Adds how many times as fast as the first a scheduler is: the geometric mean over the workloads of a family, for a ratio of ten and
 /// one of a tenth cancel out.
-fn speedups(figures: &mut Figures, made: &[(&str, RunFigures)]) {
+fn speedups(figures: &mut Measurements, made: &[(&str, RunStats)]) {
     let mean_ns = |run: &SchedulerResult| run.total.all.as_ref().map(|all| all.mean_ns);
-    let mut logarithms = Figures::default();
+    let mut logarithms = Measurements::default();
     for (family, made) in made {
         let first = mean_ns(&made.schedulers[0]);
         for run in &made.schedulers {
@@ -74,7 +74,7 @@ fn speedups(figures: &mut Figures, made: &[(&str, RunFigures)]) {
 }
 
 /// Adds what one workload showed.
-fn add(figures: &mut Figures, family: &str, made: &RunFigures) {
+fn add(figures: &mut Measurements, family: &str, made: &RunStats) {
     let first = &made.schedulers[0];
     for run in &made.schedulers {
         let mut push = |what: &str, value: Option<f64>| figures.push_some(&[what, family, &run.name], value);

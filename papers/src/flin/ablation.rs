@@ -5,7 +5,7 @@ use super::mixes::TraceMix;
 use super::setting;
 use super::setup::{mix, systems, with};
 use super::systems::{ms, run_all};
-use crate::{Figures, Runner};
+use crate::{Measurements, Runner};
 use flashlane_lab::results::SchedulerResult;
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Document, Limit, Mix, SchedulerChoice};
@@ -55,8 +55,8 @@ fn limited(runner: &Runner<'_>) -> Vec<SchedulerChoice> {
 }
 
 /// Runs the ablation A1.
-pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
-    let mut figures = Figures::default();
+pub fn all(runner: &Runner<'_>) -> Result<Measurements, RunError> {
+    let mut figures = Measurements::default();
     let limit = |document: &mut Document| document.device.front.in_flight = Some(Limit::At(FETCHED));
     for made in run_all(runner, 1, ms(runner), &limited(runner), limit)? {
         made.figures.schedulers.iter().for_each(|run| add(&mut figures, &made.mix, run));
@@ -67,7 +67,7 @@ pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
     Ok(figures)
 }
 
-fn add(figures: &mut Figures, mix: &TraceMix, run: &SchedulerResult) {
+fn add(figures: &mut Measurements, mix: &TraceMix, run: &SchedulerResult) {
     let Some(fairness) = &run.fairness else { return };
     let mut push = |what, value| figures.push(&["ablation", what, &run.name, &mix.name], value);
     push("fairness", fairness.fairness);

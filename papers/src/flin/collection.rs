@@ -1,8 +1,8 @@
 //! The effect of garbage collection on fairness (FLN-E7): two flows of random writes, three ways to collect.
 
 use super::setup::{document, mix, overwritten, pages_at, synthetic, systems};
-use crate::{Figures, Runner};
-use flashlane_lab::results::DeviceFigures;
+use crate::{Measurements, Runner};
+use flashlane_lab::results::DeviceStats;
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Document, Flow, Mix, SchedulerChoice};
 
@@ -40,21 +40,21 @@ fn by_itself(runner: &Runner<'_>, rate: u32, ms: u64) -> Document {
 
 /// Time of page moves and erases as a share of the run's time, mean of all units, percent. Moves go one page at a time (FLIN's own
 /// estimate, eq. 9).
-fn collecting_percent(device: &DeviceFigures) -> f64 {
+fn collecting_percent(device: &DeviceStats) -> f64 {
     let collecting_us = device.gc.moves as f64 * (99.601 + 1_324.601) + device.gc.erases as f64 * 3_800.0;
     let units = device.chip_utilisation_each.len() as f64;
     100.0 * collecting_us / (units * device.observed_ns as f64 / 1e3)
 }
 
 /// Runs FLN-E7.
-pub fn demands(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn demands(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let ms = runner.amount(10_000, 1_000);
     let beside = |rate| {
         let flows = vec![writes("base", BASE, ms), writes("interfering", rate, ms)];
         let document = document(runner, format!("flin E7 {rate}"), (runner.first_seed(), ms), schedulers(), flows);
         (rate, Document { device: overwritten(runner), ..document })
     };
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     for (rate, made) in runner.compare(RATES.map(|rate| (rate, by_itself(runner, rate, ms))).into())? {
         let share = collecting_percent(&made.schedulers[0].device);
         figures.push(&["demands", "collecting_percent", &rate.to_string()], share);

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::setup::{document, drive_in, pages_at, synthetic, systems};
-use crate::{Counter, Figures, Runner};
+use crate::{Counter, Measurements, Runner};
 use flashlane_lab::run::{Outcome, RunError};
 use flashlane_lab::scenario::{Document, DriveState, Flow, Scenario, SchedulerChoice};
 use flashlane_lab::workload::synthetic::{Arrivals, SyntheticSpec};
@@ -42,7 +42,7 @@ fn reads(name: String, runner: &Runner<'_>, seed: u64, schedulers: Vec<Scheduler
 }
 
 /// Runs FLN-E2 and E3.
-pub fn alone(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn alone(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let mut runs = Vec::new();
     for (axis, points) in axes() {
         for (level, rate) in points {
@@ -53,7 +53,7 @@ pub fn alone(runner: &Runner<'_>) -> Result<Figures, RunError> {
             }
         }
     }
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     for ((axis, level), seen) in runner.count::<Transactions, _>(runs)? {
         let each = |sum: u64| sum as f64 / seen.ended.max(1) as f64 / 1e3;
         let [waited, moved, all] = [seen.queued_ns, seen.bus_ns, seen.turnaround_ns].map(each);
@@ -91,7 +91,7 @@ struct Times {
 
 impl Counter for Transactions {
     const NAME: &'static str = "times of transactions 1";
-    type Figures = Times;
+    type Counts = Times;
 
     fn of(_: &Scenario) -> Result<Transactions, RunError> {
         Ok(Transactions::default())
@@ -135,7 +135,7 @@ impl Counter for Transactions {
 }
 
 /// Runs FLN-E4.
-pub fn beside(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn beside(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let base = || pages_at(16.0, 1.0);
     let mut pairs: Vec<(&str, String, [SyntheticSpec; 2])> = Vec::new();
     for (axis, points) in axes() {
@@ -149,7 +149,7 @@ pub fn beside(runner: &Runner<'_>) -> Result<Figures, RunError> {
     };
     let seeds = runner.seeds();
     let runs = pairs.into_iter().flat_map(|pair| seeds.iter().map(move |&seed| (pair.clone(), seed)));
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     for ((axis, level), made) in runner.compare(runs.map(scenario).collect())? {
         let table = format!("beside_{axis}");
         for run in &made.schedulers {

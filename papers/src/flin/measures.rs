@@ -1,8 +1,8 @@
 //! What is compared on mixes of traces: the systems of section 7 and the four measures.
 
 use super::mixes::TraceMix;
-use crate::RunFigures;
-use flashlane_lab::results::FairnessFigures;
+use crate::RunStats;
+use flashlane_lab::results::FairnessStats;
 
 /// The systems of section 7, its two baselines first.
 pub const SYSTEMS: [&str; 5] = ["sprinkler", "sprinkler+fairness", "flin", "flin-stage1", "flin-stage3"];
@@ -12,11 +12,11 @@ pub struct MixResult {
     /// The mix.
     pub mix: TraceMix,
     /// Its figures.
-    pub figures: RunFigures,
+    pub figures: RunStats,
 }
 
 /// A measure of a mix under a system.
-pub type Measure = fn(&FairnessFigures) -> f64;
+pub type Measure = fn(&FairnessStats) -> f64;
 
 /// The measures of a class of mixes, by name.
 pub const MEASURES: [(&str, Measure); 4] = [

@@ -24,7 +24,7 @@ const HEAVIEST: &str = "tpcc";
 
 /// How mixes are drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Draw {
+pub enum Selection {
     /// Each class has tpcc in as many mixes as is to be expected, evenly spread over them: 2, 3, 5 and 7 of 10.
     Stratified,
     /// All traces alike. With seed 1, which version 0.1 used, tpcc is in 3, 1, 7 and 8 of 10.
@@ -48,7 +48,7 @@ struct File {
     mix: Vec<TraceMix>,
 }
 
-/// The stored mixes: those that [`Draw::Stratified`] draws with seed 1.
+/// The stored mixes: those that [`Selection::Stratified`] draws with seed 1.
 pub fn stored() -> Vec<TraceMix> {
     let text = include_str!("../../flin/mixes.toml");
     let file: File = toml::from_str(text).unwrap_or_else(|error| panic!("mixes.toml: {error}"));
@@ -57,7 +57,7 @@ pub fn stored() -> Vec<TraceMix> {
 
 /// The first `count` mixes of each class for a seed: of the stored ones for the first, of another draw for any other.
 pub fn first(count: usize, seed: u64) -> Vec<TraceMix> {
-    let mut mixes = if seed == 1 { stored() } else { draw(Draw::Stratified, seed) };
+    let mut mixes = if seed == 1 { stored() } else { select(Selection::Stratified, seed) };
     let mut taken = std::collections::BTreeMap::new();
     mixes.retain(|mix| {
         let taken = taken.entry(mix.class).or_insert(0);
@@ -69,7 +69,7 @@ pub fn first(count: usize, seed: u64) -> Vec<TraceMix> {
 
 /// Draws mixes: for each class ten different sets of four different traces, each in a random order. Those of seed 2 are numbered
 /// from 11, and so on.
-pub fn draw(how: Draw, seed: u64) -> Vec<TraceMix> {
+pub fn select(how: Selection, seed: u64) -> Vec<TraceMix> {
     let workloads = FlinTrace::all();
     let names = |interference| -> Vec<&str> {
         workloads
@@ -86,8 +86,8 @@ pub fn draw(how: Draw, seed: u64) -> Vec<TraceMix> {
         let mut sets: Vec<Vec<&str>> = Vec::new();
         while sets.len() < MIXES {
             let mut chosen = match how {
-                Draw::Simple => shuffled(&mut rng, high.clone())[..of_high].to_vec(),
-                Draw::Stratified => stratum(&mut rng, &high, of_high, sets.len()),
+                Selection::Simple => shuffled(&mut rng, high.clone())[..of_high].to_vec(),
+                Selection::Stratified => stratum(&mut rng, &high, of_high, sets.len()),
             };
             chosen.extend(&shuffled(&mut rng, low.clone())[..TRACES - of_high]);
             let mut set = chosen.clone();
@@ -124,16 +124,16 @@ fn shuffled<'a>(rng: &mut Pcg64Mcg, mut names: Vec<&'a str>) -> Vec<&'a str> {
 }
 
 /// The mixes that a draw yields with seed 1, as a data file.
-pub fn to_toml(how: Draw) -> String {
+pub fn to_toml(how: Selection) -> String {
     let (kind, argument) = match how {
-        Draw::Stratified => (", tpcc in as many of them as is to be expected", ""),
-        Draw::Simple => ("", " simple"),
+        Selection::Stratified => (", tpcc in as many of them as is to be expected", ""),
+        Selection::Simple => ("", " simple"),
     };
     let mut text = format!(
         "# 40 mixes of four traces of FLIN's table 2, ten of each class: 25, 50, 75 and 100 % of the traces interfere highly{kind}.\n\
          # Drawn with seed 1 by: flashlane paper flin --mixes{argument}\n"
     );
-    for mix in draw(how, 1) {
+    for mix in select(how, 1) {
         let traces = mix.traces.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
         let _ = write!(text, "\n[[mix]]\nname = {:?}\nclass = {}\ntraces = [{traces}]\n", mix.name, mix.class);
     }
@@ -146,9 +146,9 @@ mod tests {
 
     #[test]
     fn the_stored_mixes_are_those_drawn() {
-        assert_eq!(to_toml(Draw::Stratified), include_str!("../../flin/mixes.toml"));
-        assert_eq!(to_toml(Draw::Simple), include_str!("../../flin/mixes-simple.toml"));
-        assert_eq!(stored(), draw(Draw::Stratified, 1));
+        assert_eq!(to_toml(Selection::Stratified), include_str!("../../flin/mixes.toml"));
+        assert_eq!(to_toml(Selection::Simple), include_str!("../../flin/mixes-simple.toml"));
+        assert_eq!(stored(), select(Selection::Stratified, 1));
     }
 
     /// Of six traces of high interference a class has one to four, so tpcc is to be expected in a sixth to two thirds of its

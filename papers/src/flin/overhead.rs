@@ -14,7 +14,7 @@ use super::intensity::closed;
 use super::mixes;
 use super::setup::{PAGE, clone, document, drive_in, synthetic, systems};
 use super::systems::ms;
-use crate::{Counter, Figures, Runner};
+use crate::{Counter, Measurements, Runner};
 use flashlane_lab::run::{Outcome, RunError};
 use flashlane_lab::scenario::{Document, DriveState, Run, Scenario};
 
@@ -22,8 +22,8 @@ use flashlane_lab::scenario::{Document, DriveState, Run, Scenario};
 const NS_A_VISIT: f64 = 20.0 * 2.0;
 
 /// Runs FLN-E21 and E22.
-pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
-    let mut figures = Figures::default();
+pub fn all(runner: &Runner<'_>) -> Result<Measurements, RunError> {
+    let mut figures = Measurements::default();
     let bytes = dram_bytes(64, 128, 262_144);
     figures.push(&["dram", "bytes"], bytes as f64);
     figures.push(&["dram", "percent_of_2_gib"], 100.0 * bytes as f64 / f64::from(1u32 << 31));
@@ -59,7 +59,7 @@ const READS: [u32; 3] = [100, 50, 0];
 const OUTSTANDING: u32 = 1_024;
 
 /// What two flows of pages at random places get that keep all units busy, MB/s, without collection.
-fn throughput(runner: &Runner<'_>, figures: &mut Figures) -> Result<(), RunError> {
+fn throughput(runner: &Runner<'_>, figures: &mut Measurements) -> Result<(), RunError> {
     let ms = runner.amount(1_000, 100);
     let mut runs = Vec::new();
     for percent in READS {
@@ -111,7 +111,7 @@ impl QueueLengths {
 
 impl Counter for QueueLengths {
     const NAME: &'static str = "queue lengths where transactions join 1";
-    type Figures = Lengths;
+    type Counts = Lengths;
 
     fn of(scenario: &Scenario) -> Result<QueueLengths, RunError> {
         let geometry = scenario.device_config()?.geometry;
@@ -173,7 +173,7 @@ mod tests {
     fn the_most_that_is_read_is_what_the_units_can_read() {
         let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting: Setting::Plain };
         let runner = Runner::new(&settings, Place::default());
-        let mut figures = Figures::default();
+        let mut figures = Measurements::default();
         throughput(&runner, &mut figures).expect("runs");
         for system in ["sprinkler", "flin"] {
             let read = figures.mean(&["most_served_mb_per_s", "100", system]).expect("measured");

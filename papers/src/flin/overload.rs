@@ -1,7 +1,7 @@
 //! Mixes that the drive cannot serve: their slowdowns grow with the simulated time and are no figures.
 
 use super::measures::{MEASURES, MixResult, SYSTEMS};
-use crate::{Figures, RunFigures};
+use crate::{Measurements, RunStats};
 
 /// The systems that figures 10 to 12 compare.
 const COMPARED: &[&str] = SYSTEMS.split_at(3).0;
@@ -9,7 +9,7 @@ const COMPARED: &[&str] = SYSTEMS.split_at(3).0;
 /// Whether the drive cannot serve a mix: under each of the three systems that figures 10 to 12 compare some flow is overloaded, which
 /// means that its backlog at its last arrival took more than a twentieth of the time of all arrivals to work off. A mix that one
 /// of them keeps up with counts, also against those which do not.
-fn is_overloaded(figures: &RunFigures) -> bool {
+fn is_overloaded(figures: &RunStats) -> bool {
     COMPARED.iter().all(|&system| {
         let run = figures.schedulers.iter().find(|run| run.name == system);
         run.is_some_and(|run| run.flows.iter().any(|flow| flow.overloaded))
@@ -18,7 +18,7 @@ fn is_overloaded(figures: &RunFigures) -> bool {
 
 /// Adds the measures of the mixes that the drive can serve, as `served_MEASURE`, and how many it cannot by class; a note
 /// names these.
-pub fn add(figures: &mut Figures, made: &[MixResult], ms: u64) {
+pub fn add(figures: &mut Measurements, made: &[MixResult], ms: u64) {
     let mut named = Vec::new();
     for one in made {
         let overloaded = is_overloaded(&one.figures);

@@ -4,7 +4,7 @@
 
 use super::setup::{larger, with};
 use super::systems::{run_all, swept_ms};
-use crate::{Figures, Runner};
+use crate::{Measurements, Runner};
 use flashlane_lab::run::RunError;
 
 /// A parameter: the name of its figure and its name in the catalogue, the conversion between the two, its levels; and how many times as
@@ -35,8 +35,8 @@ const PARAMETERS: [Parameter; 6] = [
 ];
 
 /// Runs FLN-E14 to E17, and the rate window of D-FLN-03.
-pub fn sweeps(runner: &Runner<'_>) -> Result<Figures, RunError> {
-    let mut figures = Figures::default();
+pub fn sweeps(runner: &Runner<'_>) -> Result<Measurements, RunError> {
+    let mut figures = Measurements::default();
     let choice = |parameter: &Parameter, level: u64| {
         with(runner, &format!("{} {level}", parameter.name), "flin", &[(parameter.key, level * parameter.scale)])
     };

@@ -3,7 +3,7 @@
 use super::intensity::closed;
 use super::setup::{clone, document, drive_in, overwritten, synthetic, systems};
 use super::systems::ms;
-use crate::{Figures, Runner};
+use crate::{Measurements, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Document, DriveState, Flow, Run};
 
@@ -11,7 +11,7 @@ use flashlane_lab::scenario::{Document, DriveState, Flow, Run};
 const LEVELS: [(&str, [u8; 4]); 2] = [("levels", [0, 1, 2, 3]), ("alike", [0; 4])];
 
 /// Runs FLN-E19.
-pub fn levels(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn levels(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let mut runs = Vec::new();
     for (name, levels) in LEVELS {
         let copy = |(i, priority): (usize, u8)| -> Result<Flow, RunError> {
@@ -24,7 +24,7 @@ pub fn levels(runner: &Runner<'_>) -> Result<Figures, RunError> {
             runs.push((name, Document { device: overwritten(runner), ..document }));
         }
     }
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     for (name, made) in runner.compare(runs)? {
         for flow in &made.schedulers[0].flows {
             figures.push_some(&["msnfs_slowdown", name, &flow.name], flow.slowdown);
@@ -35,7 +35,7 @@ pub fn levels(runner: &Runner<'_>) -> Result<Figures, RunError> {
 }
 
 /// Which flows are served while all have reads waiting at every unit.
-fn slots(runner: &Runner<'_>, figures: &mut Figures) -> Result<(), RunError> {
+fn slots(runner: &Runner<'_>, figures: &mut Measurements) -> Result<(), RunError> {
     let ms = runner.amount(1_000, 200);
     let flow = |i: u8| Flow { priority: i, ..synthetic(&format!("level-{i}"), ms, closed(4_096, 1.0)) };
     let (flin, flows) = (systems(runner, &["flin"]), (0..4).map(flow).collect());

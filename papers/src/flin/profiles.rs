@@ -3,7 +3,7 @@
 
 use super::setup::{clone, document, reshaped, systems};
 use super::systems::ms;
-use crate::{Figures, Runner};
+use crate::{Measurements, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::Device;
 
@@ -21,7 +21,7 @@ fn change(device: &mut Device, runner: &Runner<'_>, [channels, dies, cache]: [u3
 }
 
 /// Runs FLN-E1.
-pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn all(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let (seeds, sprinkler) = (runner.seeds(), || systems(runner, &["sprinkler"]));
     let mut runs = Vec::new();
     for (name, channels, dies, cache) in DRIVES {
@@ -33,7 +33,7 @@ pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
             runs.push((name, document));
         }
     }
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     for (drive, made) in runner.compare(runs)? {
         for flow in &made.schedulers[0].flows {
             let peak = flow.slowdown_over_time.as_ref().and_then(|s| s.slowdown.iter().copied().reduce(f64::max));

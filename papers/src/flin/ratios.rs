@@ -2,7 +2,7 @@
 
 use super::intensity::{SATURATION_MB_PER_S, closed};
 use super::setup::{PAGE, document, drive_in, synthetic, systems};
-use crate::{Figures, Runner};
+use crate::{Measurements, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Document, DriveState};
 use flashlane_lab::workload::synthetic::{Size, SyntheticSpec};
@@ -31,7 +31,7 @@ fn reads(random_percent: u32) -> SyntheticSpec {
 }
 
 /// Runs FLN-E5.
-pub fn patterns(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn patterns(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let ms = runner.amount(2_000, 200);
     let mut runs = Vec::new();
     for percent in [0, 20, 40, 60, 80, 100] {
@@ -43,7 +43,7 @@ pub fn patterns(runner: &Runner<'_>) -> Result<Figures, RunError> {
             runs.push((percent.to_string(), document));
         }
     }
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     for (percent, made) in runner.compare(runs)? {
         for run in &made.schedulers {
             for flow in &run.flows {
@@ -60,7 +60,7 @@ pub fn patterns(runner: &Runner<'_>) -> Result<Figures, RunError> {
 const WRITES: [u32; 4] = [0, 30, 70, 100];
 
 /// Runs FLN-E6.
-pub fn directions(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn directions(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let ms = runner.amount(1_000, 100);
     let schedulers = ["fcfs", "read-first", "read-first-suspend"];
     let one = |writes: u32, reads: u32, seed: u64| {
@@ -75,7 +75,7 @@ pub fn directions(runner: &Runner<'_>) -> Result<Figures, RunError> {
     let seeds = runner.seeds();
     let runs = runs.flat_map(|(writes, reads)| seeds.iter().map(move |&seed| (writes, reads, seed)));
     let runs = runs.map(|(writes, reads, seed)| one(writes, reads, seed)).collect();
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     for ((writes, reads), made) in runner.compare(runs)? {
         let (table, level) = (format!("directions_{writes}"), reads.to_string());
         for run in &made.schedulers {

@@ -2,7 +2,7 @@
 
 use super::setup::{PAGE, reshaped, systems};
 use super::systems::{run_all, swept_ms};
-use crate::{Figures, Runner};
+use crate::{Measurements, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Device, Latency};
 
@@ -39,8 +39,8 @@ fn units(device: &mut Device, units: f64, runner: &Runner<'_>) {
 }
 
 /// Runs FLN-E18.
-pub fn sweeps(runner: &Runner<'_>) -> Result<Figures, RunError> {
-    let mut figures = Figures::default();
+pub fn sweeps(runner: &Runner<'_>) -> Result<Measurements, RunError> {
+    let mut figures = Measurements::default();
     for factor in &FACTORS {
         for &level in factor.levels {
             gains(runner, &mut figures, [factor.name, &level.to_string()], |device| {
@@ -55,7 +55,7 @@ pub fn sweeps(runner: &Runner<'_>) -> Result<Figures, RunError> {
 /// `gain.fairness.NAME.LEVEL.MIX`.
 fn gains(
     runner: &Runner<'_>,
-    figures: &mut Figures,
+    figures: &mut Measurements,
     [name, level]: [&str; 2],
     change: impl Fn(&mut Device),
 ) -> Result<(), RunError> {
@@ -81,8 +81,8 @@ fn gains(
 const CACHES: [(&str, u64); 3] = [("none", 0), ("scaled", 512_000_000 / 16), ("as_printed", 512_000_000)];
 
 /// Runs FLN-E20.
-pub fn caches(runner: &Runner<'_>) -> Result<Figures, RunError> {
-    let mut figures = Figures::default();
+pub fn caches(runner: &Runner<'_>) -> Result<Measurements, RunError> {
+    let mut figures = Measurements::default();
     for (name, bytes) in CACHES {
         gains(runner, &mut figures, ["cache", name], |device| {
             device.buffer.pages = Some((bytes / PAGE) as u32);

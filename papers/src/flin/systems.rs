@@ -5,7 +5,7 @@ use super::measures::{MEASURES, MixResult, SYSTEMS};
 use super::mixes::{self, TraceMix};
 use super::overload;
 use super::setup::{clone, document, systems};
-use crate::{Figures, Runner};
+use crate::{Measurements, Runner};
 use flashlane_lab::results::SchedulerResult;
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::SchedulerChoice;
@@ -72,8 +72,8 @@ fn run_mixes(
 }
 
 /// Runs FLN-E8 to E13: fairness, largest slowdown, deviation of slowdowns and weighted speedup, by class of mixes.
-pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
-    let mut figures = Figures::default();
+pub fn all(runner: &Runner<'_>) -> Result<Measurements, RunError> {
+    let mut figures = Measurements::default();
     let rows = [systems(runner, &SYSTEMS), collectors::rows(runner)].concat();
     let made = run_all(runner, runner.amount(10, 2) as usize, mix_ms(runner), &rows, |_| ())?;
     for name in made.iter().flat_map(|one| &one.mix.traces) {
@@ -92,7 +92,7 @@ pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
 }
 
 /// Adds the figures of one mix under one system.
-fn add(figures: &mut Figures, mix: &TraceMix, run: &SchedulerResult) {
+fn add(figures: &mut Measurements, mix: &TraceMix, run: &SchedulerResult) {
     let of = |what: &str| format!("{what}_{}", mix.class);
     let mut push = |what: &str, value: f64| figures.push(&[&of(what), &run.name, &mix.name], value);
     if let Some(fairness) = &run.fairness {
@@ -112,7 +112,7 @@ fn add(figures: &mut Figures, mix: &TraceMix, run: &SchedulerResult) {
 
 /// Adds the mean of each class of mixes under each system, and of FLIN's gains over its baselines mix by mix: figures with a value
 /// for each mix, so that their intervals are over the mixes.
-fn classes(figures: &mut Figures, made: &[MixResult]) {
+fn classes(figures: &mut Measurements, made: &[MixResult]) {
     figures.note("class_* and flin_over_*: values and confidence intervals are over the mixes of a class".into());
     for one in made {
         let class = one.mix.class.to_string();
@@ -126,15 +126,15 @@ fn classes(figures: &mut Figures, made: &[MixResult]) {
                 figures.push_some(&[&format!("class_{what}"), system, &class], of(system).map(value));
             }
             for base in SYSTEMS[..2].iter().chain(&collectors::FLIN_COLLECTS[..2]) {
-                let Some((own, against)) = of("flin").zip(of(base)) else { continue };
-                figures.push(&[&format!("flin_over_{what}"), base, &class], value(own) / value(against));
+                let Some((own, baseline)) = of("flin").zip(of(base)) else { continue };
+                figures.push(&[&format!("flin_over_{what}"), base, &class], value(own) / value(baseline));
             }
         }
     }
 }
 
 /// Runs table 2: how long each trace alone keeps the units busy.
-pub fn interference(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn interference(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let alone = |workload: FlinTrace| -> Result<_, RunError> {
         let flow = clone(runner, &workload.name, ms(runner))?;
         let name = format!("flin {}", workload.name);
@@ -143,7 +143,7 @@ pub fn interference(runner: &Runner<'_>) -> Result<Figures, RunError> {
         Ok((workload, document))
     };
     let runs = FlinTrace::all().into_iter().map(alone).collect::<Result<_, _>>()?;
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     for (workload, made) in runner.compare(runs)? {
         let run = &made.schedulers[0];
         let high = workload.interference == Interference::High;
@@ -178,7 +178,7 @@ mod tests {
                 run.flows.iter_mut().for_each(|flow| flow.overloaded = false);
                 run.flows[2].overloaded = overloaded;
             }
-            let mut figures = Figures::default();
+            let mut figures = Measurements::default();
             overload::add(&mut figures, &made, 300);
             let kept = ["100-01", "100-02"].map(|mix| figures.mean(&["served_fairness", "flin", mix]).is_some());
             let percent = figures.mean(&["overloaded_mixes_percent", "100"]);
@@ -208,13 +208,13 @@ mod tests {
         }
     }
 
-    fn figures_of_a_mix(setting: Setting) -> Figures {
+    fn figures_of_a_mix(setting: Setting) -> Measurements {
         let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting };
         let runner = Runner::new(&settings, Place::default());
         let make = || {
             let mix = mixes::first(1, 1)[3].clone();
             let runs = [1, 2].map(|seed| (mix.clone(), seed)).to_vec();
-            let mut figures = Figures::default();
+            let mut figures = Measurements::default();
             let made = run_mixes(&runner, runs, 300, &systems(&runner, &SYSTEMS), small).expect("runs");
             classes(&mut figures, &made);
             for made in made {

@@ -4,7 +4,7 @@ use flashlane_core::event::{Event, Stamped};
 use serde::{Deserialize, Serialize};
 
 use super::setup::{ROWS, document, scheduler, workload};
-use crate::{Counter, Figures, Runner};
+use crate::{Counter, Measurements, Runner};
 use flashlane_lab::run::{Outcome, RunError};
 use flashlane_lab::scenario::{Scenario, SchedulerChoice};
 
@@ -33,7 +33,7 @@ struct Overtaken {
 
 impl Counter for Overtakings {
     const NAME: &'static str = "overtakings 1";
-    type Figures = Overtaken;
+    type Counts = Overtaken;
 
     fn of(_: &Scenario) -> Result<Overtakings, RunError> {
         Ok(Overtakings::default())
@@ -74,9 +74,9 @@ impl Counter for Overtakings {
 }
 
 /// Runs NCQ-E4.
-pub fn alphas(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn alphas(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let row = workload("A");
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     let runs = runner.seeds().into_iter().map(|seed| ((), document(runner, &row, seed, systems()))).collect();
     let made = runner.compare(runs)?;
     let mut falls = 0;

@@ -2,7 +2,7 @@
 
 use super::setup::{ALPHA, ROWS, document, rows, scheduler, short, workload};
 use super::systems::means;
-use crate::{Figures, Runner};
+use crate::{Measurements, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Document, SchedulerChoice};
 
@@ -10,7 +10,7 @@ use flashlane_lab::scenario::{Document, SchedulerChoice};
 const EXPONENTS: [(&str, f64); 4] = [("1.0", 1.0), ("1.2", 1.2), ("1.4", 1.4), ("1.6", 1.6)];
 
 /// Runs workload C, all rows, with exponents that bring it below saturation: fewer of its commands go to files that the buffer does not hold.
-pub fn exponents(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn exponents(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let mut documents = Vec::new();
     for (name, theta) in EXPONENTS {
         for seed in runner.seeds() {
@@ -31,7 +31,7 @@ fn ends() -> Vec<SchedulerChoice> {
 }
 
 /// Runs A and C as calibrated at rates from below to above saturation.
-pub fn rates(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn rates(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let mut documents = Vec::new();
     for name in ["A", "C"] {
         for percent in RATES {
@@ -57,7 +57,7 @@ const TRIED: std::ops::RangeInclusive<u32> = 0..=12;
 
 /// Runs A in five layouts of its files. In each the exponent is the one with which SB over FCFS is nearest to the printed ratio; what S,
 /// TS and TSB then take is predicted. The first seed alone, as in the calibration.
-pub fn layouts(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn layouts(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let seed = runner.seeds()[0];
     let of = |layout: u64, tenths: u32| -> Document {
         let mut row = workload("A");
@@ -66,9 +66,9 @@ pub fn layouts(runner: &Runner<'_>) -> Result<Figures, RunError> {
     };
     let tried = |layout| TRIED.map(move |tenths| ((layout, tenths), of(layout, tenths)));
     let made = runner.compare(LAYOUTS.into_iter().flat_map(tried).collect())?;
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     for layout in LAYOUTS {
-        let reads = |made: &crate::RunFigures| -> Option<Vec<f64>> {
+        let reads = |made: &crate::RunStats| -> Option<Vec<f64>> {
             made.schedulers.iter().map(|run| run.total.read.as_ref().map(|read| read.mean_ns)).collect()
         };
         let of_layout = made.iter().filter(|((one, _), _)| *one == layout);

@@ -1,13 +1,13 @@
 //! The five estimates on workloads, buffers and devices (NCQ-E1 to E3).
 
 use super::setup::{BUFFER, ROWS, document, rows, scheduler, workload};
-use crate::{Figures, RunFigures, Runner};
+use crate::{Measurements, RunStats, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Device, Document, Limit};
 use flashlane_lab::workload::iometer::NcqWorkload;
 
 /// Notes the mean response times of each row, reads and writes, as `read_ms` and `write_ms` under `path`.
-pub(super) fn note(figures: &mut Figures, path: &[&str], made: &RunFigures) {
+pub(super) fn note(figures: &mut Measurements, path: &[&str], made: &RunStats) {
     for run in &made.schedulers {
         for (kind, responses) in [("read_ms", &run.total.read), ("write_ms", &run.total.write)] {
             let path: Vec<&str> = [kind].iter().chain(path).copied().chain([run.name.as_str()]).collect();
@@ -17,8 +17,8 @@ pub(super) fn note(figures: &mut Figures, path: &[&str], made: &RunFigures) {
 }
 
 /// Runs every document, several in parallel, and notes their means.
-pub(super) fn means(runner: &Runner<'_>, documents: Vec<(Vec<String>, Document)>) -> Result<Figures, RunError> {
-    let mut figures = Figures::default();
+pub(super) fn means(runner: &Runner<'_>, documents: Vec<(Vec<String>, Document)>) -> Result<Measurements, RunError> {
+    let mut figures = Measurements::default();
     for (path, made) in runner.compare(documents)? {
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
         note(&mut figures, &path, &made);
@@ -27,7 +27,7 @@ pub(super) fn means(runner: &Runner<'_>, documents: Vec<(Vec<String>, Document)>
 }
 
 /// Runs NCQ-E1: alpha 0.9, and 1 for the rows that age.
-pub fn workloads(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn workloads(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let mut documents = Vec::new();
     for row in NcqWorkload::all() {
         for seed in runner.seeds() {
@@ -40,7 +40,7 @@ pub fn workloads(runner: &Runner<'_>) -> Result<Figures, RunError> {
 }
 
 /// Runs NCQ-E2 and E3: buffers of 8 to 128 MB; commands and kilobytes a second, from the first arrival to the last completion.
-pub fn buffers(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn buffers(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let mut runs = Vec::new();
     for megabytes in [8, 16, 32, 64, 128] {
         for seed in runner.seeds() {
@@ -49,7 +49,7 @@ pub fn buffers(runner: &Runner<'_>) -> Result<Figures, RunError> {
             runs.push((megabytes, document));
         }
     }
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     for (megabytes, made) in runner.compare(runs)? {
         note(&mut figures, &["buffer_mb", &megabytes.to_string()], &made);
         if megabytes != 32 {
@@ -85,7 +85,7 @@ const SETTINGS: [(&str, Change); 9] = [
 ];
 
 /// Runs workload A under settings other than the calibrated one.
-pub fn settings(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn settings(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let mut documents = Vec::new();
     for (name, change) in SETTINGS {
         for seed in runner.seeds() {

@@ -11,7 +11,7 @@ use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
 
 use crate::claims::{Changed, Claim, Claims, Judge, Verdict};
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 use crate::setting::Setting;
 
 mod rules;
@@ -36,7 +36,7 @@ pub struct NullOutcome {
 ///
 /// # Errors
 /// A rule that names no figure, a baseline that is missing, a claim that cannot be evaluated.
-pub fn draw(claims: &Claims, figures: &Figures, setting: Setting, draws: u32) -> Result<Vec<NullOutcome>, String> {
+pub fn draw(claims: &Claims, figures: &Measurements, setting: Setting, draws: u32) -> Result<Vec<NullOutcome>, String> {
     let judge = Judge::new(claims, figures);
     let tested = |claim: &&Claim| claim.untested(setting).is_none();
     let drawn = claims.nulls.par_iter().map(|(name, rules)| {
@@ -67,7 +67,7 @@ fn of_claims(
     let mut rng = Pcg64Mcg::seed_from_u64(1);
     for _ in 0..draws {
         for effect in [0.0, 0.1] {
-            let figures: Changed = judge.with(tree.draw(&mut || normal(&mut rng), effect));
+            let figures: Changed = judge.with(tree.sample(&mut || normal(&mut rng), effect));
             for ((claim, expressions), count) in asking.iter().zip(&compiled).zip(&mut counts) {
                 let verdict = expressions.verdict(&figures).map_err(|error| failed(claim, error))?;
                 if effect == 0.0 {
@@ -89,7 +89,7 @@ fn of_claims(
 }
 
 /// The first names of figures that the expressions of these claims have.
-fn first_names(figures: &Figures, claims: &[&Claim]) -> BTreeSet<String> {
+fn first_names(figures: &Measurements, claims: &[&Claim]) -> BTreeSet<String> {
     let texts = || claims.iter().flat_map(|claim| claim.measured.iter().chain(&claim.holds_if));
     let words: BTreeSet<&str> =
         texts().flat_map(|text| text.split(|c: char| !c.is_alphanumeric() && c != '_')).collect();

@@ -2,7 +2,7 @@
 
 use super::Targets;
 use crate::claims::{NullRule, NullValue};
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 
 /// The deviation of a draw where a rule does not say, as a share of the value.
 const NOISE: f64 = 0.01;
@@ -26,7 +26,7 @@ pub(super) enum Noise {
 }
 
 /// What `rules` make of `figures`; of several rules for a figure the first.
-pub(super) fn targets(rules: &[NullRule], figures: &Figures) -> Result<Targets, String> {
+pub(super) fn targets(rules: &[NullRule], figures: &Measurements) -> Result<Targets, String> {
     let mut targets = Targets::new();
     for rule in rules {
         let pattern: Vec<&str> = rule.figures.split('.').collect();
@@ -77,7 +77,7 @@ fn baseline(
     stars: &[String],
     rest: &[String],
     count: usize,
-    figures: &Figures,
+    figures: &Measurements,
 ) -> Result<Vec<f64>, String> {
     let mut stars = stars.iter();
     let parts = name.split('.').map(|part| match part.strip_suffix('*') {
@@ -91,7 +91,7 @@ fn baseline(
 
 /// The mean over all figures that differ from `path` in what the last star of `pattern` stands for alone; without a star, over all that the
 /// pattern names.
-fn mean(pattern: &[&str], path: &[String], count: usize, figures: &Figures) -> Vec<f64> {
+fn mean(pattern: &[&str], path: &[String], count: usize, figures: &Measurements) -> Vec<f64> {
     let last = pattern.iter().rposition(|part| part.ends_with('*'));
     let is_alike = |other: &[String]| match last {
         Some(at) => other.len() == path.len() && (0..path.len()).all(|i| i == at || other[i] == path[i]),
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     fn of(figures: &str, to: NullValue) -> Result<Vec<(String, Vec<f64>)>, String> {
-        let mut all = Figures::default();
+        let mut all = Measurements::default();
         for (path, values) in [
             (["f_25", "base", "a"], [1.0, 3.0]),
             (["f_25", "own", "a"], [8.0, 8.0]),

@@ -10,7 +10,7 @@ base = [{ figures = "ms.*", to = "ms.base" }]
 "#;
 
 fn of(null: &str, measured: &str, holds_if: &str) -> NullOutcome {
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     for (path, values) in [
         (&["gain", "a"][..], [9.0, 11.0]),
         (&["gain", "b"], [10.0, 10.0]),

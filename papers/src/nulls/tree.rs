@@ -7,7 +7,7 @@ use minijinja::value::Value;
 use super::Targets;
 use super::rules::{Noise, Target};
 use crate::claims::Drawn;
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 
 /// Figures by their first names.
 pub(super) struct Tree(Vec<(String, Node)>);
@@ -24,7 +24,7 @@ enum Node {
 
 impl Tree {
     /// The figures with these first names.
-    pub(super) fn new(figures: &Figures, names: &BTreeSet<String>, targets: &Targets) -> Tree {
+    pub(super) fn new(figures: &Measurements, names: &BTreeSet<String>, targets: &Targets) -> Tree {
         let mut entries: Vec<(&[String], &[f64])> =
             figures.iter().filter(|(path, _)| names.contains(&path[0])).collect();
         entries.sort_by_key(|(path, _)| *path);
@@ -34,10 +34,10 @@ impl Tree {
     }
 
     /// A draw in which this share of the effect is left; `normal` yields draws with a deviation of 1.
-    pub(super) fn draw(&self, normal: &mut dyn FnMut() -> f64, effect: f64) -> Drawn {
+    pub(super) fn sample(&self, normal: &mut dyn FnMut() -> f64, effect: f64) -> Drawn {
         let mut drawn = Drawn::default();
         for (name, node) in &self.0 {
-            let [mean, by_seed] = node.draw(normal, effect);
+            let [mean, by_seed] = node.sample(normal, effect);
             drawn.means.insert(name.clone(), mean);
             drawn.by_seed.insert(name.clone(), by_seed);
         }
@@ -76,11 +76,11 @@ fn node(entries: &[(&[String], &[f64])], depth: usize, targets: &Targets) -> Nod
 }
 
 impl Node {
-    fn draw(&self, normal: &mut dyn FnMut() -> f64, effect: f64) -> [Value; 2] {
+    fn sample(&self, normal: &mut dyn FnMut() -> f64, effect: f64) -> [Value; 2] {
         match self {
             Node::Fixed(pair) => pair.clone(),
             Node::Inner(inner) => {
-                map(inner.iter().map(|(name, node)| (name.clone(), node.draw(normal, effect))).collect())
+                map(inner.iter().map(|(name, node)| (name.clone(), node.sample(normal, effect))).collect())
             }
             Node::Drawn { measured, target } => {
                 // So that the noise of the mean is that of the rule, the values have more.

@@ -1,7 +1,7 @@
 //! The page of made-up papers.
 
 use super::*;
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 use crate::stored::Made;
 
 const CLAIMS: &str = r#"
@@ -29,7 +29,7 @@ holds_if = "it == 1"
 "#;
 
 fn judged(setting: Setting, first_seed: u64, gains: &[f64]) -> StoredClaims {
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     gains.iter().for_each(|&gain| figures.push(&["gain"], gain));
     let made = Made {
         version: 3,

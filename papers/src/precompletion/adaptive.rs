@@ -1,7 +1,7 @@
 //! Beyond the paper (A1): a window that adapts to the delays it sees, beside the best fixed window of each background.
 
 use super::setup::{WINDOWS, burners, document, hosts, io_threads, latency, lost_percent, thread, window};
-use crate::{Figures, Runner};
+use crate::{Measurements, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{BackgroundKeys, Host, WindowKey};
 
@@ -19,7 +19,7 @@ fn backgrounds() -> [(&'static str, Vec<BackgroundKeys>); 7] {
 }
 
 /// Runs A1. Everything is measured after the first 1,000 I/Os.
-pub fn windows(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn windows(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let requests = runner.amount(20_000, 5_000);
     let mut runs = Vec::new();
     for (beside, background) in backgrounds() {
@@ -31,7 +31,7 @@ pub fn windows(runner: &Runner<'_>) -> Result<Figures, RunError> {
         }
     }
     let made = hosts(runner, runs)?;
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     for seed in runner.seeds() {
         for (beside, _) in backgrounds() {
             let mut fixed = Vec::new();

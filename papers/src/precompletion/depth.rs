@@ -1,7 +1,7 @@
 //! Beyond the paper: full parallel devices (A2: deep queues with garbage collection) and fast flash (A4).
 
 use super::setup::{burners, hosts, latency, thread, window};
-use crate::{Figures, Runner};
+use crate::{Measurements, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{
     CompletionWord, Device, Document, DriveState, Flow, Host, Latency, PredictorWord, Run, SchedulerChoice, WindowKey,
@@ -26,7 +26,7 @@ fn drive() -> Device {
 }
 
 /// Runs A2: reads and writes of 4 KiB, seven reads to three writes.
-pub fn queues(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn queues(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let requests = runner.amount(60_000, 8_000);
     let mut runs = Vec::new();
     for row in ROWS {
@@ -41,7 +41,7 @@ pub fn queues(runner: &Runner<'_>) -> Result<Figures, RunError> {
             }
         }
     }
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     for ((row, depth, predictor), made) in runner.compare(runs)? {
         let run = &made.schedulers[0];
         let at = |figure| ["depth", row, predictor, depth.as_str(), figure];
@@ -76,7 +76,7 @@ fn behind(keys: Host, row: &str, seed: u64, spec: SyntheticSpec) -> Document {
 }
 
 /// Runs A4: a drive whose reads take 20 us, so that the window is nearly the device's time, beside one burner and beside four.
-pub fn fast_flash(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn fast_flash(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let of = |completion| Host { completion: Some(completion), ..Host::default() };
     let methods = [
         ("irq", of(CompletionWord::Irq)),
@@ -99,7 +99,7 @@ pub fn fast_flash(runner: &Runner<'_>) -> Result<Figures, RunError> {
             }
         }
     }
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     for ((name, beside), made) in hosts(runner, runs)? {
         let all = latency(made.all.as_ref())?;
         figures.push(&["fast", beside, name, "user_us"], all.user_mean_ns / 1e3);

@@ -1,8 +1,8 @@
 //! I/Os that the device's memory serves (PRE-E1): writes into its buffer, and beyond the paper reads from it.
 
 use super::setup::{burners, document, hosts, io_threads, latency, thread};
-use crate::{Figures, Runner};
-use flashlane_lab::results::HostFigures;
+use crate::{Measurements, Runner};
+use flashlane_lab::results::HostStats;
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{BackgroundKeys, Device, Document, Host};
 use flashlane_lab::workload::synthetic::SyntheticSpec;
@@ -13,7 +13,7 @@ fn backgrounds() -> [(&'static str, Vec<BackgroundKeys>); 3] {
 
 /// Runs PRE-E1: small random writes with time enough between them that the buffer is hardly ever full, and into a buffer of
 /// one page, which is full always.
-pub fn writes(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn writes(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let requests = runner.amount(20_000, 4_000);
     let of = |background: &[BackgroundKeys], misses: bool, seed: u64, classify: bool| {
         let keys = Host { buffer_hits: Some(classify), background: background.to_vec(), ..Host::default() };
@@ -37,7 +37,7 @@ pub fn writes(runner: &Runner<'_>) -> Result<Figures, RunError> {
             }
         }
     }
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     for ((beside, which), yielding, spinning) in pairs(hosts(runner, runs)?) {
         let slept = latency(yielding.write.as_ref())?.user_mean_ns / 1e3;
         let spun = latency(spinning.write.as_ref())?.user_mean_ns / 1e3;
@@ -54,7 +54,7 @@ pub fn writes(runner: &Runner<'_>) -> Result<Figures, RunError> {
 }
 
 /// Beyond the paper (A3): reads of sets of pages that the buffer holds whole, in part, or hardly.
-pub fn reads(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn reads(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let requests = runner.amount(40_000, 12_000);
     let of = |pages: u64, seed: u64, predict: bool| {
         let keys = Host { read_hits: Some(predict), ..Host::default() };
@@ -74,7 +74,7 @@ pub fn reads(runner: &Runner<'_>) -> Result<Figures, RunError> {
             runs.extend([false, true].map(|predict| (pages.to_string(), of(pages, seed, predict))));
         }
     }
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     for (name, without, with) in pairs(hosts(runner, runs)?) {
         let hits = with.read_hits.as_ref().ok_or_else(|| RunError::Fault("reads were not classified".into()))?;
         let (without, with) = (latency(without.read.as_ref())?, latency(with.read.as_ref())?);
@@ -89,7 +89,7 @@ pub fn reads(runner: &Runner<'_>) -> Result<Figures, RunError> {
 }
 
 /// Neighbours together: the run without a prediction and the one with it.
-fn pairs<K>(runs: Vec<(K, HostFigures)>) -> Vec<(K, HostFigures, HostFigures)> {
+fn pairs<K>(runs: Vec<(K, HostStats)>) -> Vec<(K, HostStats, HostStats)> {
     let mut runs = runs.into_iter();
     let pair = || {
         let ((key, without), (_, with)) = (runs.next()?, runs.next()?);

@@ -1,7 +1,7 @@
 //! Every way of waiting beside I/O threads and beside CPU threads (PRE-E3 to E6).
 
 use super::setup::{FLASH_NS, burners, document, hosts, io_threads, latency, lost_percent, methods, thread};
-use crate::{Figures, Runner};
+use crate::{Measurements, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{BackgroundKeys, Host};
 
@@ -23,7 +23,7 @@ fn backgrounds() -> Vec<(String, Vec<BackgroundKeys>, &'static [u32])> {
 }
 
 /// Runs PRE-E3 to E6.
-pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn all(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let requests = runner.amount(20_000, 4_000);
     let mut runs = Vec::new();
     for (beside, background, cpus) in backgrounds() {
@@ -37,7 +37,7 @@ pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
             }
         }
     }
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     for ((beside, cpus, method), made) in hosts(runner, runs)? {
         let all = latency(made.all.as_ref())?;
         let at = |figure| [beside.as_str(), cpus.as_str(), method.as_str(), figure];
@@ -51,7 +51,7 @@ pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
 }
 
 /// The smallest window whose latency is within 0.5 us of the least over all windows (model 3.2).
-fn best_windows(figures: &mut Figures) {
+fn best_windows(figures: &mut Measurements) {
     for (beside, _, cpus) in backgrounds() {
         for cpus in cpus {
             let cpus = cpus.to_string();

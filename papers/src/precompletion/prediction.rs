@@ -6,7 +6,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::setup::{document, hosts, thread, window};
-use crate::{Figures, Runner};
+use crate::{Measurements, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::WindowKey;
 
@@ -19,8 +19,8 @@ const NOISES: [(&str, f64, f64); 4] =
     [("independent", 0.0, 0.0), ("ar_minus_half", -0.5, 0.0), ("ar_half", 0.5, 0.0), ("spikes", 0.0, 0.01)];
 
 /// Runs PRE-E2.
-pub fn errors(runner: &Runner<'_>) -> Result<Figures, RunError> {
-    let mut figures = Figures::default();
+pub fn errors(runner: &Runner<'_>) -> Result<Measurements, RunError> {
+    let mut figures = Measurements::default();
     let draws = runner.amount(1_000_000, 100_000);
     for seed in runner.seeds() {
         for (component, mean, sd) in COMPONENTS {

@@ -1,6 +1,6 @@
 //! The machine of the experiments: the Cosmos prototype behind a host, one thread that does I/O, and what runs beside it.
 
-use flashlane_lab::results::{HostFigures, LatencyFigures};
+use flashlane_lab::results::{HostStats, LatencyStats};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{
     BackgroundKeys, CompletionWord, Device, Document, Flow, Host, PredictorWord, Run, SchedulerChoice, WindowKey,
@@ -8,7 +8,7 @@ use flashlane_lab::scenario::{
 };
 use flashlane_lab::workload::synthetic::{Arrivals, SyntheticSpec};
 
-use crate::{RunFigures, Runner};
+use crate::{RunStats, Runner};
 
 /// Flash array time of the prototype, ns (table 1): the paper's figures are latencies without it.
 pub const FLASH_NS: f64 = 352_000.0;
@@ -69,8 +69,8 @@ pub fn document(name: &str, seed: u64, host: Host, spec: SyntheticSpec) -> Docum
 }
 
 /// What the host added in the first run of each document, beside what came with the document.
-pub fn hosts<K>(runner: &Runner<'_>, runs: Vec<(K, Document)>) -> Result<Vec<(K, HostFigures)>, RunError> {
-    let first = |(key, mut made): (K, RunFigures)| {
+pub fn hosts<K>(runner: &Runner<'_>, runs: Vec<(K, Document)>) -> Result<Vec<(K, HostStats)>, RunError> {
+    let first = |(key, mut made): (K, RunStats)| {
         let host = made.schedulers.swap_remove(0).host;
         host.map(|host| (key, host)).ok_or_else(|| RunError::Fault("a run behind a host has no figures of it".into()))
     };
@@ -78,12 +78,12 @@ pub fn hosts<K>(runner: &Runner<'_>, runs: Vec<(K, Document)>) -> Result<Vec<(K,
 }
 
 /// Its latencies.
-pub fn latency(figures: Option<&LatencyFigures>) -> Result<&LatencyFigures, RunError> {
+pub fn latency(figures: Option<&LatencyStats>) -> Result<&LatencyStats, RunError> {
     figures.ok_or_else(|| RunError::Fault("a run completed nothing".into()))
 }
 
 /// Share that the background lost, percent; of groups of the same kind, all together.
-pub fn lost_percent(figures: &HostFigures) -> Option<f64> {
+pub fn lost_percent(figures: &HostStats) -> Option<f64> {
     let done: u64 = figures.background.iter().map(|group| group.operations).sum();
     let alone: u64 = figures.background.iter().map(|group| group.alone).sum();
     (alone > 0).then(|| 100.0 * (1.0 - done as f64 / alone as f64))

@@ -3,7 +3,7 @@
 //! The paper says neither. 390 us is what an I/O of the reader takes.
 
 use super::setup::{FLASH_NS, document, hosts, io_threads, latency, lost_percent, methods, thread};
-use crate::{Figures, Runner};
+use crate::{Measurements, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::Host;
 
@@ -17,7 +17,7 @@ const DEVICES: [u64; 7] = [50, 55, 100, 340, 390, 440, 700];
 const METHODS: [&str; 5] = ["irq", "pre8", "pre16", "poll", "poll_prio"];
 
 /// Runs them on one CPU.
-pub fn io_threads_that_wait(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn io_threads_that_wait(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let requests = runner.amount(20_000, 4_000);
     let mut runs = Vec::new();
     for us in DEVICES {
@@ -32,7 +32,7 @@ pub fn io_threads_that_wait(runner: &Runner<'_>) -> Result<Figures, RunError> {
             }
         }
     }
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     for ((us, threads, method), made) in hosts(runner, runs)? {
         let all = latency(made.all.as_ref())?;
         let at = |figure| ["io_waiting", us.as_str(), threads.as_str(), method.as_str(), figure];

@@ -6,7 +6,7 @@
 
 use super::calibrate::work_us;
 use super::workloads::{BASELINE, run_all};
-use crate::{Figures, Runner};
+use crate::{Measurements, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::workload::clone::{Group, SlackerTrace};
 
@@ -14,10 +14,10 @@ use flashlane_lab::workload::clone::{Group, SlackerTrace};
 const LOADS: [f64; 4] = [0.3, 0.5, 0.7, 0.9];
 
 /// Runs A1.
-pub fn one_page_at_a_time(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn one_page_at_a_time(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let workloads: Vec<SlackerTrace> =
         SlackerTrace::all().into_iter().filter(|workload| workload.group == Group::WriteIntensive).collect();
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     for load in LOADS {
         let made = run_all(runner, workloads.clone(), &[BASELINE, "wbyp", "slacker"], |document| {
             document.device.nand.multi_plane = Some(false);

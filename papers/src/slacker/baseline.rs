@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 use super::workloads::{BASELINE, document, requests, run_all};
-use crate::{Counter, Figures, Runner};
+use crate::{Counter, Measurements, Runner};
 use flashlane_lab::catalogue::cost;
 use flashlane_lab::results::SlackDistribution;
 use flashlane_lab::run::{Feed, Outcome, RunError};
@@ -16,8 +16,8 @@ use flashlane_lab::workload::clone::SlackerTrace;
 use flashlane_lab::workload::{Next, Source, Span};
 
 /// Runs SLK-E1 and E4: the actual slack of every transaction, in the form of Table 2 and Figure 3a.
-pub fn slack(runner: &Runner<'_>) -> Result<Figures, RunError> {
-    let mut figures = Figures::default();
+pub fn slack(runner: &Runner<'_>) -> Result<Measurements, RunError> {
+    let mut figures = Measurements::default();
     for made in run_all(runner, SlackerTrace::all(), &[BASELINE], |document| document.run.slack = Some(true))? {
         let (workload, name) = (&made.workload, made.workload.name.as_str());
         if runner.trace(name)?.is_some() {
@@ -60,8 +60,8 @@ fn at_most(slack: &SlackDistribution, limit_ns: u64) -> u64 {
 }
 
 /// Runs SLK-E2: distinct chips of each request's pages under static allocation.
-pub fn chips(runner: &Runner<'_>) -> Result<Figures, RunError> {
-    let mut figures = Figures::default();
+pub fn chips(runner: &Runner<'_>) -> Result<Measurements, RunError> {
+    let mut figures = Measurements::default();
     for workload in SlackerTrace::all() {
         let seeds = if runner.trace(&workload.name)?.is_some() { vec![1] } else { runner.seeds() };
         for seed in seeds {
@@ -105,10 +105,10 @@ const STEP_NS: u64 = 1_000_000;
 const PARTS: u64 = 11;
 
 /// Runs SLK-E3: the longest and the shortest queue of the 16 chips under prxy0, every millisecond of 100 s.
-pub fn queues(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn queues(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let workload = SlackerTrace::named("prxy0")?;
     let sampled = runner.amount(SAMPLED_NS, SAMPLED_NS / 20);
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     let seeds = if runner.trace(&workload.name)?.is_some() { vec![1] } else { runner.seeds() };
     let mut runs = Vec::new();
     for seed in seeds {
@@ -177,7 +177,7 @@ impl QueueLengths {
 
 impl Counter for QueueLengths {
     const NAME: &'static str = "queue lengths 1";
-    type Figures = Samples;
+    type Counts = Samples;
 
     fn of(scenario: &Scenario) -> Result<QueueLengths, RunError> {
         let all = scenario.document().run.duration_ms.unwrap_or(0) * 1_000_000;
@@ -223,14 +223,14 @@ impl Counter for QueueLengths {
 
 /// Runs SLK-E17: bytes of a table with the place of every page: 4 bits of chip, 2 of die, 1 of plane; and those that the estimator
 /// keeps (§5.3).
-pub fn table_size(_: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn table_size(_: &Runner<'_>) -> Result<Measurements, RunError> {
     let geometry = Scenario::from_document("E17", super::workloads::plain_document()).device_config()?.geometry;
     let pages = geometry.raw_bytes() / u64::from(geometry.page_bytes);
     let bits = |count: u32| u64::from(count.next_power_of_two().trailing_zeros());
     let place = bits(geometry.channels * geometry.chips_per_channel)
         + bits(geometry.dies_per_chip)
         + bits(geometry.planes_per_die);
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     figures.push(&["redirection_table", "bits_a_page"], place as f64);
     figures.push(&["redirection_table", "bytes"], (pages * place) as f64 / 8.0);
     for (of, states) in

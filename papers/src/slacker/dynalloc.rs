@@ -4,7 +4,7 @@
 //! through the system under test; then the workload begins. The working set is small, so that most of it gets written.
 
 use super::workloads::{BASELINE, clone_of, device, requests};
-use crate::{Figures, RunFigures, Runner};
+use crate::{Measurements, RunStats, Runner};
 use flashlane_lab::results::SchedulerResult;
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Document, Flow, Range, RangeWord, Run, SchedulerChoice};
@@ -23,7 +23,7 @@ const TIMES: f64 = 3.0;
 const WRITE_GAP_US: f64 = 900.0;
 
 /// Runs SLK-E15.
-pub fn redirection(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn redirection(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let mut runs = Vec::new();
     for name in WORKLOADS {
         let workload = SlackerTrace::named(name)?;
@@ -31,8 +31,8 @@ pub fn redirection(runner: &Runner<'_>) -> Result<Figures, RunError> {
             runs.push((name, document(runner, &workload, seed)?));
         }
     }
-    let mut figures = Figures::default();
-    for (name, RunFigures { schedulers: runs }) in runner.compare(runs)? {
+    let mut figures = Measurements::default();
+    for (name, RunStats { schedulers: runs }) in runner.compare(runs)? {
         for (part, of) in [("improvement", 0), ("reads", 1), ("writes", 2)] {
             let mean = |run: &SchedulerResult| {
                 let figures = &run.flows[1].figures;

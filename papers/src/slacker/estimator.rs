@@ -1,7 +1,7 @@
 //! Accuracy of estimated response times (SLK-E5): the estimator in shadow mode beside the baseline.
 
 use super::workloads::{BASELINE, run_all};
-use crate::{Figures, Runner};
+use crate::{Measurements, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Mix, SchedulerChoice};
 use flashlane_lab::workload::clone::SlackerTrace;
@@ -16,14 +16,14 @@ const VARIANTS: [(&str, &[&str]); 4] = [
 ];
 
 /// Runs SLK-E5.
-pub fn errors(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn errors(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let shadowed = VARIANTS.map(|(name, switches)| {
         let parameters = switches.iter().chain(&["shadow"]).map(|switch| (switch.to_string(), 1)).collect();
         let mix = Mix { name: Some(name.into()), base: Some(BASELINE.into()), parameters, ..Mix::default() };
         SchedulerChoice::Mix(Box::new(mix))
     });
     let made = run_all(runner, SlackerTrace::all(), &[], |document| document.schedulers = Some(shadowed.to_vec()))?;
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     for one in &made {
         let name = one.workload.name.as_str();
         for run in &one.figures.schedulers {

@@ -1,7 +1,7 @@
 //! Varies one factor at a time on src2-0-p (SLK-E16): improvement of the mean by Slacker.
 
 use super::workloads::{BASELINE, document, requests};
-use crate::{Figures, Runner};
+use crate::{Measurements, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Document, Latency};
 use flashlane_lab::workload::clone::{CloneSpec, SlackerTrace};
@@ -74,9 +74,9 @@ fn on_clone(document: &mut Document, change: impl Fn(&mut CloneSpec)) {
 }
 
 /// Runs SLK-E16.
-pub fn sweeps(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn sweeps(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let workload = SlackerTrace::named(WORKLOAD)?;
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     if runner.trace(WORKLOAD)?.is_some() {
         figures.note(format!("{WORKLOAD}: sizes, gaps and shares of writes are those of the clone, not of the trace"));
     }

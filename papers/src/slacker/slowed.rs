@@ -13,12 +13,12 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::workloads::{BASELINE, WorkloadRun, document, requests, run_all};
-use crate::{Figures, Runner};
+use crate::{Measurements, Runner};
 
 /// Percent of its own time that a request must lose to count as slower.
 const TOLERANCES: [f64; 3] = [0.1, 1.0, 5.0];
 /// Less than this is no loss, ns (model 1.2).
-const LEAST_NS: u64 = 1_000;
+const MIN_NS: u64 = 1_000;
 
 /// A channel for each of the 16 chips. Pages are striped over the same chips in the same order.
 fn own_channels(document: &mut Document) {
@@ -41,8 +41,8 @@ const VARIANTS: [Variant; 3] = [
 ];
 
 /// Runs SLK-E19.
-pub fn slowed(runner: &Runner<'_>) -> Result<Figures, RunError> {
-    let mut figures = Figures::default();
+pub fn slowed(runner: &Runner<'_>) -> Result<Measurements, RunError> {
+    let mut figures = Measurements::default();
     for (variant, systems, change) in VARIANTS {
         for WorkloadRun { workload, figures: made } in run_all(runner, SlackerTrace::all(), systems, change)? {
             for run in &made.schedulers[1..] {
@@ -67,7 +67,7 @@ fn losses(
     runner: &Runner<'_>,
     variant: &str,
     change: fn(&mut Document),
-    figures: &mut Figures,
+    figures: &mut Measurements,
 ) -> Result<(), RunError> {
     let mut runs = Vec::new();
     for workload in SlackerTrace::all() {
@@ -116,7 +116,7 @@ impl Losses {
         for (&before, &after) in before.iter().zip(after) {
             losses.requests += 1;
             for (count, percent) in losses.slower.iter_mut().zip(TOLERANCES) {
-                let tolerance = ((before as f64 * percent / 100.0) as u64).max(LEAST_NS);
+                let tolerance = ((before as f64 * percent / 100.0) as u64).max(MIN_NS);
                 *count += u64::from(after > before + tolerance);
             }
         }

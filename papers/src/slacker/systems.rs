@@ -2,7 +2,7 @@
 //! size (E13), and what a decision may cost (E18).
 
 use super::workloads::{BASELINE, WorkloadRun, run_all};
-use crate::{Figures, Runner};
+use crate::{Measurements, Runner};
 use flashlane_lab::results::SchedulerResult;
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Mix, SchedulerChoice};
@@ -12,8 +12,8 @@ use flashlane_lab::workload::clone::{Group, SlackerTrace};
 const SYSTEMS: [&str; 7] = [BASELINE, "wbyp", "rbyp", "wp", "rbyp+wp", "slacker", "need"];
 
 /// Runs SLK-E6 to E12 and E14.
-pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
-    let mut figures = Figures::default();
+pub fn all(runner: &Runner<'_>) -> Result<Measurements, RunError> {
+    let mut figures = Measurements::default();
     for made in run_all(runner, SlackerTrace::all(), &SYSTEMS, |_| ())? {
         let name = made.workload.name.as_str();
         for run in &made.figures.schedulers[1..] {
@@ -25,7 +25,7 @@ pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
 }
 
 /// Adds the figures of one run compared with the baseline's.
-fn add(figures: &mut Figures, run: &SchedulerResult, name: &str) {
+fn add(figures: &mut Measurements, run: &SchedulerResult, name: &str) {
     let Some(paired) = &run.paired else { return };
     let (all, system) = (&paired.all, run.name.as_str());
     let percent = |count: u64| 100.0 * count as f64 / all.requests as f64;
@@ -49,7 +49,7 @@ fn add(figures: &mut Figures, run: &SchedulerResult, name: &str) {
 type Gains<'a> = dyn Fn(&str) -> f64 + 'a;
 
 /// How the improvements of the parts compare on each workload, counted by group: of the mean, and a request.
-fn contributions(figures: &mut Figures) {
+fn contributions(figures: &mut Measurements) {
     for (measure, counted) in [("improvement", "systems"), ("gain_a_request", "systems_a_request")] {
         for group in [Group::WriteIntensive, Group::Balanced, Group::ReadIntensive] {
             let workloads: Vec<SlackerTrace> =
@@ -72,9 +72,9 @@ fn contributions(figures: &mut Figures) {
 }
 
 /// Runs SLK-E13: prxy0 and prn0 under Slacker, by size of the request.
-pub fn by_size(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn by_size(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let workloads = vec![SlackerTrace::named("prxy0")?, SlackerTrace::named("prn0")?];
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     for made in run_all(runner, workloads, &[BASELINE, "slacker"], |document| document.run.slack = Some(true))? {
         let WorkloadRun { workload, figures: made } = &made;
         let [base, slacker] = &made.schedulers[..] else { unreachable!("two schedulers") };
@@ -98,7 +98,7 @@ pub fn by_size(runner: &Runner<'_>) -> Result<Figures, RunError> {
 }
 
 /// Runs SLK-E18: Slacker with decisions that take time.
-pub fn decision_cost(runner: &Runner<'_>) -> Result<Figures, RunError> {
+pub fn decision_cost(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let workloads = ["prxy0", "src2-0-p", "hm1"].map(SlackerTrace::named).into_iter().collect::<Result<Vec<_>, _>>()?;
     let costing = |ns: u64| {
         SchedulerChoice::Mix(Box::new(Mix {
@@ -108,7 +108,7 @@ pub fn decision_cost(runner: &Runner<'_>) -> Result<Figures, RunError> {
             ..Mix::default()
         }))
     };
-    let mut figures = Figures::default();
+    let mut figures = Measurements::default();
     let made = run_all(runner, workloads, &["slacker"], |document| {
         document.schedulers = Some([0, 1_000, 5_000].map(costing).into());
     })?;

@@ -1,6 +1,6 @@
 //! The workloads of Table 2 and the scenarios that run them.
 
-use crate::{RunFigures, Runner};
+use crate::{RunStats, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Device, Dispatch, Document, Run, SchedulerChoice};
 use flashlane_lab::workload::clone::{CloneSpec, Shape, SlackerBursts, SlackerTrace, Table};
@@ -80,7 +80,7 @@ pub struct WorkloadRun {
     /// The workload.
     pub workload: SlackerTrace,
     /// Its figures.
-    pub figures: RunFigures,
+    pub figures: RunStats,
 }
 
 /// Runs every workload with every seed under `schedulers`, several in parallel, in the order of `workloads`; `change` is

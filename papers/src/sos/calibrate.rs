@@ -21,8 +21,8 @@ const ROUNDS: usize = 30;
 /// The knobs: share of the time the chips work, requests of a burst, share of rewrites, their distance in requests.
 type Knobs = [f64; 4];
 const START: Knobs = [0.1, 4.0, 0.5, 16.0];
-const LEAST: Knobs = [0.01, 1.0, 0.02, 1.0];
-const MOST: Knobs = [0.8, 256.0, 0.98, 256.0];
+const MIN_KNOBS: Knobs = [0.01, 1.0, 0.02, 1.0];
+const MAX_KNOBS: Knobs = [0.8, 256.0, 0.98, 256.0];
 
 /// A calibrated benchmark.
 #[derive(Clone, Debug)]
@@ -86,7 +86,7 @@ fn one(runner: &Runner<'_>, benchmark: &SosBenchmark) -> Result<Calibrated, RunE
 /// `at` with one knob changed: shares of rewrites by `way` quarters, the others by a factor of `2^way`, rounded as they are stored.
 fn moved(mut at: Knobs, knob: usize, way: f64) -> Knobs {
     let to = if knob == 2 { at[2] + way / 4.0 } else { at[knob] * way.exp2() };
-    at[knob] = (to.clamp(LEAST[knob], MOST[knob]) * 1000.0).round() / 1000.0;
+    at[knob] = (to.clamp(MIN_KNOBS[knob], MAX_KNOBS[knob]) * 1000.0).round() / 1000.0;
     at
 }
 

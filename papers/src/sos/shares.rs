@@ -70,7 +70,7 @@ impl Shares {
 impl Counter for Shares {
     const NAME: &'static str = "re-allocatable and overwritten writes 1";
     /// Of both kinds, percent of all writes of pages.
-    type Figures = (f64, f64);
+    type Counts = (f64, f64);
 
     fn of(scenario: &Scenario) -> Result<Shares, RunError> {
         Ok(Shares::new(scenario.device_config()?.geometry))

@@ -2,7 +2,7 @@
 
 use super::shares::Shares;
 use super::workloads::{DONE_IN, TIMES, at_a_tenth, device, document};
-use crate::{Figures, Runner};
+use crate::{Measurements, Runner};
 use flashlane_lab::results::SchedulerResult;
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Device, Document};
@@ -25,8 +25,8 @@ fn runs(runner: &Runner<'_>) -> Result<Vec<(SosBenchmark, u64)>, RunError> {
 }
 
 /// Runs SOS-E1 and E2.
-pub fn shares(runner: &Runner<'_>) -> Result<Figures, RunError> {
-    let mut figures = Figures::default();
+pub fn shares(runner: &Runner<'_>) -> Result<Measurements, RunError> {
+    let mut figures = Measurements::default();
     let mut documents = Vec::new();
     for (benchmark, seed) in runs(runner)? {
         let plain = document(runner, &benchmark, seed, device(TIMES[0], DONE_IN[0]), &["hos"])?;
@@ -46,8 +46,8 @@ pub fn shares(runner: &Runner<'_>) -> Result<Figures, RunError> {
 }
 
 /// Runs SOS-E4 and E5.
-pub fn all(runner: &Runner<'_>) -> Result<Figures, RunError> {
-    let mut figures = Figures::default();
+pub fn all(runner: &Runner<'_>) -> Result<Measurements, RunError> {
+    let mut figures = Measurements::default();
     for done_in in DONE_IN {
         for times in TIMES {
             let setting = format!("{done_in}_{}", times.0);
@@ -64,7 +64,7 @@ fn compare(
     setting: &str,
     device: &Device,
     change: impl Fn(&SosBenchmark, &mut Document),
-    figures: &mut Figures,
+    figures: &mut Measurements,
 ) -> Result<(), RunError> {
     let mut documents = Vec::new();
     for (benchmark, seed) in runs(runner)? {
@@ -79,7 +79,7 @@ fn compare(
 }
 
 /// Adds the figures of a benchmark under the four systems.
-fn add(figures: &mut Figures, setting: &str, name: &str, runs: &[SchedulerResult]) {
+fn add(figures: &mut Measurements, setting: &str, name: &str, runs: &[SchedulerResult]) {
     let mut gains = Vec::new();
     for run in runs {
         let mut push = |what: &str, value: Option<f64>| figures.push_some(&[what, setting, &run.name, name], value);

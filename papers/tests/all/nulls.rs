@@ -6,12 +6,12 @@ use std::path::Path;
 
 use flashlane_papers::claims::Kind;
 use flashlane_papers::nulls::{NullOutcome, draw};
-use flashlane_papers::stored::{StoredFigures, file_of};
+use flashlane_papers::stored::{StoredMeasurements, file_of};
 use flashlane_papers::{PAPERS, Paper, Setting};
 
 const DRAWS: u32 = 300;
 /// The share of draws that may pass.
-const MOST: f64 = 0.1;
+const MAX_SHARE: f64 = 0.1;
 
 /// What the claims of a paper come to in draws from its stored figures, under the settings that are stored.
 fn outcomes(paper: &Paper) -> Vec<(Setting, NullOutcome)> {
@@ -20,7 +20,7 @@ fn outcomes(paper: &Paper) -> Vec<(Setting, NullOutcome)> {
     for setting in Setting::ALL {
         let file = file_of(paper.name, setting, 1);
         let Ok(gz) = std::fs::read(folder.join(&file)) else { continue };
-        let stored = StoredFigures::read(&gz).unwrap_or_else(|why| panic!("{file}: {why}"));
+        let stored = StoredMeasurements::read(&gz).unwrap_or_else(|why| panic!("{file}: {why}"));
         let drawn =
             draw(&paper.claims(), &stored.figures, setting, DRAWS).unwrap_or_else(|why| panic!("{file}: {why}"));
         found.extend(drawn.into_iter().map(|outcome| (setting, outcome)));
@@ -35,7 +35,7 @@ fn a_claim_differs_where_the_method_does_nothing() {
         let mut needed: BTreeMap<String, bool> = BTreeMap::new();
         for (setting, outcome) in outcomes(paper) {
             drawn += 1;
-            let passes = outcome.null_passes > MOST || outcome.tenth_is_a_size > MOST;
+            let passes = outcome.null_passes > MAX_SHARE || outcome.tenth_is_a_size > MAX_SHARE;
             if outcome.exception.is_some() {
                 *needed.entry(outcome.id).or_default() |= passes;
             } else if passes {

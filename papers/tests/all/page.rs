@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 
 use crate::kept;
 use flashlane_papers::page::{Results, page};
-use flashlane_papers::stored::{StoredClaims, StoredFigures, file_of};
+use flashlane_papers::stored::{StoredClaims, StoredMeasurements, file_of};
 use flashlane_papers::{PAPERS, Paper, Setting};
 
 const RESULTS: &str = "docs/papers/results";
 
 /// What is stored in a file.
-fn read(path: &Path) -> StoredFigures {
+fn read(path: &Path) -> StoredMeasurements {
     let file = path.display();
     let gz = std::fs::read(path).unwrap_or_else(|why| panic!("{file}: {why}"));
-    let stored = StoredFigures::read(&gz).unwrap_or_else(|why| panic!("{file}: {why}"));
+    let stored = StoredMeasurements::read(&gz).unwrap_or_else(|why| panic!("{file}: {why}"));
     let made = &stored.made;
     assert!(!made.quick, "{file}: a quick look says too little to be stored");
     assert_eq!(

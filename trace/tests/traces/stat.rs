@@ -101,9 +101,9 @@ fn a_speed_up_gives_no_doubt() {
         let options = TraceOptions { speedup: speedup.parse().unwrap(), ..as_format(Format::Replayer) };
         TraceStat::of_bytes("t", text.as_bytes(), &options).unwrap()
     };
-    assert_eq!((of("1").doubt, of("100000").doubt), (None, None));
+    assert_eq!((of("1").warning, of("100000").warning), (None, None));
     assert!(of("100000").rate_iops > 5e6);
     let text: String = (0..100).map(|i| format!("0.{i:06} 0 0 4096 0\n")).collect();
     let slow = TraceOptions { speedup: "1/1000".parse().unwrap(), ..as_format(Format::Replayer) };
-    assert!(TraceStat::of_bytes("t", text.as_bytes(), &slow).unwrap().doubt.is_some(), "recorded within 100 ns");
+    assert!(TraceStat::of_bytes("t", text.as_bytes(), &slow).unwrap().warning.is_some(), "recorded within 100 ns");
 }

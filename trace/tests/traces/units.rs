@@ -113,18 +113,18 @@ fn statistics_doubt_an_impossible_rate_as_recorded() {
     let text: String = (0..1_000).map(|i| format!("{} 0 {} 8 1\n", 100 * i, 8 * i)).collect();
     let of = |options: &TraceOptions| TraceStat::of_bytes("t", text.as_bytes(), options).unwrap();
     let stat = of(&as_format(Format::Mqsim));
-    let doubt = stat.doubt.clone().expect("a doubt");
-    assert!(doubt.starts_with("10,000,000 requests/s were recorded") && doubt.contains("--time-unit"), "{doubt}");
-    assert!(stat.to_string().contains(&format!("Distrust: {doubt}\n")));
+    let warning = stat.warning.clone().expect("a warning");
+    assert!(warning.starts_with("10,000,000 requests/s were recorded") && warning.contains("--time-unit"), "{warning}");
+    assert!(stat.to_string().contains(&format!("Distrust: {warning}\n")));
     let right = of(&in_unit(Format::Mqsim, TimeUnit::Us));
-    assert_eq!((right.doubt.as_deref(), right.time_unit), (None, TimeUnit::Us));
+    assert_eq!((right.warning.as_deref(), right.time_unit), (None, TimeUnit::Us));
     assert!((right.rate_iops - 10_010.0).abs() < 1.0 || (right.rate_iops - 10_000.0).abs() < 20.0);
     assert!(!right.to_string().contains("Distrust"));
     // A speed-up is what the user wants: the recording is as good as it was.
     let speedup = "5000".parse().unwrap();
-    assert_eq!(of(&TraceOptions { speedup, ..in_unit(Format::Mqsim, TimeUnit::Us) }).doubt, None);
+    assert_eq!(of(&TraceOptions { speedup, ..in_unit(Format::Mqsim, TimeUnit::Us) }).warning, None);
     let slowed = TraceOptions { speedup: "1/5000".parse().unwrap(), ..as_format(Format::Mqsim) };
-    assert!(of(&slowed).doubt.is_some());
+    assert!(of(&slowed).warning.is_some());
     let hours = of(&in_unit(Format::Mqsim, TimeUnit::S));
-    assert_eq!(hours.doubt, None, "a request every 100 s");
+    assert_eq!(hours.warning, None, "a request every 100 s");
 }

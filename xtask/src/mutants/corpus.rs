@@ -18,7 +18,7 @@ use super::process::{self, Ended, Outcome, Program};
 const REQUESTS: u32 = 400;
 
 /// Processor time of a command without a mutant, at most.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The folder of the commands, with their list. They run in an empty folder beside the copy; `FILES` stands for this one in them.
 const COMMANDS: &str = "xtask/commands";
@@ -86,7 +86,7 @@ impl Corpus {
         }
         for i in 0..corpus.entries.len() {
             let entry = &corpus.entries[i];
-            let (first, again) = (corpus.run(entry, 0, "out", PATIENCE)?, corpus.run(entry, 0, "again", PATIENCE)?);
+            let (first, again) = (corpus.run(entry, 0, "out", TIMEOUT)?, corpus.run(entry, 0, "again", TIMEOUT)?);
             if first.ended != Ended::Itself(true) {
                 return Err(format!("without a mutant this fails: {}", entry.args.join(" ")));
             }
@@ -150,7 +150,7 @@ impl Corpus {
             std::fs::remove_dir_all(&folder).map_err(fault)?;
         }
         std::fs::create_dir_all(&folder).map_err(fault)?;
-        let (args, patience) = (entry.args.clone(), process::PATIENCE);
+        let (args, patience) = (entry.args.clone(), process::TIMEOUT);
         let program = Program { exe: &entry.exe, args, folder: folder.clone(), mutant, patience };
         let mut outcome = program.run(limit, &mut |_| false)?;
         let mut files = BTreeMap::new();

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use super::tree::SWITCH;
 
 /// A program that takes no processor time for so long waits for ever.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 /// How often processes are asked for their times.
 const OFTEN: Duration = Duration::from_millis(200);
 /// Address space of a program, KiB: many times what the largest device of a test takes.
@@ -50,7 +50,7 @@ pub struct Program<'a> {
     pub folder: PathBuf,
     /// The mutant that is on; 0 for none.
     pub mutant: u32,
-    /// How long it may wait without taking processor time: [`PATIENCE`].
+    /// How long it may wait without taking processor time: [`TIMEOUT`].
     pub patience: Duration,
 }
 

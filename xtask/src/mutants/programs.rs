@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::build::TestProgram;
-use super::process::{Ended, PATIENCE, Program};
+use super::process::{Ended, Program, TIMEOUT};
 
 /// Processor time a mutant may take in all test programs together.
 pub const BUDGET: Duration = Duration::from_secs(120);
@@ -262,7 +262,7 @@ impl Suite {
         let mut args = vec!["--test-threads=1".to_owned(), "--exact".to_owned()];
         args.extend(self.tests.iter().cloned());
         let (exe, folder) = (self.program.exe.as_path(), self.program.folder.clone());
-        let program = Program { exe, args, folder, mutant, patience: PATIENCE };
+        let program = Program { exe, args, folder, mutant, patience: TIMEOUT };
         let mut failed = Vec::new();
         let outcome = program.run(limit, &mut |line| {
             failed.extend(verdict(line).filter(|(_, passed)| !passed).map(|(test, _)| test.to_owned()));

@@ -1,4 +1,4 @@
-//! One request's life in words: where its transactions waited and for whom, who passed them, what collection they met.
+//! One request's history in words: where its transactions waited and for whom, who passed them, what collection they met.
 //!
 //! Follows a device's events. Owns the accounts of waiting; `words` says them. Promises that the parts of a wait add up to it. Must never know
 //! how a run is made.
@@ -12,12 +12,12 @@ use flashlane_core::transaction::FlashOp;
 use flashlane_core::{FlowId, Geometry, Op, Owner, PlaneId, UnitId};
 use rustc_hash::FxHashMap;
 
-pub use words::{difference, life};
+pub use words::{difference, history};
 
 /// Follows the requests that are to be explained.
 pub struct Explainer {
     geometry: Geometry,
-    lives: BTreeMap<u64, Life>,
+    histories: BTreeMap<u64, RequestHistory>,
     transactions: FxHashMap<u64, Transaction>,
     commands: FxHashMap<u64, Command>,
     units: Vec<Unit>,
@@ -25,7 +25,7 @@ pub struct Explainer {
 
 /// What a request went through.
 #[derive(Clone, Debug)]
-pub struct Life {
+pub struct RequestHistory {
     /// Its number.
     pub request: u64,
     /// Its flow.
@@ -43,12 +43,12 @@ pub struct Life {
     /// Pages that memory served.
     pub from_memory: u32,
     /// Its transactions, in order of their ends.
-    pub steps: Vec<Step>,
+    pub transactions: Vec<TransactionHistory>,
 }
 
 /// What a transaction went through.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct TransactionHistory {
     /// What it does.
     pub op: FlashOp,
     /// Its page.
@@ -75,11 +75,11 @@ pub struct Step {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Wait {
     /// The command that was in service when the transaction came.
-    InService(Work),
+    InService(Occupant),
     /// Commands of transactions that had come before it.
-    Older(Work),
+    Older(Occupant),
     /// Commands of transactions that came after it.
-    Younger(Work),
+    Younger(Occupant),
     /// Commands of its own request.
     Own,
     /// Nothing: the unit chose to stay, or waited for its bus.
@@ -88,7 +88,7 @@ pub enum Wait {
 
 /// Whose command, and what it does.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Work {
+pub struct Occupant {
     /// The flow; `None` for garbage collection.
     pub flow: Option<u16>,
     /// The operation: 0 read, 1 program, 2 erase.
@@ -106,10 +106,10 @@ pub struct Account {
 
 struct Transaction {
     request: Option<u64>,
-    work: Work,
+    work: Occupant,
     plane: PlaneId,
     queued: u64,
-    step: Option<Step>,
+    step: Option<TransactionHistory>,
     command: Option<u64>,
     /// Commands that were in service when it came.
     found: Vec<u64>,
@@ -117,7 +117,7 @@ struct Transaction {
 
 struct Command {
     unit: UnitId,
-    work: Work,
+    work: Occupant,
     /// The requests of its members, and the serial number of the oldest.
     requests: Vec<u64>,
     oldest: u64,
@@ -137,8 +137,8 @@ struct Unit {
 impl Explainer {
     /// Follows `requests` on a device of this shape.
     pub fn new(geometry: Geometry, requests: &[u64]) -> Explainer {
-        let life = |&request: &u64| {
-            let life = Life {
+        let history = |&request: &u64| {
+            let history = RequestHistory {
                 request,
                 flow: FlowId(0),
                 op: Op::Read,
@@ -147,13 +147,13 @@ impl Explainer {
                 admitted_ns: 0,
                 done_ns: None,
                 from_memory: 0,
-                steps: Vec::new(),
+                transactions: Vec::new(),
             };
-            (request, life)
+            (request, history)
         };
         Explainer {
             geometry,
-            lives: requests.iter().map(life).collect(),
+            histories: requests.iter().map(history).collect(),
             transactions: FxHashMap::default(),
             commands: FxHashMap::default(),
             units: (0..geometry.units()).map(|_| Unit::default()).collect(),
@@ -161,8 +161,8 @@ impl Explainer {
     }
 
     /// The explained requests that completed, in the order of their numbers.
-    pub fn finish(self) -> Vec<Life> {
-        self.lives.into_values().filter(|life| life.done_ns.is_some()).collect()
+    pub fn finish(self) -> Vec<RequestHistory> {
+        self.histories.into_values().filter(|history| history.done_ns.is_some()).collect()
     }
 
     /// Processes an event.
@@ -170,23 +170,23 @@ impl Explainer {
         let now = stamped.at.ns();
         match stamped.event {
             Event::Submitted { request, flow, op, arrival, pages, .. } => {
-                if let Some(life) = self.lives.get_mut(&request.0) {
-                    (life.flow, life.op, life.pages) = (flow, op, pages);
-                    (life.arrival_ns, life.admitted_ns) = (arrival.ns(), arrival.ns());
+                if let Some(history) = self.histories.get_mut(&request.0) {
+                    (history.flow, history.op, history.pages) = (flow, op, pages);
+                    (history.arrival_ns, history.admitted_ns) = (arrival.ns(), arrival.ns());
                 }
             }
             Event::Admitted { request } => {
-                if let Some(life) = self.lives.get_mut(&request.0) {
-                    life.admitted_ns = now;
+                if let Some(history) = self.histories.get_mut(&request.0) {
+                    history.admitted_ns = now;
                 }
             }
             Event::PageFromMemory { request, .. } => {
-                if let Some(life) = self.lives.get_mut(&request.0) {
-                    life.from_memory += 1;
+                if let Some(history) = self.histories.get_mut(&request.0) {
+                    history.from_memory += 1;
                 }
             }
             Event::Queued { txn, request, flow, owner, op, lpn, plane, .. } => {
-                let work = Work { flow: (owner != Owner::Gc).then_some(flow.0), op: op.index() as u8 };
+                let work = Occupant { flow: (owner != Owner::Gc).then_some(flow.0), op: op.index() as u8 };
                 self.queued(txn, (request.map(|request| request.0), work), (op, lpn.0), plane, now);
             }
             Event::Estimated { txn, slack, .. } => {
@@ -208,8 +208,8 @@ impl Explainer {
             }
             Event::Ended { txn, paused, .. } => self.ended(txn, paused.ns(), now),
             Event::Completed { request } => {
-                if let Some(life) = self.lives.get_mut(&request.0) {
-                    life.done_ns = Some(now);
+                if let Some(history) = self.histories.get_mut(&request.0) {
+                    history.done_ns = Some(now);
                 }
             }
             Event::PageInSeries { .. }
@@ -226,15 +226,15 @@ impl Explainer {
     fn queued(
         &mut self,
         serial: u64,
-        (request, work): (Option<u64>, Work),
+        (request, work): (Option<u64>, Occupant),
         (op, lpn): (FlashOp, u32),
         plane: PlaneId,
         now: u64,
     ) {
         let unit = self.geometry.unit_of(plane);
-        let watched = request.is_some_and(|request| self.lives.contains_key(&request));
+        let watched = request.is_some_and(|request| self.histories.contains_key(&request));
         let place = self.geometry.place_of(plane);
-        let step = watched.then(|| Step {
+        let step = watched.then(|| TransactionHistory {
             op,
             lpn,
             place: (place.channel, place.chip, place.die),
@@ -364,10 +364,10 @@ impl Explainer {
             self.units[unit.index()].watched.retain(|watched| *watched != serial);
         }
         if let Some(mut step) = transaction.step.take()
-            && let Some(life) = transaction.request.and_then(|request| self.lives.get_mut(&request))
+            && let Some(history) = transaction.request.and_then(|request| self.histories.get_mut(&request))
         {
             (step.ended_ns, step.paused_ns) = (now, paused);
-            life.steps.push(step);
+            history.transactions.push(step);
         }
     }
 }

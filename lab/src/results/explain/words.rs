@@ -1,30 +1,30 @@
-//! The words for a request's life.
+//! The words for a request's history.
 
 use std::fmt::Write as _;
 
 use flashlane_core::Op;
 use flashlane_core::transaction::FlashOp;
 
-use super::{Account, Life, Step, Wait, Work};
+use super::{Account, Occupant, RequestHistory, TransactionHistory, Wait};
 use crate::results::Decisions;
 use crate::results::format::{count, signed, time};
 
 /// Transactions of a request that are told one by one; the last to end decides.
 const TOLD: usize = 3;
 
-/// A request's life under a scheduler with these decisions; `flows` are the names of the flows.
-pub fn life(life: &Life, scheduler: &str, decisions: &Decisions, flows: &[String]) -> String {
-    let done = life.done_ns.unwrap_or(life.arrival_ns);
-    let flow = name(flows, life.flow.0);
-    let kind = if life.op == Op::Read { "read" } else { "write" };
-    let pages = if life.pages == 1 { "1 page".to_owned() } else { format!("{} pages", life.pages) };
+/// A request's history under a scheduler with these decisions; `flows` are the names of the flows.
+pub fn history(history: &RequestHistory, scheduler: &str, decisions: &Decisions, flows: &[String]) -> String {
+    let done = history.done_ns.unwrap_or(history.arrival_ns);
+    let flow = name(flows, history.flow.0);
+    let kind = if history.op == Op::Read { "read" } else { "write" };
+    let pages = if history.pages == 1 { "1 page".to_owned() } else { format!("{} pages", history.pages) };
     let mut text = format!(
         "Request {} of {flow} under {scheduler}: {kind} of {pages}, arrived at {}, done after {}\n",
-        life.request,
-        time(life.arrival_ns as f64),
-        time((done - life.arrival_ns) as f64)
+        history.request,
+        time(history.arrival_ns as f64),
+        time((done - history.arrival_ns) as f64)
     );
-    let outside = life.admitted_ns - life.arrival_ns;
+    let outside = history.admitted_ns - history.arrival_ns;
     if outside > 0 {
         let _ = writeln!(
             text,
@@ -33,10 +33,11 @@ pub fn life(life: &Life, scheduler: &str, decisions: &Decisions, flows: &[String
             decisions.admit
         );
     }
-    if life.from_memory > 0 {
-        let _ = writeln!(text, "  {} of its pages from memory: a waiting write, or the page buffer", life.from_memory);
+    if history.from_memory > 0 {
+        let _ =
+            writeln!(text, "  {} of its pages from memory: a waiting write, or the page buffer", history.from_memory);
     }
-    let steps: Vec<&Step> = life.steps.iter().rev().collect();
+    let steps: Vec<&TransactionHistory> = history.transactions.iter().rev().collect();
     for (i, step) in steps.iter().take(TOLD).enumerate() {
         let last = if i == 0 && steps.len() > 1 { ", the last to end" } else { "" };
         self::step(&mut text, step, last, decisions, flows);
@@ -47,7 +48,7 @@ pub fn life(life: &Life, scheduler: &str, decisions: &Decisions, flows: &[String
     text
 }
 
-fn step(text: &mut String, step: &Step, last: &str, decisions: &Decisions, flows: &[String]) {
+fn step(text: &mut String, step: &TransactionHistory, last: &str, decisions: &Decisions, flows: &[String]) {
     let (channel, chip, die) = step.place;
     let what = match step.op {
         FlashOp::Read => "read",
@@ -97,7 +98,7 @@ fn step(text: &mut String, step: &Step, last: &str, decisions: &Decisions, flows
 
 /// What a unit did, and by which decision.
 fn said(wait: &Wait, commands: u32, own: FlashOp, decisions: &Decisions, flows: &[String]) -> String {
-    let several = |work: &Work| {
+    let several = |work: &Occupant| {
         let noun = match work.op {
             0 => "read",
             1 => "program",
@@ -134,8 +135,8 @@ fn name(flows: &[String], flow: u16) -> String {
 }
 
 /// Why a request took another time under another scheduler: the parts of the wait of the transaction that ended last.
-pub fn difference(one: (&Life, &str), other: (&Life, &str), flows: &[String]) -> String {
-    let response = |life: &Life| life.done_ns.unwrap_or(life.arrival_ns) - life.arrival_ns;
+pub fn difference(one: (&RequestHistory, &str), other: (&RequestHistory, &str), flows: &[String]) -> String {
+    let response = |history: &RequestHistory| history.done_ns.unwrap_or(history.arrival_ns) - history.arrival_ns;
     let [from, to] = [response(one.0), response(other.0)];
     let mut text = format!(
         "Under {} it took {} ({} against {}):\n",
@@ -144,7 +145,7 @@ pub fn difference(one: (&Life, &str), other: (&Life, &str), flows: &[String]) ->
         time(to as f64),
         time(from as f64)
     );
-    let parts = [one.0, other.0].map(|life| parts(life, flows));
+    let parts = [one.0, other.0].map(|history| parts(history, flows));
     let mut keys: Vec<&String> = parts.iter().flat_map(|parts| parts.iter().map(|(key, _)| key)).collect();
     keys.sort_unstable();
     keys.dedup();
@@ -160,15 +161,15 @@ pub fn difference(one: (&Life, &str), other: (&Life, &str), flows: &[String]) ->
 }
 
 /// The parts of a request's time, along the transaction that ended last.
-fn parts(life: &Life, flows: &[String]) -> Vec<(String, u64)> {
-    let mut parts = vec![("outside the device".to_owned(), life.admitted_ns - life.arrival_ns)];
-    let done = life.done_ns.unwrap_or(life.arrival_ns);
-    let Some(step) = life.steps.last() else {
-        parts.push(("in memory".to_owned(), done - life.admitted_ns));
+fn parts(history: &RequestHistory, flows: &[String]) -> Vec<(String, u64)> {
+    let mut parts = vec![("outside the device".to_owned(), history.admitted_ns - history.arrival_ns)];
+    let done = history.done_ns.unwrap_or(history.arrival_ns);
+    let Some(step) = history.transactions.last() else {
+        parts.push(("in memory".to_owned(), done - history.admitted_ns));
         return parts;
     };
     let begun = step.begun_ns.unwrap_or(step.ended_ns);
-    parts.push(("before it joined a queue".to_owned(), step.queued_ns - life.admitted_ns));
+    parts.push(("before it joined a queue".to_owned(), step.queued_ns - history.admitted_ns));
     for (wait, account) in &step.waits {
         let key = match wait {
             Wait::InService(work) | Wait::Older(work) | Wait::Younger(work) if work.flow.is_none() => {

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::results::Decisions;
-use crate::results::flow_figures::{Cdf, Figures, OverTime, ResponseFigures};
-use crate::results::summary::{DeviceFigures, FlowResult, SchedulerResult, Summary};
+use crate::results::flow_stats::{Cdf, FlowStats, OverTime, ResponseStats};
+use crate::results::summary::{DeviceStats, FlowResult, SchedulerResult, Summary};
 
 /// A summary without distributions and windows, and without what is by chip, of transactions, or alone.
 pub(super) fn light(summary: &Summary) -> Summary {
@@ -20,7 +20,7 @@ pub(super) fn light(summary: &Summary) -> Summary {
 }
 
 fn of_run(run: &SchedulerResult) -> SchedulerResult {
-    let device = DeviceFigures {
+    let device = DeviceStats {
         chip_utilisation_each: Vec::new(),
         channel_utilisation_each: Vec::new(),
         waiting_writes: run.device.waiting_writes.clone(),
@@ -51,7 +51,7 @@ fn of_run(run: &SchedulerResult) -> SchedulerResult {
 fn of_flow(flow: &FlowResult) -> FlowResult {
     FlowResult {
         name: String::new(),
-        figures: Figures { read: None, write: None, ..of_requests(&flow.figures) },
+        figures: FlowStats { read: None, write: None, ..of_requests(&flow.figures) },
         paired: None,
         alone: None,
         slowdown: flow.slowdown,
@@ -60,10 +60,10 @@ fn of_flow(flow: &FlowResult) -> FlowResult {
     }
 }
 
-fn of_requests(figures: &Figures) -> Figures {
-    let of = |own: &Option<ResponseFigures>| own.as_ref().map(|own| ResponseFigures { cdf: Cdf::default(), ..*own });
+fn of_requests(figures: &FlowStats) -> FlowStats {
+    let of = |own: &Option<ResponseStats>| own.as_ref().map(|own| ResponseStats { cdf: Cdf::default(), ..*own });
     let [all, read, write] = [&figures.all, &figures.read, &figures.write].map(of);
-    Figures { all, read, write, over_time: OverTime::default(), ..*figures }
+    FlowStats { all, read, write, over_time: OverTime::default(), ..*figures }
 }
 
 /// What scripts read of a [`light`] summary, by the same keys: tables are sorted by it, and flows are drawn from it.

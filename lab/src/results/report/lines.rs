@@ -1,20 +1,20 @@
 //! Response times as the page's charts draw them: the distribution and the windows over time of each flow and of all together.
 //!
-//! Promises that a page of many schedulers and flows stays small: with more than [`MOST_VALUES`] windows neighbours are joined, and
+//! Promises that a page of many schedulers and flows stays small: with more than [`MAX_VALUES`] windows neighbours are joined, and
 //! distributions have fewer points. `assets/report/charts.js` draws them.
 
 use serde::Serialize;
 
 use super::codes::Codes;
-use crate::results::flow_figures::{Cdf, Figures, ResponseFigures, Series};
+use crate::results::flow_stats::{Cdf, FlowStats, ResponseStats, Series};
 use crate::results::summary::{SchedulerResult, Summary};
 
 /// The most windows of a page, those of the mean and those of p99.
-const MOST_VALUES: usize = 1_500_000;
+const MAX_VALUES: usize = 1_500_000;
 /// The most windows of a series at first; the summary has no more.
-const MOST_WINDOWS: usize = 200;
+const MAX_WINDOWS: usize = 200;
 /// The most points of all distributions of a page, before the named ones.
-const MOST_POINTS: usize = 500_000;
+const MAX_POINTS: usize = 500_000;
 /// Percentiles that every distribution has.
 const NAMED: [f64; 10] = [0.0, 0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999, 0.999999, 0.9999999];
 
@@ -105,15 +105,15 @@ fn p99(window: &Window) -> f64 {
 
 /// What is drawn of one kind of request of a flow.
 struct Line<'a> {
-    responses: Option<&'a ResponseFigures>,
+    responses: Option<&'a ResponseStats>,
     windows: Windows,
 }
 
 /// All lines of a flow: those of all requests, and of reads and writes where they are others.
-fn lines(figures: &Figures) -> [Option<Line<'_>>; 3] {
+fn lines(figures: &FlowStats) -> [Option<Line<'_>>; 3] {
     let over = &figures.over_time;
     let line = |responses, series| Line { responses, windows: Windows::of(series, over.width_ns) };
-    let own = |responses: &'_ Option<ResponseFigures>| {
+    let own = |responses: &'_ Option<ResponseStats>| {
         responses.as_ref().is_some_and(|own| figures.all.as_ref().is_some_and(|all| own.requests < all.requests))
     };
     [
@@ -125,7 +125,7 @@ fn lines(figures: &Figures) -> [Option<Line<'_>>; 3] {
 
 impl Lines {
     pub(super) fn of(summary: &Summary) -> Lines {
-        let figures: Vec<Vec<&Figures>> = summary.schedulers.iter().map(figures).collect();
+        let figures: Vec<Vec<&FlowStats>> = summary.schedulers.iter().map(figures).collect();
         let mut drawn: Drawn<'_> =
             figures.iter().map(|run| run.iter().map(|figures| lines(figures)).collect()).collect();
         let joined = join(&mut drawn);
@@ -148,10 +148,10 @@ fn every<'d, 'a>(drawn: &'d Drawn<'a>) -> impl Iterator<Item = &'d Line<'a>> {
     drawn.iter().flatten().flatten().flatten()
 }
 
-/// Joins windows until a page has at most [`MOST_VALUES`]; returns whether it joined any.
+/// Joins windows until a page has at most [`MAX_VALUES`]; returns whether it joined any.
 fn join(drawn: &mut Drawn<'_>) -> bool {
-    let mut most = MOST_WINDOWS;
-    while 2 * every(drawn).map(|line| line.windows.all.len()).sum::<usize>() > MOST_VALUES && most > 1 {
+    let mut most = MAX_WINDOWS;
+    while 2 * every(drawn).map(|line| line.windows.all.len()).sum::<usize>() > MAX_VALUES && most > 1 {
         most /= 2;
         for flow in drawn.iter_mut().flatten() {
             // The kinds of a flow have windows of one width.
@@ -160,17 +160,17 @@ fn join(drawn: &mut Drawn<'_>) -> bool {
             }
         }
     }
-    most < MOST_WINDOWS
+    most < MAX_WINDOWS
 }
 
 /// The figures of a run that have lines: of all flows together, and of each where there are several.
-fn figures(run: &SchedulerResult) -> Vec<&Figures> {
+fn figures(run: &SchedulerResult) -> Vec<&FlowStats> {
     let each = run.flows.iter().filter(|_| run.flows.len() > 1).map(|flow| &flow.figures);
     std::iter::once(&run.total).chain(each).collect()
 }
 
 impl Part {
-    fn of(drawn: &Drawn<'_>, figures: &[Vec<&Figures>], kind: usize, codes: Codes, shares: &[f64]) -> Part {
+    fn of(drawn: &Drawn<'_>, figures: &[Vec<&FlowStats>], kind: usize, codes: Codes, shares: &[f64]) -> Part {
         let mut part = Part::default();
         let mut range = (f64::INFINITY, 0.0f64);
         for (run, figures) in drawn.iter().zip(figures) {
@@ -215,7 +215,7 @@ fn shares<'a>(cdfs: impl Iterator<Item = &'a Cdf>) -> Vec<f64> {
     // As far as the chart goes: up to where ten requests take longer.
     let top = nines(1.0 - 10.0 / requests.max(20) as f64);
     let last = nines(1.0 - 0.5 / requests as f64).max(1.0);
-    let points = (MOST_POINTS / 2 / count.max(1)).clamp(24, 200);
+    let points = (MAX_POINTS / 2 / count.max(1)).clamp(24, 200);
     let even = (0..=points).map(|i| i as f64 / points as f64);
     let beyond = (0..points).map(|i| 1.0 - libm::pow(10.0, -top * i as f64 / (points - 1) as f64));
     let mut all: Vec<f64> = even.chain(beyond).chain(NAMED.into_iter().filter(|&share| nines(share) <= last)).collect();

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::results::example::{example, flow, made_by};
-use crate::results::{DeviceFigures, FlowInfo};
+use crate::results::{DeviceStats, FlowInfo};
 
 fn close(shown: Option<f64>, real: f64) {
     let off = shown.unwrap_or_else(|| panic!("nothing for {real}")) / real;
@@ -60,13 +60,13 @@ fn joined_windows_have_the_mean_of_all_their_requests() {
 fn many_flows_have_fewer_windows_of_the_same_requests() {
     let flows: Vec<FlowInfo> = (0..64).map(|i| FlowInfo { name: i.to_string(), ..FlowInfo::default() }).collect();
     let own: Vec<_> = (0..64).map(|_| flow(7, 6_000, 20, 30)).collect();
-    let run = SchedulerResult::new("fcfs", &flows, &own, None, &DeviceFigures::default());
+    let run = SchedulerResult::new("fcfs", &flows, &own, None, &DeviceStats::default());
     let summary = Summary::new(made_by(), flows, vec![run; 60], vec![]);
     let lines = Lines::of(&summary);
     let letters = |part: &Part| part.mean.iter().chain(&part.p99).flatten().map(String::len).sum::<usize>();
     let windows = (letters(&lines.all) + letters(&lines.read) + letters(&lines.write)) / 2;
     assert!(lines.joined);
-    assert!((MOST_VALUES / 3..=MOST_VALUES).contains(&windows), "{windows} windows");
+    assert!((MAX_VALUES / 3..=MAX_VALUES).contains(&windows), "{windows} windows");
     let over = &summary.schedulers[0].flows[0].figures.over_time;
     assert!(lines.width_ns[0][1] > over.width_ns && lines.width_ns[0][1] == lines.width_ns[59][64]);
     let end = over.all.at_ns.last().unwrap() / lines.width_ns[0][1];

@@ -3,12 +3,12 @@
 //! Made from the summary alone, by the rules of docs/verdict.md. Must never know how results are shown, nor how runs are
 //! made.
 
-mod doubts;
 mod findings;
-mod parties;
+mod tenants;
 #[cfg(test)]
 mod tests;
 mod units;
+mod warnings;
 
 use super::summary::Summary;
 
@@ -18,12 +18,12 @@ pub struct Verdict {
     /// Who wins, for whom, by how much; then who pays.
     pub findings: Vec<String>,
     /// What to distrust, the gravest first.
-    pub doubts: Vec<Doubt>,
+    pub warnings: Vec<Warning>,
 }
 
 /// A reason to distrust figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Doubt {
+pub struct Warning {
     /// The rule that found it.
     pub rule: Rule,
     /// What was found.
@@ -56,7 +56,7 @@ pub enum Rule {
 impl Verdict {
     /// The verdict on `summary`.
     pub fn of(summary: &Summary) -> Verdict {
-        let parties = parties::of(summary);
-        Verdict { findings: findings::of(summary, &parties), doubts: doubts::of(summary, &parties) }
+        let tenants = tenants::of(summary);
+        Verdict { findings: findings::of(summary, &tenants), warnings: warnings::of(summary, &tenants) }
     }
 }

@@ -5,8 +5,8 @@ use flashlane_core::{Completion, Duration, FlowId, Lpn, Op, RequestId, Time};
 use super::{Rule, Verdict};
 use crate::metrics::{FlowMetrics, LoadWindow};
 use crate::results::example::made_by;
-use crate::results::paired::PairFigures;
-use crate::results::{DeviceFigures, FlowInfo, SchedulerResult, Summary};
+use crate::results::paired::PairStats;
+use crate::results::{DeviceStats, FlowInfo, SchedulerResult, Summary};
 
 /// A flow of `n` requests, 20 us apart, of which `writes` percent are writes; they take 1 to 2 us times `scale`.
 fn flow(n: u64, scale: u64, writes: u64) -> FlowMetrics {
@@ -56,12 +56,12 @@ fn one_flow(n: u64, utilisation: f64, runs: &[(&str, u64)]) -> Summary {
     Summary::new(made_by(), flows.to_vec(), runs.iter().map(run).collect(), Vec::new())
 }
 
-fn busy(chip_utilisation: f64) -> DeviceFigures {
-    DeviceFigures { chip_utilisation, ..DeviceFigures::default() }
+fn busy(chip_utilisation: f64) -> DeviceStats {
+    DeviceStats { chip_utilisation, ..DeviceStats::default() }
 }
 
 fn rules(summary: &Summary) -> Vec<Rule> {
-    Verdict::of(summary).doubts.into_iter().map(|doubt| doubt.rule).collect()
+    Verdict::of(summary).warnings.into_iter().map(|warning| warning.rule).collect()
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn the_winner_comes_first_and_then_who_pays() {
         "{company}"
     );
     assert!(pays.starts_with("batch pays under mine: 18% slower than under fcfs ("), "{pays}");
-    assert_eq!(verdict.doubts, []);
+    assert_eq!(verdict.warnings, []);
 }
 
 #[test]
@@ -109,8 +109,8 @@ fn small_differences_are_no_findings() {
 }
 
 /// Pairs that gain 3 % by the mean, with this p-value.
-fn pairs(p: Option<f64>) -> PairFigures {
-    PairFigures {
+fn pairs(p: Option<f64>) -> PairStats {
+    PairStats {
         requests: 12_000,
         faster: 5_000,
         equal: 2_000,
@@ -128,7 +128,7 @@ fn pairs(p: Option<f64>) -> PairFigures {
 }
 
 /// Gives the second scheduler these pairs, of reads, of writes and together.
-fn set_pairs(summary: &mut Summary, all: PairFigures) {
+fn set_pairs(summary: &mut Summary, all: PairStats) {
     let (read, write, against) = (Some(all.clone()), Some(all.clone()), "fcfs".into());
     summary.schedulers[1].paired = Some(crate::results::Paired { against, read, write, all, by_size: Vec::new() });
 }
@@ -141,7 +141,7 @@ fn a_test_decides_what_noise_is() {
     assert_eq!(rules(&summary), []);
     set_pairs(&mut summary, pairs(Some(0.06)));
     assert_eq!(rules(&summary), [Rule::Noise]);
-    let text = &Verdict::of(&summary).doubts[0].text;
+    let text = &Verdict::of(&summary).warnings[0].text;
     assert!(text.ends_with("mine (Δ -3.0%, +- 4.000 µs, p 0.06)"), "{text}");
 }
 
@@ -154,14 +154,14 @@ fn one_burst_is_named() {
     assert!(verdict.findings[0].starts_with("mine wins for "), "{verdict:?}");
     assert_eq!(rules(&summary), [Rule::OneBurst, Rule::OneBurst], "and it is not called idle");
     let text = "reads differ under mine and fcfs in 1 of 32 parts of the run only: one burst decides";
-    assert_eq!(verdict.doubts[0].text, text);
+    assert_eq!(verdict.warnings[0].text, text);
 }
 
 /// Where the mean goes one way and most requests go the other, both are said.
 #[test]
 fn the_mean_and_most_requests_may_disagree() {
     let mut summary = one_flow(40_000, 0.5, &[("fcfs", 100), ("mine", 80)]);
-    let most_slower = PairFigures {
+    let most_slower = PairStats {
         faster: 2_000,
         slower: 8_000,
         batches_mostly_faster: 2,
@@ -173,12 +173,9 @@ fn the_mean_and_most_requests_may_disagree() {
     let expected = "reads under mine: the mean is 20% faster, yet more requests are slower than faster (16.7% faster, 66.7% slower)";
     assert!(said(&summary).iter().any(|text| text == expected), "{:?}", said(&summary));
     // The same counts could be chance if hardly more batches go that way.
-    set_pairs(
-        &mut summary,
-        PairFigures { batches_mostly_faster: 12, batches_mostly_slower: 20, ..most_slower.clone() },
-    );
+    set_pairs(&mut summary, PairStats { batches_mostly_faster: 12, batches_mostly_slower: 20, ..most_slower.clone() });
     assert!(!said(&summary).iter().any(|text| text.contains("yet more requests")), "{:?}", said(&summary));
-    set_pairs(&mut summary, PairFigures { p: Some(0.5), ..most_slower });
+    set_pairs(&mut summary, PairStats { p: Some(0.5), ..most_slower });
     let expected = "reads under mine: the mean differs by no more than noise, yet more";
     assert!(said(&summary).iter().any(|text| text.starts_with(expected)), "{:?}", said(&summary));
 }
@@ -291,7 +288,7 @@ fn closed_loops_are_judged_by_throughput_too() {
 fn an_idle_drive_is_named_instead_of_identical_rows() {
     let idle = one_flow(40_000, 0.02, &[("fcfs", 10), ("mine", 10)]);
     assert_eq!(rules(&idle), [Rule::Idle]);
-    assert!(Verdict::of(&idle).doubts[0].text.contains("chips busy 2.0%"));
+    assert!(Verdict::of(&idle).warnings[0].text.contains("chips busy 2.0%"));
     assert_eq!(rules(&one_flow(40_000, 0.5, &[("fcfs", 10), ("mine", 10)])), [Rule::Identical], "busy");
     assert_eq!(rules(&one_flow(40_000, 0.02, &[("fcfs", 10), ("mine", 100)])), [], "not alike");
     assert_eq!(rules(&one_flow(40_000, 0.02, &[("fcfs", 10)])), [], "one scheduler is alike with nobody");
@@ -303,11 +300,11 @@ fn an_overloaded_flow_is_named_with_what_it_was_offered() {
     assert_eq!(rules(&summary), []);
     summary.schedulers[0].flows[0].overloaded = true;
     let verdict = Verdict::of(&summary);
-    assert_eq!(verdict.doubts[0].rule, Rule::Overloaded);
+    assert_eq!(verdict.warnings[0].rule, Rule::Overloaded);
     let offered = crate::results::format::number(
         summary.schedulers[0].flows[0].figures.all.as_ref().unwrap().offered_iops.unwrap(),
     );
-    let text = &verdict.doubts[0].text;
+    let text = &verdict.warnings[0].text;
     assert!(
         text.starts_with("web overloads the drive under fcfs: ")
             && text.contains(&format!("{offered} requests/s offered")),
@@ -322,7 +319,7 @@ fn much_to_distrust_is_a_few_sentences() {
     let (own, alone) = (flow(400, 10, 30), [flow(400, 5, 30), flow(400, 9, 30)]);
     let run = |i: usize| {
         let (shared, alone) = (vec![own.clone(); 64], vec![alone[i % 2].clone(); 64]);
-        SchedulerResult::new(&format!("s{i}"), &flows, &shared, Some(&alone), &DeviceFigures::default())
+        SchedulerResult::new(&format!("s{i}"), &flows, &shared, Some(&alone), &DeviceStats::default())
     };
     let mut summary = Summary::new(made_by(), flows.clone(), (0..50).map(run).collect(), vec![]);
     for run in &mut summary.schedulers {
@@ -333,8 +330,9 @@ fn much_to_distrust_is_a_few_sentences() {
     // The gravest: much is offered, and under this scheduler it takes longest.
     summary.schedulers[3].flows[40].figures.all.as_mut().unwrap().offered_iops = Some(1e9);
     summary.schedulers[3].flows[40].figures.makespan_ns += 1;
-    let doubts = Verdict::of(&summary).doubts;
-    let of = |rule: Rule| -> Vec<&str> { doubts.iter().filter(|d| d.rule == rule).map(|d| d.text.as_str()).collect() };
+    let warnings = Verdict::of(&summary).warnings;
+    let of =
+        |rule: Rule| -> Vec<&str> { warnings.iter().filter(|d| d.rule == rule).map(|d| d.text.as_str()).collect() };
     let overloaded = of(Rule::Overloaded);
     assert_eq!(overloaded.len(), 5);
     assert!(
@@ -346,7 +344,7 @@ fn much_to_distrust_is_a_few_sentences() {
     assert_eq!(of(Rule::AloneRuns)[4], "slowdowns of 60 more flows are against different alone runs, too");
     assert_eq!(of(Rule::Identical)[4], "20 more groups of schedulers gave identical results");
     assert!(of(Rule::TooShort)[0].contains(", and 60 more have too few"), "{:?}", of(Rule::TooShort));
-    assert!(doubts.len() <= 17 && doubts.iter().all(|doubt| doubt.text.len() < 400), "{doubts:?}");
+    assert!(warnings.len() <= 17 && warnings.iter().all(|warning| warning.text.len() < 400), "{warnings:?}");
 }
 
 #[test]
@@ -358,7 +356,7 @@ fn rejected_requests_are_counted() {
 
 #[test]
 fn percentiles_want_ten_requests_beyond_them() {
-    let short = |n: u64| Verdict::of(&one_flow(n, 0.9, &[("fcfs", 10), ("mine", 100)])).doubts;
+    let short = |n: u64| Verdict::of(&one_flow(n, 0.9, &[("fcfs", 10), ("mine", 100)])).warnings;
     assert_eq!(short(40_000), []);
     let text = &short(4_000)[0].text;
     assert!(text.contains("p99.9 wants 10,000 requests (reads have ") && !text.contains("p99 wants"), "{text}");
@@ -380,7 +378,7 @@ fn a_run_alone_and_a_run_of_nothing_have_verdicts() {
     let one = two_flows(&[("fcfs", 100, 40)]);
     assert!(Verdict::of(&one).findings[0].contains("; sharing makes the mean 10.00x its mean alone under fcfs"));
     let flows = [FlowInfo { name: "idle".into(), ..FlowInfo::default() }];
-    let run = SchedulerResult::new("fcfs", &flows, &[FlowMetrics::new()], None, &DeviceFigures::default());
+    let run = SchedulerResult::new("fcfs", &flows, &[FlowMetrics::new()], None, &DeviceStats::default());
     let nothing = Summary::new(made_by(), flows.to_vec(), vec![run], Vec::new());
     assert_eq!(Verdict::of(&nothing).findings, ["no request completed"]);
 }
@@ -419,7 +417,7 @@ fn limits_belong_to_the_side_that_the_page_says() {
     assert!(Verdict::of(&summary).findings[0].starts_with("mine wins for "));
 }
 
-/// Of schedulers that are equally good the first in the list wins, for a party and in all.
+/// Of schedulers that are equally good the first in the list wins, for a tenant and in all.
 #[test]
 fn of_equals_the_first_wins() {
     let verdict = Verdict::of(&two_flows(&[("fcfs", 100, 40), ("one", 10, 20), ("other", 10, 20)]));
@@ -438,7 +436,7 @@ fn of_equal_winners_the_first_is_told_of() {
     assert!(verdict.findings.last().unwrap().contains("under one"), "{verdict:?}");
 }
 
-/// Who is the best for more parties wins, even where another's gains are larger together.
+/// Who is the best for more tenants wins, even where another's gains are larger together.
 #[test]
 fn most_parties_come_before_the_largest_gain() {
     let flows: Vec<FlowInfo> = ["a", "b", "c"].map(|name| FlowInfo { name: name.into(), ..FlowInfo::default() }).into();
@@ -455,7 +453,7 @@ fn most_parties_come_before_the_largest_gain() {
 #[test]
 fn a_mean_that_is_slower_may_hide_requests_that_are_faster() {
     let mut summary = one_flow(40_000, 0.5, &[("fcfs", 80), ("mine", 100)]);
-    let counts = PairFigures {
+    let counts = PairStats {
         faster: 8_000,
         slower: 2_000,
         batches_mostly_faster: 30,

@@ -108,7 +108,7 @@ pub enum Rates {
 
 impl CloneSpec {
     /// The clone in a few words, for tables: `clone of flin tpcc`.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         format!("clone of {} {}", self.table.name(), self.name)
     }
 

@@ -6,7 +6,7 @@
 use super::align::Align;
 use super::draw::{Aspect, Geometric, RandomStream};
 use super::spec::{Access, Rewrite, SyntheticSpec};
-use super::uneven::{Lanes, LargeDraw};
+use super::uneven::{Lanes, LargeSampler};
 use super::zipf::{Permutation, Zipf};
 use crate::workload::range::refuse;
 use crate::workload::{AddressRange, WorkloadError};
@@ -22,7 +22,7 @@ pub(super) struct AccessPattern {
     end: u64,
     sequential: f64,
     pattern: Pattern,
-    large: Option<LargeDraw>,
+    large: Option<LargeSampler>,
     random: RandomStream,
     history: Option<History>,
 }
@@ -73,7 +73,7 @@ impl AccessPattern {
             Access::Files => Pattern::Files(Files::new(spec, len, align, max_bytes, seed)?),
             Access::Uneven => Pattern::Uneven(Lanes::new(spec, slots, seed)?),
         };
-        let large = spec.large_starts.as_ref().map(|large| LargeDraw::new(large, len, max_bytes)).transpose()?;
+        let large = spec.large_starts.as_ref().map(|large| LargeSampler::new(large, len, max_bytes)).transpose()?;
         Ok(AccessPattern {
             base,
             len,
@@ -114,7 +114,7 @@ impl AccessPattern {
         if let Some(large) = &self.large
             && large.takes(bytes)
         {
-            return large.draw(self.len - bytes, &mut self.random);
+            return large.sample(self.len - bytes, &mut self.random);
         }
         let slot = match &mut self.pattern {
             Pattern::Streaming => return if continues { self.end } else { 0 },
@@ -124,10 +124,10 @@ impl AccessPattern {
             }
             Pattern::Files(files) => return files.next(bytes, &self.align, &mut self.random),
             Pattern::Zipf { zipf, shuffle } => {
-                let rank = zipf.draw(&mut self.random);
+                let rank = zipf.sample(&mut self.random);
                 shuffle.as_ref().map_or(rank, |shuffle| shuffle.apply(rank))
             }
-            Pattern::Uneven(lanes) => lanes.draw(&mut self.random),
+            Pattern::Uneven(lanes) => lanes.sample(&mut self.random),
             Pattern::HotCold { hot, slots, hot_access, shuffle } => {
                 let is_hot = self.random.chance(*hot_access);
                 let rank = if is_hot { self.random.below(*hot) } else { *hot + self.random.below(*slots - *hot) };
@@ -215,7 +215,7 @@ impl Files {
     }
 
     fn next(&mut self, bytes: u64, align: &Align, random: &mut RandomStream) -> u64 {
-        let file = &mut self.files[self.popular.draw(random) as usize];
+        let file = &mut self.files[self.popular.sample(random) as usize];
         let inside = if !self.sequential {
             random.below(align.count(file.bytes - bytes) + 1) * align.bytes()
         } else if file.cursor + bytes <= file.bytes {
@@ -259,7 +259,7 @@ impl History {
     #[inline]
     fn earlier(&mut self) -> Option<(u64, u64)> {
         let wanted = self.random.chance(self.ratio);
-        let back = self.distance.draw(&mut self.random);
+        let back = self.distance.sample(&mut self.random);
         let known = self.pushed.min(self.extents.len() as u64);
         (wanted && back <= known).then(|| self.extents[self.slot(self.pushed - back)])
     }

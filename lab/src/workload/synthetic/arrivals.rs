@@ -64,15 +64,15 @@ impl Stream {
                 *sent += 1;
                 return self.now_ns;
             }
-            Process::Poisson { gap } => *gap * self.exponential.draw(&mut self.random),
+            Process::Poisson { gap } => *gap * self.exponential.sample(&mut self.random),
             Process::Bursty(bursty) => bursty.gap(&self.exponential, &mut self.random),
             Process::Batch { gap, size, left } => {
                 if *left > 0 {
                     *left -= 1;
                     0.0
                 } else {
-                    *left = size.draw(&mut self.random) - 1;
-                    *gap * self.exponential.draw(&mut self.random)
+                    *left = size.sample(&mut self.random) - 1;
+                    *gap * self.exponential.sample(&mut self.random)
                 }
             }
         };
@@ -111,13 +111,13 @@ impl Bursty {
         let stay = [burst * (1.0 - duty) / duty, burst];
         // Drawn from the stationary state: a run may begin inside a burst.
         let state = random.chance(duty) as usize;
-        Bursty { rate, stay, state, left: stay[state] * exponential.draw(random) }
+        Bursty { rate, stay, state, left: stay[state] * exponential.sample(random) }
     }
 
     #[inline]
     fn gap(&mut self, exponential: &Exponential, random: &mut RandomStream) -> f64 {
         // `work` counts expected requests (rate times time); between two requests an exponential number of them passes.
-        let mut work = exponential.draw(random);
+        let mut work = exponential.sample(random);
         let mut passed = 0.0;
         loop {
             let rate = self.rate[self.state];
@@ -130,7 +130,7 @@ impl Bursty {
             work -= ahead;
             passed += self.left;
             self.state ^= 1;
-            self.left = self.stay[self.state] * exponential.draw(random);
+            self.left = self.stay[self.state] * exponential.sample(random);
         }
     }
 }

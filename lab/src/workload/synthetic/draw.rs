@@ -122,7 +122,7 @@ impl Exponential {
     }
 
     #[inline]
-    pub(super) fn draw(&self, random: &mut RandomStream) -> f64 {
+    pub(super) fn sample(&self, random: &mut RandomStream) -> f64 {
         let mut before = 0.0;
         loop {
             // The lowest 8 bits choose the layer, the highest 53 the place in it.
@@ -158,7 +158,7 @@ impl Geometric {
     }
 
     #[inline]
-    pub(super) fn draw(&self, random: &mut RandomStream) -> u64 {
+    pub(super) fn sample(&self, random: &mut RandomStream) -> u64 {
         let u = random.open_unit();
         if self.log_failure == 0.0 { 1 } else { 1 + (libm::log(u) / self.log_failure) as u64 }
     }

@@ -1,6 +1,6 @@
 //! Request sizes.
 //!
-//! Promises sizes within the limits that [`SizeDraw::max`] gives, and the exact mean of what it draws, rounding and
+//! Promises sizes within the limits that [`SizeSampler::max`] gives, and the exact mean of what it draws, rounding and
 //! clipping included. Knows nothing of addresses.
 
 use super::draw::RandomStream;
@@ -8,7 +8,7 @@ use super::spec::{Lognormal, Size};
 
 /// A size distribution, ready to draw from. Built from a validated [`Size`] only.
 #[derive(Clone, Debug)]
-pub(super) enum SizeDraw {
+pub(super) enum SizeSampler {
     Constant(u64),
     Uniform {
         first_step: u64,
@@ -30,15 +30,15 @@ pub(super) enum SizeDraw {
     },
 }
 
-impl SizeDraw {
-    pub(super) fn new(size: &Size, step: u64) -> SizeDraw {
+impl SizeSampler {
+    pub(super) fn new(size: &Size, step: u64) -> SizeSampler {
         match size {
-            Size::Constant(bytes) => SizeDraw::Constant(*bytes),
+            Size::Constant(bytes) => SizeSampler::Constant(*bytes),
             Size::Uniform(u) => {
                 let first_step = u.min_bytes.div_ceil(step);
-                SizeDraw::Uniform { first_step, steps: u.max_bytes / step - first_step + 1, step }
+                SizeSampler::Uniform { first_step, steps: u.max_bytes / step - first_step + 1, step }
             }
-            Size::Lognormal(l) => SizeDraw::lognormal(l, step),
+            Size::Lognormal(l) => SizeSampler::lognormal(l, step),
             Size::Mix(entries) => {
                 let kept = || entries.iter().filter(|entry| entry.1 > 0.0);
                 let mut total = 0.0;
@@ -46,33 +46,33 @@ impl SizeDraw {
                     total += entry.1;
                     total
                 });
-                SizeDraw::Mix { sums: sums.collect(), bytes: kept().map(|entry| entry.0).collect(), total }
+                SizeSampler::Mix { sums: sums.collect(), bytes: kept().map(|entry| entry.0).collect(), total }
             }
         }
     }
 
     /// The parameters of ln X from the moments of X.
-    fn lognormal(l: &Lognormal, step: u64) -> SizeDraw {
+    fn lognormal(l: &Lognormal, step: u64) -> SizeSampler {
         let (min, max) = (l.min_bytes.div_ceil(step) * step, l.max_bytes / step * step);
         let ratio = l.sd_bytes / l.mean_bytes;
         let variance = libm::log1p(ratio * ratio);
         if variance == 0.0 {
             // exp(ln mean) may exceed the mean by a rounding error and so round up a step too far.
-            return SizeDraw::Constant(round_up(l.mean_bytes, step).clamp(min, max));
+            return SizeSampler::Constant(round_up(l.mean_bytes, step).clamp(min, max));
         }
         let mu = libm::log(l.mean_bytes) - variance / 2.0;
-        SizeDraw::Lognormal { mu, sigma: libm::sqrt(variance), min, max, step }
+        SizeSampler::Lognormal { mu, sigma: libm::sqrt(variance), min, max, step }
     }
 
     #[inline]
-    pub(super) fn draw(&self, random: &mut RandomStream) -> u64 {
+    pub(super) fn sample(&self, random: &mut RandomStream) -> u64 {
         match self {
-            SizeDraw::Constant(bytes) => *bytes,
-            SizeDraw::Uniform { first_step, steps, step } => (first_step + random.below(*steps)) * step,
-            SizeDraw::Lognormal { mu, sigma, min, max, step } => {
+            SizeSampler::Constant(bytes) => *bytes,
+            SizeSampler::Uniform { first_step, steps, step } => (first_step + random.below(*steps)) * step,
+            SizeSampler::Lognormal { mu, sigma, min, max, step } => {
                 round_up(libm::exp(mu + sigma * random.normal()), *step).clamp(*min, *max)
             }
-            SizeDraw::Mix { bytes, sums, total } => {
+            SizeSampler::Mix { bytes, sums, total } => {
                 let x = random.unit() * total;
                 // The last size is the fallback for when rounding carries x up to the total.
                 bytes[sums.partition_point(|&sum| sum <= x).min(bytes.len() - 1)]
@@ -83,28 +83,28 @@ impl SizeDraw {
     /// The largest size that can be drawn.
     pub(super) fn max(&self) -> u64 {
         match self {
-            SizeDraw::Constant(bytes) => *bytes,
-            SizeDraw::Uniform { first_step, steps, step } => (first_step + steps - 1) * step,
-            SizeDraw::Lognormal { max, .. } => *max,
-            SizeDraw::Mix { bytes, .. } => bytes.iter().copied().max().unwrap_or(0),
+            SizeSampler::Constant(bytes) => *bytes,
+            SizeSampler::Uniform { first_step, steps, step } => (first_step + steps - 1) * step,
+            SizeSampler::Lognormal { max, .. } => *max,
+            SizeSampler::Mix { bytes, .. } => bytes.iter().copied().max().unwrap_or(0),
         }
     }
 
     /// The mean of what is drawn.
     pub(super) fn mean(&self) -> f64 {
         match self {
-            SizeDraw::Constant(bytes) => *bytes as f64,
-            SizeDraw::Uniform { first_step, steps, step } => {
+            SizeSampler::Constant(bytes) => *bytes as f64,
+            SizeSampler::Uniform { first_step, steps, step } => {
                 (*first_step as f64 + (*steps - 1) as f64 / 2.0) * *step as f64
             }
-            SizeDraw::Lognormal { mu, sigma, min, max, step } => {
+            SizeSampler::Lognormal { mu, sigma, min, max, step } => {
                 // min + step for each multiple of step, from min to below max, that the draw exceeds.
                 let exceeds =
                     |y: u64| 0.5 * libm::erfc((libm::log(y as f64) - mu) / (sigma * std::f64::consts::SQRT_2));
                 let steps = (max - min) / step;
                 *min as f64 + *step as f64 * (0..steps).map(|j| exceeds(min + j * step)).sum::<f64>()
             }
-            SizeDraw::Mix { bytes, sums, total } => {
+            SizeSampler::Mix { bytes, sums, total } => {
                 let weights = sums.iter().scan(0.0, |before, &sum| Some(sum - std::mem::replace(before, sum)));
                 bytes.iter().zip(weights).map(|(&bytes, weight)| bytes as f64 * weight).sum::<f64>() / total
             }

@@ -7,7 +7,7 @@ use flashlane_core::{Op, Time};
 use super::access::AccessPattern;
 use super::arrivals::{ClosedLoop, Stream};
 use super::draw::{Aspect, RandomStream, splitmix64};
-use super::size::SizeDraw;
+use super::size::SizeSampler;
 use super::spec::{Arrivals, SyntheticSpec};
 use crate::workload::{AddressRange, Arrival, Produced, Source, Span, WorkloadError};
 
@@ -18,7 +18,7 @@ pub struct SyntheticSource {
     read_ratio: f64,
     operations: RandomStream,
     /// Sizes of reads, then of writes.
-    sizes: [SizeDraw; 2],
+    sizes: [SizeSampler; 2],
     size_dice: RandomStream,
     places: AccessPattern,
     left: u64,
@@ -44,8 +44,9 @@ impl SyntheticSource {
         spec.validate()?;
         let seed = spec.seed.unwrap_or(seed);
         let step = spec.size_step_bytes.unwrap_or(512);
-        let read_size = SizeDraw::new(&spec.size, step);
-        let write_size = spec.write_size.as_ref().map_or_else(|| read_size.clone(), |size| SizeDraw::new(size, step));
+        let read_size = SizeSampler::new(&spec.size, step);
+        let write_size =
+            spec.write_size.as_ref().map_or_else(|| read_size.clone(), |size| SizeSampler::new(size, step));
         let sizes = [read_size, write_size];
         let read_ratio = read_ratio(spec);
         let max_bytes = sizes[0].max().max(sizes[1].max());
@@ -127,7 +128,7 @@ impl Source for SyntheticSource {
         self.left -= 1;
         let drawn = if self.operations.chance(self.read_ratio) { Op::Read } else { Op::Write };
         let op = given.unwrap_or(drawn);
-        let bytes = self.sizes[op.index()].draw(&mut self.size_dice);
+        let bytes = self.sizes[op.index()].sample(&mut self.size_dice);
         let (offset, length) = self.places.next(bytes, op == Op::Write);
         *arrival = Arrival { at: Time::from_ns(at), op, extent: Span::Bytes { offset, length } };
         Ok(Produced::Request)
@@ -149,7 +150,7 @@ fn read_ratio(spec: &SyntheticSpec) -> f64 {
     }
 }
 
-fn mean_bytes(sizes: &[SizeDraw; 2], read_ratio: f64) -> f64 {
+fn mean_bytes(sizes: &[SizeSampler; 2], read_ratio: f64) -> f64 {
     read_ratio * sizes[0].mean() + (1.0 - read_ratio) * sizes[1].mean()
 }
 

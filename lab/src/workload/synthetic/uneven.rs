@@ -33,29 +33,29 @@ impl Lanes {
 
     /// The number of a start.
     #[inline]
-    pub(super) fn draw(&self, random: &mut RandomStream) -> u64 {
-        let lane = self.shuffle.apply(self.popular.draw(random));
+    pub(super) fn sample(&self, random: &mut RandomStream) -> u64 {
+        let lane = self.shuffle.apply(self.popular.sample(random));
         random.below(self.rows) * self.lanes + lane
     }
 }
 
 /// Starts of large requests, ready to draw from.
 #[derive(Clone, Debug)]
-pub(super) struct LargeDraw {
+pub(super) struct LargeSampler {
     from: u64,
     offset: u64,
     align: Align,
 }
 
-impl LargeDraw {
+impl LargeSampler {
     /// In a working set of `len` bytes, for requests of up to `max_bytes`.
-    pub(super) fn new(spec: &LargeStarts, len: u64, max_bytes: u64) -> Result<LargeDraw, WorkloadError> {
+    pub(super) fn new(spec: &LargeStarts, len: u64, max_bytes: u64) -> Result<LargeSampler, WorkloadError> {
         if max_bytes >= spec.from_bytes && len - max_bytes < spec.offset_bytes {
             let legal = format_args!("at most {}, what the largest request leaves", len - max_bytes);
             return Err(refuse("large_starts.offset_bytes", spec.offset_bytes, legal));
         }
         let LargeStarts { from_bytes: from, align_bytes, offset_bytes: offset } = *spec;
-        Ok(LargeDraw { from, offset, align: Align::new(align_bytes) })
+        Ok(LargeSampler { from, offset, align: Align::new(align_bytes) })
     }
 
     /// Whether a request of that size is large.
@@ -66,7 +66,7 @@ impl LargeDraw {
 
     /// The first byte of a large request of which the first `room` bytes of the working set are possible starts.
     #[inline]
-    pub(super) fn draw(&self, room: u64, random: &mut RandomStream) -> u64 {
+    pub(super) fn sample(&self, room: u64, random: &mut RandomStream) -> u64 {
         random.below(self.align.count(room - self.offset) + 1) * self.align.bytes() + self.offset
     }
 }

@@ -19,7 +19,7 @@ impl SyntheticSpec {
     }
 
     /// The workload in a few words, for tables: `70 % reads, random, 4096 B, poisson 2000 IOPS`.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         let reads = self.read_ratio.map_or_else(String::new, |ratio| format!("{} % reads, ", ratio * 100.0));
         let access = keyword(&self.access);
         let size = match &self.size {

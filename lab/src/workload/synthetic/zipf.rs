@@ -31,7 +31,7 @@ impl Zipf {
 
     /// A rank; 0 is the most popular.
     #[inline]
-    pub(super) fn draw(&self, random: &mut RandomStream) -> u64 {
+    pub(super) fn sample(&self, random: &mut RandomStream) -> u64 {
         loop {
             let u = self.high + random.unit() * (self.low - self.high);
             let x = self.inverse(u);

@@ -11,7 +11,7 @@ use rand_pcg::Pcg64Mcg;
 
 /// A request to be sent.
 #[derive(Clone, Debug)]
-pub struct Ask {
+pub struct TestRequest {
     /// Arrival time, ns.
     pub at: u64,
     /// Its flow.
@@ -44,7 +44,7 @@ pub enum Wake {
 
 /// The result of a run.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Played {
+pub struct RunResult {
     /// The completions in the order they happened.
     pub completions: Vec<Completion>,
     /// The device's totals.
@@ -63,7 +63,7 @@ pub fn built_under(config: &Config, scheduler: Scheduler) -> Result<(Device, Pol
 }
 
 /// Submits `ask` as request `id` at its instant, to which the device has been advanced.
-pub fn hand_over(device: &mut Device, id: u64, ask: &Ask) {
+pub fn hand_over(device: &mut Device, id: u64, ask: &TestRequest) {
     let now = Time::from_ns(ask.at);
     let extent = match &ask.touch {
         Touch::Bytes(offset, length) => Extent::Bytes { offset: *offset, length: *length },
@@ -74,12 +74,12 @@ pub fn hand_over(device: &mut Device, id: u64, ask: &Ask) {
 }
 
 /// Runs `asks` (in order of time) to the end, without the auditor.
-pub fn play(config: &Config, recipe: &Recipe, asks: &[Ask], wake: Wake) -> Played {
+pub fn play(config: &Config, recipe: &Recipe, asks: &[TestRequest], wake: Wake) -> RunResult {
     play_under(config, build(recipe).expect("a legal recipe"), asks, wake)
 }
 
 /// Runs `asks` as [`play`] does, under `scheduler`.
-pub fn play_under(config: &Config, scheduler: Scheduler, asks: &[Ask], wake: Wake) -> Played {
+pub fn play_under(config: &Config, scheduler: Scheduler, asks: &[TestRequest], wake: Wake) -> RunResult {
     let (mut device, _) = built_under(config, scheduler).expect("a legal device");
     let stops = matches!(wake, Wake::Completions);
     let mut rng = match wake {
@@ -117,7 +117,7 @@ pub fn play_under(config: &Config, scheduler: Scheduler, asks: &[Ask], wake: Wak
     assert_eq!(device.fault(), None);
     assert_eq!(device.outstanding(), 0, "requests left in the device");
     device.check();
-    Played { completions, totals: device.totals() }
+    RunResult { completions, totals: device.totals() }
 }
 
 /// Advances to `limit` with a stop at every instant at which a request completes.
@@ -150,7 +150,7 @@ fn wander(device: &mut Device, end: u64, rng: &mut Pcg64Mcg) {
 }
 
 /// Runs `asks` to the end with the auditor; the error is a violation, a fault or a lost request, as text.
-pub fn audit(config: &Config, recipe: &Recipe, asks: &[Ask]) -> Result<(Played, Verdict), String> {
+pub fn audit(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> Result<(RunResult, Verdict), String> {
     let (mut device, policy) = built(config, recipe)?;
     device.report_events();
     let (lpn_of, written) = (|p, a| device.lpn_at(p, a), |p, b| device.written_in(p, b));
@@ -188,7 +188,7 @@ pub fn audit(config: &Config, recipe: &Recipe, asks: &[Ask]) -> Result<(Played, 
     }
     conserved(asks, &completions)?;
     device.check();
-    Ok((Played { completions, totals: device.totals() }, verdict))
+    Ok((RunResult { completions, totals: device.totals() }, verdict))
 }
 
 /// What a device with no further event still holds, as text.
@@ -209,7 +209,7 @@ fn left(device: &Device) -> String {
 }
 
 /// Checks that every request completed exactly once, unchanged, not before its arrival, in order of time.
-pub fn conserved(asks: &[Ask], completions: &[Completion]) -> Result<(), String> {
+pub fn conserved(asks: &[TestRequest], completions: &[Completion]) -> Result<(), String> {
     let mut seen = vec![false; asks.len()];
     let mut last = Time::ZERO;
     for c in completions {
@@ -248,7 +248,7 @@ pub struct Mix {
 }
 
 /// Random requests for the device of `config`; several may arrive at one instant.
-pub fn asks(config: &Config, mix: &Mix, rng: &mut Pcg64Mcg) -> Vec<Ask> {
+pub fn asks(config: &Config, mix: &Mix, rng: &mut Pcg64Mcg) -> Vec<TestRequest> {
     let page = u64::from(config.geometry.page_bytes);
     let drive = u64::from(config.ftl.logical_pages);
     let mut at = 0;
@@ -277,13 +277,13 @@ pub fn asks(config: &Config, mix: &Mix, rng: &mut Pcg64Mcg) -> Vec<Ask> {
                     Touch::Bytes(whole.0, whole.1)
                 }
             };
-            Ask { at, flow, op, touch }
+            TestRequest { at, flow, op, touch }
         })
         .collect()
 }
 
 /// Runs `asks` on one device for each of `configs`, in one process, alternating at every request.
-pub fn interleaved(configs: [(&Config, &Recipe); 2], asks: [&[Ask]; 2]) -> [Vec<Completion>; 2] {
+pub fn interleaved(configs: [(&Config, &Recipe); 2], asks: [&[TestRequest]; 2]) -> [Vec<Completion>; 2] {
     let mut devices = configs.map(|(config, recipe)| built(config, recipe).expect("a legal device").0);
     let mut next = [0, 0];
     let mut done = [Vec::new(), Vec::new()];

@@ -27,7 +27,7 @@ fn uniform_draws_are_flat() {
 #[test]
 fn exponential_has_its_moments_and_its_shape_into_the_tail() {
     let (mut random, exponential) = (random(), Exponential::new());
-    let x: Vec<f64> = (0..N).map(|_| exponential.draw(&mut random)).collect();
+    let x: Vec<f64> = (0..N).map(|_| exponential.sample(&mut random)).collect();
     let (m, variance) = moments(&x);
     near(m, 1.0, 0.005);
     // Fourth central moment 9: the variance has a standard error of sqrt(8 / N).
@@ -58,7 +58,7 @@ fn normal_has_its_first_four_moments() {
 fn geometric_has_its_mean_and_variance_and_starts_at_one() {
     for m in [1.0, 1.5, 8.0, 500.0] {
         let (mut random, geometric) = (random(), Geometric::new(m));
-        let k: Vec<f64> = (0..N).map(|_| geometric.draw(&mut random) as f64).collect();
+        let k: Vec<f64> = (0..N).map(|_| geometric.sample(&mut random) as f64).collect();
         assert!(k.iter().all(|&k| k >= 1.0));
         let variance = m * (m - 1.0);
         near(mean(k.iter().copied()), m, 5.0 * (variance / N as f64).sqrt());
@@ -72,7 +72,7 @@ fn zipf_ranks_have_their_frequencies() {
     for (n, theta) in [(1, 0.9), (2, 0.9), (1000, 0.0), (1000, 0.5), (1000, 0.9), (1000, 1.0), (1000, 1.3), (50, 4.0)] {
         let (mut random, zipf) = (random(), Zipf::new(n, theta));
         let mut counts = vec![0u32; n as usize];
-        (0..N).for_each(|_| counts[zipf.draw(&mut random) as usize] += 1);
+        (0..N).for_each(|_| counts[zipf.sample(&mut random) as usize] += 1);
         let weights: Vec<f64> = (1..=n).map(|k| (k as f64).powf(-theta)).collect();
         let total: f64 = weights.iter().sum();
         let (mut chi_square, mut cells, mut tail) = (0.0, 0.0, (0.0, 0.0));
@@ -103,7 +103,7 @@ fn zipf_over_a_large_drive_keeps_the_share_of_its_head() {
     let head: f64 = (1..=1000u64).map(|k| (k as f64).powf(-0.9)).sum();
     let tail = ((n as f64 + 0.5).powf(0.1) - 1000.5f64.powf(0.1)) / 0.1;
     let share = head / (head + tail);
-    let found = (0..N).filter(|_| zipf.draw(&mut random) < 1000).count() as f64 / N as f64;
+    let found = (0..N).filter(|_| zipf.sample(&mut random) < 1000).count() as f64 / N as f64;
     near(found, share, 5.0 * (share * (1.0 - share) / N as f64).sqrt());
 }
 
@@ -123,7 +123,7 @@ proptest! {
     fn zipf_ranks_stay_below_n(n in 1u64..=1 << 40, theta in 0.0f64..=10.0, seed: u64) {
         let (mut random, zipf) = (RandomStream::new(seed, Aspect::Address), Zipf::new(n, theta));
         for _ in 0..200 {
-            prop_assert!(zipf.draw(&mut random) < n);
+            prop_assert!(zipf.sample(&mut random) < n);
         }
     }
 }

@@ -1,16 +1,16 @@
 //! Sizes: moments, rounding, clipping, and the mean that a rate in MB/s is based on.
 
 use super::super::draw::{Aspect, RandomStream};
-use super::super::size::SizeDraw;
+use super::super::size::SizeSampler;
 use super::super::{Lognormal, Size, Uniform};
 use super::{Drawn, draw, mean, moments, near};
 use flashlane_core::Op;
 
 const N: usize = 400_000;
 
-fn drawn(size: &Size, step: u64) -> (SizeDraw, Vec<f64>) {
-    let (size, mut random) = (SizeDraw::new(size, step), RandomStream::new(3, Aspect::Size));
-    let values = (0..N).map(|_| size.draw(&mut random) as f64).collect();
+fn drawn(size: &Size, step: u64) -> (SizeSampler, Vec<f64>) {
+    let (size, mut random) = (SizeSampler::new(size, step), RandomStream::new(3, Aspect::Size));
+    let values = (0..N).map(|_| size.sample(&mut random) as f64).collect();
     (size, values)
 }
 
@@ -67,7 +67,7 @@ fn drawn_sizes_are_steps_within_their_limits() {
     }
     let (draw, x) =
         drawn(&Size::Lognormal(Lognormal { mean_bytes: 4096.0, sd_bytes: 0.0, min_bytes: 512, max_bytes: 8192 }), 512);
-    assert!(matches!(draw, SizeDraw::Constant(4096)) && x[0] == 4096.0);
+    assert!(matches!(draw, SizeSampler::Constant(4096)) && x[0] == 4096.0);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_mix_has_the_shares_of_its_weights() {
 fn the_iometer_mix_of_the_documentation_has_its_mean() {
     // Model 5.2: 4 KB x 2^k with a mean of 103.5 KB.
     let weights = (0..8).map(|k| (4096u64 << k, 0.9246906f64.powi(k))).collect();
-    near(SizeDraw::new(&Size::Mix(weights), 512).mean() / 1024.0, 103.5, 0.001);
+    near(SizeSampler::new(&Size::Mix(weights), 512).mean() / 1024.0, 103.5, 0.001);
 }
 
 #[test]

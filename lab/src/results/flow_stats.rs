@@ -1,13 +1,13 @@
-//! Figures of requests: of one flow, or of all flows of a run together.
+//! FlowStats of requests: of one flow, or of all flows of a run together.
 //!
-//! The types only; [`super::figures`] computes them.
+//! The types only; [`super::stats`] computes them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Counts, rates and response times of one flow, or of all together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Figures {
+pub struct FlowStats {
     /// Requests the workload produced. Always completed + rejected.
     pub issued: u64,
     /// Requests that completed.
@@ -26,11 +26,11 @@ pub struct Figures {
     /// together; 0 if that is one instant.
     pub window_ns: u64,
     /// Reads and writes together; null if none completed.
-    pub all: Option<ResponseFigures>,
+    pub all: Option<ResponseStats>,
     /// Reads; null if none completed.
-    pub read: Option<ResponseFigures>,
+    pub read: Option<ResponseStats>,
     /// Writes; null if none completed.
-    pub write: Option<ResponseFigures>,
+    pub write: Option<ResponseStats>,
     /// Response time over time.
     pub over_time: OverTime,
 }
@@ -41,7 +41,7 @@ pub struct Figures {
 /// nearest-rank from a histogram of 64 buckets an octave: at most 0.79 % off, exact below 128 ns, never outside
 /// `min_ns` and `max_ns`. Everything else is exact.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ResponseFigures {
+pub struct ResponseStats {
     /// Requests that completed.
     pub requests: u64,
     /// Bytes they asked for.

@@ -5,10 +5,10 @@ use flashlane_ssd::Totals;
 
 use super::change::change;
 use super::decisions::Decisions;
-use super::estimation::EstimationFigures;
-use super::flow_figures::*;
-use super::host::HostFigures;
-use super::paired::{PairFigures, Paired, SlackFigures};
+use super::estimation::EstimationStats;
+use super::flow_stats::*;
+use super::host::HostStats;
+use super::paired::{PairStats, Paired, SlackStats};
 use super::slowdowns::{SlowdownOverTime, is_overloaded};
 use super::summary::*;
 use super::waiting_writes::WaitingWrites;
@@ -37,17 +37,17 @@ impl Summary {
 
     /// Adds the changes against the run `against`, and the figures of `pairs` (one entry for each run; `None` for a run
     /// without).
-    pub fn compare_with(&mut self, against: usize, pairs: &[Option<Pairs>]) {
-        let Some(base) = self.schedulers.get(against).cloned() else { return };
+    pub fn compare_with(&mut self, baseline: usize, pairs: &[Option<Pairs>]) {
+        let Some(base) = self.schedulers.get(baseline).cloned() else { return };
         for (i, run) in self.schedulers.iter_mut().enumerate() {
-            run.change_percent = (i != against).then(|| change(&base, run));
-            if let Some(writes) = run.device.waiting_writes.as_mut().filter(|_| i != against) {
+            run.change_percent = (i != baseline).then(|| change(&base, run));
+            if let Some(writes) = run.device.waiting_writes.as_mut().filter(|_| i != baseline) {
                 writes.erases_saved = Some(base.device.gc.erases as i64 - run.device.gc.erases as i64);
             }
             let pairs = pairs.get(i).and_then(Option::as_ref);
             run.paired = pairs.and_then(|pairs| Paired::of(pairs, &base.name));
             for (j, flow) in run.flows.iter_mut().enumerate().filter(|_| base.flows.len() > 1) {
-                flow.paired = pairs.and_then(|pairs| pairs.flow.get(j)).and_then(PairFigures::of);
+                flow.paired = pairs.and_then(|pairs| pairs.flow.get(j)).and_then(PairStats::of);
             }
         }
         self.against = base.name;
@@ -69,7 +69,7 @@ impl SchedulerResult {
         flows: &[FlowInfo],
         metrics: &[FlowMetrics],
         alone: Option<&[FlowMetrics]>,
-        device: &DeviceFigures,
+        device: &DeviceStats,
     ) -> SchedulerResult {
         assert_eq!(flows.len(), metrics.len(), "one set of metrics a flow");
         assert!(alone.is_none_or(|alone| alone.len() == flows.len()), "one alone run a flow");
@@ -86,10 +86,10 @@ impl SchedulerResult {
             name: name.to_string(),
             control: false,
             decisions: Decisions::default(),
-            total: Figures::of(&together),
+            total: FlowStats::of(&together),
             flows,
             device: device.clone(),
-            fairness: slowdowns.and_then(|slowdowns| Fairness::of(&slowdowns)).map(FairnessFigures::from),
+            fairness: slowdowns.and_then(|slowdowns| Fairness::of(&slowdowns)).map(FairnessStats::from),
             change_percent: None,
             touched: together.touched().into(),
             paired: None,
@@ -112,38 +112,38 @@ impl SchedulerResult {
     }
 
     /// Adds what the host added, if there was one.
-    pub fn with_host(mut self, host: Option<HostFigures>) -> SchedulerResult {
+    pub fn with_host(mut self, host: Option<HostStats>) -> SchedulerResult {
         self.host = host;
         self
     }
 
     /// Adds the actual slack, if it was measured.
     pub fn with_slack(mut self, slack: Option<&Slack>) -> SchedulerResult {
-        self.slack = slack.map(SlackFigures::of);
+        self.slack = slack.map(SlackStats::of);
         self
     }
 
     /// Adds the accuracy of estimates, if it was measured.
     pub fn with_estimation(mut self, estimation: Option<&Estimation>) -> SchedulerResult {
-        self.estimation = estimation.map(EstimationFigures::of);
+        self.estimation = estimation.map(EstimationStats::of);
         self
     }
 }
 
 impl FlowResult {
     fn new(info: &FlowInfo, metrics: &FlowMetrics, alone: Option<&FlowMetrics>) -> FlowResult {
-        let figures = Figures::of(metrics);
+        let figures = FlowStats::of(metrics);
         let slowdown_over_time = alone.map(|alone| SlowdownOverTime::of(metrics, alone));
         let overloaded = is_overloaded(&figures, info.depth.is_some());
-        let alone = alone.and_then(|alone| Figures::of(alone).all);
+        let alone = alone.and_then(|alone| FlowStats::of(alone).all);
         let slowdown = figures.all.as_ref().zip(alone.as_ref()).and_then(|(s, a)| slowdown(s.mean_ns, a.mean_ns));
         FlowResult { name: info.name.clone(), figures, paired: None, alone, slowdown, slowdown_over_time, overloaded }
     }
 }
 
-impl From<Fairness> for FairnessFigures {
-    fn from(f: Fairness) -> FairnessFigures {
-        FairnessFigures {
+impl From<Fairness> for FairnessStats {
+    fn from(f: Fairness) -> FairnessStats {
+        FairnessStats {
             fairness: f.fairness,
             max_slowdown: f.max_slowdown,
             stdev: f.stdev,
@@ -152,15 +152,15 @@ impl From<Fairness> for FairnessFigures {
     }
 }
 
-impl Figures {
+impl FlowStats {
     /// The figures of a flow.
-    pub fn of(metrics: &FlowMetrics) -> Figures {
+    pub fn of(metrics: &FlowMetrics) -> FlowStats {
         let first = metrics.first_arrival().unwrap_or(Time::ZERO);
         let makespan_ns = metrics.last_completion().since(first).ns();
         let rates = |ops: &[Op]| metrics.load().rates(ops);
-        let direction = |op| ResponseFigures::of(&metrics.response(op), metrics.bytes(op), rates(&[op]));
+        let direction = |op| ResponseStats::of(&metrics.response(op), metrics.bytes(op), rates(&[op]));
         let bytes = metrics.bytes(Op::Read) + metrics.bytes(Op::Write);
-        Figures {
+        FlowStats {
             issued: metrics.issued(),
             completed: metrics.completed(),
             rejected: metrics.rejected(),
@@ -169,7 +169,7 @@ impl Figures {
             last_completion_ns: metrics.last_completion().ns(),
             makespan_ns,
             window_ns: metrics.load().length_ns(),
-            all: ResponseFigures::of(&metrics.response_all(), bytes, rates(&BOTH)),
+            all: ResponseStats::of(&metrics.response_all(), bytes, rates(&BOTH)),
             read: direction(Op::Read),
             write: direction(Op::Write),
             over_time: OverTime::of(metrics),
@@ -177,10 +177,10 @@ impl Figures {
     }
 }
 
-impl ResponseFigures {
-    fn of(histogram: &Histogram, bytes: u64, rates: Option<Rates>) -> Option<ResponseFigures> {
+impl ResponseStats {
+    fn of(histogram: &Histogram, bytes: u64, rates: Option<Rates>) -> Option<ResponseStats> {
         let at = |millionths| histogram.percentile(millionths);
-        Some(ResponseFigures {
+        Some(ResponseStats {
             requests: histogram.count(),
             bytes,
             offered_iops: rates.map(|rates| rates.offered_iops),
@@ -233,11 +233,11 @@ impl Series {
     }
 }
 
-impl From<&Totals> for DeviceFigures {
+impl From<&Totals> for DeviceStats {
     /// The figures of a device at the end of a run.
-    fn from(totals: &Totals) -> DeviceFigures {
+    fn from(totals: &Totals) -> DeviceStats {
         let (erase_count_min, erase_count_max, erase_count_sum) = totals.erase_counts;
-        DeviceFigures {
+        DeviceStats {
             observed_ns: totals.now.ns(),
             chip_utilisation: mean_share(&totals.unit_busy, totals.now),
             chip_utilisation_each: shares(&totals.unit_busy, totals.now),
@@ -252,7 +252,7 @@ impl From<&Totals> for DeviceFigures {
             waiting_writes: WaitingWrites::of(totals),
             advanced_commands: totals.advanced_commands[0] + totals.advanced_commands[1],
             pauses: totals.pauses,
-            gc: GcFigures {
+            gc: GcStats {
                 erases: totals.erases,
                 moves: totals.gc_programs,
                 victims: totals.victims,
@@ -308,16 +308,16 @@ mod tests {
             victim_valid: 150,
             ..Totals::default()
         };
-        let device = DeviceFigures::from(&totals);
+        let device = DeviceStats::from(&totals);
         assert_eq!((device.chip_utilisation, device.channel_utilisation), (0.75, 0.1));
         assert_eq!(device.chip_utilisation_each, [0.5, 1.0]);
         assert_eq!((device.write_amplification, device.gc.victim_valid_mean), (Some(2.5), Some(37.5)));
-        assert_eq!(DeviceFigures::from(&Totals::default()).write_amplification, None);
+        assert_eq!(DeviceStats::from(&Totals::default()).write_amplification, None);
     }
 
     #[test]
     fn a_flow_without_requests_has_no_response_times() {
-        let nothing = Figures::of(&FlowMetrics::new());
+        let nothing = FlowStats::of(&FlowMetrics::new());
         assert_eq!((nothing.issued, nothing.all, nothing.window_ns), (0, None, 0));
     }
 

@@ -10,13 +10,13 @@ use serde_json::{Map, Value, json};
 
 /// Figures by name.
 #[derive(Clone, Debug, Default)]
-pub struct Figures {
+pub struct Measurements {
     entries: Vec<(Vec<String>, Vec<f64>)>,
     index: BTreeMap<Vec<String>, usize>,
     notes: Vec<String>,
 }
 
-impl Figures {
+impl Measurements {
     /// Adds a value, that of one more seed, to the figure `path`.
     pub fn push(&mut self, path: &[&str], value: f64) {
         let path: Vec<String> = path.iter().map(ToString::to_string).collect();
@@ -47,7 +47,7 @@ impl Figures {
     }
 
     /// Adds all of `other`.
-    pub fn merge(&mut self, other: Figures) {
+    pub fn merge(&mut self, other: Measurements) {
         for (path, values) in other.entries {
             let path: Vec<&str> = path.iter().map(String::as_str).collect();
             values.into_iter().for_each(|value| self.push(&path, value));
@@ -96,12 +96,12 @@ impl Figures {
         self.nested(|values| json!(values))
     }
 
-    /// Figures from [`Figures::all_values`], in the order of their names.
+    /// Figures from [`Measurements::all_values`], in the order of their names.
     ///
     /// # Errors
     /// What is no list of numbers, by its name.
-    pub fn from_values(values: &Value) -> Result<Figures, String> {
-        let mut figures = Figures::default();
+    pub fn from_values(values: &Value) -> Result<Measurements, String> {
+        let mut figures = Measurements::default();
         figures.add_values(values, &mut Vec::new())?;
         Ok(figures)
     }
@@ -128,8 +128,8 @@ impl Figures {
     }
 
     /// Figures with other values of some: those for which `change` yields any.
-    pub fn replaced(&self, change: impl Fn(&[String], &[f64]) -> Option<Vec<f64>>) -> Figures {
-        let mut figures = Figures { notes: self.notes.clone(), ..Figures::default() };
+    pub fn replaced(&self, change: impl Fn(&[String], &[f64]) -> Option<Vec<f64>>) -> Measurements {
+        let mut figures = Measurements { notes: self.notes.clone(), ..Measurements::default() };
         for (path, values) in &self.entries {
             let changed = change(path, values);
             let path: Vec<&str> = path.iter().map(String::as_str).collect();
@@ -139,7 +139,7 @@ impl Figures {
     }
 
     /// The figures with seven significant digits, as they are stored and judged.
-    pub fn rounded(&self) -> Figures {
+    pub fn rounded(&self) -> Measurements {
         let round = |value: &f64| format!("{value:.6e}").parse().unwrap_or(*value);
         self.replaced(|_, values| Some(values.iter().map(round).collect()))
     }
@@ -147,7 +147,7 @@ impl Figures {
     /// The figures of the seed at `at` among `seeds` alone. A figure that does not have a value for each seed is the same for all; one
     /// whose name says that it is another seed's (`names_of_a_seed` of a paper's claims) is left out, unless none of its first name is of
     /// this seed.
-    pub(crate) fn of_seed(&self, at: usize, seeds: &[u64], names_of_a_seed: Option<u64>) -> Figures {
+    pub(crate) fn of_seed(&self, at: usize, seeds: &[u64], names_of_a_seed: Option<u64>) -> Measurements {
         let of = |path: &[String]| {
             let seed = names_of_a_seed.and_then(|count| path.iter().find_map(|name| seed_of(name, count)));
             seed.filter(|seed| seeds.contains(seed))
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn seeds_become_a_mean_and_an_interval() {
-        let mut figures = Figures::default();
+        let mut figures = Measurements::default();
         for value in [1.0, 2.0, 3.0, 4.0, 5.0] {
             figures.push(&["gain", "wbyp", "prxy0"], value);
         }
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn merging_adds_seeds_and_keeps_notes_once() {
-        let mut a = Figures::default();
+        let mut a = Measurements::default();
         a.push(&["x"], 1.0);
         a.note("short".into());
         let mut b = a.clone();
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_seed_has_its_values_and_its_names() {
-        let mut figures = Figures::default();
+        let mut figures = Measurements::default();
         for (path, values) in [
             (["gain", "a"], &[1.0, 3.0][..]),
             (["mix", "25-10 tpcc"], &[4.0]),
@@ -237,16 +237,16 @@ mod tests {
 
     #[test]
     fn what_is_stored_is_read_again() {
-        let mut figures = Figures::default();
+        let mut figures = Measurements::default();
         figures.push(&["x", "y"], 1.0 / 3.0);
         figures.push(&["x", "y"], -20_000_001.5);
         figures.push(&["z"], 0.0);
         let rounded = figures.rounded();
         assert_eq!(rounded.all_values(), json!({ "x": { "y": [0.333_333_3, -20_000_000.0] }, "z": [0.0] }));
-        let again = Figures::from_values(&rounded.all_values()).expect("figures");
+        let again = Measurements::from_values(&rounded.all_values()).expect("figures");
         assert_eq!(again.all_values(), rounded.all_values());
         assert_eq!(again.rounded().all_values(), rounded.all_values());
-        let said = Figures::from_values(&json!({ "x": { "y": 1.0 } })).expect_err("no list");
+        let said = Measurements::from_values(&json!({ "x": { "y": 1.0 } })).expect_err("no list");
         assert_eq!(said, "figure \"x.y\" is no list of numbers");
     }
 }

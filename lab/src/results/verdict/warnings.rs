@@ -1,9 +1,9 @@
 //! What to distrust.
 
-use super::parties::{BEYOND, LEVEL, Party};
-use super::{Doubt, Rule, units};
+use super::tenants::{BEYOND, LEVEL, Tenant};
+use super::{Rule, Warning, units};
 use crate::metrics::pairs::BATCHES;
-use crate::results::flow_figures::ResponseFigures;
+use crate::results::flow_stats::ResponseStats;
 use crate::results::format::{Sense, count, number, relative, share, time};
 use crate::results::summary::{SchedulerResult, Summary};
 
@@ -19,11 +19,12 @@ const NAMED: usize = 4;
 /// Names in a list, before it only says how many more there are.
 const NAMES: usize = 6;
 
-/// The doubts about a summary, the gravest first.
-pub(super) fn of(summary: &Summary, parties: &[Party<'_>]) -> Vec<Doubt> {
-    let mut doubts = Vec::new();
-    let mut add = |rule: Rule, texts: Vec<String>| doubts.extend(texts.into_iter().map(|text| Doubt { rule, text }));
-    let idle = idle(summary, parties);
+/// The warnings about a summary, the gravest first.
+pub(super) fn of(summary: &Summary, tenants: &[Tenant<'_>]) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let mut add =
+        |rule: Rule, texts: Vec<String>| warnings.extend(texts.into_iter().map(|text| Warning { rule, text }));
+    let idle = idle(summary, tenants);
     let is_idle = idle.is_some();
     add(Rule::Units, units::of(summary));
     add(Rule::Idle, idle.into_iter().collect());
@@ -34,18 +35,18 @@ pub(super) fn of(summary: &Summary, parties: &[Party<'_>]) -> Vec<Doubt> {
         add(Rule::Noise, noise(summary, &identical).into_iter().collect());
         add(Rule::Identical, identical_texts(&identical));
     }
-    add(Rule::OneBurst, one_burst(summary, parties));
-    add(Rule::TooShort, too_short(parties).into_iter().collect());
+    add(Rule::OneBurst, one_burst(summary, tenants));
+    add(Rule::TooShort, too_short(tenants).into_iter().collect());
     add(Rule::AloneRuns, alone_runs(summary));
-    doubts
+    warnings
 }
 
 /// The drive has next to nothing to do, and all schedulers are alike.
-fn idle(summary: &Summary, parties: &[Party<'_>]) -> Option<String> {
+fn idle(summary: &Summary, tenants: &[Tenant<'_>]) -> Option<String> {
     let busy = summary.schedulers.iter().map(|run| run.device.chip_utilisation).fold(0.0, f64::max);
     let several = summary.schedulers.len() > 1;
     let requests: u64 = summary.schedulers.iter().map(|run| run.total.completed).sum();
-    let idle = several && requests > 0 && busy < IDLE && parties.iter().all(Party::is_alike);
+    let idle = several && requests > 0 && busy < IDLE && tenants.iter().all(Tenant::is_alike);
     idle.then(|| {
         format!(
             "the drive is idle (chips busy {}), so the schedulers are alike: raise --speedup, or the rates of the flows",
@@ -62,7 +63,7 @@ fn overloaded(summary: &Summary) -> Vec<String> {
         let Some(worst) = runs.iter().max_by_key(|run| run.flows[i].figures.makespan_ns) else { continue };
         let figures = &worst.flows[i].figures;
         let names = list(runs.iter().map(|run| run.name.as_str()));
-        let rate = |of: fn(&ResponseFigures) -> Option<f64>| figures.all.as_ref().and_then(of).unwrap_or(0.0);
+        let rate = |of: fn(&ResponseStats) -> Option<f64>| figures.all.as_ref().and_then(of).unwrap_or(0.0);
         let (offered, served) = (rate(|f| f.offered_iops), rate(|f| f.iops));
         let of = if runs.len() > 1 { format!(" under {}", worst.name) } else { String::new() };
         let text = format!(
@@ -149,22 +150,22 @@ fn noise(summary: &Summary, identical: &[Vec<&str>]) -> Option<String> {
 }
 
 /// Differences that a few batches make, of which nothing can be said.
-fn one_burst(summary: &Summary, parties: &[Party<'_>]) -> Vec<String> {
+fn one_burst(summary: &Summary, tenants: &[Tenant<'_>]) -> Vec<String> {
     let mut found = Vec::new();
-    for party in parties {
+    for tenant in tenants {
         for (run, result) in summary.schedulers.iter().enumerate() {
-            let Some(pairs) = party.pairs[run].filter(|pairs| pairs.p.is_none() && pairs.requests >= BATCHES as u64)
+            let Some(pairs) = tenant.pairs[run].filter(|pairs| pairs.p.is_none() && pairs.requests >= BATCHES as u64)
             else {
                 continue;
             };
-            let Some(gain) = party.gain(run).filter(|gain| *gain != 1.0) else { continue };
-            let (parts, name) = (pairs.batches_that_differ, &party.name);
+            let Some(gain) = tenant.gain(run).filter(|gain| *gain != 1.0) else { continue };
+            let (parts, name) = (pairs.batches_that_differ, &tenant.name);
             let what = if parts == 1 { "one" } else { "a few" };
             let text = format!(
                 "{name} differ under {} and {} in {parts} of {BATCHES} parts of the run only: {what} burst",
                 result.name, summary.against
             );
-            let text = if party.is_plural() { text } else { text.replacen(" differ ", " differs ", 1) };
+            let text = if tenant.is_plural() { text } else { text.replacen(" differ ", " differs ", 1) };
             found.push((gain.ln().abs(), text + if parts == 1 { " decides" } else { "s decide" }));
         }
     }
@@ -172,20 +173,20 @@ fn one_burst(summary: &Summary, parties: &[Party<'_>]) -> Vec<String> {
 }
 
 /// Percentiles that rest on too few requests.
-fn too_short(parties: &[Party<'_>]) -> Option<String> {
-    let few = |one_in: u64| parties.iter().filter(move |party| party.fewest() < BEYOND * one_in);
+fn too_short(tenants: &[Tenant<'_>]) -> Option<String> {
+    let few = |one_in: u64| tenants.iter().filter(move |tenant| tenant.fewest() < BEYOND * one_in);
     let texts: Vec<String> = PERCENTILES
         .into_iter()
         .filter(|&(_, one_in)| few(one_in).count() > 0)
         .map(|(name, one_in)| {
             let who: Vec<String> = few(one_in)
                 .take(NAMED)
-                .map(|party| {
+                .map(|tenant| {
                     format!(
                         "{} {} {}",
-                        party.name,
-                        if party.is_plural() { "have" } else { "has" },
-                        count(party.fewest())
+                        tenant.name,
+                        if tenant.is_plural() { "have" } else { "has" },
+                        count(tenant.fewest())
                     )
                 })
                 .collect();

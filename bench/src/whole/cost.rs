@@ -4,7 +4,7 @@ use crate::page::{BEGIN_WHOLE, END_WHOLE};
 
 /// What was measured of a case.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Figures {
+pub struct Cost {
     /// Instructions of the process with [`COUNTED`](super::COUNTED) requests, if they were counted.
     pub instructions: Option<u64>,
     /// CPU time of runs with [`TIMED`](super::TIMED) requests in seconds, ascending.
@@ -12,11 +12,11 @@ pub struct Figures {
 }
 
 /// How much more instructions than stored are let pass, in percent.
-pub const MOST_PERCENT: u64 = 5;
+pub const MAX_PERCENT: u64 = 5;
 
 /// The table of all rows.
-pub fn render(rows: &[(String, Figures)]) -> String {
-    let cells = |(name, figures): &(String, Figures)| {
+pub fn render(rows: &[(String, Cost)]) -> String {
+    let cells = |(name, figures): &(String, Cost)| {
         let millions = |count: u64| format!("{}.{:02}", count / 1_000_000, count / 10_000 % 100);
         let seconds = match figures.seconds.as_slice() {
             [] => ["not measured".into(), String::new()],
@@ -80,7 +80,7 @@ impl Stored {
     }
 
     /// Compares a case's instructions with the stored ones: a line of text, and whether they are no more than
-    /// [`MOST_PERCENT`] above.
+    /// [`MAX_PERCENT`] above.
     pub fn compare(&self, name: &str, counted: u64) -> (String, bool) {
         let Some((_, stored)) = self.rows.iter().find(|(row, _)| row == name) else {
             return (format!("{name}: no stored figure"), false);
@@ -89,7 +89,7 @@ impl Stored {
         let millions = |count: u64| format!("{:.2}", count as f64 / 1e6);
         let text =
             format!("{name}: {} million instructions, stored {}, {change:+.1} %", millions(counted), millions(*stored));
-        (text, counted * 100 <= stored * (100 + MOST_PERCENT))
+        (text, counted * 100 <= stored * (100 + MAX_PERCENT))
     }
 }
 
@@ -99,8 +99,8 @@ mod tests {
 
     fn page() -> String {
         let rows = [
-            ("scene".to_owned(), Figures { instructions: Some(12_345_678), seconds: vec![0.01, 0.02, 0.5] }),
-            ("reads/16 GB".to_owned(), Figures { instructions: None, seconds: vec![] }),
+            ("scene".to_owned(), Cost { instructions: Some(12_345_678), seconds: vec![0.01, 0.02, 0.5] }),
+            ("reads/16 GB".to_owned(), Cost { instructions: None, seconds: vec![] }),
         ];
         format!("# Page\n\n{BEGIN_WHOLE}\n\nOn a machine, rustc 1.0.\n\n{}\n{END_WHOLE}\n", render(&rows))
     }

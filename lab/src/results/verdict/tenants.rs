@@ -1,8 +1,8 @@
 //! For whom something is won or lost: the flows of a comparison; with one flow its reads and its writes.
 
 use crate::metrics::randomization::sign_p;
-use crate::results::flow_figures::{Figures, ResponseFigures};
-use crate::results::paired::{PairFigures, Paired};
+use crate::results::flow_stats::{FlowStats, ResponseStats};
+use crate::results::paired::{PairStats, Paired};
 use crate::results::summary::{SchedulerResult, Summary};
 
 /// The level of the tests: a difference counts if chance makes one as large in fewer cases than this.
@@ -15,52 +15,52 @@ const NEGLIGIBLE: f64 = 0.01;
 /// A percentile is trusted with this many requests beyond it.
 pub(super) const BEYOND: u64 = 10;
 
-/// A party, with an entry a scheduler in each list.
-pub(super) struct Party<'a> {
+/// A tenant, with an entry a scheduler in each list.
+pub(super) struct Tenant<'a> {
     /// Its name.
     pub(super) name: String,
     plural: bool,
     /// Whether its next request waits for a completion: then throughput is what a scheduler gives it.
     pub(super) is_closed_loop: bool,
     /// Its figures; `None` where it completed nothing.
-    pub(super) figures: Vec<Option<&'a ResponseFigures>>,
+    pub(super) figures: Vec<Option<&'a ResponseStats>>,
     /// Its requests one by one against the same ones under the scheduler compared with.
-    pub(super) pairs: Vec<Option<&'a PairFigures>>,
+    pub(super) pairs: Vec<Option<&'a PairStats>>,
     /// Its slowdown, if there were alone runs.
     pub(super) slowdowns: Vec<Option<f64>>,
-    against: usize,
+    baseline: usize,
 }
 
-/// The parties of a summary.
-pub(super) fn of(summary: &Summary) -> Vec<Party<'_>> {
-    let against = summary.schedulers.iter().position(|run| run.name == summary.against).unwrap_or(0);
+/// The tenants of a summary.
+pub(super) fn of(summary: &Summary) -> Vec<Tenant<'_>> {
+    let baseline = summary.schedulers.iter().position(|run| run.name == summary.against).unwrap_or(0);
     if summary.flows.len() > 1 {
-        let party = |(i, flow): (usize, &super::super::FlowInfo)| Party {
+        let tenant = |(i, flow): (usize, &super::super::FlowInfo)| Tenant {
             name: flow.name.clone(),
             plural: false,
             is_closed_loop: flow.depth.is_some(),
             figures: each(summary, |run| run.flows[i].figures.all.as_ref()),
             pairs: each(summary, |run| run.flows[i].paired.as_ref()),
             slowdowns: each(summary, |run| run.flows[i].slowdown),
-            against,
+            baseline,
         };
-        return summary.flows.iter().enumerate().map(party).collect();
+        return summary.flows.iter().enumerate().map(tenant).collect();
     }
-    type Part = (&'static str, fn(&Figures) -> Option<&ResponseFigures>, fn(&Paired) -> Option<&PairFigures>);
+    type Part = (&'static str, fn(&FlowStats) -> Option<&ResponseStats>, fn(&Paired) -> Option<&PairStats>);
     let directions: [Part; 2] = [
         ("reads", |figures| figures.read.as_ref(), |paired| paired.read.as_ref()),
         ("writes", |figures| figures.write.as_ref(), |paired| paired.write.as_ref()),
     ];
-    let party = |(name, figures, pairs): Part| Party {
+    let tenant = |(name, figures, pairs): Part| Tenant {
         name: name.to_owned(),
         plural: true,
         is_closed_loop: summary.flows.iter().any(|flow| flow.depth.is_some()),
         figures: each(summary, |run| figures(&run.total)),
         pairs: each(summary, |run| run.paired.as_ref().and_then(pairs)),
         slowdowns: vec![None; summary.schedulers.len()],
-        against,
+        baseline,
     };
-    directions.map(party).into_iter().filter(|party| party.figures.iter().any(Option::is_some)).collect()
+    directions.map(tenant).into_iter().filter(|tenant| tenant.figures.iter().any(Option::is_some)).collect()
 }
 
 fn each<'a, T>(summary: &'a Summary, of: impl Fn(&'a SchedulerResult) -> Option<T>) -> Vec<Option<T>> {
@@ -73,7 +73,7 @@ fn ratio(from: f64, to: f64, least: f64) -> Option<f64> {
     (from > 0.0 && to > 0.0).then(|| if is_alike { 1.0 } else { from / to })
 }
 
-impl Party<'_> {
+impl Tenant<'_> {
     /// Its mean response time under a scheduler, ns.
     pub(super) fn mean(&self, run: usize) -> Option<f64> {
         self.figures[run].map(|figures| figures.mean_ns)
@@ -92,7 +92,7 @@ impl Party<'_> {
     /// How much faster it is under a scheduler than under the one compared with, as the ratio of the means; 1 where the
     /// difference is none that counts.
     pub(super) fn gain(&self, run: usize) -> Option<f64> {
-        let (from, to) = self.mean(self.against).zip(self.mean(run))?;
+        let (from, to) = self.mean(self.baseline).zip(self.mean(run))?;
         match self.pairs[run].and_then(|pairs| pairs.p) {
             Some(p) if p > LEVEL => Some(1.0),
             Some(_) => ratio(from, to, NEGLIGIBLE),
@@ -102,14 +102,14 @@ impl Party<'_> {
 
     /// The same for its p99.
     pub(super) fn tail_gain(&self, run: usize) -> Option<f64> {
-        let (from, to) = self.p99(self.against).zip(self.p99(run))?;
+        let (from, to) = self.p99(self.baseline).zip(self.p99(run))?;
         ratio(from, to, UNTESTED)
     }
 
     /// How many times the requests a second it gets of what the one compared with gives it, if it is a closed loop; 1 where the
     /// difference is none that counts.
     pub(super) fn throughput_gain(&self, run: usize) -> Option<f64> {
-        let (from, to) = self.served(self.against).zip(self.served(run)).filter(|_| self.is_closed_loop)?;
+        let (from, to) = self.served(self.baseline).zip(self.served(run)).filter(|_| self.is_closed_loop)?;
         ratio(to, from, UNTESTED)
     }
 

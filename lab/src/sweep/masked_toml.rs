@@ -6,15 +6,15 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 /// A text from which lines are removed without moving the others.
-pub(super) struct Blanked<'a> {
+pub(super) struct MaskedToml<'a> {
     text: &'a str,
     gone: Vec<Range<usize>>,
 }
 
-impl Blanked<'_> {
+impl MaskedToml<'_> {
     /// All of `text`.
-    pub fn new(text: &str) -> Blanked<'_> {
-        Blanked { text, gone: Vec::new() }
+    pub fn new(text: &str) -> MaskedToml<'_> {
+        MaskedToml { text, gone: Vec::new() }
     }
 
     /// Removes the lines that `span` touches.
