@@ -11,7 +11,7 @@ BENCH_ARGS ?=
 help:
 	@echo 'make demo    build, compare four schedulers on a two-tenant scenario, write a report'
 	@echo 'make test    everything that is checked: lint, what short runs cost, then all tests'
-	@echo 'make lint    formatting, clippy without warnings, the house rules (xtask tidy)'
+	@echo 'make lint    formatting, clippy without warnings, the rules of the project (xtask tidy)'
 	@echo 'make bench   measure speed, start-up and memory into docs/performance-tables.md (BENCH_ARGS=--quick: a look)'
 	@echo 'make fuzz    feed mangled input to every reader (FUZZ_ARGS="--seconds 600 NAME" for one, longer)'
 

@@ -21,8 +21,8 @@ pub fn present() -> bool {
 /// Runs `program args` under callgrind.
 pub fn count(program: &std::path::Path, args: &[String]) -> Result<Counted, String> {
     // Only the part that the meter measures: drawing requests beforehand is not counted.
-    let (printed, said) = run(program, args, &["--toggle-collect=*measured*"])?;
-    Ok(Counted { items: Outcome::find(&printed)?.items, instructions: collected(&said)? })
+    let (printed, message) = run(program, args, &["--toggle-collect=*measured*"])?;
+    Ok(Counted { items: Outcome::find(&printed)?.items, instructions: collected(&message)? })
 }
 
 /// Instructions of the whole process `program args`.
@@ -30,7 +30,7 @@ pub fn whole(program: &std::path::Path, args: &[String]) -> Result<u64, String> 
     collected(&run(program, args, &[])?.1)
 }
 
-/// Runs `program args` under callgrind with these options; returns what the program printed, and what callgrind said.
+/// Runs `program args` under callgrind with these options; returns what the program printed, and what callgrind printed.
 fn run(program: &std::path::Path, args: &[String], options: &[&str]) -> Result<(String, String), String> {
     // The profile itself is not needed, only the total that callgrind prints at the end.
     let output = Command::new("valgrind")
@@ -40,11 +40,11 @@ fn run(program: &std::path::Path, args: &[String], options: &[&str]) -> Result<(
         .args(args)
         .output()
         .map_err(|e| format!("cannot run valgrind: {e}"))?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
     if !output.status.success() {
-        return Err(format!("{} {} under callgrind: {}\n{said}", program.display(), args.join(" "), output.status));
+        return Err(format!("{} {} under callgrind: {}\n{message}", program.display(), args.join(" "), output.status));
     }
-    Ok((String::from_utf8_lossy(&output.stdout).into_owned(), said))
+    Ok((String::from_utf8_lossy(&output.stdout).into_owned(), message))
 }
 
 /// Instructions per item, from a run and a longer one.
@@ -56,9 +56,9 @@ pub fn per_item(short: Counted, long: Counted) -> Result<f64, String> {
 }
 
 /// The total in callgrind's last lines, `==17== Collected : 1234567`.
-fn collected(said: &str) -> Result<u64, String> {
-    let value = said.lines().rev().find_map(|line| line.split_once("Collected : ").map(|(_, value)| value.trim()));
-    let value = value.ok_or_else(|| format!("callgrind printed no total: {said:?}"))?;
+fn collected(message: &str) -> Result<u64, String> {
+    let value = message.lines().rev().find_map(|line| line.split_once("Collected : ").map(|(_, value)| value.trim()));
+    let value = value.ok_or_else(|| format!("callgrind printed no total: {message:?}"))?;
     value.parse().map_err(|_| format!("callgrind's total is {value:?}, not a whole number"))
 }
 
@@ -68,9 +68,9 @@ mod tests {
 
     #[test]
     fn the_total_is_read_from_the_closing_words() {
-        let said = "==9== Callgrind, a call-graph generating cache profiler\n==9== \n==9== Events    : Ir\n\
+        let message = "==9== Callgrind, a call-graph generating cache profiler\n==9== \n==9== Events    : Ir\n\
                     ==9== Collected : 123456789\n==9== \n==9== I   refs:      123,456,789\n";
-        assert_eq!(collected(said), Ok(123_456_789));
+        assert_eq!(collected(message), Ok(123_456_789));
         assert!(collected("==9== Events : Ir\n").unwrap_err().contains("no total"));
         assert!(collected("==9== Collected : 1 2\n").unwrap_err().contains("\"1 2\""));
     }

@@ -119,7 +119,7 @@ pub fn all() -> Vec<Case> {
     cases
 }
 
-/// The flash of flin-isca18 with this number of channels, `blocks` blocks a plane and 15 % over-provisioning.
+/// The flash of flin-isca18 with this number of channels, `blocks` blocks per plane and 15 % over-provisioning.
 pub(crate) fn config(channels: u32, blocks: u32, state: &str) -> Result<Config, String> {
     let text = format!(
         "[device]\npreset = \"flin-isca18\"\n[device.geometry]\nchannels = {channels}\nblocks_per_plane = {blocks}\n[device.ftl]\n\

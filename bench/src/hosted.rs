@@ -30,7 +30,7 @@ const HOSTS: [(&str, &str, &str); 7] = [
 /// CPUs of the hosts.
 const CPUS: u32 = 8;
 
-/// Requests in flight: two threads a CPU, and one thread in all.
+/// Requests in flight: two threads per CPU, and one thread in all.
 const DEPTHS: [u32; 2] = [16, 1];
 
 /// All cases with and without a host.

@@ -65,8 +65,8 @@ pub fn measure(program: &Path, case: &Case, effort: Effort) -> Result<Cost, Stri
 fn timed(program: &Path, args: &[String]) -> Result<Outcome, String> {
     let output = Command::new(program).args(args).output().map_err(|e| format!("{}: {e}", program.display()))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("{} {}: {}\n{said}", program.display(), args.join(" "), output.status));
+        let message = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{} {}: {}\n{message}", program.display(), args.join(" "), output.status));
     }
     Outcome::find(&String::from_utf8_lossy(&output.stdout))
 }

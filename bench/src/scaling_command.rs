@@ -35,8 +35,11 @@ pub fn act(args: &[String]) -> Result<(), String> {
         }
         axes.push((axis, rows));
     }
-    let text =
-        format!("On {}; one run each, ns of CPU a page transaction.\n\n{}", machine::describe(), table::render(&axes));
+    let text = format!(
+        "On {}; one run each, ns of CPU per page transaction.\n\n{}",
+        machine::describe(),
+        table::render(&axes)
+    );
     print!("{text}");
     let marks = (page::BEGIN_SCALING, page::END_SCALING);
     write.map_or(Ok(()), |path| page::update(&path, marks, &text))

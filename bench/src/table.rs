@@ -7,7 +7,7 @@ const HEAD: [&str; 9] = [
     "workload",
     "drive",
     "queue depth",
-    "ns a transaction",
+    "ns per transaction",
     "lowest to highest",
     "instructions",
     "start-up, ms",

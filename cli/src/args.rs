@@ -97,7 +97,7 @@ Examples:
   flashlane attribute mine.toml --from fcfs --to sprinkler
   flashlane attribute mine.toml --from fr-fcfs --to slacker --seeds 10 --report parts.html
 
-Every mix between the two is run: 2^k runs a seed, if they differ in k decisions and parameters. A contribution is the mean of what
+Every mix between the two is run: 2^k runs per seed, if they differ in k decisions and parameters. A contribution is the mean of what
 a change does over all orders in which the changes can be made (the Shapley value), so contributions add up to the difference."
     )]
     Attribute {
@@ -139,7 +139,7 @@ Requests are counted from 0 in the order in which they are issued, as in request
         /// Number of the request
         #[arg(long, value_name = "N", conflicts_with = "worst")]
         request: Option<u64>,
-        /// So many of the slowest requests; by default the slowest
+        /// Number of the slowest requests to explain; by default 1
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
         worst: Option<u16>,
         /// Another scheduler, to be told why the request took another time under it
@@ -193,7 +193,7 @@ Examples:
   flashlane oslab --device flin-isca18 --threads 2
 
 A simulated SSD runs under the wall clock on one CPU. On another a thread reads and writes, and waits by sleeping, by spinning,
-or until it is woken early, beside threads that burn CPU time or do I/O. What the machine does not allow is said.")]
+or until it is woken early, beside threads that burn CPU time or do I/O. What the machine does not allow is listed.")]
     Oslab(OslabArgs),
 
     /// Checks a scenario without running it, and prints its device, flows, schedulers and memory

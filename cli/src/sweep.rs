@@ -63,7 +63,7 @@ pub fn act(args: &SweepArgs) -> Result<(), Failure> {
     print(&text)
 }
 
-/// What is said of runs that were damaged: which, and that they were made again.
+/// The message about damaged runs: which, and that they were made again.
 pub(crate) fn made_again(progress: &Progress, store: &Path) -> String {
     let damaged = progress.damaged();
     let Some(first) = damaged.first() else { return String::new() };

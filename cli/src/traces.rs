@@ -40,7 +40,7 @@ pub fn act(command: TraceCommand) -> Result<(), Failure> {
             };
             let report = convert(&input, out, &options, to)?;
             let c = report.counts;
-            let said = format!(
+            let printed = format!(
                 "{}: {} requests written as {to} (read as {}: {}; {} rejected)",
                 if is_stream { "standard output".into() } else { shown::path(&output) },
                 c.issued(),
@@ -49,8 +49,8 @@ pub fn act(command: TraceCommand) -> Result<(), Failure> {
                 c.rejected
             );
             match is_stream {
-                true => note(&said),
-                false => print(&format!("{said}\n"))?,
+                true => note(&printed),
+                false => print(&format!("{printed}\n"))?,
             }
             Ok(())
         }

@@ -122,8 +122,8 @@ fn feed_all(target: Target, seed: u64, effort: Effort, watch: &Watch) -> Result<
         *watch.lock().expect("no panic while locked") = None;
         match answer {
             Err(_) => return Err(smallest(&target, &input, number)),
-            Ok(said) => {
-                if answers.insert(shape(&said)) {
+            Ok(printed) => {
+                if answers.insert(shape(&printed)) {
                     corpus.push(input);
                 }
             }
@@ -145,10 +145,10 @@ fn smallest(target: &Target, input: &[u8], number: u64) -> Failure {
 }
 
 /// An answer with numbers and quoted words removed, which identifies its kind.
-fn shape(said: &str) -> String {
+fn shape(printed: &str) -> String {
     let mut quoted = false;
     let mut kept = String::new();
-    for c in said.chars() {
+    for c in printed.chars() {
         match c {
             '"' | '`' => quoted = !quoted,
             _ if quoted || c.is_ascii_digit() => {}

@@ -16,7 +16,8 @@ pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     HOOK.call_once(|| {
         let usual = take_hook();
         set_hook(Box::new(move |panic| {
-            let ours = CAUGHT.with_borrow_mut(|caught| caught.as_mut().map(|said| *said = panic.to_string()).is_some());
+            let ours =
+                CAUGHT.with_borrow_mut(|caught| caught.as_mut().map(|printed| *printed = panic.to_string()).is_some());
             if !ours {
                 usual(panic);
             }
@@ -24,8 +25,8 @@ pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     });
     CAUGHT.set(Some(String::new()));
     let outcome = catch_unwind(AssertUnwindSafe(work));
-    let said = CAUGHT.take().unwrap_or_default();
-    outcome.map_err(|_| said)
+    let printed = CAUGHT.take().unwrap_or_default();
+    outcome.map_err(|_| printed)
 }
 
 #[cfg(test)]
@@ -35,8 +36,8 @@ mod tests {
     #[test]
     fn a_panic_becomes_a_message_with_its_place() {
         assert_eq!(catch(|| 7), Ok(7));
-        let said = catch(|| panic!("number {}", 42)).unwrap_err();
-        assert!(said.contains("number 42") && said.contains("quiet.rs"), "{said}");
+        let printed = catch(|| panic!("number {}", 42)).unwrap_err();
+        assert!(printed.contains("number 42") && printed.contains("quiet.rs"), "{printed}");
         assert_eq!(catch(|| 8), Ok(8));
     }
 }

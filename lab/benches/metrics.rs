@@ -9,7 +9,7 @@ use flashlane_lab::metrics::{FlowMetrics, Histogram, LoadWindow};
 const SAMPLE: u64 = 4_096;
 const ROUNDS: u64 = 250;
 
-/// Completions of a busy drive: 200,000 a second, response times log-uniform between 50 µs and 50 ms.
+/// Completions of a busy drive: 200,000 per second, response times log-uniform between 50 µs and 50 ms.
 fn completions(n: u64) -> Vec<Completion> {
     let mut x = 0x9e37_79b9_7f4a_7c15u64;
     let mut draw = move || {
@@ -60,7 +60,7 @@ fn main() {
         shifts().for_each(|_| values.iter().for_each(|&value| histogram.record(value)));
         black_box(&histogram);
     });
-    println!("histogram record        {record:6.2} ns a value");
+    println!("histogram record        {record:6.2} ns per value");
     let observe = best(15, items, || {
         let (mut flow, mut window) = (FlowMetrics::new(), LoadWindow::default());
         for shift in shifts() {
@@ -72,5 +72,5 @@ fn main() {
         }
         black_box(&flow);
     });
-    println!("flow issue and observe  {observe:6.2} ns a request");
+    println!("flow issue and observe  {observe:6.2} ns per request");
 }

@@ -74,7 +74,7 @@ fn measure<R: Row>(make: fn(u64) -> R) {
             let _ = std::fs::remove_file(&path);
         }
         let bytes = bytes as f64 / ROWS as f64;
-        println!("{:12} {:8} {best:6.0} ns and {bytes:5.1} bytes a row", R::TABLE.name, format.extension());
+        println!("{:12} {:8} {best:6.0} ns and {bytes:5.1} bytes per row", R::TABLE.name, format.extension());
     }
 }
 

@@ -35,7 +35,7 @@ fn of(background: &'static str, slots: &[RawSlot], paired: &[Paired]) -> Option<
         let alone = Quartiles::of(alone.map(|s| s.background_per_s).collect());
         if let Some(alone) = alone.filter(|alone| alone.q3 > MAX_SPREAD * alone.q1) {
             shows.push(format!(
-                "alone the background did {:.0} to {:.0} operations a second (quartiles of {} slots)",
+                "alone the background did {:.0} to {:.0} operations per second (quartiles of {} slots)",
                 alone.q1, alone.q3, alone.rounds
             ));
         }
@@ -57,7 +57,7 @@ mod tests {
     use crate::foreground::Slot;
     use crate::methods::{Background, Method, Settings};
 
-    /// Three rounds of the pair of `poll`: what a background does a second alone and beside it, and how late the thread sees its I/O.
+    /// Three rounds of the pair of `poll`: what a background does per second alone and beside it, and how late the thread sees its I/O.
     fn findings(background: Background, rounds: [(u64, u64); 3], exposed_us: u64) -> Findings {
         let made = Slot { count: 1, exposed_ns: vec![exposed_us * 1_000], added_ns: vec![0], ..Slot::default() };
         let slot = |round, method, per_s| {
@@ -73,7 +73,7 @@ mod tests {
         Findings::new(Settings::default(), 2, Vec::new(), slots.collect())
     }
 
-    /// A background at sixteen times its own throughput is marked, and nothing is said of what was measured beside it.
+    /// A background at sixteen times its own throughput is marked, and no verdict is given on what was measured beside it.
     #[test]
     fn figures_that_cannot_be_are_marked() {
         let found = findings(Background::Cpu, [(1_000, 16_000), (1_000, 16_100), (1_000, 900)], 5);
@@ -95,9 +95,9 @@ mod tests {
         let found = findings(Background::Io, [(1_000, 900), (1_000, 900), (1_650, 1_500)], 5);
         assert_eq!(found.disturbed, ["io"]);
         assert!(found.paired.iter().all(|p| !p.impossible));
-        let said = "io: nothing is shown: other processes took its CPU; alone the background did 1000 to 1650 operations a second \
+        let message = "io: nothing is shown: other processes took its CPU; alone the background did 1000 to 1650 operations per second \
                     (quartiles of 3 slots)";
-        assert_eq!(found.verdicts, [said]);
+        assert_eq!(found.verdicts, [message]);
         let quiet = findings(Background::Io, [(1_000, 900), (1_100, 1_200), (1_400, 1_500)], 5_000);
         assert_eq!(
             (quiet.disturbed.len(), quiet.verdicts.len()),
@@ -111,7 +111,7 @@ mod tests {
     fn an_idle_cpu_is_idle() {
         assert_eq!(findings(Background::Idle, [(0, 0); 3], 100).disturbed.len(), 0);
         let found = findings(Background::Idle, [(0, 0); 3], 10_000);
-        let said = "idle: nothing is shown: other processes took its CPU; a spinning thread sees its I/O 10000 us late in the mean";
-        assert_eq!(found.verdicts, [said]);
+        let message = "idle: nothing is shown: other processes took its CPU; a spinning thread sees its I/O 10000 us late in the mean";
+        assert_eq!(found.verdicts, [message]);
     }
 }

@@ -73,8 +73,8 @@ fn the_page_has_the_extremes_of_the_kept_run() {
     });
     let poll = findings.paired.iter().find(|p| (p.background, p.method.as_str()) == ("idle", "poll"));
     let late = poll.and_then(|p| p.exposed_us).expect("rounds").median;
-    let said = format!("these are {most:.2}, {:.2} and {late:.1} us at most", spread[0].max(spread[1]));
-    assert!(page().contains(&said), "the page does not say: {said}");
+    let message = format!("these are {most:.2}, {:.2} and {late:.1} us at most", spread[0].max(spread[1]));
+    assert!(page().contains(&message), "the page does not say: {message}");
 }
 
 /// The means of the adaptive window over those of the interrupt, slot beside slot, and what is left in the middle.
@@ -96,13 +96,13 @@ fn the_page_has_the_ratios_of_the_kept_run() {
     };
     let page = page();
     let ([cpu, c1, c3], [io, i1, i3], [idle, a1, a3]) = (of("cpu"), of("io"), of("idle"));
-    for said in [
+    for message in [
         format!(
             "the mean is {cpu} of the interrupt's beside CPU threads (quartiles {c1} to {c3}) and {io} beside I/O threads ({i1} to {i3})"
         ),
         format!("on an idle CPU it is {idle} ({a1} to {a3})"),
     ] {
-        assert!(page.contains(&said), "the page does not say: {said}");
+        assert!(page.contains(&message), "the page does not say: {message}");
     }
     let findings = Findings::new(Settings::default(), 2, Vec::new(), slots.clone());
     let paired = |background: &str, method: &str| {
@@ -111,13 +111,13 @@ fn the_page_has_the_ratios_of_the_kept_run() {
     };
     let left =
         |background, method| format!("{:.2}", paired(background, method).exposed_over_irq.expect("pairs").median);
-    let said = format!(
+    let message = format!(
         "a window of 16 us leaves {} beside CPU threads and {} beside I/O threads, the adaptive one {} beside both",
         left("cpu", "pre16"),
         left("io", "pre16"),
         left("cpu", "pre-adaptive")
     );
-    assert!(page.contains(&said), "the page does not say: {said}");
+    assert!(page.contains(&message), "the page does not say: {message}");
     assert_eq!(left("cpu", "pre-adaptive"), left("io", "pre-adaptive"));
     let lost = |method| {
         let of = |background| 100.0 * (1.0 - paired(background, method).background_over_alone.expect("pairs").median);

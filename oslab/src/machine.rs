@@ -34,7 +34,7 @@ mod system {
 
     /// Wakes the thread that sleeps on `word`.
     pub fn wake(word: &AtomicU32) {
-        // It fails only for a word that is no memory.
+        // It fails only for an address that is not mapped.
         let _ = futex::wake(word, Flags::PRIVATE, 1);
     }
 

@@ -1,7 +1,7 @@
 //! The words that the foreground thread and the device thread share: one I/O at a time.
 //!
 //! The state word goes from `PENDING` over `EARLY`, if the device sends a precompletion message, to `DONE`. The foreground spins
-//! on it, or sleeps on it as on a futex; the device wakes it only if it has said that it sleeps.
+//! on it, or sleeps on it as on a futex; the device wakes it only if it has announced that it sleeps.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ pub struct Mailbox {
     sleeps: AtomicBool,
     /// When the device was to complete the I/O by its own clock, ns.
     pub due_ns: AtomicU64,
-    /// When it said so, ns.
+    /// When it announced that, ns.
     pub done_ns: AtomicU64,
     /// When it sent the message, ns.
     pub early_ns: AtomicU64,

@@ -9,7 +9,7 @@ pub enum Method {
     Spin,
     /// Spins at a raised priority.
     SpinRaised,
-    /// Sleeps until woken early: so many microseconds, or as the delays seen suggest.
+    /// Sleeps until woken early: a number of microseconds, or as the delays seen suggest.
     Precompletion(Option<u32>),
 }
 

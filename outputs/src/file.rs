@@ -60,7 +60,7 @@ impl OutFile {
     /// and its target is written.
     ///
     /// # Errors
-    /// An existing file that must stay, one of `inputs`, a path that cannot be a file, or a fault of the machine.
+    /// An existing file that must stay, one of `inputs`, a path that cannot be a file, or a system error.
     pub fn create(path: &Path, existing: Existing, inputs: &Inputs) -> Result<OutFile, OutputError> {
         inputs.refuse_file(path)?;
         let (name, _) = place::output(path)?;

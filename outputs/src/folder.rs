@@ -80,7 +80,7 @@ impl Folder {
     /// Begins the file `file` of the folder: a name, or a path with `/` between names.
     ///
     /// # Errors
-    /// A path that leads out of the folder, one that is already in use, or a fault of the machine.
+    /// A path that leads out of the folder, one that is already in use, or a system error.
     pub fn begin(&self, file: &str) -> Result<OutFile, OutputError> {
         let shown = self.shown.join(file);
         if !is_plain(file) {
@@ -104,7 +104,7 @@ impl Folder {
     /// Gives the complete folder its name, which is returned.
     ///
     /// # Errors
-    /// If something else has that name by now, or a fault of the machine. What had the name stays; if only the renaming
+    /// If something else has that name by now, or a system error. What had the name stays; if only the renaming
     /// failed, the new results are kept beside it, and the error says where.
     pub fn commit(self) -> Result<PathBuf, OutputError> {
         self.seal()?;

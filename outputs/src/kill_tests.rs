@@ -11,7 +11,7 @@ use super::{Existing, Inputs, MARKER, OutFile};
 
 /// The text in a complete folder of results, the same in all its files; `None` if there is no such folder.
 #[track_caller]
-fn said(path: &Path) -> Option<String> {
+fn message(path: &Path) -> Option<String> {
     if !path.exists() {
         return None;
     }
@@ -88,7 +88,7 @@ fn earlier_results_whose_name_is_missing_are_put_back() {
     let outer = leftover(parent.path(), &[(NEW, &[("summary.json", "{}")])], "\"summary.json\"\n");
     fs::rename(&path, outer.join(OLD)).unwrap();
     drop(new(&path).unwrap());
-    assert_eq!(said(&path).as_deref(), Some("one"));
+    assert_eq!(message(&path).as_deref(), Some("one"));
     assert_eq!(beside(parent.path()), [""; 0]);
 }
 
@@ -100,7 +100,7 @@ fn a_living_run_is_not_swept_and_the_last_commit_wins_whole() {
     assert_eq!(beside(parent.path()).len(), 3);
     for (folder, text) in [(two, "two"), (one, "one"), (three, "three")] {
         folder.commit().unwrap();
-        assert_eq!(said(&path).as_deref(), Some(text));
+        assert_eq!(message(&path).as_deref(), Some(text));
     }
     assert_eq!(beside(parent.path()), [""; 0]);
 }
@@ -124,9 +124,9 @@ fn runs_that_draw_the_same_name_do_not_mix() {
     let three = drawn("three");
     assert!(beside(parent.path()).contains(&name[0]), "and it is drawn first");
     two.commit().unwrap();
-    assert_eq!(said(&path).as_deref(), Some("two"));
+    assert_eq!(message(&path).as_deref(), Some("two"));
     three.commit().unwrap();
-    assert_eq!(said(&path).as_deref(), Some("three"));
+    assert_eq!(message(&path).as_deref(), Some("three"));
     assert_eq!(beside(parent.path()), [""; 0]);
 }
 
@@ -136,7 +136,7 @@ fn two_steps_do_as_well_as_one() {
     let path = parent.path().join("out");
     for text in ["one", "two", "three"] {
         results(&path, text).in_two_steps(|_| {}).commit().unwrap();
-        assert_eq!(said(&path).as_deref(), Some(text));
+        assert_eq!(message(&path).as_deref(), Some(text));
         assert_eq!(beside(parent.path()), [""; 0]);
     }
 }
@@ -158,7 +158,7 @@ fn many_runs_at_once_leave_one_whole() {
                 });
             }
         });
-        assert!(said(&path).is_some());
+        assert!(message(&path).is_some());
         assert_eq!(beside(parent.path()), [""; 0]);
     }
 }
@@ -214,7 +214,7 @@ fn start(path: &Path, step: &str) -> Child {
 fn recovers(parent: &Path) {
     let path = parent.join("out");
     drop(new(&path).unwrap());
-    assert!(said(&path).is_some());
+    assert!(message(&path).is_some());
     assert_eq!(beside(parent), ["thesis.tex"]);
     assert_eq!(fs::read(parent.join("thesis.tex")).unwrap(), b"mine");
 }
@@ -233,7 +233,7 @@ fn a_run_that_dies_at_any_step_loses_nothing() {
         assert_eq!(beside(parent.path()).len(), 2, "{step}: a leftover");
         drop(new(&path).unwrap());
         let wanted = if step == "installed" { "0" } else { "earlier" };
-        assert_eq!(said(&path).as_deref(), Some(wanted), "{step}");
+        assert_eq!(message(&path).as_deref(), Some(wanted), "{step}");
         recovers(parent.path());
     }
 }
@@ -255,5 +255,5 @@ fn a_run_killed_between_two_renames_at_random_moments_loses_nothing() {
         recovers(parent.path());
     }
     assert_eq!(alive, 100, "processes that were at work when they were killed");
-    assert_ne!(said(&path).as_deref(), Some("earlier"), "some of them committed");
+    assert_ne!(message(&path).as_deref(), Some("earlier"), "some of them committed");
 }

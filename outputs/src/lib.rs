@@ -1,4 +1,4 @@
-//! Outputs: files and folders that appear whole or not at all, and never replace anything that is not ours.
+//! Outputs: files and folders that are written atomically, and never replace anything that is not ours.
 //!
 //! Owns how every file that a user keeps is written: under a temporary name beside its place, synced, and then given
 //! its name in one step; the list of files in a results folder ([`MARKER`]); the removal of what runs left unfinished.

@@ -134,18 +134,18 @@ mod tests {
     #[test]
     fn a_chosen_setting_is_for_papers_that_have_one() {
         let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting: Setting::Chosen };
-        let said = ncq::PAPER.run(&[], &settings, Place::default(), &|_| ()).expect_err("none").to_string();
-        assert!(said.starts_with("--setting chosen: ncq has the plain reading alone; "), "{said}");
+        let output = ncq::PAPER.run(&[], &settings, Place::default(), &|_| ()).expect_err("none").to_string();
+        assert!(output.starts_with("--setting chosen: ncq has the plain reading alone; "), "{output}");
     }
 
     #[test]
     fn names_are_looked_up_with_help() {
         assert_eq!(Paper::named("slacker").map(|paper| paper.name), Ok("slacker"));
-        let said = Paper::named("slaker").expect_err("none");
-        assert!(said.ends_with("did you mean \"slacker\"?"), "{said}");
+        let output = Paper::named("slaker").expect_err("none");
+        assert!(output.ends_with("did you mean \"slacker\"?"), "{output}");
         let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting: Setting::Plain };
-        let said =
+        let output =
             slacker::PAPER.run(&["E99".into()], &settings, Place::default(), &|_| ()).expect_err("none").to_string();
-        assert!(said.starts_with("experiment \"E99\": slacker has E1, "), "{said}");
+        assert!(output.starts_with("experiment \"E99\": slacker has E1, "), "{output}");
     }
 }

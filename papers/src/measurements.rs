@@ -246,7 +246,7 @@ mod tests {
         let again = Measurements::from_values(&rounded.all_values()).expect("figures");
         assert_eq!(again.all_values(), rounded.all_values());
         assert_eq!(again.rounded().all_values(), rounded.all_values());
-        let said = Measurements::from_values(&json!({ "x": { "y": 1.0 } })).expect_err("no list");
-        assert_eq!(said, "figure \"x.y\" is no list of numbers");
+        let message = Measurements::from_values(&json!({ "x": { "y": 1.0 } })).expect_err("no list");
+        assert_eq!(message, "figure \"x.y\" is no list of numbers");
     }
 }

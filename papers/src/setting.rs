@@ -10,7 +10,7 @@ pub enum Setting {
     /// What the paper's text says, and the nearest where it says nothing.
     #[default]
     Plain,
-    /// The one setting for the whole paper, chosen after results were seen, under which most of them come about
+    /// The one setting for the whole paper, chosen after results were seen, under which most of them are reproduced
     /// ([`ChosenSetting`]).
     Chosen,
 }

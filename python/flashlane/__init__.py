@@ -6,7 +6,7 @@
 >>> result.summary.schedulers[0].total.read.p99_ns
 >>> polars.DataFrame(result.requests("sprinkler"))
 
-Times are nanoseconds of simulated time, sizes bytes, rates a second, unless a name ends in another unit.
+Times are nanoseconds of simulated time, sizes bytes, rates per second, unless a name ends in another unit.
 """
 
 from ._compare import compare, run

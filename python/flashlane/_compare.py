@@ -53,7 +53,7 @@ def compare(
         (``{"path": "my.csv", "columns": "time=ts:us,op=rw,offset=lba:sectors,length=bytes"}``), a data frame with the columns
         ``time_ns`` (or ``time_us``, ``time_ms``, ``time_s``), ``op``, ``offset`` and ``length`` (bytes), or an iterable of such tuples
     :param set: keys by their path: ``{"device.gc.start_percent": 7, "flow.reader.priority": 3}``
-    :param requests: whether the result has a row for each request (about 56 bytes a request and scheduler)
+    :param requests: whether the result has a row for each request (about 56 bytes per request and scheduler)
     :param transactions: whether it has a row for each flash transaction
     :param audit: checks every rule of the device during the run; slower
     :param activity: records what the dies do over time, for heat maps in the report; slower

@@ -30,7 +30,7 @@ class Plot:
         return found
 
     def cdf(self, op: str = "all", flow: Optional[str] = None, *, backend: str = "matplotlib", ax: Any = None) -> Any:
-        """Share of the requests that took at most a time (µs, logarithmic), a line a scheduler.
+        """Share of the requests that took at most a time (µs, logarithmic), a line per scheduler.
 
         :param op: ``all``, ``read`` or ``write``
         :param flow: a flow's name; by default all together
@@ -49,7 +49,7 @@ class Plot:
     def timeline(
         self, figure: str = "mean_ns", op: str = "all", flow: Optional[str] = None, *, backend: str = "matplotlib", ax: Any = None
     ) -> Any:
-        """Response time (µs, logarithmic) of the requests that completed in each window of time (ms), a line a scheduler.
+        """Response time (µs, logarithmic) of the requests that completed in each window of time (ms), a line per scheduler.
 
         :param figure: ``mean_ns`` or ``p99_ns``
         """

@@ -114,7 +114,7 @@ class Summary(Record):
         state = f", drive {made['drive_state']} at the start" if made.get("drive_state") else ""
         caption = html.escape(f"{made['scenario']} on {made['device']}{state}, against {self._keys['against']}")
         findings, warnings = _native.verdict(self._json)
-        lines = [html.escape(finding) for finding in findings] + [f"<b>Distrust:</b> {html.escape(warning)}" for warning in warnings]
+        lines = [html.escape(finding) for finding in findings] + [f"<b>Warning:</b> {html.escape(warning)}" for warning in warnings]
         verdict = "".join(f"<li>{line}</li>" for line in lines)
         return f"<ul>{verdict}</ul><table><caption>{caption}</caption><thead><tr>{cells('th', head)}</tr></thead><tbody>{body}</tbody></table>"
 

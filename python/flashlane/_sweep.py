@@ -14,7 +14,7 @@ from ._compare import _json, wait
 from ._native import Error
 from ._progress import bar
 
-#: The most runs of a task on a cluster: a lost worker costs at most so many.
+#: The most runs of a task on a cluster: a lost worker costs at most this many.
 TASK_RUNS = 16
 
 

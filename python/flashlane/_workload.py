@@ -75,7 +75,7 @@ def _names(requests: Any) -> Optional[list[Any]]:
 
 
 def _of_tuples(requests: Any) -> Iterator[dict[str, np.ndarray]]:
-    """The columns of so many tuples at a time."""
+    """The columns of this many tuples at a time."""
     if not isinstance(requests, Iterable):
         raise Error(f"workload: is a {type(requests).__name__}; give a path, a data frame, or tuples (time_ns, op, offset, length)")
     rest = iter(requests)

@@ -106,7 +106,7 @@ impl Job {
 
 #[pymethods]
 impl Job {
-    /// Waits at most so many seconds; whether the comparison is over.
+    /// Waits at most this many seconds; whether the comparison is over.
     fn wait(&self, py: Python<'_>, seconds: f64) -> bool {
         let over = self.promise.wait(py, seconds);
         if !over {

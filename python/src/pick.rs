@@ -23,7 +23,7 @@ pub type Written = (String, String, Py<PyAny>, Py<PyAny>, bool, Option<Vec<Strin
 pub(crate) struct Failures {
     progress: Arc<Progress>,
     first: Arc<Mutex<Option<PyErr>>>,
-    /// Of answers that let units idle until their run could not go on: what is said of each.
+    /// Of answers that let units idle until their run could not go on: the message about each.
     stalled: Arc<Mutex<Vec<String>>>,
     /// One for each run with such an answer.
     calls: Arc<Mutex<Vec<Arc<Call>>>>,

@@ -70,7 +70,7 @@ fn read(summary: &str) -> PyResult<Summary> {
     serde_json::from_str(summary).map_err(|cause| error(format!("no summary of this version: {cause}")))
 }
 
-/// The verdict on a summary: what was found, and what to distrust.
+/// The verdict on a summary: what was found, and warnings.
 #[pyfunction]
 pub fn verdict(summary: &str) -> PyResult<(Vec<String>, Vec<String>)> {
     let Verdict { findings, warnings } = Verdict::of(&read(summary)?);

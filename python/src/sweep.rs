@@ -202,7 +202,7 @@ pub struct SweepJob {
 
 #[pymethods]
 impl SweepJob {
-    /// Waits at most so many seconds; whether it is over.
+    /// Waits at most this many seconds; whether it is over.
     fn wait(&self, py: Python<'_>, seconds: f64) -> bool {
         self.promise.wait(py, seconds)
     }

@@ -32,7 +32,7 @@ const COLUMNS: [&str; 12] = [
 pub struct BoardView {
     now_ns: u64,
     count: usize,
-    /// Room for so many candidates in every column.
+    /// Space for this many candidates in every column.
     capacity: usize,
     /// The columns that are filled.
     wanted: Vec<usize>,

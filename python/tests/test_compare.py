@@ -152,7 +152,7 @@ def test_a_trace_may_be_a_csv_read_by_its_columns(tmp_path: Path, monkeypatch: p
         fl.run(device="flin-isca18", trace={**other, "columns": "time=ts:us,op=rw,offset=at,length=bytes"})
     with pytest.raises(fl.Error, match="--columns"):
         fl.run(device="flin-isca18", trace="other.csv")
-    # Times of a CSV that is off by a thousand are doubted.
+    # Times of a CSV that is off by a thousand give a warning.
     assert "times may be in other units" in repr(fl.run(device="flin-isca18", trace={**other, "columns": other["columns"].replace("us", "ns")}))
 
 
@@ -312,12 +312,12 @@ def test_rows_have_the_names_of_flows(small: Path) -> None:
     assert duckdb.sql("select 1").fetchall() and pd.DataFrame(pa.table(result.requests("fcfs")).to_pandas()).flow_name.nunique() == 2
 
 
-def test_a_notebook_shows_verdict_and_doubts_above_the_table(small: Path) -> None:
+def test_a_notebook_shows_verdict_and_warnings_above_the_table(small: Path) -> None:
     result = fl.compare(small, set={"flow.reader.name": "<b>"})
     page, printed = result._repr_html_(), repr(result)
     shown, table = page.split("<table>")
     verdict = [line for line in printed.split("\n\n")[0].splitlines()]
-    assert len(verdict) > 1 and any(line.startswith("Distrust: ") for line in verdict), printed
+    assert len(verdict) > 1 and any(line.startswith("Warning: ") for line in verdict), printed
     plain = html.unescape(re.sub("<.*?>", "", shown.replace("</li>", "\n"))).splitlines()
     assert plain == verdict
     assert "&lt;b&gt;" in page and "<td>" in table and "drive steady at the start" in table

@@ -172,7 +172,7 @@ def frame(**columns: Any) -> dict[str, Any]:
 
 
 def claimed(count: int, **columns: Any) -> dict[str, Any]:
-    """A table of so many rows that takes no memory."""
+    """A table of this many rows that takes no memory."""
     of = lambda value: np.broadcast_to(np.asarray(value), count)  # noqa: E731
     return {"time_ns": of(0), "op": of("read"), "offset": of(0), "length": of(4096), **columns}
 

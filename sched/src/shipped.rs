@@ -380,7 +380,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         name: "ncq-fcfs",
         paper: NCQ_PAPER,
         section: "§3; model 5.1 FCFS",
-        summary: "first come, first served, at the door and on every chip",
+        summary: "first come, first served, in the host interface and on every chip",
         answers: NCQ_FCFS,
         open: OPEN_COLLECT,
         set: &[],

@@ -1,4 +1,4 @@
-//! Trace reading speed: million lines a second through `TraceSource`, with all checks, on one core.
+//! Trace reading speed: million lines per second through `TraceSource`, with all checks, on one core.
 //!
 //! `cargo bench -p flashlane-trace --bench trace_read [-- LINES FORMAT]` writes a trace of 10 million lines in each of the
 //! formats below to a temporary directory, reads it five times, and prints the median and the best by thread CPU time
@@ -18,7 +18,9 @@ fn main() {
     // `cargo bench` passes `--bench`; a plain number is our argument.
     let lines = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(10_000_000u64);
     let directory = tempfile::tempdir().expect("a temporary directory");
-    println!("{lines} lines, {READINGS} readings, million lines a second of thread CPU time: median, best (wall best)");
+    println!(
+        "{lines} lines, {READINGS} readings, million lines per second of thread CPU time: median, best (wall best)"
+    );
     let only = std::env::args().skip(1).find_map(|arg| arg.parse::<Format>().ok());
     for format in [Format::Mqsim, Format::Disksim, Format::Replayer, Format::Msr, Format::Alibaba, Format::Spc] {
         if only.is_some_and(|only| only != format) {

@@ -1,7 +1,7 @@
 //! Which column of a CSV is what, as users write it: `time=ts:us,op=rw,offset=lba:sectors,length=bytes`.
 //!
 //! Promises that what can be meant in two ways is refused and not guessed: a time without a unit, an address called `lba` of which it is
-//! not said whether it counts bytes. Must never know a file.
+//! not stated whether it counts bytes. Must never know a file.
 
 use flashlane_core::Op;
 
@@ -223,7 +223,7 @@ fn bytes(role: &str, given: &Given) -> Result<u64, String> {
     }
 }
 
-/// Whether a column of this name may count sectors or blocks, so that its unit must be said.
+/// Whether a column of this name may count sectors or blocks, so that its unit must be given.
 fn counts_blocks(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["lba", "lbn", "lsn", "lpn", "sector", "sect", "block", "blk", "page"].iter().any(|word| name.contains(word))

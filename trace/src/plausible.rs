@@ -3,13 +3,13 @@
 //! MQSim, SSDSim, DiskSim and the five-column replayers have the same columns. Sizes distinguish bytes from sectors: a
 //! disk is addressed in units of 512 bytes, so sizes in bytes are multiples of 512, and sizes in sectors hardly ever
 //! are (that would be requests of 256 KiB and its multiples). A decimal point distinguishes ms from ns; without one the
-//! rate does: whole milliseconds read as ns would be millions of requests a second.
+//! rate does: whole milliseconds read as ns would be millions of requests per second.
 
 use super::format::record::RawRecord;
 use super::recognition::Recognition;
 use super::{Format, TimeUnit};
 
-/// A mean gap below this many units cannot be in ns in any recorded trace (5 million requests a second).
+/// A mean gap below this many units cannot be in ns in any recorded trace (5 million requests per second).
 const DENSEST: u64 = 200;
 
 /// The format of requests that were read as ms and sectors, or in `unit`, which the user named; `fractional` if any time has a decimal

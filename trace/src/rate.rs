@@ -4,11 +4,11 @@
 
 use super::{Format, TimeUnit};
 
-/// Requests a second above which no drive was ever recorded.
+/// Requests per second above which no drive was ever recorded.
 const MAX_IOPS: f64 = 5e6;
-/// Bytes a second above which none was.
+/// Bytes per second above which none was.
 const MAX_BYTES: f64 = 50e9;
-/// Requests a second below which nobody records: one an hour.
+/// Requests per second below which nobody records: one an hour.
 const MIN_IOPS: f64 = 1.0 / 3600.0;
 
 /// What a trace amounts to as it was recorded, before any speed-up.
@@ -79,13 +79,16 @@ mod tests {
 
     #[test]
     fn rates_up_to_the_limits_are_believed() {
-        // 1,000 gaps in 200 us are 5 million a second.
+        // 1,000 gaps in 200 us are 5 million per second.
         assert_eq!(warning(1_001, 4_096, 200_000.0), None);
-        let said = warning(1_001, 4_096, 199_999.0).unwrap();
-        assert!(said.starts_with("5,000,025 requests/s were recorded") && said.contains("--time-unit"), "{said}");
+        let message = warning(1_001, 4_096, 199_999.0).unwrap();
+        assert!(
+            message.starts_with("5,000,025 requests/s were recorded") && message.contains("--time-unit"),
+            "{message}"
+        );
         assert_eq!(warning(1_001, 50_000_000, 1_000_000.0), None);
-        let said = warning(1_001, 50_100_000, 1_000_000.0).unwrap();
-        assert!(said.starts_with("50.1 GB/s"), "{said}");
+        let message = warning(1_001, 50_100_000, 1_000_000.0).unwrap();
+        assert!(message.starts_with("50.1 GB/s"), "{message}");
         assert_eq!(warning(3, 4_096, 7_200e9), None);
         assert!(warning(3, 4_096, 7_201e9).unwrap().starts_with("one request in 1.00 hours was recorded"));
     }
@@ -97,8 +100,8 @@ mod tests {
 
     #[test]
     fn formats_with_a_date_have_no_other_unit() {
-        let said =
+        let message =
             RecordedRate { requests: 100, bytes: 1, span_ns: 1.0 }.warning(Format::Msr, TimeUnit::HundredNs).unwrap();
-        assert!(said.ends_with("(those of msr carry a date: is it another format?)"), "{said}");
+        assert!(message.ends_with("(those of msr carry a date: is it another format?)"), "{message}");
     }
 }

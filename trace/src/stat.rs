@@ -86,9 +86,9 @@ pub struct TraceStat {
     pub all: Sizing,
     /// From the first arrival to the last, seconds, after the speed-up.
     pub span_s: f64,
-    /// Requests a second over the span; zero when it has no length.
+    /// Requests per second over the span; zero when it has no length.
     pub rate_iops: f64,
-    /// Bytes a second over the span.
+    /// Bytes per second over the span.
     pub rate_bytes_per_s: f64,
     /// Most requests in any second counted from the first arrival.
     pub peak_iops: u64,

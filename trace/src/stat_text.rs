@@ -14,7 +14,7 @@ impl fmt::Display for TraceStat {
         writeln!(f, "file          {}", escaped(&self.file))?;
         writeln!(f, "format        {} ({}): {}", self.format.key(), self.format.title(), self.reason)?;
         if let Some(warning) = &self.warning {
-            writeln!(f, "Distrust: {warning}")?;
+            writeln!(f, "Warning: {warning}")?;
         }
         writeln!(f, "lines         {} read, {} skipped, {} of other devices", c.lines, c.skipped, c.filtered)?;
         writeln!(

@@ -7,12 +7,12 @@ use std::process::{Command, Stdio};
 #[derive(Debug, PartialEq, Eq)]
 pub struct Checked {
     /// What it says at the end, with a line break.
-    pub said: String,
+    pub printed: String,
     /// Whether no version is known to be vulnerable, as far as could be checked.
     pub sound: bool,
 }
 
-/// Makes the check. Where it cannot be made, that is said and is no failure.
+/// Makes the check. Where it cannot be made, the message says so and it is no failure.
 pub fn check(root: &Path) -> Checked {
     checked(Command::new(root.join("tools/advisories.sh")).current_dir(root).stdin(Stdio::null()))
 }
@@ -20,12 +20,13 @@ pub fn check(root: &Path) -> Checked {
 fn checked(script: &mut Command) -> Checked {
     match script.stderr(Stdio::inherit()).output() {
         Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stdout).into_owned();
-            Checked { said, sound: output.status.success() }
+            let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+            Checked { printed, sound: output.status.success() }
         }
         Err(error) => {
-            let said = format!("advisories: Cargo.lock was NOT checked: tools/advisories.sh cannot be run: {error}\n");
-            Checked { said, sound: true }
+            let printed =
+                format!("advisories: Cargo.lock was NOT checked: tools/advisories.sh cannot be run: {error}\n");
+            Checked { printed, sound: true }
         }
     }
 }
@@ -81,8 +82,8 @@ mod tests {
         let never = Desk::new("never", "exit 128", "exit 0", "").check(&[]);
         assert!(
             never.sound
-                && never.said.contains(" was NOT checked ")
-                && never.said.ends_with("; no check has been made yet\n"),
+                && never.printed.contains(" was NOT checked ")
+                && never.printed.ends_with("; no check has been made yet\n"),
             "{never:?}"
         );
         let same = Desk::new("same", "exit 128", "exit 0", "");
@@ -94,16 +95,17 @@ mod tests {
             .stdout;
         let sum = String::from_utf8(sum).unwrap().split(' ').next().unwrap().to_owned();
         fs::write(same.0.join("tools/advisories.last"), format!("# what it is\n2026-11-01 {sum} 2\n")).unwrap();
-        let said = same.check(&[]).said;
+        let printed = same.check(&[]).printed;
         assert!(
-            said.ends_with("; the last check was made on 2026-11-01 (2 crates, no known vulnerability)\n"),
-            "{said}"
+            printed.ends_with("; the last check was made on 2026-11-01 (2 crates, no known vulnerability)\n"),
+            "{printed}"
         );
         fs::write(same.0.join("python/Cargo.lock"), "").unwrap();
-        let said = same.check(&[]).said;
+        let printed = same.check(&[]).printed;
         assert!(
-            said.ends_with("no known vulnerability); Cargo.lock has changed since\n") && said.lines().count() == 1,
-            "{said}"
+            printed.ends_with("no known vulnerability); Cargo.lock has changed since\n")
+                && printed.lines().count() == 1,
+            "{printed}"
         );
     }
 
@@ -112,7 +114,7 @@ mod tests {
         let desk = Desk::new("made", "exit 0", "exit 0", "");
         assert_eq!(
             desk.check(&[]),
-            Checked { said: "advisories: Cargo.lock was checked: no known vulnerability\n".into(), sound: true }
+            Checked { printed: "advisories: Cargo.lock was checked: no known vulnerability\n".into(), sound: true }
         );
         assert_eq!(desk.last(), "# what it is\n");
         assert!(desk.check(&["--record"]).sound);
@@ -123,8 +125,11 @@ mod tests {
     #[test]
     fn a_known_vulnerability_fails_and_a_check_without_an_end_does_not() {
         let vulnerable = Desk::new("vulnerable", "exit 0", "[ \"$2\" = --version ] || exit 1", "").check(&["--record"]);
-        assert!(!vulnerable.sound && vulnerable.said.contains("a known vulnerability"), "{vulnerable:?}");
+        assert!(!vulnerable.sound && vulnerable.printed.contains("a known vulnerability"), "{vulnerable:?}");
         let endless = Desk::new("endless", "exit 0", "[ \"$2\" = --version ] || exit 101", "").check(&[]);
-        assert!(endless.sound && endless.said.contains("(exit code 101); no check has been made yet"), "{endless:?}");
+        assert!(
+            endless.sound && endless.printed.contains("(exit code 101); no check has been made yet"),
+            "{endless:?}"
+        );
     }
 }

@@ -17,7 +17,7 @@ mod tidy;
 const HELP: &str = "\
 cargo xtask COMMAND
 
-  tidy           check the house rules: sizes, module docs, who may name whom, links, words
+  tidy           check the rules of the project: sizes, module docs, who may name whom, links, words
   tidy --list    say what each rule asks
   test [ARGS]    cargo test --workspace --locked ARGS, and without ARGS the tests of the Python package; ends in what was skipped and
                  one line that counts all tests

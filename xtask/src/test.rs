@@ -41,7 +41,7 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
         checked = Some(advisories::check(root));
     }
     let sound = checked.as_ref().is_none_or(|checked| checked.sound);
-    let advisories = checked.map_or_else(String::new, |checked| checked.said);
+    let advisories = checked.map_or_else(String::new, |checked| checked.printed);
     let verdict = counts.verdict(status.success());
     let skips = counts.skips(root.join("../shared").is_dir());
     writeln!(out, "\n{skips}{advisories}{verdict}").map_err(|e| format!("cannot write: {e}"))?;
@@ -55,7 +55,7 @@ struct TestCounts {
     failed: u64,
     ignored: u64,
     skipped: u64,
-    /// What tests said when they skipped, in the order they first said it, and how many did.
+    /// The reasons that tests printed when they skipped, in the order of first appearance, and how many did.
     reasons: Vec<(String, u64)>,
     part: Part,
 }

@@ -21,7 +21,7 @@ pub struct Point {
     pub requests: u64,
     /// Flows with as many requests and as deep a queue each.
     pub flows: u64,
-    /// Dies of the drive: 137 blocks a plane, 16 GB at 32 dies.
+    /// Dies of the drive: 137 blocks per plane, 16 GB at 32 dies.
     pub dies: u64,
     /// Requests in flight of all flows together.
     pub depth: u64,
@@ -52,7 +52,7 @@ impl Point {
         }
     }
 
-    /// Channels, chips a channel and dies a chip.
+    /// Channels, chips per channel and dies per chip.
     fn shape(&self) -> [u64; 3] {
         match self.dies {
             0..=32 => [8, 4, 1],
@@ -81,7 +81,7 @@ impl Point {
     }
 }
 
-/// Nanoseconds of CPU a page transaction of a run, start-up included, with the `flashlane` at `program`.
+/// Nanoseconds of CPU per page transaction of a run, start-up included, with the `flashlane` at `program`.
 ///
 /// # Errors
 /// A file that cannot be written, a program that fails or prints no figures.
@@ -97,9 +97,9 @@ pub fn measure(program: &Path, point: &Point, scheduler: &str) -> Result<f64, St
         .output()
         .map_err(|e| format!("{}: {e}", program.display()))?;
     let seconds = cpu::seconds_of_children()? - before;
-    let said = String::from_utf8_lossy(&output.stderr);
+    let message = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        return Err(format!("{} {point:?} {scheduler}: {}\n{said}", program.display(), output.status));
+        return Err(format!("{} {point:?} {scheduler}: {}\n{message}", program.display(), output.status));
     }
     let summary: Summary = serde_json::from_slice(&output.stdout).map_err(|e| format!("summary of {point:?}: {e}"))?;
     let device = &summary.schedulers[0].device;

@@ -2,7 +2,7 @@
 
 use super::{SCHEDULERS, axes};
 
-/// A point may cost so many times what its cheaper neighbour costs.
+/// A point may cost this many times what its cheaper neighbour costs.
 const CLIFF: f64 = 3.0;
 
 /// One axis: its name, and for each value the figures of all schedulers.

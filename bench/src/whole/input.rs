@@ -10,11 +10,11 @@ use rand_pcg::Pcg32;
 /// A kind of requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Workload {
-    /// 4 KiB reads, 200,000 a second on average.
+    /// 4 KiB reads, 200,000 per second on average.
     Reads,
-    /// 7 reads of 10, 4 to 32 KiB, 3,000 a second.
+    /// 7 reads of 10, 4 to 32 KiB, 3,000 per second.
     Mix,
-    /// 4 KiB writes, 3,000 a second.
+    /// 4 KiB writes, 3,000 per second.
     Writes,
 }
 

@@ -71,8 +71,8 @@ fn run(program: &Path, args: &[String]) -> Result<(), String> {
         .output()
         .map_err(|e| format!("{}: {e}", program.display()))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("{} {}: {}\n{said}", program.display(), args.join(" "), output.status));
+        let message = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{} {}: {}\n{message}", program.display(), args.join(" "), output.status));
     }
     Ok(())
 }

@@ -29,10 +29,10 @@ fn harmless(shown: &str) {
 #[track_caller]
 fn good<S: AsRef<OsStr>>(folder: &TempDir, args: &[S]) -> String {
     let output = run(folder, args);
-    let (said, complaint) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!((output.status.code(), complaint.as_str()), (Some(0), ""), "{said}");
-    harmless(&said);
-    said
+    let (printed, complaint) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!((output.status.code(), complaint.as_str()), (Some(0), ""), "{printed}");
+    harmless(&printed);
+    printed
 }
 
 /// Expects an error about the input within a short time; returns it.
@@ -41,19 +41,19 @@ fn bad<S: AsRef<OsStr>>(folder: &TempDir, args: &[S]) -> String {
     let begun = Instant::now();
     let output = run(folder, args);
     assert!(begun.elapsed() < SOON, "took {:?}", begun.elapsed());
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    harmless(&said);
-    let said = said.strip_prefix("error: ").unwrap_or_else(|| panic!("{said}")).trim_end();
-    said.to_owned()
+    let printed = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{printed}");
+    harmless(&printed);
+    let printed = printed.strip_prefix("error: ").unwrap_or_else(|| panic!("{printed}")).trim_end();
+    printed.to_owned()
 }
 
 /// The error of [`bad`], checked to be one line.
 #[track_caller]
 fn bad_line<S: AsRef<OsStr>>(folder: &TempDir, args: &[S]) -> String {
-    let said = bad(folder, args);
-    assert_eq!(said.lines().count(), 1, "{said}");
-    said
+    let printed = bad(folder, args);
+    assert_eq!(printed.lines().count(), 1, "{printed}");
+    printed
 }
 
 fn bytes(bytes: &[u8]) -> &OsStr {
@@ -65,23 +65,23 @@ fn paths_may_be_any_bytes() {
     let folder = folder();
     let trace = bytes(b"b\xffd.csv");
     write(&folder, trace, TRACE);
-    let said = good(&folder, &[bytes(b"trace"), bytes(b"stat"), trace]);
-    assert!(said.contains("requests      2 read"), "{said}");
-    let said = good(&folder, &[bytes(b"check"), bytes(b"--trace"), trace]);
-    assert!(said.contains("trace b\\xFFd.csv; priority 0"), "{said}");
+    let printed = good(&folder, &[bytes(b"trace"), bytes(b"stat"), trace]);
+    assert!(printed.contains("requests      2 read"), "{printed}");
+    let printed = good(&folder, &[bytes(b"check"), bytes(b"--trace"), trace]);
+    assert!(printed.contains("trace b\\xFFd.csv; priority 0"), "{printed}");
     let (out, page) = (bytes(b"o\xfft"), bytes(b"r\xfe.html"));
     let args =
         [bytes(b"run"), bytes(b"--trace"), trace, bytes(b"--csv"), bytes(b"--out"), out, bytes(b"--report"), page];
-    let said = good(&folder, &args);
-    assert!(said.contains("results: o\\xFFt\n") && said.contains("report: r\\xFE.html\n"), "{said}");
+    let printed = good(&folder, &args);
+    assert!(printed.contains("results: o\\xFFt\n") && printed.contains("report: r\\xFE.html\n"), "{printed}");
     assert!(folder.path().join(page).is_file());
     let made_by = std::fs::read_to_string(folder.path().join(out).join("made-by.json")).expect("the command");
     assert!(made_by.contains(r"$'b\\xffd.csv'"), "the command can be run again: {made_by}");
     let scenario = bytes(b"s\xff.toml");
     good(&folder, &[bytes(b"init"), scenario]);
     good(&folder, &[bytes(b"check"), scenario]);
-    let said = bad_line(&folder, &[bytes(b"check"), bytes(b"none\xff.toml")]);
-    assert!(said.contains("cannot read the scenario"), "{said}");
+    let printed = bad_line(&folder, &[bytes(b"check"), bytes(b"none\xff.toml")]);
+    assert!(printed.contains("cannot read the scenario"), "{printed}");
 }
 
 #[test]
@@ -89,11 +89,14 @@ fn words_that_are_no_text_are_refused_by_name() {
     let folder = folder();
     write(&folder, "a.csv", TRACE);
     for flag in ["--scheduler", "--device", "--limit", "--trace-format"] {
-        let said = bad_line(
+        let printed = bad_line(
             &folder,
             &[bytes(b"run"), bytes(b"--trace"), bytes(b"a.csv"), bytes(flag.as_bytes()), bytes(b"f\xffs")],
         );
-        assert_eq!(said, "argument 5, `f\\xFFs`: is not UTF-8; only the names of files and folders may be other bytes");
+        assert_eq!(
+            printed,
+            "argument 5, `f\\xFFs`: is not UTF-8; only the names of files and folders may be other bytes"
+        );
     }
     let formats = [bytes(b"run"), bytes(b"--trace"), bytes(b"a.csv"), bytes(b"--format"), bytes(b"f\xffs")];
     assert!(bad(&folder, &formats).starts_with("invalid value 'f\\xFFs' for '--format <FORMAT>'"));
@@ -113,14 +116,15 @@ fn nothing_from_outside_reaches_a_terminal_as_it_is() {
     let shown = "n\\u{1b}[31m\\u{202e}\\u{200b}\\nerror: x\\u{9b}";
     assert!(good(&folder, &["trace", "stat", &trace]).contains(shown));
     assert!(good(&folder, &["check", "--trace", &trace, "--trace", "b.csv"]).contains(shown));
-    let said = good(&folder, &["compare", "--trace", &trace, "--trace", "b.csv", "--out", "o", "--report", "r.html"]);
-    assert!(said.contains(shown), "{said}");
+    let printed =
+        good(&folder, &["compare", "--trace", &trace, "--trace", "b.csv", "--out", "o", "--report", "r.html"]);
+    assert!(printed.contains(shown), "{printed}");
     // As data: unchanged in the file, with JSON escapes on a terminal, and both mean the same.
     let kept = std::fs::read_to_string(folder.path().join("o/summary.json")).expect("a summary");
-    let said = good(&folder, &["compare", "--trace", &trace, "--trace", "b.csv", "--format", "json"]);
+    let printed = good(&folder, &["compare", "--trace", &trace, "--trace", "b.csv", "--format", "json"]);
     let parsed = |json: &str| serde_json::from_str::<serde_json::Value>(json).expect("JSON");
-    assert_eq!(parsed(&kept)["flows"], parsed(&said)["flows"]);
-    assert_eq!(parsed(&said)["flows"][0]["name"], hostile);
+    assert_eq!(parsed(&kept)["flows"], parsed(&printed)["flows"]);
+    assert_eq!(parsed(&printed)["flows"][0]["name"], hostile);
     good(&folder, &["compare", "--trace", &trace, "--format", "fio-json"]);
     good(&folder, &["trace", "stat", &trace, "--json"]);
     good(&folder, &["trace", "convert", "b.csv", &format!("{hostile}.mqsim"), "--to", "mqsim"]);
@@ -187,12 +191,12 @@ fn files_without_an_end_are_refused() {
         println!("SKIPPED: no mkfifo here: a pipe without an end was not tried");
         return;
     }
-    let said = bad_line(&folder, &["compare", "--trace", "pipe"]);
-    assert!(said.contains("is a pipe"), "{said}");
+    let printed = bad_line(&folder, &["compare", "--trace", "pipe"]);
+    assert!(printed.contains("is a pipe"), "{printed}");
     // Nobody writes to it: opening it would wait for ever.
     for command in ["check", "run", "compare"] {
-        let said = bad_line(&folder, &[command, "pipe"]);
-        assert_eq!(said, "pipe: is a named pipe; legal is a file, or /dev/stdin for a scenario from standard input");
+        let printed = bad_line(&folder, &[command, "pipe"]);
+        assert_eq!(printed, "pipe: is a named pipe; legal is a file, or /dev/stdin for a scenario from standard input");
     }
 }
 
@@ -214,11 +218,11 @@ fn a_scenario_from_standard_input_is_read_up_to_the_limit() {
         let output = child.wait_with_output().expect("it ends");
         (output.status.code(), self::text(&output.stderr), writer.join().expect("no panic"))
     };
-    let (code, said, _) = fed(scenario.as_bytes(), 1);
-    assert_eq!((code, said.as_str()), (Some(0), ""));
-    let (code, said, whole) = fed(b"# no end\n", 10_000_000);
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("/dev/stdin: longer than 4194304 bytes (4 MiB)") && !whole, "{said}");
+    let (code, printed, _) = fed(scenario.as_bytes(), 1);
+    assert_eq!((code, printed.as_str()), (Some(0), ""));
+    let (code, printed, whole) = fed(b"# no end\n", 10_000_000);
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(printed.contains("/dev/stdin: longer than 4194304 bytes (4 MiB)") && !whole, "{printed}");
 }
 
 #[test]
@@ -235,8 +239,8 @@ fn a_packed_trace_of_one_line_is_refused() {
     }
     bad_line(&folder, &["trace", "stat", "bomb.csv.gz"]);
     bad_line(&folder, &["compare", "--trace", "bomb.csv.gz"]);
-    let said = bad_line(&folder, &["trace", "stat", "bomb.csv.gz", "--trace-format", "mqsim"]);
-    assert!(said.contains("a line longer than 1 MiB"), "{said}");
+    let printed = bad_line(&folder, &["trace", "stat", "bomb.csv.gz", "--trace-format", "mqsim"]);
+    assert!(printed.contains("a line longer than 1 MiB"), "{printed}");
 }
 
 #[test]
@@ -245,11 +249,11 @@ fn a_scenario_that_is_too_long_is_refused_before_it_is_parsed() {
     let file = std::fs::File::create(folder.path().join("long.toml")).expect("a file");
     file.set_len(118 << 20).expect("a sparse file");
     let begun = Instant::now();
-    let said = bad_line(&folder, &["check", "long.toml"]);
-    assert!(said.starts_with("long.toml: longer than 4194304 bytes (4 MiB), the most that"), "{said}");
+    let printed = bad_line(&folder, &["check", "long.toml"]);
+    assert!(printed.starts_with("long.toml: longer than 4194304 bytes (4 MiB), the most that"), "{printed}");
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
-    let said = bad_line(&folder, &["check", "."]);
-    assert_eq!(said, ".: is a folder; legal is a scenario, a TOML file");
+    let printed = bad_line(&folder, &["check", "."]);
+    assert_eq!(printed, ".: is a folder; legal is a scenario, a TOML file");
     write(&folder, "zero.toml", "name = \"a\0b\"\n");
     assert_eq!(
         bad_line(&folder, &["check", "zero.toml"]),
@@ -261,15 +265,15 @@ fn a_scenario_that_is_too_long_is_refused_before_it_is_parsed() {
 fn more_flows_than_a_device_has_are_not_built() {
     let folder = folder();
     write(&folder, "many.toml", &"[[flow]]\n".repeat(400_000));
-    let said = bad_line(&folder, &["check", "many.toml"]);
-    assert!(said.contains("more than 1024 flows; must be at most 1024"), "{said}");
+    let printed = bad_line(&folder, &["check", "many.toml"]);
+    assert!(printed.contains("more than 1024 flows; must be at most 1024"), "{printed}");
     write(&folder, "inline.toml", &format!("flow = [{}]\n", "{},".repeat(1_300_000)));
-    let said = bad_line(&folder, &["check", "inline.toml"]);
-    assert!(said.contains("more than 1024 flows"), "{said}");
+    let printed = bad_line(&folder, &["check", "inline.toml"]);
+    assert!(printed.contains("more than 1024 flows"), "{printed}");
     write(&folder, "a.csv", TRACE);
     let traces: Vec<&str> = ["--trace", "a.csv"].into_iter().cycle().take(2 * 1025).collect();
-    let said = bad_line(&folder, &[&["check"], &traces[..]].concat());
-    assert_eq!(said, "--trace: flow: 1025 flows; must be at most 1024");
+    let printed = bad_line(&folder, &[&["check"], &traces[..]].concat());
+    assert_eq!(printed, "--trace: flow: 1025 flows; must be at most 1024");
 }
 
 #[test]
@@ -297,21 +301,24 @@ fn names_that_no_results_folder_can_hold_are_refused_before_the_run() {
         "a ",
         &long,
     ] {
-        let said = check(&mix(name), "f");
-        assert!(said.starts_with("s.toml:1:23: schedulers[1] = "), "{name}: {said}");
+        let printed = check(&mix(name), "f");
+        assert!(printed.starts_with("s.toml:1:23: schedulers[1] = "), "{name}: {printed}");
     }
-    let said = check(&mix("Fcfs"), "f");
-    assert!(said.contains("has the name of schedulers[0], but for upper and lower case; names must differ"), "{said}");
+    let printed = check(&mix("Fcfs"), "f");
+    assert!(
+        printed.contains("has the name of schedulers[0], but for upper and lower case; names must differ"),
+        "{printed}"
+    );
     for name in ["a\\u001b[2J", "a\\nb", "a\\u202eb", &long] {
-        let said = check("[\"fcfs\"]", name);
-        assert!(said.contains("flow[0].name = "), "{name}: {said}");
+        let printed = check("[\"fcfs\"]", name);
+        assert!(printed.contains("flow[0].name = "), "{name}: {printed}");
     }
     assert!(!folder.path().join("out").exists());
 }
 
 /// The numbers of megabytes in the line that `check` prints about memory: a run, its address space, ...
-fn megabytes(said: &str) -> Vec<u64> {
-    let line = said.lines().find(|line| line.starts_with("memory ")).unwrap_or_else(|| panic!("{said}"));
+fn megabytes(printed: &str) -> Vec<u64> {
+    let line = printed.lines().find(|line| line.starts_with("memory ")).unwrap_or_else(|| panic!("{printed}"));
     let words: Vec<&str> = line.split(|c: char| c.is_whitespace() || "()".contains(c)).collect();
     words.windows(2).filter(|pair| pair[1] == "MB").map(|pair| pair[0].parse().expect("a number")).collect()
 }
@@ -340,8 +347,8 @@ fn peak(folder: &TempDir, args: &[&str]) -> Option<u64> {
     let mut command = Command::new("/usr/bin/time");
     let output = command.args(["-f", "%M"]).arg(env!("CARGO_BIN_EXE_flashlane")).args(args).current_dir(folder.path());
     let output = output.output().ok().filter(|output| output.status.success())?;
-    let said = text(&output.stderr);
-    said.lines().last()?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes / 1000)
+    let printed = text(&output.stderr);
+    printed.lines().last()?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes / 1000)
 }
 
 /// The estimate is an upper bound that is not too high: within 70 MB and a factor of 2.5 of the measured peak.
@@ -358,15 +365,15 @@ fn runs_take_what_was_said_and_not_much_less() {
         [("short.toml", large_drive(3_000)), ("ncq.toml", ncq), ("tlc.toml", tlc), ("replayed.toml", replayed)];
     for (name, scenario) in scenarios {
         write(&folder, name, &scenario);
-        let said = megabytes(&good(&folder, &["check", name]))[0];
+        let printed = megabytes(&good(&folder, &["check", name]))[0];
         let Some(seen) = peak(&folder, &["run", name, "--jobs", "1"]) else {
             println!("SKIPPED: no GNU time here: what runs take was not measured");
             return;
         };
-        println!("{name}: at most {said} MB said, {seen} MB seen");
+        println!("{name}: at most {printed} MB promised, {seen} MB seen");
         // The program itself takes 25 MB.
-        assert!(seen <= said + 25, "{name}: {seen} MB are more than {said} MB and the program");
-        assert!(2 * said <= 5 * seen + 140, "{name}: {said} MB said, {seen} MB seen");
+        assert!(seen <= printed + 25, "{name}: {seen} MB are more than {printed} MB and the program");
+        assert!(2 * printed <= 5 * seen + 140, "{name}: {printed} MB promised, {seen} MB seen");
     }
 }
 
@@ -396,13 +403,14 @@ fn runs_that_the_machine_has_no_room_for_are_refused_beforehand() {
     }
     for megabytes in [250, 400, 550] {
         let output = limited(megabytes);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{megabytes} MB: {said}");
+        let printed = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{megabytes} MB: {printed}");
         assert!(
-            said.starts_with("error: a run needs up to ") && said.contains("address space (its limit: ulimit -v)"),
-            "{said}"
+            printed.starts_with("error: a run needs up to ")
+                && printed.contains("address space (its limit: ulimit -v)"),
+            "{printed}"
         );
-        assert!(said.contains("are available; give a smaller drive"), "{said}");
+        assert!(printed.contains("are available; give a smaller drive"), "{printed}");
         assert!(!folder.path().join("out").exists());
     }
     let output = limited(1_000);

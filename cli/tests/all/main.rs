@@ -1,9 +1,9 @@
 //! The program as its users meet it, one subject a module. What is started, killed, measured or given a folder is the program, a process
 //! of its own, so that no test needs one to itself.
 
+mod command_line;
 #[cfg(unix)]
 mod common;
-mod door;
 #[cfg(unix)]
 mod inputs;
 #[cfg(unix)]

@@ -10,9 +10,9 @@ use tempfile::TempDir;
 #[track_caller]
 fn good<S: AsRef<OsStr>>(folder: &TempDir, args: &[S]) -> String {
     let output = program(folder).args(args).output().expect("the program runs");
-    let (said, complaint) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!((output.status.code(), complaint.as_str()), (Some(0), ""), "{said}");
-    said
+    let (message, complaint) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!((output.status.code(), complaint.as_str()), (Some(0), ""), "{message}");
+    message
 }
 
 /// Expects an error about the input, of one line; returns what follows `error: `.
@@ -59,16 +59,16 @@ fn a_trace_may_come_from_standard_input() {
 fn a_trace_given_as_a_scenario_is_recognised() {
     let folder = folder();
     write(&folder, "a.csv", TRACE);
-    let said = bad_line(&folder, &["compare", "a.csv"]);
-    assert!(said.ends_with("did you mean --trace a.csv?"), "{said}");
+    let message = bad_line(&folder, &["compare", "a.csv"]);
+    assert!(message.ends_with("did you mean --trace a.csv?"), "{message}");
 }
 
 #[test]
 fn keys_are_set_on_every_command_that_takes_a_scenario() {
     let folder = folder();
     good(&folder, &["init", "s.toml"]);
-    let said = good(&folder, &["check", "s.toml", "--set", "seed=9", "--set", "flow.writer.priority=3"]);
-    assert!(said.contains("seed 9") && said.contains("writer: synthetic; priority 3"), "{said}");
+    let message = good(&folder, &["check", "s.toml", "--set", "seed=9", "--set", "flow.writer.priority=3"]);
+    assert!(message.contains("seed 9") && message.contains("writer: synthetic; priority 3"), "{message}");
     let few = [
         "--set",
         "flow[0].synthetic.requests=20",
@@ -89,15 +89,15 @@ fn keys_are_set_on_every_command_that_takes_a_scenario() {
     // Of forty requests there is a number 39 and no number 40.
     let asked = |number| [&["explain", "s.toml", "--request", number][..], &few[..]].concat();
     assert!(good(&folder, &asked("39")).starts_with("Request 39 of "));
-    let said = bad_line(&folder, &asked("40"));
-    assert_eq!(said, "--request 40: there is no such request; there are 40, counted from 0 to 39");
-    let said = bad_line(&folder, &["check", "s.toml", "--set", "device.gc.start=1"]);
-    assert!(said.starts_with("--set: device.gc.start = 1: "), "{said}");
-    let said = bad_line(&folder, &["check", "s.toml", "--set", "seed"]);
-    assert_eq!(said, "--set seed: must be KEY=VALUE, such as device.gc.start_percent=7");
+    let message = bad_line(&folder, &asked("40"));
+    assert_eq!(message, "--request 40: there is no such request; there are 40, counted from 0 to 39");
+    let message = bad_line(&folder, &["check", "s.toml", "--set", "device.gc.start=1"]);
+    assert!(message.starts_with("--set: device.gc.start = 1: "), "{message}");
+    let message = bad_line(&folder, &["check", "s.toml", "--set", "seed"]);
+    assert_eq!(message, "--set seed: must be KEY=VALUE, such as device.gc.start_percent=7");
     // A key that is legal, with a value that is not.
-    let said = bad_line(&folder, &["check", "s.toml", "--set", "flow.writer.priority=9"]);
-    assert!(said.starts_with("--set: flow[1].priority = 9: must be 0 to 7"), "{said}");
+    let message = bad_line(&folder, &["check", "s.toml", "--set", "flow.writer.priority=9"]);
+    assert!(message.starts_with("--set: flow[1].priority = 9: must be 0 to 7"), "{message}");
 }
 
 #[test]
@@ -109,33 +109,36 @@ fn every_trace_may_have_a_speed_of_its_own() {
     let summary: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     let workload = |i: usize| summary["flows"][i]["workload"].as_str().expect("words").to_owned();
     assert_eq!([workload(0), workload(1)], ["a.csv at 1x", "a.csv at 2x"]);
-    let said = bad_line(&folder, &[&two[..], &["--speedup", "1,2,3"]].concat());
-    assert_eq!(said, "--speedup: 3 given for 2 traces; give one, or one for each trace");
+    let message = bad_line(&folder, &[&two[..], &["--speedup", "1,2,3"]].concat());
+    assert_eq!(message, "--speedup: 3 given for 2 traces; give one, or one for each trace");
 }
 
 #[test]
 fn irregular_times_and_sizes_are_treated_as_asked() {
     let folder = folder();
     write(&folder, "back.csv", "2000,usr,0,Read,0,4096,1\n1000,usr,0,Read,0,4096,1\n3000,usr,0,Read,0,0,1\n");
-    let said = bad_line(&folder, &["run", "--trace", "back.csv"]);
-    assert!(said.contains("back.csv:2"), "{said}");
-    let said = bad_line(&folder, &["run", "--trace", "back.csv", "--order", "clamp"]);
-    assert!(said.contains("back.csv:3"), "{said}");
-    let said = good(&folder, &["run", "--trace", "back.csv", "--order", "clamp", "--sizes", "reject"]);
-    assert!(said.contains("received 3 = completed 2 + rejected 1"), "{said}");
+    let message = bad_line(&folder, &["run", "--trace", "back.csv"]);
+    assert!(message.contains("back.csv:2"), "{message}");
+    let message = bad_line(&folder, &["run", "--trace", "back.csv", "--order", "clamp"]);
+    assert!(message.contains("back.csv:3"), "{message}");
+    let message = good(&folder, &["run", "--trace", "back.csv", "--order", "clamp", "--sizes", "reject"]);
+    assert!(message.contains("received 3 = completed 2 + rejected 1"), "{message}");
 }
 
 #[test]
 fn figures_may_be_had_as_csv_and_markdown() {
     let folder = folder();
     write(&folder, "a.csv", TRACE);
-    let said = good(&folder, &["compare", "--trace", "a.csv", "--format", "csv"]);
-    assert!(said.starts_with("scheduler,flow,kind,offered_iops,requests,") && said.lines().count() > 4, "{said}");
-    let said = good(&folder, &["compare", "--trace", "a.csv", "--format", "markdown"]);
+    let message = good(&folder, &["compare", "--trace", "a.csv", "--format", "csv"]);
     assert!(
-        said.starts_with("| scheduler | served IOPS | mean | p99 | Δ mean |")
-            && said.lines().nth(1).is_some_and(|line| line.starts_with("|---|")),
-        "{said}"
+        message.starts_with("scheduler,flow,kind,offered_iops,requests,") && message.lines().count() > 4,
+        "{message}"
+    );
+    let message = good(&folder, &["compare", "--trace", "a.csv", "--format", "markdown"]);
+    assert!(
+        message.starts_with("| scheduler | served IOPS | mean | p99 | Δ mean |")
+            && message.lines().nth(1).is_some_and(|line| line.starts_with("|---|")),
+        "{message}"
     );
     good(&folder, &["compare", "--trace", "a.csv", "--out", "results", "--csv"]);
     let summary = std::fs::read_to_string(folder.path().join("results/summary.csv")).expect("summary.csv");
@@ -161,8 +164,8 @@ fn decisions_are_held_equal_for_all_schedulers() {
     assert_eq!(own[0], ["semi-preemptive", "never"], "fcfs says nothing about collection");
     assert_eq!((own[1][0].as_str(), own[2][1].as_str()), ("atomic", "suspend"));
     assert_eq!(decisions(&["--collect", "non-preemptive", "--preempt", "never"]), vec![["non-preemptive", "never"]; 3]);
-    let said = bad_line(&folder, &[&compare[..], &["--collect", "sometimes"]].concat());
-    assert!(said.contains("sometimes") && said.contains("semi-preemptive"), "{said}");
+    let message = bad_line(&folder, &[&compare[..], &["--collect", "sometimes"]].concat());
+    assert!(message.contains("sometimes") && message.contains("semi-preemptive"), "{message}");
 }
 
 /// Requests of the warm-up are in the rows, marked as not counted, and the summary says how many there are.
@@ -189,9 +192,9 @@ fn an_attribution_names_every_difference() {
     write(&folder, "a.csv", TRACE);
     let args =
         ["attribute", "--trace", "a.csv", "--from", "fcfs", "--to", "sprinkler", "--seeds", "2", "--report", "r.html"];
-    let said = good(&folder, &args);
+    let message = good(&folder, &args);
     for needed in ["From fcfs to sprinkler", "pick: fcfs -> largest-group", "preempt: never -> suspend", "4 mixes"] {
-        assert!(said.contains(needed), "{needed}: {said}");
+        assert!(message.contains(needed), "{needed}: {message}");
     }
     let page = std::fs::read_to_string(folder.path().join("r.html")).expect("the report");
     assert!(page.contains("id=\"h-attribution\"") && page.contains("class=\"waterfall\""));
@@ -201,10 +204,10 @@ fn an_attribution_names_every_difference() {
 fn usage_is_one_line() {
     let folder = folder();
     for command in ["run", "compare", "check", "attribute"] {
-        let said = text(&program(&folder).args([command, "--bogus"]).output().expect("it runs").stderr);
-        let usage: Vec<&str> = said.lines().filter(|line| line.starts_with("Usage: ")).collect();
-        assert!(usage.len() == 1 && usage[0].len() <= 100, "{said}");
-        assert!(usage[0].contains("<SCENARIO.toml | --trace FILE>"), "{said}");
+        let message = text(&program(&folder).args([command, "--bogus"]).output().expect("it runs").stderr);
+        let usage: Vec<&str> = message.lines().filter(|line| line.starts_with("Usage: ")).collect();
+        assert!(usage.len() == 1 && usage[0].len() <= 100, "{message}");
+        assert!(usage[0].contains("<SCENARIO.toml | --trace FILE>"), "{message}");
     }
 }
 
@@ -213,8 +216,11 @@ fn timelines_are_written_for_every_scheduler_and_never_over_others() {
     let folder = folder();
     write(&folder, "a.csv", TRACE);
     let two = ["compare", "--trace", "a.csv", "--schedulers", "fcfs,sprinkler", "--timeline", "run.json"];
-    let said = good(&folder, &two);
-    assert!(said.contains("timeline: run-fcfs.json, run-sprinkler.json (ui.perfetto.dev opens them)\n"), "{said}");
+    let message = good(&folder, &two);
+    assert!(
+        message.contains("timeline: run-fcfs.json, run-sprinkler.json (ui.perfetto.dev opens them)\n"),
+        "{message}"
+    );
     assert!(!folder.path().join("run.json").exists());
     for name in ["run-fcfs.json", "run-sprinkler.json"] {
         let text = std::fs::read_to_string(folder.path().join(name)).expect("a timeline");
@@ -225,33 +231,33 @@ fn timelines_are_written_for_every_scheduler_and_never_over_others() {
             2
         );
     }
-    let said = bad_line(&folder, &two);
-    assert!(said.starts_with("run-fcfs.json: exists already and is left as it is"), "{said}");
+    let message = bad_line(&folder, &two);
+    assert!(message.starts_with("run-fcfs.json: exists already and is left as it is"), "{message}");
     good(&folder, &[&two[..], &["--force", "--window", "0us..1s"]].concat());
     let packed = [&two[..two.len() - 1], &["tl.json.gz"]].concat();
-    let said = good(&folder, &packed);
-    assert!(said.contains("timeline: tl-fcfs.json.gz, tl-sprinkler.json.gz (ui"), "{said}");
+    let message = good(&folder, &packed);
+    assert!(message.contains("timeline: tl-fcfs.json.gz, tl-sprinkler.json.gz (ui"), "{message}");
     for scheduler in ["fcfs", "sprinkler"] {
         let packed = folder.path().join(format!("tl-{scheduler}.json.gz"));
         let unpacked = Command::new("gzip").arg("-dc").arg(packed).output().expect("gzip runs").stdout;
         let plain = std::fs::read(folder.path().join(format!("run-{scheduler}.json"))).expect("a timeline");
         assert!(unpacked == plain, "{scheduler}");
     }
-    let said = good(&folder, &["run", "--trace", "a.csv", "--timeline", "run.perfetto"]);
-    assert!(said.contains("timeline: run.perfetto (ui.perfetto.dev opens it)"), "{said}");
+    let message = good(&folder, &["run", "--trace", "a.csv", "--timeline", "run.perfetto"]);
+    assert!(message.contains("timeline: run.perfetto (ui.perfetto.dev opens it)"), "{message}");
     assert!(std::fs::metadata(folder.path().join("run.perfetto")).expect("a file").len() > 100);
-    let said = bad_line(&folder, &[&two[..], &["--window", "5"]].concat());
-    assert!(said.starts_with("--window 5: must be A..B with units"), "{said}");
+    let message = bad_line(&folder, &[&two[..], &["--window", "5"]].concat());
+    assert!(message.starts_with("--window 5: must be A..B with units"), "{message}");
 }
 
 #[test]
 fn a_request_is_explained_and_compared_with_another_scheduler() {
     let folder = folder();
     write(&folder, "a.csv", TRACE);
-    let said = good(&folder, &["explain", "--trace", "a.csv", "--scheduler", "fcfs", "--request", "1"]);
-    assert!(said.starts_with("Request 1 of a under fcfs: write of 1 page, arrived at "), "{said}");
-    let said = good(&folder, &["explain", "--trace", "a.csv", "--worst", "2", "--beside", "sprinkler"]);
-    assert_eq!(said.matches("Under sprinkler it took").count(), 2, "{said}");
-    let said = bad_line(&folder, &["explain", "--trace", "a.csv", "--request", "2"]);
-    assert_eq!(said, "--request 2: there is no such request; there are 2, counted from 0 to 1");
+    let message = good(&folder, &["explain", "--trace", "a.csv", "--scheduler", "fcfs", "--request", "1"]);
+    assert!(message.starts_with("Request 1 of a under fcfs: write of 1 page, arrived at "), "{message}");
+    let message = good(&folder, &["explain", "--trace", "a.csv", "--worst", "2", "--beside", "sprinkler"]);
+    assert_eq!(message.matches("Under sprinkler it took").count(), 2, "{message}");
+    let message = bad_line(&folder, &["explain", "--trace", "a.csv", "--request", "2"]);
+    assert_eq!(message, "--request 2: there is no such request; there are 2, counted from 0 to 1");
 }

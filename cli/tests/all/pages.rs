@@ -60,8 +60,8 @@ fn words(command: &str) -> Option<Vec<&str>> {
 
 fn run(folder: &TempDir, page: &str, args: &[&str]) {
     let output = program(folder).args(args).output().expect("the program runs");
-    let (said, complaint) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!((output.status.code(), complaint.as_str()), (Some(0), ""), "{page}: flashlane {args:?}\n{said}");
+    let (message, complaint) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!((output.status.code(), complaint.as_str()), (Some(0), ""), "{page}: flashlane {args:?}\n{message}");
 }
 
 /// A folder with what the blocks name: the repository's scenarios, two traces, a scenario and a sweep of the reader's.

@@ -26,7 +26,7 @@ fn flashlane(folder: &Path, args: &[&str]) -> Output {
 
 /// Standard output and standard error of a run that ends with `code`.
 #[track_caller]
-fn said(folder: &Path, args: &[&str], code: i32) -> (String, String) {
+fn message(folder: &Path, args: &[&str], code: i32) -> (String, String) {
     let output = flashlane(folder, args);
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     let (out, err) = (text(&output.stdout), text(&output.stderr));
@@ -37,9 +37,9 @@ fn said(folder: &Path, args: &[&str], code: i32) -> (String, String) {
 #[test]
 fn papers_and_claims_are_listed() {
     let folder = Folder::new("list");
-    let (out, _) = said(&folder.0, &["paper"], 0);
+    let (out, _) = message(&folder.0, &["paper"], 0);
     assert!(out.starts_with("slacker  Slacker: ") && out.contains(" E6, E7, "), "{out}");
-    let (out, _) = said(&folder.0, &["paper", "slacker", "--list"], 0);
+    let (out, _) = message(&folder.0, &["paper", "slacker", "--list"], 0);
     assert!(
         out.contains("\n  E17a, input (§3.3) a table that redirects writes needs MB, and percent of 512 MB: 117, 23\n"),
         "{out}"
@@ -48,7 +48,7 @@ fn papers_and_claims_are_listed() {
         "; holds if it >= 1\n      beside it, a request: mean(pick(gain_a_request.slacker, group.write_intensive))\n";
     assert!(out.contains(of_e6a) && out.contains("\n      its null: no_gain\n"), "{out}");
     assert!(out.contains("  chosen, after results were seen:\n    sets: "), "{out}");
-    let (out, _) = said(&folder.0, &["paper", "cross", "--list"], 0);
+    let (out, _) = message(&folder.0, &["paper", "cross", "--list"], 0);
     assert!(out.contains("\n  X1: every scheduler on the workloads of Slacker, FLIN, "), "{out}");
 }
 
@@ -56,7 +56,7 @@ fn papers_and_claims_are_listed() {
 fn an_experiment_is_run_judged_and_written() {
     let folder = Folder::new("run");
     let args = ["paper", "slacker", "--quick", "--experiment", "E17,E2", "--tables", "--out", "made"];
-    let (out, err) = said(&folder.0, &args, 0);
+    let (out, err) = message(&folder.0, &args, 0);
     assert!(err.contains("E2: chips a request touches") && err.contains("E17: "), "{err}");
     assert!(!err.contains("E6"), "only what was asked for: {err}");
     assert!(out.contains("redirection_table") && out.contains("117440512"), "{out}");
@@ -73,12 +73,12 @@ fn an_experiment_is_run_judged_and_written() {
     // The same run again, over the earlier results, with another number of threads.
     let stored = std::fs::read(folder.0.join("made/slacker-plain.figures.json.gz")).unwrap();
     let again = [&args[..], &["--jobs", "1"]].concat();
-    assert_eq!(said(&folder.0, &again, 0).0, out);
+    assert_eq!(message(&folder.0, &again, 0).0, out);
     assert_eq!(std::fs::read_to_string(folder.0.join("made/results.json")).unwrap(), written);
     assert_eq!(std::fs::read(folder.0.join("made/slacker-plain.figures.json.gz")).unwrap(), stored);
     // Other seeds are other runs, and the results say so.
     let other = [&args[..], &["--first-seed", "7"]].concat();
-    said(&folder.0, &other, 0);
+    message(&folder.0, &other, 0);
     let written = std::fs::read_to_string(folder.0.join("made/results.json")).unwrap();
     assert!(written.contains("\"first_seed\": 7,"), "{written}");
     assert!(folder.0.join("made/slacker-plain-from-7.figures.json.gz").exists());
@@ -92,35 +92,35 @@ fn a_trace_takes_the_place_of_the_clone_of_its_name() {
     let lines: String = (0..9).map(|i| format!("{} 0 {} 16 0\n", i * 1_000, i * 16)).collect();
     std::fs::write(folder.0.join("mine/src2-0.mqsim"), lines + "9000 0 0 256 0\n").unwrap();
     let args = ["paper", "slacker", "--quick", "--experiment", "E2", "--traces", "mine", "--tables"];
-    let (out, _) = said(&folder.0, &args, 0);
+    let (out, _) = message(&folder.0, &args, 0);
     let row = out.lines().find(|line| line.trim_start().starts_with("src2-0-p")).unwrap_or_else(|| panic!("{out}"));
     assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["src2-0-p", "0.9000"]);
-    let (_, err) = said(&folder.0, &["paper", "slacker", "--quick", "--experiment", "E2", "--traces", "none"], 2);
+    let (_, err) = message(&folder.0, &["paper", "slacker", "--quick", "--experiment", "E2", "--traces", "none"], 2);
     assert!(err.contains("error: --traces none: cannot be read: No such file"), "{err}");
 }
 
 #[test]
 fn wrong_names_are_bad_input() {
     let folder = Folder::new("wrong");
-    let (_, err) = said(&folder.0, &["paper", "slaker"], 2);
+    let (_, err) = message(&folder.0, &["paper", "slaker"], 2);
     assert_eq!(
         err,
         "error: paper \"slaker\": no such paper; there are slacker, flin, ncq, sos, precompletion, cross; did you mean \"slacker\"?\n"
     );
-    let (_, err) = said(&folder.0, &["paper", "slacker", "--experiment", "E77"], 2);
+    let (_, err) = message(&folder.0, &["paper", "slacker", "--experiment", "E77"], 2);
     assert!(err.starts_with("error: experiment \"E77\": slacker has E1, "), "{err}");
-    said(&folder.0, &["paper", "slacker", "--calibrate", "--tables"], 2);
-    said(&folder.0, &["paper", "slacker", "--seeds", "0"], 2);
-    let (_, err) = said(&folder.0, &["paper", "flin", "--calibrate"], 2);
+    message(&folder.0, &["paper", "slacker", "--calibrate", "--tables"], 2);
+    message(&folder.0, &["paper", "slacker", "--seeds", "0"], 2);
+    let (_, err) = message(&folder.0, &["paper", "flin", "--calibrate"], 2);
     assert_eq!(err, "error: --calibrate: flin has no clones without a rate; slacker and sos have\n");
-    let (_, err) = said(&folder.0, &["paper", "slacker", "--mixes"], 2);
+    let (_, err) = message(&folder.0, &["paper", "slacker", "--mixes"], 2);
     assert_eq!(err, "error: --mixes: slacker has no mixes of traces; flin has\n");
-    said(&folder.0, &["paper", "flin", "--mixes", "--experiment", "E8"], 2);
-    let (_, err) = said(&folder.0, &["paper", "flin", "--real"], 2);
+    message(&folder.0, &["paper", "flin", "--mixes", "--experiment", "E8"], 2);
+    let (_, err) = message(&folder.0, &["paper", "flin", "--real"], 2);
     assert_eq!(err, "error: --real: flin has nothing to measure on a machine; precompletion has\n");
-    let (_, err) = said(&folder.0, &["oslab", "--seconds", "0"], 2);
+    let (_, err) = message(&folder.0, &["oslab", "--seconds", "0"], 2);
     assert_eq!(err, "error: --seconds 0: must be 1 to 3600\n");
-    let (_, err) = said(&folder.0, &["oslab", "--device", "cosmos"], 2);
+    let (_, err) = message(&folder.0, &["oslab", "--device", "cosmos"], 2);
     assert!(err.starts_with("error: --device: device.preset = \"cosmos\": no such device"), "{err}");
 }
 
@@ -129,8 +129,8 @@ fn wrong_names_are_bad_input() {
 fn precompletion_is_made_again() {
     let folder = Folder::new("precompletion");
     let arguments = ["paper", "precompletion", "--quick", "--experiment", "E1,E2,A3"];
-    let (first, _) = said(&folder.0, &arguments, 0);
-    assert_eq!(said(&folder.0, &arguments, 0).0, first);
+    let (first, _) = message(&folder.0, &arguments, 0);
+    assert_eq!(message(&folder.0, &arguments, 0).0, first);
     assert!(
         first.contains(
             "3 claims of the paper: 0 within 20 %, 1 within a factor of 2, 1 direction, 1 bound kept, 0 differs"
@@ -143,23 +143,23 @@ fn precompletion_is_made_again() {
 #[test]
 fn flin_is_made_again() {
     let folder = Folder::new("flin");
-    let (out, _) = said(&folder.0, &["paper", "flin", "--list"], 0);
+    let (out, _) = message(&folder.0, &["paper", "flin", "--list"], 0);
     assert!(out.contains("\n  E8, E9, E10, E11, E12, E13: five systems, and five with another collector, on 40 mixes of four traces a seed, 60 s each\n"), "{out}");
     assert!(out.contains("\n      not testable here: the drives are not at hand"), "{out}");
     let stored = include_str!("../../../papers/flin/mixes.toml");
-    assert_eq!(said(&folder.0, &["paper", "flin", "--mixes"], 0).0, stored);
+    assert_eq!(message(&folder.0, &["paper", "flin", "--mixes"], 0).0, stored);
     let simple = include_str!("../../../papers/flin/mixes-simple.toml");
-    assert_eq!(said(&folder.0, &["paper", "flin", "--mixes", "simple"], 0).0, simple);
+    assert_eq!(message(&folder.0, &["paper", "flin", "--mixes", "simple"], 0).0, simple);
     let args = ["paper", "flin", "--quick", "--experiment", "E2,E3", "--tables", "--out", "made"];
-    let (out, err) = said(&folder.0, &args, 0);
+    let (out, err) = message(&folder.0, &args, 0);
     assert!(err.contains("E2, E3: queues and waits of one flow of reads\n"), "{err}");
     let ends = |name: &str, verdict: &str| out.lines().filter(|l| l.starts_with(name) && l.ends_with(verdict)).count();
     assert_eq!((ends(" E2", "direction"), ends(" E3", "direction"), ends(" E3", "bound kept")), (1, 1, 1), "{out}");
     let written = std::fs::read_to_string(folder.0.join("made/results.json")).unwrap();
     // Runs of other seeds have other names.
-    let (_, err) = said(&folder.0, &[&args[..], &["--first-seed", "2"]].concat(), 0);
+    let (_, err) = message(&folder.0, &[&args[..], &["--first-seed", "2"]].concat(), 0);
     assert!(err.contains(" made now and 0 found"), "{err}");
     let again = [&args[..], &["--jobs", "1"]].concat();
-    assert_eq!(said(&folder.0, &again, 0).0, out);
+    assert_eq!(message(&folder.0, &again, 0).0, out);
     assert_eq!(std::fs::read_to_string(folder.0.join("made/results.json")).unwrap(), written);
 }

@@ -15,14 +15,14 @@ fn program(desk: &Path, args: &[&str]) -> Command {
     command
 }
 
-fn said(bytes: &[u8]) -> String {
+fn message(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("text")
 }
 
-/// Runs made and runs found, as said at the end.
+/// Runs made and runs found, as printed at the end.
 #[track_caller]
 fn counts(output: &Output) -> (usize, usize) {
-    let err = said(&output.stderr);
+    let err = message(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{err}");
     let line = err.lines().find(|line| line.contains(" made now and ")).unwrap_or_else(|| panic!("{err}"));
     let numbers: Vec<usize> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
@@ -39,7 +39,7 @@ fn run(desk: &Path, args: &[&str]) -> (usize, usize) {
 #[track_caller]
 fn refused(desk: &Path, args: &[&str]) -> String {
     let output = program(desk, args).output().expect("the program runs");
-    let err = said(&output.stderr);
+    let err = message(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{err}");
     err
 }
@@ -56,7 +56,7 @@ fn spawn(desk: &Path, args: &[&str]) -> Child {
     program(desk, args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
 }
 
-/// Waits until `folder` has so many entries; false if the program ended first.
+/// Waits until `folder` has this many entries; false if the program ended first.
 fn wait_for(child: &mut Child, folder: &Path, entries: usize) -> bool {
     let begun = Instant::now();
     while count(folder) < entries {
@@ -77,12 +77,12 @@ fn a_killed_paper_goes_on_where_it_stopped() {
     assert_eq!(count(desk), 0, "without --out nothing is written");
     let whole = program(desk, &["--out", "whole"]).output().expect("the program runs");
     assert_eq!(counts(&whole), (RUNS, 0));
-    assert_eq!(said(&whole.stdout), said(&unkept.stdout));
+    assert_eq!(message(&whole.stdout), message(&unkept.stdout));
     assert_eq!(count(&desk.join("whole/runs")), RUNS);
     // Finished, it makes none, and writes the same.
     let before = results(desk, "whole");
     let again = program(desk, &["--out", "whole"]).output().expect("the program runs");
-    assert_eq!((counts(&again), said(&again.stdout)), ((0, RUNS), said(&unkept.stdout)));
+    assert_eq!((counts(&again), message(&again.stdout)), ((0, RUNS), message(&unkept.stdout)));
     assert!(results(desk, "whole") == before);
     let mut kills = 0;
     for runs in [1, 4, 9, 14, 19] {
@@ -118,7 +118,7 @@ fn an_interrupted_paper_leaves_what_it_finished() {
         return;
     }
     assert!(sent.success());
-    assert_eq!(output.status.code(), Some(130), "{}", said(&output.stderr));
+    assert_eq!(output.status.code(), Some(130), "{}", message(&output.stderr));
     assert_eq!(count(&desk.join("out/unfinished")), 0, "unfinished runs are removed");
     let there = count(&desk.join("out/runs"));
     assert!((3..RUNS).contains(&there) && !desk.join("out/results.json").exists(), "{there}");
@@ -134,7 +134,7 @@ fn a_full_disk_ends_the_paper_and_the_next_one_goes_on() {
     let program = env!("CARGO_BIN_EXE_flashlane");
     let output = Command::new("sh").args(["-c", line, program]).args(PAPER).current_dir(desk).output();
     let output = output.expect("sh runs");
-    let err = said(&output.stderr);
+    let err = message(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{err}");
     assert!(err.contains("error: out/runs/") && err.contains("/figures.json: cannot be written"), "{err}");
     assert_eq!(["runs", "unfinished", "claims"].map(|folder| count(&desk.join("out").join(folder))), [0; 3]);

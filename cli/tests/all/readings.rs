@@ -7,9 +7,9 @@ use tempfile::TempDir;
 #[track_caller]
 fn good(folder: &TempDir, args: &[&str]) -> String {
     let output = program(folder).args(args).output().expect("the program runs");
-    let (said, complaint) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!((output.status.code(), complaint.as_str()), (Some(0), ""), "{said}");
-    said
+    let (message, complaint) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!((output.status.code(), complaint.as_str()), (Some(0), ""), "{message}");
+    message
 }
 
 /// Expects an error about the input, of one line; returns what follows `error: `.
@@ -31,7 +31,7 @@ fn figures(json: &str) -> Vec<(f64, u64)> {
     summary["schedulers"].as_array().expect("schedulers").iter().map(|run| of(run).expect("figures")).collect()
 }
 
-/// 200 requests 40 us apart, with times in units of so many nanoseconds.
+/// 200 requests 40 us apart, with times in units of this many nanoseconds.
 fn trace(unit_ns: u64) -> String {
     (0..200u64).map(|i| format!("{} 0 {} 8 {}\n", i * 40_000 / unit_ns, i * 7_919 % 5_000 * 8, i % 2)).collect()
 }
@@ -50,8 +50,8 @@ fn the_unit_of_times_is_named_wherever_a_trace_is_read() {
     let scenario = "schedulers = [\"fcfs\", \"read-first\"]\n[[flow]]\ntrace = { path = \"us.mqsim\", format = \"mqsim\", time_unit = \"us\" }\n";
     write(&folder, "s.toml", scenario);
     assert_eq!(figures(&good(&folder, &["compare", "s.toml", "--format", "json"])), wanted);
-    let said = good(&folder, &["run", "s.toml", "--set", "flow[0].trace.time_unit='100ns'", "--format", "json"]);
-    assert_eq!((figures(&said)[0].1, wanted[0].1), (796_000, 7_960_000));
+    let message = good(&folder, &["run", "s.toml", "--set", "flow[0].trace.time_unit='100ns'", "--format", "json"]);
+    assert_eq!((figures(&message)[0].1, wanted[0].1), (796_000, 7_960_000));
     let stat = |args: &[&str]| -> serde_json::Value {
         serde_json::from_str(&good(&folder, &[&["trace", "stat", "--json"], args].concat())).expect("JSON")
     };
@@ -70,9 +70,9 @@ fn an_impossible_rate_is_doubted() {
     let warning = "25,000,000 requests/s were recorded, more than any drive serves: times may be in other units than ns, as which they were \
                  read (--time-unit names another)";
     let compare = good(&folder, &[&["compare", "--trace"][..], &read].concat());
-    assert!(compare.contains(&format!("Distrust: us: {warning}\n")), "{compare}");
+    assert!(compare.contains(&format!("Warning: us: {warning}\n")), "{compare}");
     let stat = good(&folder, &[&["trace", "stat"][..], &read].concat());
-    assert!(stat.contains(&format!("Distrust: {warning}\n")), "{stat}");
+    assert!(stat.contains(&format!("Warning: {warning}\n")), "{stat}");
     // A speed-up is no mistake.
     let fast =
         good(&folder, &[&["compare", "--trace"][..], &read, &["--time-unit", "us", "--speedup", "2000"]].concat());
@@ -98,7 +98,7 @@ fn an_impossible_rate_is_doubted() {
     write(&folder, "rare.mqsim", "0 0 8 8 1\n7200 0 8 8 1\n14400 0 8 8 1\n");
     let rare = good(&folder, &["run", "--trace", "rare.mqsim", "--trace-format", "mqsim", "--time-unit", "s"]);
     assert!(
-        rare.contains("Distrust: rare: one request in 2.00 hours was recorded: times may be in other units than s"),
+        rare.contains("Warning: rare: one request in 2.00 hours was recorded: times may be in other units than s"),
         "{rare}"
     );
 }
@@ -108,8 +108,8 @@ fn times_with_a_date_have_one_unit() {
     let folder = folder();
     write(&folder, "a.msr", "128166372003061629,usr,1,Read,8192,4096,512\n");
     for command in [&["run", "--trace", "a.msr"][..], &["trace", "stat", "a.msr"], &["check", "--trace", "a.msr"]] {
-        let said = bad_line(&folder, &[command, &["--time-unit", "us"]].concat());
-        assert!(said.starts_with("time_unit: `us`: ") && said.contains("carry a date"), "{said}");
+        let message = bad_line(&folder, &[command, &["--time-unit", "us"]].concat());
+        assert!(message.starts_with("time_unit: `us`: ") && message.contains("carry a date"), "{message}");
         good(&folder, &[command, &["--time-unit", "100ns"]].concat());
     }
 }
@@ -144,21 +144,24 @@ fn any_csv_is_read_by_its_columns() {
     good(&folder, &["trace", "convert", "ns.mqsim", "own.csv", "--to", "csv"]);
     assert_eq!(figures(&good(&folder, &[&["compare", "--trace", "own.csv"][..], &few].concat())), wanted);
 
-    let said = bad_line(&folder, &["compare", "--trace", "named.csv"]);
-    assert!(said.contains("any other CSV is read with --columns, such as time=1:us"), "{said}");
-    let said =
+    let message = bad_line(&folder, &["compare", "--trace", "named.csv"]);
+    assert!(message.contains("any other CSV is read with --columns, such as time=1:us"), "{message}");
+    let message =
         bad_line(&folder, &["run", "--trace", "named.csv", "--columns", "time=ts:us,op=rw,offset=at,length=bytes"]);
-    assert_eq!(said, "named.csv:1: there is no column `at`; legal is one of `ts`, `rw`, `host`, `lba`, `bytes`");
+    assert_eq!(message, "named.csv:1: there is no column `at`; legal is one of `ts`, `rw`, `host`, `lba`, `bytes`");
     for command in [&["run", "--trace", "named.csv"][..], &["trace", "stat", "named.csv"]] {
-        let said = bad_line(&folder, &[command, &["--columns", "time=ts:us,op=rw"]].concat());
+        let message = bad_line(&folder, &[command, &["--columns", "time=ts:us,op=rw"]].concat());
         assert!(
-            said.starts_with("--columns: ") && said.contains("it does not say which column is the offset"),
-            "{said}"
+            message.starts_with("--columns: ") && message.contains("it does not say which column is the offset"),
+            "{message}"
         );
     }
     write(&folder, "s.toml", &scenario.replace("lba:sectors", "lba"));
-    let said = bad_line(&folder, &["check", "s.toml"]);
-    assert!(said.starts_with("s.toml:3:") && said.contains("offset=lba: is it in bytes or in sectors?"), "{said}");
+    let message = bad_line(&folder, &["check", "s.toml"]);
+    assert!(
+        message.starts_with("s.toml:3:") && message.contains("offset=lba: is it in bytes or in sectors?"),
+        "{message}"
+    );
 }
 
 /// Ordinary requests, half of them writes, enough that writes leave the buffer: the schedulers that are compared without a word differ.
@@ -176,8 +179,8 @@ fn the_default_schedulers_differ_on_an_ordinary_trace() {
         format!("{ns} 0 {} 8 {}\n", 8 * draw(100_000), draw(2))
     };
     write(&folder, "a.mqsim", &(0..3_000).map(&mut line).collect::<String>());
-    let said = good(&folder, &["compare", "--trace", "a.mqsim"]);
-    assert!(!said.contains("identical results"), "{said}");
+    let message = good(&folder, &["compare", "--trace", "a.mqsim"]);
+    assert!(!message.contains("identical results"), "{message}");
     let json = good(&folder, &["compare", "--trace", "a.mqsim", "--format", "json"]);
     let summary: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     let runs = summary["schedulers"].as_array().expect("schedulers");
@@ -227,11 +230,11 @@ fn the_files_of_a_blktrace_are_one_trace_for_every_command() {
         good(&folder, &["run", "--trace", name, "--out", "out", "--csv"]);
         std::fs::remove_dir_all(folder.path().join("out")).expect("results");
     }
-    let said = bad_line(&folder, &["compare", "--trace", "t/sdb.blktrace.*"]);
-    assert!(said.contains("t/sdb.blktrace.*") && said.contains("no such file"), "{said}");
+    let message = bad_line(&folder, &["compare", "--trace", "t/sdb.blktrace.*"]);
+    assert!(message.contains("t/sdb.blktrace.*") && message.contains("no such file"), "{message}");
     // An output must not be one of its files.
-    let said = bad_line(&folder, &["run", "--trace", "t/sda", "--report", "t/sda.blktrace.3"]);
-    assert!(said.contains("the trace"), "{said}");
+    let message = bad_line(&folder, &["run", "--trace", "t/sda", "--report", "t/sda.blktrace.3"]);
+    assert!(message.contains("the trace"), "{message}");
 }
 
 #[test]
@@ -246,7 +249,7 @@ fn the_first_screen_says_in_which_state_the_drive_starts() {
         ("device.precondition={state='filled',fill_percent=42.5}", "drive filled to 42.5 % at the start"),
         ("device.precondition={state='replayed',overwrite_percent=30}", "drive overwritten by 30 % at the start"),
     ] {
-        let said = good(&folder, &["run", "s.toml", "--set", set]);
-        assert!(said.contains(&format!("s on flin-isca18, changed, {words}: requests a second")), "{said}");
+        let message = good(&folder, &["run", "s.toml", "--set", set]);
+        assert!(message.contains(&format!("s on flin-isca18, changed, {words}: requests per second")), "{message}");
     }
 }

@@ -39,18 +39,18 @@ fn run(desk: &Path, args: &[&str]) -> Output {
 #[track_caller]
 fn good(desk: &Path, args: &[&str]) -> String {
     let output = run(desk, args);
-    let said = String::from_utf8(output.stdout).expect("text");
-    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""), "{said}");
-    said
+    let message = String::from_utf8(output.stdout).expect("text");
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""), "{message}");
+    message
 }
 
-/// Expects exit code 2; returns what was said.
+/// Expects exit code 2; returns the message.
 #[track_caller]
 fn refused(desk: &Path, args: &[&str]) -> String {
     let output = run(desk, args);
-    let said = String::from_utf8(output.stderr).expect("text");
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    said
+    let message = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    message
 }
 
 fn results(desk: &Path, store: &str) -> Vec<u8> {
@@ -61,9 +61,9 @@ fn count(folder: &Path) -> usize {
     fs::read_dir(folder).map_or(0, Iterator::count)
 }
 
-/// How many runs were made, from what the program said.
-fn made(said: &str) -> usize {
-    said.split(", ").nth(1).and_then(|part| part.split(' ').next()).and_then(|n| n.parse().ok()).expect("a count")
+/// How many runs were made, from what the program printed.
+fn made(message: &str) -> usize {
+    message.split(", ").nth(1).and_then(|part| part.split(' ').next()).and_then(|n| n.parse().ok()).expect("a count")
 }
 
 #[test]
@@ -120,11 +120,14 @@ fn a_damaged_run_is_made_again_and_named() {
     let other = if summary[digit..].starts_with('1') { "2" } else { "1" };
     fs::write(runs[1].join("summary.json"), format!("{}{other}{}", &summary[..digit], &summary[digit + 1..]))
         .expect("written");
-    let said = good(desk, &["sweep", "s.toml", "--status"]);
-    assert!(said.contains("3 runs, 2 there, 1 missing") && said.contains(&format!("damaged  {name}")), "{said}");
-    let said = good(desk, &["sweep", "s.toml"]);
-    assert!(said.starts_with("3 runs, 1 made now and 2 there before\n"), "{said}");
-    assert!(said.contains(&format!("1 run was damaged and was made again: s/runs/{name}\n")), "{said}");
+    let message = good(desk, &["sweep", "s.toml", "--status"]);
+    assert!(
+        message.contains("3 runs, 2 there, 1 missing") && message.contains(&format!("damaged  {name}")),
+        "{message}"
+    );
+    let message = good(desk, &["sweep", "s.toml"]);
+    assert!(message.starts_with("3 runs, 1 made now and 2 there before\n"), "{message}");
+    assert!(message.contains(&format!("1 run was damaged and was made again: s/runs/{name}\n")), "{message}");
     assert!(results(desk, "s") == whole && fs::read_to_string(runs[1].join("summary.json")).expect("there") == summary);
     assert!(!good(desk, &["sweep", "s.toml"]).contains("damaged"));
 }
@@ -195,8 +198,8 @@ fn a_sweep_killed_ten_times_ends_with_the_results_of_an_undisturbed_one() {
         assert!(!before || there == 60, "results of {there} runs");
     }
     let there = count(&desk.join("killed/runs"));
-    let said = good(desk, &["sweep", "s.toml", "--out", "killed"]);
-    assert_eq!(made(&said), 60 - there, "what is there is never made again");
+    let message = good(desk, &["sweep", "s.toml", "--out", "killed"]);
+    assert_eq!(made(&message), 60 - there, "what is there is never made again");
     assert!(results(desk, "whole") == results(desk, "killed"));
     assert_eq!(count(&desk.join("killed/unfinished")) + count(&desk.join("killed/claims")), 0, "nothing is left over");
     println!(
@@ -214,15 +217,15 @@ fn shards_and_processes_at_once_give_the_same_results() {
     let desk = desk(AXES);
     let desk = desk.path();
     good(desk, &["sweep", "s.toml", "--out", "whole"]);
-    let said = good(desk, &["sweep", "s.toml", "--out", "parts", "--shard", "1/2"]);
-    assert!(said.starts_with("30 runs, 30 made now") && said.contains("30 of all 60 are missing"), "{said}");
-    let said = good(desk, &["sweep", "s.toml", "--out", "parts", "--status"]);
-    assert!(said.starts_with("parts: 60 runs, 30 there, 30 missing\nmissing  "), "{said}");
+    let message = good(desk, &["sweep", "s.toml", "--out", "parts", "--shard", "1/2"]);
+    assert!(message.starts_with("30 runs, 30 made now") && message.contains("30 of all 60 are missing"), "{message}");
+    let message = good(desk, &["sweep", "s.toml", "--out", "parts", "--status"]);
+    assert!(message.starts_with("parts: 60 runs, 30 there, 30 missing\nmissing  "), "{message}");
     assert!(
-        said.contains("flow.reader.synthetic.rate_iops = 10000, device.nand.program_ns = 200000, seed = 2\n"),
-        "{said}"
+        message.contains("flow.reader.synthetic.rate_iops = 10000, device.nand.program_ns = 200000, seed = 2\n"),
+        "{message}"
     );
-    assert!(said.ends_with("and 20 more\n"), "{said}");
+    assert!(message.ends_with("and 20 more\n"), "{message}");
     assert!(!desk.join("parts/results.parquet").exists());
     // The other part, made elsewhere and copied.
     good(desk, &["sweep", "s.toml", "--out", "other", "--shard", "2/2"]);
@@ -250,8 +253,8 @@ fn zipped_axes_advance_together_and_conditions_exclude() {
                 zip = [[\"flow.0.synthetic.requests\", \"flow.1.synthetic.requests\"]]\n\
                 exclude = [\"flow[0].synthetic.requests == 100 and seed == 3\"]\n";
     let desk = desk(axes);
-    let said = good(desk.path(), &["sweep", "s.toml", "--csv"]);
-    assert!(said.starts_with("5 runs, 5 made now and 0 there before\n1 combinations excluded\n"), "{said}");
+    let message = good(desk.path(), &["sweep", "s.toml", "--csv"]);
+    assert!(message.starts_with("5 runs, 5 made now and 0 there before\n1 combinations excluded\n"), "{message}");
     let table = fs::read_to_string(desk.path().join("s/results.csv")).expect("a table");
     let mut points: Vec<&str> =
         table.lines().skip(1).map(|line| &line[..line.match_indices(',').nth(2).expect("three").0]).collect();
@@ -262,8 +265,8 @@ fn zipped_axes_advance_together_and_conditions_exclude() {
 #[test]
 fn each_scheduler_of_the_sweep_is_a_run() {
     let desk = desk("[sweep]\nschedulers = [\"fcfs\", { name = \"mine\", base = \"sprinkler\" }]\nseeds = 2\n");
-    let said = good(desk.path(), &["sweep", "s.toml", "--csv"]);
-    assert!(said.starts_with("4 runs,"), "{said}");
+    let message = good(desk.path(), &["sweep", "s.toml", "--csv"]);
+    assert!(message.starts_with("4 runs,"), "{message}");
     let table = fs::read_to_string(desk.path().join("s/results.csv")).expect("a table");
     let mine = table.lines().filter(|line| line.contains(",mine,,all,")).count();
     assert_eq!((mine, table.lines().filter(|line| line.contains(",fcfs,,all,")).count()), (2, 2));
@@ -290,9 +293,9 @@ fn wrong_sweeps_are_refused_before_the_first_run() {
     ];
     for (axes, wanted) in cases {
         let desk = desk(axes);
-        let said = refused(desk.path(), &["sweep", "s.toml"]);
-        assert!(said.starts_with("error: s.toml") && said.contains(wanted), "{said}");
-        assert_eq!(count(desk.path()), 1, "nothing was written: {said}");
+        let message = refused(desk.path(), &["sweep", "s.toml"]);
+        assert!(message.starts_with("error: s.toml") && message.contains(wanted), "{message}");
+        assert_eq!(count(desk.path()), 1, "nothing was written: {message}");
     }
 }
 
@@ -308,22 +311,25 @@ fn wrong_stores_and_shards_are_refused() {
     }
     fs::create_dir(desk.join("mine")).expect("made");
     fs::write(desk.join("mine/notes.md"), "mine").expect("written");
-    let said = refused(desk, &["sweep", "s.toml", "--out", "mine"]);
-    assert!(said.contains("mine: holds notes.md and no store.json, so it is no store of runs"), "{said}");
+    let message = refused(desk, &["sweep", "s.toml", "--out", "mine"]);
+    assert!(message.contains("mine: holds notes.md and no store.json, so it is no store of runs"), "{message}");
     assert_eq!(count(&desk.join("mine")), 1);
     good(desk, &["sweep", "s.toml"]);
     let about = fs::read_to_string(desk.join("s/store.json")).expect("about");
     fs::write(desk.join("s/store.json"), about.replace(env!("CARGO_PKG_VERSION"), "0.0.9")).expect("written");
     for args in [&["sweep", "s.toml"][..], &["sweep", "s.toml", "--status"]] {
-        let said = refused(desk, args);
-        assert!(said.contains("s: holds runs of flashlane 0.0.9") && said.contains("or delete this one"), "{said}");
+        let message = refused(desk, args);
+        assert!(
+            message.contains("s: holds runs of flashlane 0.0.9") && message.contains("or delete this one"),
+            "{message}"
+        );
     }
     // A build of the same version with other figures.
     let (before, _) = about.split_once(", figures ").expect("figures");
     fs::write(desk.join("s/store.json"), format!("{before}, figures 0123456789abcdef\"\n}}\n")).expect("written");
-    let said = refused(desk, &["sweep", "s.toml"]);
+    let message = refused(desk, &["sweep", "s.toml"]);
     let other = format!("{}, figures 0123456789abcdef, whose figures may differ", env!("CARGO_PKG_VERSION"));
-    assert!(said.contains(&other), "{said}");
+    assert!(message.contains(&other), "{message}");
 }
 
 #[test]
@@ -340,9 +346,9 @@ fn a_full_disk_ends_the_sweep_and_the_next_one_goes_on() {
             .expect("sh runs")
     };
     let output = limited("8");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.starts_with("error: s/runs/") && said.contains("/summary.json: cannot be written"), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.starts_with("error: s/runs/") && message.contains("/summary.json: cannot be written"), "{message}");
     assert_eq!(count(&desk.join("s/runs")) + count(&desk.join("s/unfinished")) + count(&desk.join("s/claims")), 0);
     assert_eq!(made(&good(desk, &["sweep", "s.toml"])), 3);
 }

@@ -78,9 +78,9 @@ fn feed(input: &[u8]) -> String {
             assert_eq!(plan.runs.len() + plan.excluded, 4);
             format!("leaves out {}", plan.excluded)
         }
-        Err(said) => {
-            assert!(said.starts_with("input:"), "no place in {said:?}");
-            kind(&said)
+        Err(message) => {
+            assert!(message.starts_with("input:"), "no place in {message:?}");
+            kind(&message)
         }
     }
 }

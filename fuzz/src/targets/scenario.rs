@@ -38,9 +38,9 @@ pub const TARGET: Target = Target {
         match Scenario::parse("input", text).and_then(|scenario| scenario.check()) {
             Ok(()) => "accepted".into(),
             Err(error) => {
-                let said = error.to_string();
-                assert!(said.starts_with("input:"), "no place in {said:?}");
-                said.chars().filter(|c| c.is_ascii_alphabetic() || *c == ' ').take(60).collect()
+                let message = error.to_string();
+                assert!(message.starts_with("input:"), "no place in {message:?}");
+                message.chars().filter(|c| c.is_ascii_alphabetic() || *c == ' ').take(60).collect()
             }
         }
     },

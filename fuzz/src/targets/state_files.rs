@@ -45,9 +45,9 @@ impl Kept {
                 assert!(input == self.file, "a file that nobody wrote is taken");
                 "taken".into()
             }
-            Err(said) => {
-                assert!(said.starts_with("--state "), "{said}");
-                kind(said.split_once(": ").map_or(&said, |(_, why)| why))
+            Err(message) => {
+                assert!(message.starts_with("--state "), "{message}");
+                kind(message.split_once(": ").map_or(&message, |(_, why)| why))
             }
         }
     }

@@ -135,7 +135,7 @@ impl Kept {
         }
         let store = match self.open() {
             Ok(store) => store,
-            Err(said) => return format!("refused {}", kind(&said)),
+            Err(printed) => return format!("refused {}", kind(&printed)),
         };
         let state = store.state(self.name());
         let claim = store.claim(self.name(), false).expect("nothing is wrong with the disk");
@@ -146,7 +146,7 @@ impl Kept {
                 assert!(by_program || table == self.table, "other results, unnoticed");
                 format!("{file} {state:?}")
             }
-            Err(said) => format!("{file} {state:?} {}", kind(&said)),
+            Err(printed) => format!("{file} {state:?} {}", kind(&printed)),
         }
     }
 }

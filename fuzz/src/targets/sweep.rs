@@ -43,9 +43,9 @@ pub const TARGET: Target = Target {
         match Sweep::of_file(Path::new("input"), text) {
             Ok(sweep) => format!("accepted with {} axes", sweep.axes.len().min(5)),
             Err(error) => {
-                let said = error.to_string();
-                assert!(said.starts_with("input:"), "no place in {said:?}");
-                said.chars().filter(|c| c.is_ascii_alphabetic() || *c == ' ').take(60).collect()
+                let message = error.to_string();
+                assert!(message.starts_with("input:"), "no place in {message:?}");
+                message.chars().filter(|c| c.is_ascii_alphabetic() || *c == ' ').take(60).collect()
             }
         }
     },

@@ -49,7 +49,7 @@ const flashlane = (() => {
   // When the last request of any run completed, ns: the end of every axis of time.
   const end = Math.max(1, ...runs.map((run) => run.total.last_completion_ns));
 
-  // At most so many schedulers are shown at first: the one compared with, and the fastest.
+  // At most this many schedulers are shown at first: the one compared with, and the fastest.
   const SHOWN = 8;
   const mean = (run) => run.total.all?.mean_ns ?? Infinity;
   const against = Math.max(0, runs.findIndex((run) => run.name === summary.against));

@@ -71,7 +71,7 @@
   document.addEventListener("pointerover", (event) => point(pointedAt(event) ? +pointedAt(event).dataset.run : null));
   root.addEventListener("pointerleave", () => point(null));
 
-  // Flows as small multiples: a line a scheduler, one axis for all.
+  // Flows as small multiples: a line per scheduler, one axis for all.
   const box = $("multiples");
   if (!box) return;
   const element = (name, className, text) => {

@@ -23,7 +23,7 @@ pub struct Activity {
     windows: Windows,
     transactions: FxHashMap<u64, (usize, Owner, Option<u64>)>,
     commands: FxHashMap<u64, Command>,
-    /// Transactions that wait for each row, and since when there are so many.
+    /// Transactions that wait for each row, and since when their number is this.
     waiting: Vec<(u64, u64)>,
     /// Events since the last completion.
     since: Vec<Stamped>,

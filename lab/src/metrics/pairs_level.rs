@@ -56,7 +56,7 @@ impl Run {
     }
 }
 
-/// Of `comparisons` of so many requests in which the own run takes `scale` times what the other does, the shares that the interval alone and that flipped
+/// Of `comparisons` of this many requests in which the own run takes `scale` times what the other does, the shares that the interval alone and that flipped
 /// signs call a difference.
 fn found(kind: Kind, requests: u64, comparisons: u64, scale: f64) -> [f64; 2] {
     let mut found = [0u32; 2];

@@ -1,6 +1,6 @@
 //! The response time of every request of a run, to be compared with that of the same request in another run.
 //!
-//! Owns ten bytes a request: in memory for some millions of requests, beyond that in a temporary file, the oldest first, so that
+//! Owns ten bytes per request: in memory for some millions of requests, beyond that in a temporary file, the oldest first, so that
 //! a run's memory does not grow with its length. Temporary files have no name and are gone with the process, however it ends.
 
 use std::fmt;

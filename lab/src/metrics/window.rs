@@ -43,11 +43,11 @@ struct Counts {
 /// Rates of one direction or of both.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
-    /// Requests that arrived, a second.
+    /// Requests that arrived, per second.
     pub offered_iops: f64,
-    /// Requests that completed, a second.
+    /// Requests that completed, per second.
     pub iops: f64,
-    /// Bytes of those, a second.
+    /// Bytes of those, per second.
     pub bytes_per_s: f64,
 }
 

@@ -31,7 +31,7 @@ pub fn render(summary: &Summary, full: bool) -> String {
     text
 }
 
-/// The findings, then what to distrust.
+/// The findings, then the warnings.
 pub fn verdict(summary: &Summary) -> String {
     let verdict = Verdict::of(summary);
     let mut text = String::new();
@@ -39,7 +39,7 @@ pub fn verdict(summary: &Summary) -> String {
         text.push_str(&format!("{}\n", escaped(finding)));
     }
     for warning in &verdict.warnings {
-        text.push_str(&format!("Distrust: {}\n", escaped(&warning.text)));
+        text.push_str(&format!("Warning: {}\n", escaped(&warning.text)));
     }
     text.push('\n');
     text
@@ -51,7 +51,7 @@ fn title(summary: &Summary) -> String {
         "" => String::new(),
         state => format!(", drive {state} at the start"),
     };
-    format!("{} on {}{state}: requests a second and response times", escaped(&made.scenario), escaped(&made.device))
+    format!("{} on {}{state}: requests per second and response times", escaped(&made.scenario), escaped(&made.device))
 }
 
 /// What the table has for each scheduler beside its name and its load: which of these depends on the flows.
@@ -63,7 +63,7 @@ struct Shape {
     by_flow: bool,
     /// Slowdowns: of each flow, or how fair they are.
     alone: bool,
-    /// So many flows that not each has columns: then p99 is that of all requests.
+    /// More flows than have columns of their own: then p99 is that of all requests.
     many: bool,
 }
 

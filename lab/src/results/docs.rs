@@ -15,7 +15,7 @@ pub fn summary_markdown() -> String {
     let schema = schema();
     let mut text = String::from(
         "# summary.json\n\nGenerated from the types that write it; do not edit. Times are nanoseconds of simulated time, \
-         rates are per second of simulated time. The same scenario and seed give the same bytes.\n\n",
+         rates are per second of simulated time. Results are byte-identical for the same scenario and seed.\n\n",
     );
     object(&mut text, "Summary", &schema);
     let empty = Map::new();

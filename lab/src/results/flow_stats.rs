@@ -46,12 +46,12 @@ pub struct ResponseStats {
     pub requests: u64,
     /// Bytes they asked for.
     pub bytes: u64,
-    /// Load offered: requests that arrived in the window (`window_ns`), a second; null without a window. Where it exceeds
+    /// Load offered: requests that arrived in the window (`window_ns`), per second; null without a window. Where it exceeds
     /// `iops`, the device did not keep up.
     pub offered_iops: Option<f64>,
-    /// Requests that completed in the window, a second, counted or not; null without a window.
+    /// Requests that completed in the window, per second, counted or not; null without a window.
     pub iops: Option<f64>,
-    /// Megabytes (10^6 bytes) of those a second; null without a window.
+    /// Megabytes (10^6 bytes) of those per second; null without a window.
     pub mb_per_s: Option<f64>,
     /// Mean, ns.
     pub mean_ns: f64,
@@ -96,7 +96,7 @@ pub struct OverTime {
     pub write: Series,
 }
 
-/// Columns of equal length, one entry a window in which something completed.
+/// Columns of equal length, one entry per window in which something completed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
     /// When the window begins, ns since the start of the run.

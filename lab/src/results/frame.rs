@@ -1,6 +1,6 @@
 //! A data frame whose columns are known only when it is made: as Parquet and as CSV.
 //!
-//! Promises that the same columns give the same bytes. Columns of requests and transactions are fixed and stand in `columns`.
+//! Promises byte-identical output for the same columns. Columns of requests and transactions are fixed and stand in `columns`.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -138,7 +138,7 @@ impl Frame {
         file.into_inner()
     }
 
-    /// Writes it as CSV: a header, then a line a row; an absent value is empty.
+    /// Writes it as CSV: a header, then a line per row; an absent value is empty.
     ///
     /// # Errors
     /// If `out` cannot be written.

@@ -157,28 +157,33 @@ impl Opened {
     /// No error, nothing wider than the window, no texts that collide, and nothing that axe finds.
     pub(crate) fn check(&self) {
         assert_eq!(self.complaints, [""; 0], "the browser complained");
-        assert_eq!(self.said("errors"), None, "the page reported an error");
-        assert_eq!(self.said("ready").as_deref(), Some("true"), "its script did not come to the end: {}", self.root);
-        assert_eq!(self.said("wide").as_deref(), Some("false"), "it is wider than the window");
-        assert_eq!(self.said("collisions").as_deref(), Some("[]"), "texts collide");
-        let texts: u32 = self.said("texts").and_then(|count| count.parse().ok()).unwrap_or(0);
+        assert_eq!(self.reported("errors"), None, "the page reported an error");
+        assert_eq!(
+            self.reported("ready").as_deref(),
+            Some("true"),
+            "its script did not come to the end: {}",
+            self.root
+        );
+        assert_eq!(self.reported("wide").as_deref(), Some("false"), "it is wider than the window");
+        assert_eq!(self.reported("collisions").as_deref(), Some("[]"), "texts collide");
+        let texts: u32 = self.reported("texts").and_then(|count| count.parse().ok()).unwrap_or(0);
         assert!(texts > 30, "{texts} texts were looked at");
         if axe().is_some() {
-            assert_eq!(self.said("axe").as_deref(), Some("[]"), "axe found something");
-            let passes: u32 = self.said("passes").and_then(|count| count.parse().ok()).unwrap_or(0);
+            assert_eq!(self.reported("axe").as_deref(), Some("[]"), "axe found something");
+            let passes: u32 = self.reported("passes").and_then(|count| count.parse().ok()).unwrap_or(0);
             assert!(passes > 20, "axe checked {passes} rules");
         }
     }
 
     /// What the root says.
-    pub(super) fn said(&self, name: &str) -> Option<String> {
+    pub(super) fn reported(&self, name: &str) -> Option<String> {
         let value = self.root.split_once(&format!(" data-{name}=\""))?.1;
         Some(plain(value.split_once('"')?.0))
     }
 
     /// Every table cell that names its source: path, kind of number, text shown.
     pub(super) fn cells(&self) -> Vec<(String, String, String)> {
-        serde_json::from_str(&self.said("cells").expect("the page says what its cells show")).expect("a list")
+        serde_json::from_str(&self.reported("cells").expect("the page says what its cells show")).expect("a list")
     }
 
     /// What a chart reports as drawn.

@@ -75,7 +75,7 @@ fn the_page_shows_the_numbers_of_the_summary() {
             assert_eq!((&cdf["name"], &cdf["requests"]), (&Value::from(&*run.name), &all.requests.into()));
             assert!(cdf["points"].as_u64().unwrap() > 300, "as fine as it can be");
             close(&cdf["last_ns"], all.max_ns, 1.003);
-            // The curve goes by the ends of the histogram's buckets, at most 1.6 % above the middle that the table shows.
+            // The curve uses the ends of the histogram's buckets, at most 1.6 % above the middle that the table shows.
             close(&cdf["p99_ns"], all.p99_ns, 1.019);
             let beyond = (1.0 - cdf["upto"].as_f64().unwrap()) * all.requests as f64;
             assert!((9.99..14.0).contains(&beyond), "the line ends where {beyond} requests take longer");
@@ -234,7 +234,7 @@ fn it_fits_a_phone_and_a_desk_in_both_themes() {
             let Some(opened) = browser::open(&themed(&page(), theme), &name, size, true) else { return };
             opened.check();
             // Tables that go on beyond the edge say so; on the phone most do.
-            let cues: usize = opened.said("cues").unwrap().parse().unwrap();
+            let cues: usize = opened.reported("cues").unwrap().parse().unwrap();
             assert!(if size == PHONE { cues > 3 } else { cues < 2 }, "{name}: {cues} tables");
             let picture = opened.picture.as_ref().unwrap();
             assert_eq!((picture.width, picture.height), size);

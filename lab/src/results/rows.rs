@@ -54,7 +54,7 @@ columns! {
     Table {
         title: "requests",
         name: "requests",
-        about: "One row a completed request, in order of completion.",
+        about: "One row per completed request, in order of completion.",
         columns: REQUEST_COLUMNS,
     };
     column("id", Kind::Long, "Number of the request, unique in the run, in order of issue.") => Cell::Number(row.0.id.0);
@@ -98,7 +98,7 @@ impl Row for SeenRequestRow {
     const TABLE: Table = Table {
         title: "requests behind a host",
         name: "requests",
-        about: "With a `[host]`: one row a completed request, in the order in which threads saw them done.",
+        about: "With a `[host]`: one row per completed request, in the order in which threads saw them done.",
         columns: SEEN_REQUEST_COLUMNS,
     };
     type Cells = [Cell; SEEN_REQUEST_COLUMNS.len()];
@@ -210,7 +210,7 @@ columns! {
     Table {
         title: "transactions",
         name: "transactions",
-        about: "One row a flash transaction (a page read or programmed, a block erased), in the order they ended; those of a request come together when it completes.",
+        about: "One row per flash transaction (a page read or programmed, a block erased), in the order they ended; those of a request come together when it completes.",
         columns: TRANSACTION_COLUMNS,
     };
     optional("request", Kind::Long, "`id` of its request; empty for garbage collection and buffer evictions.")

@@ -54,7 +54,7 @@ pub struct MadeBy {
     /// Requests that arrived before this time were served and not counted, ms.
     #[serde(default)]
     pub warm_up_ms: u64,
-    /// Nor were the first so many requests of each flow.
+    /// The first N requests of each flow were warm-up too.
     #[serde(default)]
     pub warm_up_requests: u64,
     /// Name of the device.
@@ -283,9 +283,9 @@ pub struct Change {
 /// Change of rates and response times, percent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResponseChange {
-    /// Requests a second.
+    /// Requests per second.
     pub iops: Option<f64>,
-    /// Megabytes a second.
+    /// Megabytes per second.
     pub mb_per_s: Option<f64>,
     /// Mean response time.
     pub mean: Option<f64>,

@@ -1,6 +1,6 @@
 //! The comparison as text for the terminal.
 //!
-//! Stacked sections, one row a scheduler in each, so that everything fits 120 columns. Made from the summary alone.
+//! Stacked sections, one row per scheduler in each, so that everything fits 120 columns. Made from the summary alone.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
@@ -27,7 +27,7 @@ pub fn render(summary: &Summary) -> String {
             section(&mut text, "Reads", response(runs, |run| &run.total.read, |c| c.read.as_ref()));
             section(&mut text, "Writes", response(runs, |run| &run.total.write, |c| c.write.as_ref()));
         }
-        section(&mut text, "Throughput: requests a second and MB/s", throughput(runs, both));
+        section(&mut text, "Throughput: requests per second and MB/s", throughput(runs, both));
         if runs.iter().any(|run| run.paired.is_some()) {
             section(&mut text, &format!("Request by request against {}", summary.against), pairs(runs));
         }

@@ -102,26 +102,26 @@ mod tests {
 
     const NEEDS: Memory = Memory { space: 600 << 20, resident: 500 << 20, kept: 0, runs: 5, short: false };
 
-    fn said(jobs: usize, memory: u64, space: Option<u64>) -> Option<String> {
+    fn refusal(jobs: usize, memory: u64, space: Option<u64>) -> Option<String> {
         let available = AvailableMemory { memory: Some(memory), space };
         refuse(&NEEDS, jobs, &available).err().map(|error| error.to_string())
     }
 
     #[test]
     fn what_there_is_room_for_is_let_go() {
-        assert_eq!(said(4, 2000 << 20, None), None);
-        assert_eq!(said(64, 2500 << 20, Some((3000 << 20) + FIXED_BYTES)), None);
+        assert_eq!(refusal(4, 2000 << 20, None), None);
+        assert_eq!(refusal(64, 2500 << 20, Some((3000 << 20) + FIXED_BYTES)), None);
         assert!(refuse(&NEEDS, 4, &AvailableMemory { memory: None, space: None }).is_ok());
     }
 
     #[test]
     fn what_there_is_no_room_for_is_refused_with_what_would_help() {
-        let text = said(4, 1100 << 20, None).unwrap();
+        let text = refusal(4, 1100 << 20, None).unwrap();
         assert!(text.starts_with("4 runs at a time need up to 2098 MB of memory, and 1154 MB are available"), "{text}");
         assert!(text.contains("--jobs 2, for which 1049 MB are enough"), "{text}");
-        let text = said(4, 100 << 20, None).unwrap();
+        let text = refusal(4, 100 << 20, None).unwrap();
         assert!(text.contains("even one at a time (--jobs 1) needs 525 MB: a smaller drive"), "{text}");
-        let text = said(1, 2000 << 20, Some(600 << 20)).unwrap();
+        let text = refusal(1, 2000 << 20, Some(600 << 20)).unwrap();
         assert!(text.starts_with("a run needs up to 697 MB of address space (its limit: ulimit -v)"), "{text}");
     }
 }

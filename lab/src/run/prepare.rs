@@ -202,7 +202,7 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
     })
 }
 
-/// Where the state of the drive is kept, if the user said so.
+/// Where the state of the drive is kept, if the user gave a file.
 fn state_file(scenario: &Scenario, config: &Config) -> Result<Option<StateFile>, RunError> {
     let Some(path) = scenario.state_file() else { return Ok(None) };
     if !matches!(config.precondition, Precondition::Replayed { .. }) {

@@ -29,7 +29,7 @@ impl Progress {
         (made < all).then_some((made, all))
     }
 
-    /// Counts a part of the state as made, of so many.
+    /// Counts a part of the state as made, of this many.
     pub(super) fn made_of_state(&self, all: u32) {
         self.of_state[0].fetch_add(1, Ordering::Relaxed);
         self.of_state[1].store(all, Ordering::Relaxed);
@@ -45,7 +45,7 @@ impl Progress {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// Counts so many more requests as completed.
+    /// Counts this many more requests as completed.
     pub fn add(&self, count: u64) {
         self.done.fetch_add(count, Ordering::Relaxed);
     }

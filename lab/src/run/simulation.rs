@@ -19,7 +19,7 @@ use crate::results::{DeviceStats, Recorded};
 use crate::workload::{Arrival, Source, Span};
 use flashlane_audit::Verdict;
 
-/// Progress is reported once in so many requests.
+/// Progress is reported once in this many requests.
 pub(super) const STRIDE: u64 = 4096;
 
 /// How many completions are collected before they are counted, where no later request depends on them. Counted after
@@ -31,11 +31,11 @@ const BATCH: usize = 64;
 pub struct Limits {
     /// No request arrives at or after this instant.
     pub end: Time,
-    /// At most so many requests are issued.
+    /// At most this many requests are issued.
     pub requests: u64,
     /// Requests that arrive before this instant are served and not measured.
     pub warm_up: Time,
-    /// The first so many requests of each flow are not measured either, so that alone runs leave out the same ones.
+    /// The first N requests of each flow are not measured either, so that alone runs leave out the same ones.
     pub warm_up_requests: u64,
     /// Whether response times count from the entry into the submission queue.
     pub response_from_entry: bool,

@@ -109,7 +109,7 @@ fn write(out: OutFile, about: &str, state: &Replayed) -> Result<(), RunError> {
     };
     match all(&mut to) {
         Ok(()) => Ok(pending.finish(to.inner)?),
-        // What the system said, not what was made of it on the way.
+        // The system's own error, not what was made of it on the way.
         Err(error) => Err(pending.fault(&to.fault.take().unwrap_or(error)).into()),
     }
 }
@@ -180,7 +180,7 @@ struct Hashed<F> {
     inner: F,
     hasher: blake3::Hasher,
     count: u64,
-    /// What the system said when it failed first: postcard keeps none of that.
+    /// The system's first error: postcard keeps none of it.
     fault: Option<io::Error>,
 }
 

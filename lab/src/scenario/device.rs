@@ -84,7 +84,7 @@ section! {
 section! {
     /// Channel buses.
     Bus {
-        /// Million transfers a second; `"unlimited"` makes transfers take no time.
+        /// Million transfers per second; `"unlimited"` makes transfers take no time.
         mega_transfers: Limit,
         /// Bytes a transfer, 1 to 64.
         width_bytes: u32,
@@ -171,7 +171,7 @@ section! {
 section! {
     /// Host interface.
     Front {
-        /// `nvme`: a submission and completion queue a flow; `sata`: one queue of tags (NCQ) for all flows.
+        /// `nvme`: a submission and completion queue per flow; `sata`: one queue of tags (NCQ) for all flows.
         protocol: Protocol,
         /// Commands outstanding: of each flow (nvme) or of all together (sata). More wait in the host.
         depth: Limit,
@@ -181,7 +181,7 @@ section! {
         read_queue_capacity: Limit,
         /// Transactions a unit's write queue holds.
         write_queue_capacity: Limit,
-        /// Link to the host, bytes a second in each direction.
+        /// Link to the host, bytes per second in each direction.
         link_bytes_per_s: Limit,
         /// Link latency each way, ns.
         link_latency_ns: u64,
@@ -204,7 +204,7 @@ section! {
         /// `fresh` (erased), `filled` (`fill_percent` of the pages written once, in order), `steady` (full, and
         /// overwritten at random until garbage collection is in equilibrium: the analytic state, ready at once) or
         /// `replayed` (full, and overwritten at random page by page with this device's own garbage collection;
-        /// `overwrite_percent` says how long; takes about 0.025 s of CPU a GB, once for all
+        /// `overwrite_percent` says how long; takes about 0.025 s of CPU per GB, once for all
         /// runs of a comparison, and with `--state FILE` once for all comparisons).
         state: DriveState,
         /// For `filled`: percent of the logical pages, 0 to 100, in steps of 0.1.

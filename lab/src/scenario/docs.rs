@@ -156,7 +156,7 @@ fn kind(root: &Value, schema: &Value) -> String {
     }
 }
 
-/// One table of all presets: a row a key, a column a preset.
+/// One table of all presets: a row per key, a column per preset.
 fn presets(page: &mut String) {
     let mut columns = vec![("defaults".to_owned(), leaves(DEFAULTS))];
     columns.extend(PRESETS.iter().map(|preset| (preset.name.to_owned(), leaves(preset.text))));

@@ -56,7 +56,7 @@ pub struct Run {
     /// Requests that arrive before this time, ms, are served but not counted in response times. Default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_up_ms: Option<u64>,
-    /// So are the first so many requests of each flow. Default 0.
+    /// The first N requests of each flow are warm-up too. Default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_up_requests: Option<u64>,
     /// From when response times count. Default `arrival`.

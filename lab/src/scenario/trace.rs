@@ -42,7 +42,7 @@ pub struct TraceFlow {
     /// Largest number of requests to read in a loop. Default: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
-    /// How often it is gone through. Default 1.
+    /// Number of times the trace is replayed. Default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loops: Option<u32>,
     /// Only requests of this device, named as the trace names it (`2`, `hm_0`, `8,0`). Default: all.

@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn what_is_no_axis_is_said() {
-        for (text, said) in [
+        for (text, printed) in [
             ("a = []", "a = []: must have at least one value"),
             ("a = [1, 2, 1]", "has the value 1 twice"),
             ("a = 3", "an axis is a list"),
@@ -253,7 +253,7 @@ mod tests {
             ("a = { from = 0.0, to = 2, points = 9, scale = \"cubic\" }", "\"lin\" or \"log\""),
         ] {
             let error = of(text).expect_err(text);
-            assert!(error.contains(said), "{error}");
+            assert!(error.contains(printed), "{error}");
         }
     }
 }

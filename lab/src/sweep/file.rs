@@ -232,7 +232,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The seeds: so many from 1 on, or a list.
+    /// The seeds: a number of them, from 1 on, or a list.
     fn seeds(&self, at: Range<usize>, value: &Spanned<DeValue<'_>>) -> Result<Vec<Value>, ScenarioError> {
         let fail = |message: &str| self.place.error(&at, "seeds", &self.place.text[value.span()], message);
         let whole = |value: &Value| value.as_integer().is_some_and(|seed| seed >= 0);
@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn wrong_tables_are_named_with_their_line() {
-        for (text, said) in [
+        for (text, printed) in [
             ("", "s.toml: sweep: the file has no [sweep]"),
             ("[sweep]\n", "names no axis"),
             ("[sweep]\nseeds = 0\n", "s.toml:8:1: sweep.seeds = 0: must be how many seeds"),
@@ -348,7 +348,7 @@ mod tests {
             ("[sweep]\nseeds = 2\nseeds = 3\n", "duplicate key"),
         ] {
             let error = sweep(text).expect_err(text);
-            assert!(error.contains(said), "{error}");
+            assert!(error.contains(printed), "{error}");
         }
     }
 }

@@ -6,7 +6,7 @@ pub(super) fn words(figure: &str) -> &str {
         "offered_iops" => "offered load",
         "requests" => "completed requests",
         "bytes" => "bytes of completed requests",
-        "iops" => "completed requests a second",
+        "iops" => "completed requests per second",
         "mb_per_s" => "throughput",
         "mean_ns" => "mean response time",
         "stdev_ns" => "standard deviation of response times",

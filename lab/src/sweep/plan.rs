@@ -114,7 +114,7 @@ impl Sweep {
         let count =
             lengths.iter().try_fold(1usize, |all, &length| all.checked_mul(length)).filter(|&all| all <= MAX_VALUES);
         let Some(count) = count else {
-            return Err(self.error("", format!("has more than {MAX_VALUES} runs; must be at most so many")).into());
+            return Err(self.error("", format!("has more than {MAX_VALUES} runs; that is the most")).into());
         };
         let combination = |mut number: usize| {
             let mut at = vec![0; self.axes.len()];

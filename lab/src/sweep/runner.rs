@@ -71,7 +71,7 @@ impl Progress {
         self.of.store(0, Ordering::Relaxed);
     }
 
-    /// Expects so many more runs.
+    /// Expects this many more runs.
     pub fn expect(&self, runs: usize) {
         self.of.fetch_add(runs as u64, Ordering::Relaxed);
     }

@@ -3,7 +3,7 @@
 use flashlane_core::transaction::FlashOp;
 use flashlane_ssd::config::Config;
 
-/// What bounds the read bandwidth of a device, in bytes a second.
+/// What bounds the read bandwidth of a device, in bytes per second.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Saturation {
     /// With all units busy, each doing single-plane reads one after the other.

@@ -47,7 +47,7 @@ pub fn greedy(pool: &Pool) -> Option<Greedy> {
     greedy_at(pool.pages_per_block, pool.utilisation())
 }
 
-/// Greedy garbage collection with `b` pages a block, of which a share `rho` is valid; `None` unless `0 < rho < 1`.
+/// Greedy garbage collection with `b` pages per block, of which a share `rho` is valid; `None` unless `0 < rho < 1`.
 ///
 /// Let blocks be filled and reclaimed at rate `r` per overwrite, and `n_i` be the blocks with `i` valid pages out of
 /// `N`. Overwrites move a block from `i` to `i - 1` at rate `i n_i / (rho b N)`. Above the lowest occupied level `j +

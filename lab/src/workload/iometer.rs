@@ -60,7 +60,7 @@ impl NcqWorkload {
 mod tests {
     use super::*;
 
-    /// A-NCQ-04: 65,811 KB/s over 636 commands a second are records of 103.5 KB.
+    /// A-NCQ-04: 65,811 KB/s over 636 commands per second are records of 103.5 KB.
     #[test]
     fn records_have_the_mean_that_the_paper_implies() {
         let rows = NcqWorkload::all();

@@ -72,8 +72,8 @@ fn busy_is_what_the_device_says() {
     for (run, activity) in summary.schedulers.iter().zip(&activity) {
         let dies = activity.rows() as f64;
         let busy = total(activity, Measure::Busy) / dies / run.total.last_completion_ns as f64;
-        let said = run.device.chip_utilisation;
-        assert!((busy - said).abs() < 1e-3 * said, "{}: busy {busy}, the device says {said}", run.name);
+        let message = run.device.chip_utilisation;
+        assert!((busy - message).abs() < 1e-3 * message, "{}: busy {busy}, the device says {message}", run.name);
         assert_eq!(total(activity, Measure::Collecting), 0.0);
     }
 }

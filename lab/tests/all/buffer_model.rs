@@ -396,7 +396,7 @@ fn so_many_pages_stay_dirty() {
     }
 }
 
-/// When writes are stored by flows with so many pages of the buffer each; a read of flow 0 keeps the chip until 1,000.
+/// When writes are stored by flows with this many pages of the buffer each; a read of flow 0 keeps the chip until 1,000.
 fn stored(each: u32, merge_writes: bool, lines: &[(u64, usize, &[u32])]) -> Vec<u64> {
     let flows = 1 + lines.iter().map(|line| line.1).max().expect("some");
     let pages = each * flows as u32;

@@ -308,7 +308,7 @@ fn flin() -> Config {
     Scenario::parse("saturation", text.to_owned()).unwrap().device_config().unwrap()
 }
 
-/// Bytes a second of random reads of `length`, with thousands outstanding.
+/// Bytes per second of random reads of `length`, with thousands outstanding.
 fn saturated(config: &Config, recipe: &Recipe, length: u64) -> f64 {
     let mut device = device(config, recipe);
     let mut rng = Pcg64Mcg::new(51);
@@ -348,7 +348,7 @@ fn saturation_bandwidth_of_the_flin_device() {
     // Multi-plane reads raise the units' bound, but not the buses'.
     let widened = saturated(&config, &recipe("fcfs", &[]), 4096);
     let bound = read_saturation(&config, 4096).buses_bytes_per_s;
-    println!("4096 B reads, two planes a command: {widened:.4e} B/s, buses {bound:.4e}");
+    println!("4096 B reads, two planes per command: {widened:.4e} B/s, buses {bound:.4e}");
     assert!(widened > 1.6e9 && widened <= bound * 1.0001);
 }
 

@@ -187,7 +187,7 @@ fn plain_channel(chips: usize, reads: &[(u64, usize, u64)]) -> Vec<u64> {
             if let Some((_, i)) = first
                 && let Chip::Wants(_, read, _) = state[i]
             {
-                // 333 million bytes a second, rounded half up.
+                // 333 million bytes per second, rounded half up.
                 bus_end = Some(now + (reads[read].2 * 2000 + 333) / 666);
                 state[i] = Chip::Sends(read);
             }

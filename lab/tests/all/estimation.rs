@@ -10,7 +10,7 @@ fn made(text: &str) -> Result<Summary, RunError> {
     compare(&scenario, &options).map(|made| made.summary)
 }
 
-/// Two chips of one plane on one channel; 75 and 1300 us, and 24,601 ns a page on the bus.
+/// Two chips of one plane on one channel; 75 and 1300 us, and 24,601 ns per page on the bus.
 const DEVICE: &str = r#"
 [device]
 preset = "slacker-asplos17"

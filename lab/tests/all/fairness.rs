@@ -50,7 +50,7 @@ fn like_flows_fare_alike() {
     }
 }
 
-/// A reader and a writer, this many writes a second.
+/// A reader and a writer, this many writes per second.
 fn two(schedulers: &str, writes: u32) -> Summary {
     run(&format!(
         "schedulers = {schedulers}\n[device]\npreset = \"flin-isca18\"\n[device.geometry]\nchannels = 2\n\
@@ -102,8 +102,8 @@ fn overload_is_said() {
     let much = two("[\"fcfs\"]", 4_000);
     let writer = &much.schedulers[0].flows[1];
     assert!(writer.overloaded);
-    let said = overloads(&much).expect("said").text;
-    assert!(said.contains(" overloads the drive under fcfs: "), "{said}");
+    let message = overloads(&much).expect("a warning").text;
+    assert!(message.contains(" overloads the drive under fcfs: "), "{message}");
     let series = writer.slowdown_over_time.as_ref().expect("run alone too");
     assert!(series.at_ns.len() > 3 && series.at_ns.len() == series.slowdown.len());
     // The mean of all windows, weighted by requests, is about the slowdown.

@@ -224,7 +224,7 @@ fn response_times_from_the_entry_into_the_queue() {
     assert_eq!(open, run("", &flows).2);
 }
 
-/// Requests offered and served a second, from the rows: those that arrive and those that complete from the first counted arrival
+/// Requests offered and served per second, from the rows: those that arrive and those that complete from the first counted arrival
 /// (itself left out) to the last.
 fn rates<'a>(all: &[Row], own: impl Iterator<Item = &'a Row> + Clone) -> Option<(f64, f64)> {
     let counted = || all.iter().filter(|row| row.counted).map(|row| row.arrival);

@@ -18,7 +18,7 @@ fn submit(device: &mut Device, id: u64, op: Op, pages: &[u32]) {
         .expect("in the drive");
 }
 
-/// A chip of four planes in so many dies, which demands equal page offsets of reads that share a command and a die. Page `n` lies on
+/// A chip of four planes in this many dies, which demands equal page offsets of reads that share a command and a die. Page `n` lies on
 /// the `n`-th plane, modulo 4; with two dies pages 0 and 2 on the planes of the first, 1 and 3 on those of the second.
 fn drive(dies: u32) -> Config {
     let mut config = table1(1, 1);

@@ -107,7 +107,7 @@ fn a_slk_04_figure_6c() {
     }
 }
 
-/// A-SLK-13: the table that dynamic allocation needs, 7 bits a page.
+/// A-SLK-13: the table that dynamic allocation needs, 7 bits per page.
 #[test]
 fn a_slk_13_redirection_table() {
     let scenario = flashlane_lab::scenario::Scenario::parse(
@@ -124,7 +124,7 @@ fn a_slk_13_redirection_table() {
     assert_eq!((bytes * 10_000).div_ceil(512_000_000), 2_294, "22.94 % of 512 MB");
 }
 
-/// Two channels of one chip, read 75 us, program 20 iterations of 65 us, 25 us a page on the bus, exactly.
+/// Two channels of one chip, read 75 us, program 20 iterations of 65 us, 25 us per page on the bus, exactly.
 fn round_times() -> Config {
     let mut config = table1(2, 1);
     config.geometry.planes_per_die = 1;

@@ -83,7 +83,7 @@ impl Content {
     }
 }
 
-/// The bytes of a regular file of at most so many. Others, such as named pipes, which wait for a writer, are not opened.
+/// The bytes of a regular file of at most this many. Others, such as named pipes, which wait for a writer, are not opened.
 pub(super) fn regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let about = fs::metadata(path)?;
     if !about.is_file() || about.len() > most {

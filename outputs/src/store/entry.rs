@@ -26,7 +26,7 @@ impl Entry {
     /// Begins a file of the result: a name, or a path with `/` between names.
     ///
     /// # Errors
-    /// A path that is in use, or a fault of the machine.
+    /// A path that is in use, or a system error.
     pub fn begin(&self, file: &str) -> Result<OutFile, OutputError> {
         let shown = self.shown.join(file);
         let path = self.folder.join(file);

@@ -73,7 +73,7 @@ impl Store {
     /// that of the program, or whatever else its results depend on.
     ///
     /// # Errors
-    /// A folder that is no store, a store of another version, or a fault of the machine.
+    /// A folder that is no store, a store of another version, or a system error.
     pub fn open(path: &Path, version: &str) -> Result<Store, OutputError> {
         Store::apart_from(path, version, &Inputs::default())
     }

@@ -133,8 +133,8 @@ fn claims_that_are_not_sound_are_refused() {
         ("bound", format!("{tested}untestable_chosen = \"why\""), "untestable_chosen without [chosen]"),
         ("loud", tested.to_owned(), "unknown variant `loud`"),
     ] {
-        let said = fault(kind, rest);
-        assert!(said.starts_with("claims.toml: ") && said.contains(why), "{said}");
+        let message = fault(kind, rest);
+        assert!(message.starts_with("claims.toml: ") && message.contains(why), "{message}");
     }
     let twice =
         file("bound", tested) + "[[claim]]" + file("bound", tested).split("[[claim]]").last().unwrap_or_default();
@@ -150,6 +150,6 @@ fn claims_that_are_not_sound_are_refused() {
 #[test]
 fn too_few_numbers_for_the_sizes_are_an_error() {
     let claims = Claims::read(&file("size", "measured = \"[1, 2]\"\nsizes = [1, 2, 3]\nholds_if = \"true\""));
-    let said = claims.judge(&["E1"], &figures(), Setting::Plain, &[1]).expect_err("one too few");
-    assert!(said.contains("3 sizes for 2 measured numbers"), "{said}");
+    let message = claims.judge(&["E1"], &figures(), Setting::Plain, &[1]).expect_err("one too few");
+    assert!(message.contains("3 sizes for 2 measured numbers"), "{message}");
 }

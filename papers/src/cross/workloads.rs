@@ -74,7 +74,7 @@ pub fn all(runner: &Runner<'_>) -> Result<Vec<Workload>, RunError> {
     Ok(workloads)
 }
 
-/// The scenario with so many measured requests, after a warm-up of a tenth as many.
+/// The scenario with this many measured requests, after a warm-up of a tenth as many.
 fn with_requests(mut document: Document, requests: u64) -> Document {
     for flow in &mut document.flow {
         if let Some(synthetic) = &mut flow.synthetic {

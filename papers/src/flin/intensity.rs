@@ -13,7 +13,7 @@ use flashlane_lab::run::{Outcome, RunError};
 use flashlane_lab::scenario::{Document, DriveState, Flow, Scenario, SchedulerChoice};
 use flashlane_lab::workload::synthetic::{Arrivals, SyntheticSpec};
 
-/// The most that the drive reads in commands of one page, MB/s: 32 units with 99.601 us a page, less than its buses can
+/// The most that the drive reads in commands of one page, MB/s: 32 units with 99.601 us per page, less than its buses can
 /// transfer.
 pub const SATURATION_MB_PER_S: f64 = 2_632.0;
 

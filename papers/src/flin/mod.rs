@@ -60,7 +60,7 @@ pub const PAPER: Paper = Paper {
         },
         Group { experiments: &["E18"], about: "pages, latencies and units", run: shapes::sweeps },
         Group { experiments: &["E19"], about: "four copies of msnfs at four levels", run: priorities::levels },
-        Group { experiments: &["E20"], about: "with a write cache a flow, and without", run: shapes::caches },
+        Group { experiments: &["E20"], about: "with a write cache per flow, and without", run: shapes::caches },
         Group {
             experiments: &["E21", "E22"],
             about: "memory, places visited, most that is served",

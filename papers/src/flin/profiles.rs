@@ -7,7 +7,7 @@ use crate::{Measurements, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::Device;
 
-/// A modelled drive: name, channels, dies a channel, pages of write cache.
+/// A modelled drive: name, channels, dies per channel, pages of write cache.
 const DRIVES: [(&str, u32, u32, u32); 4] =
     [("16x4_cached", 16, 4, 4_096), ("8x4", 8, 4, 0), ("4x2", 4, 2, 0), ("8x2", 8, 2, 0)];
 

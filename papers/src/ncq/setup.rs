@@ -41,7 +41,7 @@ pub fn short(runner: &Runner<'_>, row: &NcqWorkload, seed: u64, schedulers: Vec<
     of_length(runner.amount(40_000, 10_000), row, seed, schedulers)
 }
 
-/// A run of so many commands on the paper's device with serial service; its first tenth, in which the buffer fills, is not measured.
+/// A run of this many commands on the paper's device with serial service; its first tenth, in which the buffer fills, is not measured.
 fn of_length(requests: u64, row: &NcqWorkload, seed: u64, schedulers: Vec<SchedulerChoice>) -> Document {
     let mut device = Device::preset("ncq-elex15".into());
     (device.front.service, device.front.cluster) = (Some(Service::Serial), Some(row.cluster));

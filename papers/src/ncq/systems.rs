@@ -39,7 +39,7 @@ pub fn workloads(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     means(runner, documents)
 }
 
-/// Runs NCQ-E2 and E3: buffers of 8 to 128 MB; commands and kilobytes a second, from the first arrival to the last completion.
+/// Runs NCQ-E2 and E3: buffers of 8 to 128 MB; commands and kilobytes per second, from the first arrival to the last completion.
 pub fn buffers(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let mut runs = Vec::new();
     for megabytes in [8, 16, 32, 64, 128] {

@@ -52,7 +52,7 @@ fn a_claim_counts_once_under_the_chosen_setting() {
     let chosen = judged(Setting::Chosen, 1, &[9.0, 7.0]);
     let mut all = [Results { paper: &crate::sos::PAPER, plain, chosen: Some(chosen), again: Vec::new() }];
     let mut text = String::new();
-    summary(&mut text, &all, "");
+    summary(&mut text, &all);
     assert!(text.ends_with("| [sos](sos.md) | 1 (1) | 1 (1) | 0 | 0 | 0 | 0 | 0 | 1 | 0 |\n\n"), "{text}");
     let mut text = String::new();
     table(&mut text, &all[0], &Claims::read(CLAIMS), Kind::counts);
@@ -60,7 +60,7 @@ fn a_claim_counts_once_under_the_chosen_setting() {
     assert!(text.ends_with(row) && !text.contains("E1b"), "{text}");
     all[0].chosen = None;
     let mut text = String::new();
-    summary(&mut text, &all, "");
+    summary(&mut text, &all);
     assert!(text.ends_with("| [sos](sos.md) | 1 | 0 | 0 | 0 | 0 | 1 | 0 | 1 | 0 |\n\n"), "{text}");
 }
 

@@ -101,7 +101,7 @@ fn count_chips(scenario: &Scenario, limit: usize) -> Result<(u64, u64), RunError
 const SAMPLED_NS: u64 = 100_000_000_000;
 /// Time between two samples (D-SLK-28).
 const STEP_NS: u64 = 1_000_000;
-/// The part of a run that is not sampled: the first of so many.
+/// The part of a run that is not sampled: the first of this many equal parts.
 const PARTS: u64 = 11;
 
 /// Runs SLK-E3: the longest and the shortest queue of the 16 chips under prxy0, every millisecond of 100 s.

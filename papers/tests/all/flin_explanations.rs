@@ -6,7 +6,7 @@ use flashlane_lab::results::SchedulerResult;
 use flashlane_lab::run::{Options, compare};
 use flashlane_lab::scenario::{Document, Scenario, SchedulerChoice};
 
-/// These rows of a scenario of FLIN's, in so many milliseconds and with `change` applied.
+/// These rows of a scenario of FLIN's, in this many milliseconds and with `change` applied.
 #[track_caller]
 fn rows(name: &str, ms: u64, rows: &[&str], change: impl Fn(&mut Document)) -> Vec<SchedulerResult> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../papers/flin/scenarios").join(name);

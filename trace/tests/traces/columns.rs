@@ -85,7 +85,7 @@ fn an_operation_is_a_letter_a_word_a_digit_or_as_explained() {
     assert_eq!(ops(":40=read:42=write:53=skip", &["40", "42", "53", "0"]), [R, W, R]);
     assert_eq!(ops(":D=skip:RS=read", &["D", "RS", "W"]), [R, W]);
     assert_eq!(ops(":1=skip:0=write", &["1", "0"]), [W]);
-    // What was found is said, with the digits.
+    // What was found is printed, with the digits.
     let reason = read_as("time=1:us,op=2,offset=3:sectors,length=4", "0;1;8;512\n").recognition.reason;
     assert_eq!(
         reason,
@@ -152,7 +152,7 @@ fn an_unknown_column_lists_those_there_are() {
 
 #[test]
 fn what_names_no_columns_says_how_they_are_named() {
-    for (spec, said) in [
+    for (spec, printed) in [
         ("", "`` names none of time, op, offset, length, device"),
         ("time=1:us,op=2,offset=3", "it does not say which column is the length"),
         ("time=1:us,op=2,offset=3,length=4,size=5", "`size=5` names none of"),
@@ -174,7 +174,7 @@ fn what_names_no_columns_says_how_they_are_named() {
         ("time=\"a:us,op=2,offset=3,length=4", "a name in quotes that has no end"),
     ] {
         let why = refused(spec);
-        assert!(why.starts_with(said) || why.contains(said), "{spec}: {why}");
+        assert!(why.starts_with(printed) || why.contains(printed), "{spec}: {why}");
     }
 }
 

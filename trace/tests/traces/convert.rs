@@ -174,10 +174,10 @@ fn fio_replays_its_logs() {
             .current_dir(dir.path())
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&made.stdout);
-        let json: serde_json::Value = serde_json::from_str(&said[said.find('{').expect("JSON")..]).expect("JSON");
+        let printed = String::from_utf8_lossy(&made.stdout);
+        let json: serde_json::Value = serde_json::from_str(&printed[printed.find('{').expect("JSON")..]).expect("JSON");
         let job = &json["jobs"][0];
-        assert_eq!(job["error"], 0, "{said}");
+        assert_eq!(job["error"], 0, "{printed}");
         let ios = ["read", "write"].map(|kind| job[kind]["total_ios"].as_u64().unwrap());
         assert_eq!(ios, [6, 14], "fio replayed all requests of version {version}");
     }

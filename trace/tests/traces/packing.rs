@@ -51,7 +51,7 @@ fn a_truncated_file_gives_its_whole_lines_and_then_an_error_with_the_line() {
     }
 }
 
-/// Without a whole line the format cannot be recognised; what is said is that the file was cut, not that no format reads it.
+/// Without a whole line the format cannot be recognised; the message says that the file was cut, not that no format reads it.
 #[test]
 fn a_file_cut_within_its_first_line_is_called_cut() {
     let whole = gz(long().as_bytes());

@@ -48,7 +48,7 @@ fn five_columns_are_told_apart_by_their_units() {
     assert_eq!(recognised(&trace(&whole_ms, 512)).format, Format::Replayer);
     let odd = recognised(&trace(&ns, 512));
     assert_eq!(odd.format, Format::Replayer);
-    assert!(odd.reason.contains("check"), "ns with bytes is no format's: said so: {}", odd.reason);
+    assert!(odd.reason.contains("check"), "ns with bytes is no format's: the reason: {}", odd.reason);
 }
 
 #[test]

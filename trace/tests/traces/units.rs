@@ -109,17 +109,17 @@ fn units_are_named() {
 
 #[test]
 fn statistics_doubt_an_impossible_rate_as_recorded() {
-    // 1,000 requests 100 us apart, read as ns: 10 million a second.
+    // 1,000 requests 100 us apart, read as ns: 10 million per second.
     let text: String = (0..1_000).map(|i| format!("{} 0 {} 8 1\n", 100 * i, 8 * i)).collect();
     let of = |options: &TraceOptions| TraceStat::of_bytes("t", text.as_bytes(), options).unwrap();
     let stat = of(&as_format(Format::Mqsim));
     let warning = stat.warning.clone().expect("a warning");
     assert!(warning.starts_with("10,000,000 requests/s were recorded") && warning.contains("--time-unit"), "{warning}");
-    assert!(stat.to_string().contains(&format!("Distrust: {warning}\n")));
+    assert!(stat.to_string().contains(&format!("Warning: {warning}\n")));
     let right = of(&in_unit(Format::Mqsim, TimeUnit::Us));
     assert_eq!((right.warning.as_deref(), right.time_unit), (None, TimeUnit::Us));
     assert!((right.rate_iops - 10_010.0).abs() < 1.0 || (right.rate_iops - 10_000.0).abs() < 20.0);
-    assert!(!right.to_string().contains("Distrust"));
+    assert!(!right.to_string().contains("Warning"));
     // A speed-up is what the user wants: the recording is as good as it was.
     let speedup = "5000".parse().unwrap();
     assert_eq!(of(&TraceOptions { speedup, ..in_unit(Format::Mqsim, TimeUnit::Us) }).warning, None);

@@ -81,9 +81,9 @@ impl BuildFolders {
             let mut args = vec!["check", "--keep-going"];
             let packages = CHANGED.map(|krate| format!("flashlane-{krate}"));
             packages.iter().for_each(|package| args.extend(["-p", package.as_str()]));
-            let Messages { success, said, errors, .. } = self.cargo(&args)?;
+            let Messages { success, printed, errors, .. } = self.cargo(&args)?;
             if errors.is_empty() && !success {
-                return Err(format!("the copy cannot be checked:\n{said}"));
+                return Err(format!("the copy cannot be checked:\n{printed}"));
             }
             if success {
                 break;
@@ -147,7 +147,7 @@ impl BuildFolders {
         let messages = self.cargo(&args)?;
         match messages.errors.first() {
             None if messages.success => Ok(messages),
-            None => Err(format!("cargo {} failed:\n{}", args.join(" "), messages.said)),
+            None => Err(format!("cargo {} failed:\n{}", args.join(" "), messages.printed)),
             Some(error) => Err(error["rendered"].as_str().unwrap_or("an error without a text").to_owned()),
         }
     }
@@ -161,8 +161,8 @@ impl BuildFolders {
             .arg(&self.target)
             .output()
             .map_err(|e| format!("cannot run cargo: {e}"))?;
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        let mut messages = Messages { success: output.status.success(), said, ..Messages::default() };
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        let mut messages = Messages { success: output.status.success(), printed, ..Messages::default() };
         for line in String::from_utf8_lossy(&output.stdout).lines() {
             let Ok(value) = serde_json::from_str::<Value>(line) else { continue };
             match value["reason"].as_str() {
@@ -187,8 +187,8 @@ fn optimised(level: u8) -> Vec<String> {
 #[derive(Default)]
 struct Messages {
     success: bool,
-    /// What Cargo said to people.
-    said: String,
+    /// Messages of Cargo for people.
+    printed: String,
     errors: Vec<Value>,
     artifacts: Vec<Value>,
 }

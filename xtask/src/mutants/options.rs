@@ -15,7 +15,7 @@ copy below target/mutants once for all; what is known already for the same sourc
   --sample N     mutants to draw of each crate (default 40); a larger sample holds the smaller one
   --seed S       another draw (default 1)
   --only WORDS   only mutants of these files (core/src/state.rs, ssd/src/ftl, host), kinds (boundary) or ids, with commas
-  --minutes M    begins no mutant after so many minutes (default: no limit)
+  --minutes M    begins no mutant after this many minutes (default: no limit)
   --jobs J       mutants at a time, 1 to 64 (default 1)
   --changing     tests see only mutants that change results: half of the time or less, and no figure of the others
   --build        builds what a run needs, and ends; a run with the same words then begins at once

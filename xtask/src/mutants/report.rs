@@ -90,7 +90,7 @@ pub fn text(results: &[(&Mutant, MutantResult)], places: &BTreeMap<String, usize
     let _ = write!(text, "\n| kind | {HEAD}");
     let rows = Kind::ALL.iter().filter_map(|kind| Some((kind, kinds.get(kind)?)));
     rows.for_each(|(kind, count)| text.push_str(&count.row(kind.name())));
-    let _ = write!(text, "\n| crate, of so many places | {HEAD}");
+    let _ = write!(text, "\n| crate, of this many places | {HEAD}");
     for (krate, count) in &crates {
         text.push_str(&count.row(&format!("{krate}, {}", places.get(*krate).copied().unwrap_or_default())));
     }

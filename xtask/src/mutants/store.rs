@@ -107,7 +107,7 @@ impl Store {
         })
     }
 
-    /// Writes the file, whole or not at all.
+    /// Writes the file atomically.
     pub fn write(&self) -> Result<(), String> {
         let all = json!({ "sources": self.identity, "mutants": self.records });
         let beside = self.path.with_extension("json.new");

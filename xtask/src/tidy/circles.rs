@@ -5,7 +5,7 @@
 //! Test code does not count, and neither do method calls, which name no file.
 //!
 //! Two kinds are told apart. In a circle between neighbours no file is understood before the other: it fails the check. A
-//! module that calls its children, which use its types through `super`, is read from the module down: it is said.
+//! module that calls its children, which use its types through `super`, is read from the module down: it is a warning.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use super::imports::{Names, module_of};
 use super::reexports::leaves;
 use super::repo::{Repo, attributes, is_test_item};
 
-/// Names are followed through at most so many imports.
+/// Names are followed through at most this many imports.
 const HOPS: usize = 16;
 
 /// What a file says about names.
@@ -40,7 +40,7 @@ struct Modules<'a>(BTreeMap<Vec<String>, (&'a str, Module)>);
 /// For each file, the files it needs.
 type Needs<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
-/// Rule: no circles between neighbours; those between a module and its children are said.
+/// Rule: no circles between neighbours; those between a module and its children are warnings.
 pub fn check(repo: &Repo) -> Vec<Finding> {
     let modules = Modules::of(repo);
     let needs = modules.needs();
@@ -281,8 +281,8 @@ mod tests {
     fn a_module_and_its_children_are_only_said() {
         let module = ("lab/src/a/mod.rs", "mod inner;\npub struct A;\npub fn f(a: A) { inner::g(a) }\n");
         let inner = ("lab/src/a/inner.rs", "use super::A;\npub fn g(_: A) {}\n");
-        let said = "a module and its children need one another: lab/src/a/inner.rs, lab/src/a/mod.rs";
-        assert_eq!(found(&[module, inner]), [(Weight::Warning, said.to_string())]);
+        let printed = "a module and its children need one another: lab/src/a/inner.rs, lab/src/a/mod.rs";
+        assert_eq!(found(&[module, inner]), [(Weight::Warning, printed.to_string())]);
         // A module that only passes names on needs none of them.
         let module = ("lab/src/a/mod.rs", "mod inner;\npub use inner::g;\npub struct A;\n");
         assert_eq!(found(&[module, inner]), []);

@@ -7,7 +7,7 @@ pub struct Finding {
     pub path: String,
     /// Line, counted from 1.
     pub line: usize,
-    /// Whether it fails the check, or is only said.
+    /// Whether it fails the check, or only warns.
     pub weight: Weight,
     /// What is wrong, and what would be right.
     pub message: String,
@@ -18,7 +18,7 @@ pub struct Finding {
 pub enum Weight {
     /// Fails the check.
     Error,
-    /// Said, no more.
+    /// Warns, no more.
     Warning,
 }
 
@@ -28,7 +28,7 @@ impl Finding {
         Finding { path: path.into(), line, weight: Weight::Error, message }
     }
 
-    /// One that is only said.
+    /// One that only warns.
     pub(super) fn warning(path: &str, line: usize, message: String) -> Finding {
         Finding { path: path.into(), line, weight: Weight::Warning, message }
     }

@@ -1,5 +1,5 @@
 //! Rule on directions inside a crate: flash knows no translation layer, the translation layer no garbage collection, and so on.
-//! Cargo keeps the arrows between crates; nothing but this keeps those between rooms of one crate.
+//! Cargo keeps the arrows between crates; nothing but this keeps those between modules of one crate.
 //!
 //! Every path a file writes, in a `use`, in code or in a macro's arguments, is resolved to `crate::room::...` and held
 //! against the table. Test code may name anything.
@@ -72,7 +72,7 @@ const DIRECTIONS: &[Direction] = &[
     },
 ];
 
-/// Rule: rooms name only the rooms below them.
+/// Rule: modules name only the modules below them.
 pub fn check(repo: &Repo) -> Vec<Finding> {
     let reexports = Reexports::of(repo);
     let mut findings = Vec::new();

@@ -1,4 +1,4 @@
-//! The house rules, as checks. Each rule is one function over the [`Repo`]; this file is their table.
+//! The rules of the project, as checks. Each rule is one function over the [`Repo`]; this file is their table.
 //!
 //! A rule sees files as text and syntax, never as compiled code, and reports findings with a place; it changes nothing.
 
@@ -23,7 +23,7 @@ mod size;
 mod toolchain;
 mod words;
 
-/// A rule of the house.
+/// A rule.
 struct Rule {
     name: &'static str,
     asks: &'static str,
@@ -34,12 +34,12 @@ const RULES: &[Rule] = &[
     Rule { name: "parses", asks: "every .rs file is Rust that tidy can read", check: repo::parses },
     Rule {
         name: "file-length",
-        asks: "a .rs file has at most 300 lines (said), 450 (fails), tests not counted",
+        asks: "a .rs file has at most 300 lines (warns), 450 (fails), tests not counted",
         check: size::files,
     },
     Rule {
         name: "function-length",
-        asks: "a function has at most 60 lines (said), 70 (fails), tests not counted",
+        asks: "a function has at most 60 lines (warns), 70 (fails), tests not counted",
         check: size::functions,
     },
     Rule { name: "file-size", asks: "no file is larger than 1 MB", check: size::bytes },
@@ -51,12 +51,12 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "import-direction",
-        asks: "inside a crate, rooms name only the rooms below them",
+        asks: "inside a crate, modules name only the modules below them",
         check: imports::check,
     },
     Rule {
         name: "circles",
-        asks: "inside a crate, files do not need one another in a circle (fails); a module and its children may (said)",
+        asks: "inside a crate, files do not need one another in a circle (fails); a module and its children may (warns)",
         check: circles::check,
     },
     Rule {

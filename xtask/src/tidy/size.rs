@@ -5,7 +5,7 @@ use syn::visit::{self, Visit};
 use super::Finding;
 use super::repo::{MAX_BYTES, Repo, attributes, is_test_item};
 
-/// Lines of a file: beyond the first it is said, beyond the second it fails.
+/// Lines of a file: beyond the first it warns, beyond the second it fails.
 const FILE_LINES: (usize, usize) = (300, 450);
 /// Lines of a function, the same way.
 const FUNCTION_LINES: (usize, usize) = (60, 70);

@@ -1,6 +1,6 @@
 //! The chores as they are called.
 
 #[cfg(unix)]
-mod door;
+mod bad_arguments;
 #[cfg(target_os = "linux")]
 mod setup;

@@ -33,7 +33,7 @@ impl Place {
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).expect("made a program");
     }
 
-    /// Asks for axe; returns whether that went well, and what was said.
+    /// Asks for axe; returns whether that went well, and what was printed.
     fn axe(&self, ci: &str) -> (bool, String) {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/setup.sh");
         let mut command = Command::new(self.0.join("bin/sh"));
@@ -64,10 +64,10 @@ impl Drop for Place {
 #[test]
 fn without_npm_axe_is_skipped_loudly_or_fails_in_ci() {
     let place = Place::new("absent");
-    let (well, said) = place.axe("");
-    assert!(well && said.contains("npm is absent") && said.contains("will be SKIPPED"), "{said}");
-    let (well, said) = place.axe("true");
-    assert!(!well && said.contains("CI=true allows no gaps"), "{said}");
+    let (well, message) = place.axe("");
+    assert!(well && message.contains("npm is absent") && message.contains("will be SKIPPED"), "{message}");
+    let (well, message) = place.axe("true");
+    assert!(!well && message.contains("CI=true allows no gaps"), "{message}");
     // Where there is apt-get, it is asked for npm, as for other tools.
     place.program("apt-get", "echo \"$*\" >>\"$OUT/apt\"; exit 1");
     place.program("sudo", "shift; exec \"$@\"");
@@ -81,10 +81,10 @@ fn a_package_that_npm_refuses_or_that_is_another_is_not_taken() {
     for (name, does) in [("refused", "exit 1"), ("another", "echo another >axe-core-4.14.1.tgz")] {
         let place = Place::new(name);
         place.program("npm", &format!("echo \"$*\" >>\"$OUT/npm\"; {does}"));
-        let (well, said) = place.axe("");
+        let (well, message) = place.axe("");
         assert!(
-            well && said.contains("axe-core 4.14.1 is absent") && said.contains("will be SKIPPED"),
-            "{name}: {said}"
+            well && message.contains("axe-core 4.14.1 is absent") && message.contains("will be SKIPPED"),
+            "{name}: {message}"
         );
         assert_eq!(place.read("npm").as_deref(), Some("pack --silent axe-core@4.14.1\n"), "{name}");
         assert!(!place.axe("true").0, "{name}");

@@ -26,9 +26,9 @@ fn script_with_mounts(desk: &Path, text: &str) -> Option<Output> {
 /// The standard output of a script that makes all checks itself.
 #[track_caller]
 fn checked(output: Output) -> String {
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
-    said
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{printed}\n{}", String::from_utf8_lossy(&output.stderr));
+    printed
 }
 
 /// A script of a run that fills the disk after one that succeeded: exit code 1 with a message, and only the earlier
@@ -54,12 +54,12 @@ const FILLS: &str = r#"
 fn a_full_disk_leaves_the_earlier_results() {
     let desk = desk();
     let Some(output) = script_with_mounts(desk.path(), &FILLS.replace("$OPTIONS", "size=64k")) else { return };
-    let said = checked(output);
-    let lines: Vec<&str> = said.lines().collect();
-    assert!(lines[0].starts_with("error: m/out/") && lines[0].contains("No space left on device"), "{said}");
-    assert_eq!(lines[1..4], ["code 1", "out", "report 1"], "{said}");
-    assert!(lines[4].starts_with("error: m/page.html: cannot be written: No space left on device"), "{said}");
-    assert_eq!(lines[5..], ["out"], "{said}");
+    let printed = checked(output);
+    let lines: Vec<&str> = printed.lines().collect();
+    assert!(lines[0].starts_with("error: m/out/") && lines[0].contains("No space left on device"), "{printed}");
+    assert_eq!(lines[1..4], ["code 1", "out", "report 1"], "{printed}");
+    assert!(lines[4].starts_with("error: m/page.html: cannot be written: No space left on device"), "{printed}");
+    assert_eq!(lines[5..], ["out"], "{printed}");
 }
 
 #[test]
@@ -67,10 +67,10 @@ fn a_disk_without_inodes_leaves_the_earlier_results() {
     let desk = desk();
     let fills = FILLS.replace("$OPTIONS", "size=8m,nr_inodes=12").split("# A report").next().unwrap().to_owned();
     let Some(output) = script_with_mounts(desk.path(), &fills) else { return };
-    let said = checked(output);
-    let lines: Vec<&str> = said.lines().collect();
-    assert!(lines[0].starts_with("error: m/out") && lines[0].contains("No space left on device"), "{said}");
-    assert_eq!(lines[1..], ["code 1", "out"], "{said}");
+    let printed = checked(output);
+    let lines: Vec<&str> = printed.lines().collect();
+    assert!(lines[0].starts_with("error: m/out") && lines[0].contains("No space left on device"), "{printed}");
+    assert_eq!(lines[1..], ["code 1", "out"], "{printed}");
 }
 
 #[test]
@@ -95,20 +95,20 @@ fn a_folder_that_may_not_be_written_is_refused_before_the_run() {
         ls -A m m/out
     "#;
     let Some(output) = script_with_mounts(desk.path(), text) else { return };
-    let said = checked(output);
-    let lines: Vec<&str> = said.lines().collect();
-    assert_eq!(lines[0], "code 2", "{said}");
-    assert!(lines[1].starts_with("error: m/mounted: is a file system of its own and cannot be replaced"), "{said}");
+    let printed = checked(output);
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(lines[0], "code 2", "{printed}");
+    assert!(lines[1].starts_with("error: m/mounted: is a file system of its own and cannot be replaced"), "{printed}");
     for (at, name) in [(2, "m/out"), (4, "m/other"), (6, "m/page.html")] {
-        assert_eq!(lines[at], "code 1", "{said}");
+        assert_eq!(lines[at], "code 1", "{printed}");
         let wanted = format!("error: {name}: cannot be written: Read-only file system");
-        assert!(lines[at + 1].starts_with(&wanted), "{said}");
+        assert!(lines[at + 1].starts_with(&wanted), "{printed}");
     }
     assert!(
-        said.ends_with(
+        printed.ends_with(
             "m:\nout\n\nm/out:\nfcfs\nflashlane-files.json\nmade-by.json\nread-first\nsummary.csv\nsummary.json\n"
         ),
-        "{said}"
+        "{printed}"
     );
 }
 
@@ -135,9 +135,12 @@ fn a_limit_of_file_sizes_leaves_the_earlier_results() {
     for limit in ["0", "16"] {
         for command in commands {
             let output = script(desk, &format!("ulimit -f {limit}; exec \"$0\" {command}"));
-            let said = String::from_utf8(output.stderr).unwrap();
-            assert_eq!(output.status.code(), Some(1), "{limit}, {command}: {said}");
-            assert!(said.starts_with("error: ") && said.contains("File too large"), "{limit}, {command}: {said}");
+            let printed = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(1), "{limit}, {command}: {printed}");
+            assert!(
+                printed.starts_with("error: ") && printed.contains("File too large"),
+                "{limit}, {command}: {printed}"
+            );
             assert_eq!(files(desk), before, "{limit}, {command}");
         }
     }

@@ -20,13 +20,16 @@ fn a_folder_with_a_summary_and_a_thesis_keeps_both() {
     fs::create_dir_all(desk.join("work/src")).unwrap();
     fs::write(desk.join("work/summary.json"), "{}").unwrap();
     fs::write(desk.join("work/src/main.rs"), "mine").unwrap();
-    let said = refused(desk, &["compare", "tiny.toml", "--out", "work"]);
-    assert!(said.starts_with("error: work: holds a summary.json and no flashlane-files.json: results of "), "{said}");
-    assert!(said.contains("move the folder away, or name another one"), "{said}");
+    let message = refused(desk, &["compare", "tiny.toml", "--out", "work"]);
+    assert!(
+        message.starts_with("error: work: holds a summary.json and no flashlane-files.json: results of "),
+        "{message}"
+    );
+    assert!(message.contains("move the folder away, or name another one"), "{message}");
     fs::write(desk.join("summary.json"), "{}").unwrap();
     for here in [".", "..", "work/..", desk.to_str().unwrap(), "/"] {
-        let said = refused(desk, &["compare", "tiny.toml", "--out", here]);
-        assert!(said.contains("is the working directory or lies above it") || here == "/", "{here}: {said}");
+        let message = refused(desk, &["compare", "tiny.toml", "--out", here]);
+        assert!(message.contains("is the working directory or lies above it") || here == "/", "{here}: {message}");
     }
 }
 
@@ -42,10 +45,10 @@ fn a_note_in_a_results_folder_keeps_it_from_being_replaced() {
                   name another folder\n";
     assert_eq!(refused(desk, &OUT), wanted);
     // Nor does it come to be a store of runs.
-    let said = refused(desk, &["paper", "slacker", "--quick", "--experiment", "E17", "--out", "out"]);
+    let message = refused(desk, &["paper", "slacker", "--quick", "--experiment", "E17", "--out", "out"]);
     assert!(
-        said.starts_with("error: out: holds fcfs and no store.json, so it is no store of runs; name another"),
-        "{said}"
+        message.starts_with("error: out: holds fcfs and no store.json, so it is no store of runs; name another"),
+        "{message}"
     );
     // `--force` does not apply here: it is about a single file.
     assert!(refused(desk, &[&OUT[..], &["--force"]].concat()).contains("--report"));
@@ -87,12 +90,12 @@ fn a_report_in_the_results_folder_is_one_of_its_files() {
         ("out/fcfs/requests.parquet", "is the name of a row file"),
         ("out", "is the results folder itself"),
     ] {
-        let said = refused(desk, &[&OUT[..], &["--report", name]].concat());
-        assert!(said.contains(says), "{name}: {said}");
+        let message = refused(desk, &[&OUT[..], &["--report", name]].concat());
+        assert!(message.contains(says), "{name}: {message}");
     }
 }
 
-/// It was a file called `-`, and what is said of it went to standard output.
+/// It was a file called `-`, and the message about it went to standard output.
 #[test]
 fn a_trace_is_converted_to_standard_output() {
     let desk = desk();
@@ -100,9 +103,9 @@ fn a_trace_is_converted_to_standard_output() {
     fs::write(desk.join("web.csv"), "0 0 0 8 1\n1000000 0 8 8 0\n").unwrap();
     good(desk, &["trace", "convert", "web.csv", "web.msr", "--to", "msr"]);
     let output = flashlane(desk, &["trace", "convert", "web.csv", "-", "--to", "msr"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && output.stdout == fs::read(desk.join("web.msr")).unwrap(), "{said}");
-    assert!(said.starts_with("standard output: 2 requests written as msr"), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && output.stdout == fs::read(desk.join("web.msr")).unwrap(), "{message}");
+    assert!(message.starts_with("standard output: 2 requests written as msr"), "{message}");
     assert!(!desk.join("-").exists());
     let full = faults::script(desk, "\"$0\" trace convert web.csv - --to msr > /dev/full");
     assert_eq!(full.status.code(), Some(1), "{}", String::from_utf8_lossy(&full.stderr));
@@ -133,8 +136,8 @@ fn outputs_with_one_place_are_refused_before_the_runs() {
     ] {
         // So long a run that a test which waits for it fails.
         let words: Vec<&str> = args.split(' ').collect();
-        let said = refused(desk, &[&["compare", "long.toml"], &words[..]].concat());
-        assert!(said.contains(says), "{args}: {said}");
+        let message = refused(desk, &[&["compare", "long.toml"], &words[..]].concat());
+        assert!(message.contains(says), "{args}: {message}");
         assert!(files(desk) == before, "{args}");
     }
     good(desk, &["compare", "tiny.toml", "--out", "q", "--report", "q/x.html", "--timeline", "x"]);
@@ -148,12 +151,12 @@ fn a_report_replaces_reports_only() {
     good(desk, &report);
     good(desk, &report);
     fs::write(desk.join("page.html"), "<!doctype html><html>mine</html>").unwrap();
-    let said = refused(desk, &report);
-    assert!(said.starts_with("error: page.html: exists and is no report of flashlane"), "{said}");
+    let message = refused(desk, &report);
+    assert!(message.starts_with("error: page.html: exists and is no report of flashlane"), "{message}");
     good(desk, &[&report[..], &["--force"]].concat());
     good(desk, &report);
-    let said = refused(desk, &["compare", "tiny.toml", "--report", "none/page.html"]);
-    assert!(said.contains("must be a file in a folder that exists, or in --out"), "{said}");
+    let message = refused(desk, &["compare", "tiny.toml", "--report", "none/page.html"]);
+    assert!(message.contains("must be a file in a folder that exists, or in --out"), "{message}");
     symlink("page.html", desk.join("latest.html")).unwrap();
     good(desk, &["compare", "tiny.toml", "--report", "latest.html"]);
     assert!(desk.join("latest.html").is_symlink());
@@ -169,20 +172,20 @@ fn no_output_is_an_input() {
     fs::hard_link(desk.join("web.csv"), desk.join("hard.csv")).unwrap();
     symlink("web.csv", desk.join("soft.csv")).unwrap();
     for name in ["web.csv", "hard.csv", "soft.csv", "./web.csv"] {
-        let said = refused(desk, &["compare", "--trace", "web.csv", "--report", name, "--force"]);
-        assert!(said.contains("is the trace web.csv, which is read"), "{said}");
-        let said = refused(desk, &["trace", "convert", "web.csv", name, "--to", "msr", "--force"]);
-        assert!(said.contains("is the trace web.csv, which is read"), "{said}");
+        let message = refused(desk, &["compare", "--trace", "web.csv", "--report", name, "--force"]);
+        assert!(message.contains("is the trace web.csv, which is read"), "{message}");
+        let message = refused(desk, &["trace", "convert", "web.csv", name, "--to", "msr", "--force"]);
+        assert!(message.contains("is the trace web.csv, which is read"), "{message}");
     }
-    let said = refused(desk, &["compare", "tiny.toml", "--report", "tiny.toml", "--force"]);
-    assert!(said.starts_with("error: tiny.toml: is the scenario tiny.toml, which is read"), "{said}");
+    let message = refused(desk, &["compare", "tiny.toml", "--report", "tiny.toml", "--force"]);
+    assert!(message.starts_with("error: tiny.toml: is the scenario tiny.toml, which is read"), "{message}");
     // Rows of an earlier run, read as a trace, directly and through a hard link.
     good(desk, &["run", "--trace", "web.csv", "--scheduler", "fcfs", "--out", "out", "--csv"]);
     fs::write(desk.join("out/requests.csv"), "0 0 0 8 1\n").unwrap();
     fs::hard_link(desk.join("out/requests.csv"), desk.join("rows.csv")).unwrap();
     for trace in ["out/requests.csv", "rows.csv"] {
-        let said = refused(desk, &["compare", "--trace", trace, "--out", "out"]);
-        assert!(said.starts_with(&format!("error: out: holds the trace {trace}, which is read")), "{said}");
+        let message = refused(desk, &["compare", "--trace", trace, "--out", "out"]);
+        assert!(message.starts_with(&format!("error: out: holds the trace {trace}, which is read")), "{message}");
     }
     fs::create_dir(desk.join("traces")).unwrap();
     let paper = ["paper", "slacker", "--quick", "--experiment", "E17", "--traces", "traces", "--out"];
@@ -196,10 +199,10 @@ fn a_converted_trace_replaces_nothing_unless_forced() {
     fs::write(desk.join("web.csv"), "0 0 0 8 1\n").unwrap();
     let convert = ["trace", "convert", "web.csv", "web.msr", "--to", "msr"];
     good(desk, &convert);
-    let said = refused(desk, &convert);
+    let message = refused(desk, &convert);
     assert!(
-        said.starts_with("error: web.msr: exists already and is left as it is; give another name, or --force"),
-        "{said}"
+        message.starts_with("error: web.msr: exists already and is left as it is; give another name, or --force"),
+        "{message}"
     );
     good(desk, &[&convert[..], &["--force"]].concat());
     assert!(

@@ -100,8 +100,8 @@ fn good(desk: &Path, args: &[&str]) {
 fn refused(desk: &Path, args: &[&str]) -> String {
     let before = files(desk);
     let output = flashlane(desk, args);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {message}");
     assert_eq!(files(desk), before, "{args:?}");
-    said
+    message
 }

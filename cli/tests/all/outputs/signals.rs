@@ -49,8 +49,8 @@ fn a_signal_removes_what_is_unfinished() {
         wait_for_rows(desk);
         send(&child, signal);
         assert_eq!(ends(&mut child), Some(code), "{signal}");
-        let said = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
-        assert_eq!(said, format!("error: ended by SIG{signal}; unfinished outputs are removed\n"));
+        let message = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
+        assert_eq!(message, format!("error: ended by SIG{signal}; unfinished outputs are removed\n"));
         assert_eq!(files(desk), before, "{signal}");
     }
 }

@@ -1,6 +1,6 @@
 //! One request's history in words: where its transactions waited and for whom, who passed them, what collection they met.
 //!
-//! Follows a device's events. Owns the accounts of waiting; `words` says them. Promises that the parts of a wait add up to it. Must never know
+//! Follows a device's events. Owns the accounts of waiting; `words` puts them in words. Promises that the parts of a wait add up to it. Must never know
 //! how a run is made.
 
 mod words;

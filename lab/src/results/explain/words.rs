@@ -75,7 +75,7 @@ fn step(text: &mut String, step: &TransactionHistory, last: &str, decisions: &De
                 text,
                 "      {:>9}  {}",
                 time(account.ns as f64),
-                said(wait, account.count, step.op, decisions, flows)
+                describe(wait, account.count, step.op, decisions, flows)
             );
         }
     }
@@ -97,7 +97,7 @@ fn step(text: &mut String, step: &TransactionHistory, last: &str, decisions: &De
 }
 
 /// What a unit did, and by which decision.
-fn said(wait: &Wait, commands: u32, own: FlashOp, decisions: &Decisions, flows: &[String]) -> String {
+fn describe(wait: &Wait, commands: u32, own: FlashOp, decisions: &Decisions, flows: &[String]) -> String {
     let several = |work: &Occupant| {
         let noun = match work.op {
             0 => "read",

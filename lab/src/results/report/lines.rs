@@ -226,7 +226,7 @@ fn shares<'a>(cdfs: impl Iterator<Item = &'a Cdf>) -> Vec<f64> {
     all
 }
 
-/// The response time that a share of the requests kept, ns.
+/// The response time within which a share of the requests finished, ns.
 fn at(cdf: &Cdf, share: f64) -> u64 {
     let total = cdf.requests.last().copied().unwrap_or(0);
     let rank = ((share * total as f64 - 1e-9).ceil() as u64).clamp(1, total.max(1));

@@ -48,9 +48,9 @@ impl<W: Write> Chrome<W> {
 
     pub(super) fn begin(&mut self, slice: &Slice<'_>) -> io::Result<()> {
         let Slice { track, name, begun, .. } = *slice;
-        let said: Vec<String> =
+        let message: Vec<String> =
             [slice.value, slice.second].iter().flatten().map(|(name, value)| format!("\"{name}\":{value}")).collect();
-        let args = if said.is_empty() { String::new() } else { format!(",\"args\":{{{}}}", said.join(",")) };
+        let args = if message.is_empty() { String::new() } else { format!(",\"args\":{{{}}}", message.join(",")) };
         let at = us(begun);
         self.event(format_args!("{{\"ph\":\"B\",\"name\":\"{name}\",\"pid\":1,\"tid\":{track},\"ts\":{at}{args}}}"))?;
         for (phase, ids) in [("s", slice.leaves), ("f", slice.arrives)] {

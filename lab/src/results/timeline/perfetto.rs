@@ -145,8 +145,8 @@ impl<W: Write> Perfetto<W> {
     pub(super) fn begin(&mut self, slice: &Slice<'_>) -> io::Result<()> {
         let mut new = InternedData::default();
         let name_iid = Some(interned(&mut self.names, slice.name, &mut new.event_names));
-        let said = [slice.value, slice.second].into_iter().flatten();
-        let debug_annotations = said.map(|(name, value)| DebugAnnotation {
+        let printed = [slice.value, slice.second].into_iter().flatten();
+        let debug_annotations = printed.map(|(name, value)| DebugAnnotation {
             name_iid: Some(interned(&mut self.annotations, name, &mut new.debug_annotation_names)),
             uint_value: Some(value),
         });

@@ -11,7 +11,7 @@ pub(super) struct Slice<'a> {
     /// From and to, ns.
     pub(super) begun: u64,
     pub(super) until: u64,
-    /// What is said about it: a name and a number, twice.
+    /// Its arguments: a name and a number, twice.
     pub(super) value: Option<(&'static str, u64)>,
     pub(super) second: Option<(&'static str, u64)>,
     /// Arrows that leave here, and that end here.
@@ -20,7 +20,7 @@ pub(super) struct Slice<'a> {
 }
 
 impl Slice<'_> {
-    /// A slice about which nothing more is said.
+    /// A slice without arguments.
     pub(super) const fn plain(track: Track, name: &'static str, begun: u64, until: u64) -> Slice<'static> {
         Slice { track, name, begun, until, value: None, second: None, leaves: &[], arrives: &[] }
     }

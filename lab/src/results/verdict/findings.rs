@@ -10,7 +10,7 @@ const NAMED: usize = 4;
 const SLOWED: f64 = 1.1;
 /// Sentences about p99 and majorities where they go another way than the means.
 const ASIDES: usize = 2;
-/// Requests a second of all flows that differ by less than this share are alike.
+/// Requests per second of all flows that differ by less than this share are alike.
 const THROUGHPUT: f64 = 0.05;
 
 /// What the sentences are about.
@@ -202,7 +202,7 @@ impl Judged<'_> {
         }
     }
 
-    /// How many requests a second closed loops get under the winner, unless they are fastest there, and all flows together if they get fewer.
+    /// How many requests per second closed loops get under the winner, unless they are fastest there, and all flows together if they get fewer.
     fn throughput(&self) -> Vec<String> {
         let mut found = Vec::new();
         for (run, tenant) in self.compared().flat_map(|run| self.tenants.iter().map(move |tenant| (run, tenant))) {

@@ -1,4 +1,4 @@
-//! What a comparison comes to, in words: who wins and who pays, and what of it to distrust.
+//! What a comparison comes to, in words: who wins and who pays, and warnings.
 //!
 //! Made from the summary alone, by the rules of docs/verdict.md. Must never know how results are shown, nor how runs are
 //! made.
@@ -17,11 +17,11 @@ use super::summary::Summary;
 pub struct Verdict {
     /// Who wins, for whom, by how much; then who pays.
     pub findings: Vec<String>,
-    /// What to distrust, the gravest first.
+    /// Reasons for caution, the gravest first.
     pub warnings: Vec<Warning>,
 }
 
-/// A reason to distrust figures.
+/// A reason for caution about figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// The rule that found it.
@@ -30,7 +30,7 @@ pub struct Warning {
     pub text: String,
 }
 
-/// The rules by which figures are distrusted; docs/verdict.md explains each.
+/// The rules that give warnings; docs/verdict.md explains each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// A trace's rate is impossible: its times may be in another unit.

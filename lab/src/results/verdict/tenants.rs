@@ -15,7 +15,7 @@ const NEGLIGIBLE: f64 = 0.01;
 /// A percentile is trusted with this many requests beyond it.
 pub(super) const BEYOND: u64 = 10;
 
-/// A tenant, with an entry a scheduler in each list.
+/// A tenant, with an entry per scheduler in each list.
 pub(super) struct Tenant<'a> {
     /// Its name.
     pub(super) name: String,
@@ -84,7 +84,7 @@ impl Tenant<'_> {
         self.figures[run].filter(|figures| figures.requests >= 100 * BEYOND).map(|figures| figures.p99_ns as f64)
     }
 
-    /// Requests it completed a second under a scheduler.
+    /// Requests that it completed per second under a scheduler.
     pub(super) fn served(&self, run: usize) -> Option<f64> {
         self.figures[run].and_then(|figures| figures.iops)
     }
@@ -106,14 +106,14 @@ impl Tenant<'_> {
         ratio(from, to, UNTESTED)
     }
 
-    /// How many times the requests a second it gets of what the one compared with gives it, if it is a closed loop; 1 where the
+    /// How many times the requests per second it gets of what the one compared with gives it, if it is a closed loop; 1 where the
     /// difference is none that counts.
     pub(super) fn throughput_gain(&self, run: usize) -> Option<f64> {
         let (from, to) = self.served(self.baseline).zip(self.served(run)).filter(|_| self.is_closed_loop)?;
         ratio(to, from, UNTESTED)
     }
 
-    /// By what it is judged: a closed loop by the requests a second it gets, if they differ; everybody else by the mean.
+    /// By what it is judged: a closed loop by the requests per second it gets, if they differ; everybody else by the mean.
     pub(super) fn judged_gain(&self, run: usize) -> Option<f64> {
         self.throughput_gain(run).filter(|gain| *gain != 1.0).or_else(|| self.gain(run))
     }

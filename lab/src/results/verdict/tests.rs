@@ -157,7 +157,7 @@ fn one_burst_is_named() {
     assert_eq!(verdict.warnings[0].text, text);
 }
 
-/// Where the mean goes one way and most requests go the other, both are said.
+/// Where the mean goes one way and most requests go the other, both are printed.
 #[test]
 fn the_mean_and_most_requests_may_disagree() {
     let mut summary = one_flow(40_000, 0.5, &[("fcfs", 100), ("mine", 80)]);
@@ -169,15 +169,15 @@ fn the_mean_and_most_requests_may_disagree() {
         ..pairs(Some(0.01))
     };
     set_pairs(&mut summary, most_slower.clone());
-    let said = |summary: &Summary| Verdict::of(summary).findings;
+    let message = |summary: &Summary| Verdict::of(summary).findings;
     let expected = "reads under mine: the mean is 20% faster, yet more requests are slower than faster (16.7% faster, 66.7% slower)";
-    assert!(said(&summary).iter().any(|text| text == expected), "{:?}", said(&summary));
+    assert!(message(&summary).iter().any(|text| text == expected), "{:?}", message(&summary));
     // The same counts could be chance if hardly more batches go that way.
     set_pairs(&mut summary, PairStats { batches_mostly_faster: 12, batches_mostly_slower: 20, ..most_slower.clone() });
-    assert!(!said(&summary).iter().any(|text| text.contains("yet more requests")), "{:?}", said(&summary));
+    assert!(!message(&summary).iter().any(|text| text.contains("yet more requests")), "{:?}", message(&summary));
     set_pairs(&mut summary, PairStats { p: Some(0.5), ..most_slower });
     let expected = "reads under mine: the mean differs by no more than noise, yet more";
-    assert!(said(&summary).iter().any(|text| text.starts_with(expected)), "{:?}", said(&summary));
+    assert!(message(&summary).iter().any(|text| text.starts_with(expected)), "{:?}", message(&summary));
 }
 
 /// p99 stands beside the mean; a winner whose p99 is worse says so, and then somebody pays.
@@ -226,7 +226,7 @@ fn the_reference_can_win() {
     );
 }
 
-/// A control never wins; controls among themselves do, and that is said.
+/// A control never wins; controls among themselves do, and the verdict says so.
 #[test]
 fn controls_do_not_win() {
     let mut summary = two_flows(&[("fcfs", 100, 20), ("mine", 50, 20), ("wp-blind", 10, 20)]);
@@ -314,7 +314,7 @@ fn an_overloaded_flow_is_named_with_what_it_was_offered() {
 
 /// Fifty schedulers and 64 flows have a verdict that can be read: the gravest are named, the others counted.
 #[test]
-fn much_to_distrust_is_a_few_sentences() {
+fn many_warnings_are_a_few_sentences() {
     let flows: Vec<FlowInfo> = (0..64).map(|i| FlowInfo { name: format!("f{i}"), ..FlowInfo::default() }).collect();
     let (own, alone) = (flow(400, 10, 30), [flow(400, 5, 30), flow(400, 9, 30)]);
     let run = |i: usize| {
@@ -355,12 +355,15 @@ fn rejected_requests_are_counted() {
 }
 
 #[test]
-fn percentiles_want_ten_requests_beyond_them() {
+fn percentiles_need_ten_requests_beyond_them() {
     let short = |n: u64| Verdict::of(&one_flow(n, 0.9, &[("fcfs", 10), ("mine", 100)])).warnings;
     assert_eq!(short(40_000), []);
     let text = &short(4_000)[0].text;
-    assert!(text.contains("p99.9 wants 10,000 requests (reads have ") && !text.contains("p99 wants"), "{text}");
-    assert!(short(400)[0].text.contains("p99 wants 1,000 requests (reads have "));
+    assert!(
+        text.contains("p99.9 needs at least 10,000 requests (reads have ") && !text.contains("p99 needs"),
+        "{text}"
+    );
+    assert!(short(400)[0].text.contains("p99 needs at least 1,000 requests (reads have "));
     assert_eq!(short(400)[0].rule, Rule::TooShort);
 }
 
@@ -449,7 +452,7 @@ fn most_parties_come_before_the_largest_gain() {
     assert!(verdict.findings.last().unwrap().contains("under two"), "{verdict:?}");
 }
 
-/// Most requests faster while the mean is slower is said as well as the reverse.
+/// Most requests faster while the mean is slower is printed as well as the reverse.
 #[test]
 fn a_mean_that_is_slower_may_hide_requests_that_are_faster() {
     let mut summary = one_flow(40_000, 0.5, &[("fcfs", 80), ("mine", 100)]);

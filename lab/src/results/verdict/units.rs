@@ -20,7 +20,7 @@ mod tests {
     use crate::results::summary::Recorded;
     use crate::results::verdict::{Rule, Verdict};
 
-    /// The warnings about units where the first flow's trace has so many requests of 4 KiB in so long.
+    /// The warnings about units where the first flow's trace has this many requests of 4 KiB in this time.
     fn warnings(requests: u64, span_ns: f64) -> Vec<String> {
         let mut summary = example();
         let (format, time_unit) = ("mqsim".into(), "ns".into());
@@ -31,9 +31,9 @@ mod tests {
 
     #[test]
     fn an_impossible_rate_is_doubted_and_an_ordinary_one_is_not() {
-        let said = warnings(1_001, 100_000.0);
-        assert_eq!(said.len(), 1);
-        assert!(said[0].starts_with("web: 10,000,000 requests/s were recorded"), "{said:?}");
+        let message = warnings(1_001, 100_000.0);
+        assert_eq!(message.len(), 1);
+        assert!(message[0].starts_with("web: 10,000,000 requests/s were recorded"), "{message:?}");
         assert!(warnings(11, 36_001e9)[0].contains("one request in 1.00 hours"));
         assert_eq!(warnings(1_001, 100_000_000.0), Vec::<String>::new());
     }

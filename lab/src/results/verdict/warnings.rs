@@ -1,4 +1,4 @@
-//! What to distrust.
+//! Warnings about figures.
 
 use super::tenants::{BEYOND, LEVEL, Tenant};
 use super::{Rule, Warning, units};
@@ -116,8 +116,10 @@ fn identical(summary: &Summary) -> Vec<Vec<&str>> {
 
 fn identical_texts(groups: &[Vec<&str>]) -> Vec<String> {
     let text = |names: &Vec<&str>| {
-        let text =
-            format!("{} gave identical results: nothing in which they differ came up", list(names.iter().copied()));
+        let text = format!(
+            "{} gave identical results: this workload never triggered their differences",
+            list(names.iter().copied())
+        );
         (names.len() as f64, text)
     };
     gravest(groups.iter().map(text).collect(), |more| {
@@ -149,7 +151,7 @@ fn noise(summary: &Summary, identical: &[Vec<&str>]) -> Option<String> {
     })
 }
 
-/// Differences that a few batches make, of which nothing can be said.
+/// Differences that a few batches make, of which nothing can be concluded.
 fn one_burst(summary: &Summary, tenants: &[Tenant<'_>]) -> Vec<String> {
     let mut found = Vec::new();
     for tenant in tenants {
@@ -192,7 +194,7 @@ fn too_short(tenants: &[Tenant<'_>]) -> Option<String> {
                 .collect();
             let more = few(one_in).count() - who.len();
             let more = if more > 0 { format!(", and {more} more have too few") } else { String::new() };
-            format!("{name} wants {} requests ({}{more})", count(BEYOND * one_in), who.join(", "))
+            format!("{name} needs at least {} requests ({}{more})", count(BEYOND * one_in), who.join(", "))
         })
         .collect();
     (!texts.is_empty()).then(|| format!("the run is short: {}", texts.join("; ")))

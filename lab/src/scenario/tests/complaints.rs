@@ -224,7 +224,7 @@ const FLOWS: &[(&str, &str)] = &[
 #[test]
 fn a_scheduler_s_name_is_no_path() {
     for name in ["../x", "a/b", ".", "/tmp", "a:b"] {
-        let said = complaint(&format!("scheduler = {{ name = {name:?}, pick = \"fcfs\" }}\n{FLOW}"));
-        assert!(said.contains(name) && said.contains("must not begin with a dot"), "{said}");
+        let printed = complaint(&format!("scheduler = {{ name = {name:?}, pick = \"fcfs\" }}\n{FLOW}"));
+        assert!(printed.contains(name) && printed.contains("must not begin with a dot"), "{printed}");
     }
 }

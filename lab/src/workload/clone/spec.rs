@@ -55,7 +55,7 @@ pub struct CloneSpec {
 
     /// Probability that a request starts where the previous one ended. Default 0.2; for sos and with whole pages 0.
     pub sequential_probability: Option<f64>,
-    /// Drawn starts are multiples of so many bytes. Default 8,192; for sos the drive's page.
+    /// Drawn starts are multiples of this many bytes. Default 8,192; for sos the drive's page.
     pub align_bytes: Option<u64>,
     /// Bytes of the address range that are used. Default 16,000,000,000, or all of a smaller range.
     pub working_set_bytes: Option<u64>,

@@ -66,7 +66,7 @@ impl SyntheticSource {
 }
 
 impl SyntheticSource {
-    /// At most so many requests are still to come; `u64::MAX` where the description names no number.
+    /// At most this many requests are still to come; `u64::MAX` where the description names no number.
     pub fn left(&self) -> u64 {
         self.left
     }
@@ -93,7 +93,7 @@ impl Timing {
             return Timing::Apart(streams, next);
         }
         let gap_us = spec.mean_gap_us.unwrap_or_else(|| match spec.rate_mb_per_s {
-            // 10^6 bytes a second are a byte a microsecond.
+            // 10^6 bytes per second are a byte a microsecond.
             Some(rate) => mean_bytes() / rate,
             None => 1e6 / spec.rate_iops.unwrap_or(1.0),
         });

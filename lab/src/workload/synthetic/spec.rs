@@ -15,12 +15,12 @@ pub struct SyntheticSpec {
     pub size: Size,
     /// Bytes of a write, where they differ from reads. Default: as `size`.
     pub write_size: Option<Size>,
-    /// Drawn sizes (uniform, lognormal) are multiples of so many bytes. Default 512.
+    /// Drawn sizes (uniform, lognormal) are multiples of this many bytes. Default 512.
     pub size_step_bytes: Option<u64>,
 
     /// Where requests start. Default `random`.
     pub access: Access,
-    /// Starts that are drawn are multiples of so many bytes of the drive. Default: the drive's page.
+    /// Starts that are drawn are multiples of this many bytes of the drive. Default: the drive's page.
     pub align_bytes: Option<u64>,
     /// Probability, 0 to 1, that a request starts where the previous one ended instead. Default 0.
     pub sequential_probability: Option<f64>,
@@ -68,9 +68,9 @@ pub struct SyntheticSpec {
 
     /// When requests arrive. Default `poisson`.
     pub arrivals: Arrivals,
-    /// Mean requests a second, above 0 to 10^9. One of the rates is needed unless the loop is closed.
+    /// Mean requests per second, above 0 to 10^9. One of the rates is needed unless the loop is closed.
     pub rate_iops: Option<f64>,
-    /// Mean megabytes (10^6 bytes) a second, reads and writes together. An alternative to `rate_iops`.
+    /// Mean megabytes (10^6 bytes) per second, reads and writes together. An alternative to `rate_iops`.
     pub rate_mb_per_s: Option<f64>,
     /// Mean microseconds between requests. An alternative to `rate_iops`.
     pub mean_gap_us: Option<f64>,
@@ -104,7 +104,7 @@ pub struct SyntheticSpec {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum Size {
-    /// Always so many bytes: `{ constant = 4096 }`.
+    /// Always this many bytes: `{ constant = 4096 }`.
     Constant(u64),
     /// Each multiple of `size_step_bytes` from `min_bytes` to `max_bytes`, all alike.
     Uniform(Uniform),

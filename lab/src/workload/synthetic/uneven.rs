@@ -1,7 +1,7 @@
 //! Starts that load some chips more than others, and starts of large requests at one residue.
 //!
 //! Promises that a start which is drawn fits the request. Knows nothing of chips: a lane is a residue of the start's number, and
-//! a stripe over so many chips sends each lane to a chip of its own.
+//! a stripe over this many chips sends each lane to a chip of its own.
 
 use super::align::Align;
 use super::draw::RandomStream;

@@ -1,5 +1,5 @@
 //! The host once more, plainly (model 3.1): every CPU at every instant, every sum made anew when it is needed, nothing left behind and
-//! nothing remembered that can be computed. It shares nothing with the host but the types at its door.
+//! nothing remembered that can be computed. It shares nothing with the host but the types of its interface.
 
 mod cpu;
 mod driver;

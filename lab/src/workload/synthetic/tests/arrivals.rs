@@ -47,7 +47,7 @@ fn poisson_has_its_rate_and_a_scv_of_one() {
     near(dispersion(&drawn, 1_000_000), 1.0, 5.0 * (2.0f64 / 2500.0).sqrt());
 }
 
-/// A thousand million requests a second, a nanosecond apart on average: what is lost of each gap would show.
+/// A thousand million requests per second, a nanosecond apart on average: what is lost of each gap would show.
 #[test]
 fn fractions_of_a_nanosecond_count() {
     let n = 200_000.0f64;

@@ -11,8 +11,8 @@ fn xtask(args: &[&OsStr]) -> Output {
 fn words_that_are_no_text_are_refused_by_number() {
     let output = xtask(&[OsStr::new("tidy"), OsStr::from_bytes(b"a\xffb")]);
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8(output.stderr).expect("text");
-    assert_eq!(said, "xtask: argument 2, \"a\\xFFb\": is not UTF-8; legal is text\n");
+    let message = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(message, "xtask: argument 2, \"a\\xFFb\": is not UTF-8; legal is text\n");
 }
 
 #[test]

@@ -8,7 +8,7 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("flashlane-door-{name}-{}", std::process::id()));
+        let path = std::env::temp_dir().join(format!("flashlane-command-line-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         Folder(path)
     }
@@ -65,11 +65,11 @@ fn bad(folder: &Path, args: &[&str]) -> String {
 #[test]
 fn init_writes_a_scenario_that_checks() {
     let folder = Folder::new("init");
-    let said = good(&folder.0, &["init"]);
-    assert_eq!(said, "wrote scenario.toml; run it with: flashlane compare scenario.toml\n");
-    let said = good(&folder.0, &["check", "scenario.toml"]);
-    let lines: Vec<&str> = said.lines().collect();
-    assert!(lines[0].starts_with("two-tenants: scenario ") && lines[0].ends_with(", seed 1"), "{said}");
+    let message = good(&folder.0, &["init"]);
+    assert_eq!(message, "wrote scenario.toml; run it with: flashlane compare scenario.toml\n");
+    let message = good(&folder.0, &["check", "scenario.toml"]);
+    let lines: Vec<&str> = message.lines().collect();
+    assert!(lines[0].starts_with("two-tenants: scenario ") && lines[0].ends_with(", seed 1"), "{message}");
     let device = "device      flin-isca18: 32 units on 8 channels, 480.00 GB for the user of 549.76 GB raw (14.5 % \
                   over-provisioning)";
     assert_eq!(lines[1], device);
@@ -82,8 +82,8 @@ fn init_writes_a_scenario_that_checks() {
 #[test]
 fn the_advice_of_init_works_when_followed() {
     let folder = Folder::new("init-advice");
-    let said = good(&folder.0, &["init", "my scenario.toml"]);
-    assert!(said.ends_with("flashlane compare 'my scenario.toml'\n"), "{said}");
+    let message = good(&folder.0, &["init", "my scenario.toml"]);
+    assert!(message.ends_with("flashlane compare 'my scenario.toml'\n"), "{message}");
     let template = std::fs::read_to_string(folder.0.join("my scenario.toml")).unwrap();
     let begin = template.find("# [device]").expect("the advice on the device");
     let (before, rest) = template.split_at(begin);
@@ -111,11 +111,11 @@ fn the_advice_of_init_works_when_followed() {
 fn init_never_overwrites() {
     let folder = Folder::new("init-again");
     let mine = folder.file("mine.toml", "name = \"mine\"\n");
-    let said = bad(&folder.0, &["init", "mine.toml"]);
-    assert_eq!(said, "mine.toml: exists already and is left as it is; give another name");
+    let message = bad(&folder.0, &["init", "mine.toml"]);
+    assert_eq!(message, "mine.toml: exists already and is left as it is; give another name");
     assert_eq!(std::fs::read_to_string(mine).unwrap(), "name = \"mine\"\n");
-    let said = bad(&folder.0, &["init", "no/such/folder.toml"]);
-    assert_eq!(said, "no/such/folder.toml: cannot be written: No such file or directory (os error 2)");
+    let message = bad(&folder.0, &["init", "no/such/folder.toml"]);
+    assert_eq!(message, "no/such/folder.toml: cannot be written: No such file or directory (os error 2)");
     assert_eq!(folder.names(), ["mine.toml"]);
 }
 
@@ -130,8 +130,8 @@ fn a_full_disk_is_a_fault_not_bad_input() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_flashlane"));
     let output = command.arg("devices").current_dir(&folder.0).stdout(out).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    let said = text(&output.stderr);
-    assert_eq!(said, "error: standard output: No space left on device (os error 28)\n");
+    let message = text(&output.stderr);
+    assert_eq!(message, "error: standard output: No space left on device (os error 28)\n");
 }
 
 #[test]
@@ -152,9 +152,9 @@ fn devices_lists_and_prints() {
         assert!(one.contains("[device.geometry]") && one.contains("source = "), "{name}");
     }
     assert!(good(&folder.0, &["devices", "defaults"]).contains("[device.front]"));
-    let said = bad(&folder.0, &["devices", "flin"]);
-    assert!(said.starts_with("device \"flin\": no such device; there are slacker-asplos17, "), "{said}");
-    assert!(said.ends_with("; did you mean \"flin-isca18\"?"), "{said}");
+    let message = bad(&folder.0, &["devices", "flin"]);
+    assert!(message.starts_with("device \"flin\": no such device; there are slacker-asplos17, "), "{message}");
+    assert!(message.ends_with("; did you mean \"flin-isca18\"?"), "{message}");
 }
 
 /// The output of `devices` can be pasted into a scenario.
@@ -173,11 +173,14 @@ fn a_printed_device_is_a_device() {
 fn a_bad_scenario_is_located() {
     let folder = Folder::new("located");
     folder.file("bad.toml", "device = \"flin-isca18\"\n\n[run]\nduraton_ms = 5\n");
-    let said = bad(&folder.0, &["check", "bad.toml"]);
-    assert!(said.starts_with("bad.toml:4:1: run.duraton_ms: unknown key `duraton_ms`, expected one of "), "{said}");
-    assert!(said.ends_with("; did you mean `duration_ms`?"), "{said}");
-    let said = bad(&folder.0, &["check", "none.toml"]);
-    assert_eq!(said, "none.toml: cannot read the scenario: No such file or directory (os error 2)");
+    let message = bad(&folder.0, &["check", "bad.toml"]);
+    assert!(
+        message.starts_with("bad.toml:4:1: run.duraton_ms: unknown key `duraton_ms`, expected one of "),
+        "{message}"
+    );
+    assert!(message.ends_with("; did you mean `duration_ms`?"), "{message}");
+    let message = bad(&folder.0, &["check", "none.toml"]);
+    assert_eq!(message, "none.toml: cannot read the scenario: No such file or directory (os error 2)");
 }
 
 #[test]
@@ -188,24 +191,24 @@ fn flags_lie_over_the_scenario_and_are_blamed_for_themselves() {
     good(&folder.0, &["init", "s.toml"]);
     let args =
         ["check", "s.toml", "--trace", "a.csv", "--trace", "b.csv", "--priority", "0,3", "--device", "modern-tlc"];
-    let said = good(&folder.0, &args);
-    assert!(said.contains("device      modern-tlc: 16 units"), "{said}");
-    assert!(said.contains("\nflow        b: trace ") && said.contains("/b.csv; priority 3; bytes "), "{said}");
-    let said = good(&folder.0, &["check", "--trace", "a.csv", "--range", "all"]);
-    assert!(said.contains("flow        a: trace a.csv; priority 0; bytes 0 to 999999995904"), "{said}");
+    let message = good(&folder.0, &args);
+    assert!(message.contains("device      modern-tlc: 16 units"), "{message}");
+    assert!(message.contains("\nflow        b: trace ") && message.contains("/b.csv; priority 3; bytes "), "{message}");
+    let message = good(&folder.0, &["check", "--trace", "a.csv", "--range", "all"]);
+    assert!(message.contains("flow        a: trace a.csv; priority 0; bytes 0 to 999999995904"), "{message}");
 
-    let said = bad(&folder.0, &["check", "s.toml", "--device", "modern"]);
-    assert!(said.starts_with("--device: device.preset = \"modern\": no such device; "), "{said}");
-    let said = bad(&folder.0, &["check", "--trace", "a.csv", "--priority", "9"]);
-    assert_eq!(said, "--priority: flow[0].priority = 9: must be 0 to 7");
-    let said = bad(&folder.0, &["check", "--trace", "a.csv", "--priority", "1,2"]);
-    assert_eq!(said, "--priority: 2 given for 1 flows; give one, or one for each flow");
-    let said = bad(&folder.0, &["check", "s.toml", "--speedup", "5"]);
-    assert_eq!(said, "--speedup: no flow replays a trace; give one with --trace");
-    let said = bad(&folder.0, &["check", "--trace", "none.csv"]);
+    let message = bad(&folder.0, &["check", "s.toml", "--device", "modern"]);
+    assert!(message.starts_with("--device: device.preset = \"modern\": no such device; "), "{message}");
+    let message = bad(&folder.0, &["check", "--trace", "a.csv", "--priority", "9"]);
+    assert_eq!(message, "--priority: flow[0].priority = 9: must be 0 to 7");
+    let message = bad(&folder.0, &["check", "--trace", "a.csv", "--priority", "1,2"]);
+    assert_eq!(message, "--priority: 2 given for 1 flows; give one, or one for each flow");
+    let message = bad(&folder.0, &["check", "s.toml", "--speedup", "5"]);
+    assert_eq!(message, "--speedup: no flow replays a trace; give one with --trace");
+    let message = bad(&folder.0, &["check", "--trace", "none.csv"]);
     let expected =
         "--trace: flow[0].trace.path = \"none.csv\": cannot read the trace: No such file or directory (os error 2)";
-    assert_eq!(said, expected);
+    assert_eq!(message, expected);
 }
 
 #[test]
@@ -213,15 +216,15 @@ fn compare_says_what_it_is_against() {
     let folder = Folder::new("against");
     folder.file("a.csv", "0 0 0 8 0\n0 0 8 16 1\n1000 0 0 16 1\n");
     let compare = ["compare", "--trace", "a.csv", "--schedulers", "fcfs,read-first"];
-    let said = good(&folder.0, &[&compare[..], &["--against", "read-first", "--slack", "--full"]].concat());
-    assert!(said.contains("\nRequest by request against read-first\n"), "{said}");
-    assert!(said.contains("\nActual slack of the transactions of reads and of writes\n"), "{said}");
-    let said = good(&folder.0, &[&compare[..], &["--slack"]].concat());
-    assert!(said.contains("\nActual slack of ") && !said.contains("\nRequest by request"), "{said}");
-    let said = good(&folder.0, &[&compare[..], &["--full"]].concat());
-    assert!(said.contains("\nRequest by request against fcfs\n") && !said.contains("slack"), "{said}");
-    let said = bad(&folder.0, &[&compare[..], &["--against", "fcsf"]].concat());
-    assert_eq!(said, "--against: run.against = \"fcsf\": must be one that runs: fcfs, read-first");
+    let message = good(&folder.0, &[&compare[..], &["--against", "read-first", "--slack", "--full"]].concat());
+    assert!(message.contains("\nRequest by request against read-first\n"), "{message}");
+    assert!(message.contains("\nActual slack of the transactions of reads and of writes\n"), "{message}");
+    let message = good(&folder.0, &[&compare[..], &["--slack"]].concat());
+    assert!(message.contains("\nActual slack of ") && !message.contains("\nRequest by request"), "{message}");
+    let message = good(&folder.0, &[&compare[..], &["--full"]].concat());
+    assert!(message.contains("\nRequest by request against fcfs\n") && !message.contains("slack"), "{message}");
+    let message = bad(&folder.0, &[&compare[..], &["--against", "fcsf"]].concat());
+    assert_eq!(message, "--against: run.against = \"fcsf\": must be one that runs: fcfs, read-first");
 }
 
 #[test]
@@ -229,8 +232,8 @@ fn flags_change_the_hash_and_repeating_does_not() {
     let folder = Folder::new("hash");
     folder.file("a.csv", "0 0 0 8 1\n");
     let hash = |extra: &[&str]| {
-        let said = good(&folder.0, &[&["check", "--trace", "a.csv"], extra].concat());
-        said.split_whitespace().nth(2).unwrap().trim_end_matches(',').to_owned()
+        let message = good(&folder.0, &[&["check", "--trace", "a.csv"], extra].concat());
+        message.split_whitespace().nth(2).unwrap().trim_end_matches(',').to_owned()
     };
     let base = hash(&[]);
     assert_eq!(base, hash(&[]));
