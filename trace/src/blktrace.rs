@@ -12,9 +12,11 @@ use super::action::Action;
 use super::format::record::RawRecord;
 use super::input::{Origin, Stream};
 use super::lines::broken;
-use super::{Format, TimeUnit, error};
+use super::{TimeUnit, error};
 use flashlane_core::arrival::WorkloadError;
 
+/// The shape of a file, for messages.
+pub(super) const SHAPE: &str = "48-byte records with magic 0x65617407";
 /// The magic's upper three bytes; the lowest is the version.
 const MAGIC: u32 = 0x6561_7400;
 /// The supported version.
@@ -199,6 +201,6 @@ impl CpuFile {
     /// The error of a file that ends inside a record.
     fn cut_short(&self) -> WorkloadError {
         let place = self.place(self.number.max(1));
-        error(place, format!("the file ends inside a record; legal is {}, each with its pdu", Format::Blktrace.shape()))
+        error(place, format!("the file ends inside a record; legal is {SHAPE}, each with its pdu"))
     }
 }

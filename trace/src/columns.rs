@@ -7,31 +7,18 @@ use flashlane_core::Op;
 
 use super::cursor::Cursor;
 use super::digits::{POWER, value_of};
-use super::format::Format;
 use super::format::record::RawRecord;
 use super::window::WIDTH;
 
 /// Which of the five-column formats a line is read as.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Columns {
+pub(crate) enum Columns {
     /// ns, sectors.
     Nanoseconds,
     /// ms with a decimal point, sectors.
     Milliseconds,
     /// ms with a decimal point, bytes.
     MillisecondsBytes,
-}
-
-impl Columns {
-    /// The columns of a format, if it has five.
-    pub fn of(format: Format) -> Option<Columns> {
-        match format {
-            Format::Mqsim | Format::Ssdsim => Some(Columns::Nanoseconds),
-            Format::Disksim => Some(Columns::Milliseconds),
-            Format::Replayer => Some(Columns::MillisecondsBytes),
-            _ => None,
-        }
-    }
 }
 
 /// The bytes a line is read from: those for which a cursor knows the breaks, and sixteen more, so that words can be

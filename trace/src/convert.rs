@@ -11,9 +11,10 @@ use flate2::write::GzEncoder;
 use serde::Serialize;
 
 use super::counts::TraceCounts;
+use super::format::outgoing::Unwritten;
 use super::input::origins;
 use super::source::TraceSource;
-use super::write::{LineWriter, Unwritten, resolution_ns};
+use super::write::LineWriter;
 use super::{Format, TraceOptions, error};
 use flashlane_core::arrival::WorkloadError;
 use flashlane_outputs::{OutFile, OutputError};
@@ -105,7 +106,7 @@ pub fn convert(
         to,
         counts: source.counts(),
         written,
-        resolution_ns: resolution_ns(to),
+        resolution_ns: to.about().resolution_ns,
     })
 }
 

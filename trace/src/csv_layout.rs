@@ -7,7 +7,7 @@ use super::TimeUnit;
 use super::column_spec::{Column, ColumnSpec, LEGAL, Meaning};
 use super::cursor::Cursor;
 use super::error;
-use super::format::csv::{Reader, cells};
+use super::format::cells::{CellReader, cells};
 use super::format::record::Line;
 use flashlane_core::Op;
 use flashlane_core::arrival::WorkloadError;
@@ -23,7 +23,7 @@ const LISTED: usize = 40;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Layout {
     /// What reads a line.
-    pub reader: Reader,
+    pub reader: CellReader,
     /// The unit of times.
     pub time_unit: TimeUnit,
     /// What was found, for the user.
@@ -138,7 +138,7 @@ fn with_separator(
     let has_header = (named || is_word) && !head.is_comment;
     let title = |place: usize| names.get(place).filter(|_| named || has_header).cloned().unwrap_or_default();
     let time_unit = unit_of_times(spec, unit, &title(places[0]))?;
-    let reader = Reader::new(separator, places, has_header, time_unit, spec);
+    let reader = CellReader::new(separator, places, has_header, time_unit, spec);
     let column = |place: usize| match title(place) {
         name if name.is_empty() => format!("column {}", place + 1),
         name => format!("column {} ({})", place + 1, name.escape_debug()),
@@ -212,7 +212,7 @@ fn unit_of_times(spec: &ColumnSpec, unit: Option<TimeUnit>, name: &str) -> Resul
 }
 
 /// How many of the lines are requests.
-fn accepted(reader: &Reader, lines: &[&[u8]]) -> usize {
+fn accepted(reader: &CellReader, lines: &[&[u8]]) -> usize {
     let mut reader = reader.clone();
     let mut taken = 0;
     for line in lines {

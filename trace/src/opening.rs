@@ -5,7 +5,8 @@
 
 use super::action::Action;
 use super::csv_layout::{self, Layout};
-use super::format::{How, blkparse};
+use super::format::blkparse;
+use super::format::definition::How;
 use super::input::Origin;
 use super::lines::Lines;
 use super::options::TraceOptions;
@@ -49,8 +50,7 @@ pub(super) fn opening(
         (None, Format::Blkparse) => text_action(first, lines)?,
         (None, _) => Action::Queue,
     };
-    let how = How { action, unit, ..How::plain(recognition.format) };
-    Ok((recognition, how))
+    Ok((recognition, How { action, unit, csv: None }))
 }
 
 /// How a CSV is read.
@@ -71,7 +71,7 @@ fn csv(lines: &Lines, name: &str, options: &TraceOptions) -> Result<(Recognition
     let Layout { reader, time_unit, words } = csv_layout::layout(&spec, options.time_unit, &trial, name)
         .map_err(|why| if sample.is_empty() { lines.broken().unwrap_or(why) } else { why })?;
     let recognition = Recognition { format: Format::Csv, reason: format!("{why}: {words}") };
-    Ok((recognition, How { unit: Some(time_unit), csv: Some(reader), ..How::plain(Format::Csv) }))
+    Ok((recognition, How { unit: Some(time_unit), csv: Some(reader), ..How::PLAIN }))
 }
 
 /// Refuses another unit of times where they carry a date.

@@ -8,12 +8,13 @@ use std::path::Path;
 
 use super::csv_layout::{self, Layout};
 use super::cursor::Cursor;
+use super::format::definition::{How, Recognised};
 use super::format::record::{Line, RawRecord};
-use super::format::{How, LineReader, blkparse, iolog_v2, iolog_v3};
+use super::format::{LineReader, iolog};
 use super::input::origins;
 use super::lines::Lines;
 use super::recognition::Recognition;
-use super::{Format, TimeUnit, blktrace, error, plausible, quote, refuse};
+use super::{Format, TimeUnit, error, plausible, quote, refuse};
 use flashlane_core::arrival::WorkloadError;
 
 /// Columns of a CSV, as users may name them.
@@ -52,14 +53,18 @@ pub(super) fn of_files(lines: &Lines) -> Result<Recognition, WorkloadError> {
 
 /// Recognises a trace from its first bytes; `whole` if there are no more.
 fn of_sample(sample: &[u8], whole: bool, name: &str, unit: Option<TimeUnit>) -> Result<Recognition, WorkloadError> {
-    if blktrace::is_blktrace(sample) {
-        return Ok(Recognition { format: Format::Blktrace, reason: "starts with blktrace's magic number".to_owned() });
+    for format in Format::ALL {
+        if let Recognised::Beginning(is, reason) = format.about().recognised
+            && is(sample)
+        {
+            return Ok(Recognition { format, reason: reason.to_owned() });
+        }
     }
     if let Some(reason) = refuse::by_content(sample, whole) {
         return Err(error(format!("{name}:1"), format!("{reason}; legal is a trace in one of {}", Format::keys())));
     }
     let lines = trial_lines(sample, whole);
-    if let Some(found) = iolog(&lines, name)? {
+    if let Some(found) = by_first_line(&lines, name)? {
         return Ok(found);
     }
     let unknown_at = |line: usize, what: String| {
@@ -83,10 +88,10 @@ fn of_sample(sample: &[u8], whole: bool, name: &str, unit: Option<TimeUnit>) -> 
         let Layout { words, .. } = csv_layout::layout(&spec, unit, &lines, name)?;
         return Ok(Recognition { format: Format::Csv, reason: format!("its header names the columns: {words}") });
     }
-    let comma_separated = [Format::Msr, Format::Spc, Format::Alibaba, Format::Tencent, Format::Systor, Format::Vscsi];
-    let best = comma_separated
+    let by_lines = |format: &Format| matches!(format.about().recognised, Recognised::Lines(_));
+    let best = Format::ALL
         .into_iter()
-        .chain([Format::Blkparse])
+        .filter(by_lines)
         .map(|format| (trial(format, &lines, unit), format))
         .chain([(trial(Format::Disksim, &lines, unit).max(trial(Format::Replayer, &lines, unit)), Format::Disksim)])
         // On a tie the first format is chosen: `max_by_key` takes the last.
@@ -125,19 +130,18 @@ pub(super) fn trial_lines(sample: &[u8], whole: bool) -> Vec<&[u8]> {
     lines.into_iter().map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect()
 }
 
-/// fio's logs name themselves; a version without a reader is refused with that reason.
-fn iolog(lines: &[&[u8]], name: &str) -> Result<Option<Recognition>, WorkloadError> {
+/// Some formats name themselves; a log of fio in a version without a reader is refused with that reason.
+fn by_first_line(lines: &[&[u8]], name: &str) -> Result<Option<Recognition>, WorkloadError> {
     let first = lines.first().copied().unwrap_or_default().trim_ascii();
-    let format = match first {
-        _ if first == iolog_v2::HEADER => Format::IologV2,
-        _ if first == iolog_v3::HEADER => Format::IologV3,
-        _ if first.starts_with(b"fio version") => {
-            let message = format!("{} is a fio log of another version; legal is 2 or 3", quote(first));
-            return Err(error(format!("{name}:1"), message));
-        }
-        _ => return Ok(None),
-    };
-    Ok(Some(Recognition { format, reason: "its first line says so".to_owned() }))
+    let is_own = |format: &Format| matches!(format.about().recognised, Recognised::FirstLine(own) if own == first);
+    if let Some(format) = Format::ALL.into_iter().find(is_own) {
+        return Ok(Some(Recognition { format, reason: "its first line says so".to_owned() }));
+    }
+    if iolog::is_header(first) {
+        let message = format!("{} is a fio log of another version; legal is 2 or 3", quote(first));
+        return Err(error(format!("{name}:1"), message));
+    }
+    Ok(None)
 }
 
 /// How many of the lines a format accepts (as requests, or as something it knows to skip).
@@ -147,10 +151,14 @@ fn trial(format: Format, lines: &[&[u8]], unit: Option<TimeUnit>) -> usize {
 
 /// How many of the lines a format accepts, and the requests among them; `None` if there is no request.
 fn requests(format: Format, lines: &[&[u8]], unit: Option<TimeUnit>) -> Option<(usize, Vec<RawRecord>)> {
-    // The action does not matter for recognising blkparse's text: lines with another one are skipped, and so accepted.
-    let mut reader = LineReader::new(&How { unit, ..How::plain(format) });
+    // blkparse: the action does not matter; lines with another one are skipped, and so accepted.
+    let mut reader = LineReader::new(format, &How { unit, ..How::PLAIN });
+    let is_other = match format.about().recognised {
+        Recognised::Lines(is_other) => is_other,
+        _ => |_: &[u8]| false,
+    };
     let (mut taken, mut found) = (0, Vec::new());
-    let mut seen_action = false;
+    let mut seen_other = false;
     for (at, line) in lines.iter().enumerate() {
         match reader.read(&mut Cursor::new(line, line.len()), at as u64 + 1) {
             Ok(Line::Request(raw)) => {
@@ -159,12 +167,12 @@ fn requests(format: Format, lines: &[&[u8]], unit: Option<TimeUnit>) -> Option<(
             }
             Ok(Line::Skip) if !is_blank(line) => {
                 taken += 1;
-                seen_action |= format == Format::Blkparse && blkparse::action_of(line).is_some();
+                seen_other |= is_other(line);
             }
             _ => {}
         }
     }
-    (!found.is_empty() || seen_action).then_some((taken, found))
+    (!found.is_empty() || seen_other).then_some((taken, found))
 }
 
 /// Decides the units of five columns of numbers.

@@ -6,8 +6,9 @@
 use flashlane_core::Op;
 
 use super::cursor::{Cursor, Fault};
+use super::format::LineReader;
+use super::format::definition::How;
 use super::format::record::{Line, RawRecord};
-use super::format::{How, LineReader};
 use super::input::Origin;
 use super::lines::Lines;
 use super::merge::Merge;
@@ -108,9 +109,9 @@ impl Records {
         let (recognition, how) = opening(&origins, &lines, options)?;
         let stream = match recognition.format {
             Format::Blktrace => Stream::binary(&origins, &how)?,
-            _ => Stream::Text(lines, LineReader::new(&how)),
+            _ => Stream::Text(lines, LineReader::new(recognition.format, &how)),
         };
-        let filter = options.device.as_ref().map(|name| filter_bytes(name, recognition.format));
+        let filter = options.device.as_ref().map(|name| (recognition.format.about().device)(name));
         Ok(Records {
             origins,
             recognition,
@@ -133,7 +134,7 @@ impl Records {
 
     /// The unit in which times are read.
     pub fn time_unit(&self) -> TimeUnit {
-        self.how.unit.unwrap_or(self.how.format.time_unit())
+        self.how.unit.unwrap_or(self.recognition.format.time_unit())
     }
 
     /// Bytes of the files read in this pass, and in all.
@@ -150,7 +151,7 @@ impl Records {
             Format::Blktrace => Stream::binary(&self.origins, &self.how)?,
             _ => {
                 let lines = Lines::new(self.origins[0].name(), self.origins[0].open()?);
-                Stream::Text(lines, LineReader::new(&self.how))
+                Stream::Text(lines, LineReader::new(self.recognition.format, &self.how))
             }
         };
         Ok(())
@@ -237,14 +238,6 @@ impl Records {
     /// The names of the devices met so far, in the order of [`Record::device`].
     pub fn devices(&self) -> &[Vec<u8>] {
         self.devices.as_ref().map_or(&[], |devices| &devices.names)
-    }
-}
-
-/// The filter in the format's spelling of devices. MSR's `host,disk` may be given as its files are named: `hm_0`.
-fn filter_bytes(name: &str, format: Format) -> Vec<u8> {
-    match (format, name.rsplit_once('_')) {
-        (Format::Msr, Some((host, disk))) if !name.contains(',') => format!("{host},{disk}").into_bytes(),
-        _ => name.as_bytes().to_vec(),
     }
 }
 

@@ -14,7 +14,7 @@ use super::jitter::Jitter;
 use super::options::{Beyond, LATEST_NS, Order, Sizes, TraceOptions};
 use super::recognition::Recognition;
 use super::records::{At, Record, Records};
-use super::{Format, TimeUnit, error};
+use super::{TimeUnit, error};
 use flashlane_core::arrival::{Arrival, Produced, Source, Span, WorkloadError};
 
 /// A trace file as a [`Source`].
@@ -94,10 +94,9 @@ impl TraceSource {
         tell_devices: bool,
     ) -> Result<TraceSource, WorkloadError> {
         let records = Records::open(origins, options, tell_devices)?;
-        let jitter = match (records.recognition().format, options.jitter_seed) {
-            (Format::Tencent, Some(seed)) => Some(Jitter::new(seed)),
-            _ => None,
-        };
+        // Requests of a whole second would arrive in one burst.
+        let coarse = records.recognition().format.about().resolution_ns >= TimeUnit::S.ns();
+        let jitter = options.jitter_seed.filter(|_| coarse).map(Jitter::new);
         Ok(TraceSource {
             records,
             jitter,

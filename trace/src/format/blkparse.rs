@@ -4,30 +4,50 @@
 //! (as the file system sent it) or `D` (as the driver got it). Other actions, messages, discards, flushes without data
 //! and the summary at the end are skipped.
 
+use std::io::Write;
+
 use flashlane_core::Op;
 
+use super::definition::{About, How, Recognised, TraceFormat, Writer};
+use super::outgoing::{Outgoing, Unwritten};
 use super::record::{Line, RawRecord, range};
 use crate::TimeUnit;
 use crate::action::Action;
 use crate::cursor::{Cursor, Fault};
 
-/// State kept from line to line.
+/// Reads the lines of a file.
 #[derive(Clone, Debug)]
-pub(in super::super) struct State {
+pub(crate) struct Reader {
     action: Action,
+    /// The unit of times, if it is not the format's own.
     unit: Option<TimeUnit>,
     summary: bool,
 }
 
-impl State {
-    /// The state at the start of a file whose requests are the lines with `action`, with times in `unit`.
-    pub fn new(action: Action, unit: Option<TimeUnit>) -> Self {
-        State { action, unit, summary: false }
+impl TraceFormat for Reader {
+    const ABOUT: About = About {
+        key: "blkparse",
+        title: "blkparse text",
+        shape: "major,minor cpu sequence seconds pid action rwbs sector + sectors [process]",
+        time_unit: TimeUnit::S,
+        has_date: false,
+        resolution_ns: 1,
+        first_line_may_be_header: false,
+        recognised: Recognised::Lines(|line| action_of(line).is_some()),
+        columns: None,
+        device: About::same_name,
+        header: None,
+        writer: Writer::Line(write),
+        sample: "  8,0    0        1     0.000001000   697  Q   R 16 + 8 [dd]\n  8,0    0        2     0.000003000   697  Q  WS 80 + 48 [dd]\n",
+    };
+
+    /// Requests are the lines with the action asked for.
+    fn open(how: &How) -> Reader {
+        Reader { action: how.action, unit: how.unit, summary: false }
     }
 
-    /// Reads one line.
     #[inline]
-    pub fn read(&mut self, line: &mut Cursor<'_>) -> Result<Line, Fault> {
+    fn read(&mut self, line: &mut Cursor<'_>, _: u64) -> Result<Line, Fault> {
         if self.summary || starts_summary(line.line()) {
             self.summary = true;
             return Ok(Line::Skip);
@@ -87,6 +107,24 @@ impl State {
     }
 }
 
+/// Writes one line.
+fn write(out: &mut Vec<u8>, r: &Outgoing<'_>) -> Result<(), Unwritten> {
+    let ((s, rest), lba, n) = (r.s(), r.offset_sectors()?, r.length_sectors()?);
+    let (name, letter) = (major_and_minor(r), r.letter());
+    writeln!(out, "{name} 0 {} {s}.{rest:09} 0 Q {letter} {lba} + {n} [trace]", r.number)?;
+    Ok(())
+}
+
+/// `major,minor`.
+fn major_and_minor(r: &Outgoing<'_>) -> String {
+    match r.name_parts() {
+        Some((major, minor)) if major.parse::<u32>().is_ok() && minor.parse::<u32>().is_ok() => {
+            format!("{major},{minor}")
+        }
+        _ => format!("8,{}", r.device),
+    }
+}
+
 /// Whether the line begins the summary that blkparse prints at the end.
 fn starts_summary(line: &[u8]) -> bool {
     let line = line.trim_ascii_start();
@@ -108,7 +146,7 @@ fn operation(rwbs: &[u8]) -> Option<Op> {
 }
 
 /// The action of a blkparse line, if it is one.
-pub(in super::super) fn action_of(line: &[u8]) -> Option<&[u8]> {
+pub(crate) fn action_of(line: &[u8]) -> Option<&[u8]> {
     let mut words = line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty());
     let (major, minor) = {
         let first = words.next()?;

@@ -1,151 +1,50 @@
-//! Any CSV: the columns that a layout names, in any order, others passed over; cells may be in double quotes.
-//!
-//! Operations are `R`, `W`, `read`, `write` in either case, and the values that the user explains. Must never know how the columns
-//! were found.
+//! Any CSV, by the names or numbers of its columns: [`super::cells`] reads its lines.
 
-use super::record::{Line, RawRecord, read_or_write};
+use std::io::Write;
+
+use super::cells::CellReader;
+use super::definition::{About, How, Recognised, TraceFormat, Writer};
+use super::outgoing::{Outgoing, Unwritten};
+use super::record::Line;
 use crate::TimeUnit;
-use crate::column_spec::{ColumnSpec, Meaning};
-use crate::cursor::{Cursor, DECIMAL, Fault, NUMBER};
+use crate::cursor::{Cursor, Fault};
 
-/// What a cell must be, for messages.
-const OPERATION: &str = "R, W, read, write, or a value that the columns explain (op=COLUMN:VALUE=read)";
-const CELL: &str = "a value in every column that is read";
+/// Reads the lines of a file whose columns are known.
+#[derive(Clone, Debug)]
+pub(crate) struct Reader(Option<Box<CellReader>>);
 
-/// Reads the lines of one file.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Reader {
-    separator: u8,
-    /// The numbers, from 0, of the columns with the time, the operation, the offset, the length and the device; the largest number if
-    /// there is none.
-    places: [usize; 5],
-    last: usize,
-    header_is_ahead: bool,
-    time_unit: TimeUnit,
-    offset_bytes: u64,
-    length_bytes: u64,
-    values: Vec<(Box<[u8]>, Meaning)>,
-}
+impl TraceFormat for Reader {
+    const ABOUT: About = About {
+        key: "csv",
+        title: "CSV",
+        shape: "time_ns,op,offset,length as the header or --columns names them",
+        time_unit: TimeUnit::Ns,
+        has_date: false,
+        resolution_ns: 1,
+        first_line_may_be_header: false,
+        recognised: Recognised::Header,
+        columns: None,
+        device: About::same_name,
+        header: Some("time_ns,op,offset,length"),
+        writer: Writer::Line(write),
+        sample: "time_us,op,offset,length\n10,read,8192,4096\n35,write,40960,24576\n",
+    };
 
-impl Reader {
-    pub fn new(separator: u8, places: [usize; 5], has_header: bool, time_unit: TimeUnit, spec: &ColumnSpec) -> Reader {
-        let last = places.into_iter().filter(|place| *place != usize::MAX).max().unwrap_or(0);
-        let values = spec.values.iter().map(|(value, meaning)| (value.as_bytes().into(), *meaning)).collect();
-        let (offset_bytes, length_bytes) = (spec.offset_bytes, spec.length_bytes);
-        Reader { separator, places, last, header_is_ahead: has_header, time_unit, offset_bytes, length_bytes, values }
+    fn open(how: &How) -> Reader {
+        Reader(how.csv.clone().map(Box::new))
     }
 
-    /// Reads one line that is neither blank nor a comment.
     #[inline]
-    pub fn read(&mut self, line: &mut Cursor<'_>) -> Result<Line, Fault> {
-        if std::mem::take(&mut self.header_is_ahead) {
-            return Ok(Line::Skip);
+    fn read(&mut self, line: &mut Cursor<'_>, _: u64) -> Result<Line, Fault> {
+        match &mut self.0 {
+            Some(cells) => cells.read(line),
+            None => Err(line.fault("the columns", "a header that names them")),
         }
-        let whole = line.line();
-        let mut found = [(whole.len(), whole.len()); 5];
-        let mut at = 0;
-        for column in 0..=self.last {
-            let (cell, next) = cell(whole, at, self.separator);
-            for (role, place) in self.places.iter().enumerate() {
-                if *place == column {
-                    found[role] = cell;
-                }
-            }
-            match next {
-                Some(next) => at = next,
-                None if column < self.last => return Err(Fault { at: whole.len(), field: "the columns", legal: CELL }),
-                None => {}
-            }
-        }
-        let [time, op, offset, length, device] = found;
-        let time_ns = value(line, time, (self.time_unit.field(), DECIMAL), |cell| cell.time(self.time_unit))?;
-        let op = match self.operation(&whole[op.0..op.1]) {
-            Some(Meaning::Is(op)) => op,
-            Some(Meaning::Skip) => return Ok(Line::Skip),
-            None => return Err(Fault { at: op.0, field: "the operation", legal: OPERATION }),
-        };
-        let offset = value(line, offset, ("the offset", NUMBER), |cell| cell.units(self.offset_bytes))?;
-        let length = value(line, length, ("the length", NUMBER), |cell| cell.units(self.length_bytes))?;
-        let device = (device.0 as u32, device.1 as u32);
-        Ok(Line::Request(RawRecord { time_ns, offset, length, op, device }))
-    }
-
-    /// What the cell of an operation says.
-    #[inline]
-    fn operation(&self, cell: &[u8]) -> Option<Meaning> {
-        let explained = self.values.iter().find(|(value, _)| **value == *cell).map(|(_, meaning)| *meaning);
-        explained.or_else(|| read_or_write(cell).map(Meaning::Is))
     }
 }
 
-/// The value of a cell, which must be all of it; else `field` is not what is legal.
-#[inline]
-fn value(
-    line: &Cursor<'_>,
-    (from, to): (usize, usize),
-    (field, legal): (&'static str, &'static str),
-    read: impl FnOnce(&mut Cursor<'_>) -> Result<u64, Fault>,
-) -> Result<u64, Fault> {
-    let mut cell = line.part(from, to);
-    match read(&mut cell) {
-        Ok(value) if cell.at_end() => Ok(value),
-        _ => Err(Fault { at: from, field, legal }),
-    }
-}
-
-/// The cell at `at`, without blanks and quotes around it, and where the next begins.
-#[inline]
-fn cell(line: &[u8], at: usize, separator: u8) -> ((usize, usize), Option<usize>) {
-    let mut start = at;
-    while line.get(start).is_some_and(|b| *b == b' ' || *b == b'\t' && separator != b'\t') {
-        start += 1;
-    }
-    let quoted = line.get(start) == Some(&b'"');
-    let mut end = start;
-    let mut inside = false;
-    while let Some(&byte) = line.get(end) {
-        if byte == separator && !inside {
-            break;
-        }
-        inside ^= quoted && byte == b'"';
-        end += 1;
-    }
-    let next = (end < line.len()).then(|| end + 1);
-    while end > start && matches!(line[end - 1], b' ' | b'\t') {
-        end -= 1;
-    }
-    if quoted && end > start + 1 && line[end - 1] == b'"' {
-        (start, end) = (start + 1, end - 1);
-    }
-    ((start, end), next)
-}
-
-/// The cells of a line, with their quotes.
-pub(crate) fn cells(line: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
-    let mut at = Some(0);
-    std::iter::from_fn(move || {
-        let ((start, end), next) = cell(line, at?, separator);
-        at = next;
-        let quoted = start > 0 && line[start - 1] == b'"' && line.get(end) == Some(&b'"');
-        Some(if quoted { &line[start - 1..=end] } else { &line[start..end] })
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn texts(line: &str, separator: u8) -> Vec<String> {
-        cells(line.as_bytes(), separator).map(|cell| String::from_utf8_lossy(cell).into_owned()).collect()
-    }
-
-    #[test]
-    fn cells_are_set_off_by_the_separator_outside_quotes() {
-        assert_eq!(texts("a, b ,,c", b','), ["a", "b", "", "c"]);
-        assert_eq!(texts("a\tb c\t", b'\t'), ["a", "b c", ""]);
-        assert_eq!(texts("\"a,\"\"b\";\"c;d\";e", b';'), ["\"a,\"\"b\"", "\"c;d\"", "e"]);
-        assert_eq!(texts("  a   b  c", b' '), ["a", "b", "c"]);
-        assert_eq!(texts("", b','), [""]);
-        assert_eq!(texts("\"open", b','), ["\"open"]);
-    }
+/// Writes one line.
+fn write(out: &mut Vec<u8>, r: &Outgoing<'_>) -> Result<(), Unwritten> {
+    writeln!(out, "{},{},{},{}", r.ns, r.op.name(), r.offset, r.length)?;
+    Ok(())
 }

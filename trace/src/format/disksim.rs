@@ -1,30 +1,71 @@
 //! DiskSim ASCII: `ms(decimal) device lba(512 B) sectors flags`, bit 0 of the hexadecimal flags = read.
 
+use std::io::Write;
+
 use flashlane_core::Op;
 
+use super::definition::{About, How, Recognised, TraceFormat, Writer};
+use super::outgoing::{Outgoing, Unwritten};
 use super::record::{Line, RawRecord, range};
 use crate::TimeUnit;
+use crate::columns::Columns;
 use crate::cursor::{Cursor, Fault};
 
-/// Reads one line.
-#[inline]
-pub(in super::super) fn read(line: &mut Cursor<'_>, unit: Option<TimeUnit>) -> Result<Line, Fault> {
-    let time_ns = match unit {
-        None => line.decimal("the time in ms", 6)?,
-        Some(unit) => line.time(unit)?,
+/// Reads the lines of a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Reader {
+    /// The unit of times, if it is not the format's own.
+    unit: Option<TimeUnit>,
+}
+
+impl TraceFormat for Reader {
+    const ABOUT: About = About {
+        key: "disksim",
+        title: "DiskSim ASCII",
+        shape: "ms device lba(512 B) sectors flags(hexadecimal, bit 0 = read)",
+        time_unit: TimeUnit::Ms,
+        has_date: false,
+        resolution_ns: 1,
+        first_line_may_be_header: false,
+        recognised: Recognised::FiveColumns,
+        columns: Some(Columns::Milliseconds),
+        device: About::same_name,
+        header: None,
+        writer: Writer::Line(write),
+        sample: "0.500 0 16 8 1\n1.750 1 80 48 0\n",
     };
-    line.gap("the device")?;
-    let start = line.pos();
-    line.number("the device")?;
-    let device = range(start, line);
-    line.gap("the address in sectors")?;
-    let offset = line.sectors("the address in sectors")?;
-    line.gap("the size in sectors")?;
-    let length = line.sectors("the size in sectors")?;
-    line.gap("the flags")?;
-    let op = flags(line)?;
-    line.finish()?;
-    Ok(Line::Request(RawRecord { time_ns, offset, length, op, device }))
+
+    fn open(how: &How) -> Reader {
+        Reader { unit: how.unit }
+    }
+
+    #[inline]
+    fn read(&mut self, line: &mut Cursor<'_>, _: u64) -> Result<Line, Fault> {
+        let time_ns = match self.unit {
+            None => line.decimal("the time in ms", 6)?,
+            Some(unit) => line.time(unit)?,
+        };
+        line.gap("the device")?;
+        let start = line.pos();
+        line.number("the device")?;
+        let device = range(start, line);
+        line.gap("the address in sectors")?;
+        let offset = line.sectors("the address in sectors")?;
+        line.gap("the size in sectors")?;
+        let length = line.sectors("the size in sectors")?;
+        line.gap("the flags")?;
+        let op = flags(line)?;
+        line.finish()?;
+        Ok(Line::Request(RawRecord { time_ns, offset, length, op, device }))
+    }
+}
+
+/// Writes one line.
+fn write(out: &mut Vec<u8>, r: &Outgoing<'_>) -> Result<(), Unwritten> {
+    let (lba, n) = (r.offset_sectors()?, r.length_sectors()?);
+    let (ms, rest) = r.ms();
+    writeln!(out, "{ms}.{rest:06} {} {lba} {n} {}", r.device, r.one_is_read())?;
+    Ok(())
 }
 
 /// The flags: up to eight hexadecimal digits, of which only the lowest bit matters here.

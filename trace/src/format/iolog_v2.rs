@@ -4,25 +4,46 @@
 //!
 //! Syncs and trims are skipped. A log without waits is one burst at time 0, as fio would replay it.
 
-use flashlane_core::Op;
-
-use super::record::{Line, RawRecord, range};
+use super::definition::{About, How, Recognised, TraceFormat, Writer};
+use super::iolog::{ActionMeaning, LogWriter, data, header, named_action};
+use super::record::Line;
 use crate::TimeUnit;
 use crate::cursor::{Cursor, Fault, WHOLE};
 
 /// The first line.
-pub(in super::super) const HEADER: &[u8] = b"fio version 2 iolog";
+const HEADER: &str = "fio version 2 iolog";
 
-/// State kept from line to line.
-#[derive(Clone, Default, Debug)]
-pub(in super::super) struct State {
+/// Reads the lines of a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Reader {
+    /// The unit of waits, if it is not the format's own.
+    unit: Option<TimeUnit>,
     now_ns: u64,
 }
 
-impl State {
-    /// Reads one line.
+impl TraceFormat for Reader {
+    const ABOUT: About = About {
+        key: "iolog-v2",
+        title: "fio iolog version 2",
+        shape: "file action [offset(B) length(B)], after `fio version 2 iolog`",
+        time_unit: TimeUnit::Us,
+        has_date: false,
+        resolution_ns: 1_000,
+        first_line_may_be_header: false,
+        recognised: Recognised::FirstLine(HEADER.as_bytes()),
+        columns: None,
+        device: About::same_name,
+        header: Some(HEADER),
+        writer: Writer::Lines(|| Box::new(LogWriter::new(false))),
+        sample: "fio version 2 iolog\n/dev/x add\n/dev/x open\n/dev/x read 8192 4096\n/dev/x wait 250 0\n/dev/x write 40960 24576\n/dev/x close\n",
+    };
+
+    fn open(how: &How) -> Reader {
+        Reader { unit: how.unit, now_ns: 0 }
+    }
+
     #[inline]
-    pub fn read(&mut self, line: &mut Cursor<'_>, number: u64, unit: Option<TimeUnit>) -> Result<Line, Fault> {
+    fn read(&mut self, line: &mut Cursor<'_>, number: u64) -> Result<Line, Fault> {
         if number == 1 {
             return header(line, HEADER, "`fio version 2 iolog`");
         }
@@ -32,7 +53,7 @@ impl State {
             ActionMeaning::Wait => {
                 line.gap("the wait in us")?;
                 let late = line.fault("the wait in us", WHOLE);
-                let wait_ns = match unit {
+                let wait_ns = match self.unit {
                     None => line.number("the wait in us")?.checked_mul(1_000).ok_or(late)?,
                     Some(unit) => line.time(unit)?,
                 };
@@ -46,46 +67,4 @@ impl State {
             ActionMeaning::Data(op) => data(line, self.now_ns, op, device),
         }
     }
-}
-
-/// The meaning of an action.
-pub(super) enum ActionMeaning {
-    Data(Op),
-    Wait,
-    Nothing,
-}
-
-/// The header line of a version.
-pub(super) fn header(line: &mut Cursor<'_>, want: &[u8], legal: &'static str) -> Result<Line, Fault> {
-    if line.line().trim_ascii() == want { Ok(Line::Skip) } else { Err(line.fault("the first line", legal)) }
-}
-
-/// The position of the file name, and the action.
-pub(super) fn named_action(line: &mut Cursor<'_>) -> Result<((u32, u32), ActionMeaning), Fault> {
-    let start = line.pos();
-    line.word();
-    let device = range(start, line);
-    line.gap("the action")?;
-    let fault = line.fault(
-        "the action",
-        "add, open, close, read, write, wait (version 2), sync, datasync, sync_file_range or trim",
-    );
-    let what = match line.word() {
-        b"read" => ActionMeaning::Data(Op::Read),
-        b"write" => ActionMeaning::Data(Op::Write),
-        b"wait" => ActionMeaning::Wait,
-        b"add" | b"open" | b"close" | b"sync" | b"datasync" | b"sync_file_range" | b"trim" => ActionMeaning::Nothing,
-        _ => return Err(fault),
-    };
-    Ok((device, what))
-}
-
-/// Offset and length of a read or a write.
-pub(super) fn data(line: &mut Cursor<'_>, time_ns: u64, op: Op, device: (u32, u32)) -> Result<Line, Fault> {
-    line.gap("the offset in bytes")?;
-    let offset = line.number("the offset in bytes")?;
-    line.gap("the length in bytes")?;
-    let length = line.number("the length in bytes")?;
-    line.finish()?;
-    Ok(Line::Request(RawRecord { time_ns, offset, length, op, device }))
 }

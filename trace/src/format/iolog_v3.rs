@@ -1,31 +1,60 @@
 //! fio's I/O log, version 3 (fio 3.31 and later): `fio version 3 iolog`, then `us file action [offset length]`, the time
 //! counted from the start of fio's run and offset and length in bytes. Syncs and trims are skipped; `wait` does not exist.
 
-use super::iolog_v2::{ActionMeaning, data, header, named_action};
+use super::definition::{About, How, Recognised, TraceFormat, Writer};
+use super::iolog::{ActionMeaning, LogWriter, data, header, named_action};
 use super::record::Line;
 use crate::TimeUnit;
 use crate::cursor::{Cursor, Fault, WHOLE};
 
 /// The first line.
-pub(in super::super) const HEADER: &[u8] = b"fio version 3 iolog";
+const HEADER: &str = "fio version 3 iolog";
 
-/// Reads one line.
-#[inline]
-pub(in super::super) fn read(line: &mut Cursor<'_>, number: u64, unit: Option<TimeUnit>) -> Result<Line, Fault> {
-    if number == 1 {
-        return header(line, HEADER, "`fio version 3 iolog`");
-    }
-    let late = line.fault("the time in us", WHOLE);
-    let time_ns = match unit {
-        None => line.number("the time in us")?.checked_mul(1_000).ok_or(late)?,
-        Some(unit) => line.time(unit)?,
+/// Reads the lines of a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Reader {
+    /// The unit of times, if it is not the format's own.
+    unit: Option<TimeUnit>,
+}
+
+impl TraceFormat for Reader {
+    const ABOUT: About = About {
+        key: "iolog-v3",
+        title: "fio iolog version 3",
+        shape: "us file action [offset(B) length(B)], after `fio version 3 iolog`",
+        time_unit: TimeUnit::Us,
+        has_date: false,
+        resolution_ns: 1_000,
+        first_line_may_be_header: false,
+        recognised: Recognised::FirstLine(HEADER.as_bytes()),
+        columns: None,
+        device: About::same_name,
+        header: Some(HEADER),
+        writer: Writer::Lines(|| Box::new(LogWriter::new(true))),
+        sample: "fio version 3 iolog\n0 /dev/x add\n1 /dev/x open\n40 /dev/x read 8192 4096\n90 /dev/x write 40960 24576\n99 /dev/x close\n",
     };
-    line.gap("the file")?;
-    let at_file = line.fault("the action", "an action of version 3; `wait` belongs to version 2");
-    let (device, what) = named_action(line)?;
-    match what {
-        ActionMeaning::Nothing => Ok(Line::Skip),
-        ActionMeaning::Wait => Err(at_file),
-        ActionMeaning::Data(op) => data(line, time_ns, op, device),
+
+    fn open(how: &How) -> Reader {
+        Reader { unit: how.unit }
+    }
+
+    #[inline]
+    fn read(&mut self, line: &mut Cursor<'_>, number: u64) -> Result<Line, Fault> {
+        if number == 1 {
+            return header(line, HEADER, "`fio version 3 iolog`");
+        }
+        let late = line.fault("the time in us", WHOLE);
+        let time_ns = match self.unit {
+            None => line.number("the time in us")?.checked_mul(1_000).ok_or(late)?,
+            Some(unit) => line.time(unit)?,
+        };
+        line.gap("the file")?;
+        let at_file = line.fault("the action", "an action of version 3; `wait` belongs to version 2");
+        let (device, what) = named_action(line)?;
+        match what {
+            ActionMeaning::Nothing => Ok(Line::Skip),
+            ActionMeaning::Wait => Err(at_file),
+            ActionMeaning::Data(op) => data(line, time_ns, op, device),
+        }
     }
 }

@@ -1,72 +1,204 @@
-//! The formats: their names, what a line of each looks like, and one file for each that reads a line.
+//! The formats: one file for each, and the list of them.
+//!
+//! To add a format, write a file like `alibaba.rs`: a `Reader` that implements [`TraceFormat`], whose [`About`] has its key, title, shape
+//! and time unit, what recognises it, how it is written and a sample. Then declare the file below and give it a line in the list: the enum, its names,
+//! the recognition, reading, writing and the tests that go over all formats follow. A test asks for its row in `docs/traces.md`.
 //!
 //! Promises that a reader takes a line as a request only if every field is legal. Must never know options, order or the
-//! drive: a [`RawRecord`] is the file's content in nanoseconds and bytes.
+//! drive: a [`RawRecord`](record::RawRecord) is the file's content in nanoseconds and bytes.
 
-pub(super) mod alibaba;
-pub(super) mod blkparse;
-pub(crate) mod csv;
-pub(super) mod disksim;
-pub(super) mod iolog_v2;
-pub(super) mod iolog_v3;
-pub(super) mod mqsim;
-pub(super) mod msr;
-pub(super) mod name;
-pub(super) mod record;
-pub(super) mod replayer;
-pub(super) mod spc;
-pub(super) mod ssdsim;
-pub(super) mod systor;
-pub(super) mod tencent;
-pub(super) mod vscsi;
+mod alibaba;
+pub(crate) mod blkparse;
+mod blktrace;
+pub(crate) mod cells;
+mod csv;
+pub(crate) mod definition;
+mod disksim;
+pub(crate) mod iolog;
+mod iolog_v2;
+mod iolog_v3;
+mod mqsim;
+mod msr;
+pub(crate) mod outgoing;
+pub(crate) mod record;
+mod replayer;
+mod spc;
+mod ssdsim;
+mod systor;
+mod tencent;
+mod vscsi;
 
-pub use self::name::Format;
+use serde::{Serialize, Serializer};
+
+use self::definition::{About, How, TraceFormat, Writer};
 use self::record::Line;
-use super::action::Action;
+use super::TimeUnit;
 use super::columns::{self, Columns};
 use super::cursor::{Cursor, Fault};
-use super::time_unit::TimeUnit;
+use super::refuse;
+
+/// Makes the enum of formats and what goes from a format to its file.
+macro_rules! formats {
+    ($($(#[$doc:meta])* $name:ident = $file:ident,)*) => {
+        /// A trace format.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum Format {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Format {
+            /// All formats.
+            pub const ALL: [Format; [$(Format::$name),*].len()] = [$(Format::$name),*];
+
+            /// What its file says of it.
+            pub(crate) const fn about(self) -> &'static About {
+                match self {
+                    $(Format::$name => &<$file::Reader as TraceFormat>::ABOUT,)*
+                }
+            }
+        }
+
+        /// The state of reading a file, by format.
+        #[derive(Clone, Debug)]
+        enum Reader {
+            $($name($file::Reader),)*
+        }
+
+        impl Reader {
+            fn open(format: Format, how: &How) -> Reader {
+                match format {
+                    $(Format::$name => Reader::$name(TraceFormat::open(how)),)*
+                }
+            }
+
+            #[inline]
+            fn read(&mut self, line: &mut Cursor<'_>, number: u64) -> Result<Line, Fault> {
+                match self {
+                    $(Reader::$name(reader) => reader.read(line, number),)*
+                }
+            }
+        }
+    };
+}
+
+formats! {
+    /// MSR Cambridge CSV.
+    Msr = msr,
+    /// SPC, as in the UMass repository.
+    Spc = spc,
+    /// MQSim ASCII.
+    Mqsim = mqsim,
+    /// SSDSim ASCII: columns and units as in MQSim's.
+    Ssdsim = ssdsim,
+    /// DiskSim ASCII.
+    Disksim = disksim,
+    /// The five columns of the FEMU and Heimdall replayers.
+    Replayer = replayer,
+    /// Alibaba block traces.
+    Alibaba = alibaba,
+    /// Tencent cloud block storage.
+    Tencent = tencent,
+    /// SYSTOR '17 (virtual desktops).
+    Systor = systor,
+    /// VSCSI traces of CloudPhysics as CSV.
+    Vscsi = vscsi,
+    /// The default text of blkparse.
+    Blkparse = blkparse,
+    /// Binary blktrace.
+    Blktrace = blktrace,
+    /// fio's I/O log, version 2.
+    IologV2 = iolog_v2,
+    /// fio's I/O log, version 3.
+    IologV3 = iolog_v3,
+    /// Any CSV, by the names or numbers of its columns.
+    Csv = csv,
+}
+
+impl Format {
+    /// The name users write: `msr`, `mqsim`, `iolog-v3`, ...
+    pub const fn key(self) -> &'static str {
+        self.about().key
+    }
+
+    /// Its title in prose.
+    pub const fn title(self) -> &'static str {
+        self.about().title
+    }
+
+    /// The shape of a line (or record), with units.
+    pub const fn shape(self) -> &'static str {
+        self.about().shape
+    }
+
+    /// The unit of its times.
+    pub const fn time_unit(self) -> TimeUnit {
+        self.about().time_unit
+    }
+
+    /// Whether its times carry a date (count from 1601 or 1970), so that no other unit can be meant.
+    pub const fn has_date(self) -> bool {
+        self.about().has_date
+    }
+
+    /// Whether [`convert`](mod@crate::convert) can write it.
+    pub const fn writable(self) -> bool {
+        !matches!(self.about().writer, Writer::Never)
+    }
+
+    /// A small valid text of at least two requests; empty if the format is no text. Tests of all formats read it.
+    pub const fn sample(self) -> &'static str {
+        self.about().sample
+    }
+
+    /// The keys of all formats, for messages.
+    pub(crate) fn keys() -> String {
+        Format::ALL.map(Format::key).join(", ")
+    }
+}
+
+impl std::str::FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Format, String> {
+        if let Some(reason) = refuse::by_name(text) {
+            return Err(format!("{reason}; legal is one of {}", Format::keys()));
+        }
+        let found = Format::ALL.into_iter().find(|f| f.key().eq_ignore_ascii_case(text));
+        found.ok_or_else(|| format!("`{}` is no trace format; legal is one of {}", text.escape_debug(), Format::keys()))
+    }
+}
+
+impl std::fmt::Display for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.key())
+    }
+}
+
+impl Serialize for Format {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(self.key())
+    }
+}
 
 /// State of a text format kept from line to line.
 #[derive(Clone, Debug)]
 pub(super) struct LineReader {
-    format: Format,
-    /// The unit of times, if it is not the format's own.
-    unit: Option<TimeUnit>,
     columns: Option<Columns>,
-    blkparse: blkparse::State,
-    iolog: iolog_v2::State,
-    csv: Option<Box<csv::Reader>>,
-}
-
-/// How a file is read.
-#[derive(Clone, Debug)]
-pub(super) struct How {
-    pub format: Format,
-    /// blkparse: the lines that are read.
-    pub action: Action,
-    /// The unit of times, where it is not the format's own.
-    pub unit: Option<TimeUnit>,
-    /// The columns of a CSV.
-    pub csv: Option<csv::Reader>,
-}
-
-impl How {
-    /// A format as it is.
-    pub fn plain(format: Format) -> How {
-        How { format, action: Action::Queue, unit: None, csv: None }
-    }
+    /// Whether the next line may be a header that says nothing.
+    may_be_header: bool,
+    reader: Reader,
 }
 
 impl LineReader {
     /// A reader at the start of a file.
-    pub fn new(how: &How) -> Self {
-        let format = how.format;
-        let unit = how.unit.filter(|unit| *unit != format.time_unit());
-        let columns = if unit.is_none() { Columns::of(format) } else { None };
-        let blkparse = blkparse::State::new(how.action, unit);
-        let csv = how.csv.clone().map(Box::new);
-        LineReader { format, unit, columns, blkparse, iolog: iolog_v2::State::default(), csv }
+    pub fn new(format: Format, how: &How) -> Self {
+        let about = format.about();
+        let how = How { unit: how.unit.filter(|unit| *unit != about.time_unit), ..how.clone() };
+        LineReader {
+            columns: about.columns.filter(|_| how.unit.is_none()),
+            may_be_header: about.first_line_may_be_header,
+            reader: Reader::open(format, &how),
+        }
     }
 
     /// The meaning of the line; `number` counts from 1.
@@ -83,35 +215,11 @@ impl LineReader {
         line.blanks();
         match line.peek() {
             None | Some(b'#') => return Ok(Line::Skip),
-            Some(b)
-                if number == 1
-                    && !b.is_ascii_digit()
-                    && self.format.first_line_may_be_header()
-                    && (b.is_ascii_alphabetic() || b == b'"') =>
-            {
+            Some(b) if number == 1 && self.may_be_header && (b.is_ascii_alphabetic() || b == b'"') => {
                 return Ok(Line::Skip);
             }
             _ => {}
         }
-        match self.format {
-            Format::Mqsim => mqsim::read(line, self.unit),
-            Format::Ssdsim => ssdsim::read(line, self.unit),
-            Format::Disksim => disksim::read(line, self.unit),
-            Format::Replayer => replayer::read(line, self.unit),
-            Format::Msr => msr::read(line),
-            Format::Spc => spc::read(line, self.unit),
-            Format::Alibaba => alibaba::read(line),
-            Format::Tencent => tencent::read(line),
-            Format::Systor => systor::read(line),
-            Format::Vscsi => vscsi::read(line, self.unit),
-            Format::Blkparse => self.blkparse.read(line),
-            Format::IologV2 => self.iolog.read(line, number, self.unit),
-            Format::IologV3 => iolog_v3::read(line, number, self.unit),
-            Format::Csv => match &mut self.csv {
-                Some(reader) => reader.read(line),
-                None => Err(line.fault("the columns", "a header that names them")),
-            },
-            Format::Blktrace => Err(line.fault("a text line", "a binary blktrace has none")),
-        }
+        self.reader.read(line, number)
     }
 }

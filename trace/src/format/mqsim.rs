@@ -2,27 +2,67 @@
 //!
 //! Numbers are decimal whatever they start with (MQSim's own reader takes a leading 0 as octal).
 
+use std::io::Write;
+
+use super::definition::{About, How, Recognised, TraceFormat, Writer};
+use super::outgoing::{Outgoing, Unwritten};
 use super::record::{Line, RawRecord, range};
 use crate::TimeUnit;
+use crate::columns::Columns;
 use crate::cursor::{Cursor, Fault};
 
-/// Reads one line.
-#[inline]
-pub(in super::super) fn read(line: &mut Cursor<'_>, unit: Option<TimeUnit>) -> Result<Line, Fault> {
-    let time_ns = match unit {
-        None => line.number("the time in ns")?,
-        Some(unit) => line.time(unit)?,
+/// Reads the lines of a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Reader {
+    /// The unit of times, if it is not the format's own.
+    unit: Option<TimeUnit>,
+}
+
+impl TraceFormat for Reader {
+    const ABOUT: About = About {
+        key: "mqsim",
+        title: "MQSim ASCII",
+        shape: "ns device lba(512 B) sectors 1=read|0=write",
+        time_unit: TimeUnit::Ns,
+        has_date: false,
+        resolution_ns: 1,
+        first_line_may_be_header: false,
+        recognised: Recognised::FiveColumns,
+        columns: Some(Columns::Nanoseconds),
+        device: About::same_name,
+        header: None,
+        writer: Writer::Line(write),
+        sample: "5000 0 16 8 1\n9000 1 80 48 0\n",
     };
-    line.gap("the device")?;
-    let start = line.pos();
-    line.number("the device")?;
-    let device = range(start, line);
-    line.gap("the address in sectors")?;
-    let offset = line.sectors("the address in sectors")?;
-    line.gap("the size in sectors")?;
-    let length = line.sectors("the size in sectors")?;
-    line.gap("the type")?;
-    let op = line.one_is_read("the type")?;
-    line.finish()?;
-    Ok(Line::Request(RawRecord { time_ns, offset, length, op, device }))
+
+    fn open(how: &How) -> Reader {
+        Reader { unit: how.unit }
+    }
+
+    #[inline]
+    fn read(&mut self, line: &mut Cursor<'_>, _: u64) -> Result<Line, Fault> {
+        let time_ns = match self.unit {
+            None => line.number("the time in ns")?,
+            Some(unit) => line.time(unit)?,
+        };
+        line.gap("the device")?;
+        let start = line.pos();
+        line.number("the device")?;
+        let device = range(start, line);
+        line.gap("the address in sectors")?;
+        let offset = line.sectors("the address in sectors")?;
+        line.gap("the size in sectors")?;
+        let length = line.sectors("the size in sectors")?;
+        line.gap("the type")?;
+        let op = line.one_is_read("the type")?;
+        line.finish()?;
+        Ok(Line::Request(RawRecord { time_ns, offset, length, op, device }))
+    }
+}
+
+/// Writes one line.
+fn write(out: &mut Vec<u8>, r: &Outgoing<'_>) -> Result<(), Unwritten> {
+    let (lba, n) = (r.offset_sectors()?, r.length_sectors()?);
+    writeln!(out, "{} {} {lba} {n} {}", r.ns, r.device, r.one_is_read())?;
+    Ok(())
 }
