@@ -6,27 +6,28 @@ use flashlane_core::{Duration, Lpn, PlaneId, Ppa};
 /// What the scheduler declares about itself that decides what is legal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Policy {
-    /// When it pauses: [`flashlane_core::decide::Preempt::suspend_points`].
+    /// When it pauses: [`flashlane_core::decide::PreemptDeclares`].
     pub suspend_points: SuspendPoints,
-    /// How garbage collection runs: [`flashlane_core::decide::Collect::mode`].
+    /// How garbage collection runs: [`flashlane_core::decide::CollectDeclares::mode`].
     pub gc_mode: GcMode,
-    /// Whether a write is bound to a unit only when the unit takes it: [`flashlane_core::decide::Place::binds_at_dispatch`].
+    /// Whether a write is bound to a unit only when the unit takes it: [`flashlane_core::decide::PlaceDeclares::binds_at_dispatch`].
     pub binds_late: bool,
     /// Whether a waiting write takes time to move to another unit: [`flashlane_core::decide::MigrationLimits::takes`].
     pub moves_take_time: bool,
-    /// Whether a cancelled write is done at once: [`flashlane_core::decide::Cancel::ends_at_once`].
+    /// Whether a cancelled write is done at once: [`flashlane_core::decide::CancelDeclares::ends_at_once`].
     pub cancelled_end_at_once: bool,
 }
 
 impl Policy {
     /// What `scheduler` declares.
     pub fn of(scheduler: &Scheduler) -> Policy {
+        let declares = scheduler.declares();
         Policy {
-            suspend_points: scheduler.preempt.suspend_points(),
-            gc_mode: scheduler.collect.mode(),
-            binds_late: scheduler.place.binds_at_dispatch(),
-            moves_take_time: scheduler.place.migration_limits().takes > Duration::ZERO,
-            cancelled_end_at_once: scheduler.cancel.ends_at_once(),
+            suspend_points: declares.preempt.suspend_points,
+            gc_mode: declares.collect.mode,
+            binds_late: declares.place.binds_at_dispatch,
+            moves_take_time: declares.place.migration.takes > Duration::ZERO,
+            cancelled_end_at_once: declares.cancel.ends_at_once,
         }
     }
 }

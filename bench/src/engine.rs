@@ -144,7 +144,7 @@ pub(crate) fn spec(keys: &str, requests: u64) -> Result<SyntheticSpec, String> {
 /// The scheduler, collecting `non-preemptive` where it leaves that open: what earlier measurements were made with.
 fn recipe(scheduler: &str) -> Recipe {
     let open = catalogue::scheduler(scheduler).map_or(&[][..], |entry| entry.open);
-    let answers = open.iter().map(|&question| (question.to_owned(), "non-preemptive".to_owned())).collect();
+    let answers = open.iter().map(|&question| (question.name().to_owned(), "non-preemptive".to_owned())).collect();
     Recipe { base: Some(scheduler.into()), answers, ..Recipe::default() }
 }
 
@@ -179,7 +179,7 @@ fn closed(
     let recipe = recipe(scheduler);
     let build = || catalogue::build(&recipe).map_err(|e| e.to_string());
     // Commands that are compared with one another wait: 128 outstanding, as the NCQ paper has it, one for each chip in the device.
-    let compares = build()?.admit.ranks_all_waiting();
+    let compares = build()?.admit.declares().ranks_all_waiting;
     config.front.protocol = flashlane_ssd::config::Protocol::Nvme { depth: if compares { 128 } else { u32::MAX } };
     if compares {
         config.front.in_flight = channels * 4;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use flashlane_lab::catalogue::{self, QUESTIONS, SchedulerEntry};
+use flashlane_lab::catalogue::{self, Question, SchedulerEntry};
 use flashlane_lab::scenario::nearest;
 
 use crate::fail::Failure;
@@ -34,7 +34,7 @@ fn list() -> String {
     text.push_str(
         "\nA scenario may mix answers: scheduler = { base = \"fr-fcfs\", preempt = \"pause-at-boundary\" }\n",
     );
-    for question in QUESTIONS {
+    for question in Question::ALL {
         let _ = writeln!(text, "\n{question}");
         for answer in catalogue::answers(question) {
             let source = if answer.source.is_empty() { String::new() } else { format!(" ({})", answer.source) };
@@ -47,10 +47,10 @@ fn list() -> String {
 
 fn one(entry: &SchedulerEntry) -> String {
     let mut text = format!("{}: {}\n{}, {}\n\nanswers\n", entry.name, entry.summary, entry.paper, entry.section);
-    for (question, name) in QUESTIONS.iter().zip(entry.answers.by_question()) {
-        let summary = catalogue::answers(question).iter().find(|a| a.name == name).map_or("", |a| a.summary);
+    for (question, name) in entry.answers.by_question().iter() {
+        let summary = catalogue::answers(question).iter().find(|a| a.name == *name).map_or("", |a| a.summary);
         let open =
-            if entry.open.contains(question) { "; left open: a scenario's run.collect says otherwise" } else { "" };
+            if entry.open.contains(&question) { "; left open: a scenario's run.collect says otherwise" } else { "" };
         let _ = writeln!(text, "  {question:8} {name:21}  {summary}{open}");
     }
     let mut params = catalogue::params(&entry.answers);

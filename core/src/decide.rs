@@ -3,7 +3,9 @@
 //! An answer decides and never acts: it gets `&Board` and returns a value, and the device alone changes anything. It
 //! reads no clock (`board.now` is the instant), never allocates after it is built, and computes in integers.
 
+mod declares;
 mod order;
+mod question;
 
 use alloc::boxed::Box;
 
@@ -12,10 +14,17 @@ pub use crate::group::Group;
 use crate::id::{FlowId, PlaneId, TxnId, UnitId};
 use crate::transaction::FlashOp;
 use crate::units::{Duration, Lpn, Time};
-pub use order::{Departure, Estimate, Needs, Order, Position, Promotion};
+pub use declares::*;
+pub use order::{Departure, Estimate, Order, Position, Promotion};
+pub use question::{ByQuestion, Question};
 
 /// Which command enters the device next?
 pub trait Admit {
+    /// What it declares in advance. Read once, when the device is built.
+    fn declares(&self) -> AdmitDeclares {
+        AdmitDeclares::ASK
+    }
+
     /// Called once, when the device is built: the place to reserve what the answer will ever need.
     fn prepare(&mut self, _: &Board) {}
 
@@ -23,31 +32,10 @@ pub trait Admit {
     /// is [`Commands::full`]. `None` lets all of them wait.
     fn next(&mut self, board: &Board, commands: &dyn Commands) -> Option<Fetch>;
 
-    /// Whether a command always enters at once if no other command waits and the device has space: the device then does not ask
-    /// [`Admit::next`].
-    fn skips_when_single(&self) -> bool;
-
-    /// Whether it compares all waiting commands with one another, instead of fetching each queue in order. It is then asked only
-    /// once everything that arrives at an instant is there, and must not skip when single.
-    fn ranks_all_waiting(&self) -> bool {
-        false
-    }
-
     /// When to ask again at the latest, after `next` returned `None` although commands wait; [`Time::NEVER`] if only other
     /// events can change the answer.
     fn ask_again(&self) -> Time {
         Time::NEVER
-    }
-
-    /// Whether it asks what the page buffer holds ([`Commands::missing`]): without a buffer it would decide by something else than it
-    /// says.
-    fn needs_buffer(&self) -> bool {
-        false
-    }
-
-    /// Whether it uses whose data pages hold ([`crate::board::Flow::moved`], `valid_pages`, `programmed_at_erase`).
-    fn needs_page_flows(&self) -> bool {
-        false
     }
 }
 
@@ -92,56 +80,47 @@ impl Fetch {
 
 /// Which chip does a write go to?
 pub trait Place {
+    /// What it declares in advance. Read once, when the device is built.
+    fn declares(&self) -> PlaceDeclares {
+        PlaceDeclares::ASK
+    }
+
     /// The plane that a page is written to, asked when the write becomes a transaction. `home` is its plane by static allocation.
     fn plane(&mut self, board: &Board, lpn: Lpn, home: PlaneId) -> PlaneId;
 
-    /// Whether pages never leave their home plane. The device then keeps no table of planes.
-    fn is_static(&self) -> bool;
-
-    /// Whether writes get their plane only when a unit takes them: they then wait in one queue for the whole device
-    /// ([`Board::unplaced`]), and [`Place::place_at_dispatch`] is asked instead of [`Place::plane`].
-    fn binds_at_dispatch(&self) -> bool {
-        false
-    }
-
     /// The plane that takes `write` now. Asked before the units decide, for the oldest eligible write of the device's queue,
-    /// until it returns `None`; only if [`Place::binds_at_dispatch`].
+    /// until it returns `None`; only if [`PlaceDeclares::binds_at_dispatch`].
     fn place_at_dispatch(&mut self, board: &Board, write: TxnId) -> Option<PlaneId> {
         let _ = (board, write);
         None
     }
 
-    /// How waiting writes move to units that have nothing to do ([`Place::steal_write`]).
-    fn migration_limits(&self) -> MigrationLimits {
-        MigrationLimits::NEVER
-    }
-
-    /// The waiting write that moves to `unit`, and its plane there. Asked after the units have decided, for a unit that does
+    /// The waiting write that moves to `unit`. Asked after the units have decided, for a unit that does
     /// nothing and has nothing waiting; then up to [`MigrationLimits::at_once`] times in a row, until it returns `None`. The write must be
     /// [`Board::eligible`] and wait at another unit, which must not have collected garbage on its account
     /// ([`crate::board::ForegroundGc::write`]).
-    fn steal_write(&mut self, board: &Board, unit: UnitId) -> Option<(TxnId, PlaneId)> {
+    fn steal_write(&mut self, board: &Board, unit: UnitId) -> Option<Migration> {
         let _ = (board, unit);
         None
     }
 }
 
-/// How waiting writes move to units that have nothing to do.
+/// A waiting write that moves to another unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct MigrationLimits {
-    /// Most writes that move to a unit at once; 0 if none ever moves.
-    pub at_once: u32,
-    /// Time a move takes: the write joins its new queue that much later.
-    pub takes: Duration,
-}
-
-impl MigrationLimits {
-    /// No write moves.
-    pub const NEVER: MigrationLimits = MigrationLimits { at_once: 0, takes: Duration::ZERO };
+pub struct Migration {
+    /// The write.
+    pub write: TxnId,
+    /// Its new plane.
+    pub to: PlaneId,
 }
 
 /// What does an idle chip do next?
 pub trait Pick {
+    /// What it declares in advance. Read once, when the device is built.
+    fn declares(&self) -> PickDeclares {
+        PickDeclares::ASK
+    }
+
     /// Called once, when the device is built: the place to reserve what the answer will ever need.
     fn prepare(&mut self, _: &Board) {}
 
@@ -154,17 +133,6 @@ pub trait Pick {
     /// preempt decision is asked about this one. Only called while a read waits.
     fn next_read(&mut self, board: &Board, unit: UnitId) -> TxnId {
         board.first(unit, FlashOp::Read)
-    }
-
-    /// Whether the only transaction that waits for an idle unit is always picked if it is eligible, and so is the only read that
-    /// waits while a command is paused: the device then does not ask.
-    fn skips_when_single(&self) -> bool {
-        false
-    }
-
-    /// Whether it needs a read and a write queue for every priority level; otherwise all levels share one of each.
-    fn per_priority_queues(&self) -> bool {
-        false
     }
 }
 
@@ -179,8 +147,10 @@ pub enum Scope {
 
 /// May the running program or erase be paused?
 pub trait Preempt {
-    /// When to ask.
-    fn suspend_points(&self) -> SuspendPoints;
+    /// What it declares in advance. Read once, when the device is built.
+    fn declares(&self) -> PreemptDeclares {
+        PreemptDeclares::ASK
+    }
 
     /// Asked when `read` waits behind the unit's running program or erase: `Some(charge)` pauses it and takes `charge`
     /// from the slack of its transactions.
@@ -198,34 +168,15 @@ pub trait Preempt {
     fn serve(&mut self, board: &Board, unit: UnitId, read: TxnId) -> Option<Duration>;
 }
 
-/// When [`Preempt::pause`] is asked.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SuspendPoints {
-    /// Never.
-    Never,
-    /// At the end of each program-verify iteration, programs only.
-    Boundary,
-    /// At any instant, programs and erases.
-    Any,
-}
-
 /// When may garbage collection run?
 pub trait Collect {
+    /// What it declares in advance. Read once, when the device is built.
+    fn declares(&self) -> CollectDeclares {
+        CollectDeclares::ASK
+    }
+
     /// Asked when garbage collection waits for an idle unit.
     fn precedence(&mut self, board: &Board, unit: UnitId) -> GcPrecedence;
-
-    /// Whether the answer is always [`GcPrecedence::Gc`]: the device then does not ask.
-    fn goes_first(&self) -> bool {
-        false
-    }
-
-    /// How victims are emptied.
-    fn mode(&self) -> GcMode;
-
-    /// Whether writes pay for garbage collection before they are dispatched ([`Collect::quota`]). Whose data pages hold is recorded then.
-    fn write_triggered_gc(&self) -> bool {
-        false
-    }
 
     /// Asked when `write` was picked at a unit for which garbage collection waits: how much of it goes first.
     fn quota(&mut self, _: &Board, _write: TxnId) -> GcQuota {
@@ -255,38 +206,15 @@ pub enum GcPrecedence {
     User,
 }
 
-/// How victims are emptied.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum GcMode {
-    /// By transactions in the units' queues. `pausable` lets a read pause a garbage-collection program or erase.
-    Transactions {
-        /// Whether reads may pause it.
-        pausable: bool,
-    },
-    /// At once and without flash operations: for comparison, to show what garbage collection costs.
-    Free,
-}
-
 /// Is a waiting write superseded?
 pub trait Cancel {
+    /// What it declares in advance. Read once, when the device is built.
+    fn declares(&self) -> CancelDeclares {
+        CancelDeclares::ASK
+    }
+
     /// Asked when a write arrives while an older write of the same page (`old`) still waits: whether `old` is dropped.
     fn drops(&mut self, board: &Board, old: TxnId) -> bool;
-
-    /// Whether it never drops one.
-    fn keeps_all(&self) -> bool {
-        false
-    }
-
-    /// Whether a dropped write is done at once; otherwise it is done with the write that took its place.
-    fn ends_at_once(&self) -> bool {
-        false
-    }
-
-    /// Whether the younger write takes the place of the dropped one: its unit, and its place in the queue and in the order of age.
-    /// Only with an order decision that puts everything at the tail.
-    fn inherits_place(&self) -> bool {
-        false
-    }
 }
 
 /// A scheduler: one answer to each question.
@@ -305,4 +233,19 @@ pub struct Scheduler {
     pub collect: Box<dyn Collect>,
     /// Whether a waiting write is superseded.
     pub cancel: Box<dyn Cancel>,
+}
+
+impl Scheduler {
+    /// What its answers declare in advance.
+    pub fn declares(&self) -> Declares {
+        Declares {
+            admit: self.admit.declares(),
+            place: self.place.declares(),
+            order: self.order.declares(),
+            pick: self.pick.declares(),
+            preempt: self.preempt.declares(),
+            collect: self.collect.declares(),
+            cancel: self.cancel.declares(),
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use flashlane_core::decide::{Group, Pick, Scope};
+use flashlane_core::decide::{Group, Pick, PickDeclares, Scope};
 use flashlane_core::{Board, TxnId, UnitId};
 use flashlane_lab::catalogue::{Answers, Catalogue, Choice, SchedulerEntry};
 use flashlane_lab::run::Progress;
@@ -256,6 +256,10 @@ impl PythonPick {
 }
 
 impl Pick for PythonPick {
+    fn declares(&self) -> PickDeclares {
+        PickDeclares { skips_when_single: self.lone, ..PickDeclares::ASK }
+    }
+
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {
         candidates(board, unit, scope, &mut self.waiting);
         if self.waiting.is_empty() {
@@ -273,9 +277,5 @@ impl Pick for PythonPick {
         if group.members().is_empty() {
             group.push(board, self.waiting[0]);
         }
-    }
-
-    fn skips_when_single(&self) -> bool {
-        self.lone
     }
 }

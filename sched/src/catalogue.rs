@@ -12,7 +12,7 @@ use flashlane_core::decide::{Admit, Cancel, Collect, Order, Pick, Place, Preempt
 
 use crate::admit::ADMIT;
 use crate::cancel;
-pub use crate::entries::{AnswerInfo, Answers, Build, Choice, QUESTIONS, Recipe, RecipeError, SchedulerEntry};
+pub use crate::entries::{AnswerInfo, Answers, Build, Choice, Recipe, RecipeError, SchedulerEntry};
 pub use crate::estimate::cost::{self, Kind, State};
 use crate::estimate::{self, Estimator};
 pub use crate::flin::dram_bytes as flin_dram_bytes;
@@ -21,6 +21,7 @@ use crate::params::{Param, Values};
 use crate::shipped::{
     ALIASES, CANCEL, COLLECT, CONTROL_ANSWERS, CONTROL_SCHEDULERS, ORDER, PICK, PLACE, PREEMPT, SCHEDULERS,
 };
+pub use flashlane_core::decide::{ByQuestion, Question};
 
 /// Schedulers and answers by name: the shipped ones, and those a caller adds.
 #[derive(Clone)]
@@ -37,18 +38,18 @@ pub struct Catalogue {
 }
 
 /// A trait of [`flashlane_core::decide`] whose answers a catalogue lists.
-pub trait Question: 'static {
-    /// Its name, one of [`QUESTIONS`].
-    const NAME: &'static str;
+pub trait Catalogued: 'static {
+    /// Its question.
+    const QUESTION: Question;
 
     /// Its answers in a catalogue.
     fn choices(catalogue: &mut Catalogue) -> &mut Vec<Choice<Self>>;
 }
 
 macro_rules! questions {
-    ($($name:literal $trait:ident $field:ident,)*) => {
-        $(impl Question for dyn $trait {
-            const NAME: &'static str = $name;
+    ($($trait:ident $field:ident,)*) => {
+        $(impl Catalogued for dyn $trait {
+            const QUESTION: Question = Question::$trait;
 
             fn choices(catalogue: &mut Catalogue) -> &mut Vec<Choice<dyn $trait>> {
                 &mut catalogue.$field
@@ -58,13 +59,13 @@ macro_rules! questions {
 }
 
 questions! {
-    "admit" Admit admit,
-    "place" Place place,
-    "order" Order order,
-    "pick" Pick pick,
-    "preempt" Preempt preempt,
-    "collect" Collect collect,
-    "cancel" Cancel cancel,
+    Admit admit,
+    Place place,
+    Order order,
+    Pick pick,
+    Preempt preempt,
+    Collect collect,
+    Cancel cancel,
 }
 
 impl core::fmt::Debug for Catalogue {
@@ -93,11 +94,12 @@ impl Catalogue {
     ///
     /// # Errors
     /// Its name is taken, or one of its parameters has the same name as another answer's and differs from it.
-    pub fn add_answer<T: Question + ?Sized>(&mut self, choice: Choice<T>) -> Result<(), RecipeError> {
-        if self.answers(T::NAME).iter().any(|listed| listed.name == choice.name) {
-            return Err(fail(T::NAME, choice.name, "this name is taken; give the answer another"));
+    pub fn add_answer<T: Catalogued + ?Sized>(&mut self, choice: Choice<T>) -> Result<(), RecipeError> {
+        if self.answers(T::QUESTION).iter().any(|listed| listed.name == choice.name) {
+            return Err(fail(T::QUESTION.name(), choice.name, "this name is taken; give the answer another"));
         }
-        let all = QUESTIONS.iter().flat_map(|question| self.answers(question)).flat_map(|listed| listed.params);
+        let all =
+            Question::ALL.into_iter().flat_map(|question| self.answers(question)).flat_map(|listed| listed.params);
         let clash = |known: &&Param| choice.params.iter().any(|param| param.name == known.name && param != *known);
         if let Some(known) = all.into_iter().find(clash) {
             return Err(fail("parameter", known.name, "another answer has a parameter of this name that differs"));
@@ -114,10 +116,14 @@ impl Catalogue {
         if self.scheduler(entry.name).is_some() {
             return Err(fail("scheduler", entry.name, "this name is taken; give the scheduler another"));
         }
-        let names = QUESTIONS.iter().zip(entry.answers.by_question());
         let recipe = Recipe {
             base: None,
-            answers: names.map(|(question, answer)| (question.to_string(), answer.to_string())).collect(),
+            answers: entry
+                .answers
+                .by_question()
+                .iter()
+                .map(|(question, answer)| (question.name().to_string(), answer.to_string()))
+                .collect(),
             params: entry.set.iter().map(|&(name, value)| (name.to_string(), value)).collect(),
             known: None,
         };
@@ -137,22 +143,21 @@ impl Catalogue {
         self.schedulers.iter().find(|entry| entry.name == name)
     }
 
-    /// Every answer to a question of [`QUESTIONS`].
-    pub fn answers(&self, question: &str) -> Vec<AnswerInfo> {
+    /// Every answer to a question.
+    pub fn answers(&self, question: Question) -> Vec<AnswerInfo> {
         fn list<T: ?Sized + 'static>(choices: &[Choice<T>]) -> Vec<AnswerInfo> {
             let listed =
                 |c: &Choice<T>| AnswerInfo { name: c.name, summary: c.summary, source: c.source, params: c.params };
             choices.iter().map(listed).collect()
         }
         match question {
-            "admit" => list(&self.admit),
-            "place" => list(&self.place),
-            "order" => list(&self.order),
-            "pick" => list(&self.pick),
-            "preempt" => list(&self.preempt),
-            "collect" => list(&self.collect),
-            "cancel" => list(&self.cancel),
-            _ => Vec::new(),
+            Question::Admit => list(&self.admit),
+            Question::Place => list(&self.place),
+            Question::Order => list(&self.order),
+            Question::Pick => list(&self.pick),
+            Question::Preempt => list(&self.preempt),
+            Question::Collect => list(&self.collect),
+            Question::Cancel => list(&self.cancel),
         }
     }
 
@@ -172,7 +177,7 @@ impl Catalogue {
     pub fn is_control(&self, recipe: &Recipe) -> Result<bool, RecipeError> {
         let answers = self.resolve(recipe)?;
         let has_control =
-            QUESTIONS.iter().zip(answers.by_question()).any(|pair| CONTROL_ANSWERS.contains(&(*pair.0, pair.1)));
+            answers.by_question().iter().any(|(question, answer)| CONTROL_ANSWERS.contains(&(question, *answer)));
         let mut controls = self.schedulers.iter().filter(|entry| CONTROL_SCHEDULERS.contains(&entry.name));
         Ok(has_control || controls.any(|entry| recipe.base.as_deref() == Some(entry.name) || entry.answers == answers))
     }
@@ -184,21 +189,14 @@ impl Catalogue {
     pub fn resolve(&self, recipe: &Recipe) -> Result<Answers, RecipeError> {
         let mut resolved = self.base(recipe)?.answers;
         for (question, answer) in &recipe.answers {
-            let slot = match question.as_str() {
-                "admit" => &mut resolved.admit,
-                "place" => &mut resolved.place,
-                "order" => &mut resolved.order,
-                "pick" => &mut resolved.pick,
-                "preempt" => &mut resolved.preempt,
-                "collect" => &mut resolved.collect,
-                "cancel" => &mut resolved.cancel,
-                _ => return Err(fail("question", question, &QUESTIONS.join(", "))),
-            };
-            let known = self.answers(question);
-            *slot = known.iter().find(|listed| listed.name == answer).map(|listed| listed.name).ok_or_else(|| {
-                let names: Vec<&str> = known.iter().map(|listed| listed.name).collect();
-                fail(question, answer, &names.join(", "))
-            })?;
+            let asked =
+                Question::named(question).ok_or_else(|| fail("question", question, &Question::NAMES.join(", ")))?;
+            let known = self.answers(asked);
+            *resolved.answer_mut(asked) =
+                known.iter().find(|listed| listed.name == answer).map(|listed| listed.name).ok_or_else(|| {
+                    let names: Vec<&str> = known.iter().map(|listed| listed.name).collect();
+                    fail(question, answer, &names.join(", "))
+                })?;
         }
         self.check_params(recipe, &resolved)?;
         Ok(resolved)
@@ -216,8 +214,8 @@ impl Catalogue {
     /// The parameters of a set of answers. Answers that must agree on something share the parameter.
     pub fn params(&self, of: &Answers) -> Vec<Param> {
         let mut params: Vec<Param> = Vec::new();
-        for (question, name) in QUESTIONS.iter().zip(of.by_question()) {
-            for listed in self.answers(question).iter().filter(|listed| listed.name == name) {
+        for (question, name) in of.by_question().iter() {
+            for listed in self.answers(question).iter().filter(|listed| listed.name == *name) {
                 add(&mut params, listed.params);
             }
         }
@@ -271,7 +269,7 @@ impl Catalogue {
         let set = (&set[..], known);
         let mut order = make(&self.order, names.order, set);
         let shadows = Values { params: &[SHADOW], set: set.0, known: None }.get(SHADOW.name) == 1;
-        if shadows && !order.needs().estimates {
+        if shadows && !order.declares().needs.estimates {
             let estimator = Estimator::of(&Values { params: estimate::params::ALL, set: set.0, known: None });
             order = Box::new(Shadow::new(order, estimator));
         }
@@ -315,7 +313,7 @@ pub const SHADOW: Param = Param {
 };
 
 /// [`Catalogue::answers`] of the shipped catalogue.
-pub fn answers(question: &str) -> Vec<AnswerInfo> {
+pub fn answers(question: Question) -> Vec<AnswerInfo> {
     Catalogue::shipped().answers(question)
 }
 
@@ -366,8 +364,8 @@ mod tests {
         for entry in schedulers() {
             let recipe = Recipe { base: Some(entry.name.to_string()), ..Recipe::default() };
             assert_eq!(resolve(&recipe).unwrap(), entry.answers);
-            for (question, name) in QUESTIONS.iter().zip(entry.answers.by_question()) {
-                assert!(answers(question).iter().any(|a| a.name == name), "{}: {question} = {name}", entry.name);
+            for (question, name) in entry.answers.by_question().iter() {
+                assert!(answers(question).iter().any(|a| a.name == *name), "{}: {question} = {name}", entry.name);
             }
             for (name, _) in entry.set {
                 assert!(params(&entry.answers).iter().any(|p| p.name == *name), "{}: {name}", entry.name);
@@ -384,7 +382,7 @@ mod tests {
         for entry in schedulers() {
             let recipe = Recipe { base: Some(entry.name.to_string()), ..Recipe::default() };
             let mut collect = build(&recipe).expect("an entry").collect;
-            if collect.goes_first() {
+            if collect.declares().goes_first {
                 assert_eq!(collect.precedence(&board, UnitId(0)), GcPrecedence::Gc, "{}", entry.name);
                 first += 1;
             }
@@ -404,7 +402,7 @@ mod tests {
     /// A parameter set by name is set for all answers that have it.
     #[test]
     fn parameters_of_one_name_are_one_parameter() {
-        let all: Vec<Param> = QUESTIONS.iter().flat_map(|q| answers(q)).flat_map(|a| a.params.to_vec()).collect();
+        let all: Vec<Param> = Question::ALL.into_iter().flat_map(answers).flat_map(|a| a.params.to_vec()).collect();
         for a in &all {
             assert!(all.iter().all(|b| a.name != b.name || a == b), "{}", a.name);
         }
@@ -437,7 +435,7 @@ mod tests {
             let recipe = Recipe { base: Some(entry.name.to_string()), ..Recipe::default() };
             assert_eq!(is_control(&recipe), entry.summary.contains("a control"), "{}", entry.name);
         }
-        for question in QUESTIONS {
+        for question in Question::ALL {
             for answer in catalogue.answers(question) {
                 let answers = vec![(question.to_string(), answer.name.to_string())];
                 let recipe = Recipe { base: Some("fcfs".to_string()), answers, ..Recipe::default() };

@@ -5,6 +5,8 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use flashlane_core::decide::{ByQuestion, Question};
+
 use crate::order::KnownResponses;
 use crate::params::{Param, Values};
 
@@ -53,13 +55,23 @@ pub struct Answers {
     pub cancel: &'static str,
 }
 
-/// The seven questions, in the order of [`Answers`].
-pub const QUESTIONS: [&str; 7] = ["admit", "place", "order", "pick", "preempt", "collect", "cancel"];
-
 impl Answers {
-    /// The answer to each of [`QUESTIONS`].
-    pub const fn by_question(&self) -> [&'static str; 7] {
-        [self.admit, self.place, self.order, self.pick, self.preempt, self.collect, self.cancel]
+    /// The answer to each question.
+    pub const fn by_question(&self) -> ByQuestion<&'static str> {
+        ByQuestion([self.admit, self.place, self.order, self.pick, self.preempt, self.collect, self.cancel])
+    }
+
+    /// The answer to a question, to change.
+    pub const fn answer_mut(&mut self, question: Question) -> &mut &'static str {
+        match question {
+            Question::Admit => &mut self.admit,
+            Question::Place => &mut self.place,
+            Question::Order => &mut self.order,
+            Question::Pick => &mut self.pick,
+            Question::Preempt => &mut self.preempt,
+            Question::Collect => &mut self.collect,
+            Question::Cancel => &mut self.cancel,
+        }
     }
 }
 
@@ -78,7 +90,7 @@ pub struct SchedulerEntry {
     pub answers: Answers,
     /// The questions its source says nothing about. A scenario answers them, alike for every scheduler that leaves them open; the
     /// answer in `answers` is that of a scenario which does not say.
-    pub open: &'static [&'static str],
+    pub open: &'static [Question],
     /// Parameters it sets differently from the answers' defaults.
     pub set: &'static [(&'static str, u64)],
 }

@@ -5,7 +5,7 @@ mod sos;
 
 use alloc::boxed::Box;
 
-use flashlane_core::decide::{Cancel, Collect, Order, Pick, Place, Preempt};
+use flashlane_core::decide::{Cancel, Collect, Order, Pick, Place, Preempt, Question};
 
 use crate::catalogue::{Answers, Choice, SchedulerEntry};
 use crate::params::Param;
@@ -231,7 +231,7 @@ pub(crate) const PLAIN: Answers = Answers {
 };
 
 /// What a source leaves open that is about no garbage collection.
-const OPEN_COLLECT: &[&str] = &["collect"];
+const OPEN_COLLECT: &[Question] = &[Question::Collect];
 
 /// Slacker's baseline; its systems change what they differ in.
 const FR_FCFS: Answers = Answers { pick: "fr-fcfs", collect: "atomic", ..PLAIN };
@@ -428,7 +428,8 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
 ];
 
 /// Answers that no drive can give: what a scheduler gains by them is a bound, not a choice. Pairs of a question and a name.
-pub(crate) static CONTROL_ANSWERS: &[(&str, &str)] = &[("collect", "free"), ("order", "slack-oracle")];
+pub(crate) static CONTROL_ANSWERS: &[(Question, &str)] =
+    &[(Question::Collect, "free"), (Question::Order, "slack-oracle")];
 
 /// Schedulers that are there to compare others with: with the oracle's order, and with what `wp` leaves out.
 pub(crate) static CONTROL_SCHEDULERS: &[&str] = &["oracle-slack", "wp-blind"];

@@ -100,6 +100,13 @@ pub(crate) struct Buffer {
     pub(crate) merges: bool,
 }
 
+/// A page that had to leave the buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Evicted {
+    pub(crate) lpn: Lpn,
+    pub(crate) was_dirty: bool,
+}
+
 impl Buffer {
     pub(crate) fn new(config: &config::Buffer, flows: usize) -> Buffer {
         let parts = if config.per_flow { flows as u32 } else { 1 };
@@ -186,9 +193,9 @@ impl Buffer {
     }
 
     /// Puts a page that is not buffered into the buffer at once, dirty if it is `written`. Returns the page whose place it takes if
-    /// there was none free: the least recently used, and whether that one was dirty. For serial service, where no page is on its
+    /// there was none free: the least recently used. For serial service, where no page is on its
     /// way to the flash.
-    pub(crate) fn replace(&mut self, lpn: Lpn, flow: FlowId, written: bool) -> Option<(Lpn, bool)> {
+    pub(crate) fn replace(&mut self, lpn: Lpn, flow: FlowId, written: bool) -> Option<Evicted> {
         let p = self.part_of(flow);
         let Part { used, capacity, oldest, .. } = self.parts[p];
         let victim = (used == capacity).then(|| {
@@ -196,7 +203,7 @@ impl Buffer {
             debug_assert!(!matches!(state, State::Flushing { .. }));
             self.parts[part as usize].dirty -= u32::from(state == State::Dirty);
             self.drop_entry(oldest);
-            (lpn, state == State::Dirty)
+            Evicted { lpn, was_dirty: state == State::Dirty }
         });
         let stored = self.insert(lpn, flow, if written { State::Dirty } else { State::Clean });
         debug_assert!(stored, "there is a free place");
@@ -436,10 +443,10 @@ mod tests {
         }
         assert_eq!(b.free_pages(F), 1, "page 3 is clean");
         assert_eq!(b.write(Lpn(2), F), Stored::Yes);
-        assert_eq!(b.replace(Lpn(5), F, true), Some((Lpn(1), true)));
-        assert_eq!(b.replace(Lpn(6), F, true), Some((Lpn(3), false)));
+        assert_eq!(b.replace(Lpn(5), F, true), Some(Evicted { lpn: Lpn(1), was_dirty: true }));
+        assert_eq!(b.replace(Lpn(6), F, true), Some(Evicted { lpn: Lpn(3), was_dirty: false }));
         assert!(b.read(Lpn(4)) && !b.read(Lpn(7)));
-        let victims: Vec<u32> = (10..14).map(|lpn| b.replace(Lpn(lpn), F, false).unwrap().0.0).collect();
+        let victims: Vec<u32> = (10..14).map(|lpn| b.replace(Lpn(lpn), F, false).unwrap().lpn.0).collect();
         assert_eq!(victims, [2, 5, 6, 4]);
         assert_eq!(b.free_pages(F), 4);
     }

@@ -23,7 +23,7 @@ mod policy;
 mod state;
 
 pub use config::{Config, ConfigError};
-pub use device::{Device, Fault, Stopped, Totals};
+pub use device::{Device, EraseCounts, Fault, Stopped, Totals};
 pub use footprint::{Footprint, OptionalTables};
 pub use gc::{Overwritten, Replay, Replayed, SavedState};
 pub use host::Refusal;

@@ -2,25 +2,23 @@
 
 use alloc::vec::Vec;
 
+use super::OrderDeclares;
 use crate::board::Board;
 use crate::id::{QueueId, RequestId, TxnId};
 use crate::units::Duration;
 
 /// Where in its queue does a transaction stand?
 pub trait Order {
+    /// What it declares in advance. Read once, when the device is built.
+    fn declares(&self) -> OrderDeclares {
+        OrderDeclares::ASK
+    }
+
     /// Called once, when the device is built: the place to reserve what the answer will ever need.
     fn prepare(&mut self, _: &Board) {}
 
     /// The position at which a user or buffer transaction joins its queue; asked once. Garbage collection is in no queue.
     fn position(&mut self, board: &Board, txn: TxnId, queue: QueueId) -> Position;
-
-    /// Whether the answer is always [`Position::TAIL`]: the device then does not ask.
-    fn is_tail(&self) -> bool;
-
-    /// What else it needs from the device; asked once.
-    fn needs(&self) -> Needs {
-        Needs::NOTHING
-    }
 
     /// Which of the transactions of a request, `created`, move forward in their queues, and where to: asked when all of them are in their
     /// queues, before they are estimated, if [`Needs::promotions`]. The answer adds to `promotions`, which the device applies in order.
@@ -62,36 +60,6 @@ pub enum Departure {
     Dispatched,
     /// A younger write of its page took its place, or it moves to another unit's queue.
     Withdrawn,
-}
-
-/// What an [`Order`] needs besides being asked for positions.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Needs {
-    /// [`Order::response`] is asked for the transactions of every request, which get `estimate` and `slack`.
-    pub estimates: bool,
-    /// [`Order::promote`] is asked for the transactions of every request. Only with `estimates`.
-    pub promotions: bool,
-    /// [`Order::departs`] is called for transactions that leave their queues, from the time on when a transaction joined a queue
-    /// with this many in it: with 0 from the start, with [`u32::MAX`] never.
-    pub departures_from: u32,
-    /// [`Order::position`] is also asked for transactions that come from another unit's queue; otherwise they join at the tail.
-    pub arrivals_from_units: bool,
-    /// [`Order::ended`] is called at the end of every user transaction.
-    pub ends: bool,
-    /// Time its decisions take: every command enters the device that much later.
-    pub decision: Duration,
-}
-
-impl Needs {
-    /// Nothing.
-    pub const NOTHING: Needs = Needs {
-        estimates: false,
-        promotions: false,
-        departures_from: u32::MAX,
-        arrivals_from_units: false,
-        ends: false,
-        decision: Duration::ZERO,
-    };
 }
 
 /// An estimated response time from the queue to the end, in parts (Slacker eq. 1 and 2).

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use flashlane_core::decide::ByQuestion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,22 +29,16 @@ pub struct Decisions {
 
 impl Decisions {
     /// The questions with the answers.
-    pub fn answers(&self) -> [(&'static str, &str); 7] {
-        [
-            ("admit", &self.admit),
-            ("place", &self.place),
-            ("order", &self.order),
-            ("pick", &self.pick),
-            ("preempt", &self.preempt),
-            ("collect", &self.collect),
-            ("cancel", &self.cancel),
-        ]
+    pub fn answers(&self) -> ByQuestion<&str> {
+        let Decisions { admit, place, order, pick, preempt, collect, cancel, .. } = self;
+        ByQuestion([admit, place, order, pick, preempt, collect, cancel])
     }
 
     /// In what it differs from `other`: `pick largest-group`, `write_capacity 64`, `alpha default`.
     pub fn differences(&self, other: &Decisions) -> Vec<String> {
-        let answers = self.answers().into_iter().zip(other.answers()).filter(|(own, other)| own != other);
-        let mut all: Vec<String> = answers.map(|((question, answer), _)| format!("{question} {answer}")).collect();
+        let (own, others) = (self.answers(), other.answers());
+        let answers = own.iter().filter(|&(question, answer)| *answer != others[question]);
+        let mut all: Vec<String> = answers.map(|(question, answer)| format!("{question} {answer}")).collect();
         for (name, value) in &self.parameters {
             if other.parameters.get(name) != Some(value) {
                 all.push(format!("{name} {value}"));

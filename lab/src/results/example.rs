@@ -6,7 +6,7 @@ use flashlane_core::geometry::UnitKind;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Completion, Duration, FlowId, Geometry, Lpn, Op, Owner, PlaneId, RequestId, Time, UnitId};
 use flashlane_host::{CpuTime, Errors, Meter, Seen};
-use flashlane_ssd::Totals;
+use flashlane_ssd::{EraseCounts, Totals};
 
 use super::{DeviceStats, FlowInfo, HostStats, MadeBy, SchedulerResult, Skipped, Summary};
 use crate::metrics::{Activity, FlowMetrics, HostMetrics, LoadWindow, Pairs, ResponseTimes, Slack};
@@ -95,7 +95,7 @@ pub(crate) fn example() -> Summary {
             moved: 300 + web,
             changes_waiting_writes: name == "sprinkler",
             pauses: web,
-            erase_counts: (0, 3, 60),
+            erase_counts: EraseCounts { min: 0, max: 3, sum: 60 },
             blocks: 4_096,
             ..Totals::default()
         });

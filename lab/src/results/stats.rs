@@ -1,7 +1,7 @@
 //! Computes the figures of `summary.json` from measurements.
 
 use flashlane_core::{Duration, Op, Time};
-use flashlane_ssd::Totals;
+use flashlane_ssd::{EraseCounts, Totals};
 
 use super::change::change;
 use super::decisions::Decisions;
@@ -236,7 +236,7 @@ impl Series {
 impl From<&Totals> for DeviceStats {
     /// The figures of a device at the end of a run.
     fn from(totals: &Totals) -> DeviceStats {
-        let (erase_count_min, erase_count_max, erase_count_sum) = totals.erase_counts;
+        let EraseCounts { min: erase_count_min, max: erase_count_max, sum: erase_count_sum } = totals.erase_counts;
         DeviceStats {
             observed_ns: totals.now.ns(),
             chip_utilisation: mean_share(&totals.unit_busy, totals.now),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashlane_sched::catalogue::{Answers, Catalogue, QUESTIONS};
+use flashlane_sched::catalogue::{Answers, ByQuestion, Catalogue};
 
 use super::RunError;
 use super::compare::{Options, compare};
@@ -81,11 +81,10 @@ fn settings(catalogue: &Catalogue, common: &Common, choice: &SchedulerChoice) ->
 /// The questions that are answered otherwise, and the parameters of both that have other values. A parameter that only one of the two has
 /// belongs to the answer it comes with.
 fn differences([from, to]: &[Settings; 2]) -> Vec<Difference> {
-    let answers = QUESTIONS.iter().zip(from.answers.by_question().into_iter().zip(to.answers.by_question()));
-    let answers = answers.filter(|(_, (from, to))| from != to).map(|(question, (from, to))| Difference {
-        what: (*question).to_owned(),
-        from: from.to_owned(),
-        to: to.to_owned(),
+    let ends = to.answers.by_question();
+    let answers = from.answers.by_question();
+    let answers = answers.iter().filter(|&(question, from)| *from != ends[question]).map(|(question, from)| {
+        Difference { what: question.name().to_owned(), from: (*from).to_owned(), to: ends[question].to_owned() }
     });
     let values = from.parameters.iter().filter_map(|(name, from)| Some((name, from, to.parameters.get(name)?)));
     let values = values.filter(|(_, from, to)| from != to).map(|(name, from, to)| Difference {
@@ -106,19 +105,9 @@ fn mix(
     let changed: BTreeSet<&str> =
         differences.iter().enumerate().filter(|(i, _)| subset & 1 << i != 0).map(|(_, d)| d.what.as_str()).collect();
     let mut answers = from.answers;
-    let ends = to.answers.by_question();
-    let slots = [
-        &mut answers.admit,
-        &mut answers.place,
-        &mut answers.order,
-        &mut answers.pick,
-        &mut answers.preempt,
-        &mut answers.collect,
-        &mut answers.cancel,
-    ];
-    for ((slot, question), end) in slots.into_iter().zip(QUESTIONS).zip(ends) {
-        if changed.contains(question) {
-            *slot = end;
+    for (question, end) in to.answers.by_question().iter() {
+        if changed.contains(question.name()) {
+            *answers.answer_mut(question) = end;
         }
     }
     let value = |name: &str| match (from.parameters.get(name), to.parameters.get(name)) {
@@ -128,7 +117,7 @@ fn mix(
     };
     let parameters = catalogue.params(&answers).into_iter();
     let parameters = parameters.filter_map(|param| Some((param.name.to_owned(), value(param.name)?))).collect();
-    let [admit, place, order, pick, preempt, collect, cancel] =
+    let ByQuestion([admit, place, order, pick, preempt, collect, cancel]) =
         answers.by_question().map(|answer| Some(answer.to_owned()));
     let name = Some(format!("mix-{subset}"));
     SchedulerChoice::Mix(Box::new(Mix {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use flashlane_sched::Param;
-use flashlane_sched::catalogue::{Answers, Catalogue, Recipe};
+use flashlane_sched::catalogue::{Answers, ByQuestion, Catalogue, Question, Recipe};
 
 use super::RunError;
 use crate::results::Decisions;
@@ -13,9 +13,9 @@ use crate::scenario::{DEFAULT_COLLECT, Scenario};
 #[derive(Clone, Debug)]
 pub(super) struct Common {
     /// For schedulers that leave the question open.
-    open: Vec<(String, String)>,
+    open: Vec<(Question, String)>,
     /// For every scheduler.
-    held: Vec<(String, String)>,
+    held: Vec<(Question, String)>,
 }
 
 impl Common {
@@ -26,14 +26,16 @@ impl Common {
     pub(super) fn of(scenario: &Scenario) -> Result<Common, RunError> {
         let run = &scenario.document().run;
         let collect = run.collect.as_deref().unwrap_or(DEFAULT_COLLECT);
-        let pair = |(question, answer): (&str, &str)| (question.to_owned(), answer.to_owned());
-        let common =
-            Common { open: vec![pair(("collect", collect))], held: run.hold.answers().into_iter().map(pair).collect() };
+        let pair = |(question, answer): (Question, &str)| (question, answer.to_owned());
+        let common = Common {
+            open: vec![pair((Question::Collect, collect))],
+            held: run.hold.answers().into_iter().map(pair).collect(),
+        };
         let keys = [("run", &common.open), ("run.hold", &common.held)];
         for (table, (question, answer)) in
             keys.iter().flat_map(|(table, pairs)| pairs.iter().map(move |pair| (table, pair)))
         {
-            let known = scenario.catalogue().answers(question);
+            let known = scenario.catalogue().answers(*question);
             if known.iter().all(|listed| listed.name != answer) {
                 let names: Vec<&str> = known.iter().map(|listed| listed.name).collect();
                 let near = crate::scenario::nearest(answer, names.iter().copied());
@@ -50,14 +52,14 @@ impl Common {
         let base = recipe.base.as_deref().unwrap_or("read-first");
         let open = catalogue.scheduler(base).map_or(&[][..], |entry| entry.open);
         for (question, answer) in &self.open {
-            let says = recipe.answers.iter().any(|(answered, _)| answered == question);
-            if open.contains(&question.as_str()) && !says {
-                recipe.answers.push((question.clone(), answer.clone()));
+            let says = recipe.answers.iter().any(|(answered, _)| answered == question.name());
+            if open.contains(question) && !says {
+                recipe.answers.push((question.name().to_owned(), answer.clone()));
             }
         }
         for (question, answer) in &self.held {
-            recipe.answers.retain(|(answered, _)| answered != question);
-            recipe.answers.push((question.clone(), answer.clone()));
+            recipe.answers.retain(|(answered, _)| answered != question.name());
+            recipe.answers.push((question.name().to_owned(), answer.clone()));
         }
         recipe
     }
@@ -81,6 +83,6 @@ pub(super) fn shown(catalogue: &Catalogue, recipe: &Recipe) -> Decisions {
             parameters.remove(param.name);
         }
     }
-    let [admit, place, order, pick, preempt, collect, cancel] = answers.by_question().map(str::to_owned);
+    let ByQuestion([admit, place, order, pick, preempt, collect, cancel]) = answers.by_question().map(str::to_owned);
     Decisions { admit, place, order, pick, preempt, collect, cancel, parameters }
 }

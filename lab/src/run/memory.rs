@@ -56,8 +56,9 @@ pub fn memory(prepared: &Prepared) -> Result<Memory, RunError> {
     for recipe in prepared.recipes().filter(|recipe| !needs_responses(&prepared.catalogue, recipe)) {
         let answers = prepared.catalogue.resolve(recipe).map_err(|error| RunError::Input(error.to_string()))?;
         let scheduler = prepared.catalogue.build(recipe).map_err(|error| RunError::Input(error.to_string()))?;
-        optional.moves_pages |= !scheduler.place.is_static();
-        optional.page_flows |= scheduler.admit.needs_page_flows() || scheduler.collect.write_triggered_gc();
+        let declares = scheduler.declares();
+        optional.moves_pages |= !declares.place.is_static;
+        optional.page_flows |= declares.admit.needs_page_flows || declares.collect.write_triggered;
         optional.by_flow |= answers.order == "fair";
     }
     let device = prepared.config.footprint(optional);

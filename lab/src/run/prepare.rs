@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use flashlane_core::Time;
 use flashlane_core::decide::Scheduler;
-use flashlane_sched::catalogue::{Catalogue, QUESTIONS, Recipe, RecipeError, SHADOW};
+use flashlane_sched::catalogue::{Catalogue, Question, Recipe, RecipeError, SHADOW};
 use flashlane_ssd::Config;
 use flashlane_ssd::config::Precondition;
 
@@ -121,7 +121,7 @@ fn alone_of(catalogue: &Catalogue, schedulers: &[(String, Recipe)], alone: &Opti
 /// The answers and parameters of a scheduler that affect a flow by itself.
 fn behaviour_alone(catalogue: &Catalogue, recipe: &Recipe) -> impl PartialEq + use<> {
     let mut answers = catalogue.resolve(recipe).expect("resolved before");
-    if !catalogue.build(recipe).expect("resolved before").admit.ranks_all_waiting() {
+    if !catalogue.build(recipe).expect("resolved before").admit.declares().ranks_all_waiting {
         answers.admit = "round-robin";
     }
     let parameters = decisions::parameters(catalogue, recipe, &answers);
@@ -230,7 +230,7 @@ fn check(scenario: &Scenario, config: &Config, name: &str, (key, recipe): (&str,
         true => scenario.key_error(&format!("{key}.{}", error.key), error.value, format!("must be {}", error.legal)),
         false => scenario.key_error(key, format!("{:?}", error.value), legal(&error)),
     })?;
-    if scheduler.admit.needs_buffer() && config.buffer.is_none() {
+    if scheduler.admit.declares().needs_buffer && config.buffer.is_none() {
         let message = format!("must be at least 1: {name} estimates by what the buffer holds");
         return Err(scenario.key_error("device.buffer.pages", "0", message).into());
     }
@@ -249,7 +249,7 @@ fn baseline(scenario: &Scenario, schedulers: &[(String, Recipe)]) -> Result<usiz
 
 /// Whether a recipe error is a parameter's value, not a name.
 fn is_out_of_range(error: &RecipeError) -> bool {
-    !matches!(error.key.as_str(), "scheduler" | "question" | "parameter") && !QUESTIONS.contains(&error.key.as_str())
+    !matches!(error.key.as_str(), "scheduler" | "question" | "parameter") && Question::named(&error.key).is_none()
 }
 
 /// The legal alternatives of a recipe error, with the nearest name.
@@ -277,7 +277,7 @@ pub(super) fn recipe(choice: &SchedulerChoice) -> Recipe {
             let Mix { base, parameters, .. } = &**mix;
             Recipe {
                 base: base.clone(),
-                answers: mix.answers().into_iter().map(|(q, a)| (q.to_owned(), a.to_owned())).collect(),
+                answers: mix.answers().into_iter().map(|(q, a)| (q.name().to_owned(), a.to_owned())).collect(),
                 params: parameters.iter().map(|(name, value)| (name.clone(), *value)).collect(),
                 known: None,
             }

@@ -2,6 +2,7 @@
 //!
 //! Owns the list of its tables and the limits of a run.
 
+use flashlane_core::decide::Question;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -118,8 +119,8 @@ impl Hold {
     }
 
     /// The questions it answers, with the answers.
-    pub fn answers(&self) -> Vec<(&'static str, &str)> {
-        let answers = [("preempt", &self.preempt), ("collect", &self.collect)];
+    pub fn answers(&self) -> Vec<(Question, &str)> {
+        let answers = [(Question::Preempt, &self.preempt), (Question::Collect, &self.collect)];
         answers.into_iter().filter_map(|(question, answer)| Some((question, answer.as_deref()?))).collect()
     }
 }

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use flashlane_core::decide::{ByQuestion, Question};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -57,19 +58,10 @@ pub enum SchedulerChoice {
 
 impl Mix {
     /// The questions that this mix answers itself, with the answers, in the order of the design.
-    pub fn answers(&self) -> Vec<(&'static str, &str)> {
-        [
-            ("admit", &self.admit),
-            ("place", &self.place),
-            ("order", &self.order),
-            ("pick", &self.pick),
-            ("preempt", &self.preempt),
-            ("collect", &self.collect),
-            ("cancel", &self.cancel),
-        ]
-        .into_iter()
-        .filter_map(|(question, answer)| answer.as_deref().map(|answer| (question, answer)))
-        .collect()
+    pub fn answers(&self) -> Vec<(Question, &str)> {
+        let Mix { admit, place, order, pick, preempt, collect, cancel, .. } = self;
+        let answers = ByQuestion([admit, place, order, pick, preempt, collect, cancel]);
+        answers.iter().filter_map(|(question, answer)| Some((question, answer.as_deref()?))).collect()
     }
 }
 

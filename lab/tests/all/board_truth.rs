@@ -258,10 +258,8 @@ fn narrow(protocol: Protocol) -> Config {
 fn each_instant(config: &Config, name: &str, asks: &[TestRequest]) -> u64 {
     let recipe = recipe(name, &[]);
     let scheduler = build(&recipe).expect("a scheduler");
-    let says = (
-        scheduler.place.binds_at_dispatch(),
-        scheduler.collect.write_triggered_gc() || scheduler.admit.needs_page_flows(),
-    );
+    let declares = scheduler.declares();
+    let says = (declares.place.binds_at_dispatch, declares.collect.write_triggered || declares.admit.needs_page_flows);
     let (mut device, _) = play::built(config, &recipe).expect("legal");
     device.report_events();
     let mut truth = Truth::new(config, &device, says);

@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::common::play::{Mix, TestRequest, asks, hand_over};
 use crate::common::{drain, recipe, table1};
-use flashlane_core::decide::{Needs, Order, Position, Scheduler};
+use flashlane_core::decide::{Needs, Order, OrderDeclares, Position, Scheduler};
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Lpn, Owner, PlaneId, QueueId, Time, TxnId};
 use flashlane_sched::catalogue::{Recipe, build, schedulers};
 use flashlane_ssd::config::{Config, Precondition, Victim};
-use flashlane_ssd::{Device, Totals};
+use flashlane_ssd::{Device, EraseCounts, Totals};
 use rand_pcg::Pcg64Mcg;
 
 /// A full drive of two channels by two chips, small enough that garbage is collected within a few hundred writes.
@@ -110,7 +110,7 @@ fn totals_are_what_the_events_say() {
     let rotating = Recipe { answers: vec![("place".to_owned(), "rotate".to_owned())], ..recipe("fcfs", &[]) };
     for row in rows.chain([rotating]) {
         let scheduler = build(&row).expect("a scheduler");
-        let draws = scheduler.place.binds_at_dispatch();
+        let draws = scheduler.place.declares().binds_at_dispatch;
         let (events, totals) = played(&config, scheduler, &asks);
         let expected = Totals {
             now: totals.now,
@@ -127,7 +127,7 @@ fn totals_are_what_the_events_say() {
             ..counted(&events, draws)
         };
         assert_eq!(totals, expected, "{row:?}");
-        assert_eq!(totals.erase_counts.2, totals.erases, "{row:?}: every erase wears its block");
+        assert_eq!(totals.erase_counts.sum, totals.erases, "{row:?}: every erase wears its block");
         assert!(totals.victim_valid > 0, "{row:?}: victims were chosen, some with valid pages");
         advanced = [0, 1].map(|op: usize| advanced[op] + totals.advanced_commands[op]);
         kept += totals.kept_reads;
@@ -145,7 +145,7 @@ fn what_came_before_the_run_counts_for_nothing() {
         config.gc.victim = victim;
         let device = Device::new(&config, build(&recipe("fcfs", &[])).expect("a scheduler")).expect("a legal device");
         let totals = device.totals();
-        assert_eq!(totals.erase_counts, (0, 0, 0), "{victim:?}");
+        assert_eq!(totals.erase_counts, EraseCounts::default(), "{victim:?}");
         let nothing = Totals {
             unit_busy: totals.unit_busy.clone(),
             channel_busy: totals.channel_busy.clone(),
@@ -160,16 +160,12 @@ fn what_came_before_the_run_counts_for_nothing() {
 struct Counting(Arc<AtomicU64>);
 
 impl Order for Counting {
+    fn declares(&self) -> OrderDeclares {
+        OrderDeclares { is_tail: true, needs: Needs { ends: true, ..Needs::NOTHING } }
+    }
+
     fn position(&mut self, _: &Board, _: TxnId, _: QueueId) -> Position {
         Position::TAIL
-    }
-
-    fn is_tail(&self) -> bool {
-        true
-    }
-
-    fn needs(&self) -> Needs {
-        Needs { ends: true, ..Needs::NOTHING }
     }
 
     fn ended(&mut self, board: &Board, txn: TxnId) {

@@ -7,51 +7,43 @@
 use crate::common::play::{self, Mix, TestRequest, Wake, asks};
 use crate::common::{recipe, table1};
 use flashlane_core::decide::{
-    Admit, Collect, Commands, Departure, Estimate, Fetch, GcMode, GcPrecedence, GcQuota, Group, Needs, Order, Pick,
-    Position, Promotion, Scheduler, Scope,
+    Admit, AdmitDeclares, Collect, CollectDeclares, Commands, Departure, Estimate, Fetch, GcPrecedence, GcQuota, Group,
+    Migration, Order, OrderDeclares, Pick, PickDeclares, Place, PlaceDeclares, Position, Promotion, Scheduler, Scope,
 };
 use flashlane_core::geometry::UnitKind;
-use flashlane_core::{Board, Duration, QueueId, RequestId, Time, TxnId, UnitId};
+use flashlane_core::{Board, Duration, Lpn, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
 use flashlane_sched::catalogue::{build, schedulers};
 use flashlane_ssd::config::{Config, FlowConfig, Precondition};
 use rand_pcg::Pcg64Mcg;
 
-/// A decision that gives the same answers as the one inside, and declares none of them.
+/// A decision that gives the same answers as the one inside, and declares none of them. What the device must provide or act on is
+/// declared as inside: everything but the answers named here.
 struct Asked<D: ?Sized>(Box<D>);
 
 impl Admit for Asked<dyn Admit> {
+    fn declares(&self) -> AdmitDeclares {
+        AdmitDeclares { skips_when_single: false, ..self.0.declares() }
+    }
     fn prepare(&mut self, board: &Board) {
         self.0.prepare(board);
     }
     fn next(&mut self, board: &Board, commands: &dyn Commands) -> Option<Fetch> {
         self.0.next(board, commands)
     }
-    fn skips_when_single(&self) -> bool {
-        false
-    }
-    fn ranks_all_waiting(&self) -> bool {
-        self.0.ranks_all_waiting()
-    }
     fn ask_again(&self) -> Time {
         self.0.ask_again()
-    }
-    fn needs_page_flows(&self) -> bool {
-        self.0.needs_page_flows()
     }
 }
 
 impl Order for Asked<dyn Order> {
+    fn declares(&self) -> OrderDeclares {
+        OrderDeclares { is_tail: false, ..self.0.declares() }
+    }
     fn prepare(&mut self, board: &Board) {
         self.0.prepare(board);
     }
     fn position(&mut self, board: &Board, txn: TxnId, queue: QueueId) -> Position {
         self.0.position(board, txn, queue)
-    }
-    fn is_tail(&self) -> bool {
-        false
-    }
-    fn needs(&self) -> Needs {
-        self.0.needs()
     }
     fn promote(&mut self, board: &Board, created: &[TxnId], promotions: &mut Vec<Promotion>) {
         self.0.promote(board, created, promotions);
@@ -71,6 +63,9 @@ impl Order for Asked<dyn Order> {
 }
 
 impl Pick for Asked<dyn Pick> {
+    fn declares(&self) -> PickDeclares {
+        PickDeclares { skips_when_single: false, ..self.0.declares() }
+    }
     fn prepare(&mut self, board: &Board) {
         self.0.prepare(board);
     }
@@ -80,23 +75,32 @@ impl Pick for Asked<dyn Pick> {
     fn next_read(&mut self, board: &Board, unit: UnitId) -> TxnId {
         self.0.next_read(board, unit)
     }
-    fn per_priority_queues(&self) -> bool {
-        self.0.per_priority_queues()
-    }
 }
 
 impl Collect for Asked<dyn Collect> {
+    fn declares(&self) -> CollectDeclares {
+        CollectDeclares { goes_first: false, ..self.0.declares() }
+    }
     fn precedence(&mut self, board: &Board, unit: UnitId) -> GcPrecedence {
         self.0.precedence(board, unit)
     }
-    fn mode(&self) -> GcMode {
-        self.0.mode()
-    }
-    fn write_triggered_gc(&self) -> bool {
-        self.0.write_triggered_gc()
-    }
     fn quota(&mut self, board: &Board, write: TxnId) -> GcQuota {
         self.0.quota(board, write)
+    }
+}
+
+impl Place for Asked<dyn Place> {
+    fn declares(&self) -> PlaceDeclares {
+        PlaceDeclares { is_static: false, ..self.0.declares() }
+    }
+    fn plane(&mut self, board: &Board, lpn: Lpn, home: PlaneId) -> PlaneId {
+        self.0.plane(board, lpn, home)
+    }
+    fn place_at_dispatch(&mut self, board: &Board, write: TxnId) -> Option<PlaneId> {
+        self.0.place_at_dispatch(board, write)
+    }
+    fn steal_write(&mut self, board: &Board, unit: UnitId) -> Option<Migration> {
+        self.0.steal_write(board, unit)
     }
 }
 
@@ -135,6 +139,11 @@ fn same(flows: u8, ask: impl Fn(Scheduler) -> Scheduler) {
 #[test]
 fn positions_at_the_tail() {
     same(2, |scheduler| Scheduler { order: Box::new(Asked(scheduler.order)), ..scheduler });
+}
+
+#[test]
+fn pages_that_stay_home() {
+    same(2, |scheduler| Scheduler { place: Box::new(Asked(scheduler.place)), ..scheduler });
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::common::play::{self, Mix, TestRequest, Touch, Wake, asks, play};
 use crate::common::{recipe, table1};
-use flashlane_core::decide::{Admit, Commands, Fetch};
+use flashlane_core::decide::{Admit, AdmitDeclares, Commands, Fetch};
 use flashlane_core::event::Event;
 use flashlane_core::{Board, Duration, FlowId, Lpn, Op, Op::Read, Op::Write, Time};
 use flashlane_sched::catalogue::{Recipe, build};
@@ -295,19 +295,15 @@ fn alpha_1_is_the_plain_estimate() {
 struct Probe(Arc<Mutex<Vec<Vec<u32>>>>);
 
 impl Admit for Probe {
+    fn declares(&self) -> AdmitDeclares {
+        AdmitDeclares { ranks_all_waiting: true, ..AdmitDeclares::ASK }
+    }
+
     fn next(&mut self, _: &Board, commands: &dyn Commands) -> Option<Fetch> {
         let [first, second] = commands.waiting(FlowId(0));
         let seen = first.iter().chain(second).map(|&command| commands.missing(command)).collect();
         self.0.lock().expect("one thread").push(seen);
         Some(Fetch::head(FlowId(0)))
-    }
-
-    fn skips_when_single(&self) -> bool {
-        false
-    }
-
-    fn ranks_all_waiting(&self) -> bool {
-        true
     }
 }
 

@@ -32,10 +32,6 @@ impl Place for Given {
     fn plane(&mut self, _: &Board, _: Lpn, home: PlaneId) -> PlaneId {
         self.0.next().map_or(home, PlaneId)
     }
-
-    fn is_static(&self) -> bool {
-        false
-    }
 }
 
 /// First come, first served; collection goes first, or takes no time.

@@ -7,27 +7,26 @@ use crate::common::play::{Mix, TestRequest, asks, audit, built, conserved, hand_
 use crate::common::table1;
 use flashlane_core::event::Event;
 use flashlane_core::{Completion, Duration, Time};
-use flashlane_sched::catalogue::{AnswerInfo, QUESTIONS, Recipe, answers, build, resolve, schedulers};
+use flashlane_sched::catalogue::{AnswerInfo, Question, Recipe, answers, build, resolve, schedulers};
 use flashlane_ssd::config::{Buffer, Config, FlowConfig, Precondition};
 use rand_pcg::Pcg64Mcg;
 
 /// The first scheduler with this answer, else the simplest one with the answer put in.
-fn recipe(question: &str, answer: &str, params: &[(&str, u64)]) -> Recipe {
-    let place = QUESTIONS.iter().position(|q| *q == question).expect("a question");
+fn recipe(question: Question, answer: &str, params: &[(&str, u64)]) -> Recipe {
     let params = params.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
-    match schedulers().iter().find(|entry| entry.answers.by_question()[place] == answer) {
+    match schedulers().iter().find(|entry| entry.answers.by_question()[question] == answer) {
         Some(entry) => {
             // Units that collect whenever they have nothing to do would never take writes from others.
-            let open = entry.open.iter().map(|&question| (question.to_owned(), "non-preemptive".to_owned()));
+            let open = entry.open.iter().map(|&question| (question.name().to_owned(), "non-preemptive".to_owned()));
             Recipe { base: Some(entry.name.to_owned()), answers: open.collect(), params, ..Recipe::default() }
         }
-        None => Recipe { answers: vec![(question.to_owned(), answer.to_owned())], params, ..Recipe::default() },
+        None => Recipe { answers: vec![(question.name().to_owned(), answer.to_owned())], params, ..Recipe::default() },
     }
 }
 
 /// Every answer that has parameters, with its question.
-fn with_parameters() -> Vec<(&'static str, AnswerInfo)> {
-    let listed = QUESTIONS.iter().flat_map(|q| answers(q).into_iter().map(move |answer| (*q, answer)));
+fn with_parameters() -> Vec<(Question, AnswerInfo)> {
+    let listed = Question::ALL.into_iter().flat_map(|q| answers(q).into_iter().map(move |answer| (q, answer)));
     listed.filter(|(_, answer)| !answer.params.is_empty()).collect()
 }
 

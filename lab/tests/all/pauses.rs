@@ -3,7 +3,7 @@
 
 use crate::common::{CYCLE, device, one_plane, recipe, scene, unit_cycle};
 use flashlane_core::Op::{Read, Write};
-use flashlane_core::decide::{Preempt, SuspendPoints};
+use flashlane_core::decide::{Preempt, PreemptDeclares, SuspendPoints};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Owner, TxnId, UnitId};
@@ -111,8 +111,8 @@ struct OneAPause {
 }
 
 impl Preempt for OneAPause {
-    fn suspend_points(&self) -> SuspendPoints {
-        SuspendPoints::Boundary
+    fn declares(&self) -> PreemptDeclares {
+        PreemptDeclares { suspend_points: SuspendPoints::Boundary }
     }
 
     fn pause(&mut self, _: &Board, _: UnitId, _: TxnId) -> Option<Duration> {

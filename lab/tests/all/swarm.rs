@@ -10,7 +10,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use crate::common::play::{self, Mix, asks};
 use flashlane_core::Duration;
 use flashlane_core::geometry::{AllocationOrder, Geometry, UnitKind};
-use flashlane_sched::catalogue::{QUESTIONS, Recipe, answers, build, schedulers};
+use flashlane_sched::catalogue::{Question, Recipe, answers, build, schedulers};
 use flashlane_ssd::config::*;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -239,10 +239,10 @@ fn any_row(random: &mut RandomStream) -> Recipe {
 /// A random answer to each question, with random legal values of their parameters.
 fn any_mix(random: &mut RandomStream) -> Recipe {
     let mut recipe = any_row(random);
-    for question in QUESTIONS {
+    for question in Question::ALL {
         let known = answers(question);
         let answer = &known[random.0.next_u32() as usize % known.len()];
-        recipe.answers.push((question.to_owned(), answer.name.to_owned()));
+        recipe.answers.push((question.name().to_owned(), answer.name.to_owned()));
         for param in answer.params {
             let value = match random.upto(3) {
                 0 => param.min,
@@ -293,7 +293,7 @@ fn watched<T>(complaint: &str, job: impl FnOnce() -> T) -> T {
 
 /// Whether writes may go to other planes than those of static allocation.
 fn moves_pages(recipe: &Recipe) -> bool {
-    build(recipe).is_ok_and(|scheduler| !scheduler.place.is_static())
+    build(recipe).is_ok_and(|scheduler| !scheduler.place.declares().is_static)
 }
 
 /// The number of failures after which a swarm stops.

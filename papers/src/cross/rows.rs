@@ -24,7 +24,7 @@ pub fn rows_for(document: &Document) -> Result<Vec<SchedulerChoice>, RunError> {
     let has_buffer = Scenario::from_document("cross", document.clone()).device_config()?.buffer.is_some();
     let runs = |entry: &&SchedulerEntry| {
         let recipe = Recipe { base: Some(entry.name.into()), ..Recipe::default() };
-        let needs_buffer = || catalogue::build(&recipe).is_ok_and(|scheduler| scheduler.admit.needs_buffer());
+        let needs_buffer = || catalogue::build(&recipe).is_ok_and(|scheduler| scheduler.admit.declares().needs_buffer);
         entry.answers.order != "slack-oracle" && (has_buffer || !needs_buffer())
     };
     let mut entries: Vec<&SchedulerEntry> = catalogue::schedulers().iter().filter(runs).collect();

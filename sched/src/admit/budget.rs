@@ -11,7 +11,7 @@
 use alloc::vec::Vec;
 
 use flashlane_core::board::ActiveRequest;
-use flashlane_core::decide::{Admit, Commands, Fetch};
+use flashlane_core::decide::{Admit, AdmitDeclares, Commands, Fetch};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, FlowId, Op, Time};
 
@@ -125,6 +125,10 @@ impl Budget {
 }
 
 impl Admit for Budget {
+    fn declares(&self) -> AdmitDeclares {
+        AdmitDeclares { needs_page_flows: self.compensates, ..AdmitDeclares::ASK }
+    }
+
     fn prepare(&mut self, board: &Board) {
         let weights: i128 = board.flows.iter().map(|flow| 1 << flow.priority).sum();
         // The longest round on the largest drive is near the limit of 64 bits before the weight is applied.
@@ -161,16 +165,8 @@ impl Admit for Budget {
         }
     }
 
-    fn skips_when_single(&self) -> bool {
-        false
-    }
-
     fn ask_again(&self) -> Time {
         if self.waits { self.ends } else { Time::NEVER }
-    }
-
-    fn needs_page_flows(&self) -> bool {
-        self.compensates
     }
 }
 

@@ -8,7 +8,7 @@
 use alloc::vec::Vec;
 
 use flashlane_core::board::ActiveRequest;
-use flashlane_core::decide::{Admit, Commands, Fetch};
+use flashlane_core::decide::{Admit, AdmitDeclares, Commands, Fetch};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, FlowId, Op, Time};
 
@@ -153,6 +153,10 @@ pub(crate) fn aged(estimate: u64, alpha: u64, times: u32) -> u64 {
 }
 
 impl Admit for Shortest {
+    fn declares(&self) -> AdmitDeclares {
+        AdmitDeclares { ranks_all_waiting: true, needs_buffer: self.by_buffer, ..AdmitDeclares::ASK }
+    }
+
     fn next(&mut self, board: &Board, commands: &dyn Commands) -> Option<Fetch> {
         let next = self.shortest(board, commands)?;
         // A command whose units' queues have no room keeps all others waiting: passing it would be no overtaking that ages it.
@@ -166,18 +170,6 @@ impl Admit for Shortest {
         self.overtaken[next.command as usize] = 0;
         Some(next.fetch())
     }
-
-    fn skips_when_single(&self) -> bool {
-        false
-    }
-
-    fn ranks_all_waiting(&self) -> bool {
-        true
-    }
-
-    fn needs_buffer(&self) -> bool {
-        self.by_buffer
-    }
 }
 
 /// Oldest first over all queues: what the estimates are compared with (FCFS).
@@ -185,15 +177,15 @@ impl Admit for Shortest {
 pub struct Oldest;
 
 impl Admit for Oldest {
+    fn declares(&self) -> AdmitDeclares {
+        AdmitDeclares { skips_when_single: true, ..AdmitDeclares::ASK }
+    }
+
     fn next(&mut self, board: &Board, commands: &dyn Commands) -> Option<Fetch> {
         let flows = (0..board.flows.len() as u16).map(FlowId).filter(|flow| board.flow(*flow).waiting > 0);
         let heads = flows.filter_map(|flow| Some((flow, commands.head(flow)?)));
         let (flow, oldest) = heads.min_by_key(|&(_, head)| board.requests[head as usize].arrival)?;
         (!commands.full(oldest)).then_some(Fetch::head(flow))
-    }
-
-    fn skips_when_single(&self) -> bool {
-        true
     }
 }
 

@@ -1,6 +1,6 @@
 //! Round robin over the submission queues, as NVMe fetches by default (FLIN §2.2).
 
-use flashlane_core::decide::{Admit, Commands, Fetch};
+use flashlane_core::decide::{Admit, AdmitDeclares, Commands, Fetch};
 use flashlane_core::{Board, FlowId};
 
 /// Round robin over the flows that have a command waiting.
@@ -15,6 +15,10 @@ pub(super) fn has_room(flow: FlowId, commands: &dyn Commands) -> bool {
 }
 
 impl Admit for RoundRobin {
+    fn declares(&self) -> AdmitDeclares {
+        AdmitDeclares { skips_when_single: true, ..AdmitDeclares::ASK }
+    }
+
     fn next(&mut self, board: &Board, commands: &dyn Commands) -> Option<Fetch> {
         let flows = board.flows.len();
         let mut f = self.next;
@@ -30,10 +34,6 @@ impl Admit for RoundRobin {
             f += 1;
         }
         None
-    }
-
-    fn skips_when_single(&self) -> bool {
-        true
     }
 }
 

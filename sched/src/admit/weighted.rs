@@ -2,7 +2,7 @@
 //! often as priority 0 while both have commands waiting; within a priority, round robin.
 
 use flashlane_core::board::Flow;
-use flashlane_core::decide::{Admit, Commands, Fetch};
+use flashlane_core::decide::{Admit, AdmitDeclares, Commands, Fetch};
 use flashlane_core::{Board, FlowId};
 
 use super::round_robin::has_room;
@@ -42,6 +42,10 @@ impl Weighted {
 }
 
 impl Admit for Weighted {
+    fn declares(&self) -> AdmitDeclares {
+        AdmitDeclares { skips_when_single: true, ..AdmitDeclares::ASK }
+    }
+
     fn next(&mut self, board: &Board, commands: &dyn Commands) -> Option<Fetch> {
         let flows = board.flows.len();
         let mut starving = false;
@@ -66,10 +70,6 @@ impl Admit for Weighted {
             self.credit = core::array::from_fn(|priority| 1 << priority);
         }
         None
-    }
-
-    fn skips_when_single(&self) -> bool {
-        true
     }
 }
 

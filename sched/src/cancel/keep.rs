@@ -1,6 +1,6 @@
 //! Every write is programmed.
 
-use flashlane_core::decide::Cancel;
+use flashlane_core::decide::{Cancel, CancelDeclares};
 use flashlane_core::{Board, TxnId};
 
 /// No write is dropped.
@@ -8,11 +8,11 @@ use flashlane_core::{Board, TxnId};
 pub struct Keep;
 
 impl Cancel for Keep {
-    fn drops(&mut self, _: &Board, _: TxnId) -> bool {
-        false
+    fn declares(&self) -> CancelDeclares {
+        CancelDeclares { keeps_all: true, ..CancelDeclares::ASK }
     }
 
-    fn keeps_all(&self) -> bool {
-        true
+    fn drops(&mut self, _: &Board, _: TxnId) -> bool {
+        false
     }
 }

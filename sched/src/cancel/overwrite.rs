@@ -1,6 +1,6 @@
 //! Write hit manager: a waiting write is dropped when a younger write of its page arrives (SOS, model 4.1.2 and model 4.3).
 
-use flashlane_core::decide::Cancel;
+use flashlane_core::decide::{Cancel, CancelDeclares};
 use flashlane_core::{Board, TxnId};
 
 use crate::params::{Param, Values};
@@ -46,15 +46,11 @@ impl Overwrite {
 }
 
 impl Cancel for Overwrite {
+    fn declares(&self) -> CancelDeclares {
+        CancelDeclares { ends_at_once: self.ends_at_once, inherits_place: self.inherits_place, ..CancelDeclares::ASK }
+    }
+
     fn drops(&mut self, _: &Board, _: TxnId) -> bool {
         true
-    }
-
-    fn ends_at_once(&self) -> bool {
-        self.ends_at_once
-    }
-
-    fn inherits_place(&self) -> bool {
-        self.inherits_place
     }
 }

@@ -1,7 +1,7 @@
 //! Garbage collection goes first: its transactions beat user transactions on the unit until the victim is erased
 //! (model 2.1.9 "non-preemptive"). Atomic garbage collection also may not be paused (D-SLK-14).
 
-use flashlane_core::decide::{Collect, GcMode, GcPrecedence};
+use flashlane_core::decide::{Collect, CollectDeclares, GcMode, GcPrecedence};
 use flashlane_core::{Board, UnitId};
 
 /// Garbage collection before everything.
@@ -23,15 +23,15 @@ impl First {
 }
 
 impl Collect for First {
+    fn declares(&self) -> CollectDeclares {
+        CollectDeclares {
+            goes_first: true,
+            mode: GcMode::Transactions { pausable: self.pausable },
+            ..CollectDeclares::ASK
+        }
+    }
+
     fn precedence(&mut self, _: &Board, _: UnitId) -> GcPrecedence {
         GcPrecedence::Gc
-    }
-
-    fn goes_first(&self) -> bool {
-        true
-    }
-
-    fn mode(&self) -> GcMode {
-        GcMode::Transactions { pausable: self.pausable }
     }
 }

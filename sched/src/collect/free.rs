@@ -1,6 +1,6 @@
 //! Garbage collection at no cost: the control that shows what it costs otherwise (FLN-E7 "no GC").
 
-use flashlane_core::decide::{Collect, GcMode, GcPrecedence};
+use flashlane_core::decide::{Collect, CollectDeclares, GcMode, GcPrecedence};
 use flashlane_core::{Board, UnitId};
 
 /// Pages move and blocks are erased in no time.
@@ -8,11 +8,11 @@ use flashlane_core::{Board, UnitId};
 pub struct Free;
 
 impl Collect for Free {
-    fn precedence(&mut self, _: &Board, _: UnitId) -> GcPrecedence {
-        GcPrecedence::User
+    fn declares(&self) -> CollectDeclares {
+        CollectDeclares { mode: GcMode::Free, ..CollectDeclares::ASK }
     }
 
-    fn mode(&self) -> GcMode {
-        GcMode::Free
+    fn precedence(&mut self, _: &Board, _: UnitId) -> GcPrecedence {
+        GcPrecedence::User
     }
 }

@@ -1,7 +1,7 @@
 //! Semi-preemptive garbage collection: user transactions go between its steps as long as a plane of the unit has more
 //! free blocks than the hard threshold; at or below it, garbage collection goes first (model 2.1.9 SPGC).
 
-use flashlane_core::decide::{Collect, GcMode, GcPrecedence};
+use flashlane_core::decide::{Collect, CollectDeclares, GcMode, GcPrecedence};
 use flashlane_core::{Board, UnitId};
 
 /// Semi-preemptive garbage collection.
@@ -9,6 +9,10 @@ use flashlane_core::{Board, UnitId};
 pub struct SemiPreemptive;
 
 impl Collect for SemiPreemptive {
+    fn declares(&self) -> CollectDeclares {
+        CollectDeclares { mode: GcMode::Transactions { pausable: true }, ..CollectDeclares::ASK }
+    }
+
     fn precedence(&mut self, board: &Board, unit: UnitId) -> GcPrecedence {
         let planes = board.facts.geometry.planes_per_unit() as usize;
         let first = unit.index() * planes;
@@ -16,10 +20,6 @@ impl Collect for SemiPreemptive {
             .iter()
             .any(|plane| plane.collecting && plane.free_blocks <= board.facts.gc_hard_blocks);
         if short_of_blocks { GcPrecedence::Gc } else { GcPrecedence::User }
-    }
-
-    fn mode(&self) -> GcMode {
-        GcMode::Transactions { pausable: true }
     }
 }
 

@@ -7,7 +7,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use flashlane_core::decide::{Departure, Needs, Order, Position};
+use flashlane_core::decide::{Departure, Needs, Order, OrderDeclares, Position};
 use flashlane_core::transaction::{FlashOp, tag};
 use flashlane_core::{Board, Duration, FlowId, QueueId, Time, TxnId};
 
@@ -120,6 +120,13 @@ impl FlowRecord {
 }
 
 impl Order for Fair {
+    fn declares(&self) -> OrderDeclares {
+        OrderDeclares {
+            needs: Needs { departures_from: 0, arrivals_from_units: true, ..Needs::NOTHING },
+            ..OrderDeclares::ASK
+        }
+    }
+
     fn prepare(&mut self, board: &Board) {
         self.intensity.prepare(board);
         self.flows = board.flows.len();
@@ -170,14 +177,6 @@ impl Order for Fair {
         let bit_if = |bit: u8, holds: bool| if holds { bit } else { 0 };
         let tag = bit_if(tag::HIGH, high) | bit_if(tag::BARRIER, entry.barrier) | bit_if(tag::JUMPED, before.is_some());
         Position { in_front_of: before, tag, isolated_latency: isolated, ..Position::TAIL }
-    }
-
-    fn is_tail(&self) -> bool {
-        false
-    }
-
-    fn needs(&self) -> Needs {
-        Needs { departures_from: 0, arrivals_from_units: true, ..Needs::NOTHING }
     }
 
     fn departs(&mut self, board: &Board, txn: TxnId, departure: Departure) -> Duration {

@@ -9,7 +9,7 @@
 
 use alloc::vec::Vec;
 
-use flashlane_core::decide::{Estimate, Needs, Order, Position, Promotion};
+use flashlane_core::decide::{Estimate, Needs, Order, OrderDeclares, Position, Promotion};
 use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Board, Duration, QueueId, RequestId, TxnId};
 
@@ -184,26 +184,25 @@ impl Part {
 }
 
 impl Order for Need {
+    fn declares(&self) -> OrderDeclares {
+        OrderDeclares {
+            is_tail: true,
+            needs: Needs {
+                estimates: true,
+                promotions: self.bypass != [false; 2],
+                ends: self.estimator.uses_error_term(),
+                decision: self.decision,
+                ..Needs::NOTHING
+            },
+        }
+    }
+
     fn prepare(&mut self, board: &Board) {
         self.parts.reserve(board.units.len());
     }
 
     fn position(&mut self, _: &Board, _: TxnId, _: QueueId) -> Position {
         Position::TAIL
-    }
-
-    fn is_tail(&self) -> bool {
-        true
-    }
-
-    fn needs(&self) -> Needs {
-        Needs {
-            estimates: true,
-            promotions: self.bypass != [false; 2],
-            ends: self.estimator.uses_error_term(),
-            decision: self.decision,
-            ..Needs::NOTHING
-        }
     }
 
     fn promote(&mut self, board: &Board, created: &[TxnId], promotions: &mut Vec<Promotion>) {

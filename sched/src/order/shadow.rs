@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use flashlane_core::decide::{Departure, Estimate, Needs, Order, Position, Promotion};
+use flashlane_core::decide::{Departure, Estimate, Needs, Order, OrderDeclares, Position, Promotion};
 use flashlane_core::{Board, Duration, QueueId, RequestId, TxnId};
 
 use crate::estimate::Estimator;
@@ -22,21 +22,18 @@ impl Shadow {
 }
 
 impl Order for Shadow {
+    fn declares(&self) -> OrderDeclares {
+        let OrderDeclares { is_tail, needs } = self.order.declares();
+        let ends = needs.ends || self.estimator.uses_error_term();
+        OrderDeclares { is_tail, needs: Needs { estimates: true, ends, ..needs } }
+    }
+
     fn prepare(&mut self, board: &Board) {
         self.order.prepare(board);
     }
 
     fn position(&mut self, board: &Board, txn: TxnId, queue: QueueId) -> Position {
         self.order.position(board, txn, queue)
-    }
-
-    fn is_tail(&self) -> bool {
-        self.order.is_tail()
-    }
-
-    fn needs(&self) -> Needs {
-        let needs = self.order.needs();
-        Needs { estimates: true, ends: needs.ends || self.estimator.uses_error_term(), ..needs }
     }
 
     fn promote(&mut self, board: &Board, created: &[TxnId], promotions: &mut Vec<Promotion>) {

@@ -9,7 +9,7 @@ mod ledger;
 
 use alloc::sync::Arc;
 
-use flashlane_core::decide::{Departure, Estimate, Needs, Order, Position};
+use flashlane_core::decide::{Departure, Estimate, Needs, Order, OrderDeclares, Position};
 use flashlane_core::transaction::{FlashOp, tag};
 use flashlane_core::{Board, Duration, QueueId, RequestId, Transaction, TxnId};
 
@@ -140,6 +140,19 @@ pub(super) fn siblings(a: &Transaction, b: &Transaction) -> bool {
 }
 
 impl Order for SlackBypass {
+    fn declares(&self) -> OrderDeclares {
+        OrderDeclares {
+            is_tail: self.bypass == [false; 2] && !self.charge_reads,
+            needs: Needs {
+                estimates: true,
+                departures_from: if self.ledger.is_some() { ledger::LONG } else { u32::MAX },
+                ends: self.estimator.uses_error_term(),
+                decision: self.decision,
+                ..Needs::NOTHING
+            },
+        }
+    }
+
     fn position(&mut self, board: &Board, id: TxnId, queue: QueueId) -> Position {
         let newcomer = board.txn(id);
         let write = newcomer.op == FlashOp::Program;
@@ -164,20 +177,6 @@ impl Order for SlackBypass {
             position.charge_programs = cost;
         }
         position
-    }
-
-    fn is_tail(&self) -> bool {
-        self.bypass == [false; 2] && !self.charge_reads
-    }
-
-    fn needs(&self) -> Needs {
-        Needs {
-            estimates: true,
-            departures_from: if self.ledger.is_some() { ledger::LONG } else { u32::MAX },
-            ends: self.estimator.uses_error_term(),
-            decision: self.decision,
-            ..Needs::NOTHING
-        }
     }
 
     fn response(&mut self, board: &Board, id: TxnId, request: RequestId) -> Duration {

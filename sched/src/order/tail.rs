@@ -1,6 +1,6 @@
 //! At the tail: order of arrival.
 
-use flashlane_core::decide::{Order, Position};
+use flashlane_core::decide::{Order, OrderDeclares, Position};
 use flashlane_core::{Board, QueueId, TxnId};
 
 /// Order of arrival.
@@ -8,11 +8,11 @@ use flashlane_core::{Board, QueueId, TxnId};
 pub struct Tail;
 
 impl Order for Tail {
-    fn position(&mut self, _: &Board, _: TxnId, _: QueueId) -> Position {
-        Position::TAIL
+    fn declares(&self) -> OrderDeclares {
+        OrderDeclares { is_tail: true, ..OrderDeclares::ASK }
     }
 
-    fn is_tail(&self) -> bool {
-        true
+    fn position(&mut self, _: &Board, _: TxnId, _: QueueId) -> Position {
+        Position::TAIL
     }
 }

@@ -1,6 +1,6 @@
 //! First come, first served over reads and writes of a unit (model 2.1.9 FCFS).
 
-use flashlane_core::decide::{Group, Pick, Scope};
+use flashlane_core::decide::{Group, Pick, PickDeclares, Scope};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, UnitId};
 
@@ -20,8 +20,8 @@ impl Fcfs {
 }
 
 impl Pick for Fcfs {
-    fn skips_when_single(&self) -> bool {
-        true
+    fn declares(&self) -> PickDeclares {
+        PickDeclares { skips_when_single: true, ..PickDeclares::ASK }
     }
 
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {

@@ -1,7 +1,7 @@
 //! FR-FCFS with conditional queue size: reads first, unless the write queue is fuller than a threshold (Slacker §2.1,
 //! model 1.1.2).
 
-use flashlane_core::decide::{Group, Pick, Scope};
+use flashlane_core::decide::{Group, Pick, PickDeclares, Scope};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, UnitId};
 
@@ -21,8 +21,8 @@ impl FrFcfs {
 }
 
 impl Pick for FrFcfs {
-    fn skips_when_single(&self) -> bool {
-        true
+    fn declares(&self) -> PickDeclares {
+        PickDeclares { skips_when_single: true, ..PickDeclares::ASK }
     }
 
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {

@@ -1,6 +1,6 @@
 //! Reads before writes, each in order of arrival (model 2.1.9 RP).
 
-use flashlane_core::decide::{Group, Pick, Scope};
+use flashlane_core::decide::{Group, Pick, PickDeclares, Scope};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, UnitId};
 
@@ -11,8 +11,8 @@ use super::{oldest, widen::widen};
 pub struct ReadFirst;
 
 impl Pick for ReadFirst {
-    fn skips_when_single(&self) -> bool {
-        true
+    fn declares(&self) -> PickDeclares {
+        PickDeclares { skips_when_single: true, ..PickDeclares::ASK }
     }
 
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {

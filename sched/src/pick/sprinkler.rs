@@ -1,7 +1,7 @@
 //! Sprinkler: the largest multi-plane, multi-die group first (overlap depth), then transactions of one request
 //! (connectivity), then age; reads before writes (FLIN §6, model 2.1.9; FARO of the HPCA 2014 paper).
 
-use flashlane_core::decide::{Group, Pick, Scope};
+use flashlane_core::decide::{Group, Pick, PickDeclares, Scope};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, QueueId, TxnId, UnitId};
 
@@ -78,8 +78,8 @@ impl Sprinkler {
 }
 
 impl Pick for Sprinkler {
-    fn skips_when_single(&self) -> bool {
-        true
+    fn declares(&self) -> PickDeclares {
+        PickDeclares { skips_when_single: true, ..PickDeclares::ASK }
     }
 
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {

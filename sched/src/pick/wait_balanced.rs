@@ -8,7 +8,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use flashlane_core::decide::{Group, Pick, Scope};
+use flashlane_core::decide::{Group, Pick, PickDeclares, Scope};
 use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Board, TxnId, UnitId};
 
@@ -83,6 +83,10 @@ fn ready(board: &Board, unit: UnitId, op: FlashOp, priority: u8) -> TxnId {
 }
 
 impl Pick for WaitBalanced {
+    fn declares(&self) -> PickDeclares {
+        PickDeclares { skips_when_single: true, per_priority_queues: true }
+    }
+
     fn prepare(&mut self, board: &Board) {
         let empty = Slot { txn: TxnId::NONE, serial: 0, sequence: PrioritySequence::default() };
         self.slots = vec![[empty; 2]; board.units.len()];
@@ -109,14 +113,6 @@ impl Pick for WaitBalanced {
     /// O1 compares the read in the slot (model 2.1.7).
     fn next_read(&mut self, board: &Board, unit: UnitId) -> TxnId {
         self.slot(board, unit, FlashOp::Read)
-    }
-
-    fn skips_when_single(&self) -> bool {
-        true
-    }
-
-    fn per_priority_queues(&self) -> bool {
-        true
     }
 }
 

@@ -7,7 +7,7 @@
 //! waiting writes.
 
 use flashlane_core::board::{QueueKind, Service, SlotQueue};
-use flashlane_core::decide::Place;
+use flashlane_core::decide::{Place, PlaceDeclares};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Lpn, PlaneId, TxnId, UnitId};
 
@@ -94,6 +94,10 @@ fn writes_by_slot(board: &Board, unit: UnitId) -> &[SlotQueue] {
 }
 
 impl Place for Dynamic {
+    fn declares(&self) -> PlaceDeclares {
+        PlaceDeclares { binds_at_dispatch: self.estimator.is_none(), ..PlaceDeclares::ASK }
+    }
+
     fn plane(&mut self, board: &Board, _: Lpn, home: PlaneId) -> PlaneId {
         let Some(estimator) = &self.estimator else { return home };
         let own = board.facts.service(FlashOp::Program, board.facts.geometry.page_bytes);
@@ -107,14 +111,6 @@ impl Place for Dynamic {
         let waiting = writes_by_slot(board, unit);
         let with_free_pages = planes(board, unit).enumerate().filter(|&(_, plane)| board.plane(plane).has_free_page);
         with_free_pages.min_by_key(|&(slot, _)| waiting[slot].waiting).expect("a plane of the unit has a free page").1
-    }
-
-    fn is_static(&self) -> bool {
-        false
-    }
-
-    fn binds_at_dispatch(&self) -> bool {
-        self.estimator.is_none()
     }
 
     fn place_at_dispatch(&mut self, board: &Board, _: TxnId) -> Option<PlaneId> {

@@ -1,6 +1,6 @@
 //! Static allocation: every page stays on the plane the stripe gives it (model 1.1.1).
 
-use flashlane_core::decide::Place;
+use flashlane_core::decide::{Place, PlaceDeclares};
 use flashlane_core::{Board, Lpn, PlaneId};
 
 /// Every write goes to its home plane.
@@ -8,11 +8,11 @@ use flashlane_core::{Board, Lpn, PlaneId};
 pub struct Home;
 
 impl Place for Home {
-    fn plane(&mut self, _: &Board, _: Lpn, home: PlaneId) -> PlaneId {
-        home
+    fn declares(&self) -> PlaceDeclares {
+        PlaceDeclares { is_static: true, ..PlaceDeclares::ASK }
     }
 
-    fn is_static(&self) -> bool {
-        true
+    fn plane(&mut self, _: &Board, _: Lpn, home: PlaneId) -> PlaneId {
+        home
     }
 }

@@ -6,7 +6,7 @@
 //! its foremost one (D-SOS-02), if that then ends earlier.
 
 use flashlane_core::board::QueueKind;
-use flashlane_core::decide::{MigrationLimits, Place};
+use flashlane_core::decide::{Migration, MigrationLimits, Place, PlaceDeclares};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Lpn, PlaneId, TxnId, UnitId};
 
@@ -62,10 +62,18 @@ pub(crate) const PARAMS: &[Param] = &[
 #[derive(Debug)]
 pub struct Rebalance {
     min_gain: u64,
-    moves: MigrationLimits,
+    limits: MigrationLimits,
     from_tail: bool,
     /// Present when writes first go to the next plane in turn.
     rotation: Option<Rotate>,
+}
+
+/// A write that would move.
+#[derive(Clone, Copy)]
+struct Candidate {
+    write: TxnId,
+    /// Writes that go before it.
+    in_front: u64,
 }
 
 impl Rebalance {
@@ -73,7 +81,7 @@ impl Rebalance {
     pub(crate) fn of(values: &Values<'_>) -> Rebalance {
         Rebalance {
             min_gain: values.get("level_min_gain_us") * 1_000,
-            moves: MigrationLimits {
+            limits: MigrationLimits {
                 at_once: values.get("level_at_once") as u32,
                 takes: Duration::from_ns(values.get("level_move_ns")),
             },
@@ -82,8 +90,8 @@ impl Rebalance {
         }
     }
 
-    /// The write of `unit` that would move, and the writes that stand before it.
-    fn candidate(&self, board: &Board, unit: UnitId) -> Option<(TxnId, u64)> {
+    /// The write of `unit` that would move.
+    fn candidate(&self, board: &Board, unit: UnitId) -> Option<Candidate> {
         let movable = |&id: &TxnId| board.eligible(id) && board.units[unit.index()].foreground_gc.write != id;
         let queue = |priority: u8| board.queue(unit, QueueKind::Write(priority));
         // Higher priorities are served first.
@@ -92,7 +100,7 @@ impl Rebalance {
             for priority in (0..board.facts.priorities).rev() {
                 for id in board.walk(board.queue_id(unit, QueueKind::Write(priority))) {
                     if movable(&id) {
-                        return Some((id, before));
+                        return Some(Candidate { write: id, in_front: before });
                     }
                     before += 1;
                 }
@@ -105,7 +113,7 @@ impl Rebalance {
             while id.is_some() {
                 before -= 1;
                 if movable(&id) {
-                    return Some((id, before));
+                    return Some(Candidate { write: id, in_front: before });
                 }
                 id = board.txn(id).prev;
             }
@@ -151,20 +159,16 @@ fn receiver(board: &Board, unit: UnitId) -> Option<PlaneId> {
 }
 
 impl Place for Rebalance {
+    fn declares(&self) -> PlaceDeclares {
+        PlaceDeclares { migration: self.limits, ..PlaceDeclares::ASK }
+    }
+
     fn plane(&mut self, board: &Board, lpn: Lpn, home: PlaneId) -> PlaneId {
         self.rotation.as_mut().map_or(home, |rotation| rotation.plane(board, lpn, home))
     }
 
-    fn is_static(&self) -> bool {
-        false
-    }
-
-    fn migration_limits(&self) -> MigrationLimits {
-        self.moves
-    }
-
-    fn steal_write(&mut self, board: &Board, unit: UnitId) -> Option<(TxnId, PlaneId)> {
-        let mut most: Option<(u64, UnitId, (TxnId, u64))> = None;
+    fn steal_write(&mut self, board: &Board, unit: UnitId) -> Option<Migration> {
+        let mut most: Option<(u64, UnitId, Candidate)> = None;
         for donor in (0..board.units.len() as u16).map(UnitId) {
             if donor == unit || board.waiting(donor, FlashOp::Program) == 0 {
                 continue;
@@ -176,16 +180,16 @@ impl Place for Rebalance {
                 most = Some((has, donor, candidate));
             }
         }
-        let (_, donor, (write, before)) = most?;
+        let (_, donor, Candidate { write, in_front }) = most?;
         let threshold = load(board, unit) + self.min_gain;
-        let mut ahead = remaining(board, donor) + before * typical(board, FlashOp::Program);
+        let mut ahead = remaining(board, donor) + in_front * typical(board, FlashOp::Program);
         if ahead <= threshold {
             ahead += older_reads(board, donor, write) * typical(board, FlashOp::Read);
         }
         if ahead <= threshold {
             return None;
         }
-        Some((write, receiver(board, unit)?))
+        Some(Migration { write, to: receiver(board, unit)? })
     }
 }
 

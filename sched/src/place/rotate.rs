@@ -26,10 +26,6 @@ impl Place for Rotate {
         }
         home
     }
-
-    fn is_static(&self) -> bool {
-        false
-    }
 }
 
 #[cfg(test)]

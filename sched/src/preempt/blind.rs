@@ -3,7 +3,7 @@
 //!
 //! A pause that would save nothing, because less than its own overheads is left to run, is not made.
 
-use flashlane_core::decide::{Preempt, SuspendPoints};
+use flashlane_core::decide::{Preempt, PreemptDeclares, SuspendPoints};
 use flashlane_core::{Board, Duration, TxnId, UnitId};
 
 /// Blind suspension.
@@ -25,8 +25,8 @@ impl Blind {
 }
 
 impl Preempt for Blind {
-    fn suspend_points(&self) -> SuspendPoints {
-        self.suspend_points
+    fn declares(&self) -> PreemptDeclares {
+        PreemptDeclares { suspend_points: self.suspend_points }
     }
 
     fn pause(&mut self, board: &Board, unit: UnitId, _: TxnId) -> Option<Duration> {

@@ -4,7 +4,7 @@
 //! The slack of a command is the least of its transactions'. Only the read at the head of the queue is considered
 //! (D-SLK-13). While the fill trigger holds, writes go before reads and nothing is paused (D-SLK-15).
 
-use flashlane_core::decide::{Preempt, SuspendPoints};
+use flashlane_core::decide::{Preempt, PreemptDeclares, SuspendPoints};
 use flashlane_core::{Board, Duration, TxnId, UnitId};
 
 use crate::pick::FillTrigger;
@@ -37,8 +37,8 @@ fn can_spare(board: &Board, lead: TxnId, time: Duration) -> bool {
 }
 
 impl Preempt for BySlack {
-    fn suspend_points(&self) -> SuspendPoints {
-        SuspendPoints::Boundary
+    fn declares(&self) -> PreemptDeclares {
+        PreemptDeclares { suspend_points: SuspendPoints::Boundary }
     }
 
     /// The overheads are charged here, once a pause; the reads as they are served.

@@ -1,6 +1,6 @@
 //! Running commands are never paused.
 
-use flashlane_core::decide::{Preempt, SuspendPoints};
+use flashlane_core::decide::{Preempt, PreemptDeclares, SuspendPoints};
 use flashlane_core::{Board, Duration, TxnId, UnitId};
 
 /// Commands run to their end.
@@ -8,8 +8,8 @@ use flashlane_core::{Board, Duration, TxnId, UnitId};
 pub struct Never;
 
 impl Preempt for Never {
-    fn suspend_points(&self) -> SuspendPoints {
-        SuspendPoints::Never
+    fn declares(&self) -> PreemptDeclares {
+        PreemptDeclares { suspend_points: SuspendPoints::Never }
     }
 
     fn pause(&mut self, _: &Board, _: UnitId, _: TxnId) -> Option<Duration> {

@@ -6,7 +6,7 @@
 //! not interrupted unless they yield (D-FLN-16), nor is an erase.
 
 use flashlane_core::board::Command;
-use flashlane_core::decide::{Preempt, SuspendPoints};
+use flashlane_core::decide::{Preempt, PreemptDeclares, SuspendPoints};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Owner, TxnId, UnitId};
 
@@ -46,8 +46,8 @@ impl Proportional {
 }
 
 impl Preempt for Proportional {
-    fn suspend_points(&self) -> SuspendPoints {
-        SuspendPoints::Any
+    fn declares(&self) -> PreemptDeclares {
+        PreemptDeclares { suspend_points: SuspendPoints::Any }
     }
 
     fn pause(&mut self, board: &Board, unit: UnitId, read: TxnId) -> Option<Duration> {

@@ -6,6 +6,7 @@ use flashlane_core::{Op, Time};
 
 use super::Device;
 use crate::host::{RequestSlot, WaitingCommands};
+use crate::policy::Admission;
 
 impl Device {
     /// Fetches commands as long as the admit decision names one and the device has space.
@@ -36,12 +37,12 @@ impl Device {
                 _ => request.pages,
             };
             match policy.admit(board, &WaitingCommands { host, board, full, missing }) {
-                Ok(fetch) => {
+                Admission::Enter(fetch) => {
                     let slot = self.host.fetch(fetch, &mut self.state);
                     let request = self.state.board.requests[slot as usize];
                     self.split_request(slot, &request);
                 }
-                Err(at) => {
+                Admission::AskAgain(at) => {
                     again = at;
                     break;
                 }

@@ -82,10 +82,10 @@ impl Device {
 /// The board before the first request, without the state of the planes.
 fn first_board(config: &Config, scheduler: &Scheduler) -> Board {
     let mut facts = config.facts();
-    if !scheduler.pick.per_priority_queues() {
+    if !scheduler.pick.declares().per_priority_queues {
         facts.priorities = 1;
     }
-    facts.write_triggered_gc = scheduler.collect.write_triggered_gc();
+    facts.write_triggered_gc = scheduler.collect.declares().write_triggered;
     let mut board = Board::new(facts, config.flows.len());
     for (board_view, flow) in board.flows.iter_mut().zip(&config.flows) {
         board_view.priority = flow.priority;

@@ -8,6 +8,7 @@ use flashlane_core::transaction::{FlashOp, tag};
 use flashlane_core::{Duration, PlaneId, TxnId, UnitId};
 
 use super::{Device, Fault};
+use crate::ftl::BlockCensus;
 use crate::policy::Action;
 
 impl Device {
@@ -126,7 +127,7 @@ impl Device {
     /// Stops the device: a write waits for a page of `plane`, and nothing can free one.
     #[cold]
     fn out_of_space(&mut self, plane: PlaneId) {
-        let (free, reclaimable, full) = self.ftl.census(plane);
+        let BlockCensus { free, reclaimable, full } = self.ftl.census(plane);
         let place = self.state.board.facts.geometry.place_of(plane);
         self.fault = Some(Fault {
             at: self.state.now(),

@@ -42,7 +42,7 @@ use crate::lpn_table::LpnTable;
 use crate::policy::Policy;
 use crate::state::State;
 pub use step::Stopped;
-pub use totals::Totals;
+pub use totals::{EraseCounts, Totals};
 
 /// Why a device stopped.
 #[derive(Clone, PartialEq, Eq, Debug)]

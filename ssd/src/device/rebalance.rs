@@ -4,6 +4,7 @@
 use alloc::collections::VecDeque;
 
 use flashlane_core::board::Service;
+use flashlane_core::decide::Migration;
 use flashlane_core::transaction::Stage;
 use flashlane_core::{PlaneId, Time, TxnId, UnitId};
 
@@ -32,8 +33,8 @@ impl Device {
                 continue;
             }
             for _ in 0..self.policy.migration_limits().at_once {
-                let Some((write, plane)) = self.policy.steal_write(&self.state.board, unit) else { break };
-                self.migrate(write, plane);
+                let Some(migration) = self.policy.steal_write(&self.state.board, unit) else { break };
+                self.migrate(migration);
             }
         }
     }
@@ -55,7 +56,7 @@ impl Device {
     }
 
     /// Takes a waiting write out of its queue and sends it to that of the unit of `to`.
-    fn migrate(&mut self, write: TxnId, to: PlaneId) {
+    fn migrate(&mut self, Migration { write, to }: Migration) {
         self.counters.moved += 1;
         self.withdraw(write);
         let takes = self.policy.migration_limits().takes;

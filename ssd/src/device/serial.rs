@@ -96,9 +96,9 @@ impl Device {
         let takes = |buffer: &&mut Buffer| if is_write { buffer.write_back } else { buffer.read_allocate };
         let taken_by = self.buffer.as_mut().filter(takes);
         let is_taken = taken_by.is_some();
-        if let Some((victim, was_dirty)) = taken_by.and_then(|buffer| buffer.replace(lpn, flow, is_write)) {
-            work.pages[1] += u32::from(was_dirty);
-            self.state.log(|| Event::Evicted { lpn: victim });
+        if let Some(evicted) = taken_by.and_then(|buffer| buffer.replace(lpn, flow, is_write)) {
+            work.pages[1] += u32::from(evicted.was_dirty);
+            self.state.log(|| Event::Evicted { lpn: evicted.lpn });
         }
         if is_write && is_taken {
             work.missed += 1;

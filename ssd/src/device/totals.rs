@@ -68,10 +68,21 @@ pub struct Totals {
     pub channel_busy: alloc::vec::Vec<Duration>,
     /// Data phases, and those that found the bus taken.
     pub transfers: [u64; 2],
-    /// Least and greatest erase count of a block, and the sum over all blocks.
-    pub erase_counts: (u32, u32, u64),
+    /// Erase counts of blocks.
+    pub erase_counts: EraseCounts,
     /// Blocks of the drive.
     pub blocks: u64,
+}
+
+/// How often blocks have been erased.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct EraseCounts {
+    /// Least of a block.
+    pub min: u32,
+    /// Greatest of a block.
+    pub max: u32,
+    /// Over all blocks.
+    pub sum: u64,
 }
 
 impl Device {
@@ -83,12 +94,12 @@ impl Device {
         let pair = |f: fn(&flashlane_core::board::UnitCounters) -> [u64; 2]| {
             unit_counters().map(f).fold([0, 0], |a, b| [a[0] + b[0], a[1] + b[1]])
         };
-        let mut erase_counts = (u32::MAX, 0, 0u64);
+        let mut erase_counts = EraseCounts { min: u32::MAX, max: 0, sum: 0 };
         let mut blocks = 0;
         for count in self.ftl.erase_counts() {
-            erase_counts.0 = erase_counts.0.min(count);
-            erase_counts.1 = erase_counts.1.max(count);
-            erase_counts.2 += u64::from(count);
+            erase_counts.min = erase_counts.min.min(count);
+            erase_counts.max = erase_counts.max.max(count);
+            erase_counts.sum += u64::from(count);
             blocks += 1;
         }
         Totals {

@@ -56,6 +56,16 @@ pub struct Ftl {
     pub totals: FtlTotals,
 }
 
+/// Blocks of a plane by state.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockCensus {
+    pub free: u32,
+    /// Sealed, with an invalid page.
+    pub reclaimable: u32,
+    /// Sealed, with valid pages only.
+    pub full: u32,
+}
+
 impl Ftl {
     /// The translation layer of `config`, preconditioned by formula (model 0.9).
     pub fn new(config: &Config) -> Ftl {
@@ -275,15 +285,15 @@ impl Ftl {
         true
     }
 
-    /// Blocks of a plane, for an error message: free, sealed with an invalid page, sealed with valid pages only.
-    pub fn census(&self, plane: PlaneId) -> (u32, u32, u32) {
+    /// Blocks of a plane by state, for an error message.
+    pub fn census(&self, plane: PlaneId) -> BlockCensus {
         let pages = self.geometry.pages_per_block as u16;
         let pool = &self.pools[plane.index()];
         let sealed = |full: bool| {
             let valid = pool.valid_when_sealed().iter().enumerate();
             valid.filter(|(b, v)| pool.is_sealed(*b as u32) && (**v == pages) == full).count() as u32
         };
-        (pool.free_blocks(), sealed(false), sealed(true))
+        BlockCensus { free: pool.free_blocks(), reclaimable: sealed(false), full: sealed(true) }
     }
 
     /// Checks that validity bits, page counts, map, reverse map and the flows' page counts on `board` agree. For tests: visits

@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 
 use flashlane_core::board::{Service, Unit};
 use flashlane_core::decide::{
-    Commands, Departure, Estimate, Fetch, GcMode, GcPrecedence, GcQuota, Group, MigrationLimits, Needs, Position,
-    Promotion, Scheduler, Scope, SuspendPoints,
+    Commands, Declares, Departure, Estimate, Fetch, GcMode, GcPrecedence, GcQuota, Group, Migration, MigrationLimits,
+    Needs, Position, Promotion, Scheduler, Scope, SuspendPoints,
 };
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Lpn, Owner, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
@@ -40,49 +40,41 @@ pub(crate) enum Action {
     Resume,
 }
 
+/// What the admit decision wants.
+pub(crate) enum Admission {
+    /// This command enters the device.
+    Enter(Fetch),
+    /// None enters now; ask again at this instant at the latest.
+    AskAgain(Time),
+}
+
 /// The scheduler with what it has declared about itself.
 pub(crate) struct Policy {
     /// Members of the command that [`Action::Start`] or [`Action::StartInPause`] begins.
     pub(crate) group: Group,
     shortcuts: Shortcuts,
-    suspend_points: SuspendPoints,
-    needs: Needs,
+    declares: Declares,
     /// Whether the order decision is notified when transactions leave their queues ([`Needs::departures_from`]).
     notifies_departures: bool,
-    /// Pages never leave their home plane.
-    static_place: bool,
-    /// Writes get their plane at dispatch.
-    binds_at_dispatch: bool,
-    /// How waiting writes move to units that have nothing to do.
-    migration_limits: MigrationLimits,
     /// Whether a program or an erase of garbage collection may be paused.
     pauses_gc: bool,
-    gc_mode: GcMode,
-    /// The admit decision compares commands.
-    ranks_all_waiting: bool,
     scheduler: Scheduler,
 }
 
 impl Policy {
     /// `scheduler` on the drive of `config`.
     pub(crate) fn new(scheduler: Scheduler, config: &Config) -> Policy {
-        let needs = scheduler.order.needs();
+        let declares = scheduler.declares();
+        let needs = &declares.order.needs;
         let front = &config.front;
         let instant = Duration::ZERO;
         let instant_link = front.link_bytes_per_s == 0 && front.link_latency == instant && needs.decision == instant;
-        let gc_mode = scheduler.collect.mode();
         Policy {
             group: Group::new(),
-            shortcuts: Shortcuts::of(&scheduler, config, instant_link),
-            suspend_points: scheduler.preempt.suspend_points(),
-            needs,
+            shortcuts: Shortcuts::of(&declares, config, instant_link),
             notifies_departures: needs.departures_from == 0,
-            static_place: scheduler.place.is_static(),
-            binds_at_dispatch: scheduler.place.binds_at_dispatch(),
-            migration_limits: scheduler.place.migration_limits(),
-            pauses_gc: matches!(gc_mode, GcMode::Transactions { pausable: true }),
-            gc_mode,
-            ranks_all_waiting: scheduler.admit.ranks_all_waiting(),
+            pauses_gc: matches!(declares.collect.mode, GcMode::Transactions { pausable: true }),
+            declares,
             scheduler,
         }
     }
@@ -99,57 +91,57 @@ impl Policy {
     /// Whether pages never leave their home plane.
     #[inline(always)]
     pub(crate) fn is_place_static(&self) -> bool {
-        self.static_place
+        self.declares.place.is_static
     }
 
     /// Whether writes get their plane when a unit takes them.
     #[inline(always)]
     pub(crate) fn binds_at_dispatch(&self) -> bool {
-        self.binds_at_dispatch
+        self.declares.place.binds_at_dispatch
     }
 
     /// Whether waiting writes move to units that have nothing to do.
     #[inline(always)]
     pub(crate) fn migrates_writes(&self) -> bool {
-        self.migration_limits.at_once > 0
+        self.declares.place.migration.at_once > 0
     }
 
     /// How they move.
     pub(crate) fn migration_limits(&self) -> MigrationLimits {
-        self.migration_limits
+        self.declares.place.migration
     }
 
     /// Whether running programs may be paused at the end of an iteration only.
     #[inline(always)]
     pub(crate) fn pauses_at_boundaries(&self) -> bool {
-        self.suspend_points == SuspendPoints::Boundary
+        self.declares.preempt.suspend_points == SuspendPoints::Boundary
     }
 
     /// Whether running programs or erases may be paused.
     #[inline(always)]
     pub(crate) fn pauses(&self) -> bool {
-        self.suspend_points != SuspendPoints::Never
+        self.declares.preempt.suspend_points != SuspendPoints::Never
     }
 
     /// What the order decision needs besides being asked for positions.
     #[inline(always)]
     pub(crate) fn needs(&self) -> &Needs {
-        &self.needs
+        &self.declares.order.needs
     }
 
     /// Whether victims are emptied at once, without flash operations.
     pub(crate) fn collects_for_free(&self) -> bool {
-        self.gc_mode == GcMode::Free
+        self.declares.collect.mode == GcMode::Free
     }
 
     /// Whether the device must record which flow's data each page holds.
     pub(crate) fn needs_page_flows(&self) -> bool {
-        self.scheduler.collect.write_triggered_gc() || self.scheduler.admit.needs_page_flows()
+        self.declares.collect.write_triggered || self.declares.admit.needs_page_flows
     }
 
     /// Whether a decision may read the expected end of a running command.
     pub(crate) fn asks_expected_ends(&self) -> bool {
-        !self.shortcuts.tail_order || self.needs.estimates
+        !self.shortcuts.tail_order || self.declares.order.needs.estimates
     }
 
     // Admit.
@@ -163,16 +155,19 @@ impl Policy {
     /// Whether the admit decision is asked only once everything that arrives at an instant is there.
     #[inline(always)]
     pub(crate) fn ranks_all_waiting(&self) -> bool {
-        self.ranks_all_waiting
+        self.declares.admit.ranks_all_waiting
     }
 
     /// The command that enters the device next; if none, when to ask again.
-    pub(crate) fn admit(&mut self, board: &Board, commands: &dyn Commands) -> Result<Fetch, Time> {
-        self.scheduler.admit.next(board, commands).ok_or_else(|| {
-            let again = self.scheduler.admit.ask_again();
-            debug_assert!(again > board.now, "asked again at once, the answer would be the same");
-            again
-        })
+    pub(crate) fn admit(&mut self, board: &Board, commands: &dyn Commands) -> Admission {
+        match self.scheduler.admit.next(board, commands) {
+            Some(fetch) => Admission::Enter(fetch),
+            None => {
+                let again = self.scheduler.admit.ask_again();
+                debug_assert!(again > board.now, "asked again at once, the answer would be the same");
+                Admission::AskAgain(again)
+            }
+        }
     }
 
     // Place and cancel.
@@ -180,7 +175,11 @@ impl Policy {
     /// The plane a page is to be written to. If writes get their plane at dispatch, this is its home plane until then.
     #[inline(always)]
     pub(crate) fn place(&mut self, board: &Board, lpn: Lpn, home: PlaneId) -> PlaneId {
-        if self.static_place || self.binds_at_dispatch { home } else { self.scheduler.place.plane(board, lpn, home) }
+        if self.is_place_static() || self.binds_at_dispatch() {
+            home
+        } else {
+            self.scheduler.place.plane(board, lpn, home)
+        }
     }
 
     /// The plane that takes a write which has none yet, for schedulers that bind at dispatch; `None` if none takes it now.
@@ -188,8 +187,8 @@ impl Policy {
         self.scheduler.place.place_at_dispatch(board, write)
     }
 
-    /// The waiting write that moves to a unit with nothing to do, and its plane there; `None` if none moves.
-    pub(crate) fn steal_write(&mut self, board: &Board, unit: UnitId) -> Option<(TxnId, PlaneId)> {
+    /// The waiting write that moves to a unit with nothing to do; `None` if none moves.
+    pub(crate) fn steal_write(&mut self, board: &Board, unit: UnitId) -> Option<Migration> {
         self.scheduler.place.steal_write(board, unit)
     }
 
@@ -200,17 +199,17 @@ impl Policy {
 
     /// Whether waiting writes may move or be dropped.
     pub(crate) fn changes_waiting_writes(&self) -> bool {
-        self.migrates_writes() || !self.scheduler.cancel.keeps_all()
+        self.migrates_writes() || !self.declares.cancel.keeps_all
     }
 
     /// Whether a dropped write is done at once.
     pub(crate) fn dropped_end_at_once(&self) -> bool {
-        self.scheduler.cancel.ends_at_once()
+        self.declares.cancel.ends_at_once
     }
 
     /// Whether a write takes the place of the one dropped for it.
     pub(crate) fn inherits_place(&self) -> bool {
-        self.scheduler.cancel.inherits_place() && self.shortcuts.tail_order && !self.needs.promotions
+        self.declares.cancel.inherits_place && self.shortcuts.tail_order && !self.declares.order.needs.promotions
     }
 
     // Order.
@@ -221,7 +220,7 @@ impl Policy {
         if self.shortcuts.tail_order {
             return Position::TAIL;
         }
-        self.notifies_departures |= board.queues[queue.index()].len >= self.needs.departures_from;
+        self.notifies_departures |= board.queues[queue.index()].len >= self.declares.order.needs.departures_from;
         self.scheduler.order.position(board, id, queue)
     }
 
@@ -246,7 +245,7 @@ impl Policy {
     /// Notifies the order decision that a user transaction has ended, if it asks for that.
     #[inline(always)]
     pub(crate) fn ended(&mut self, board: &Board, id: TxnId) {
-        if self.needs.ends {
+        if self.declares.order.needs.ends {
             self.scheduler.order.ended(board, id);
         }
     }
@@ -276,7 +275,9 @@ impl Policy {
             Service::Idle if state.gc.any() && self.shortcuts.gc_goes_at_once => Action::Collect,
             Service::Idle => self.next_of_idle(board, unit, state),
             Service::Paused => self.next_in_pause(board, unit),
-            Service::Busy if self.suspend_points != SuspendPoints::Never => self.next_of_busy(board, unit),
+            Service::Busy if self.declares.preempt.suspend_points != SuspendPoints::Never => {
+                self.next_of_busy(board, unit)
+            }
             Service::Busy => Action::Stay,
         }
     }
@@ -366,7 +367,7 @@ impl Policy {
         {
             return Action::Stay;
         }
-        if self.suspend_points == SuspendPoints::Boundary && command.op != FlashOp::Program {
+        if self.declares.preempt.suspend_points == SuspendPoints::Boundary && command.op != FlashOp::Program {
             return Action::Stay;
         }
         let read = self.next_read(board, unit);
@@ -375,7 +376,7 @@ impl Policy {
         }
         let into = (board.now - command.array_from).ns();
         let at_boundary = into > 0 && into.is_multiple_of(board.facts.iteration.ns());
-        if (self.suspend_points == SuspendPoints::Any || at_boundary)
+        if (self.declares.preempt.suspend_points == SuspendPoints::Any || at_boundary)
             && let Some(charge) = self.scheduler.preempt.pause(board, unit, read)
         {
             return Action::Pause(charge);
@@ -386,7 +387,7 @@ impl Policy {
     /// Whether to ask at the unit's next iteration boundary whether its program is paused for `read`.
     #[inline(always)]
     pub(crate) fn asks_at_boundary(&self, board: &Board, unit: UnitId, read: TxnId) -> bool {
-        self.suspend_points == SuspendPoints::Boundary
+        self.declares.preempt.suspend_points == SuspendPoints::Boundary
             && board.units[unit.index()].command.in_array
             && !self.scheduler.preempt.will_keep_refusing(board, unit, read)
     }

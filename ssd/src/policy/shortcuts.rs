@@ -2,7 +2,7 @@
 //! are then those it would have made. A command that enters without being asked about leaves the admit decision's state as it was,
 //! so round robin's turn does not move. A test runs every scheduler with nothing declared (`lab/tests/all/declared.rs`).
 
-use flashlane_core::decide::Scheduler;
+use flashlane_core::decide::Declares;
 
 use crate::config::{Config, Dispatch};
 
@@ -22,20 +22,20 @@ pub(super) struct Shortcuts {
 }
 
 impl Shortcuts {
-    /// What `scheduler` declares, as far as it holds on the drive of `config`. `instant_link` if commands cross the host link in
+    /// What a scheduler declares, as far as it holds on the drive of `config`. `instant_link` if commands cross the host link in
     /// no time.
-    pub(super) fn of(scheduler: &Scheduler, config: &Config, instant_link: bool) -> Shortcuts {
-        let Scheduler { admit, order, pick, collect, .. } = scheduler;
+    pub(super) fn of(declares: &Declares, config: &Config, instant_link: bool) -> Shortcuts {
+        let Declares { admit, order, pick, collect, .. } = declares;
         let eager = config.bus.dispatch == Dispatch::Eager;
         Shortcuts {
-            tail_order: order.is_tail(),
+            tail_order: order.is_tail,
             single_command_enters: instant_link
-                && admit.skips_when_single()
-                && !admit.ranks_all_waiting()
+                && admit.skips_when_single
+                && !admit.ranks_all_waiting
                 && config.front.queue_capacity == [u32::MAX; 2],
-            single_transaction_starts: pick.skips_when_single(),
-            gc_first: collect.goes_first(),
-            gc_goes_at_once: collect.goes_first() && !collect.write_triggered_gc() && eager,
+            single_transaction_starts: pick.skips_when_single,
+            gc_first: collect.goes_first,
+            gc_goes_at_once: collect.goes_first && !collect.write_triggered && eager,
         }
     }
 }

@@ -58,20 +58,10 @@ fn device(scenario: &Scenario) -> Result<(Config, Policy), String> {
         (flow.first_page, flow.pages) = ((plan.range.offset / page) as u32, (plan.range.length / page) as u32);
     }
     let made = decisions_of(scenario).map_err(|why| why.to_string())?;
-    let answers = [
-        ("admit", made.admit),
-        ("place", made.place),
-        ("order", made.order),
-        ("pick", made.pick),
-        ("preempt", made.preempt),
-        ("collect", made.collect),
-        ("cancel", made.cancel),
-    ];
-    let recipe = Recipe {
-        answers: answers.map(|(question, answer)| (question.to_owned(), answer)).into(),
-        params: made.parameters.into_iter().collect(),
-        ..Recipe::default()
-    };
+    let answers = made.answers();
+    let answers = answers.iter().map(|(question, answer)| (question.name().to_owned(), (*answer).to_owned()));
+    let recipe =
+        Recipe { answers: answers.collect(), params: made.parameters.into_iter().collect(), ..Recipe::default() };
     let scheduler = scenario.catalogue().build(&recipe).map_err(|why| why.to_string())?;
     Ok((config, Policy::of(&scheduler)))
 }

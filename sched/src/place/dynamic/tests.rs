@@ -46,7 +46,7 @@ fn at_arrival() -> Dynamic {
 #[test]
 fn a_slk_20_the_least_estimate_takes_it() {
     let mut place = at_arrival();
-    assert!(!place.binds_at_dispatch());
+    assert!(!place.declares().binds_at_dispatch);
     assert_eq!(place.plane(&busy([4, 4, 3]), Lpn(0), PlaneId(1)), PlaneId(2));
     let mut equal = busy([4, 4, 9]);
     assert_eq!(place.plane(&equal, Lpn(0), PlaneId(1)), PlaneId(0));

@@ -62,7 +62,9 @@ fn the_chip_with_the_most_work_gives_its_foremost_write() {
     for unit in 0..3 {
         busy(&mut board, unit, 1);
     }
-    let stolen = |board: &Board, params: &[(&str, u64)]| rebalance(params).steal_write(board, UnitId(3));
+    let stolen = |board: &Board, params: &[(&str, u64)]| {
+        rebalance(params).steal_write(board, UnitId(3)).map(|moved| (moved.write, moved.to))
+    };
     assert_eq!(stolen(&board, &[]), Some((writes[0], PlaneId(3))));
     assert_eq!(stolen(&board, &[("level_from_tail", 1)]), Some((writes[2], PlaneId(3))));
     // Three more reads make chip 0 the busiest; of equals the first.
@@ -83,7 +85,7 @@ fn some_writes_stay() {
     busy(&mut board, 0, 1);
     board.txn_mut(writes[0]).blocked_by = TxnId(99);
     board.units[0].foreground_gc.write = writes[1];
-    let stolen = |board: &Board| rebalance(&[]).steal_write(board, UnitId(1)).map(|moved| moved.0);
+    let stolen = |board: &Board| rebalance(&[]).steal_write(board, UnitId(1)).map(|moved| moved.write);
     assert_eq!(stolen(&board), Some(writes[2]));
     board.txn_mut(writes[2]).blocked_by = TxnId(98);
     assert_eq!(stolen(&board), None);
@@ -116,7 +118,7 @@ fn a_move_from_the_tail_must_gain_time() {
     let gains = |board: &Board, us: u64| {
         rebalance(&[("level_from_tail", 1), ("level_min_gain_us", us)])
             .steal_write(board, UnitId(1))
-            .map(|moved| moved.0)
+            .map(|moved| moved.write)
     };
     assert_eq!(gains(&board, 0), None, "nothing stands in front of it");
     let second = put(&mut board, 0, FlashOp::Program);
@@ -159,7 +161,7 @@ fn writes_begin_at_home_or_in_turn() {
     let mut place = rebalance(&[("level_after_rotation", 1)]);
     assert_eq!([0; 4].map(|_| place.plane(&board, Lpn(0), PlaneId(2)).0), [0, 1, 2, 0]);
     assert_eq!(
-        rebalance(&[("level_at_once", 3), ("level_move_ns", 5)]).migration_limits(),
+        rebalance(&[("level_at_once", 3), ("level_move_ns", 5)]).declares().migration,
         MigrationLimits { at_once: 3, takes: Duration::from_ns(5) }
     );
 }
