@@ -1,4 +1,4 @@
-//! The versions of each logical page: which write of it is the newest, which the host was told of, and what the flash holds.
+//! The versions of each logical page: which write of it is the newest, which was acknowledged, and what the flash holds.
 //!
 //! A version counts up with the writes of a page: that of a host's program is its serial, that of a write which ends in a buffer
 //! its number among those. A page is forgotten once the flash holds its newest version, so memory is bounded by what is in
@@ -15,7 +15,7 @@ use super::rule::{Log, Rule};
 struct Page {
     /// Which page it is of all that were given versions: a page that was forgotten is another when it comes back.
     number: u64,
-    /// The newest that the device has taken in, and the newest that the host was told of.
+    /// The newest that entered the device, and the newest that was acknowledged.
     taken: u64,
     told: u64,
     /// The newest in a buffer that merges writes: it may hold it without a program under way.
@@ -50,7 +50,7 @@ struct Owed {
 #[derive(Debug)]
 pub(super) struct Versions {
     pages: FxHashMap<Lpn, Page>,
-    /// The versions that each write brings, by request.
+    /// The versions that each write adds, by request.
     brought: FxHashMap<RequestId, Vec<(Lpn, u64)>>,
     /// Waiting reads of such pages, by serial.
     reads: FxHashMap<u64, Owed>,
@@ -161,7 +161,7 @@ impl Versions {
         }
     }
 
-    /// The host is told that a request is done.
+    /// A request is acknowledged.
     pub(super) fn completed(&mut self, request: RequestId) {
         for (lpn, version) in self.brought.remove(&request).unwrap_or_default() {
             if let Some(page) = self.pages.get_mut(&lpn) {
@@ -176,7 +176,7 @@ impl Versions {
         !self.changed.is_empty()
     }
 
-    /// The instant is over: the newest version that the host was told of must be held.
+    /// The instant is over: the newest version that was acknowledged must be held.
     pub(super) fn settle(&mut self, log: &mut Log) {
         for lpn in self.changed.drain(..) {
             let Some(page) = self.pages.get_mut(&lpn) else { continue };

@@ -1,6 +1,6 @@
 //! The board: everything a scheduling decision may look at, in flat tables.
 //!
-//! The device owns the board and alone writes it; decisions get `&Board`. A scheduler knows only what is on the board.
+//! The device owns the board and is the only one that writes it; decisions get `&Board`. A scheduler knows only what is on the board.
 //! Queues are doubly linked lists through the transaction slab, so that a transaction can join or leave anywhere
 //! at constant cost and nothing is allocated per request.
 

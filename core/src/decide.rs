@@ -1,6 +1,6 @@
 //! The seven questions a scheduler answers (ARCHITECTURE.md: a scheduler is seven answers).
 //!
-//! An answer decides and never acts: it gets `&Board` and returns a value, and the device alone changes anything. It
+//! An answer decides and never acts: it gets `&Board` and returns a value, and only the device changes anything. It
 //! reads no clock (`board.now` is the instant), never allocates after it is built, and computes in integers.
 
 mod declares;
@@ -25,7 +25,7 @@ pub trait Admit {
         AdmitDeclares::ASK
     }
 
-    /// Called once, when the device is built: the place to reserve what the answer will ever need.
+    /// Called once, when the device is built: reserves the memory that the answer will ever need.
     fn prepare(&mut self, _: &Board) {}
 
     /// Chooses among the commands that the device could take: the first `board.flows[f].waiting` of each flow's queue, but none that
@@ -121,7 +121,7 @@ pub trait Pick {
         PickDeclares::ASK
     }
 
-    /// Called once, when the device is built: the place to reserve what the answer will ever need.
+    /// Called once, when the device is built: reserves the memory that the answer will ever need.
     fn prepare(&mut self, _: &Board) {}
 
     /// Fills `group` with a lead and its companions, all waiting user transactions of `unit`; leaves it empty to stay idle. The

@@ -37,7 +37,7 @@ pub struct Facts {
     pub gc_hard_blocks: u32,
     /// Free blocks of a plane below which garbage collection starts.
     pub gc_start_blocks: u32,
-    /// Whether writes pay for garbage collection before they go (the collect decision says so).
+    /// Whether writes trigger garbage collection before they go (the collect decision says so).
     pub write_triggered_gc: bool,
 }
 

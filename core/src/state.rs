@@ -250,14 +250,14 @@ impl GcWaiting {
     }
 }
 
-/// Garbage collection that goes before a write, without other commands in between unless it yields (D-FLN-16).
+/// Garbage collection that goes before a write, without other commands in between unless it is preemptible (D-FLN-16).
 #[derive(Clone, Copy, Debug)]
 pub struct ForegroundGc {
     /// Whether it is under way.
     pub open: bool,
     /// Page moves still to begin.
     pub page_moves: u32,
-    /// The write that has paid and goes next among writes; [`TxnId::NONE`] for none.
+    /// The write that has triggered it and goes next among writes; [`TxnId::NONE`] for none.
     pub write: TxnId,
     /// Whether reads may go between it and interrupt its programs.
     pub preemptible: bool,

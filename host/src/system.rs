@@ -143,13 +143,13 @@ impl Host {
         self.threads.len() as ThreadId - 1
     }
 
-    /// Whether the host must be told of the device's events, those of transactions at least.
+    /// Whether the host must be notified of the device's events, those of transactions at least.
     #[inline]
     pub fn wants_events(&self) -> bool {
         self.tracker.is_some()
     }
 
-    /// Whether it must be told of requests as well: admitted, served from memory.
+    /// Whether it must be notified of requests as well: admitted, served from memory.
     pub fn wants_request_events(&self) -> bool {
         self.config.waiting.classifies()
     }
@@ -230,7 +230,7 @@ impl Host {
         (0..self.cpus.len()).for_each(|cpu| self.update_noticeable(cpu));
     }
 
-    /// Processes what happens up to and including `now`. Completions of `now` must have been told before (model 0.3).
+    /// Processes what happens up to and including `now`. Completions of `now` must have been reported before (model 0.3).
     #[inline]
     pub fn advance(&mut self, now: Time) {
         while let Some((id, announced)) = self.tracker.as_mut().and_then(|t| t.due(now, &mut self.meter)) {

@@ -49,7 +49,7 @@ pub(crate) struct Pending {
     pub reserved_pages: u32,
     /// Whether the device's memory was predicted to serve it.
     pub predicted_hit: bool,
-    /// Whether a message or interrupt for it has come, after which its completion brings none.
+    /// Whether a message or interrupt for it has come, after which its completion sends none.
     pub notified: bool,
     /// How long before the end it announced its message came; zero for an interrupt at its completion.
     pub lead: Duration,

@@ -4,7 +4,7 @@ use flashlane_core::Duration;
 
 use crate::config::WindowChoice;
 
-/// Observations an adaptive window remembers.
+/// Observations an adaptive window keeps.
 const KEPT: usize = 128;
 /// The longest adaptive window, ns: the longest of the paper's set (model 3.1.5).
 const LONGEST: u32 = 64_000;

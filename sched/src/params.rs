@@ -27,7 +27,7 @@ pub struct Values<'a> {
     pub params: &'a [Param],
     /// What the scheduler or the user set, later entries first.
     pub set: &'a [(&'a str, u64)],
-    /// Response times of an earlier run, where the recipe brings some.
+    /// Response times of an earlier run, where the recipe has some.
     pub known: Option<&'a Arc<KnownResponses>>,
 }
 

@@ -311,7 +311,7 @@ impl Buffer {
         }
     }
 
-    /// Whether a write of the page waits for space: the device has what it brings.
+    /// Whether a write of the page waits for space: the device already has its data.
     pub(crate) fn awaits(&self, lpn: Lpn) -> bool {
         self.waiting.get(lpn).is_some()
     }

@@ -41,7 +41,7 @@ pub struct Config {
     pub memory: Duration,
     /// One entry for each flow.
     pub flows: Vec<FlowConfig>,
-    /// Priorities (queues a unit and direction), 1 to 8.
+    /// Priorities (queues per unit and direction), 1 to 8.
     pub priorities: u8,
     /// Seed of all random numbers of the device.
     pub seed: u64,

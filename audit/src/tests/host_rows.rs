@@ -279,7 +279,7 @@ pub fn writes_and_reads() -> Vec<Breach> {
                 }
             }
         }),
-        // A write that the host was told of is never programmed.
+        // A write that was acknowledged is never programmed.
         (Rule::NewestHeld, buffered_apart(), |c| {
             c.leave_out_command(0);
             c.leave_out(0, mapped);

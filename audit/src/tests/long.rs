@@ -15,7 +15,7 @@ use super::case::*;
 /// Free blocks below which a plane is collected.
 const START: usize = 4;
 
-/// A plane of unit 0 to 3 that writes its blocks in the order in which they were erased; one plane a unit is used.
+/// A plane of unit 0 to 3 that writes its blocks in the order in which they were erased; one plane per unit is used.
 struct Plane {
     /// Logical pages by page, and the next page to write.
     lpn_of: Vec<Option<u32>>,

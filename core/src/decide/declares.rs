@@ -173,7 +173,7 @@ pub struct CollectDeclares {
     pub goes_first: bool,
     /// How victims are emptied.
     pub mode: GcMode,
-    /// Writes pay for garbage collection before they are dispatched ([`quota`](super::Collect::quota)). Whose data pages hold is
+    /// Writes trigger garbage collection before they are dispatched ([`quota`](super::Collect::quota)). Whose data pages hold is
     /// recorded then.
     pub write_triggered: bool,
 }

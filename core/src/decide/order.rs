@@ -14,7 +14,7 @@ pub trait Order {
         OrderDeclares::ASK
     }
 
-    /// Called once, when the device is built: the place to reserve what the answer will ever need.
+    /// Called once, when the device is built: reserves the memory that the answer will ever need.
     fn prepare(&mut self, _: &Board) {}
 
     /// The position at which a user or buffer transaction joins its queue; asked once. Garbage collection is in no queue.

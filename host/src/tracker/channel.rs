@@ -4,13 +4,13 @@ use alloc::vec::Vec;
 
 use flashlane_core::{Time, UnitId};
 
-/// A command that wants the bus, or has it.
+/// A command that waits for the bus, or has it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub unit: UnitId,
     /// The command's number.
     pub serial: u64,
-    /// From when on it wants the bus, as far as is known.
+    /// From when on it needs the bus, as far as is known.
     pub ready: Time,
     /// Whether one of its pages is on the bus now.
     pub on_bus: bool,
@@ -27,7 +27,7 @@ pub(super) struct Channel {
 
 impl Channel {
     /// A command will want the bus from `ready` on.
-    pub fn wants(&mut self, unit: UnitId, serial: u64, ready: Time) {
+    pub fn requests_bus(&mut self, unit: UnitId, serial: u64, ready: Time) {
         if self.entries.iter().any(|e| (e.unit, e.serial) == (unit, serial)) {
             return;
         }
@@ -76,12 +76,12 @@ mod tests {
     fn commands_stand_in_the_order_of_the_bus() {
         let at = Time::from_ns;
         let mut channel = Channel::default();
-        channel.wants(UnitId(0), 1, at(100));
-        channel.wants(UnitId(1), 2, at(50));
-        channel.wants(UnitId(2), 3, at(100));
+        channel.requests_bus(UnitId(0), 1, at(100));
+        channel.requests_bus(UnitId(1), 2, at(50));
+        channel.requests_bus(UnitId(2), 3, at(100));
         assert_eq!(order(&channel), [1, 0, 2], "of equals the older command first");
         channel.taken(UnitId(0), 1, at(130), true);
-        channel.wants(UnitId(3), 4, at(10));
+        channel.requests_bus(UnitId(3), 4, at(10));
         assert_eq!(order(&channel), [0, 3, 1, 2], "the bus is not taken away");
         channel.taken(UnitId(3), 4, at(160), false);
         assert_eq!((order(&channel), channel.busy_until), ([0, 1, 2].to_vec(), at(160)));

@@ -26,7 +26,7 @@ pub(super) struct Command {
     pub ended: usize,
     /// Beginning and end of its array phase; the end counts as known only when it has come. `None` after that.
     pub array: Option<(Time, Time)>,
-    /// When each of its pages began to cross the bus. The next page's beginning is told before the last one's end.
+    /// When each of its pages began to cross the bus. The next page's beginning is reported before the last one's end.
     pub starts: Vec<Time>,
 }
 

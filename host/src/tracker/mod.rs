@@ -31,7 +31,7 @@ type Timers = BinaryHeap<Reverse<(Time, RequestId)>>;
 struct Tracked {
     /// Whether it is a read of one page, the only kind that is predicted (D-PRE-06).
     small_read: bool,
-    /// How early the host wants to hear of its completion.
+    /// How early the host is to be notified of its completion.
     window: Duration,
     /// When it was admitted.
     admitted: Time,
@@ -102,7 +102,7 @@ impl Tracker {
         }
     }
 
-    /// An I/O is submitted; the host wants to hear of its completion `window` before.
+    /// An I/O is submitted; the host is to be notified `window` before its completion.
     #[inline]
     pub fn expect(&mut self, id: RequestId, small_read: bool, window: Duration) {
         let never = Time::NEVER;
@@ -185,7 +185,7 @@ impl Tracker {
         if self.predictor == Some(Predictor::Staged) && page.op == FlashOp::Program {
             // Its data go in before its array phase: they may delay pages that are to come out.
             let channel = self.geometry.channel_of(unit).index();
-            self.channels[channel].wants(unit, serial, at);
+            self.channels[channel].requests_bus(unit, serial, at);
             self.predict_channel(channel, at);
         }
     }
@@ -208,7 +208,7 @@ impl Tracker {
         let Some(flash) = self.flash.mean() else { return };
         if self.predictor == Some(Predictor::Staged) {
             let channel = self.geometry.channel_of(unit).index();
-            self.channels[channel].wants(unit, serial, at + flash);
+            self.channels[channel].requests_bus(unit, serial, at + flash);
             self.predict_channel(channel, at);
         } else if let Some(dma) = self.dma.mean() {
             for i in 0..self.units[unit.index()].pages.len() {

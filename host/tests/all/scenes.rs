@@ -37,7 +37,7 @@ fn mispredictions() {
 }
 
 /// The message follows the issue to the chip, however long the read has waited before; a window longer than the flash time
-/// brings it at once (D-PRE-05); a read that is very late lets its thread sleep again (D-PRE-12).
+/// sends it at once (D-PRE-05); a read that is very late lets its thread sleep again (D-PRE-12).
 #[test]
 fn the_timer_starts_with_the_flash() {
     let config = beside_a_burner(pre(16));

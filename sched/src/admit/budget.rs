@@ -1,4 +1,4 @@
-//! Workload-aware budget compensation: every flow may take so much flash time a round, and pays for the garbage
+//! Workload-aware budget compensation: every flow has a budget of flash time per round, and pays for the garbage
 //! collection it causes (Jun and Shin, NVMSA 2015, as FLIN §7's fairness baseline; model 2.1.9, D-FLN-20).
 //!
 //! A flow with budget left is fetched from, one without waits for the next round even if the flash is idle. A round ends

@@ -6,7 +6,7 @@ use flashlane_core::{Board, TxnId, UnitId};
 
 use crate::flin::gc_quota::QuotaRule;
 
-/// Garbage collection that writes pay for.
+/// Garbage collection that writes trigger.
 #[derive(Debug)]
 pub struct WriteTriggered {
     quota_rule: QuotaRule,

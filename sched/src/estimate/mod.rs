@@ -40,7 +40,7 @@ impl Estimator {
         Estimator::new(Options::of(values), values.get(params::ERR_TERM.name) == 1)
     }
 
-    /// Whether it needs to be told how transactions ended.
+    /// Whether it needs to be notified how transactions ended.
     pub fn uses_error_term(&self) -> bool {
         self.error.is_some()
     }

@@ -26,10 +26,10 @@ impl Rounding {
     }
 }
 
-/// When writes pay, and how much.
+/// When writes trigger collection, and how much.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QuotaRule {
-    /// Free pages of a plane below which its writes pay (GC_FLIN, D-FLN-14).
+    /// Free pages of a plane below which its writes trigger it (GC_FLIN, D-FLN-14).
     pub(crate) below_pages: u64,
     /// Free blocks of a plane at and below which a write does all that waits (the safety net of D-FLN-13).
     pub(crate) net_blocks: u64,
@@ -195,7 +195,7 @@ mod tests {
     const BELOW_100: QuotaRule =
         QuotaRule { below_pages: 100, net_blocks: 2, rounding: Rounding::Up, preemptible: false };
 
-    /// Writes pay below the limit of free pages and not at it, and at the net's blocks for all that waits, not a
+    /// Writes trigger collection below the limit of free pages and not at it, and at the net's blocks for all that waits, not a
     /// block above it; and only where something waits.
     #[test]
     fn when_a_write_pays() {

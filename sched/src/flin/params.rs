@@ -117,7 +117,7 @@ pub(crate) fn order_settings(values: &Values<'_>) -> Settings {
     }
 }
 
-/// When writes pay, and how much.
+/// When writes trigger collection, and how much.
 pub(crate) fn quota_rule(values: &Values<'_>) -> QuotaRule {
     QuotaRule {
         below_pages: values.get("gc_pages"),

@@ -72,7 +72,7 @@ fn plain_worst(departed: &[Departed], high: impl Fn(usize) -> bool) -> Option<u1
 
 /// Draws whether the chip is idle, at work for a while, or at work with a program paused. Returns for how long it is busy, and which
 /// case it is.
-fn draw_chip(board: &mut Board, die: &mut impl FnMut(u64) -> u64) -> (u64, u64) {
+fn sample_chip(board: &mut Board, die: &mut impl FnMut(u64) -> u64) -> (u64, u64) {
     let (left, paused) = (die(3_000), die(3_000));
     let unit = &mut board.units[0];
     unit.command.lead = TxnId(0);
@@ -127,7 +127,7 @@ fn stage_1_equals_the_plain_model() {
         if board.queues[0].len > 25 {
             continue;
         }
-        let (busy, kind) = draw_chip(&mut board, &mut die);
+        let (busy, kind) = sample_chip(&mut board, &mut die);
         let flow = [A, B, C, C, C, D, D, E][die(8) as usize];
         // A flow of short reads among long ones is slowed down most.
         let lengths = if flow == C { [25, 25, 25, 400] } else { [400, 1_000, 2_000, 2_000] };

@@ -81,7 +81,7 @@ fn at(board: &mut Board, ns: u64) {
 
 /// A-FLN-03: arrivals at 0, 20, 150, 500 with the flow's previous transaction still queued, and at 600 with none.
 #[test]
-fn alone_times_of_the_model() {
+fn isolated_latencies_of_the_model() {
     for (count_departed, last) in [(false, 100), (true, 100)] {
         let (mut board, mut fair) = scene(Settings { count_departed, ..DECIDED });
         let mut all = Vec::new();

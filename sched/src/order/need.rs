@@ -2,7 +2,7 @@
 //! (model 1.1.9; an answer of ours, which departs from Slacker §4.1).
 //!
 //! The transactions of a request first stand at the tails of their queues. Then those that end last by the estimate move forward,
-//! the slowest first, past what can spare their service time. Nobody moves further than to where the slowest of its siblings will
+//! the slowest first, past what can spare their service time. No transaction moves further than to where the slowest of its siblings will
 //! end, since the request would gain nothing: the slack that this saves is left for others. As with Slacker a transaction that is passed
 //! loses the service time of the newcomer from its slack, which never becomes negative, so no transaction ends later than estimated. Must never know
 //! how positions become a queue.

@@ -77,7 +77,7 @@ struct Candidate {
 }
 
 impl Rebalance {
-    /// The leveler with a row's parameters.
+    /// The rebalancer with a row's parameters.
     pub(crate) fn of(values: &Values<'_>) -> Rebalance {
         Rebalance {
             min_gain: values.get("level_min_gain_us") * 1_000,

@@ -56,9 +56,9 @@ impl Preempt for Proportional {
         let overhead = board.facts.suspend + board.facts.resume;
         let worth_it = command.op == FlashOp::Program && left > overhead;
         let moves = command.owner == Owner::Gc;
-        let yields =
+        let preempts =
             worth_it && (moves || self.read_waits_longer(board, read, command, left, Duration::ZERO, overhead));
-        yields.then_some(Duration::ZERO)
+        preempts.then_some(Duration::ZERO)
     }
 
     fn serve(&mut self, board: &Board, unit: UnitId, read: TxnId) -> Option<Duration> {
@@ -66,9 +66,9 @@ impl Preempt for Proportional {
         let pause = board.now - command.paused_at;
         // The command is paused already, so only resuming it costs time.
         let moves = command.owner == Owner::Gc;
-        let yields =
+        let preempts =
             moves || self.read_waits_longer(board, read, command, command.remaining, pause, board.facts.resume);
-        yields.then_some(Duration::ZERO)
+        preempts.then_some(Duration::ZERO)
     }
 }
 
@@ -105,24 +105,24 @@ mod tests {
     /// overheads.
     #[test]
     fn a_program_of_a_user_is_suspended_if_the_read_waits_more() {
-        for (waited, overheads, yields) in
+        for (waited, overheads, preempts) in
             [(429_999, 0, true), (430_000, 0, false), (409_999, 20, true), (410_000, 20, false)]
         {
             let (mut board, reading) = busy(Owner::User, 40_000, waited);
             board.facts.suspend = Duration::from_us(overheads / 4);
             board.facts.resume = Duration::from_us(overheads * 3 / 4);
             let pauses = plain().pause(&board, UnitId(0), reading).is_some();
-            assert_eq!(pauses, yields, "waited {waited} ns, overheads {overheads} us");
+            assert_eq!(pauses, preempts, "waited {waited} ns, overheads {overheads} us");
         }
     }
 
-    /// O2: the program of a move yields to any read, unless less than the overheads is left of it. An erase never does.
+    /// O2: any read preempts the program of a move, unless less than the overheads is left of it. An erase never does.
     #[test]
     fn a_program_of_a_move_is_suspended_if_anything_is_gained() {
-        for (left, yields) in [(0, false), (20_000, false), (20_001, true)] {
+        for (left, preempts) in [(0, false), (20_000, false), (20_001, true)] {
             let (mut board, reading) = busy(Owner::Gc, left, 4_000_000);
             (board.facts.suspend, board.facts.resume) = (Duration::from_us(15), Duration::from_us(5));
-            assert_eq!(plain().pause(&board, UnitId(0), reading).is_some(), yields, "{left} ns left");
+            assert_eq!(plain().pause(&board, UnitId(0), reading).is_some(), preempts, "{left} ns left");
             board.units[0].command.op = FlashOp::Erase;
             assert_eq!(plain().pause(&board, UnitId(0), reading), None, "an erase");
         }
@@ -132,7 +132,7 @@ mod tests {
     /// even at 662.5 us.
     #[test]
     fn a_paused_program_is_resumed_when_it_has_waited_more() {
-        for (waited, pause, resume, yields) in [
+        for (waited, pause, resume, preempts) in [
             (0, 562_499, 0, true),
             (0, 562_500, 0, false),
             (200_000, 362_499, 0, true),
@@ -146,7 +146,7 @@ mod tests {
             let paused_at = Time::from_ns(NOW - pause);
             board.units[0].paused = Command { remaining: Duration::from_us(50), paused_at, ..command };
             let serves = plain().serve(&board, UnitId(0), reading).is_some();
-            assert_eq!(serves, yields, "waited {waited}, paused for {pause} ns, resuming {resume} us");
+            assert_eq!(serves, preempts, "waited {waited}, paused for {pause} ns, resuming {resume} us");
             board.units[0].paused.owner = Owner::Gc;
             assert!(plain().serve(&board, UnitId(0), reading).is_some(), "a move waits for any read");
         }
@@ -161,17 +161,17 @@ mod tests {
             let (board, reading) = busy(Owner::User, 40_000, waited);
             assert!(present().pause(&board, UnitId(0), reading).is_some(), "waited {waited} ns");
         }
-        for (left, yields) in [(7_548, true), (7_547, false)] {
+        for (left, preempts) in [(7_548, true), (7_547, false)] {
             // The read over 1,325 us is 0.0755.
             let (board, reading) = busy(Owner::User, left, 0);
-            assert_eq!(present().pause(&board, UnitId(0), reading).is_some(), yields, "{left} ns left");
+            assert_eq!(present().pause(&board, UnitId(0), reading).is_some(), preempts, "{left} ns left");
         }
-        for (pause, yields) in [(562_499, true), (562_500, false)] {
+        for (pause, preempts) in [(562_499, true), (562_500, false)] {
             let (mut board, reading) = busy(Owner::User, 0, 900_000);
             let command = board.units[0].command;
             let paused_at = Time::from_ns(NOW - pause);
             board.units[0].paused = Command { remaining: Duration::from_us(50), paused_at, ..command };
-            assert_eq!(present().serve(&board, UnitId(0), reading).is_some(), yields, "paused for {pause} ns");
+            assert_eq!(present().serve(&board, UnitId(0), reading).is_some(), preempts, "paused for {pause} ns");
             assert!(plain().serve(&board, UnitId(0), reading).is_none(), "it has waited 900 us and the pause");
         }
     }

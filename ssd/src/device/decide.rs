@@ -76,7 +76,7 @@ impl Device {
         id.is_some()
     }
 
-    /// Begins the picked transactions. First, a write may have to pay for garbage collection, and its plane must have a free page.
+    /// Begins the picked transactions. First, a write may trigger garbage collection, and its plane must have a free page.
     #[inline(always)]
     fn start(&mut self, unit: UnitId) {
         let lead = self.policy.group.lead();
@@ -94,7 +94,7 @@ impl Device {
         self.dispatch(unit);
     }
 
-    /// Begins the garbage collection that goes before the picked write, if the write has not paid yet. Returns whether any began.
+    /// Begins the garbage collection that goes before the picked write, unless the write has triggered it already. Returns whether any began.
     fn collect_for_write(&mut self, unit: UnitId, write: TxnId) -> bool {
         let state = &self.state.board.units[unit.index()];
         if state.foreground_gc.write == write || !state.gc.any() {

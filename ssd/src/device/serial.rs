@@ -31,7 +31,7 @@ impl Serial {
         Some(Serial { cluster, charge, page: [FlashOp::Read, FlashOp::Program].map(|op| facts.typical(op)) })
     }
 
-    /// Time of this number of pages read and written; at most as long as a device lives.
+    /// Time of this number of pages read and written; at most up to the last instant.
     fn time(&self, pages: [u32; 2]) -> Duration {
         let of = |op: usize| u128::from(self.page[op].ns()) * u128::from(pages[op].div_ceil(self.cluster));
         Duration::from_ns((of(0) + of(1)).min(Time::LAST.ns().into()) as u64)

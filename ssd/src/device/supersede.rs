@@ -12,7 +12,7 @@ use crate::host::RequestSlot;
 /// Where a new write joins its queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum QueuePlacement {
-    /// Where the order decision wants it.
+    /// At the position of the order decision.
     AsOrdered,
     /// In front of this waiting write, or at the tail: at the place of the write it has replaced (D-SOS-08).
     InFrontOf(TxnId),
@@ -80,7 +80,7 @@ impl Device {
         new.age_bonus = new.serial - age;
     }
 
-    /// Completes a cancelled write's page at once. The host was told of the buffer's writes long ago.
+    /// Completes a cancelled write's page at once. The buffer's writes were acknowledged long ago.
     fn end_dropped(&mut self, id: TxnId) {
         let Transaction { request, tag, on_completion, .. } = *self.state.board.txn(id);
         debug_assert!(on_completion.is_none(), "all dropped before it ended at once");

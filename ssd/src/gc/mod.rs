@@ -1,5 +1,5 @@
-//! Garbage collection: victims, the moves of their valid pages, their erases, and the collection done before a write that pays
-//! for it (model 0.8).
+//! Garbage collection: victims, the moves of their valid pages, their erases, and the collection done before a write that triggers
+//! it (model 0.8).
 //!
 //! Owns the collection jobs, the pinned blocks and, unit by unit, the waiting moves and erases. It returns the transaction that
 //! a unit begins next and never begins one itself. It must never know the scheduler or the flash's timing. A victim's valid pages
@@ -49,7 +49,7 @@ pub(crate) struct Gc {
     pub(crate) stale_moves: u64,
     /// Erases that had to wait for reads of a pinned block.
     pub(crate) late_erases: u64,
-    /// Times a write paid more than its share because its plane was short of blocks (D-FLN-13).
+    /// Times a write triggered more than its share because its plane was short of blocks (D-FLN-13).
     pub(crate) forced_batches: u64,
 }
 

@@ -140,7 +140,7 @@ mod tests {
     /// Among `d` samples from `n` blocks with different counts, the emptiest is the `i`-th block with probability
     /// `((n - i)^d - (n - i - 1)^d) / n^d`; and so is the lowest of blocks with equal counts.
     #[test]
-    fn choices_are_the_emptiest_of_so_many_drawn_of_equals_the_lowest() {
+    fn d_choices_take_the_emptiest_sampled_and_of_equals_the_lowest() {
         let (n, times) = (10u64, 40_000);
         let policies =
             [(Victim::Random, 1), (Victim::DChoices(1), 1), (Victim::DChoices(2), 2), (Victim::DChoices(3), 3)];

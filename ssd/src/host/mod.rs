@@ -51,7 +51,7 @@ pub(crate) struct Host {
     memory: Duration,
     /// When to ask the admit decision again.
     ask_again: Time,
-    /// When the device wants to decide again for a reason of its own.
+    /// When the device is to decide again for a reason of its own.
     wake: Time,
     validator: RequestValidator,
 }

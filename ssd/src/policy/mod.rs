@@ -40,7 +40,7 @@ pub(crate) enum Action {
     Resume,
 }
 
-/// What the admit decision wants.
+/// The admit decision's answer.
 pub(crate) enum Admission {
     /// This command enters the device.
     Enter(Fetch),

@@ -134,7 +134,7 @@ fn the_order_equals_the_plain_rule() {
     assert!(passed_in_all > 300 && held_back > 300, "{passed_in_all} passed, {held_back} held back");
 }
 
-/// Nobody passes an older write of its page, or a sibling that stands apart; reads may be kept where they are while writes move.
+/// No transaction passes an older write of its page, or a sibling that stands apart; reads may be kept where they are while writes move.
 #[test]
 fn what_bars_the_way() {
     let moves_of = |board: &Board, created: &[TxnId], base: &str| {

@@ -1,4 +1,4 @@
-//! The leveler on boards made by hand: which chip gives, which write, to which plane, and when none moves.
+//! The rebalancer on boards made by hand: which chip gives, which write, to which plane, and when none moves.
 
 use super::*;
 use crate::pick::testing::board;

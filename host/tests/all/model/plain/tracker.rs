@@ -150,12 +150,12 @@ impl Tracker {
         let new = || Command { unit, op: page.op, pages: Vec::new(), array: None, began: Vec::new(), ended: 0 };
         self.commands.entry(serial).or_insert_with(new).pages.push(page);
         if self.is_staged() && page.op == FlashOp::Program {
-            self.wants(unit, serial, at, at);
+            self.requests_bus(unit, serial, at, at);
         }
     }
 
-    /// A command wants its channel from `from` on.
-    fn wants(&mut self, unit: UnitId, serial: u64, from: u64, now: u64) {
+    /// A command requests its channel from `from` on.
+    fn requests_bus(&mut self, unit: UnitId, serial: u64, from: u64, now: u64) {
         let channel = self.channel(unit);
         self.wanted.entry(channel).or_default().entry(serial).or_insert(from);
         self.predict_channel(channel, now);
@@ -174,7 +174,7 @@ impl Tracker {
         requests.iter().for_each(|&id| self.io(id, |io| io.issued = true));
         let Some(flash) = mean(&self.flash) else { return };
         if self.is_staged() {
-            self.wants(unit, serial, at + flash, at);
+            self.requests_bus(unit, serial, at + flash, at);
         } else if let Some(rest) = mean(&self.rest) {
             requests.iter().for_each(|&id| self.predict(id, at + flash + rest, at));
         }

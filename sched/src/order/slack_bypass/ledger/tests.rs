@@ -71,7 +71,7 @@ impl Side {
         before.is_some()
     }
 
-    /// Transactions leave their queue; the order is told of all before any is unlinked, as for a command. Returns their slack.
+    /// Transactions leave their queue; the order is notified of all before any is unlinked, as for a command. Returns their slack.
     fn leave(&mut self, ids: &[TxnId]) -> Vec<Duration> {
         for &id in ids {
             let owed = self.order.departs(&self.board, id, Departure::Dispatched);
