@@ -144,7 +144,7 @@ pub(crate) fn spec(keys: &str, requests: u64) -> Result<SyntheticSpec, String> {
 /// The scheduler, collecting `non-preemptive` where it leaves that open: what earlier measurements were made with.
 fn recipe(scheduler: &str) -> Recipe {
     let open = catalogue::scheduler(scheduler).map_or(&[][..], |entry| entry.open);
-    let answers = open.iter().map(|&question| (question.name().to_owned(), "non-preemptive".to_owned())).collect();
+    let answers = open.iter().map(|&question| (question, "non-preemptive".to_owned())).collect();
     Recipe { base: Some(scheduler.into()), answers, ..Recipe::default() }
 }
 

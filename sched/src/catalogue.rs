@@ -122,7 +122,7 @@ impl Catalogue {
                 .answers
                 .by_question()
                 .iter()
-                .map(|(question, answer)| (question.name().to_string(), answer.to_string()))
+                .map(|(question, answer)| (question, answer.to_string()))
                 .collect(),
             params: entry.set.iter().map(|&(name, value)| (name.to_string(), value)).collect(),
             known: None,
@@ -188,14 +188,12 @@ impl Catalogue {
     /// An unknown entry, question, answer or parameter, or a parameter out of range, with what is legal.
     pub fn resolve(&self, recipe: &Recipe) -> Result<Answers, RecipeError> {
         let mut resolved = self.base(recipe)?.answers;
-        for (question, answer) in &recipe.answers {
-            let asked =
-                Question::named(question).ok_or_else(|| fail("question", question, &Question::NAMES.join(", ")))?;
-            let known = self.answers(asked);
-            *resolved.answer_mut(asked) =
+        for &(question, ref answer) in &recipe.answers {
+            let known = self.answers(question);
+            *resolved.answer_mut(question) =
                 known.iter().find(|listed| listed.name == answer).map(|listed| listed.name).ok_or_else(|| {
                     let names: Vec<&str> = known.iter().map(|listed| listed.name).collect();
-                    fail(question, answer, &names.join(", "))
+                    fail(question.name(), answer, &names.join(", "))
                 })?;
         }
         self.check_params(recipe, &resolved)?;
@@ -413,11 +411,9 @@ mod tests {
         let wrong = |recipe: Recipe| resolve(&recipe).unwrap_err();
         let e = wrong(Recipe { base: Some("fifo".to_string()), ..Recipe::default() });
         assert!(e.key == "scheduler" && e.value == "fifo" && e.legal.contains("fr-fcfs"));
-        let pair = |a: &str, b: &str| alloc::vec![(a.to_string(), b.to_string())];
-        let e = wrong(Recipe { answers: pair("pick", "best"), ..Recipe::default() });
+        let answers = alloc::vec![(Question::Pick, "best".to_string())];
+        let e = wrong(Recipe { answers, ..Recipe::default() });
         assert!(e.key == "pick" && e.legal.contains("largest-group"));
-        let e = wrong(Recipe { answers: pair("pik", "fcfs"), ..Recipe::default() });
-        assert!(e.key == "question" && e.legal.contains("pick"));
         let mut fr = Recipe { base: Some("fr-fcfs".to_string()), ..Recipe::default() };
         fr.params = alloc::vec![("alpha".to_string(), 101)];
         let e = wrong(fr.clone());
@@ -437,14 +433,14 @@ mod tests {
         }
         for question in Question::ALL {
             for answer in catalogue.answers(question) {
-                let answers = vec![(question.to_string(), answer.name.to_string())];
+                let answers = vec![(question, answer.name.to_string())];
                 let recipe = Recipe { base: Some("fcfs".to_string()), answers, ..Recipe::default() };
                 assert_eq!(is_control(&recipe), answer.summary.contains("a control"), "{question} {}", answer.name);
             }
         }
-        let held = vec![("collect".to_string(), "semi-preemptive".to_string())];
+        let held = vec![(Question::Collect, "semi-preemptive".to_string())];
         assert!(is_control(&Recipe { base: Some("wp-blind".to_string()), answers: held, ..Recipe::default() }));
-        let mix = vec![("preempt".to_string(), "pause-at-boundary".to_string())];
+        let mix = vec![(Question::Preempt, "pause-at-boundary".to_string())];
         assert!(is_control(&Recipe { base: Some("fr-fcfs".to_string()), answers: mix, ..Recipe::default() }));
     }
 }

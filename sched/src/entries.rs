@@ -113,8 +113,8 @@ pub struct AnswerInfo {
 pub struct Recipe {
     /// The scheduler to start from; `read-first` if none is named.
     pub base: Option<String>,
-    /// Answers that replace that scheduler's: question, name.
-    pub answers: Vec<(String, String)>,
+    /// Answers that replace that scheduler's, by name.
+    pub answers: Vec<(Question, String)>,
     /// Parameters.
     pub params: Vec<(String, u64)>,
     /// Response times of an earlier run of the same requests, for an order that needs them ([`needs_responses`]).

@@ -201,7 +201,7 @@ fn spinning_under_way_counts() {
     assert_eq!(of(Completion::Irq, 100_000), [5_000, 0]);
 }
 
-/// Background alone: burners share what there is, I/O threads do a section a round of theirs.
+/// Background alone: burners share the CPU time, I/O threads do one section per round.
 #[test]
 fn the_background_by_itself() {
     let mut config = plain(Completion::Irq);

@@ -52,14 +52,14 @@ impl Common {
         let base = recipe.base.as_deref().unwrap_or("read-first");
         let open = catalogue.scheduler(base).map_or(&[][..], |entry| entry.open);
         for (question, answer) in &self.open {
-            let says = recipe.answers.iter().any(|(answered, _)| answered == question.name());
+            let says = recipe.answers.iter().any(|(answered, _)| answered == question);
             if open.contains(question) && !says {
-                recipe.answers.push((question.name().to_owned(), answer.clone()));
+                recipe.answers.push((*question, answer.clone()));
             }
         }
         for (question, answer) in &self.held {
-            recipe.answers.retain(|(answered, _)| answered != question.name());
-            recipe.answers.push((question.name().to_owned(), answer.clone()));
+            recipe.answers.retain(|(answered, _)| answered != question);
+            recipe.answers.push((*question, answer.clone()));
         }
         recipe
     }

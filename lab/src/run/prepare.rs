@@ -249,7 +249,7 @@ fn baseline(scenario: &Scenario, schedulers: &[(String, Recipe)]) -> Result<usiz
 
 /// Whether a recipe error is a parameter's value, not a name.
 fn is_out_of_range(error: &RecipeError) -> bool {
-    !matches!(error.key.as_str(), "scheduler" | "question" | "parameter") && Question::named(&error.key).is_none()
+    !matches!(error.key.as_str(), "scheduler" | "parameter") && Question::named(&error.key).is_none()
 }
 
 /// The legal alternatives of a recipe error, with the nearest name.
@@ -277,7 +277,7 @@ pub(super) fn recipe(choice: &SchedulerChoice) -> Recipe {
             let Mix { base, parameters, .. } = &**mix;
             Recipe {
                 base: base.clone(),
-                answers: mix.answers().into_iter().map(|(q, a)| (q.name().to_owned(), a.to_owned())).collect(),
+                answers: mix.answers().into_iter().map(|(q, a)| (q, a.to_owned())).collect(),
                 params: parameters.iter().map(|(name, value)| (name.clone(), *value)).collect(),
                 known: None,
             }

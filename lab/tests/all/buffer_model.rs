@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::common::{device, drain, recipe, unit_cycle};
+use flashlane_core::decide::Question;
 use flashlane_core::{Duration, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
 use flashlane_sched::catalogue::Recipe;
 use flashlane_ssd::config::{Buffer, Config, FlowConfig};
@@ -405,7 +406,7 @@ fn stored(each: u32, merge_writes: bool, lines: &[(u64, usize, &[u32])]) -> Vec<
     let write =
         |&(at, flow, pages): &(u64, usize, &[u32])| TestRequest { at, flow, op: Op::Write, pages: pages.to_vec() };
     let asks: Vec<TestRequest> = [read].into_iter().chain(lines.iter().map(write)).collect();
-    let overwrite = Recipe { answers: vec![("cancel".to_owned(), "overwrite".to_owned())], ..recipe("fcfs", &[]) };
+    let overwrite = Recipe { answers: vec![(Question::Cancel, "overwrite".to_owned())], ..recipe("fcfs", &[]) };
     let done = on_device_under(&config(buffer, flows), &overwrite, &asks);
     assert_eq!(done[0], READ);
     done[1..].iter().map(|done| done - MEMORY).collect()

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::common::play::{Mix, TestRequest, asks, hand_over};
 use crate::common::{drain, recipe, table1};
-use flashlane_core::decide::{Needs, Order, OrderDeclares, Position, Scheduler};
+use flashlane_core::decide::{Needs, Order, OrderDeclares, Position, Question, Scheduler};
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Lpn, Owner, PlaneId, QueueId, Time, TxnId};
@@ -107,7 +107,7 @@ fn totals_are_what_the_events_say() {
     let (mut advanced, mut kept) = ([0; 2], 0);
     // Its answers are known only after a run of the baseline.
     let rows = schedulers().iter().filter(|entry| entry.name != "oracle-slack").map(|entry| recipe(entry.name, &[]));
-    let rotating = Recipe { answers: vec![("place".to_owned(), "rotate".to_owned())], ..recipe("fcfs", &[]) };
+    let rotating = Recipe { answers: vec![(Question::Place, "rotate".to_owned())], ..recipe("fcfs", &[]) };
     for row in rows.chain([rotating]) {
         let scheduler = build(&row).expect("a scheduler");
         let draws = scheduler.place.declares().binds_at_dispatch;

@@ -8,7 +8,7 @@ use crate::common::play::{TestRequest, Touch, conserved, hand_over};
 use crate::common::{CYCLE, recipe, unit_cycle};
 use flashlane_audit::{Auditor, Policy, Preconditioned, Start};
 use flashlane_core::Op::{self, Read, Write};
-use flashlane_core::decide::Place;
+use flashlane_core::decide::{Place, Question};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Lpn, Owner, PlaneId, Time};
@@ -36,7 +36,7 @@ impl Place for Given {
 
 /// First come, first served; collection goes first, or takes no time.
 fn fcfs(collect: &str) -> Recipe {
-    Recipe { answers: vec![("collect".to_owned(), collect.to_owned())], ..recipe("fcfs", &[]) }
+    Recipe { answers: vec![(Question::Collect, collect.to_owned())], ..recipe("fcfs", &[]) }
 }
 
 /// A request: half cycles, operation, page.

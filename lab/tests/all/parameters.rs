@@ -17,10 +17,10 @@ fn recipe(question: Question, answer: &str, params: &[(&str, u64)]) -> Recipe {
     match schedulers().iter().find(|entry| entry.answers.by_question()[question] == answer) {
         Some(entry) => {
             // Units that collect whenever they have nothing to do would never take writes from others.
-            let open = entry.open.iter().map(|&question| (question.name().to_owned(), "non-preemptive".to_owned()));
+            let open = entry.open.iter().map(|&question| (question, "non-preemptive".to_owned()));
             Recipe { base: Some(entry.name.to_owned()), answers: open.collect(), params, ..Recipe::default() }
         }
-        None => Recipe { answers: vec![(question.name().to_owned(), answer.to_owned())], params, ..Recipe::default() },
+        None => Recipe { answers: vec![(question, answer.to_owned())], params, ..Recipe::default() },
     }
 }
 

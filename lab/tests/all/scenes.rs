@@ -3,6 +3,7 @@
 use crate::common::{CYCLE, device, drain, ends, one_plane, recipe, scene, table1, unit_cycle};
 use flashlane_core::Op::{Read, Write};
 use flashlane_core::Owner;
+use flashlane_core::decide::Question;
 use flashlane_core::event::Event;
 use flashlane_core::{Duration, Extent, FlowId, Request, RequestId, Time};
 use flashlane_ssd::config::{Buffer, Latency, Precondition};
@@ -143,7 +144,7 @@ fn a_read_that_came_before_the_array_began_suspends_it() {
     assert_eq!(ends(&config, &recipe("read-first-suspend", &[]), &lines), [1_324_601 + 99_601, 24_601 + 99_601]);
     let at_boundaries = flashlane_sched::catalogue::Recipe {
         base: Some("fr-fcfs".to_owned()),
-        answers: vec![("preempt".to_owned(), "pause-at-boundary".to_owned())],
+        answers: vec![(Question::Preempt, "pause-at-boundary".to_owned())],
         ..Default::default()
     };
     assert_eq!(ends(&config, &at_boundaries, &lines), [1_324_601 + 99_601, 24_601 + 65_000 + 99_601]);
@@ -172,7 +173,7 @@ fn a_boundary_pause() {
     let config = one_plane();
     let mix = flashlane_sched::catalogue::Recipe {
         base: Some("fr-fcfs".to_owned()),
-        answers: vec![("preempt".to_owned(), "pause-at-boundary".to_owned())],
+        answers: vec![(Question::Preempt, "pause-at-boundary".to_owned())],
         ..flashlane_sched::catalogue::Recipe::default()
     };
     let boundary = 24_601 + 5 * 65_000;
@@ -268,7 +269,7 @@ fn blocked_writes_do_not_fill_the_window() {
     config.geometry.planes_per_die = 1;
     config.ftl.logical_pages /= 2;
     let mut recipe = recipe("sprinkler", &[("group_window", 1)]);
-    recipe.answers = vec![("place".to_owned(), "rotate".to_owned()), ("preempt".to_owned(), "never".to_owned())];
+    recipe.answers = vec![(Question::Place, "rotate".to_owned()), (Question::Preempt, "never".to_owned())];
     // The read keeps chip 0 behind chip 1; writes go to the chips in turn.
     let writes = [0u32, 1, 5, 5, 8, 9];
     let mut lines = vec![(0, Read, &[0u32][..])];

@@ -4,6 +4,7 @@ mod readings;
 
 use crate::common::{device, drain, one_plane, recipe, table1};
 use flashlane_core::Op::{self, Read, Write};
+use flashlane_core::decide::Question;
 use flashlane_core::event::{End, Event, Stamped};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Extent, FlowId, Lpn, Owner, Request, RequestId, Time};
@@ -283,7 +284,7 @@ fn idle_moves_after_a_batch_give_way_to_reads() {
 fn an_erase_has_no_boundaries() {
     let config = collecting();
     let pauses = flashlane_sched::catalogue::Recipe {
-        answers: vec![("preempt".to_owned(), "pause-at-boundary".to_owned())],
+        answers: vec![(Question::Preempt, "pause-at-boundary".to_owned())],
         ..recipe("read-first", &[])
     };
     let mut lines: Vec<Line> = (0..100).map(|i| (0, 0, Write, i * 77 % 128)).collect();
@@ -312,7 +313,7 @@ fn an_erase_has_no_boundaries() {
 fn a_write_that_pays_may_be_replaced() {
     let config = collecting();
     let replaced = flashlane_sched::catalogue::Recipe {
-        answers: vec![("cancel".to_owned(), "overwrite".to_owned())],
+        answers: vec![(Question::Cancel, "overwrite".to_owned())],
         ..recipe("flin", &[])
     };
     let asks: Vec<crate::common::play::TestRequest> = (0..2_000u32)

@@ -2,6 +2,7 @@
 
 use crate::common::{device, drain, one_plane, recipe};
 use flashlane_core::Op::{self, Read, Write};
+use flashlane_core::decide::Question;
 use flashlane_core::{Extent, FlowId, Request, RequestId, Time};
 use flashlane_sched::catalogue::Recipe;
 use flashlane_ssd::Totals;
@@ -33,8 +34,8 @@ fn play(config: &Config, recipe: &Recipe, lines: &[Line]) -> (Vec<u64>, Totals) 
 }
 
 /// `read-first` with this answer to this question.
-fn with(question: &str, answer: &str) -> Recipe {
-    Recipe { answers: vec![(question.to_owned(), answer.to_owned())], ..recipe("read-first", &[]) }
+fn with(question: Question, answer: &str) -> Recipe {
+    Recipe { answers: vec![(question, answer.to_owned())], ..recipe("read-first", &[]) }
 }
 
 /// A device that takes one command at a time: with NVMe from each flow's queue in turn, with SATA the oldest.
@@ -61,7 +62,7 @@ fn flows_of_a_level_share_its_fetches() {
     config.priorities = 2;
     config.front.in_flight = 1;
     let lines: Vec<Line> = (0..18).map(|i| (0, i % 3, Read, PAGE, u64::from(i))).collect();
-    let (done, _) = play(&config, &with("admit", "weighted-round-robin"), &lines);
+    let (done, _) = play(&config, &with(Question::Admit, "weighted-round-robin"), &lines);
     let mut order: Vec<(u64, u16)> = done.iter().zip(&lines).map(|(&done, line)| (done, line.1)).collect();
     order.sort_unstable();
     // The first had entered before the others arrived.
@@ -80,13 +81,13 @@ fn flows_of_a_level_share_its_fetches() {
 fn a_waiting_write_is_replaced() {
     let write = |at, page| (at, 0, Write, PAGE, page);
     let lines = [write(0, 9), write(1, 5), write(2, 6), write(3, 5), write(4, 5), write(5, 7)];
-    let (done, totals) = play(&one_plane(), &with("cancel", "overwrite"), &lines);
+    let (done, totals) = play(&one_plane(), &with(Question::Cancel, "overwrite"), &lines);
     assert_eq!(done, [1, 3, 2, 3, 3, 4].map(|n| n * WRITE));
     assert_eq!((totals.cancelled, totals.user_programs), (2, 4));
-    let (done, totals) = play(&one_plane(), &with("cancel", "keep"), &lines);
+    let (done, totals) = play(&one_plane(), &with(Question::Cancel, "keep"), &lines);
     assert_eq!(done, [1, 2, 3, 4, 5, 6].map(|n| n * WRITE));
     assert_eq!((totals.cancelled, totals.user_programs), (0, 6));
-    let (done, totals) = play(&one_plane(), &with("cancel", "overwrite"), &[write(0, 5), write(WRITE - 1, 5)]);
+    let (done, totals) = play(&one_plane(), &with(Question::Cancel, "overwrite"), &[write(0, 5), write(WRITE - 1, 5)]);
     assert_eq!((done, totals.cancelled), (vec![WRITE, 2 * WRITE], 0));
 }
 
@@ -97,7 +98,7 @@ fn who_replaces_a_write_waits_for_what_it_waited_for() {
     let mut config = one_plane();
     config.ftl.read_modify_write = true;
     let lines = [(0, 0, Write, 2048, 5), (1, 0, Write, PAGE, 5), (2, 0, Write, PAGE, 5)];
-    let (done, totals) = play(&config, &with("cancel", "overwrite"), &lines);
+    let (done, totals) = play(&config, &with(Question::Cancel, "overwrite"), &lines);
     assert_eq!(done, [READ + WRITE, READ + 2 * WRITE, READ + 2 * WRITE]);
     assert_eq!((totals.cancelled, totals.partial_reads, totals.user_programs), (1, 1, 2));
 }
@@ -108,8 +109,8 @@ fn who_replaces_a_write_waits_for_what_it_waited_for() {
 fn a_write_of_another_level_does_not_take_the_place() {
     let mut config = one_plane();
     (config.priorities, config.flows) = (2, vec![FlowConfig::at_priority(0), FlowConfig::at_priority(1)]);
-    let answers = [("pick", "wait-balanced"), ("cancel", "overwrite")];
-    let answers = answers.map(|(question, answer)| (question.to_owned(), answer.to_owned())).to_vec();
+    let answers = [(Question::Pick, "wait-balanced"), (Question::Cancel, "overwrite")];
+    let answers = answers.map(|(question, answer)| (question, answer.to_owned())).to_vec();
     let inherits = Recipe { answers, ..recipe("read-first", &[("cancel_inherit_place", 1)]) };
     let write = |at, flow, page| (at, flow, Write, PAGE, page);
     let (done, totals) = play(&config, &inherits, &[write(0, 0, 9), write(1, 0, 7), write(2, 0, 5), write(3, 1, 5)]);

@@ -7,6 +7,7 @@
 use crate::common::record::{Line, Record, collect_events, play_lines};
 use crate::common::{CYCLE, device, drain, ends, recipe, scene, table1, unit_cycle};
 use flashlane_core::Op::{self, Read, Write};
+use flashlane_core::decide::Question;
 use flashlane_core::event::Event;
 use flashlane_core::transaction::Stage;
 use flashlane_core::{Duration, Extent, FlowId, Lpn, Request, RequestId, Time};
@@ -396,7 +397,7 @@ fn reads_are_charged_to_writes_of_every_level() {
     (config.priorities, config.flows) = (2, vec![FlowConfig::at_priority(0), FlowConfig::at_priority(1)]);
     for (charge_reads, left) in [(0, 4), (1, 3)] {
         let params = [("charge_reads", charge_reads), ("rbyp", 0), ("wbyp", 0)];
-        let answers = vec![("pick".to_owned(), "wait-balanced".to_owned())];
+        let answers = vec![(Question::Pick, "wait-balanced".to_owned())];
         let mut device = device(&config, &Recipe { answers, ..recipe("slacker", &params) });
         device.report_events();
         let lines: [(u64, u16, Op, &[u32]); 5] =

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::common::play::{self, TestRequest, Touch};
 use crate::common::{CYCLE, recipe, unit_cycle};
 use flashlane_core::Op::{Read, Write};
+use flashlane_core::decide::Question;
 use flashlane_core::event::{End, Event, Stamped};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Lpn, PlaneId, RequestId, Time};
@@ -55,8 +56,8 @@ fn events(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> (Vec<Stampe
 
 /// `base` with level queues and cancelled overwrites, and with these parameters.
 fn with_both(base: &str, params: &[(&str, u64)]) -> Recipe {
-    let answers = [("place", "level"), ("cancel", "overwrite")];
-    Recipe { answers: answers.map(|(q, a)| (q.to_owned(), a.to_owned())).to_vec(), ..recipe(base, params) }
+    let answers = [(Question::Place, "level"), (Question::Cancel, "overwrite")];
+    Recipe { answers: answers.map(|(q, a)| (q, a.to_owned())).to_vec(), ..recipe(base, params) }
 }
 
 /// The schedulers of random scenes.
@@ -229,7 +230,7 @@ fn a_write_dropped_by_its_own_request_is_estimated_no_more() {
         let ask = |pages: &[u32]| TestRequest { at: 0, flow: 0, op: Write, touch: pages_of(pages) };
         // Page 0 keeps chip 0 busy: pages 3 and 6 wait there until 4 and 8 cycles, one after the other.
         let asks = [ask(&[0]), ask(&pages)];
-        let answers = vec![("cancel".to_owned(), "overwrite".to_owned())];
+        let answers = vec![(Question::Cancel, "overwrite".to_owned())];
         let recipe = Recipe { answers, ..recipe(base, &[("cancel_ends_at_once", 1)]) };
         let (events, totals) = events(&config, &recipe, &asks);
         let mut of_second: BTreeMap<u64, (Lpn, u32)> = BTreeMap::new();

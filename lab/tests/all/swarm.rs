@@ -242,7 +242,7 @@ fn any_mix(random: &mut RandomStream) -> Recipe {
     for question in Question::ALL {
         let known = answers(question);
         let answer = &known[random.0.next_u32() as usize % known.len()];
-        recipe.answers.push((question.name().to_owned(), answer.name.to_owned()));
+        recipe.answers.push((question, answer.name.to_owned()));
         for param in answer.params {
             let value = match random.upto(3) {
                 0 => param.min,

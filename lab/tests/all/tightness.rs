@@ -4,6 +4,7 @@
 
 use crate::common::{device, one_plane, recipe, table1};
 use flashlane_core::Op::{Read, Write};
+use flashlane_core::decide::Question;
 use flashlane_core::{Duration, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
 use flashlane_sched::catalogue::Recipe;
 use flashlane_ssd::Device;
@@ -116,7 +117,7 @@ fn suspending_and_resuming() {
 fn pausing_at_a_boundary() {
     let config = one_plane();
     let mut mix = recipe("fr-fcfs", &[]);
-    mix.answers.push(("preempt".to_owned(), "pause-at-boundary".to_owned()));
+    mix.answers.push((Question::Preempt, "pause-at-boundary".to_owned()));
     // Twenty iterations of 65 us; the read comes in the fifth.
     let boundary = PAGE + 5 * 65_000;
     let lines = [(0, Write, page(&Lpn(0))), (boundary - 1, Read, page(&Lpn(1)))];

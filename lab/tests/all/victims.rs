@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::common::play::{self, Mix, asks};
 use crate::common::{recipe, table1};
+use flashlane_core::decide::Question;
 use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Owner, PlaneId, Time};
@@ -122,7 +123,7 @@ fn reads_and_collection_by_the_hard_threshold() {
         config.gc.hard_blocks = hard;
         config.flows = vec![FlowConfig::at_priority(0)];
         let recipe =
-            Recipe { answers: vec![("collect".to_owned(), "semi-preemptive".to_owned())], ..recipe("read-first", &[]) };
+            Recipe { answers: vec![(Question::Collect, "semi-preemptive".to_owned())], ..recipe("read-first", &[]) };
         let mix = Mix { requests: 3000, gap: 1_500_000, reads: 55, pages: 2, hot: 0, partial: 0, scattered: 50 };
         let asks = asks(&config, &mix, &mut Pcg64Mcg::new(32));
         let (mut device, _) = play::built(&config, &recipe).expect("legal");

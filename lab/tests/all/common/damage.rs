@@ -59,7 +59,7 @@ fn device(scenario: &Scenario) -> Result<(Config, Policy), String> {
     }
     let made = decisions_of(scenario).map_err(|why| why.to_string())?;
     let answers = made.answers();
-    let answers = answers.iter().map(|(question, answer)| (question.name().to_owned(), (*answer).to_owned()));
+    let answers = answers.iter().map(|(question, answer)| (question, (*answer).to_owned()));
     let recipe =
         Recipe { answers: answers.collect(), params: made.parameters.into_iter().collect(), ..Recipe::default() };
     let scheduler = scenario.catalogue().build(&recipe).map_err(|why| why.to_string())?;

@@ -91,7 +91,7 @@ fn a_plane_loses_a_copy() {
         .collect();
     let lines: Vec<Line<'_>> =
         pages.iter().enumerate().map(|(i, page)| (10 * CYCLE * i as u64, 0, Write, &page[..])).collect();
-    let mut device = lived(&config, &mix("fr-fcfs", &[("place", "rotate")], &[]), &lines, true);
+    let mut device = lived(&config, &mix("fr-fcfs", &[(Question::Place, "rotate")], &[]), &lines, true);
     let chosen = device.events().drain(..).filter_map(|s| match s.event {
         Event::VictimChosen { plane, .. } if plane.0 == 0 => Some(s.at.ns() / CYCLE),
         _ => None,

@@ -74,7 +74,7 @@ fn an_overhead_is_over() {
 /// in the middle for the next; after resuming, iterations are counted from the instant the array works again.
 #[test]
 fn an_iteration_ends() {
-    let pauses = mix("fr-fcfs", &[("preempt", "pause-at-boundary")], &[]);
+    let pauses = mix("fr-fcfs", &[(Question::Preempt, "pause-at-boundary")], &[]);
     let mut config = one_plane();
     let boundary = |n: u64| BUS + n * 65_000;
     for (at, n) in [(1_000, 1), (BUS, 1), (boundary(1) + 1, 2), (boundary(7), 7), (boundary(18) + 1, 19)] {

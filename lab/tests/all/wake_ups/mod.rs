@@ -11,6 +11,7 @@ mod queues;
 
 use crate::common::{CYCLE, device, drain, one_plane, recipe, table1, unit_cycle};
 use flashlane_core::Op::{self, Read, Write};
+use flashlane_core::decide::Question;
 use flashlane_core::event::Event;
 use flashlane_core::{Duration, Extent, FlowId, Lpn, Request, RequestId, Time};
 use flashlane_sched::catalogue::Recipe;
@@ -74,8 +75,8 @@ fn admitted(config: &Config, recipe: &Recipe, lines: &[Line<'_>]) -> Vec<u64> {
 }
 
 /// `scheduler` with other answers.
-fn mix(scheduler: &str, answers: &[(&str, &str)], params: &[(&str, u64)]) -> Recipe {
-    let answers = answers.iter().map(|&(question, answer)| (question.to_owned(), answer.to_owned())).collect();
+fn mix(scheduler: &str, answers: &[(Question, &str)], params: &[(&str, u64)]) -> Recipe {
+    let answers = answers.iter().map(|&(question, answer)| (question, answer.to_owned())).collect();
     Recipe { answers, ..recipe(scheduler, params) }
 }
 

@@ -11,7 +11,7 @@ use super::*;
 #[test]
 fn a_write_is_withdrawn() {
     let config = unit_cycle(2);
-    let answers = [("place", "rotate"), ("cancel", "overwrite")];
+    let answers = [(Question::Place, "rotate"), (Question::Cancel, "overwrite")];
     let recipe = mix("wp", &answers, &[("alpha", 50), ("write_capacity", 2)]);
     let mut lines: Vec<Line<'_>> = vec![
         (0, 0, Read, &[1]),
@@ -34,7 +34,7 @@ fn a_write_is_withdrawn() {
 /// A write that waits for an older one of its page on another chip begins the instant that one does.
 #[test]
 fn an_older_write_of_the_page_begins() {
-    let rotate = mix("read-first", &[("place", "rotate")], &[]);
+    let rotate = mix("read-first", &[(Question::Place, "rotate")], &[]);
     let lines: [Line<'_>; 3] = [(0, 0, Read, &[0]), (0, 0, Write, &[5]), (0, 0, Write, &[5])];
     // Chip 0 reads for a cycle and then programs page 5; chip 1 is idle until then.
     assert_eq!(ends(&unit_cycle(2), &rotate, &lines), [CYCLE, 5 * CYCLE, 5 * CYCLE]);
@@ -46,7 +46,7 @@ fn an_older_write_of_the_page_begins() {
 /// of page 7, which the third write takes to chip 0, programmed from 4 to 8. At 9 chip 1 has served five reads and goes on with it.
 #[test]
 fn a_read_of_a_page_written_elsewhere_stays() {
-    let rotate = mix("read-first", &[("place", "rotate")], &[]);
+    let rotate = mix("read-first", &[(Question::Place, "rotate")], &[]);
     let lines: [Line<'_>; 9] = [
         (0, 0, Write, &[8]),
         (0, 0, Write, &[9]),
@@ -64,7 +64,7 @@ fn a_read_of_a_page_written_elsewhere_stays() {
     assert_eq!(cycles, [4, 4, 5, 6, 7, 8, 9, 10, 11, 8]);
     // All requests are done under every scheduler.
     for entry in flashlane_sched::catalogue::schedulers() {
-        let done = ends(&unit_cycle(2), &mix(entry.name, &[("place", "rotate")], &[]), &lines);
+        let done = ends(&unit_cycle(2), &mix(entry.name, &[(Question::Place, "rotate")], &[]), &lines);
         assert!(done.iter().all(|&ns| ns <= 18 * CYCLE), "{}: {done:?}", entry.name);
     }
 }
@@ -75,7 +75,7 @@ fn a_read_of_a_page_written_elsewhere_stays() {
 /// from 4 on; nobody suspends that program.
 #[test]
 fn a_read_of_a_page_written_elsewhere_stays_in_a_pause() {
-    let rotate = mix("read-first-suspend", &[("place", "rotate")], &[]);
+    let rotate = mix("read-first-suspend", &[(Question::Place, "rotate")], &[]);
     let mut lines: Vec<Line<'_>> = vec![
         (0, 0, Write, &[8]),
         (0, 0, Write, &[9]),
