@@ -38,6 +38,20 @@ pub fn first_of_each<T>(drawn: Vec<T>, count: usize, mutant: impl Fn(&T) -> &Mut
     kept
 }
 
+/// The same mutants in another order: the first of each crate, then the second of each, so that whatever is done of them before time is up
+/// is about as many of every crate.
+pub fn in_turn<T>(drawn: Vec<T>, mutant: impl Fn(&T) -> &Mutant) -> Vec<T> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut ranked: Vec<(usize, T)> = Vec::new();
+    for drawn in drawn {
+        let of = seen.entry(mutant(&drawn).krate().to_owned()).or_default();
+        ranked.push((*of, drawn));
+        *of += 1;
+    }
+    ranked.sort_by_key(|&(rank, _)| rank);
+    ranked.into_iter().map(|(_, drawn)| drawn).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::operators;
@@ -76,6 +90,17 @@ mod tests {
         assert!(
             ids(&of_lab).starts_with(&ids(&first.iter().filter(|m| m.krate() == "lab").cloned().collect::<Vec<_>>()))
         );
+    }
+
+    #[test]
+    fn crates_take_turns() {
+        let file = |name: &str| operators::find(name, "fn f() -> bool { a < 1 && b < 2 }").unwrap();
+        let drawn = [file("lab/src/b.rs"), file("lab/src/c.rs"), file("core/src/a.rs")].concat();
+        let turns = in_turn(drawn.clone(), |mutant| mutant);
+        assert_eq!(turns.iter().take(4).map(Mutant::krate).collect::<Vec<_>>(), ["lab", "core", "lab", "core"]);
+        let of_lab: Vec<Mutant> = turns.into_iter().filter(|mutant| mutant.krate() == "lab").collect();
+        let before: Vec<Mutant> = drawn.into_iter().filter(|mutant| mutant.krate() == "lab").collect();
+        assert_eq!(ids(&of_lab), ids(&before), "those of a crate keep their order");
     }
 
     #[test]

@@ -52,8 +52,10 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
     let home = root.join("target/mutants");
     std::fs::create_dir_all(&home).map_err(|e| format!("{}: cannot be made: {e}", home.display()))?;
     let mut store = Store::open(&home.join("results.json"), &tree.identity());
-    // Some more than asked for: a part turns out to be no legal Rust.
-    let drawn = draw::first_of_each(drawn, options.sample + options.sample / 10 + 3, |mutant| mutant);
+    // The copy of a larger sample holds this one, and is built already. Some more than asked for: a part turns out to be no legal Rust.
+    let copied = store.copied(&options.draw()).unwrap_or_default().max(options.sample);
+    store.note_copied(&options.draw(), copied);
+    let drawn = draw::first_of_each(drawn, copied + copied / 10 + 3, |mutant| mutant);
     // Numbers first: what is known to be illegal leaves gaps, so that the copy is the same as last time.
     let mut drawn: Vec<(u32, Mutant)> = (1..).zip(drawn).collect();
     drawn.retain(|(_, mutant)| !store.is_illegal(&mutant.id));
@@ -64,7 +66,7 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
     // Noted at once: another run then writes the same copy, and Cargo builds nothing again.
     illegal.iter().for_each(|mutant| store.note_illegal(mutant));
     store.write()?;
-    let mutants = draw::first_of_each(legal, options.sample, |(_, mutant)| mutant);
+    let mutants = draw::in_turn(draw::first_of_each(legal, options.sample, |(_, mutant)| mutant), |(_, mutant)| mutant);
     folders.build_programs()?;
     if options.build {
         folders.build_tests()?;
@@ -79,28 +81,29 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
         time.as_secs_f64()
     );
     let store = Mutex::new(store);
-    let mut shared = Shared { corpus, suites: Vec::new(), store, begun, options: &options };
-    shared.look_at_all(&mutants)?;
-    shared.suites = prepare(folders.build_tests()?)?;
-    shared.test_all(&mutants)?;
+    let suites = prepare(folders.build_tests()?, options.jobs)?;
+    let shared = Shared { corpus, suites, store, begun, options: &options };
+    shared.work_through(&mutants)?;
     let store = shared.store.into_inner().map_err(|_| "a worker stopped")?;
     let known: Vec<(&Mutant, MutantResult)> =
         mutants.iter().filter_map(|(_, m)| Some((m, store.result(&m.id)?))).collect();
-    println!("\n{}", report::text(&known, &places));
+    let unshown = mutants.iter().map(|(_, mutant)| mutant);
+    let unshown: Vec<&Mutant> =
+        unshown.filter(|m| store.change(&m.id) == Some(None) && store.result(&m.id).is_none()).collect();
+    println!("\n{}", report::text(&known, &unshown, &places));
     println!("{} s in all; results: target/mutants/results.json", begun.elapsed().as_secs());
     Ok(true)
 }
 
 /// Runs the tests without a mutant, and says what takes part.
-fn prepare(tests: Vec<build::TestProgram>) -> Result<Vec<Suite>, String> {
-    let (suites, broken) = programs::prepare(tests)?;
+fn prepare(tests: Vec<build::TestProgram>, jobs: usize) -> Result<Vec<Suite>, String> {
+    let suites = programs::prepare(tests, jobs)?;
     for test in programs::LEFT_OUT {
         println!("{}: {test}", if test.stored { "counts apart" } else { "left out" });
     }
-    broken.iter().for_each(|test| println!("left out: {test}: fails in the copy without a mutant"));
     let mut total = Duration::ZERO;
     for suite in &suites {
-        let (name, usual) = suite.description();
+        let (name, Some(usual)) = suite.description() else { continue };
         total += usual;
         let beyond = if total > programs::BUDGET { "; beyond a mutant's time" } else { "" };
         println!("{name}: {:.1} s, {:.1} s with those before it{beyond}", usual.as_secs_f64(), total.as_secs_f64());
@@ -121,19 +124,21 @@ struct Shared<'a> {
 }
 
 impl Shared<'_> {
-    /// Which of them change results.
-    fn look_at_all(&self, mutants: &[(u32, Mutant)]) -> Result<(), String> {
-        self.each(mutants.iter().collect(), |number, mutant| self.look(number, mutant))?;
-        let changing = self.changing(mutants)?.0.len();
-        println!("{changing} of {} change results; building the tests", mutants.len());
-        Ok(())
-    }
-
-    /// Shows them to the tests: those that change results first.
-    fn test_all(&self, mutants: &[(u32, Mutant)]) -> Result<(), String> {
-        let (changing, others) = self.changing(mutants)?;
-        self.each(changing, |number, mutant| self.test(number, mutant))?;
-        let others = if self.options.changing { Vec::new() } else { others };
+    /// Looks at each, and shows it to the tests if it changes results; then, if that is wanted, the others.
+    fn work_through(&self, mutants: &[(u32, Mutant)]) -> Result<(), String> {
+        self.each(mutants.iter().collect(), |number, mutant| {
+            if self.look(number, mutant)? { self.test(number, mutant) } else { Ok(()) }
+        })?;
+        if self.options.changing {
+            return Ok(());
+        }
+        let changes = |mutant: &Mutant| Ok::<_, String>(matches!(self.store()?.change(&mutant.id), Some(Some(_))));
+        let mut others = Vec::new();
+        for numbered in mutants {
+            if !changes(&numbered.1)? {
+                others.push(numbered);
+            }
+        }
         self.each(others, |number, mutant| self.test(number, mutant))
     }
 
@@ -157,25 +162,20 @@ impl Shared<'_> {
         })
     }
 
-    /// Those that change results, and the others.
-    fn changing<'m>(&self, mutants: &'m [(u32, Mutant)]) -> Result<(Numbered<'m>, Numbered<'m>), String> {
-        let store = self.store()?;
-        Ok(mutants.iter().partition(|(_, mutant)| matches!(store.change(&mutant.id), Some(Some(_)))))
-    }
-
     fn store(&self) -> Result<MutexGuard<'_, Store>, String> {
         self.store.lock().map_err(|_| "a worker stopped".into())
     }
 
     /// Whether a mutant changes results.
-    fn look(&self, number: u32, mutant: &Mutant) -> Result<(), String> {
-        if self.store()?.change(&mutant.id).is_some() {
-            return Ok(());
+    fn look(&self, number: u32, mutant: &Mutant) -> Result<bool, String> {
+        if let Some(known) = self.store()?.change(&mutant.id) {
+            return Ok(known.is_some());
         }
         let change = self.corpus.changes(number, false)?;
         let mut store = self.store()?;
         store.note_change(mutant, change.as_ref());
-        store.write()
+        store.write()?;
+        Ok(change.is_some())
     }
 
     /// Whether the tests notice it.

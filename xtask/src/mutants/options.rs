@@ -12,10 +12,10 @@ Changes the source of core, sched, ssd, host, audit, trace and lab in one small 
 corpus change (xtask/corpus, xtask/commands, scenarios) and whether a test fails, and prints the share that is caught. Builds a
 copy below target/mutants once for all; what is known already for the same sources is not done again.
 
-  --sample N     mutants to draw of each crate (default 40); a larger sample holds the smaller one
+  --sample N     mutants to draw of each crate (default 40); a larger sample holds the smaller one, and so does its copy
   --seed S       another draw (default 1)
   --only WORDS   only mutants of these files (core/src/state.rs, ssd/src/ftl, host), kinds (boundary) or ids, with commas
-  --minutes M    begins no mutant after this many minutes (default: no limit)
+  --minutes M    begins no mutant after this many minutes (default: no limit); crates take turns, so that all are begun
   --jobs J       mutants at a time, 1 to 64 (default 1)
   --changing     tests see only mutants that change results: half of the time or less, and no figure of the others
   --build        builds what a run needs, and ends; a run with the same words then begins at once
@@ -76,6 +76,11 @@ impl Options {
             }
         }
         Ok(Some(options))
+    }
+
+    /// What determines the order of the draw, in words.
+    pub fn draw(&self) -> String {
+        format!("seed {}, {}", self.seed, if self.only.is_empty() { "all".into() } else { self.only.join(",") })
     }
 
     /// Whether a mutant is among those asked for.

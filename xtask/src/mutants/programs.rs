@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::build::TestProgram;
@@ -85,11 +86,20 @@ pub struct Suite {
     program: TestProgram,
     /// The tests, with their modules.
     tests: Vec<String>,
-    usual: Duration,
+    /// How it runs without a mutant: measured when it is wanted first.
+    usual: Mutex<Option<Usual>>,
     /// Whether it is one test that compares something whole with a stored one.
     stored: bool,
     /// The crates that it uses, its own included.
     uses: BTreeSet<String>,
+}
+
+/// How a suite runs without a mutant.
+#[derive(Clone, Debug)]
+struct Usual {
+    time: Duration,
+    /// The tests that pass then; the others count for nothing.
+    tests: Vec<String>,
 }
 
 /// How a mutant was noticed.
@@ -105,9 +115,10 @@ pub struct Detection {
     pub stored: bool,
 }
 
-/// All suites, quickest first, and the tests that fail without any mutant, which count for nothing either.
-pub fn prepare(programs: Vec<TestProgram>) -> Result<(Vec<Suite>, Vec<String>), String> {
-    let (mut suites, mut broken) = (Vec::new(), Vec::new());
+/// All suites, quickest first. Those that go late, and those that compare with stored results, are run without a mutant only when a mutant
+/// comes so far.
+pub fn prepare(programs: Vec<TestProgram>, jobs: usize) -> Result<Vec<Suite>, String> {
+    let mut suites = Vec::new();
     let uses = uses(&programs)?;
     for program in programs {
         let uses = uses.get(&program.package()).cloned().unwrap_or_default();
@@ -117,7 +128,7 @@ pub fn prepare(programs: Vec<TestProgram>) -> Result<(Vec<Suite>, Vec<String>), 
                 name: name.clone(),
                 program: program.clone(),
                 tests,
-                usual: BUDGET,
+                usual: Mutex::new(None),
                 stored,
                 uses: uses.clone(),
             };
@@ -127,24 +138,25 @@ pub fn prepare(programs: Vec<TestProgram>) -> Result<(Vec<Suite>, Vec<String>), 
             suites.extend(stored.map(|test| suite(vec![test], true)));
         }
     }
-    for suite in &mut suites {
-        // Without a name all tests would run.
-        while !suite.tests.is_empty() {
-            let run = suite.run(0, 20 * BUDGET, false)?;
-            if run.failed.is_empty() && run.ended == Ended::Itself(true) {
-                suite.usual = run.cpu;
-                break;
-            }
-            if run.failed.is_empty() {
-                return Err(format!("{} does not come to its end without a mutant", suite.name));
-            }
-            suite.tests.retain(|test| !run.failed.contains(test));
-            broken.extend(run.failed.iter().map(|test| format!("{} {test}", suite.name)));
+    measure(suites.iter().filter(|suite| !suite.stored && !suite.is_late()), jobs)?;
+    suites.sort_by_key(|suite| (suite.stored, suite.is_late(), suite.description().1));
+    Ok(suites)
+}
+
+/// Runs these without a mutant, so many at a time.
+fn measure<'a>(suites: impl Iterator<Item = &'a Suite> + Send, jobs: usize) -> Result<(), String> {
+    let waiting = Mutex::new(suites);
+    let next = || waiting.lock().ok()?.next();
+    let work = || -> Result<(), String> {
+        while let Some(suite) = next() {
+            suite.usual()?;
         }
-    }
-    suites.retain(|suite| !suite.tests.is_empty());
-    suites.sort_by_key(|suite| (suite.stored, suite.is_late(), suite.usual));
-    Ok((suites, broken))
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().map_err(|_| "a worker stopped")?)
+    })
 }
 
 /// The suites of the program `name`, each with its name and tests.
@@ -175,13 +187,15 @@ pub fn noticed(suites: &[Suite], number: u32, krate: &str) -> Result<(Option<Det
     order.sort_by_key(|suite| (suite.stored, suite.program.package() != krate));
     let mut spent = Duration::ZERO;
     for suite in order {
-        let hangs = suite.usual * HANGS + Duration::from_secs(1);
+        let Usual { time: usual, tests } = suite.usual()?;
+        let hangs = usual * HANGS + Duration::from_secs(1);
         // Stored results are few, and always asked.
         let left = if suite.stored { hangs } else { BUDGET.saturating_sub(spent) };
-        if left < suite.usual {
+        // Without a name all tests would run.
+        if left < usual || tests.is_empty() {
             continue;
         }
-        let run = suite.run(number, hangs.min(left), true)?;
+        let run = suite.run(number, &tests, hangs.min(left), true)?;
         spent += run.cpu;
         let detection = |test: &str, hung| Detection {
             suite: suite.name.clone(),
@@ -198,7 +212,7 @@ pub fn noticed(suites: &[Suite], number: u32, krate: &str) -> Result<(Option<Det
             (None, _) => detection(&run.last, true),
         };
         if suite.is_late() && !suite.stored {
-            let again = suite.run(number, hangs, true)?;
+            let again = suite.run(number, &tests, hangs, true)?;
             spent += again.cpu;
             if again.failed.is_empty() && again.ended == Ended::Itself(true) {
                 continue;
@@ -249,18 +263,44 @@ struct Run {
 }
 
 impl Suite {
-    /// Its name and usual time.
-    pub fn description(&self) -> (&str, Duration) {
-        (&self.name, self.usual)
+    /// Its name and usual time, if that is known.
+    pub fn description(&self) -> (&str, Option<Duration>) {
+        let usual = self.usual.lock().unwrap_or_else(PoisonError::into_inner);
+        (&self.name, usual.as_ref().map(|usual| usual.time))
+    }
+
+    /// How it runs without a mutant. Tests that fail then are left out, and named.
+    fn usual(&self) -> Result<Usual, String> {
+        let mut known = self.usual.lock().map_err(|_| "a worker stopped")?;
+        if let Some(usual) = &*known {
+            return Ok(usual.clone());
+        }
+        let mut usual = Usual { time: Duration::ZERO, tests: self.tests.clone() };
+        while !usual.tests.is_empty() {
+            let run = self.run(0, &usual.tests, 20 * BUDGET, false)?;
+            if run.failed.is_empty() && run.ended == Ended::Itself(true) {
+                usual.time = run.cpu;
+                break;
+            }
+            if run.failed.is_empty() {
+                return Err(format!("{} does not come to its end without a mutant", self.name));
+            }
+            usual.tests.retain(|test| !run.failed.contains(test));
+            run.failed
+                .iter()
+                .for_each(|test| println!("left out: {} {test}: fails in the copy without a mutant", self.name));
+        }
+        *known = Some(usual.clone());
+        Ok(usual)
     }
 
     fn is_late(&self) -> bool {
         LATE.contains(&self.program.package().as_str())
     }
 
-    fn run(&self, mutant: u32, limit: Duration, until_failed: bool) -> Result<Run, String> {
+    fn run(&self, mutant: u32, tests: &[String], limit: Duration, until_failed: bool) -> Result<Run, String> {
         let mut args = vec!["--test-threads=1".to_owned(), "--exact".to_owned()];
-        args.extend(self.tests.iter().cloned());
+        args.extend(tests.iter().cloned());
         let (exe, folder) = (self.program.exe.as_path(), self.program.folder.clone());
         let program = Program { exe, args, folder, mutant, patience: TIMEOUT };
         let mut failed = Vec::new();

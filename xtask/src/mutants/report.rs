@@ -19,6 +19,8 @@ struct Count {
     only_noticed: u32,
     /// Neither.
     silent: u32,
+    /// Change no result of the corpus, and were not shown to the tests.
+    unshown: u32,
 }
 
 impl Count {
@@ -38,15 +40,15 @@ impl Count {
     }
 
     fn drawn(&self) -> u32 {
-        self.changing() + self.only_noticed + self.silent
+        self.changing() + self.only_noticed + self.silent + self.unshown
     }
 
     fn row(&self, name: &str) -> String {
-        let Count { caught, stored, survived, only_noticed, silent } = *self;
+        let Count { caught, stored, survived, only_noticed, silent, unshown } = *self;
         let (drawn, changing) = (self.drawn(), self.changing());
         let rates = format!("{} | {}", share(caught, changing), share(caught + stored, changing));
         format!(
-            "| {name} | {drawn} | {silent} | {only_noticed} | {changing} | {caught} | {stored} | {survived} | {rates} |\n"
+            "| {name} | {drawn} | {unshown} | {silent} | {only_noticed} | {changing} | {caught} | {stored} | {survived} | {rates} |\n"
         )
     }
 }
@@ -56,9 +58,9 @@ fn share(part: u32, of: u32) -> String {
 }
 
 const HEAD: &str =
-    "drawn | silent | noticed, no result changes | change results | caught | by stored results only | survived | \
+    "drawn | no result changes, not shown to tests | silent | noticed, no result changes | change results | caught | by stored results only | survived | \
                     rate | rate with stored results |
-|---|---|---|---|---|---|---|---|---|---|
+|---|---|---|---|---|---|---|---|---|---|---|
 ";
 
 /// How many places each crate has.
@@ -68,8 +70,8 @@ pub fn places(all: &[Mutant]) -> BTreeMap<String, usize> {
     places
 }
 
-/// The tables and the survivors.
-pub fn text(results: &[(&Mutant, MutantResult)], places: &BTreeMap<String, usize>) -> String {
+/// The tables and the survivors. `unshown` change no result of the corpus, and no test has seen them.
+pub fn text(results: &[(&Mutant, MutantResult)], unshown: &[&Mutant], places: &BTreeMap<String, usize>) -> String {
     let mut text = String::new();
     let mut crates: BTreeMap<&str, Count> = BTreeMap::new();
     let mut files: BTreeMap<&str, Count> = BTreeMap::new();
@@ -84,6 +86,13 @@ pub fn text(results: &[(&Mutant, MutantResult)], places: &BTreeMap<String, usize
         if let Some(detection) = &result.detection {
             *catchers.entry(&detection.suite).or_default() += 1;
         }
+    }
+    for mutant in unshown {
+        let groups = [crates.entry(mutant.krate()).or_default(), files.entry(&mutant.file).or_default()];
+        groups
+            .into_iter()
+            .chain([kinds.entry(mutant.kind).or_default(), &mut all])
+            .for_each(|count| count.unshown += 1);
     }
     let _ = write!(text, "| file | {HEAD}");
     files.iter().for_each(|(file, count)| text.push_str(&count.row(file)));
@@ -164,11 +173,12 @@ mod tests {
             result(None, None),
         ];
         let pairs: Vec<(&Mutant, MutantResult)> = all.iter().zip(results).collect();
-        let text = text(&pairs, &places(&all));
-        assert!(text.contains("| a.rs | 5 | 1 | 1 | 3 | 1 | 1 | 1 | 33 % | 67 % |"), "{text}");
-        assert!(text.contains("| a.rs, 5 | 5 | 1 | 1 | 3 | 1 | 1 | 1 | 33 % | 67 % |"), "{text}");
+        let unshown = operators::find("a.rs", "fn h() -> u8 { g(a < b) }").unwrap();
+        let text = text(&pairs, &[&unshown[0]], &places(&all));
+        assert!(text.contains("| a.rs | 6 | 1 | 1 | 1 | 3 | 1 | 1 | 1 | 33 % | 67 % |"), "{text}");
+        assert!(text.contains("| a.rs, 5 | 6 | 1 | 1 | 1 | 3 | 1 | 1 | 1 | 33 % | 67 % |"), "{text}");
         assert!(
-            text.contains("5 mutants: 3 change results, 1 of them caught (33 %), 2 with stored results (67 %)"),
+            text.contains("6 mutants: 3 change results, 1 of them caught (33 %), 2 with stored results (67 %)"),
             "{text}"
         );
         let (first, second) = (text.find("by 25.00 %").unwrap(), text.find("by 12.50 %").unwrap());

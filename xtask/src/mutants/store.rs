@@ -26,6 +26,8 @@ pub struct MutantResult {
 pub struct Store {
     path: PathBuf,
     identity: String,
+    /// The draw that the copy holds, and how many of each crate.
+    copied: Option<(String, usize)>,
     records: BTreeMap<String, Value>,
 }
 
@@ -36,7 +38,20 @@ impl Store {
         let held = read().filter(|held| held["sources"] == identity);
         let records = held.as_ref().and_then(|held| held["mutants"].as_object());
         let records = records.map(|all| all.iter().map(|(id, record)| (id.clone(), record.clone())).collect());
-        Store { path: path.into(), identity: identity.into(), records: records.unwrap_or_default() }
+        let copied = held.as_ref().and_then(|held| {
+            Some((held["copy"]["draw"].as_str()?.to_owned(), held["copy"]["sample"].as_u64()? as usize))
+        });
+        Store { path: path.into(), identity: identity.into(), copied, records: records.unwrap_or_default() }
+    }
+
+    /// How many mutants of each crate the copy holds, if they are of this draw.
+    pub fn copied(&self, draw: &str) -> Option<usize> {
+        self.copied.as_ref().filter(|(of, _)| of == draw).map(|&(_, sample)| sample)
+    }
+
+    /// Notes what the copy holds.
+    pub fn note_copied(&mut self, draw: &str, sample: usize) {
+        self.copied = Some((draw.to_owned(), sample));
     }
 
     /// How a mutant changes results, if it does; none if that is not known yet.
@@ -109,7 +124,8 @@ impl Store {
 
     /// Writes the file atomically.
     pub fn write(&self) -> Result<(), String> {
-        let all = json!({ "sources": self.identity, "mutants": self.records });
+        let copy = self.copied.as_ref().map(|(draw, sample)| json!({ "draw": draw, "sample": sample }));
+        let all = json!({ "sources": self.identity, "copy": copy, "mutants": self.records });
         let beside = self.path.with_extension("json.new");
         let text = format!("{all:#}\n");
         let written = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, &self.path));
@@ -141,8 +157,10 @@ mod tests {
         }
         store.note_illegal(&all[3]);
         store.note_change(&all[4], results[0].change.as_ref());
+        store.note_copied("seed 1, all", 30);
         store.write().unwrap();
         let again = Store::open(&path, "one");
+        assert_eq!(["seed 1, all", "seed 2, all"].map(|draw| again.copied(draw)), [Some(30), None]);
         for (mutant, result) in all.iter().zip(&results) {
             assert_eq!(again.result(&mutant.id).as_ref(), Some(result));
         }
