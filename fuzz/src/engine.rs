@@ -16,11 +16,18 @@ use crate::shrink::shrink;
 
 /// The most inputs tried while shrinking a failing one.
 const SHRINK_BUDGET: usize = 20_000;
-/// A target that takes longer than this for 64 KiB is taken to hang.
+/// A target that takes more processor time than this for 64 KiB is taken to hang.
 pub const TIMEOUT: Duration = Duration::from_secs(10);
+/// One that takes so many times as long by the clock waits for something that does not come. (On a busy machine a second of processor time
+/// may take ten.)
+const WAITS: u32 = 12;
 
 /// An input may not make the process take more memory than this, MiB.
 pub const MAX_MEMORY: u64 = if cfg!(test) { 256 } else { 1024 };
+/// The most inputs that are kept because their answers are new: a target whose messages quote its input must not fill the memory with them.
+const MAX_KEPT: usize = if cfg!(test) { 16 } else { 4_096 };
+/// The letters of an answer that tell it apart.
+const LETTERS: usize = 60;
 /// Taking so much lasts longer than this; quicker inputs are not asked for their memory.
 const MEMORY_TAKES: Duration = Duration::from_millis(20);
 
@@ -56,30 +63,58 @@ pub struct Failure {
 /// The input being run, its number and when it began, for the thread that watches the time.
 type Watch = Arc<Mutex<Option<(Instant, u64, Vec<u8>)>>>;
 
-/// Runs `target` on many inputs. An input that takes longer than `patience` ends the campaign too; its thread is
-/// abandoned.
+/// Runs `target` on many inputs. An input that takes more processor time than `patience`, or [`WAITS`] times as long by the clock, ends the
+/// campaign too; its thread is abandoned.
 pub fn campaign(target: Target, seed: u64, effort: Effort, patience: Duration) -> Result<Stats, Failure> {
     let watch = Watch::default();
     let (sender, receiver) = channel();
+    let (begins, begun) = channel();
     let theirs = Arc::clone(&watch);
     std::thread::spawn(move || {
+        let _ = begins.send(own_thread());
         let outcome = feed_all(target, seed, effort, &theirs);
         // Sending fails if the watching thread has given up on this one.
         let _ = sender.send(outcome);
     });
+    let thread = begun.recv().ok().flatten();
+    // The input that was being run when last looked, and the processor time of its thread when that was seen first.
+    let mut seen: Option<(u64, Option<Duration>)> = None;
     loop {
         match receiver.recv_timeout(patience / 8) {
             Ok(outcome) => return outcome,
             Err(RecvTimeoutError::Disconnected) => panic!("the campaign on {} died outside its target", target.name),
-            Err(RecvTimeoutError::Timeout) => {
-                let current = watch.lock().expect("no panic while locked").clone();
-                if let Some((since, number, input)) = current.filter(|current| current.0.elapsed() > patience) {
-                    let message = format!("no answer after {} s", since.elapsed().as_secs());
-                    return Err(Failure { input, message, number });
-                }
-            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let now = thread.and_then(time_of_thread);
+        let current = watch.lock().expect("no panic while locked").clone();
+        let Some((since, number, input)) = current else { continue };
+        let from = match seen {
+            Some((before, from)) if before == number => from,
+            _ => now,
+        };
+        seen = Some((number, from));
+        let by_clock = since.elapsed();
+        // Where the system does not tell processor time the clock counts.
+        let taken = now.zip(from).map_or(by_clock, |(now, from)| now.saturating_sub(from));
+        if taken > patience || by_clock > patience * WAITS {
+            let message = format!("no answer after {} s", by_clock.as_secs());
+            return Err(Failure { input, message, number });
         }
     }
+}
+
+/// The number of this thread, where the system tells it.
+fn own_thread() -> Option<u64> {
+    std::fs::read_to_string("/proc/thread-self/stat").ok()?.split(' ').next()?.parse().ok()
+}
+
+/// The processor time of a thread of this process, where the system tells it.
+fn time_of_thread(thread: u64) -> Option<Duration> {
+    let text = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).ok()?;
+    // After the name, which ends with the last parenthesis, user and system time are the 12th and 13th field, in hundredths of a second.
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks: Option<u64> = fields.get(11..13)?.iter().map(|field| field.parse::<u64>().ok()).sum();
+    Some(Duration::from_millis(10 * ticks?))
 }
 
 /// Runs the target on `input` once; returns its answer, or the panic.
@@ -95,6 +130,8 @@ fn feed_all(target: Target, seed: u64, effort: Effort, watch: &Watch) -> Result<
     let seeds = corpus.len() as u64;
     let mut answers = BTreeSet::new();
     let mut number = 0;
+    // An earlier campaign of this process may have had more.
+    let limit = MAX_MEMORY.max(most_memory().unwrap_or_default());
     loop {
         let done = match effort {
             Effort::Inputs(limit) => number >= limit.max(seeds),
@@ -115,7 +152,7 @@ fn feed_all(target: Target, seed: u64, effort: Effort, watch: &Watch) -> Result<
         let since = Instant::now();
         let answer = feed_one(&target, &input);
         if since.elapsed() > MEMORY_TAKES
-            && let Some(took) = most_memory().filter(|&took| took > MAX_MEMORY)
+            && let Some(took) = most_memory().filter(|&took| took > limit)
         {
             return Err(Failure { input, message: format!("{took} MiB of memory"), number });
         }
@@ -123,7 +160,7 @@ fn feed_all(target: Target, seed: u64, effort: Effort, watch: &Watch) -> Result<
         match answer {
             Err(_) => return Err(smallest(&target, &input, number)),
             Ok(printed) => {
-                if answers.insert(shape(&printed)) {
+                if answers.len() < MAX_KEPT && answers.insert(shape(&printed, &input)) {
                     corpus.push(input);
                 }
             }
@@ -144,18 +181,17 @@ fn smallest(target: &Target, input: &[u8], number: u64) -> Failure {
     Failure { input, message, number }
 }
 
-/// An answer with numbers and quoted words removed, which identifies its kind.
-fn shape(printed: &str) -> String {
-    let mut quoted = false;
-    let mut kept = String::new();
-    for c in printed.chars() {
-        match c {
-            '"' | '`' => quoted = !quoted,
-            _ if quoted || c.is_ascii_digit() => {}
-            _ => kept.push(c),
-        }
-    }
-    kept
+/// An answer with numbers and quoted words removed, which identifies its kind. Where the input has quotes itself, what a message quotes may
+/// end anywhere: then all between the first quote and the last is removed.
+fn shape(printed: &str, input: &[u8]) -> String {
+    let is_quote = |c: char| matches!(c, '"' | '`');
+    let outside: String = if input.iter().any(|&byte| is_quote(byte.into())) {
+        let (first, last) = (printed.find(is_quote), printed.rfind(is_quote));
+        first.zip(last).map_or(printed.to_owned(), |(first, last)| [&printed[..first], &printed[last..]].concat())
+    } else {
+        printed.split(is_quote).step_by(2).collect()
+    };
+    outside.chars().filter(|c| c.is_ascii_alphabetic() || *c == ' ').take(LETTERS).collect()
 }
 
 #[cfg(test)]
@@ -170,10 +206,10 @@ mod tests {
         feed: |input| {
             let text = String::from_utf8_lossy(input);
             let Some(number) = text.lines().find_map(|line| line.strip_prefix("depth=")) else {
-                return "no depth".into();
+                return "none".into();
             };
             assert!(number != "65536", "that number");
-            format!("depth {}", number.len().min(3))
+            format!("some {}", number.len().min(3))
         },
     };
 
@@ -211,6 +247,49 @@ mod tests {
     }
 
     #[test]
+    fn a_target_that_computes_for_ever_is_left_behind() {
+        let target = Target {
+            feed: |input| loop {
+                if input.len() > 1 << 20 {
+                    return String::new();
+                }
+            },
+            ..TARGET
+        };
+        let failure = campaign(target, 1, Effort::Inputs(10), Duration::from_millis(80)).unwrap_err();
+        assert_eq!((failure.number, failure.input.as_slice()), (1, b"size=10\n".as_slice()));
+    }
+
+    /// On a busy machine a target may have to wait for its processor for longer than it may compute.
+    #[test]
+    fn waiting_for_a_processor_is_no_hang() {
+        let target = Target {
+            feed: |_| {
+                std::thread::sleep(Duration::from_millis(300));
+                String::new()
+            },
+            ..TARGET
+        };
+        if own_thread().and_then(time_of_thread).is_some() {
+            assert!(campaign(target, 1, Effort::Inputs(2), Duration::from_millis(80)).is_ok());
+        }
+    }
+
+    /// Every answer of this target is new.
+    #[test]
+    fn the_inputs_that_are_kept_are_few() {
+        let target = Target {
+            feed: |input| {
+                let sum = input.iter().fold(7u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(*byte)));
+                (0..12).map(|i| char::from(b'a' + (sum >> (4 * i) & 15) as u8)).collect()
+            },
+            ..TARGET
+        };
+        let stats = campaign(target, 1, Effort::Inputs(1_000), TIMEOUT).unwrap();
+        assert_eq!(stats, Stats { inputs: 1_000, answers: MAX_KEPT });
+    }
+
+    #[test]
     fn a_target_that_fills_the_memory_is_named() {
         let target = Target {
             feed: |input| {
@@ -227,8 +306,14 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_differ_in_numbers_only_are_one() {
-        assert_eq!(shape("line 3: \"abc\" is not a number"), shape("line 17: \"x y\" is not a number"));
-        assert_ne!(shape("line 3: too large"), shape("line 3: too small"));
+    fn answers_that_differ_in_numbers_and_quoted_input_only_are_one() {
+        let shape = |printed: &str, input: &str| shape(printed, input.as_bytes());
+        assert_eq!(shape("line 3: `abc` is no number", "abc"), shape("line 17: `x y` is no number", "x y"));
+        assert_eq!(
+            shape("`a``b`: legal is `c`", "a``b"),
+            shape("`d`e`: legal is `c`", "d`e"),
+            "quotes in what is quoted"
+        );
+        assert_ne!(shape("line 3: too large", ""), shape("line 3: too small", ""));
     }
 }

@@ -4,7 +4,6 @@ use flashlane_core::Time;
 use flashlane_lab::workload::trace::{ColumnSpec, Order, Sizes, TraceOptions, TraceSource};
 use flashlane_lab::workload::{Next, Source};
 
-use super::kind;
 use crate::Target;
 
 /// The target of this module. The first line names the columns, the rest is the file.
@@ -35,14 +34,14 @@ fn feed(input: &[u8]) -> String {
         Ok(columns) => columns,
         Err(why) => {
             assert!(why.contains("legal is"), "{why}");
-            return kind(&why);
+            return why;
         }
     };
     let options =
         TraceOptions { columns: Some(columns), order: Order::Clamp, sizes: Sizes::Reject, ..TraceOptions::default() };
     let mut source = match TraceSource::from_bytes("input", file, &options, u64::MAX) {
         Ok(source) => source,
-        Err(error) => return kind(&error.message),
+        Err(error) => return error.message,
     };
     let mut before = Time::ZERO;
     loop {
@@ -53,7 +52,7 @@ fn feed(input: &[u8]) -> String {
             }
             Ok(Next::Await) => panic!("a trace never waits"),
             Ok(Next::End) => return "read".into(),
-            Err(error) => return kind(&error.message),
+            Err(error) => return error.message,
         }
     }
 }

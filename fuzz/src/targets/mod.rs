@@ -25,10 +25,3 @@ pub const ALL: &[Target] = &[
     sweep::TARGET,
     traces::TARGET,
 ];
-
-/// An error message without the values it quotes and without digits, so that a new kind of error counts as new and a new value does
-/// not.
-fn kind(message: &str) -> String {
-    let plain = message.split('`').step_by(2).flat_map(str::chars);
-    plain.filter(|c| c.is_ascii_alphabetic() || *c == ' ').take(60).collect()
-}

@@ -7,7 +7,6 @@ use flashlane_lab::run::{ObserverOptions, run_observed};
 use flashlane_lab::scenario::Scenario;
 use tempfile::TempDir;
 
-use super::kind;
 use crate::Target;
 
 /// The target of this module.
@@ -47,7 +46,7 @@ impl Kept {
             }
             Err(message) => {
                 assert!(message.starts_with("--state "), "{message}");
-                kind(message.split_once(": ").map_or(&message, |(_, why)| why))
+                message.split_once(": ").map_or(message.as_str(), |(_, why)| why).to_owned()
             }
         }
     }

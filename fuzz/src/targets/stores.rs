@@ -9,7 +9,6 @@ use flashlane_lab::run::{Options, compare};
 use flashlane_lab::sweep::{Plan, SUMMARY, Sweep, maker};
 use tempfile::TempDir;
 
-use super::kind;
 use crate::Target;
 
 /// The target of this module. The first byte chooses the file; the rest is what it contains.
@@ -135,7 +134,7 @@ impl Kept {
         }
         let store = match self.open() {
             Ok(store) => store,
-            Err(printed) => return format!("refused {}", kind(&printed)),
+            Err(printed) => return format!("refused {printed}"),
         };
         let state = store.state(self.name());
         let claim = store.claim(self.name(), false).expect("nothing is wrong with the disk");
@@ -146,7 +145,7 @@ impl Kept {
                 assert!(by_program || table == self.table, "other results, unnoticed");
                 format!("{file} {state:?}")
             }
-            Err(printed) => format!("{file} {state:?} {}", kind(&printed)),
+            Err(printed) => format!("{file} {state:?} {printed}"),
         }
     }
 }

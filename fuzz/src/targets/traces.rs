@@ -4,7 +4,6 @@ use flashlane_core::Time;
 use flashlane_lab::workload::trace::{Beyond, Format, Order, Sizes, TimeUnit, TraceOptions, TraceSource};
 use flashlane_lab::workload::{Next, Source, Span};
 
-use super::kind;
 use crate::Target;
 
 /// Bytes of the drive the traces are replayed on.
@@ -55,7 +54,7 @@ fn feed(input: &[u8]) -> String {
     };
     let mut source = match TraceSource::from_bytes("input", bytes, &options, DRIVE) {
         Ok(source) => source,
-        Err(error) => return kind(&error.message),
+        Err(error) => return error.message,
     };
     let mut before = Time::ZERO;
     loop {
@@ -72,7 +71,7 @@ fn feed(input: &[u8]) -> String {
                 assert_eq!(counts.requests, counts.issued() + counts.rejected);
                 return "read".into();
             }
-            Err(error) => return kind(&error.message),
+            Err(error) => return error.message,
         }
     }
 }
