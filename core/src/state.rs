@@ -322,3 +322,28 @@ impl Flow {
         self.programmed - self.programmed_at_erase
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a command of so many members adds to a unit's counters: user transactions, those in commands of several and these commands, of reads and
+    /// programs; pages moved; blocks erased.
+    #[test]
+    fn a_command_counts_once_for_what_it_is() {
+        let counted = |members, op, owner| {
+            let mut unit = Unit::idle(ChannelId(0));
+            unit.count(members, op, owner);
+            let UnitCounters { user, advanced, advanced_commands, moves, erases, .. } = unit.counters;
+            (user, advanced, advanced_commands, moves, erases)
+        };
+        use FlashOp::{Erase, Program, Read};
+        assert_eq!(counted(1, Read, Owner::User), ([1, 0], [0, 0], [0, 0], 0, 0));
+        assert_eq!(counted(3, Read, Owner::User), ([3, 0], [3, 0], [1, 0], 0, 0));
+        assert_eq!(counted(1, Program, Owner::User), ([0, 1], [0, 0], [0, 0], 0, 0));
+        assert_eq!(counted(2, Program, Owner::Buffer), ([0, 2], [0, 2], [0, 1], 0, 0));
+        assert_eq!(counted(1, Read, Owner::Gc), ([0, 0], [0, 0], [0, 0], 0, 0), "a move counts when it is programmed");
+        assert_eq!(counted(1, Program, Owner::Gc), ([0, 0], [0, 0], [0, 0], 1, 0));
+        assert_eq!(counted(1, Erase, Owner::Gc), ([0, 0], [0, 0], [0, 0], 0, 1));
+    }
+}

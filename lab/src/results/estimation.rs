@@ -111,3 +111,29 @@ impl TransactionRow {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two reads whose actual response times are 100 and 300 ns; each part has sums of its own.
+    #[test]
+    fn every_part_stands_under_its_name() {
+        let mut estimation = Estimation::default();
+        let sample = |response, parts| Sample { response, slack: [8, 2], parts };
+        estimation.record(Op::Read, &sample([120, 100], [[10, 20, 30, 40], [50, 60, 70, 80]]));
+        estimation.record(Op::Read, &sample([200, 300], [[1, 2, 3, 4], [5, 6, 7, 8]]));
+        let stats = EstimationStats::of(&estimation);
+        let reads = stats.read.expect("reads");
+        let part = |estimated: f64, actual: f64| {
+            let error_percent = Some((estimated - actual) * 100.0 / 400.0);
+            PartStats { estimated_ns: estimated / 2.0, actual_ns: actual / 2.0, error_percent }
+        };
+        let (queue, gc, interference, residual) =
+            (part(11.0, 55.0), part(22.0, 66.0), part(33.0, 77.0), part(44.0, 88.0));
+        assert_eq!(reads.parts, PartsStats { queue, gc, interference, residual });
+        assert_eq!((reads.transactions, reads.estimated_ns, reads.actual_ns), (2, 160.0, 200.0));
+        assert_eq!((reads.estimated_slack_ns, reads.actual_slack_ns, reads.error_percent), (8.0, 2.0, Some(20.0)));
+        assert_eq!((stats.all, stats.write), (reads, None));
+    }
+}
