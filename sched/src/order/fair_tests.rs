@@ -121,6 +121,17 @@ fn the_newest_that_still_waits_counts() {
     at(&mut board, 30);
     let third = join(&mut board, &mut fair, A);
     assert_eq!((board.txn(older).isolated_latency.ns(), board.txn(third).isolated_latency.ns()), (100, 170));
+    // Of those that then wait the newest: alone the first is done at 100, the second at 200, and the third leaves; at 50 150 are left to wait.
+    let (mut board, mut fair) = scene(DECIDED);
+    let mut last = TxnId::NONE;
+    for ns in [0, 20, 40] {
+        at(&mut board, ns);
+        last = join(&mut board, &mut fair, A);
+    }
+    leave(&mut board, &mut fair, last);
+    at(&mut board, 50);
+    let fourth = join(&mut board, &mut fair, A);
+    assert_eq!((board.txn(last).isolated_latency.ns(), board.txn(fourth).isolated_latency.ns()), (260, 250));
 }
 
 /// The queue t1L t2L t3L t4H t5H t6H, flows of the last three c, d, c, in the second epoch; flows c, d and e are of high
