@@ -297,6 +297,18 @@ mod tests {
         Sweep::of_file(Path::new("s.toml"), whole).map_err(|error| error.to_string())
     }
 
+    /// Of two axes that advance together the first values belong together, and the second; a third axis is crossed with them.
+    #[test]
+    fn zipped_axes_advance_together() {
+        let runs = |text: &str| {
+            let axes =
+                format!("[sweep]\nseeds = 2\nflow.a.priority = [1, 3]\nflow.a.synthetic.rate_iops = [5, 6, 7]\n{text}");
+            sweep(&axes).expect("sound").plan().expect("sound").runs.len()
+        };
+        assert_eq!(runs(""), 12);
+        assert_eq!(runs("zip = [[\"seeds\", \"flow.a.priority\"]]\n"), 6);
+    }
+
     #[test]
     fn axes_stand_in_their_order_with_seeds_last() {
         let made = sweep(

@@ -330,14 +330,16 @@ fn reads_may_be_charged_to_waiting_writes() {
     // reads.
     assert_eq!(slack_left(&[]), (vec![2, 0], vec![2, 0]));
     assert_eq!(slack_left(&[("charge_reads", 1)]), (vec![2, 0], vec![0, 0]));
-    // Of whatever priority the writes are.
-    for priority in [0, 1] {
+    // Of whatever priority the writes are, where the pick decision keeps priorities apart.
+    let slack_at = |priority, charge_reads| {
         let mut config = config.clone();
         (config.priorities, config.flows) = (2, vec![FlowConfig::at_priority(priority)]);
-        let (_, record) = play_lines(&config, &recipe("wbyp", &[("charge_reads", 1)]), &lines);
-        let slack = [&record.estimated, &record.dispatched_slack].map(|list| Record::of(list, 7));
-        assert_eq!(slack, [[2, 0], [0, 0]], "priority {priority}");
-    }
+        let answers = vec![(Question::Pick, "wait-balanced".to_owned())];
+        let recipe = Recipe { answers, ..recipe("wbyp", &[("charge_reads", charge_reads)]) };
+        Record::of(&play_lines(&config, &recipe, &lines).1.dispatched_slack, 7)
+    };
+    assert_eq!([0, 1].map(|priority| slack_at(priority, 0)), [[2, 0], [2, 0]]);
+    assert_eq!([0, 1].map(|priority| slack_at(priority, 1)), [[0, 0], [0, 0]]);
     // Writes that arrive take nothing.
     let mut writes = lines.clone();
     writes[8..].iter_mut().for_each(|line| line.1 = Write);

@@ -371,6 +371,18 @@ mod tests {
         }
     }
 
+    /// At three times the speed the last of three requests arrives at 3 us; it was recorded at 9.
+    #[test]
+    fn the_recorded_rate_is_that_of_the_file() {
+        let (file, options) = trace("0 0 0 8 1\n3000 0 24 16 0\n9000 0 8 8 0\n");
+        let options = TraceOptions { speedup: "3".parse().expect("a factor"), ..options };
+        let mut reader = SpoolReader::new(spool(&file, &options, usize::MAX));
+        let mut arrival = Arrival::NONE;
+        while reader.next_request(&mut arrival).expect("sound") == Produced::Request {}
+        let Recorded { requests, bytes, span_ns, .. } = reader.recorded();
+        assert_eq!((arrival.at.ns(), requests, bytes, span_ns), (3_000, 3, 32 * 512, 9_000.0));
+    }
+
     #[test]
     fn the_only_reader_frees_what_it_has_read() {
         let (file, options) = trace(&lines(40_000));
