@@ -83,7 +83,7 @@ Examples:
         schedulers: Vec<String>,
         /// Scheduler that the others are compared with; by default the first
         #[arg(long, value_name = "NAME")]
-        against: Option<String>,
+        baseline: Option<String>,
         /// What becomes of the results
         #[command(flatten)]
         output: Output,

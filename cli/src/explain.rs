@@ -63,7 +63,7 @@ fn under(scenario: &Scenario, choice: SchedulerChoice) -> Scenario {
     own.set("scheduler", "--scheduler", |document| {
         document.scheduler = Some(choice);
         document.schedulers = None;
-        document.run.against = None;
+        document.run.baseline = None;
         document.run.alone = Some(false);
     });
     own

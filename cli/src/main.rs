@@ -56,8 +56,8 @@ fn main() -> ExitCode {
 fn act(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Run { workload, scheduler, output } => run::run(&workload, scheduler, &output),
-        Command::Compare { workload, schedulers, against, output } => {
-            run::compare(&workload, schedulers, against, &output)
+        Command::Compare { workload, schedulers, baseline, output } => {
+            run::compare(&workload, schedulers, baseline, &output)
         }
         Command::Attribute { workload, from, to, seeds, output } => {
             run::attribute(&workload, [&from, &to], seeds, &output)

@@ -32,7 +32,7 @@ pub fn run(workload: &Workload, scheduler: Option<String>, output: &Output) -> R
 pub fn compare(
     workload: &Workload,
     schedulers: Vec<String>,
-    against: Option<String>,
+    baseline: Option<String>,
     output: &Output,
 ) -> Result<(), Failure> {
     let mut scenario = plan::scenario(workload)?;
@@ -40,8 +40,8 @@ pub fn compare(
         let choices = schedulers.iter().map(|name| named(&scenario, name)).collect::<Result<_, _>>()?;
         choose(&mut scenario, "--schedulers", choices);
     }
-    if against.is_some() {
-        scenario.set("run.against", "--against", |document| document.run.against = against);
+    if baseline.is_some() {
+        scenario.set("run.baseline", "--baseline", |document| document.run.baseline = baseline);
     }
     make(workload, &scenario, output, None)
 }
@@ -54,7 +54,7 @@ pub fn attribute(workload: &Workload, ends: [&str; 2], seeds: u64, output: &Outp
         return Err(Failure::Input(format!("--to {}: must be another scheduler than --from", to.name())));
     }
     choose(&mut scenario, "--from and --to", vec![from, to]);
-    scenario.set("run.against", "--from", |document| document.run.against = None);
+    scenario.set("run.baseline", "--from", |document| document.run.baseline = None);
     make(workload, &scenario, output, Some(seeds))
 }
 

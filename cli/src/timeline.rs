@@ -99,7 +99,7 @@ impl Timelines {
                 document.scheduler = Some(choice);
                 document.schedulers = None;
                 document.run.alone = Some(false);
-                document.run.against = None;
+                document.run.baseline = None;
             });
             let (out, pending) = file.parts();
             let out = match self.packs {

@@ -112,7 +112,7 @@ class Summary(Record):
         body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
         made = self._keys["made_by"]
         state = f", drive {made['drive_state']} at the start" if made.get("drive_state") else ""
-        caption = html.escape(f"{made['scenario']} on {made['device']}{state}, against {self._keys['against']}")
+        caption = html.escape(f"{made['scenario']} on {made['device']}{state}, against {self._keys['baseline']}")
         findings, warnings = _native.verdict(self._json)
         lines = [html.escape(finding) for finding in findings] + [f"<b>Warning:</b> {html.escape(warning)}" for warning in warnings]
         verdict = "".join(f"<li>{line}</li>" for line in lines)

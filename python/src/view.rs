@@ -14,7 +14,7 @@ use crate::error::error;
 const COLUMNS: [&str; 12] = [
     "is_read",
     "flow",
-    "level",
+    "priority",
     "plane",
     "lpn",
     "serial",
@@ -162,7 +162,7 @@ impl BoardView {
 
     /// Priority level of the flow, 0 lowest.
     #[getter]
-    fn level(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    fn priority(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.column(py, 2)
     }
 

@@ -51,7 +51,7 @@ def test_keys_replace_those_of_the_file(small: Path, program: str, tmp_path: Pat
     summary = result.summary
     assert [run.name for run in summary.schedulers] == ["sprinkler"] and summary.made_by.seed == 7
     assert summary.schedulers[0].flows[1].figures.completed == 50
-    assert fl.run(small).summary.against == "fcfs"
+    assert fl.run(small).summary.baseline == "fcfs"
     mixed = fl.compare(small, schedulers=["fcfs", {"name": "mine", "base": "read-first", "pick": "largest-group"}])
     assert [run.name for run in mixed.summary.schedulers] == ["fcfs", "mine"]
     assert fl.run(device="unit-cycle", flow=[{"request": [{"at_ns": 0, "op": "read", "pages": [0]}]}]).summary.schedulers

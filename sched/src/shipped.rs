@@ -34,7 +34,7 @@ pub(crate) static PLACE: &[Choice<dyn Place>] = &[
         build: &|v| Box::new(place::Dynamic::of(v)),
     },
     Choice {
-        name: "level",
+        name: "rebalance",
         summary: "static until a chip has nothing to do: it takes a write from the chip with the most work",
         source: "SOS; model 4.1.2 QSL",
         params: place::rebalance::PARAMS,
@@ -187,7 +187,7 @@ pub(crate) static COLLECT: &[Choice<dyn Collect>] = &[
         build: &|_| Box::new(collect::SemiPreemptive),
     },
     Choice {
-        name: "paid-by-writes",
+        name: "write-triggered",
         summary: "in idle time, and before a write of a plane short of pages its flow's share of what waits",
         source: "FLIN §4.3, §5.4 eq. 10; model 2.1.7",
         params: flin::QUOTA_PARAMS,

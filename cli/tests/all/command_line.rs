@@ -213,18 +213,18 @@ fn flags_lie_over_the_scenario_and_are_blamed_for_themselves() {
 
 #[test]
 fn compare_says_what_it_is_against() {
-    let folder = Folder::new("against");
+    let folder = Folder::new("baseline");
     folder.file("a.csv", "0 0 0 8 0\n0 0 8 16 1\n1000 0 0 16 1\n");
     let compare = ["compare", "--trace", "a.csv", "--schedulers", "fcfs,read-first"];
-    let message = good(&folder.0, &[&compare[..], &["--against", "read-first", "--slack", "--full"]].concat());
+    let message = good(&folder.0, &[&compare[..], &["--baseline", "read-first", "--slack", "--full"]].concat());
     assert!(message.contains("\nRequest by request against read-first\n"), "{message}");
     assert!(message.contains("\nActual slack of the transactions of reads and of writes\n"), "{message}");
     let message = good(&folder.0, &[&compare[..], &["--slack"]].concat());
     assert!(message.contains("\nActual slack of ") && !message.contains("\nRequest by request"), "{message}");
     let message = good(&folder.0, &[&compare[..], &["--full"]].concat());
     assert!(message.contains("\nRequest by request against fcfs\n") && !message.contains("slack"), "{message}");
-    let message = bad(&folder.0, &[&compare[..], &["--against", "fcsf"]].concat());
-    assert_eq!(message, "--against: run.against = \"fcsf\": must be one that runs: fcfs, read-first");
+    let message = bad(&folder.0, &[&compare[..], &["--baseline", "fcsf"]].concat());
+    assert_eq!(message, "--baseline: run.baseline = \"fcsf\": must be one that runs: fcfs, read-first");
 }
 
 #[test]

@@ -44,8 +44,8 @@ fn papers_and_claims_are_listed() {
         out.contains("\n  E17a, input (§3.3) a table that redirects writes needs MB, and percent of 512 MB: 117, 23\n"),
         "{out}"
     );
-    let of_e6a =
-        "; holds if it >= 1\n      beside it, a request: mean(pick(gain_a_request.slacker, group.write_intensive))\n";
+    let of_e6a = "; holds if it >= 1\n      beside it, need: mean(pick(improvement.need, group.write_intensive))\n      \
+                  beside it, per request: mean(pick(gain_per_request.slacker, group.write_intensive))\n";
     assert!(out.contains(of_e6a) && out.contains("\n      its null: no_gain\n"), "{out}");
     assert!(out.contains("  chosen, after results were seen:\n    sets: "), "{out}");
     let (out, _) = message(&folder.0, &["paper", "cross", "--list"], 0);
@@ -69,7 +69,7 @@ fn an_experiment_is_run_judged_and_written() {
     let last = out.lines().count() - 1;
     assert!(out.lines().take(last).all(|line| line.chars().count() <= 120), "{out}");
     let written = std::fs::read_to_string(folder.0.join("made/results.json")).unwrap();
-    assert!(written.contains("\"verdict\": \"bound-kept\"") && written.contains("\"bits_a_page\""), "{written}");
+    assert!(written.contains("\"verdict\": \"bound-kept\"") && written.contains("\"bits_per_page\""), "{written}");
     // The same run again, over the earlier results, with another number of threads.
     let stored = std::fs::read(folder.0.join("made/slacker-plain.figures.json.gz")).unwrap();
     let again = [&args[..], &["--jobs", "1"]].concat();

@@ -52,9 +52,9 @@ const flashlane = (() => {
   // At most this many schedulers are shown at first: the one compared with, and the fastest.
   const SHOWN = 8;
   const mean = (run) => run.total.all?.mean_ns ?? Infinity;
-  const against = Math.max(0, runs.findIndex((run) => run.name === summary.against));
-  const fastest = runs.map((_, i) => i).filter((i) => i !== against).sort((a, b) => mean(runs[a]) - mean(runs[b]));
-  const shown = new Set([against, ...fastest.slice(0, SHOWN - 1)]);
+  const baseline = Math.max(0, runs.findIndex((run) => run.name === summary.baseline));
+  const fastest = runs.map((_, i) => i).filter((i) => i !== baseline).sort((a, b) => mean(runs[a]) - mean(runs[b]));
+  const shown = new Set([baseline, ...fastest.slice(0, SHOWN - 1)]);
 
   const dark = () => (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
   // Each part of the page adds how it draws itself anew, and how it shows that the pointer is at a scheduler.

@@ -139,9 +139,9 @@ impl PairCounters {
         (self.baseline_ns > 0).then(|| 100.0 * (self.baseline_ns as f64 - self.own_ns as f64) / self.baseline_ns as f64)
     }
 
-    /// Gain a request in percent: the mean over the pairs of `100 (baseline - own) / baseline` (model 0.5). Unlike the improvement of
+    /// Gain per request in percent: the mean over the pairs of `100 (baseline - own) / baseline` (model 0.5). Unlike the improvement of
     /// the mean it counts short and long requests alike. `None` if no response time compared with is above zero.
-    pub fn gain_a_request_percent(&self) -> Option<f64> {
+    pub fn gain_percent_per_request(&self) -> Option<f64> {
         (self.related > 0).then(|| 100.0 * (self.shares as f64 * SHARE_UNIT) / self.related as f64)
     }
 }
@@ -274,28 +274,28 @@ mod tests {
         assert_eq!([0, 15, 16].map(|class| pairs.size[class].requests), [1, 1, 1]);
         // Of the mean (110 - 125) / 110; of the requests 50, -50 and 0 percent.
         assert_eq!(pairs.all.counters.improvement_percent(), Some(-1_500.0 / 110.0));
-        assert_eq!(pairs.all.counters.gain_a_request_percent(), Some(0.0));
+        assert_eq!(pairs.all.counters.gain_percent_per_request(), Some(0.0));
         assert_eq!(
-            [0, 15, 16].map(|class| pairs.size[class].gain_a_request_percent()),
+            [0, 15, 16].map(|class| pairs.size[class].gain_percent_per_request()),
             [Some(50.0), Some(-50.0), Some(0.0)]
         );
         assert_eq!((pages_of(15), pages_of(16)), ((16, Some(16)), (17, None)));
         assert_eq!(
-            (PairCounters::default().improvement_percent(), PairCounters::default().gain_a_request_percent()),
+            (PairCounters::default().improvement_percent(), PairCounters::default().gain_percent_per_request()),
             (None, None)
         );
     }
 
     #[test]
-    fn the_gain_a_request_counts_short_and_long_requests_alike() {
+    fn the_gain_per_request_counts_short_and_long_requests_alike() {
         let base = [(0, Op::Read, 1, 1_000), (1, Op::Read, 1, 1_000_000), (2, Op::Read, 1, 0), (3, Op::Read, 1, 3_000)];
         let own = [(0, Op::Read, 1, 250), (1, Op::Read, 1, 1_500_000), (2, Op::Read, 1, 7), (3, Op::Read, 1, 4_000)];
         let counters = paired(&base, &own).all.counters;
         // 75, -50 and -33.3 percent; what took no time has no relative gain.
-        let gain = counters.gain_a_request_percent().unwrap();
+        let gain = counters.gain_percent_per_request().unwrap();
         assert!((gain - (75.0 - 50.0 - 100.0 / 3.0) / 3.0).abs() < 1e-7, "{gain}");
         let slow = paired(&[(0, Op::Read, 1, 1)], &[(0, Op::Read, 1, 1 << 57)]).all.counters;
-        assert!(slow.gain_a_request_percent().is_some_and(|gain| gain < -1e10), "no overflow");
+        assert!(slow.gain_percent_per_request().is_some_and(|gain| gain < -1e10), "no overflow");
     }
 
     /// Nineteen of twenty requests take at most so long, to the nanosecond: in both runs, by direction and by flow.

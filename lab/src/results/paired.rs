@@ -30,7 +30,7 @@ pub struct TouchedStats {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Paired {
     /// The other scheduler.
-    pub against: String,
+    pub baseline: String,
     /// Reads and writes.
     pub all: PairStats,
     /// Reads; null if there are none.
@@ -55,9 +55,9 @@ pub struct PairStats {
     pub slower: u64,
     /// Improvement of the mean response time, percent of the other scheduler's: positive is faster.
     pub improvement_percent: Option<f64>,
-    /// Gain a request: the mean of `1 - own / other` over the requests, percent. It counts short and long requests alike, where
+    /// Gain per request: the mean of `1 - own / other` over the requests, percent. It counts short and long requests alike, where
     /// `improvement_percent` follows the longest.
-    pub gain_a_request_percent: Option<f64>,
+    pub gain_percent_per_request: Option<f64>,
     /// Improvement of the 95th percentile of these requests' response times, percent: exact, not from a histogram.
     pub p95_improvement_percent: Option<f64>,
     /// Mean of the differences, ns: positive is faster.
@@ -95,8 +95,8 @@ pub struct PairsOfSize {
     pub mean_ns: f64,
     /// Improvement of the mean, percent.
     pub improvement_percent: Option<f64>,
-    /// Gain a request, percent.
-    pub gain_a_request_percent: Option<f64>,
+    /// Gain per request, percent.
+    pub gain_percent_per_request: Option<f64>,
 }
 
 /// Actual slack: how much earlier a transaction ended than the last of its request's transactions.
@@ -161,7 +161,7 @@ impl Paired {
     pub(super) fn of(pairs: &Pairs, name: &str) -> Option<Paired> {
         let [read, write] = [Op::Read, Op::Write].map(|op| &pairs.direction[op.index()]);
         Some(Paired {
-            against: name.to_string(),
+            baseline: name.to_string(),
             all: PairStats::of(&pairs.all)?,
             read: PairStats::of(read),
             write: PairStats::of(write),
@@ -182,7 +182,7 @@ impl PairStats {
             equal: counters.equal(),
             slower: counters.slower,
             improvement_percent: counters.improvement_percent(),
-            gain_a_request_percent: counters.gain_a_request_percent(),
+            gain_percent_per_request: counters.gain_percent_per_request(),
             p95_improvement_percent: p95.and_then(|(a, b)| (a > 0.0).then(|| 100.0 * (a - b) / a)),
             gain_ns,
             gain_ci95_ns,
@@ -206,7 +206,7 @@ impl PairsOfSize {
             against_mean_ns: counters.baseline_ns as f64 / counters.requests as f64,
             mean_ns: counters.own_ns as f64 / counters.requests as f64,
             improvement_percent: counters.improvement_percent(),
-            gain_a_request_percent: counters.gain_a_request_percent(),
+            gain_percent_per_request: counters.gain_percent_per_request(),
         })
     }
 }

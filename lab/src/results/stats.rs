@@ -26,7 +26,7 @@ impl Summary {
             version: SUMMARY_VERSION,
             made_by,
             flows,
-            against: String::new(),
+            baseline: String::new(),
             schedulers,
             skipped,
             attribution: None,
@@ -35,7 +35,7 @@ impl Summary {
         summary
     }
 
-    /// Adds the changes against the run `against`, and the figures of `pairs` (one entry for each run; `None` for a run
+    /// Adds the changes against the run `baseline`, and the figures of `pairs` (one entry for each run; `None` for a run
     /// without).
     pub fn compare_with(&mut self, baseline: usize, pairs: &[Option<Pairs>]) {
         let Some(base) = self.schedulers.get(baseline).cloned() else { return };
@@ -50,7 +50,7 @@ impl Summary {
                 flow.paired = pairs.and_then(|pairs| pairs.flow.get(j)).and_then(PairStats::of);
             }
         }
-        self.against = base.name;
+        self.baseline = base.name;
     }
 
     /// The bytes of `summary.json`.

@@ -29,7 +29,7 @@ pub struct Summary {
     /// The flows, in the order every list of flows below follows.
     pub flows: Vec<FlowInfo>,
     /// Name of the scheduler that changes and pairs are against: the first, unless another was asked for.
-    pub against: String,
+    pub baseline: String,
     /// One entry a scheduler that ran, in the order asked for.
     pub schedulers: Vec<SchedulerResult>,
     /// Schedulers asked for that did not run.
@@ -144,11 +144,11 @@ pub struct SchedulerResult {
     pub device: DeviceStats,
     /// Fairness between the flows; null without alone runs, or when a flow completed nothing.
     pub fairness: Option<FairnessStats>,
-    /// Change against the scheduler `against`, percent; null for that one.
+    /// Change against the scheduler `baseline`, percent; null for that one.
     pub change_percent: Option<Change>,
     /// Requests that its mechanisms touched.
     pub touched: TouchedStats,
-    /// Request by request against the scheduler `against`; null for that one, and where arrivals depend on completions.
+    /// Request by request against the scheduler `baseline`; null for that one, and where arrivals depend on completions.
     pub paired: Option<Paired>,
     /// Actual slack of its transactions; null unless asked for.
     pub slack: Option<SlackStats>,
@@ -173,7 +173,7 @@ pub struct FlowResult {
     pub name: String,
     /// Its figures in this run.
     pub figures: FlowStats,
-    /// Request by request against the scheduler `against`, with several flows; missing for that one, and where arrivals depend on
+    /// Request by request against the scheduler `baseline`, with several flows; missing for that one, and where arrivals depend on
     /// completions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paired: Option<PairStats>,
@@ -262,7 +262,7 @@ pub struct FairnessStats {
     pub weighted_speedup: f64,
 }
 
-/// Change of the figures of all flows together against the scheduler `against`, percent: negative is less. Null where
+/// Change of the figures of all flows together against the scheduler `baseline`, percent: negative is less. Null where
 /// either has no figure or that one's is zero.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {

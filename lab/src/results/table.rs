@@ -29,7 +29,7 @@ pub fn render(summary: &Summary) -> String {
         }
         section(&mut text, "Throughput: requests per second and MB/s", throughput(runs, both));
         if runs.iter().any(|run| run.paired.is_some()) {
-            section(&mut text, &format!("Request by request against {}", summary.against), pairs(runs));
+            section(&mut text, &format!("Request by request against {}", summary.baseline), pairs(runs));
         }
         section(&mut text, "Requests that the scheduler's mechanisms touched", touched(runs));
         text.push_str(&asked(summary));
@@ -177,7 +177,7 @@ fn pairs(runs: &[SchedulerResult]) -> Table {
             or_dash(p, |p| signed_time(p.gain_ns)),
             or_dash(p.and_then(|p| p.gain_ci95_ns), time),
             or_dash(p.and_then(|p| p.improvement_percent), gain),
-            or_dash(p.and_then(|p| p.gain_a_request_percent), gain),
+            or_dash(p.and_then(|p| p.gain_percent_per_request), gain),
             or_dash(p.and_then(|p| p.p95_improvement_percent), gain),
         ]);
     }

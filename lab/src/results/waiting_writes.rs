@@ -16,7 +16,7 @@ pub struct WaitingWrites {
     /// Pages programmed for any reason over all pages written, those of cancelled writes included; null if nothing was written.
     /// (`write_amplification` is over the pages programmed for the host.)
     pub programs_per_page_written: Option<f64>,
-    /// Blocks erased fewer than under the scheduler `against`; null for that one.
+    /// Blocks erased fewer than under the scheduler `baseline`; null for that one.
     pub erases_saved: Option<i64>,
 }
 

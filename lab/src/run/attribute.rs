@@ -63,7 +63,7 @@ pub fn attribute(
             document.schedulers = Some(mixes.clone());
             document.seed = Some(seed);
             document.run.alone = Some(false);
-            document.run.against = None;
+            document.run.baseline = None;
         });
         let options = Options { audit: false, rows: None, activity: false, progress: None };
         summaries.push(compare(&scenario, &options)?.summary);

@@ -239,11 +239,11 @@ fn check(scenario: &Scenario, config: &Config, name: &str, (key, recipe): (&str,
 
 /// The scheduler that the others are compared with.
 fn baseline(scenario: &Scenario, schedulers: &[(String, Recipe)]) -> Result<usize, RunError> {
-    let Some(name) = &scenario.document().run.against else { return Ok(0) };
+    let Some(name) = &scenario.document().run.baseline else { return Ok(0) };
     let known = schedulers.iter().position(|(scheduler, _)| scheduler == name);
     known.ok_or_else(|| {
         let names = schedulers.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
-        scenario.key_error("run.against", format!("{name:?}"), format!("must be one that runs: {names}")).into()
+        scenario.key_error("run.baseline", format!("{name:?}"), format!("must be one that runs: {names}")).into()
     })
 }
 

@@ -78,7 +78,7 @@ pub struct Run {
     pub hold: Hold,
     /// The scheduler the others are compared with. Default: the first.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub against: Option<String>,
+    pub baseline: Option<String>,
     /// Whether the actual slack of every transaction is measured; slower. Default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slack: Option<bool>,

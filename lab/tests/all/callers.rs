@@ -61,5 +61,5 @@ fn a_comparison_that_is_stopped_ends_without_figures() {
         progress.stop();
         run.join().expect("no panic")
     });
-    assert!(matches!(ended, Err(RunError::Stopped)), "{:?}", ended.map(|made| made.summary.against));
+    assert!(matches!(ended, Err(RunError::Stopped)), "{:?}", ended.map(|made| made.summary.baseline));
 }

@@ -43,7 +43,7 @@ fn summary(text: &str) -> Summary {
 #[test]
 fn a_scene_request_by_request() {
     let made = summary(&format!("{SCENE}[run]\nslack = true\n"));
-    assert_eq!(made.against, "fcfs");
+    assert_eq!(made.baseline, "fcfs");
     let [fcfs, read_first, suspend] = &made.schedulers[..] else { panic!("three") };
     assert_eq!((&fcfs.paired, &fcfs.change_percent), (&None, &None));
     let paired = read_first.paired.as_ref().expect("against fcfs");
@@ -53,7 +53,7 @@ fn a_scene_request_by_request() {
     assert_eq!(all.improvement_percent, Some(100.0 * 6.0 / 29.0));
     // 4, 8, 8 and 9 become 4, 10, 4 and 5.
     let a_request = 100.0 * (0.0 - 0.25 + 0.5 + 4.0 / 9.0) / 4.0;
-    assert!(all.gain_a_request_percent.is_some_and(|gain| (gain - a_request).abs() < 1e-7));
+    assert!(all.gain_percent_per_request.is_some_and(|gain| (gain - a_request).abs() < 1e-7));
     assert_eq!(all.p95_improvement_percent, Some(-100.0 / 9.0), "the largest: 9 µs, then 10");
     let percent = |f: &Option<flashlane_lab::results::PairStats>| f.as_ref().and_then(|f| f.improvement_percent);
     assert_eq!((percent(&paired.read), percent(&paired.write)), (Some(100.0 * 8.0 / 17.0), Some(100.0 * -2.0 / 12.0)));
@@ -82,7 +82,7 @@ fn a_scene_request_by_request() {
 #[test]
 fn another_scheduler_to_compare_with() {
     let made = summary(&format!("{SCENE}[run]\nagainst = \"read-first\"\n"));
-    assert_eq!(made.against, "read-first");
+    assert_eq!(made.baseline, "read-first");
     let paired: Vec<_> = made.schedulers.iter().map(|run| run.paired.as_ref().map(|p| p.all.faster)).collect();
     assert_eq!(paired[..2], [Some(1), None]);
     let change = made.schedulers[0].change_percent.as_ref().and_then(|c| c.all.as_ref()).and_then(|c| c.mean);

@@ -341,7 +341,7 @@ fn the_safety_net_is_counted() {
     config.gc.hard_blocks = 2;
     assert!(forced(&config) > 0);
     // No other answer forces garbage collection.
-    for entry in schedulers().iter().filter(|entry| entry.answers.collect != "paid-by-writes") {
+    for entry in schedulers().iter().filter(|entry| entry.answers.collect != "write-triggered") {
         let mut device = device(&config, &recipe(entry.name, &[]));
         lines.iter().enumerate().for_each(|(id, line)| send(&mut device, id as u64, line));
         drain(&mut device);

@@ -65,9 +65,9 @@ fn schedulers() -> Vec<Recipe> {
     vec![
         recipe("hos+whm", &[]),
         recipe("sos", &[]),
-        with_both("hos", &[("cancel_inherit_place", 1), ("level_at_once", 3)]),
-        with_both("hos", &[("cancel_ends_at_once", 1), ("level_from_tail", 1)]),
-        with_both("hos", &[("level_move_ns", 1_500)]),
+        with_both("hos", &[("cancel_inherit_place", 1), ("rebalance_at_once", 3)]),
+        with_both("hos", &[("cancel_ends_at_once", 1), ("rebalance_from_tail", 1)]),
+        with_both("hos", &[("rebalance_move_ns", 1_500)]),
         with_both("slacker", &[]),
         with_both("flin", &[]),
         with_both("sprinkler", &[]),
@@ -107,7 +107,7 @@ fn compare_with_search(events: &[Stamped]) -> usize {
 #[test]
 fn moves_that_take_time_arrive_each_at_its_own() {
     let lines = [(0, Write, &[0u32][..]), (0, Write, &[3]), (0, Write, &[6]), (0, Read, &[2])];
-    let mut device = crate::common::device(&unit_cycle(3), &recipe("hos+qsl", &[("level_move_ns", 2 * CYCLE)]));
+    let mut device = crate::common::device(&unit_cycle(3), &recipe("hos+qsl", &[("rebalance_move_ns", 2 * CYCLE)]));
     let done: Vec<u64> = crate::common::scene(&mut device, &lines).iter().map(|c| c.done.ns()).collect();
     assert_eq!(done, [4, 6, 7, 1].map(|cycles| cycles * CYCLE));
     assert_eq!(device.totals().moved, 2);
@@ -117,7 +117,8 @@ fn moves_that_take_time_arrive_each_at_its_own() {
 fn whm_drops_what_a_search_of_all_queues_finds() {
     let config = unit_cycle(CHIPS);
     // A write that is on its way between two queues is in none.
-    for recipe in schedulers().iter().filter(|recipe| recipe.params.iter().all(|(name, _)| name != "level_move_ns")) {
+    for recipe in schedulers().iter().filter(|recipe| recipe.params.iter().all(|(name, _)| name != "rebalance_move_ns"))
+    {
         let mut rng = Pcg64Mcg::new(41);
         let mut dropped = 0;
         for _ in 0..SCENES {

@@ -81,7 +81,10 @@ fn add(figures: &mut Measurements, family: &str, made: &RunStats) {
         if run.name != first.name {
             let change = run.change_percent.as_ref().and_then(|change| change.all.as_ref());
             push("improvement_percent", change.and_then(|change| change.mean).map(|change| 0.0 - change));
-            push("gain_a_request_percent", run.paired.as_ref().and_then(|paired| paired.all.gain_a_request_percent));
+            push(
+                "gain_percent_per_request",
+                run.paired.as_ref().and_then(|paired| paired.all.gain_percent_per_request),
+            );
             push("p999_improvement_percent", change.and_then(|change| change.p99_9).map(|change| 0.0 - change));
         }
         push("fairness", run.fairness.as_ref().map(|fairness| fairness.fairness));

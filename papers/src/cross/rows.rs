@@ -12,7 +12,7 @@ const COLLECT: &str = "semi-preemptive";
 
 /// Whether the way to collect is what the scheduler is about.
 fn owns_collection(entry: &SchedulerEntry) -> bool {
-    entry.answers.collect == "paid-by-writes" || entry.name.ends_with("-np")
+    entry.answers.collect == "write-triggered" || entry.name.ends_with("-np")
 }
 
 /// The schedulers that can run `document`, [`FIRST`] before all others. Left out are those that need a buffer on a device without

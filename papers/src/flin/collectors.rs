@@ -11,14 +11,14 @@ use flashlane_lab::scenario::{Mix, SchedulerChoice};
 
 /// The systems of figures 10 to 14 that have another collector of their own, with FLIN's.
 pub const FLIN_COLLECTS: [&str; 3] =
-    ["sprinkler paid-by-writes", "sprinkler+fairness paid-by-writes", "flin-stage1 paid-by-writes"];
+    ["sprinkler write-triggered", "sprinkler+fairness write-triggered", "flin-stage1 write-triggered"];
 /// FLIN with Sprinkler's.
 pub const SPRINKLER_COLLECTS: &str = "flin semi-preemptive";
 /// FLIN with its own, which writes never pay for by equation 10.
 pub const NEVER_PAID: &str = "flin gc-never-paid";
 
 /// A parameter of FLIN's collector in [`Setting::Chosen`].
-const YIELDS: &str = "gc_yields";
+const YIELDS: &str = "gc_preemptible";
 
 /// `system` with another collector, called `name`.
 fn collected(setting: Setting, name: &str, system: &str, collect: &str) -> Mix {
@@ -26,7 +26,7 @@ fn collected(setting: Setting, name: &str, system: &str, collect: &str) -> Mix {
     (changed.name, changed.collect) = (Some(name.into()), Some(collect.into()));
     changed.parameters.remove(YIELDS);
     if let Some(&value) =
-        setting::system(setting, "flin").parameters.get(YIELDS).filter(|_| collect == "paid-by-writes")
+        setting::system(setting, "flin").parameters.get(YIELDS).filter(|_| collect == "write-triggered")
     {
         changed.parameters.insert(YIELDS.into(), value);
     }

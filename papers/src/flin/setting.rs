@@ -34,7 +34,7 @@ pub fn hard_blocks(setting: Setting) -> u32 {
 
 /// Parameters of FLIN's stages in [`Setting::Chosen`].
 const STAGE_1: &[(&str, u64)] = &[("alpha_per_epoch", 1)];
-const STAGE_3: &[(&str, u64)] = &[("present_pause", 1), ("gc_yields", 1)];
+const STAGE_3: &[(&str, u64)] = &[("present_pause", 1), ("gc_preemptible", 1)];
 /// Those of them that FLIN's answer to preemption has.
 pub const OF_PREEMPT: [&str; 1] = ["present_pause"];
 

@@ -34,7 +34,7 @@ pub fn one_page_at_a_time(runner: &Runner<'_>) -> Result<Measurements, RunError>
                 let percent = |count: u64| 100.0 * count as f64 / paired.all.requests as f64;
                 let path = |what: &'static str| ["one_page_at_a_time", what, &run.name, &load, &one.workload.name];
                 figures.push_some(&path("improvement"), paired.all.improvement_percent);
-                figures.push_some(&path("gain_a_request"), paired.all.gain_a_request_percent);
+                figures.push_some(&path("gain_per_request"), paired.all.gain_percent_per_request);
                 figures.push(&path("faster_percent"), percent(paired.all.faster));
                 figures.push(&path("slower_percent"), percent(paired.all.slower));
             }

@@ -231,7 +231,7 @@ pub fn table_size(_: &Runner<'_>) -> Result<Measurements, RunError> {
         + bits(geometry.dies_per_chip)
         + bits(geometry.planes_per_die);
     let mut figures = Measurements::default();
-    figures.push(&["redirection_table", "bits_a_page"], place as f64);
+    figures.push(&["redirection_table", "bits_per_page"], place as f64);
     figures.push(&["redirection_table", "bytes"], (pages * place) as f64 / 8.0);
     for (of, states) in
         [("a_chip", cost::CHIP), ("a_channel", cost::CHANNEL), ("a_waiting_transaction", cost::TRANSACTION)]
@@ -302,7 +302,7 @@ mod tests {
         let settings =
             crate::Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting: crate::Setting::Plain };
         let figures = table_size(&Runner::new(&settings, crate::Place::default())).expect("arithmetic");
-        assert_eq!(figures.mean(&["redirection_table", "bits_a_page"]), Some(7.0));
+        assert_eq!(figures.mean(&["redirection_table", "bits_per_page"]), Some(7.0));
         assert_eq!(figures.mean(&["redirection_table", "bytes"]), Some(117_440_512.0));
         let bytes = ["a_chip", "a_channel", "a_waiting_transaction"].map(|of| figures.mean(&["estimator_bytes", of]));
         assert_eq!(bytes, [Some(49.0), Some(8.0), Some(8.0)]);

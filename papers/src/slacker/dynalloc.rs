@@ -45,8 +45,8 @@ pub fn redirection(runner: &Runner<'_>) -> Result<Measurements, RunError> {
             }
         }
         for run in &runs[1..] {
-            let gain = run.paired.as_ref().and_then(|paired| paired.all.gain_a_request_percent);
-            figures.push_some(&["dynalloc", "gain_a_request", &run.name, name], gain);
+            let gain = run.paired.as_ref().and_then(|paired| paired.all.gain_percent_per_request);
+            figures.push_some(&["dynalloc", "gain_per_request", &run.name, name], gain);
         }
     }
     Ok(figures)

@@ -96,7 +96,7 @@ pub fn sweeps(runner: &Runner<'_>) -> Result<Measurements, RunError> {
         let Some(paired) = &made.schedulers[1].paired else { continue };
         let level = level.to_string();
         figures.push_some(&["sensitivity", factor.name, &level], paired.all.improvement_percent);
-        figures.push_some(&["sensitivity_a_request", factor.name, &level], paired.all.gain_a_request_percent);
+        figures.push_some(&["sensitivity_per_request", factor.name, &level], paired.all.gain_percent_per_request);
     }
     Ok(figures)
 }

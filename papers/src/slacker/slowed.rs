@@ -52,7 +52,7 @@ pub fn slowed(runner: &Runner<'_>) -> Result<Measurements, RunError> {
                 figures.push(&path("slower_percent"), percent(paired.all.slower));
                 figures.push(&path("faster_percent"), percent(paired.all.faster));
                 figures.push_some(&path("improvement"), paired.all.improvement_percent);
-                figures.push_some(&path("gain_a_request"), paired.all.gain_a_request_percent);
+                figures.push_some(&path("gain_per_request"), paired.all.gain_percent_per_request);
             }
         }
     }

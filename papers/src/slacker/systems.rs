@@ -30,7 +30,7 @@ fn add(figures: &mut Measurements, run: &SchedulerResult, name: &str) {
     let (all, system) = (&paired.all, run.name.as_str());
     let percent = |count: u64| 100.0 * count as f64 / all.requests as f64;
     figures.push_some(&["improvement", system, name], all.improvement_percent);
-    figures.push_some(&["gain_a_request", system, name], all.gain_a_request_percent);
+    figures.push_some(&["gain_per_request", system, name], all.gain_percent_per_request);
     figures.push_some(&["p95_improvement", system, name], all.p95_improvement_percent);
     for (what, count) in [("faster", all.faster), ("equal", all.equal), ("slower", all.slower)] {
         figures.push(&["pairs_percent", what, system, name], percent(count));
@@ -50,7 +50,7 @@ type Gains<'a> = dyn Fn(&str) -> f64 + 'a;
 
 /// How the improvements of the parts compare on each workload, counted by group: of the mean, and a request.
 fn contributions(figures: &mut Measurements) {
-    for (measure, counted) in [("improvement", "systems"), ("gain_a_request", "systems_a_request")] {
+    for (measure, counted) in [("improvement", "systems"), ("gain_per_request", "systems_per_request")] {
         for group in [Group::WriteIntensive, Group::Balanced, Group::ReadIntensive] {
             let workloads: Vec<SlackerTrace> =
                 SlackerTrace::all().into_iter().filter(|workload| workload.group == group).collect();
@@ -89,7 +89,7 @@ pub fn by_size(runner: &Runner<'_>) -> Result<Measurements, RunError> {
             push("pages", Some(f64::from(size.pages)));
             push("share_percent", Some(100.0 * size.requests as f64 / paired.all.requests as f64));
             push("improvement_percent", size.improvement_percent);
-            push("gain_a_request_percent", size.gain_a_request_percent);
+            push("gain_percent_per_request", size.gain_percent_per_request);
             let mean = slack.by_size.iter().find(|s| s.pages == size.pages).map(|s| s.mean_ns / 1e6);
             push("slack_ms", mean);
         }

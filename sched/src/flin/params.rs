@@ -87,7 +87,7 @@ pub(crate) static QUOTA_PARAMS: &[Param] = &[
         help: "rounding of a write's share of page moves (D-FLN-13)",
     },
     switch(
-        "gc_yields",
+        "gc_preemptible",
         0,
         "reads go between page moves that a write pays for, and interrupt their programs (D-FLN-16)",
     ),
@@ -123,6 +123,6 @@ pub(crate) fn quota_rule(values: &Values<'_>) -> QuotaRule {
         below_pages: values.get("gc_pages"),
         net_blocks: values.get("gc_net_blocks"),
         rounding: Rounding::numbered(values.get("gc_rounding")),
-        preemptible: values.get("gc_yields") == 1,
+        preemptible: values.get("gc_preemptible") == 1,
     }
 }

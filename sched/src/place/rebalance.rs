@@ -17,7 +17,7 @@ use crate::params::{Param, Values};
 /// Parameters of [`Rebalance`].
 pub(crate) const PARAMS: &[Param] = &[
     Param {
-        name: "level_min_gain_us",
+        name: "rebalance_min_gain_us",
         unit: "us",
         default: 0,
         min: 0,
@@ -25,7 +25,7 @@ pub(crate) const PARAMS: &[Param] = &[
         help: "a write moves only if it begins more than this much earlier (model 4.1.2)",
     },
     Param {
-        name: "level_at_once",
+        name: "rebalance_at_once",
         unit: "writes",
         default: 1,
         min: 1,
@@ -33,7 +33,7 @@ pub(crate) const PARAMS: &[Param] = &[
         help: "most writes that move to a chip each time it becomes idle (D-SOS-02)",
     },
     Param {
-        name: "level_from_tail",
+        name: "rebalance_from_tail",
         unit: "0 or 1",
         default: 0,
         min: 0,
@@ -41,7 +41,7 @@ pub(crate) const PARAMS: &[Param] = &[
         help: "whether the hindmost write moves instead of the foremost (D-SOS-02)",
     },
     Param {
-        name: "level_move_ns",
+        name: "rebalance_move_ns",
         unit: "ns",
         default: 0,
         min: 0,
@@ -49,7 +49,7 @@ pub(crate) const PARAMS: &[Param] = &[
         help: "time the controller needs for a move; the write joins its new queue that much later (D-SOS-04)",
     },
     Param {
-        name: "level_after_rotation",
+        name: "rebalance_after_rotation",
         unit: "0 or 1",
         default: 0,
         min: 0,
@@ -80,13 +80,13 @@ impl Rebalance {
     /// The rebalancer with a row's parameters.
     pub(crate) fn of(values: &Values<'_>) -> Rebalance {
         Rebalance {
-            min_gain: values.get("level_min_gain_us") * 1_000,
+            min_gain: values.get("rebalance_min_gain_us") * 1_000,
             limits: MigrationLimits {
-                at_once: values.get("level_at_once") as u32,
-                takes: Duration::from_ns(values.get("level_move_ns")),
+                at_once: values.get("rebalance_at_once") as u32,
+                takes: Duration::from_ns(values.get("rebalance_move_ns")),
             },
-            from_tail: values.get("level_from_tail") == 1,
-            rotation: (values.get("level_after_rotation") == 1).then(Rotate::default),
+            from_tail: values.get("rebalance_from_tail") == 1,
+            rotation: (values.get("rebalance_after_rotation") == 1).then(Rotate::default),
         }
     }
 

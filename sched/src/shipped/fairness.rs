@@ -6,7 +6,7 @@ use crate::catalogue::{Answers, SchedulerEntry};
 const PAPER: &str = "FLIN (ISCA 2018)";
 const LARGEST: Answers = Answers { pick: "largest-group", preempt: "suspend", collect: "semi-preemptive", ..PLAIN };
 const BALANCED: Answers =
-    Answers { pick: "wait-balanced", preempt: "proportional", collect: "paid-by-writes", ..PLAIN };
+    Answers { pick: "wait-balanced", preempt: "proportional", collect: "write-triggered", ..PLAIN };
 
 pub(super) const SPRINKLER: SchedulerEntry = SchedulerEntry {
     name: "sprinkler",

@@ -23,7 +23,7 @@ pub(super) const QSL: SchedulerEntry = SchedulerEntry {
     paper: PAPER,
     section: "QSL; model 4.1.2",
     summary: "hos, and idle chips take waiting writes from the chip with the most work",
-    answers: Answers { place: "level", ..FIFO },
+    answers: Answers { place: "rebalance", ..FIFO },
     open: OPEN_COLLECT,
     set: SET,
 };
@@ -43,7 +43,7 @@ pub(super) const BOTH: SchedulerEntry = SchedulerEntry {
     paper: PAPER,
     section: "SOS; model 4.1.2",
     summary: "hos with both: level queues and no useless writes",
-    answers: Answers { place: "level", cancel: "overwrite", ..FIFO },
+    answers: Answers { place: "rebalance", cancel: "overwrite", ..FIFO },
     open: OPEN_COLLECT,
     set: SET,
 };

@@ -12,7 +12,7 @@ pub(super) fn light(summary: &Summary) -> Summary {
         version: summary.version,
         made_by: summary.made_by.clone(),
         flows: summary.flows.clone(),
-        against: summary.against.clone(),
+        baseline: summary.baseline.clone(),
         schedulers: summary.schedulers.iter().map(of_run).collect(),
         skipped: summary.skipped.clone(),
         attribution: None,
@@ -28,8 +28,8 @@ fn of_run(run: &SchedulerResult) -> SchedulerResult {
         ..run.device
     };
     let paired = run.paired.as_ref().map(|paired| {
-        let (against, all) = (paired.against.clone(), paired.all.clone());
-        crate::results::Paired { against, all, read: None, write: None, by_size: Vec::new() }
+        let (baseline, all) = (paired.baseline.clone(), paired.all.clone());
+        crate::results::Paired { baseline, all, read: None, write: None, by_size: Vec::new() }
     });
     SchedulerResult {
         name: run.name.clone(),
@@ -92,7 +92,7 @@ pub(super) fn data(light: &Summary) -> Value {
     let flows = light.flows.iter().map(|flow| json!({ "name": flow.name }));
     let mut data = json!({
         "flows": flows.collect::<Value>(),
-        "against": light.against,
+        "baseline": light.baseline,
         "schedulers": runs.collect::<Value>(),
     });
     round(&mut data);

@@ -25,12 +25,12 @@ struct Judged<'a> {
 
 /// The findings of a summary.
 pub(super) fn of(summary: &Summary, tenants: &[Tenant<'_>]) -> Vec<String> {
-    let baseline = summary.schedulers.iter().position(|run| run.name == summary.against).unwrap_or(0);
+    let baseline = summary.schedulers.iter().position(|run| run.name == summary.baseline).unwrap_or(0);
     if tenants.is_empty() {
         return vec!["no request completed".into()];
     }
     if summary.schedulers.len() < 2 {
-        return tenants.iter().take(NAMED).filter_map(|tenant| of_one(tenant, &summary.against)).collect();
+        return tenants.iter().take(NAMED).filter_map(|tenant| of_one(tenant, &summary.baseline)).collect();
     }
     let mut judged = Judged { summary, tenants, baseline, winner: baseline };
     if tenants.iter().all(Tenant::is_alike) {

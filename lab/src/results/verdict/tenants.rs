@@ -33,7 +33,7 @@ pub(super) struct Tenant<'a> {
 
 /// The tenants of a summary.
 pub(super) fn of(summary: &Summary) -> Vec<Tenant<'_>> {
-    let baseline = summary.schedulers.iter().position(|run| run.name == summary.against).unwrap_or(0);
+    let baseline = summary.schedulers.iter().position(|run| run.name == summary.baseline).unwrap_or(0);
     if summary.flows.len() > 1 {
         let tenant = |(i, flow): (usize, &super::super::FlowInfo)| Tenant {
             name: flow.name.clone(),

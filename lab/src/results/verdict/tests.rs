@@ -116,7 +116,7 @@ fn pairs(p: Option<f64>) -> PairStats {
         equal: 2_000,
         slower: 5_000,
         improvement_percent: Some(3.0),
-        gain_a_request_percent: Some(3.0),
+        gain_percent_per_request: Some(3.0),
         p95_improvement_percent: None,
         gain_ns: 1_000.0,
         gain_ci95_ns: Some(4_000.0),
@@ -129,8 +129,8 @@ fn pairs(p: Option<f64>) -> PairStats {
 
 /// Gives the second scheduler these pairs, of reads, of writes and together.
 fn set_pairs(summary: &mut Summary, all: PairStats) {
-    let (read, write, against) = (Some(all.clone()), Some(all.clone()), "fcfs".into());
-    summary.schedulers[1].paired = Some(crate::results::Paired { against, read, write, all, by_size: Vec::new() });
+    let (read, write, baseline) = (Some(all.clone()), Some(all.clone()), "fcfs".into());
+    summary.schedulers[1].paired = Some(crate::results::Paired { baseline, read, write, all, by_size: Vec::new() });
 }
 
 #[test]

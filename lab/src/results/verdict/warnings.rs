@@ -130,7 +130,7 @@ fn identical_texts(groups: &[Vec<&str>]) -> Vec<String> {
 /// Schedulers whose mean differs by no more than chance makes it.
 fn noise(summary: &Summary, identical: &[Vec<&str>]) -> Option<String> {
     let with_base = |run: &&SchedulerResult| {
-        !identical.iter().any(|group| group.contains(&run.name.as_str()) && group.contains(&summary.against.as_str()))
+        !identical.iter().any(|group| group.contains(&run.name.as_str()) && group.contains(&summary.baseline.as_str()))
     };
     let mut named = Vec::new();
     for run in summary.schedulers.iter().filter(with_base) {
@@ -145,7 +145,7 @@ fn noise(summary: &Summary, identical: &[Vec<&str>]) -> Option<String> {
     (!named.is_empty()).then(|| {
         format!(
             "the mean differs from {}'s by no more than noise: {}",
-            summary.against,
+            summary.baseline,
             list(named.iter().map(String::as_str))
         )
     })
@@ -165,7 +165,7 @@ fn one_burst(summary: &Summary, tenants: &[Tenant<'_>]) -> Vec<String> {
             let what = if parts == 1 { "one" } else { "a few" };
             let text = format!(
                 "{name} differ under {} and {} in {parts} of {BATCHES} parts of the run only: {what} burst",
-                result.name, summary.against
+                result.name, summary.baseline
             );
             let text = if tenant.is_plural() { text } else { text.replacen(" differ ", " differs ", 1) };
             found.push((gain.ln().abs(), text + if parts == 1 { " decides" } else { "s decide" }));

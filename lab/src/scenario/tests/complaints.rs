@@ -154,7 +154,7 @@ const TOP: &[(&str, &str)] = &[
     ("scheduler = \"a\"\nschedulers = [\"b\"]", "s.toml:1:13: scheduler = \"a\": give scheduler or schedulers, not both"),
     ("schedulers = [{ pik = [1] }]", "s.toml:1:15: schedulers[0] = { pik = [1] }: invalid type: sequence, expected a whole number, 0 or more"),
     ("scheduler = \"\"", "s.toml:1:13: scheduler = \"\": must be a name; `flashlane schedulers` lists them"),
-    ("[run]\nduration_s = 5", "s.toml:2:1: run.duration_s: unknown key `duration_s`, expected one of `duration_ms`, `requests`, `warm_up_ms`, `warm_up_requests`, `response_from`, `alone`, `alone_scheduler`, `collect`, `hold`, `against`, `slack`, `shadow_estimator`; did you mean `duration_ms`?"),
+    ("[run]\nduration_s = 5", "s.toml:2:1: run.duration_s: unknown key `duration_s`, expected one of `duration_ms`, `requests`, `warm_up_ms`, `warm_up_requests`, `response_from`, `alone`, `alone_scheduler`, `collect`, `hold`, `baseline`, `slack`, `shadow_estimator`; did you mean `duration_ms`?"),
     ("[run]\nalone = 1", "s.toml:2:9: run.alone = 1: invalid type: integer `1`, expected true or false"),
 ];
 

@@ -89,7 +89,7 @@ fn reads_between_moves_that_are_paid_for() {
     ] {
         let mut lines = writes.clone();
         lines.push((arrives, 1, Read, 200));
-        let [plain, yielding] = [0, 1].map(|yields| play(&config, "flin", &[("gc_yields", yields)], &lines));
+        let [plain, yielding] = [0, 1].map(|yields| play(&config, "flin", &[("gc_preemptible", yields)], &lines));
         // O1 suspends the write, for once its data are in the read has waited longer.
         assert_eq!(plain.0[100], paid + (WRITE - 1_300_000) + READ, "begun at {begun}");
         assert_eq!(yielding.0[100], yields_at + READ, "begun at {begun}");

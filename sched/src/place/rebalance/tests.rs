@@ -66,7 +66,7 @@ fn the_chip_with_the_most_work_gives_its_foremost_write() {
         rebalance(params).steal_write(board, UnitId(3)).map(|moved| (moved.write, moved.to))
     };
     assert_eq!(stolen(&board, &[]), Some((writes[0], PlaneId(3))));
-    assert_eq!(stolen(&board, &[("level_from_tail", 1)]), Some((writes[2], PlaneId(3))));
+    assert_eq!(stolen(&board, &[("rebalance_from_tail", 1)]), Some((writes[2], PlaneId(3))));
     // Three more reads make chip 0 the busiest; of equals the first.
     for _ in 0..3 {
         put(&mut board, 0, FlashOp::Read);
@@ -99,7 +99,7 @@ fn a_move_must_gain_time() {
     let write = put(&mut board, 0, FlashOp::Program);
     put(&mut board, 0, FlashOp::Read);
     let gains =
-        |board: &Board, us: u64| rebalance(&[("level_min_gain_us", us)]).steal_write(board, UnitId(1)).is_some();
+        |board: &Board, us: u64| rebalance(&[("rebalance_min_gain_us", us)]).steal_write(board, UnitId(1)).is_some();
     assert!(gains(&board, 0) && !gains(&board, 1), "one read of a cycle, of a microsecond, goes before it");
     busy(&mut board, 0, 1);
     assert!(gains(&board, 3) && !gains(&board, 4), "and three cycles of the command in service");
@@ -116,7 +116,7 @@ fn a_move_from_the_tail_must_gain_time() {
     let mut board = chips(2);
     put(&mut board, 0, FlashOp::Program);
     let gains = |board: &Board, us: u64| {
-        rebalance(&[("level_from_tail", 1), ("level_min_gain_us", us)])
+        rebalance(&[("rebalance_from_tail", 1), ("rebalance_min_gain_us", us)])
             .steal_write(board, UnitId(1))
             .map(|moved| moved.write)
     };
@@ -158,10 +158,10 @@ fn writes_begin_at_home_or_in_turn() {
     let board = chips(3);
     let mut place = rebalance(&[]);
     assert_eq!([0; 3].map(|_| place.plane(&board, Lpn(0), PlaneId(2)).0), [2, 2, 2]);
-    let mut place = rebalance(&[("level_after_rotation", 1)]);
+    let mut place = rebalance(&[("rebalance_after_rotation", 1)]);
     assert_eq!([0; 4].map(|_| place.plane(&board, Lpn(0), PlaneId(2)).0), [0, 1, 2, 0]);
     assert_eq!(
-        rebalance(&[("level_at_once", 3), ("level_move_ns", 5)]).declares().migration,
+        rebalance(&[("rebalance_at_once", 3), ("rebalance_move_ns", 5)]).declares().migration,
         MigrationLimits { at_once: 3, takes: Duration::from_ns(5) }
     );
 }
