@@ -7,19 +7,26 @@ mod run;
 mod sweep;
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use flashlane_lab::processor;
 
 pub use paper::PaperArgs;
 pub use run::{Beyond, Format, Output, RangeWord, Sizes, TimeOrder, TimeUnit, Workload};
 pub use sweep::SweepArgs;
+
+/// The version, and the processors that this build runs on.
+static LONG_VERSION: LazyLock<String> =
+    LazyLock::new(|| format!("{}\nThis build needs {}.", env!("CARGO_PKG_VERSION"), processor::NEEDS));
 
 /// What does a scheduling policy do to my workload on this SSD?
 #[derive(Parser, Debug)]
 #[command(
     name = "flashlane",
     version,
+    long_version = LONG_VERSION.as_str(),
     about,
     after_help = "\
 Examples:
@@ -227,6 +234,16 @@ Examples:
         /// The file to write
         #[arg(default_value = "scenario.toml")]
         file: PathBuf,
+    },
+
+    /// Prints a manual page
+    #[command(after_help = "\
+Examples:
+  flashlane man > ~/.local/share/man/man1/flashlane.1
+  flashlane man trace stat | man -l -")]
+    Man {
+        /// The command whose page is printed; by default the program itself
+        command: Vec<String>,
     },
 
     /// Prints a completion script for a shell

@@ -4,6 +4,7 @@
 //! text, and an error names the argument with unprintable characters escaped.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -67,10 +68,12 @@ fn not_text(given: &[OsString]) -> String {
     "an argument is not UTF-8; only the names of files and folders may be other bytes".into()
 }
 
-/// The command line quoted for a shell, to run it again.
+/// The command line quoted for a shell, to run it again: the program by its name without its folder.
 pub fn command_line() -> String {
-    let quoted = std::env::args_os().skip(1).map(quoted);
-    std::iter::once("flashlane".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
+    let mut given = std::env::args_os();
+    let program = given.next().and_then(|path| Path::new(&path).file_stem().map(OsString::from));
+    let program = program.map_or_else(|| "flashlane".to_owned(), quoted);
+    std::iter::once(program).chain(given.map(quoted)).collect::<Vec<_>>().join(" ")
 }
 
 /// One argument of it, with bytes that are not UTF-8 as `$'\xFF'`, which bash, zsh and others read.

@@ -11,6 +11,7 @@ use flashlane_lab::shown::{self, escaped};
 use flashlane_lab::workload::trace::recognise;
 
 use crate::args::{Beyond, RangeWord, Sizes, TimeOrder, TimeUnit, Workload};
+use crate::catalogue;
 use crate::fail::Failure;
 use crate::memory;
 use crate::signals;
@@ -25,6 +26,7 @@ pub fn scenario(args: &Workload) -> Result<Scenario, Failure> {
             Scenario::from_document("command line", Document { name: Some("traces".into()), ..Document::default() })
         }
     };
+    scenario.use_catalogue(catalogue::get().clone());
     scenario.assign(&assignments(&args.set)?)?;
     if !args.trace.is_empty() {
         signals::install_handlers()?;

@@ -2,17 +2,18 @@
 
 use std::fmt::Write as _;
 
-use flashlane_lab::catalogue::{self, Question, SchedulerEntry};
+use flashlane_lab::catalogue::{self as shipped, Question, SchedulerEntry};
 use flashlane_lab::scenario::nearest;
 
+use crate::catalogue;
 use crate::fail::Failure;
 use crate::text::print;
 
 /// Lists the entries and the answers that mixes are made of, or shows the entry called `name`.
 pub fn show(name: Option<&str>) -> Result<(), Failure> {
     let Some(name) = name else { return print(&list()) };
-    let entry = catalogue::scheduler(name).ok_or_else(|| {
-        let names: Vec<&str> = catalogue::schedulers().iter().map(|entry| entry.name).collect();
+    let entry = catalogue::get().scheduler(name).ok_or_else(|| {
+        let names: Vec<&str> = catalogue::get().schedulers().iter().map(|entry| entry.name).collect();
         let near = nearest(name, names.iter().copied());
         let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
         Failure::Input(format!("scheduler {name:?}: no such scheduler; there are {}{near}", names.join(", ")))
@@ -21,14 +22,14 @@ pub fn show(name: Option<&str>) -> Result<(), Failure> {
 }
 
 fn list() -> String {
-    let entries = catalogue::schedulers();
+    let entries = catalogue::get().schedulers();
     let width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
     let mut text = String::new();
     for entry in entries {
         let _ = writeln!(text, "{:width$}  {}", entry.name, entry.summary);
         let _ = writeln!(text, "{:width$}  {}, {}", "", entry.paper, entry.section);
     }
-    for (alias, of) in catalogue::aliases() {
+    for (alias, of) in shipped::aliases() {
         let _ = writeln!(text, "{alias:width$}  {of} by another name");
     }
     text.push_str(
@@ -36,7 +37,7 @@ fn list() -> String {
     );
     for question in Question::ALL {
         let _ = writeln!(text, "\n{question}");
-        for answer in catalogue::answers(question) {
+        for answer in catalogue::get().answers(question) {
             let source = if answer.source.is_empty() { String::new() } else { format!(" ({})", answer.source) };
             let _ = writeln!(text, "  {:21}  {}{source}", answer.name, answer.summary);
         }
@@ -48,14 +49,14 @@ fn list() -> String {
 fn one(entry: &SchedulerEntry) -> String {
     let mut text = format!("{}: {}\n{}, {}\n\nanswers\n", entry.name, entry.summary, entry.paper, entry.section);
     for (question, name) in entry.answers.by_question().iter() {
-        let summary = catalogue::answers(question).iter().find(|a| a.name == *name).map_or("", |a| a.summary);
+        let summary = catalogue::get().answers(question).iter().find(|a| a.name == *name).map_or("", |a| a.summary);
         let open =
             if entry.open.contains(&question) { "; left open: a scenario's run.collect says otherwise" } else { "" };
         let _ = writeln!(text, "  {question:8} {name:21}  {summary}{open}");
     }
-    let mut params = catalogue::params(&entry.answers);
+    let mut params = catalogue::get().params(&entry.answers);
     text.push_str("\nparameters\n");
-    params.push(catalogue::SHADOW);
+    params.push(shipped::SHADOW);
     for p in params {
         let default = entry.set.iter().find(|(name, _)| *name == p.name).map_or(p.default, |&(_, value)| value);
         let _ = writeln!(text, "  {:15} {default} {} ({} to {})  {}", p.name, p.unit, p.min, p.max, p.help);

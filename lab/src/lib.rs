@@ -2,6 +2,7 @@
 
 mod maker;
 pub mod metrics;
+pub mod processor;
 pub mod results;
 pub mod run;
 pub mod scenario;

@@ -14,11 +14,15 @@ mod sweep;
 mod view;
 mod workload;
 
+use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 
 /// The module `flashlane._native`.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    if !flashlane_lab::processor::is_able() {
+        return Err(PyImportError::new_err(flashlane_lab::processor::REFUSAL));
+    }
     module.add("Error", module.py().get_type::<error::Error>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<job::Job>()?;

@@ -1,20 +1,49 @@
-//! Flashlane with a scheduler of one's own: shortest request first beside FR-FCFS, on a tenant that mixes small and large requests.
-//!
-//! [docs/add-a-scheduler.md](../../../docs/add-a-scheduler.md) walks through it.
+//! Flashlane with a scheduler of your own: shortest request first. Every command of `flashlane` knows it.
 
 mod pick;
 
-use std::error::Error;
-use std::sync::Arc;
+use std::process::ExitCode;
 
 use flashlane_core::decide::Pick;
-use flashlane_lab::results::table;
-use flashlane_lab::run::{Comparison, Options, compare};
-use flashlane_lab::scenario::Scenario;
-use flashlane_sched::catalogue::{Answers, Catalogue, Choice, SchedulerEntry};
+use flashlane_sched::catalogue::{Answers, Catalogue, Choice, RecipeError, SchedulerEntry};
 use pick::ShortestRequestFirst;
 
-const SCENARIO: &str = r#"
+/// Adds the new answer, and a scheduler that uses it: `fr-fcfs`, but for what an idle die does next.
+fn add(catalogue: &mut Catalogue) -> Result<(), RecipeError> {
+    catalogue.add_answer::<dyn Pick>(Choice {
+        name: "shortest-request",
+        summary: "the request with the fewest pages left to serve",
+        source: "an example",
+        params: &[],
+        build: &|_| Box::new(ShortestRequestFirst),
+    })?;
+    let base = catalogue.scheduler("fr-fcfs").expect("it is shipped").answers;
+    catalogue.add_scheduler(SchedulerEntry {
+        name: "shortest-request-first",
+        paper: "none: an example",
+        section: "of the documentation",
+        summary: "fr-fcfs, and the request with the fewest pages left goes first",
+        answers: Answers { pick: "shortest-request", ..base },
+        open: &[],
+        set: &[],
+    })
+}
+
+fn main() -> ExitCode {
+    flashlane_cli::main_with(add)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use flashlane_lab::results::table;
+    use flashlane_lab::run::{Options, compare};
+    use flashlane_lab::scenario::Scenario;
+
+    use super::*;
+
+    const SCENARIO: &str = r#"
 name = "small-and-large"
 schedulers = ["fr-fcfs", "shortest-request-first"]
 [device]
@@ -30,50 +59,14 @@ rate_iops = 5_000
 requests = 20_000
 "#;
 
-/// The shipped catalogue with the new answer and a scheduler that uses it: `fr-fcfs`, but for what an idle die does next.
-fn catalogue() -> Result<Catalogue, Box<dyn Error>> {
-    let mut catalogue = Catalogue::shipped();
-    catalogue.add_answer::<dyn Pick>(Choice {
-        name: "shortest-request",
-        summary: "the request with the fewest pages left to serve",
-        source: "an example",
-        params: &[],
-        build: &|_| Box::new(ShortestRequestFirst),
-    })?;
-    let base = catalogue.scheduler("fr-fcfs").ok_or("fr-fcfs is shipped")?.answers;
-    catalogue.add_scheduler(SchedulerEntry {
-        name: "shortest-request-first",
-        paper: "none: an example",
-        section: "",
-        summary: "fr-fcfs, and the request with the fewest pages left goes first",
-        answers: Answers { pick: "shortest-request", ..base },
-        open: &[],
-        set: &[],
-    })?;
-    Ok(catalogue)
-}
-
-/// Runs the comparison with every rule of the device checked on the way.
-fn run() -> Result<Comparison, Box<dyn Error>> {
-    let mut scenario = Scenario::parse("small-and-large", SCENARIO.to_owned())?;
-    scenario.use_catalogue(Arc::new(catalogue()?));
-    let options = Options { audit: true, rows: None, activity: false, progress: None };
-    Ok(compare(&scenario, &options)?)
-}
-
-fn main() -> Result<(), Box<dyn Error>> {
-    let comparison = run()?;
-    println!("{}", table::render(&comparison.summary));
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
     #[test]
     fn the_example_runs_audited_and_its_row_is_in_the_table() {
-        let comparison = run().expect("the comparison runs");
+        let mut scenario = Scenario::parse("small-and-large", SCENARIO.to_owned()).expect("a good scenario");
+        let mut catalogue = Catalogue::shipped();
+        add(&mut catalogue).expect("the catalogue can be extended");
+        scenario.use_catalogue(Arc::new(catalogue));
+        let options = Options { audit: true, rows: None, activity: false, progress: None };
+        let comparison = compare(&scenario, &options).expect("the comparison runs");
         assert!(comparison.audited.is_some_and(|events| events > 0), "the auditor saw events");
         let [base, own] = &comparison.summary.schedulers[..] else { panic!("two schedulers") };
         assert_eq!((base.name.as_str(), own.name.as_str()), ("fr-fcfs", "shortest-request-first"));
@@ -89,7 +82,8 @@ mod tests {
 
     #[test]
     fn names_that_are_taken_are_refused() {
-        let mut twice = catalogue().expect("the catalogue can be extended");
+        let mut twice = Catalogue::shipped();
+        add(&mut twice).expect("the catalogue can be extended");
         let entry = *twice.scheduler("shortest-request-first").expect("just added");
         let error = twice.add_scheduler(entry).expect_err("the name is taken");
         assert!(error.to_string().contains("shortest-request-first"), "{error}");

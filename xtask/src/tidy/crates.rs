@@ -32,6 +32,7 @@ const TRACE: &str = "flashlane-trace";
 const LAB: &str = "flashlane-lab";
 const PAPERS: &str = "flashlane-papers";
 const OSLAB: &str = "flashlane-oslab";
+const CLI: &str = "flashlane-cli";
 
 const ALLOWED: &[AllowedDependencies] = &[
     AllowedDependencies { krate: CORE, ours: &[], foreign: Foreign::Only(&[]) },
@@ -52,12 +53,16 @@ const ALLOWED: &[AllowedDependencies] = &[
     AllowedDependencies { krate: LAB, ours: &[CORE, SCHED, SSD, HOST, AUDIT, OUTPUTS, TRACE], foreign: Foreign::Any },
     AllowedDependencies { krate: PAPERS, ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
     AllowedDependencies { krate: OSLAB, ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
-    AllowedDependencies { krate: "flashlane-cli", ours: &[LAB, PAPERS, OSLAB], foreign: Foreign::Any },
+    AllowedDependencies { krate: CLI, ours: &[LAB, PAPERS, OSLAB], foreign: Foreign::Any },
     AllowedDependencies { krate: "flashlane-python", ours: &[CORE, SCHED, LAB], foreign: Foreign::Any },
     AllowedDependencies { krate: "flashlane-emulator", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
     AllowedDependencies { krate: "flashlane-bench", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
     AllowedDependencies { krate: "flashlane-fuzz", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
-    AllowedDependencies { krate: "shortest-request-first", ours: &[CORE, SCHED, LAB], foreign: Foreign::Only(&[]) },
+    AllowedDependencies {
+        krate: "shortest-request-first",
+        ours: &[CORE, SCHED, LAB, CLI],
+        foreign: Foreign::Only(&["tempfile"]),
+    },
     AllowedDependencies { krate: "xtask", ours: &[], foreign: Foreign::Any },
 ];
 
