@@ -95,3 +95,12 @@ def test_duckdb(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for key, gain in expected.items():
         assert gains[key] == pytest.approx(gain)
     assert gains[(0, "read")] > 0, "the reader gains"
+
+
+def test_a_scheduler_in_python(desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The blocks of docs/tutorials/scheduler-in-python.md, one after the other."""
+    code = "".join(text for kind, text in blocks("tutorials/scheduler-in-python.md") if kind == "python")
+    names, said = run(code, desk, monkeypatch, capsys)
+    rows = [line for line in said.splitlines() if line.startswith("  shortest-request-first ")]
+    assert rows, said
+    assert names["rows"].height == 600 and "response_ns" in said, said

@@ -14,7 +14,7 @@ struct Kind {
     tests: &'static [&'static str],
 }
 
-const KINDS: [Kind; 4] = [
+const KINDS: [Kind; 6] = [
     Kind {
         name: "golden",
         files: "lab/tests/golden, lab/data/figures.txt, README.md, docs/verdict.md",
@@ -38,6 +38,18 @@ const KINDS: [Kind; 4] = [
         files: "target/example-report.html",
         package: "flashlane-lab",
         tests: &["--lib", "--", "the_page_shows_the_numbers_of_the_summary"],
+    },
+    Kind {
+        name: "pages",
+        files: "docs/start-here.md, docs/tutorials/*.md",
+        package: "flashlane-cli",
+        tests: &["--test", "all", "--", "tutorials::"],
+    },
+    Kind {
+        name: "own-scheduler",
+        files: "docs/add-a-scheduler.md",
+        package: "shortest-request-first",
+        tests: &["--test", "page"],
     },
     Kind {
         name: "papers",
@@ -113,7 +125,7 @@ mod tests {
     #[test]
     fn only_what_is_named_is_written() {
         let root = Path::new("/nowhere");
-        assert!(run(root, &[]).is_err_and(|why| why.contains("golden, docs, report, papers")));
+        assert!(run(root, &[]).is_err_and(|why| why.contains("golden, docs, report, pages, own-scheduler, papers")));
         assert!(run(root, &["all"]).is_err_and(|why| why.contains("\"all\"") && why.contains("golden")));
     }
 }

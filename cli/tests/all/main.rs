@@ -5,7 +5,12 @@ mod command_line;
 #[cfg(unix)]
 mod common;
 #[cfg(unix)]
+mod distribution;
+#[cfg(unix)]
 mod inputs;
+#[cfg(unix)]
+#[path = "../../../lab/tests/all/common/kept.rs"]
+mod kept;
 #[cfg(unix)]
 mod options;
 mod outputs;
@@ -18,3 +23,5 @@ mod paper_runs;
 mod readings;
 #[cfg(unix)]
 mod sweep;
+#[cfg(unix)]
+mod tutorials;

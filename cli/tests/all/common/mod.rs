@@ -1,5 +1,7 @@
 //! A folder for a test, files in it, and the program run there.
 
+pub mod blocks;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 

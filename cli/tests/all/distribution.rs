@@ -1,12 +1,8 @@
 //! What an installed program brings beside itself: manual pages, the processors it needs.
 
-#![cfg(unix)]
-
-mod common;
-
 use std::process::Command;
 
-use common::{folder, program, text};
+use crate::common::{folder, program, text};
 
 #[test]
 fn every_command_has_a_manual_page() {
