@@ -6,7 +6,7 @@ OUT ?= out/demo
 FUZZ_ARGS ?= --seconds 30
 BENCH_ARGS ?=
 
-.PHONY: help demo test lint bench fuzz
+.PHONY: help demo test lint bench fuzz site dist
 
 help:
 	@echo 'make demo    build, compare four schedulers on a two-tenant scenario, write a report'
@@ -14,6 +14,8 @@ help:
 	@echo 'make lint    formatting, clippy without warnings, the rules of the project (xtask tidy)'
 	@echo 'make bench   measure speed, start-up and memory into docs/performance-tables.md (BENCH_ARGS=--quick: a look)'
 	@echo 'make fuzz    feed mangled input to every reader (FUZZ_ARGS="--seconds 600 NAME" for one, longer)'
+	@echo 'make site    the documentation as a site in target/site, with the gallery; fails at a dead link'
+	@echo 'make dist    a program and a Python wheel that install without compiling, in target/dist'
 
 demo:
 	@$(CARGO) build --release --locked -p flashlane-cli
@@ -46,3 +48,15 @@ bench:
 fuzz:
 	@tools/setup.sh rust
 	@$(CARGO) run --quiet --locked -p flashlane-fuzz -- $(FUZZ_ARGS)
+
+site:
+	@tools/setup.sh rust python
+	@$(CARGO) build --quiet --release --locked -p flashlane-cli
+	@test -x target/site-python/bin/python || python3 -m venv target/site-python
+	@target/site-python/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tools/site/requirements.txt
+	@target/site-python/bin/python tools/site/build.py
+
+dist:
+	@tools/setup.sh rust python
+	@$(CARGO) build --quiet --release --locked -p flashlane-cli
+	@tools/dist.sh
