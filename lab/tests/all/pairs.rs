@@ -81,14 +81,14 @@ fn a_scene_request_by_request() {
 
 #[test]
 fn another_scheduler_to_compare_with() {
-    let made = summary(&format!("{SCENE}[run]\nagainst = \"read-first\"\n"));
+    let made = summary(&format!("{SCENE}[run]\nbaseline = \"read-first\"\n"));
     assert_eq!(made.baseline, "read-first");
     let paired: Vec<_> = made.schedulers.iter().map(|run| run.paired.as_ref().map(|p| p.all.faster)).collect();
     assert_eq!(paired[..2], [Some(1), None]);
     let change = made.schedulers[0].change_percent.as_ref().and_then(|c| c.all.as_ref()).and_then(|c| c.mean);
     assert_eq!(change, Some(100.0 * 6.0 / 23.0));
     assert_eq!((&made.schedulers[1].change_percent, &made.schedulers[0].slack), (&None, &None));
-    let wrong = made_error(&format!("{SCENE}[run]\nagainst = \"sprinkler\"\n"));
+    let wrong = made_error(&format!("{SCENE}[run]\nbaseline = \"sprinkler\"\n"));
     assert!(wrong.ends_with("must be one that runs: fcfs, read-first, read-first-suspend"), "{wrong}");
 }
 
