@@ -56,7 +56,7 @@ fn events(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> (Vec<Stampe
 
 /// `base` with level queues and cancelled overwrites, and with these parameters.
 fn with_both(base: &str, params: &[(&str, u64)]) -> Recipe {
-    let answers = [(Question::Place, "level"), (Question::Cancel, "overwrite")];
+    let answers = [(Question::Place, "rebalance"), (Question::Cancel, "overwrite")];
     Recipe { answers: answers.map(|(q, a)| (q, a.to_owned())).to_vec(), ..recipe(base, params) }
 }
 
