@@ -37,13 +37,27 @@ fn ends(child: &mut Child) -> Option<i32> {
     panic!("it did not end within 60 s");
 }
 
+/// Whether this process, and so the programs it starts, ignores a signal.
+fn is_ignored(number: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("0");
+    u64::from_str_radix(ignored.trim(), 16).is_ok_and(|set| set >> (number - 1) & 1 == 1)
+}
+
 #[test]
 fn a_signal_removes_what_is_unfinished() {
     let desk = desk();
     let desk = desk.path();
     good(desk, &["compare", "tiny.toml", "--out", "out", "--report", "page.html"]);
     let before = files(desk);
-    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+    for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
+        if is_ignored(number) {
+            println!(
+                "SKIPPED: SIG{signal} is ignored where these tests run (a background job), and so by what they start"
+            );
+            continue;
+        }
+        let code = 128 + number;
         let args = ["compare", "long.toml", "--out", "out", "--transactions", "--report", "page.html"];
         let mut child = program(desk, &args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         wait_for_rows(desk);
