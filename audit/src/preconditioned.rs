@@ -26,7 +26,7 @@ pub struct Preconditioned {
     planes: Vec<PlaneId>,
     positions: Vec<u32>,
     pages_per_block: u32,
-    /// `before[b]`: the plane's pages with data that lie in blocks before `b`, on a drive whose last block with data has no page without.
+    /// `before[b]`: how many pages of a plane hold data in its blocks `0..b`, on a drive where every page of the last block in use holds data.
     before: Vec<u32>,
     /// The blocks of a plane that are written to their end; the next has the pages of `open`, plane by plane.
     full_blocks: u32,
@@ -184,7 +184,7 @@ mod tests {
         );
         let state = Preconditioned::of(&drive(Precondition::Filled { per_mille: 500 }, 196)).unwrap();
         assert_eq!(state.place(Lpn(0)), Some((PlaneId(0), Ppa(0))));
-        // The second is on the other channel, whose first plane is the ninth; the third on the second chip of the first channel.
+        // Logical page 1 is on channel 1, whose first plane is plane 8; page 2 is on the second chip of channel 0, in plane 4.
         assert_eq!(state.place(Lpn(1)), Some((PlaneId(8), Ppa(0))));
         assert_eq!(state.place(Lpn(2)), Some((PlaneId(4), Ppa(0))));
         assert_eq!(state.place(Lpn(97)), Some((PlaneId(8), Ppa(6))));

@@ -242,7 +242,7 @@ Examples:
   flashlane man > ~/.local/share/man/man1/flashlane.1
   flashlane man trace stat | man -l -")]
     Man {
-        /// The command whose page is printed; by default the program itself
+        /// The command to print the manual page of; without one, the program's own page
         command: Vec<String>,
     },
 

@@ -327,8 +327,8 @@ impl Flow {
 mod tests {
     use super::*;
 
-    /// What a command of so many members adds to a unit's counters: user transactions, those in commands of several and these commands, of reads and
-    /// programs; pages moved; blocks erased.
+    /// What a command of `members` transactions adds to a unit's counters: user transactions, user transactions in commands of more than one
+    /// member, and such commands, each as [reads, programs]; pages moved; blocks erased.
     #[test]
     fn a_command_counts_once_for_what_it_is() {
         let counted = |members, op, owner| {

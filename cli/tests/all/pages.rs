@@ -84,7 +84,7 @@ fn desk() -> Option<TempDir> {
     Some(folder)
 }
 
-/// Pages whose commands are run by tests of their own, or by `make site`.
+/// Pages left out here: other tests, or `make site`, run their commands.
 const ELSEWHERE: [&str; 4] = ["docs/start-here.md", "docs/tutorials/", "docs/add-a-scheduler.md", "docs/gallery.md"];
 
 /// The commands that pages show in blocks, run as printed, in order. Papers and measurements of this machine take minutes, and have tests

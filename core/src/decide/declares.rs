@@ -37,7 +37,7 @@ pub struct AdmitDeclares {
     /// It asks what the page buffer holds ([`missing`](super::Commands::missing)): without a buffer it would decide by something
     /// else than its description says.
     pub needs_buffer: bool,
-    /// It uses whose data pages hold ([`crate::board::Flow::moved`], `valid_pages`, `programmed_at_erase`).
+    /// It reads which flow each page's data belongs to ([`crate::board::Flow::moved`], `valid_pages`, `programmed_at_erase`).
     pub needs_page_flows: bool,
 }
 

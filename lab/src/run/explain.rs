@@ -34,33 +34,17 @@ pub fn slowest(scenario: &Scenario, count: usize) -> Result<Vec<u64>, RunError> 
         slowest.sort_unstable_by(|a, b| b.cmp(a));
         slowest.truncate(count);
     };
-    let mut watch = |stamped: &Stamped| match stamped.event {
-        Event::Submitted { request, arrival, .. } => {
+    let mut watch = |stamped: &Stamped| {
+        if let Event::Submitted { request, arrival, .. } = stamped.event {
             arrivals.insert(request.0, arrival.ns());
-        }
-        Event::Completed { request } => {
-            let Some(arrival) = arrivals.remove(&request.0) else { return };
+        } else if let Event::Completed { request } = stamped.event
+            && let Some(arrival) = arrivals.remove(&request.0)
+        {
             slowest.push((stamped.at.ns() - arrival, Reverse(request.0)));
             if slowest.len() > 1_000 + 2 * count {
                 keep(&mut slowest);
             }
         }
-        Event::Admitted { .. }
-        | Event::PageFromMemory { .. }
-        | Event::PageInSeries { .. }
-        | Event::Evicted { .. }
-        | Event::Queued { .. }
-        | Event::Moved { .. }
-        | Event::Estimated { .. }
-        | Event::Dispatched { .. }
-        | Event::BusTaken { .. }
-        | Event::ArrayStarted { .. }
-        | Event::ArrayEnded { .. }
-        | Event::Paused { .. }
-        | Event::Ended { .. }
-        | Event::VictimChosen { .. }
-        | Event::Mapped { .. }
-        | Event::Erased { .. } => {}
     };
     run_observed(scenario, ObserverOptions { events: Some(&mut watch), ..ObserverOptions::default() })?;
     keep(&mut slowest);

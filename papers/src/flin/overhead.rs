@@ -120,36 +120,16 @@ impl Counter for QueueLengths {
     }
 
     fn observe(&mut self, stamped: &Stamped) {
-        match stamped.event {
-            Event::Queued { txn, owner: Owner::User, plane, op, .. } => {
-                let place = self.place(plane, op);
-                let (seen, length) = (&mut self.seen, self.lengths[place]);
-                (seen.joined, seen.sum, seen.most) = (seen.joined + 1, seen.sum + length, seen.most.max(length));
-                self.lengths[place] += 1;
-                self.places.insert(txn, place);
-            }
-            Event::Dispatched { txn, .. } => {
-                if let Some(place) = self.places.remove(&txn) {
-                    self.lengths[place] -= 1;
-                }
-            }
-            Event::Submitted { .. }
-            | Event::Admitted { .. }
-            | Event::PageFromMemory { .. }
-            | Event::PageInSeries { .. }
-            | Event::Evicted { .. }
-            | Event::Queued { .. }
-            | Event::Moved { .. }
-            | Event::Estimated { .. }
-            | Event::BusTaken { .. }
-            | Event::ArrayStarted { .. }
-            | Event::ArrayEnded { .. }
-            | Event::Paused { .. }
-            | Event::Ended { .. }
-            | Event::Completed { .. }
-            | Event::VictimChosen { .. }
-            | Event::Mapped { .. }
-            | Event::Erased { .. } => {}
+        if let Event::Queued { txn, owner: Owner::User, plane, op, .. } = stamped.event {
+            let place = self.place(plane, op);
+            let (seen, length) = (&mut self.seen, self.lengths[place]);
+            (seen.joined, seen.sum, seen.most) = (seen.joined + 1, seen.sum + length, seen.most.max(length));
+            self.lengths[place] += 1;
+            self.places.insert(txn, place);
+        } else if let Event::Dispatched { txn, .. } = stamped.event
+            && let Some(place) = self.places.remove(&txn)
+        {
+            self.lengths[place] -= 1;
         }
     }
 

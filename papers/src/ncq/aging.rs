@@ -40,31 +40,14 @@ impl Counter for Overtakings {
     }
 
     fn observe(&mut self, stamped: &Stamped) {
-        match stamped.event {
-            Event::Submitted { request, .. } => self.waiting.push((request.0, 0)),
-            Event::Admitted { request } => {
-                let at = self.waiting.binary_search_by_key(&request.0, |&(id, _)| id).expect("it was submitted");
-                let (_, times) = self.waiting.remove(at);
-                self.waiting[..at].iter_mut().for_each(|(_, times)| *times += 1);
-                let Overtaken { sum, most, commands } = &mut self.seen;
-                (*sum, *most, *commands) = (*sum + times, times.max(*most), *commands + 1);
-            }
-            Event::PageFromMemory { .. }
-            | Event::PageInSeries { .. }
-            | Event::Evicted { .. }
-            | Event::Queued { .. }
-            | Event::Moved { .. }
-            | Event::Estimated { .. }
-            | Event::Dispatched { .. }
-            | Event::BusTaken { .. }
-            | Event::ArrayStarted { .. }
-            | Event::ArrayEnded { .. }
-            | Event::Paused { .. }
-            | Event::Ended { .. }
-            | Event::Completed { .. }
-            | Event::VictimChosen { .. }
-            | Event::Mapped { .. }
-            | Event::Erased { .. } => {}
+        if let Event::Submitted { request, .. } = stamped.event {
+            self.waiting.push((request.0, 0));
+        } else if let Event::Admitted { request } = stamped.event {
+            let at = self.waiting.binary_search_by_key(&request.0, |&(id, _)| id).expect("it was submitted");
+            let (_, times) = self.waiting.remove(at);
+            self.waiting[..at].iter_mut().for_each(|(_, times)| *times += 1);
+            let Overtaken { sum, most, commands } = &mut self.seen;
+            (*sum, *most, *commands) = (*sum + times, times.max(*most), *commands + 1);
         }
     }
 

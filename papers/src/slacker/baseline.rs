@@ -189,30 +189,13 @@ impl Counter for QueueLengths {
         while self.next < stamped.at.ns() && self.next < self.end {
             self.sample();
         }
-        match stamped.event {
-            Event::Queued { txn, owner: Owner::User, plane, .. } => {
-                self.waiting.insert(txn);
-                self.lengths[self.geometry.unit_of(plane).index()] += 1;
-            }
-            Event::Dispatched { txn, unit, .. } if self.waiting.remove(&txn) => self.lengths[unit.index()] -= 1,
-            Event::Submitted { .. }
-            | Event::Admitted { .. }
-            | Event::PageFromMemory { .. }
-            | Event::PageInSeries { .. }
-            | Event::Evicted { .. }
-            | Event::Queued { .. }
-            | Event::Moved { .. }
-            | Event::Estimated { .. }
-            | Event::Dispatched { .. }
-            | Event::BusTaken { .. }
-            | Event::ArrayStarted { .. }
-            | Event::ArrayEnded { .. }
-            | Event::Paused { .. }
-            | Event::Ended { .. }
-            | Event::Completed { .. }
-            | Event::VictimChosen { .. }
-            | Event::Mapped { .. }
-            | Event::Erased { .. } => {}
+        if let Event::Queued { txn, owner: Owner::User, plane, .. } = stamped.event {
+            self.waiting.insert(txn);
+            self.lengths[self.geometry.unit_of(plane).index()] += 1;
+        } else if let Event::Dispatched { txn, unit, .. } = stamped.event
+            && self.waiting.remove(&txn)
+        {
+            self.lengths[unit.index()] -= 1;
         }
     }
 

@@ -128,32 +128,15 @@ impl Losses {
 fn response_times(scenario: &Scenario) -> Result<Vec<u64>, RunError> {
     let mut times = Vec::new();
     let mut under_way: FxHashMap<RequestId, (usize, u64)> = FxHashMap::default();
-    let mut observe = |stamped: &Stamped| match stamped.event {
-        Event::Submitted { request, arrival, .. } => {
+    let mut observe = |stamped: &Stamped| {
+        if let Event::Submitted { request, arrival, .. } = stamped.event {
             under_way.insert(request, (times.len(), arrival.ns()));
             times.push(0);
+        } else if let Event::Completed { request } = stamped.event
+            && let Some((number, arrival)) = under_way.remove(&request)
+        {
+            times[number] = stamped.at.ns() - arrival;
         }
-        Event::Completed { request } => {
-            if let Some((number, arrival)) = under_way.remove(&request) {
-                times[number] = stamped.at.ns() - arrival;
-            }
-        }
-        Event::Admitted { .. }
-        | Event::PageFromMemory { .. }
-        | Event::PageInSeries { .. }
-        | Event::Evicted { .. }
-        | Event::Queued { .. }
-        | Event::Moved { .. }
-        | Event::Estimated { .. }
-        | Event::Dispatched { .. }
-        | Event::BusTaken { .. }
-        | Event::ArrayStarted { .. }
-        | Event::ArrayEnded { .. }
-        | Event::Paused { .. }
-        | Event::Ended { .. }
-        | Event::VictimChosen { .. }
-        | Event::Mapped { .. }
-        | Event::Erased { .. } => {}
     };
     run_observed(scenario, ObserverOptions { events: Some(&mut observe), ..ObserverOptions::default() })?;
     Ok(times)

@@ -25,11 +25,9 @@ impl TraceFormat for Reader {
         resolution_ns: 1_000,
         first_line_may_be_header: true,
         recognised: Recognised::REQUESTS,
-        columns: None,
-        device: About::same_name,
-        header: None,
         writer: Writer::Line(write),
         sample: "7,R,8192,4096,1577808000000100\n9,W,40960,24576,1577808000000350\n",
+        ..About::PLAIN
     };
 
     fn open(_: &How) -> Reader {

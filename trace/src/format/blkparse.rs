@@ -30,15 +30,10 @@ impl TraceFormat for Reader {
         title: "blkparse text",
         shape: "major,minor cpu sequence seconds pid action rwbs sector + sectors [process]",
         time_unit: TimeUnit::S,
-        has_date: false,
-        resolution_ns: 1,
-        first_line_may_be_header: false,
         recognised: Recognised::Lines(|line| action_of(line).is_some()),
-        columns: None,
-        device: About::same_name,
-        header: None,
         writer: Writer::Line(write),
         sample: "  8,0    0        1     0.000001000   697  Q   R 16 + 8 [dd]\n  8,0    0        2     0.000003000   697  Q  WS 80 + 48 [dd]\n",
+        ..About::PLAIN
     };
 
     /// Requests are the lines with the action asked for.

@@ -1,6 +1,6 @@
 //! Binary blktrace, which has no lines: [`crate::blktrace`] reads its records, and [`crate::merge`] those of all CPUs by time.
 
-use super::definition::{About, How, Recognised, TraceFormat, Writer};
+use super::definition::{About, How, Recognised, TraceFormat};
 use super::record::Line;
 use crate::TimeUnit;
 use crate::blktrace::{SHAPE, is_blktrace};
@@ -16,15 +16,8 @@ impl TraceFormat for Reader {
         title: "binary blktrace",
         shape: SHAPE,
         time_unit: TimeUnit::Ns,
-        has_date: false,
-        resolution_ns: 1,
-        first_line_may_be_header: false,
         recognised: Recognised::Beginning(is_blktrace, "starts with blktrace's magic number"),
-        columns: None,
-        device: About::same_name,
-        header: None,
-        writer: Writer::Never,
-        sample: "",
+        ..About::PLAIN
     };
 
     fn open(_: &How) -> Reader {

@@ -19,15 +19,11 @@ impl TraceFormat for Reader {
         title: "CSV",
         shape: "time_ns,op,offset,length as the header or --columns names them",
         time_unit: TimeUnit::Ns,
-        has_date: false,
-        resolution_ns: 1,
-        first_line_may_be_header: false,
         recognised: Recognised::Header,
-        columns: None,
-        device: About::same_name,
         header: Some("time_ns,op,offset,length"),
         writer: Writer::Line(write),
         sample: "time_us,op,offset,length\n10,read,8192,4096\n35,write,40960,24576\n",
+        ..About::PLAIN
     };
 
     fn open(how: &How) -> Reader {

@@ -72,6 +72,23 @@ pub(crate) struct About {
 }
 
 impl About {
+    /// What most formats have in common. Each says the rest, above all [`key`](About::key) and [`recognised`](About::recognised).
+    pub const PLAIN: About = About {
+        key: "",
+        title: "",
+        shape: "",
+        time_unit: TimeUnit::Ns,
+        has_date: false,
+        resolution_ns: 1,
+        first_line_may_be_header: false,
+        recognised: Recognised::REQUESTS,
+        columns: None,
+        device: About::same_name,
+        header: None,
+        writer: Writer::Never,
+        sample: "",
+    };
+
     /// The device's name as the user gives it.
     pub fn same_name(name: &str) -> Vec<u8> {
         name.as_bytes().to_vec()

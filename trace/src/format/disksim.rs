@@ -6,7 +6,7 @@ use flashlane_core::Op;
 
 use super::definition::{About, How, Recognised, TraceFormat, Writer};
 use super::outgoing::{Outgoing, Unwritten};
-use super::record::{Line, RawRecord, range};
+use super::record::{Line, RawRecord, numbered_device};
 use crate::TimeUnit;
 use crate::columns::Columns;
 use crate::cursor::{Cursor, Fault};
@@ -24,15 +24,11 @@ impl TraceFormat for Reader {
         title: "DiskSim ASCII",
         shape: "ms device lba(512 B) sectors flags(hexadecimal, bit 0 = read)",
         time_unit: TimeUnit::Ms,
-        has_date: false,
-        resolution_ns: 1,
-        first_line_may_be_header: false,
         recognised: Recognised::FiveColumns,
         columns: Some(Columns::Milliseconds),
-        device: About::same_name,
-        header: None,
         writer: Writer::Line(write),
         sample: "0.500 0 16 8 1\n1.750 1 80 48 0\n",
+        ..About::PLAIN
     };
 
     fn open(how: &How) -> Reader {
@@ -45,10 +41,7 @@ impl TraceFormat for Reader {
             None => line.decimal("the time in ms", 6)?,
             Some(unit) => line.time(unit)?,
         };
-        line.gap("the device")?;
-        let start = line.pos();
-        line.number("the device")?;
-        let device = range(start, line);
+        let device = numbered_device(line)?;
         line.gap("the address in sectors")?;
         let offset = line.sectors("the address in sectors")?;
         line.gap("the size in sectors")?;

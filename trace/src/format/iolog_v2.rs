@@ -27,15 +27,12 @@ impl TraceFormat for Reader {
         title: "fio iolog version 2",
         shape: "file action [offset(B) length(B)], after `fio version 2 iolog`",
         time_unit: TimeUnit::Us,
-        has_date: false,
         resolution_ns: 1_000,
-        first_line_may_be_header: false,
         recognised: Recognised::FirstLine(HEADER.as_bytes()),
-        columns: None,
-        device: About::same_name,
         header: Some(HEADER),
         writer: Writer::Lines(|| Box::new(LogWriter::new(false))),
         sample: "fio version 2 iolog\n/dev/x add\n/dev/x open\n/dev/x read 8192 4096\n/dev/x wait 250 0\n/dev/x write 40960 24576\n/dev/x close\n",
+        ..About::PLAIN
     };
 
     fn open(how: &How) -> Reader {

@@ -23,15 +23,12 @@ impl TraceFormat for Reader {
         title: "fio iolog version 3",
         shape: "us file action [offset(B) length(B)], after `fio version 3 iolog`",
         time_unit: TimeUnit::Us,
-        has_date: false,
         resolution_ns: 1_000,
-        first_line_may_be_header: false,
         recognised: Recognised::FirstLine(HEADER.as_bytes()),
-        columns: None,
-        device: About::same_name,
         header: Some(HEADER),
         writer: Writer::Lines(|| Box::new(LogWriter::new(true))),
         sample: "fio version 3 iolog\n0 /dev/x add\n1 /dev/x open\n40 /dev/x read 8192 4096\n90 /dev/x write 40960 24576\n99 /dev/x close\n",
+        ..About::PLAIN
     };
 
     fn open(how: &How) -> Reader {

@@ -30,11 +30,10 @@ impl TraceFormat for Reader {
         resolution_ns: 100,
         first_line_may_be_header: true,
         recognised: Recognised::REQUESTS,
-        columns: None,
         device,
-        header: None,
         writer: Writer::Line(write),
         sample: "128166372003061629,usr,1,Read,8192,4096,512\n128166372003071629,usr,1,Write,40960,24576,900\n",
+        ..About::PLAIN
     };
 
     fn open(_: &How) -> Reader {

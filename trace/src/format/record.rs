@@ -2,7 +2,7 @@
 
 use flashlane_core::Op;
 
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, Fault};
 
 /// The content of a line in nanoseconds and bytes, on the file's own time axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,6 +28,15 @@ pub(crate) enum Line {
 pub(super) fn range(start: usize, line: &Cursor<'_>) -> (u32, u32) {
     // A line is at most 1 MiB long.
     (start as u32, line.pos() as u32)
+}
+
+/// The position of a device's number, which comes after a gap.
+#[inline]
+pub(super) fn numbered_device(line: &mut Cursor<'_>) -> Result<(u32, u32), Fault> {
+    line.gap("the device")?;
+    let start = line.pos();
+    line.number("the device")?;
+    Ok(range(start, line))
 }
 
 /// A field that begins with `r` or `w` in either case: the letter alone, or a full word (`Read`, `WRITE`).

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::definition::{About, How, Recognised, TraceFormat, Writer};
 use super::outgoing::{Outgoing, Unwritten};
-use super::record::{Line, RawRecord, range};
+use super::record::{Line, RawRecord, numbered_device};
 use crate::TimeUnit;
 use crate::columns::Columns;
 use crate::cursor::{Cursor, Fault};
@@ -22,15 +22,11 @@ impl TraceFormat for Reader {
         title: "five-column replayer",
         shape: "ms device offset(B) size(B) 1=read|0=write",
         time_unit: TimeUnit::Ms,
-        has_date: false,
-        resolution_ns: 1,
-        first_line_may_be_header: false,
         recognised: Recognised::FiveColumns,
         columns: Some(Columns::MillisecondsBytes),
-        device: About::same_name,
-        header: None,
         writer: Writer::Line(write),
         sample: "0.500 0 8192 4096 1\n1.750 1 40960 24576 0\n",
+        ..About::PLAIN
     };
 
     fn open(how: &How) -> Reader {
@@ -43,10 +39,7 @@ impl TraceFormat for Reader {
             None => line.decimal("the time in ms", 6)?,
             Some(unit) => line.time(unit)?,
         };
-        line.gap("the device")?;
-        let start = line.pos();
-        line.number("the device")?;
-        let device = range(start, line);
+        let device = numbered_device(line)?;
         line.gap("the offset in bytes")?;
         let offset = line.number("the offset in bytes")?;
         line.gap("the size in bytes")?;

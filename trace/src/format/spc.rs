@@ -24,15 +24,11 @@ impl TraceFormat for Reader {
         title: "SPC (UMass)",
         shape: "ASU,lba(512 B),size(B),r|w,seconds[,...]",
         time_unit: TimeUnit::S,
-        has_date: false,
-        resolution_ns: 1,
         first_line_may_be_header: true,
         recognised: Recognised::REQUESTS,
-        columns: None,
-        device: About::same_name,
-        header: None,
         writer: Writer::Line(write),
         sample: "0,16,4096,R,0.000000\n1, 80 ,24576,w,0.001500\n",
+        ..About::PLAIN
     };
 
     fn open(how: &How) -> Reader {

@@ -25,11 +25,10 @@ impl TraceFormat for Reader {
         resolution_ns: 1_000,
         first_line_may_be_header: true,
         recognised: Recognised::REQUESTS,
-        columns: None,
-        device: About::same_name,
         header: Some("Timestamp,Response,IOType,LUN,Offset,Size"),
         writer: Writer::Line(write),
         sample: "Timestamp,Response,IOType,LUN,Offset,Size\n1455592426.000250,0.1,R,2,8192,4096\n1455592426.000750,0.2,W,2,40960,24576\n",
+        ..About::PLAIN
     };
 
     fn open(_: &How) -> Reader {

@@ -30,11 +30,9 @@ impl TraceFormat for Reader {
         resolution_ns: 1_000_000_000,
         first_line_may_be_header: true,
         recognised: Recognised::REQUESTS,
-        columns: None,
-        device: About::same_name,
-        header: None,
         writer: Writer::Line(write),
         sample: "1538323200,16,8,0,1283\n1538323201,80,48,1,1283\n",
+        ..About::PLAIN
     };
 
     fn open(_: &How) -> Reader {

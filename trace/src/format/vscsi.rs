@@ -31,15 +31,13 @@ impl TraceFormat for Reader {
         title: "VSCSI (CloudPhysics)",
         shape: "version,time(us),SCSI command,size(B),lbn(512 B)",
         time_unit: TimeUnit::Us,
-        has_date: false,
         resolution_ns: 1_000,
         first_line_may_be_header: true,
         recognised: Recognised::REQUESTS,
-        columns: None,
-        device: About::same_name,
         header: Some("version,time,op,size,lbn"),
         writer: Writer::Line(write),
         sample: "version,time,op,size,lbn\n1,5633898368802,40,4096,16\n1,5633898369052,42,24576,80\n",
+        ..About::PLAIN
     };
 
     fn open(how: &How) -> Reader {

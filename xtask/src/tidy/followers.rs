@@ -1,6 +1,7 @@
 //! Rule on the followers of device events: a new event must not be ignored unseen.
 //!
-//! Finds every `match` outside tests that names a variant of [`EVENTS`]' enum and ends in a wildcard. Must never know what events mean.
+//! Finds every `match` outside tests that names a variant of [`EVENTS`]' enum and ends in a wildcard. Who wants one or two events whatever
+//! others there are takes them with `if let`. Must never know what events mean.
 
 use std::collections::BTreeSet;
 
