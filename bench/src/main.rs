@@ -23,7 +23,8 @@ cargo run --release -p flashlane-bench -- [WORD ...] [OPTIONS]
   --write FILE   put the table into the measured part of this page; it says which cases it has
 
 cargo run --release -p flashlane-bench -- whole [WORD ...] [OPTIONS]
-  what whole processes of flashlane cost, from a trace file to the table; build flashlane --release first
+  what whole processes of flashlane cost, from a trace file to the table; build flashlane --release first (without --release
+  both are of a build with checks, whose counts have a table of their own)
 
   WORD, --list, --runs N, --no-count   as above
   --quick          no timed runs

@@ -12,6 +12,10 @@ pub const END: &str = "<!-- measured: end -->";
 pub const BEGIN_WHOLE: &str = "<!-- whole processes: begin (written by make bench) -->";
 /// Its last line.
 pub const END_WHOLE: &str = "<!-- whole processes: end -->";
+/// First line of the part of the figures of whole processes of a build with checks.
+pub const BEGIN_CHECKED_BUILD: &str = "<!-- build with checks: begin (written by flashlane-bench whole --write) -->";
+/// Its last line.
+pub const END_CHECKED_BUILD: &str = "<!-- build with checks: end -->";
 
 /// First line of the part of the scaling runs.
 pub const BEGIN_SCALING: &str = "<!-- scaling: begin (written by flashlane-bench scaling) -->";

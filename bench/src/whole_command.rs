@@ -10,6 +10,15 @@ use flashlane_bench::{callgrind, machine, page};
 
 use crate::number;
 
+/// Whether this is the build that tests have: its counts have a table of their own, are few, and times say nothing.
+const WITH_CHECKS: bool = cfg!(debug_assertions);
+/// Where the figures of this build stand on a page.
+const MARKS: (&str, &str) = if WITH_CHECKS {
+    (page::BEGIN_CHECKED_BUILD, page::END_CHECKED_BUILD)
+} else {
+    (page::BEGIN_WHOLE, page::END_WHOLE)
+};
+
 /// The parsed arguments.
 struct Arguments {
     words: Vec<String>,
@@ -27,7 +36,8 @@ pub fn act(args: &[String]) -> Result<bool, String> {
     let mut arguments = arguments(args)?;
     let is_wanted = |case: &WholeCase| {
         (arguments.words.is_empty() || arguments.words.iter().any(|word| case.name.contains(word)))
-            && (arguments.check.is_none() || case.checked)
+            && (arguments.check.is_none() || if WITH_CHECKS { case.daily } else { case.checked })
+            && (arguments.write.is_none() || !WITH_CHECKS || case.daily)
     };
     let cases: Vec<WholeCase> = whole::all().into_iter().filter(is_wanted).collect();
     if arguments.list {
@@ -41,8 +51,9 @@ pub fn act(args: &[String]) -> Result<bool, String> {
     {
         return Err("--write needs all cases, counted and timed; leave out words, --quick and --no-count".into());
     }
-    if cfg!(debug_assertions) {
-        eprintln!("This is a build with checks: counts say nothing about the program that users run.");
+    if WITH_CHECKS {
+        eprintln!("This is a build with checks: its counts have a table of their own, and times say nothing.");
+        arguments.effort.runs = 0;
     }
     if arguments.effort.count && !callgrind::present() {
         if arguments.check.is_some() {
@@ -85,7 +96,12 @@ fn arguments(args: &[String]) -> Result<Arguments, String> {
 pub fn program() -> Result<PathBuf, String> {
     let here = std::env::current_exe().map_err(|e| format!("cannot find this program: {e}"))?;
     let program = here.with_file_name(format!("flashlane{}", std::env::consts::EXE_SUFFIX));
-    let missing = || format!("{}: is not there; cargo build --release -p flashlane-cli makes it", program.display());
+    let missing = || {
+        format!(
+            "{}: is not there; cargo build -p flashlane-cli makes it, with --release if this is such a build",
+            program.display()
+        )
+    };
     if program.is_file() { Ok(program) } else { Err(missing()) }
 }
 
@@ -97,15 +113,15 @@ fn table(cases: &[WholeCase], arguments: &Arguments) -> Result<(), String> {
         rows.push((case.name.clone(), measure(&program, case, arguments.effort)?));
     }
     let (machine, runs) = (machine::describe(), arguments.effort.runs);
-    let text = format!("On {machine}; median of {runs} runs.\n\n{}", cost::render(&rows));
+    let times = if WITH_CHECKS { "a build with checks".to_owned() } else { format!("median of {runs} runs") };
+    let text = format!("On {machine}; {times}.\n\n{}", cost::render(&rows));
     print!("{text}");
-    let marks = (page::BEGIN_WHOLE, page::END_WHOLE);
-    arguments.write.as_deref().map_or(Ok(()), |path| page::update(path, marks, &text))
+    arguments.write.as_deref().map_or(Ok(()), |path| page::update(path, MARKS, &text))
 }
 
 fn check(cases: &[WholeCase], path: &std::path::Path) -> Result<bool, String> {
     let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
-    let stored = Stored::read(&text).map_err(|e| format!("{}: {e}", path.display()))?;
+    let stored = Stored::read(&text, MARKS).map_err(|e| format!("{}: {e}", path.display()))?;
     let compiler = machine::compiler();
     if !stored.about.contains(&compiler) {
         println!("SKIPPED: counts of whole processes are stored for another compiler than {compiler}");
@@ -121,8 +137,8 @@ fn check(cases: &[WholeCase], path: &std::path::Path) -> Result<bool, String> {
     }
     if !fine {
         println!(
-            "over {} % more instructions than {} says. If that is the price of something worth it: make bench writes the \
-             figures anew, and the commit says why",
+            "over {} % more instructions than {} says. If that is the price of something worth it: this program with \
+             `whole --write` writes the figures anew, and the commit says why",
             cost::MAX_PERCENT,
             path.display()
         );

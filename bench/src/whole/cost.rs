@@ -1,7 +1,5 @@
 //! The figures of whole processes, as the table of the page that keeps them, and the check against it.
 
-use crate::page::{BEGIN_WHOLE, END_WHOLE};
-
 /// What was measured of a case.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cost {
@@ -56,13 +54,13 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// Reads them.
+    /// Reads those between `marks`.
     ///
     /// # Errors
     /// A page without the part, or with rows that cannot be read.
-    pub fn read(page: &str) -> Result<Stored, String> {
-        let (_, rest) = page.split_once(BEGIN_WHOLE).ok_or_else(|| format!("no line {BEGIN_WHOLE:?}"))?;
-        let (part, _) = rest.split_once(END_WHOLE).ok_or_else(|| format!("no line {END_WHOLE:?}"))?;
+    pub fn read(page: &str, (begin, end): (&str, &str)) -> Result<Stored, String> {
+        let (_, rest) = page.split_once(begin).ok_or_else(|| format!("no line {begin:?}"))?;
+        let (part, _) = rest.split_once(end).ok_or_else(|| format!("no line {end:?}"))?;
         let (about, table) = part.split_once("\n|").unwrap_or((part, ""));
         let mut rows = Vec::new();
         for line in table.lines().skip(2) {
@@ -96,6 +94,9 @@ impl Stored {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::{BEGIN_CHECKED_BUILD, BEGIN_WHOLE, END_CHECKED_BUILD, END_WHOLE};
+
+    const MARKS: (&str, &str) = (BEGIN_WHOLE, END_WHOLE);
 
     fn page() -> String {
         let rows = [
@@ -107,7 +108,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_back_and_compared() {
-        let stored = Stored::read(&page()).expect("a table");
+        let stored = Stored::read(&page(), MARKS).expect("a table");
         assert_eq!(stored.about, "On a machine, rustc 1.0.");
         assert_eq!(stored.rows, [("scene".to_owned(), 12_340_000)]);
         assert!(stored.compare("scene", 12_345_678).1);
@@ -120,8 +121,10 @@ mod tests {
 
     #[test]
     fn a_page_that_cannot_be_read_is_said_to_be_so() {
-        assert!(Stored::read("# Page\n").unwrap_err().contains("begin"));
+        assert!(Stored::read("# Page\n", MARKS).unwrap_err().contains("begin"));
         let mangled = page().replace("12.34", "many");
-        assert!(Stored::read(&mangled).unwrap_err().contains("\"many\""));
+        assert!(Stored::read(&mangled, MARKS).unwrap_err().contains("\"many\""));
+        let other = Stored::read(&page(), (BEGIN_CHECKED_BUILD, END_CHECKED_BUILD));
+        assert!(other.unwrap_err().contains("build with checks"), "counts of one build say nothing about another");
     }
 }
