@@ -6,11 +6,12 @@ OUT ?= out/demo
 FUZZ_ARGS ?= --seconds 30
 BENCH_ARGS ?=
 
-.PHONY: help demo test lint bench fuzz site dist
+.PHONY: help demo test nightly lint bench fuzz site dist
 
 help:
 	@echo 'make demo    build, compare four schedulers on a two-tenant scenario, write a report'
-	@echo 'make test    everything that is checked: lint, what short runs cost, then all tests'
+	@echo 'make test    everything that is checked: lint, then all tests and what short runs cost'
+	@echo 'make nightly the tests that take long, of which make test runs short forms (NIGHTLY=1 make test: both)'
 	@echo 'make lint    formatting, clippy without warnings, the rules of the project (xtask tidy)'
 	@echo 'make bench   measure speed, start-up and memory into docs/performance-tables.md (BENCH_ARGS=--quick: a look)'
 	@echo 'make fuzz    feed mangled input to every reader (FUZZ_ARGS="--seconds 600 NAME" for one, longer)'
@@ -34,9 +35,11 @@ lint:
 test:
 	@tools/setup.sh rust browser axe python valgrind fio
 	@$(MAKE) --no-print-directory lint
-	@$(CARGO) build --quiet --release --locked -p flashlane-cli -p flashlane-bench
-	@$(CARGO) run --quiet --release --locked -p flashlane-bench -- whole --check docs/performance-tables.md
 	@$(CARGO) run --quiet --locked -p xtask -- test
+
+nightly:
+	@tools/setup.sh rust browser axe python valgrind fio
+	@$(CARGO) run --quiet --locked -p xtask -- nightly
 
 bench:
 	@tools/setup.sh rust valgrind

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 mod advisories;
 mod arguments;
 mod bless;
+mod instructions;
 mod mutants;
 mod python;
 mod test;
@@ -20,7 +21,8 @@ cargo xtask COMMAND
   tidy           check the rules of the project: sizes, module docs, who may name whom, links, words
   tidy --list    say what each rule asks
   test [ARGS]    cargo test --workspace --locked ARGS, and without ARGS the tests of the Python package; ends in what was skipped and
-                 one line that counts all tests
+                 one line that counts all tests; with NIGHTLY=1 in the environment the nightly tests are among them
+  nightly        the tests that take long, which have short forms among the others; counts and the Python package in release builds
   python         build the Python package in a fresh virtual environment and run its tests
   bless WHAT...  write anew what tests hold the code to: golden (figures), docs (generated pages), report (an example)
   mutants [ARGS] small changes of the source, one at a time: which of them change results, and which of those a test
@@ -43,8 +45,10 @@ fn main() -> ExitCode {
             print!("{}", tidy::list());
             Ok(true)
         }
-        ["test", rest @ ..] => test::run(&root(), rest),
-        ["python"] => python::run(&root()).map(|counts| {
+        ["test", rest @ ..] => test::Which::asked(std::env::var("NIGHTLY").ok().as_deref())
+            .and_then(|which| test::run(&root(), rest, which)),
+        ["nightly"] => test::run(&root(), &[], test::Which::Nightly),
+        ["python"] => python::run(&root(), false).map(|counts| {
             println!("{counts:?}");
             counts.failed == 0 && counts.absent.is_none()
         }),
@@ -55,7 +59,7 @@ fn main() -> ExitCode {
             Ok(true)
         }
         other => {
-            let legal = "tidy, tidy --list, test, python, bless, mutants, help";
+            let legal = "tidy, tidy --list, test, nightly, python, bless, mutants, help";
             Err(format!("unknown command {:?}; legal are: {legal}", other.join(" ")))
         }
     };

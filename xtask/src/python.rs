@@ -17,8 +17,9 @@ pub struct Counts {
     pub absent: Option<String>,
 }
 
-/// Runs the tests; the program to compare with is the one that `cargo test` built.
-pub fn run(root: &Path) -> Result<Counts, String> {
+/// Runs the tests; the program to compare with is the one that `cargo test` built. Every day as tests are built, with
+/// checks and little optimised; nightly as it is shipped.
+pub fn run(root: &Path, release: bool) -> Result<Counts, String> {
     let venv = root.join("target/python");
     let python = venv.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
     let wheels = root.join("target/wheels");
@@ -33,8 +34,10 @@ pub fn run(root: &Path) -> Result<Counts, String> {
     }
     // Whatever an earlier build left.
     let _ = std::fs::remove_dir_all(&wheels);
-    let build = ["-m", "maturin", "build", "--release", "--locked", "-m", "python/Cargo.toml", "-o", "target/wheels"];
-    checked(Command::new(&python).args(build), root)?;
+    let build = ["-m", "maturin", "build", "--locked", "-m", "python/Cargo.toml", "-o", "target/wheels"];
+    let mut maturin = Command::new(&python);
+    maturin.args(build).args(["--target-dir", "target"]).args(release.then_some("--release"));
+    checked(&mut maturin, root)?;
     let wheel = std::fs::read_dir(&wheels).ok().and_then(|mut entries| entries.next()?.ok());
     let wheel = wheel.ok_or("maturin built no wheel")?.path();
     checked(Command::new(&python).args(["-m", "pip", "install", "--quiet", "--no-deps"]).arg(wheel), root)?;

@@ -2,16 +2,57 @@
 //!
 //! `cargo test` prints one summary a test program; a reader of the log wants one for the run. Cargo's output passes
 //! through unchanged and its verdict is kept. A test that cannot do its work here (no browser, no traces) prints a line
-//! that begins with `SKIPPED: ` and returns; it is then counted as skipped, not as passed.
+//! that begins with `SKIPPED: ` and returns; it is then counted as skipped, not as passed. Tests that take
+//! long are marked as ignored, run nightly, and have short forms among the others.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::Command;
 
-use crate::{advisories, python};
+use crate::{advisories, instructions, python};
+
+/// Which tests run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Which {
+    /// All but the nightly ones.
+    Daily,
+    /// The nightly ones alone.
+    Nightly,
+    /// All.
+    Both,
+}
+
+impl Which {
+    /// What `NIGHTLY` in the environment asks of the daily command.
+    pub fn asked(nightly: Option<&str>) -> Result<Which, String> {
+        match nightly {
+            None | Some("" | "0") => Ok(Which::Daily),
+            Some("1") => Ok(Which::Both),
+            Some(other) => Err(format!("NIGHTLY={other}: legal are 0 and 1")),
+        }
+    }
+
+    /// The builds in which instructions are counted and the Python package is tested: that of the tests, the release.
+    fn builds(self) -> &'static [bool] {
+        match self {
+            Which::Daily => &[false],
+            Which::Nightly => &[true],
+            Which::Both => &[false, true],
+        }
+    }
+
+    /// What it says to a test program.
+    fn word(self) -> Option<&'static str> {
+        match self {
+            Which::Daily => None,
+            Which::Nightly => Some("--ignored"),
+            Which::Both => Some("--include-ignored"),
+        }
+    }
+}
 
 /// Runs the tests; `Ok(true)` when all passed.
-pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
+pub fn run(root: &Path, args: &[&str], which: Which) -> Result<bool, String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let (reader, writer) = std::io::pipe().map_err(|e| format!("cannot make a pipe: {e}"))?;
     let copy = writer.try_clone().map_err(|e| format!("cannot make a pipe: {e}"))?;
@@ -22,7 +63,7 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
     if !args.contains(&"--") {
         command.arg("--");
     }
-    command.arg("--show-output").stdout(writer).stderr(copy);
+    command.args(which.word()).arg("--show-output").stdout(writer).stderr(copy);
     let mut child = command.spawn().map_err(|e| format!("cannot run cargo: {e}"))?;
     drop(command); // Our ends of the pipe, which would keep it open.
 
@@ -36,15 +77,26 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
     }
     let status = child.wait().map_err(|e| format!("cannot wait for cargo: {e}"))?;
     let mut checked = None;
+    // Where nothing was built there is nothing to count.
+    let builds = if args.is_empty() && counts.passed > 0 { which.builds() } else { &[] };
+    for release in builds {
+        let (fine, printed) = instructions::check(root, *release)?;
+        write!(out, "{printed}").map_err(|e| format!("cannot write: {e}"))?;
+        printed.lines().for_each(|line| counts.line(line));
+        *(if fine { &mut counts.passed } else { &mut counts.failed }) += 1;
+    }
     if args.is_empty() {
-        counts.add_python(python::run(root)?);
-        checked = Some(advisories::check(root));
+        for release in which.builds() {
+            counts.add_python(python::run(root, *release)?);
+        }
+        checked = (which != Which::Nightly).then(|| advisories::check(root));
     }
     let sound = checked.as_ref().is_none_or(|checked| checked.sound);
     let advisories = checked.map_or_else(String::new, |checked| checked.printed);
     let verdict = counts.verdict(status.success());
     let skips = counts.skips(root.join("../shared").is_dir());
-    writeln!(out, "\n{skips}{advisories}{verdict}").map_err(|e| format!("cannot write: {e}"))?;
+    let nightly = counts.nightly();
+    writeln!(out, "\n{skips}{advisories}{nightly}{verdict}").map_err(|e| format!("cannot write: {e}"))?;
     Ok(status.success() && sound && counts.failed == 0 && counts.passed > 0)
 }
 
@@ -137,8 +189,17 @@ impl TestCounts {
         text
     }
 
+    /// What only the nightly run tests; nothing if it did.
+    fn nightly(&self) -> String {
+        match self.ignored {
+            0 => String::new(),
+            1 => "nightly only, 1 test: `make nightly` runs it\n".to_owned(),
+            more => format!("nightly only, {more} tests: `make nightly` runs them\n"),
+        }
+    }
+
     fn verdict(&self, success: bool) -> String {
-        let TestCounts { passed, failed, ignored, skipped, .. } = self;
+        let TestCounts { passed, failed, skipped, .. } = self;
         let mut text = String::new();
         if !success && *failed == 0 {
             text.push_str("cargo test failed without a failed test: a build error or a crash, see above\n");
@@ -146,7 +207,7 @@ impl TestCounts {
         if success && *passed == 0 {
             text.push_str("no test ran\n");
         }
-        text + &format!("{} passed, {failed} failed, {} skipped", passed.saturating_sub(*skipped), skipped + ignored)
+        text + &format!("{} passed, {failed} failed, {skipped} skipped", passed.saturating_sub(*skipped))
     }
 }
 
@@ -202,7 +263,20 @@ test result: FAILED. 10 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out;
     fn sums_over_programs_and_counts_a_skipping_test_once() {
         let t = counts(TWO_PROGRAMS);
         assert_eq!((t.passed, t.failed, t.ignored, t.skipped), (13, 2, 1, 3));
-        assert_eq!(t.verdict(false), "10 passed, 2 failed, 4 skipped");
+        assert_eq!(t.verdict(false), "10 passed, 2 failed, 3 skipped");
+        assert_eq!(t.nightly(), "nightly only, 1 test: `make nightly` runs it\n");
+    }
+
+    #[test]
+    fn nightly_tests_run_when_they_are_asked_for() {
+        assert_eq!(Which::asked(None).map(Which::word), Ok(None));
+        assert_eq!(Which::asked(Some("0")).map(Which::word), Ok(None));
+        assert_eq!(Which::asked(Some("1")).map(Which::word), Ok(Some("--include-ignored")));
+        assert!(Which::asked(Some("yes")).is_err_and(|why| why.contains("NIGHTLY=yes")));
+        let ran = counts("test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 90 filtered out");
+        assert_eq!((ran.nightly(), ran.verdict(true)), (String::new(), "3 passed, 0 failed, 0 skipped".to_owned()));
+        let left = counts("test result: ok. 3 passed; 0 failed; 7 ignored; 0 measured; 0 filtered out");
+        assert_eq!(left.nightly(), "nightly only, 7 tests: `make nightly` runs them\n");
     }
 
     #[test]

@@ -2,9 +2,10 @@
 //! end.
 //!
 //! Every run is a function of its seed, which a failure prints; `SWARM_SEED=N SWARM_RUNS=1` repeats that run,
-//! `SWARM_RUNS=100000` runs for hours. Schedulers are drawn from the catalogue's schedulers and answers, so a new one is
-//! included as soon as it is listed.
+//! `SWARM_RUNS=100000` runs for hours. Every day the first fifth of each kind's seeds, nightly the others. Schedulers are
+//! drawn from the catalogue's schedulers and answers, so a new one is included as soon as it is listed.
 
+use std::ops::Range;
 use std::sync::mpsc::RecvTimeoutError;
 
 use crate::common::play::{self, Mix, asks};
@@ -15,8 +16,12 @@ use flashlane_ssd::config::*;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
-/// Runs of each kind unless the environment says otherwise.
-const RUNS: u64 = 2500;
+/// Seeds of each kind unless the environment says otherwise: every day, and nightly.
+const DAILY: Range<u64> = 1..501;
+const NIGHTLY: Range<u64> = 501..2501;
+/// Those of drives that are as good as full.
+const DAILY_FULL: Range<u64> = 1..101;
+const NIGHTLY_FULL: Range<u64> = 101..501;
 
 struct RandomStream(Pcg64Mcg);
 
@@ -303,12 +308,13 @@ const ENOUGH: usize = 10;
 /// reads.
 fn swarm(
     kind: &str,
-    usual: u64,
+    usual: Range<u64>,
     device: fn(&mut RandomStream) -> Config,
     scheduler: fn(&mut RandomStream) -> Recipe,
     load: fn(&mut RandomStream, &Config) -> Mix,
 ) -> (u64, u64) {
-    let first = environment("SWARM_SEED").unwrap_or(1);
+    let first = environment("SWARM_SEED").unwrap_or(usual.start);
+    let usual = usual.end - usual.start;
     let runs = environment("SWARM_RUNS").unwrap_or(usual);
     let (mut events, mut erases, mut pauses, mut cancelled, mut forced, mut full) = (0, 0, 0, 0, 0, 0);
     let (mut kept, mut late) = (0, 0);
@@ -361,26 +367,54 @@ fn swarm(
 
 #[test]
 fn every_row_of_the_catalogue() {
-    swarm("every_row_of_the_catalogue", RUNS, config, any_row, workload);
+    swarm("every_row_of_the_catalogue", DAILY, config, any_row, workload);
+}
+
+#[test]
+#[ignore = "nightly: four times the seeds"]
+fn every_row_of_the_catalogue_further() {
+    swarm("every_row_of_the_catalogue", NIGHTLY, config, any_row, workload);
 }
 
 #[test]
 fn every_mix_of_answers() {
-    swarm("every_mix_of_answers", RUNS, config, any_mix, workload);
+    swarm("every_mix_of_answers", DAILY, config, any_mix, workload);
 }
 
-/// Reads that keep an older copy of their page, and the erases that wait for them.
 #[test]
-fn mixes_that_move_pages() {
-    let (kept, late) = swarm("mixes_that_move_pages", RUNS, config, moving_mix, contended);
+#[ignore = "nightly: four times the seeds"]
+fn every_mix_of_answers_further() {
+    swarm("every_mix_of_answers", NIGHTLY, config, any_mix, workload);
+}
+
+/// Reads that keep an older copy of their page, and the erases that wait for them: at least so many in these seeds.
+fn mixes_that_keep_older_copies(seeds: Range<u64>, [reads, erases]: [u64; 2]) {
+    let (kept, late) = swarm("mixes_that_move_pages", seeds, config, moving_mix, contended);
     assert!(
-        environment("SWARM_RUNS").is_some() || kept > 10_000 && late > 100,
+        environment("SWARM_RUNS").is_some() || kept > reads && late > erases,
         "{kept} reads, {late} erases are too few"
     );
+}
+
+#[test]
+fn mixes_that_move_pages() {
+    mixes_that_keep_older_copies(DAILY, [2_000, 20]);
+}
+
+#[test]
+#[ignore = "nightly: four times the seeds"]
+fn mixes_that_move_pages_further() {
+    mixes_that_keep_older_copies(NIGHTLY, [8_000, 80]);
 }
 
 /// Garbage collection can continue on a drive that is almost full and overwritten all the time, under every scheduler.
 #[test]
 fn full_drives_under_every_row() {
-    swarm("full_drives_under_every_row", RUNS / 5, tight, any_row, overwrites);
+    swarm("full_drives_under_every_row", DAILY_FULL, tight, any_row, overwrites);
+}
+
+#[test]
+#[ignore = "nightly: four times the seeds"]
+fn full_drives_under_every_row_further() {
+    swarm("full_drives_under_every_row", NIGHTLY_FULL, tight, any_row, overwrites);
 }

@@ -299,7 +299,7 @@ impl Suite {
     }
 
     fn run(&self, mutant: u32, tests: &[String], limit: Duration, until_failed: bool) -> Result<Run, String> {
-        let mut args = vec!["--test-threads=1".to_owned(), "--exact".to_owned()];
+        let mut args = ["--test-threads=1", "--include-ignored", "--exact"].map(str::to_owned).to_vec();
         args.extend(tests.iter().cloned());
         let (exe, folder) = (self.program.exe.as_path(), self.program.folder.clone());
         let program = Program { exe, args, folder, mutant, patience: TIMEOUT };

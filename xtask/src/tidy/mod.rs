@@ -17,6 +17,7 @@ mod finding;
 mod followers;
 mod imports;
 mod maps;
+mod programs;
 mod reexports;
 pub(crate) mod repo;
 mod size;
@@ -85,6 +86,7 @@ const RULES: &[Rule] = &[
         asks: "nothing of xtask/vocabulary.toml: names, keys and sentences for which the field has other terms",
         check: vocabulary::check,
     },
+    Rule { name: "test-programs", asks: "a crate has one program of integration tests", check: programs::check },
     Rule { name: "words", asks: "no machine paths, unfinished-work markers or ignored tests", check: words::check },
     Rule {
         name: "addresses",

@@ -1,4 +1,5 @@
-//! Rule on words that must not be committed: places of one machine, marks of unfinished work, tests switched off.
+//! Rule on words that must not be committed: places of one machine, marks of unfinished work, tests switched off. Tests that say they are
+//! nightly ones are switched on by `make nightly`.
 
 use super::Finding;
 use super::repo::{File, Repo};
@@ -22,11 +23,15 @@ const BANNED: &[Banned] = &[
     Banned { word: concat!("FIX", "ME"), why: UNFINISHED, in_tests: false },
     Banned { word: concat!("X", "XX"), why: UNFINISHED, in_tests: false },
     Banned {
-        word: concat!("#[ig", "nore"),
-        why: "a test that does not run proves nothing; mend or delete it",
+        word: SWITCHED_OFF,
+        why: "a test that does not run proves nothing; mend it, delete it, or give it a short form and the reason \"nightly: ...\"",
         in_tests: false,
     },
 ];
+
+const SWITCHED_OFF: &str = concat!("#[ig", "nore");
+/// What a test says that `make nightly` runs.
+const NIGHTLY: &str = concat!("#[ig", "nore = \"nightly: ");
 
 const PLACE: &str = "a place of one machine; say it relative to the repository";
 const UNFINISHED: &str = "unfinished work; finish it, or open an issue";
@@ -37,7 +42,8 @@ pub fn check(repo: &Repo) -> Vec<Finding> {
     for file in repo.files.iter().filter(|file| !is_foreign(file)) {
         for (number, line) in file.lines() {
             for banned in BANNED.iter().filter(|banned| stands_in(line, banned.word)) {
-                if !(banned.in_tests && file.is_test_line(number)) {
+                let is_nightly = banned.word == SWITCHED_OFF && line.contains(NIGHTLY);
+                if !(banned.in_tests && file.is_test_line(number) || is_nightly) {
                     findings.push(Finding::error(&file.path, number, format!("`{}`: {}", banned.word, banned.why)));
                 }
             }
@@ -86,6 +92,15 @@ mod tests {
             let text = format!("#[cfg(test)]\nmod tests {{\n    // {}\n}}\n", banned.word);
             let expect: &[usize] = if banned.in_tests { &[] } else { &[3] };
             assert_eq!(lines("a/src/b.rs", &text), expect, "{}", banned.word);
+        }
+    }
+
+    #[test]
+    fn a_test_may_be_a_nightly_one() {
+        let test = |mark: &str| format!("#[test]\n{mark}\nfn long() {{}}\n");
+        assert_eq!(lines("a/tests/b.rs", &test(&format!("{NIGHTLY}ten minutes\"]"))), [0usize; 0]);
+        for mark in [format!("{SWITCHED_OFF}]"), format!("{SWITCHED_OFF} = \"slow\"]")] {
+            assert_eq!(lines("a/tests/b.rs", &test(&mark)), [2], "{mark}");
         }
     }
 
