@@ -8,17 +8,15 @@ use flashlane_lab::outputs::{Inputs, OutputError, Store};
 use flashlane_lab::shown;
 use flashlane_lab::sweep::{Progress, maker};
 use flashlane_papers::claims::Claim;
-use flashlane_papers::flin::mixes::Selection;
-use flashlane_papers::slacker::calibrate::{self, Calibrated};
 use flashlane_papers::stored::{StoredClaims, StoredMeasurements};
-use flashlane_papers::{self as papers, PAPERS, Paper, PaperResult, Place, Runner, Setting, Settings};
+use flashlane_papers::{self as papers, PAPERS, Paper, PaperResult, Place, Settings};
 
 use crate::args::PaperArgs;
 use crate::fail::Failure;
 use crate::memory;
 use crate::oslab;
 use crate::progress;
-use crate::run::{command, rayon_threads};
+use crate::run::rayon_threads;
 use crate::signals;
 use crate::sweep::made_again;
 use crate::text::{note, print};
@@ -40,12 +38,6 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
     let setting = args.setting.setting();
     let first_seed = args.first_seed;
     let settings = Settings { quick: args.quick, seeds, first_seed, traces: args.traces.clone(), setting };
-    if let Some(name) = args.mixes {
-        return mixes(paper, name.selection());
-    }
-    if args.calibrate {
-        return calibrated(paper, &settings);
-    }
     if args.quick {
         // The experiments are hundreds of short runs.
         memory::small_pages();
@@ -180,53 +172,4 @@ fn list_claim(text: &mut String, claim: &Claim) {
         (None, Some(why)) => *text += &format!("      no null: {why}\n"),
         (None, None) => (),
     }
-}
-
-fn mixes(paper: &Paper, selection: Selection) -> Result<(), Failure> {
-    if paper.name != papers::flin::PAPER.name {
-        return Err(Failure::Input(format!("--mixes: {} has no mixes of traces; flin has", paper.name)));
-    }
-    print(&papers::flin::mixes::to_toml(selection))
-}
-
-fn calibrated(paper: &Paper, settings: &Settings) -> Result<(), Failure> {
-    let runner = Runner::new(settings, Place::default());
-    let begun = Instant::now();
-    let told = |what: String, is_reached: bool| {
-        let verdict = if is_reached { "" } else { ": not reached" };
-        note(&format!("{:4} s  {what}{verdict}", begun.elapsed().as_secs()));
-    };
-    if paper.name == papers::slacker::PAPER.name && settings.setting == Setting::Chosen {
-        use papers::slacker::calibrate_bursts;
-        let report = |one: &calibrate_bursts::Calibrated| {
-            let (name, burst, theta) = (&one.workload.name, one.burst, one.theta);
-            let (reached, wanted) = (one.reached, one.wanted());
-            let slack = format!("{:.2} ± {:.2} ms for {} ± {}", reached.mean, reached.sd, wanted.mean, wanted.sd);
-            told(format!("{name}: bursts of {burst:.0}, exponent {theta} give {slack}"), one.is_reached());
-        };
-        let made = calibrate_bursts::calibrate(&runner, &report)?;
-        return print(&calibrate_bursts::to_csv(&made, &command()));
-    }
-    if paper.name == papers::slacker::PAPER.name {
-        let report = |one: &Calibrated| {
-            let (name, gap, reached, wanted) = (&one.workload.name, one.gap_us, one.reached_ms, one.wanted_ms());
-            told(format!("{name}: {gap:.1} us gives {reached:.2} ms for {wanted:.1}"), one.is_reached());
-        };
-        let made = calibrate::calibrate(&runner, &report)?;
-        return print(&calibrate::to_csv(&made, &command()));
-    }
-    if paper.name == papers::sos::PAPER.name {
-        use papers::sos::calibrate;
-        let report = |one: &calibrate::Calibrated| {
-            let row = &one.benchmark;
-            let reached = [row.reached_reallocatable_percent, row.reached_overwrite_percent].map(|r| r.unwrap_or(0.0));
-            let (name, moves, overwrites) = (&row.name, row.reallocatable_percent, row.overwrite_percent);
-            let shares = format!("{:.1} and {:.1} % for {moves} and {overwrites}", reached[0], reached[1]);
-            told(format!("{name}: {shares}"), one.is_reached());
-        };
-        let made = calibrate::calibrate(&runner, &report)?;
-        return print(&calibrate::to_csv(&made, &command()));
-    }
-    let message = format!("--calibrate: {} has no clones without a rate; slacker and sos have", paper.name);
-    Err(Failure::Input(message))
 }

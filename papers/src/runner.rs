@@ -112,22 +112,6 @@ impl<'a> Runner<'a> {
         self.kept(C::NAME, runs, |scenario| self.counted::<C>(scenario))
     }
 
-    /// [`Runner::compare`] of one document, which no store keeps: for searches, in which a run decides on the next.
-    ///
-    /// # Errors
-    /// As [`run::compare`].
-    pub fn compare_one(&self, document: Document) -> Result<RunStats, RunError> {
-        self.compared(&scenario_of(document))
-    }
-
-    /// [`Runner::count`] of one document, which no store keeps.
-    ///
-    /// # Errors
-    /// As [`run::compare`].
-    pub fn count_one<C: Counter>(&self, document: Document) -> Result<C::Counts, RunError> {
-        self.counted::<C>(&scenario_of(document))
-    }
-
     fn compared(&self, scenario: &Scenario) -> Result<RunStats, RunError> {
         let progress = self.place.progress.map(Progress::requests);
         let made = run::compare(scenario, &Options { audit: false, rows: None, activity: false, progress })?;

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use flashlane_papers::Setting;
-use flashlane_papers::flin::mixes::Selection;
 
 /// What is made of a paper.
 #[derive(Args, Debug)]
@@ -52,15 +51,6 @@ pub struct PaperArgs {
     #[arg(long, conflicts_with = "list")]
     pub real: bool,
 
-    /// Calibrates the rates of the paper's clones and prints their table
-    #[arg(long, conflicts_with_all = ["experiment", "list", "traces", "tables", "out"])]
-    pub calibrate: bool,
-
-    /// Draws the mixes of the paper's traces again and prints their table: in balance (stratified), or all traces alike (simple)
-    #[arg(long, value_name = "DRAW", num_args = 0..=1, default_missing_value = "stratified")]
-    #[arg(conflicts_with_all = ["experiment", "list", "traces", "tables", "out", "calibrate", "seeds", "first_seed", "quick"])]
-    pub mixes: Option<SelectionName>,
-
     /// Number of runs at a time; by default one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
@@ -81,23 +71,6 @@ impl PaperSetting {
         match self {
             PaperSetting::Plain => Setting::Plain,
             PaperSetting::Chosen => Setting::Chosen,
-        }
-    }
-}
-
-/// How mixes of traces are drawn.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SelectionName {
-    Stratified,
-    Simple,
-}
-
-impl SelectionName {
-    /// The draw.
-    pub fn selection(self) -> Selection {
-        match self {
-            SelectionName::Stratified => Selection::Stratified,
-            SelectionName::Simple => Selection::Simple,
         }
     }
 }

@@ -109,13 +109,7 @@ fn wrong_names_are_bad_input() {
     );
     let (_, err) = message(&folder.0, &["paper", "slacker", "--experiment", "E77"], 2);
     assert!(err.starts_with("error: experiment \"E77\": slacker has E1, "), "{err}");
-    message(&folder.0, &["paper", "slacker", "--calibrate", "--tables"], 2);
     message(&folder.0, &["paper", "slacker", "--seeds", "0"], 2);
-    let (_, err) = message(&folder.0, &["paper", "flin", "--calibrate"], 2);
-    assert_eq!(err, "error: --calibrate: flin has no clones without a rate; slacker and sos have\n");
-    let (_, err) = message(&folder.0, &["paper", "slacker", "--mixes"], 2);
-    assert_eq!(err, "error: --mixes: slacker has no mixes of traces; flin has\n");
-    message(&folder.0, &["paper", "flin", "--mixes", "--experiment", "E8"], 2);
     let (_, err) = message(&folder.0, &["paper", "flin", "--real"], 2);
     assert_eq!(err, "error: --real: flin has nothing to measure on a machine; precompletion has\n");
     let (_, err) = message(&folder.0, &["oslab", "--seconds", "0"], 2);
@@ -139,17 +133,13 @@ fn precompletion_is_made_again() {
     );
 }
 
-/// The quick parts of FLIN: the list, the mixes as stored, and an experiment twice.
+/// The quick parts of FLIN: the list, and an experiment twice.
 #[test]
 fn flin_is_made_again() {
     let folder = Folder::new("flin");
     let (out, _) = message(&folder.0, &["paper", "flin", "--list"], 0);
     assert!(out.contains("\n  E8, E9, E10, E11, E12, E13: five systems, and five with another collector, on 40 mixes of four traces a seed, 60 s each\n"), "{out}");
     assert!(out.contains("\n      not testable here: the drives are not at hand"), "{out}");
-    let stored = include_str!("../../../papers/flin/mixes.toml");
-    assert_eq!(message(&folder.0, &["paper", "flin", "--mixes"], 0).0, stored);
-    let simple = include_str!("../../../papers/flin/mixes-simple.toml");
-    assert_eq!(message(&folder.0, &["paper", "flin", "--mixes", "simple"], 0).0, simple);
     let args = ["paper", "flin", "--quick", "--experiment", "E2,E3", "--tables", "--out", "made"];
     let (out, err) = message(&folder.0, &args, 0);
     assert!(err.contains("E2, E3: queues and waits of one flow of reads\n"), "{err}");

@@ -83,7 +83,7 @@ mod tests {
         let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting: Setting::Plain };
         let runner = Runner::new(&settings, Place::default());
         let share = |rate| {
-            let made = runner.compare_one(by_itself(&runner, rate, 1_500)).expect("a run");
+            let made = runner.compare(vec![((), by_itself(&runner, rate, 1_500))]).expect("a run").remove(0).1;
             (collecting_percent(&made.schedulers[0].device), made.schedulers[0].device.write_amplification)
         };
         let ((few, wa_few), (many, wa_many)) = (share(4), share(8));

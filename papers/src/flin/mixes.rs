@@ -1,15 +1,11 @@
-//! Mixes of four traces: stored, and how they are drawn.
+//! Mixes of four traces, and how they are drawn.
 //!
 //! The paper says "randomly-selected combinations of four" in four classes by the share of traces of high interference,
-//! but not which ones. Forty are stored in `papers/flin/mixes.toml`, so that all runs use the same; further seeds draw further
-//! forty. One trace, tpcc, is so much heavier than all others that a class is as heavy as the number of its mixes that have it
+//! but not which ones. Seed 1 draws the forty of `papers/flin/mixes.toml`, further seeds draw further forty. One trace, tpcc, is so much heavier than all others that a class is as heavy as the number of its mixes that have it
 //! (docs/papers/flin.md), so every class has it as often as is to be expected of a random choice.
-
-use std::fmt::Write as _;
 
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use serde::Deserialize;
 
 use flashlane_lab::workload::clone::{FlinTrace, Interference};
 
@@ -22,18 +18,8 @@ const CLASSES: [usize; 4] = [1, 2, 3, 4];
 /// The trace that each class has in proportion.
 const HEAVIEST: &str = "tpcc";
 
-/// How mixes are drawn.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Selection {
-    /// Each class has tpcc in as many mixes as is to be expected, evenly spread over them: 2, 3, 5 and 7 of 10.
-    Stratified,
-    /// All traces alike. With seed 1, which version 0.1 used, tpcc is in 3, 1, 7 and 8 of 10.
-    Simple,
-}
-
 /// Four traces that share the drive.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TraceMix {
     /// Its class and number: `25-01`.
     pub name: String,
@@ -43,21 +29,9 @@ pub struct TraceMix {
     pub traces: [String; TRACES],
 }
 
-#[derive(Deserialize)]
-struct File {
-    mix: Vec<TraceMix>,
-}
-
-/// The stored mixes: those that [`Selection::Stratified`] draws with seed 1.
-pub fn stored() -> Vec<TraceMix> {
-    let text = include_str!("../../flin/mixes.toml");
-    let file: File = toml::from_str(text).unwrap_or_else(|error| panic!("mixes.toml: {error}"));
-    file.mix
-}
-
-/// The first `count` mixes of each class for a seed: of the stored ones for the first, of another draw for any other.
+/// The first `count` mixes of each class for a seed.
 pub fn first(count: usize, seed: u64) -> Vec<TraceMix> {
-    let mut mixes = if seed == 1 { stored() } else { select(Selection::Stratified, seed) };
+    let mut mixes = select(seed);
     let mut taken = std::collections::BTreeMap::new();
     mixes.retain(|mix| {
         let taken = taken.entry(mix.class).or_insert(0);
@@ -67,9 +41,9 @@ pub fn first(count: usize, seed: u64) -> Vec<TraceMix> {
     mixes
 }
 
-/// Draws mixes: for each class ten different sets of four different traces, each in a random order. Those of seed 2 are numbered
-/// from 11, and so on.
-pub fn select(how: Selection, seed: u64) -> Vec<TraceMix> {
+/// Draws mixes: for each class ten different sets of four different traces, each in a random order. Each class has tpcc in as many
+/// mixes as is to be expected, evenly spread over them: 2, 3, 5 and 7 of 10. Mixes of seed 2 are numbered from 11, and so on.
+fn select(seed: u64) -> Vec<TraceMix> {
     let workloads = FlinTrace::all();
     let names = |interference| -> Vec<&str> {
         workloads
@@ -85,10 +59,7 @@ pub fn select(how: Selection, seed: u64) -> Vec<TraceMix> {
         let class = (100 * of_high / TRACES) as u32;
         let mut sets: Vec<Vec<&str>> = Vec::new();
         while sets.len() < MIXES {
-            let mut chosen = match how {
-                Selection::Simple => shuffled(&mut rng, high.clone())[..of_high].to_vec(),
-                Selection::Stratified => stratum(&mut rng, &high, of_high, sets.len()),
-            };
+            let mut chosen = stratum(&mut rng, &high, of_high, sets.len());
             chosen.extend(&shuffled(&mut rng, low.clone())[..TRACES - of_high]);
             let mut set = chosen.clone();
             set.sort_unstable();
@@ -123,32 +94,22 @@ fn shuffled<'a>(rng: &mut Pcg64Mcg, mut names: Vec<&'a str>) -> Vec<&'a str> {
     names
 }
 
-/// The mixes that a draw yields with seed 1, as a data file.
-pub fn to_toml(how: Selection) -> String {
-    let (kind, argument) = match how {
-        Selection::Stratified => (", tpcc in as many of them as is to be expected", ""),
-        Selection::Simple => ("", " simple"),
-    };
-    let mut text = format!(
-        "# 40 mixes of four traces of FLIN's table 2, ten of each class: 25, 50, 75 and 100 % of the traces interfere highly{kind}.\n\
-         # Drawn with seed 1 by: flashlane paper flin --mixes{argument}\n"
-    );
-    for mix in select(how, 1) {
-        let traces = mix.traces.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
-        let _ = write!(text, "\n[[mix]]\nname = {:?}\nclass = {}\ntraces = [{traces}]\n", mix.name, mix.class);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const HEAD: &str = "\
+# 40 mixes of four traces of FLIN's table 2, ten of each class: 25, 50, 75 and 100 % of the traces interfere highly, tpcc in as many of them as is to be expected.
+# What seed 1 draws (papers/src/flin/mixes.rs).
+";
+
     #[test]
     fn the_stored_mixes_are_those_drawn() {
-        assert_eq!(to_toml(Selection::Stratified), include_str!("../../flin/mixes.toml"));
-        assert_eq!(to_toml(Selection::Simple), include_str!("../../flin/mixes-simple.toml"));
-        assert_eq!(stored(), select(Selection::Stratified, 1));
+        let mut text = String::from(HEAD);
+        for TraceMix { name, class, traces } in select(1) {
+            text.push_str(&format!("\n[[mix]]\nname = {name:?}\nclass = {class}\ntraces = {traces:?}\n"));
+        }
+        assert_eq!(text, include_str!("../../flin/mixes.toml"));
     }
 
     /// Of six traces of high interference a class has one to four, so tpcc is to be expected in a sixth to two thirds of its

@@ -4,8 +4,7 @@
 //! planes serves several at once: a transaction that passes a write for another die gains nothing, but its service time
 //! is still charged to that write.
 
-use super::calibrate::work_us;
-use super::workloads::{BASELINE, run_all};
+use super::workloads::{BASELINE, run_all, work_us};
 use crate::{Measurements, Runner};
 use flashlane_lab::run::RunError;
 use flashlane_lab::workload::clone::{Group, SlackerTrace};

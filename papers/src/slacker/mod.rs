@@ -1,19 +1,17 @@
 //! Slacker, ASPLOS 2017: the experiments of model 1.2.
 //!
 //! Owns what is run; claims and published values are in `papers/slacker/claims.toml`. The original traces were not
-//! published with the paper, so its workloads are clones of Table 2 with calibrated rates ([`calibrate`]), unless the
-//! user has the traces.
+//! published with the paper, so its workloads are clones of Table 2 with calibrated rates (`papers/calibration`), unless
+//! the user has the traces.
 
 mod ablation;
 mod baseline;
-pub mod calibrate;
-pub mod calibrate_bursts;
 mod dynalloc;
 mod estimator;
 mod sensitivity;
 mod slowed;
 mod systems;
-pub(crate) mod workloads;
+pub mod workloads;
 
 use super::{Group, Paper};
 

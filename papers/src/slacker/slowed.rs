@@ -163,7 +163,7 @@ mod tests {
         let workload = SlackerTrace::named("hm1").expect("a row");
         let document = document(&runner, &workload, 2_000, 1, &[BASELINE, "slacker"]).expect("no traces are read");
         let losses = runner.kept(Losses::NAME, vec![((), document.clone())], Losses::of).expect("it runs").remove(0).1;
-        let made = runner.compare_one(document).expect("it runs");
+        let made = runner.compare(vec![((), document)]).expect("it runs").remove(0).1;
         let pairs = &made.schedulers[1].paired.as_ref().expect("two schedulers").all;
         assert_eq!((losses.requests, losses.slower[0]), (pairs.requests, pairs.slower));
         assert!(pairs.slower > 0);

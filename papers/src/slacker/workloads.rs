@@ -1,6 +1,6 @@
 //! The workloads of Table 2 and the scenarios that run them.
 
-use crate::{RunStats, Runner};
+use crate::{RunStats, Runner, Setting};
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Device, Dispatch, Document, Run, SchedulerChoice};
 use flashlane_lab::workload::clone::{CloneSpec, Shape, SlackerBursts, SlackerTrace, Table};
@@ -49,6 +49,16 @@ pub fn clone_of(runner: &Runner<'_>, name: &str, requests: u64) -> Result<CloneS
         lane_theta: Some(bursts.lane_theta),
         ..clone
     })
+}
+
+/// Mean time for which a request keeps the 16 chips busy if every page is a command of its own, divided by the number
+/// of chips, us. The clones of the plain setting end inside a page, so that half a page is read or written in vain on average; those of
+/// the chosen setting have whole pages.
+pub fn work_us(workload: &SlackerTrace, setting: Setting) -> f64 {
+    let in_vain = if setting == Setting::Chosen { 0.0 } else { 0.5 };
+    let pages = |kb: f64| kb / 8.0 + in_vain;
+    let (writes, reads) = (workload.write_fraction, 1.0 - workload.write_fraction);
+    (writes * pages(workload.write_kb_mean) * 1_325.0 + reads * pages(workload.read_kb_mean) * 100.0) / 16.0
 }
 
 /// A scenario of `workload` with `requests` measured requests after a warm-up of a tenth as many, under `schedulers`, with
@@ -119,7 +129,7 @@ pub fn plain_document() -> Document {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Place, Setting, Settings};
+    use crate::{Place, Settings};
 
     /// Only the chosen setting has another device and other clones, and then every workload does.
     #[test]

@@ -1,12 +1,11 @@
 //! SOS, MSST 2013 (slides): the experiments of model 4.2.
 //!
 //! Owns what is run; claims and published values are in `papers/sos/claims.toml`. The benchmarks were not published, so they are clones
-//! with calibrated knobs ([`calibrate`]), unless the user has traces.
+//! with calibrated knobs (`papers/calibration`), unless the user has traces.
 
-pub mod calibrate;
-mod shares;
+pub mod shares;
 mod systems;
-pub(crate) mod workloads;
+pub mod workloads;
 
 use super::{Group, Paper};
 

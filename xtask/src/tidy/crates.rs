@@ -52,6 +52,7 @@ const ALLOWED: &[AllowedDependencies] = &[
     AllowedDependencies { krate: TRACE, ours: &[CORE, OUTPUTS], foreign: Foreign::Any },
     AllowedDependencies { krate: LAB, ours: &[CORE, SCHED, SSD, HOST, AUDIT, OUTPUTS, TRACE], foreign: Foreign::Any },
     AllowedDependencies { krate: PAPERS, ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
+    AllowedDependencies { krate: "flashlane-calibration", ours: &[LAB, PAPERS], foreign: Foreign::Only(&["rayon"]) },
     AllowedDependencies { krate: OSLAB, ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
     AllowedDependencies { krate: CLI, ours: &[LAB, PAPERS, OSLAB], foreign: Foreign::Any },
     AllowedDependencies { krate: "flashlane-python", ours: &[CORE, SCHED, LAB], foreign: Foreign::Any },

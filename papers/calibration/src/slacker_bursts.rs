@@ -5,15 +5,14 @@
 //! transactions has the mean of Table 2. Of the exponents that reach it, the one whose slack has the nearest deviation is taken. What
 //! schedulers gain plays no part.
 
-use std::fmt::Write as _;
-
 use rayon::prelude::*;
 
-use super::calibrate::{wanted_ms, work_us};
-use super::workloads::{BASELINE, document, requests};
-use crate::{Runner, Setting};
 use flashlane_lab::run::RunError;
 use flashlane_lab::workload::clone::{Group, SlackerTrace};
+use flashlane_papers::slacker::workloads::work_us;
+use flashlane_papers::{Runner, Setting};
+
+use crate::slacker_rates::{runs, wanted_ms};
 
 /// Share of the time in which chips are busy.
 const BUSY: f64 = 0.3;
@@ -30,47 +29,42 @@ const STEPS: usize = 9;
 
 /// Mean and standard deviation of slack, ms.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct SlackMs {
+struct SlackMs {
     /// Mean.
     pub mean: f64,
     /// Standard deviation.
     pub sd: f64,
 }
 
-/// A calibrated workload.
-#[derive(Clone, Debug)]
-pub struct Calibrated {
-    /// Its row of Table 2.
-    pub workload: SlackerTrace,
+/// What was tried for a workload.
+#[derive(Clone, Copy, Debug)]
+struct Tried {
+    /// The slack that Table 2 prints.
+    wanted: SlackMs,
     /// Mean time between requests, us.
-    pub gap_us: f64,
+    gap_us: f64,
     /// Mean requests of a burst.
-    pub burst: f64,
+    burst: f64,
     /// Zipf exponent of the popularity of chips.
-    pub theta: f64,
+    theta: f64,
     /// The slack reached.
-    pub reached: SlackMs,
+    reached: SlackMs,
 }
 
-impl Calibrated {
-    /// The slack that Table 2 prints.
-    pub fn wanted(&self) -> SlackMs {
-        wanted(&self.workload)
-    }
-
+impl Tried {
     /// Whether the mean reached is within 10 % of the printed one.
-    pub fn is_reached(&self) -> bool {
+    fn is_reached(&self) -> bool {
         self.off() <= REACHED
     }
 
     /// Relative distance of the mean from the printed one.
     fn off(&self) -> f64 {
-        (self.reached.mean / self.wanted().mean - 1.0).abs()
+        (self.reached.mean / self.wanted.mean - 1.0).abs()
     }
 
     /// Distance of the deviation from the printed one, as a logarithm of their ratio.
     fn sd_off(&self) -> f64 {
-        (self.reached.sd / self.wanted().sd).ln().abs()
+        (self.reached.sd / self.wanted.sd).ln().abs()
     }
 }
 
@@ -81,27 +75,31 @@ fn wanted(workload: &SlackerTrace) -> SlackMs {
     SlackMs { mean: wanted_ms(workload), sd }
 }
 
-/// Calibrates every workload of Table 2; `report` is called with each when it is done.
-///
-/// # Errors
-/// A run that failed.
-pub fn calibrate(runner: &Runner<'_>, report: &(dyn Fn(&Calibrated) + Sync)) -> Result<Vec<Calibrated>, RunError> {
-    SlackerTrace::all()
-        .into_par_iter()
-        .map(|workload| {
-            let done = one(runner, &workload)?;
-            report(&done);
-            Ok(done)
-        })
-        .collect()
+/// The bursts and the unevenness of every workload of Table 2.
+pub fn find(runner: &Runner<'_>, told: &(dyn Fn(String, bool) + Sync)) -> Result<String, RunError> {
+    let row = |workload: SlackerTrace| {
+        let found = one(runner, &workload)?;
+        let Tried { wanted, gap_us, burst, theta, reached } = found;
+        let (name, SlackMs { mean, sd }) = (&workload.name, reached);
+        let slack = format!("{mean:.2} ± {sd:.2} ms for {} ± {}", wanted.mean, wanted.sd);
+        told(format!("{name}: bursts of {burst:.0}, exponent {theta} give {slack}"), found.is_reached());
+        Ok(format!("{name},{gap_us:.1},{burst:.1},{theta},{mean:.2},{sd:.2}\n"))
+    };
+    let rows = SlackerTrace::all().into_par_iter().map(row).collect::<Result<Vec<String>, RunError>>()?;
+    Ok(String::from(HEADER) + &rows.concat())
 }
 
-/// Calibrates a workload.
-fn one(runner: &Runner<'_>, workload: &SlackerTrace) -> Result<Calibrated, RunError> {
-    let mut best: Option<Calibrated> = None;
+const HEADER: &str = "\
+# Clones of Slacker's Table 2 in whole pages (docs/model.md, 9.4); made by: flashlane-calibration slacker-bursts
+name,mean_gap_us,burst_requests,lane_theta,reached_slack_ms,reached_slack_sd_ms
+";
+
+/// The best of all exponents.
+fn one(runner: &Runner<'_>, workload: &SlackerTrace) -> Result<Tried, RunError> {
+    let mut best: Option<Tried> = None;
     for theta in THETAS {
         let found = at_theta(runner, workload, theta)?;
-        let better = best.as_ref().is_none_or(|best| match (found.is_reached(), best.is_reached()) {
+        let better = best.is_none_or(|best| match (found.is_reached(), best.is_reached()) {
             (true, true) => found.sd_off() < best.sd_off(),
             (false, false) => found.off() < best.off(),
             (reached, _) => reached,
@@ -115,19 +113,19 @@ fn one(runner: &Runner<'_>, workload: &SlackerTrace) -> Result<Calibrated, RunEr
 
 /// Finds the length of bursts for an exponent: slack grows nearly in proportion to it, so each step scales it by what is missing, inside
 /// what earlier steps have left.
-fn at_theta(runner: &Runner<'_>, workload: &SlackerTrace, theta: f64) -> Result<Calibrated, RunError> {
+fn at_theta(runner: &Runner<'_>, workload: &SlackerTrace, theta: f64) -> Result<Tried, RunError> {
     let wanted = wanted(workload);
     // Rounded as it is stored.
     let gap_us = (work_us(workload, Setting::Chosen) / BUSY * 10.0).round() / 10.0;
     let (mut low, mut high) = BURSTS;
     let mut burst: f64 = 300.0;
-    let mut best: Option<Calibrated> = None;
+    let mut best: Option<Tried> = None;
     for _ in 0..STEPS {
         burst = (burst * 10.0).round() / 10.0;
         let reached = slack_ms(runner, workload, gap_us, burst, theta)?;
-        let tried = Calibrated { workload: workload.clone(), gap_us, burst, theta, reached };
+        let tried = Tried { wanted, gap_us, burst, theta, reached };
         let is_near = tried.off() <= NEAR;
-        if best.as_ref().is_none_or(|best| tried.off() < best.off()) {
+        if best.is_none_or(|best| tried.off() < best.off()) {
             best = Some(tried);
         }
         if reached.mean < wanted.mean {
@@ -152,32 +150,9 @@ fn slack_ms(
     burst: f64,
     theta: f64,
 ) -> Result<SlackMs, RunError> {
-    let seeds = runner.seeds();
-    let of_seed = |&seed: &u64| {
-        let mut document = document(runner, workload, requests(runner), seed, &[BASELINE])?;
-        document.run.slack = Some(true);
-        if let Some(clone) = &mut document.flow[0].clone {
-            (clone.mean_gap_us, clone.burst_requests, clone.lane_theta) = (Some(gap_us), Some(burst), Some(theta));
-        }
-        let made = runner.compare_one(document)?;
-        let slack = made.schedulers[0].slack.as_ref().expect("asked for");
-        let part = if workload.group == Group::ReadIntensive { &slack.read } else { &slack.write };
-        let ms = |ns: f64| ns / 1e6;
-        Ok(part.as_ref().map_or((0.0, 0.0), |part| (ms(part.mean_ns), ms(part.stdev_ns))))
-    };
-    let of_seeds = seeds.par_iter().map(of_seed).collect::<Result<Vec<_>, RunError>>()?;
-    let mean = |of: fn(&(f64, f64)) -> f64| of_seeds.iter().map(of).sum::<f64>() / seeds.len() as f64;
+    let made = runs(runner, workload, |clone| {
+        (clone.mean_gap_us, clone.burst_requests, clone.lane_theta) = (Some(gap_us), Some(burst), Some(theta));
+    })?;
+    let mean = |of: fn(&(f64, f64)) -> f64| made.iter().map(of).sum::<f64>() / made.len() as f64;
     Ok(SlackMs { mean: mean(|s| s.0), sd: mean(|s| s.1) })
-}
-
-/// The data file with what was found; `command` is the command line that made it.
-pub fn to_csv(calibrated: &[Calibrated], command: &str) -> String {
-    let mut text = format!("# Clones of Slacker's Table 2 in whole pages (docs/model.md, 9.4); made by: {command}\n");
-    text.push_str("name,mean_gap_us,burst_requests,lane_theta,reached_slack_ms,reached_slack_sd_ms\n");
-    for one in calibrated {
-        let Calibrated { workload, gap_us, burst, theta, reached } = one;
-        let SlackMs { mean, sd } = reached;
-        let _ = writeln!(text, "{},{gap_us:.1},{burst:.1},{theta},{mean:.2},{sd:.2}", workload.name);
-    }
-    text
 }
