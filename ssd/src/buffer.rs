@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 use flashlane_core::{FlowId, Lpn};
 
 use crate::config;
-use crate::host::RequestSlot;
-use crate::lpn_table::{LpnTable, Value};
+use crate::frontend::RequestSlot;
+use crate::shared::{LpnTable, Value};
 
 /// Number of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

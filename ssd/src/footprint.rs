@@ -52,16 +52,16 @@ impl Config {
         let logical = u64::from(self.ftl.logical_pages);
         let entry = size_of::<Lpn>() as u64;
 
-        // map.rs, page_flows.rs: an entry for each logical page; reverse.rs: one for each physical page, and one for each block.
+        // mapping.rs: an entry for each logical page in each table; blocks.rs, reverse map: one for each physical page, and one for each block.
         let map = logical * (size_of::<Ppa>() as u64 + if optional.moves_pages { 2 } else { 0 });
         let page_flows = if optional.page_flows { 2 * logical } else { 0 };
         let reverse = (1 + blocks) * pages * entry + 4 * blocks;
-        // validity.rs: a bit for each physical page. Copied from a pattern, unless no page is valid.
+        // mapping.rs: a bit for each physical page. Copied from a pattern, unless no page is valid.
         let validity = planes * u64::from(g.pages_per_plane()).div_ceil(64) * 8;
-        // pool.rs, ages.rs: valid pages, state, erases, age, and the list of free blocks.
+        // blocks.rs: valid pages, state, erases, age, and the list of free blocks.
         let ages = if self.gc.victim == Victim::CostBenefit { 16 } else { 8 };
         let pools = blocks * (2 + 1 + 4 + 4 + ages) + planes * 512;
-        // initial.rs, and the pattern that validity is copied from.
+        // precondition.rs, and the pattern that validity is copied from.
         let initial = u64::from(g.blocks_per_plane) * 8 + logical.div_ceil(planes) / 16 + validity / planes;
         // buffer.rs: for each page an entry and a number in the free list, and a table that is an eighth to a quarter full.
         let buffer = self.buffer.as_ref().map_or(0, |buffer| u64::from(buffer.pages) * 84);
@@ -74,7 +74,7 @@ impl Config {
         let as_touched = map + page_flows + reverse;
         let by_page = map + page_flows;
         match self.precondition {
-            // Filled and overwritten page by page, in maps of one plane at a time (plane_replay.rs).
+            // Filled and overwritten page by page, in maps of one plane at a time (precondition.rs).
             Precondition::Replayed { percent } => {
                 let one_plane = logical.div_ceil(planes) * entry + u64::from(g.pages_per_plane()) * entry;
                 let at_once = at_once + as_touched + one_plane + bytes_of_writes(self, percent);

@@ -8,22 +8,19 @@
 
 extern crate alloc;
 
-mod agenda;
 mod buffer;
 pub mod config;
 mod device;
 mod flash;
 mod footprint;
+mod frontend;
 mod ftl;
 mod gc;
-mod host;
-mod log;
-mod lpn_table;
 mod policy;
-mod state;
+mod shared;
 
 pub use config::{Config, ConfigError};
 pub use device::{Device, EraseCounts, Fault, Stopped, Totals};
 pub use footprint::{Footprint, OptionalTables};
+pub use frontend::Refusal;
 pub use gc::{Overwritten, Replay, Replayed, SavedState};
-pub use host::Refusal;

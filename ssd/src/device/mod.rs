@@ -1,48 +1,49 @@
 //! The device: applies all decisions; the other parts only return them.
 //!
-//! It holds the parts (`host`, `policy`, `gc`, `flash`, `ftl`, `buffer`) around one shared state. A request passes through the
-//! files in this order: [`submit`] (checked, sent across the link), [`admit`], [`split`] and [`buffered`] (pages become
-//! transactions, or the buffer serves them; under serial service [`serial`] does all that follows), [`supersede`] (older writes of
-//! their pages are cancelled, or go first), [`queue`] (transactions wait), [`decide`] (the policy's action is applied),
-//! [`rebalance`] (waiting writes move to idle units), [`dispatch`] (a command begins, perhaps before an older one: [`overtaking`];
-//! [`older_reads`] keep what a write takes to another plane), [`finish`] (a transaction ends; the last
-//! completes its request). [`step`] determines what happens at which instant.
+//! It holds the parts (`frontend`, `policy`, `gc`, `flash`, `ftl`, `buffer`) around one shared state. This file has what the caller
+//! uses: a device is built, takes requests, advances to an instant or a completion, and gives totals. A request passes through the other
+//! files in this order: [`scheduling`] (it is admitted), [`transactions`] (its pages become transactions and wait; [`write_back`]: the
+//! buffer takes them; under serial service [`serial`] does all that follows), [`page_order`] (older writes of its pages are cancelled or
+//! go first, older reads keep their copy), [`slack`] (what its transactions may wait), [`scheduling`] again (the policy's action is
+//! applied, a command begins, perhaps before an older one: [`overtaking`]), [`migration`] (waiting writes move to idle units),
+//! [`transactions`] again (a transaction ends; the last completes its request).
+//!
+//! Events of one instant happen in the order of R-ORDER (model 0.3): completions and timers, then arrivals, then
+//! decisions. So [`Device::advance`] processes the completions of `now` but leaves its decisions open until time moves on
+//! or [`Device::next_event`] closes the instant: decisions at `now` take into account what is submitted at `now`.
+//!
+//! Completions of an instant come by channel and then by unit, those of memory and link after those of the flash, and not by creation
+//! number: nothing decides between two completions of an instant. A device ends at [`Time::LAST`], because instants are packed with the
+//! numbers of units and channels: arrivals after it are refused, and a device that has something to do after it stops with a fault.
 
-mod admit;
-mod buffered;
-mod build;
-mod decide;
-mod dispatch;
-mod estimate;
-mod finish;
-mod older_reads;
+mod migration;
 mod overtaking;
-mod queue;
-mod rebalance;
+mod page_order;
+mod scheduling;
 mod serial;
-mod split;
-mod step;
-mod submit;
-mod supersede;
-mod totals;
+mod slack;
+mod transactions;
+mod write_back;
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use flashlane_core::decide::{Estimate, Promotion};
-use flashlane_core::event::{PageEnd, Stamped};
-use flashlane_core::{Board, Completion, FlowId, Lpn, PlaneId, Ppa, Time, TxnId};
+use flashlane_core::board::{ActiveRequest, Facts};
+use flashlane_core::decide::{Estimate, Promotion, Scheduler};
+use flashlane_core::event::{Event, PageEnd, Stamped};
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{Board, Completion, Duration, Extent, FlowId, Lpn, PlaneId, Ppa, Request, Time, TxnId, UnitId};
+use overtaking::Overtaking;
 
 use crate::buffer::Buffer;
+use crate::config::{Config, ConfigError};
 use crate::flash::Flash;
+use crate::frontend::{Frontend, Refusal, Shape};
 use crate::ftl::Ftl;
-use crate::gc::Gc;
-use crate::host::Host;
-use crate::lpn_table::LpnTable;
+use crate::gc::{Gc, Replayed};
 use crate::policy::Policy;
-use crate::state::State;
-pub use step::Stopped;
-pub use totals::{EraseCounts, Totals};
+use crate::shared::{LpnTable, State};
 
 /// Why a device stopped.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,7 +59,7 @@ pub struct Device {
     state: State,
     policy: Policy,
     flash: Flash,
-    host: Host,
+    frontend: Frontend,
     ftl: Ftl,
     gc: Gc,
     buffer: Option<Buffer>,
@@ -66,8 +67,8 @@ pub struct Device {
     /// a page never swap (D-SLK-16). The pointer of SOS's mapping entry, the stage of that write being its flag (D-SOS-09).
     writes: LpnTable<TxnId>,
     estimates: Estimates,
-    migrations: rebalance::InFlightMigrations,
-    older_reads: older_reads::OlderReads,
+    migrations: migration::InFlightMigrations,
+    older_reads: page_order::OlderReads,
     overtaking: overtaking::Overtaking,
     /// Flows in whose parts of the buffer a cancelled program has given its page back.
     buffer_partitions_with_space: Vec<FlowId>,
@@ -79,7 +80,7 @@ pub struct Device {
     /// Whether reads need their physical address before they begin, because their array time or the reads they may share a
     /// command with depend on it, or because they may keep an older copy of their page.
     address_reads: bool,
-    counters: totals::Counters,
+    counters: Counters,
     fault: Option<Fault>,
 }
 
@@ -115,7 +116,7 @@ impl Device {
     /// Completions since they were last drained, in order of time; the caller drains.
     #[inline]
     pub fn completions(&mut self) -> &mut Vec<Completion> {
-        &mut self.host.completions
+        &mut self.frontend.completions
     }
 
     /// Why the device stopped, if it did.
@@ -126,7 +127,7 @@ impl Device {
 
     /// Requests inside the device or in transit on the link.
     pub fn outstanding(&self) -> usize {
-        self.host.outstanding()
+        self.frontend.outstanding()
     }
 
     /// Turns the event log on.
@@ -189,5 +190,497 @@ impl Device {
     /// Checks the translation layer's tables against one another, visiting every page; for tests.
     pub fn check(&self) {
         self.ftl.check(&self.state.board);
+    }
+}
+
+// Construction.
+
+impl Device {
+    /// Builds the device of `config` with `scheduler`.
+    ///
+    /// # Errors
+    /// The first configuration value that is out of range, by key.
+    pub fn new(config: &Config, scheduler: Scheduler) -> Result<Device, ConfigError> {
+        let replayed = Replayed::of(config)?;
+        Device::in_state(config, scheduler, replayed)
+    }
+
+    /// Builds the device of `config` with `scheduler`, in the state `replayed` that [`Replayed::of`] made for it.
+    ///
+    /// # Errors
+    /// As [`Device::new`].
+    pub fn in_state(config: &Config, scheduler: Scheduler, replayed: Option<Replayed>) -> Result<Device, ConfigError> {
+        config.check()?;
+        let mut board = first_board(config, &scheduler);
+        let mut policy = Policy::new(scheduler, config);
+        let page_flows = policy.needs_page_flows();
+        let (mut ftl, gc) = Gc::first(config, replayed, policy.collects_for_free(), page_flows);
+        if !policy.is_place_static() {
+            ftl.enable_dynamic_placement();
+        }
+        if page_flows {
+            ftl.keep_page_flows(config, &mut board);
+        }
+        for plane in 0..board.planes.len() as u16 {
+            ftl.publish(&mut board, PlaneId(plane));
+        }
+        policy.prepare(&board);
+        let flash = first_flash(config, &policy);
+        Ok(Device {
+            address_reads: flash.reads_need_addresses()
+                || board.facts.same_page[FlashOp::Read.index()]
+                || !policy.is_place_static(),
+            frontend: Frontend::new(config, policy.needs().decision),
+            overtaking: Overtaking::new(&board),
+            state: State::new(board),
+            policy,
+            flash,
+            ftl,
+            gc,
+            buffer: config.buffer.as_ref().map(|b| Buffer::new(b, config.flows.len())),
+            writes: LpnTable::default(),
+            estimates: Estimates::default(),
+            migrations: Default::default(),
+            older_reads: Default::default(),
+            buffer_partitions_with_space: Vec::new(),
+            transfer: Transfer {
+                page_bytes: config.geometry.page_bytes,
+                metadata_bytes: config.page_on_bus() - config.geometry.page_bytes,
+                read_modify_write: config.ftl.read_modify_write,
+            },
+            serial: serial::Serial::of(config),
+            sorted_pages: Vec::new(),
+            counters: Counters::default(),
+            fault: None,
+        })
+    }
+}
+
+/// The board before the first request, without the state of the planes.
+fn first_board(config: &Config, scheduler: &Scheduler) -> Board {
+    let mut facts = config.facts();
+    if !scheduler.pick.declares().per_priority_queues {
+        facts.priorities = 1;
+    }
+    facts.write_triggered_gc = scheduler.collect.declares().write_triggered;
+    let mut board = Board::new(facts, config.flows.len());
+    for (board_view, flow) in board.flows.iter_mut().zip(&config.flows) {
+        board_view.priority = flow.priority;
+    }
+    board
+}
+
+/// The flash before the first request.
+fn first_flash(config: &Config, policy: &Policy) -> Flash {
+    let chosen_late = !policy.is_place_static();
+    let mut flash = Flash::new(config, chosen_late, policy.pauses(), policy.asks_expected_ends());
+    if chosen_late {
+        // The choice of a plane reads the channels' counters.
+        flash.disable_elision();
+    }
+    flash
+}
+
+impl Config {
+    /// What the board shows of this configuration.
+    pub fn facts(&self) -> Facts {
+        use flashlane_core::transaction::FlashOp::{Erase, Program, Read};
+        let page = self.geometry.page_bytes;
+        let metadata = |bytes: u32| {
+            if self.bus.with_metadata { bytes as u64 * self.geometry.metadata_bytes as u64 / page as u64 } else { 0 }
+        };
+        Facts {
+            geometry: self.geometry,
+            priorities: self.priorities,
+            command: self.bus.command,
+            array: [self.typical(Read), self.typical(Program), self.typical(Erase)],
+            transfer_page: self.transfer(self.page_on_bus() as u64),
+            transfer_sectors: (0..=page / 512).map(|s| self.transfer(s as u64 * 512 + metadata(s * 512))).collect(),
+            iteration: Duration::from_ns((self.nand.program.typical().ns() / self.nand.iterations as u64).max(1)),
+            suspend: self.nand.suspend,
+            resume: self.nand.resume,
+            multi_plane: self.nand.multi_plane,
+            multi_die: self.nand.multi_die,
+            same_page: [self.nand.same_page_read, self.nand.same_page_program, false],
+            gc_hard_blocks: self.gc.hard_blocks,
+            gc_start_blocks: self.gc.start_blocks,
+            write_triggered_gc: false,
+        }
+    }
+}
+
+// Submission.
+
+impl Device {
+    /// Submits a request at `now`, which must not be before the instant the device has reached, nor after [`Time::LAST`].
+    ///
+    /// # Errors
+    /// A request that the device could not serve; the device is unchanged then.
+    #[inline]
+    pub fn submit(&mut self, now: Time, request: &Request<'_>) -> Result<(), Refusal> {
+        let Request { id, flow, op, arrival, extent } = *request;
+        let shape = self.frontend.check(flow, &extent)?;
+        if now > self.now() {
+            self.advance(now);
+        }
+        debug_assert!(arrival <= now && now == self.now(), "submitted into the past");
+        debug_assert!(now <= Time::LAST, "submitted after the last instant");
+        let Shape { first: lpn, pages, skip, bytes } = shape;
+        let (list, bytes_touched) = match extent {
+            Extent::Bytes { offset, length } => (None, Some((offset, length))),
+            Extent::Pages(list) => (Some(list), None),
+        };
+        self.state.log(|| Event::Submitted { request: id, flow, op, arrival, pages, extent: bytes_touched });
+        let request = ActiveRequest {
+            id,
+            arrival,
+            bytes,
+            flow,
+            op,
+            lpn,
+            pages,
+            remaining: pages,
+            skip,
+            buffered: 0,
+            scattered: list.is_some(),
+            tags: 0,
+        };
+        let slot = self.frontend.register(request, list, &mut self.state.board);
+        if self.policy.skips_when_single() && self.frontend.enters_at_once(flow, &mut self.state.board) {
+            self.state.log(|| Event::Admitted { request: id });
+            self.split_request(slot, &request);
+            return Ok(());
+        }
+        self.frontend.send(slot, &mut self.state);
+        if self.policy.ranks_all_waiting() {
+            // What else arrives at this instant is to be compared with it.
+            self.state.agenda.open = true;
+        } else if self.frontend.is_link_instant() {
+            self.admit();
+        }
+        Ok(())
+    }
+
+    /// Prefetches memory for a request that begins at byte `offset` and will be submitted soon. Changes nothing but speed.
+    #[inline]
+    pub fn prefetch(&self, offset: u64) {
+        self.writes.prefetch(self.frontend.page_at(offset));
+    }
+}
+
+// Advancing in time.
+
+/// Where processing events stops before its limit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    /// Nowhere.
+    Limit,
+    /// After the first instant at which a request completes.
+    Completion,
+    /// After the first instant at which a request completes or the log has more events than this.
+    Report(usize),
+}
+
+/// At which point of an instant a device stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stopped {
+    /// After its completions and timers.
+    BeforeDecisions,
+    /// Once decisions of this instant have been made.
+    AfterDecisions,
+}
+
+impl Device {
+    /// When the next event happens; [`Time::NEVER`] if there is none or the device has stopped. Makes the decisions of the
+    /// present instant, so everything that arrives at this instant must be submitted before.
+    pub fn next_event(&mut self) -> Time {
+        let runs = self.fault.is_none() && self.settle();
+        let next = self.next_instant();
+        match runs {
+            true if next <= Time::LAST => next,
+            true => self.stop_after_last(next),
+            false => Time::NEVER,
+        }
+    }
+
+    /// Processes every event up to and including `now`, which must not be after [`Time::LAST`], each at its own time. The
+    /// decisions of `now` itself stay open.
+    pub fn advance(&mut self, now: Time) {
+        debug_assert!(now <= Time::LAST, "advanced beyond the last instant");
+        self.process_events(now, Stop::Limit);
+        self.state.board.now = self.state.board.now.max(now);
+    }
+
+    /// Processes events up to and including `limit`, but not beyond the first instant at which a request completes; the decisions
+    /// of that instant stay open. For a host whose requests depend on completions. Returns whether a request completed; if not,
+    /// all events up to `limit` have been processed.
+    pub fn advance_to_completion(&mut self, limit: Time) -> bool {
+        self.process_events(limit.min(Time::LAST), Stop::Completion);
+        self.is_over(Stop::Completion) || self.reached(limit)
+    }
+
+    /// As [`Device::advance_to_completion`], and if `events` also not beyond the first instant at which an event is logged. For a host
+    /// that may act on what it learns from the log. Returns where it stopped; `None` if nothing of this happened up to `limit`.
+    pub fn advance_to_report(&mut self, limit: Time, events: bool) -> Option<Stopped> {
+        let stop = if events { Stop::Report(self.state.log.events.len()) } else { Stop::Completion };
+        let stopped = self.process_events(limit.min(Time::LAST), stop);
+        if self.is_over(stop) {
+            return Some(stopped);
+        }
+        self.reached(limit);
+        None
+    }
+
+    /// Nothing has stopped the device up to `limit`: it is there now, or has nothing to do for ever. Returns false.
+    #[inline(always)]
+    fn reached(&mut self, limit: Time) -> bool {
+        if limit <= Time::LAST {
+            self.state.board.now = self.state.board.now.max(limit);
+        } else if self.fault.is_none() {
+            self.stop_after_last(self.next_instant());
+        }
+        false
+    }
+
+    /// Whether what `stop` waits for has happened.
+    #[inline(always)]
+    fn is_over(&self, stop: Stop) -> bool {
+        match stop {
+            Stop::Limit => false,
+            Stop::Completion => !self.frontend.completions.is_empty(),
+            Stop::Report(logged) => !self.frontend.completions.is_empty() || self.state.log.events.len() > logged,
+        }
+    }
+
+    /// Processes events up to and including `limit`, or to the first instant at which there is what `stop` says. Returns how far into
+    /// the last instant it came.
+    #[inline(always)]
+    fn process_events(&mut self, limit: Time, stop: Stop) -> Stopped {
+        let mut stopped = Stopped::BeforeDecisions;
+        // Only decisions can stop the device.
+        let mut runs = self.fault.is_none();
+        while runs {
+            let mut next = self.next_instant();
+            if next > self.state.board.now {
+                if self.is_over(stop) {
+                    break;
+                }
+                if self.state.agenda.open && limit > self.state.board.now {
+                    runs = self.settle();
+                    stopped = Stopped::AfterDecisions;
+                    next = self.next_instant();
+                    if next > self.state.board.now && self.is_over(stop) {
+                        // Transfers that take no time have completed a request during the decisions, or these were logged.
+                        break;
+                    }
+                }
+                if next > limit || !runs {
+                    break;
+                }
+                self.state.board.now = next;
+                stopped = Stopped::BeforeDecisions;
+            }
+            if self.flash.next_event() == next {
+                self.flash.step(&mut self.state);
+                self.drain_ended();
+            } else {
+                self.frontend.step(&mut self.state);
+            }
+        }
+        stopped
+    }
+
+    /// Called when no event is left up to [`Time::LAST`]: stops the device if there is one later, at `next`.
+    #[cold]
+    fn stop_after_last(&mut self, next: Time) -> Time {
+        if next != Time::NEVER {
+            let last = Time::LAST.ns();
+            // The flash packs instants with channel numbers; unpacking extended the top bit of this one as a sign.
+            let next = next.ns() & (2 * last + 1);
+            let message = format!("its next event comes at {next} ns, and it lives to {last} ns at most (2.28 years)");
+            self.fault = Some(Fault { at: self.state.board.now, message });
+        }
+        Time::NEVER
+    }
+
+    /// The earliest instant of an event in the flash or the host interface.
+    #[inline(always)]
+    fn next_instant(&self) -> Time {
+        self.flash.next_event().min(self.frontend.next_event())
+    }
+
+    /// Ends the transactions that the flash has finished.
+    #[inline(always)]
+    fn drain_ended(&mut self) {
+        while let Some(txn) = self.flash.ended.pop(&self.state.board) {
+            self.ended(txn);
+        }
+    }
+
+    /// Makes the decisions of this instant: admission, then the units in ascending (channel, way) order, until nothing
+    /// is left to decide. Returns false if that stopped the device. Must not be called when it has stopped before.
+    #[inline(always)]
+    fn settle(&mut self) -> bool {
+        while self.state.agenda.open {
+            self.state.agenda.open = false;
+            if self.frontend.could_admit() {
+                self.admit();
+            }
+            if self.policy.binds_at_dispatch() {
+                self.place_unplaced();
+            }
+            let mut ahead = u64::MAX;
+            while let Some((word, mut bits)) = self.state.agenda.take(ahead) {
+                while bits != 0 {
+                    self.decide(UnitId((word * 64) as u16 + bits.trailing_zeros() as u16));
+                    bits &= bits - 1;
+                }
+                ahead = !1 << word;
+            }
+            if self.policy.migrates_writes() {
+                self.rebalance();
+            }
+            if self.frontend.could_admit() {
+                // Dispatching made space in the queues.
+                self.admit();
+            }
+            if self.fault.is_some() {
+                return false;
+            }
+            // Transfers that take no time may have ended transactions.
+            self.drain_ended();
+        }
+        true
+    }
+}
+
+// Totals of a run, for summaries.
+
+/// Counters of the device itself; the other parts keep their own.
+#[derive(Clone, Copy, Default, Debug)]
+struct Counters {
+    transactions: u64,
+    cancelled: u64,
+    moved: u64,
+    free_page_stalls: u64,
+    partial_reads: u64,
+    kept_reads: u64,
+    /// Pages read and written under serial service.
+    in_series: [u64; 2],
+}
+
+/// What a device has done since it was built: counters, each a figure of the results.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Totals {
+    /// The instant it has reached.
+    pub now: Time,
+    /// Flash transactions ended, garbage collection included. Under serial service, pages read and written.
+    pub transactions: u64,
+    /// Pages served from the buffer or from a waiting write.
+    pub pages_from_memory: u64,
+    /// Waiting writes dropped because a younger write of their page came.
+    pub cancelled: u64,
+    /// Whether the scheduler moves or drops waiting writes.
+    pub changes_waiting_writes: bool,
+    /// Waiting writes that moved to a unit with nothing to do.
+    pub moved: u64,
+    /// Reads that kept an older copy of their page, which a younger write took to another plane.
+    pub kept_reads: u64,
+    /// Erases that had to wait for such reads.
+    pub late_erases: u64,
+    /// Pages programmed for the host.
+    pub user_programs: u64,
+    /// Pages programmed by garbage collection.
+    pub gc_programs: u64,
+    /// Moves dropped because their page was overwritten first.
+    pub stale_moves: u64,
+    /// Blocks erased.
+    pub erases: u64,
+    /// Victims chosen.
+    pub victims: u64,
+    /// Valid pages in them when they were chosen.
+    pub victim_valid: u64,
+    /// Times a picked program's plane had no free page for it.
+    pub free_page_stalls: u64,
+    /// Times a write did more garbage collection than its share because its plane was short of blocks (D-FLN-13).
+    pub forced_batches: u64,
+    /// Times a program or erase was paused.
+    pub pauses: u64,
+    /// Commands of several transactions: reads, programs.
+    pub advanced_commands: [u64; 2],
+    /// User transactions that were members of them: reads, programs.
+    pub advanced: [u64; 2],
+    /// Reads of read-modify-write: they read the rest of a page that is written in part.
+    pub partial_reads: u64,
+    /// User transactions dispatched: reads, programs.
+    pub user: [u64; 2],
+    /// Busy time of each unit.
+    pub unit_busy: alloc::vec::Vec<Duration>,
+    /// Busy time of each channel's bus.
+    pub channel_busy: alloc::vec::Vec<Duration>,
+    /// Data phases, and those that found the bus taken.
+    pub transfers: [u64; 2],
+    /// Erase counts of blocks.
+    pub erase_counts: EraseCounts,
+    /// Blocks of the drive.
+    pub blocks: u64,
+}
+
+/// How often blocks have been erased.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct EraseCounts {
+    /// Least of a block.
+    pub min: u32,
+    /// Greatest of a block.
+    pub max: u32,
+    /// Over all blocks.
+    pub sum: u64,
+}
+
+impl Device {
+    /// Totals since the device was built.
+    pub fn totals(&self) -> Totals {
+        let ftl = &self.ftl.totals;
+        let [reads, writes] = self.counters.in_series;
+        let unit_counters = || self.state.board.units.iter().map(|u| &u.counters);
+        let pair = |f: fn(&flashlane_core::board::UnitCounters) -> [u64; 2]| {
+            unit_counters().map(f).fold([0, 0], |a, b| [a[0] + b[0], a[1] + b[1]])
+        };
+        let mut erase_counts = EraseCounts { min: u32::MAX, max: 0, sum: 0 };
+        let mut blocks = 0;
+        for count in self.ftl.erase_counts() {
+            erase_counts.min = erase_counts.min.min(count);
+            erase_counts.max = erase_counts.max.max(count);
+            erase_counts.sum += u64::from(count);
+            blocks += 1;
+        }
+        Totals {
+            now: self.state.board.now,
+            transactions: self.counters.transactions + reads + writes,
+            pages_from_memory: self.frontend.pages_from_memory,
+            cancelled: self.counters.cancelled,
+            user_programs: ftl.user_programs + writes,
+            moved: self.counters.moved,
+            kept_reads: self.counters.kept_reads,
+            late_erases: self.gc.late_erases,
+            changes_waiting_writes: self.policy.changes_waiting_writes(),
+            gc_programs: ftl.gc_programs,
+            stale_moves: self.gc.stale_moves,
+            erases: ftl.erases,
+            victims: self.gc.victims().0,
+            victim_valid: self.gc.victims().1,
+            free_page_stalls: self.counters.free_page_stalls,
+            forced_batches: self.gc.forced_batches,
+            pauses: unit_counters().map(|c| c.pauses).sum(),
+            advanced_commands: pair(|c| c.advanced_commands),
+            partial_reads: self.counters.partial_reads,
+            advanced: pair(|c| c.advanced),
+            user: pair(|c| c.user),
+            unit_busy: unit_counters().map(|c| c.busy).collect(),
+            channel_busy: self.state.board.channels.iter().map(|c| c.busy).collect(),
+            transfers: self.state.board.channels.iter().fold([0, 0], |a, c| [a[0] + c.transfers, a[1] + c.stalled]),
+            erase_counts,
+            blocks,
+        }
     }
 }

@@ -13,7 +13,7 @@ use flashlane_core::transaction::{FlashOp, tag};
 use flashlane_core::{Board, QueueId, RequestId, Time, Transaction, TxnId, UnitId};
 
 use super::Device;
-use crate::host::RequestSlot;
+use crate::frontend::RequestSlot;
 
 /// When a request arrived, and which one it is of those that arrived then: the smaller, the older.
 type Arrival = (Time, RequestId);

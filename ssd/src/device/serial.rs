@@ -11,7 +11,7 @@ use flashlane_core::{Duration, Lpn, Op, Time};
 use super::Device;
 use crate::buffer::{Buffer, Stored};
 use crate::config::{Charge, Config, Service};
-use crate::host::RequestSlot;
+use crate::frontend::RequestSlot;
 
 /// What serial service depends on.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,7 @@ impl Device {
     #[cold]
     pub(super) fn serve_in_series(&mut self, slot: RequestSlot, request: &ActiveRequest, serial: Serial) {
         let mut pages = core::mem::take(&mut self.sorted_pages);
-        pages.extend((0..request.pages).map(|i| self.host.requests.page(slot, request, i)));
+        pages.extend((0..request.pages).map(|i| self.frontend.requests.page(slot, request, i)));
         pages.sort_unstable();
         pages.retain(|&lpn| !self.hits_buffer(slot, request, lpn));
         let mut work = Work::default();
@@ -69,7 +69,7 @@ impl Device {
         }
         self.counters.in_series[0] += u64::from(work.pages[0]);
         self.counters.in_series[1] += u64::from(work.pages[1]);
-        self.host.serve_after(slot, serial.time(work.pages), &mut self.state);
+        self.frontend.serve_after(slot, serial.time(work.pages), &mut self.state);
     }
 
     /// Whether the buffer serves a page of a command; if so, it does.
@@ -85,7 +85,7 @@ impl Device {
             }
         };
         if hit {
-            self.host.page_from_memory(slot, lpn, &mut self.state);
+            self.frontend.page_from_memory(slot, lpn, &mut self.state);
         }
         hit
     }
@@ -102,11 +102,11 @@ impl Device {
         }
         if is_write && is_taken {
             work.missed += 1;
-            self.host.page_from_memory(slot, lpn, &mut self.state);
+            self.frontend.page_from_memory(slot, lpn, &mut self.state);
         } else {
             work.pages[request.op.index()] += 1;
             work.missed += u32::from(is_write);
-            self.host.page_in_series(slot, lpn, &mut self.state);
+            self.frontend.page_in_series(slot, lpn, &mut self.state);
         }
     }
 }

@@ -7,8 +7,7 @@ use flashlane_core::{Board, Duration, Owner, Time, Transaction, TxnId, UnitId};
 
 use super::{Flash, FlashUnit, Phase, UnitStep};
 use crate::config::Latency;
-use crate::log::Log;
-use crate::state::State;
+use crate::shared::{Log, State};
 
 /// A command to begin.
 #[derive(Clone, Copy, Debug)]

@@ -1,13 +1,16 @@
-//! Channel buses: one transfer at a time, first come first served among ready transfers, data-out before data-in when
+//! Channels: one transfer at a time on the bus, first come first served among ready transfers, data-out before data-in when
 //! both become ready at the same instant, then by command age (model 0.4).
+//!
+//! Owns the requests for each bus, the timers of its units, and the channel's next instant.
 
 use flashlane_core::board::{Command, Service};
 use flashlane_core::event::Event;
-use flashlane_core::min_tree::NEVER;
+use flashlane_core::min_tree::{MAX_INSTANTS, NEVER};
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{ChannelId, Duration, Time};
+use flashlane_core::{ChannelId, Duration, Time, UnitId};
 
 use super::{ChannelStep, Phase, UnitStep};
+use crate::shared::Agenda;
 
 impl ChannelStep<'_> {
     /// Processes everything that happens on the bus at this instant, and the expired timers of units if `units`. Returns the
@@ -264,6 +267,255 @@ impl UnitStep<'_> {
             state.counters.busy += self.now - self.unit.busy_from;
             let waits = (state.user_waiting() != 0) | state.gc.any();
             self.agenda.mark_if(self.id, waits | self.common.reads_move);
+        }
+    }
+}
+
+// A channel: the requests for its bus, the timers of its units, and its next instant.
+
+/// A channel: its bus, and the timers of its units.
+///
+/// The transfer of a read's page begins without an event of its own: the next holder is known when the bus becomes free, and only
+/// the end of the transfer can be observed, so the channel's next event is that end. The transfer is called recorded once its
+/// beginning has been processed: at its end, or when a decision reads the channel ([`super::Flash::publish_channel`]).
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub(super) struct Channel {
+    /// When the transfer under way ends, ns; [`NEVER`] when none has been recorded.
+    pub(super) end: u64,
+    /// When the bus last became free, ns; or when it will become free, for a transfer without an event at its end.
+    pub(super) released: u64,
+    /// While no recorded transfer is under way: the end of the next transfer, or its beginning if that is an event. [`NEVER`]
+    /// without requests, and while a recorded transfer is under way.
+    pub(super) planned: u64,
+    /// Units that may not decide before the bus is free, one bit for each.
+    pub(super) deferred: u64,
+    /// The unit of the recorded transfer, by its number on the channel.
+    pub(super) holder: u8,
+    /// The channel's first unit.
+    pub(super) first: u16,
+    /// Requests for the bus, each with the instant (past or future) from which on the unit requests it, in the order in which
+    /// they are served. At one instant, requests for pages of reads go before those for commands, which are marked late. (Among
+    /// equals the order is that of insertion, which is by command age: commands begin in the order of their age.)
+    pub(super) bus_requests: Instants,
+    /// Timers of units, those of the same instant in the order of the units.
+    pub(super) timers: Instants,
+}
+
+impl Channel {
+    /// A channel of idle units from `first` on.
+    pub(super) fn idle(first: u32) -> Channel {
+        Channel {
+            end: NEVER,
+            released: 0,
+            planned: NEVER,
+            deferred: 0,
+            holder: 0,
+            first: first as u16,
+            timers: Instants::empty(),
+            bus_requests: Instants::empty(),
+        }
+    }
+
+    /// Whether a recorded transfer is under way.
+    #[inline(always)]
+    pub(super) fn taken(&self) -> bool {
+        self.end != NEVER
+    }
+
+    /// Whether a transfer is under way that has not been recorded.
+    #[inline(always)]
+    pub(super) fn has_elided_transfer(&self, now: u64) -> bool {
+        !self.taken() && self.bus_requests.first_instant() <= now
+    }
+
+    /// Whether a transfer is under way, recorded or not.
+    #[inline(always)]
+    pub(super) fn in_use(&self, now: u64) -> bool {
+        self.taken() || self.has_elided_transfer(now) || now < self.released
+    }
+
+    /// Adds the request of a read's page for the bus from `at` on, for `length` (0 if the beginning of transfers is an event). On
+    /// a tie the page added first goes first: its command is older.
+    #[inline(always)]
+    pub(super) fn request_later(&mut self, way: usize, at: Time, length: u64) {
+        let at = at.ns();
+        let is_first = self.bus_requests.insert_by_arrival(way, at, false);
+        if !self.taken() & is_first {
+            self.planned = self.instant_of(at, length);
+        }
+    }
+
+    /// When a transfer of `length` ends that was requested since `since` and is the next one, while no recorded transfer is under
+    /// way.
+    #[inline(always)]
+    pub(super) fn instant_of(&self, since: u64, length: u64) -> u64 {
+        since.max(self.released) + length
+    }
+
+    /// Marks the units that had to wait for the bus before they decide.
+    pub(super) fn release_deferred(&mut self, agenda: &mut Agenda) {
+        let mut deferred = core::mem::take(&mut self.deferred);
+        while deferred != 0 {
+            let way = deferred.trailing_zeros() as u16;
+            deferred &= deferred - 1;
+            agenda.mark(UnitId(self.first + way));
+        }
+    }
+
+    /// The channel's next instant. Units that wait for a taken bus have none.
+    #[inline(always)]
+    pub(super) fn next(&self) -> u64 {
+        self.bus_next().min(self.timers.first_instant())
+    }
+
+    /// The next instant of the bus.
+    #[inline(always)]
+    pub(super) fn bus_next(&self) -> u64 {
+        // At least one of the two is NEVER.
+        self.end.min(self.planned)
+    }
+}
+
+// Units of a channel, each with an instant, in ascending order of the instants.
+//
+// A sorted array is enough: a channel has few units, new instants are mostly the latest, and only the first is read.
+
+/// Bits of a unit's number on its channel.
+const WAY_BITS: u32 = 6;
+
+/// Units of a channel, each with an instant, sorted.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub(super) struct Instants {
+    length: usize,
+    /// From index 1 on, ascending: instant in ns, whether it is late, and the unit, packed as `ns << 7 | late << 6 | way`. Index
+    /// 0 is 0, and all ones follow the last entry.
+    keys: [u64; 2 * MAX_INSTANTS + 1],
+}
+
+impl Instants {
+    /// Entries that are moved without a loop when the first is removed: as many as a channel usually has units.
+    const UNROLL: usize = 4;
+
+    /// An empty list.
+    pub(super) fn empty() -> Instants {
+        let mut keys = [u64::MAX; 2 * MAX_INSTANTS + 1];
+        keys[0] = 0;
+        Instants { length: 0, keys }
+    }
+
+    /// The first instant; [`flashlane_core::min_tree::NEVER`] if there is none.
+    #[inline(always)]
+    pub(super) fn first_instant(&self) -> u64 {
+        // The arithmetic shift turns all ones into NEVER.
+        (self.keys[1] as i64 >> (WAY_BITS + 1)) as u64
+    }
+
+    /// The first unit, by its number on the channel.
+    #[inline(always)]
+    pub(super) fn first(&self) -> usize {
+        self.keys[1] as usize % MAX_INSTANTS
+    }
+
+    /// Whether the first is late.
+    #[inline(always)]
+    pub(super) fn first_is_late(&self) -> bool {
+        self.keys[1] >> WAY_BITS & 1 == 1
+    }
+
+    /// Adds a unit that is not listed. Units of the same instant are in the order of their numbers.
+    #[inline(always)]
+    pub(super) fn insert_by_number(&mut self, way: usize, at: u64) {
+        self.insert(way, at << (WAY_BITS + 1) | way as u64, 0);
+    }
+
+    /// Adds a unit that is not listed, behind all others of the same instant; one that is not `late` goes before those that are.
+    /// Returns whether it is the first now.
+    #[inline(always)]
+    pub(super) fn insert_by_arrival(&mut self, way: usize, at: u64, late: bool) -> bool {
+        self.insert(way, (at << 1 | u64::from(late)) << WAY_BITS | way as u64, MAX_INSTANTS as u64 - 1)
+    }
+
+    /// Inserts the key behind all keys that are at most `key | ignored`. Returns whether it is the first.
+    #[inline(always)]
+    fn insert(&mut self, way: usize, key: u64, ignored: u64) -> bool {
+        debug_assert!(self.length < MAX_INSTANTS && self.all().all(|(other, _)| other != way));
+        let mut last = self.length % (2 * MAX_INSTANTS);
+        self.length += 1;
+        while self.keys[last] > key | ignored {
+            self.keys[last + 1] = self.keys[last];
+            last = (last - 1) % (2 * MAX_INSTANTS);
+        }
+        self.keys[last + 1] = key;
+        last == 0
+    }
+
+    /// Removes the first.
+    #[inline(always)]
+    pub(super) fn pop_first(&mut self) {
+        debug_assert!(self.length > 0);
+        for place in 1..=Self::UNROLL {
+            self.keys[place] = self.keys[place + 1];
+        }
+        if self.length > Self::UNROLL {
+            self.keys.copy_within(Self::UNROLL + 2..self.length + 2, Self::UNROLL + 1);
+        }
+        self.length -= 1;
+    }
+
+    /// Removes the unit, if it is listed.
+    pub(super) fn remove(&mut self, way: usize) {
+        let place = self.all().position(|(other, _)| other == way);
+        if let Some(place) = place {
+            self.keys.copy_within(place + 2..self.length + 2, place + 1);
+            self.length -= 1;
+        }
+    }
+
+    /// All entries in order: the unit's number on the channel, and its instant.
+    pub(super) fn all(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        self.keys[1..=self.length].iter().map(|key| (*key as usize % MAX_INSTANTS, key >> (WAY_BITS + 1)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use flashlane_core::min_tree::NEVER;
+
+    /// Compares with a list sorted after each change, for many lengths.
+    #[test]
+    fn entries_are_in_the_order_of_a_sorted_list() {
+        let mut x: u64 = 7;
+        for (units, behind) in [1, 2, 4, 5, 6, 16, 64].into_iter().flat_map(|units| [(units, false), (units, true)]) {
+            let mut list = Instants::empty();
+            let mut plain: Vec<(u64, bool, usize, usize)> = Vec::new();
+            for age in 0..5_000 {
+                x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                let (way, at, late) = ((x >> 40) as usize % units, (x >> 50) % 32, x >> 63 == 1);
+                if let Some(place) = plain.iter().position(|entry| entry.3 == way) {
+                    if late {
+                        list.remove(way);
+                        plain.remove(place);
+                    } else {
+                        list.pop_first();
+                        plain.remove(0);
+                    }
+                } else if behind {
+                    list.insert_by_arrival(way, at, late);
+                    plain.push((at, late, age, way));
+                } else {
+                    list.insert_by_number(way, at);
+                    plain.push((at, false, way, way));
+                }
+                plain.sort();
+                list.remove(units);
+                assert_eq!(list.first_instant(), plain.first().map_or(NEVER, |first| first.0));
+                assert!(list.all().eq(plain.iter().map(|entry| (entry.3, entry.0))));
+                assert!(plain.is_empty() || list.first() == plain[0].3);
+            }
         }
     }
 }

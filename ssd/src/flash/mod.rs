@@ -12,23 +12,20 @@
 //! A transfer whose beginning cannot be observed is processed in one event, at its end. If `Common::elision_disabled` is set, every
 //! transfer is processed at its beginning too. A test checks for every scheduler that completions are the same with and without.
 
-pub mod array;
-pub mod bus;
-mod channel;
-mod ended;
-mod instants;
-mod step;
+mod array;
+mod bus;
 
 use alloc::vec::Vec;
 
-use flashlane_core::{Duration, MinTree, Time, TxnId, UnitId};
+pub use array::Start;
+use bus::Channel;
+use flashlane_core::board::{self, Facts};
+use flashlane_core::transaction::Transaction;
+use flashlane_core::{Board, Duration, MinTree, Time, TxnId, UnitId};
 use rand_pcg::Pcg64Mcg;
 
 use crate::config::{Config, Dispatch, Latency};
-use crate::state::State;
-use channel::Channel;
-pub use ended::Ended;
-use step::{ChannelStep, UnitStep};
+use crate::shared::{Agenda, Log, State};
 
 /// What a unit's hardware is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -286,5 +283,154 @@ impl Common {
         let centred = sum as i128 - (6 << 32);
         let offset = (centred * i128::from(sd.ns())) >> 32;
         Duration::from_ns((i128::from(mean.ns()) + offset).max(1) as u64)
+    }
+}
+
+// The parts of the flash and the board that one step borrows: a channel with all its units, or with one of them.
+
+/// A channel with its units: everything that a step of the channel reads or changes.
+struct ChannelStep<'a> {
+    now: Time,
+    channel: &'a mut Channel,
+    /// Index of the channel's first unit in `units` and `board_view`.
+    first: usize,
+    units: &'a mut [FlashUnit],
+    /// What the board shows of the units.
+    board_view: &'a mut [board::Unit],
+    /// What the board shows of the channel.
+    counters: &'a mut board::Channel,
+    txns: &'a mut [Transaction],
+    facts: &'a Facts,
+    common: &'a mut Common,
+    ended: &'a mut Ended,
+    agenda: &'a mut Agenda,
+    log: &'a mut Log,
+}
+
+/// A unit with its channel: everything that the phases of its command read or change.
+struct UnitStep<'a> {
+    now: Time,
+    id: UnitId,
+    /// Its number on the channel.
+    way: usize,
+    unit: &'a mut FlashUnit,
+    board_view: &'a mut board::Unit,
+    channel: &'a mut Channel,
+    counters: &'a mut board::Channel,
+    txns: &'a mut [Transaction],
+    facts: &'a Facts,
+    common: &'a mut Common,
+    ended: &'a mut Ended,
+    agenda: &'a mut Agenda,
+    log: &'a mut Log,
+}
+
+impl ChannelStep<'_> {
+    /// A unit of the channel.
+    #[inline(always)]
+    fn unit_step(&mut self, way: usize) -> UnitStep<'_> {
+        let index = self.first + way;
+        UnitStep {
+            now: self.now,
+            id: UnitId(index as u16),
+            way,
+            unit: &mut self.units[index],
+            board_view: &mut self.board_view[index],
+            channel: self.channel,
+            counters: self.counters,
+            txns: self.txns,
+            facts: self.facts,
+            common: self.common,
+            ended: self.ended,
+            agenda: self.agenda,
+            log: self.log,
+        }
+    }
+}
+
+impl Flash {
+    /// A unit with its channel.
+    #[inline(always)]
+    fn unit_step<'a>(&'a mut self, id: UnitId, state: &'a mut State) -> UnitStep<'a> {
+        let State { board, agenda, log, .. } = state;
+        let unit = &mut self.units[id.index()];
+        let channel = usize::from(unit.channel);
+        UnitStep {
+            now: board.now,
+            id,
+            way: usize::from(unit.way),
+            unit,
+            board_view: &mut board.units[id.index()],
+            channel: &mut self.channels[channel],
+            counters: &mut board.channels[channel],
+            txns: &mut board.txns,
+            facts: &board.facts,
+            common: &mut self.common,
+            ended: &mut self.ended,
+            agenda,
+            log,
+        }
+    }
+
+    /// The channel with its units.
+    #[inline(always)]
+    fn channel_step<'a>(&'a mut self, channel: usize, state: &'a mut State) -> ChannelStep<'a> {
+        let State { board, agenda, log, .. } = state;
+        let counters = &mut board.channels[channel];
+        let channel = &mut self.channels[channel];
+        ChannelStep {
+            now: board.now,
+            first: usize::from(channel.first),
+            units: &mut self.units,
+            board_view: &mut board.units,
+            channel,
+            counters,
+            txns: &mut board.txns,
+            facts: &board.facts,
+            common: &mut self.common,
+            ended: &mut self.ended,
+            agenda,
+            log,
+        }
+    }
+}
+
+// The transactions that the flash has finished: a first-in, first-out list linked by [`Transaction::next`].
+
+/// Transactions that ended, in order.
+#[derive(Debug)]
+pub struct Ended {
+    first: TxnId,
+    last: TxnId,
+}
+
+impl Default for Ended {
+    fn default() -> Ended {
+        Ended { first: TxnId::NONE, last: TxnId::NONE }
+    }
+}
+
+impl Ended {
+    /// Adds a transaction, which must be in no other list.
+    #[inline(always)]
+    fn push(&mut self, txns: &mut [Transaction], id: TxnId) {
+        if self.first.is_none() {
+            self.first = id;
+        } else {
+            txns[self.last.index()].next = id;
+        }
+        self.last = id;
+    }
+
+    /// Takes the first.
+    #[inline(always)]
+    pub fn pop(&mut self, board: &Board) -> Option<TxnId> {
+        let id = self.first;
+        if id.is_none() {
+            return None;
+        }
+        // `next` of the last one is not valid.
+        self.first = if id == self.last { TxnId::NONE } else { board.txn(id).next };
+        Some(id)
     }
 }

@@ -3,32 +3,22 @@
 //! Owns the page map and the reverse map, the pages' validity, and the block pools of every plane. It must never know queues,
 //! schedulers, or when garbage is collected.
 
-pub(crate) mod ages;
-mod group_minima;
-mod initial;
-pub mod map;
-mod page_flows;
-mod plane_replay;
-pub mod pool;
-mod reverse;
-mod saved;
-mod validity;
+mod blocks;
+mod mapping;
+mod precondition;
 
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
+pub(crate) use blocks::{Block, GroupMinima, Pool, Stream};
+use blocks::{FreshPage, Reverse, WrittenFor};
 use flashlane_core::{Board, Divisor, FlowId, Geometry, Lpn, PlaneId, Ppa};
-pub(crate) use plane_replay::{PlaneReplay, PlaneStates};
-pub(crate) use saved::Tables;
+use mapping::{Map, PageFlows, Validity};
+use precondition::Initial;
+pub(crate) use precondition::{PlaneReplay, PlaneStates};
+use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
-pub(crate) use group_minima::GroupMinima;
-use initial::Initial;
-use map::Map;
-use page_flows::PageFlows;
-use pool::FreshPage;
-pub(crate) use pool::{Block, Pool, Stream};
-use reverse::{Reverse, WrittenFor};
-use validity::Validity;
 
 /// Counters of the translation layer.
 #[derive(Clone, Copy, Default, Debug)]
@@ -319,5 +309,45 @@ impl Ftl {
         for (flow, counted) in board.flows.iter().zip(valid) {
             assert_eq!(flow.valid_pages, counted, "pages that hold a flow's data");
         }
+    }
+}
+
+// What writes have changed of a drive's tables: with the configuration it gives the tables again.
+
+/// The tables that writes change, as they are stored.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Tables<'a> {
+    map: Cow<'a, [u32]>,
+    reverse: Cow<'a, Reverse>,
+    validity: Cow<'a, Validity>,
+    pools: Cow<'a, [Pool]>,
+}
+
+impl Ftl {
+    /// What writes have changed. No page may have left its home plane.
+    pub(crate) fn tables(&self) -> Tables<'_> {
+        Tables {
+            map: Cow::Borrowed(self.map.entries()),
+            reverse: Cow::Borrowed(&self.reverse),
+            validity: Cow::Borrowed(&self.validity),
+            pools: Cow::Borrowed(&self.pools),
+        }
+    }
+
+    /// The translation layer of `config` after the writes that made `tables`; `None` if they are of a drive of another size.
+    pub(crate) fn with_tables(config: &Config, tables: Tables<'_>) -> Option<Ftl> {
+        let mut ftl = Ftl::new(config);
+        let Tables { map, reverse, validity, pools } = tables;
+        let fits = map.len() == ftl.map.entries().len()
+            && reverse.fits(&ftl.reverse)
+            && validity.fits(&ftl.validity)
+            && pools.len() == ftl.pools.len()
+            && pools.iter().zip(&ftl.pools).all(|(pool, own)| pool.fits(own));
+        fits.then(|| {
+            ftl.map.set_entries(map.into_owned());
+            (ftl.reverse, ftl.validity) = (reverse.into_owned(), validity.into_owned());
+            ftl.pools = pools.into_owned();
+            ftl
+        })
     }
 }

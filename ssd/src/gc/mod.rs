@@ -5,31 +5,25 @@
 //! a unit begins next and never begins one itself. It must never know the scheduler or the flash's timing. A victim's valid pages
 //! become transactions one by one, when they begin: a read and then, in the same slot of the slab, a program.
 
-mod erases;
-mod jobs;
-mod moves;
-mod pins;
 mod replay;
-#[cfg(test)]
-mod replay_tests;
 mod victim;
 
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use flashlane_core::board::{ForegroundGc, Service};
 use flashlane_core::decide::GcQuota;
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, Ppa, Transaction, TxnId, UnitId};
+use flashlane_core::{Board, Duration, FlowId, Lpn, Owner, PlaneId, Ppa, Time, Transaction, TxnId, UnitId};
+use prefetch_index::prefetch_index;
+pub(crate) use replay::bytes_of_writes;
+pub use replay::{Overwritten, Replay, Replayed, SavedState};
+use victim::{Jobs, Pins};
 
 use crate::config::Config;
 use crate::ftl::{Ftl, Stream};
-use crate::state::State;
-use jobs::Jobs;
-use moves::{Move, Moves};
-use pins::Pins;
-pub(crate) use replay::bytes_of_writes;
-pub use replay::{Overwritten, Replay, Replayed, SavedState};
+use crate::shared::State;
 
 /// Garbage collection of a device.
 #[derive(Debug)]
@@ -398,4 +392,229 @@ fn new_transaction(
         ..Transaction::EMPTY
     };
     id
+}
+
+// From an emptied victim to its erase, which waits for the reads that need a page of the block ([`Pins`]).
+
+impl Gc {
+    /// Makes the erase of an emptied victim, which waits for its unit; that of a pinned one when its last read has ended.
+    #[cold]
+    fn queue_erase(&mut self, plane: PlaneId, block: u32, state: &mut State) {
+        if !self.is_erasable(plane, block) {
+            return;
+        }
+        let unit = state.board.home_of(plane).0;
+        let from = Ppa(block * state.board.facts.geometry.pages_per_block);
+        let erase = Move { plane, from, lpn: Lpn(0), serial: state.take_serials(1), since: state.now() };
+        let id = new_transaction(erase, unit, FlashOp::Erase, (0, Duration::ZERO), Stage::Waiting, state);
+        if state.log.on {
+            self.report_waiting(erase.serial, FlashOp::Erase, Lpn(0), plane, state);
+        }
+        self.moves.add_erase(unit, id);
+        state.board.units[unit.index()].gc.erases += 1;
+        has_work(unit, state);
+    }
+
+    /// Whether an emptied victim may be erased now. If not, [`Gc::unpin`] sees to its erase.
+    fn is_erasable(&mut self, plane: PlaneId, block: u32) -> bool {
+        let is_pinned = self.pins.holds(plane, block);
+        self.late_erases += u64::from(is_pinned);
+        !is_pinned
+    }
+
+    /// A read keeps the page `ppa`, which is about to become invalid: its block is not erased before [`Gc::unpin`].
+    pub(crate) fn pin(&mut self, plane: PlaneId, ppa: Ppa, board: &Board) {
+        self.pins.pin(plane, ppa.0 / board.facts.geometry.pages_per_block);
+    }
+
+    /// A read that kept the page `ppa` has ended. If it was the last of its block, and the block has been emptied, it is erased now.
+    #[cold]
+    pub(crate) fn unpin(&mut self, plane: PlaneId, ppa: Ppa, state: &mut State, ftl: &mut Ftl) {
+        let block = ppa.0 / state.board.facts.geometry.pages_per_block;
+        if !self.pins.unpin(plane, block) || !self.jobs.is_emptied(plane, block) {
+            return;
+        }
+        if self.free {
+            self.block_erased(plane, block, state, ftl);
+        } else {
+            self.queue_erase(plane, block, state);
+        }
+    }
+
+    /// A victim's erase has ended, or needs no time: its plane may need another one.
+    #[cold]
+    fn block_erased(&mut self, plane: PlaneId, block: u32, state: &mut State, ftl: &mut Ftl) {
+        self.close(plane, block, state, ftl);
+        if self.jobs.needs_collection(plane, ftl) {
+            self.start(plane, state, ftl);
+        }
+        self.publish(plane, state, ftl);
+    }
+
+    /// Records the erase of `plane`'s victim and ends its job.
+    fn close(&mut self, plane: PlaneId, block: u32, state: &mut State, ftl: &mut Ftl) {
+        ftl.erased(plane, block);
+        self.jobs.close(plane);
+        if self.keeps_page_flows {
+            // FLIN eq. 10 counts the pages a flow has written since the last erase.
+            state.board.flows.iter_mut().for_each(|flow| flow.programmed_at_erase = flow.programmed);
+        }
+        state.log(|| Event::Erased { plane, block });
+    }
+}
+
+// Waiting page moves and erases of garbage collection, unit by unit.
+//
+// A victim's moves are a list of its valid pages, each with the logical page it holds (which does not change while the page is
+// valid). They become transactions one by one, when they begin. One transaction is first a move's read and then its program. A
+// unit begins no other move before that program, so at most one program waits for it.
+
+/// How many moves ahead of the one that begins the list is prefetched: one cache line of it.
+const PREFETCH_DISTANCE: usize = 8;
+
+/// For how many moves at a time the map entries are prefetched.
+const BATCH: usize = 4;
+
+/// The waiting moves and erases of all units.
+#[derive(Debug)]
+struct Moves {
+    units: Vec<UnitMoves>,
+    /// By plane: the victim whose moves begin after those of another plane of the unit.
+    planes: Vec<VictimMoves>,
+}
+
+/// The waiting moves and erases of a unit. The fields that every move uses come first.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+struct UnitMoves {
+    /// The program of a page that has been read.
+    program: TxnId,
+    /// The plane of `victim`.
+    plane: PlaneId,
+    /// How many moves of `victim` have begun or were dropped; equal to their number if none is left.
+    begun: usize,
+    /// The victim whose moves begin now.
+    victim: VictimMoves,
+    /// Planes whose victims follow, in this order.
+    planes: VecDeque<PlaneId>,
+    /// Erases of empty victims, oldest first.
+    erases: VecDeque<TxnId>,
+}
+
+/// The moves of a victim.
+#[derive(Clone, Debug)]
+struct VictimMoves {
+    pages: Vec<(Ppa, Lpn)>,
+    /// Serial of the first move; the others follow.
+    serial: u64,
+    /// Since when they have waited.
+    since: Time,
+}
+
+/// A move about to begin.
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    plane: PlaneId,
+    /// Where the page lies.
+    from: Ppa,
+    lpn: Lpn,
+    serial: u64,
+    /// Since when it has waited.
+    since: Time,
+}
+
+impl Moves {
+    /// Nothing waits.
+    fn new(units: usize, planes: usize) -> Moves {
+        let victim = VictimMoves { pages: Vec::new(), serial: 0, since: Time::ZERO };
+        let unit = UnitMoves {
+            program: TxnId::NONE,
+            plane: PlaneId(0),
+            begun: 0,
+            victim: victim.clone(),
+            planes: VecDeque::new(),
+            erases: VecDeque::new(),
+        };
+        Moves { units: alloc::vec![unit; units], planes: alloc::vec![victim; planes] }
+    }
+
+    /// The list for the moves of `plane`'s next victim: the caller fills it and then calls [`Moves::wait`], or uses it only
+    /// as scratch space.
+    fn list(&mut self, plane: PlaneId) -> &mut Vec<(Ppa, Lpn)> {
+        &mut self.planes[plane.index()].pages
+    }
+
+    /// The moves in `plane`'s list wait for its unit from `since` on; the first has serial `serial`.
+    fn wait(&mut self, unit: UnitId, plane: PlaneId, serial: u64, since: Time) {
+        let (moves, victim) = (&mut self.units[unit.index()], &mut self.planes[plane.index()]);
+        (victim.serial, victim.since) = (serial, since);
+        if !victim.pages.is_empty() {
+            moves.planes.push_back(plane);
+            if moves.begun == moves.victim.pages.len() {
+                self.next_victim(unit);
+            }
+        }
+    }
+
+    /// Takes the unit's next move; there must be one.
+    #[inline]
+    fn next(&mut self, unit: UnitId) -> Move {
+        let moves = &mut self.units[unit.index()];
+        let UnitMoves { plane, begun, .. } = *moves;
+        let VictimMoves { pages, serial, since } = &moves.victim;
+        let (from, lpn) = pages[begun];
+        prefetch_index(pages, begun + PREFETCH_DISTANCE);
+        let next = Move { plane, from, lpn, serial: serial + begun as u64, since: *since };
+        moves.begun = begun + 1;
+        if moves.begun == pages.len() {
+            self.next_victim(unit);
+        }
+        next
+    }
+
+    /// The next moves of the unit whose map entries are to be prefetched now: [`BATCH`] at a time, because the processor can
+    /// have several cache misses under way; none while those of the last call are not used up.
+    #[inline]
+    fn to_prefetch(&self, unit: UnitId) -> &[(Ppa, Lpn)] {
+        let UnitMoves { begun, victim: VictimMoves { pages, .. }, .. } = &self.units[unit.index()];
+        if begun % BATCH != 0 {
+            return &[];
+        }
+        &pages[*begun..(begun + BATCH).min(pages.len())]
+    }
+
+    /// Makes the next victim of the unit the current one, if there is one: all moves of the current one have begun.
+    #[cold]
+    fn next_victim(&mut self, unit: UnitId) {
+        let moves = &mut self.units[unit.index()];
+        if let Some(plane) = moves.planes.pop_front() {
+            (moves.plane, moves.begun) = (plane, 0);
+            core::mem::swap(&mut moves.victim, &mut self.planes[plane.index()]);
+        }
+    }
+
+    /// Notes the program of a move whose page has been read; it waits now.
+    #[inline]
+    fn add_program(&mut self, unit: UnitId, program: TxnId) {
+        let waiting = &mut self.units[unit.index()].program;
+        debug_assert!(waiting.is_none(), "a move began before the program of the one before");
+        *waiting = program;
+    }
+
+    /// Takes the waiting program; [`TxnId::NONE`] if there is none.
+    #[inline]
+    fn take_program(&mut self, unit: UnitId) -> TxnId {
+        core::mem::replace(&mut self.units[unit.index()].program, TxnId::NONE)
+    }
+
+    /// Notes the erase of an empty victim; it waits now.
+    fn add_erase(&mut self, unit: UnitId, erase: TxnId) {
+        self.units[unit.index()].erases.push_back(erase);
+    }
+
+    /// Takes the erase that has waited longest.
+    #[inline]
+    fn take_erase(&mut self, unit: UnitId) -> Option<TxnId> {
+        self.units[unit.index()].erases.pop_front()
+    }
 }

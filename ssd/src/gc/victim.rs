@@ -1,13 +1,154 @@
-//! The choice of the block that garbage collection empties.
-//!
-//! Most policies scan the page counts of all blocks of the plane: a victim frees about a hundred pages, which pays for reading a
-//! few thousand 16-bit counts. The greedy policy reads one bound for each group of 64 blocks, and the blocks of few groups.
+//! Victims: the collection job of each plane, the blocks that reads still need, and the choice of the block that is emptied.
 
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use flashlane_core::{Board, PlaneId};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
-use crate::config::Victim;
-use crate::ftl::{Block, GroupMinima, Pool};
+use crate::config::{Config, Victim};
+use crate::ftl::{Block, Ftl, GroupMinima, Pool};
+
+/// A plane's victim and the work left to empty it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Job {
+    /// The block to empty.
+    pub(super) block: u32,
+    /// Page moves not yet ended.
+    pub(super) moves_left: u32,
+}
+
+/// The jobs of all planes.
+#[derive(Clone, Debug)]
+pub(super) struct Jobs {
+    planes: Vec<Option<Job>>,
+    victim: Victim,
+    start_blocks: u32,
+    rng: Pcg64Mcg,
+    /// Victims chosen.
+    pub(super) victims: u64,
+    /// Valid pages in them when they were chosen.
+    pub(super) victim_valid: u64,
+}
+
+impl Jobs {
+    /// The jobs of an idle device: no plane is being collected.
+    pub(super) fn new(config: &Config) -> Jobs {
+        Jobs {
+            planes: alloc::vec![None; config.geometry.planes() as usize],
+            victim: config.gc.victim,
+            start_blocks: config.gc.start_blocks,
+            rng: Pcg64Mcg::new(((config.seed as u128) << 64) | 0x5eed_0f7c_11ec_7013),
+            victims: 0,
+            victim_valid: 0,
+        }
+    }
+
+    /// The generator of victim policies that sample at random.
+    pub(super) fn rng(&self) -> &Pcg64Mcg {
+        &self.rng
+    }
+
+    /// The jobs of an idle device whose next random victim `rng` samples.
+    pub(super) fn with_rng(config: &Config, rng: Pcg64Mcg) -> Jobs {
+        Jobs { rng, ..Jobs::new(config) }
+    }
+
+    /// Whether `plane` should start collecting now: it has no job and too few free blocks.
+    #[inline]
+    pub(super) fn needs_collection(&self, plane: PlaneId, ftl: &Ftl) -> bool {
+        self.planes[plane.index()].is_none() && ftl.free_blocks(plane) < self.start_blocks
+    }
+
+    /// Chooses a victim in `plane` and opens a job, however many blocks are free. `None` when the plane has a job already or no
+    /// sealed block has an invalid page.
+    pub(super) fn open(&mut self, plane: PlaneId, ftl: &mut Ftl) -> Option<Job> {
+        if self.planes[plane.index()].is_some() {
+            return None;
+        }
+        let (pool, pages) = ftl.pool_mut(plane);
+        let Some(block) = choose(self.victim, pool, pages, &mut self.rng) else {
+            pool.board_stale = true;
+            return None;
+        };
+        let valid = u32::from(pool.valid_when_sealed()[block as usize]);
+        pool.becomes_victim(block);
+        self.victims += 1;
+        self.victim_valid += u64::from(valid);
+        let job = Job { block, moves_left: valid };
+        self.planes[plane.index()] = Some(job);
+        Some(job)
+    }
+
+    /// Counts the end of a page move of `plane`'s job. Returns the block to erase if it was the last.
+    pub(super) fn move_ended(&mut self, plane: PlaneId) -> Option<u32> {
+        let job = self.planes[plane.index()].as_mut().expect("a move belongs to a job");
+        job.moves_left -= 1;
+        (job.moves_left == 0).then_some(job.block)
+    }
+
+    /// All page moves of `plane`'s job have been made at once.
+    pub(super) fn all_moved(&mut self, plane: PlaneId) {
+        self.planes[plane.index()].as_mut().expect("a move belongs to a job").moves_left = 0;
+    }
+
+    /// Whether `block` is the victim of `plane` and has been emptied.
+    pub(super) fn is_emptied(&self, plane: PlaneId, block: u32) -> bool {
+        self.planes[plane.index()].is_some_and(|job| job.block == block && job.moves_left == 0)
+    }
+
+    /// Ends the job of `plane`, whose victim was erased.
+    pub(super) fn close(&mut self, plane: PlaneId) {
+        self.planes[plane.index()] = None;
+    }
+
+    /// Updates whether the board shows `plane` as being collected.
+    pub(super) fn publish(&self, plane: PlaneId, board: &mut Board) {
+        board.planes[plane.index()].collecting = self.planes[plane.index()].is_some();
+    }
+
+    /// Sets the counts of victims to zero.
+    pub(super) fn reset_counts(&mut self) {
+        (self.victims, self.victim_valid) = (0, 0);
+    }
+}
+
+// Pinned blocks: those with a page that a read still needs although its logical page was written on another plane (model 4.1.2).
+// Such a block may be emptied, and is erased when the last of these reads has ended.
+
+/// The pinned blocks, by plane and block, each with the number of reads that need a page of it. Without such reads it is empty.
+#[derive(Default, Debug)]
+pub(super) struct Pins(BTreeMap<(PlaneId, u32), u32>);
+
+impl Pins {
+    /// One more read needs a page of the block.
+    pub(super) fn pin(&mut self, plane: PlaneId, block: u32) {
+        *self.0.entry((plane, block)).or_default() += 1;
+    }
+
+    /// One of these reads has ended. Returns whether it was the last one.
+    pub(super) fn unpin(&mut self, plane: PlaneId, block: u32) -> bool {
+        let reads = self.0.get_mut(&(plane, block)).expect("the read pinned its block");
+        *reads -= 1;
+        let last = *reads == 0;
+        if last {
+            self.0.remove(&(plane, block));
+        }
+        last
+    }
+
+    /// Whether a read needs a page of the block.
+    #[inline]
+    pub(super) fn holds(&self, plane: PlaneId, block: u32) -> bool {
+        !self.0.is_empty() && self.0.contains_key(&(plane, block))
+    }
+}
+
+// The choice of the block that garbage collection empties.
+//
+// Most policies scan the page counts of all blocks of the plane: a victim frees about a hundred pages, which pays for reading a
+// few thousand 16-bit counts. The greedy policy reads one bound for each group of 64 blocks, and the blocks of few groups.
 
 /// The victim that `policy` chooses among the sealed blocks with at least one invalid page.
 pub(super) fn choose(policy: Victim, pool: &mut Pool, pages: u32, rng: &mut Pcg64Mcg) -> Option<u32> {
@@ -72,6 +213,23 @@ fn sample(rng: &mut Pcg64Mcg, blocks: usize, candidate: impl Fn(u32) -> bool) ->
 mod tests {
     use super::*;
     use alloc::vec;
+
+    #[test]
+    fn a_block_is_pinned_until_its_last_read_has_ended() {
+        let mut pins = Pins::default();
+        let (plane, other) = (PlaneId(3), PlaneId(4));
+        for (plane, block) in [(plane, 7), (plane, 8), (plane, 7), (other, 7)] {
+            pins.pin(plane, block);
+        }
+        assert!(!pins.unpin(plane, 7), "one of two");
+        assert!(pins.unpin(plane, 8));
+        assert_eq!(
+            [(plane, 7), (plane, 8), (other, 7), (other, 8)].map(|(p, b)| pins.holds(p, b)),
+            [true, false, true, false]
+        );
+        assert!(pins.unpin(plane, 7) && pins.unpin(other, 7));
+        assert!(pins.0.is_empty());
+    }
 
     /// Compares with a scan of all blocks, while blocks are filled, lose pages, are emptied and erased.
     #[test]

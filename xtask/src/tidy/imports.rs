@@ -21,37 +21,37 @@ const DIRECTIONS: &[Direction] = &[
     Direction {
         room: "ssd::config",
         never: &[
-            "ssd::state",
+            "ssd::shared",
             "ssd::flash",
             "ssd::ftl",
             "ssd::gc",
             "ssd::buffer",
-            "ssd::host",
+            "ssd::frontend",
             "ssd::policy",
             "ssd::device",
         ],
     },
     Direction {
-        room: "ssd::state",
-        never: &["ssd::flash", "ssd::ftl", "ssd::gc", "ssd::buffer", "ssd::host", "ssd::policy", "ssd::device"],
+        room: "ssd::shared",
+        never: &["ssd::flash", "ssd::ftl", "ssd::gc", "ssd::buffer", "ssd::frontend", "ssd::policy", "ssd::device"],
     },
     Direction {
         room: "ssd::flash",
-        never: &["ssd::ftl", "ssd::gc", "ssd::buffer", "ssd::host", "ssd::policy", "ssd::device"],
+        never: &["ssd::ftl", "ssd::gc", "ssd::buffer", "ssd::frontend", "ssd::policy", "ssd::device"],
     },
     Direction {
         room: "ssd::ftl",
-        never: &["ssd::flash", "ssd::gc", "ssd::buffer", "ssd::host", "ssd::policy", "ssd::device"],
+        never: &["ssd::flash", "ssd::gc", "ssd::buffer", "ssd::frontend", "ssd::policy", "ssd::device"],
     },
-    Direction { room: "ssd::gc", never: &["ssd::flash", "ssd::buffer", "ssd::host", "ssd::policy", "ssd::device"] },
+    Direction { room: "ssd::gc", never: &["ssd::flash", "ssd::buffer", "ssd::frontend", "ssd::policy", "ssd::device"] },
     Direction {
-        room: "ssd::host",
+        room: "ssd::frontend",
         never: &["ssd::flash", "ssd::ftl", "ssd::gc", "ssd::buffer", "ssd::policy", "ssd::device"],
     },
     Direction { room: "ssd::buffer", never: &["ssd::flash", "ssd::ftl", "ssd::gc", "ssd::policy", "ssd::device"] },
     Direction {
         room: "ssd::policy",
-        never: &["ssd::state", "ssd::flash", "ssd::ftl", "ssd::gc", "ssd::buffer", "ssd::host", "ssd::device"],
+        never: &["ssd::shared", "ssd::flash", "ssd::ftl", "ssd::gc", "ssd::buffer", "ssd::frontend", "ssd::device"],
     },
     Direction { room: "lab::metrics", never: &["lab::workload", "lab::scenario"] },
     Direction { room: "lab::results", never: &["lab::scenario", "lab::run", "lab::sweep"] },
@@ -60,12 +60,12 @@ const DIRECTIONS: &[Direction] = &[
     Direction {
         room: "audit",
         never: &[
-            "ssd::state",
+            "ssd::shared",
             "ssd::flash",
             "ssd::ftl",
             "ssd::gc",
             "ssd::buffer",
-            "ssd::host",
+            "ssd::frontend",
             "ssd::policy",
             "ssd::device",
         ],
@@ -243,8 +243,8 @@ mod tests {
     #[test]
     fn what_is_below_may_be_named() {
         let gc = "use crate::ftl::Ftl;\nuse crate::{config::Config, ftl};\nfn f() { ftl::g(); self::h(); }\n";
-        assert_eq!(lines("ssd/src/gc/moves.rs", gc), [0usize; 0]);
-        let device = "use crate::{flash, ftl, buffer::*, host};\nuse super::*;\n";
+        assert_eq!(lines("ssd/src/gc/victim.rs", gc), [0usize; 0]);
+        let device = "use crate::{flash, ftl, buffer::*, frontend};\nuse super::*;\n";
         assert_eq!(lines("ssd/src/device/mod.rs", device), [0usize; 0]);
         assert_eq!(
             lines("ssd/src/flash/bus.rs", "use super::*;\nuse crate::Bus;\nuse flashlane_core::Time;\n"),
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(lines("ssd/src/buffer.rs", "mod inner {\n use super::super::device;\n}\n"), [2]);
         assert_eq!(lines("lab/src/metrics/table.rs", "use crate::workload::Source;\n"), [1]);
         assert_eq!(lines("lab/src/results.rs", "use crate::run::Run;\nuse crate::scenario::Scenario;\n"), [1, 2]);
-        assert_eq!(lines("audit/src/pages.rs", "fn f(d: &flashlane_ssd::device::State) {}\n"), [1]);
+        assert_eq!(lines("audit/src/pages.rs", "fn f(d: &flashlane_ssd::device::Device) {}\n"), [1]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::Finding;
 use super::repo::{MAX_BYTES, Repo, attributes, is_test_item};
 
 /// Lines of a file: beyond the first it warns, beyond the second it fails.
-const FILE_LINES: (usize, usize) = (300, 450);
+const FILE_LINES: (usize, usize) = (600, 800);
 /// Lines of a function, the same way.
 const FUNCTION_LINES: (usize, usize) = (60, 70);
 
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn files_at_and_past_the_limits() {
         for (lines, expect) in
-            [(300, vec![]), (301, vec![Weight::Warning]), (450, vec![Weight::Warning]), (451, vec![Weight::Error])]
+            [(600, vec![]), (601, vec![Weight::Warning]), (800, vec![Weight::Warning]), (801, vec![Weight::Error])]
         {
             let text = "// x\n".repeat(lines);
             assert_eq!(weights(&files(&Repo::of(&[("a/src/b.rs", &text)]))), expect, "{lines} lines");

@@ -67,14 +67,14 @@ impl Device {
         self.state.board.txn_mut(write).stage = Stage::Held;
         let at = self.state.now() + takes;
         self.migrations.push_back(InFlightMigration { at, write, to });
-        self.host.wake_at(self.migrations[0].at);
+        self.frontend.wake_at(self.migrations[0].at);
     }
 
     /// Puts the writes that have arrived into their new queues.
     fn arrive(&mut self) {
         while let Some(&InFlightMigration { at, write, to }) = self.migrations.front() {
             if at > self.state.now() {
-                self.host.wake_at(at);
+                self.frontend.wake_at(at);
                 return;
             }
             self.migrations.pop_front();

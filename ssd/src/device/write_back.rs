@@ -5,7 +5,7 @@ use flashlane_core::{FlowId, Lpn, Owner, TxnId};
 
 use super::Device;
 use crate::buffer::Stored;
-use crate::host::RequestSlot;
+use crate::frontend::RequestSlot;
 
 impl Device {
     /// Writes as many pages of a request into the buffer as it has space for; the rest waits. `is_first_waiting` if the request
@@ -16,7 +16,7 @@ impl Device {
         let mut cursor = request.buffered;
         let must_queue = !is_first_waiting && self.buffer.as_ref().is_some_and(|b| b.has_waiting(flow));
         while cursor < pages && !must_queue {
-            let lpn = self.host.requests.page(slot, &request, cursor);
+            let lpn = self.frontend.requests.page(slot, &request, cursor);
             if !self.store(slot, lpn, flow) {
                 break;
             }
@@ -29,13 +29,13 @@ impl Device {
         self.state.board.requests[slot as usize].buffered = cursor;
         match (is_first_waiting, cursor == pages) {
             (false, false) => {
-                let requests = &self.host.requests;
+                let requests = &self.frontend.requests;
                 buffer.wait(flow, slot, (cursor..pages).map(|i| requests.page(slot, &request, i)));
             }
             (true, _) => buffer.still_waits_for(flow, pages - cursor),
             (false, true) => {}
         }
-        self.host.serve_if_done(slot, &mut self.state);
+        self.frontend.serve_if_done(slot, &mut self.state);
         self.flush(flow);
     }
 
@@ -51,12 +51,12 @@ impl Device {
             if !replaces {
                 let stored = buffer.write(lpn, flow) == Stored::Yes;
                 if stored {
-                    self.host.page_from_memory(slot, lpn, &mut self.state);
+                    self.frontend.page_from_memory(slot, lpn, &mut self.state);
                 }
                 return stored;
             }
             buffer.renew(lpn);
-            self.host.page_from_memory(slot, lpn, &mut self.state);
+            self.frontend.page_from_memory(slot, lpn, &mut self.state);
             // The page stays in the part of the buffer that it is in.
             self.program_page(lpn, owner);
             return true;
@@ -69,7 +69,7 @@ impl Device {
             buffer.give_back(owner);
             self.buffer_partitions_with_space.push(owner);
         }
-        self.host.page_from_memory(slot, lpn, &mut self.state);
+        self.frontend.page_from_memory(slot, lpn, &mut self.state);
         self.program_page(lpn, flow);
         true
     }

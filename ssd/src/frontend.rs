@@ -1,0 +1,631 @@
+//! The front end: requests from their submission to their completion, the submission queues, and the link to the host.
+//!
+//! Owns which requests are inside the device, which commands may be fetched, and when completions reach the host. Promises that
+//! every request completes once. Must never know physical addresses, transactions or flash. In this order: the front end, what the
+//! admit decision sees of it, the submission queues, the link, the slots of requests, the check of a submitted request.
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use flashlane_core::board::ActiveRequest;
+use flashlane_core::decide::{Commands, Fetch};
+use flashlane_core::event::Event;
+use flashlane_core::{Board, Completion, Divisor, Duration, Extent, FlowId, Lpn, Op, Time};
+
+use crate::config::{self, Config, Protocol};
+use crate::shared::State;
+
+/// A request's slot in the board's table of requests; `RequestSlot::MAX` for a transaction that belongs to no request.
+pub(crate) type RequestSlot = u32;
+
+/// The host interface.
+#[derive(Debug)]
+pub(crate) struct Frontend {
+    pub(crate) requests: Requests,
+    /// Completions since they were last drained, in order of time.
+    pub(crate) completions: Vec<Completion>,
+    /// Capacity of a unit's queues, for reads and writes: a command is not fetched while a queue it needs is full.
+    pub(crate) queue_capacity: [u32; 2],
+    /// Pages served without a flash operation of their own.
+    pub(crate) pages_from_memory: u64,
+    /// The earliest of the instants in the links, `from_memory`, `ask_again` and `wake`.
+    next: Time,
+    queues: Queues,
+    /// Host to device.
+    inward: Link,
+    /// Device to host.
+    outward: Link,
+    /// Requests served from memory, each with the instant when its data is ready.
+    from_memory: VecDeque<(Time, RequestSlot)>,
+    /// Time the memory takes to serve a request.
+    memory: Duration,
+    /// When to ask the admit decision again.
+    ask_again: Time,
+    /// When the device is to decide again for a reason of its own.
+    wake: Time,
+    validator: RequestValidator,
+}
+
+impl Frontend {
+    /// The idle interface of `config`; `decision` is the time the scheduler needs for each command before it can enter.
+    pub(crate) fn new(config: &Config, decision: Duration) -> Frontend {
+        Frontend {
+            requests: Requests::default(),
+            completions: Vec::new(),
+            queue_capacity: config.front.queue_capacity,
+            pages_from_memory: 0,
+            next: Time::NEVER,
+            queues: Queues::new(&config.front, config.flows.len()),
+            inward: Link::new(&config.front, decision),
+            outward: Link::new(&config.front, Duration::ZERO),
+            from_memory: VecDeque::new(),
+            memory: config.memory,
+            ask_again: Time::NEVER,
+            wake: Time::NEVER,
+            validator: RequestValidator::new(config),
+        }
+    }
+
+    /// What a request touches.
+    ///
+    /// # Errors
+    /// A request that the device could not serve.
+    #[inline(always)]
+    pub(crate) fn check(&self, flow: FlowId, extent: &Extent<'_>) -> Result<Shape, Refusal> {
+        self.validator.check(flow, extent)
+    }
+
+    /// The page that contains byte `offset`.
+    #[inline]
+    pub(crate) fn page_at(&self, offset: u64) -> Lpn {
+        self.validator.page_at(offset)
+    }
+
+    /// Gives a submitted request a slot; `list` has its pages if they are not consecutive.
+    #[inline(always)]
+    pub(crate) fn register(&mut self, request: ActiveRequest, list: Option<&[Lpn]>, board: &mut Board) -> RequestSlot {
+        let slot = self.requests.insert(request, board);
+        if let Some(list) = list {
+            self.requests.scatter(slot, list);
+        }
+        slot
+    }
+
+    /// Whether a command takes no time to cross the link to the device.
+    #[inline]
+    pub(crate) fn is_link_instant(&self) -> bool {
+        self.inward.is_instant()
+    }
+
+    /// If no other command waits and the device has space, counts a command of `flow` as one that enters the device without
+    /// waiting in its submission queue. Returns whether it enters.
+    #[inline]
+    pub(crate) fn enters_at_once(&mut self, flow: FlowId, board: &mut Board) -> bool {
+        self.queues.enters_at_once(flow, board)
+    }
+
+    /// Sends a command across the link to its submission queue.
+    #[cold]
+    pub(crate) fn send(&mut self, slot: RequestSlot, state: &mut State) {
+        let ActiveRequest { flow, op, bytes, .. } = *request_at(slot, state);
+        if self.inward.is_instant() {
+            self.queues.push(flow, slot, &mut state.board);
+            return;
+        }
+        let bytes = if op == Op::Write { bytes } else { 0 };
+        self.inward.send(state.now(), slot, bytes);
+        self.refresh();
+    }
+
+    /// Whether a command waits and the device has space for one more.
+    #[inline]
+    pub(crate) fn could_admit(&self) -> bool {
+        self.queues.could_admit()
+    }
+
+    /// Takes a command into the device.
+    pub(crate) fn fetch(&mut self, fetch: Fetch, state: &mut State) -> RequestSlot {
+        let slot = self.queues.fetch(fetch.flow, fetch.position, &mut state.board);
+        let request = request_at(slot, state).id;
+        state.log(|| Event::Admitted { request });
+        slot
+    }
+
+    /// Sets when to ask the admit decision again; [`Time::NEVER`] for not at all.
+    #[inline]
+    pub(crate) fn ask_again_at(&mut self, at: Time) {
+        if at != self.ask_again {
+            self.ask_again = at;
+            self.refresh();
+        }
+    }
+
+    /// Lets the device decide again at `at`, instead of what was set before.
+    pub(crate) fn wake_at(&mut self, at: Time) {
+        self.wake = at;
+        self.refresh();
+    }
+
+    /// The earliest instant anything happens at the interface.
+    #[inline(always)]
+    pub(crate) fn next_event(&self) -> Time {
+        self.next
+    }
+
+    fn refresh(&mut self) {
+        let from_memory = self.from_memory.front().map_or(Time::NEVER, |&(at, _)| at);
+        let link = self.inward.next().min(self.outward.next());
+        self.next = from_memory.min(link).min(self.ask_again).min(self.wake);
+    }
+
+    /// Processes one event of this instant.
+    pub(crate) fn step(&mut self, state: &mut State) {
+        let now = state.now();
+        if let Some(slot) = self.outward.arrived(now) {
+            self.complete(slot, state);
+        } else if self.from_memory.front().is_some_and(|&(at, _)| at <= now) {
+            let (_, slot) = self.from_memory.pop_front().expect("just seen");
+            self.served(slot, state);
+        } else if let Some(slot) = self.inward.arrived(now) {
+            let flow = request_at(slot, state).flow;
+            self.queues.push(flow, slot, &mut state.board);
+            state.agenda.open = true;
+        } else if self.ask_again <= now {
+            self.ask_again = Time::NEVER;
+            state.agenda.open = true;
+        } else if self.wake <= now {
+            self.wake = Time::NEVER;
+            state.agenda.open = true;
+        }
+        self.refresh();
+    }
+
+    /// Counts a page of a request that was served from memory.
+    #[cold]
+    pub(crate) fn page_from_memory(&mut self, slot: RequestSlot, lpn: Lpn, state: &mut State) {
+        let request = request_at(slot, state);
+        request.remaining -= 1;
+        let request = request.id;
+        self.pages_from_memory += 1;
+        state.log(|| Event::PageFromMemory { request, lpn });
+    }
+
+    /// Counts a page of a request that the flash serves under serial service.
+    pub(crate) fn page_in_series(&mut self, slot: RequestSlot, lpn: Lpn, state: &mut State) {
+        let request = request_at(slot, state);
+        request.remaining -= 1;
+        let request = request.id;
+        state.log(|| Event::PageInSeries { request, lpn });
+    }
+
+    /// Schedules the end of the only request in the device, all pages of which are served, after `busy`, or after the time the
+    /// memory takes if that is nothing.
+    pub(crate) fn serve_after(&mut self, slot: RequestSlot, busy: Duration, state: &mut State) {
+        debug_assert!(request_at(slot, state).remaining == 0 && self.from_memory.is_empty());
+        let time = if busy == Duration::ZERO { self.memory } else { busy };
+        self.from_memory.push_back((state.now() + time, slot));
+        self.refresh();
+    }
+
+    /// If all pages of a request were served from memory, schedules its end: after the time the memory takes.
+    #[cold]
+    pub(crate) fn serve_if_done(&mut self, slot: RequestSlot, state: &mut State) {
+        if request_at(slot, state).remaining == 0 {
+            self.from_memory.push_back((state.now() + self.memory, slot));
+            self.refresh();
+        }
+    }
+
+    /// Counts a page of a request that is done by a transaction with this tag. The last page completes the request.
+    #[inline(always)]
+    pub(crate) fn page_done(&mut self, slot: RequestSlot, tag: u8, state: &mut State) {
+        let request = request_at(slot, state);
+        request.tags |= tag;
+        request.remaining -= 1;
+        if request.remaining == 0 {
+            self.served(slot, state);
+        }
+    }
+
+    /// Sends a served request's answer across the link.
+    #[inline(always)]
+    fn served(&mut self, slot: RequestSlot, state: &mut State) {
+        if self.outward.is_instant() {
+            self.complete(slot, state);
+            return;
+        }
+        let ActiveRequest { op, bytes, .. } = *request_at(slot, state);
+        let bytes = if op == Op::Read { bytes } else { 0 };
+        self.outward.send(state.now(), slot, bytes);
+        self.refresh();
+    }
+
+    /// Completes a request: its answer has reached the host.
+    #[inline(always)]
+    fn complete(&mut self, slot: RequestSlot, state: &mut State) {
+        let request = *request_at(slot, state);
+        self.requests.remove(slot, &request);
+        let ActiveRequest { id, flow, op, arrival, lpn, pages, bytes, tags, .. } = request;
+        let done = state.now();
+        debug_assert!(done >= arrival);
+        self.completions.push(Completion { id, flow, op, arrival, done, lpn, pages, bytes, tags });
+        state.log(|| Event::Completed { request: id });
+        self.queues.completed(flow, &mut state.board);
+        if self.queues.could_admit() {
+            state.agenda.open = true;
+        }
+    }
+
+    /// Requests inside the device or on their way to or from it.
+    pub(crate) fn outstanding(&self) -> usize {
+        self.inward.len() + self.queues.outstanding()
+    }
+}
+
+/// The request in a slot.
+#[inline(always)]
+fn request_at(slot: RequestSlot, state: &mut State) -> &mut ActiveRequest {
+    &mut state.board.requests[slot as usize]
+}
+
+/// The commands in the submission queues, for the admit decision. `full` tells whether a queue of a unit that a command needs is
+/// full, `missing` how many of its pages the page buffer does not hold.
+pub(crate) struct WaitingCommands<'a, F, M> {
+    pub(crate) frontend: &'a Frontend,
+    pub(crate) board: &'a Board,
+    pub(crate) full: F,
+    pub(crate) missing: M,
+}
+
+impl<F, M> Commands for WaitingCommands<'_, F, M>
+where
+    F: Fn(RequestSlot, &ActiveRequest) -> bool,
+    M: Fn(RequestSlot, &ActiveRequest) -> u32,
+{
+    #[inline]
+    fn waiting(&self, queue: FlowId) -> [&[RequestSlot]; 2] {
+        self.frontend.queues.window(queue, self.board)
+    }
+
+    #[inline]
+    fn full(&self, command: RequestSlot) -> bool {
+        (self.full)(command, &self.board.requests[command as usize])
+    }
+
+    fn missing(&self, command: RequestSlot) -> u32 {
+        (self.missing)(command, &self.board.requests[command as usize])
+    }
+
+    fn overlap(&self, one: RequestSlot, other: RequestSlot) -> bool {
+        self.frontend.requests.overlap([one, other], self.board)
+    }
+}
+
+// The submission queues: with NVMe one for each flow, with SATA one for all flows (model 0.7). They own which commands wait and how many
+// the device has fetched.
+
+/// The submission queues.
+#[derive(Debug)]
+#[repr(C)]
+struct Queues {
+    waiting: u32,
+    in_flight: u32,
+    limit: u32,
+    depth: u32,
+    shared: bool,
+    queues: Vec<VecDeque<RequestSlot>>,
+}
+
+impl Queues {
+    /// The empty queues of `config`.
+    fn new(config: &config::Front, flows: usize) -> Queues {
+        let (shared, depth) = match config.protocol {
+            Protocol::Nvme { depth } => (false, depth),
+            Protocol::Sata { depth } => (true, depth),
+        };
+        Queues {
+            queues: vec![VecDeque::new(); if shared { 1 } else { flows }],
+            shared,
+            depth,
+            limit: if shared { config.in_flight.min(depth) } else { config.in_flight },
+            in_flight: 0,
+            waiting: 0,
+        }
+    }
+
+    /// The queue in which a flow's commands wait: its own, or with SATA the shared one, which is shown as flow 0's.
+    fn queue_of(&self, flow: FlowId) -> usize {
+        if self.shared { 0 } else { flow.index() }
+    }
+
+    /// Adds a command to its queue.
+    #[cold]
+    fn push(&mut self, flow: FlowId, slot: RequestSlot, board: &mut Board) {
+        let queue = self.queue_of(flow);
+        self.queues[queue].push_back(slot);
+        self.waiting += 1;
+        self.publish(queue, board);
+    }
+
+    /// Whether a command waits and the device has space for one more.
+    #[inline]
+    fn could_admit(&self) -> bool {
+        self.waiting > 0 && self.in_flight < self.limit
+    }
+
+    /// Commands that wait, or were fetched and have not completed.
+    fn outstanding(&self) -> usize {
+        self.waiting as usize + self.in_flight as usize
+    }
+
+    /// If no other command waits and the device has space, counts a command of `flow` as one that enters the device without
+    /// waiting in its queue. Returns whether it enters.
+    #[inline]
+    fn enters_at_once(&mut self, flow: FlowId, board: &mut Board) -> bool {
+        let queue = &mut board.flows[self.queue_of(flow)];
+        let enters = self.waiting == 0 && self.in_flight < self.limit && queue.in_flight < self.depth;
+        if enters {
+            self.in_flight += 1;
+            queue.in_flight += 1;
+        }
+        enters
+    }
+
+    /// The commands of a flow's queue, oldest first, in two parts: as many as the queue depth lets the device see.
+    #[inline]
+    fn window(&self, queue: FlowId, board: &Board) -> [&[RequestSlot]; 2] {
+        let Some(queued) = self.queues.get(queue.index()) else { return [&[]; 2] };
+        let (first, second) = queued.as_slices();
+        let seen = board.flows[queue.index()].waiting as usize;
+        let of_first = seen.min(first.len());
+        [&first[..of_first], &second[..seen - of_first]]
+    }
+
+    /// Takes a command of a flow's queue into the device, `position` places behind its head.
+    fn fetch(&mut self, queue: FlowId, position: u32, board: &mut Board) -> RequestSlot {
+        let queued = &mut self.queues[queue.index()];
+        let taken = if position == 0 { queued.pop_front() } else { queued.remove(position as usize) };
+        let slot = taken.expect("an admitted command waits");
+        self.waiting -= 1;
+        self.in_flight += 1;
+        board.flows[queue.index()].in_flight += 1;
+        self.publish(queue.index(), board);
+        slot
+    }
+
+    /// Counts a fetched command of `flow` that has completed.
+    #[inline]
+    fn completed(&mut self, flow: FlowId, board: &mut Board) {
+        let queue = self.queue_of(flow);
+        self.in_flight -= 1;
+        board.flows[queue].in_flight -= 1;
+        if self.waiting > 0 {
+            self.publish(queue, board);
+        }
+    }
+
+    /// Updates what the board shows of a queue: as many waiting commands as the queue depth lets the device see.
+    #[cold]
+    fn publish(&self, queue: usize, board: &mut Board) {
+        let space = self.depth - board.flows[queue].in_flight.min(self.depth);
+        board.flows[queue].waiting = space.min(self.queues[queue].len() as u32);
+    }
+}
+
+// One direction of the link between host and device.
+
+/// A serial resource with a fixed latency, first in, first out.
+#[derive(Debug)]
+struct Link {
+    free: Time,
+    bytes_per_s: u64,
+    latency: Duration,
+    in_transit: VecDeque<(Time, RequestSlot)>,
+}
+
+impl Link {
+    /// The link of `config`, with `extra` added to its latency.
+    fn new(config: &config::Front, extra: Duration) -> Link {
+        Link {
+            free: Time::ZERO,
+            bytes_per_s: config.link_bytes_per_s,
+            latency: config.link_latency + extra,
+            in_transit: VecDeque::new(),
+        }
+    }
+
+    /// Whether crossing takes no time.
+    #[inline]
+    fn is_instant(&self) -> bool {
+        self.bytes_per_s == 0 && self.latency == Duration::ZERO
+    }
+
+    /// Sends `bytes` bytes for the request in `slot`.
+    #[cold]
+    fn send(&mut self, now: Time, slot: RequestSlot, bytes: u64) {
+        let length = match self.bytes_per_s {
+            0 => 0,
+            rate => (u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(rate)) as u64,
+        };
+        self.free = self.free.max(now) + Duration::from_ns(length);
+        self.in_transit.push_back((self.free + self.latency, slot));
+    }
+
+    /// When the next request arrives; [`Time::NEVER`] if none is in transit.
+    #[inline]
+    fn next(&self) -> Time {
+        self.in_transit.front().map_or(Time::NEVER, |&(at, _)| at)
+    }
+
+    /// Takes the first request that has arrived by `now`, if any.
+    fn arrived(&mut self, now: Time) -> Option<RequestSlot> {
+        if self.next() > now {
+            return None;
+        }
+        self.in_transit.pop_front().map(|(_, slot)| slot)
+    }
+
+    /// How many requests are in transit.
+    fn len(&self) -> usize {
+        self.in_transit.len()
+    }
+}
+
+// The slots of the board's table of requests, and the page lists of scattered requests (whose pages are not consecutive).
+
+/// What is kept besides the board's table of requests: free slots and page lists.
+#[derive(Debug, Default)]
+pub(crate) struct Requests {
+    /// The pages of scattered requests, by slot.
+    lists: Vec<Box<[Lpn]>>,
+    free: Vec<RequestSlot>,
+}
+
+impl Requests {
+    /// Gives a request a slot.
+    #[inline]
+    fn insert(&mut self, request: ActiveRequest, board: &mut Board) -> RequestSlot {
+        if let Some(slot) = self.free.pop() {
+            board.requests[slot as usize] = request;
+            return slot;
+        }
+        board.requests.push(request);
+        board.requests.len() as RequestSlot - 1
+    }
+
+    /// Stores the page list of a scattered request.
+    fn scatter(&mut self, slot: RequestSlot, pages: &[Lpn]) {
+        let index = slot as usize;
+        if self.lists.len() <= index {
+            self.lists.resize_with(index + 1, Box::default);
+        }
+        self.lists[index] = pages.into();
+    }
+
+    /// The `i`-th page of `request`, which is in `slot`.
+    #[inline(always)]
+    pub(crate) fn page(&self, slot: RequestSlot, request: &ActiveRequest, i: u32) -> Lpn {
+        if request.scattered { self.lists[slot as usize][i as usize] } else { Lpn(request.lpn.0 + i) }
+    }
+
+    /// Whether two requests, by slot, touch a page in common.
+    fn overlap(&self, slots: [RequestSlot; 2], board: &Board) -> bool {
+        let [one, other] = slots.map(|slot| (slot, &board.requests[slot as usize]));
+        let last = |request: &ActiveRequest| u64::from(request.lpn.0) + u64::from(request.pages);
+        let lies_in = |lpn: Lpn, (slot, request): (RequestSlot, &ActiveRequest)| match request.scattered {
+            true => self.lists[slot as usize].contains(&lpn),
+            false => (u64::from(request.lpn.0)..last(request)).contains(&u64::from(lpn.0)),
+        };
+        match (one.1.scattered, other.1.scattered) {
+            (false, false) => u64::from(one.1.lpn.0) < last(other.1) && u64::from(other.1.lpn.0) < last(one.1),
+            (true, _) => self.lists[one.0 as usize].iter().any(|&lpn| lies_in(lpn, other)),
+            (false, true) => self.lists[other.0 as usize].iter().any(|&lpn| lies_in(lpn, one)),
+        }
+    }
+
+    /// Frees the slot of a served request.
+    #[inline(always)]
+    fn remove(&mut self, slot: RequestSlot, request: &ActiveRequest) {
+        debug_assert!(request.remaining == 0);
+        if request.scattered {
+            self.lists[slot as usize] = Box::default();
+        }
+        self.free.push(slot);
+    }
+}
+
+// Checks of submitted requests: which pages a request touches, and whether the device can serve it.
+
+/// Why the device refuses a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// It reaches past the last logical page.
+    BeyondDrive {
+        /// Pages the drive has.
+        pages: u32,
+    },
+    /// It has no bytes or pages.
+    Empty,
+    /// Its flow is not configured.
+    UnknownFlow,
+}
+
+/// What a request touches: its first page, the number of pages, the bytes of the first page before the request begins (`skip`),
+/// and the bytes in total.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) first: Lpn,
+    pub(crate) pages: u32,
+    pub(crate) skip: u32,
+    pub(crate) bytes: u64,
+}
+
+/// The limits that requests are checked against.
+#[derive(Debug)]
+struct RequestValidator {
+    page_bytes: u32,
+    page_size: Divisor,
+    logical_pages: u32,
+    flows: usize,
+}
+
+impl RequestValidator {
+    /// The limits of `config`.
+    fn new(config: &Config) -> RequestValidator {
+        RequestValidator {
+            page_bytes: config.geometry.page_bytes,
+            page_size: Divisor::new(config.geometry.page_bytes),
+            logical_pages: config.ftl.logical_pages,
+            flows: config.flows.len(),
+        }
+    }
+
+    /// What a request of `flow` touches.
+    ///
+    /// # Errors
+    /// A request that the device could not serve.
+    #[inline(always)]
+    fn check(&self, flow: FlowId, extent: &Extent<'_>) -> Result<Shape, Refusal> {
+        let shape = match *extent {
+            Extent::Bytes { offset, length } => self.bytes(offset, length)?,
+            Extent::Pages(list) => self.pages(list)?,
+        };
+        if flow.index() < self.flows { Ok(shape) } else { Err(Refusal::UnknownFlow) }
+    }
+
+    /// What a request for consecutive bytes touches.
+    #[inline(always)]
+    fn bytes(&self, offset: u64, length: u64) -> Result<Shape, Refusal> {
+        if length == 0 {
+            return Err(Refusal::Empty);
+        }
+        let page = u64::from(self.page_bytes);
+        let beyond = Refusal::BeyondDrive { pages: self.logical_pages };
+        let end = offset.checked_add(length).ok_or(beyond)?;
+        if end > u64::from(self.logical_pages) * page {
+            return Err(beyond);
+        }
+        let (first, skip) = self.page_size.split(offset);
+        let pages = self.page_size.quotient(skip + length + page - 1);
+        Ok(Shape { first: Lpn(first as u32), pages: pages as u32, skip: skip as u32, bytes: length })
+    }
+
+    /// What a request for a list of whole pages touches.
+    #[cold]
+    fn pages(&self, list: &[Lpn]) -> Result<Shape, Refusal> {
+        let Some(&first) = list.first() else { return Err(Refusal::Empty) };
+        if list.iter().any(|lpn| lpn.0 >= self.logical_pages) {
+            return Err(Refusal::BeyondDrive { pages: self.logical_pages });
+        }
+        let bytes = list.len() as u64 * u64::from(self.page_bytes);
+        Ok(Shape { first, pages: list.len() as u32, skip: 0, bytes })
+    }
+
+    /// The page that contains byte `offset`.
+    #[inline]
+    fn page_at(&self, offset: u64) -> Lpn {
+        Lpn(self.page_size.quotient(offset) as u32)
+    }
+}

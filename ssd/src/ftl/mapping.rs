@@ -1,0 +1,340 @@
+//! By page: where each logical page lies, which physical pages are valid, and which flow's data each page holds.
+//!
+//! Logical pages that were not written during the run are where preconditioning put them, which [`Initial`] computes. So a drive
+//! of any size starts in milliseconds and takes memory only for the entries that a run touches.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use flashlane_core::geometry::Stripe;
+use flashlane_core::{FlowId, Geometry, Lpn, PlaneId, Ppa};
+use prefetch_index::prefetch_index;
+use serde::{Deserialize, Serialize};
+
+use super::precondition::Initial;
+use crate::config::{Config, FlowConfig};
+
+/// The page map.
+#[derive(Clone, Debug)]
+pub struct Map {
+    stripe: Stripe,
+    positions: Vec<u32>,
+    /// By logical page: physical page plus one; 0 if it was not written during the run.
+    forward: Vec<u32>,
+    /// By logical page: plane plus one; 0 for its home plane. Empty when pages never leave their home plane.
+    planes: Vec<u16>,
+    initial: Initial,
+}
+
+impl Map {
+    /// The map of a drive in the state `initial`.
+    pub(super) fn new(config: &Config, initial: Initial) -> Map {
+        let g = &config.geometry;
+        let stripe = Stripe::new(g, config.ftl.order);
+        Map {
+            positions: stripe.positions(),
+            stripe,
+            forward: vec![0; config.ftl.logical_pages as usize],
+            planes: Vec::new(),
+            initial,
+        }
+    }
+
+    /// Lets pages leave their home plane, in which all are until then.
+    pub(super) fn enable_dynamic_placement(&mut self) {
+        self.planes = vec![0; self.forward.len()];
+    }
+
+    /// The entries of all logical pages.
+    pub(super) fn entries(&self) -> &[u32] {
+        &self.forward
+    }
+
+    /// Takes other entries for all logical pages; they must be as many.
+    pub(super) fn set_entries(&mut self, entries: Vec<u32>) {
+        assert_eq!(entries.len(), self.forward.len(), "an entry for each logical page");
+        self.forward = entries;
+    }
+
+    /// The stripe position of each plane.
+    pub(super) fn positions(&self) -> &[u32] {
+        &self.positions
+    }
+
+    /// The initial state.
+    pub(super) fn initial(&self) -> &Initial {
+        &self.initial
+    }
+
+    /// Logical pages that the initial state puts on `plane`.
+    pub(super) fn initial_pages(&self, plane: PlaneId) -> u32 {
+        self.initial.pages_of(self.positions[plane.index()])
+    }
+
+    /// Home plane of `lpn`, and which of that plane's logical pages it is.
+    #[inline]
+    pub fn home(&self, lpn: Lpn) -> (PlaneId, u32) {
+        self.stripe.home(lpn)
+    }
+
+    /// The plane where `lpn` lies; its home plane if it was never written.
+    #[inline]
+    pub fn plane_of(&self, lpn: Lpn) -> PlaneId {
+        match self.planes.get(lpn.0 as usize) {
+            Some(&plane) if plane != 0 => PlaneId(plane - 1),
+            _ => self.home(lpn).0,
+        }
+    }
+
+    /// Where `lpn` lies in its plane.
+    #[inline]
+    pub fn lookup(&self, lpn: Lpn) -> Ppa {
+        match self.forward[lpn.0 as usize] {
+            0 => self.initial.address(self.home(lpn).1),
+            ppa => Ppa(ppa - 1),
+        }
+    }
+
+    /// Where the current copy of `lpn` lies; `None` for a page never written.
+    #[inline]
+    pub(super) fn current(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)> {
+        match self.forward[lpn.0 as usize] {
+            0 => {
+                let (plane, local) = self.home(lpn);
+                (local < self.initial_pages(plane)).then(|| (plane, self.initial.address(local)))
+            }
+            ppa => Some((self.plane_of(lpn), Ppa(ppa - 1))),
+        }
+    }
+
+    /// Maps `lpn` to a physical page.
+    #[inline]
+    pub(super) fn set(&mut self, lpn: Lpn, plane: PlaneId, ppa: Ppa) {
+        self.forward[lpn.0 as usize] = ppa.0 + 1;
+        if let Some(entry) = self.planes.get_mut(lpn.0 as usize) {
+            *entry = plane.0 + 1;
+        }
+    }
+
+    /// The logical page that the initial state puts into a physical page, which must be valid and not written since.
+    pub(super) fn initial_lpn(&self, plane: PlaneId, ppa: Ppa) -> Lpn {
+        Lpn(self.initial.local_at(ppa) * self.positions.len() as u32 + self.positions[plane.index()])
+    }
+
+    /// Prefetches the entry of `lpn`: on a large drive, reading it is a cache miss.
+    #[inline]
+    pub(super) fn prefetch(&self, lpn: Lpn) {
+        prefetch_index(&self.forward, lpn.0 as usize);
+    }
+}
+
+// Which physical pages are valid: one bit for each page.
+
+/// Validity of every physical page.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Validity {
+    bits: Vec<u64>,
+    words_per_plane: usize,
+    pages: u32,
+}
+
+impl Validity {
+    /// Whether it is of a drive of the same size.
+    pub(super) fn fits(&self, other: &Validity) -> bool {
+        (self.bits.len(), self.words_per_plane, self.pages) == (other.bits.len(), other.words_per_plane, other.pages)
+    }
+
+    /// The validity that the initial state implies, and the valid pages of each block, plane by plane.
+    pub(super) fn new(config: &Config, map: &Map) -> (Validity, Vec<Vec<u16>>) {
+        let g: &Geometry = &config.geometry;
+        let words_per_plane = g.pages_per_plane().div_ceil(64) as usize;
+        let planes = g.planes() as usize;
+        let bits = vec![0; words_per_plane * planes];
+        let mut validity = Validity { bits, words_per_plane, pages: g.pages_per_block };
+        // All planes start with the same pattern, except that some have one page less at its end.
+        let initial = map.initial();
+        let mut pattern = vec![0u64; words_per_plane];
+        let mut counts = vec![0u16; g.blocks_per_plane as usize];
+        let longest = initial.longest();
+        for local in 0..longest {
+            let ppa = initial.address(local);
+            pattern[ppa.0 as usize / 64] |= 1 << (ppa.0 % 64);
+            counts[(ppa.0 / g.pages_per_block) as usize] += 1;
+        }
+        let mut all = vec![counts; planes];
+        if longest == 0 {
+            return (validity, all);
+        }
+        let last = initial.address(longest - 1);
+        for (plane, counts) in (0..).map(PlaneId).zip(&mut all) {
+            validity.bits[plane.index() * words_per_plane..][..words_per_plane].copy_from_slice(&pattern);
+            if map.initial_pages(plane) < longest {
+                validity.invalidate(plane, last);
+                counts[(last.0 / g.pages_per_block) as usize] -= 1;
+            }
+        }
+        (validity, all)
+    }
+
+    /// Marks all pages of a plane invalid.
+    pub(super) fn invalidate_all(&mut self, plane: PlaneId) {
+        self.bits[plane.index() * self.words_per_plane..][..self.words_per_plane].fill(0);
+    }
+
+    #[inline]
+    fn word(&self, plane: PlaneId, ppa: Ppa) -> usize {
+        plane.index() * self.words_per_plane + ppa.0 as usize / 64
+    }
+
+    /// Whether the page is valid.
+    #[inline]
+    pub(super) fn is_valid(&self, plane: PlaneId, ppa: Ppa) -> bool {
+        self.bits[self.word(plane, ppa)] >> (ppa.0 % 64) & 1 == 1
+    }
+
+    /// Marks the page valid.
+    #[inline]
+    pub(super) fn validate(&mut self, plane: PlaneId, ppa: Ppa) {
+        let word = self.word(plane, ppa);
+        debug_assert!(self.bits[word] >> (ppa.0 % 64) & 1 == 0);
+        self.bits[word] |= 1 << (ppa.0 % 64);
+    }
+
+    /// Marks the page invalid.
+    #[inline]
+    pub(super) fn invalidate(&mut self, plane: PlaneId, ppa: Ppa) {
+        let word = self.word(plane, ppa);
+        debug_assert!(self.bits[word] >> (ppa.0 % 64) & 1 == 1);
+        self.bits[word] &= !(1 << (ppa.0 % 64));
+    }
+
+    /// Prefetches the validity of the page.
+    #[inline]
+    pub(super) fn prefetch(&self, plane: PlaneId, ppa: Ppa) {
+        prefetch_index(&self.bits, self.word(plane, ppa));
+    }
+
+    /// The valid pages of a block, ascending.
+    pub(super) fn valid_pages(&self, plane: PlaneId, block: u32) -> impl Iterator<Item = Ppa> {
+        let (first, last) = (block * self.pages, (block + 1) * self.pages - 1);
+        (first / 64..=last / 64).flat_map(move |word| {
+            let from = if word == first / 64 { u64::MAX << (first % 64) } else { u64::MAX };
+            let to = if word == last / 64 { u64::MAX >> (63 - last % 64) } else { u64::MAX };
+            let mut bits = self.bits[self.word(plane, Ppa(word * 64))] & from & to;
+            core::iter::from_fn(move || {
+                let bit = (bits != 0).then(|| bits.trailing_zeros())?;
+                bits &= bits - 1;
+                Some(Ppa(word * 64 + bit))
+            })
+        })
+    }
+}
+
+// Which flow's data each logical page holds (`Valid` of FLIN eq. 10, and the flow whose pages garbage collection moves).
+//
+// A page holds data of the flow that wrote it last. Before its first write it belongs to the first flow whose part of the
+// drive contains it, or to none. Kept only for schedulers that use it: two bytes for each logical page, whose
+// memory is touched only when the page is written.
+
+/// The flow of every logical page.
+#[derive(Clone, Debug)]
+pub struct PageFlows {
+    /// By logical page: the flow that wrote it last plus one; 0 for none yet.
+    last: Vec<u16>,
+    /// Ranges of pages of the same flow before the first request: the first page of each range and the flow. Ascending; the
+    /// first range begins at page 0.
+    parts: Vec<(u32, Option<FlowId>)>,
+    /// Logical pages below this one hold data before the first request.
+    filled: u32,
+}
+
+impl PageFlows {
+    /// The flows of the pages of a drive of `logical_pages`, of which the first `filled` hold data.
+    pub(super) fn new(flows: &[FlowConfig], logical_pages: u32, filled: u32) -> PageFlows {
+        let mut edges = vec![0];
+        for flow in flows.iter().filter(|flow| flow.pages > 0) {
+            edges.extend([flow.first_page, flow.first_page.saturating_add(flow.pages)]);
+        }
+        edges.retain(|&edge| edge < logical_pages);
+        edges.sort_unstable();
+        edges.dedup();
+        let holds = |flow: &FlowConfig, page| page >= flow.first_page && page - flow.first_page < flow.pages;
+        let flow_of = |page| flows.iter().position(|flow| holds(flow, page)).map(|f| FlowId(f as u16));
+        let parts = edges.into_iter().map(|edge| (edge, flow_of(edge))).collect();
+        PageFlows { last: vec![0; logical_pages as usize], parts, filled }
+    }
+
+    /// The flow whose data `lpn` holds; `None` if it is no flow's or holds no data.
+    pub(super) fn of(&self, lpn: Lpn) -> Option<FlowId> {
+        match self.last[lpn.0 as usize] {
+            0 if lpn.0 < self.filled => self.parts[self.parts.partition_point(|&(start, _)| start <= lpn.0) - 1].1,
+            0 => None,
+            flow => Some(FlowId(flow - 1)),
+        }
+    }
+
+    /// Records that `flow` writes `lpn`; returns the flow whose data it held.
+    pub(super) fn claim(&mut self, lpn: Lpn, flow: FlowId) -> Option<FlowId> {
+        let old = self.of(lpn);
+        self.last[lpn.0 as usize] = flow.0 + 1;
+        old
+    }
+
+    /// How many pages hold data of each flow before the first request.
+    pub(super) fn first_counts(&self, flows: usize) -> Vec<u64> {
+        let mut counts = vec![0; flows];
+        for (i, &(start, flow)) in self.parts.iter().enumerate() {
+            let end = self.parts.get(i + 1).map_or(self.filled, |&(next, _)| next.min(self.filled));
+            if let Some(flow) = flow {
+                counts[flow.index()] += u64::from(end.saturating_sub(start));
+            }
+        }
+        counts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Includes blocks that begin or end inside a 64-bit word.
+    #[test]
+    fn valid_pages_are_those_whose_bits_are_set() {
+        for pages in [1, 5, 24, 64, 96, 200] {
+            let blocks = 7;
+            let mut x: u64 = 3;
+            let words_per_plane = (pages as usize * blocks).div_ceil(64);
+            let mut bits = vec![0; 2 * words_per_plane];
+            for word in &mut bits {
+                x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                *word = x ^ x >> 32;
+            }
+            let validity = Validity { bits, words_per_plane, pages };
+            for (plane, block) in [(0, 0), (0, 3), (1, 2), (1, 6)] {
+                let plane = PlaneId(plane);
+                let plain = (block * pages..(block + 1) * pages).map(Ppa).filter(|&ppa| validity.is_valid(plane, ppa));
+                assert!(validity.valid_pages(plane, block).eq(plain), "{pages} pages, {plane:?}, block {block}");
+            }
+        }
+    }
+
+    fn part(first_page: u32, pages: u32) -> FlowConfig {
+        FlowConfig { priority: 0, first_page, pages }
+    }
+
+    #[test]
+    fn the_first_flow_of_a_part_owns_it_until_another_writes() {
+        let flows = [part(10, 20), part(20, 30), part(0, 0), part(5, 10)];
+        let mut page_flows = PageFlows::new(&flows, 100, 45);
+        let of = |page_flows: &PageFlows, lpn| page_flows.of(Lpn(lpn)).map(|f| f.0);
+        let expected = [(0, None), (4, None), (5, Some(3)), (10, Some(0)), (29, Some(0)), (30, Some(1)), (44, Some(1))];
+        for (lpn, flow) in expected {
+            assert_eq!(of(&page_flows, lpn), flow, "page {lpn}");
+        }
+        assert_eq!(of(&page_flows, 45), None, "holds no data");
+        assert_eq!(page_flows.first_counts(4), [20, 15, 0, 5]);
+        assert_eq!(page_flows.claim(Lpn(29), FlowId(2)), Some(FlowId(0)));
+        assert_eq!(page_flows.claim(Lpn(60), FlowId(0)), None);
+        assert_eq!((of(&page_flows, 29), of(&page_flows, 60)), (Some(2), Some(0)));
+    }
+}
