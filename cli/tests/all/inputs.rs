@@ -351,7 +351,8 @@ fn peak(folder: &TempDir, args: &[&str]) -> Option<u64> {
     printed.lines().last()?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes / 1000)
 }
 
-/// The estimate is an upper bound that is not too high: within 70 MB and a factor of 2.5 of the measured peak.
+/// What is said is an upper bound, and at most 70 MB and three times the measured peak; five times where it counts on moves of garbage
+/// collection that do not come.
 #[test]
 fn runs_take_what_was_said_and_not_much_less() {
     let folder = folder();
@@ -361,9 +362,17 @@ fn runs_take_what_was_said_and_not_much_less() {
     let replayed = large_drive(1_000)
         .replace("{ state = \"steady\" }", "{ state = \"replayed\", overwrite_percent = 10 }")
         .replace("[[flow]]", &format!("{small}[[flow]]"));
-    let scenarios =
-        [("short.toml", large_drive(3_000)), ("ncq.toml", ncq), ("tlc.toml", tlc), ("replayed.toml", replayed)];
-    for (name, scenario) in scenarios {
+    let moving = large_drive(30_000).replace("fcfs", "dynalloc");
+    let wide = large_drive(3_000).replace("8192", "65536");
+    let scenarios = [
+        ("short.toml", large_drive(3_000), 3),
+        ("moving.toml", moving, 5),
+        ("wide.toml", wide, 5),
+        ("ncq.toml", ncq, 3),
+        ("tlc.toml", tlc, 3),
+        ("replayed.toml", replayed, 3),
+    ];
+    for (name, scenario, most) in scenarios {
         write(&folder, name, &scenario);
         let printed = megabytes(&good(&folder, &["check", name]))[0];
         let Some(seen) = peak(&folder, &["run", name, "--jobs", "1"]) else {
@@ -373,7 +382,7 @@ fn runs_take_what_was_said_and_not_much_less() {
         println!("{name}: at most {printed} MB promised, {seen} MB seen");
         // The program itself takes 25 MB.
         assert!(seen <= printed + 25, "{name}: {seen} MB are more than {printed} MB and the program");
-        assert!(2 * printed <= 5 * seen + 140, "{name}: {printed} MB promised, {seen} MB seen");
+        assert!(printed <= most * seen + 70, "{name}: {printed} MB promised, {seen} MB seen");
     }
 }
 

@@ -22,7 +22,6 @@ mod pairing;
 mod prepare;
 mod progress;
 mod request_rows;
-mod short;
 mod simulation;
 mod spool;
 mod spools;
@@ -41,7 +40,6 @@ pub use observers::ObserverOptions;
 pub use prepare::{Prepared, prepare};
 pub use progress::Progress;
 pub use request_rows::RequestRows;
-pub use short::is_short;
 pub use simulation::{Limits, Outcome, Simulation};
 
 use std::fmt;
