@@ -21,10 +21,6 @@ mod shared;
 
 pub use config::{Config, ConfigError};
 pub use device::{Device, EraseCounts, Fault, Stopped, Totals};
-<<<<<<< HEAD
-pub use footprint::{Footprint, OptionalTables};
-pub use frontend::Refusal;
-=======
 pub use footprint::Footprint;
->>>>>>> 58a315c (ssd, lab: the memory of runs as a bound from a handful of numbers a page, a block and a queue)
+pub use frontend::Refusal;
 pub use gc::{Overwritten, Replay, Replayed, SavedState};
