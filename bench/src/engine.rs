@@ -4,12 +4,13 @@
 //! A case runs what users run, [`flashlane_lab::run::Simulation`] with all metrics on. Only its requests are drawn beforehand,
 //! so that the figures do not include the generator's time.
 
-use flashlane_lab::catalogue::{self, Recipe};
+use flashlane_core::arrival::{Next, Source, Span};
 use flashlane_lab::run::{Feed, Limits, ObserverOptions, Simulation};
 use flashlane_lab::scenario::{ByteRange, FlowPlan, FlowSource, Scenario};
+use flashlane_lab::workload::AddressRange;
 use flashlane_lab::workload::scene::{SceneOp, SceneRequest};
 use flashlane_lab::workload::synthetic::{SyntheticSource, SyntheticSpec};
-use flashlane_lab::workload::{AddressRange, Next, Source, Span};
+use flashlane_sched::catalogue::{self, Recipe};
 use flashlane_ssd::{Config, Device};
 
 use crate::case::Case;

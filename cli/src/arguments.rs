@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::{Error, ErrorKind};
-use flashlane_lab::shown::{bytes, escaped_lines};
+use flashlane_outputs::shown::{bytes, escaped_lines};
 
 use crate::args::Cli;
 use crate::fail::Failure;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use flashlane_lab::catalogue::Catalogue;
+use flashlane_sched::catalogue::Catalogue;
 
 static CATALOGUE: OnceLock<Arc<Catalogue>> = OnceLock::new();
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use flashlane_lab::catalogue::{self, Kind, State, cost};
 use flashlane_lab::scenario::Scenario;
+use flashlane_sched::catalogue::{self, Kind, State, cost};
 
 use crate::fail::Failure;
 use crate::text::print;

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use flashlane_lab::outputs::{Cause, OutputError};
+use flashlane_core::arrival::WorkloadError;
 use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::ScenarioError;
-use flashlane_lab::workload::WorkloadError;
-use flashlane_lab::workload::trace::ConvertError;
+use flashlane_outputs::{Cause, OutputError};
+use flashlane_trace::ConvertError;
 
 /// A failed command.
 #[derive(Debug)]

@@ -6,10 +6,9 @@
 use std::path::{Path, PathBuf};
 
 use flashlane_lab::metrics::Activity;
-use flashlane_lab::outputs::{Existing, Inputs, OutFile};
 use flashlane_lab::results::{MadeByCommand, ResultsDir, Summary, TABLES, export, report};
 use flashlane_lab::scenario::{FlowSource, Scenario};
-use flashlane_lab::workload::trace;
+use flashlane_outputs::{Existing, Inputs, OutFile};
 
 use crate::apart;
 use crate::args::{Output, Workload};
@@ -160,5 +159,5 @@ fn inputs(workload: &Workload, scenario: &Scenario) -> Result<Inputs, Failure> {
 /// Adds all files of a trace.
 pub fn add_trace(inputs: &mut Inputs, path: &Path) {
     inputs.add("the trace", path);
-    trace::files(path).iter().for_each(|file| inputs.add("the trace", file));
+    flashlane_trace::files(path).iter().for_each(|file| inputs.add("the trace", file));
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use flashlane_lab::scenario::{
     self, Device, Document, Flow, FlowSource, Range, Scenario, ScenarioError, Speedup, TraceFlow,
 };
-use flashlane_lab::shown::{self, escaped};
-use flashlane_lab::workload::trace::recognise;
+use flashlane_outputs::shown::{self, escaped};
+use flashlane_trace::recognise;
 
 use crate::args::{Beyond, RangeWord, Sizes, TimeOrder, TimeUnit, Workload};
 use crate::catalogue;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use flashlane_lab::results::{self, Summary, attribution_table, brief, export, fio};
 use flashlane_lab::run::{self, Comparison, Options, Progress, RowOutput};
 use flashlane_lab::scenario::{Scenario, SchedulerChoice};
-use flashlane_lab::shown;
+use flashlane_outputs::shown;
 
 use crate::args::{Format, Output, Workload};
 use crate::arguments;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use flashlane_lab::catalogue::{self as shipped, Question, SchedulerEntry};
 use flashlane_lab::scenario::nearest;
+use flashlane_sched::catalogue::{self as shipped, Question, SchedulerEntry};
 
 use crate::catalogue;
 use crate::fail::Failure;

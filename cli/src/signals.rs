@@ -11,7 +11,6 @@ mod handlers {
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
 
-    use flashlane_lab::outputs;
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     use signal_hook::iterator::Signals;
 
@@ -28,7 +27,7 @@ mod handlers {
         std::thread::Builder::new().name("signals".into()).spawn(move || {
             if let Some(signal) = signals.forever().next() {
                 crate::spool::remove();
-                outputs::abandon(|| {
+                flashlane_outputs::abandon(|| {
                     let name = ENDING.iter().find(|(own, _)| *own == signal).map_or("a signal", |(_, name)| *name);
                     let mut stderr = std::io::stderr().lock();
                     let line = if stderr.is_terminal() { "\n" } else { "" };

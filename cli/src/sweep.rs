@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use flashlane_lab::outputs::{OutputError, State, Store};
 use flashlane_lab::run::RunError;
-use flashlane_lab::shown;
 use flashlane_lab::sweep::{self, Made, MakeOptions, Plan, Progress, Shard, Sweep};
+use flashlane_outputs::shown;
+use flashlane_outputs::{OutputError, State, Store};
 
 use crate::args::SweepArgs;
 use crate::arguments;

@@ -1,12 +1,12 @@
 //! Printing to standard output, and errors to standard error.
 //!
 //! Promises that all text from outside is printed with its control characters escaped
-//! ([`shown`](flashlane_lab::shown)). Line breaks in printed text are the program's own: names are inserted with
-//! [`escaped`] or [`path`](flashlane_lab::shown::path).
+//! ([`shown`](flashlane_outputs::shown)). Line breaks in printed text are the program's own: names are inserted with
+//! [`escaped`] or [`path`](flashlane_outputs::shown::path).
 
 use std::io::{ErrorKind, Write};
 
-use flashlane_lab::shown::{escaped, escaped_json, escaped_lines};
+use flashlane_outputs::shown::{escaped, escaped_json, escaped_lines};
 
 use crate::fail::Failure;
 use crate::spool;

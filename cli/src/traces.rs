@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use flashlane_lab::outputs::{Existing, Inputs, OutFile};
-use flashlane_lab::shown;
-use flashlane_lab::workload::trace::{Format, TraceOptions, convert, stat};
+use flashlane_outputs::shown;
+use flashlane_outputs::{Existing, Inputs, OutFile};
+use flashlane_trace::{Format, TraceOptions, convert, stat};
 
 use crate::args::{Reading, TraceCommand};
 use crate::fail::Failure;

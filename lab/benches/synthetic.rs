@@ -3,9 +3,10 @@
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use flashlane_core::Time;
+use flashlane_core::arrival::{Next, Source};
+use flashlane_lab::workload::AddressRange;
 use flashlane_lab::workload::clone::{CloneSpec, Table};
 use flashlane_lab::workload::synthetic::{SyntheticSource, SyntheticSpec};
-use flashlane_lab::workload::{AddressRange, Next, Source};
 
 const RANGE: AddressRange = AddressRange { start_bytes: 0, bytes: 480_000_000_000, page_bytes: 8192 };
 const REQUESTS: usize = 100_000;

@@ -10,10 +10,6 @@ pub mod sweep;
 pub mod theory;
 pub mod workload;
 
-pub use flashlane_outputs as outputs;
-pub use flashlane_outputs::shown;
-pub use flashlane_sched::catalogue;
-
 #[cfg(test)]
 #[path = "../tests/all/common/drawn.rs"]
 mod drawn;

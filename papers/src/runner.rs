@@ -12,11 +12,11 @@ use super::kept::{Counter, RunStats};
 use super::setting::Setting;
 use flashlane_core::event::Stamped;
 use flashlane_lab::metrics::FlowMetrics;
-use flashlane_lab::outputs::{Entry, Store};
 use flashlane_lab::run::{self, ObserverOptions, Options, RunError};
 use flashlane_lab::scenario::{Beyond, Document, Flow, Scenario, TraceFlow};
 use flashlane_lab::sweep::{Progress, make_missing, name_of};
 use flashlane_lab::workload::clone::CloneSpec;
+use flashlane_outputs::{Entry, Store};
 
 /// The file of a run's figures in a store.
 const FIGURES: &str = "figures.json";

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use flashlane_lab::shown;
+use flashlane_outputs::shown;
 use pyo3::PyErr;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;

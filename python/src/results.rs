@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use flashlane_lab::metrics::Activity;
-use flashlane_lab::outputs::{Existing, Inputs, OutFile};
+use flashlane_outputs::{Existing, Inputs, OutFile};
 use flashlane_lab::results::verdict::Verdict;
 use flashlane_lab::results::{KeptRows, Summary, brief, report as page};
 use flashlane_lab::run::Comparison;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flashlane_lab::catalogue::Catalogue;
+use flashlane_sched::catalogue::Catalogue;
 use flashlane_lab::run::Progress;
 use flashlane_lab::scenario::{PRESETS, Scenario, SchedulerChoice};
 use pyo3::prelude::*;

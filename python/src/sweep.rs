@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flashlane_lab::outputs::{State, Store};
+use flashlane_outputs::{State, Store};
 use flashlane_lab::run::{self, RunError};
 use flashlane_lab::sweep::{self, Made, MakeOptions, Plan, PlannedRun, Progress, Shard, Sweep};
 use pyo3::prelude::*;

@@ -21,7 +21,7 @@ fn run<S: AsRef<OsStr>>(folder: &TempDir, args: &[S]) -> Output {
 /// Checks that the text has no control or invisible characters.
 #[track_caller]
 fn harmless(shown: &str) {
-    let found = shown.chars().find(|&c| c != '\n' && !flashlane_lab::shown::is_plain(c));
+    let found = shown.chars().find(|&c| c != '\n' && !flashlane_outputs::shown::is_plain(c));
     assert_eq!(found, None, "{shown:?}");
 }
 

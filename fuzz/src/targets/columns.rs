@@ -1,8 +1,8 @@
 //! CSVs by their columns: whatever the columns are called and whatever the file contains, both are refused with a reason or read.
 
 use flashlane_core::Time;
-use flashlane_lab::workload::trace::{ColumnSpec, Order, Sizes, TraceOptions, TraceSource};
-use flashlane_lab::workload::{Next, Source};
+use flashlane_core::arrival::{Next, Source};
+use flashlane_trace::{ColumnSpec, Order, Sizes, TraceOptions, TraceSource};
 
 use crate::Target;
 

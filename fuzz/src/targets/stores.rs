@@ -4,9 +4,9 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-use flashlane_lab::outputs::{Claim, State, Store};
 use flashlane_lab::run::{Options, compare};
 use flashlane_lab::sweep::{Plan, SUMMARY, Sweep, maker};
+use flashlane_outputs::{Claim, State, Store};
 use tempfile::TempDir;
 
 use crate::Target;

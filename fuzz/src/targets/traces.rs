@@ -1,8 +1,8 @@
 //! Trace readers: whatever a file contains, each reader yields legal requests in order of time or an error.
 
 use flashlane_core::Time;
-use flashlane_lab::workload::trace::{Beyond, Format, Order, Sizes, TimeUnit, TraceOptions, TraceSource};
-use flashlane_lab::workload::{Next, Source, Span};
+use flashlane_core::arrival::{Next, Source, Span};
+use flashlane_trace::{Beyond, Format, Order, Sizes, TimeUnit, TraceOptions, TraceSource};
 
 use crate::Target;
 

@@ -3,7 +3,7 @@
 use super::attribution::Attribution;
 use super::format::{or_dash, signed, time};
 use super::table::{section, table};
-use crate::shown::escaped;
+use flashlane_outputs::shown::escaped;
 
 /// The attribution as text for the terminal.
 pub fn render(attribution: &Attribution) -> String {

@@ -7,7 +7,7 @@ use super::format::{Sense, number, or_dash, relative, share, time};
 use super::summary::{SchedulerResult, Summary};
 use super::table::{self, asked, end, section, table};
 use super::verdict::Verdict;
-use crate::shown::escaped;
+use flashlane_outputs::shown::escaped;
 
 /// Flows with columns of their own.
 const FLOWS: usize = 2;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::memory::{KeptRows, MemorySink};
 use super::rows::Row;
 use super::writer::{Format, RowWriter};
-use crate::outputs::{Entry, Folder, Inputs, OutFile, OutputError};
+use flashlane_outputs::{Entry, Folder, Inputs, OutFile, OutputError};
 
 /// A results folder being written. It gets its name at [`ResultsDir::commit`]; dropped before that, it leaves nothing.
 #[derive(Debug)]

@@ -98,7 +98,7 @@ fn row(cells: &[String]) -> String {
 /// A name inside a cell: nothing in it is markup.
 fn cell(name: &str) -> String {
     let mut text = String::new();
-    for c in crate::shown::escaped(name).chars() {
+    for c in flashlane_outputs::shown::escaped(name).chars() {
         if "\\|<>*_`[]".contains(c) {
             text.push('\\');
         }

@@ -9,7 +9,7 @@ use super::format::{NONE, Sense, count, number, or_dash, relative, share, time};
 use super::host::LatencyStats;
 use super::paired::PairStats;
 use super::summary::{ResponseChange, SchedulerResult, Summary};
-use crate::shown::escaped;
+use flashlane_outputs::shown::escaped;
 
 /// Schedulers side by side in the table of slowdowns; further ones continue below.
 const ACROSS: usize = 6;

@@ -11,7 +11,7 @@ use super::csv;
 use super::memory::{MemoryRows, MemorySink};
 use super::parquet::ParquetRows;
 use super::rows::Row;
-use crate::outputs::{Existing, Inputs, OutFile, OutputError, Pending};
+use flashlane_outputs::{Existing, Inputs, OutFile, OutputError, Pending};
 
 /// The format of row files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use crate::results::Recorded;
 use crate::scenario::{FlowPlan, FlowSource};
 use crate::workload::scene::SceneSource;
 use crate::workload::synthetic::{SyntheticSource, flow_seed};
-use crate::workload::trace::rereadable;
-use crate::workload::{Arrival, Produced, Source, Span, WorkloadError};
+use flashlane_core::arrival::{Arrival, Produced, Source, Span, WorkloadError};
+use flashlane_trace::rereadable;
 
 /// An opened source of requests.
 pub struct Feed {

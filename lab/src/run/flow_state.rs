@@ -5,7 +5,7 @@ use flashlane_core::{Op, RequestId, Time};
 use super::RunError;
 use super::feed::Feed;
 use crate::metrics::{FlowMetrics, LoadWindow};
-use crate::workload::{Arrival, Produced, Source};
+use flashlane_core::arrival::{Arrival, Produced, Source};
 
 /// An instant after the last one at which a device can work.
 pub(super) const BEYOND: Time = Time::from_ns(Time::LAST.ns() + 1);

@@ -12,7 +12,7 @@ use super::RunError;
 use super::host_outcome::HostOutcome;
 use super::simulation::{Outcome, STRIDE, Simulation};
 use crate::metrics::HostMetrics;
-use crate::workload::{Arrival, Source, Span};
+use flashlane_core::arrival::{Arrival, Source, Span};
 
 /// The host of a run in progress.
 pub(super) struct HostedRun {

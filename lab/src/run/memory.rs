@@ -11,7 +11,7 @@ use flashlane_ssd::config::Precondition;
 use super::RunError;
 use super::prepare::{Prepared, needs_responses, tasks};
 use crate::scenario::{FlowPlan, FlowSource};
-use crate::workload::{Next, Source, Span};
+use flashlane_core::arrival::{Next, Source, Span};
 
 /// Size of the memory pages where runs are short.
 const SMALL_PAGE: u64 = 4096;

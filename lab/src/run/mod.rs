@@ -45,9 +45,9 @@ pub use simulation::{Limits, Outcome, Simulation};
 use std::fmt;
 
 use crate::metrics::responses::ResponseError;
-use crate::outputs::OutputError;
 use crate::scenario::ScenarioError;
-use crate::workload::WorkloadError;
+use flashlane_core::arrival::WorkloadError;
+use flashlane_outputs::OutputError;
 
 /// Why a run could not be made or finished.
 #[derive(Debug)]

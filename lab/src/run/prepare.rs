@@ -17,8 +17,8 @@ use super::spool::Spool;
 use super::spools::Spools;
 use super::state_file::StateFile;
 use super::states::States;
-use crate::outputs::shown;
 use crate::scenario::{FlowPlan, FlowSource, Mix, ResponseFrom, Run, Scenario, SchedulerChoice};
+use flashlane_outputs::shown;
 
 /// A scenario prepared for its runs; it holds no error that shows without a run.
 pub struct Prepared {

@@ -4,8 +4,8 @@ use flashlane_core::Completion;
 use flashlane_host::{Seen, Sequence};
 
 use super::RunError;
-use crate::outputs::OutputError;
 use crate::results::{Format, RequestRow, ResultsDir, RowWriter, SeenRequestRow};
+use flashlane_outputs::OutputError;
 
 /// A writer of one row for each request.
 pub enum RequestRows {

@@ -16,8 +16,8 @@ use super::progress::Reported;
 use super::transactions::TransactionRecords;
 use crate::metrics::{Activity, Estimation, FlowMetrics, LoadWindow, Pairs, ResponseTimes, Slack};
 use crate::results::{DeviceStats, Recorded};
-use crate::workload::{Arrival, Source, Span};
 use flashlane_audit::Verdict;
+use flashlane_core::arrival::{Arrival, Source, Span};
 
 /// Progress is reported once in this many requests.
 pub(super) const STRIDE: u64 = 4096;

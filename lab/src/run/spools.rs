@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use super::feed::Feed;
 use super::spool::{self, Budget, Spool};
 use crate::scenario::FlowPlan;
-use crate::workload::WorkloadError;
+use flashlane_core::arrival::WorkloadError;
 
 /// The spools of a comparison.
 #[derive(Debug)]

@@ -14,8 +14,8 @@ use serde::de::DeserializeSeed;
 
 use super::RunError;
 use crate::maker::maker;
-use crate::outputs::shown;
-use crate::outputs::{Existing, Inputs, OutFile};
+use flashlane_outputs::shown;
+use flashlane_outputs::{Existing, Inputs, OutFile};
 
 /// How every such file begins.
 const MAGIC: &[u8; 8] = b"FLSTATE2";

@@ -25,7 +25,7 @@ use super::trace::TraceFlow;
 use crate::workload::clone::CloneSpec;
 use crate::workload::scene::SceneRequest;
 use crate::workload::synthetic::SyntheticSpec;
-use crate::workload::trace::{self, rereadable};
+use flashlane_trace::rereadable;
 
 #[derive(Serialize)]
 struct Effective<'a> {
@@ -127,7 +127,7 @@ fn contents(path: &Path, flow: usize) -> Result<(u64, String), KeyError> {
         files
     } else {
         // The file itself, or those of a base name or a pattern.
-        trace::files(path)
+        flashlane_trace::files(path)
     };
     files.sort();
     let (mut hasher, mut bytes) = (blake3::Hasher::new(), 0);

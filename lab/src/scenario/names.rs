@@ -5,7 +5,7 @@
 //! ignored. Must never know which schedulers there are.
 
 use super::limits::NAME;
-use crate::shown::is_plain;
+use flashlane_outputs::shown::is_plain;
 
 /// Endings of the files that a results folder holds: `summary.json`, `requests.parquet`, a report.
 const OURS: [&str; 5] = [".json", ".parquet", ".csv", ".html", ".partial"];

@@ -12,7 +12,7 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::value::text_or_table;
-use crate::workload::trace::{self, TraceOptions};
+use flashlane_trace::TraceOptions;
 
 /// A trace file and how it is replayed. `trace = "FILE"` is short for `trace = { path = "FILE" }`.
 #[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -94,17 +94,17 @@ impl TraceFlow {
             loops: self.loops.unwrap_or(plain.loops),
             device: self.device.clone(),
             beyond: match self.beyond {
-                None | Some(Beyond::Error) => trace::Beyond::Error,
-                Some(Beyond::Wrap) => trace::Beyond::Wrap,
-                Some(Beyond::Reject) => trace::Beyond::Reject,
+                None | Some(Beyond::Error) => flashlane_trace::Beyond::Error,
+                Some(Beyond::Wrap) => flashlane_trace::Beyond::Wrap,
+                Some(Beyond::Reject) => flashlane_trace::Beyond::Reject,
             },
             order: match self.order {
-                None | Some(TimeOrder::Error) => trace::Order::Error,
-                Some(TimeOrder::Clamp) => trace::Order::Clamp,
+                None | Some(TimeOrder::Error) => flashlane_trace::Order::Error,
+                Some(TimeOrder::Clamp) => flashlane_trace::Order::Clamp,
             },
             sizes: match self.sizes {
-                None | Some(Sizes::Error) => trace::Sizes::Error,
-                Some(Sizes::Reject) => trace::Sizes::Reject,
+                None | Some(Sizes::Error) => flashlane_trace::Sizes::Error,
+                Some(Sizes::Reject) => flashlane_trace::Sizes::Reject,
             },
             max_request_bytes: self.max_request_bytes.unwrap_or(plain.max_request_bytes),
             ..plain
@@ -145,13 +145,13 @@ pub enum TimeUnit {
 
 impl TimeUnit {
     /// In the reader's form.
-    pub fn unit(self) -> trace::TimeUnit {
+    pub fn unit(self) -> flashlane_trace::TimeUnit {
         match self {
-            TimeUnit::Ns => trace::TimeUnit::Ns,
-            TimeUnit::HundredNs => trace::TimeUnit::HundredNs,
-            TimeUnit::Us => trace::TimeUnit::Us,
-            TimeUnit::Ms => trace::TimeUnit::Ms,
-            TimeUnit::S => trace::TimeUnit::S,
+            TimeUnit::Ns => flashlane_trace::TimeUnit::Ns,
+            TimeUnit::HundredNs => flashlane_trace::TimeUnit::HundredNs,
+            TimeUnit::Us => flashlane_trace::TimeUnit::Us,
+            TimeUnit::Ms => flashlane_trace::TimeUnit::Ms,
+            TimeUnit::S => flashlane_trace::TimeUnit::S,
         }
     }
 }

@@ -145,8 +145,8 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::outputs::Store;
     use crate::sweep::{MakeOptions, Progress, Shard, make};
+    use flashlane_outputs::Store;
 
     const SWEEP: &str = "schedulers = [\"fcfs\"]\n[device]\npreset = \"unit-cycle\"\n[run]\nalone = false\n\
         [[flow]]\nname = \"f\"\n[flow.synthetic]\nsize = { constant = 2048 }\nrate_iops = 50_000\nrequests = 10\n\

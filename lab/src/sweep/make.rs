@@ -7,9 +7,9 @@ use super::SUMMARY;
 use super::file::Sweep;
 use super::plan::{Plan, PlannedRun};
 use super::runner::{Progress, make_missing};
-use crate::outputs::{Claim, Entry, Store};
 use crate::results::{Format, MadeByCommand, ResultsDir};
 use crate::run::{self, Options, RowOutput, RunError};
+use flashlane_outputs::{Claim, Entry, Store};
 
 /// A part of a sweep: the runs whose number, counted from 0, leaves `index - 1` when divided by `of`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

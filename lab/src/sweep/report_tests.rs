@@ -6,9 +6,9 @@ use serde_json::Value as Json;
 
 use super::*;
 use crate::metrics::mean_and_ci95;
-use crate::outputs::Store;
 use crate::results::report::tests::browser;
 use crate::sweep::{MakeOptions, Progress, Shard, make};
+use flashlane_outputs::Store;
 
 /// A name that is markup, which must stay text.
 const SWEEP: &str = "schedulers = [\"fcfs\", \"read-first\"]\nname = \"a <b>\"\n[device]\npreset = \"unit-cycle\"\n[run]\nalone = false\n\

@@ -9,10 +9,10 @@ use super::SUMMARY;
 use super::axis::{Axis, label};
 use super::file::Sweep;
 use super::plan::Plan;
-use crate::outputs::Store;
 use crate::results::export::RESPONSE_COLUMNS;
 use crate::results::{FlowStats, Frame, FrameColumn, FrameValues, ResponseStats, SchedulerResult, Summary};
 use crate::run::RunError;
+use flashlane_outputs::Store;
 
 /// Columns after those of [`RESPONSE_COLUMNS`].
 const OTHERS: [&str; 11] = [

@@ -9,9 +9,9 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use crate::maker::maker;
-use crate::outputs::{Claim, Entry, State, Store};
 use crate::run::{self, RunError};
 use crate::scenario::hash_of;
+use flashlane_outputs::{Claim, Entry, State, Store};
 
 /// Version of what determines a run's name, beside what its caller says.
 const NAMING: &str = "run 1";

@@ -6,6 +6,4 @@ pub mod range;
 pub mod scene;
 pub mod synthetic;
 
-pub use flashlane_core::arrival::{Arrival, Next, Produced, Source, Span, WorkloadError};
-pub use flashlane_trace as trace;
 pub use range::AddressRange;

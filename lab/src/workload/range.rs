@@ -2,7 +2,7 @@
 //!
 //! Owns the limits that generators and scenes check their addresses against. Knows nothing of flows or devices.
 
-use super::WorkloadError;
+use flashlane_core::arrival::WorkloadError;
 
 /// The bytes of the drive that belong to one flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

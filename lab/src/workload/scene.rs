@@ -10,8 +10,9 @@ use prefetch_index::prefetch_index;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::AddressRange;
 use super::range::refuse;
-use super::{AddressRange, Arrival, Produced, Source, Span, WorkloadError};
+use flashlane_core::arrival::{Arrival, Produced, Source, Span, WorkloadError};
 
 /// One request of a scene: `at_ns`, `op`, and either `offset` with `length` or `pages`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use flashlane_lab::catalogue;
 use flashlane_lab::run::{Options, compare};
 use flashlane_lab::scenario::{Beyond, Device, Document, Flow, Scenario, SchedulerChoice, Speedup, TraceFlow};
+use flashlane_sched::catalogue;
 
 /// File, number of its requests that are replayed, a speed-up that loads the device, requests in that part.
 const TRACES: [(&str, u64, &str, u64); 6] = [

@@ -13,7 +13,7 @@ use flashlane_lab::run::RunError;
 use flashlane_lab::scenario::{Beyond, Device, Document, Flow, Run, Sizes, Speedup, TimeOrder, TraceFlow};
 use flashlane_lab::workload::clone::{SlackerTrace, SosBenchmark};
 use flashlane_lab::workload::iometer::NcqWorkload;
-use flashlane_lab::workload::trace::{self, TraceOptions};
+use flashlane_trace::TraceOptions;
 
 /// Where workloads come from, in the order of the columns.
 pub const FAMILIES: &[&str] = &["slacker", "flin", "ncq", "sos", "traces"];
@@ -95,7 +95,7 @@ fn files(folder: &Path) -> Result<Vec<std::path::PathBuf>, RunError> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
-        if path.is_file() && trace::recognise(&path).is_ok() {
+        if path.is_file() && flashlane_trace::recognise(&path).is_ok() {
             files.push(path);
         }
     }
@@ -106,8 +106,12 @@ fn files(folder: &Path) -> Result<Vec<std::path::PathBuf>, RunError> {
 /// A trace on a drive it fits, fast enough that requests wait for each other.
 fn replayed(path: &Path, requests: u64) -> Result<Document, RunError> {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-    let options = TraceOptions { order: trace::Order::Clamp, sizes: trace::Sizes::Reject, ..TraceOptions::default() };
-    let stat = trace::stat(path, &options)?;
+    let options = TraceOptions {
+        order: flashlane_trace::Order::Clamp,
+        sizes: flashlane_trace::Sizes::Reject,
+        ..TraceOptions::default()
+    };
+    let stat = flashlane_trace::stat(path, &options)?;
     let gap_us = stat.span_s * 1e6 / (stat.counts.issued().max(2) - 1) as f64;
     let speedup = (gap_us > TRACE_GAP_US).then(|| Speedup(format!("{:.0}", gap_us / TRACE_GAP_US)));
     let flow = TraceFlow {

@@ -131,7 +131,9 @@ fn describe(wait: &Wait, commands: u32, own: FlashOp, decisions: &Decisions, flo
 }
 
 fn name(flows: &[String], flow: u16) -> String {
-    flows.get(usize::from(flow)).map_or_else(|| format!("flow {flow}"), |name| crate::shown::escaped(name).into_owned())
+    flows
+        .get(usize::from(flow))
+        .map_or_else(|| format!("flow {flow}"), |name| flashlane_outputs::shown::escaped(name).into_owned())
 }
 
 /// Why a request took another time under another scheduler: the parts of the wait of the transaction that ended last.

@@ -15,8 +15,8 @@ use self::packed::{Changes, Packer, Shape, Unpacker};
 pub(super) use self::store::Budget;
 use self::store::Store;
 use crate::results::Recorded;
-use crate::workload::trace::{Recognition, Speedup, TimeUnit, TraceOptions, TraceSource};
-use crate::workload::{Arrival, Produced, Source, Span, WorkloadError};
+use flashlane_core::arrival::{Arrival, Produced, Source, Span, WorkloadError};
+use flashlane_trace::{Recognition, Speedup, TimeUnit, TraceOptions, TraceSource};
 
 /// Bytes of packed requests that a comparison holds in memory: about 6 million requests.
 const IN_MEMORY: usize = 64 << 20;
@@ -262,7 +262,7 @@ impl Source for SpoolReader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::trace::{Beyond, Order, Sizes};
+    use flashlane_trace::{Beyond, Order, Sizes};
 
     const CAPACITY: u64 = 1 << 30;
 

@@ -7,7 +7,7 @@
 
 use flashlane_core::{Op, Time};
 
-use crate::workload::{Arrival, Span};
+use flashlane_core::arrival::{Arrival, Span};
 
 /// Bytes of requests in a full block.
 const BLOCK: usize = 64 << 10;

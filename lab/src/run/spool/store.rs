@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::packed::Shape;
-use crate::workload::WorkloadError;
+use flashlane_core::arrival::WorkloadError;
 
 /// Bytes of blocks that may be held in memory, shared by the spools of a comparison.
 #[derive(Debug)]

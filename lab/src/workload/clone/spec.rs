@@ -5,11 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::pages;
 use super::table::{FlinTrace, SlackerBursts, SlackerTrace, SosBenchmark, Table};
+use crate::workload::AddressRange;
 use crate::workload::range::refuse;
 use crate::workload::synthetic::{
     Access, Arrivals, LargeStarts, Lognormal, Rewrite, Size, SyntheticSource, SyntheticSpec, positive,
 };
-use crate::workload::{AddressRange, WorkloadError};
+use flashlane_core::arrival::WorkloadError;
 
 /// Bytes of a KB in the tables: only with 1,024 do their means fit page sizes (tpcc reads 8.1 KB).
 const KB: f64 = 1024.0;

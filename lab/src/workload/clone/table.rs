@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::workload::WorkloadError;
+use flashlane_core::arrival::WorkloadError;
 
 /// The table that a clone's figures come from. Papers disagree about traces of one name, so a name belongs to a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -3,8 +3,9 @@
 use flashlane_core::Op;
 
 use super::*;
+use crate::workload::AddressRange;
 use crate::workload::synthetic::{Access, Arrivals, Size};
-use crate::workload::{AddressRange, Next, Source, Span};
+use flashlane_core::arrival::{Next, Source, Span};
 
 const RANGE: AddressRange = AddressRange { start_bytes: 0, bytes: 64 << 30, page_bytes: 8192 };
 

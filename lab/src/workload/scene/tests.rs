@@ -1,7 +1,7 @@
 //! Scenes: what is handed over, and what is refused.
 
 use super::*;
-use crate::workload::Next;
+use flashlane_core::arrival::Next;
 
 const RANGE: AddressRange = AddressRange { start_bytes: 40_960, bytes: 81_920, page_bytes: 4096 };
 

@@ -8,8 +8,9 @@ use super::draw::{Aspect, Geometric, RandomStream};
 use super::spec::{Access, Rewrite, SyntheticSpec};
 use super::uneven::{Lanes, LargeSampler};
 use super::zipf::{Permutation, Zipf};
+use crate::workload::AddressRange;
 use crate::workload::range::refuse;
-use crate::workload::{AddressRange, WorkloadError};
+use flashlane_core::arrival::WorkloadError;
 
 /// The access pattern of one flow. Offsets inside count from the start of the working set.
 #[derive(Clone, Debug)]

@@ -9,7 +9,8 @@ use super::arrivals::{ClosedLoop, Stream};
 use super::draw::{Aspect, RandomStream, splitmix64};
 use super::size::SizeSampler;
 use super::spec::{Arrivals, SyntheticSpec};
-use crate::workload::{AddressRange, Arrival, Produced, Source, Span, WorkloadError};
+use crate::workload::AddressRange;
+use flashlane_core::arrival::{Arrival, Produced, Source, Span, WorkloadError};
 
 /// A stream of requests drawn from a [`SyntheticSpec`].
 #[derive(Clone, Debug)]

@@ -7,8 +7,8 @@ use super::align::Align;
 use super::draw::RandomStream;
 use super::spec::{LargeStarts, SyntheticSpec};
 use super::zipf::{Permutation, Zipf};
-use crate::workload::WorkloadError;
 use crate::workload::range::refuse;
+use flashlane_core::arrival::WorkloadError;
 
 /// Starts in `lanes` residues, of which some are more popular than others; in a lane all starts are alike.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 //! Owns every rule that needs no address range; the others are checked where the generator is built.
 
 use super::spec::{Access, Arrivals, Size, SyntheticSpec};
-use crate::workload::WorkloadError;
 use crate::workload::range::refuse;
+use flashlane_core::arrival::WorkloadError;
 
 /// Largest request: 1 GiB. A larger one is most likely a mistake of units.
 const MAX_REQUEST_BYTES: u64 = 1 << 30;

@@ -5,9 +5,9 @@ use std::path::Path;
 use flashlane_audit::{Auditor, Policy, Preconditioned, Start, Verdict};
 use flashlane_core::event::{Event, Stamped};
 use flashlane_core::{Duration, Time};
-use flashlane_lab::catalogue::Recipe;
 use flashlane_lab::run::{ObserverOptions, decisions_of, run_observed};
 use flashlane_lab::scenario::Scenario;
+use flashlane_sched::catalogue::Recipe;
 use flashlane_ssd::Config;
 
 /// Requests of a scenario that are run.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::super::SyntheticSource;
 use super::{Drawn, RANGE, draw, draw_over, mean, moments, near, spec};
-use crate::workload::{Next, Source};
+use flashlane_core::arrival::{Next, Source};
 
 fn gaps(drawn: &[Drawn]) -> Vec<f64> {
     drawn.windows(2).map(|pair| (pair[1].at - pair[0].at) as f64).collect()

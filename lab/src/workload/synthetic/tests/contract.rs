@@ -5,7 +5,8 @@ use proptest::prelude::*;
 
 use super::super::{SyntheticSource, SyntheticSpec, flow_seed};
 use super::{Drawn, RANGE, draw, draw_over};
-use crate::workload::{AddressRange, Next, Source, Span};
+use crate::workload::AddressRange;
+use flashlane_core::arrival::{Next, Source, Span};
 
 const EVERYTHING: &str = "read_ratio = 0.4\nsize = { lognormal = { mean_bytes = 20000, sd_bytes = 30000 } }\n\
     write_size = { mix = [[4096, 2], [16384, 1.5]] }\naccess = \"zipf\"\nsequential_probability = 0.2\n\

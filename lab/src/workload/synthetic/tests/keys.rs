@@ -2,9 +2,9 @@
 
 use super::super::{SyntheticSource, SyntheticSpec};
 use super::RANGE;
-use crate::workload::WorkloadError;
 use crate::workload::clone::CloneSpec;
 use crate::workload::scene::SceneRequest;
+use flashlane_core::arrival::WorkloadError;
 
 const SOUND: &str = "rate_iops = 1000\nrequests = 10\n";
 

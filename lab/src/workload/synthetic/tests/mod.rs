@@ -13,7 +13,8 @@ mod sizes;
 use flashlane_core::Op;
 
 use super::{SyntheticSource, SyntheticSpec};
-use crate::workload::{AddressRange, Next, Source, Span};
+use crate::workload::AddressRange;
+use flashlane_core::arrival::{Next, Source, Span};
 
 /// The fields of a request, for comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
