@@ -9,10 +9,3 @@ pub mod scenario;
 pub mod sweep;
 pub mod theory;
 pub mod workload;
-
-#[cfg(test)]
-#[path = "../tests/all/common/drawn.rs"]
-mod drawn;
-#[cfg(test)]
-#[path = "../tests/all/common/kept.rs"]
-mod kept;

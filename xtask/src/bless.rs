@@ -1,6 +1,6 @@
 //! Writes files anew that tests hold the code to: golden figures, generated documentation, the report's example.
 //!
-//! Owns the permit without which no test writes (`lab/tests/all/common/kept.rs` looks for it): a file in the build's folder,
+//! Owns the permit without which no test writes (`testing/src/kept.rs` looks for it): a file in the build's folder,
 //! made for one call and named in the environment of the tests that it starts.
 
 use std::path::{Path, PathBuf};

@@ -9,9 +9,6 @@ mod distribution;
 #[cfg(unix)]
 mod inputs;
 #[cfg(unix)]
-#[path = "../../../lab/tests/all/common/kept.rs"]
-mod kept;
-#[cfg(unix)]
 mod options;
 mod outputs;
 #[cfg(unix)]

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::common::blocks::{Step, lines, steps, with_outputs};
 use crate::common::{folder, text, write};
-use crate::kept;
+use flashlane_testing::kept;
 use tempfile::TempDir;
 
 fn root() -> PathBuf {

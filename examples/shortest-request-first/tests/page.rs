@@ -5,16 +5,15 @@
 
 #[path = "../../../cli/tests/all/common/blocks.rs"]
 mod blocks;
-#[path = "../../../lab/tests/all/common/kept.rs"]
-mod kept;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use blocks::{Step, lines, steps, with_outputs};
+use flashlane_testing::kept;
 
-/// The page, as seen from the folder of examples.
-const PAGE: &str = "../docs/add-a-scheduler.md";
+/// The page.
+const PAGE: &str = "docs/add-a-scheduler.md";
 /// How the page calls the program.
 const PROGRAM: &str = "target/release/my-scheduler ";
 /// The trace that lies beside the repository, if it does.

@@ -109,7 +109,7 @@ mod tests {
     use crate::results::example::example;
 
     fn compare(file: &str, text: &str) {
-        crate::kept::same("docs", &format!("docs/{file}"), text);
+        flashlane_testing::kept::same("docs", &format!("docs/{file}"), text);
     }
 
     #[test]

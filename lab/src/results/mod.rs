@@ -62,16 +62,3 @@ pub use writer::{Format, RowWriter};
 
 /// The names of row files, without their extensions.
 pub const TABLES: [&str; 2] = [<RequestRow as Row>::TABLE.name, <TransactionRow as Row>::TABLE.name];
-
-#[cfg(test)]
-mod tests {
-    use std::path::PathBuf;
-
-    /// An empty folder of this test's own.
-    pub(super) fn scratch(name: &str) -> PathBuf {
-        let path = std::env::temp_dir().join(format!("flashlane-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).unwrap();
-        path
-    }
-}

@@ -91,4 +91,4 @@ pub fn html(summary: &Summary, activity: &[Activity], command: &str) -> String {
 
 #[cfg(test)]
 #[path = "report_tests.rs"]
-pub(crate) mod tests;
+mod tests;

@@ -1,5 +1,6 @@
 //! The page in a real browser: no error, nothing fetched, and its numbers are those of the summary.
 
+use flashlane_testing::browser;
 use serde_json::Value;
 
 use super::*;
@@ -9,9 +10,6 @@ use crate::results::{DeviceStats, FlowInfo, SchedulerResult};
 
 /// A command with a name that is markup.
 const COMMAND: &str = "flashlane compare 'two <tenants>.toml' --schedulers fcfs,read-first,sprinkler";
-
-#[path = "report_browser.rs"]
-pub(crate) mod browser;
 
 /// A desk's window, as high as the page needs.
 const DESK: (u32, u32) = (1_280, 5_000);
@@ -46,9 +44,9 @@ fn expected(summary: &Value, path: &str, show: &str) -> String {
 #[test]
 fn the_page_shows_the_numbers_of_the_summary() {
     let summary = example();
-    if crate::kept::permitted("report") {
+    if flashlane_testing::kept::permitted("report") {
         // The page, for a look at it.
-        crate::kept::same("report", "target/example-report.html", &page());
+        flashlane_testing::kept::same("report", "target/example-report.html", &page());
     }
     let Some(opened) = open(&page(), "report") else { return };
     opened.check();

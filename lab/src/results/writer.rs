@@ -145,8 +145,8 @@ mod tests {
     use parquet::record::{Field, RowAccessor};
 
     use super::*;
-    use crate::results::tests::scratch;
     use crate::results::{RequestRow, TransactionRow, Waited};
+    use flashlane_testing::scratch;
 
     fn request(i: u64) -> RequestRow {
         RequestRow(

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use flashlane_testing::browser;
 use serde_json::Value as Json;
 
 use super::*;
 use crate::metrics::mean_and_ci95;
-use crate::results::report::tests::browser;
 use crate::sweep::{MakeOptions, Progress, Shard, make};
 use flashlane_outputs::Store;
 

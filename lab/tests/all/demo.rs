@@ -1,6 +1,6 @@
 //! The repository's examples: the lines in the README are what the demo prints, and every shipped scenario runs.
 
-use crate::common::kept;
+use flashlane_testing::kept;
 use std::path::{Path, PathBuf};
 
 use flashlane_lab::results::{attribution_table, brief, table};

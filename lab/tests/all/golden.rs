@@ -3,7 +3,7 @@
 //!
 //! `cargo xtask bless golden` writes the file anew; say in the commit why the figures changed.
 
-use crate::common::kept;
+use flashlane_testing::kept;
 use std::path::Path;
 
 use flashlane_lab::results::{MadeBy, table};

@@ -2,8 +2,6 @@
 
 mod explanations;
 mod flin_explanations;
-#[path = "../../../lab/tests/all/common/kept.rs"]
-mod kept;
 mod nulls;
 mod page;
 mod papers;

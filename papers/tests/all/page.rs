@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::kept;
 use flashlane_papers::page::{Results, page};
 use flashlane_papers::stored::{StoredClaims, StoredMeasurements, file_of};
 use flashlane_papers::{PAPERS, Paper, Setting};
+use flashlane_testing::kept;
 
 const RESULTS: &str = "docs/papers/results";
 

@@ -234,7 +234,7 @@ fn columns_belong_to_a_csv() {
 }
 
 proptest! {
-    #![proptest_config(drawn::drawn(2_000, "traces-columns"))]
+    #![proptest_config(drawn(2_000, env!("CARGO_MANIFEST_DIR"), "traces-columns"))]
 
     /// A plain reader of cells, which shares no code with the fast one.
     #[test]

@@ -190,7 +190,7 @@ fn mutated(format: Format) -> impl Strategy<Value = String> {
 #[test]
 fn the_fast_readers_agree_with_the_plain_one() {
     for format in KNOWN {
-        proptest!(drawn(3_000, "traces-differential"), |(text in prop_oneof![line(format), mutated(format)])| {
+        proptest!(drawn(3_000, env!("CARGO_MANIFEST_DIR"), "traces-differential"), |(text in prop_oneof![line(format), mutated(format)])| {
             prop_assert_eq!(fast(format, &text), expected(format, &text), "{} `{}`", format, text);
         });
     }

@@ -33,7 +33,7 @@ fn fuzz_bytes(data: &[u8]) {
 }
 
 proptest! {
-    #![proptest_config(drawn(2_000, "traces-fuzz"))]
+    #![proptest_config(drawn(2_000, env!("CARGO_MANIFEST_DIR"), "traces-fuzz"))]
 
     #[test]
     fn arbitrary_bytes_never_panic(data in proptest::collection::vec(any::<u8>(), 0..400)) {

@@ -4,8 +4,6 @@ mod blktrace;
 mod columns;
 mod convert;
 mod differential;
-#[path = "../../../lab/tests/all/common/drawn.rs"]
-mod drawn;
 mod errors;
 mod formats;
 mod fuzz;
@@ -16,9 +14,9 @@ mod recognition;
 mod stat;
 mod units;
 
-use drawn::{drawn, kept_in};
 use flashlane_core::Op;
 use flashlane_core::arrival::{Next, Source, Span, WorkloadError};
+use flashlane_testing::drawn::{drawn, kept_in};
 use flashlane_trace::{Format, Recognition, TraceCounts, TraceOptions, TraceSource};
 
 /// A drive larger than any address in these tests.

@@ -68,6 +68,7 @@ const ALLOWED: &[AllowedDependencies] = &[
         ours: &[CORE, SCHED, LAB, CLI],
         foreign: Foreign::Only(&["tempfile"]),
     },
+    AllowedDependencies { krate: "flashlane-testing", ours: &[], foreign: Foreign::Any },
     AllowedDependencies { krate: "xtask", ours: &[], foreign: Foreign::Any },
 ];
 

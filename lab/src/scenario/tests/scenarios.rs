@@ -160,7 +160,7 @@ fn a_trace_enters_the_hash_by_its_bytes() {
 /// `docs/scenario.md` is what the code generates. `cargo xtask bless docs` writes it anew.
 #[test]
 fn the_reference_page_is_up_to_date() {
-    crate::kept::same("docs", "docs/scenario.md", &reference());
+    flashlane_testing::kept::same("docs", "docs/scenario.md", &reference());
 }
 
 /// The table of docs/schedulers.md is that of the catalogue. `cargo xtask bless docs` writes it anew.
@@ -171,7 +171,7 @@ fn the_schedulers_page_lists_the_catalogue() {
     let (before, rest) = page.split_once(begin).expect("the mark before the table");
     let (_, after) = rest.split_once("<!-- schedulers: end -->").expect("the mark after the table");
     let now = format!("{before}{begin}{}<!-- schedulers: end -->{after}", schedulers_table());
-    crate::kept::same("docs", "docs/schedulers.md", &now);
+    flashlane_testing::kept::same("docs", "docs/schedulers.md", &now);
 }
 
 #[test]

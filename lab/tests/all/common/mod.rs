@@ -2,7 +2,6 @@
 
 pub mod busy;
 pub mod damage;
-pub mod kept;
 pub mod play;
 pub mod record;
 

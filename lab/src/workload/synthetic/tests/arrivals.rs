@@ -174,7 +174,7 @@ fn a_closed_loop_keeps_its_depth_and_its_pause() {
 }
 
 proptest! {
-    #![proptest_config(crate::drawn::drawn(256, "synthetic-arrivals"))]
+    #![proptest_config(flashlane_testing::drawn::drawn(256, env!("CARGO_MANIFEST_DIR"), "synthetic-arrivals"))]
 
     /// A server that completes a random outstanding number of requests after random times.
     #[test]

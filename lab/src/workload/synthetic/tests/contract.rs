@@ -91,7 +91,7 @@ fn arrivals() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(crate::drawn::drawn(256, "synthetic-contract"))]
+    #![proptest_config(flashlane_testing::drawn::drawn(256, env!("CARGO_MANIFEST_DIR"), "synthetic-contract"))]
 
     #[test]
     fn requests_stay_in_range_in_order_and_aligned(

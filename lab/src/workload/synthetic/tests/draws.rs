@@ -108,7 +108,7 @@ fn zipf_over_a_large_drive_keeps_the_share_of_its_head() {
 }
 
 proptest! {
-    #![proptest_config(crate::drawn::drawn(256, "synthetic-draws"))]
+    #![proptest_config(flashlane_testing::drawn::drawn(256, env!("CARGO_MANIFEST_DIR"), "synthetic-draws"))]
 
     #[test]
     fn a_shuffle_is_a_permutation(n in 1u64..3000, seed: u64) {

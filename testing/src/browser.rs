@@ -5,24 +5,26 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::results::tests::scratch;
+use crate::scratch;
 
 /// A page that was opened.
-pub(crate) struct Opened {
+pub struct Opened {
     /// The document after its scripts ran; inside a phone's frame, that of the frame.
-    pub(crate) dom: String,
+    pub dom: String,
     /// What the browser complained about.
     complaints: Vec<String>,
     /// What the page and the checks say about it: the attributes of the root.
     root: String,
     /// What is seen, if a picture was wanted.
-    pub(super) picture: Option<Picture>,
+    pub picture: Option<Picture>,
 }
 
 /// A picture, three bytes a pixel.
-pub(super) struct Picture {
-    pub(super) width: u32,
-    pub(super) height: u32,
+pub struct Picture {
+    /// Its columns.
+    pub width: u32,
+    /// Its rows.
+    pub height: u32,
     pixels: Vec<u8>,
 }
 
@@ -90,7 +92,7 @@ frame.addEventListener("load", () => {
 
 /// Opens a page in headless Chromium in a window of this size, and takes a picture of it if one is `wanted`; `None`, with a SKIPPED line, where there is none. With CI=true Chromium and
 /// axe must be there.
-pub(crate) fn open(html: &str, name: &str, (width, height): (u32, u32), wanted: bool) -> Option<Opened> {
+pub fn open(html: &str, name: &str, (width, height): (u32, u32), wanted: bool) -> Option<Opened> {
     let must = std::env::var_os("CI").is_some_and(|ci| ci == "true");
     let Some(browser) = find("chromium") else {
         assert!(!must, "CI needs Chromium to check the report");
@@ -155,7 +157,7 @@ fn plain(text: &str) -> String {
 
 impl Opened {
     /// No error, nothing wider than the window, no texts that collide, and nothing that axe finds.
-    pub(crate) fn check(&self) {
+    pub fn check(&self) {
         assert_eq!(self.complaints, [""; 0], "the browser complained");
         assert_eq!(self.reported("errors"), None, "the page reported an error");
         assert_eq!(
@@ -176,29 +178,30 @@ impl Opened {
     }
 
     /// What the root says.
-    pub(super) fn reported(&self, name: &str) -> Option<String> {
+    pub fn reported(&self, name: &str) -> Option<String> {
         let value = self.root.split_once(&format!(" data-{name}=\""))?.1;
         Some(plain(value.split_once('"')?.0))
     }
 
     /// Every table cell that names its source: path, kind of number, text shown.
-    pub(super) fn cells(&self) -> Vec<(String, String, String)> {
+    pub fn cells(&self) -> Vec<(String, String, String)> {
         serde_json::from_str(&self.reported("cells").expect("the page says what its cells show")).expect("a list")
     }
 
     /// What a chart reports as drawn.
-    pub(super) fn drawn(&self, id: &str) -> Value {
+    pub fn drawn(&self, id: &str) -> Value {
         let chart = self.dom.split_once(&format!("<div id=\"{id}\"")).unwrap().1;
         serde_json::from_str(&plain(chart.split_once("data-drawn=\"").unwrap().1.split_once('"').unwrap().0)).unwrap()
     }
 
     /// What the lines of a chart of distributions begin with.
-    pub(super) fn begins(&self, id: &str) -> Vec<f64> {
+    pub fn begins(&self, id: &str) -> Vec<f64> {
         let chart = self.dom.split_once(&format!("<div id=\"{id}\"")).unwrap().1;
         serde_json::from_str(chart.split_once("data-begins=\"").unwrap().1.split_once('"').unwrap().0).unwrap()
     }
 
-    pub(super) fn canvases(&self) -> usize {
+    /// How many charts it has.
+    pub fn canvases(&self) -> usize {
         self.dom.matches("<canvas").count()
     }
 }
@@ -219,13 +222,13 @@ impl Picture {
     }
 
     /// The colour of a pixel.
-    pub(super) fn at(&self, x: u32, y: u32) -> [u8; 3] {
+    pub fn at(&self, x: u32, y: u32) -> [u8; 3] {
         let at = 3 * (y * self.width + x) as usize;
         [self.pixels[at], self.pixels[at + 1], self.pixels[at + 2]]
     }
 
     /// Pixels of a colour, given as `#rrggbb`.
-    pub(super) fn count(&self, colour: &str) -> usize {
+    pub fn count(&self, colour: &str) -> usize {
         let colour: Vec<u8> = (1..7).step_by(2).map(|i| u8::from_str_radix(&colour[i..i + 2], 16).unwrap()).collect();
         self.pixels.chunks_exact(3).filter(|pixel| *pixel == colour).count()
     }

@@ -7,9 +7,10 @@
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::FileFailurePersistence;
 
-/// `cases` cases, unless the environment sets another number; failures are stored under `name`.
-pub fn drawn(cases: u32, name: &str) -> ProptestConfig {
-    kept_in(cases, format!("{}/proptest-regressions/{name}.txt", env!("CARGO_MANIFEST_DIR")))
+/// `cases` cases, unless the environment sets another number; failures are stored under `name` in the folder of a crate,
+/// `env!("CARGO_MANIFEST_DIR")` of the test.
+pub fn drawn(cases: u32, krate: &str, name: &str) -> ProptestConfig {
+    kept_in(cases, format!("{krate}/proptest-regressions/{name}.txt"))
 }
 
 /// [`drawn`] with failures stored in any file.
