@@ -66,7 +66,7 @@ pub(super) fn made_by() -> MadeBy {
 }
 
 /// The comparison.
-pub(crate) fn example() -> Summary {
+pub(super) fn example() -> Summary {
     let flows = vec![
         FlowInfo { name: "web".into(), workload: "web.csv, 70 % reads".into(), ..FlowInfo::default() },
         FlowInfo {

@@ -16,7 +16,7 @@ mod dir;
 pub mod docs;
 mod estimation;
 #[cfg(test)]
-pub(crate) mod example;
+mod example;
 pub mod explain;
 pub mod export;
 pub mod fio;

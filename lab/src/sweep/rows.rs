@@ -193,12 +193,25 @@ fn response(f: &ResponseStats) -> impl Iterator<Item = (&'static str, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::example::example;
+    use crate::run::{Options, compare};
+    use crate::scenario::Scenario;
+
+    /// Two flows, one of which only writes, each also by itself.
+    const SCENARIO: &str = "schedulers = [\"fcfs\", \"read-first\"]\n[device]\npreset = \"unit-cycle\"\n[run]\nalone = true\n\
+        [[flow]]\nname = \"both\"\n[flow.synthetic]\nread_ratio = 0.5\nsize = { constant = 2048 }\nrate_iops = 100_000\nrequests = 200\n\
+        [[flow]]\nname = \"writes\"\n[flow.synthetic]\nread_ratio = 0\nsize = { constant = 2048 }\nrate_iops = 50_000\nrequests = 100\n";
+
+    fn compared() -> Summary {
+        let scenario = Scenario::parse("a scenario", SCENARIO.into()).expect("a scenario");
+        let options = Options { audit: false, rows: None, activity: false, progress: None };
+        compare(&scenario, &options).expect("a comparison").summary
+    }
 
     /// Every figure of a row is that of the summary, and those that belong to all flows together are in their row alone.
     #[test]
     fn rows_have_the_figures_of_the_summary() {
-        let summary = example();
+        let summary = compared();
+        assert_eq!(summary.schedulers.len(), 2);
         let rows = rows(&summary);
         for run in &summary.schedulers {
             let row = |flow: Option<&str>, op: &str| {
