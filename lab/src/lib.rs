@@ -7,5 +7,4 @@ pub mod results;
 pub mod run;
 pub mod scenario;
 pub mod sweep;
-pub mod theory;
 pub mod workload;

@@ -9,12 +9,12 @@
 use std::collections::VecDeque;
 
 use crate::common::{device, one_plane, recipe};
+use crate::theory::bandwidth::read_saturation;
+use crate::theory::collection::{Pool, greedy};
+use crate::theory::queueing::{Stream, little_jobs, md1_wait_ns, mg1_wait_ns, priority_waits_ns};
 use flashlane_core::Op::{self, Read, Write};
 use flashlane_core::{Completion, Duration, Extent, FlowId, Lpn, Request, RequestId, Time};
 use flashlane_lab::scenario::Scenario;
-use flashlane_lab::theory::bandwidth::read_saturation;
-use flashlane_lab::theory::collection::{Pool, greedy};
-use flashlane_lab::theory::queueing::{Stream, little_jobs, md1_wait_ns, mg1_wait_ns, priority_waits_ns};
 use flashlane_sched::catalogue::Recipe;
 use flashlane_ssd::Device;
 use flashlane_ssd::config::{Config, Latency, Precondition};

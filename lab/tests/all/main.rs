@@ -39,6 +39,7 @@ mod slacker_laws;
 mod sos;
 mod state_files;
 mod swarm;
+mod theory;
 mod tightness;
 mod timeline;
 mod victims;

@@ -42,7 +42,7 @@ mod tests {
     /// 8 channels, 4 dies each, 8 KiB pages, 75 us reads, 333 MT/s.
     fn flin() -> Config {
         let text = "device = \"flin-isca18\"\n[[flow]]\n[flow.synthetic]\nrate_iops = 1\nrequests = 1\n".to_owned();
-        let scenario = crate::scenario::Scenario::parse("the device of FLIN", text).expect("a scenario");
+        let scenario = flashlane_lab::scenario::Scenario::parse("the device of FLIN", text).expect("a scenario");
         scenario.device_config().expect("a device")
     }
 
