@@ -1,16 +1,16 @@
 //! The engine's cases: every scheduler of the catalogue under the three standard workloads on a small and a large drive,
 //! and under closed loops of several depths.
 //!
-//! A case runs what users run, [`flashlane_lab::run::Simulation`] with all metrics on. Only its requests are drawn beforehand,
+//! A case runs what users run, [`flashlane_sim::Simulation`] with all metrics on. Only its requests are drawn beforehand,
 //! so that the figures do not include the generator's time.
 
 use flashlane_core::arrival::{Next, Source, Span};
-use flashlane_lab::run::{Feed, Limits, ObserverOptions, Simulation};
-use flashlane_lab::scenario::{ByteRange, FlowPlan, FlowSource, Scenario};
-use flashlane_lab::workload::AddressRange;
-use flashlane_lab::workload::scene::{SceneOp, SceneRequest};
-use flashlane_lab::workload::synthetic::{SyntheticSource, SyntheticSpec};
+use flashlane_scenario::workload::AddressRange;
+use flashlane_scenario::workload::scene::{SceneOp, SceneRequest};
+use flashlane_scenario::workload::synthetic::{SyntheticSource, SyntheticSpec};
+use flashlane_scenario::{ByteRange, FlowPlan, FlowSource, Scenario};
 use flashlane_sched::catalogue::{self, Recipe};
+use flashlane_sim::{Feed, Limits, ObserverOptions, Simulation};
 use flashlane_ssd::{Config, Device};
 
 use crate::case::Case;
@@ -207,7 +207,7 @@ fn finish(
 }
 
 /// Transactions of a run.
-pub(crate) fn transactions(outcome: &flashlane_lab::run::Outcome) -> u64 {
+pub(crate) fn transactions(outcome: &flashlane_sim::Outcome) -> u64 {
     let d = &outcome.device;
     d.user_reads + d.partial_write_reads + d.user_programs + 2 * d.gc.moves + d.gc.erases
 }

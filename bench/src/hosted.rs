@@ -2,9 +2,9 @@
 //!
 //! A read is one transaction, so that what a host adds to an I/O is the difference from the case without one.
 
-use flashlane_lab::run::{Feed, Limits, ObserverOptions, Simulation};
-use flashlane_lab::scenario::{FlowSource, Scenario};
+use flashlane_scenario::{FlowSource, Scenario};
 use flashlane_sched::catalogue::{self, Recipe};
+use flashlane_sim::{Feed, Limits, ObserverOptions, Simulation};
 
 use crate::case::Case;
 use crate::engine::{CHANNELS, DRIVES, ONE_PAGE, config, plan, spec, transactions};

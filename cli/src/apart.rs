@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use flashlane_lab::scenario::Scenario;
 use flashlane_outputs::shown;
 use flashlane_outputs::{is_inside, same_place};
+use flashlane_scenario::Scenario;
 
 use crate::args::{Output, Workload};
 use crate::fail::Failure;

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use flashlane_lab::processor;
+use flashlane_sim::processor;
 
 pub use paper::PaperArgs;
 pub use run::{Beyond, Format, Output, RangeWord, Sizes, TimeOrder, TimeUnit, Workload};

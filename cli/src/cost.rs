@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use flashlane_lab::scenario::Scenario;
+use flashlane_scenario::Scenario;
 use flashlane_sched::catalogue::{self, Kind, State, cost};
 
 use crate::fail::Failure;

@@ -1,6 +1,6 @@
 //! `flashlane devices`: the shipped devices, as a list or one in full.
 
-use flashlane_lab::scenario::{DEFAULT_PRESET, DEFAULTS, PRESETS, Preset};
+use flashlane_scenario::{DEFAULT_PRESET, DEFAULTS, PRESETS, Preset};
 
 use crate::fail::Failure;
 use crate::text::print;

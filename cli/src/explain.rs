@@ -1,8 +1,8 @@
 //! `flashlane explain`: what one request went through, in words.
 
-use flashlane_lab::results::explain;
-use flashlane_lab::run::{decisions_of, histories, prepare, slowest};
-use flashlane_lab::scenario::{Scenario, SchedulerChoice};
+use flashlane_report::results::explain;
+use flashlane_scenario::{Scenario, SchedulerChoice};
+use flashlane_sim::{decisions_of, histories, prepare, slowest};
 
 use crate::args::Workload;
 use crate::fail::Failure;

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use flashlane_core::arrival::WorkloadError;
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::ScenarioError;
 use flashlane_outputs::{Cause, OutputError};
+use flashlane_scenario::ScenarioError;
+use flashlane_sim::RunError;
 use flashlane_trace::ConvertError;
 
 /// A failed command.

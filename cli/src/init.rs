@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use flashlane_lab::scenario::TEMPLATE;
 use flashlane_outputs::shown;
 use flashlane_outputs::{Existing, Inputs, OutFile};
+use flashlane_scenario::TEMPLATE;
 
 use crate::arguments;
 use crate::fail::Failure;

@@ -35,8 +35,8 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
-use flashlane_lab::processor;
 use flashlane_sched::catalogue::{Catalogue, RecipeError};
+use flashlane_sim::processor;
 
 use args::{Cli, Command};
 use fail::Failure;

@@ -4,8 +4,8 @@
 //! page is cleared as a whole when it is first touched: a run that ends before it has touched much of the map is faster
 //! with small ones, and takes far less memory.
 
-use flashlane_lab::run::{self, AvailableMemory, Memory, Prepared, amount};
-use flashlane_lab::scenario::Scenario;
+use flashlane_scenario::Scenario;
+use flashlane_sim::{AvailableMemory, Memory, Prepared, amount};
 
 use crate::fail::Failure;
 
@@ -15,7 +15,7 @@ use crate::fail::Failure;
 /// # Errors
 /// If the machine has less memory than they need, or a trace is wrong.
 pub fn check(prepared: &Prepared) -> Result<(), Failure> {
-    check_needs(&run::memory(prepared)?)
+    check_needs(&flashlane_sim::memory(prepared)?)
 }
 
 /// Refuses runs that need this much memory, if the machine has less.
@@ -23,7 +23,7 @@ pub fn check(prepared: &Prepared) -> Result<(), Failure> {
 /// # Errors
 /// If the machine has less memory than they need.
 pub fn check_needs(needs: &Memory) -> Result<(), Failure> {
-    run::fits(needs)?;
+    flashlane_sim::fits(needs)?;
     if needs.short {
         small_pages();
     }
@@ -32,7 +32,7 @@ pub fn check_needs(needs: &Memory) -> Result<(), Failure> {
 
 /// A line of text on the memory that the runs of `scenario` will take.
 pub fn describe(scenario: &Scenario) -> Result<String, Failure> {
-    let needs = run::memory(&run::prepare(scenario)?)?;
+    let needs = flashlane_sim::memory(&flashlane_sim::prepare(scenario)?)?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = processors.min(needs.runs);
     let (one, several) = (needs.with_parallel_runs(1), needs.with_parallel_runs(jobs));

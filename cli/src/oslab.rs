@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Instant;
 
-use flashlane_lab::results::ResultsDir;
 use flashlane_oslab::{self as oslab, Findings, Settings};
 use flashlane_outputs::{Inputs, OutFile};
+use flashlane_report::results::ResultsDir;
 
 use crate::args::OslabArgs;
 use crate::fail::Failure;

@@ -5,10 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
-use flashlane_lab::metrics::Activity;
-use flashlane_lab::results::{MadeByCommand, ResultsDir, Summary, TABLES, export, report};
-use flashlane_lab::scenario::{FlowSource, Scenario};
 use flashlane_outputs::{Existing, Inputs, OutFile};
+use flashlane_report::metrics::Activity;
+use flashlane_report::results::{MadeByCommand, ResultsDir, Summary, TABLES, export, report};
+use flashlane_scenario::{FlowSource, Scenario};
 
 use crate::apart;
 use crate::args::{Output, Workload};

@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-use flashlane_lab::sweep::{Progress, maker};
 use flashlane_outputs::shown;
 use flashlane_outputs::{Inputs, OutputError, Store};
 use flashlane_papers::claims::Claim;
 use flashlane_papers::stored::{StoredClaims, StoredMeasurements};
 use flashlane_papers::{self as papers, PAPERS, Paper, PaperResult, Place, Settings};
+use flashlane_sim::maker;
+use flashlane_sweep::Progress;
 
 use crate::args::PaperArgs;
 use crate::fail::Failure;

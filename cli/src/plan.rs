@@ -4,10 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use flashlane_lab::scenario::{
-    self, Device, Document, Flow, FlowSource, Range, Scenario, ScenarioError, Speedup, TraceFlow,
-};
 use flashlane_outputs::shown::{self, escaped};
+use flashlane_scenario::{Device, Document, Flow, FlowSource, Range, Scenario, ScenarioError, Speedup, TraceFlow};
 use flashlane_trace::recognise;
 
 use crate::args::{Beyond, RangeWord, Sizes, TimeOrder, TimeUnit, Workload};
@@ -59,7 +57,7 @@ pub fn scenario(args: &Workload) -> Result<Scenario, Failure> {
         scenario.set("run.alone", "--no-alone", |document| document.run.alone = Some(false));
     }
     if args.shadow_estimator {
-        let set = |document: &mut flashlane_lab::scenario::Document| document.run.shadow_estimator = Some(true);
+        let set = |document: &mut flashlane_scenario::Document| document.run.shadow_estimator = Some(true);
         scenario.set("run.shadow_estimator", "--shadow-estimator", set);
     }
     if args.slack {
@@ -170,50 +168,50 @@ fn flow_flags(scenario: &mut Scenario, args: &Workload) -> Result<(), Failure> {
 
 impl TimeUnit {
     /// As scenarios write it.
-    pub fn key(self) -> scenario::TimeUnit {
+    pub fn key(self) -> flashlane_scenario::TimeUnit {
         match self {
-            TimeUnit::Ns => scenario::TimeUnit::Ns,
-            TimeUnit::HundredNs => scenario::TimeUnit::HundredNs,
-            TimeUnit::Us => scenario::TimeUnit::Us,
-            TimeUnit::Ms => scenario::TimeUnit::Ms,
-            TimeUnit::S => scenario::TimeUnit::S,
+            TimeUnit::Ns => flashlane_scenario::TimeUnit::Ns,
+            TimeUnit::HundredNs => flashlane_scenario::TimeUnit::HundredNs,
+            TimeUnit::Us => flashlane_scenario::TimeUnit::Us,
+            TimeUnit::Ms => flashlane_scenario::TimeUnit::Ms,
+            TimeUnit::S => flashlane_scenario::TimeUnit::S,
         }
     }
 }
 
 impl Beyond {
-    fn key(self) -> scenario::Beyond {
+    fn key(self) -> flashlane_scenario::Beyond {
         match self {
-            Beyond::Error => scenario::Beyond::Error,
-            Beyond::Wrap => scenario::Beyond::Wrap,
-            Beyond::Reject => scenario::Beyond::Reject,
+            Beyond::Error => flashlane_scenario::Beyond::Error,
+            Beyond::Wrap => flashlane_scenario::Beyond::Wrap,
+            Beyond::Reject => flashlane_scenario::Beyond::Reject,
         }
     }
 }
 
 impl TimeOrder {
-    fn key(self) -> scenario::TimeOrder {
+    fn key(self) -> flashlane_scenario::TimeOrder {
         match self {
-            TimeOrder::Error => scenario::TimeOrder::Error,
-            TimeOrder::Clamp => scenario::TimeOrder::Clamp,
+            TimeOrder::Error => flashlane_scenario::TimeOrder::Error,
+            TimeOrder::Clamp => flashlane_scenario::TimeOrder::Clamp,
         }
     }
 }
 
 impl Sizes {
-    fn key(self) -> scenario::Sizes {
+    fn key(self) -> flashlane_scenario::Sizes {
         match self {
-            Sizes::Error => scenario::Sizes::Error,
-            Sizes::Reject => scenario::Sizes::Reject,
+            Sizes::Error => flashlane_scenario::Sizes::Error,
+            Sizes::Reject => flashlane_scenario::Sizes::Reject,
         }
     }
 }
 
 impl RangeWord {
-    fn key(self) -> scenario::RangeWord {
+    fn key(self) -> flashlane_scenario::RangeWord {
         match self {
-            RangeWord::All => scenario::RangeWord::All,
-            RangeWord::Slice => scenario::RangeWord::Slice,
+            RangeWord::All => flashlane_scenario::RangeWord::All,
+            RangeWord::Slice => flashlane_scenario::RangeWord::Slice,
         }
     }
 }
@@ -228,7 +226,7 @@ pub fn check(args: &Workload) -> Result<(), Failure> {
     let user = u64::from(config.ftl.logical_pages) * u64::from(g.page_bytes);
     let name = escaped(scenario.name());
     let mut text = format!("{name}: scenario {}, seed {}\n", scenario.hash()?, scenario.seed());
-    let preset = scenario.document().device.preset.as_deref().unwrap_or(scenario::DEFAULT_PRESET);
+    let preset = scenario.document().device.preset.as_deref().unwrap_or(flashlane_scenario::DEFAULT_PRESET);
     text.push_str(&format!(
         "device      {preset}: {} units on {} channels, {} GB for the user of {} GB raw ({:.1} % over-provisioning)\n",
         g.units(),

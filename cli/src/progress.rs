@@ -4,8 +4,7 @@ use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use flashlane_lab::run::Progress;
-use flashlane_lab::sweep;
+use flashlane_sim::Progress;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::text;
@@ -16,13 +15,13 @@ pub fn shown<T>(progress: &Progress, work: impl FnOnce() -> T) -> T {
 }
 
 /// Runs `work` on a sweep and shows its progress.
-pub fn of_sweep<T>(progress: &sweep::Progress, work: impl FnOnce() -> T) -> T {
+pub fn of_sweep<T>(progress: &flashlane_sweep::Progress, work: impl FnOnce() -> T) -> T {
     watched(|bar| follow_sweep(bar, progress), |_| work())
 }
 
 /// Runs `work` on a paper and shows its progress. Messages from `work` are printed above the bar, and also where there
 /// is no bar.
-pub fn of_paper<T>(progress: &sweep::Progress, work: impl FnOnce(&dyn Fn(String)) -> T) -> T {
+pub fn of_paper<T>(progress: &flashlane_sweep::Progress, work: impl FnOnce(&dyn Fn(String)) -> T) -> T {
     let follow = |bar: &ProgressBar| follow_paper(bar, progress);
     watched(follow, |bar| {
         work(&|line| match bar {
@@ -77,7 +76,7 @@ fn follow(bar: &ProgressBar, progress: &Progress) {
     bar.set_position(progress.done());
 }
 
-fn follow_sweep(bar: &ProgressBar, progress: &sweep::Progress) {
+fn follow_sweep(bar: &ProgressBar, progress: &flashlane_sweep::Progress) {
     style(bar, "{bar:32} {percent:>3} %  {pos} of {len} runs  {per_sec}  {eta} left");
     if bar.length() != Some(progress.of()) {
         bar.set_length(progress.of());
@@ -85,7 +84,7 @@ fn follow_sweep(bar: &ProgressBar, progress: &sweep::Progress) {
     bar.set_position(progress.done());
 }
 
-fn follow_paper(bar: &ProgressBar, progress: &sweep::Progress) {
+fn follow_paper(bar: &ProgressBar, progress: &flashlane_sweep::Progress) {
     const KNOWN: &str = "{bar:32} {pos} of {len} runs  {per_sec}  {eta} left  {msg}";
     const UNKNOWN: &str = "{spinner} {elapsed}  {msg}";
     let (made, of) = (progress.done(), progress.of());

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use flashlane_lab::results::{self, Summary, attribution_table, brief, export, fio};
-use flashlane_lab::run::{self, Comparison, Options, Progress, RowOutput};
-use flashlane_lab::scenario::{Scenario, SchedulerChoice};
 use flashlane_outputs::shown;
+use flashlane_report::results::{self, Summary, attribution_table, brief, export, fio};
+use flashlane_scenario::{Scenario, SchedulerChoice};
+use flashlane_sim::{Comparison, Options, Progress, RowOutput};
 
 use crate::args::{Format, Output, Workload};
 use crate::arguments;
@@ -78,7 +78,7 @@ fn make(workload: &Workload, scenario: &Scenario, output: &Output, seeds: Option
         rayon_threads(jobs)?;
     }
     let outputs = Outputs::prepare(workload, scenario, output)?;
-    let prepared = run::prepare(scenario)?;
+    let prepared = flashlane_sim::prepare(scenario)?;
     memory::check(&prepared)?;
     let progress = Progress::default();
     let options = Options {
@@ -94,12 +94,12 @@ fn make(workload: &Workload, scenario: &Scenario, output: &Output, seeds: Option
     let comparison = progress::shown(&progress, || {
         let attribute = |seeds| {
             let ends = scenario.schedulers()?;
-            run::attribute(scenario, &ends[0], &ends[1], seeds)
+            flashlane_sim::attribute(scenario, &ends[0], &ends[1], seeds)
         };
         let attribution = seeds.map(attribute).transpose()?;
-        let mut made = run::compare_prepared(scenario, &prepared, &options)?;
+        let mut made = flashlane_sim::compare_prepared(scenario, &prepared, &options)?;
         made.summary.attribution = attribution;
-        Ok::<_, run::RunError>(made)
+        Ok::<_, flashlane_sim::RunError>(made)
     })?;
     let summary = &comparison.summary;
     let timelines = outputs.timelines();
@@ -154,5 +154,5 @@ pub(crate) fn command() -> String {
 }
 
 pub(crate) fn rayon_threads(jobs: u16) -> Result<(), Failure> {
-    run::use_threads(jobs).map_err(Failure::Fault)
+    flashlane_sim::use_threads(jobs).map_err(Failure::Fault)
 }

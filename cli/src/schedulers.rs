@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use flashlane_lab::scenario::nearest;
+use flashlane_scenario::nearest;
 use flashlane_sched::catalogue::{self as shipped, Question, SchedulerEntry};
 
 use crate::catalogue;

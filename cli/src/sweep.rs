@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use flashlane_lab::run::RunError;
-use flashlane_lab::sweep::{self, Made, MakeOptions, Plan, Progress, Shard, Sweep};
 use flashlane_outputs::shown;
 use flashlane_outputs::{OutputError, State, Store};
+use flashlane_sim::RunError;
+use flashlane_sweep::{Made, MakeOptions, Plan, Progress, Shard, Sweep};
 
 use crate::args::SweepArgs;
 use crate::arguments;
@@ -35,11 +35,11 @@ pub fn act(args: &SweepArgs) -> Result<(), Failure> {
         memory::check_needs(needs)?;
     }
     signals::install_handlers()?;
-    let store = Store::open(&out, &sweep::maker())?;
+    let store = Store::open(&out, &flashlane_sim::maker())?;
     let progress = Progress::default();
     let shard = args.shard.unwrap_or(Shard::WHOLE);
     let options = MakeOptions { shard, audit: args.audit, command: arguments::command_line(), progress: &progress };
-    let made = progress::of_sweep(&progress, || sweep::make(&sweep, &plan, &store, &options))?;
+    let made = progress::of_sweep(&progress, || flashlane_sweep::make(&sweep, &plan, &store, &options))?;
     if let Some((number, error)) = made.failed.first() {
         return Err(failed(&sweep, &plan, &made, *number, error));
     }
@@ -103,7 +103,7 @@ fn write_results(args: &SweepArgs, sweep: &Sweep, plan: &Plan, store: &Store) ->
         name("results.csv");
     }
     if args.report {
-        let page = sweep::html(sweep, plan, &table, &arguments::command_line());
+        let page = flashlane_sweep::html(sweep, plan, &table, &arguments::command_line());
         store.begin("report.html")?.write_whole(page.as_bytes())?;
         name("report.html");
     }
@@ -112,7 +112,7 @@ fn write_results(args: &SweepArgs, sweep: &Sweep, plan: &Plan, store: &Store) ->
 
 /// Prints which runs are there and which are missing.
 fn status(sweep: &Sweep, plan: &Plan, out: &Path) -> Result<(), Failure> {
-    let is_there = Store::is_there(out, &sweep::maker())?;
+    let is_there = Store::is_there(out, &flashlane_sim::maker())?;
     let state = |name: &str| if is_there { Store::state_in(out, name) } else { State::Absent };
     let states = plan.runs.iter().map(|run| (run, state(&run.name)));
     let missing: Vec<_> = states.filter(|(_, state)| *state != State::Whole).collect();

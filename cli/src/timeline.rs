@@ -6,10 +6,10 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use flashlane_lab::results::{Timeline, TimelineFormat};
-use flashlane_lab::run::{ObserverOptions, run_observed};
-use flashlane_lab::scenario::{Scenario, SchedulerChoice};
 use flashlane_outputs::{Existing, Inputs, OutFile};
+use flashlane_report::results::{Timeline, TimelineFormat};
+use flashlane_scenario::{Scenario, SchedulerChoice};
+use flashlane_sim::{ObserverOptions, run_observed};
 use flate2::write::GzEncoder;
 
 use crate::args::Output;

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use flashlane_host::WindowChoice;
 use flashlane_host::window::Window;
-use flashlane_lab::scenario::{Device, Document, Flow, Scenario};
-use flashlane_lab::workload::scene::SceneRequest;
+use flashlane_scenario::workload::scene::SceneRequest;
+use flashlane_scenario::{Device, Document, Flow, Scenario};
 use flashlane_ssd::Config;
 
 use crate::background;
@@ -26,7 +26,7 @@ use crate::methods::{Background, Method, Settings};
 fn config(settings: &Settings) -> Result<Config, String> {
     let read = SceneRequest {
         at_ns: 0,
-        op: flashlane_lab::workload::scene::SceneOp::Read,
+        op: flashlane_scenario::workload::scene::SceneOp::Read,
         offset: None,
         length: None,
         pages: Some(vec![0]),

@@ -1,9 +1,9 @@
 //! What experiments take from a run: figures that a store can keep.
 
 use flashlane_core::event::Stamped;
-use flashlane_lab::results::{Cdf, FlowStats, HostStats, OverTime, SchedulerResult};
-use flashlane_lab::run::{Outcome, RunError};
-use flashlane_lab::scenario::Scenario;
+use flashlane_report::results::{Cdf, FlowStats, HostStats, OverTime, SchedulerResult};
+use flashlane_scenario::Scenario;
+use flashlane_sim::{Outcome, RunError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 

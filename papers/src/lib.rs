@@ -21,7 +21,7 @@ pub mod slacker;
 pub mod sos;
 pub mod stored;
 
-pub use flashlane_lab::metrics::mean_and_ci95;
+pub use flashlane_report::metrics::mean_and_ci95;
 pub use kept::{Counter, RunStats};
 pub use measurements::Measurements;
 pub use report::{PaperResult, render, schema, tables};
@@ -31,8 +31,8 @@ pub use setting::{ChosenSetting, Setting};
 use claims::Claims;
 pub use paper::{Group, Paper};
 
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::nearest;
+use flashlane_scenario::nearest;
+use flashlane_sim::RunError;
 
 /// All papers.
 pub const PAPERS: &[Paper] = &[slacker::PAPER, flin::PAPER, ncq::PAPER, sos::PAPER, precompletion::PAPER];

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashlane_lab::metrics::mean_and_ci95;
+use flashlane_report::metrics::mean_and_ci95;
 use serde_json::{Map, Value, json};
 
 /// Figures by name.

@@ -1,6 +1,6 @@
 //! A paper and its experiments.
 
-use flashlane_lab::run::RunError;
+use flashlane_sim::RunError;
 
 use crate::measurements::Measurements;
 use crate::runner::Runner;

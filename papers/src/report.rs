@@ -8,7 +8,7 @@ use super::claims::{JudgedClaim, Kind, Verdict};
 use super::measurements::Measurements;
 use super::runner::Runner;
 use super::setting::Setting;
-use flashlane_lab::metrics::mean_and_ci95;
+use flashlane_report::metrics::mean_and_ci95;
 
 /// `results.json`: the claims of a paper with what was measured, and every figure behind them.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

@@ -11,12 +11,12 @@ use serde::de::DeserializeOwned;
 use super::kept::{Counter, RunStats};
 use super::setting::Setting;
 use flashlane_core::event::Stamped;
-use flashlane_lab::metrics::FlowMetrics;
-use flashlane_lab::run::{self, ObserverOptions, Options, RunError};
-use flashlane_lab::scenario::{Beyond, Document, Flow, Scenario, TraceFlow};
-use flashlane_lab::sweep::{Progress, make_missing, name_of};
-use flashlane_lab::workload::clone::CloneSpec;
 use flashlane_outputs::{Entry, Store};
+use flashlane_report::metrics::FlowMetrics;
+use flashlane_scenario::workload::clone::CloneSpec;
+use flashlane_scenario::{Beyond, Document, Flow, Scenario, TraceFlow};
+use flashlane_sim::{ObserverOptions, Options, RunError};
+use flashlane_sweep::{Progress, make_missing, name_of};
 
 /// The file of a run's figures in a store.
 const FIGURES: &str = "figures.json";
@@ -76,7 +76,7 @@ impl<'a> Runner<'a> {
     /// An identifier of all scenarios that were run: equal for equal scenarios, in whatever order. 16 hexadecimal digits.
     pub fn scenarios(&self) -> String {
         let hashes = self.hashes.lock().expect("no run panicked while it held the list");
-        flashlane_lab::scenario::hash_of(hashes.iter().map(String::as_bytes))
+        flashlane_scenario::hash_of(hashes.iter().map(String::as_bytes))
     }
 
     /// The seeds.
@@ -98,7 +98,7 @@ impl<'a> Runner<'a> {
     /// came with the document, in the order of the documents.
     ///
     /// # Errors
-    /// As [`run::compare`], or a store that cannot be read or written.
+    /// As [`flashlane_sim::compare`], or a store that cannot be read or written.
     pub fn compare<K>(&self, runs: Vec<(K, Document)>) -> Result<Vec<(K, RunStats)>, RunError> {
         self.kept(RunStats::NAME, runs, |scenario| self.compared(scenario))
     }
@@ -114,7 +114,7 @@ impl<'a> Runner<'a> {
 
     fn compared(&self, scenario: &Scenario) -> Result<RunStats, RunError> {
         let progress = self.place.progress.map(Progress::requests);
-        let made = run::compare(scenario, &Options { audit: false, rows: None, activity: false, progress })?;
+        let made = flashlane_sim::compare(scenario, &Options { audit: false, rows: None, activity: false, progress })?;
         Ok(RunStats::of(made.summary.schedulers))
     }
 
@@ -122,7 +122,7 @@ impl<'a> Runner<'a> {
         let mut counter = C::of(scenario)?;
         let mut observe = |event: &Stamped| counter.observe(event);
         let observers = ObserverOptions { events: Some(&mut observe), ..ObserverOptions::default() };
-        let outcome = run::run_observed(scenario, observers)?;
+        let outcome = flashlane_sim::run_observed(scenario, observers)?;
         if let Some(progress) = self.place.progress {
             progress.requests().add(outcome.flows.iter().map(FlowMetrics::completed).sum());
         }

@@ -1,7 +1,7 @@
 //! Runs through a store: what comes out of it is what was measured, to the bit.
 
 use super::*;
-use flashlane_lab::run::Outcome;
+use flashlane_sim::Outcome;
 
 /// A scenario of the smallest drive, with every part that figures can have.
 fn document(seed: u64) -> Document {

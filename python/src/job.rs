@@ -4,9 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use flashlane_lab::results::{Format, ResultsDir};
-use flashlane_lab::run::{self, AvailableMemory, Options, Progress, RowOutput, RunError, amount};
-use flashlane_lab::scenario::Scenario;
+use flashlane_report::results::{Format, ResultsDir};
+use flashlane_sim::{AvailableMemory, Options, Progress, RowOutput, RunError, amount};
+use flashlane_scenario::Scenario;
 use pyo3::prelude::*;
 
 use crate::error::{error, panicked};
@@ -138,12 +138,12 @@ impl Job {
 }
 
 fn make(scenario: &Scenario, kept: Kept, progress: &Progress) -> Result<Outcome, RunError> {
-    let prepared = run::prepare(scenario)?;
-    run::fits(&run::memory(&prepared)?)?;
+    let prepared = flashlane_sim::prepare(scenario)?;
+    flashlane_sim::fits(&flashlane_sim::memory(&prepared)?)?;
     let dir = ResultsDir::in_memory();
     let rows = RowOutput { dir: &dir, format: Format::Parquet, transactions: kept.transactions };
     let rows = (kept.requests || kept.transactions).then_some(rows);
     let options = Options { audit: kept.audit, rows, activity: kept.activity, progress: Some(progress) };
-    let made = run::compare_prepared(scenario, &prepared, &options)?;
+    let made = flashlane_sim::compare_prepared(scenario, &prepared, &options)?;
     Ok(Outcome::new(made, dir.take_rows()))
 }

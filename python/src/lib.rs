@@ -20,8 +20,8 @@ use pyo3::prelude::*;
 /// The module `flashlane._native`.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    if !flashlane_lab::processor::is_able() {
-        return Err(PyImportError::new_err(flashlane_lab::processor::REFUSAL));
+    if !flashlane_sim::processor::is_able() {
+        return Err(PyImportError::new_err(flashlane_sim::processor::REFUSAL));
     }
     module.add("Error", module.py().get_type::<error::Error>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;

@@ -7,7 +7,7 @@ use std::time::Instant;
 use flashlane_core::decide::{Group, Pick, PickDeclares, Scope};
 use flashlane_core::{Board, TxnId, UnitId};
 use flashlane_sched::catalogue::{Answers, Catalogue, Choice, SchedulerEntry};
-use flashlane_lab::run::Progress;
+use flashlane_sim::Progress;
 use flashlane_sched::pick::widen;
 use pyo3::prelude::*;
 

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use flashlane_lab::metrics::Activity;
+use flashlane_report::metrics::Activity;
 use flashlane_outputs::{Existing, Inputs, OutFile};
-use flashlane_lab::results::verdict::Verdict;
-use flashlane_lab::results::{KeptRows, Summary, brief, report as page};
-use flashlane_lab::run::Comparison;
+use flashlane_report::results::verdict::Verdict;
+use flashlane_report::results::{KeptRows, Summary, brief, report as page};
+use flashlane_sim::Comparison;
 use pyo3::prelude::*;
 
 use crate::error::error;

@@ -11,7 +11,7 @@ use arrow_array::{
 };
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use flashlane_lab::results::{Kind, MemoryColumn, MemoryRows, MemoryValues};
+use flashlane_report::results::{Kind, MemoryColumn, MemoryRows, MemoryValues};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flashlane_sched::catalogue::Catalogue;
-use flashlane_lab::run::Progress;
-use flashlane_lab::scenario::{PRESETS, Scenario, SchedulerChoice};
+use flashlane_sim::Progress;
+use flashlane_scenario::{PRESETS, Scenario, SchedulerChoice};
 use pyo3::prelude::*;
 
 use crate::error::{DICT, error};

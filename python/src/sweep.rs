@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flashlane_outputs::{State, Store};
-use flashlane_lab::run::{self, RunError};
-use flashlane_lab::sweep::{self, Made, MakeOptions, Plan, PlannedRun, Progress, Shard, Sweep};
+use flashlane_sim::RunError;
+use flashlane_sweep::{Made, MakeOptions, Plan, PlannedRun, Progress, Shard, Sweep};
 use pyo3::prelude::*;
 
 use crate::error::{error, panicked};
@@ -49,20 +49,20 @@ impl NativeSweep {
 
     /// The axes: paths, and values as text.
     fn axes(&self) -> Vec<(String, Vec<String>)> {
-        let texts = |axis: &sweep::Axis| axis.values.iter().map(sweep::label).collect();
+        let texts = |axis: &flashlane_sweep::Axis| axis.values.iter().map(flashlane_sweep::label).collect();
         self.sweep.axes.iter().map(|axis| (axis.path.clone(), texts(axis))).collect()
     }
 
     /// Those of `runs` that are not in the store `out`.
     fn missing(&self, out: PathBuf, runs: Vec<Sent>) -> PyResult<Vec<Sent>> {
-        let there = Store::is_there(&out, &sweep::maker()).map_err(error)?;
+        let there = Store::is_there(&out, &flashlane_sim::maker()).map_err(error)?;
         let whole = |name: &str| there && Store::state_in(&out, name) == State::Whole;
         Ok(runs.into_iter().filter(|(name, _)| !whole(name)).collect())
     }
 
     /// The names of those of `runs` that are in the store `out` and damaged, which are made again as if they were missing.
     fn damaged(&self, out: PathBuf, runs: Vec<Sent>) -> PyResult<Vec<String>> {
-        let there = Store::is_there(&out, &sweep::maker()).map_err(error)?;
+        let there = Store::is_there(&out, &flashlane_sim::maker()).map_err(error)?;
         let damaged = |name: &str| there && Store::state_in(&out, name) == State::Damaged;
         Ok(runs.into_iter().map(|(name, _)| name).filter(|name| damaged(name)).collect())
     }
@@ -78,9 +78,9 @@ impl NativeSweep {
             for (name, at) in runs {
                 let absent = !store.has(&name);
                 if absent {
-                    run::fits(&run::memory(&run::prepare(&sweep.scenario(&at)?)?)?)?;
+                    flashlane_sim::fits(&flashlane_sim::memory(&flashlane_sim::prepare(&sweep.scenario(&at)?)?)?)?;
                 }
-                sweep::claim_and_make(&sweep, &PlannedRun { name, at }, &store, &options, true)?;
+                flashlane_sweep::claim_and_make(&sweep, &PlannedRun { name, at }, &store, &options, true)?;
                 made += usize::from(absent);
             }
             store.sync()?;
@@ -133,7 +133,7 @@ impl NativeSweep {
                 store.begin("results.csv")?.write_whole(&bytes)?;
             }
             if report {
-                let page = sweep::html(&self.sweep, &plan, &table, command);
+                let page = flashlane_sweep::html(&self.sweep, &plan, &table, command);
                 store.begin("report.html")?.write_whole(page.as_bytes())?;
             }
             Ok(out.join("results.parquet"))
@@ -160,7 +160,7 @@ impl NativeSweep {
 }
 
 fn open(out: &Path) -> Result<Store, RunError> {
-    Ok(Store::open(out, &sweep::maker())?)
+    Ok(Store::open(out, &flashlane_sim::maker())?)
 }
 
 /// The part of a sweep that `3/8` names; all of it without a text.
@@ -176,11 +176,11 @@ fn all(
 ) -> Result<Outcome, RunError> {
     let plan = sweep.plan()?;
     if let Some(needs) = &plan.memory {
-        run::fits(needs)?;
+        flashlane_sim::fits(needs)?;
     }
     let store = open(out)?;
     let options = MakeOptions { shard, audit, command, progress };
-    let Made { made, there, failed } = sweep::make(sweep, &plan, &store, &options)?;
+    let Made { made, there, failed } = flashlane_sweep::make(sweep, &plan, &store, &options)?;
     match failed.into_iter().next() {
         Some((number, cause)) => {
             let values = sweep.describe(&plan.runs[number].at);
@@ -226,6 +226,6 @@ impl SweepJob {
 /// The bytes of the summary of the run `run` in a store.
 #[pyfunction]
 pub fn summary_of(store: PathBuf, run: &str) -> PyResult<String> {
-    let bytes = Store::read_in(&store, run, sweep::SUMMARY).map_err(error)?;
+    let bytes = Store::read_in(&store, run, flashlane_sweep::SUMMARY).map_err(error)?;
     String::from_utf8(bytes).map_err(error)
 }

@@ -397,7 +397,7 @@ impl Policy {
 
 // Answers that a scheduler declares in advance, so that it need not be asked every time. It must hold to them: the choices it makes
 // are then those it would have made. A command that enters without being asked about leaves the admit decision's state as it was,
-// so round robin's turn does not move. A test runs every scheduler with nothing declared (`lab/tests/all/declared.rs`).
+// so round robin's turn does not move. A test runs every scheduler with nothing declared (`sim/tests/all/declared.rs`).
 
 /// Answers known in advance.
 #[derive(Clone, Copy, Debug)]

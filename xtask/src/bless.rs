@@ -6,25 +6,25 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What can be written: its name, where, the package and the tests that write it.
+/// What can be written: its name, where, the packages and their tests that write it.
 struct Kind {
     name: &'static str,
     files: &'static str,
-    package: &'static str,
+    packages: &'static [&'static str],
     tests: &'static [&'static str],
 }
 
 const KINDS: [Kind; 6] = [
     Kind {
         name: "golden",
-        files: "lab/tests/golden, lab/data/figures.txt, README.md, docs/verdict.md",
-        package: "flashlane-lab",
+        files: "sim/tests/golden, sim/data/figures.txt, README.md, docs/verdict.md",
+        packages: &["flashlane-sim"],
         tests: &["--test", "all", "--", "golden::", "demo::"],
     },
     Kind {
         name: "docs",
         files: "docs/scenario.md, docs/summary.md, docs/columns.md, docs/schedulers.md",
-        package: "flashlane-lab",
+        packages: &["flashlane-scenario", "flashlane-report"],
         tests: &[
             "--lib",
             "--",
@@ -36,25 +36,25 @@ const KINDS: [Kind; 6] = [
     Kind {
         name: "report",
         files: "target/example-report.html",
-        package: "flashlane-lab",
+        packages: &["flashlane-report"],
         tests: &["--lib", "--", "the_page_shows_the_numbers_of_the_summary"],
     },
     Kind {
         name: "pages",
         files: "docs/start-here.md, docs/tutorials/*.md",
-        package: "flashlane-cli",
+        packages: &["flashlane-cli"],
         tests: &["--test", "all", "--", "tutorials::"],
     },
     Kind {
         name: "own-scheduler",
         files: "docs/add-a-scheduler.md",
-        package: "shortest-request-first",
+        packages: &["shortest-request-first"],
         tests: &["--test", "page"],
     },
     Kind {
         name: "papers",
         files: "docs/papers/README.md, docs/papers/results/*.json",
-        package: "flashlane-papers",
+        packages: &["flashlane-papers"],
         tests: &["--test", "all", "--", "page::"],
     },
 ];
@@ -82,7 +82,8 @@ fn legal() -> String {
 fn bless(root: &Path, kind: &Kind) -> Result<bool, String> {
     let permit = Permit::new(&root.join("target"), kind.name)?;
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root).args(["test", "--quiet", "--locked", "-p", kind.package]).args(kind.tests);
+    command.current_dir(root).args(["test", "--quiet", "--locked"]);
+    command.args(kind.packages.iter().flat_map(|package| ["-p", *package])).args(kind.tests);
     let status = command.env("FLASHLANE_BLESS", &permit.0).status().map_err(|e| format!("cannot run cargo: {e}"))?;
     if status.success() {
         println!("written: {}; `git diff` shows what changed", kind.files);

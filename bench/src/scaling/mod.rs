@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use flashlane_lab::results::Summary;
+use flashlane_report::results::Summary;
 
 use crate::cpu;
 
@@ -111,7 +111,7 @@ pub fn measure(program: &Path, point: &Point, scheduler: &str) -> Result<f64, St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashlane_lab::scenario::Scenario;
+    use flashlane_scenario::Scenario;
 
     #[test]
     fn every_point_is_a_legal_drive_of_its_size() {

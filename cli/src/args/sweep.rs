@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use flashlane_lab::sweep::Shard;
+use flashlane_sweep::Shard;
 
 /// A sweep and its store.
 #[derive(Args, Debug)]

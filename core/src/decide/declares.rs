@@ -2,7 +2,7 @@
 //! answer declares nothing (`ASK`) it is asked every time.
 //!
 //! An answer must hold to its declarations: with them it decides what it would decide without them. A test runs every
-//! scheduler both ways (`declared` in `lab/tests`). What an answer needs from the device, and what only the device acts on, is
+//! scheduler both ways (`declared` in `sim/tests`). What an answer needs from the device, and what only the device acts on, is
 //! declared here too.
 
 use crate::units::Duration;

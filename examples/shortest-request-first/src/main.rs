@@ -37,9 +37,9 @@ fn main() -> ExitCode {
 mod tests {
     use std::sync::Arc;
 
-    use flashlane_lab::results::table;
-    use flashlane_lab::run::{Options, compare};
-    use flashlane_lab::scenario::Scenario;
+    use flashlane_report::results::table;
+    use flashlane_scenario::Scenario;
+    use flashlane_sim::{Options, compare};
 
     use super::*;
 
@@ -74,7 +74,7 @@ requests = 20_000
         assert_eq!(own.total.completed, 20_000);
         assert!(table::render(&comparison.summary).contains("shortest-request-first"));
         // What the policy is for: small requests no longer wait behind the pages of large ones.
-        let mean = |result: &flashlane_lab::results::SchedulerResult| {
+        let mean = |result: &flashlane_report::results::SchedulerResult| {
             result.total.all.as_ref().expect("requests completed").mean_ns
         };
         assert!(mean(own) < mean(base), "{} is not below {}", mean(own), mean(base));

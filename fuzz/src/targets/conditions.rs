@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use flashlane_lab::sweep::Sweep;
+use flashlane_sweep::Sweep;
 
 use crate::Target;
 

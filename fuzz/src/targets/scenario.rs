@@ -1,7 +1,7 @@
 //! The scenario parser: whatever a file contains, it is refused with a place and a reason, or everything about it can
 //! be computed.
 
-use flashlane_lab::scenario::{Scenario, TEMPLATE};
+use flashlane_scenario::{Scenario, TEMPLATE};
 
 use crate::Target;
 

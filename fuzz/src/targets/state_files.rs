@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-use flashlane_lab::run::{ObserverOptions, run_observed};
-use flashlane_lab::scenario::Scenario;
+use flashlane_scenario::Scenario;
+use flashlane_sim::{ObserverOptions, run_observed};
 use tempfile::TempDir;
 
 use crate::Target;

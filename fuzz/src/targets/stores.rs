@@ -4,9 +4,10 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-use flashlane_lab::run::{Options, compare};
-use flashlane_lab::sweep::{Plan, SUMMARY, Sweep, maker};
 use flashlane_outputs::{Claim, State, Store};
+use flashlane_sim::maker;
+use flashlane_sim::{Options, compare};
+use flashlane_sweep::{Plan, SUMMARY, Sweep};
 use tempfile::TempDir;
 
 use crate::Target;

@@ -1,6 +1,6 @@
 //! Finds what the papers' clones need and their papers do not print, and prints it as the data file that is stored.
 //!
-//! Owns the searches, which nothing that is shipped needs. Promises the stored file of `lab/data` for each name (README.md beside it).
+//! Owns the searches, which nothing that is shipped needs. Promises the stored file of `scenario/data` for each name (README.md beside it).
 
 mod slacker_bursts;
 mod slacker_rates;
@@ -9,8 +9,8 @@ mod sos;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use flashlane_lab::run::RunError;
 use flashlane_papers::{Place, Runner, Setting, Settings};
+use flashlane_sim::RunError;
 
 /// Finds the data file. Calls the second with each workload that is done: what was reached, and whether that is near enough.
 type Find = fn(&Runner<'_>, &(dyn Fn(String, bool) + Sync)) -> Result<String, RunError>;

@@ -7,10 +7,10 @@
 
 use rayon::prelude::*;
 
-use flashlane_lab::run::RunError;
-use flashlane_lab::workload::clone::{Group, SlackerTrace};
 use flashlane_papers::slacker::workloads::work_us;
 use flashlane_papers::{Runner, Setting};
+use flashlane_scenario::workload::clone::{Group, SlackerTrace};
+use flashlane_sim::RunError;
 
 use crate::slacker_rates::{runs, wanted_ms};
 

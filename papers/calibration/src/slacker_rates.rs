@@ -5,10 +5,10 @@
 
 use rayon::prelude::*;
 
-use flashlane_lab::run::RunError;
-use flashlane_lab::workload::clone::{CloneSpec, Group, SlackerTrace};
 use flashlane_papers::slacker::workloads::{BASELINE, document, requests, work_us};
 use flashlane_papers::{RunStats, Runner};
+use flashlane_scenario::workload::clone::{CloneSpec, Group, SlackerTrace};
+use flashlane_sim::RunError;
 
 /// Relative distance from the printed slack at which the search stops.
 const NEAR: f64 = 0.02;

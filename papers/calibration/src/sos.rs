@@ -5,11 +5,11 @@
 
 use rayon::prelude::*;
 
-use flashlane_lab::run::RunError;
-use flashlane_lab::workload::clone::SosBenchmark;
 use flashlane_papers::Runner;
 use flashlane_papers::sos::shares::Shares;
 use flashlane_papers::sos::workloads::{DONE_IN, TIMES, device, document, gap_us};
+use flashlane_scenario::workload::clone::SosBenchmark;
+use flashlane_sim::RunError;
 
 /// Sum of squares of the relative distances from the printed shares at which the search stops: 2 % each.
 const NEAR: f64 = 0.0008;

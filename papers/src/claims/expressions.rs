@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use minijinja::value::{Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 
-use flashlane_lab::metrics::mean_and_ci95;
+use flashlane_report::metrics::mean_and_ci95;
 
 /// The expression language: minijinja's operators and filters, and functions over lists and maps of numbers.
 pub(super) fn environment() -> Environment<'static> {

@@ -13,8 +13,8 @@ pub use picture::picture;
 use self::rows::{FIRST, rows_for};
 use self::workloads::{Workload, all};
 use crate::{Group, Measurements, Paper, RunStats, Runner};
-use flashlane_lab::results::SchedulerResult;
-use flashlane_lab::run::RunError;
+use flashlane_report::results::SchedulerResult;
+use flashlane_sim::RunError;
 
 /// The comparison, made like a paper.
 pub const CROSS: Paper = Paper {

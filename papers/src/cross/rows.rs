@@ -1,8 +1,8 @@
 //! The schedulers that are compared, with collection held equal.
 
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{Document, Mix, Scenario, SchedulerChoice};
+use flashlane_scenario::{Document, Mix, Scenario, SchedulerChoice};
 use flashlane_sched::catalogue::{self, Recipe, SchedulerEntry};
+use flashlane_sim::RunError;
 
 /// The scheduler that the others are compared with.
 pub const FIRST: &str = "fcfs";

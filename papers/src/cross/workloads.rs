@@ -9,10 +9,10 @@ use crate::ncq::setup as ncq;
 use crate::slacker::workloads as slacker;
 use crate::sos::workloads as sos;
 use crate::{Runner, Setting, Settings};
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{Beyond, Device, Document, Flow, Run, Sizes, Speedup, TimeOrder, TraceFlow};
-use flashlane_lab::workload::clone::{SlackerTrace, SosBenchmark};
-use flashlane_lab::workload::iometer::NcqWorkload;
+use flashlane_scenario::workload::clone::{SlackerTrace, SosBenchmark};
+use flashlane_scenario::workload::iometer::NcqWorkload;
+use flashlane_scenario::{Beyond, Device, Document, Flow, Run, Sizes, Speedup, TimeOrder, TraceFlow};
+use flashlane_sim::RunError;
 use flashlane_trace::TraceOptions;
 
 /// Where workloads come from, in the order of the columns.

@@ -6,9 +6,9 @@ use super::setting;
 use super::setup::{mix, systems, with};
 use super::systems::{ms, run_all};
 use crate::{Measurements, Runner};
-use flashlane_lab::results::SchedulerResult;
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{Document, Limit, Mix, SchedulerChoice};
+use flashlane_report::results::SchedulerResult;
+use flashlane_scenario::{Document, Limit, Mix, SchedulerChoice};
+use flashlane_sim::RunError;
 
 /// A row made of the system `base` with another answer to one question.
 fn answer(runner: &Runner<'_>, name: &str, base: &str, set: fn(&mut Mix)) -> SchedulerChoice {
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use crate::flin::setup::{document, synthetic};
     use crate::{Place, Setting, Settings};
-    use flashlane_lab::scenario::Scenario;
+    use flashlane_scenario::Scenario;
 
     /// Every variant is legal in both settings: a row without an answer has none of its parameters.
     #[test]
@@ -92,7 +92,10 @@ mod tests {
             let flow = synthetic(
                 "one",
                 1,
-                flashlane_lab::workload::synthetic::SyntheticSpec { rate_iops: Some(1000.0), ..Default::default() },
+                flashlane_scenario::workload::synthetic::SyntheticSpec {
+                    rate_iops: Some(1000.0),
+                    ..Default::default()
+                },
             );
             let document = document(&runner, "a1".into(), (1, 1), rows, vec![flow]);
             let legal = Scenario::from_document("a1", document).check();

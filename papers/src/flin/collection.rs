@@ -2,9 +2,9 @@
 
 use super::setup::{document, mix, overwritten, pages_at, synthetic, systems};
 use crate::{Measurements, Runner};
-use flashlane_lab::results::DeviceStats;
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{Document, Flow, Mix, SchedulerChoice};
+use flashlane_report::results::DeviceStats;
+use flashlane_scenario::{Document, Flow, Mix, SchedulerChoice};
+use flashlane_sim::RunError;
 
 /// Name and answer: no collection (infinite capacity), the default, semi-preemptive.
 const WAYS: [(&str, &str); 3] = [("none", "free"), ("default", "non-preemptive"), ("semi", "semi-preemptive")];

@@ -7,7 +7,7 @@
 use super::setting;
 use super::setup::{mix, with};
 use crate::{Runner, Setting};
-use flashlane_lab::scenario::{Mix, SchedulerChoice};
+use flashlane_scenario::{Mix, SchedulerChoice};
 
 /// The systems of figures 10 to 14 that have another collector of their own, with FLIN's.
 pub const FLIN_COLLECTS: [&str; 3] =
@@ -52,7 +52,7 @@ mod tests {
     use crate::flin::measures::SYSTEMS;
     use crate::flin::setup::{document, pages_at, synthetic};
     use crate::{Place, Settings};
-    use flashlane_lab::scenario::Scenario;
+    use flashlane_scenario::Scenario;
 
     /// A row has all of its system but the collector, which with its parameters is that of the other: the systems of figures 10 to 14
     /// are all there with FLIN's collector, those that have it already by their own.

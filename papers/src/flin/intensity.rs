@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::setup::{document, drive_in, pages_at, synthetic, systems};
 use crate::{Counter, Measurements, Runner};
-use flashlane_lab::run::{Outcome, RunError};
-use flashlane_lab::scenario::{Document, DriveState, Flow, Scenario, SchedulerChoice};
-use flashlane_lab::workload::synthetic::{Arrivals, SyntheticSpec};
+use flashlane_scenario::workload::synthetic::{Arrivals, SyntheticSpec};
+use flashlane_scenario::{Document, DriveState, Flow, Scenario, SchedulerChoice};
+use flashlane_sim::{Outcome, RunError};
 
 /// The most that the drive reads in commands of one page, MB/s: 32 units with 99.601 us per page, less than its buses can
 /// transfer.

@@ -2,7 +2,7 @@
 
 use super::mixes::TraceMix;
 use crate::RunStats;
-use flashlane_lab::results::FairnessStats;
+use flashlane_report::results::FairnessStats;
 
 /// The systems of section 7, its two baselines first.
 pub const SYSTEMS: [&str; 5] = ["sprinkler", "sprinkler+fairness", "flin", "flin-stage1", "flin-stage3"];

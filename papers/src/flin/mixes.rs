@@ -7,7 +7,7 @@
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use flashlane_lab::workload::clone::{FlinTrace, Interference};
+use flashlane_scenario::workload::clone::{FlinTrace, Interference};
 
 /// Traces in a mix.
 const TRACES: usize = 4;

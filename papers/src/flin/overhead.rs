@@ -15,8 +15,8 @@ use super::mixes;
 use super::setup::{PAGE, clone, document, drive_in, synthetic, systems};
 use super::systems::ms;
 use crate::{Counter, Measurements, Runner};
-use flashlane_lab::run::{Outcome, RunError};
-use flashlane_lab::scenario::{Document, DriveState, Run, Scenario};
+use flashlane_scenario::{Document, DriveState, Run, Scenario};
+use flashlane_sim::{Outcome, RunError};
 
 /// Time for visiting a queue entry, ns: 20 cycles of 2 ns at 500 MHz (model 2.2.1).
 const NS_A_VISIT: f64 = 20.0 * 2.0;

@@ -5,7 +5,7 @@
 use super::setup::{larger, with};
 use super::systems::{run_all, swept_ms};
 use crate::{Measurements, Runner};
-use flashlane_lab::run::RunError;
+use flashlane_sim::RunError;
 
 /// A parameter: the name of its figure and its name in the catalogue, the conversion between the two, its levels; and how many times as
 /// large the drive is.
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
     use crate::flin::setup::{document, pages_at, synthetic};
     use crate::{Place, Setting, Settings};
-    use flashlane_lab::scenario::Scenario;
+    use flashlane_scenario::Scenario;
 
     /// On planes of 1,024 blocks all levels of GC_FLIN lie below the start of collection; on the experiments' drive the two highest lie
     /// above it, so that writes pay from the start.

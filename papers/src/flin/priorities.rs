@@ -4,8 +4,8 @@ use super::intensity::closed;
 use super::setup::{clone, document, drive_in, overwritten, synthetic, systems};
 use super::systems::ms;
 use crate::{Measurements, Runner};
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{Document, DriveState, Flow, Run};
+use flashlane_scenario::{Document, DriveState, Flow, Run};
+use flashlane_sim::RunError;
 
 /// Levels of the copies: the paper's and a control.
 const LEVELS: [(&str, [u8; 4]); 2] = [("levels", [0, 1, 2, 3]), ("alike", [0; 4])];

@@ -4,8 +4,8 @@
 use super::setup::{clone, document, reshaped, systems};
 use super::systems::ms;
 use crate::{Measurements, Runner};
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::Device;
+use flashlane_scenario::Device;
+use flashlane_sim::RunError;
 
 /// A modelled drive: name, channels, dies per channel, pages of write cache.
 const DRIVES: [(&str, u32, u32, u32); 4] =

@@ -3,9 +3,9 @@
 use super::intensity::{SATURATION_MB_PER_S, closed};
 use super::setup::{PAGE, document, drive_in, synthetic, systems};
 use crate::{Measurements, Runner};
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{Document, DriveState};
-use flashlane_lab::workload::synthetic::{Size, SyntheticSpec};
+use flashlane_scenario::workload::synthetic::{Size, SyntheticSpec};
+use flashlane_scenario::{Document, DriveState};
+use flashlane_sim::RunError;
 
 /// Share of the drive's bandwidth that each flow of E5 offers.
 const LOAD: f64 = 0.4;

@@ -5,7 +5,7 @@
 //! results were seen; `[chosen]` in `papers/flin/claims.toml` has its reasons and what the paper says against it.
 
 use crate::Setting;
-use flashlane_lab::scenario::Mix;
+use flashlane_scenario::Mix;
 
 /// Raw capacity of the experiments' drive, GB.
 const RAW_GB: f64 = 34.359_738_368;

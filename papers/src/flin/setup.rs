@@ -11,10 +11,10 @@
 
 use super::setting;
 use crate::Runner;
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{Device, Document, DriveState, Flow, Mix, Run, SchedulerChoice};
-use flashlane_lab::workload::clone::{CloneSpec, Table};
-use flashlane_lab::workload::synthetic::{Size, SyntheticSpec};
+use flashlane_scenario::workload::clone::{CloneSpec, Table};
+use flashlane_scenario::workload::synthetic::{Size, SyntheticSpec};
+use flashlane_scenario::{Device, Document, DriveState, Flow, Mix, Run, SchedulerChoice};
+use flashlane_sim::RunError;
 
 /// Bytes of a clone's working set: a sixteenth of the clones' default.
 const WORKING_SET_BYTES: u64 = 1_000_000_000;
@@ -136,7 +136,7 @@ pub fn pages_at(mb_per_s: f64, read_ratio: f64) -> SyntheticSpec {
 mod tests {
     use super::*;
     use crate::{Place, Setting, Settings};
-    use flashlane_lab::scenario::Scenario;
+    use flashlane_scenario::Scenario;
     use flashlane_sched::catalogue::{Recipe, params, resolve};
 
     /// On the drive of table 1 collection starts before the baselines must collect, they must before FLIN's writes pay, and those

@@ -3,8 +3,8 @@
 use super::setup::{PAGE, reshaped, systems};
 use super::systems::{run_all, swept_ms};
 use crate::{Measurements, Runner};
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{Device, Latency};
+use flashlane_scenario::{Device, Latency};
+use flashlane_sim::RunError;
 
 /// A factor and its levels.
 struct Factor {

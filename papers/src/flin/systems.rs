@@ -6,10 +6,10 @@ use super::mixes::{self, TraceMix};
 use super::overload;
 use super::setup::{clone, document, systems};
 use crate::{Measurements, Runner};
-use flashlane_lab::results::SchedulerResult;
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::SchedulerChoice;
-use flashlane_lab::workload::clone::{FlinTrace, Interference};
+use flashlane_report::results::SchedulerResult;
+use flashlane_scenario::SchedulerChoice;
+use flashlane_scenario::workload::clone::{FlinTrace, Interference};
+use flashlane_sim::RunError;
 
 /// Simulated time of a mix of E8 to E13, ms (model 2.2.1): long enough that a mix which the drive cannot serve is told from one whose
 /// bursts it works off.
@@ -46,7 +46,7 @@ pub fn run_all(
     count: usize,
     ms: u64,
     schedulers: &[SchedulerChoice],
-    change: impl Fn(&mut flashlane_lab::scenario::Document),
+    change: impl Fn(&mut flashlane_scenario::Document),
 ) -> Result<Vec<MixResult>, RunError> {
     let of_seed = |seed| mixes::first(count, seed).into_iter().map(move |mix| (mix, seed));
     let runs = runner.seeds().into_iter().flat_map(of_seed).collect();
@@ -59,7 +59,7 @@ fn run_mixes(
     runs: Vec<(TraceMix, u64)>,
     ms: u64,
     schedulers: &[SchedulerChoice],
-    change: impl Fn(&mut flashlane_lab::scenario::Document),
+    change: impl Fn(&mut flashlane_scenario::Document),
 ) -> Result<Vec<MixResult>, RunError> {
     let scenario = |(mix, seed): (TraceMix, u64)| -> Result<_, RunError> {
         let flows = mix.traces.iter().map(|name| clone(runner, name, ms)).collect::<Result<_, _>>()?;
@@ -162,7 +162,7 @@ pub fn interference(runner: &Runner<'_>) -> Result<Measurements, RunError> {
 mod tests {
     use super::*;
     use crate::{Place, Setting, Settings};
-    use flashlane_lab::scenario::{Document, Limit};
+    use flashlane_scenario::{Document, Limit};
 
     /// A mix is overloaded if no system of figures 10 to 12 keeps up with it, and then it is in no figure of those served.
     #[test]

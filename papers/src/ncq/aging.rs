@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::setup::{ROWS, document, scheduler, workload};
 use crate::{Counter, Measurements, Runner};
-use flashlane_lab::run::{Outcome, RunError};
-use flashlane_lab::scenario::{Scenario, SchedulerChoice};
+use flashlane_scenario::{Scenario, SchedulerChoice};
+use flashlane_sim::{Outcome, RunError};
 
 /// Alphas, percent.
 const ALPHAS: [u64; 7] = [0, 25, 50, 75, 90, 95, 100];

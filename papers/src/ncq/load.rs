@@ -3,8 +3,8 @@
 use super::setup::{ALPHA, ROWS, document, rows, scheduler, short, workload};
 use super::systems::means;
 use crate::{Measurements, Runner};
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{Document, SchedulerChoice};
+use flashlane_scenario::{Document, SchedulerChoice};
+use flashlane_sim::RunError;
 
 /// Exponents of the choice of a file of workload C; 0 is the calibrated one.
 const EXPONENTS: [(&str, f64); 4] = [("1.0", 1.0), ("1.2", 1.2), ("1.4", 1.4), ("1.6", 1.6)];

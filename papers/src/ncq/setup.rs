@@ -1,8 +1,8 @@
 //! The device, the rows and the workloads that the experiments consist of, as decided in model 5.3.
 
 use crate::Runner;
-use flashlane_lab::scenario::{Device, Document, Flow, Mix, Run, SchedulerChoice, Service};
-use flashlane_lab::workload::iometer::NcqWorkload;
+use flashlane_scenario::workload::iometer::NcqWorkload;
+use flashlane_scenario::{Device, Document, Flow, Mix, Run, SchedulerChoice, Service};
 
 /// The rows of the paper, by its names.
 pub const ROWS: [(&str, &str); 5] =

@@ -2,9 +2,9 @@
 
 use super::setup::{BUFFER, ROWS, document, rows, scheduler, workload};
 use crate::{Measurements, RunStats, Runner};
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{Device, Document, Limit};
-use flashlane_lab::workload::iometer::NcqWorkload;
+use flashlane_scenario::workload::iometer::NcqWorkload;
+use flashlane_scenario::{Device, Document, Limit};
+use flashlane_sim::RunError;
 
 /// Notes the mean response times of each row, reads and writes, as `read_ms` and `write_ms` under `path`.
 pub(super) fn note(figures: &mut Measurements, path: &[&str], made: &RunStats) {

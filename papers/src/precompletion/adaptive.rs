@@ -2,8 +2,8 @@
 
 use super::setup::{WINDOWS, burners, document, hosts, io_threads, latency, lost_percent, thread, window};
 use crate::{Measurements, Runner};
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{BackgroundKeys, Host, WindowKey};
+use flashlane_scenario::{BackgroundKeys, Host, WindowKey};
+use flashlane_sim::RunError;
 
 fn backgrounds() -> [(&'static str, Vec<BackgroundKeys>); 7] {
     let long_sections = BackgroundKeys { section_ns: Some(35_000), ..io_threads(2, 0) };

@@ -2,11 +2,11 @@
 
 use super::setup::{burners, hosts, latency, thread, window};
 use crate::{Measurements, Runner};
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{
+use flashlane_scenario::workload::synthetic::SyntheticSpec;
+use flashlane_scenario::{
     CompletionWord, Device, Document, DriveState, Flow, Host, Latency, PredictorWord, Run, SchedulerChoice, WindowKey,
 };
-use flashlane_lab::workload::synthetic::SyntheticSpec;
+use flashlane_sim::RunError;
 
 /// Requests outstanding.
 pub const DEPTHS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];

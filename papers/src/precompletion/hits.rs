@@ -2,10 +2,10 @@
 
 use super::setup::{burners, document, hosts, io_threads, latency, thread};
 use crate::{Measurements, Runner};
-use flashlane_lab::results::HostStats;
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{BackgroundKeys, Device, Document, Host};
-use flashlane_lab::workload::synthetic::SyntheticSpec;
+use flashlane_report::results::HostStats;
+use flashlane_scenario::workload::synthetic::SyntheticSpec;
+use flashlane_scenario::{BackgroundKeys, Device, Document, Host};
+use flashlane_sim::RunError;
 
 fn backgrounds() -> [(&'static str, Vec<BackgroundKeys>); 3] {
     [("idle", Vec::new()), ("cpu", vec![burners(4)]), ("io", vec![io_threads(4, 0)])]

@@ -2,8 +2,8 @@
 
 use super::setup::{FLASH_NS, burners, document, hosts, io_threads, latency, lost_percent, methods, thread};
 use crate::{Measurements, Runner};
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{BackgroundKeys, Host};
+use flashlane_scenario::{BackgroundKeys, Host};
+use flashlane_sim::RunError;
 
 /// Logical CPUs: one; four cores; the number at which a whole CPU is a fifth; four cores with two threads each, as the paper's.
 const CPUS: [u32; 4] = [1, 4, 5, 8];

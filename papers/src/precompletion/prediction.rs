@@ -7,8 +7,8 @@ use rand_pcg::Pcg64Mcg;
 
 use super::setup::{document, hosts, thread, window};
 use crate::{Measurements, Runner};
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::WindowKey;
+use flashlane_scenario::WindowKey;
+use flashlane_sim::RunError;
 
 /// A component of table 1: its name, mean and standard deviation, ns.
 const COMPONENTS: [(&str, f64, f64); 2] = [("flash", 352_000.0, 660.0), ("dma", 9_000.0, 260.0)];

@@ -1,12 +1,12 @@
 //! The machine of the experiments: the Cosmos prototype behind a host, one thread that does I/O, and what runs beside it.
 
-use flashlane_lab::results::{HostStats, LatencyStats};
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{
+use flashlane_report::results::{HostStats, LatencyStats};
+use flashlane_scenario::workload::synthetic::{Arrivals, SyntheticSpec};
+use flashlane_scenario::{
     BackgroundKeys, CompletionWord, Device, Document, Flow, Host, PredictorWord, Run, SchedulerChoice, WindowKey,
     WorkWord,
 };
-use flashlane_lab::workload::synthetic::{Arrivals, SyntheticSpec};
+use flashlane_sim::RunError;
 
 use crate::{RunStats, Runner};
 

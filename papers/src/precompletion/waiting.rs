@@ -4,8 +4,8 @@
 
 use super::setup::{FLASH_NS, document, hosts, io_threads, latency, lost_percent, methods, thread};
 use crate::{Measurements, Runner};
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::Host;
+use flashlane_scenario::Host;
+use flashlane_sim::RunError;
 
 /// I/O threads on the reader's CPU.
 const THREADS: [u32; 4] = [1, 2, 3, 4];

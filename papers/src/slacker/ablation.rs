@@ -6,8 +6,8 @@
 
 use super::workloads::{BASELINE, run_all, work_us};
 use crate::{Measurements, Runner};
-use flashlane_lab::run::RunError;
-use flashlane_lab::workload::clone::{Group, SlackerTrace};
+use flashlane_scenario::workload::clone::{Group, SlackerTrace};
+use flashlane_sim::RunError;
 
 /// Loads: shares of the time in which the chips are busy, serving one page at a time.
 const LOADS: [f64; 4] = [0.3, 0.5, 0.7, 0.9];

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::workloads::{BASELINE, document, requests, run_all};
 use crate::{Counter, Measurements, Runner};
 use flashlane_core::arrival::{Next, Source, Span};
-use flashlane_lab::results::SlackDistribution;
-use flashlane_lab::run::{Feed, Outcome, RunError};
-use flashlane_lab::scenario::Scenario;
-use flashlane_lab::workload::clone::SlackerTrace;
+use flashlane_report::results::SlackDistribution;
+use flashlane_scenario::Scenario;
+use flashlane_scenario::workload::clone::SlackerTrace;
 use flashlane_sched::catalogue::cost;
+use flashlane_sim::{Feed, Outcome, RunError};
 
 /// Runs SLK-E1 and E4: the actual slack of every transaction, in the form of Table 2 and Figure 3a.
 pub fn slack(runner: &Runner<'_>) -> Result<Measurements, RunError> {

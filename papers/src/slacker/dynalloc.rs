@@ -5,10 +5,10 @@
 
 use super::workloads::{BASELINE, clone_of, device, requests};
 use crate::{Measurements, RunStats, Runner};
-use flashlane_lab::results::SchedulerResult;
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{Document, Flow, Range, RangeWord, Run, SchedulerChoice};
-use flashlane_lab::workload::clone::{CloneSpec, SlackerTrace, Table};
+use flashlane_report::results::SchedulerResult;
+use flashlane_scenario::workload::clone::{CloneSpec, SlackerTrace, Table};
+use flashlane_scenario::{Document, Flow, Range, RangeWord, Run, SchedulerChoice};
+use flashlane_sim::RunError;
 
 /// The systems, the baseline first.
 const SYSTEMS: [&str; 4] = [BASELINE, "dynalloc", "slacker", "dynalloc+slacker"];

@@ -2,9 +2,9 @@
 
 use super::workloads::{BASELINE, run_all};
 use crate::{Measurements, Runner};
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{Mix, SchedulerChoice};
-use flashlane_lab::workload::clone::SlackerTrace;
+use flashlane_scenario::workload::clone::SlackerTrace;
+use flashlane_scenario::{Mix, SchedulerChoice};
+use flashlane_sim::RunError;
 
 /// The estimator as the model defines it, as the paper words it, with the residual read from the hardware (model
 /// 1.2.1), and with the error term of footnote 3.

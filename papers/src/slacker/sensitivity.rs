@@ -2,9 +2,9 @@
 
 use super::workloads::{BASELINE, document, requests};
 use crate::{Measurements, Runner};
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{Document, Latency};
-use flashlane_lab::workload::clone::{CloneSpec, SlackerTrace};
+use flashlane_scenario::workload::clone::{CloneSpec, SlackerTrace};
+use flashlane_scenario::{Document, Latency};
+use flashlane_sim::RunError;
 
 /// The workload.
 const WORKLOAD: &str = "src2-0-p";

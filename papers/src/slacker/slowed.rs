@@ -6,9 +6,9 @@
 
 use flashlane_core::RequestId;
 use flashlane_core::event::{Event, Stamped};
-use flashlane_lab::run::{ObserverOptions, RunError, run_observed};
-use flashlane_lab::scenario::{Dispatch, Document, Scenario};
-use flashlane_lab::workload::clone::SlackerTrace;
+use flashlane_scenario::workload::clone::SlackerTrace;
+use flashlane_scenario::{Dispatch, Document, Scenario};
+use flashlane_sim::{ObserverOptions, RunError, run_observed};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(Losses::between(&before, &after), Losses { requests: 5, slower: [2, 1, 1] });
     }
 
-    /// What the comparison of the lab counts beyond 0.1 % is what is counted here.
+    /// What a paired comparison counts beyond 0.1 % is what is counted here.
     #[test]
     fn the_smallest_tolerance_is_the_one_of_pairs() {
         let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting: Setting::Chosen };

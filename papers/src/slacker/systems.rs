@@ -3,10 +3,10 @@
 
 use super::workloads::{BASELINE, WorkloadRun, run_all};
 use crate::{Measurements, Runner};
-use flashlane_lab::results::SchedulerResult;
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{Mix, SchedulerChoice};
-use flashlane_lab::workload::clone::{Group, SlackerTrace};
+use flashlane_report::results::SchedulerResult;
+use flashlane_scenario::workload::clone::{Group, SlackerTrace};
+use flashlane_scenario::{Mix, SchedulerChoice};
+use flashlane_sim::RunError;
 
 /// The systems of section 7, the baseline first, and one of ours (model 1.1.9).
 const SYSTEMS: [&str; 7] = [BASELINE, "wbyp", "rbyp", "wp", "rbyp+wp", "slacker", "need"];

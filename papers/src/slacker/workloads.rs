@@ -1,9 +1,9 @@
 //! The workloads of Table 2 and the scenarios that run them.
 
 use crate::{RunStats, Runner, Setting};
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{Device, Dispatch, Document, Run, SchedulerChoice};
-use flashlane_lab::workload::clone::{CloneSpec, Shape, SlackerBursts, SlackerTrace, Table};
+use flashlane_scenario::workload::clone::{CloneSpec, Shape, SlackerBursts, SlackerTrace, Table};
+use flashlane_scenario::{Device, Dispatch, Document, Run, SchedulerChoice};
+use flashlane_sim::RunError;
 
 /// The device of Table 1.
 const TABLE_1: &str = "slacker-asplos17";
@@ -119,9 +119,9 @@ pub fn run_all(
 
 /// The paper's device with a flow of hardly any requests, for computations on its geometry.
 pub fn plain_document() -> Document {
-    let flow = flashlane_lab::scenario::Flow {
+    let flow = flashlane_scenario::Flow {
         clone: Some(CloneSpec { mean_gap_us: Some(1e6), ..CloneSpec::new(Table::Slacker, "fin1", 1) }),
-        ..flashlane_lab::scenario::Flow::default()
+        ..flashlane_scenario::Flow::default()
     };
     Document { device: Device::preset(TABLE_1.into()), flow: vec![flow], ..Document::default() }
 }

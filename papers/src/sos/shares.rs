@@ -5,8 +5,8 @@ use flashlane_core::event::{Event, Stamped};
 use flashlane_core::geometry::Geometry;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Lpn, Time};
-use flashlane_lab::run::{Outcome, RunError};
-use flashlane_lab::scenario::Scenario;
+use flashlane_scenario::Scenario;
+use flashlane_sim::{Outcome, RunError};
 use rustc_hash::FxHashMap;
 
 use crate::Counter;

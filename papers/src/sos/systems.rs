@@ -3,10 +3,10 @@
 use super::shares::Shares;
 use super::workloads::{DONE_IN, TIMES, at_a_tenth, device, document};
 use crate::{Measurements, Runner};
-use flashlane_lab::results::SchedulerResult;
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{Device, Document};
-use flashlane_lab::workload::clone::SosBenchmark;
+use flashlane_report::results::SchedulerResult;
+use flashlane_scenario::workload::clone::SosBenchmark;
+use flashlane_scenario::{Device, Document};
+use flashlane_sim::RunError;
 
 /// The baseline first.
 const SYSTEMS: [&str; 4] = ["hos", "hos+qsl", "hos+whm", "sos"];

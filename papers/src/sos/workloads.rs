@@ -1,9 +1,9 @@
 //! The benchmarks of the slides and the scenarios that run them.
 
 use crate::Runner;
-use flashlane_lab::run::RunError;
-use flashlane_lab::scenario::{Device, Document, Latency, Run, SchedulerChoice};
-use flashlane_lab::workload::clone::{CloneSpec, SosBenchmark, Table};
+use flashlane_scenario::workload::clone::{CloneSpec, SosBenchmark, Table};
+use flashlane_scenario::{Device, Document, Latency, Run, SchedulerChoice};
+use flashlane_sim::RunError;
 
 /// Measured requests of a run: full, and in a quick run.
 const REQUESTS: (u64, u64) = (100_000, 10_000);

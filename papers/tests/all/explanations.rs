@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use flashlane_lab::results::SchedulerResult;
-use flashlane_lab::run::{Options, compare};
-use flashlane_lab::scenario::Scenario;
+use flashlane_report::results::SchedulerResult;
+use flashlane_scenario::Scenario;
+use flashlane_sim::{Options, compare};
 
 /// Runs a scenario of a paper with these parts of its text changed.
 #[track_caller]

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use flashlane_lab::results::SchedulerResult;
-use flashlane_lab::run::{Options, compare};
-use flashlane_lab::scenario::{Document, Scenario, SchedulerChoice};
+use flashlane_report::results::SchedulerResult;
+use flashlane_scenario::{Document, Scenario, SchedulerChoice};
+use flashlane_sim::{Options, compare};
 
 /// These rows of a scenario of FLIN's, in this many milliseconds and with `change` applied.
 #[track_caller]

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use flashlane_lab::scenario::Scenario;
 use flashlane_papers::PAPERS;
+use flashlane_scenario::Scenario;
 
 #[test]
 fn every_scenario_of_a_paper_checks() {

@@ -20,7 +20,15 @@ const UNCHECKED: [&str; 2] = ["outputs", "cli"];
 const APART: [&str; 3] = ["xtask", "flashlane-bench", "flashlane-oslab"];
 
 /// The crates around the engine, optimised less: building them takes longer than running them so gains.
-const AROUND: [&str; 4] = ["flashlane-lab", "flashlane-papers", "flashlane-cli", "flashlane-fuzz"];
+const AROUND: [&str; 7] = [
+    "flashlane-scenario",
+    "flashlane-report",
+    "flashlane-sim",
+    "flashlane-sweep",
+    "flashlane-papers",
+    "flashlane-cli",
+    "flashlane-fuzz",
+];
 
 /// Where things are built.
 pub struct BuildFolders {
@@ -30,7 +38,7 @@ pub struct BuildFolders {
     pub target: PathBuf,
     /// The program that runs most of the corpus.
     pub program: PathBuf,
-    /// The example of lab that shows the auditor damaged events.
+    /// The example of sim that shows the auditor damaged events.
     pub damaged: PathBuf,
 }
 
@@ -45,7 +53,7 @@ pub struct Written {
 /// A test program.
 #[derive(Clone, Debug)]
 pub struct TestProgram {
-    /// Package, and `lib` or target: `lab all`.
+    /// Package, and `lib` or target: `sim all`.
     pub name: String,
     /// The file.
     pub exe: PathBuf,

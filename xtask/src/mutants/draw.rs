@@ -83,24 +83,24 @@ mod tests {
     #[test]
     fn of_every_crate_the_same_number() {
         let file = |name: &str| operators::find(name, "fn f() -> bool { a < 1 && b < 2 }").unwrap();
-        let drawn = order([file("core/src/a.rs"), file("lab/src/b.rs"), file("lab/src/c.rs")].concat(), 3);
+        let drawn = order([file("core/src/a.rs"), file("sim/src/b.rs"), file("sim/src/c.rs")].concat(), 3);
         let first = first_of_each(drawn.clone(), 2, |mutant| mutant);
-        assert_eq!(["core", "lab"].map(|krate| first.iter().filter(|m| m.krate() == krate).count()), [2, 2]);
-        let of_lab: Vec<Mutant> = drawn.into_iter().filter(|m| m.krate() == "lab").collect();
+        assert_eq!(["core", "sim"].map(|krate| first.iter().filter(|m| m.krate() == krate).count()), [2, 2]);
+        let of_sim: Vec<Mutant> = drawn.into_iter().filter(|m| m.krate() == "sim").collect();
         assert!(
-            ids(&of_lab).starts_with(&ids(&first.iter().filter(|m| m.krate() == "lab").cloned().collect::<Vec<_>>()))
+            ids(&of_sim).starts_with(&ids(&first.iter().filter(|m| m.krate() == "sim").cloned().collect::<Vec<_>>()))
         );
     }
 
     #[test]
     fn crates_take_turns() {
         let file = |name: &str| operators::find(name, "fn f() -> bool { a < 1 && b < 2 }").unwrap();
-        let drawn = [file("lab/src/b.rs"), file("lab/src/c.rs"), file("core/src/a.rs")].concat();
+        let drawn = [file("sim/src/b.rs"), file("sim/src/c.rs"), file("core/src/a.rs")].concat();
         let turns = in_turn(drawn.clone(), |mutant| mutant);
-        assert_eq!(turns.iter().take(4).map(Mutant::krate).collect::<Vec<_>>(), ["lab", "core", "lab", "core"]);
-        let of_lab: Vec<Mutant> = turns.into_iter().filter(|mutant| mutant.krate() == "lab").collect();
-        let before: Vec<Mutant> = drawn.into_iter().filter(|mutant| mutant.krate() == "lab").collect();
-        assert_eq!(ids(&of_lab), ids(&before), "those of a crate keep their order");
+        assert_eq!(turns.iter().take(4).map(Mutant::krate).collect::<Vec<_>>(), ["sim", "core", "sim", "core"]);
+        let of_sim: Vec<Mutant> = turns.into_iter().filter(|mutant| mutant.krate() == "sim").collect();
+        let before: Vec<Mutant> = drawn.into_iter().filter(|mutant| mutant.krate() == "sim").collect();
+        assert_eq!(ids(&of_sim), ids(&before), "those of a crate keep their order");
     }
 
     #[test]

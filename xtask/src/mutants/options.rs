@@ -8,8 +8,8 @@ use super::mutant::{Kind, Mutant};
 pub const HELP: &str = "\
 cargo run -p xtask -- mutants [OPTIONS]
 
-Changes the source of core, sched, ssd, host, audit, trace and lab in one small place at a time, says whether results of the
-corpus change (xtask/corpus, xtask/commands, scenarios) and whether a test fails, and prints the share that is caught. Builds a
+Changes the source of core, sched, ssd, host, audit, trace, scenario, report, sim and sweep in one small place at a time, says whether
+results of the corpus change (xtask/corpus, xtask/commands, scenarios) and whether a test fails, and prints the share that is caught. Builds a
 copy below target/mutants once for all; what is known already for the same sources is not done again.
 
   --sample N     mutants to draw of each crate (default 40); a larger sample holds the smaller one, and so does its copy

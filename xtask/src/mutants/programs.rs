@@ -44,31 +44,27 @@ const fn stored(suite: &'static str, test: &'static str, why: &'static str) -> L
 /// Tests that are left out of their suites.
 pub const LEFT_OUT: &[LeftOut] = &[
     stored(
-        "lab golden",
+        "sim golden",
         "golden::two_tenants_under_four_schedulers",
         "compares a whole table of results with a stored one",
     ),
-    stored("lab golden", "golden::the_figures_of_the_corpus", "compares hashes of all figures with stored ones"),
-    stored("lab demo", "demo::the_readme_shows_what_the_demo_prints", "compares lines of results with the README"),
-    stored("lab demo", "demo::the_verdicts_page_shows_the_attribution_of_the_demo", "compares a table with a page"),
+    stored("sim golden", "golden::the_figures_of_the_corpus", "compares hashes of all figures with stored ones"),
+    stored("sim demo", "demo::the_readme_shows_what_the_demo_prints", "compares lines of results with the README"),
+    stored("sim demo", "demo::the_verdicts_page_shows_the_attribution_of_the_demo", "compares a table with a page"),
+    stored("scenario lib", "tests::scenarios::the_reference_page_is_up_to_date", "compares a page with what makes it"),
     stored(
-        "lab lib",
-        "scenario::tests::scenarios::the_reference_page_is_up_to_date",
+        "scenario lib",
+        "tests::scenarios::the_schedulers_page_lists_the_catalogue",
         "compares a page with what makes it",
     ),
     stored(
-        "lab lib",
-        "scenario::tests::scenarios::the_schedulers_page_lists_the_catalogue",
-        "compares a page with what makes it",
-    ),
-    stored(
-        "lab lib",
+        "report lib",
         "results::docs::tests::the_documentation_says_what_the_code_does",
         "compares pages with what makes them",
     ),
     stored("papers page", "page::the_page_of_all_claims_is_up_to_date", "compares a page with what makes it"),
     LeftOut {
-        suite: "lab mqsim_reference",
+        suite: "sim mqsim_reference",
         test: "mqsim_reference::every_reference_case_is_met",
         stored: false,
         why: "needs figures and traces that are not in the repository",
@@ -81,7 +77,7 @@ const LATE: [&str; 4] = ["cli", "fuzz", "papers", "outputs"];
 
 /// Tests of a program that run together, with what they do without a mutant.
 pub struct Suite {
-    /// Package, and `lib`, target or module: `lab scenes`.
+    /// Package, and `lib`, target or module: `sim scenes`.
     name: String,
     program: TestProgram,
     /// The tests, with their modules.
@@ -353,9 +349,9 @@ mod tests {
     fn integration_tests_run_by_module() {
         let tests = ["scenes::a", "golden::b", "scenes::deep::c"].map(str::to_owned).to_vec();
         let parts_of = |name| parts(name, tests.clone()).into_iter().map(|(name, tests)| (name, tests.len())).collect();
-        let by_module: Vec<(String, usize)> = parts_of("lab all");
-        assert_eq!(by_module, [("lab golden".to_owned(), 1), ("lab scenes".to_owned(), 2)]);
-        for whole in ["lab lib", "trace traces", "small"] {
+        let by_module: Vec<(String, usize)> = parts_of("sim all");
+        assert_eq!(by_module, [("sim golden".to_owned(), 1), ("sim scenes".to_owned(), 2)]);
+        for whole in ["sim lib", "trace traces", "small"] {
             assert_eq!(parts_of(whole), [(whole.to_owned(), 3)], "one suite");
         }
     }

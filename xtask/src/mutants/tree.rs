@@ -12,7 +12,8 @@ use super::operators;
 use crate::tidy::repo::is_test_path;
 
 /// The crates whose sources are changed.
-pub const CHANGED: [&str; 7] = ["core", "sched", "ssd", "host", "audit", "trace", "lab"];
+pub const CHANGED: [&str; 10] =
+    ["core", "sched", "ssd", "host", "audit", "trace", "scenario", "report", "sim", "sweep"];
 
 /// Files of theirs that only tests have, though their names do not say so.
 const OF_TESTS: [&str; 3] = ["testing.rs", "results/example.rs", "results/report_browser.rs"];

@@ -256,13 +256,13 @@ mod tests {
         check(&Repo::of(files)).into_iter().map(|finding| (finding.weight, finding.message)).collect()
     }
 
-    const ROOT: (&str, &str) = ("lab/src/lib.rs", "mod a;\nmod b;\nmod c;\npub use a::A;\npub use b::B;\n");
+    const ROOT: (&str, &str) = ("sim/src/lib.rs", "mod a;\nmod b;\nmod c;\npub use a::A;\npub use b::B;\n");
 
     #[test]
     fn neighbours_that_need_one_another_fail() {
-        let a = ("lab/src/a.rs", "use crate::b::B;\npub struct A(B);\n");
-        let b = ("lab/src/b.rs", "pub struct B;\nfn f() { crate::c::g() }\n");
-        let c = ("lab/src/c.rs", "pub fn g() {}\n");
+        let a = ("sim/src/a.rs", "use crate::b::B;\npub struct A(B);\n");
+        let b = ("sim/src/b.rs", "pub struct B;\nfn f() { crate::c::g() }\n");
+        let c = ("sim/src/c.rs", "pub fn g() {}\n");
         assert_eq!(found(&[ROOT, a, b, c]), []);
         // Directly, through a third file, by the root's re-export, by a glob, in a macro.
         for text in [
@@ -271,30 +271,30 @@ mod tests {
             "use crate::*;\npub fn g() { let _: A; }\n",
             "pub fn g() { assert!(crate::a::A::ok()) }\n",
         ] {
-            let circle = found(&[ROOT, a, b, ("lab/src/c.rs", text)]);
-            let files = "files that need one another: lab/src/a.rs, lab/src/b.rs, lab/src/c.rs";
+            let circle = found(&[ROOT, a, b, ("sim/src/c.rs", text)]);
+            let files = "files that need one another: sim/src/a.rs, sim/src/b.rs, sim/src/c.rs";
             assert_eq!(circle, [(Weight::Error, files.to_string())], "{text}");
         }
     }
 
     #[test]
     fn a_module_and_its_children_are_only_said() {
-        let module = ("lab/src/a/mod.rs", "mod inner;\npub struct A;\npub fn f(a: A) { inner::g(a) }\n");
-        let inner = ("lab/src/a/inner.rs", "use super::A;\npub fn g(_: A) {}\n");
-        let printed = "a module and its children need one another: lab/src/a/inner.rs, lab/src/a/mod.rs";
+        let module = ("sim/src/a/mod.rs", "mod inner;\npub struct A;\npub fn f(a: A) { inner::g(a) }\n");
+        let inner = ("sim/src/a/inner.rs", "use super::A;\npub fn g(_: A) {}\n");
+        let printed = "a module and its children need one another: sim/src/a/inner.rs, sim/src/a/mod.rs";
         assert_eq!(found(&[module, inner]), [(Weight::Warning, printed.to_string())]);
         // A module that only passes names on needs none of them.
-        let module = ("lab/src/a/mod.rs", "mod inner;\npub use inner::g;\npub struct A;\n");
+        let module = ("sim/src/a/mod.rs", "mod inner;\npub use inner::g;\npub struct A;\n");
         assert_eq!(found(&[module, inner]), []);
-        let module = ("lab/src/a/mod.rs", "mod inner;\npub use inner::g;\npub struct A;\nfn f() { g(A) }\n");
+        let module = ("sim/src/a/mod.rs", "mod inner;\npub use inner::g;\npub struct A;\nfn f() { g(A) }\n");
         assert_eq!(found(&[module, inner]).len(), 1);
     }
 
     #[test]
     fn tests_do_not_count() {
-        let a = ("lab/src/a.rs", "use crate::b::B;\npub struct A(B);\n");
-        let b = ("lab/src/b.rs", "pub struct B;\n#[cfg(test)]\nmod tests {\n    use crate::a::A;\n}\n");
-        let tests = ("lab/src/b/tests.rs", "use crate::a::A;\n");
+        let a = ("sim/src/a.rs", "use crate::b::B;\npub struct A(B);\n");
+        let b = ("sim/src/b.rs", "pub struct B;\n#[cfg(test)]\nmod tests {\n    use crate::a::A;\n}\n");
+        let tests = ("sim/src/b/tests.rs", "use crate::a::A;\n");
         assert_eq!(found(&[ROOT, a, b, tests]), []);
     }
 }

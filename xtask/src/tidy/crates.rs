@@ -29,7 +29,10 @@ const HOST: &str = "flashlane-host";
 const AUDIT: &str = "flashlane-audit";
 const OUTPUTS: &str = "flashlane-outputs";
 const TRACE: &str = "flashlane-trace";
-const LAB: &str = "flashlane-lab";
+const SCENARIO: &str = "flashlane-scenario";
+const REPORT: &str = "flashlane-report";
+const SIM: &str = "flashlane-sim";
+const SWEEP: &str = "flashlane-sweep";
 const PAPERS: &str = "flashlane-papers";
 const OSLAB: &str = "flashlane-oslab";
 const CLI: &str = "flashlane-cli";
@@ -50,22 +53,53 @@ const ALLOWED: &[AllowedDependencies] = &[
     },
     AllowedDependencies { krate: OUTPUTS, ours: &[], foreign: Foreign::Any },
     AllowedDependencies { krate: TRACE, ours: &[CORE, OUTPUTS], foreign: Foreign::Any },
-    AllowedDependencies { krate: LAB, ours: &[CORE, SCHED, SSD, HOST, AUDIT, OUTPUTS, TRACE], foreign: Foreign::Any },
-    AllowedDependencies { krate: PAPERS, ours: &[CORE, SCHED, SSD, HOST, OUTPUTS, TRACE, LAB], foreign: Foreign::Any },
-    AllowedDependencies { krate: "flashlane-calibration", ours: &[LAB, PAPERS], foreign: Foreign::Only(&["rayon"]) },
-    AllowedDependencies { krate: OSLAB, ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
-    AllowedDependencies { krate: CLI, ours: &[CORE, SCHED, OUTPUTS, TRACE, LAB, PAPERS, OSLAB], foreign: Foreign::Any },
-    AllowedDependencies { krate: "flashlane-python", ours: &[CORE, SCHED, OUTPUTS, LAB], foreign: Foreign::Any },
-    AllowedDependencies { krate: "flashlane-emulator", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
-    AllowedDependencies { krate: "flashlane-bench", ours: &[CORE, SCHED, SSD, HOST, LAB], foreign: Foreign::Any },
+    AllowedDependencies { krate: SCENARIO, ours: &[CORE, SCHED, SSD, HOST, OUTPUTS, TRACE], foreign: Foreign::Any },
+    AllowedDependencies { krate: REPORT, ours: &[CORE, SSD, HOST, OUTPUTS, TRACE], foreign: Foreign::Any },
+    AllowedDependencies {
+        krate: SIM,
+        ours: &[CORE, SCHED, SSD, HOST, AUDIT, OUTPUTS, TRACE, SCENARIO, REPORT],
+        foreign: Foreign::Any,
+    },
+    AllowedDependencies { krate: SWEEP, ours: &[OUTPUTS, SCENARIO, REPORT, SIM], foreign: Foreign::Any },
+    AllowedDependencies {
+        krate: PAPERS,
+        ours: &[CORE, SCHED, SSD, HOST, OUTPUTS, TRACE, SCENARIO, REPORT, SIM, SWEEP],
+        foreign: Foreign::Any,
+    },
+    AllowedDependencies {
+        krate: "flashlane-calibration",
+        ours: &[SCENARIO, SIM, PAPERS],
+        foreign: Foreign::Only(&["rayon"]),
+    },
+    AllowedDependencies { krate: OSLAB, ours: &[CORE, SCHED, SSD, HOST, SCENARIO], foreign: Foreign::Any },
+    AllowedDependencies {
+        krate: CLI,
+        ours: &[CORE, SCHED, OUTPUTS, TRACE, SCENARIO, REPORT, SIM, SWEEP, PAPERS, OSLAB],
+        foreign: Foreign::Any,
+    },
+    AllowedDependencies {
+        krate: "flashlane-python",
+        ours: &[CORE, SCHED, OUTPUTS, SCENARIO, REPORT, SIM, SWEEP],
+        foreign: Foreign::Any,
+    },
+    AllowedDependencies {
+        krate: "flashlane-emulator",
+        ours: &[CORE, SCHED, SSD, HOST, SCENARIO, SIM],
+        foreign: Foreign::Any,
+    },
+    AllowedDependencies {
+        krate: "flashlane-bench",
+        ours: &[CORE, SCHED, SSD, HOST, SCENARIO, REPORT, SIM],
+        foreign: Foreign::Any,
+    },
     AllowedDependencies {
         krate: "flashlane-fuzz",
-        ours: &[CORE, SCHED, SSD, HOST, OUTPUTS, TRACE, LAB],
+        ours: &[CORE, SCHED, SSD, HOST, OUTPUTS, TRACE, SCENARIO, SIM, SWEEP],
         foreign: Foreign::Any,
     },
     AllowedDependencies {
         krate: "shortest-request-first",
-        ours: &[CORE, SCHED, LAB, CLI],
+        ours: &[CORE, SCHED, SCENARIO, REPORT, SIM, CLI],
         foreign: Foreign::Only(&["tempfile"]),
     },
     AllowedDependencies { krate: "flashlane-testing", ours: &[], foreign: Foreign::Any },
@@ -201,8 +235,8 @@ mod tests {
             ("flashlane-core", "[dependencies]\n"),
             ("flashlane-ssd", "[dependencies]\nflashlane-core.workspace = true\nrand_pcg = \"0.10\"\n"),
             ("flashlane-ssd", "[dev-dependencies]\nflashlane-sched.workspace = true\n"),
-            ("flashlane-lab", "[dependencies]\nflashlane-ssd.workspace = true\ncsv = \"1\"\n"),
-            ("flashlane-cli", "[dependencies]\nflashlane-lab.workspace = true\nclap = \"4\"\n"),
+            ("flashlane-sim", "[dependencies]\nflashlane-ssd.workspace = true\ncsv = \"1\"\n"),
+            ("flashlane-cli", "[dependencies]\nflashlane-sim.workspace = true\nclap = \"4\"\n"),
         ] {
             assert_eq!(complaints("x/Cargo.toml", name, rest), [], "{name} {rest}");
         }
@@ -213,11 +247,13 @@ mod tests {
         for (name, rest, line) in [
             ("flashlane-core", "[dependencies]\nlibm = \"1\"\n", 4),
             ("flashlane-sched", "[dependencies]\nflashlane-ssd.workspace = true\n", 4),
-            ("flashlane-ssd", "[dependencies]\n\nflashlane-lab.workspace = true\n", 5),
+            ("flashlane-ssd", "[dependencies]\n\nflashlane-sim.workspace = true\n", 5),
             ("flashlane-ssd", "[build-dependencies]\ncsv = \"1\"\n", 4),
             ("flashlane-ssd", "[target.'cfg(unix)'.dependencies]\nlibc = \"1\"\n", 4),
             ("flashlane-core", "[dependencies]\nquiet = { package = \"flashlane-ssd\", path = \"../ssd\" }\n", 4),
             ("flashlane-cli", "[dependencies]\nflashlane-ssd.workspace = true\n", 4),
+            ("flashlane-report", "[dependencies]\nflashlane-scenario.workspace = true\n", 4),
+            ("flashlane-sim", "[dependencies]\nflashlane-sweep.workspace = true\n", 4),
             ("flashlane-newcomer", "[dependencies]\n", 1),
         ] {
             let found = complaints("x/Cargo.toml", name, rest);

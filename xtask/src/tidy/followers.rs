@@ -102,7 +102,7 @@ mod tests {
     const CORE: (&str, &str) = (EVENTS, "pub enum Event { Queued { txn: u64 }, Ended { txn: u64 }, Erased }\n");
 
     fn lines(text: &str) -> Vec<usize> {
-        let repo = Repo::of(&[CORE, ("lab/src/follower.rs", text)]);
+        let repo = Repo::of(&[CORE, ("sim/src/follower.rs", text)]);
         check(&repo).into_iter().map(|finding| finding.line).collect()
     }
 
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn the_rule_fails_if_the_enum_has_moved() {
-        let repo = Repo::of(&[("lab/src/follower.rs", "fn f() {}\n")]);
+        let repo = Repo::of(&[("sim/src/follower.rs", "fn f() {}\n")]);
         assert_eq!(check(&repo).len(), 1);
     }
 }

@@ -53,10 +53,6 @@ const DIRECTIONS: &[Direction] = &[
         room: "ssd::policy",
         never: &["ssd::shared", "ssd::flash", "ssd::ftl", "ssd::gc", "ssd::buffer", "ssd::frontend", "ssd::device"],
     },
-    Direction { room: "lab::metrics", never: &["lab::workload", "lab::scenario"] },
-    Direction { room: "lab::results", never: &["lab::scenario", "lab::run", "lab::sweep"] },
-    Direction { room: "lab::scenario", never: &["lab::sweep"] },
-    Direction { room: "lab::run", never: &["lab::sweep"] },
     Direction {
         room: "audit",
         never: &[
@@ -262,8 +258,6 @@ mod tests {
         assert_eq!(lines("ssd/src/ftl.rs", "fn f(x: &crate::device::X) {}\n"), [1]);
         assert_eq!(lines("ssd/src/ftl.rs", "fn f() {\n  assert!(a == crate::device::X, \"b\");\n}\n"), [2]);
         assert_eq!(lines("ssd/src/buffer.rs", "mod inner {\n use super::super::device;\n}\n"), [2]);
-        assert_eq!(lines("lab/src/metrics/table.rs", "use crate::workload::Source;\n"), [1]);
-        assert_eq!(lines("lab/src/results.rs", "use crate::run::Run;\nuse crate::scenario::Scenario;\n"), [1, 2]);
         assert_eq!(lines("audit/src/pages.rs", "fn f(d: &flashlane_ssd::device::Device) {}\n"), [1]);
     }
 

@@ -282,7 +282,7 @@ mod tests {
     fn a_name_is_refused_where_it_is_declared_and_in_its_type_alone() {
         let of_transaction = "struct Parcel {\n    ahead: u32,\n}\nimpl Parcel {\n    fn ahead(&self) {}\n}\n";
         assert_eq!(found("core/src/a.rs", of_transaction), [2, 5]);
-        assert_eq!(found("lab/src/a.rs", of_transaction), [0usize; 0], "another crate");
+        assert_eq!(found("sim/src/a.rs", of_transaction), [0usize; 0], "another crate");
         assert_eq!(
             found("core/src/a.rs", "struct Position { ahead: u32 }\nfn ahead() {}\n"),
             [0usize; 0],
@@ -294,8 +294,8 @@ mod tests {
             "no declaration"
         );
         let everywhere = "const HEAPS: u32 = 1;\nmod inner {\n    fn f() {\n        const HEAPS: u32 = 2;\n    }\n}\n";
-        assert_eq!(found("lab/src/a.rs", everywhere), [1, 4]);
-        assert_eq!(found("lab/src/a.rs", "const HEAPS_OF: u32 = 1;\nenum E {\n    Heaps,\n}\n"), [0usize; 0]);
+        assert_eq!(found("sim/src/a.rs", everywhere), [1, 4]);
+        assert_eq!(found("sim/src/a.rs", "const HEAPS_OF: u32 = 1;\nenum E {\n    Heaps,\n}\n"), [0usize; 0]);
     }
 
     #[test]
@@ -316,10 +316,10 @@ mod tests {
             "impl S { const HEAPS: u8 = 1; }",
             "impl S { fn HEAPS() {} }",
         ] {
-            assert_eq!(found("lab/src/a.rs", declaration), [1], "{declaration}");
+            assert_eq!(found("sim/src/a.rs", declaration), [1], "{declaration}");
         }
         assert_eq!(
-            found("lab/src/a.rs", "impl T for S { fn HEAPS() {} }"),
+            found("sim/src/a.rs", "impl T for S { fn HEAPS() {} }"),
             [0usize; 0],
             "the trait is where it is named"
         );
@@ -331,7 +331,7 @@ mod tests {
         assert_eq!(found("README.md", "run `--versus NAME`\n"), [1]);
         assert_eq!(found("docs/a.md", "`tier_at_once`\n"), [1]);
         assert_eq!(found("sched/src/a.rs", "// tier_at_once, my_tier_at_once\n// tier_at_once_more\n"), [1]);
-        assert_eq!(found("lab/a.toml", "tier_at_once = 1\n"), [0usize; 0], "elsewhere");
+        assert_eq!(found("sim/a.toml", "tier_at_once = 1\n"), [0usize; 0], "elsewhere");
     }
 
     #[test]
@@ -339,9 +339,9 @@ mod tests {
         let page = "x\nof it; a quirk of the\nengine, such as a loud bang, ends with 1.\n";
         assert_eq!(found("README.md", page), [2]);
         let comment = "fn f() {\n    /// See: a quirk of the engine,\n    /// such as a loud bang.\n    fn g() {}\n}\n";
-        assert_eq!(found("lab/src/a.rs", comment), [2]);
+        assert_eq!(found("sim/src/a.rs", comment), [2]);
         let string = "const T: &str = \"a quirk of the \\\n    engine, such as a loud bang\";\n";
-        assert_eq!(found("lab/src/a.rs", string), [1]);
+        assert_eq!(found("sim/src/a.rs", string), [1]);
         assert_eq!(found("README.md", "a quirk of the engine, which is a loud bang\n"), [0usize; 0]);
     }
 

@@ -1,0 +1,271 @@
+//! Scenarios: from a TOML file to a device configuration, flows, schedulers and limits of a run; and workloads, which the flows of a
+//! scenario name.
+//!
+//! Owns the keys users write, their defaults, the device presets, and every complaint about them. Promises that a
+//! scenario which passes [`Scenario::check`] builds a device, that a complaint names file, line, key, value and what
+//! would be legal, and that equal scenarios have equal [hashes](Scenario::hash). Must never run anything.
+//!
+//! ```text
+//! document        the top level
+//! flow, trace     [[flow]]
+//! host            [host]: CPUs, waiting, background
+//! device, preset  [device] over a shipped device
+//! words           the device's keys whose values are keywords
+//! scheduler       names and mixes
+//! value           shapes of values
+//! assign          keys set by their path
+//! resolve         defaults, ranges
+//! required        keys that a device must have
+//! names           what schedulers and flows may be called
+//! limits          how long, how many
+//! build           the device -> ssd::config::Config
+//! capacity        gigabytes to pages
+//! device_error    the device's complaints in our keys
+//! error           where in the text a key stands
+//! hash, docs      what follows from all
+//! workload        where the requests of flows come from
+//! ```
+
+mod assign;
+mod build;
+mod capacity;
+mod device;
+mod device_error;
+mod docs;
+mod document;
+mod error;
+mod flow;
+mod hash;
+mod host;
+mod limits;
+mod names;
+mod preset;
+mod required;
+mod resolve;
+mod scheduler;
+mod trace;
+mod value;
+mod words;
+pub mod workload;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use device::{Buffer, Bus, Device, Front, Ftl, Gc, Geometry, Nand, Precondition};
+pub use docs::{reference, schedulers_table, schema};
+pub use document::{Document, Hold, ResponseFrom, Run};
+pub use error::{ScenarioError, nearest};
+pub use flow::{ByteRange, Flow, Range, RangeWord};
+pub use hash::hash_of;
+pub use host::{BackgroundKeys, CompletionWord, Host, PredictorWord, WindowKey, WorkWord};
+pub use preset::{DEFAULT_PRESET, DEFAULTS, PRESETS, Preset};
+pub use resolve::{FlowPlan, FlowSource};
+pub use scheduler::{Mix, SchedulerChoice};
+pub use trace::{Beyond, Sizes, Speedup, TimeOrder, TimeUnit, TraceFlow};
+pub use value::{Latency, Limit};
+pub use words::{Charge, Dispatch, DriveState, Protocol, Rounding, Service, Unit, Victim};
+
+use error::{KeyError, Origin};
+use flashlane_sched::catalogue::Catalogue;
+use flashlane_ssd::config::Config;
+use hash::TraceHashes;
+use host::BufferOf;
+
+/// The schedulers of a scenario that names none: the first three each add a decision to the one before, the last is fair between flows. On
+/// a trace that keeps some chips busy they differ; `sprinkler` seldom does from the third, as few groups form.
+pub const DEFAULT_SCHEDULERS: [&str; 4] = ["fcfs", "read-first", "read-first-suspend", "flin"];
+
+/// The collect answer of schedulers that leave it open, in a scenario that does not say.
+pub const DEFAULT_COLLECT: &str = "semi-preemptive";
+
+/// A commented scenario to start from.
+pub const TEMPLATE: &str = include_str!("../data/scenario-template.toml");
+
+/// The text of the scenario file at `path`.
+///
+/// # Errors
+/// A file that cannot be read, is too long, or is no text.
+pub fn read_text(path: &Path) -> Result<String, ScenarioError> {
+    let place = path.display().to_string();
+    limits::read(path).map_err(|message| ScenarioError { place, key: String::new(), value: String::new(), message })
+}
+
+/// A scenario, read but not yet run.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// The content of the file. The command line and other callers may change it; [`Scenario::set`] records what gave
+    /// each changed value, so that errors name that.
+    document: Document,
+    origin: Origin,
+    folder: PathBuf,
+    catalogue: Arc<Catalogue>,
+    /// Hashes of the traces read so far, shared with copies of the scenario.
+    traces: Arc<TraceHashes>,
+    state_file: Option<PathBuf>,
+}
+
+impl Scenario {
+    /// Reads the file at `path`.
+    pub fn load(path: &Path) -> Result<Scenario, ScenarioError> {
+        Scenario::of_file(path, read_text(path)?)
+    }
+
+    /// The scenario of `text`, which stands in the file at `path`: the files it names are relative to that file's folder.
+    pub fn of_file(path: &Path, text: String) -> Result<Scenario, ScenarioError> {
+        let mut scenario = Scenario::parse(&path.display().to_string(), text)?;
+        scenario.folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        if scenario.document.name.is_none() {
+            scenario.document.name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        }
+        Ok(scenario)
+    }
+
+    /// Reads `text`; errors call it `name`, and files in it are relative to the working directory.
+    pub fn parse(name: &str, text: String) -> Result<Scenario, ScenarioError> {
+        let origin = Origin { name: name.into(), text, overridden: Vec::new() };
+        match toml::from_str(&origin.text) {
+            Ok(document) => Ok(Scenario::new(document, origin)),
+            Err(error) => Err(origin.syntax(&error)),
+        }
+    }
+
+    /// A scenario that is not from a file; errors call its origin `name`.
+    pub fn from_document(name: &str, document: Document) -> Scenario {
+        let origin = Origin { name: name.into(), text: String::new(), overridden: Vec::new() };
+        Scenario::new(document, origin)
+    }
+
+    fn new(document: Document, origin: Origin) -> Scenario {
+        Scenario {
+            document,
+            origin,
+            folder: PathBuf::new(),
+            catalogue: Arc::new(Catalogue::shipped()),
+            traces: Arc::default(),
+            state_file: None,
+        }
+    }
+
+    /// Looks up schedulers and answers in `catalogue` from now on: the shipped one extended by the caller's schedulers and
+    /// answers.
+    pub fn use_catalogue(&mut self, catalogue: Arc<Catalogue>) {
+        self.catalogue = catalogue;
+    }
+
+    /// The catalogue in which schedulers and answers are looked up.
+    pub fn catalogue(&self) -> &Arc<Catalogue> {
+        &self.catalogue
+    }
+
+    /// Keeps the state of a replayed drive in this file, or in a file of this folder that is named by what determines the state.
+    /// Results do not depend on it.
+    pub fn keep_state(&mut self, path: impl Into<PathBuf>) {
+        self.state_file = Some(path.into());
+    }
+
+    /// Where the state of a replayed drive is kept.
+    pub fn state_file(&self) -> Option<&Path> {
+        self.state_file.as_deref()
+    }
+
+    /// The scenario's keys.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// Changes the keys: `key` (with all below it) now comes from `by` (`--device`).
+    pub fn set(&mut self, key: impl Into<String>, by: &'static str, change: impl FnOnce(&mut Document)) {
+        change(&mut self.document);
+        self.origin.overridden.push((key.into(), by));
+    }
+
+    /// Sets keys of the file by their paths, before any other change: `("device.gc.start_percent", "7")`.
+    ///
+    /// # Errors
+    /// No such key, or a value that is none of its.
+    pub fn assign(&mut self, sets: &[(String, String)]) -> Result<(), ScenarioError> {
+        if sets.is_empty() {
+            return Ok(());
+        }
+        let name = self.document.name.clone();
+        let (document, paths) = assign::assigned(&self.origin.text, sets)?;
+        self.document = document;
+        self.document.name = self.document.name.take().or(name);
+        self.origin.overridden.extend(paths.into_iter().map(|path| (path, assign::PLACE)));
+        Ok(())
+    }
+
+    /// The name shown in results.
+    pub fn name(&self) -> &str {
+        self.document.name.as_deref().unwrap_or("unnamed")
+    }
+
+    /// Name of the device: its preset, marked if keys differ from it.
+    pub fn device_name(&self) -> String {
+        let device = &self.document.device;
+        let preset = device.preset.clone().unwrap_or_else(|| DEFAULT_PRESET.to_owned());
+        let plain = Device::preset(preset.clone());
+        if device.preset.is_none() && *device == Device::default() || *device == plain {
+            preset
+        } else {
+            format!("{preset}, changed")
+        }
+    }
+
+    /// Seed of everything random.
+    pub fn seed(&self) -> u64 {
+        self.document.seed.unwrap_or(1)
+    }
+
+    /// An error about `key` that only a later step can find (an unknown scheduler, a source's key).
+    pub fn key_error(&self, key: &str, value: impl std::fmt::Display, message: impl Into<String>) -> ScenarioError {
+        self.origin.locate(KeyError::new(key, value, message))
+    }
+
+    /// The device's configuration.
+    pub fn device_config(&self) -> Result<Config, ScenarioError> {
+        let located = |e| self.origin.locate(e);
+        let device = self.document.device.complete().map_err(located)?;
+        let priorities: Vec<u8> = self.document.flow.iter().map(|flow| flow.priority).collect();
+        build::config(&device, &priorities, self.seed()).map_err(located)
+    }
+
+    /// The host before the device of `config`, if the scenario has one.
+    pub fn host(&self, config: &Config) -> Result<Option<flashlane_host::Config>, ScenarioError> {
+        let Some(host) = &self.document.host else { return Ok(None) };
+        let flows = self.document.flow.len() as u32;
+        let buffer = config.buffer.as_ref().map(|buffer| BufferOf {
+            pages: if buffer.per_flow { buffer.pages / flows.max(1) } else { buffer.pages },
+            per_flow: buffer.per_flow,
+            write_back: buffer.write_back,
+        });
+        host.config(config.geometry, buffer).map(Some).map_err(|e| self.origin.locate(e))
+    }
+
+    /// The schedulers to run, at least one, names unique.
+    pub fn schedulers(&self) -> Result<Vec<SchedulerChoice>, ScenarioError> {
+        resolve::schedulers(&self.document).map_err(|e| self.origin.locate(e))
+    }
+
+    /// The flows with their names, ranges and sources resolved, for the device of `config`.
+    pub fn flows(&self, config: &Config) -> Result<Vec<FlowPlan>, ScenarioError> {
+        resolve::flows(&self.document, &self.folder, config).map_err(|e| self.origin.locate(e))
+    }
+
+    /// Checks everything that can be checked without a run.
+    pub fn check(&self) -> Result<(), ScenarioError> {
+        let config = self.device_config()?;
+        self.host(&config)?;
+        self.flows(&config)?;
+        self.schedulers()?;
+        Ok(())
+    }
+
+    /// An identifier of the experiment: equal for equal effective scenarios. 16 hexadecimal digits.
+    pub fn hash(&self) -> Result<String, ScenarioError> {
+        hash::hash(self).map_err(|e| self.origin.locate(e))
+    }
+}

@@ -1,0 +1,77 @@
+//! The shipped devices: one data file each, over one file of defaults.
+//!
+//! Owns the list. Promises that every preset gives a complete device. Must never contain a device's values itself.
+
+use serde::Deserialize;
+
+use super::device::Device;
+use super::error::nearest;
+
+/// A shipped device.
+pub struct Preset {
+    /// Its name.
+    pub name: &'static str,
+    /// The text of its file, comments included.
+    pub text: &'static str,
+}
+
+macro_rules! presets {
+    ($($name:literal,)*) => {
+        &[$(Preset { name: $name, text: include_str!(concat!("../data/devices/", $name, ".toml")) },)*]
+    };
+}
+
+/// All presets, in the order they are listed.
+pub const PRESETS: &[Preset] = presets![
+    "slacker-asplos17",
+    "slacker-one-page",
+    "flin-isca18",
+    "ncq-elex15",
+    "sos-msst13",
+    "cosmos-openssd",
+    "modern-tlc",
+    "unit-cycle",
+];
+
+/// The defaults for keys that a preset does not give.
+pub const DEFAULTS: &str = include_str!("../data/devices/defaults.toml");
+
+/// The preset of a scenario that names none.
+pub const DEFAULT_PRESET: &str = "modern-tlc";
+
+/// The parsed file of a preset.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PresetFile {
+    /// A description of the device in one line.
+    pub summary: String,
+    /// The origin of its values.
+    pub source: String,
+    /// The keys.
+    pub device: Device,
+}
+
+impl Preset {
+    /// The preset called `name`; if there is none, the nearest name.
+    pub fn named(name: &str) -> Result<&'static Preset, Option<&'static str>> {
+        PRESETS.iter().find(|p| p.name == name).ok_or_else(|| nearest(name, PRESETS.iter().map(|p| p.name)))
+    }
+
+    /// Its parsed file.
+    pub fn file(&self) -> PresetFile {
+        read(self.name, self.text)
+    }
+
+    /// The complete device: the preset's keys over the defaults.
+    pub fn device(&self) -> Device {
+        let mut device = read("defaults", DEFAULTS).device;
+        device.overlay(&self.file().device);
+        device.preset = Some(self.name.into());
+        device
+    }
+}
+
+/// Parses a file that is part of the program; an error in it is a defect of the program.
+fn read(name: &str, text: &str) -> PresetFile {
+    toml::from_str(text).unwrap_or_else(|e| panic!("device preset {name}: {e}"))
+}

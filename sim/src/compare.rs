@@ -1,0 +1,225 @@
+//! A comparison: the same arrivals under several schedulers, and each flow alone.
+
+use rayon::prelude::*;
+
+use super::decisions;
+use super::host_outcome::HostOutcome;
+use super::observers::{self, ObserverOptions};
+use super::oracle;
+use super::pairing::Pairing;
+use super::prepare::{Prepared, Task, is_shadowed, needs_responses, prepare, tasks};
+use super::progress::{Expected, Reported};
+use super::simulation::Outcome;
+use super::{Progress, RequestRows, RunError};
+use flashlane_report::metrics::{Activity, FlowMetrics};
+use flashlane_report::results::{FlowInfo, Format, MadeBy, ResultsDir, SchedulerResult, Summary};
+use flashlane_scenario::{FlowPlan, FlowSource, Scenario};
+use flashlane_sched::catalogue::Recipe;
+use flashlane_ssd::config::Precondition;
+
+/// Options of a comparison.
+#[derive(Debug)]
+pub struct Options<'a> {
+    /// Whether every run is audited; a violation is an error.
+    pub audit: bool,
+    /// Where rows are written and in which format: of requests, and of transactions if asked for.
+    pub rows: Option<RowOutput<'a>>,
+    /// Whether what the dies do over time is recorded, for a report.
+    pub activity: bool,
+    /// Counter of completed requests that is updated while runs are made.
+    pub progress: Option<&'a Progress>,
+}
+
+/// Rows of requests and transactions to write.
+#[derive(Debug)]
+pub struct RowOutput<'a> {
+    /// The results folder.
+    pub dir: &'a ResultsDir,
+    /// Parquet or CSV.
+    pub format: Format,
+    /// Whether transactions are written too.
+    pub transactions: bool,
+}
+
+/// The result of a comparison.
+#[derive(Debug)]
+pub struct Comparison {
+    /// The summary of all figures.
+    pub summary: Summary,
+    /// Remarks of trace readers: the flow and the text.
+    pub remarks: Vec<(String, String)>,
+    /// What the dies did over time under each scheduler, if it was recorded.
+    pub activity: Vec<Activity>,
+    /// Number of events audited, if runs were audited.
+    pub audited: Option<u64>,
+}
+
+/// Runs everything that `scenario` names and compares the results.
+///
+/// # Errors
+/// Bad input, a device that cannot go on, results that cannot be written, or a violation found by an audit.
+pub fn compare(scenario: &Scenario, options: &Options<'_>) -> Result<Comparison, RunError> {
+    compare_prepared(scenario, &prepare(scenario)?, options)
+}
+
+/// [`compare`] for a scenario that has been prepared.
+///
+/// # Errors
+/// As [`compare`].
+pub fn compare_prepared(
+    scenario: &Scenario,
+    prepared: &Prepared,
+    options: &Options<'_>,
+) -> Result<Comparison, RunError> {
+    let tasks = tasks(prepared);
+    announce(prepared, &tasks);
+    let alone = tasks.iter().map(|task| task.alone).collect();
+    let expected = Expected::new(prepared.flows.len(), alone, prepared.limits.requests);
+    let pairing = Pairing::default();
+    let run_of = |task: &Task| {
+        let mut outcome = run(prepared, *task, options, &expected)?;
+        pairing.add(prepared.is_against(*task), &mut outcome)?;
+        Ok(outcome)
+    };
+    // In a scope even a run that is the only one takes one of the threads; else it and one that decodes ahead would be two with `--jobs 1`.
+    let mut outcomes = rayon::scope(|_| {
+        prepared.states.make_ahead(&prepared.config, options.progress)?;
+        tasks.par_iter().map(run_of).collect::<Result<Vec<Outcome>, RunError>>()
+    })?;
+    let pairs = pairing.finish(&mut outcomes)?;
+    let audited = options.audit.then(|| outcomes.iter().flat_map(|o| &o.verdict).map(|v| v.events).sum());
+    let mut infos: Vec<FlowInfo> = prepared.flows.iter().map(flow_info).collect();
+    if let Some(shared) = tasks.iter().position(|task| task.alone.is_none()) {
+        infos.iter_mut().zip(&outcomes[shared].recorded).for_each(|(info, rate)| info.recorded = rate.clone());
+    }
+    let mut results = Vec::new();
+    let mut remarks = Vec::new();
+    for (index, (name, recipe)) in prepared.schedulers.iter().enumerate() {
+        let of = |alone: Option<usize>| {
+            let made_by = if alone.is_some() { prepared.alone_of[index] } else { index };
+            tasks.iter().position(|t| t.alone == alone && t.scheduler == made_by).map(|i| &outcomes[i])
+        };
+        let shared = of(None).expect("every scheduler has its run");
+        if index == 0 {
+            let named = prepared.flows.iter().zip(&shared.remarks);
+            remarks = named.filter_map(|(flow, text)| Some((flow.name.clone(), text.clone()?))).collect();
+        }
+        let alone: Option<Vec<FlowMetrics>> = prepared.alone.as_ref().map(|_| {
+            (0..prepared.flows.len()).filter_map(|flow| of(Some(flow)).map(|o| o.flows[flow].clone())).collect()
+        });
+        let result = SchedulerResult::new(name, &infos, &shared.flows, alone.as_deref(), &shared.device);
+        let result = result.with_slack(shared.slack.as_ref()).with_estimation(shared.estimation.as_ref());
+        let result = result.with_decisions(decisions::shown(&prepared.catalogue, recipe));
+        let result = result.with_control(prepared.catalogue.is_control(recipe).expect("resolved before"));
+        results.push(result.with_host(shared.host.as_ref().map(HostOutcome::figures)));
+    }
+    let made_by = MadeBy {
+        flashlane: env!("CARGO_PKG_VERSION").to_owned(),
+        scenario: scenario.name().to_owned(),
+        scenario_hash: scenario.hash()?,
+        seed: scenario.seed(),
+        warm_up_ms: scenario.document().run.warm_up_ms.unwrap_or(0),
+        warm_up_requests: scenario.document().run.warm_up_requests.unwrap_or(0),
+        device: scenario.device_name(),
+        drive_state: drive_state(prepared.config.precondition),
+    };
+    let mut summary = Summary::new(made_by, infos, results, Vec::new());
+    let of_run = |index: usize| tasks.iter().position(|t| t.alone.is_none() && t.scheduler == index);
+    let pairs: Vec<_> =
+        (0..prepared.schedulers.len()).map(|index| of_run(index).and_then(|task| pairs[task].clone())).collect();
+    summary.compare_with(prepared.baseline, &pairs);
+    let activity = (0..prepared.schedulers.len()).filter_map(|i| outcomes[of_run(i)?].activity.take()).collect();
+    Ok(Comparison { summary, remarks, activity, audited })
+}
+
+/// Runs the first scheduler that `scenario` names, with all its flows.
+///
+/// # Errors
+/// As [`compare`], except for violations: the auditor's verdict is part of the outcome.
+pub fn run_observed(scenario: &Scenario, observers: ObserverOptions<'_>) -> Result<Outcome, RunError> {
+    let prepared = prepare(scenario)?;
+    prepared.states.make_ahead(&prepared.config, None)?;
+    let scheduler =
+        prepared.catalogue.build(&prepared.schedulers[0].1).map_err(|error| RunError::Input(error.to_string()))?;
+    prepared.finish(prepared.simulation(scheduler, prepared.feeds(|_| true)?, observers)?)
+}
+
+/// The scheduler of a run.
+fn recipe_of(prepared: &Prepared, task: Task) -> &Recipe {
+    match (&prepared.alone, task.alone) {
+        (Some(Some(common)), Some(_)) => common,
+        _ => &prepared.schedulers[task.scheduler].1,
+    }
+}
+
+/// Announces how often the trace of each flow will be read and the drive's state taken: once a run, twice for an oracle.
+fn announce(prepared: &Prepared, tasks: &[Task]) {
+    for task in tasks {
+        let times = if needs_responses(&prepared.catalogue, recipe_of(prepared, *task)) { 2 } else { 1 };
+        prepared.states.expect_runs(times);
+        let flows = task.alone.map_or(0..prepared.flows.len(), |flow| flow..flow + 1);
+        flows.for_each(|flow| prepared.spools.expect_readers(flow, times));
+    }
+}
+
+/// Makes one run.
+fn run(prepared: &Prepared, task: Task, options: &Options<'_>, expected: &Expected) -> Result<Outcome, RunError> {
+    let name = &prepared.schedulers[task.scheduler].0;
+    let recipe = recipe_of(prepared, task);
+    let feeds = || prepared.feeds(|i| task.alone.is_none_or(|flow| flow == i));
+    let catalogue = &prepared.catalogue;
+    let informed =
+        needs_responses(catalogue, recipe).then(|| oracle::with_responses(prepared, recipe, feeds()?)).transpose()?;
+    let recipe = informed.as_ref().unwrap_or(recipe);
+    let scheduler = catalogue.build(recipe).map_err(|error| RunError::Input(error.to_string()))?;
+    let shared = task.alone.is_none();
+    let (responses, slack, estimation) =
+        (shared && prepared.pairs, shared && prepared.slack, shared && is_shadowed(recipe));
+    let activity = shared && options.activity;
+    let mut observers =
+        ObserverOptions { audit: options.audit, responses, slack, estimation, activity, ..ObserverOptions::default() };
+    if let (Some(rows), None) = (&options.rows, task.alone) {
+        // With one scheduler the rows are written beside summary.json, with several each scheduler has a folder.
+        let folder = (prepared.schedulers.len() > 1).then_some(name.as_str());
+        let hosted = prepared.host.is_some();
+        observers.requests = Some(RequestRows::begin(rows.dir, folder, rows.format, hosted)?);
+        if rows.transactions {
+            observers.transactions = Some(rows.dir.rows(folder, rows.format)?);
+        }
+    }
+    let progress = options.progress.map(|shown| Reported { shown, expected });
+    let run = prepared.simulation(scheduler, feeds()?, observers)?;
+    let outcome = prepared.finish(run.reporting(progress)).map_err(|error| match error {
+        RunError::Device(message) => RunError::Device(format!("{name}: {message}")),
+        other => other,
+    })?;
+    match &outcome.verdict {
+        Some(verdict) if !verdict.is_clean() => Err(observers::audit_error(name, verdict)),
+        _ => Ok(outcome),
+    }
+}
+
+/// The state in which the drive starts, in words.
+fn drive_state(precondition: Precondition) -> String {
+    match precondition {
+        Precondition::Fresh => "fresh".into(),
+        Precondition::Filled { per_mille } => format!("filled to {} %", f64::from(per_mille) / 10.0),
+        Precondition::Steady => "steady".into(),
+        Precondition::Replayed { percent } => format!("overwritten by {percent} %"),
+    }
+}
+
+/// The description of a flow for the results.
+fn flow_info(plan: &FlowPlan) -> FlowInfo {
+    let (workload, depth, sequential) = match &plan.source {
+        FlowSource::Trace(path, trace) => {
+            let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+            let speed = trace.speedup.as_ref().map(|s| format!(" at {}x", s.0)).unwrap_or_default();
+            (format!("{name}{speed}"), None, false)
+        }
+        FlowSource::Synthetic(spec) => (spec.describe(), spec.closed_depth(), spec.is_streaming()),
+        FlowSource::Clone(spec) => (spec.describe(), None, false),
+        FlowSource::Inline(requests) => (format!("{} requests written out", requests.len()), None, false),
+    };
+    FlowInfo { name: plan.name.clone(), workload, priority: plan.priority, depth, sequential, recorded: None }
+}

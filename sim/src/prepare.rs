@@ -1,0 +1,303 @@
+//! A scenario prepared for its runs: finds every error that shows without a run, and which runs are needed.
+
+use std::sync::Arc;
+
+use flashlane_core::Time;
+use flashlane_core::decide::Scheduler;
+use flashlane_sched::catalogue::{Catalogue, Question, Recipe, RecipeError, SHADOW};
+use flashlane_ssd::Config;
+use flashlane_ssd::config::Precondition;
+
+use super::RunError;
+use super::decisions::{self, Common};
+use super::feed::Feed;
+use super::observers::ObserverOptions;
+use super::simulation::{Limits, Outcome, Simulation};
+use super::spool::Spool;
+use super::spools::Spools;
+use super::state_file::StateFile;
+use super::states::States;
+use flashlane_outputs::shown;
+use flashlane_scenario::{FlowPlan, FlowSource, Mix, ResponseFrom, Run, Scenario, SchedulerChoice};
+
+/// A scenario prepared for its runs; it holds no error that shows without a run.
+pub struct Prepared {
+    /// The catalogue in which schedulers are looked up.
+    pub(super) catalogue: Arc<Catalogue>,
+    /// What the scenario says about decisions, for all schedulers alike.
+    pub(super) common: Common,
+    pub(super) config: Config,
+    /// The host before the device, if there is one.
+    pub(super) host: Option<flashlane_host::Config>,
+    pub(super) flows: Vec<FlowPlan>,
+    pub(super) schedulers: Vec<(String, Recipe)>,
+    pub(super) alone: Option<Option<Recipe>>,
+    /// For each scheduler, the one whose alone runs it shares.
+    pub(super) alone_of: Vec<usize>,
+    /// The scheduler that the others are compared with.
+    pub(super) baseline: usize,
+    /// Whether requests are paired: there are several schedulers, and arrivals depend on none of them.
+    pub(super) pairs: bool,
+    pub(super) slack: bool,
+    pub(super) limits: Limits,
+    pub(super) seed: u64,
+    /// The flows' traces, each decoded once.
+    pub(super) spools: Spools,
+    /// The state of the drive, if it takes a replay.
+    pub(super) states: States,
+}
+
+/// One run of a comparison: which scheduler, and which flow if it runs alone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Task {
+    pub(super) scheduler: usize,
+    pub(super) alone: Option<usize>,
+}
+
+impl Prepared {
+    /// Opens the sources of the flows for which `is_active` is true, for a run.
+    pub(super) fn feeds(&self, is_active: impl Fn(usize) -> bool) -> Result<Vec<Option<Feed>>, RunError> {
+        let open = |flow| self.feed_of(flow, self.spools.begin_reading(flow, &self.flows[flow])?);
+        let opened = (0..self.flows.len()).map(|flow| is_active(flow).then(|| open(flow)).transpose());
+        opened.collect::<Result<_, _>>()
+    }
+
+    /// Opens the source of a flow for a look at its requests before the runs.
+    pub(super) fn look(&self, flow: usize) -> Result<Feed, RunError> {
+        self.feed_of(flow, self.spools.get(flow, &self.flows[flow])?)
+    }
+
+    fn feed_of(&self, flow: usize, spool: Option<Arc<Spool>>) -> Result<Feed, RunError> {
+        let page_bytes = self.config.geometry.page_bytes;
+        Ok(Feed::with_spool(&self.flows[flow], spool, flow as u16, page_bytes, self.seed)?)
+    }
+
+    /// A run of `feeds` under `scheduler`, on the drive in its first state.
+    pub(super) fn simulation<'a>(
+        &self,
+        scheduler: Scheduler,
+        feeds: Vec<Option<Feed>>,
+        observers: ObserverOptions<'a>,
+    ) -> Result<Simulation<'a>, RunError> {
+        let replayed = self.states.take(&self.config)?;
+        Simulation::in_state(&self.config, replayed, scheduler, feeds, self.limits, observers)
+    }
+
+    /// Makes a run, behind the host if there is one.
+    pub(super) fn finish(&self, run: Simulation<'_>) -> Result<Outcome, RunError> {
+        match &self.host {
+            None => run.finish(),
+            Some(host) => run.finish_hosted(host),
+        }
+    }
+
+    /// Every scheduler that runs, the one for alone runs included.
+    pub(super) fn recipes(&self) -> impl Iterator<Item = &Recipe> {
+        self.schedulers.iter().map(|(_, recipe)| recipe).chain(self.alone.iter().flatten())
+    }
+
+    /// Number of runs with all flows: one for each scheduler.
+    pub(super) fn shared_runs(&self) -> u64 {
+        self.schedulers.len() as u64
+    }
+
+    /// Whether this is the run that the others are compared with.
+    pub(super) fn is_against(&self, task: Task) -> bool {
+        task.alone.is_none() && task.scheduler == self.baseline
+    }
+}
+
+/// For each scheduler, the first one whose alone runs it can share: the same for all where `alone_scheduler` names one,
+/// else the first that differs in nothing that affects a single flow. With one flow every admit decision that does not compare
+/// commands fetches them in their order as soon as there is space.
+fn alone_of(catalogue: &Catalogue, schedulers: &[(String, Recipe)], alone: &Option<Option<Recipe>>) -> Vec<usize> {
+    if let Some(Some(_)) = alone {
+        return vec![0; schedulers.len()];
+    }
+    let keys: Vec<_> = schedulers.iter().map(|(_, recipe)| behaviour_alone(catalogue, recipe)).collect();
+    keys.iter().map(|key| keys.iter().position(|other| other == key).expect("itself at least")).collect()
+}
+
+/// The answers and parameters of a scheduler that affect a flow by itself.
+fn behaviour_alone(catalogue: &Catalogue, recipe: &Recipe) -> impl PartialEq + use<> {
+    let mut answers = catalogue.resolve(recipe).expect("resolved before");
+    if !catalogue.build(recipe).expect("resolved before").admit.declares().ranks_all_waiting {
+        answers.admit = "round-robin";
+    }
+    let parameters = decisions::parameters(catalogue, recipe, &answers);
+    (answers, parameters, is_shadowed(recipe))
+}
+
+/// Prepares a scenario for its runs.
+///
+/// # Errors
+/// Anything wrong with it that shows without a run.
+pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
+    let mut config = scenario.device_config()?;
+    let host = scenario.host(&config)?;
+    let flows = scenario.flows(&config)?;
+    for (flow, plan) in config.flows.iter_mut().zip(&flows) {
+        let page = u64::from(config.geometry.page_bytes);
+        (flow.first_page, flow.pages) = ((plan.range.offset / page) as u32, (plan.range.length / page) as u32);
+    }
+    let catalogue = scenario.catalogue();
+    let document = scenario.document();
+    let common = Common::of(scenario)?;
+    let mut schedulers = Vec::new();
+    for (i, choice) in scenario.schedulers()?.iter().enumerate() {
+        let mut recipe = common.decide(catalogue, recipe(choice));
+        if document.run.shadow_estimator == Some(true) && !is_shadowed(&recipe) {
+            recipe.params.push((SHADOW.name.to_owned(), 1));
+        }
+        let key = if document.scheduler.is_some() { "scheduler".into() } else { format!("schedulers[{i}]") };
+        check(scenario, &config, &choice.name(), (&key, &recipe))?;
+        schedulers.push((choice.name(), recipe));
+    }
+    let run = &document.run;
+    let wanted = run.alone.unwrap_or(true) && flows.len() > 1;
+    let alone = match (&run.alone_scheduler, wanted) {
+        (_, false) => None,
+        (None, true) => Some(None),
+        (Some(name), true) => {
+            let recipe = Recipe { base: Some(name.clone()), ..Recipe::default() };
+            let recipe = common.decide(catalogue, recipe);
+            check(scenario, &config, name, ("run.alone_scheduler", &recipe))?;
+            Some(Some(recipe))
+        }
+    };
+    let limits = limits(run);
+    if limits.response_from_entry && host.is_some() {
+        let message = "with a [host] section must be \"arrival\": the host's figures count from its threads' calls";
+        return Err(scenario.key_error("run.response_from", "\"entry\"", message).into());
+    }
+    let baseline = baseline(scenario, &schedulers)?;
+    let closed = |flow: &FlowPlan| matches!(&flow.source, FlowSource::Synthetic(spec) if spec.is_closed_loop());
+    let closed = flows.iter().any(closed);
+    let pairs = schedulers.len() > 1 && !closed;
+    if let (Some(i), true) = (schedulers.iter().position(|(_, recipe)| needs_responses(catalogue, recipe)), closed) {
+        let key = if document.scheduler.is_some() { "scheduler".into() } else { format!("schedulers[{i}]") };
+        let message = "needs the response times of a run of the baseline with the same arrivals, which a closed loop does not have";
+        return Err(scenario.key_error(&key, format!("{:?}", schedulers[i].0), message).into());
+    }
+    let alone_of = alone_of(catalogue, &schedulers, &alone);
+    let (slack, seed) = (run.slack.unwrap_or(false), scenario.seed());
+    let spools = Spools::new(flows.len());
+    let states = States::kept(state_file(scenario, &config)?);
+    Ok(Prepared {
+        catalogue: catalogue.clone(),
+        common,
+        config,
+        host,
+        flows,
+        schedulers,
+        alone,
+        alone_of,
+        baseline,
+        pairs,
+        slack,
+        limits,
+        seed,
+        spools,
+        states,
+    })
+}
+
+/// Where the state of the drive is kept, if the user gave a file.
+fn state_file(scenario: &Scenario, config: &Config) -> Result<Option<StateFile>, RunError> {
+    let Some(path) = scenario.state_file() else { return Ok(None) };
+    if !matches!(config.precondition, Precondition::Replayed { .. }) {
+        let path = shown::path(path);
+        let message = "device.precondition.state must be \"replayed\": other states take no time to make";
+        return Err(RunError::Input(format!("--state {path}: {message}")));
+    }
+    Ok(Some(StateFile::new(path)))
+}
+
+/// How much is run and measured.
+fn limits(run: &Run) -> Limits {
+    Limits {
+        end: run.duration_ms.map_or(Time::NEVER, |ms| Time::from_ns(ms * 1_000_000)),
+        requests: run.requests.unwrap_or(u64::MAX),
+        warm_up: Time::from_ns(run.warm_up_ms.unwrap_or(0) * 1_000_000),
+        warm_up_requests: run.warm_up_requests.unwrap_or(0),
+        response_from_entry: run.response_from == Some(ResponseFrom::Entry),
+    }
+}
+
+/// Checks that the scheduler `name`, which stands at `key`, can be built and runs on the device.
+fn check(scenario: &Scenario, config: &Config, name: &str, (key, recipe): (&str, &Recipe)) -> Result<(), RunError> {
+    let scheduler = scenario.catalogue().build(recipe).map_err(|error| match is_out_of_range(&error) {
+        true => scenario.key_error(&format!("{key}.{}", error.key), error.value, format!("must be {}", error.legal)),
+        false => scenario.key_error(key, format!("{:?}", error.value), legal(&error)),
+    })?;
+    if scheduler.admit.declares().needs_buffer && config.buffer.is_none() {
+        let message = format!("must be at least 1: {name} estimates by what the buffer holds");
+        return Err(scenario.key_error("device.buffer.pages", "0", message).into());
+    }
+    Ok(())
+}
+
+/// The scheduler that the others are compared with.
+fn baseline(scenario: &Scenario, schedulers: &[(String, Recipe)]) -> Result<usize, RunError> {
+    let Some(name) = &scenario.document().run.baseline else { return Ok(0) };
+    let known = schedulers.iter().position(|(scheduler, _)| scheduler == name);
+    known.ok_or_else(|| {
+        let names = schedulers.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+        scenario.key_error("run.baseline", format!("{name:?}"), format!("must be one that runs: {names}")).into()
+    })
+}
+
+/// Whether a recipe error is a parameter's value, not a name.
+fn is_out_of_range(error: &RecipeError) -> bool {
+    !matches!(error.key.as_str(), "scheduler" | "parameter") && Question::named(&error.key).is_none()
+}
+
+/// The legal alternatives of a recipe error, with the nearest name.
+fn legal(error: &RecipeError) -> String {
+    let near = flashlane_scenario::nearest(&error.value, error.legal.split(", "));
+    let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
+    format!("no such {}; there are {}{near}", error.key, error.legal)
+}
+
+/// Whether the scheduler needs known response times.
+pub(super) fn needs_responses(catalogue: &Catalogue, recipe: &Recipe) -> bool {
+    catalogue.needs_responses(recipe).unwrap_or(false)
+}
+
+/// Whether the estimator runs in shadow mode and its estimates are recorded.
+pub(super) fn is_shadowed(recipe: &Recipe) -> bool {
+    recipe.params.iter().any(|(name, value)| name == SHADOW.name && *value == 1)
+}
+
+/// The catalogue's recipe for a scheduler of a scenario.
+pub(super) fn recipe(choice: &SchedulerChoice) -> Recipe {
+    match choice {
+        SchedulerChoice::Named(name) => Recipe { base: Some(name.clone()), ..Recipe::default() },
+        SchedulerChoice::Mix(mix) => {
+            let Mix { base, parameters, .. } = &**mix;
+            Recipe {
+                base: base.clone(),
+                answers: mix.answers().into_iter().map(|(q, a)| (q, a.to_owned())).collect(),
+                params: parameters.iter().map(|(name, value)| (name.clone(), *value)).collect(),
+                known: None,
+            }
+        }
+    }
+}
+
+/// All runs of a comparison.
+pub(super) fn tasks(prepared: &Prepared) -> Vec<Task> {
+    // The run that the others are compared with comes first, so that they hold their response times only briefly.
+    let others = (0..prepared.schedulers.len()).filter(|scheduler| *scheduler != prepared.baseline);
+    let shared = std::iter::once(prepared.baseline).chain(others).map(|scheduler| Task { scheduler, alone: None });
+    let flows = 0..prepared.flows.len();
+    let alone: Vec<Task> = match &prepared.alone {
+        None => Vec::new(),
+        Some(Some(_)) => flows.map(|flow| Task { scheduler: 0, alone: Some(flow) }).collect(),
+        Some(None) => (0..prepared.schedulers.len())
+            .filter(|&scheduler| prepared.alone_of[scheduler] == scheduler)
+            .flat_map(|scheduler| flows.clone().map(move |flow| Task { scheduler, alone: Some(flow) }))
+            .collect(),
+    };
+    shared.chain(alone).collect()
+}

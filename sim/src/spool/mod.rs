@@ -1,0 +1,449 @@
+//! Traces decoded once and read by every run of a comparison.
+//!
+//! Owns the requests of a flow's trace in compact form ([`packed`]), held in memory or a temporary file ([`store`]). A run that
+//! comes to the end of what has been decoded decodes the next block; others read it, and a thread that has nothing to do decodes
+//! one ahead. So runs stay independent, a trace is opened and decoded once, and a long one is never held in memory as a whole. Promises each run what a
+//! [`TraceSource`] of its own would give it: the same requests, counts and errors at the same place.
+
+mod packed;
+mod store;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use self::packed::{Changes, Packer, Shape, Unpacker};
+pub(super) use self::store::Budget;
+use self::store::Store;
+use flashlane_core::arrival::{Arrival, Produced, Source, Span, WorkloadError};
+use flashlane_report::results::Recorded;
+use flashlane_trace::{Recognition, Speedup, TimeUnit, TraceOptions, TraceSource};
+
+/// Bytes of packed requests that a comparison holds in memory: about 6 million requests.
+const IN_MEMORY: usize = 64 << 20;
+
+/// The memory that the spools of a comparison share.
+pub(super) fn budget() -> Arc<Budget> {
+    Budget::new(IN_MEMORY)
+}
+
+/// A trace that is decoded once.
+pub(super) struct Spool {
+    /// Shared with the thread that decodes ahead, which must not count as a reader.
+    inner: Arc<Mutex<Inner>>,
+    recognition: Recognition,
+    time_unit: TimeUnit,
+    /// When the first request arrives, ns.
+    start_ns: u64,
+    speedup: Speedup,
+}
+
+impl std::fmt::Debug for Spool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Spool").field("recognition", &self.recognition).finish_non_exhaustive()
+    }
+}
+
+struct Inner {
+    source: TraceSource,
+    packer: Packer,
+    store: Store,
+    /// A request that was produced and did not fit into the last block.
+    pending: Option<(Arrival, Changes)>,
+    /// Number of requests decoded.
+    requests: u64,
+    /// Whether a thread was asked to decode a block ahead and has not done so.
+    is_asked: bool,
+    /// How the trace ended, once it has.
+    end: Option<Result<Changes, WorkloadError>>,
+}
+
+impl Spool {
+    /// Opens a trace for a drive of `capacity_bytes`.
+    ///
+    /// # Errors
+    /// As [`TraceSource::open`].
+    pub fn open(
+        path: &Path,
+        options: &TraceOptions,
+        capacity_bytes: u64,
+        budget: Arc<Budget>,
+    ) -> Result<Spool, WorkloadError> {
+        let source = TraceSource::open(path, options, capacity_bytes)?;
+        let (recognition, time_unit) = (source.recognition().clone(), source.time_unit());
+        let (packer, store) = (Packer::new(), Store::new(budget));
+        let inner = Inner { source, packer, store, pending: None, requests: 0, is_asked: false, end: None };
+        let (start_ns, speedup) = (options.start.ns(), options.speedup);
+        Ok(Spool { inner: Arc::new(Mutex::new(inner)), recognition, time_unit, start_ns, speedup })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        lock(&self.inner)
+    }
+
+    /// Asks for the next block to be decoded by an idle thread. If there is none, the reader that needs it decodes it.
+    fn decode_ahead(&self, inner: &mut Inner) {
+        if inner.is_asked || inner.end.is_some() {
+            return;
+        }
+        inner.is_asked = true;
+        let shared = Arc::clone(&self.inner);
+        rayon::spawn(move || {
+            let mut inner = lock(&shared);
+            inner.is_asked = false;
+            // An error is kept, and met by the readers where it stands.
+            let _ = inner.decode();
+        });
+    }
+
+    /// Number of requests of the trace, estimated from how much of the file they were decoded from; exact once it has ended.
+    pub fn expected(&self) -> u64 {
+        let inner = self.lock();
+        match inner.end {
+            Some(_) => inner.requests,
+            None => (inner.requests as f64 / inner.source.share_read().clamp(1e-6, 1.0)) as u64,
+        }
+    }
+}
+
+fn lock(inner: &Mutex<Inner>) -> MutexGuard<'_, Inner> {
+    inner.lock().expect("decoding a trace does not panic")
+}
+
+impl Inner {
+    /// Decodes the next block; false if there are no more requests.
+    fn decode(&mut self) -> Result<bool, WorkloadError> {
+        if self.end.is_some() {
+            return Ok(false);
+        }
+        loop {
+            let (arrival, changes) = match self.pending.take() {
+                Some(pending) => pending,
+                None => {
+                    let mut arrival = Arrival::NONE;
+                    let produced = self.source.next_request(&mut arrival);
+                    let counts = self.source.counts();
+                    let changes =
+                        Changes { rejected: counts.rejected, clamped: counts.clamped, wrapped: counts.wrapped };
+                    match produced {
+                        Ok(Produced::Request) => (arrival, changes),
+                        Ok(Produced::Await | Produced::End) => return self.finish(Ok(changes)),
+                        Err(why) => return self.finish(Err(why)),
+                    }
+                }
+            };
+            let Span::Bytes { offset, length } = arrival.extent else { unreachable!("a trace has byte addresses") };
+            if !self.packer.fits(offset, length)
+                && let Some((bytes, shape)) = self.packer.block(offset, length)
+            {
+                self.pending = Some((arrival, changes));
+                return self.keep(bytes, shape);
+            }
+            self.packer.push(&arrival, changes);
+            self.requests += 1;
+        }
+    }
+
+    /// The trace has ended: stores the last block; false if it has no requests.
+    #[cold]
+    fn finish(&mut self, end: Result<Changes, WorkloadError>) -> Result<bool, WorkloadError> {
+        self.end = Some(end);
+        match self.packer.block(0, 0) {
+            Some((bytes, shape)) => self.keep(bytes, shape),
+            None => Ok(false),
+        }
+    }
+
+    /// Stores a block; if that fails, all readers fail there.
+    fn keep(&mut self, bytes: Vec<u8>, shape: Shape) -> Result<bool, WorkloadError> {
+        let kept = self.store.push(bytes, shape).map(|()| true);
+        if let Err(why) = &kept {
+            self.end = Some(Err(why.clone()));
+        }
+        kept
+    }
+}
+
+/// A run's place in a spool.
+pub(super) struct SpoolReader {
+    spool: Arc<Spool>,
+    block: Arc<[u8]>,
+    /// Number of the next block.
+    next: usize,
+    unpacker: Unpacker,
+    /// Requests of the blocks read so far, their bytes, and when the last one arrives.
+    requests: u64,
+    bytes: u64,
+    last_ns: u64,
+}
+
+impl SpoolReader {
+    /// A reader at the begin.
+    pub fn new(spool: Arc<Spool>) -> SpoolReader {
+        let (requests, bytes, last_ns) = (0, 0, 0);
+        SpoolReader { spool, block: Arc::from([]), next: 0, unpacker: Unpacker::default(), requests, bytes, last_ns }
+    }
+
+    /// Requests left out so far.
+    pub fn rejected(&self) -> u64 {
+        self.unpacker.changes.rejected
+    }
+
+    /// Remarks for the user: the format that was chosen, and the requests that were changed so far.
+    pub fn remarks(&self) -> String {
+        let Recognition { format, reason } = &self.spool.recognition;
+        let mut text = format!("read as {format} ({reason})");
+        let Changes { rejected, clamped, wrapped } = self.unpacker.changes;
+        for (count, what) in [
+            (rejected, "rejected"),
+            (wrapped, "wrapped into the drive"),
+            (clamped, "with a time set to their predecessor's"),
+        ] {
+            if count > 0 {
+                text.push_str(&format!("; {count} {what}"));
+            }
+        }
+        text
+    }
+
+    /// Number of requests of the trace, as far as is known.
+    pub fn expected(&self) -> u64 {
+        self.spool.expected()
+    }
+
+    /// The rate of what was read so far, block by block, as it was recorded.
+    pub fn recorded(&self) -> Recorded {
+        let Spool { recognition, time_unit, start_ns, speedup, .. } = &*self.spool;
+        Recorded {
+            format: recognition.format.key().to_owned(),
+            time_unit: time_unit.key().to_owned(),
+            requests: self.requests,
+            bytes: self.bytes,
+            span_ns: self.last_ns.saturating_sub(*start_ns) as f64 * speedup.factor(),
+        }
+    }
+
+    /// Goes on to the next block; false at the end of the trace.
+    #[cold]
+    fn advance(&mut self) -> Result<bool, WorkloadError> {
+        // Nobody else has it, and nobody can get it from this reader.
+        let frees = Arc::strong_count(&self.spool) == 1;
+        let mut inner = self.spool.lock();
+        if self.next == inner.store.len() && !inner.decode()? {
+            self.unpacker.changes = inner.end.clone().expect("nothing to decode means the end")?;
+            return Ok(false);
+        }
+        let (block, shape) = inner.store.get(self.next, frees)?;
+        if self.next + 1 == inner.store.len() {
+            self.spool.decode_ahead(&mut inner);
+        }
+        drop(inner);
+        (self.block, self.next) = (block, self.next + 1);
+        self.unpacker.enter(shape);
+        self.requests += shape.requests;
+        self.bytes += shape.request_bytes;
+        self.last_ns = shape.last_ns;
+        Ok(true)
+    }
+}
+
+impl Source for SpoolReader {
+    #[inline(always)]
+    fn next_request(&mut self, arrival: &mut Arrival) -> Result<Produced, WorkloadError> {
+        if self.unpacker.is_at_end() && !self.advance()? {
+            return Ok(Produced::End);
+        }
+        self.unpacker.next(&self.block, arrival);
+        Ok(Produced::Request)
+    }
+
+    fn completed(&mut self, _now: flashlane_core::Time) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashlane_trace::{Beyond, Order, Sizes};
+
+    const CAPACITY: u64 = 1 << 30;
+
+    /// A file of `lines` in the system's folder for temporary files, and the options under which anything goes.
+    fn trace(lines: &str) -> (tempfile::NamedTempFile, TraceOptions) {
+        let file = tempfile::Builder::new().suffix(".ascii").tempfile().expect("a temporary file");
+        std::fs::write(file.path(), lines).expect("written");
+        let options = TraceOptions {
+            order: Order::Clamp,
+            beyond: Beyond::Reject,
+            sizes: Sizes::Reject,
+            ..TraceOptions::default()
+        };
+        (file, options)
+    }
+
+    fn spool(file: &tempfile::NamedTempFile, options: &TraceOptions, memory: usize) -> Arc<Spool> {
+        Arc::new(Spool::open(file.path(), options, CAPACITY, Budget::new(memory)).expect("a trace"))
+    }
+
+    /// What a reader gives, request by request: each with the number of rejected requests so far, and the end.
+    fn read(mut reader: SpoolReader) -> (Vec<(Arrival, u64)>, Result<u64, WorkloadError>, String) {
+        let mut found = Vec::new();
+        loop {
+            let mut arrival = Arrival::NONE;
+            match reader.next_request(&mut arrival) {
+                Ok(Produced::Request) => found.push((arrival, reader.rejected())),
+                Ok(_) => return (found, Ok(reader.rejected()), reader.remarks()),
+                Err(why) => return (found, Err(why), reader.remarks()),
+            }
+        }
+    }
+
+    /// What a source of its own gives.
+    fn directly(
+        file: &tempfile::NamedTempFile,
+        options: &TraceOptions,
+    ) -> (Vec<(Arrival, u64)>, Result<u64, WorkloadError>) {
+        let mut source = TraceSource::open(file.path(), options, CAPACITY).expect("a trace");
+        let mut found = Vec::new();
+        loop {
+            let mut arrival = Arrival::NONE;
+            match source.next_request(&mut arrival) {
+                Ok(Produced::Request) => found.push((arrival, source.counts().rejected)),
+                Ok(_) => return (found, Ok(source.counts().rejected)),
+                Err(why) => return (found, Err(why)),
+            }
+        }
+    }
+
+    /// Requests of which some lie beyond the drive, some go back in time, and the last is beyond too.
+    fn lines(count: u64) -> String {
+        (0..count)
+            .map(|i| {
+                let sector = if i % 97 == 96 || i + 1 == count { 1 << 40 } else { i * 7_919 % 2_000_000 };
+                let at = if i % 31 == 30 { i * 1_000 - 20_000 } else { i * 1_000 };
+                format!("{at} 0 {sector} {} {}\n", 1 + i % 64, i % 2)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn readers_get_what_a_source_of_their_own_gives() {
+        let (file, options) = trace(&lines(40_000));
+        let expected = directly(&file, &options);
+        assert!(expected.1.as_ref().is_ok_and(|&rejected| rejected > 400), "{:?}", expected.1);
+        // In memory, and mostly in a file; one after the other, and at the same time.
+        for memory in [usize::MAX, 100_000] {
+            let spool = spool(&file, &options, memory);
+            let (found, end, remarks) = read(SpoolReader::new(Arc::clone(&spool)));
+            assert!((found, end) == expected);
+            assert!(
+                remarks.contains("; 413 rejected; ") && remarks.contains("set to their predecessor's"),
+                "{remarks}"
+            );
+            let readers: Vec<_> = (0..4).map(|_| SpoolReader::new(Arc::clone(&spool))).collect();
+            drop(spool);
+            let made: Vec<_> = std::thread::scope(|scope| {
+                let threads: Vec<_> = readers.into_iter().map(|reader| scope.spawn(|| read(reader))).collect();
+                threads.into_iter().map(|thread| thread.join().expect("read")).collect()
+            });
+            assert!(made.into_iter().all(|(found, end, _)| (found, end) == expected));
+        }
+    }
+
+    /// 819,267 bytes were read as 819,200, and at 32 MiB as at 0.
+    #[test]
+    fn odd_lengths_and_every_address_are_read_as_they_are() {
+        let lines = |requests: &[(u64, u64)]| -> String {
+            requests.iter().zip(1..).map(|((offset, length), at)| format!("{at}.0 0 {offset} {length} 1\n")).collect()
+        };
+        let odd: &[(u64, u64)] =
+            &[(0, 4096), (8192, 819_267), (32 << 20, 4096), (16 << 20, 65_536 * 512), (256 * 512, 1)];
+        for requests in [odd, &odd[1..], &[(32 << 20, 512), ((32 << 20) - 512, 512)]] {
+            let file = tempfile::Builder::new().suffix(".txt").tempfile().expect("a temporary file");
+            std::fs::write(file.path(), lines(requests)).expect("written");
+            let options =
+                TraceOptions { format: Some("replayer".parse().expect("a format")), ..TraceOptions::default() };
+            let spool = Spool::open(file.path(), &options, CAPACITY, Budget::new(usize::MAX)).expect("a trace");
+            let (found, end, _) = read(SpoolReader::new(Arc::new(spool)));
+            let extents = found.iter().map(|(arrival, _)| match arrival.extent {
+                Span::Bytes { offset, length } => (offset, length),
+                Span::Pages(_) => unreachable!("a trace has byte addresses"),
+            });
+            assert_eq!((extents.collect::<Vec<_>>(), end), (requests.to_vec(), Ok(0)));
+        }
+    }
+
+    /// At three times the speed the last of three requests arrives at 3 us; it was recorded at 9.
+    #[test]
+    fn the_recorded_rate_is_that_of_the_file() {
+        let (file, options) = trace("0 0 0 8 1\n3000 0 24 16 0\n9000 0 8 8 0\n");
+        let options = TraceOptions { speedup: "3".parse().expect("a factor"), ..options };
+        let mut reader = SpoolReader::new(spool(&file, &options, usize::MAX));
+        let mut arrival = Arrival::NONE;
+        while reader.next_request(&mut arrival).expect("sound") == Produced::Request {}
+        let Recorded { requests, bytes, span_ns, .. } = reader.recorded();
+        assert_eq!((arrival.at.ns(), requests, bytes, span_ns), (3_000, 3, 32 * 512, 9_000.0));
+    }
+
+    #[test]
+    fn the_only_reader_frees_what_it_has_read() {
+        let (file, options) = trace(&lines(40_000));
+        let expected = directly(&file, &options);
+        let spool = spool(&file, &options, 100_000);
+        let weak = Arc::downgrade(&spool);
+        let reader = SpoolReader::new(spool);
+        assert_eq!(weak.strong_count(), 1);
+        let (found, end, _) = read(reader);
+        assert!((found, end) == expected, "a block and a half of memory suffices, without a file");
+    }
+
+    /// With a second thread the next block is there before a reader asks for it; with one, only then.
+    #[test]
+    fn a_thread_with_nothing_to_do_decodes_ahead() {
+        let (file, options) = trace(&lines(40_000));
+        let expected = directly(&file, &options);
+        for threads in [1, 2] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            let spool = spool(&file, &options, usize::MAX);
+            let mut reader = SpoolReader::new(Arc::clone(&spool));
+            let blocks = pool.install(|| {
+                reader.next_request(&mut Arrival::NONE.clone()).expect("a request");
+                for _ in 0..if threads == 1 { 10 } else { 10_000 } {
+                    if spool.lock().store.len() > 1 {
+                        break;
+                    }
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                }
+                spool.lock().store.len()
+            });
+            assert_eq!(blocks, threads);
+            let (found, end, _) = pool.install(|| read(SpoolReader::new(spool)));
+            assert!((found, end) == expected);
+        }
+    }
+
+    #[test]
+    fn an_error_comes_where_it_stands_and_again() {
+        let (file, options) = trace(&(lines(10_000) + "12000000 0 seven 8 1\n" + &lines(5)));
+        let expected = directly(&file, &options);
+        let spool = spool(&file, &options, usize::MAX);
+        for _ in 0..2 {
+            let (found, end, _) = read(SpoolReader::new(Arc::clone(&spool)));
+            assert!((&found, &end) == (&expected.0, &expected.1));
+            assert!(end.is_err_and(|why| why.to_string().contains(":10001: ")));
+        }
+        let mut reader = SpoolReader::new(spool);
+        while reader.next_request(&mut Arrival::NONE.clone()).is_ok() {}
+        assert!(reader.next_request(&mut Arrival::NONE.clone()).is_err(), "and stays");
+    }
+
+    #[test]
+    fn the_number_of_requests_is_estimated_and_then_known() {
+        let (file, options) = trace(&lines(400_000));
+        let spool = spool(&file, &options, usize::MAX);
+        let mut reader = SpoolReader::new(Arc::clone(&spool));
+        reader.next_request(&mut Arrival::NONE.clone()).expect("a request");
+        let first = spool.expected();
+        assert!((1_000..4_000_000).contains(&first), "{first}");
+        let (found, ..) = read(SpoolReader::new(Arc::clone(&spool)));
+        assert_eq!(spool.expected(), found.len() as u64);
+    }
+}

@@ -1,0 +1,270 @@
+//! Files that keep the state of a drive that is made by replay, so that it is made once for many processes.
+//!
+//! A file says what determines its state: the build of Flashlane ([`maker`]) and those parts of the device's configuration that the
+//! replay reads. It is followed by the state (postcard), the length of the state, and the BLAKE3 hash of all before: the length, at the end
+//! of the file, tells at once whether anything is missing or was added.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use flashlane_ssd::{Config, Replayed, SavedState};
+use postcard::de_flavors::io::io::IOReader;
+use serde::de::DeserializeSeed;
+
+use super::RunError;
+use crate::maker::maker;
+use flashlane_outputs::shown;
+use flashlane_outputs::{Existing, Inputs, OutFile};
+
+/// How every such file begins.
+const MAGIC: &[u8; 8] = b"FLSTATE2";
+/// The most bytes of the text that says what determines a state.
+const MAX_ABOUT: u32 = 1 << 16;
+/// Bytes behind the state: its length and the hash.
+const TAIL: u64 = LENGTH + blake3::OUT_LEN as u64;
+const LENGTH: u64 = u64::BITS as u64 / 8;
+
+/// Where states are kept.
+#[derive(Clone, Debug)]
+pub(super) struct StateFile {
+    /// A file, or a folder in which the file is named by what determines the state.
+    path: PathBuf,
+}
+
+impl StateFile {
+    pub(super) fn new(path: &Path) -> StateFile {
+        StateFile { path: path.into() }
+    }
+
+    /// The state of `config`, which `make` makes, from the file if it is there; else it is made and the file written.
+    ///
+    /// # Errors
+    /// A file that is none of these, damaged, or of another drive; one that cannot be read or written.
+    pub(super) fn take(
+        &self,
+        config: &Config,
+        make: impl FnOnce() -> Result<Option<Replayed>, RunError>,
+    ) -> Result<Option<Replayed>, RunError> {
+        let about = about(config);
+        let path = self.file(&about);
+        // Before it is opened: opening a named pipe waits for a writer, which may never come.
+        if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+            return Err(refused(&path, "is no regular file; name a file, or a folder"));
+        }
+        match File::open(&path) {
+            Ok(file) => read(&path, file, &about, config).map(Some),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let out = OutFile::create(&path, Existing::Keep("is there meanwhile"), &Inputs::default())?;
+                let Some(made) = make()? else { return Ok(None) };
+                match write(out, &about, &made) {
+                    Ok(()) => Ok(Some(made)),
+                    // Another process may have written the same state meanwhile.
+                    Err(error) => {
+                        let theirs = File::open(&path).ok().and_then(|file| read(&path, file, &about, config).ok());
+                        theirs.map(Some).ok_or(error)
+                    }
+                }
+            }
+            Err(error) => Err(refused(&path, &error.to_string())),
+        }
+    }
+
+    fn file(&self, about: &str) -> PathBuf {
+        if !self.path.is_dir() {
+            return self.path.clone();
+        }
+        let hash = blake3::hash(about.as_bytes()).to_hex();
+        self.path.join(format!("{}.state", &hash[..32]))
+    }
+}
+
+fn refused(path: &Path, why: &str) -> RunError {
+    RunError::Input(format!("--state {}: {why}", shown::path(path)))
+}
+
+/// What determines the state, a line each.
+fn about(config: &Config) -> String {
+    let Config { geometry, ftl, gc, precondition, seed, .. } = config;
+    format!("made by: {}\nseed: {seed}\n{precondition:#?}\n{geometry:#?}\n{ftl:#?}\n{gc:#?}\n", maker())
+}
+
+/// Writes the state.
+fn write(out: OutFile, about: &str, state: &Replayed) -> Result<(), RunError> {
+    let (file, pending) = out.parts();
+    let mut to = Hashed::new(file);
+    let all = |to: &mut Hashed<io::BufWriter<File>>| -> io::Result<()> {
+        to.write_all(MAGIC)?;
+        to.write_all(&(about.len() as u32).to_le_bytes())?;
+        to.write_all(about.as_bytes())?;
+        let head = to.count;
+        let buffered = io::BufWriter::with_capacity(1 << 18, &mut *to);
+        let mut buffered = postcard::to_io(state, buffered).map_err(io::Error::other)?;
+        buffered.flush()?;
+        drop(buffered);
+        let length = to.count - head;
+        to.write_all(&length.to_le_bytes())?;
+        let hash = to.hasher.finalize();
+        to.inner.write_all(hash.as_bytes())
+    };
+    match all(&mut to) {
+        Ok(()) => Ok(pending.finish(to.inner)?),
+        // The system's own error, not what was made of it on the way.
+        Err(error) => Err(pending.fault(&to.fault.take().unwrap_or(error)).into()),
+    }
+}
+
+/// Reads the state of `config`, which `about` describes.
+fn read(path: &Path, file: File, about: &str, config: &Config) -> Result<Replayed, RunError> {
+    let mut from = Hashed::new(file);
+    match whole(&mut from, about, config) {
+        Ok(state) => Ok(state),
+        Err(why) => match from.fault.take() {
+            Some(fault) => Err(refused(path, &format!("cannot be read: {fault}"))),
+            None => Err(refused(path, &why)),
+        },
+    }
+}
+
+/// The state in a whole file; else what is wrong with it.
+fn whole(from: &mut Hashed<File>, about: &str, config: &Config) -> Result<Replayed, String> {
+    fn damaged<E>(_: E) -> String {
+        "is damaged; delete it to have the state made again".into()
+    }
+    let mut magic = [0; MAGIC.len()];
+    if from.read_exact(&mut magic).is_err() || magic != *MAGIC {
+        return Err("is not a state of Flashlane; name another file, or a folder".into());
+    }
+    let mut size = [0; 4];
+    from.read_exact(&mut size).map_err(damaged)?;
+    let size = u32::from_le_bytes(size);
+    if size > MAX_ABOUT {
+        return Err(damaged(size));
+    }
+    let mut theirs = vec![0; size as usize];
+    from.read_exact(&mut theirs).map_err(damaged)?;
+    if theirs != about.as_bytes() {
+        return Err(other_drive(&String::from_utf8_lossy(&theirs), about));
+    }
+    let length = from.length_at_end().map_err(damaged)?;
+    let state = {
+        let mut scratch = [0; 64];
+        let mut reader = BufReader::with_capacity(1 << 18, (&mut *from).take(length));
+        let mut deserializer = postcard::Deserializer::from_flavor(IOReader::new(&mut reader, &mut scratch));
+        let state = SavedState(config).deserialize(&mut deserializer).map_err(damaged)?;
+        if !reader.buffer().is_empty() || reader.get_ref().limit() > 0 {
+            return Err(damaged(reader));
+        }
+        state
+    };
+    let mut again = [0; LENGTH as usize];
+    from.read_exact(&mut again).map_err(damaged)?;
+    let mut hash = [0; blake3::OUT_LEN];
+    from.inner.read_exact(&mut hash).map_err(damaged)?;
+    if from.hasher.finalize() != hash {
+        return Err(damaged(hash));
+    }
+    Ok(state)
+}
+
+/// The first line in which another drive's description differs.
+fn other_drive(theirs: &str, ours: &str) -> String {
+    let differing = theirs.lines().zip(ours.lines()).find(|(theirs, ours)| theirs != ours);
+    let (theirs, ours) = differing.unwrap_or(("more", "less"));
+    let bare = |line: &str| line.trim().trim_end_matches(',').to_owned();
+    format!("holds another state ({}; here {}); name another file, or a folder", bare(theirs), bare(ours))
+}
+
+/// A file; whatever is read or written is hashed and counted.
+struct Hashed<F> {
+    inner: F,
+    hasher: blake3::Hasher,
+    count: u64,
+    /// The system's first error: postcard keeps none of it.
+    fault: Option<io::Error>,
+}
+
+impl<F> Hashed<F> {
+    fn new(inner: F) -> Hashed<F> {
+        Hashed { inner, hasher: blake3::Hasher::new(), count: 0, fault: None }
+    }
+
+    /// Hashes the first of `bytes`, as many as the system took or gave.
+    fn took(&mut self, bytes: &[u8], result: io::Result<usize>) -> io::Result<usize> {
+        match result {
+            Ok(count) => {
+                self.hasher.update(&bytes[..count]);
+                self.count += count as u64;
+                Ok(count)
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => Err(error),
+            Err(error) => {
+                let kind = error.kind();
+                self.fault.get_or_insert(error);
+                Err(kind.into())
+            }
+        }
+    }
+}
+
+impl Hashed<File> {
+    /// The length of what follows, which the file says at its end, if that is where the file then ends.
+    fn length_at_end(&mut self) -> io::Result<u64> {
+        let all = self.inner.metadata()?.len();
+        let rest = all.checked_sub(self.count + TAIL).ok_or(ErrorKind::UnexpectedEof)?;
+        self.inner.seek(SeekFrom::Start(all - TAIL))?;
+        let mut length = [0; LENGTH as usize];
+        self.inner.read_exact(&mut length)?;
+        self.inner.seek(SeekFrom::Start(self.count))?;
+        let length = u64::from_le_bytes(length);
+        if length == rest { Ok(length) } else { Err(ErrorKind::InvalidData.into()) }
+    }
+}
+
+impl<F: Write> Write for Hashed<F> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let result = self.inner.write(bytes);
+        self.took(bytes, result)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+impl<F: Read> Read for Hashed<F> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let result = self.inner.read(bytes);
+        self.took(bytes, result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashlane_scenario::Scenario;
+
+    /// Of two processes that make a state at the same time, the second takes the file of the first; what is not that state stays, and is
+    /// an error.
+    #[test]
+    fn a_state_may_be_there_meanwhile() {
+        let text = "[device]\npreset = \"flin-isca18\"\n[device.geometry]\nchannels = 1\nchips_per_channel = 1\npages_per_block = 16\nblocks_per_plane = 24\n\
+            [device.ftl]\nover_provisioning_percent = 40.0\n[device.precondition]\nstate = \"replayed\"\n[[flow]]\n[flow.synthetic]\nrate_iops = 1\nrequests = 1\n";
+        let config = Scenario::parse("test", text.into()).expect("a scenario").device_config().expect("a drive");
+        let made = || Replayed::of(&config).map_err(|error| RunError::Input(error.to_string()));
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = StateFile::new(&folder.path().join("drive.state"));
+        let second = file.take(&config, || {
+            file.take(&config, made)?;
+            made()
+        });
+        assert!(second.is_ok_and(|state| state.is_some()));
+        let foreign = StateFile::new(&folder.path().join("notes"));
+        let refused = foreign.take(&config, || {
+            std::fs::write(folder.path().join("notes"), "mine").expect("written");
+            made()
+        });
+        assert!(refused.is_err());
+        assert_eq!(std::fs::read(folder.path().join("notes")).expect("there"), b"mine");
+    }
+}

@@ -1,0 +1,88 @@
+//! Explanations of single requests: the parts of every wait add up, and a hand-worked scene is told as it is.
+
+use crate::common::busy::busy;
+use flashlane_report::results::explain::{self, Wait};
+use flashlane_scenario::Scenario;
+use flashlane_sim::{decisions_of, histories, slowest};
+
+fn scenario(scheduler: &str, text: &str) -> Scenario {
+    Scenario::parse("explain", format!("scheduler = \"{scheduler}\"\n{text}")).unwrap_or_else(|why| panic!("{why}"))
+}
+
+#[test]
+fn the_parts_of_a_wait_add_up_under_every_kind_of_scheduler() {
+    for scheduler in ["fcfs", "read-first", "sprinkler", "slacker", "flin", "sos", "dynalloc"] {
+        let scenario = busy(scheduler, 0.3);
+        let all: Vec<u64> = (0..860).collect();
+        let (found, of) = histories(&scenario, &all).unwrap_or_else(|why| panic!("{why}"));
+        assert_eq!(of, found.len() as u64);
+        assert_eq!(found.len(), 860, "{scheduler}");
+        let (mut waited, mut collected) = (0, 0);
+        for history in &found {
+            assert!(history.arrival_ns <= history.admitted_ns && Some(history.admitted_ns) <= history.done_ns);
+            for step in &history.transactions {
+                let Some(begun) = step.begun_ns else { continue };
+                let parts: u64 = step.waits.values().map(|account| account.ns).sum();
+                assert_eq!(parts, begun - step.queued_ns, "{scheduler}, request {}: {step:?}", history.request);
+                assert!(begun <= step.ended_ns && Some(step.ended_ns) <= history.done_ns);
+                waited += parts;
+                let gc = |wait: &Wait| matches!(wait, Wait::InService(w) | Wait::Older(w) | Wait::Younger(w) if w.flow.is_none());
+                collected += step.waits.iter().filter(|(wait, _)| gc(wait)).map(|(_, account)| account.ns).sum::<u64>();
+            }
+        }
+        // Writes that get their chip only when they begin wait for none that collects.
+        assert!(waited > 0 && (collected > 0 || scheduler == "dynalloc"), "{scheduler}: {waited} {collected}");
+    }
+}
+
+#[test]
+fn the_slowest_requests_are_those_of_the_rows() {
+    let scenario = busy("fcfs", 0.3);
+    let all: Vec<u64> = (0..860).collect();
+    let (found, _) = histories(&scenario, &all).expect("a run");
+    let mut by_time: Vec<(u64, u64)> =
+        found.iter().map(|history| (history.done_ns.unwrap() - history.arrival_ns, history.request)).collect();
+    by_time.sort_by_key(|&(time, request)| (std::cmp::Reverse(time), request));
+    let expected: Vec<u64> = by_time.into_iter().take(5).map(|(_, request)| request).collect();
+    assert_eq!(slowest(&scenario, 5).expect("a run"), expected);
+}
+
+/// A read of 1 cycle comes to a chip that programs for 4 cycles and has an older read waiting: it waits 3 cycles for the program and
+/// one for the read, or with suspension only for the read.
+#[test]
+fn a_scene_is_told_as_it_is() {
+    let scene = r#"
+[device]
+preset = "unit-cycle"
+[device.geometry]
+channels = 1
+[[flow]]
+name = "scene"
+request = [
+    { at_ns = 0, op = "write", pages = [1] },
+    { at_ns = 1000, op = "read", pages = [2] },
+    { at_ns = 1000, op = "read", pages = [3] },
+]
+"#;
+    let flows = ["scene".to_owned()];
+    let fcfs = scenario("fcfs", scene);
+    let history = histories(&fcfs, &[2]).expect("a run").0.remove(0);
+    let told = explain::history(&history, "fcfs", &decisions_of(&fcfs).expect("decisions"), &flows);
+    let expected = "\
+Request 2 of scene under fcfs: read of 1 page, arrived at 1.000 µs, done after 5.000 µs
+  read of page 3 on die 0.0.0
+    waited 4.000 µs:
+       3.000 µs  1 program of scene in service when it came
+       1.000 µs  1 read of scene that had come before it
+    then served in 1.000 µs
+";
+    assert_eq!(told, expected);
+    let suspend = scenario("read-first-suspend", scene);
+    let other = histories(&suspend, &[2]).expect("a run").0.remove(0);
+    let told = explain::difference((&history, "fcfs"), (&other, "read-first-suspend"), &flows);
+    let expected = "\
+Under read-first-suspend it took -3.000 µs (2.000 µs against 5.000 µs):
+   -3.000 µs  waiting for what was in service, of scene
+";
+    assert_eq!(told, expected);
+}

@@ -1,0 +1,82 @@
+//! The page of a real sweep in a browser: it draws the means of the runs' figures, with their intervals.
+
+use std::path::Path;
+
+use flashlane_testing::browser;
+use serde_json::Value as Json;
+
+use super::*;
+use crate::{MakeOptions, Progress, Shard, make};
+use flashlane_outputs::Store;
+use flashlane_report::metrics::mean_and_ci95;
+
+/// A name that is markup, which must stay text.
+const SWEEP: &str = "schedulers = [\"fcfs\", \"read-first\"]\nname = \"a <b>\"\n[device]\npreset = \"unit-cycle\"\n[run]\nalone = false\n\
+    [[flow]]\nname = \"f\"\n[flow.synthetic]\nread_ratio = 0.5\nsize = { constant = 2048 }\nrate_iops = 100_000\nrequests = 30\n\
+    [sweep]\nflow.f.synthetic.read_ratio = [0.3, 0.7]\nflow.f.synthetic.rate_iops = [50_000, 100_000, 200_000]\nseeds = 3\n";
+/// Shows figures as changes against the first scheduler.
+const AS_CHANGES: &str = "<script>const as = document.getElementById(\"as\"); as.value = \"changes\"; as.dispatchEvent(new Event(\"change\"));</script></body>";
+
+/// What the page says it drew.
+fn drawn(opened: &browser::Opened) -> Json {
+    let drawn = opened.dom.split_once("data-drawn=\"").expect("drawn").1.split_once('"').expect("closed").0;
+    serde_json::from_str(&drawn.replace("&quot;", "\"")).expect("JSON")
+}
+
+/// `mean_ns` of all requests under `scheduler` at a rate of 100,000 and a read ratio of 0.7, by seed, from the table.
+fn means(table: &Frame, scheduler: &str) -> Vec<f64> {
+    let column = |name: &str| table.column(name).expect("a column");
+    let chosen = |row: &usize| {
+        column("flow.f.synthetic.rate_iops").number(*row) == Some(100_000.0)
+            && column("flow.f.synthetic.read_ratio").number(*row) == Some(0.7)
+            && (column("scheduler").text(*row).as_str(), column("op").text(*row).as_str()) == (scheduler, "all")
+            && column("flow").text(*row).is_empty()
+    };
+    (0..table.rows()).filter(chosen).filter_map(|row| column("mean_ns").number(row)).collect()
+}
+
+/// Whether the line `drawn` has at `place` the mean of `values` and its interval.
+fn has(drawn: &Json, place: usize, values: &[f64]) {
+    assert_eq!(values.len(), 3);
+    let (mean, half) = mean_and_ci95(values);
+    let [drawn_mean, to] = ["mean", "to"].map(|key| drawn[key][place].as_f64().expect("a number"));
+    assert!((drawn_mean - mean).abs() < 1e-6 && (to - mean - half.expect("several seeds")).abs() < 1e-6, "{drawn}");
+}
+
+#[test]
+fn the_page_draws_the_means_of_the_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sweep = Sweep::of_file(Path::new("s.toml"), SWEEP.into()).expect("a sweep");
+    let plan = sweep.plan().expect("sound");
+    assert_eq!(plan.runs.len(), 18);
+    let store = Store::open(&folder.path().join("store"), "1").expect("a store");
+    let progress = Progress::default();
+    let options = MakeOptions { shard: Shard::WHOLE, audit: true, command: "c".into(), progress: &progress };
+    let made = make(&sweep, &plan, &store, &options).expect("made");
+    assert_eq!((made.made, made.there, made.failed.len(), progress.done()), (18, 0, 0, 18));
+    let table = plan.table(&sweep, &store).expect("whole");
+    let page = html(&sweep, &plan, &table, "flashlane sweep 's <i>.toml'");
+    assert!(page.contains("a &lt;b&gt;") && page.contains("s &lt;i&gt;.toml"), "names are text");
+    let Some(opened) = browser::open(&page, "sweep-report", (1_280, 2_400), false) else { return };
+    opened.check();
+    let charts = drawn(&opened);
+    assert_eq!(charts.as_array().expect("charts").len(), 2, "one for each read ratio");
+    // The axis with the most values lies across, with its unit; all charts have the vertical axis of the figure in common.
+    assert_eq!(charts[1]["across"], "flow.f.synthetic.rate_iops, requests/s");
+    assert_eq!(charts[1]["xs"], serde_json::json!([50_000, 100_000, 200_000]));
+    assert_eq!((&charts[0]["range"], charts[1]["label"].as_str()), (&charts[1]["range"], Some("mean response time")));
+    let line = &charts[1]["lines"][1];
+    assert_eq!(line["scheduler"], "read-first");
+    has(line, 1, &means(&table, "read-first"));
+    // As changes: each seed against the same seed under the first scheduler, which has no line of its own.
+    let changed = browser::open(&page.replace("</body>", AS_CHANGES), "sweep-report", (1_280, 2_400), false);
+    let charts = drawn(&changed.expect("there is a browser"));
+    let changes = means(&table, "read-first")
+        .iter()
+        .zip(means(&table, "fcfs"))
+        .map(|(own, first)| 100.0 * (own / first - 1.0))
+        .collect::<Vec<f64>>();
+    assert_eq!(charts[1]["lines"].as_array().expect("lines").len(), 1);
+    assert_eq!(charts[1]["label"], "change of mean response time against fcfs");
+    has(&charts[1]["lines"][0], 1, &changes);
+}
