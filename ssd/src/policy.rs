@@ -1,4 +1,4 @@
-//! The policy: asks the scheduler's seven decisions, or uses what is known of their answers in advance ([`Shortcuts`]).
+//! The policy: asks the scheduler's seven decisions, or uses what is known of their answers in advance ([`Known`]).
 //!
 //! Returns what a unit does next as an [`Action`], which the device applies; changes nothing of the device itself. No other
 //! module calls the scheduler.
@@ -45,16 +45,101 @@ pub(crate) enum Admission {
     AskAgain(Time),
 }
 
+/// Answers that a scheduler declares in advance, as far as they hold on the drive, so that it need not be asked every time.
+///
+/// It must hold to them: the choices it makes are then those it would have made. A command that enters without being asked about
+/// leaves the admit decision's state as it was, so round robin's turn does not move. A test runs every scheduler with nothing
+/// declared (`sim/tests/all/declared.rs`).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    /// The order decision puts every transaction at the tail of its queue.
+    pub(crate) tail_order: bool,
+    /// Pages never leave their home plane.
+    pub(crate) static_place: bool,
+    /// Writes get their plane when a unit takes them.
+    pub(crate) binds_at_dispatch: bool,
+    /// Waiting writes move to units that have nothing to do.
+    pub(crate) migrates_writes: bool,
+    /// Running programs or erases may be paused.
+    pub(crate) pauses: bool,
+    /// Running programs may be paused at the end of an iteration only.
+    pub(crate) pauses_at_boundaries: bool,
+    /// A program or an erase of garbage collection may be paused.
+    pauses_gc: bool,
+    /// A command enters the device at once if no other command waits and the device has space.
+    pub(crate) single_command_enters: bool,
+    /// The admit decision is asked only once everything that arrives at an instant is there.
+    pub(crate) ranks_all_waiting: bool,
+    /// The only waiting transaction of an idle unit begins at once, if it may be dispatched.
+    single_transaction_starts: bool,
+    /// Garbage collection goes before user transactions.
+    gc_first: bool,
+    /// Waiting garbage collection begins whenever its unit is idle, without any further check.
+    gc_goes_at_once: bool,
+    /// Victims are emptied at once, without flash operations.
+    pub(crate) collects_for_free: bool,
+    /// The device must record which flow's data each page holds.
+    pub(crate) needs_page_flows: bool,
+    /// A decision may read the expected end of a running command.
+    pub(crate) reads_expected_ends: bool,
+    /// Waiting writes may move or be dropped.
+    pub(crate) changes_waiting_writes: bool,
+    /// A dropped write is done at once.
+    pub(crate) dropped_end_at_once: bool,
+    /// A write takes the place of the one dropped for it.
+    pub(crate) inherits_place: bool,
+    /// How waiting writes move.
+    pub(crate) migration: MigrationLimits,
+    /// What the order decision needs besides being asked for positions.
+    pub(crate) needs: Needs,
+}
+
+impl Known {
+    /// What a scheduler declares, as far as it holds on the drive of `config`.
+    fn of(declares: &Declares, config: &Config) -> Known {
+        let Declares { admit, place, cancel, order, pick, preempt, collect } = declares;
+        let (front, needs) = (&config.front, order.needs);
+        let instant = Duration::ZERO;
+        // Commands cross the host link in no time.
+        let instant_link = front.link_bytes_per_s == 0 && front.link_latency == instant && needs.decision == instant;
+        let eager = config.bus.dispatch == Dispatch::Eager;
+        let migrates_writes = place.migration.at_once > 0;
+        Known {
+            tail_order: order.is_tail,
+            static_place: place.is_static,
+            binds_at_dispatch: place.binds_at_dispatch,
+            migrates_writes,
+            pauses: preempt.suspend_points != SuspendPoints::Never,
+            pauses_at_boundaries: preempt.suspend_points == SuspendPoints::Boundary,
+            pauses_gc: matches!(collect.mode, GcMode::Transactions { pausable: true }),
+            single_command_enters: instant_link
+                && admit.skips_when_single
+                && !admit.ranks_all_waiting
+                && front.queue_capacity == [u32::MAX; 2],
+            ranks_all_waiting: admit.ranks_all_waiting,
+            single_transaction_starts: pick.skips_when_single,
+            gc_first: collect.goes_first,
+            gc_goes_at_once: collect.goes_first && !collect.write_triggered && eager,
+            collects_for_free: collect.mode == GcMode::Free,
+            needs_page_flows: collect.write_triggered || admit.needs_page_flows,
+            reads_expected_ends: !order.is_tail || needs.estimates,
+            changes_waiting_writes: migrates_writes || !cancel.keeps_all,
+            dropped_end_at_once: cancel.ends_at_once,
+            inherits_place: cancel.inherits_place && order.is_tail && !needs.promotions,
+            migration: place.migration,
+            needs,
+        }
+    }
+}
+
 /// The scheduler with what it has declared about itself.
 pub(crate) struct Policy {
     /// Members of the command that [`Action::Start`] or [`Action::StartInPause`] begins.
     pub(crate) group: Group,
-    shortcuts: Shortcuts,
-    declares: Declares,
+    /// What is known of the answers in advance.
+    pub(crate) known: Known,
     /// Whether the order decision is notified when transactions leave their queues ([`Needs::departures_from`]).
-    notifies_departures: bool,
-    /// Whether a program or an erase of garbage collection may be paused.
-    pauses_gc: bool,
+    pub(crate) notifies_departures: bool,
     scheduler: Scheduler,
 }
 
@@ -62,16 +147,10 @@ impl Policy {
     /// `scheduler` on the drive of `config`.
     pub(crate) fn new(scheduler: Scheduler, config: &Config) -> Policy {
         let declares = scheduler.declares();
-        let needs = &declares.order.needs;
-        let front = &config.front;
-        let instant = Duration::ZERO;
-        let instant_link = front.link_bytes_per_s == 0 && front.link_latency == instant && needs.decision == instant;
         Policy {
             group: Group::new(),
-            shortcuts: Shortcuts::of(&declares, config, instant_link),
-            notifies_departures: needs.departures_from == 0,
-            pauses_gc: matches!(declares.collect.mode, GcMode::Transactions { pausable: true }),
-            declares,
+            known: Known::of(&declares, config),
+            notifies_departures: declares.order.needs.departures_from == 0,
             scheduler,
         }
     }
@@ -83,77 +162,7 @@ impl Policy {
         self.scheduler.pick.prepare(board);
     }
 
-    // What the scheduler declares about itself.
-
-    /// Whether pages never leave their home plane.
-    #[inline(always)]
-    pub(crate) fn is_place_static(&self) -> bool {
-        self.declares.place.is_static
-    }
-
-    /// Whether writes get their plane when a unit takes them.
-    #[inline(always)]
-    pub(crate) fn binds_at_dispatch(&self) -> bool {
-        self.declares.place.binds_at_dispatch
-    }
-
-    /// Whether waiting writes move to units that have nothing to do.
-    #[inline(always)]
-    pub(crate) fn migrates_writes(&self) -> bool {
-        self.declares.place.migration.at_once > 0
-    }
-
-    /// How they move.
-    pub(crate) fn migration_limits(&self) -> MigrationLimits {
-        self.declares.place.migration
-    }
-
-    /// Whether running programs may be paused at the end of an iteration only.
-    #[inline(always)]
-    pub(crate) fn pauses_at_boundaries(&self) -> bool {
-        self.declares.preempt.suspend_points == SuspendPoints::Boundary
-    }
-
-    /// Whether running programs or erases may be paused.
-    #[inline(always)]
-    pub(crate) fn pauses(&self) -> bool {
-        self.declares.preempt.suspend_points != SuspendPoints::Never
-    }
-
-    /// What the order decision needs besides being asked for positions.
-    #[inline(always)]
-    pub(crate) fn needs(&self) -> &Needs {
-        &self.declares.order.needs
-    }
-
-    /// Whether victims are emptied at once, without flash operations.
-    pub(crate) fn collects_for_free(&self) -> bool {
-        self.declares.collect.mode == GcMode::Free
-    }
-
-    /// Whether the device must record which flow's data each page holds.
-    pub(crate) fn needs_page_flows(&self) -> bool {
-        self.declares.collect.write_triggered || self.declares.admit.needs_page_flows
-    }
-
-    /// Whether a decision may read the expected end of a running command.
-    pub(crate) fn asks_expected_ends(&self) -> bool {
-        !self.shortcuts.tail_order || self.declares.order.needs.estimates
-    }
-
     // Admit.
-
-    /// Whether a command enters the device without asking the admit decision, if no other command waits and the device has space.
-    #[inline(always)]
-    pub(crate) fn skips_when_single(&self) -> bool {
-        self.shortcuts.single_command_enters
-    }
-
-    /// Whether the admit decision is asked only once everything that arrives at an instant is there.
-    #[inline(always)]
-    pub(crate) fn ranks_all_waiting(&self) -> bool {
-        self.declares.admit.ranks_all_waiting
-    }
 
     /// The command that enters the device next; if none, when to ask again.
     pub(crate) fn admit(&mut self, board: &Board, commands: &dyn Commands) -> Admission {
@@ -172,7 +181,7 @@ impl Policy {
     /// The plane a page is to be written to. If writes get their plane at dispatch, this is its home plane until then.
     #[inline(always)]
     pub(crate) fn place(&mut self, board: &Board, lpn: Lpn, home: PlaneId) -> PlaneId {
-        if self.is_place_static() || self.binds_at_dispatch() {
+        if self.known.static_place || self.known.binds_at_dispatch {
             home
         } else {
             self.scheduler.place.plane(board, lpn, home)
@@ -194,43 +203,16 @@ impl Policy {
         self.scheduler.cancel.drops(board, old)
     }
 
-    /// Whether waiting writes may move or be dropped.
-    pub(crate) fn changes_waiting_writes(&self) -> bool {
-        self.migrates_writes() || !self.declares.cancel.keeps_all
-    }
-
-    /// Whether a dropped write is done at once.
-    pub(crate) fn dropped_end_at_once(&self) -> bool {
-        self.declares.cancel.ends_at_once
-    }
-
-    /// Whether a write takes the place of the one dropped for it.
-    pub(crate) fn inherits_place(&self) -> bool {
-        self.declares.cancel.inherits_place && self.shortcuts.tail_order && !self.declares.order.needs.promotions
-    }
-
     // Order.
 
     /// The position at which a user transaction joins a queue.
     #[inline(always)]
     pub(crate) fn position(&mut self, board: &Board, id: TxnId, queue: QueueId) -> Position {
-        if self.shortcuts.tail_order {
+        if self.known.tail_order {
             return Position::TAIL;
         }
-        self.notifies_departures |= board.queues[queue.index()].len >= self.declares.order.needs.departures_from;
+        self.notifies_departures |= board.queues[queue.index()].len >= self.known.needs.departures_from;
         self.scheduler.order.position(board, id, queue)
-    }
-
-    /// Whether every transaction goes to the tail of its queue.
-    #[inline(always)]
-    pub(crate) fn is_order_tail(&self) -> bool {
-        self.shortcuts.tail_order
-    }
-
-    /// Whether the order decision is notified when transactions leave their queues.
-    #[inline(always)]
-    pub(crate) fn notifies_departures(&self) -> bool {
-        self.notifies_departures
     }
 
     /// Notifies the order decision that a user transaction leaves its queue; returns what is to be taken from its slack.
@@ -242,7 +224,7 @@ impl Policy {
     /// Notifies the order decision that a user transaction has ended, if it asks for that.
     #[inline(always)]
     pub(crate) fn ended(&mut self, board: &Board, id: TxnId) {
-        if self.declares.order.needs.ends {
+        if self.known.needs.ends {
             self.scheduler.order.ended(board, id);
         }
     }
@@ -269,12 +251,10 @@ impl Policy {
     pub(crate) fn next(&mut self, board: &Board, unit: UnitId) -> Action {
         let state = &board.units[unit.index()];
         match state.service {
-            Service::Idle if state.gc.any() && self.shortcuts.gc_goes_at_once => Action::Collect,
+            Service::Idle if state.gc.any() && self.known.gc_goes_at_once => Action::Collect,
             Service::Idle => self.next_of_idle(board, unit, state),
             Service::Paused => self.next_in_pause(board, unit),
-            Service::Busy if self.declares.preempt.suspend_points != SuspendPoints::Never => {
-                self.next_of_busy(board, unit)
-            }
+            Service::Busy if self.known.pauses => self.next_of_busy(board, unit),
             Service::Busy => Action::Stay,
         }
     }
@@ -289,14 +269,14 @@ impl Policy {
         if state.foreground_gc.open {
             return self.next_of_foreground_gc(board, unit, state);
         }
-        if self.shortcuts.single_transaction_starts && !gc_waits && waiting == 1 {
+        if self.known.single_transaction_starts && !gc_waits && waiting == 1 {
             let op = if state.waiting[FlashOp::Read.index()] == 1 { FlashOp::Read } else { FlashOp::Program };
             let id = board.first(unit, op);
             if board.eligible(id) && board.has_page(id) {
                 return Action::StartOne(id);
             }
         }
-        if gc_waits && (self.shortcuts.gc_first || self.scheduler.collect.precedence(board, unit) == GcPrecedence::Gc) {
+        if gc_waits && (self.known.gc_first || self.scheduler.collect.precedence(board, unit) == GcPrecedence::Gc) {
             return Action::Collect;
         }
         self.pick(board, unit, Scope::Any);
@@ -342,7 +322,7 @@ impl Policy {
             return Action::Resume;
         }
         let Some(charge) = self.scheduler.preempt.serve(board, unit, read) else { return Action::Resume };
-        if self.shortcuts.single_transaction_starts && board.waiting(unit, FlashOp::Read) == 1 {
+        if self.known.single_transaction_starts && board.waiting(unit, FlashOp::Read) == 1 {
             self.group.clear();
             self.group.push(board, read);
         } else {
@@ -360,11 +340,11 @@ impl Policy {
             return Action::Stay;
         }
         if command.owner == Owner::Gc
-            && (!self.pauses_gc || state.foreground_gc.open && !state.foreground_gc.preemptible)
+            && (!self.known.pauses_gc || state.foreground_gc.open && !state.foreground_gc.preemptible)
         {
             return Action::Stay;
         }
-        if self.declares.preempt.suspend_points == SuspendPoints::Boundary && command.op != FlashOp::Program {
+        if self.known.pauses_at_boundaries && command.op != FlashOp::Program {
             return Action::Stay;
         }
         let read = self.next_read(board, unit);
@@ -373,7 +353,7 @@ impl Policy {
         }
         let into = (board.now - command.array_from).ns();
         let at_boundary = into > 0 && into.is_multiple_of(board.facts.iteration.ns());
-        if (self.declares.preempt.suspend_points == SuspendPoints::Any || at_boundary)
+        if (!self.known.pauses_at_boundaries || at_boundary)
             && let Some(charge) = self.scheduler.preempt.pause(board, unit, read)
         {
             return Action::Pause(charge);
@@ -384,7 +364,7 @@ impl Policy {
     /// Whether to ask at the unit's next iteration boundary whether its program is paused for `read`.
     #[inline(always)]
     pub(crate) fn asks_at_boundary(&self, board: &Board, unit: UnitId, read: TxnId) -> bool {
-        self.declares.preempt.suspend_points == SuspendPoints::Boundary
+        self.known.pauses_at_boundaries
             && board.units[unit.index()].command.in_array
             && !self.scheduler.preempt.will_keep_refusing(board, unit, read)
     }
@@ -392,43 +372,5 @@ impl Policy {
     /// How much of the waiting garbage collection goes before the picked `write`.
     pub(crate) fn quota(&mut self, board: &Board, write: TxnId) -> GcQuota {
         self.scheduler.collect.quota(board, write)
-    }
-}
-
-// Answers that a scheduler declares in advance, so that it need not be asked every time. It must hold to them: the choices it makes
-// are then those it would have made. A command that enters without being asked about leaves the admit decision's state as it was,
-// so round robin's turn does not move. A test runs every scheduler with nothing declared (`sim/tests/all/declared.rs`).
-
-/// Answers known in advance.
-#[derive(Clone, Copy, Debug)]
-struct Shortcuts {
-    /// The order decision puts every transaction at the tail of its queue.
-    tail_order: bool,
-    /// A command enters the device at once if no other command waits and the device has space.
-    single_command_enters: bool,
-    /// The only waiting transaction of an idle unit begins at once, if it may be dispatched.
-    single_transaction_starts: bool,
-    /// Garbage collection goes before user transactions.
-    gc_first: bool,
-    /// Waiting garbage collection begins whenever its unit is idle, without any further check.
-    gc_goes_at_once: bool,
-}
-
-impl Shortcuts {
-    /// What a scheduler declares, as far as it holds on the drive of `config`. `instant_link` if commands cross the host link in
-    /// no time.
-    fn of(declares: &Declares, config: &Config, instant_link: bool) -> Shortcuts {
-        let Declares { admit, order, pick, collect, .. } = declares;
-        let eager = config.bus.dispatch == Dispatch::Eager;
-        Shortcuts {
-            tail_order: order.is_tail,
-            single_command_enters: instant_link
-                && admit.skips_when_single
-                && !admit.ranks_all_waiting
-                && config.front.queue_capacity == [u32::MAX; 2],
-            single_transaction_starts: pick.skips_when_single,
-            gc_first: collect.goes_first,
-            gc_goes_at_once: collect.goes_first && !collect.write_triggered && eager,
-        }
     }
 }

@@ -24,7 +24,7 @@ pub(super) type InFlightMigrations = VecDeque<InFlightMigration>;
 impl Device {
     /// Asks for every unit that has nothing to do which writes move to it, and moves them.
     pub(super) fn rebalance(&mut self) {
-        if self.policy.migration_limits().takes.ns() > 0 {
+        if self.policy.known.migration.takes.ns() > 0 {
             self.arrive();
         }
         let Some(first) = self.first_to_move() else { return };
@@ -32,7 +32,7 @@ impl Device {
             if !self.has_nothing_to_do(unit) {
                 continue;
             }
-            for _ in 0..self.policy.migration_limits().at_once {
+            for _ in 0..self.policy.known.migration.at_once {
                 let Some(migration) = self.policy.steal_write(&self.state.board, unit) else { break };
                 self.migrate(migration);
             }
@@ -59,7 +59,7 @@ impl Device {
     fn migrate(&mut self, Migration { write, to }: Migration) {
         self.counters.moved += 1;
         self.withdraw(write);
-        let takes = self.policy.migration_limits().takes;
+        let takes = self.policy.known.migration.takes;
         if takes.ns() == 0 {
             self.join_at(write, to);
             return;

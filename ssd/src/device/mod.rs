@@ -213,9 +213,9 @@ impl Device {
         config.check()?;
         let mut board = first_board(config, &scheduler);
         let mut policy = Policy::new(scheduler, config);
-        let page_flows = policy.needs_page_flows();
-        let (mut ftl, gc) = Gc::first(config, replayed, policy.collects_for_free(), page_flows);
-        if !policy.is_place_static() {
+        let page_flows = policy.known.needs_page_flows;
+        let (mut ftl, gc) = Gc::first(config, replayed, policy.known.collects_for_free, page_flows);
+        if !policy.known.static_place {
             ftl.enable_dynamic_placement();
         }
         if page_flows {
@@ -229,8 +229,8 @@ impl Device {
         Ok(Device {
             address_reads: flash.reads_need_addresses()
                 || board.facts.same_page[FlashOp::Read.index()]
-                || !policy.is_place_static(),
-            frontend: Frontend::new(config, policy.needs().decision),
+                || !policy.known.static_place,
+            frontend: Frontend::new(config, policy.known.needs.decision),
             overtaking: Overtaking::new(&board),
             state: State::new(board),
             policy,
@@ -272,8 +272,8 @@ fn first_board(config: &Config, scheduler: &Scheduler) -> Board {
 
 /// The flash before the first request.
 fn first_flash(config: &Config, policy: &Policy) -> Flash {
-    let chosen_late = !policy.is_place_static();
-    let mut flash = Flash::new(config, chosen_late, policy.pauses(), policy.asks_expected_ends());
+    let chosen_late = !policy.known.static_place;
+    let mut flash = Flash::new(config, chosen_late, policy.known.pauses, policy.known.reads_expected_ends);
     if chosen_late {
         // The choice of a plane reads the channels' counters.
         flash.disable_elision();
@@ -346,13 +346,13 @@ impl Device {
             tags: 0,
         };
         let slot = self.frontend.register(request, list, &mut self.state.board);
-        if self.policy.skips_when_single() && self.frontend.enters_at_once(flow, &mut self.state.board) {
+        if self.policy.known.single_command_enters && self.frontend.enters_at_once(flow, &mut self.state.board) {
             self.state.log(|| Event::Admitted { request: id });
             self.split_request(slot, &request);
             return Ok(());
         }
         self.frontend.send(slot, &mut self.state);
-        if self.policy.ranks_all_waiting() {
+        if self.policy.known.ranks_all_waiting {
             // What else arrives at this instant is to be compared with it.
             self.state.agenda.open = true;
         } else if self.frontend.is_link_instant() {
@@ -526,7 +526,7 @@ impl Device {
             if self.frontend.could_admit() {
                 self.admit();
             }
-            if self.policy.binds_at_dispatch() {
+            if self.policy.known.binds_at_dispatch {
                 self.place_unplaced();
             }
             let mut ahead = u64::MAX;
@@ -537,7 +537,7 @@ impl Device {
                 }
                 ahead = !1 << word;
             }
-            if self.policy.migrates_writes() {
+            if self.policy.known.migrates_writes {
                 self.rebalance();
             }
             if self.frontend.could_admit() {
@@ -663,7 +663,7 @@ impl Device {
             moved: self.counters.moved,
             kept_reads: self.counters.kept_reads,
             late_erases: self.gc.late_erases,
-            changes_waiting_writes: self.policy.changes_waiting_writes(),
+            changes_waiting_writes: self.policy.known.changes_waiting_writes,
             gc_programs: ftl.gc_programs,
             stale_moves: self.gc.stale_moves,
             erases: ftl.erases,

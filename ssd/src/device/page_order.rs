@@ -50,7 +50,7 @@ impl Device {
     #[cold]
     fn drop_write(&mut self, old: TxnId, successor: TxnId) -> QueuePlacement {
         let Transaction { blocked_by: older, serial, next, priority, .. } = *self.state.board.txn(old);
-        let inherits = self.policy.inherits_place() && self.state.board.txn(successor).priority == priority;
+        let inherits = self.policy.known.inherits_place && self.state.board.txn(successor).priority == priority;
         if inherits {
             self.inherit(old, successor);
         }
@@ -66,7 +66,7 @@ impl Device {
         let paused = Duration::ZERO;
         self.state.log(|| Event::Ended { txn: serial, end: End::Cancelled, paused });
         let is_buffers = self.state.board.txn(old).owner == Owner::Buffer;
-        if is_buffers || self.policy.dropped_end_at_once() {
+        if is_buffers || self.policy.known.dropped_end_at_once {
             self.end_dropped(old);
         } else {
             self.state.board.txn_mut(successor).on_completion = old;
@@ -188,7 +188,7 @@ impl Device {
     /// Notes a read of `lpn` that was created.
     #[inline(always)]
     pub(super) fn note_read(&mut self, lpn: Lpn, id: TxnId) {
-        if !self.policy.is_place_static() {
+        if !self.policy.known.static_place {
             self.older_reads.add(lpn, id);
         }
     }
@@ -196,7 +196,7 @@ impl Device {
     /// Whether a read keeps the copy that its page had before a younger write took that to another plane.
     #[inline(always)]
     pub(super) fn keeps_copy(&self, read: TxnId) -> bool {
-        !self.policy.is_place_static() && self.older_reads.reads[read.index()].source != Source::Current
+        !self.policy.known.static_place && self.older_reads.reads[read.index()].source != Source::Current
     }
 
     /// Called before a write takes `lpn` to another plane: the reads of it that have not ended keep its copy.

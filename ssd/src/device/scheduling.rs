@@ -25,7 +25,7 @@ impl Device {
         while self.frontend.could_admit() {
             let Device { frontend, ftl, state, policy, buffer, .. } = self;
             let capacity = frontend.queue_capacity;
-            let (board, bound_at_dispatch) = (&state.board, policy.binds_at_dispatch());
+            let (board, bound_at_dispatch) = (&state.board, policy.known.binds_at_dispatch);
             let full = |slot: RequestSlot, request: &ActiveRequest| {
                 capacity != [u32::MAX; 2]
                     && (0..request.pages).any(|i| {
@@ -237,7 +237,7 @@ impl Device {
     /// Begins a command of one transaction, which may be the only one of the host that waits for the unit.
     #[inline(always)]
     pub(super) fn dispatch_one(&mut self, unit: UnitId, id: TxnId, is_single: bool) {
-        if self.policy.notifies_departures() {
+        if self.policy.notifies_departures {
             self.notify_departure(id, Departure::Dispatched);
         }
         let Transaction { op, owner, transfer, lpn, next, prev, .. } = *self.state.board.txn(id);
@@ -266,7 +266,7 @@ impl Device {
         let lead = self.policy.group.lead();
         let Transaction { op, owner, prev, queue, .. } = *self.state.board.txn(lead);
         let refused = if op == FlashOp::Read && self.address_reads { self.look_up_group() } else { 0 };
-        if self.policy.notifies_departures() {
+        if self.policy.notifies_departures {
             self.notify_departures(refused);
         }
         let paid = self.state.board.units[unit.index()].foreground_gc.write;
@@ -384,7 +384,7 @@ impl Device {
         let Transaction { lpn, plane, flow, unblocks, .. } = *self.state.board.txn(id);
         // The entry is removed when the program ends.
         self.writes.prefetch(lpn);
-        let left = if self.policy.is_place_static() { plane } else { self.ftl.plane_of(lpn) };
+        let left = if self.policy.known.static_place { plane } else { self.ftl.plane_of(lpn) };
         if left != plane {
             self.keep_copies(lpn);
         }

@@ -13,10 +13,10 @@ impl Device {
     /// Estimates the waiting transactions of the request just split into pages, and sets their slack: how much shorter each is
     /// than the longest (eq. 8). A program that waits for its page to be read first gets no estimate and no slack.
     pub(super) fn estimate_request(&mut self, request: RequestId) {
-        if self.policy.needs().promotions {
+        if self.policy.known.needs.promotions {
             self.apply_promotions();
         }
-        if self.estimates.created.len() <= 1 && !self.policy.needs().ends && !self.state.log.on {
+        if self.estimates.created.len() <= 1 && !self.policy.known.needs.ends && !self.state.log.on {
             // The slack of a single transaction is zero whatever its estimate, and its estimate is not used.
             return;
         }

@@ -31,7 +31,7 @@ impl Device {
                 for i in 0..request.pages {
                     from_memory |= self.read_page(slot, request, i);
                 }
-                if self.policy.needs().estimates {
+                if self.policy.known.needs.estimates {
                     self.estimate_request(request.id);
                 }
                 if from_memory {
@@ -47,7 +47,7 @@ impl Device {
                     }
                     self.write_page(slot, request, lpn, i);
                 }
-                if self.policy.needs().estimates {
+                if self.policy.known.needs.estimates {
                     self.estimate_request(request.id);
                 }
             }
@@ -126,7 +126,7 @@ impl Device {
     ) -> TxnId {
         let id = self.state.allocate();
         let serial = self.state.take_serials(1);
-        if self.policy.needs().estimates && request != RequestSlot::MAX {
+        if self.policy.known.needs.estimates && request != RequestSlot::MAX {
             self.estimates.created.push(id);
         }
         let board = &mut self.state.board;
@@ -185,7 +185,7 @@ impl Device {
         }
         let Transaction { serial, unit, queue, plane, .. } = *self.state.board.txn(id);
         self.join(id, queue, before);
-        if self.policy.binds_at_dispatch() && queue != self.state.board.unplaced() {
+        if self.policy.known.binds_at_dispatch && queue != self.state.board.unplaced() {
             self.state.log(|| Event::Moved { txn: serial, plane });
         }
         self.state.mark(unit);
@@ -198,18 +198,18 @@ impl Device {
             self.report_queued(id);
         }
         let Transaction { unit, queue, op, .. } = *self.state.board.txn(id);
-        if self.policy.binds_at_dispatch() && op == FlashOp::Program {
+        if self.policy.known.binds_at_dispatch && op == FlashOp::Program {
             self.enqueue_unplaced(id);
             return;
         }
         // A unit that has nothing to do may take a write that joins the queue of a busy one.
-        self.state.agenda.open |= self.policy.migrates_writes() & (op == FlashOp::Program);
-        let before = if self.policy.is_order_tail() { TxnId::NONE } else { self.position(id) };
+        self.state.agenda.open |= self.policy.known.migrates_writes & (op == FlashOp::Program);
+        let before = if self.policy.known.tail_order { TxnId::NONE } else { self.position(id) };
         self.state.board.link(id, queue, before);
         self.overtaking.joined(&self.state.board, id, before);
         let unit_state = &self.state.board.units[unit.index()];
         // A busy unit has nothing to decide, unless its program or erase may be paused for a read.
-        let may_pause = self.policy.pauses() & (op == FlashOp::Read) & unit_state.command.in_array;
+        let may_pause = self.policy.known.pauses & (op == FlashOp::Read) & unit_state.command.in_array;
         self.state.agenda.mark_if(unit, (unit_state.service != Service::Busy) | may_pause);
     }
 
@@ -243,7 +243,7 @@ impl Device {
         let queue = board.queue_for(unit, op, priority);
         let txn = board.txn_mut(id);
         (txn.plane, txn.unit, txn.slot, txn.queue) = (plane, unit, slot, queue);
-        let before = if self.policy.needs().arrivals_from_units { self.position(id) } else { TxnId::NONE };
+        let before = if self.policy.known.needs.arrivals_from_units { self.position(id) } else { TxnId::NONE };
         self.join(id, queue, before);
         self.state.log(|| Event::Moved { txn: serial, plane });
         self.state.mark(unit);
@@ -269,7 +269,7 @@ impl Device {
     pub(super) fn withdraw(&mut self, id: TxnId) {
         let Transaction { unit, queue, .. } = *self.state.board.txn(id);
         // The order decision is not asked about a write that has no plane yet.
-        if self.policy.notifies_departures() && queue != self.state.board.unplaced() {
+        if self.policy.notifies_departures && queue != self.state.board.unplaced() {
             self.notify_departure(id, Departure::Withdrawn);
         }
         let foreground_gc = &mut self.state.board.units[unit.index()].foreground_gc;
@@ -277,7 +277,7 @@ impl Device {
             *foreground_gc = ForegroundGc { write: TxnId::NONE, ..*foreground_gc };
         }
         self.leave(id);
-        if self.policy.pauses_at_boundaries() {
+        if self.policy.known.pauses_at_boundaries {
             // The answer of the preempt decision may depend on the number of waiting writes.
             self.state.mark(unit);
         }
@@ -344,7 +344,7 @@ impl Device {
         if owner == Owner::User {
             self.policy.ended(&self.state.board, id);
         }
-        let read_older = op == FlashOp::Read && !self.policy.is_place_static() && self.read_ended(id);
+        let read_older = op == FlashOp::Read && !self.policy.known.static_place && self.read_ended(id);
         match (owner, op) {
             (_, FlashOp::Read) if on_completion.is_some() => self.enqueue_held(on_completion),
             (_, FlashOp::Read) => {
