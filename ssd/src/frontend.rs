@@ -31,10 +31,10 @@ pub(crate) struct Frontend {
     /// Pages served without a flash operation of their own.
     pub(crate) pages_from_memory: u64,
     /// The earliest of the instants in the links, `from_memory`, `ask_again` and `wake`.
-    next: Time,
-    queues: Queues,
+    pub(crate) next: Time,
+    pub(crate) queues: Queues,
     /// Host to device.
-    inward: Link,
+    pub(crate) inward: Link,
     /// Device to host.
     outward: Link,
     /// Requests served from memory, each with the instant when its data is ready.
@@ -45,7 +45,7 @@ pub(crate) struct Frontend {
     ask_again: Time,
     /// When the device is to decide again for a reason of its own.
     wake: Time,
-    validator: RequestValidator,
+    pub(crate) validator: RequestValidator,
 }
 
 impl Frontend {
@@ -68,44 +68,6 @@ impl Frontend {
         }
     }
 
-    /// What a request touches.
-    ///
-    /// # Errors
-    /// A request that the device could not serve.
-    #[inline(always)]
-    pub(crate) fn check(&self, flow: FlowId, extent: &Extent<'_>) -> Result<Shape, Refusal> {
-        self.validator.check(flow, extent)
-    }
-
-    /// The page that contains byte `offset`.
-    #[inline]
-    pub(crate) fn page_at(&self, offset: u64) -> Lpn {
-        self.validator.page_at(offset)
-    }
-
-    /// Gives a submitted request a slot; `list` has its pages if they are not consecutive.
-    #[inline(always)]
-    pub(crate) fn register(&mut self, request: ActiveRequest, list: Option<&[Lpn]>, board: &mut Board) -> RequestSlot {
-        let slot = self.requests.insert(request, board);
-        if let Some(list) = list {
-            self.requests.scatter(slot, list);
-        }
-        slot
-    }
-
-    /// Whether a command takes no time to cross the link to the device.
-    #[inline]
-    pub(crate) fn is_link_instant(&self) -> bool {
-        self.inward.is_instant()
-    }
-
-    /// If no other command waits and the device has space, counts a command of `flow` as one that enters the device without
-    /// waiting in its submission queue. Returns whether it enters.
-    #[inline]
-    pub(crate) fn enters_at_once(&mut self, flow: FlowId, board: &mut Board) -> bool {
-        self.queues.enters_at_once(flow, board)
-    }
-
     /// Sends a command across the link to its submission queue.
     #[cold]
     pub(crate) fn send(&mut self, slot: RequestSlot, state: &mut State) {
@@ -117,12 +79,6 @@ impl Frontend {
         let bytes = if op == Op::Write { bytes } else { 0 };
         self.inward.send(state.now(), slot, bytes);
         self.refresh();
-    }
-
-    /// Whether a command waits and the device has space for one more.
-    #[inline]
-    pub(crate) fn could_admit(&self) -> bool {
-        self.queues.could_admit()
     }
 
     /// Takes a command into the device.
@@ -146,12 +102,6 @@ impl Frontend {
     pub(crate) fn wake_at(&mut self, at: Time) {
         self.wake = at;
         self.refresh();
-    }
-
-    /// The earliest instant anything happens at the interface.
-    #[inline(always)]
-    pub(crate) fn next_event(&self) -> Time {
-        self.next
     }
 
     fn refresh(&mut self) {
@@ -309,7 +259,7 @@ where
 /// The submission queues.
 #[derive(Debug)]
 #[repr(C)]
-struct Queues {
+pub(crate) struct Queues {
     waiting: u32,
     in_flight: u32,
     limit: u32,
@@ -351,7 +301,7 @@ impl Queues {
 
     /// Whether a command waits and the device has space for one more.
     #[inline]
-    fn could_admit(&self) -> bool {
+    pub(crate) fn could_admit(&self) -> bool {
         self.waiting > 0 && self.in_flight < self.limit
     }
 
@@ -363,7 +313,7 @@ impl Queues {
     /// If no other command waits and the device has space, counts a command of `flow` as one that enters the device without
     /// waiting in its queue. Returns whether it enters.
     #[inline]
-    fn enters_at_once(&mut self, flow: FlowId, board: &mut Board) -> bool {
+    pub(crate) fn enters_at_once(&mut self, flow: FlowId, board: &mut Board) -> bool {
         let queue = &mut board.flows[self.queue_of(flow)];
         let enters = self.waiting == 0 && self.in_flight < self.limit && queue.in_flight < self.depth;
         if enters {
@@ -418,7 +368,7 @@ impl Queues {
 
 /// A serial resource with a fixed latency, first in, first out.
 #[derive(Debug)]
-struct Link {
+pub(crate) struct Link {
     free: Time,
     bytes_per_s: u64,
     latency: Duration,
@@ -438,7 +388,7 @@ impl Link {
 
     /// Whether crossing takes no time.
     #[inline]
-    fn is_instant(&self) -> bool {
+    pub(crate) fn is_instant(&self) -> bool {
         self.bytes_per_s == 0 && self.latency == Duration::ZERO
     }
 
@@ -484,15 +434,20 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    /// Gives a request a slot.
-    #[inline]
-    fn insert(&mut self, request: ActiveRequest, board: &mut Board) -> RequestSlot {
-        if let Some(slot) = self.free.pop() {
+    /// Gives a submitted request a slot; `list` has its pages if they are not consecutive.
+    #[inline(always)]
+    pub(crate) fn insert(&mut self, request: ActiveRequest, list: Option<&[Lpn]>, board: &mut Board) -> RequestSlot {
+        let slot = if let Some(slot) = self.free.pop() {
             board.requests[slot as usize] = request;
-            return slot;
+            slot
+        } else {
+            board.requests.push(request);
+            board.requests.len() as RequestSlot - 1
+        };
+        if let Some(list) = list {
+            self.scatter(slot, list);
         }
-        board.requests.push(request);
-        board.requests.len() as RequestSlot - 1
+        slot
     }
 
     /// Stores the page list of a scattered request.
@@ -564,7 +519,7 @@ pub(crate) struct Shape {
 
 /// The limits that requests are checked against.
 #[derive(Debug)]
-struct RequestValidator {
+pub(crate) struct RequestValidator {
     page_bytes: u32,
     page_size: Divisor,
     logical_pages: u32,
@@ -587,7 +542,7 @@ impl RequestValidator {
     /// # Errors
     /// A request that the device could not serve.
     #[inline(always)]
-    fn check(&self, flow: FlowId, extent: &Extent<'_>) -> Result<Shape, Refusal> {
+    pub(crate) fn check(&self, flow: FlowId, extent: &Extent<'_>) -> Result<Shape, Refusal> {
         let shape = match *extent {
             Extent::Bytes { offset, length } => self.bytes(offset, length)?,
             Extent::Pages(list) => self.pages(list)?,
@@ -625,7 +580,7 @@ impl RequestValidator {
 
     /// The page that contains byte `offset`.
     #[inline]
-    fn page_at(&self, offset: u64) -> Lpn {
+    pub(crate) fn page_at(&self, offset: u64) -> Lpn {
         Lpn(self.page_size.quotient(offset) as u32)
     }
 }

@@ -174,7 +174,7 @@ impl Device {
 
     /// The logical page whose current copy a physical page holds, if any: for auditors, at the start of a run.
     pub fn lpn_at(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
-        self.ftl.is_valid(plane, ppa).then(|| self.ftl.lpn_at(plane, ppa))
+        self.ftl.validity.is_valid(plane, ppa).then(|| self.ftl.lpn_at(plane, ppa))
     }
 
     /// Programmed pages of a block: for auditors, at the start of a run.
@@ -216,7 +216,7 @@ impl Device {
         let page_flows = policy.known.needs_page_flows;
         let (mut ftl, gc) = Gc::first(config, replayed, policy.known.collects_for_free, page_flows);
         if !policy.known.static_place {
-            ftl.enable_dynamic_placement();
+            ftl.map.enable_dynamic_placement();
         }
         if page_flows {
             ftl.keep_page_flows(config, &mut board);
@@ -319,7 +319,7 @@ impl Device {
     #[inline]
     pub fn submit(&mut self, now: Time, request: &Request<'_>) -> Result<(), Refusal> {
         let Request { id, flow, op, arrival, extent } = *request;
-        let shape = self.frontend.check(flow, &extent)?;
+        let shape = self.frontend.validator.check(flow, &extent)?;
         if now > self.now() {
             self.advance(now);
         }
@@ -345,8 +345,8 @@ impl Device {
             scattered: list.is_some(),
             tags: 0,
         };
-        let slot = self.frontend.register(request, list, &mut self.state.board);
-        if self.policy.known.single_command_enters && self.frontend.enters_at_once(flow, &mut self.state.board) {
+        let slot = self.frontend.requests.insert(request, list, &mut self.state.board);
+        if self.policy.known.single_command_enters && self.frontend.queues.enters_at_once(flow, &mut self.state.board) {
             self.state.log(|| Event::Admitted { request: id });
             self.split_request(slot, &request);
             return Ok(());
@@ -355,7 +355,7 @@ impl Device {
         if self.policy.known.ranks_all_waiting {
             // What else arrives at this instant is to be compared with it.
             self.state.agenda.open = true;
-        } else if self.frontend.is_link_instant() {
+        } else if self.frontend.inward.is_instant() {
             self.admit();
         }
         Ok(())
@@ -364,7 +364,7 @@ impl Device {
     /// Prefetches memory for a request that begins at byte `offset` and will be submitted soon. Changes nothing but speed.
     #[inline]
     pub fn prefetch(&self, offset: u64) {
-        self.writes.prefetch(self.frontend.page_at(offset));
+        self.writes.prefetch(self.frontend.validator.page_at(offset));
     }
 }
 
@@ -480,7 +480,7 @@ impl Device {
                 self.state.board.now = next;
                 stopped = Stopped::BeforeDecisions;
             }
-            if self.flash.next_event() == next {
+            if self.flash.soonest == next {
                 self.flash.step(&mut self.state);
                 self.drain_ended();
             } else {
@@ -506,7 +506,7 @@ impl Device {
     /// The earliest instant of an event in the flash or the host interface.
     #[inline(always)]
     fn next_instant(&self) -> Time {
-        self.flash.next_event().min(self.frontend.next_event())
+        self.flash.soonest.min(self.frontend.next)
     }
 
     /// Ends the transactions that the flash has finished.
@@ -523,7 +523,7 @@ impl Device {
     fn settle(&mut self) -> bool {
         while self.state.agenda.open {
             self.state.agenda.open = false;
-            if self.frontend.could_admit() {
+            if self.frontend.queues.could_admit() {
                 self.admit();
             }
             if self.policy.known.binds_at_dispatch {
@@ -540,7 +540,7 @@ impl Device {
             if self.policy.known.migrates_writes {
                 self.rebalance();
             }
-            if self.frontend.could_admit() {
+            if self.frontend.queues.could_admit() {
                 // Dispatching made space in the queues.
                 self.admit();
             }

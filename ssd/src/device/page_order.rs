@@ -206,15 +206,15 @@ impl Device {
         if id.is_none() {
             return;
         }
-        let source = if self.ftl.is_written(lpn) { Source::Kept } else { Source::KeptBlank };
-        let ppa = self.ftl.lookup(lpn);
+        let source = if self.ftl.map.current(lpn).is_some() { Source::Kept } else { Source::KeptBlank };
+        let ppa = self.ftl.map.lookup(lpn);
         while id.is_some() {
             let read = &mut self.older_reads.reads[id.index()];
             let older = read.older;
             read.source = source;
             let txn = self.state.board.txn_mut(id);
             txn.ppa = ppa.0;
-            debug_assert_eq!(txn.plane, self.ftl.plane_of(lpn), "a read waits where its page is");
+            debug_assert_eq!(txn.plane, self.ftl.map.plane_of(lpn), "a read waits where its page is");
             if source == Source::Kept {
                 self.gc.pin(txn.plane, ppa, &self.state.board);
             }

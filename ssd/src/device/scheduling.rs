@@ -22,14 +22,14 @@ impl Device {
     /// Fetches commands as long as the admit decision names one and the device has space.
     pub(super) fn admit(&mut self) {
         let mut again = Time::NEVER;
-        while self.frontend.could_admit() {
+        while self.frontend.queues.could_admit() {
             let Device { frontend, ftl, state, policy, buffer, .. } = self;
             let capacity = frontend.queue_capacity;
             let (board, bound_at_dispatch) = (&state.board, policy.known.binds_at_dispatch);
             let full = |slot: RequestSlot, request: &ActiveRequest| {
                 capacity != [u32::MAX; 2]
                     && (0..request.pages).any(|i| {
-                        let unit = board.home_of(ftl.plane_of(frontend.requests.page(slot, request, i))).0;
+                        let unit = board.home_of(ftl.map.plane_of(frontend.requests.page(slot, request, i))).0;
                         let op = if request.op == Op::Read { FlashOp::Read } else { FlashOp::Program };
                         if bound_at_dispatch && op == FlashOp::Program {
                             // The one queue of writes without a plane has the capacity of all units' write queues together.
@@ -68,7 +68,7 @@ impl Device {
     /// Asks the policy what `unit` does at this instant, and applies it.
     #[inline(always)]
     pub(super) fn decide(&mut self, unit: UnitId) {
-        if self.flash.waits_for_bus() && self.must_wait_for_bus(unit) {
+        if self.flash.waits_for_bus && self.must_wait_for_bus(unit) {
             return;
         }
         // Asked again when an action began nothing, or leaves the unit with another decision at this instant.
@@ -384,7 +384,7 @@ impl Device {
         let Transaction { lpn, plane, flow, unblocks, .. } = *self.state.board.txn(id);
         // The entry is removed when the program ends.
         self.writes.prefetch(lpn);
-        let left = if self.policy.known.static_place { plane } else { self.ftl.plane_of(lpn) };
+        let left = if self.policy.known.static_place { plane } else { self.ftl.map.plane_of(lpn) };
         if left != plane {
             self.keep_copies(lpn);
         }
@@ -424,7 +424,7 @@ impl Device {
         if second.is_some() {
             let Transaction { lpn, op, .. } = *board.txn(second);
             if op == FlashOp::Program {
-                self.ftl.prefetch(lpn);
+                self.ftl.map.prefetch(lpn);
             }
         }
     }
@@ -436,7 +436,7 @@ impl Device {
         while member.is_some() {
             let txn = self.state.board.txn(member);
             let is_recorded = self.address_reads || txn.op != FlashOp::Read || txn.owner == Owner::Gc;
-            let ppa = if is_recorded { txn.ppa } else { self.ftl.lookup(txn.lpn).0 };
+            let ppa = if is_recorded { txn.ppa } else { self.ftl.map.lookup(txn.lpn).0 };
             let (txn, slack, next) = (txn.serial, txn.slack, txn.next);
             self.state.log(|| Event::Dispatched { txn, command, unit, ppa, slack });
             member = next;

@@ -64,7 +64,7 @@ impl Device {
             return true;
         }
         let bytes = self.transfer.of(request.bytes_of(i, self.transfer.page_bytes));
-        let plane = self.ftl.plane_of(lpn);
+        let plane = self.ftl.map.plane_of(lpn);
         let read = self.new_transaction(slot, request.flow, Owner::User, FlashOp::Read, lpn, plane, bytes);
         self.note_read(lpn, read);
         self.look_up(read, lpn);
@@ -81,11 +81,11 @@ impl Device {
         let partial = bytes < page_bytes && self.transfer.read_modify_write;
         let on_bus = self.transfer.of(if partial { page_bytes } else { bytes });
         let reads_first = partial && self.writes.get(lpn).is_none();
-        let plane = self.policy.place(&self.state.board, lpn, self.ftl.home(lpn));
+        let plane = self.policy.place(&self.state.board, lpn, self.ftl.map.home(lpn).0);
         let program = self.new_transaction(slot, flow, Owner::User, FlashOp::Program, lpn, plane, on_bus);
         let place = self.supersede(program, lpn);
         if reads_first {
-            let from = self.ftl.plane_of(lpn);
+            let from = self.ftl.map.plane_of(lpn);
             let read = self.new_transaction(RequestSlot::MAX, flow, Owner::User, FlashOp::Read, lpn, from, on_bus);
             self.state.board.txn_mut(program).stage = Stage::Held;
             self.state.board.txn_mut(read).on_completion = program;
@@ -102,7 +102,7 @@ impl Device {
     #[inline(always)]
     pub(super) fn look_up(&mut self, read: TxnId, lpn: Lpn) {
         if self.address_reads && !self.keeps_copy(read) {
-            self.state.board.txn_mut(read).ppa = self.ftl.lookup(lpn).0;
+            self.state.board.txn_mut(read).ppa = self.ftl.map.lookup(lpn).0;
         }
     }
 }

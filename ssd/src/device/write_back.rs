@@ -83,7 +83,7 @@ impl Device {
 
     /// Creates a program of a page in the buffer.
     fn program_page(&mut self, lpn: Lpn, flow: FlowId) {
-        let plane = self.policy.place(&self.state.board, lpn, self.ftl.home(lpn));
+        let plane = self.policy.place(&self.state.board, lpn, self.ftl.map.home(lpn).0);
         let bytes = self.transfer.of(self.transfer.page_bytes);
         let (no_request, op) = (RequestSlot::MAX, FlashOp::Program);
         let program = self.new_transaction(no_request, flow, Owner::Buffer, op, lpn, plane, bytes);

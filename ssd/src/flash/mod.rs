@@ -76,13 +76,14 @@ const CHANNEL_BITS: u32 = 6;
 #[repr(C)]
 pub struct Flash {
     /// The earliest instant in `next`, unpacked.
-    soonest: Time,
+    pub soonest: Time,
     /// Transactions that ended, in order; the device drains it.
     pub ended: Ended,
     units: Vec<FlashUnit>,
     channels: Vec<Channel>,
     common: Common,
-    dispatch: Dispatch,
+    /// Whether units may choose a command only while their bus is free ([`Dispatch::BusIdle`]).
+    pub waits_for_bus: bool,
     /// Next instant of each channel, packed with the channel's number (`ns << 6 | channel`), so that one minimum gives both.
     next: MinTree,
 }
@@ -133,7 +134,7 @@ impl Flash {
             next: MinTree::new(g.channels as usize),
             soonest: Time::NEVER,
             ended: Ended::default(),
-            dispatch: config.bus.dispatch,
+            waits_for_bus: !eager,
             common: Common {
                 commands: 0,
                 latency: [config.nand.read, config.nand.program, config.nand.erase],
@@ -157,12 +158,6 @@ impl Flash {
     /// The serial that the next command will get.
     pub fn next_serial(&self) -> u64 {
         self.common.commands
-    }
-
-    /// The instant of the next event; [`Time::NEVER`] if there is none.
-    #[inline(always)]
-    pub fn next_event(&self) -> Time {
-        self.soonest
     }
 
     /// Processes what happens at this instant on the channel with the earliest instant; of several, the lowest.
@@ -248,12 +243,6 @@ impl Flash {
             let next = self.start_elided_transfers(channel, state);
             self.set_next(channel, next);
         }
-    }
-
-    /// Whether units may choose a command only while their bus is free (`Dispatch::BusIdle`).
-    #[inline(always)]
-    pub fn waits_for_bus(&self) -> bool {
-        self.dispatch == Dispatch::BusIdle
     }
 
     /// Whether the unit must wait for its bus before it decides ([`Flash::waits_for_bus`]). If so, it is marked to decide when

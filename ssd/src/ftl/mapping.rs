@@ -40,8 +40,8 @@ impl Map {
         }
     }
 
-    /// Lets pages leave their home plane, in which all are until then.
-    pub(super) fn enable_dynamic_placement(&mut self) {
+    /// Lets pages leave their home plane, in which all are until then. Called before the first request.
+    pub(crate) fn enable_dynamic_placement(&mut self) {
         self.planes = vec![0; self.forward.len()];
     }
 
@@ -97,7 +97,7 @@ impl Map {
 
     /// Where the current copy of `lpn` lies; `None` for a page never written.
     #[inline]
-    pub(super) fn current(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)> {
+    pub(crate) fn current(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)> {
         match self.forward[lpn.0 as usize] {
             0 => {
                 let (plane, local) = self.home(lpn);
@@ -123,7 +123,7 @@ impl Map {
 
     /// Prefetches the entry of `lpn`: on a large drive, reading it is a cache miss.
     #[inline]
-    pub(super) fn prefetch(&self, lpn: Lpn) {
+    pub(crate) fn prefetch(&self, lpn: Lpn) {
         prefetch_index(&self.forward, lpn.0 as usize);
     }
 }
@@ -132,7 +132,7 @@ impl Map {
 
 /// Validity of every physical page.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Validity {
+pub(crate) struct Validity {
     bits: Vec<u64>,
     words_per_plane: usize,
     pages: u32,
@@ -188,7 +188,7 @@ impl Validity {
 
     /// Whether the page is valid.
     #[inline]
-    pub(super) fn is_valid(&self, plane: PlaneId, ppa: Ppa) -> bool {
+    pub(crate) fn is_valid(&self, plane: PlaneId, ppa: Ppa) -> bool {
         self.bits[self.word(plane, ppa)] >> (ppa.0 % 64) & 1 == 1
     }
 

@@ -36,9 +36,11 @@ pub struct FtlTotals {
 pub struct Ftl {
     geometry: Geometry,
     block_size: Divisor,
-    map: Map,
+    /// The page map.
+    pub(crate) map: Map,
     reverse: Reverse,
-    validity: Validity,
+    /// Which physical pages are valid.
+    pub(crate) validity: Validity,
     pools: Vec<Pool>,
     /// Which flow's data each logical page holds. Kept only for schedulers that use it.
     page_flows: Option<PageFlows>,
@@ -110,11 +112,6 @@ impl Ftl {
         self.pools.iter_mut().for_each(Pool::reset_wear);
     }
 
-    /// Lets pages leave their home plane. Called before the first request.
-    pub fn enable_dynamic_placement(&mut self) {
-        self.map.enable_dynamic_placement();
-    }
-
     /// Starts to record which flow's data each page holds. Called before the first request.
     pub fn keep_page_flows(&mut self, config: &Config, board: &mut Board) {
         let page_flows = PageFlows::new(&config.flows, config.ftl.logical_pages, self.map.initial().written());
@@ -137,39 +134,10 @@ impl Ftl {
         self.page_flows.as_ref().and_then(|page_flows| page_flows.of(lpn))
     }
 
-    /// The plane where `lpn` lies; its home plane if it was never written.
-    #[inline]
-    pub fn plane_of(&self, lpn: Lpn) -> PlaneId {
-        self.map.plane_of(lpn)
-    }
-
-    /// The plane static allocation gives `lpn`.
-    #[inline]
-    pub fn home(&self, lpn: Lpn) -> PlaneId {
-        self.map.home(lpn).0
-    }
-
-    /// Where `lpn` lies in its plane. A page never written has the address a full sequential fill would give it.
-    #[inline]
-    pub fn lookup(&self, lpn: Lpn) -> Ppa {
-        self.map.lookup(lpn)
-    }
-
-    /// Whether `lpn` has a copy: it was written, before the run or during it.
-    pub fn is_written(&self, lpn: Lpn) -> bool {
-        self.map.current(lpn).is_some()
-    }
-
-    /// Whether the physical page holds the current copy of a logical page.
-    #[inline]
-    pub fn is_valid(&self, plane: PlaneId, ppa: Ppa) -> bool {
-        self.validity.is_valid(plane, ppa)
-    }
-
     /// The logical page whose copy a valid physical page holds.
     #[inline]
     pub fn lpn_at(&self, plane: PlaneId, ppa: Ppa) -> Lpn {
-        debug_assert!(self.is_valid(plane, ppa));
+        debug_assert!(self.validity.is_valid(plane, ppa));
         let (block, page) = self.block_size.split(ppa.0.into());
         self.lpn_from(&self.reverse.written_for(plane, block as u32), plane, ppa, page as u32)
     }
@@ -186,12 +154,6 @@ impl Ftl {
         let copy = self.map.current(lpn);
         debug_assert!(copy.is_none_or(|(plane, ppa)| self.validity.is_valid(plane, ppa)), "the current copy is valid");
         copy
-    }
-
-    /// Prefetches the map entry of `lpn`, which a program will look up and change.
-    #[inline]
-    pub fn prefetch(&self, lpn: Lpn) {
-        self.map.prefetch(lpn);
     }
 
     /// Prefetches the validity and the page count of the block that holds the current copy of `lpn`. Reads the map entry of
@@ -297,9 +259,9 @@ impl Ftl {
         let pages = self.geometry.pages_per_plane();
         for plane in (0..self.geometry.planes() as u16).map(PlaneId) {
             for ppa in (0..pages).map(Ppa) {
-                if self.is_valid(plane, ppa) {
+                if self.validity.is_valid(plane, ppa) {
                     let lpn = self.lpn_at(plane, ppa);
-                    assert_eq!((self.plane_of(lpn), self.lookup(lpn)), (plane, ppa), "map of {lpn:?}");
+                    assert_eq!((self.map.plane_of(lpn), self.map.lookup(lpn)), (plane, ppa), "map of {lpn:?}");
                     if let Some(flow) = self.owner_of(lpn) {
                         valid[flow.index()] += 1;
                     }

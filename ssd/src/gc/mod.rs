@@ -237,10 +237,10 @@ impl Gc {
     #[inline(never)]
     fn begin_read(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
         while state.board.units[unit.index()].gc.reads > 0 {
-            self.moves.to_prefetch(unit).iter().for_each(|&(_, lpn)| ftl.prefetch(lpn));
+            self.moves.to_prefetch(unit).iter().for_each(|&(_, lpn)| ftl.map.prefetch(lpn));
             let next = self.moves.next(unit);
             state.board.units[unit.index()].gc.reads -= 1;
-            if ftl.is_valid(next.plane, next.from) {
+            if ftl.validity.is_valid(next.plane, next.from) {
                 let size = (self.page_on_bus, state.board.facts.transfer_page);
                 return new_transaction(next, unit, FlashOp::Read, size, Stage::InService, state);
             }
@@ -256,7 +256,7 @@ impl Gc {
         state.board.units[unit.index()].gc.programs -= 1;
         let txn = state.board.txn_mut(id);
         let (plane, from, lpn) = (txn.plane, Ppa(txn.ppa), txn.lpn);
-        if !ftl.is_valid(plane, from) {
+        if !ftl.validity.is_valid(plane, from) {
             let serial = txn.serial;
             state.release(id);
             self.drop_move(serial, plane, state);

@@ -218,7 +218,7 @@ fn overwrite_plane(config: &Config, writes: &[Lpn], plane: &mut PlaneReplay) {
 impl Jobs {
     /// Overwrites a logical page, and collects garbage at once when its plane needs it.
     fn overwrite(&mut self, lpn: Lpn, ftl: &mut Ftl, scratch: &mut Vec<(Ppa, Lpn)>) {
-        let plane = ftl.home(lpn);
+        let plane = ftl.map.home(lpn).0;
         while self.needs_collection(plane, ftl) && self.collect_at_once(plane, ftl, scratch) {}
         ftl.write(lpn, plane).expect("the configuration check leaves a plane blocks to collect");
     }
@@ -229,7 +229,7 @@ impl Jobs {
         ftl.valid_pages(plane, job.block, pages);
         for (number, &(from, lpn)) in pages.iter().enumerate() {
             if let Some(&(_, later)) = pages.get(number + PREFETCH_DISTANCE) {
-                ftl.prefetch(later);
+                ftl.map.prefetch(later);
             }
             ftl.move_page(lpn, plane, from);
         }
@@ -350,7 +350,7 @@ mod tests {
                 let threads = if wear_aware { 1 } else { 64 };
                 let (one, other) = (by_plane(&config, threads), in_order(&config, PERCENT));
                 for lpn in (0..config.ftl.logical_pages).map(Lpn) {
-                    let place = |state: &Replayed| (state.ftl.plane_of(lpn), state.ftl.lookup(lpn));
+                    let place = |state: &Replayed| (state.ftl.map.plane_of(lpn), state.ftl.map.lookup(lpn));
                     assert_eq!(place(&one), place(&other), "{victim:?}, {lpn:?}");
                 }
                 for plane in (0..config.geometry.planes() as u16).map(PlaneId) {
