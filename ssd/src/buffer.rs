@@ -90,6 +90,8 @@ pub(crate) struct Buffer {
     parts: Vec<Part>,
     /// Logical page to its writes that wait for space.
     waiting: LpnTable<WaitingWrites>,
+    /// Flows in whose parts a cancelled program has given its page back.
+    with_space: Vec<FlowId>,
     /// Whether writes complete when they are in the buffer.
     pub(crate) write_back: bool,
     /// Whether pages read from flash enter it.
@@ -126,6 +128,7 @@ impl Buffer {
             spare: (0..config.pages).rev().map(EntryId).collect(),
             index: LpnTable::default(),
             waiting: LpnTable::default(),
+            with_space: Vec::new(),
             parts: (0..parts).map(part).collect(),
             write_back: config.write_back,
             read_allocate: config.read_allocate,
@@ -233,6 +236,18 @@ impl Buffer {
         let p = self.part_of(flow);
         self.parts[p].used -= 1;
         self.parts[p].flushing -= 1;
+    }
+
+    /// Gives the page of a write of `flow` back whose program was cancelled for one of another part: [`Buffer::next_with_space`] tells
+    /// that there is space.
+    pub(crate) fn give_back_early(&mut self, flow: FlowId) {
+        self.give_back(flow);
+        self.with_space.push(flow);
+    }
+
+    /// A flow in whose part a cancelled program has given its page back, each once; `None` if there is none left.
+    pub(crate) fn next_with_space(&mut self) -> Option<FlowId> {
+        self.with_space.pop()
     }
 
     /// Whether two flows share a part.

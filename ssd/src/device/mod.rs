@@ -30,11 +30,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use flashlane_core::board::{ActiveRequest, Facts};
-use flashlane_core::decide::{Estimate, Promotion, Scheduler};
+use flashlane_core::decide::Scheduler;
 use flashlane_core::event::{Event, PageEnd, Stamped};
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, Completion, Duration, Extent, FlowId, Lpn, PlaneId, Ppa, Request, Time, TxnId, UnitId};
-use overtaking::Overtaking;
+use flashlane_core::{Board, Completion, Duration, Extent, FlowId, Lpn, PlaneId, Ppa, Request, Time, UnitId};
 
 use crate::buffer::Buffer;
 use crate::config::{Config, ConfigError};
@@ -43,7 +42,12 @@ use crate::frontend::{Frontend, Refusal, Shape};
 use crate::ftl::Ftl;
 use crate::gc::{Gc, Replayed};
 use crate::policy::Policy;
-use crate::shared::{LpnTable, State};
+use crate::shared::State;
+use migration::Migrations;
+use page_order::PageOrder;
+use serial::Serial;
+use slack::Slack;
+use transactions::Transactions;
 
 /// Why a device stopped.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -63,53 +67,13 @@ pub struct Device {
     ftl: Ftl,
     gc: Gc,
     buffer: Option<Buffer>,
-    /// By logical page, its youngest write that has not ended: reads of the page are served from memory (D-SOS-10), and two writes of
-    /// a page never swap (D-SLK-16). The pointer of SOS's mapping entry, the stage of that write being its flag (D-SOS-09).
-    writes: LpnTable<TxnId>,
-    estimates: Estimates,
-    migrations: migration::InFlightMigrations,
-    older_reads: page_order::OlderReads,
-    overtaking: overtaking::Overtaking,
-    /// Flows in whose parts of the buffer a cancelled program has given its page back.
-    buffer_partitions_with_space: Vec<FlowId>,
-    transfer: Transfer,
+    transactions: Transactions,
+    page_order: PageOrder,
+    slack: Slack,
+    migrations: Migrations,
     /// Serial service, if commands are served so.
-    serial: Option<serial::Serial>,
-    /// The pages of the command that is being served so.
-    sorted_pages: Vec<Lpn>,
-    /// Whether reads need their physical address before they begin, because their array time or the reads they may share a
-    /// command with depend on it, or because they may keep an older copy of their page.
-    address_reads: bool,
-    counters: Counters,
+    serial: Option<Serial>,
     fault: Option<Fault>,
-}
-
-/// The transactions of the request that is being split into pages, for estimates.
-#[derive(Debug, Default)]
-struct Estimates {
-    /// All of them.
-    created: Vec<TxnId>,
-    /// Those of them that move forward in their queues.
-    promotions: Vec<Promotion>,
-    /// Their estimates in parts, to be logged.
-    parts: Vec<(TxnId, Estimate)>,
-}
-
-/// How many bytes cross the bus for a page or a part of one.
-#[derive(Clone, Copy, Debug)]
-struct Transfer {
-    page_bytes: u32,
-    metadata_bytes: u32,
-    /// Whether a write of a part of a page reads the page first.
-    read_modify_write: bool,
-}
-
-impl Transfer {
-    /// Bytes that cross the bus for `bytes` of a page: with a whole page, its metadata too.
-    #[inline(always)]
-    fn of(self, bytes: u32) -> u32 {
-        if bytes == self.page_bytes { bytes + self.metadata_bytes } else { bytes }
-    }
 }
 
 impl Device {
@@ -226,31 +190,21 @@ impl Device {
         }
         policy.prepare(&board);
         let flash = first_flash(config, &policy);
+        let address_reads =
+            flash.reads_need_addresses() || board.facts.same_page[FlashOp::Read.index()] || !policy.known.static_place;
         Ok(Device {
-            address_reads: flash.reads_need_addresses()
-                || board.facts.same_page[FlashOp::Read.index()]
-                || !policy.known.static_place,
             frontend: Frontend::new(config, policy.known.needs.decision),
-            overtaking: Overtaking::new(&board),
+            transactions: Transactions::new(config, &board, address_reads),
+            page_order: PageOrder::new(!policy.known.static_place),
             state: State::new(board),
             policy,
             flash,
             ftl,
             gc,
             buffer: config.buffer.as_ref().map(|b| Buffer::new(b, config.flows.len())),
-            writes: LpnTable::default(),
-            estimates: Estimates::default(),
-            migrations: Default::default(),
-            older_reads: Default::default(),
-            buffer_partitions_with_space: Vec::new(),
-            transfer: Transfer {
-                page_bytes: config.geometry.page_bytes,
-                metadata_bytes: config.page_on_bus() - config.geometry.page_bytes,
-                read_modify_write: config.ftl.read_modify_write,
-            },
-            serial: serial::Serial::of(config),
-            sorted_pages: Vec::new(),
-            counters: Counters::default(),
+            slack: Slack::default(),
+            migrations: Migrations::default(),
+            serial: Serial::of(config),
             fault: None,
         })
     }
@@ -364,7 +318,7 @@ impl Device {
     /// Prefetches memory for a request that begins at byte `offset` and will be submitted soon. Changes nothing but speed.
     #[inline]
     pub fn prefetch(&self, offset: u64) {
-        self.writes.prefetch(self.frontend.validator.page_at(offset));
+        self.page_order.prefetch(self.frontend.validator.page_at(offset));
     }
 }
 
@@ -527,7 +481,7 @@ impl Device {
                 self.admit();
             }
             if self.policy.known.binds_at_dispatch {
-                self.place_unplaced();
+                self.transactions.place_unplaced(&mut self.policy, &mut self.state);
             }
             let mut ahead = u64::MAX;
             while let Some((word, mut bits)) = self.state.agenda.take(ahead) {
@@ -538,7 +492,8 @@ impl Device {
                 ahead = !1 << word;
             }
             if self.policy.known.migrates_writes {
-                self.rebalance();
+                let Device { migrations, policy, transactions, frontend, state, .. } = self;
+                migrations.rebalance(migration::Parts { policy, transactions, frontend, state });
             }
             if self.frontend.queues.could_admit() {
                 // Dispatching made space in the queues.
@@ -555,19 +510,6 @@ impl Device {
 }
 
 // Totals of a run, for summaries.
-
-/// Counters of the device itself; the other parts keep their own.
-#[derive(Clone, Copy, Default, Debug)]
-struct Counters {
-    transactions: u64,
-    cancelled: u64,
-    moved: u64,
-    free_page_stalls: u64,
-    partial_reads: u64,
-    kept_reads: u64,
-    /// Pages read and written under serial service.
-    in_series: [u64; 2],
-}
 
 /// What a device has done since it was built: counters, each a figure of the results.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -641,7 +583,7 @@ impl Device {
     /// Totals since the device was built.
     pub fn totals(&self) -> Totals {
         let ftl = &self.ftl.totals;
-        let [reads, writes] = self.counters.in_series;
+        let [reads, writes] = self.serial.as_ref().map_or([0; 2], |serial| serial.served);
         let unit_counters = || self.state.board.units.iter().map(|u| &u.counters);
         let pair = |f: fn(&flashlane_core::board::UnitCounters) -> [u64; 2]| {
             unit_counters().map(f).fold([0, 0], |a, b| [a[0] + b[0], a[1] + b[1]])
@@ -656,12 +598,12 @@ impl Device {
         }
         Totals {
             now: self.state.board.now,
-            transactions: self.counters.transactions + reads + writes,
+            transactions: self.transactions.ended + reads + writes,
             pages_from_memory: self.frontend.pages_from_memory,
-            cancelled: self.counters.cancelled,
+            cancelled: self.page_order.cancelled,
             user_programs: ftl.user_programs + writes,
-            moved: self.counters.moved,
-            kept_reads: self.counters.kept_reads,
+            moved: self.migrations.moved,
+            kept_reads: self.page_order.kept_reads,
             late_erases: self.gc.late_erases,
             changes_waiting_writes: self.policy.known.changes_waiting_writes,
             gc_programs: ftl.gc_programs,
@@ -669,11 +611,11 @@ impl Device {
             erases: ftl.erases,
             victims: self.gc.victims().0,
             victim_valid: self.gc.victims().1,
-            free_page_stalls: self.counters.free_page_stalls,
+            free_page_stalls: self.gc.free_page_stalls,
             forced_batches: self.gc.forced_batches,
             pauses: unit_counters().map(|c| c.pauses).sum(),
             advanced_commands: pair(|c| c.advanced_commands),
-            partial_reads: self.counters.partial_reads,
+            partial_reads: self.transactions.partial_reads,
             advanced: pair(|c| c.advanced),
             user: pair(|c| c.user),
             unit_busy: unit_counters().map(|c| c.busy).collect(),

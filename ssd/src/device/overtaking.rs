@@ -1,6 +1,6 @@
 //! Overtaking: a request goes before an older one that could have gone (model 0.7).
 //!
-//! Owns which waiting transactions have the oldest requests. Mostly a queue is in the order of arrival itself, and its head
+//! Owns which waiting transactions have the oldest requests; they join and leave their queues through it. Mostly a queue is in the order of arrival itself, and its head
 //! tells. A queue that one joins out of that order (it jumps ahead, its request has waited longer in its submission queue,
 //! its page had to be read first), or without a request, gets one list per plane in the order of arrival until it is empty. So a
 //! dispatch looks at the oldest only, passing over those that may not go, and does not depend on how many wait.
@@ -12,7 +12,6 @@ use flashlane_core::board::{ActiveRequest, QueueKind};
 use flashlane_core::transaction::{FlashOp, tag};
 use flashlane_core::{Board, QueueId, RequestId, Time, Transaction, TxnId, UnitId};
 
-use super::Device;
 use crate::frontend::RequestSlot;
 
 /// When a request arrived, and which one it is of those that arrived then: the smaller, the older.
@@ -103,12 +102,20 @@ impl Overtaking {
         self.care |= LATE;
     }
 
-    /// Notes that a transaction has joined its queue in front of `before`, or at the tail.
+    /// Puts a transaction into `queue`, in front of `before` or at the tail.
     #[inline(always)]
-    pub(super) fn joined(&mut self, board: &Board, id: TxnId, before: TxnId) {
+    pub(super) fn join(&mut self, board: &mut Board, id: TxnId, queue: QueueId, before: TxnId) {
+        board.link(id, queue, before);
         if before.is_some() | (self.care > 0) {
             self.joined_late(board, id, before);
         }
+    }
+
+    /// Puts a transaction that may be older than those that wait there into `queue`, in front of `before` or at the tail.
+    #[inline(always)]
+    pub(super) fn join_late(&mut self, board: &mut Board, id: TxnId, queue: QueueId, before: TxnId) {
+        self.joins_late();
+        self.join(board, id, queue, before);
     }
 
     #[inline(never)]
@@ -164,16 +171,17 @@ impl Overtaking {
         }
     }
 
-    /// Notes that a transaction has left its queue.
+    /// Takes a transaction out of its queue.
     #[inline(always)]
-    pub(super) fn left(&mut self, board: &Board, id: TxnId) {
+    pub(super) fn leave(&mut self, board: &mut Board, id: TxnId) {
+        board.unlink(id);
         if self.care >= LISTED {
-            self.leave(board, id);
+            self.left(board, id);
         }
     }
 
     #[inline(never)]
-    fn leave(&mut self, board: &Board, id: TxnId) {
+    fn left(&mut self, board: &Board, id: TxnId) {
         let Transaction { queue, slot, request, .. } = *board.txn(id);
         if !self.listed[queue.index()] {
             return;
@@ -281,18 +289,17 @@ fn could_begin(board: &Board, id: TxnId) -> bool {
     board.eligible(id) && board.has_page(id)
 }
 
-impl Device {
+impl Overtaking {
     /// Notes which requests of the command of `lead`, whose members have left their queues, go before an older request.
     /// `were_first`: nothing was in front of the lead in its queue, nor in front of the others for their planes, and that was the
     /// order of arrival.
     #[inline(always)]
-    pub(super) fn note_overtaking(&mut self, unit: UnitId, lead: TxnId, op: FlashOp, were_first: bool) {
-        let board = &self.state.board;
+    pub(super) fn note(&self, board: &mut Board, unit: UnitId, lead: TxnId, op: FlashOp, were_first: bool) {
         let [reads, writes] = board.units[unit.index()].waiting;
         if reads | writes == 0 {
             return;
         }
-        if were_first & self.overtaking.in_order() & (board.facts.priorities == 1) {
+        if were_first & self.in_order() & (board.facts.priorities == 1) {
             // Then nothing in their own queue is older.
             let (others, kind) = match op {
                 FlashOp::Read => (writes, QueueKind::Write(0)),
@@ -307,35 +314,22 @@ impl Device {
             }
             if could_begin(board, first) {
                 debug_assert!(members(board, lead).all(overtake));
-                return self.mark_all(lead);
+                return mark_all(board, lead);
             }
         }
-        self.compare_with_waiting(unit, lead);
-    }
-
-    /// All members of a command overtake.
-    #[inline(never)]
-    fn mark_all(&mut self, lead: TxnId) {
-        let board = &mut self.state.board;
-        let mut member = lead;
-        while member.is_some() {
-            let Transaction { request, next, .. } = board.txns[member.index()];
-            board.requests[request as usize].tags |= tag::OVERTOOK;
-            member = next;
-        }
+        self.compare_with_waiting(board, unit, lead);
     }
 
     #[inline(never)]
-    fn compare_with_waiting(&mut self, unit: UnitId, lead: TxnId) {
-        let board = &mut self.state.board;
+    fn compare_with_waiting(&self, board: &mut Board, unit: UnitId, lead: TxnId) {
         let oldest = members(board, lead).map(|id| arrival(board, id)).min().flatten();
-        let all = oldest.is_some_and(|oldest| self.overtaking.any_older(board, unit, oldest));
+        let all = oldest.is_some_and(|oldest| self.any_older(board, unit, oldest));
         let mut member = lead;
         while member.is_some() {
             let Transaction { request, next, .. } = *board.txn(member);
             if let Some(own) = arrival(board, member) {
                 // The plane's older ones are among those of the unit.
-                let passes = || Some(own) > oldest && self.overtaking.older_for_plane(board, member, own);
+                let passes = || Some(own) > oldest && self.older_for_plane(board, member, own);
                 let overtakes = all || passes();
                 debug_assert_eq!(overtakes, overtakes_by_search(board, unit, oldest, member));
                 if overtakes {
@@ -344,6 +338,17 @@ impl Device {
             }
             member = next;
         }
+    }
+}
+
+/// All members of a command overtake.
+#[inline(never)]
+fn mark_all(board: &mut Board, lead: TxnId) {
+    let mut member = lead;
+    while member.is_some() {
+        let Transaction { request, next, .. } = board.txns[member.index()];
+        board.requests[request as usize].tags |= tag::OVERTOOK;
+        member = next;
     }
 }
 

@@ -7,11 +7,14 @@ use alloc::vec::Vec;
 
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{Stage, Transaction};
-use flashlane_core::{Duration, Lpn, Owner, TxnId};
+use flashlane_core::{Board, Duration, Lpn, Owner, Ppa, TxnId};
 
 use super::Device;
 use crate::frontend::RequestSlot;
-use crate::shared::LpnTable;
+use crate::ftl::Ftl;
+use crate::gc::Gc;
+use crate::policy::Policy;
+use crate::shared::{LpnTable, State};
 
 /// Where a new write joins its queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,39 +25,138 @@ pub(super) enum QueuePlacement {
     InFrontOf(TxnId),
 }
 
-impl Device {
-    /// Notes `program` as the youngest write of its page. An older write that still waits is cancelled, or goes first.
+/// The writes and reads of each page that have not ended.
+#[derive(Debug)]
+pub(super) struct PageOrder {
+    /// By logical page, its youngest write that has not ended: reads of the page are served from memory (D-SOS-10), and two writes of
+    /// a page never swap (D-SLK-16). The pointer of SOS's mapping entry, the stage of that write being its flag (D-SOS-09).
+    writes: LpnTable<TxnId>,
+    /// The reads, where pages leave their home plane; elsewhere no read is recorded.
+    reads: Option<OlderReads>,
+    /// Waiting writes dropped because a younger write of their page came.
+    pub(super) cancelled: u64,
+    /// Reads that kept an older copy of their page.
+    pub(super) kept_reads: u64,
+}
+
+impl PageOrder {
+    /// Nothing is under way; `pages_move` if pages leave their home plane.
+    pub(super) fn new(pages_move: bool) -> PageOrder {
+        let reads = pages_move.then(OlderReads::default);
+        PageOrder { writes: LpnTable::default(), reads, cancelled: 0, kept_reads: 0 }
+    }
+
+    // Writes.
+
+    /// The youngest write of a page that has not ended; [`TxnId::NONE`] if there is none.
     #[inline(always)]
-    pub(super) fn supersede(&mut self, program: TxnId, lpn: Lpn) -> QueuePlacement {
+    pub(super) fn youngest_write(&self, lpn: Lpn) -> TxnId {
+        self.writes.get(lpn)
+    }
+
+    /// Prefetches the entry of a page.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, lpn: Lpn) {
+        self.writes.prefetch(lpn);
+    }
+
+    /// Notes `program` as the youngest write of its page. Returns the older write if that still waits and is dropped; otherwise an older
+    /// write that has not begun goes first.
+    #[inline(always)]
+    pub(super) fn add_write(
+        &mut self,
+        program: TxnId,
+        lpn: Lpn,
+        policy: &mut Policy,
+        board: &mut Board,
+    ) -> Option<TxnId> {
         let old = self.writes.insert(lpn, program);
-        if old.is_none() {
-            return QueuePlacement::AsOrdered;
-        }
-        self.supersede_write(old, program)
+        if old.is_none() { None } else { drop_or_go_behind(old, program, policy, board) }
     }
 
-    fn supersede_write(&mut self, old: TxnId, program: TxnId) -> QueuePlacement {
-        let stage = self.state.board.txn(old).stage;
-        if stage == Stage::InService {
-            return QueuePlacement::AsOrdered;
-        }
-        if stage == Stage::Waiting && self.policy.drops(&self.state.board, old) {
-            return self.drop_write(old, program);
-        }
-        self.state.board.txn_mut(program).blocked_by = old;
-        self.state.board.txn_mut(old).unblocks = program;
-        QueuePlacement::AsOrdered
+    /// A write has ended.
+    #[inline(always)]
+    pub(super) fn write_ended(&mut self, lpn: Lpn, program: TxnId) {
+        self.writes.remove(lpn, program);
     }
 
-    /// Takes the waiting write `old` out of its queue. It is done with `successor`, or at once (D-SOS-06).
+    // Reads.
+
+    /// Notes a read of `lpn` that was created.
+    #[inline(always)]
+    pub(super) fn add_read(&mut self, lpn: Lpn, id: TxnId) {
+        if let Some(reads) = &mut self.reads {
+            reads.add(lpn, id);
+        }
+    }
+
+    /// Whether a read keeps the copy that its page had before a younger write took that to another plane.
+    #[inline(always)]
+    pub(super) fn keeps_copy(&self, read: TxnId) -> bool {
+        self.reads.as_ref().is_some_and(|all| all.reads[read.index()].source != Source::Current)
+    }
+
+    /// Called before a write takes `lpn` to another plane: the reads of it that have not ended keep its copy.
+    #[inline(never)]
+    pub(super) fn keep_copies(&mut self, lpn: Lpn, ftl: &Ftl, gc: &mut Gc, board: &mut Board) {
+        let Some(all) = &mut self.reads else { return };
+        let mut id = all.take_all(lpn);
+        if id.is_none() {
+            return;
+        }
+        let source = if ftl.map.current(lpn).is_some() { Source::Kept } else { Source::KeptBlank };
+        let ppa = ftl.map.lookup(lpn);
+        while id.is_some() {
+            let read = &mut all.reads[id.index()];
+            let older = read.older;
+            read.source = source;
+            let txn = board.txn_mut(id);
+            txn.ppa = ppa.0;
+            debug_assert_eq!(txn.plane, ftl.map.plane_of(lpn), "a read waits where its page is");
+            let plane = txn.plane;
+            if source == Source::Kept {
+                gc.pin(plane, ppa, board);
+            }
+            self.kept_reads += 1;
+            id = older;
+        }
+    }
+
+    /// A read has ended. Returns whether it read an older copy than the current one.
+    #[inline(always)]
+    pub(super) fn read_ended(&mut self, id: TxnId, gc: &mut Gc, ftl: &mut Ftl, state: &mut State) -> bool {
+        match &mut self.reads {
+            Some(reads) => reads.ended(id, gc, ftl, state),
+            None => false,
+        }
+    }
+}
+
+/// What becomes of `program` and the older write `old` of its page: returns `old` if it waits and is dropped; if it has not begun
+/// otherwise, `program` waits for it.
+fn drop_or_go_behind(old: TxnId, program: TxnId, policy: &mut Policy, board: &mut Board) -> Option<TxnId> {
+    let stage = board.txn(old).stage;
+    if stage == Stage::InService {
+        return None;
+    }
+    if stage == Stage::Waiting && policy.drops(board, old) {
+        return Some(old);
+    }
+    board.txn_mut(program).blocked_by = old;
+    board.txn_mut(old).unblocks = program;
+    None
+}
+
+impl Device {
+    /// Takes the waiting write `old` out of its queue. It is done with `successor`, or at once (D-SOS-06). Returns where that joins.
     #[cold]
-    fn drop_write(&mut self, old: TxnId, successor: TxnId) -> QueuePlacement {
+    pub(super) fn drop_write(&mut self, old: TxnId, successor: TxnId) -> QueuePlacement {
         let Transaction { blocked_by: older, serial, next, priority, .. } = *self.state.board.txn(old);
         let inherits = self.policy.known.inherits_place && self.state.board.txn(successor).priority == priority;
         if inherits {
-            self.inherit(old, successor);
+            inherit(old, successor, &mut self.state.board);
         }
-        self.withdraw(old);
+        self.transactions.withdraw(old, &mut self.policy, &mut self.state);
         let board = &mut self.state.board;
         if older.is_some() {
             board.txn_mut(older).unblocks = successor;
@@ -62,7 +164,7 @@ impl Device {
         }
         board.txn_mut(old).stage = Stage::Held;
         board.txn_mut(successor).blocked_by = older;
-        self.counters.cancelled += 1;
+        self.page_order.cancelled += 1;
         let paused = Duration::ZERO;
         self.state.log(|| Event::Ended { txn: serial, end: End::Cancelled, paused });
         let is_buffers = self.state.board.txn(old).owner == Owner::Buffer;
@@ -74,23 +176,13 @@ impl Device {
         if inherits { QueuePlacement::InFrontOf(next) } else { QueuePlacement::AsOrdered }
     }
 
-    /// Gives `successor` the unit and the age of the waiting write `old`.
-    fn inherit(&mut self, old: TxnId, successor: TxnId) {
-        let board = &mut self.state.board;
-        let Transaction { plane, unit, slot, queue, .. } = *board.txn(old);
-        let age = board.txn(old).age();
-        let new = board.txn_mut(successor);
-        (new.plane, new.unit, new.slot, new.queue) = (plane, unit, slot, queue);
-        new.age_bonus = new.serial - age;
-    }
-
     /// Completes a cancelled write's page at once. The buffer's writes were acknowledged long ago.
     fn end_dropped(&mut self, id: TxnId) {
         let Transaction { request, tag, on_completion, .. } = *self.state.board.txn(id);
         debug_assert!(on_completion.is_none(), "all dropped before it ended at once");
         if request != RequestSlot::MAX {
             // Its request may be the one that is being split into pages.
-            self.estimates.created.retain(|&created| created != id);
+            self.slack.forget(id);
             self.frontend.page_done(request, tag, &mut self.state);
         }
         self.state.release(id);
@@ -106,6 +198,15 @@ impl Device {
             id = on_completion;
         }
     }
+}
+
+/// Gives `successor` the unit and the age of the waiting write `old`.
+fn inherit(old: TxnId, successor: TxnId, board: &mut Board) {
+    let Transaction { plane, unit, slot, queue, .. } = *board.txn(old);
+    let age = board.txn(old).age();
+    let new = board.txn_mut(successor);
+    (new.plane, new.unit, new.slot, new.queue) = (plane, unit, slot, queue);
+    new.age_bonus = new.serial - age;
 }
 
 // Reads that are older than a write of their page which goes to another plane (SOS, model 4.1.2, D-SOS-16).
@@ -140,7 +241,7 @@ struct OpenRead {
 
 /// The reads that have not ended.
 #[derive(Default, Debug)]
-pub(super) struct OlderReads {
+struct OlderReads {
     /// By logical page, the youngest of the reads that follow it.
     youngest: LpnTable<TxnId>,
     /// By transaction, if it is a read that has not ended.
@@ -182,55 +283,15 @@ impl OlderReads {
         }
         youngest
     }
-}
-
-impl Device {
-    /// Notes a read of `lpn` that was created.
-    #[inline(always)]
-    pub(super) fn note_read(&mut self, lpn: Lpn, id: TxnId) {
-        if !self.policy.known.static_place {
-            self.older_reads.add(lpn, id);
-        }
-    }
-
-    /// Whether a read keeps the copy that its page had before a younger write took that to another plane.
-    #[inline(always)]
-    pub(super) fn keeps_copy(&self, read: TxnId) -> bool {
-        !self.policy.known.static_place && self.older_reads.reads[read.index()].source != Source::Current
-    }
-
-    /// Called before a write takes `lpn` to another plane: the reads of it that have not ended keep its copy.
-    #[inline(never)]
-    pub(super) fn keep_copies(&mut self, lpn: Lpn) {
-        let mut id = self.older_reads.take_all(lpn);
-        if id.is_none() {
-            return;
-        }
-        let source = if self.ftl.map.current(lpn).is_some() { Source::Kept } else { Source::KeptBlank };
-        let ppa = self.ftl.map.lookup(lpn);
-        while id.is_some() {
-            let read = &mut self.older_reads.reads[id.index()];
-            let older = read.older;
-            read.source = source;
-            let txn = self.state.board.txn_mut(id);
-            txn.ppa = ppa.0;
-            debug_assert_eq!(txn.plane, self.ftl.map.plane_of(lpn), "a read waits where its page is");
-            if source == Source::Kept {
-                self.gc.pin(txn.plane, ppa, &self.state.board);
-            }
-            self.counters.kept_reads += 1;
-            id = older;
-        }
-    }
 
     /// A read has ended. Returns whether it read an older copy than the current one.
     #[inline(never)]
-    pub(super) fn read_ended(&mut self, id: TxnId) -> bool {
-        let Transaction { lpn, plane, ppa, .. } = *self.state.board.txn(id);
-        let source = self.older_reads.reads[id.index()].source;
+    fn ended(&mut self, id: TxnId, gc: &mut Gc, ftl: &mut Ftl, state: &mut State) -> bool {
+        let Transaction { lpn, plane, ppa, .. } = *state.board.txn(id);
+        let source = self.reads[id.index()].source;
         match source {
-            Source::Current => self.older_reads.remove(lpn, id),
-            Source::Kept => self.gc.unpin(plane, flashlane_core::Ppa(ppa), &mut self.state, &mut self.ftl),
+            Source::Current => self.remove(lpn, id),
+            Source::Kept => gc.unpin(plane, Ppa(ppa), state, ftl),
             Source::KeptBlank => {}
         }
         source != Source::Current

@@ -10,6 +10,8 @@ use flashlane_core::transaction::{FlashOp, Stage, tag};
 use flashlane_core::{Duration, Op, Owner, PlaneId, Time, Transaction, TxnId, UnitId};
 use prefetch_index::prefetch_index;
 
+use super::slack::charge_from;
+use super::transactions::notify_departure;
 use super::{Device, Fault};
 use crate::flash::Start;
 use crate::frontend::{RequestSlot, WaitingCommands};
@@ -103,7 +105,8 @@ impl Device {
                 false
             }
             Action::Pause(charge) => {
-                self.charge_command(self.state.board.units[unit.index()].command.lead, charge);
+                let lead = self.state.board.units[unit.index()].command.lead;
+                charge_from(&mut self.state.board, lead, TxnId::NONE, charge);
                 self.flash.pause(unit, &mut self.state);
                 // If pausing takes no time, the unit is free at once.
                 true
@@ -160,7 +163,7 @@ impl Device {
 
     /// Called when the picked program's plane has no free page: collects first, and serves reads if nothing can be collected.
     fn free_a_page(&mut self, unit: UnitId, plane: PlaneId) {
-        self.counters.free_page_stalls += 1;
+        self.gc.free_page_stalls += 1;
         self.gc.start(plane, &mut self.state, &mut self.ftl);
         if self.state.board.plane(plane).has_free_page {
             self.state.mark(unit);
@@ -195,7 +198,8 @@ impl Device {
 
     /// Begins the picked reads while another command is paused; `charge` is taken from the slack of its transactions.
     fn start_in_pause(&mut self, unit: UnitId, charge: Duration) {
-        self.charge_command(self.state.board.units[unit.index()].paused.lead, charge);
+        let lead = self.state.board.units[unit.index()].paused.lead;
+        charge_from(&mut self.state.board, lead, TxnId::NONE, charge);
         for &member in self.policy.group.members() {
             self.state.board.txns[member.index()].tag |= tag::IN_PAUSE;
         }
@@ -209,16 +213,6 @@ impl Device {
         let read = board.first(unit, FlashOp::Read);
         if read.is_some() && self.policy.asks_at_boundary(board, unit, read) {
             self.flash.arm_boundary(unit, board);
-        }
-    }
-
-    /// Takes `charge` from the slack of a command's transactions.
-    fn charge_command(&mut self, lead: TxnId, charge: Duration) {
-        let mut member = lead;
-        while member.is_some() {
-            let txn = self.state.board.txn_mut(member);
-            txn.slack -= charge;
-            member = txn.next;
         }
     }
 }
@@ -238,12 +232,12 @@ impl Device {
     #[inline(always)]
     pub(super) fn dispatch_one(&mut self, unit: UnitId, id: TxnId, is_single: bool) {
         if self.policy.notifies_departures {
-            self.notify_departure(id, Departure::Dispatched);
+            notify_departure(id, Departure::Dispatched, &mut self.policy, &mut self.state.board);
         }
         let Transaction { op, owner, transfer, lpn, next, prev, .. } = *self.state.board.txn(id);
         self.leave_queue(unit, id);
         if !is_single {
-            self.note_overtaking(unit, id, op, prev.is_none());
+            self.transactions.overtaking.note(&mut self.state.board, unit, id, op, prev.is_none());
         }
         self.prefetch_dispatches(next);
         match op {
@@ -265,7 +259,7 @@ impl Device {
     fn dispatch_several(&mut self, unit: UnitId) {
         let lead = self.policy.group.lead();
         let Transaction { op, owner, prev, queue, .. } = *self.state.board.txn(lead);
-        let refused = if op == FlashOp::Read && self.address_reads { self.look_up_group() } else { 0 };
+        let refused = if op == FlashOp::Read && self.transactions.address_reads { self.look_up_group() } else { 0 };
         if self.policy.notifies_departures {
             self.notify_departures(refused);
         }
@@ -275,7 +269,7 @@ impl Device {
         }
         let mut last = TxnId::NONE;
         let mut members = 0u8;
-        let mut were_first = prev.is_none() & self.overtaking.in_order();
+        let mut were_first = prev.is_none() & self.transactions.overtaking.in_order();
         let (mut first, mut transfers) = (Duration::ZERO, Duration::ZERO);
         for i in 0..self.policy.group.members().len() {
             if refused >> i & 1 == 1 {
@@ -294,7 +288,7 @@ impl Device {
             last = id;
             members += 1;
         }
-        self.note_overtaking(unit, lead, op, were_first);
+        self.transactions.overtaking.note(&mut self.state.board, unit, lead, op, were_first);
         self.prefetch_dispatches(self.state.board.first(unit, op));
         if op == FlashOp::Program {
             let mut member = lead;
@@ -338,7 +332,8 @@ impl Device {
     /// Takes a transaction out of its queue into service.
     #[inline(always)]
     fn leave_queue(&mut self, unit: UnitId, id: TxnId) {
-        let txn = self.leave(id);
+        self.transactions.overtaking.leave(&mut self.state.board, id);
+        let txn = self.state.board.txn_mut(id);
         debug_assert!(txn.unit == unit && txn.stage == Stage::Waiting);
         debug_assert!(txn.blocked_by.is_none(), "dispatched before an older write of its page");
         txn.stage = Stage::InService;
@@ -349,7 +344,8 @@ impl Device {
     fn notify_departures(&mut self, refused: u64) {
         for i in 0..self.policy.group.members().len() {
             if refused >> i & 1 == 0 {
-                self.notify_departure(self.policy.group.members()[i], Departure::Dispatched);
+                let id = self.policy.group.members()[i];
+                notify_departure(id, Departure::Dispatched, &mut self.policy, &mut self.state.board);
             }
         }
     }
@@ -383,10 +379,10 @@ impl Device {
     fn bind(&mut self, id: TxnId) {
         let Transaction { lpn, plane, flow, unblocks, .. } = *self.state.board.txn(id);
         // The entry is removed when the program ends.
-        self.writes.prefetch(lpn);
+        self.page_order.prefetch(lpn);
         let left = if self.policy.known.static_place { plane } else { self.ftl.map.plane_of(lpn) };
         if left != plane {
-            self.keep_copies(lpn);
+            self.page_order.keep_copies(lpn, &self.ftl, &mut self.gc, &mut self.state.board);
         }
         let ppa = self.ftl.write(lpn, plane).expect("the free page was checked");
         let board = &mut self.state.board;
@@ -435,7 +431,7 @@ impl Device {
         let mut member = lead;
         while member.is_some() {
             let txn = self.state.board.txn(member);
-            let is_recorded = self.address_reads || txn.op != FlashOp::Read || txn.owner == Owner::Gc;
+            let is_recorded = self.transactions.address_reads || txn.op != FlashOp::Read || txn.owner == Owner::Gc;
             let ppa = if is_recorded { txn.ppa } else { self.ftl.map.lookup(txn.lpn).0 };
             let (txn, slack, next) = (txn.serial, txn.slack, txn.next);
             self.state.log(|| Event::Dispatched { txn, command, unit, ppa, slack });

@@ -1,101 +1,155 @@
 //! Estimated response times, asked of the order decision when all transactions of a request are in their queues (Slacker §5.1),
 //! and the slack that follows from them.
 
+use alloc::vec::Vec;
+
 use flashlane_core::board::QueueKind;
-use flashlane_core::decide::Promotion;
+use flashlane_core::decide::{Estimate, Promotion};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::{Stage, tag};
-use flashlane_core::{Duration, RequestId, Transaction, TxnId, UnitId};
+use flashlane_core::{Board, Duration, RequestId, Transaction, TxnId, UnitId};
 
-use super::Device;
+use super::overtaking::Overtaking;
+use crate::flash::Flash;
+use crate::policy::Policy;
+use crate::shared::State;
 
-impl Device {
+/// The transactions of the request that is being split into pages.
+#[derive(Debug, Default)]
+pub(super) struct Slack {
+    /// All of them.
+    created: Vec<TxnId>,
+    /// Those of them that move forward in their queues.
+    promotions: Vec<Promotion>,
+    /// Their estimates in parts, to be logged.
+    parts: Vec<(TxnId, Estimate)>,
+}
+
+/// What estimates are made with.
+struct Parts<'a> {
+    policy: &'a mut Policy,
+    flash: &'a mut Flash,
+    state: &'a mut State,
+}
+
+impl Slack {
+    /// A request is going to be split into pages.
+    #[inline(always)]
+    pub(super) fn begin_request(&mut self) {
+        self.created.clear();
+    }
+
+    /// A transaction of the request was created.
+    #[inline(always)]
+    pub(super) fn add(&mut self, id: TxnId) {
+        self.created.push(id);
+    }
+
+    /// A transaction has ended, perhaps of the request that is being split into pages.
+    pub(super) fn forget(&mut self, id: TxnId) {
+        self.created.retain(|&created| created != id);
+    }
+
     /// Estimates the waiting transactions of the request just split into pages, and sets their slack: how much shorter each is
     /// than the longest (eq. 8). A program that waits for its page to be read first gets no estimate and no slack.
-    pub(super) fn estimate_request(&mut self, request: RequestId) {
-        if self.policy.known.needs.promotions {
-            self.apply_promotions();
+    pub(super) fn estimate_request(
+        &mut self,
+        request: RequestId,
+        policy: &mut Policy,
+        flash: &mut Flash,
+        overtaking: &mut Overtaking,
+        state: &mut State,
+    ) {
+        let needs = policy.known.needs;
+        let mut with = Parts { policy, flash, state };
+        if needs.promotions {
+            self.apply_promotions(&mut with, overtaking);
         }
-        if self.estimates.created.len() <= 1 && !self.policy.known.needs.ends && !self.state.log.on {
+        if self.created.len() <= 1 && !needs.ends && !with.state.log.on {
             // The slack of a single transaction is zero whatever its estimate, and its estimate is not used.
             return;
         }
-        if self.state.log.on {
-            return self.estimate_and_report(request);
+        if with.state.log.on {
+            return self.estimate_and_report(request, &mut with);
         }
-        self.note_slack(|device, id| device.policy.response(&device.state.board, id, request));
+        self.note(&mut with, |with, id| with.policy.response(&with.state.board, id, request));
     }
 
     /// Moves those transactions of the request just split into pages forward in their queues that the order decision names.
     #[inline(never)]
-    fn apply_promotions(&mut self) {
-        let created = core::mem::take(&mut self.estimates.created);
-        let mut promotions = core::mem::take(&mut self.estimates.promotions);
-        for &id in &created {
-            let unit = self.state.board.txn(id).unit;
-            self.flash.publish_channel(unit, &mut self.state);
+    fn apply_promotions(&mut self, Parts { policy, flash, state }: &mut Parts<'_>, overtaking: &mut Overtaking) {
+        for &id in &self.created {
+            let unit = state.board.txn(id).unit;
+            flash.publish_channel(unit, state);
         }
-        self.policy.promote(&self.state.board, &created, &mut promotions);
-        for Promotion { txn: id, in_front_of, charge } in promotions.drain(..) {
-            let mut passed = in_front_of;
-            while passed != id {
-                let txn = self.state.board.txn_mut(passed);
-                txn.slack -= charge;
-                passed = txn.next;
-            }
-            let queue = self.leave(id).queue;
-            self.join(id, queue, in_front_of);
-            self.state.board.txn_mut(id).tag |= tag::JUMPED;
+        policy.promote(&state.board, &self.created, &mut self.promotions);
+        for Promotion { txn: id, in_front_of, charge } in self.promotions.drain(..) {
+            charge_from(&mut state.board, in_front_of, id, charge);
+            overtaking.leave(&mut state.board, id);
+            let queue = state.board.txn(id).queue;
+            overtaking.join_late(&mut state.board, id, queue, in_front_of);
+            state.board.txn_mut(id).tag |= tag::JUMPED;
         }
-        (self.estimates.created, self.estimates.promotions) = (created, promotions);
     }
 
-    /// [`Device::estimate_request`] with the parts of the estimates logged.
+    /// [`Slack::estimate_request`] with the parts of the estimates logged.
     #[cold]
-    fn estimate_and_report(&mut self, request: RequestId) {
-        self.note_slack(|device, id| {
-            let estimate = device.policy.estimate(&device.state.board, id, request);
-            device.estimates.parts.push((id, estimate));
+    fn estimate_and_report(&mut self, request: RequestId, with: &mut Parts<'_>) {
+        let mut parts = core::mem::take(&mut self.parts);
+        self.note(with, |with, id| {
+            let estimate = with.policy.estimate(&with.state.board, id, request);
+            parts.push((id, estimate));
             estimate.response()
         });
-        for (id, estimate) in self.estimates.parts.drain(..) {
-            let Transaction { serial, slack, .. } = *self.state.board.txn(id);
-            self.state.log(|| Event::Estimated { txn: serial, estimate, slack });
+        for (id, estimate) in parts.drain(..) {
+            let Transaction { serial, slack, .. } = *with.state.board.txn(id);
+            with.state.log(|| Event::Estimated { txn: serial, estimate, slack });
         }
+        self.parts = parts;
     }
 
     /// Sets estimate and slack of the request's waiting transactions; `response_of` estimates one.
     #[inline(always)]
-    fn note_slack(&mut self, mut response_of: impl FnMut(&mut Device, TxnId) -> Duration) {
-        let created = core::mem::take(&mut self.estimates.created);
+    fn note<'a>(&self, with: &mut Parts<'a>, mut response_of: impl FnMut(&mut Parts<'a>, TxnId) -> Duration) {
         let mut longest = Duration::ZERO;
-        for &id in created.iter().rev() {
-            let Transaction { stage, unit, .. } = *self.state.board.txn(id);
+        for &id in self.created.iter().rev() {
+            let Transaction { stage, unit, .. } = *with.state.board.txn(id);
             if stage == Stage::Waiting {
-                self.flash.publish_channel(unit, &mut self.state);
-                let response = response_of(self, id);
-                self.state.board.txn_mut(id).estimate = response;
+                with.flash.publish_channel(unit, with.state);
+                let response = response_of(with, id);
+                with.state.board.txn_mut(id).estimate = response;
                 longest = longest.max(response);
             }
         }
-        for &id in &created {
-            let txn = self.state.board.txn_mut(id);
+        for &id in &self.created {
+            let txn = with.state.board.txn_mut(id);
             if txn.stage == Stage::Waiting {
                 txn.slack = longest - txn.estimate;
             }
         }
-        self.estimates.created = created;
     }
+}
 
-    /// Takes `charge` from the slack of every waiting program of a unit, at most as much as each has (D-SLK-11).
-    pub(super) fn charge_programs(&mut self, unit: UnitId, charge: Duration) {
-        for priority in 0..self.state.board.facts.priorities {
-            let mut id = self.state.board.queue(unit, QueueKind::Write(priority)).head;
-            while id.is_some() {
-                let txn = self.state.board.txn_mut(id);
-                txn.slack = txn.slack.saturating_sub(charge);
-                id = txn.next;
-            }
+/// Takes `charge` from the slack of the transactions from `first` on, in the order of their queue or command, up to but not including
+/// `end`.
+#[inline(always)]
+pub(super) fn charge_from(board: &mut Board, first: TxnId, end: TxnId, charge: Duration) {
+    let mut id = first;
+    while id != end {
+        let txn = board.txn_mut(id);
+        txn.slack -= charge;
+        id = txn.next;
+    }
+}
+
+/// Takes `charge` from the slack of every waiting program of a unit, at most as much as each has (D-SLK-11).
+pub(super) fn charge_programs(board: &mut Board, unit: UnitId, charge: Duration) {
+    for priority in 0..board.facts.priorities {
+        let mut id = board.queue(unit, QueueKind::Write(priority)).head;
+        while id.is_some() {
+            let txn = board.txn_mut(id);
+            txn.slack = txn.slack.saturating_sub(charge);
+            id = txn.next;
         }
     }
 }

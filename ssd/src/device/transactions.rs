@@ -5,20 +5,43 @@ use flashlane_core::board::{ActiveRequest, ForegroundGc, Service};
 use flashlane_core::decide::Departure;
 use flashlane_core::event::{End, Event, PageEnd};
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Duration, FlowId, Lpn, Op, Owner, PlaneId, QueueId, Transaction, TxnId};
+use flashlane_core::{Board, Duration, FlowId, Lpn, Op, Owner, PlaneId, Transaction, TxnId};
 
 use super::Device;
+use super::overtaking::Overtaking;
 use super::page_order::QueuePlacement;
+use super::slack::{charge_from, charge_programs};
+use crate::config::Config;
 use crate::frontend::RequestSlot;
+use crate::policy::Policy;
+use crate::shared::State;
+
+/// Transactions of the host and the buffer: how they are made, and the order of arrival of those that wait.
+#[derive(Debug)]
+pub(super) struct Transactions {
+    /// The order of arrival of what waits.
+    pub(super) overtaking: Overtaking,
+    page_bytes: u32,
+    metadata_bytes: u32,
+    /// Whether a write of a part of a page reads the page first.
+    read_modify_write: bool,
+    /// Whether reads need their physical address before they begin, because their array time or the reads they may share a
+    /// command with depend on it, or because they may keep an older copy of their page.
+    pub(super) address_reads: bool,
+    /// How many have ended, those of garbage collection included.
+    pub(super) ended: u64,
+    /// Reads of read-modify-write.
+    pub(super) partial_reads: u64,
+}
 
 impl Device {
     /// Splits a command into pages: each is served from memory or becomes a transaction.
     #[inline(always)]
     pub(super) fn split_request(&mut self, slot: RequestSlot, request: &ActiveRequest) {
-        self.estimates.created.clear();
-        self.overtaking.enters(request);
-        if let Some(serial) = self.serial {
-            self.serve_in_series(slot, request, serial);
+        self.slack.begin_request();
+        self.transactions.overtaking.enters(request);
+        if let Some(serial) = &mut self.serial {
+            serial.serve(slot, request, &mut self.frontend, &mut self.buffer, &mut self.state);
             return;
         }
         match request.op {
@@ -31,9 +54,7 @@ impl Device {
                 for i in 0..request.pages {
                     from_memory |= self.read_page(slot, request, i);
                 }
-                if self.policy.known.needs.estimates {
-                    self.estimate_request(request.id);
-                }
+                self.estimate_request(request);
                 if from_memory {
                     self.frontend.serve_if_done(slot, &mut self.state);
                 }
@@ -47,10 +68,17 @@ impl Device {
                     }
                     self.write_page(slot, request, lpn, i);
                 }
-                if self.policy.known.needs.estimates {
-                    self.estimate_request(request.id);
-                }
+                self.estimate_request(request);
             }
+        }
+    }
+
+    /// Asks for estimates of the request just split into pages, if the order decision gives any.
+    #[inline(always)]
+    fn estimate_request(&mut self, request: &ActiveRequest) {
+        if self.policy.known.needs.estimates {
+            let Device { slack, policy, flash, transactions, state, .. } = self;
+            slack.estimate_request(request.id, policy, flash, &mut transactions.overtaking, state);
         }
     }
 
@@ -59,16 +87,19 @@ impl Device {
     #[inline(always)]
     fn read_page(&mut self, slot: RequestSlot, request: &ActiveRequest, i: u32) -> bool {
         let lpn = self.frontend.requests.page(slot, request, i);
-        if self.buffer.as_mut().is_some_and(|b| b.read(lpn) || b.awaits(lpn)) || self.writes.get(lpn).is_some() {
+        if self.buffer.as_mut().is_some_and(|b| b.read(lpn) || b.awaits(lpn))
+            || self.page_order.youngest_write(lpn).is_some()
+        {
             self.frontend.page_from_memory(slot, lpn, &mut self.state);
             return true;
         }
-        let bytes = self.transfer.of(request.bytes_of(i, self.transfer.page_bytes));
+        let bytes = self.transactions.on_bus(request.bytes_of(i, self.transactions.page_bytes));
         let plane = self.ftl.map.plane_of(lpn);
-        let read = self.new_transaction(slot, request.flow, Owner::User, FlashOp::Read, lpn, plane, bytes);
-        self.note_read(lpn, read);
+        let read = create(slot, request.flow, Owner::User, FlashOp::Read, lpn, plane, bytes, &mut self.state);
+        self.is_of_request(read);
+        self.page_order.add_read(lpn, read);
         self.look_up(read, lpn);
-        self.enqueue(read);
+        self.transactions.enqueue(read, &mut self.policy, &mut self.state);
         false
     }
 
@@ -76,32 +107,52 @@ impl Device {
     #[inline(always)]
     fn write_page(&mut self, slot: RequestSlot, request: &ActiveRequest, lpn: Lpn, i: u32) {
         let flow = request.flow;
-        let page_bytes = self.transfer.page_bytes;
+        let page_bytes = self.transactions.page_bytes;
         let bytes = request.bytes_of(i, page_bytes);
-        let partial = bytes < page_bytes && self.transfer.read_modify_write;
-        let on_bus = self.transfer.of(if partial { page_bytes } else { bytes });
-        let reads_first = partial && self.writes.get(lpn).is_none();
+        let partial = bytes < page_bytes && self.transactions.read_modify_write;
+        let on_bus = self.transactions.on_bus(if partial { page_bytes } else { bytes });
+        let reads_first = partial && self.page_order.youngest_write(lpn).is_none();
         let plane = self.policy.place(&self.state.board, lpn, self.ftl.map.home(lpn).0);
-        let program = self.new_transaction(slot, flow, Owner::User, FlashOp::Program, lpn, plane, on_bus);
+        let program = create(slot, flow, Owner::User, FlashOp::Program, lpn, plane, on_bus, &mut self.state);
+        self.is_of_request(program);
         let place = self.supersede(program, lpn);
         if reads_first {
             let from = self.ftl.map.plane_of(lpn);
-            let read = self.new_transaction(RequestSlot::MAX, flow, Owner::User, FlashOp::Read, lpn, from, on_bus);
+            let no_request = RequestSlot::MAX;
+            let read = create(no_request, flow, Owner::User, FlashOp::Read, lpn, from, on_bus, &mut self.state);
             self.state.board.txn_mut(program).stage = Stage::Held;
             self.state.board.txn_mut(read).on_completion = program;
-            self.counters.partial_reads += 1;
-            self.note_read(lpn, read);
-            self.overtaking.joins_late();
-            self.enqueue(read);
+            self.transactions.partial_reads += 1;
+            self.page_order.add_read(lpn, read);
+            self.transactions.overtaking.joins_late();
+            self.transactions.enqueue(read, &mut self.policy, &mut self.state);
         } else {
-            self.enqueue_at(program, place);
+            self.transactions.enqueue_at(program, place, &mut self.policy, &mut self.state);
+        }
+    }
+
+    /// Notes a transaction of the request that is being split into pages, if estimates are made of them.
+    #[inline(always)]
+    fn is_of_request(&mut self, id: TxnId) {
+        if self.policy.known.needs.estimates {
+            self.slack.add(id);
+        }
+    }
+
+    /// Notes `program` as the youngest write of its page. An older write that still waits is cancelled, or goes first. Returns where it
+    /// joins its queue.
+    #[inline(always)]
+    pub(super) fn supersede(&mut self, program: TxnId, lpn: Lpn) -> QueuePlacement {
+        match self.page_order.add_write(program, lpn, &mut self.policy, &mut self.state.board) {
+            Some(old) => self.drop_write(old, program),
+            None => QueuePlacement::AsOrdered,
         }
     }
 
     /// Notes the physical page of a read in its transaction, if that is of interest and the read does not keep an older one.
     #[inline(always)]
     pub(super) fn look_up(&mut self, read: TxnId, lpn: Lpn) {
-        if self.address_reads && !self.keeps_copy(read) {
+        if self.transactions.address_reads && !self.page_order.keeps_copy(read) {
             self.state.board.txn_mut(read).ppa = self.ftl.map.lookup(lpn).0;
         }
     }
@@ -109,218 +160,218 @@ impl Device {
 
 // In the queues.
 
-impl Device {
-    /// Creates a transaction of the host or the buffer, which is in no queue yet, for the request in slot `request`
-    /// (`RequestSlot::MAX` for none).
-    #[allow(clippy::too_many_arguments)]
-    #[inline(always)]
-    pub(super) fn new_transaction(
-        &mut self,
-        request: RequestSlot,
-        flow: FlowId,
-        owner: Owner,
-        op: FlashOp,
-        lpn: Lpn,
-        plane: PlaneId,
-        bytes: u32,
-    ) -> TxnId {
-        let id = self.state.allocate();
-        let serial = self.state.take_serials(1);
-        if self.policy.known.needs.estimates && request != RequestSlot::MAX {
-            self.estimates.created.push(id);
+/// Creates a transaction of the host or the buffer, which is in no queue yet, for the request in slot `request`
+/// (`RequestSlot::MAX` for none).
+#[allow(clippy::too_many_arguments)]
+#[inline(always)]
+pub(super) fn create(
+    request: RequestSlot,
+    flow: FlowId,
+    owner: Owner,
+    op: FlashOp,
+    lpn: Lpn,
+    plane: PlaneId,
+    bytes: u32,
+    state: &mut State,
+) -> TxnId {
+    let id = state.allocate();
+    let serial = state.take_serials(1);
+    let board = &mut state.board;
+    let (unit, slot) = board.home_of(plane);
+    let priority = match board.facts.priorities {
+        1 => 0,
+        priorities => board.flows[flow.index()].priority.min(priorities - 1),
+    };
+    let queue = board.queue_for(unit, op, priority);
+    let transfer = board.facts.transfer(bytes);
+    *board.txn_mut(id) = Transaction {
+        serial,
+        enqueued: board.now,
+        request,
+        lpn,
+        bytes,
+        transfer,
+        plane,
+        unit,
+        flow,
+        slot,
+        queue,
+        op,
+        owner,
+        priority,
+        stage: Stage::Waiting,
+        ..Transaction::EMPTY
+    };
+    id
+}
+
+impl Transactions {
+    /// Nothing waits on `board`; `address_reads` if reads need their physical address before they begin.
+    pub(super) fn new(config: &Config, board: &Board, address_reads: bool) -> Transactions {
+        Transactions {
+            overtaking: Overtaking::new(board),
+            page_bytes: config.geometry.page_bytes,
+            metadata_bytes: config.page_on_bus() - config.geometry.page_bytes,
+            read_modify_write: config.ftl.read_modify_write,
+            address_reads,
+            ended: 0,
+            partial_reads: 0,
         }
-        let board = &mut self.state.board;
-        let (unit, slot) = board.home_of(plane);
-        let priority = match board.facts.priorities {
-            1 => 0,
-            priorities => board.flows[flow.index()].priority.min(priorities - 1),
-        };
-        let queue = board.queue_for(unit, op, priority);
-        let transfer = board.facts.transfer(bytes);
-        *board.txn_mut(id) = Transaction {
-            serial,
-            enqueued: board.now,
-            request,
-            lpn,
-            bytes,
-            transfer,
-            plane,
-            unit,
-            flow,
-            slot,
-            queue,
-            op,
-            owner,
-            priority,
-            stage: Stage::Waiting,
-            ..Transaction::EMPTY
-        };
-        id
+    }
+
+    /// Bytes that cross the bus for `bytes` of a page: with a whole page, its metadata too.
+    #[inline(always)]
+    fn on_bus(&self, bytes: u32) -> u32 {
+        if bytes == self.page_bytes { self.page_on_bus() } else { bytes }
+    }
+
+    /// Bytes that cross the bus for a whole page.
+    #[inline(always)]
+    pub(super) fn page_on_bus(&self) -> u32 {
+        self.page_bytes + self.metadata_bytes
     }
 
     /// Puts a transaction that was held back into its queue.
     #[cold]
-    pub(super) fn enqueue_held(&mut self, id: TxnId) {
-        let now = self.state.now();
-        let txn = self.state.board.txn_mut(id);
+    fn enqueue_held(&mut self, id: TxnId, policy: &mut Policy, state: &mut State) {
+        let now = state.now();
+        let txn = state.board.txn_mut(id);
         (txn.enqueued, txn.stage) = (now, Stage::Waiting);
         self.overtaking.joins_late();
-        self.enqueue(id);
+        self.enqueue(id, policy, state);
     }
 
     /// Puts a write into its queue where `placement` says.
     #[inline(always)]
-    pub(super) fn enqueue_at(&mut self, id: TxnId, placement: QueuePlacement) {
+    pub(super) fn enqueue_at(&mut self, id: TxnId, placement: QueuePlacement, policy: &mut Policy, state: &mut State) {
         match placement {
-            QueuePlacement::AsOrdered => self.enqueue(id),
-            QueuePlacement::InFrontOf(next) => self.enqueue_inherited(id, next),
+            QueuePlacement::AsOrdered => self.enqueue(id, policy, state),
+            QueuePlacement::InFrontOf(next) => self.enqueue_inherited(id, next, policy, state),
         }
     }
 
     /// Puts a write into the queue of the write it has replaced, in front of `before` or at the tail.
     #[cold]
-    fn enqueue_inherited(&mut self, id: TxnId, before: TxnId) {
-        if self.state.log.on {
-            self.report_queued(id);
+    fn enqueue_inherited(&mut self, id: TxnId, before: TxnId, policy: &Policy, state: &mut State) {
+        if state.log.on {
+            report_queued(id, state);
         }
-        let Transaction { serial, unit, queue, plane, .. } = *self.state.board.txn(id);
-        self.join(id, queue, before);
-        if self.policy.known.binds_at_dispatch && queue != self.state.board.unplaced() {
-            self.state.log(|| Event::Moved { txn: serial, plane });
+        let Transaction { serial, unit, queue, plane, .. } = *state.board.txn(id);
+        self.overtaking.join_late(&mut state.board, id, queue, before);
+        if policy.known.binds_at_dispatch && queue != state.board.unplaced() {
+            state.log(|| Event::Moved { txn: serial, plane });
         }
-        self.state.mark(unit);
+        state.mark(unit);
     }
 
     /// Puts a transaction into its unit's queue at the position of the order decision, and marks the unit if it must decide.
     #[inline(always)]
-    pub(super) fn enqueue(&mut self, id: TxnId) {
-        if self.state.log.on {
-            self.report_queued(id);
+    pub(super) fn enqueue(&mut self, id: TxnId, policy: &mut Policy, state: &mut State) {
+        if state.log.on {
+            report_queued(id, state);
         }
-        let Transaction { unit, queue, op, .. } = *self.state.board.txn(id);
-        if self.policy.known.binds_at_dispatch && op == FlashOp::Program {
-            self.enqueue_unplaced(id);
+        let Transaction { unit, queue, op, .. } = *state.board.txn(id);
+        if policy.known.binds_at_dispatch && op == FlashOp::Program {
+            self.enqueue_unplaced(id, state);
             return;
         }
         // A unit that has nothing to do may take a write that joins the queue of a busy one.
-        self.state.agenda.open |= self.policy.known.migrates_writes & (op == FlashOp::Program);
-        let before = if self.policy.known.tail_order { TxnId::NONE } else { self.position(id) };
-        self.state.board.link(id, queue, before);
-        self.overtaking.joined(&self.state.board, id, before);
-        let unit_state = &self.state.board.units[unit.index()];
+        state.agenda.open |= policy.known.migrates_writes & (op == FlashOp::Program);
+        let before = if policy.known.tail_order { TxnId::NONE } else { position(id, policy, &mut state.board) };
+        self.overtaking.join(&mut state.board, id, queue, before);
+        let unit_state = &state.board.units[unit.index()];
         // A busy unit has nothing to decide, unless its program or erase may be paused for a read.
-        let may_pause = self.policy.known.pauses & (op == FlashOp::Read) & unit_state.command.in_array;
-        self.state.agenda.mark_if(unit, (unit_state.service != Service::Busy) | may_pause);
+        let may_pause = policy.known.pauses & (op == FlashOp::Read) & unit_state.command.in_array;
+        state.agenda.mark_if(unit, (unit_state.service != Service::Busy) | may_pause);
     }
 
     /// Puts a write into the queue of writes that have no plane yet.
-    fn enqueue_unplaced(&mut self, id: TxnId) {
-        let board = &mut self.state.board;
+    fn enqueue_unplaced(&mut self, id: TxnId, state: &mut State) {
+        let board = &mut state.board;
         let unplaced = board.unplaced();
         board.txn_mut(id).queue = unplaced;
-        self.join(id, unplaced, TxnId::NONE);
-        self.state.agenda.open = true;
+        self.overtaking.join_late(board, id, unplaced, TxnId::NONE);
+        state.agenda.open = true;
     }
 
     /// Assigns the writes that have no plane yet, oldest first, to the planes that the place decision returns (Slacker §7.6,
     /// D-SLK-22), until it returns none. A write that must wait for an older one of its page is passed over.
-    pub(super) fn place_unplaced(&mut self) {
+    pub(super) fn place_unplaced(&mut self, policy: &mut Policy, state: &mut State) {
         loop {
-            let board = &mut self.state.board;
+            let board = &mut state.board;
             let next = board.walk(board.unplaced()).find(|&id| board.eligible(id));
             let Some(id) = next else { return };
-            let Some(plane) = self.policy.place_at_dispatch(board, id) else { return };
-            self.leave(id);
-            self.join_at(id, plane);
+            let Some(plane) = policy.place_at_dispatch(board, id) else { return };
+            self.overtaking.leave(board, id);
+            self.join_at(id, plane, policy, state);
         }
     }
 
     /// Assigns a write that is in no queue to `plane`, and puts it into the queue of that plane's unit.
-    pub(super) fn join_at(&mut self, id: TxnId, plane: PlaneId) {
-        let board = &mut self.state.board;
+    pub(super) fn join_at(&mut self, id: TxnId, plane: PlaneId, policy: &mut Policy, state: &mut State) {
+        let board = &mut state.board;
         let Transaction { serial, op, priority, .. } = *board.txn(id);
         let (unit, slot) = board.home_of(plane);
         let queue = board.queue_for(unit, op, priority);
         let txn = board.txn_mut(id);
         (txn.plane, txn.unit, txn.slot, txn.queue) = (plane, unit, slot, queue);
-        let before = if self.policy.known.needs.arrivals_from_units { self.position(id) } else { TxnId::NONE };
-        self.join(id, queue, before);
-        self.state.log(|| Event::Moved { txn: serial, plane });
-        self.state.mark(unit);
-    }
-
-    /// Puts a transaction that may be older than those that wait there into `queue`, in front of `before` or at the tail.
-    #[inline(always)]
-    pub(super) fn join(&mut self, id: TxnId, queue: QueueId, before: TxnId) {
-        self.overtaking.joins_late();
-        self.state.board.link(id, queue, before);
-        self.overtaking.joined(&self.state.board, id, before);
-    }
-
-    /// Takes a transaction out of its queue and returns it.
-    #[inline(always)]
-    pub(super) fn leave(&mut self, id: TxnId) -> &mut Transaction {
-        self.state.board.unlink(id);
-        self.overtaking.left(&self.state.board, id);
-        self.state.board.txn_mut(id)
+        let before = if policy.known.needs.arrivals_from_units { position(id, policy, board) } else { TxnId::NONE };
+        self.overtaking.join_late(board, id, queue, before);
+        state.log(|| Event::Moved { txn: serial, plane });
+        state.mark(unit);
     }
 
     /// Takes a user transaction out of its queue without executing it.
-    pub(super) fn withdraw(&mut self, id: TxnId) {
-        let Transaction { unit, queue, .. } = *self.state.board.txn(id);
+    pub(super) fn withdraw(&mut self, id: TxnId, policy: &mut Policy, state: &mut State) {
+        let Transaction { unit, queue, .. } = *state.board.txn(id);
         // The order decision is not asked about a write that has no plane yet.
-        if self.policy.notifies_departures && queue != self.state.board.unplaced() {
-            self.notify_departure(id, Departure::Withdrawn);
+        if policy.notifies_departures && queue != state.board.unplaced() {
+            notify_departure(id, Departure::Withdrawn, policy, &mut state.board);
         }
-        let foreground_gc = &mut self.state.board.units[unit.index()].foreground_gc;
+        let foreground_gc = &mut state.board.units[unit.index()].foreground_gc;
         if foreground_gc.write == id {
             *foreground_gc = ForegroundGc { write: TxnId::NONE, ..*foreground_gc };
         }
-        self.leave(id);
-        if self.policy.known.pauses_at_boundaries {
+        self.overtaking.leave(&mut state.board, id);
+        if policy.known.pauses_at_boundaries {
             // The answer of the preempt decision may depend on the number of waiting writes.
-            self.state.mark(unit);
+            state.mark(unit);
         }
     }
+}
 
-    /// Notifies the order decision that a user transaction leaves its queue, and subtracts what it returns from the slack.
-    #[inline(always)]
-    pub(super) fn notify_departure(&mut self, id: TxnId, departure: Departure) {
-        let owed = self.policy.departs(&self.state.board, id, departure);
-        if owed > Duration::ZERO {
-            self.state.board.txn_mut(id).slack -= owed;
-        }
+/// Notifies the order decision that a user transaction leaves its queue, and subtracts what it returns from the slack.
+#[inline(always)]
+pub(super) fn notify_departure(id: TxnId, departure: Departure, policy: &mut Policy, board: &mut Board) {
+    let owed = policy.departs(board, id, departure);
+    if owed > Duration::ZERO {
+        board.txn_mut(id).slack -= owed;
     }
+}
 
-    /// Asks for the position of a user transaction in its queue, and takes the charges from the slack of others. Returns the
-    /// transaction to join in front of; [`TxnId::NONE`] for the tail.
-    #[inline(always)]
-    fn position(&mut self, id: TxnId) -> TxnId {
-        let Transaction { unit, queue, .. } = *self.state.board.txn(id);
-        let position = self.policy.position(&self.state.board, id, queue);
-        if position.charge > Duration::ZERO {
-            let mut passed = position.in_front_of;
-            while passed.is_some() {
-                let txn = self.state.board.txn_mut(passed);
-                txn.slack -= position.charge;
-                passed = txn.next;
-            }
-        }
-        if position.charge_programs > Duration::ZERO {
-            self.charge_programs(unit, position.charge_programs);
-        }
-        let txn = self.state.board.txn_mut(id);
-        txn.tag |= position.tag;
-        txn.isolated_latency = position.isolated_latency;
-        position.in_front_of
+/// Asks for the position of a user transaction in its queue, and takes the charges from the slack of others. Returns the
+/// transaction to join in front of; [`TxnId::NONE`] for the tail.
+#[inline(always)]
+fn position(id: TxnId, policy: &mut Policy, board: &mut Board) -> TxnId {
+    let Transaction { unit, queue, .. } = *board.txn(id);
+    let position = policy.position(board, id, queue);
+    if position.charge > Duration::ZERO {
+        charge_from(board, position.in_front_of, TxnId::NONE, position.charge);
     }
+    if position.charge_programs > Duration::ZERO {
+        charge_programs(board, unit, position.charge_programs);
+    }
+    let txn = board.txn_mut(id);
+    txn.tag |= position.tag;
+    txn.isolated_latency = position.isolated_latency;
+    position.in_front_of
+}
 
-    #[cold]
-    fn report_queued(&mut self, id: TxnId) {
-        let Transaction { serial, request, flow, op, owner, lpn, plane, bytes, .. } = *self.state.board.txn(id);
-        let request = self.state.board.requests.get(request as usize).map(|request| request.id);
-        self.state.log(|| Event::Queued { txn: serial, request, flow, op, owner, lpn, plane, bytes });
-    }
+#[cold]
+fn report_queued(id: TxnId, state: &mut State) {
+    let Transaction { serial, request, flow, op, owner, lpn, plane, bytes, .. } = *state.board.txn(id);
+    let request = state.board.requests.get(request as usize).map(|request| request.id);
+    state.log(|| Event::Queued { txn: serial, request, flow, op, owner, lpn, plane, bytes });
 }
 
 // The end.
@@ -329,7 +380,7 @@ impl Device {
     /// Ends a transaction that the flash has finished.
     #[inline(always)]
     pub(super) fn ended(&mut self, id: TxnId) {
-        self.counters.transactions += 1;
+        self.transactions.ended += 1;
         if self.state.log.on {
             self.report_end(id);
         }
@@ -344,9 +395,12 @@ impl Device {
         if owner == Owner::User {
             self.policy.ended(&self.state.board, id);
         }
-        let read_older = op == FlashOp::Read && !self.policy.known.static_place && self.read_ended(id);
+        let read_older =
+            op == FlashOp::Read && self.page_order.read_ended(id, &mut self.gc, &mut self.ftl, &mut self.state);
         match (owner, op) {
-            (_, FlashOp::Read) if on_completion.is_some() => self.enqueue_held(on_completion),
+            (_, FlashOp::Read) if on_completion.is_some() => {
+                self.transactions.enqueue_held(on_completion, &mut self.policy, &mut self.state);
+            }
             (_, FlashOp::Read) => {
                 // What it read may be older than what the host has written since.
                 if let Some(buffer) = self.buffer.as_mut().filter(|_| !read_older) {
@@ -355,11 +409,11 @@ impl Device {
                 self.frontend.page_done(request, tag, &mut self.state);
             }
             (Owner::User, _) => {
-                self.writes.remove(lpn, id);
+                self.page_order.write_ended(lpn, id);
                 self.frontend.page_done(request, tag, &mut self.state);
             }
             _ => {
-                self.writes.remove(lpn, id);
+                self.page_order.write_ended(lpn, id);
                 self.page_flushed(id);
             }
         }

@@ -4,7 +4,8 @@ use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{FlowId, Lpn, Owner, TxnId};
 
 use super::Device;
-use crate::buffer::Stored;
+use super::transactions::create;
+use crate::buffer::{Buffer, Stored};
 use crate::frontend::RequestSlot;
 
 impl Device {
@@ -42,7 +43,7 @@ impl Device {
     /// Writes a page of a request into the buffer, if it has space. A program of the page that still waits may be dropped for a
     /// younger one.
     fn store(&mut self, slot: RequestSlot, lpn: Lpn, flow: FlowId) -> bool {
-        let old = self.writes.get(lpn);
+        let old = self.page_order.youngest_write(lpn);
         let waits = old.is_some() && self.state.board.txn(old).stage == Stage::Waiting;
         let replaces = waits && self.policy.drops(&self.state.board, old);
         let owner = if replaces { self.state.board.txn(old).flow } else { flow };
@@ -66,8 +67,7 @@ impl Device {
             return false;
         }
         if replaces && !keeps_page {
-            buffer.give_back(owner);
-            self.buffer_partitions_with_space.push(owner);
+            buffer.give_back_early(owner);
         }
         self.frontend.page_from_memory(slot, lpn, &mut self.state);
         self.program_page(lpn, flow);
@@ -84,12 +84,12 @@ impl Device {
     /// Creates a program of a page in the buffer.
     fn program_page(&mut self, lpn: Lpn, flow: FlowId) {
         let plane = self.policy.place(&self.state.board, lpn, self.ftl.map.home(lpn).0);
-        let bytes = self.transfer.of(self.transfer.page_bytes);
+        let bytes = self.transactions.page_on_bus();
         let (no_request, op) = (RequestSlot::MAX, FlashOp::Program);
-        let program = self.new_transaction(no_request, flow, Owner::Buffer, op, lpn, plane, bytes);
+        let program = create(no_request, flow, Owner::Buffer, op, lpn, plane, bytes, &mut self.state);
         let place = self.supersede(program, lpn);
-        self.overtaking.joins_late();
-        self.enqueue_at(program, place);
+        self.transactions.overtaking.joins_late();
+        self.transactions.enqueue_at(program, place, &mut self.policy, &mut self.state);
     }
 
     /// A dirty page was written to the flash: writes that wait for space use its slot.
@@ -118,7 +118,7 @@ impl Device {
 
     /// The same in the parts in which cancelled programs have given pages back.
     pub(super) fn fill_partitions_with_space(&mut self) {
-        while let Some(flow) = self.buffer_partitions_with_space.pop() {
+        while let Some(flow) = self.buffer.as_mut().and_then(Buffer::next_with_space) {
             self.store_waiting_writes(flow);
         }
     }

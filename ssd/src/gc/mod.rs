@@ -43,6 +43,8 @@ pub(crate) struct Gc {
     pub(crate) stale_moves: u64,
     /// Erases that had to wait for reads of a pinned block.
     pub(crate) late_erases: u64,
+    /// Times a picked program's plane had no free page for it.
+    pub(crate) free_page_stalls: u64,
     /// Times a write triggered more than its share because its plane was short of blocks (D-FLN-13).
     pub(crate) forced_batches: u64,
 }
@@ -66,6 +68,7 @@ impl Gc {
             emptied: Vec::new(),
             stale_moves: 0,
             late_erases: 0,
+            free_page_stalls: 0,
             forced_batches: 0,
         };
         (ftl, gc)
