@@ -50,7 +50,7 @@ section! {
         page_bytes: u32,
         /// Spare bytes of a page (ECC, metadata).
         metadata_bytes: u32,
-        /// What owns a queue pair and is busy or idle as a whole: the chip or each die.
+        /// What owns a read and a write queue and is busy or idle as a whole: the chip or each die.
         unit: Unit,
     }
 }
@@ -70,13 +70,13 @@ section! {
         suspend_ns: u64,
         /// Time to resume it, ns.
         resume_ns: u64,
-        /// One command may work several planes of a die.
+        /// One command may use several planes of a die.
         multi_plane: bool,
-        /// One command may work several dies of a unit.
+        /// One command may use several dies of a unit.
         multi_die: bool,
-        /// Multi-plane reads must work the same page offset.
+        /// Multi-plane reads must have the same page offset.
         same_page_read: bool,
-        /// Multi-plane programs must work the same page offset.
+        /// Multi-plane programs must have the same page offset.
         same_page_program: bool,
     }
 }
@@ -86,11 +86,11 @@ section! {
     Bus {
         /// Million transfers per second; `"unlimited"` makes transfers take no time.
         mega_transfers: Limit,
-        /// Bytes a transfer, 1 to 64.
+        /// Bytes per transfer, 1 to 64.
         width_bytes: u32,
         /// Rounding of transfer times: `exact` to the nearest ns, `mqsim` as that simulator (6 ns per two bytes at 333 MT/s).
         rounding: Rounding,
-        /// Whether a page's spare bytes cross the bus too.
+        /// Whether a page's spare bytes are transferred too.
         with_metadata: bool,
         /// Command phase of a read on the bus, ns.
         read_command_ns: u64,
@@ -110,7 +110,7 @@ section! {
 section! {
     /// Translation layer. Give one of `user_gb`, `user_bytes`, `over_provisioning_percent`.
     Ftl {
-        /// Static allocation: which level consecutive pages spread over first. Four different letters of C (channel),
+        /// Static allocation: what consecutive pages are spread over first. Four different letters of C (channel),
         /// W (way), D (die), P (plane).
         allocation: String,
         /// User capacity, decimal gigabytes.
@@ -121,7 +121,7 @@ section! {
         over_provisioning_percent: f64,
         /// A write of part of a page reads the page first.
         read_modify_write: bool,
-        /// Free blocks are taken least-worn first, else first-freed first.
+        /// Free blocks are used least worn first; if false, in the order in which they were freed.
         wear_aware: bool,
     }
 }
@@ -131,7 +131,7 @@ section! {
     Gc {
         /// How a victim block is chosen.
         victim: Victim,
-        /// Blocks drawn for `d-choices`.
+        /// Random candidate blocks for `d-choices`.
         choices: u32,
         /// A plane collects with fewer free blocks than this, percent of its blocks (rounded up, at least 2 blocks).
         start_percent: f64,
@@ -153,15 +153,15 @@ section! {
         pages: u32,
         /// Each flow has an equal part of its own.
         per_flow: bool,
-        /// Writes end in the buffer; otherwise it serves reads only.
+        /// Writes are done when they are in the buffer; otherwise it serves reads only.
         write_back: bool,
         /// Pages read from flash enter the buffer.
         read_allocate: bool,
-        /// Dirty pages of a part beyond this many are written out in the background. Not with serial service, for which a preset's
-        /// value does not count: there a page is written out when another needs its place.
+        /// Dirty pages beyond this number (per flow with `per_flow`) are written out in the background. Not with serial service, which
+        /// ignores a preset's value and writes a page out when another needs its place.
         flush_above: u32,
-        /// A write of a page that the buffer holds replaces it there. If not, every write keeps a page of the buffer until a program
-        /// of its own has ended or the scheduler has cancelled it (D-SOS-05). Not with serial service.
+        /// A write of a page that the buffer holds replaces it there. If not, every write keeps a page of the buffer until its own program
+        /// has ended or the scheduler has cancelled it (D-SOS-05). Not with serial service.
         merge_writes: bool,
         /// Time the memory takes to serve a request without flash, ns (with or without a buffer).
         access_ns: u64,
@@ -185,12 +185,12 @@ section! {
         link_bytes_per_s: Limit,
         /// Link latency each way, ns.
         link_latency_ns: u64,
-        /// How commands in the device are served: `parallel` by the flash, or `serial` one command at a time for the page times of
-        /// what it misses in the buffer, without bus, map and garbage collection (needs `in_flight = 1`).
+        /// How commands in the device are served: `parallel` by the flash, or `serial` one command at a time for the page times of the
+        /// pages it misses in the buffer, without bus, map and garbage collection (needs `in_flight = 1`).
         service: Service,
         /// With serial service: pages served at a time, 1 to the number of chips.
         cluster: u32,
-        /// With serial service, what a write pays for: `free-aware` the dirty pages that it drives out of the buffer, `literal`
+        /// With serial service, what a write pays for: `free-aware` the dirty pages that it evicts from the buffer, `literal`
         /// every page that it misses.
         charge: Charge,
         /// Priority levels, 1 to 8. 0: as many as the flows use.

@@ -44,7 +44,7 @@ pub struct Document {
     pub flow: Vec<Flow>,
 }
 
-/// How much is run, and what counts. Without limits a run ends when every source has.
+/// Limits of a run, and what is measured. Without limits a run ends when every source has ended.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Run {
@@ -60,7 +60,7 @@ pub struct Run {
     /// The first N requests of each flow are warm-up too. Default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_up_requests: Option<u64>,
-    /// From when response times count. Default `arrival`.
+    /// Whether response times run from arrival or from entry into the submission queue (model 0.5). Default `arrival`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_from: Option<ResponseFrom>,
     /// With several flows: run each one alone too, for slowdown and fairness. Default true.
@@ -69,11 +69,11 @@ pub struct Run {
     /// The scheduler of the alone runs. Default: the one under test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alone_scheduler: Option<String>,
-    /// The collect answer of every scheduler that leaves this question open, as those do whose source says nothing about garbage
-    /// collection (`flashlane schedulers NAME` tells). Default `semi-preemptive`.
+    /// The collect answer of every scheduler that leaves this question open, because its source does not mention garbage collection
+    /// (`flashlane schedulers NAME` shows which). Default `semi-preemptive`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collect: Option<String>,
-    /// Decisions held equal for all schedulers, whatever they say themselves.
+    /// Answers set for all schedulers, even where a scheduler fixes another.
     #[serde(skip_serializing_if = "Hold::is_nothing")]
     pub hold: Hold,
     /// The scheduler the others are compared with. Default: the first.
@@ -82,8 +82,8 @@ pub struct Run {
     /// Whether the actual slack of every transaction is measured; slower. Default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slack: Option<bool>,
-    /// Whether Slacker's estimator runs in the shadow of every scheduler, changing nothing, and its estimates are compared
-    /// with what comes; slower. Default false. A single scheduler's parameter `shadow = 1` does the same for it.
+    /// Whether Slacker's estimator runs in shadow mode beside every scheduler, changing nothing, and its estimates are compared with the
+    /// actual times; slower. Default false. A single scheduler's parameter `shadow = 1` does the same for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shadow_estimator: Option<bool>,
 }
@@ -100,14 +100,14 @@ pub enum ResponseFrom {
     Entry,
 }
 
-/// Decisions held equal for all schedulers of a comparison, those of alone runs included.
+/// Answers set for all schedulers of a comparison, those of alone runs included.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Hold {
-    /// Whether the running program or erase may be paused. Default: what each scheduler says.
+    /// Whether the running program or erase may be paused. Default: each scheduler's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preempt: Option<String>,
-    /// When garbage collection may run. Default: what each scheduler says, or `run.collect`.
+    /// When garbage collection may run. Default: each scheduler's own, or `run.collect`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collect: Option<String>,
 }

@@ -24,7 +24,7 @@ pub struct Flow {
     pub name: Option<String>,
     /// Priority level, 0 (default) lowest, to 7.
     pub priority: u8,
-    /// The part of the drive it may touch: `"all"`, `"slice"` (an equal part of its own, in the order of the flows) or
+    /// The part of the drive it may access: `"all"`, `"slice"` (an equal part of its own, in the order of the flows) or
     /// bytes. Its addresses count from the start of the range. Default: `"slice"`; for inline requests `"all"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<Range>,
@@ -32,10 +32,10 @@ pub struct Flow {
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "TraceFlow::name_or_table")]
     #[schemars(schema_with = "TraceFlow::name_or_table_schema")]
     pub trace: Option<TraceFlow>,
-    /// Draws requests.
+    /// Generates requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub synthetic: Option<SyntheticSpec>,
-    /// Draws requests like those of a published trace.
+    /// Generates requests like those of a published trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clone: Option<CloneSpec>,
     /// Requests written out, in order of time.

@@ -29,25 +29,25 @@ pub struct Host {
     /// How long before the predicted completion the early interrupt comes, ns, or `"adaptive"`. Default 16000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_ns: Option<WindowKey>,
-    /// How the device predicts: once, when a read is issued to its chip (`at-issue`, the paper's), or anew whenever it
-    /// learns more about the channel (`staged`, default).
+    /// How the device predicts: once, when a read is issued to its chip (`at-issue`, the paper's), or again whenever it learns more about
+    /// the channel (`staged`, default).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub predictor: Option<PredictorWord>,
-    /// Whether writes that the device's buffer has space for are spun for. Needs a device with a write-back buffer.
+    /// Whether threads spin for writes that fit into the device's buffer. Needs a device with a write-back buffer.
     /// Default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer_hits: Option<bool>,
-    /// Whether reads that the device's buffer probably holds are spun for. Needs a device with a buffer. Default false.
+    /// Whether threads spin for reads that the device's buffer probably holds. Needs a device with a buffer. Default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_hits: Option<bool>,
-    /// How long such a read is spun for before its thread sleeps after all, ns. Default 20000.
+    /// How long a thread spins for such a read before it sleeps, ns. Default 20000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_hit_spin_ns: Option<u64>,
     /// How long a thread that was woken early spins before it sleeps again, ns. Default: four windows, an adaptive one
     /// counting as 4 us at least.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_spin_ns: Option<u64>,
-    /// Interval at which a spinning thread looks, ns. Default 0: always.
+    /// Interval at which a spinning thread polls, ns. Default 0: continuously.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub poll_interval_ns: Option<u64>,
     /// Nice value of the threads that issue I/O, -20 to 19. Default 0; -20 for `poll-prio`.
@@ -79,7 +79,7 @@ pub struct Host {
     pub background: Vec<BackgroundKeys>,
 }
 
-/// Equal background threads.
+/// A group of identical background threads.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BackgroundKeys {

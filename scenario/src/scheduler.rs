@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::value::text_or_table;
 
-/// A mix of answers: those of the scheduler `base`, with the named questions answered otherwise.
+/// A mix of answers: those of the scheduler `base`, with other answers to the named questions.
 #[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Mix {
     /// What the tables call it. Default: its answers, joined.

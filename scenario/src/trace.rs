@@ -23,7 +23,7 @@ pub struct TraceFlow {
     /// Its format (`flashlane trace stat --help` lists them). Default: recognised from the content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
-    /// The unit of its times, for formats whose times carry no date. Default: the format's own.
+    /// The unit of its times, for formats whose times include no date. Default: the format's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_unit: Option<TimeUnit>,
     /// Which column of a CSV is what, by its name in the header or its number: `"time=ts:us,op=rw,offset=lba:sectors,length=bytes"`

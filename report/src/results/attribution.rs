@@ -12,7 +12,7 @@ pub struct Attribution {
     pub from: String,
     /// The scheduler at the end.
     pub to: String,
-    /// In what they differ, in the order of every list of parts below.
+    /// Their differences, in the order of every list of parts below.
     pub differences: Vec<Difference>,
     /// Mixes run for each seed: one for each subset of the differences.
     pub mixes: u64,
@@ -42,7 +42,7 @@ pub struct Measure {
     pub from_ns: f64,
     /// Under the one at the end, ns.
     pub to_ns: f64,
-    /// One entry a difference. Their contributions add up to `to_ns - from_ns`.
+    /// One entry per difference. Their contributions add up to `to_ns - from_ns`.
     pub parts: Vec<Part>,
 }
 

@@ -42,11 +42,11 @@ pub struct EstimateStats {
 /// The parts of a wait.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PartsStats {
-    /// Transactions served first; actually, what the other parts and the own typical service leave of the response time.
+    /// Transactions served first; the actual value is the response time less the other parts and the typical service of its own.
     pub queue: PartStats,
     /// Garbage collection that came between.
     pub gc: PartStats,
-    /// Waiting for a taken bus; actually, that of the own command.
+    /// Waiting for a busy bus; the actual value is the wait of its own command.
     pub interference: PartStats,
     /// The rest of the operation in service on arrival, and of garbage collection under way.
     pub residual: PartStats,
@@ -57,7 +57,7 @@ pub struct PartsStats {
 pub struct PartStats {
     /// Mean estimate, ns.
     pub estimated_ns: f64,
-    /// Mean of what came, ns.
+    /// Mean actual value, ns.
     pub actual_ns: f64,
     /// Estimated less actual, percent of the actual response time: the signed share of the part in the error.
     pub error_percent: Option<f64>,

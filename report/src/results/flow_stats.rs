@@ -38,7 +38,7 @@ pub struct FlowStats {
 /// Rates and response times of the completed reads, writes, or both.
 ///
 /// A response time runs from the instant the host creates the request to the instant it sees it done. Percentiles are
-/// nearest-rank from a histogram of 64 buckets an octave: at most 0.79 % off, exact below 128 ns, never outside
+/// nearest-rank from a histogram of 64 buckets per octave: at most 0.79 % off, exact below 128 ns, never outside
 /// `min_ns` and `max_ns`. Everything else is exact.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResponseStats {
@@ -73,7 +73,7 @@ pub struct ResponseStats {
     pub cdf: Cdf,
 }
 
-/// A cumulative distribution, one point a non-empty bucket of the histogram: `requests[i]` of the requests took
+/// A cumulative distribution, one point per non-empty bucket of the histogram: `requests[i]` of the requests took
 /// `at_most_ns[i]` or less. Differences of neighbours are the histogram itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cdf {

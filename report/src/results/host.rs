@@ -80,7 +80,7 @@ pub struct CpuStats {
 /// What a group of background threads did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BackgroundStats {
-    /// Operations: sections of I/O threads; for burners nanoseconds of CPU time.
+    /// Operations: sections of I/O threads; for threads that burn CPU time, nanoseconds of it.
     pub operations: u64,
     /// Operations that the background does in the same time by itself.
     pub alone: u64,
@@ -120,12 +120,12 @@ pub struct ErrorStats {
     pub beyond_1us: Option<f64>,
 }
 
-/// Predictions that the device's memory serves an I/O, and what came.
+/// Predictions that the device's memory serves an I/O, and their outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClassifiedStats {
     /// Predicted, and it did.
     pub hit: u64,
-    /// Predicted in vain: the flash was needed.
+    /// Predicted, but the flash was needed.
     pub miss: u64,
     /// Not predicted, though it did.
     pub unseen: u64,

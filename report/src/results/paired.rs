@@ -10,23 +10,22 @@ use crate::metrics::pairs::BatchedPairCounters;
 use crate::metrics::sizes::{SIZES, pages_of};
 use crate::metrics::{Histogram, Pairs, Slack, Touched};
 
-/// Requests that a mechanism of the scheduler touched, through at least one of their transactions.
+/// Requests of which a mechanism of the scheduler affected at least one transaction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TouchedStats {
-    /// Reads of which a page was dispatched before that of an older request which waited at the same unit and for nothing else
-    /// (model 0.7).
+    /// Reads of which a page was dispatched before that of an older request which waited at the same unit and could have begun (model 0.7).
     pub read_overtaking: u64,
-    /// Writes of which one was.
+    /// Writes of which a page was.
     pub write_overtaking: u64,
-    /// Reads that jumped at least one place when they joined a queue.
+    /// Reads that moved forward by at least one place when they joined a queue.
     pub read_jumped: u64,
     /// Writes that did.
     pub write_jumped: u64,
-    /// Reads that were served while a program or an erase stood paused.
+    /// Reads that were served while a program or an erase was paused.
     pub in_pause: u64,
 }
 
-/// The requests of a run, one by one, against the same requests under another scheduler.
+/// The requests of a run, each compared with the same request under another scheduler.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Paired {
     /// The other scheduler.
@@ -41,7 +40,8 @@ pub struct Paired {
     pub by_size: Vec<PairsOfSize>,
 }
 
-/// Pairs added up. A request is faster or slower if its two response times differ by more than 1 µs and by more than
+/// Totals over requests, each compared with itself under the other scheduler. A request is faster or slower if its two response times
+/// differ by more than 1 µs and by more than
 /// 0.1 %.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PairStats {
@@ -81,7 +81,7 @@ pub struct PairStats {
 pub struct PairsOfSize {
     /// Fewest pages.
     pub pages: u32,
-    /// Whether requests of more pages are meant too: so is the last size.
+    /// Whether larger requests are included, as they are in the last size.
     pub and_more: bool,
     /// Requests.
     pub requests: u64,
@@ -140,7 +140,7 @@ pub struct SlackDistribution {
 pub struct SlackOfSize {
     /// Fewest pages.
     pub pages: u32,
-    /// Whether requests of more pages are meant too: so is the last size.
+    /// Whether larger requests are included, as they are in the last size.
     pub and_more: bool,
     /// Transactions.
     pub transactions: u64,

@@ -237,9 +237,9 @@ columns! {
         => Cell::of(row.dispatch_ns);
     column("done_ns", Kind::Long, "When it ended.")
         => Cell::Number(row.done_ns);
-    column("paused_ns", Kind::Long, "Time its command stood paused.")
+    column("paused_ns", Kind::Long, "Time its command was paused.")
         => Cell::Number(row.paused_ns);
-    optional("slack_ns", Kind::Long, "What was left of its slack when its command began; empty if none did.")
+    optional("slack_ns", Kind::Long, "What was left of its slack when its command began; empty if it had no command.")
         => Cell::of(row.slack_ns);
     column(
         "cancelled",

@@ -28,9 +28,9 @@ pub struct Summary {
     pub made_by: MadeBy,
     /// The flows, in the order every list of flows below follows.
     pub flows: Vec<FlowInfo>,
-    /// Name of the scheduler that changes and pairs are against: the first, unless another was asked for.
+    /// Name of the scheduler that changes and pairs are relative to: the first, unless another was named.
     pub baseline: String,
-    /// One entry a scheduler that ran, in the order asked for.
+    /// One entry per scheduler that ran, in the order given.
     pub schedulers: Vec<SchedulerResult>,
     /// Schedulers asked for that did not run.
     pub skipped: Vec<Skipped>,
@@ -39,8 +39,8 @@ pub struct Summary {
     pub attribution: Option<Attribution>,
 }
 
-/// What made the figures. The command that did is in `made-by.json`, beside `summary.json`, which is therefore the same however
-/// a scenario was run.
+/// Program, scenario and device behind the figures. The command is in `made-by.json`, so that `summary.json` does not depend on how a
+/// scenario was run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MadeBy {
     /// Version of Flashlane.
@@ -92,16 +92,16 @@ pub struct FlowInfo {
     pub workload: String,
     /// Priority level, 0 lowest.
     pub priority: u8,
-    /// Requests it keeps outstanding if it is a closed loop; null if requests come at times of their own.
+    /// Requests it keeps outstanding if it is a closed loop; null for an open loop.
     pub depth: Option<u32>,
-    /// Whether its addresses run on from request to request; false for random ones and for traces.
+    /// Whether each request continues at the address where the last one ended; false for random addresses and for traces.
     pub sequential: bool,
     /// Its trace as it was recorded, before any speed-up; missing without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Recorded>,
 }
 
-/// What a trace held that was read, as it was recorded.
+/// The part of a trace that was read, as it was recorded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Recorded {
     /// The format it was read as.
@@ -146,13 +146,13 @@ pub struct SchedulerResult {
     pub fairness: Option<FairnessStats>,
     /// Change against the scheduler `baseline`, percent; null for that one.
     pub change_percent: Option<Change>,
-    /// Requests that its mechanisms touched.
+    /// Requests that its mechanisms affected.
     pub touched: TouchedStats,
     /// Request by request against the scheduler `baseline`; null for that one, and where arrivals depend on completions.
     pub paired: Option<Paired>,
     /// Actual slack of its transactions; null unless asked for.
     pub slack: Option<SlackStats>,
-    /// How good estimates of response times were; null unless asked for (`run.shadow_estimator`).
+    /// How accurate estimates of response times were; null unless asked for (`run.shadow_estimator`).
     pub estimation: Option<EstimationStats>,
     /// What the host added; missing unless the scenario has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -166,7 +166,7 @@ impl SchedulerResult {
     }
 }
 
-/// What one flow got.
+/// Results of one flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowResult {
     /// Its name.
@@ -218,7 +218,7 @@ pub struct DeviceStats {
     /// What moving and cancelling waiting writes did; only there if the scheduler does either.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting_writes: Option<WaitingWrites>,
-    /// Commands that worked several planes or dies at once.
+    /// Commands that used several planes or dies at once.
     pub advanced_commands: u64,
     /// Times a program or an erase was paused.
     pub pauses: u64,
@@ -237,7 +237,7 @@ pub struct GcStats {
     pub victims: u64,
     /// Mean number of valid pages in a victim when chosen; null without victims.
     pub victim_valid_mean: Option<f64>,
-    /// Times a user transaction was ready and had to wait because its plane was out of room.
+    /// Times a user transaction was ready and had to wait because its plane had no free page.
     pub stalls: u64,
     /// Times a write did more garbage collection than its flow's share because its plane was short of blocks (FLIN).
     pub forced: u64,
@@ -258,12 +258,12 @@ pub struct FairnessStats {
     pub max_slowdown: f64,
     /// Population standard deviation of the slowdowns (STDEV).
     pub stdev: f64,
-    /// Sum of the inverse slowdowns (WS): the number of flows if nobody is slowed.
+    /// Sum of the inverse slowdowns (WS): the number of flows if none is slowed.
     pub weighted_speedup: f64,
 }
 
-/// Change of the figures of all flows together against the scheduler `baseline`, percent: negative is less. Null where
-/// either has no figure or that one's is zero.
+/// Change of the figures of all flows together against the scheduler `baseline`, percent: negative is less. Null where either has no figure
+/// or the baseline's is zero.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
     /// Reads and writes together.
