@@ -42,7 +42,7 @@ pub(super) const BOTH: SchedulerEntry = SchedulerEntry {
     name: "sos",
     paper: PAPER,
     section: "SOS; model 4.1.2",
-    summary: "hos with both: level queues and no useless writes",
+    summary: "hos with both: balanced queues and no useless writes",
     answers: Answers { place: "rebalance", cancel: "overwrite", ..FIFO },
     open: OPEN_COLLECT,
     set: SET,
