@@ -57,7 +57,7 @@ fn an_experiment_is_run_judged_and_written() {
     let folder = Folder::new("run");
     let args = ["paper", "slacker", "--quick", "--experiment", "E17,E2", "--tables", "--out", "made"];
     let (out, err) = message(&folder.0, &args, 0);
-    assert!(err.contains("E2: chips a request touches") && err.contains("E17: "), "{err}");
+    assert!(err.contains("E2: chips that a request accesses") && err.contains("E17: "), "{err}");
     assert!(!err.contains("E6"), "only what was asked for: {err}");
     assert!(out.contains("redirection_table") && out.contains("117440512"), "{out}");
     let line = out.lines().find(|line| line.starts_with(" E17")).unwrap_or_else(|| panic!("{out}"));
@@ -138,7 +138,7 @@ fn precompletion_is_made_again() {
 fn flin_is_made_again() {
     let folder = Folder::new("flin");
     let (out, _) = message(&folder.0, &["paper", "flin", "--list"], 0);
-    assert!(out.contains("\n  E8, E9, E10, E11, E12, E13: five systems, and five with another collector, on 40 mixes of four traces a seed, 60 s each\n"), "{out}");
+    assert!(out.contains("\n  E8, E9, E10, E11, E12, E13: five systems, and five with another collector, on 40 mixes of four traces per seed, 60 s each\n"), "{out}");
     assert!(out.contains("\n      not testable here: the drives are not at hand"), "{out}");
     let args = ["paper", "flin", "--quick", "--experiment", "E2,E3", "--tables", "--out", "made"];
     let (out, err) = message(&folder.0, &args, 0);

@@ -1,4 +1,4 @@
-//! How much of a claim comes about: kinds of claims, and verdicts.
+//! How much of a claim is reproduced: kinds of claims, and verdicts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -50,7 +50,7 @@ pub const PAPER: Paper = Paper {
         Group { experiments: &["T2"], about: "each trace alone", run: systems::interference },
         Group {
             experiments: &["E8", "E9", "E10", "E11", "E12", "E13"],
-            about: "five systems, and five with another collector, on 40 mixes of four traces a seed, 60 s each",
+            about: "five systems, and five with another collector, on 40 mixes of four traces per seed, 60 s each",
             run: systems::all,
         },
         Group {
@@ -59,13 +59,9 @@ pub const PAPER: Paper = Paper {
             run: parameters::sweeps,
         },
         Group { experiments: &["E18"], about: "pages, latencies and units", run: shapes::sweeps },
-        Group { experiments: &["E19"], about: "four copies of msnfs at four levels", run: priorities::levels },
+        Group { experiments: &["E19"], about: "four copies of msnfs at four priorities", run: priorities::levels },
         Group { experiments: &["E20"], about: "with a write cache per flow, and without", run: shapes::caches },
-        Group {
-            experiments: &["E21", "E22"],
-            about: "memory, places visited, most that is served",
-            run: overhead::all,
-        },
+        Group { experiments: &["E21", "E22"], about: "memory, places visited, highest throughput", run: overhead::all },
         Group {
             experiments: &["A1"],
             about: "where FLIN gains and loses: other answers, free collection",

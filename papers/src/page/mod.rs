@@ -97,8 +97,8 @@ fn other_seeds(text: &mut String, all: &[Results]) {
         return;
     }
     text.push_str(
-        "## With other seeds\n\nWhole papers made again with the seeds after those of the tables (`--first-seed`): claims of the paper that were \
-         made with them, how many come to the same verdict, and the others.\n\n\
+        "## With other seeds\n\nWhole papers run with the seeds after those of the tables (`--first-seed`): claims of the paper that were judged with \
+         both, how many get the same verdict, and the others.\n\n\
          | paper | setting | seeds | other seeds | claims | same verdict | another verdict |\n|---|---|---|---|---:|---:|---|\n",
     );
     for (first, again) in pairs {

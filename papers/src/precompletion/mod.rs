@@ -19,7 +19,7 @@ pub const PAPER: Paper = Paper {
     seeds: 3,
     claims: include_str!("../../precompletion/claims.toml"),
     groups: &[
-        Group { experiments: &["E1"], about: "writes into the buffer, slept and spun for", run: hits::writes },
+        Group { experiments: &["E1"], about: "writes into the buffer: sleeping and spinning", run: hits::writes },
         Group { experiments: &["E2"], about: "means of three observations as predictions", run: prediction::errors },
         Group {
             experiments: &["E3", "E4", "E5", "E6"],

@@ -22,16 +22,16 @@ pub const PAPER: Paper = Paper {
     claims: include_str!("../../slacker/claims.toml"),
     groups: &[
         Group { experiments: &["E1", "E4"], about: "the baseline's slack on 21 workloads", run: baseline::slack },
-        Group { experiments: &["E2"], about: "chips a request touches", run: baseline::chips },
+        Group { experiments: &["E2"], about: "chips that a request accesses", run: baseline::chips },
         Group { experiments: &["E3"], about: "queue lengths of prxy0 over 100 s", run: baseline::queues },
         Group {
             experiments: &["E5"],
-            about: "the estimator in the baseline's shadow, three readings of it and footnote 3",
+            about: "the estimator in shadow mode under the baseline, three readings of it and footnote 3",
             run: estimator::errors,
         },
         Group {
             experiments: &["E6", "E7", "E8", "E9", "E10", "E11", "E12", "E14"],
-            about: "six systems and ours on 21 workloads",
+            about: "six systems and `need` on 21 workloads",
             run: systems::all,
         },
         Group { experiments: &["E13"], about: "prxy0 and prn0 by size of the request", run: systems::by_size },
@@ -40,7 +40,7 @@ pub const PAPER: Paper = Paper {
         Group { experiments: &["E18"], about: "what a decision may cost", run: systems::decision_cost },
         Group {
             experiments: &["E19"],
-            about: "who is slowed: true slack, a bus not waited for, a channel a chip",
+            about: "which requests are slowed: true slack, an eager bus, one channel per chip",
             run: slowed::slowed,
         },
         Group {

@@ -16,6 +16,6 @@ pub const PAPER: Paper = Paper {
     claims: include_str!("../../sos/claims.toml"),
     groups: &[
         Group { experiments: &["E1", "E2"], about: "the two shares of writes under HOS", run: systems::shares },
-        Group { experiments: &["E4", "E5"], about: "HOS, its two additions and SOS, five settings", run: systems::all },
+        Group { experiments: &["E4", "E5"], about: "HOS, QSL, WHM and SOS, five settings", run: systems::all },
     ],
 };
