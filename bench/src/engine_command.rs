@@ -1,30 +1,50 @@
-//! The figures of the engine: reads the arguments, measures the cases, prints the table.
+//! The figures of the engine: measures the cases, prints the table.
 
 use std::path::{Path, PathBuf};
 
+use clap::{Args, value_parser};
 use flashlane_bench::case::Case;
 use flashlane_bench::cases;
-use flashlane_bench::measure::{CHILD, Effort, measure};
+use flashlane_bench::measure::{Effort, measure};
 use flashlane_bench::{callgrind, machine, page, table};
 
-use crate::number;
-
-/// The parsed arguments.
-struct Arguments {
+/// What is measured, and how.
+#[derive(Args)]
+pub struct Arguments {
+    /// Only cases whose name has one of these words
+    #[arg(value_name = "WORD")]
     words: Vec<String>,
+    /// Lists the cases
+    #[arg(long)]
     list: bool,
-    effort: Effort,
+    /// Timed runs of each case
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = value_parser!(u32).range(1..=1_000))]
+    runs: u32,
+    /// Requests of a timed run, instead of the case's own number
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=1_000_000_000))]
+    requests: Option<u64>,
+    /// A tenth of the requests, one timed run
+    #[arg(long, conflicts_with = "runs")]
+    quick: bool,
+    /// Does not count instructions (valgrind is slow)
+    #[arg(long)]
+    no_count: bool,
+    /// Puts the table into the measured part of this page; it says which cases it has
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "requests"])]
     write: Option<PathBuf>,
+    /// In a child process: one run of this case with so many requests
+    #[arg(long, hide = true, num_args = 2)]
+    run_case: Vec<String>,
 }
 
-/// Measures the engine as `args` say.
+/// Measures the engine.
 ///
 /// # Errors
-/// A wrong argument, or a case that fails.
-pub fn act(args: &[String]) -> Result<(), String> {
-    match args {
-        [child, name, requests] if child == CHILD => run_case(name, requests),
-        _ => arguments(args).and_then(execute),
+/// A case that fails.
+pub fn act(arguments: Arguments) -> Result<(), String> {
+    match arguments.run_case.as_slice() {
+        [name, requests] => run_case(name, requests),
+        _ => execute(arguments),
     }
 }
 
@@ -36,27 +56,7 @@ fn run_case(name: &str, requests: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn arguments(args: &[String]) -> Result<Arguments, String> {
-    let effort = Effort { runs: 3, per_mille: 1000, requests: None, count: true };
-    let mut arguments = Arguments { words: Vec::new(), list: false, effort, write: None };
-    let mut args = args.iter();
-    while let Some(arg) = args.next() {
-        let mut value = || args.next().ok_or(format!("{arg} needs a value"));
-        match arg.as_str() {
-            "--list" => arguments.list = true,
-            "--no-count" => arguments.effort.count = false,
-            "--quick" => (arguments.effort.runs, arguments.effort.per_mille) = (1, 100),
-            "--write" => arguments.write = Some(value()?.into()),
-            "--runs" => arguments.effort.runs = number(arg, value()?, 1_000)? as u32,
-            "--requests" => arguments.effort.requests = Some(number(arg, value()?, 1_000_000_000)?),
-            option if option.starts_with('-') => return Err(format!("unknown option {option:?}; see --help")),
-            word => arguments.words.push(word.into()),
-        }
-    }
-    Ok(arguments)
-}
-
-fn execute(mut arguments: Arguments) -> Result<(), String> {
+fn execute(arguments: Arguments) -> Result<(), String> {
     let is_wanted =
         |case: &Case| arguments.words.is_empty() || arguments.words.iter().any(|word| case.name().contains(word));
     let cases: Vec<Case> = cases::all().into_iter().filter(is_wanted).collect();
@@ -67,23 +67,20 @@ fn execute(mut arguments: Arguments) -> Result<(), String> {
     if cases.is_empty() {
         return Err(format!("no case has any of the words {:?} in its name; see --list", arguments.words));
     }
-    if arguments.write.is_some() && !(arguments.effort.per_mille == 1000 && arguments.effort.requests.is_none()) {
-        return Err("--write needs complete measurements; leave out --quick and --requests".into());
-    }
     if cfg!(debug_assertions) {
         eprintln!("This is a build with checks: times and counts say nothing about the program that users run.");
     }
-    if arguments.effort.count && !callgrind::present() {
+    let count = !arguments.no_count && callgrind::present();
+    if !arguments.no_count && !count {
         eprintln!("VALGRIND IS ABSENT: instructions are not counted.");
-        arguments.effort.count = false;
     }
-    let text = measured(&cases, &arguments)?;
+    let (runs, per_mille) = if arguments.quick { (1, 100) } else { (arguments.runs, 1000) };
+    let text = measured(&cases, &arguments.words, Effort { runs, per_mille, requests: arguments.requests, count })?;
     print!("{text}");
     arguments.write.as_deref().map_or(Ok(()), |path: &Path| page::update(path, (page::BEGIN, page::END), &text))
 }
 
-fn measured(cases: &[Case], arguments: &Arguments) -> Result<String, String> {
-    let effort = arguments.effort;
+fn measured(cases: &[Case], words: &[String], effort: Effort) -> Result<String, String> {
     let program = std::env::current_exe().map_err(|e| format!("cannot find this program: {e}"))?;
     let mut rows = Vec::new();
     for (number, case) in (1..).zip(cases) {
@@ -92,7 +89,7 @@ fn measured(cases: &[Case], arguments: &Arguments) -> Result<String, String> {
         eprintln!("{number} of {}: {}: {figures}", cases.len(), case.name());
         rows.push((case.labels.clone(), figures));
     }
-    let which = match arguments.words.as_slice() {
+    let which = match words {
         [] => "All cases".into(),
         words => format!("The cases with {} in their name", words.join(" or ")),
     };

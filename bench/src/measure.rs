@@ -42,7 +42,7 @@ impl std::fmt::Display for Cost {
 }
 
 /// The argument that makes the program run one case instead of measuring all.
-pub const CHILD: &str = "--run-case";
+const CHILD: &str = "--run-case";
 
 /// Measures `case` in child processes of `program`.
 pub fn measure(program: &Path, case: &Case, effort: Effort) -> Result<Cost, String> {

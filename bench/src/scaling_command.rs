@@ -1,4 +1,4 @@
-//! The scaling runs: reads the arguments, measures all points, prints the table.
+//! The scaling runs: measures all points, prints the table.
 
 use std::path::PathBuf;
 
@@ -7,16 +7,19 @@ use flashlane_bench::{machine, page};
 
 use crate::whole_command::program;
 
-/// Measures all points as `args` say.
+/// What becomes of the table.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Puts the table into its part of this page
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
+}
+
+/// Measures all points.
 ///
 /// # Errors
-/// A wrong argument, or a run that fails.
-pub fn act(args: &[String]) -> Result<(), String> {
-    let write: Option<PathBuf> = match args {
-        [] => None,
-        [option, path] if option == "--write" => Some(path.into()),
-        other => return Err(format!("scaling {}: legal is --write FILE, or nothing", other.join(" "))),
-    };
+/// A run that fails.
+pub fn act(Arguments { write }: Arguments) -> Result<(), String> {
     if cfg!(debug_assertions) {
         eprintln!("This is a build with checks: times say nothing about the program that users run.");
     }

@@ -1,14 +1,13 @@
-//! The figures of whole processes: reads the arguments, measures the cases, prints the table or the check's verdict.
+//! The figures of whole processes: measures the cases, prints the table or the check's verdict.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use clap::{Args, value_parser};
 use flashlane_bench::whole::cost::{self, Stored};
 use flashlane_bench::whole::measure::{Effort, measure};
 use flashlane_bench::whole::{self, WholeCase};
 use flashlane_bench::{callgrind, machine, page};
-
-use crate::number;
 
 /// Whether this is the build that tests have: its counts have a table of their own, are few, and times say nothing.
 const WITH_CHECKS: bool = cfg!(debug_assertions);
@@ -19,21 +18,37 @@ const MARKS: (&str, &str) = if WITH_CHECKS {
     (page::BEGIN_WHOLE, page::END_WHOLE)
 };
 
-/// The parsed arguments.
-struct Arguments {
+/// What is measured, and how.
+#[derive(Args)]
+pub struct Arguments {
+    /// Only cases whose name has one of these words
+    #[arg(value_name = "WORD")]
     words: Vec<String>,
+    /// Lists the cases
+    #[arg(long)]
     list: bool,
-    effort: Effort,
+    /// Timed runs of each case
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = value_parser!(u32).range(1..=1_000))]
+    runs: u32,
+    /// No timed runs
+    #[arg(long, conflicts_with = "runs")]
+    quick: bool,
+    /// Does not count instructions (valgrind is slow)
+    #[arg(long)]
+    no_count: bool,
+    /// Puts the table into its part of this page
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["words", "quick", "no_count"])]
     write: Option<PathBuf>,
+    /// Counts the instructions of the short cases; fails if one has over 5 % more than this page says
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["write", "no_count"])]
     check: Option<PathBuf>,
 }
 
-/// Measures whole processes as `args` say. Returns whether no count is above what it may be.
+/// Measures whole processes. Returns whether no count is above what it may be.
 ///
 /// # Errors
-/// A wrong argument, or a case that fails.
-pub fn act(args: &[String]) -> Result<bool, String> {
-    let mut arguments = arguments(args)?;
+/// A case that fails.
+pub fn act(arguments: Arguments) -> Result<bool, String> {
     let is_wanted = |case: &WholeCase| {
         (arguments.words.is_empty() || arguments.words.iter().any(|word| case.name.contains(word)))
             && (arguments.check.is_none() || if WITH_CHECKS { case.daily } else { case.checked })
@@ -47,49 +62,23 @@ pub fn act(args: &[String]) -> Result<bool, String> {
     if cases.is_empty() {
         return Err(format!("no case has any of the words {:?} in its name; see whole --list", arguments.words));
     }
-    if arguments.write.is_some() && !(arguments.words.is_empty() && arguments.effort.runs > 0 && arguments.effort.count)
-    {
-        return Err("--write needs all cases, counted and timed; leave out words, --quick and --no-count".into());
-    }
     if WITH_CHECKS {
         eprintln!("This is a build with checks: its counts have a table of their own, and times say nothing.");
-        arguments.effort.runs = 0;
     }
-    if arguments.effort.count && !callgrind::present() {
+    let mut effort =
+        Effort { runs: if WITH_CHECKS || arguments.quick { 0 } else { arguments.runs }, count: !arguments.no_count };
+    if effort.count && !callgrind::present() {
         if arguments.check.is_some() {
             println!("SKIPPED: valgrind is absent, instructions of whole processes are not counted");
             return Ok(true);
         }
         eprintln!("VALGRIND IS ABSENT: instructions are not counted.");
-        arguments.effort.count = false;
+        effort.count = false;
     }
     match &arguments.check {
         Some(path) => check(&cases, path),
-        None => table(&cases, &arguments).map(|()| true),
+        None => table(&cases, effort, arguments.write.as_deref()).map(|()| true),
     }
-}
-
-fn arguments(args: &[String]) -> Result<Arguments, String> {
-    let effort = Effort { runs: 3, count: true };
-    let mut arguments = Arguments { words: Vec::new(), list: false, effort, write: None, check: None };
-    let mut args = args.iter();
-    while let Some(arg) = args.next() {
-        let mut value = || args.next().ok_or(format!("{arg} needs a value"));
-        match arg.as_str() {
-            "--list" => arguments.list = true,
-            "--no-count" => arguments.effort.count = false,
-            "--quick" => arguments.effort.runs = 0,
-            "--runs" => arguments.effort.runs = number(arg, value()?, 1_000)? as u32,
-            "--write" => arguments.write = Some(value()?.into()),
-            "--check" => arguments.check = Some(value()?.into()),
-            option if option.starts_with('-') => return Err(format!("whole: unknown option {option:?}; see --help")),
-            word => arguments.words.push(word.into()),
-        }
-    }
-    if arguments.check.is_some() && (arguments.write.is_some() || !arguments.effort.count) {
-        return Err("--check counts and writes nothing; leave out --write and --no-count".into());
-    }
-    Ok(arguments)
 }
 
 /// The `flashlane` that lies beside this program.
@@ -105,21 +94,21 @@ pub fn program() -> Result<PathBuf, String> {
     if program.is_file() { Ok(program) } else { Err(missing()) }
 }
 
-fn table(cases: &[WholeCase], arguments: &Arguments) -> Result<(), String> {
+fn table(cases: &[WholeCase], effort: Effort, write: Option<&Path>) -> Result<(), String> {
     let program = program()?;
     let mut rows = Vec::new();
     for case in cases {
         eprintln!("measuring {}", case.name);
-        rows.push((case.name.clone(), measure(&program, case, arguments.effort)?));
+        rows.push((case.name.clone(), measure(&program, case, effort)?));
     }
-    let (machine, runs) = (machine::describe(), arguments.effort.runs);
+    let (machine, runs) = (machine::describe(), effort.runs);
     let times = if WITH_CHECKS { "a build with checks".to_owned() } else { format!("median of {runs} runs") };
     let text = format!("On {machine}; {times}.\n\n{}", cost::render(&rows));
     print!("{text}");
-    arguments.write.as_deref().map_or(Ok(()), |path| page::update(path, MARKS, &text))
+    write.map_or(Ok(()), |path| page::update(path, MARKS, &text))
 }
 
-fn check(cases: &[WholeCase], path: &std::path::Path) -> Result<bool, String> {
+fn check(cases: &[WholeCase], path: &Path) -> Result<bool, String> {
     let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let stored = Stored::read(&text, MARKS).map_err(|e| format!("{}: {e}", path.display()))?;
     let compiler = machine::compiler();

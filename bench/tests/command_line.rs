@@ -60,17 +60,17 @@ fn instructions_are_counted_and_come_out_equal() {
 #[test]
 fn wrong_words_are_refused() {
     for (args, want) in [
-        (&["--runs", "0"][..], "1 to 1000"),
-        (&["--rnus", "3"], "unknown option"),
+        (&["--runs", "0"][..], "1..=1000"),
+        (&["--rnus", "3"], "unexpected argument"),
         (&["no-such-case"], "no-such-case"),
         (&["--run-case", "x", "5"], "no case \"x\""),
-        (&["calibration", "--requests", "5", "--write", "page.md"], "complete measurements"),
-        (&["calibration", "--requests", "0"], "1 to 1000000000"),
-        (&["--quick", "--write", "page.md"], "complete measurements"),
+        (&["calibration", "--requests", "5", "--write", "page.md"], "cannot be used with"),
+        (&["calibration", "--requests", "0"], "1..=1000000000"),
+        (&["--quick", "--write", "page.md"], "cannot be used with"),
         (&["whole", "no-such-case"], "no-such-case"),
-        (&["whole", "--quick", "--write", "page.md"], "counted and timed"),
-        (&["whole", "--check", "page.md", "--no-count"], "--check counts"),
-        (&["whole", "--requests", "5"], "unknown option"),
+        (&["whole", "--quick", "--write", "page.md"], "cannot be used with"),
+        (&["whole", "--check", "page.md", "--no-count"], "cannot be used with"),
+        (&["whole", "--requests", "5"], "unexpected argument"),
     ] {
         let output = bench(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");

@@ -16,8 +16,8 @@ const ATTEMPTS: usize = 25;
 /// The crates of which the corpus's programs are built without checks, as users have it, besides those that are changed.
 const UNCHECKED: [&str; 2] = ["outputs", "cli"];
 
-/// Packages whose tests are not built: they say what runs cost and what this machine does.
-const APART: [&str; 3] = ["xtask", "flashlane-bench", "flashlane-oslab"];
+/// Packages whose tests are not built: they say what runs cost and what this machine does, or there are none.
+const APART: [&str; 4] = ["xtask", "flashlane-bench", "flashlane-oslab", "flashlane-calibration"];
 
 /// The crates around the engine, optimised less: building them takes longer than running them so gains.
 const AROUND: [&str; 7] = [

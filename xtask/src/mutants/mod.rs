@@ -9,6 +9,8 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use clap::Parser as _;
+
 mod build;
 mod corpus;
 mod draw;
@@ -31,10 +33,7 @@ use tree::Tree;
 
 /// The command `mutants`; `Ok(true)` when it has done what was asked, whatever the tests noticed.
 pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
-    let Some(options) = Options::parse(args)? else {
-        print!("{}", options::HELP);
-        return Ok(true);
-    };
+    let options = Options::parse_from(std::iter::once("mutants").chain(args.iter().copied()));
     let tree = Tree::read(root)?;
     let all = tree.mutants()?;
     let (count, places) = (all.len(), report::places(&all));
@@ -44,7 +43,7 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
         return Err(format!("--only {}: no mutant of {count} has that file, kind or id", options.only.join(",")));
     }
     if options.list {
-        let drawn = draw::first_of_each(drawn, options.sample, |mutant| mutant);
+        let drawn = draw::first_of_each(drawn, options.sample(), |mutant| mutant);
         drawn.iter().for_each(|mutant| println!("{} {}", mutant.id, mutant.description()));
         println!("{} of {count} mutants", drawn.len());
         return Ok(true);
@@ -53,7 +52,7 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
     std::fs::create_dir_all(&home).map_err(|e| format!("{}: cannot be made: {e}", home.display()))?;
     let mut store = Store::open(&home.join("results.json"), &tree.identity());
     // The copy of a larger sample holds this one, and is built already. Some more than asked for: a part turns out to be no legal Rust.
-    let copied = store.copied(&options.draw()).unwrap_or_default().max(options.sample);
+    let copied = store.copied(&options.draw()).unwrap_or_default().max(options.sample());
     store.note_copied(&options.draw(), copied);
     let drawn = draw::first_of_each(drawn, copied + copied / 10 + 3, |mutant| mutant);
     // Numbers first: what is known to be illegal leaves gaps, so that the copy is the same as last time.
@@ -66,7 +65,8 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
     // Noted at once: another run then writes the same copy, and Cargo builds nothing again.
     illegal.iter().for_each(|mutant| store.note_illegal(mutant));
     store.write()?;
-    let mutants = draw::in_turn(draw::first_of_each(legal, options.sample, |(_, mutant)| mutant), |(_, mutant)| mutant);
+    let mutants =
+        draw::in_turn(draw::first_of_each(legal, options.sample(), |(_, mutant)| mutant), |(_, mutant)| mutant);
     folders.build_programs()?;
     if options.build {
         folders.build_tests()?;
@@ -81,7 +81,7 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
         time.as_secs_f64()
     );
     let store = Mutex::new(store);
-    let suites = prepare(folders.build_tests()?, options.jobs)?;
+    let suites = prepare(folders.build_tests()?, options.jobs.into())?;
     let shared = Shared { corpus, suites, store, begun, options: &options };
     shared.work_through(&mutants)?;
     let store = shared.store.into_inner().map_err(|_| "a worker stopped")?;
@@ -149,7 +149,7 @@ impl Shared<'_> {
         job: impl Fn(u32, &Mutant) -> Result<(), String> + Sync,
     ) -> Result<(), String> {
         let waiting = Mutex::new(VecDeque::from(mutants));
-        let next = || waiting.lock().ok()?.pop_front().filter(|_| self.begun.elapsed() < self.options.time);
+        let next = || waiting.lock().ok()?.pop_front().filter(|_| self.begun.elapsed() < self.options.time());
         let work = || -> Result<(), String> {
             while let Some((number, mutant)) = next() {
                 job(*number, mutant)?;
