@@ -28,7 +28,7 @@ pub trait Admit {
     /// Called once, when the device is built: reserves the memory that the answer will ever need.
     fn prepare(&mut self, _: &Board) {}
 
-    /// Chooses among the commands that the device could take: the first `board.flows[f].waiting` of each flow's queue, but none that
+    /// Chooses among the commands that the device could take: the first `board.flows[f].waiting()` of each flow's queue, but none that
     /// is [`Commands::full`]. `None` lets all of them wait.
     fn next(&mut self, board: &Board, commands: &dyn Commands) -> Option<Fetch>;
 

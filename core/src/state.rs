@@ -250,22 +250,73 @@ impl GcWaiting {
     }
 }
 
-/// Garbage collection that goes before a write, without other commands in between unless it is preemptible (D-FLN-16).
+/// Garbage collection that goes before a write, without other commands in between unless it is preemptible (D-FLN-16). Garbage
+/// collection begins and closes it; the write is forgotten when it leaves its queue.
 #[derive(Clone, Copy, Debug)]
 pub struct ForegroundGc {
-    /// Whether it is under way.
-    pub open: bool,
-    /// Page moves still to begin.
-    pub page_moves: u32,
-    /// The write that has triggered it and goes next among writes; [`TxnId::NONE`] for none.
-    pub write: TxnId,
-    /// Whether reads may go between it and interrupt its programs.
-    pub preemptible: bool,
+    open: bool,
+    page_moves: u32,
+    write: TxnId,
+    preemptible: bool,
 }
 
 impl ForegroundGc {
     /// None.
     pub const NONE: ForegroundGc = ForegroundGc { open: false, page_moves: 0, write: TxnId::NONE, preemptible: false };
+
+    /// Whether it is under way.
+    #[inline(always)]
+    pub const fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// The write that has triggered it and goes next among writes; [`TxnId::NONE`] for none.
+    #[inline(always)]
+    pub const fn write(&self) -> TxnId {
+        self.write
+    }
+
+    /// Whether reads may go between it and interrupt its programs.
+    #[inline(always)]
+    pub const fn is_preemptible(&self) -> bool {
+        self.preemptible
+    }
+
+    // By garbage collection.
+
+    /// That of `write`: of `page_moves` moves if it is `due`.
+    #[inline(always)]
+    pub const fn begun(write: TxnId, due: bool, page_moves: u32, preemptible: bool) -> ForegroundGc {
+        ForegroundGc { open: due, page_moves, write, preemptible }
+    }
+
+    /// Whether a page move is still to begin.
+    #[inline(always)]
+    pub const fn has_moves(&self) -> bool {
+        self.page_moves > 0
+    }
+
+    /// One of them begins.
+    #[inline(always)]
+    pub const fn move_begins(&mut self) {
+        self.page_moves -= 1;
+    }
+
+    /// It is finished.
+    #[inline(always)]
+    pub const fn close(&mut self) {
+        (self.open, self.page_moves) = (false, 0);
+    }
+
+    // By the device.
+
+    /// `write` leaves its queue.
+    #[inline(always)]
+    pub fn forget(&mut self, write: TxnId) {
+        if self.write == write {
+            self.write = TxnId::NONE;
+        }
+    }
 }
 
 /// A channel on the board.
@@ -294,9 +345,14 @@ pub struct Plane {
     pub collecting: bool,
 }
 
-/// A flow on the board.
+/// A flow on the board. Its figures are read by their names and written by what happens to it: the front end tells it of commands, the
+/// translation layer of pages.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Flow {
+pub struct Flow(FlowFigures);
+
+/// The figures of a [`Flow`].
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct FlowFigures {
     /// Priority, 0 lowest.
     pub priority: u8,
     /// Commands waiting in the submission queue that the device may fetch.
@@ -315,11 +371,110 @@ pub struct Flow {
     pub moved: u64,
 }
 
+impl From<FlowFigures> for Flow {
+    fn from(figures: FlowFigures) -> Flow {
+        Flow(figures)
+    }
+}
+
 impl Flow {
+    /// All its figures.
+    pub const fn figures(&self) -> FlowFigures {
+        self.0
+    }
+
+    /// Priority, 0 lowest.
+    #[inline(always)]
+    pub const fn priority(&self) -> u8 {
+        self.0.priority
+    }
+
+    /// Commands waiting in the submission queue that the device may fetch.
+    #[inline(always)]
+    pub const fn waiting(&self) -> u32 {
+        self.0.waiting
+    }
+
+    /// Commands fetched and not completed.
+    #[inline(always)]
+    pub const fn in_flight(&self) -> u32 {
+        self.0.in_flight
+    }
+
+    /// Pages it has programmed.
+    #[inline(always)]
+    pub const fn programmed(&self) -> u64 {
+        self.0.programmed
+    }
+
     /// Pages it has programmed since a block was last erased anywhere (`NumWrites` of FLIN eq. 10).
     #[inline]
     pub const fn written_since_erase(&self) -> u64 {
-        self.programmed - self.programmed_at_erase
+        self.0.programmed - self.0.programmed_at_erase
+    }
+
+    /// Pages of the drive that hold its data ([`FlowFigures::valid_pages`]).
+    #[inline(always)]
+    pub const fn valid_pages(&self) -> u64 {
+        self.0.valid_pages
+    }
+
+    /// Pages of its data that garbage collection has moved.
+    #[inline(always)]
+    pub const fn moved(&self) -> u64 {
+        self.0.moved
+    }
+
+    // By the front end.
+
+    /// This many commands wait that the device may fetch.
+    #[inline(always)]
+    pub const fn set_waiting(&mut self, commands: u32) {
+        self.0.waiting = commands;
+    }
+
+    /// A command was fetched.
+    #[inline(always)]
+    pub const fn command_fetched(&mut self) {
+        self.0.in_flight += 1;
+    }
+
+    /// A fetched command has completed.
+    #[inline(always)]
+    pub const fn command_completed(&mut self) {
+        self.0.in_flight -= 1;
+    }
+
+    // By the translation layer.
+
+    /// It programs a page.
+    #[inline(always)]
+    pub const fn page_programmed(&mut self) {
+        self.0.programmed += 1;
+    }
+
+    /// This many more pages hold its data.
+    #[inline(always)]
+    pub const fn pages_gained(&mut self, pages: u64) {
+        self.0.valid_pages += pages;
+    }
+
+    /// A page no longer holds its data.
+    #[inline(always)]
+    pub const fn page_lost(&mut self) {
+        self.0.valid_pages -= 1;
+    }
+
+    /// Garbage collection moves a page of its data.
+    #[inline(always)]
+    pub const fn page_moved(&mut self) {
+        self.0.moved += 1;
+    }
+
+    /// A block of the drive was erased.
+    #[inline(always)]
+    pub const fn block_erased(&mut self) {
+        self.0.programmed_at_erase = self.0.programmed;
     }
 }
 

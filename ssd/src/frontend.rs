@@ -315,10 +315,10 @@ impl Queues {
     #[inline]
     pub(crate) fn enters_at_once(&mut self, flow: FlowId, board: &mut Board) -> bool {
         let queue = &mut board.flows[self.queue_of(flow)];
-        let enters = self.waiting == 0 && self.in_flight < self.limit && queue.in_flight < self.depth;
+        let enters = self.waiting == 0 && self.in_flight < self.limit && queue.in_flight() < self.depth;
         if enters {
             self.in_flight += 1;
-            queue.in_flight += 1;
+            queue.command_fetched();
         }
         enters
     }
@@ -328,7 +328,7 @@ impl Queues {
     fn window(&self, queue: FlowId, board: &Board) -> [&[RequestSlot]; 2] {
         let Some(queued) = self.queues.get(queue.index()) else { return [&[]; 2] };
         let (first, second) = queued.as_slices();
-        let seen = board.flows[queue.index()].waiting as usize;
+        let seen = board.flows[queue.index()].waiting() as usize;
         let of_first = seen.min(first.len());
         [&first[..of_first], &second[..seen - of_first]]
     }
@@ -340,7 +340,7 @@ impl Queues {
         let slot = taken.expect("an admitted command waits");
         self.waiting -= 1;
         self.in_flight += 1;
-        board.flows[queue.index()].in_flight += 1;
+        board.flows[queue.index()].command_fetched();
         self.publish(queue.index(), board);
         slot
     }
@@ -350,7 +350,7 @@ impl Queues {
     fn completed(&mut self, flow: FlowId, board: &mut Board) {
         let queue = self.queue_of(flow);
         self.in_flight -= 1;
-        board.flows[queue].in_flight -= 1;
+        board.flows[queue].command_completed();
         if self.waiting > 0 {
             self.publish(queue, board);
         }
@@ -359,8 +359,8 @@ impl Queues {
     /// Updates what the board shows of a queue: as many waiting commands as the queue depth lets the device see.
     #[cold]
     fn publish(&self, queue: usize, board: &mut Board) {
-        let space = self.depth - board.flows[queue].in_flight.min(self.depth);
-        board.flows[queue].waiting = space.min(self.queues[queue].len() as u32);
+        let space = self.depth - board.flows[queue].in_flight().min(self.depth);
+        board.flows[queue].set_waiting(space.min(self.queues[queue].len() as u32));
     }
 }
 

@@ -266,7 +266,7 @@ impl Policy {
         if waiting == 0 && !gc_waits {
             return Action::Stay;
         }
-        if state.foreground_gc.open {
+        if state.foreground_gc.is_open() {
             return self.next_of_foreground_gc(board, unit, state);
         }
         if self.known.single_transaction_starts && !gc_waits && waiting == 1 {
@@ -290,7 +290,7 @@ impl Policy {
     /// What an idle unit does next while garbage collection goes before a write: that, or reads if it yields to them.
     #[cold]
     fn next_of_foreground_gc(&mut self, board: &Board, unit: UnitId, state: &Unit) -> Action {
-        if state.foreground_gc.preemptible && state.waiting[FlashOp::Read.index()] > 0 {
+        if state.foreground_gc.is_preemptible() && state.waiting[FlashOp::Read.index()] > 0 {
             self.pick(board, unit, Scope::Reads);
             if self.group.lead().is_some() {
                 return Action::Start;
@@ -340,7 +340,7 @@ impl Policy {
             return Action::Stay;
         }
         if command.owner == Owner::Gc
-            && (!self.known.pauses_gc || state.foreground_gc.open && !state.foreground_gc.preemptible)
+            && (!self.known.pauses_gc || state.foreground_gc.is_open() && !state.foreground_gc.is_preemptible())
         {
             return Action::Stay;
         }

@@ -65,7 +65,7 @@ impl Budget {
 
     /// Rounds until the first of the flows with a command waiting has budget again.
     fn rounds_to_solvency(&self, board: &Board) -> i64 {
-        let waiting = self.accounts.iter().zip(&board.flows).filter(|(_, flow)| flow.waiting > 0);
+        let waiting = self.accounts.iter().zip(&board.flows).filter(|(_, flow)| flow.waiting() > 0);
         waiting.map(|(account, _)| -account.left / account.quantum + 1).min().unwrap_or(1)
     }
 
@@ -88,16 +88,16 @@ impl Budget {
             [FlashOp::Read, FlashOp::Program, FlashOp::Erase].map(|op| board.facts.service(op, page).ns());
         let erased: u64 = board.units.iter().map(|unit| unit.counters.erases).sum();
         let flows = || self.accounts.iter().zip(&board.flows);
-        let all: u64 = flows().map(|(account, flow)| flow.programmed - account.written).sum();
+        let all: u64 = flows().map(|(account, flow)| flow.programmed() - account.written).sum();
         let erases = (erased - self.erased) * erase;
         self.erased = erased;
         for (account, flow) in self.accounts.iter_mut().zip(&board.flows) {
-            let (written, moved) = (flow.programmed - account.written, flow.moved - account.moved);
+            let (written, moved) = (flow.programmed() - account.written, flow.moved() - account.moved);
             // A flow that wrote nothing keeps its last surcharge.
             if let Some(moves) = (moved * (read + program)).checked_div(written) {
                 account.surcharge = (moves + erases / all) as i64;
             }
-            (account.written, account.moved) = (flow.programmed, flow.moved);
+            (account.written, account.moved) = (flow.programmed(), flow.moved());
         }
     }
 
@@ -108,8 +108,8 @@ impl Budget {
         let (mut solvent, mut exhausted) = (false, false);
         for i in 0..flows {
             let f = (self.next + i) % flows;
-            if board.flows[f].waiting == 0 {
-                solvent |= self.until_completed && board.flows[f].in_flight > 0 && self.accounts[f].left > 0;
+            if board.flows[f].waiting() == 0 {
+                solvent |= self.until_completed && board.flows[f].in_flight() > 0 && self.accounts[f].left > 0;
                 continue;
             }
             if self.accounts[f].left <= 0 {
@@ -130,11 +130,11 @@ impl Admit for Budget {
     }
 
     fn prepare(&mut self, board: &Board) {
-        let weights: i128 = board.flows.iter().map(|flow| 1 << flow.priority).sum();
+        let weights: i128 = board.flows.iter().map(|flow| 1 << flow.priority()).sum();
         // The longest round on the largest drive is near the limit of 64 bits before the weight is applied.
         let time = i128::from(self.round.ns()) * board.units.len() as i128;
         let account = |flow: &flashlane_core::board::Flow| {
-            let quantum = (time * (1 << flow.priority) / weights).max(1) as i64;
+            let quantum = (time * (1 << flow.priority()) / weights).max(1) as i64;
             Account { left: quantum, quantum, ..Account::default() }
         };
         self.accounts = board.flows.iter().map(account).collect();

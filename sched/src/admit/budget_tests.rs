@@ -6,7 +6,7 @@ use std::string::String;
 use std::vec;
 use std::vec::Vec;
 
-use flashlane_core::board::Flow;
+use flashlane_core::board::{Flow, FlowFigures};
 
 use super::super::testing::{Queues, command};
 use super::*;
@@ -18,7 +18,7 @@ const WRITE: ActiveRequest = command(Op::Write, 1, 0);
 /// Two flows with these numbers of commands waiting on one unit; reads cost 100 us, writes 1,325 us.
 fn scene(waiting: [u32; 2], quantum: Duration) -> (Board, Budget, Queues) {
     let mut board = board(1, 2);
-    board.flows = waiting.map(|waiting| Flow { waiting, ..Flow::default() }).to_vec();
+    board.flows = waiting.map(|waiting| Flow::from(FlowFigures { waiting, ..FlowFigures::default() })).to_vec();
     let mut budget = Budget::new(quantum * 2, true, true);
     budget.prepare(&board);
     board.requests = vec![READ, WRITE];
@@ -37,7 +37,8 @@ fn the_admissions_of_the_model() {
             admitted.push('|');
         }
         admitted.push(if flow == FlowId(0) { 'a' } else { 'b' });
-        board.flows[flow.index()].waiting -= 1;
+        let fetched = &mut board.flows[flow.index()];
+        fetched.set_waiting(fetched.waiting() - 1);
     }
     assert_eq!(admitted, "abaaaaaaaaa|baa|b");
     assert_eq!([0, 1].map(|f| budget.accounts[f].left), [1_000_000, -975_000]);
@@ -67,13 +68,13 @@ fn a_flow_with_all_commands_in_the_device_keeps_the_round_open() {
     for until_completed in [true, false] {
         let (mut board, mut budget, heads) = scene([50, 0], Duration::from_us(1000));
         budget.until_completed = until_completed;
-        board.flows[1].in_flight = 1;
+        board.flows[1].command_fetched();
         let fetched = (0..20).take_while(|_| budget.next(&board, &heads) == Some(Fetch::head(FlowId(0)))).count();
         assert_eq!(fetched, if until_completed { 10 } else { 20 });
         if until_completed {
             assert_eq!(budget.ask_again(), Time::from_ns(2_000_000));
             // Its last command completes, and no flow with budget is left.
-            board.flows[1].in_flight = 0;
+            board.flows[1].command_completed();
             assert_eq!(budget.next(&board, &heads), Some(Fetch::head(FlowId(0))));
         }
     }
@@ -96,8 +97,8 @@ fn garbage_collection_is_charged_to_its_cause() {
     for compensates in [true, false] {
         let (mut board, mut budget, _) = scene([0, 0], Duration::from_us(1000));
         budget.compensates = compensates;
-        (board.flows[0].programmed, board.flows[0].moved) = (10, 0);
-        (board.flows[1].programmed, board.flows[1].moved) = (30, 6);
+        let flow = |(programmed, moved)| Flow::from(FlowFigures { programmed, moved, ..FlowFigures::default() });
+        board.flows = [(10, 0), (30, 6)].map(flow).to_vec();
         board.units[0].counters.erases = 2;
         budget.replenish(&board, 1);
         let erase = 2 * 3_800_000 / 40;
@@ -112,7 +113,7 @@ fn garbage_collection_is_charged_to_its_cause() {
 #[test]
 fn budgets_are_weighted_by_level() {
     let mut board = board(1, 2);
-    board.flows = (0..4).map(|priority| Flow { priority, ..Flow::default() }).collect();
+    board.flows = (0..4).map(|priority| Flow::from(FlowFigures { priority, ..FlowFigures::default() })).collect();
     let mut budget = Budget::new(Duration::from_us(15), true, true);
     budget.prepare(&board);
     let quanta: Vec<i64> = budget.accounts.iter().map(|a| a.quantum).collect();
@@ -125,7 +126,7 @@ fn budgets_are_weighted_by_level() {
 fn a_flow_without_budget_keeps_no_round_open() {
     for (left, waits) in [(1, true), (0, false), (-1, false), (-3_000_000, false)] {
         let (mut board, mut budget, heads) = scene([50, 0], Duration::from_us(1000));
-        board.flows[1].in_flight = 1;
+        board.flows[1].command_fetched();
         (budget.accounts[0].left, budget.accounts[1].left) = (0, left);
         let next = budget.next(&board, &heads);
         assert_eq!(next, (!waits).then_some(Fetch::head(FlowId(0))), "{left} ns left");
@@ -195,7 +196,8 @@ fn a_round_charges_what_happened_in_it() {
     let (mut board, mut budget, _) = scene([0, 0], Duration::from_us(1000));
     let (pair, erase) = (1_425_000, 3_800_000);
     let mut round = |programmed: [u64; 2], moved: [u64; 2], erases: u64| {
-        [0, 1].into_iter().for_each(|f| (board.flows[f].programmed, board.flows[f].moved) = (programmed[f], moved[f]));
+        let flow = |f: usize| FlowFigures { programmed: programmed[f], moved: moved[f], ..FlowFigures::default() };
+        board.flows = [0, 1].map(|f| flow(f).into()).to_vec();
         board.units[0].counters.erases = erases;
         budget.replenish(&board, 1);
         [0, 1].map(|f| budget.accounts[f].surcharge)
@@ -211,7 +213,7 @@ fn a_round_charges_what_happened_in_it() {
 fn the_longest_round_does_not_overflow() {
     let mut board = board(1, 2);
     board.units = vec![board.units[0]; 64 * 64];
-    board.flows = [0, 7].map(|priority| Flow { priority, ..Flow::default() }).to_vec();
+    board.flows = [0, 7].map(|priority| Flow::from(FlowFigures { priority, ..FlowFigures::default() })).to_vec();
     let mut budget = Budget::new(Duration::from_us(1 << 40), true, true);
     budget.prepare(&board);
     let time = (1i128 << 40) * 1000 * 4096;

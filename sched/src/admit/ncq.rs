@@ -84,7 +84,7 @@ impl Waiting {
 
 /// The commands that the device may fetch, queue by queue.
 fn waiting<'a>(board: &'a Board, commands: &'a dyn Commands) -> impl Iterator<Item = Waiting> + 'a {
-    let flows = (0..board.flows.len() as u16).map(FlowId).filter(|flow| board.flow(*flow).waiting > 0);
+    let flows = (0..board.flows.len() as u16).map(FlowId).filter(|flow| board.flow(*flow).waiting() > 0);
     flows.flat_map(move |flow| {
         let [first, second] = commands.waiting(flow);
         let of = move |(position, &command): (u32, &u32)| Waiting {
@@ -182,7 +182,7 @@ impl Admit for Oldest {
     }
 
     fn next(&mut self, board: &Board, commands: &dyn Commands) -> Option<Fetch> {
-        let flows = (0..board.flows.len() as u16).map(FlowId).filter(|flow| board.flow(*flow).waiting > 0);
+        let flows = (0..board.flows.len() as u16).map(FlowId).filter(|flow| board.flow(*flow).waiting() > 0);
         let heads = flows.filter_map(|flow| Some((flow, commands.head(flow)?)));
         let (flow, oldest) = heads.min_by_key(|&(_, head)| board.requests[head as usize].arrival)?;
         (!commands.full(oldest)).then_some(Fetch::head(flow))

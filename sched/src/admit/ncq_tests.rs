@@ -5,7 +5,7 @@ extern crate std;
 use std::vec;
 use std::vec::Vec;
 
-use flashlane_core::board::Flow;
+use flashlane_core::board::{Flow, FlowFigures};
 use flashlane_core::{Duration, Op::Read, Op::Write};
 
 use super::super::testing::{Queues, command};
@@ -24,7 +24,7 @@ fn scene(commands: &[(Op, u32, u32)]) -> (Board, Queues) {
         (first - pages..first, missing)
     };
     let queues = Queues { waiting: vec![all.collect()], pages: commands.iter().map(place).collect(), ..Queues::open() };
-    board.flows = vec![Flow { waiting: commands.len() as u32, ..Flow::default() }];
+    board.flows = vec![Flow::from(FlowFigures { waiting: commands.len() as u32, ..FlowFigures::default() })];
     (board, queues)
 }
 
@@ -37,7 +37,8 @@ fn order(admit: &mut dyn Admit, board: &mut Board, queues: &mut Queues) -> Vec<u
     let mut order = Vec::new();
     while let Some(Fetch { flow, position }) = admit.next(board, queues) {
         order.push(queues.waiting[flow.index()].remove(position as usize) + 1);
-        board.flows[flow.index()].waiting -= 1;
+        let fetched = &mut board.flows[flow.index()];
+        fetched.set_waiting(fetched.waiting() - 1);
     }
     order
 }
@@ -95,8 +96,8 @@ fn several_queues_are_one() {
     let (mut board, mut queues) = scene(&[(Read, 4, 4), (Read, 2, 2), (Read, 2, 2), (Read, 1, 1)]);
     (queues.waiting, board.requests[2].arrival) = (vec![vec![0, 3], vec![1], vec![2]], Time::from_ns(5));
     board.requests[3].arrival = Time::from_ns(9);
-    board.flows = vec![Flow { waiting: 1, ..Flow::default() }; 3];
-    board.flows[0].waiting = 2;
+    board.flows = vec![Flow::from(FlowFigures { waiting: 1, ..FlowFigures::default() }); 3];
+    board.flows[0].set_waiting(2);
     assert_eq!(order(&mut shortest(true, true, 100), &mut board.clone(), &mut queues), [4, 2, 3, 1]);
     (queues.waiting, board.requests[0].arrival) = (vec![vec![0, 3], vec![1], vec![2]], Time::from_ns(3));
     assert_eq!(order(&mut Oldest, &mut board, &mut queues), [2, 1, 3, 4]);
@@ -108,8 +109,8 @@ fn several_queues_are_one() {
 fn older_commands_of_other_queues_are_overtaken_too() {
     let (mut board, mut queues) = scene(&[(Read, 4, 4), (Read, 3, 3), (Read, 1, 1), (Read, 2, 2)]);
     queues.waiting = vec![vec![0], vec![1, 2], vec![3]];
-    board.flows = vec![Flow { waiting: 1, ..Flow::default() }; 3];
-    board.flows[1].waiting = 2;
+    board.flows = vec![Flow::from(FlowFigures { waiting: 1, ..FlowFigures::default() }); 3];
+    board.flows[1].set_waiting(2);
     let mut admit = shortest(true, true, 50);
     assert_eq!(admit.next(&board, &queues), Some(Fetch { flow: FlowId(1), position: 1 }));
     assert_eq!(admit.overtaken, [1, 1, 0, 0]);

@@ -27,7 +27,7 @@ impl Admit for RoundRobin {
                 f = 0;
             }
             let flow = FlowId(f as u16);
-            if board.flows[f].waiting > 0 && has_room(flow, commands) {
+            if board.flows[f].waiting() > 0 && has_room(flow, commands) {
                 self.next = f + 1;
                 return Some(Fetch::head(flow));
             }
@@ -42,7 +42,7 @@ mod tests {
     extern crate std;
     use std::vec::Vec;
 
-    use flashlane_core::board::Flow;
+    use flashlane_core::board::{Flow, FlowFigures};
 
     use super::super::testing::Queues;
     use super::*;
@@ -51,15 +51,17 @@ mod tests {
     #[test]
     fn flows_take_turns() {
         let mut board = crate::pick::testing::board(1, 2);
-        board.flows = [2, 1, 0, 3].map(|waiting| Flow { waiting, ..Flow::default() }).to_vec();
+        board.flows =
+            [2, 1, 0, 3].map(|waiting| Flow::from(FlowFigures { waiting, ..FlowFigures::default() })).to_vec();
         let mut admit = RoundRobin::default();
         let mut fetched = Vec::new();
         while let Some(Fetch { flow, .. }) = admit.next(&board, &Queues::open()) {
-            board.flows[flow.index()].waiting -= 1;
+            let left = board.flows[flow.index()].waiting() - 1;
+            board.flows[flow.index()].set_waiting(left);
             fetched.push(flow.0);
         }
         assert_eq!(fetched, [0, 1, 3, 0, 3, 3]);
-        board.flows.iter_mut().for_each(|flow| flow.waiting = 9);
+        board.flows.iter_mut().for_each(|flow| flow.set_waiting(9));
         // It is flow 0's turn, but its queue is full; the next turn is that of the flow after the one fetched from instead.
         assert_eq!(admit.next(&board, &Queues::full(|flow| flow == FlowId(0))), Some(Fetch::head(FlowId(1))));
         assert_eq!(admit.next(&board, &Queues::open()), Some(Fetch::head(FlowId(2))));

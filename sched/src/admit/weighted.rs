@@ -20,7 +20,7 @@ pub struct Weighted {
 
 /// The class of a flow.
 fn priority_of(flow: &Flow) -> usize {
-    usize::from(flow.priority.min(7))
+    usize::from(flow.priority().min(7))
 }
 
 impl Weighted {
@@ -32,7 +32,7 @@ impl Weighted {
         let mut turns = (0..flows).map(|i| (from + i) % flows);
         let may = |&f: &usize| {
             priority_of(&board.flows[f]) == priority
-                && board.flows[f].waiting > 0
+                && board.flows[f].waiting() > 0
                 && has_room(FlowId(f as u16), commands)
         };
         let f = turns.find(may).expect("a flow of the priority can be fetched from");
@@ -53,7 +53,7 @@ impl Admit for Weighted {
             for i in 0..flows {
                 let f = (self.next + i) % flows;
                 let flow = &board.flows[f];
-                if flow.waiting == 0 || !has_room(FlowId(f as u16), commands) {
+                if flow.waiting() == 0 || !has_room(FlowId(f as u16), commands) {
                     continue;
                 }
                 let priority = priority_of(flow);
@@ -79,17 +79,18 @@ mod tests {
     use super::super::testing::Queues;
     use super::*;
     use alloc::vec::Vec;
+    use flashlane_core::board::FlowFigures;
 
     #[test]
     fn levels_share_by_powers_of_two() {
         let mut board = crate::pick::testing::board(1, 2);
         board.flows =
-            (0..3).map(|priority| flashlane_core::board::Flow { priority, waiting: 9, ..Default::default() }).collect();
+            (0..3).map(|priority| FlowFigures { priority, waiting: 9, ..FlowFigures::default() }.into()).collect();
         let mut admit = Weighted::default();
         let served: Vec<u16> = (0..70).map(|_| admit.next(&board, &Queues::open()).unwrap().flow.0).collect();
         let count = |f| served.iter().filter(|&&x| x == f).count();
         assert_eq!((count(0), count(1), count(2)), (10, 20, 40));
-        board.flows[2].waiting = 0;
+        board.flows[2].set_waiting(0);
         assert!(
             admit.next(&board, &Queues::full(|f| f == FlowId(1))) == Some(Fetch::head(FlowId(0))),
             "a full flow is passed over"
@@ -102,7 +103,7 @@ mod tests {
     fn turns_within_a_round() {
         let mut board = crate::pick::testing::board(1, 2);
         board.flows =
-            (0..3).map(|priority| flashlane_core::board::Flow { priority, waiting: 9, ..Default::default() }).collect();
+            (0..3).map(|priority| FlowFigures { priority, waiting: 9, ..FlowFigures::default() }.into()).collect();
         let mut admit = Weighted::default();
         let served: Vec<u16> = (0..14).map(|_| admit.next(&board, &Queues::open()).unwrap().flow.0).collect();
         assert_eq!(served, [0, 1, 2, 1, 2, 2, 2, 0, 1, 2, 1, 2, 2, 2]);
@@ -112,16 +113,15 @@ mod tests {
     #[test]
     fn fetches_not_used_are_lost() {
         let mut board = crate::pick::testing::board(1, 2);
-        board.flows = [0, 0, 1]
-            .map(|priority| flashlane_core::board::Flow { priority, waiting: 9, ..Default::default() })
-            .to_vec();
-        board.flows[2].waiting = 0;
+        board.flows =
+            [0, 0, 1].map(|priority| FlowFigures { priority, waiting: 9, ..FlowFigures::default() }.into()).to_vec();
+        board.flows[2].set_waiting(0);
         let mut admit = Weighted::default();
         let serve = |admit: &mut Weighted, board: &flashlane_core::Board, count: usize| -> Vec<u16> {
             (0..count).map(|_| admit.next(board, &Queues::open()).unwrap().flow.0).collect()
         };
         assert_eq!(serve(&mut admit, &board, 6), [0, 1, 0, 1, 0, 1]);
-        board.flows[2].waiting = 9;
+        board.flows[2].set_waiting(9);
         // What is left of the round that began with the last of these: the two fetches of priority 1.
         assert_eq!(serve(&mut admit, &board, 8), [2, 2, 0, 2, 2, 1, 2, 2]);
     }

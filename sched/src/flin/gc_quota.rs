@@ -70,8 +70,8 @@ impl QuotaRule {
         }
         let waiting = board.units[txn.unit.index()].gc.reads;
         let flow = board.flow(txn.flow);
-        let sum = board.flows.iter().fold((0, 0), |(w, v), f| (w + f.written_since_erase(), v + f.valid_pages));
-        let shares = Shares { written: (flow.written_since_erase(), sum.0), valid: (flow.valid_pages, sum.1) };
+        let sum = board.flows.iter().fold((0, 0), |(w, v), f| (w + f.written_since_erase(), v + f.valid_pages()));
+        let shares = Shares { written: (flow.written_since_erase(), sum.0), valid: (flow.valid_pages(), sum.1) };
         let share = page_moves(shares, waiting, self.rounding);
         // Safety net: a plane about to run out of blocks is collected, whichever flow writes.
         let page_moves = if short { waiting } else { share };
@@ -130,12 +130,14 @@ mod tests {
     /// A write pays from one page below the threshold on, and for all that waits at the net's number of blocks and below.
     #[test]
     fn thresholds_of_pages_and_blocks() {
-        use flashlane_core::board::{Flow, GcWaiting};
+        use flashlane_core::board::{Flow, FlowFigures, GcWaiting};
         let mut board = board(1, 2);
         // The threshold of yielding collection is not FLIN's.
         board.facts.gc_hard_blocks = 50;
-        board.flows =
-            vec![1, 3].into_iter().map(|n| Flow { programmed: n, valid_pages: n, ..Flow::default() }).collect();
+        board.flows = vec![1, 3]
+            .into_iter()
+            .map(|n| Flow::from(FlowFigures { programmed: n, valid_pages: n, ..FlowFigures::default() }))
+            .collect();
         let write = crate::pick::testing::program(&mut board, 1, 0);
         let quota_rule = QuotaRule { net_blocks: 3, ..BELOW_100 };
         let quota = |board: &mut Board, free_blocks, free_pages| {
@@ -182,8 +184,9 @@ mod tests {
     fn due(gc: [u32; 3], (blocks, pages): (u32, u32), written: u64) -> (Board, TxnId) {
         let mut board = board(1, 2);
         board.facts.write_triggered_gc = true;
-        let flow =
-            |programmed, valid_pages| flashlane_core::board::Flow { programmed, valid_pages, ..Default::default() };
+        let flow = |programmed, valid_pages| {
+            flashlane_core::board::FlowFigures { programmed, valid_pages, ..Default::default() }.into()
+        };
         board.flows = alloc::vec![flow(written, 6_000), flow(120 - written, 4_000)];
         let [reads, programs, erases] = gc;
         board.units[0].gc = flashlane_core::board::GcWaiting { reads, programs, erases };

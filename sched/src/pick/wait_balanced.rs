@@ -93,7 +93,7 @@ impl Pick for WaitBalanced {
     }
 
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {
-        let paid = board.units[unit.index()].foreground_gc.write;
+        let paid = board.units[unit.index()].foreground_gc.write();
         if scope == Scope::Any && paid.is_some() {
             // Its garbage collection is done, so it goes now, whatever has arrived meanwhile (algorithm 2, line 17).
             widen(board, paid, group);
@@ -182,8 +182,9 @@ mod tests {
         {
             let mut board = board(1, 2);
             board.facts.write_triggered_gc = true;
-            let flow =
-                |programmed, valid_pages| flashlane_core::board::Flow { programmed, valid_pages, ..Default::default() };
+            let flow = |programmed, valid_pages| {
+                flashlane_core::board::FlowFigures { programmed, valid_pages, ..Default::default() }.into()
+            };
             board.flows = alloc::vec![flow(30, 6_000), flow(90, 4_000)];
             board.units[0].gc.reads = moves;
             (board.planes[0].free_blocks, board.planes[0].free_pages) = (9, 9);
@@ -200,7 +201,7 @@ mod tests {
         let reading = read(&mut board, 1, 0, 1);
         let write = super::super::testing::program(&mut board, 0, 2);
         board.txn_mut(write).enqueued = board.now;
-        board.units[0].foreground_gc.write = write;
+        board.units[0].foreground_gc = flashlane_core::board::ForegroundGc::begun(write, false, 0, false);
         let mut group = Group::new();
         balanced(&board).pick(&board, UnitId(0), Scope::Any, &mut group);
         assert_eq!(group.lead(), write);

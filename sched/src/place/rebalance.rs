@@ -92,7 +92,7 @@ impl Rebalance {
 
     /// The write of `unit` that would move.
     fn candidate(&self, board: &Board, unit: UnitId) -> Option<Candidate> {
-        let movable = |&id: &TxnId| board.eligible(id) && board.units[unit.index()].foreground_gc.write != id;
+        let movable = |&id: &TxnId| board.eligible(id) && board.units[unit.index()].foreground_gc.write() != id;
         let queue = |priority: u8| board.queue(unit, QueueKind::Write(priority));
         // Higher priorities are served first.
         let mut before = 0;

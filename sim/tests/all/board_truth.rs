@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::common::play::{self, Mix, TestRequest, asks};
 use crate::common::{recipe, table1};
 use flashlane_audit::{Formula, Preconditioned};
-use flashlane_core::board::{Flow, GcWaiting, Plane};
+use flashlane_core::board::{FlowFigures, GcWaiting, Plane};
 use flashlane_core::event::Event;
 use flashlane_core::geometry::Geometry;
 use flashlane_core::transaction::FlashOp;
@@ -39,7 +39,7 @@ struct Truth {
     planes: Vec<Plane>,
     waiting: Vec<[u32; 2]>,
     gc: Vec<GcWaiting>,
-    flows: Vec<Flow>,
+    flows: Vec<FlowFigures>,
     /// For each submission queue, the commands that have arrived and were not fetched.
     lines: Vec<u32>,
     requests: BTreeMap<RequestId, usize>,
@@ -66,10 +66,10 @@ impl Truth {
             Plane { next_page: next, ..Plane::default() }
         };
         let owners: Vec<Option<usize>> = (0..config.ftl.logical_pages).map(whose).collect();
-        let flows = (0..config.flows.len()).map(|flow| Flow {
+        let flows = (0..config.flows.len()).map(|flow| FlowFigures {
             priority: config.flows[flow].priority,
             valid_pages: if owned { owners.iter().filter(|owner| **owner == Some(flow)).count() as u64 } else { 0 },
-            ..Flow::default()
+            ..FlowFigures::default()
         });
         Truth {
             geometry,
@@ -222,11 +222,8 @@ impl Truth {
         };
         for (f, (shown, flow)) in board.flows.iter().zip(&self.flows).enumerate() {
             let waiting = self.lines[f].min(depth - flow.in_flight);
-            let flow = Flow { waiting, ..*flow };
-            let commands = |f: &Flow| (f.priority, f.waiting, f.in_flight);
-            let pages = |f: &Flow| (f.programmed, f.programmed_at_erase, f.valid_pages, f.moved);
-            let same = commands(shown) == commands(&flow) && pages(shown) == pages(&flow);
-            assert!(same, "{name} at {now}: flow {f} is {flow:?}, shown {shown:?}");
+            let flow = FlowFigures { waiting, ..*flow };
+            assert_eq!(shown.figures(), flow, "{name} at {now}: flow {f}");
         }
     }
 }

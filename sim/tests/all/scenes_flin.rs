@@ -360,7 +360,7 @@ fn pages_belong_to_who_wrote_them_last() {
     config.flows = vec![FlowConfig { pages: half, ..FlowConfig::at_priority(0) }; 2];
     config.flows[1].first_page = half;
     let mut device = device(&config, &recipe("flin", &[]));
-    let owned = |device: &Device| [0, 1].map(|f| device.board().flows[f].valid_pages);
+    let owned = |device: &Device| [0, 1].map(|f| device.board().flows[f].valid_pages());
     assert_eq!(owned(&device), [u64::from(half); 2]);
     // Flow 1 overwrites a hundred pages of flow 0, some twice.
     (0..150u32).for_each(|i| send(&mut device, u64::from(i), &(u64::from(i) * 2_000_000, 1, Write, i % 100)));
@@ -368,8 +368,8 @@ fn pages_belong_to_who_wrote_them_last() {
     device.check();
     assert_eq!(owned(&device), [u64::from(half) - 100, u64::from(half) + 100]);
     let flows = &device.board().flows;
-    assert_eq!((flows[0].programmed, flows[1].programmed), (0, 150));
-    let moved: u64 = flows.iter().map(|flow| flow.moved).sum();
+    assert_eq!((flows[0].programmed(), flows[1].programmed()), (0, 150));
+    let moved: u64 = flows.iter().map(|flow| flow.moved()).sum();
     assert_eq!(moved, device.totals().gc_programs, "every moved page is somebody's");
     assert!(device.totals().erases > 0 && flows[1].written_since_erase() < 150);
     // A scheduler that does not ask for ownership gets none.

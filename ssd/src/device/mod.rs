@@ -29,14 +29,14 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use flashlane_core::board::{ActiveRequest, Facts};
+use flashlane_core::board::{ActiveRequest, Facts, FlowFigures};
 use flashlane_core::decide::Scheduler;
 use flashlane_core::event::{Event, PageEnd, Stamped};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Completion, Duration, Extent, FlowId, Lpn, PlaneId, Ppa, Request, Time, UnitId};
 
 use crate::buffer::Buffer;
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, FlowConfig};
 use crate::flash::Flash;
 use crate::frontend::{Frontend, Refusal, Shape};
 use crate::ftl::Ftl;
@@ -178,7 +178,7 @@ impl Device {
         let mut board = first_board(config, &scheduler);
         let mut policy = Policy::new(scheduler, config);
         let page_flows = policy.known.needs_page_flows;
-        let (mut ftl, gc) = Gc::first(config, replayed, policy.known.collects_for_free, page_flows);
+        let (mut ftl, gc) = Gc::first(config, replayed, policy.known.collects_for_free);
         if !policy.known.static_place {
             ftl.map.enable_dynamic_placement();
         }
@@ -218,9 +218,8 @@ fn first_board(config: &Config, scheduler: &Scheduler) -> Board {
     }
     facts.write_triggered_gc = scheduler.collect.declares().write_triggered;
     let mut board = Board::new(facts, config.flows.len());
-    for (board_view, flow) in board.flows.iter_mut().zip(&config.flows) {
-        board_view.priority = flow.priority;
-    }
+    let at_start = |flow: &FlowConfig| FlowFigures { priority: flow.priority, ..FlowFigures::default() }.into();
+    board.flows = config.flows.iter().map(at_start).collect();
     board
 }
 

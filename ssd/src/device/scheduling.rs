@@ -153,7 +153,7 @@ impl Device {
     /// Begins the garbage collection that goes before the picked write, unless the write has triggered it already. Returns whether any began.
     fn collect_for_write(&mut self, unit: UnitId, write: TxnId) -> bool {
         let state = &self.state.board.units[unit.index()];
-        if state.foreground_gc.write == write || !state.gc.any() {
+        if state.foreground_gc.write() == write || !state.gc.any() {
             return false;
         }
         let quota = self.policy.quota(&self.state.board, write);
@@ -243,10 +243,7 @@ impl Device {
         match op {
             FlashOp::Read => self.look_up(id, lpn),
             _ => {
-                let paid = &mut self.state.board.units[unit.index()].foreground_gc.write;
-                if *paid == id {
-                    *paid = TxnId::NONE;
-                }
+                self.state.board.units[unit.index()].foreground_gc.forget(id);
                 self.bind(id);
                 self.gc.collect_emptied(&mut self.state, &mut self.ftl);
             }
@@ -263,9 +260,9 @@ impl Device {
         if self.policy.notifies_departures {
             self.notify_departures(refused);
         }
-        let paid = self.state.board.units[unit.index()].foreground_gc.write;
+        let paid = self.state.board.units[unit.index()].foreground_gc.write();
         if op == FlashOp::Program && paid.is_some() && self.policy.group.members().contains(&paid) {
-            self.state.board.units[unit.index()].foreground_gc.write = TxnId::NONE;
+            self.state.board.units[unit.index()].foreground_gc.forget(paid);
         }
         let mut last = TxnId::NONE;
         let mut members = 0u8;
@@ -325,7 +322,6 @@ impl Device {
 
     #[inline(always)]
     fn begin_on_flash(&mut self, unit: UnitId, start: Start) {
-        self.state.board.units[unit.index()].count(start.members, start.op, start.owner);
         self.flash.begin(unit, start, &mut self.state);
     }
 
@@ -388,7 +384,6 @@ impl Device {
         let board = &mut self.state.board;
         board.txn_mut(id).ppa = ppa.0;
         self.ftl.claim(lpn, flow, board);
-        board.flows[flow.index()].programmed += 1;
         if unblocks.is_some() {
             board.txn_mut(id).unblocks = TxnId::NONE;
             board.txn_mut(unblocks).blocked_by = TxnId::NONE;

@@ -1,7 +1,7 @@
 //! Transactions of the host and the buffer: created from a command's pages, put into their unit's queue at the position of the order
 //! decision, withdrawn from it, and ended; the last one of a request completes it.
 
-use flashlane_core::board::{ActiveRequest, ForegroundGc, Service};
+use flashlane_core::board::{ActiveRequest, Service};
 use flashlane_core::decide::Departure;
 use flashlane_core::event::{End, Event, PageEnd};
 use flashlane_core::transaction::{FlashOp, Stage};
@@ -180,7 +180,7 @@ pub(super) fn create(
     let (unit, slot) = board.home_of(plane);
     let priority = match board.facts.priorities {
         1 => 0,
-        priorities => board.flows[flow.index()].priority.min(priorities - 1),
+        priorities => board.flows[flow.index()].priority().min(priorities - 1),
     };
     let queue = board.queue_for(unit, op, priority);
     let transfer = board.facts.transfer(bytes);
@@ -328,10 +328,7 @@ impl Transactions {
         if policy.notifies_departures && queue != state.board.unplaced() {
             notify_departure(id, Departure::Withdrawn, policy, &mut state.board);
         }
-        let foreground_gc = &mut state.board.units[unit.index()].foreground_gc;
-        if foreground_gc.write == id {
-            *foreground_gc = ForegroundGc { write: TxnId::NONE, ..*foreground_gc };
-        }
+        state.board.units[unit.index()].foreground_gc.forget(id);
         self.overtaking.leave(&mut state.board, id);
         if policy.known.pauses_at_boundaries {
             // The answer of the preempt decision may depend on the number of waiting writes.

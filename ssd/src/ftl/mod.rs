@@ -116,21 +116,38 @@ impl Ftl {
     pub fn keep_page_flows(&mut self, config: &Config, board: &mut Board) {
         let page_flows = PageFlows::new(&config.flows, config.ftl.logical_pages, self.map.initial().written());
         let counts = page_flows.first_counts(config.flows.len());
-        board.flows.iter_mut().zip(counts).for_each(|(flow, pages)| flow.valid_pages = pages);
+        board.flows.iter_mut().zip(counts).for_each(|(flow, pages)| flow.pages_gained(pages));
         self.page_flows = Some(page_flows);
     }
 
-    /// Records that `lpn` now holds `flow`'s data, and updates the flows' page counts on the board.
+    /// Counts a program of `lpn`, which now holds `flow`'s data.
+    #[inline(always)]
     pub fn claim(&mut self, lpn: Lpn, flow: FlowId, board: &mut Board) {
+        board.flows[flow.index()].page_programmed();
         let Some(page_flows) = &mut self.page_flows else { return };
         if let Some(old) = page_flows.claim(lpn, flow) {
-            board.flows[old.index()].valid_pages -= 1;
+            board.flows[old.index()].page_lost();
         }
-        board.flows[flow.index()].valid_pages += 1;
+        board.flows[flow.index()].pages_gained(1);
+    }
+
+    /// Counts a move of `lpn` for the flow whose data it holds, if that is recorded.
+    #[inline(always)]
+    pub fn count_move(&self, lpn: Lpn, board: &mut Board) {
+        if let Some(flow) = self.owner_of(lpn) {
+            board.flows[flow.index()].page_moved();
+        }
+    }
+
+    /// Counts an erase, if which flow's data pages hold is recorded: FLIN eq. 10 counts the pages a flow has written since the last one.
+    pub fn count_erase(&self, board: &mut Board) {
+        if self.page_flows.is_some() {
+            board.flows.iter_mut().for_each(flashlane_core::board::Flow::block_erased);
+        }
     }
 
     /// The flow whose data `lpn` holds; `None` if it is no flow's, or that is not recorded.
-    pub fn owner_of(&self, lpn: Lpn) -> Option<FlowId> {
+    fn owner_of(&self, lpn: Lpn) -> Option<FlowId> {
         self.page_flows.as_ref().and_then(|page_flows| page_flows.of(lpn))
     }
 
@@ -269,7 +286,7 @@ impl Ftl {
             }
         }
         for (flow, counted) in board.flows.iter().zip(valid) {
-            assert_eq!(flow.valid_pages, counted, "pages that hold a flow's data");
+            assert_eq!(flow.valid_pages(), counted, "pages that hold a flow's data");
         }
     }
 }

@@ -33,8 +33,6 @@ pub(crate) struct Gc {
     pins: Pins,
     /// Whether victims are emptied at once, without flash operations ([`flashlane_core::decide::GcMode::Free`]).
     free: bool,
-    /// Whether the translation layer records which flow's data the pages hold.
-    keeps_page_flows: bool,
     /// Bytes of a page on the bus.
     page_on_bus: u32,
     /// Planes from which a page was rewritten to another plane, and which need collection ([`Gc::page_left`]).
@@ -52,7 +50,7 @@ pub(crate) struct Gc {
 impl Gc {
     /// The translation layer and the garbage collection of an idle device in the state `replayed`; without one, in the state that
     /// the formulas of `config` give.
-    pub(crate) fn first(config: &Config, replayed: Option<Replayed>, free: bool, keeps_page_flows: bool) -> (Ftl, Gc) {
+    pub(crate) fn first(config: &Config, replayed: Option<Replayed>, free: bool) -> (Ftl, Gc) {
         let (ftl, jobs) = match replayed {
             Some(Replayed { ftl, jobs }) => (ftl, jobs),
             None => (Ftl::new(config), Jobs::new(config)),
@@ -63,7 +61,6 @@ impl Gc {
             jobs,
             pins: Pins::default(),
             free,
-            keeps_page_flows,
             page_on_bus: config.page_on_bus(),
             emptied: Vec::new(),
             stale_moves: 0,
@@ -120,11 +117,11 @@ impl Gc {
     pub(crate) fn start(&mut self, plane: PlaneId, state: &mut State, ftl: &mut Ftl) {
         if self.free {
             while self.jobs.needs_collection(plane, ftl) && self.collect_for_free(plane, state, ftl) {}
-            self.publish(plane, state, ftl);
+            ftl.publish(&mut state.board, plane);
             return;
         }
         let Some(block) = self.choose_victim(plane, state, ftl) else { return };
-        self.publish(plane, state, ftl);
+        ftl.publish(&mut state.board, plane);
         let unit = state.board.home_of(plane).0;
         let pages = self.moves.list(plane);
         ftl.valid_pages(plane, block, pages);
@@ -142,15 +139,10 @@ impl Gc {
         }
     }
 
-    /// Updates what the board shows of a plane.
-    fn publish(&self, plane: PlaneId, state: &mut State, ftl: &Ftl) {
-        ftl.publish(&mut state.board, plane);
-        self.jobs.publish(plane, &mut state.board);
-    }
-
     /// Opens a job in `plane`; returns its victim.
     fn choose_victim(&mut self, plane: PlaneId, state: &mut State, ftl: &mut Ftl) -> Option<u32> {
         let job = self.jobs.open(plane, ftl)?;
+        state.board.planes[plane.index()].collecting = true;
         state.log(|| Event::VictimChosen { plane, block: job.block, valid: job.moves_left });
         Some(job.block)
     }
@@ -180,7 +172,7 @@ impl Gc {
     /// it.
     #[inline(always)]
     pub(crate) fn next_transaction(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
-        if state.board.units[unit.index()].foreground_gc.open {
+        if state.board.units[unit.index()].foreground_gc.is_open() {
             return self.next_of_foreground_gc(unit, state, ftl);
         }
         // Dropping the last stale move may have queued the erase.
@@ -196,7 +188,7 @@ impl Gc {
     pub(crate) fn open_foreground_gc(&mut self, unit: UnitId, write: TxnId, quota: GcQuota, state: &mut State) {
         self.forced_batches += u64::from(quota.forced);
         state.board.units[unit.index()].foreground_gc =
-            ForegroundGc { open: quota.due, page_moves: quota.page_moves, write, preemptible: quota.preemptible };
+            ForegroundGc::begun(write, quota.due, quota.page_moves, quota.preemptible);
     }
 
     /// The next transaction of the collection before a write: moves under way first, then an empty victim's erase, then the next move.
@@ -207,18 +199,17 @@ impl Gc {
         if finishing.is_some() {
             return finishing;
         }
-        if state.board.units[u].foreground_gc.page_moves > 0 {
+        if state.board.units[u].foreground_gc.has_moves() {
             let moving = self.begin_move(unit, state, ftl);
             if moving.is_some() {
-                state.board.units[u].foreground_gc.page_moves -= 1;
+                state.board.units[u].foreground_gc.move_begins();
                 return moving;
             }
         }
         // Stale moves may have left a victim empty.
         let erase = self.begin_erase(unit, state);
         if erase.is_none() {
-            let foreground_gc = &mut state.board.units[u].foreground_gc;
-            (foreground_gc.open, foreground_gc.page_moves) = (false, 0);
+            state.board.units[u].foreground_gc.close();
         }
         erase
     }
@@ -267,11 +258,7 @@ impl Gc {
         }
         let ppa = ftl.move_page(lpn, plane, from);
         (txn.ppa, txn.stage) = (ppa.0, Stage::InService);
-        if self.keeps_page_flows
-            && let Some(flow) = ftl.owner_of(lpn)
-        {
-            state.board.flows[flow.index()].moved += 1;
-        }
+        ftl.count_move(lpn, &mut state.board);
         state.log(|| Event::Mapped { lpn, plane, ppa: ppa.0 });
         self.page_written(plane, Stream::Gc, state, ftl);
         id
@@ -451,17 +438,15 @@ impl Gc {
         if self.jobs.needs_collection(plane, ftl) {
             self.start(plane, state, ftl);
         }
-        self.publish(plane, state, ftl);
+        ftl.publish(&mut state.board, plane);
     }
 
     /// Records the erase of `plane`'s victim and ends its job.
     fn close(&mut self, plane: PlaneId, block: u32, state: &mut State, ftl: &mut Ftl) {
         ftl.erased(plane, block);
+        ftl.count_erase(&mut state.board);
         self.jobs.close(plane);
-        if self.keeps_page_flows {
-            // FLIN eq. 10 counts the pages a flow has written since the last erase.
-            state.board.flows.iter_mut().for_each(|flow| flow.programmed_at_erase = flow.programmed);
-        }
+        state.board.planes[plane.index()].collecting = false;
         state.log(|| Event::Erased { plane, block });
     }
 }

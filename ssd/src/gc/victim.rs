@@ -3,7 +3,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use flashlane_core::{Board, PlaneId};
+use flashlane_core::PlaneId;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
@@ -101,11 +101,6 @@ impl Jobs {
     /// Ends the job of `plane`, whose victim was erased.
     pub(super) fn close(&mut self, plane: PlaneId) {
         self.planes[plane.index()] = None;
-    }
-
-    /// Updates whether the board shows `plane` as being collected.
-    pub(super) fn publish(&self, plane: PlaneId, board: &mut Board) {
-        board.planes[plane.index()].collecting = self.planes[plane.index()].is_some();
     }
 
     /// Sets the counts of victims to zero.

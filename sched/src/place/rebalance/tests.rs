@@ -84,7 +84,7 @@ fn some_writes_stay() {
     let writes = [0, 1, 2].map(|_| put(&mut board, 0, FlashOp::Program));
     busy(&mut board, 0, 1);
     board.txn_mut(writes[0]).blocked_by = TxnId(99);
-    board.units[0].foreground_gc.write = writes[1];
+    board.units[0].foreground_gc = flashlane_core::board::ForegroundGc::begun(writes[1], false, 0, false);
     let stolen = |board: &Board| rebalance(&[]).steal_write(board, UnitId(1)).map(|moved| moved.write);
     assert_eq!(stolen(&board), Some(writes[2]));
     board.txn_mut(writes[2]).blocked_by = TxnId(98);

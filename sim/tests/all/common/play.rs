@@ -194,7 +194,7 @@ pub fn audit(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> Result<(
 /// What a device with no further event still holds, as text.
 fn left(device: &Device) -> String {
     let board = device.board();
-    let flows: Vec<_> = board.flows.iter().map(|f| (f.waiting, f.in_flight)).collect();
+    let flows: Vec<_> = board.flows.iter().map(|f| (f.waiting(), f.in_flight())).collect();
     let mut text = format!("{} requests are left; flows (waiting, in flight): {flows:?}", device.outstanding());
     for (u, unit) in board.units.iter().enumerate() {
         if unit.user_waiting() > 0 || unit.gc.any() || unit.service != flashlane_core::board::Service::Idle {
