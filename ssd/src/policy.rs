@@ -221,12 +221,9 @@ impl Policy {
         self.scheduler.order.departs(board, id, departure)
     }
 
-    /// Notifies the order decision that a user transaction has ended, if it asks for that.
-    #[inline(always)]
+    /// Notifies the order decision that a user transaction has ended ([`Needs::ends`]).
     pub(crate) fn ended(&mut self, board: &Board, id: TxnId) {
-        if self.known.needs.ends {
-            self.scheduler.order.ended(board, id);
-        }
+        self.scheduler.order.ended(board, id);
     }
 
     /// Adds to `promotions` which of a request's transactions move forward in their queues.

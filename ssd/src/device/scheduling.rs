@@ -241,7 +241,8 @@ impl Device {
         }
         self.prefetch_dispatches(next);
         match op {
-            FlashOp::Read => self.look_up(id, lpn),
+            FlashOp::Read if self.transactions.address_reads => self.look_up(id, lpn),
+            FlashOp::Read => {}
             _ => {
                 self.state.board.units[unit.index()].foreground_gc.forget(id);
                 self.bind(id);

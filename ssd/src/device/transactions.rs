@@ -38,7 +38,9 @@ impl Device {
     /// Splits a command into pages: each is served from memory or becomes a transaction.
     #[inline(always)]
     pub(super) fn split_request(&mut self, slot: RequestSlot, request: &ActiveRequest) {
-        self.slack.begin_request();
+        if self.policy.known.needs.estimates {
+            self.slack.begin_request();
+        }
         self.transactions.overtaking.enters(request);
         if let Some(serial) = &mut self.serial {
             serial.serve(slot, request, &mut self.frontend, &mut self.buffer, &mut self.state);
@@ -98,7 +100,9 @@ impl Device {
         let read = create(slot, request.flow, Owner::User, FlashOp::Read, lpn, plane, bytes, &mut self.state);
         self.is_of_request(read);
         self.page_order.add_read(lpn, read);
-        self.look_up(read, lpn);
+        if self.transactions.address_reads {
+            self.look_up(read, lpn);
+        }
         self.transactions.enqueue(read, &mut self.policy, &mut self.state);
         false
     }
@@ -149,10 +153,11 @@ impl Device {
         }
     }
 
-    /// Notes the physical page of a read in its transaction, if that is of interest and the read does not keep an older one.
+    /// Notes the physical page of a read in its transaction, if the read does not keep an older one. Of interest with
+    /// [`Transactions::address_reads`] only.
     #[inline(always)]
     pub(super) fn look_up(&mut self, read: TxnId, lpn: Lpn) {
-        if self.transactions.address_reads && !self.page_order.keeps_copy(read) {
+        if !self.page_order.keeps_copy(read) {
             self.state.board.txn_mut(read).ppa = self.ftl.map.lookup(lpn).0;
         }
     }
@@ -389,7 +394,7 @@ impl Device {
             self.gc.ended(id, &mut self.state, &mut self.ftl);
             return;
         }
-        if owner == Owner::User {
+        if owner == Owner::User && self.policy.known.needs.ends {
             self.policy.ended(&self.state.board, id);
         }
         let read_older =
