@@ -139,7 +139,7 @@ fn flin_is_made_again() {
     let folder = Folder::new("flin");
     let (out, _) = message(&folder.0, &["paper", "flin", "--list"], 0);
     assert!(out.contains("\n  E8, E9, E10, E11, E12, E13: five systems, and five with another collector, on 40 mixes of four traces per seed, 60 s each\n"), "{out}");
-    assert!(out.contains("\n      not testable here: the drives are not at hand"), "{out}");
+    assert!(out.contains("\n      not testable here: the drives are not available"), "{out}");
     let args = ["paper", "flin", "--quick", "--experiment", "E2,E3", "--tables", "--out", "made"];
     let (out, err) = message(&folder.0, &args, 0);
     assert!(err.contains("E2, E3: queues and waits of one flow of reads\n"), "{err}");
